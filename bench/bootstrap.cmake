@@ -1,0 +1,19 @@
+# Benchmarks of bootstrap: build/bench/bootstrap_bench prints one table of host lists, of resolve() for
+# every captured environment, and of the programs beside Slurm's.
+if(NOT TARGET hpcboot_json)
+  return()
+endif()
+add_executable(bootstrap_bench hostlist.cpp resolve.cpp programs.cpp)
+set_target_properties(bootstrap_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_link_libraries(bootstrap_bench PRIVATE hpcboot_json hpcboot_warnings benchmark::benchmark_main)
+target_compile_definitions(bootstrap_bench PRIVATE
+  HPCBOOT_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden/env"
+  HPCBOOT_PROGRAM="${PROJECT_BINARY_DIR}/bin/hpcboot")
+if(TARGET hpcboot)
+  add_dependencies(bootstrap_bench hpcboot)
+endif()
+
+# One rank of bench/exchange_ranks, the script.
+add_executable(exchange_ranks exchange_ranks.cpp)
+set_target_properties(exchange_ranks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_link_libraries(exchange_ranks PRIVATE hpcboot::bootstrap hpcboot_warnings)

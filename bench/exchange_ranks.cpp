@@ -1,0 +1,40 @@
+// One rank of bench/exchange_ranks: learns rank 0's endpoint over the launcher's exchange, as a
+// program does that the environment does not tell it, and prints "BEGIN END" in seconds of the
+// clock that all processes of a machine share.
+#include <chrono>
+#include <cstdio>
+#include <hpcboot/bootstrap.hpp>
+#include <string>
+
+namespace {
+
+double now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
+}  // namespace
+
+int main() {
+  const double begin = now();
+  try {
+    constexpr auto kDeadline = std::chrono::seconds(300);
+    const hpcboot::Env env = hpcboot::Env::from_process();
+    const hpcboot::Facts facts = hpcboot::Facts::of_this_process(env);
+    const auto exchange = hpcboot::open_exchange(env, kDeadline);
+    if (!exchange) {
+      std::fprintf(stderr, "exchange_ranks: the launcher offers no exchange\n");
+      return 1;
+    }
+    const auto me = hpcboot::resolve_with_exchange(env, facts, *exchange, kDeadline);
+    if (me.placement.rank == 0) exchange->put("port", "29500");
+    exchange->commit(kDeadline);
+    exchange->get(0, "port", kDeadline);
+    std::printf("%.6f %.6f\n", begin, now());
+    std::fflush(stdout);
+    exchange->fence(kDeadline);
+  } catch (const hpcboot::Error& error) {
+    std::fputs(hpcboot::format_error("exchange_ranks", error).c_str(), stderr);
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,121 @@
+"""PyTorch's Python doing what build/bin/trainer does, in the usual way: a Dataset that decodes and
+resizes sample by sample, a DataLoader, DistributedDataParallel. Prints "first step" when it is done,
+and at the end a line of JSON with the seconds of each step.
+
+Ranks come from RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT where they are set (mpirun hpcboot exec).
+"""
+import argparse
+import gzip
+import json
+import os
+import struct
+import time
+
+import torch
+import torch.distributed as dist
+from PIL import Image
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset
+from torch.utils.data.distributed import DistributedSampler
+from torchvision import models, transforms
+
+MEAN, DEVIATION = 0.1307, 0.3081
+
+
+class MnistNet(nn.Module):
+    """trainer/models/mnistnet.cpp"""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 32, 3, padding=1)
+        self.conv2 = nn.Conv2d(32, 64, 3, padding=1)
+        self.fc1 = nn.Linear(64 * 7 * 7, 128)
+        self.fc2 = nn.Linear(128, 10)
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(self.conv1(x).relu(), 2)
+        x = nn.functional.adaptive_avg_pool2d(self.conv2(x).relu(), 7)
+        return self.fc2(self.fc1(x.flatten(1)).relu())
+
+
+def make_model(name):
+    if name == "mnistnet":
+        return MnistNet()
+    model = models.resnet50(num_classes=10)
+    model.conv1 = nn.Conv2d(1, 64, 7, 2, 3, bias=False)
+    return model
+
+
+def read_idx(folder, name):
+    path = os.path.join(folder, name)
+    opened = open(path, "rb") if os.path.exists(path) else gzip.open(path + ".gz", "rb")
+    with opened as file:
+        dimensions = struct.unpack(">xxxB", file.read(4))[0]
+        sizes = struct.unpack(f">{dimensions}I", file.read(4 * dimensions))
+        return torch.frombuffer(bytearray(file.read()), dtype=torch.uint8).view(*sizes)
+
+
+class Mnist(Dataset):
+    def __init__(self, folder, image_size, limit):
+        self.images = read_idx(folder, "train-images-idx3-ubyte")[:limit]
+        self.labels = read_idx(folder, "train-labels-idx1-ubyte")[:limit]
+        self.transform = transforms.Compose([
+            transforms.Resize(image_size),
+            transforms.ToTensor(),
+            transforms.Normalize((MEAN,), (DEVIATION,)),
+        ])
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, index):
+        image = Image.fromarray(self.images[index].numpy(), mode="L")
+        return self.transform(image), int(self.labels[index])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--image-size", type=int, required=True)
+    parser.add_argument("--batch-size", type=int, required=True, help="global")
+    parser.add_argument("--limit-samples", type=int, required=True)
+    parser.add_argument("--threads", type=int, required=True)
+    o = parser.parse_args()
+
+    torch.set_num_threads(o.threads)
+    ranks = int(os.environ.get("WORLD_SIZE", 1))
+    if ranks > 1:
+        dist.init_process_group("gloo")
+    torch.manual_seed(1234)
+    model = make_model(o.model)
+    if ranks > 1:
+        model = DistributedDataParallel(model)
+    data = Mnist(o.data, o.image_size, o.limit_samples)
+    sampler = DistributedSampler(data, ranks, int(os.environ.get("RANK", 0)), seed=1234)
+    # One process that prepares batches, as the trainer has one thread.
+    loader = DataLoader(data, o.batch_size // ranks, sampler=sampler, num_workers=1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
+    model.train()
+    seconds = []
+    begin = time.perf_counter()
+    for images, labels in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        if not torch.isfinite(loss):
+            raise SystemExit("the loss is not finite")
+        now = time.perf_counter()
+        seconds.append(now - begin)
+        begin = now
+        if len(seconds) == 1 and os.environ.get("RANK", "0") == "0":
+            print("first step", flush=True)
+    if os.environ.get("RANK", "0") == "0":
+        print(json.dumps(seconds), flush=True)
+    if ranks > 1:
+        dist.barrier()
+
+
+main()

@@ -1,0 +1,11 @@
+# Benchmarks of trainer.
+if(HPCBOOT_HAVE_TORCH)
+  add_executable(trainer_throughput trainer_throughput.cpp)
+  target_link_libraries(trainer_throughput PRIVATE hpcboot_models hpcboot::torch hpcboot_warnings benchmark::benchmark)
+  set_target_properties(trainer_throughput PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endif()
+if(TARGET hpcboot_formats AND TARGET hpcboot_models)
+  add_executable(data_formats data_formats.cpp)
+  target_link_libraries(data_formats PRIVATE hpcboot_models hpcboot_formats hpcboot::torch fmt::fmt hpcboot_warnings)
+  set_target_properties(data_formats PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endif()

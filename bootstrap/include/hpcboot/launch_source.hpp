@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpcboot/env.hpp"
+#include "hpcboot/facts.hpp"
+#include "hpcboot/placement.hpp"
+
+namespace hpcboot {
+
+/// What one launcher says. A field that it does not say stays empty: gaps are filled by rule in
+/// resolve(), never from another launcher.
+struct LaunchFacts {
+  std::optional<int> rank, world_size, local_rank, local_size, node_rank, num_nodes;
+  std::vector<std::string>
+      hosts;               ///< hosts of this launch (of a Slurm step, not of the job), in order
+  std::string rank0_host;  ///< where rank 0 runs, if it need not be the first of hosts
+  std::optional<int> master_port;  ///< a port that the launcher names for rank 0's server
+  bool any_order = false;          ///< ranks may lie on any hosts in any order, as after a rankfile
+  std::string identity;            ///< tells two launches within one job apart (Slurm: the step id)
+  /// Field -> the variable it was read from; "master_addr" for rank0_host.
+  std::map<std::string, std::string> variables;
+};
+
+/// Does a launcher's mark stand in the environment?
+enum class Match {
+  absent,   ///< no sign of it
+  refused,  ///< signs of it, but they do not speak of this process (a batch step's SLURM_PROCID)
+  present,  ///< it placed this process: read() answers or throws
+};
+
+struct Detection {
+  Match match = Match::absent;
+  std::string reason;  ///< why refused, or what gave it away
+};
+
+/// How far in a launcher sits when several nest: of two that are present the lower level placed
+/// this process. Two of one level that disagree are told apart by is_live(), or are ambiguous.
+enum class Level {
+  explicit_settings,  ///< HPCBOOT_RANK and its like
+  elastic_agent,      ///< torchrun: started by any of those below
+  mpi_launcher,       ///< mpirun and its like: started inside an allocation, often through srun
+  scheduler_step,     ///< srun, jsrun
+  pod,                ///< a container platform that starts one process in each pod
+  generic,            ///< RANK and WORLD_SIZE set by anybody
+  library,            ///< PMIx or PMI variables alone, without their launcher's own
+};
+
+/// One launcher: a file in src/sources and a line in launch_sources().
+struct LaunchSource {
+  std::string_view name;  ///< as in HPCBOOT_METHODS, provenance and the contract's `launcher`
+  Level level;
+  std::string_view why_here;  ///< the reason for its place in the order, shown by --explain
+  Detection (*detect)(const Env&, const Facts&);
+  /// Called only where detect() said present. @throws Error naming the variable that is missing or
+  /// malformed.
+  LaunchFacts (*read)(const Env&, const Facts&);
+  /// Is the launcher known to serve this very process (true), known not to (false), or unknown?
+  /// Asked only to tell two of one level apart. May be null.
+  std::optional<bool> (*is_live)(const Env&, const Facts&) = nullptr;
+};
+
+/// All launchers, innermost first. The order is documented in bootstrap/README.md.
+const std::vector<const LaunchSource*>& launch_sources();
+
+}  // namespace hpcboot

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hpcboot {
+
+/// Where a process stands among its peers. The defaults are those of a lone process.
+struct Placement {
+  int rank = 0;                   ///< 0 <= rank < world_size, unique over all processes
+  int world_size = 1;             ///< number of processes
+  int local_rank = 0;             ///< 0 <= local_rank < local_size, unique on its host
+  std::optional<int> local_size;  ///< number of processes on this host
+  std::optional<int> node_rank;   ///< index of this host among the hosts of the launch
+  std::optional<int> num_nodes;   ///< number of hosts of the launch
+};
+
+/// Checks every invariant that the known fields allow: 0 <= rank < world_size,
+/// 0 <= local_rank < local_size <= world_size, 0 <= node_rank < num_nodes <= world_size,
+/// local_rank <= rank does not have to hold (cyclic placement). Nodes of different size are legal.
+/// @param source who said so, for the message.
+/// @throws Error{inconsistent_placement}
+void validate(const Placement& placement, std::string_view source);
+
+/// Where a field came from.
+struct Provenance {
+  std::string source;    ///< a launcher, "allocation", "exchange", "rule", …
+  std::string variable;  ///< the variable or the rule; may be empty
+};
+
+}  // namespace hpcboot

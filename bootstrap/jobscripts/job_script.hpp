@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "jobscripts/site_profile.hpp"
+#include "jobscripts/template_renderer.hpp"
+
+namespace hpcboot::jobscripts {
+
+/// What is asked of one script. What is left open, the site's profile says.
+struct ScriptRequest {
+  std::string job;
+  std::optional<int> nodes;           ///< by default 2 for a job of several nodes
+  std::optional<int> gpus_per_node;   ///< by default all; 0: none
+  std::optional<int> ranks_per_node;  ///< by default one for each GPU, 2 without GPUs
+  std::optional<std::string> time;    ///< HH:MM:SS
+  std::string account;                ///< empty: left to the user, by a comment
+  std::string mail;
+  std::string launcher;  ///< empty: the site's
+  std::string program;   ///< what is started in place of the trainer; empty: the trainer
+};
+
+/// The script, or for Kubernetes the manifest.
+/// @throws Error{malformed_value} where the request fits neither the job nor the site
+std::string render_job_script(const TemplateRenderer& templates, const SiteProfile& site,
+                              const ScriptRequest& request);
+
+}  // namespace hpcboot::jobscripts

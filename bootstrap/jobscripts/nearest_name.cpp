@@ -1,0 +1,23 @@
+#include "jobscripts/nearest_name.hpp"
+
+#include <algorithm>
+
+#include "src/word_distance.hpp"
+
+namespace hpcboot::jobscripts {
+
+std::string nearest_name(const std::string& given, const std::vector<std::string>& known) {
+  const auto nearest =
+      std::min_element(known.begin(), known.end(), [&](const auto& left, const auto& right) {
+        return word_distance(given, left) < word_distance(given, right);
+      });
+  return nearest == known.end() ? std::string() : *nearest;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace hpcboot::jobscripts

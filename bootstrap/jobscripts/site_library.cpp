@@ -1,0 +1,54 @@
+#include "jobscripts/site_library.hpp"
+
+#include <set>
+
+#include "hpcboot/error.hpp"
+#include "jobscripts/nearest_name.hpp"
+
+namespace hpcboot::jobscripts {
+
+namespace fs = std::filesystem;
+
+SiteLibrary::SiteLibrary(const fs::path& program, const Env& env)
+    : folder_((program.parent_path() / HPCBOOT_SHARE_FROM_BIN / "hpcboot/jobscripts")
+                  .lexically_normal()) {
+  if (const auto config = env.text("XDG_CONFIG_HOME")) {
+    own_ = fs::path(*config) / "hpcboot/sites";
+  } else if (const auto home = env.text("HOME")) {
+    own_ = fs::path(*home) / ".config/hpcboot/sites";
+  }
+}
+
+std::vector<fs::path> SiteLibrary::folders() const {
+  if (own_.empty()) return {folder_ / "sites"};
+  return {own_, folder_ / "sites"};
+}
+
+std::vector<std::string> SiteLibrary::names() const {
+  std::set<std::string> names;
+  for (const fs::path& folder : folders()) {
+    std::error_code none;
+    for (fs::directory_iterator entry(folder, none), end; !none && entry != end;
+         entry.increment(none)) {
+      if (entry->path().extension() == ".toml") names.insert(entry->path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+SiteProfile SiteLibrary::read(const std::string& name) const {
+  for (const fs::path& folder : folders()) {
+    const fs::path file = folder / (name + ".toml");
+    std::error_code none;
+    if (name.find('/') == std::string::npos && fs::is_regular_file(file, none))
+      return SiteProfile::read(file);
+  }
+  const std::string nearest = nearest_name(name, names());
+  throw Error(ErrorCode::malformed_value, "there is no site " + name, "one of " + listed(names()),
+              nearest.empty() ? "look for the folder " + (folder_ / "sites").string()
+                              : "write " + nearest +
+                                    ", if that is meant, or give the file as "
+                                    "--site-file");
+}
+
+}  // namespace hpcboot::jobscripts

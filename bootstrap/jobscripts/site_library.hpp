@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hpcboot/env.hpp"
+#include "jobscripts/site_profile.hpp"
+
+namespace hpcboot::jobscripts {
+
+/// Where templates and sites lie: those of hpcboot beside the program, in its build or
+/// installation, and sites of the user's own, which win over ones of the same name.
+class SiteLibrary {
+ public:
+  /// @param program the program that runs
+  /// @param env     XDG_CONFIG_HOME or HOME say where the user's own sites are
+  SiteLibrary(const std::filesystem::path& program, const Env& env);
+
+  std::filesystem::path templates() const { return folder_ / "templates"; }
+
+  /// The user's folder, which need not exist; empty where there is no home.
+  const std::filesystem::path& own_sites() const noexcept { return own_; }
+
+  /// Every site, by name.
+  std::vector<std::string> names() const;
+
+  /// @throws Error{malformed_value} naming the nearest where there is no site `name`, and what
+  /// SiteProfile::read() throws
+  SiteProfile read(const std::string& name) const;
+
+ private:
+  std::vector<std::filesystem::path> folders() const;
+
+  std::filesystem::path folder_;
+  std::filesystem::path own_;
+};
+
+}  // namespace hpcboot::jobscripts

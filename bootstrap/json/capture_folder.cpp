@@ -1,0 +1,81 @@
+#include "capture_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <tuple>
+
+#include "facts_json.hpp"
+#include "hpcboot/error.hpp"
+#include "src/allocations/read_file.hpp"
+
+namespace hpcboot {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_needed(const std::string& path) {
+  auto text = read_file(path);
+  if (text) return *std::move(text);
+  throw Error(ErrorCode::unreadable_file, path + " cannot be read",
+              "the .env and .hostname files that `hpcboot capture` writes for every rank",
+              "capture the job again, in a new folder");
+}
+
+// Ranks by number, then other names by their letters.
+auto order_of(const std::string& name) {
+  const auto rank = name.rfind("rank", 0) == 0 ? parse_whole_number(name.substr(4)) : std::nullopt;
+  return std::make_tuple(!rank, rank.value_or(0), name);
+}
+
+}  // namespace
+
+std::vector<std::string> list_capture(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const fs::path file = entry.path().filename();
+    // The host name is written first and the environment last: one without the other is a rank too.
+    if (file.extension() == ".env" || file.extension() == ".hostname") names.insert(file.stem());
+  }
+  if (error || names.empty()) {
+    throw Error(ErrorCode::unreadable_file,
+                error ? folder + ": " + error.message() : "no captured rank in " + folder,
+                "a folder that `hpcboot capture` wrote", "correct the path");
+  }
+  std::vector<std::string> sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const std::string& a, const std::string& b) { return order_of(a) < order_of(b); });
+  return sorted;
+}
+
+CapturedRank read_captured_rank(const std::string& folder, const std::string& name) {
+  const std::string stem = folder + "/" + name;
+  CapturedRank rank;
+  std::string hostname = read_needed(stem + ".hostname");
+  hostname.erase(hostname.find_last_not_of(" \t\r\n") + 1);
+  if (const auto text = read_file(stem + ".facts.json")) {
+    try {
+      rank.facts = facts_from_json(nlohmann::ordered_json::parse(*text));
+    } catch (const nlohmann::json::exception& error) {
+      throw Error(ErrorCode::malformed_file, stem + ".facts.json: " + error.what(),
+                  "the JSON object that `hpcboot capture` writes",
+                  "capture the job again, in a new folder");
+    }
+  }
+  if (!hostname.empty()) rank.facts.hostname = hostname;
+  rank.env = Env::parse(read_needed(stem + ".env"));
+  rank.options.allocation.read_files = false;
+  for (const std::string& nodefile : {stem + ".nodefile", folder + "/nodefile"}) {
+    if (!rank.options.allocation.nodefile && fs::exists(nodefile)) {
+      rank.options.allocation.nodefile = nodefile;
+    }
+  }
+  for (const std::string& apinfo : {stem + ".apinfo", folder + "/apinfo"}) {
+    if (!rank.facts.apinfo) rank.facts.apinfo = read_file(apinfo);
+  }
+  return rank;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "script.hpp"
+
+// What the directives ask for, as far as they say so in plain numbers.
+namespace hpcboot::lint {
+
+// One resource of qsub's -l: select=2:ncpus=4, walltime=1:00:00.
+struct PbsResource {
+  std::string name;
+  std::string value;
+  std::size_t at = 0;
+};
+std::vector<PbsResource> pbs_resources(const Script& script);
+
+// A chunk of -l select=2:ncpus=8:mpiprocs=2+1:ncpus=4; absent where the chunk does not say.
+struct PbsChunk {
+  int count = 1;
+  std::optional<int> ncpus;
+  std::optional<int> mpiprocs;
+  std::optional<int> ngpus;
+  std::optional<int> ompthreads;
+};
+std::vector<PbsChunk> parse_select(std::string_view value);
+
+struct JobRequest {
+  std::optional<int> nodes;
+  std::optional<int> tasks;  // of the whole job
+  std::optional<int> tasks_per_node;
+  std::optional<int> gpus_per_node;
+  bool exclusive = false;      // whole nodes, no other job on them
+  bool several_parts = false;  // a heterogeneous job: the numbers above are not known
+
+  bool surely_many_nodes() const { return nodes && *nodes > 1; }
+  bool surely_many_tasks() const { return (tasks && *tasks > 1) || surely_many_nodes(); }
+};
+JobRequest job_request_of(const Script& script);
+
+// A whole decimal number from 0 to 10^6; nullopt for anything else.
+std::optional<int> number_of(std::string_view text);
+
+}  // namespace hpcboot::lint

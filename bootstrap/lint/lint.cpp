@@ -1,0 +1,125 @@
+#include "lint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "rules.hpp"
+
+namespace hpcboot::lint {
+namespace {
+
+constexpr Severity kError = Severity::error;
+constexpr Severity kWarning = Severity::warning;
+
+constexpr std::array<Rule, 22> kRules = {{
+    {{"crlf", kError, "line ends of Windows"}, check_line_ends},
+    {{"byte-order-mark", kError, "a byte order mark before #!"}, check_byte_order_mark},
+    {{"shebang", kError, "no #!, or not at the very begin of the file"}, check_shebang},
+    {{"typography", kError, "typographic quotes and dashes, non-breaking spaces"},
+     check_typography},
+    {{"placeholder", kError, "<account>, {{key}}, CHANGE_ME: values nobody filled in"},
+     check_placeholders},
+    {{"directive-after-command", kError, "directives that stand after the first command"},
+     check_after_command},
+    {{"directive-not-read", kWarning, "comments that are almost a directive: # SBATCH, #SBACTH"},
+     check_not_read},
+    {{"directive-form", kError, "#SBATCH -nodes=2, #SBATCH nodes=2, -p=gpu, #PBS --nodes"},
+     check_form},
+    {{"directive-variable", kError, "$HOME and the like in a directive, which nobody expands"},
+     check_variables},
+    {{"mixed-schedulers", kWarning, "directives of two schedulers"}, check_mixed},
+    {{"time-format", kError, "times that the scheduler does not take"}, check_times},
+    {{"directive-overridden", kWarning, "two directives for one setting, with different values"},
+     check_overridden},
+    {{"select-mixed", kError, "PBS: -l ncpus, nodes, … beside -l select"}, check_select},
+    {{"tasks-nodes", kWarning, "--ntasks that is not --nodes times --ntasks-per-node"},
+     check_tasks_and_nodes},
+    {{"ranks-gpus", kWarning, "more or fewer ranks than GPUs on a node"}, check_ranks_and_gpus},
+    {{"omp-threads", kWarning, "PBS: every rank would start a thread for each core"},
+     check_threads},
+    {{"early-rank", kError, "$SLURM_PROCID and the like expanded in the batch script"},
+     check_early_rank},
+    {{"kill-on-bad-exit", kWarning, "srun that goes on after a rank died"}, check_kill_on_bad_exit},
+    {{"launcher-in-srun", kError, "mpirun or torchrun started once for every task"},
+     check_launcher_in_srun},
+    {{"master-port", kWarning, "a fixed MASTER_PORT"}, check_master_port},
+    {{"master-address", kError, "MASTER_ADDR=localhost in a job of several nodes"},
+     check_master_address},
+    {{"cd-unquoted", kWarning, "cd to a folder of the scheduler's without quotes"}, check_cd},
+}};
+
+// The ids behind "hpcboot-lint: disable=" in the script's comments.
+std::set<std::string> disabled_by(const Script& script) {
+  static constexpr std::string_view kMark = "hpcboot-lint: disable=";
+  std::set<std::string> ids;
+  for (std::size_t at = script.text.find(kMark); at != std::string_view::npos;
+       at = script.text.find(kMark, at + 1)) {
+    if (script.kind_at(at) != Kind::comment) continue;
+    std::string_view list = script.text.substr(at + kMark.size());
+    list = list.substr(0, list.find_first_of(" \t\r\n"));
+    while (!list.empty()) {
+      const std::size_t comma = std::min(list.find(','), list.size());
+      ids.insert(std::string(list.substr(0, comma)));
+      list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+  }
+  return ids;
+}
+
+// Control characters of a script are not for a terminal.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+  return text;
+}
+
+}  // namespace
+
+const char* name_of(Severity severity) noexcept {
+  return severity == Severity::error ? "error" : "warning";
+}
+
+void Report::add(Severity severity, std::size_t at, std::string found, std::string why,
+                 std::string remedy) {
+  findings_.push_back({rule_.id, severity, script_.line_of(at), script_.column_of(at),
+                       printable(std::move(found)), printable(std::move(why)),
+                       printable(std::move(remedy))});
+}
+
+std::vector<RuleSummary> rules() {
+  std::vector<RuleSummary> summaries;
+  summaries.reserve(kRules.size());
+  for (const Rule& rule : kRules) summaries.push_back(rule.summary);
+  return summaries;
+}
+
+std::vector<Finding> check_script(std::string_view text, const std::set<std::string>& disabled) {
+  const Script script = read_script(text);
+  const Subject subject{script, job_request_of(script), launch_commands_of(script.shell)};
+  const std::set<std::string> disabled_here = disabled_by(script);
+  std::vector<Finding> findings;
+  for (const Rule& rule : kRules) {
+    if (disabled.count(rule.summary.id) != 0 || disabled_here.count(rule.summary.id) != 0) continue;
+    Report report(script, rule.summary, findings);
+    rule.check(subject, report);
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
+  return findings;
+}
+
+std::string format_line(std::string_view file, const Finding& finding) {
+  return std::string(file) + ":" + std::to_string(finding.line) + ":" +
+         std::to_string(finding.column) + ": " + name_of(finding.severity) + ": " + finding.found +
+         " [" + finding.rule + "]";
+}
+
+std::string format_text(std::string_view file, const Finding& finding) {
+  return format_line(file, finding) + "\n    why: " + finding.why + "\n    do:  " + finding.remedy +
+         "\n";
+}
+
+}  // namespace hpcboot::lint

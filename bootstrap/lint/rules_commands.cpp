@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "rules.hpp"
+#include "words.hpp"
+
+// What the commands of the script do with the master's address and with folders.
+namespace hpcboot::lint {
+namespace {
+
+// An option or variable that names a port or an address, and its value.
+struct Setting {
+  std::string name;
+  std::string value;
+  std::size_t at;
+  bool in_condition;
+};
+
+// NAME=VALUE, export NAME=VALUE, --name=VALUE, --name VALUE in all commands.
+std::vector<Setting> settings_of(const Shell& shell) {
+  std::vector<Setting> settings;
+  const auto take = [&](const Word& word, bool in_condition) {
+    const std::size_t equals = word.text.find('=');
+    if (equals != std::string::npos) {
+      settings.push_back(
+          {word.text.substr(0, equals), word.text.substr(equals + 1), word.at, in_condition});
+    }
+    return equals != std::string::npos;
+  };
+  for (const Command& command : shell.commands) {
+    for (const Word& word : command.assignments) take(word, command.in_condition);
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+      const Word& word = command.words[i];
+      if (!take(word, command.in_condition) && word.text.rfind("--", 0) == 0 &&
+          i + 1 < command.words.size())
+        settings.push_back({word.text, command.words[i + 1].text, word.at, command.in_condition});
+    }
+  }
+  for (Setting& setting : settings) {
+    if (setting.name.rfind("--", 0) != 0) continue;
+    std::replace(setting.name.begin(), setting.name.end(), '-', '_');
+  }
+  return settings;
+}
+
+bool is_fixed_port(std::string value) {
+  // ${MASTER_PORT:-29500} is as fixed for everybody who does not set it.
+  const std::size_t fallback = value.find(":-");
+  if (value.rfind("${", 0) == 0 && fallback != std::string::npos && value.back() == '}')
+    value = value.substr(fallback + 2, value.size() - fallback - 3);
+  const auto port = number_of(value);
+  return port && *port > 0;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
+}
+
+bool is_endpoint(const std::string& name) {
+  return name == "__rdzv_endpoint";
+}
+
+}  // namespace
+
+void check_master_port(const Subject& subject, Report& report) {
+  // Nobody else is there to collide with.
+  if (subject.job.exclusive) return;
+  static constexpr std::array<std::string_view, 3> kNames = {"MASTER_PORT", "__master_port",
+                                                             "__main_process_port"};
+  for (const Setting& setting : settings_of(subject.script.shell)) {
+    const std::string port = is_endpoint(setting.name)
+                                 ? setting.value.substr(setting.value.find_last_of(':') + 1)
+                                 : setting.value;
+    if (!is_one_of(setting.name, kNames) && !is_endpoint(setting.name)) continue;
+    if (!is_fixed_port(port)) continue;
+    report.add(
+        setting.at, "the master's port is fixed: " + port.substr(0, 40),
+        "two jobs that meet on a node, or one that starts again, get \"address in use\"",
+        "eval \"$(hpcboot env)\" sets one of the job's own; or compute it from the job's id");
+  }
+}
+
+void check_master_address(const Subject& subject, Report& report) {
+  if (!subject.job.surely_many_nodes()) return;
+  static constexpr std::array<std::string_view, 3> kNames = {"MASTER_ADDR", "__master_addr",
+                                                             "__main_process_ip"};
+  for (const Setting& setting : settings_of(subject.script.shell)) {
+    const bool endpoint = is_endpoint(setting.name);
+    if (!is_one_of(setting.name, kNames) && !endpoint) continue;
+    if (setting.in_condition) continue;  // for the case of one node, as a rule
+    const std::string host =
+        endpoint ? setting.value.substr(0, setting.value.find_last_of(':')) : setting.value;
+    if (!is_loopback(host)) continue;
+    report.add(
+        setting.at,
+        "the master is " + host + " in a job of " + std::to_string(*subject.job.nodes) + " nodes",
+        "every node waits for itself until the rendezvous times out",
+        "eval \"$(hpcboot env)\" names rank 0's host; or take the job's first host, from "
+        "scontrol show hostnames or $PBS_NODEFILE");
+  }
+}
+
+void check_cd(const Subject& subject, Report& report) {
+  static constexpr std::array<std::string_view, 9> kFolders = {
+      "PBS_O_WORKDIR",    "PBS_JOBDIR",   "PBS_O_HOME",
+      "SLURM_SUBMIT_DIR", "SLURM_TMPDIR", "SGE_O_WORKDIR",
+      "LS_SUBCWD",        "LSB_OUTDIR",   "TMPDIR"};
+  // zsh does not split what a variable holds.
+  if (subject.script.text.substr(0, subject.script.text.find('\n')).find("zsh") !=
+      std::string_view::npos) {
+    return;
+  }
+  for (const Command& command : subject.script.shell.commands) {
+    if (command.words.size() < 2 || command.words[0].text != "cd") continue;
+    for (const Word& word : command.words) {
+      for (const Expansion& expansion : word.expansions) {
+        if (expansion.quoted || !is_one_of(expansion.name, kFolders)) continue;
+        report.add(expansion.at, "cd to $" + expansion.name + " without quotes",
+                   "a folder with a blank in its name is split, and where the variable is not set "
+                   "cd goes home without a word",
+                   "cd \"${" + expansion.name + ":?}\"");
+      }
+    }
+  }
+}
+
+}  // namespace hpcboot::lint

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "rules.hpp"
+#include "words.hpp"
+
+// How srun and mpirun are called.
+namespace hpcboot::lint {
+namespace {
+
+// Variables that differ from task to task. In the batch script Slurm's are 0 and the others unset.
+bool is_of_a_task(const std::string& name) {
+  static constexpr std::array<std::string_view, 14> kNames = {
+      "SLURM_PROCID",         "SLURM_LOCALID",
+      "SLURM_NODEID",         "PMI_RANK",
+      "PMI_LOCAL_RANK",       "PMIX_RANK",
+      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+      "MPI_LOCALRANKID",      "PALS_RANKID",
+      "PALS_LOCAL_RANKID",    "PALS_NODEID",
+      "MV2_COMM_WORLD_RANK",  "MV2_COMM_WORLD_LOCAL_RANK"};
+  return is_one_of(name, kNames);
+}
+
+std::string value_in_script(const std::string& name) {
+  return name.rfind("SLURM_", 0) == 0 ? "0" : "nothing";
+}
+
+// A step of its own within the script that is linted: then it may run as a task.
+bool starts_itself(const Subject& subject) {
+  return std::any_of(
+      subject.launches.begin(), subject.launches.end(), [](const LaunchCommand& launch) {
+        return std::any_of(
+            launch.command->words.begin(), launch.command->words.end(), [](const Word& word) {
+              return word.text.find("$0") != std::string::npos ||
+                     std::any_of(word.expansions.begin(), word.expansions.end(),
+                                 [](const Expansion& e) { return e.name == "BASH_SOURCE"; });
+            });
+      });
+}
+
+// Does the script surely start several tasks?
+bool starts_several(const Subject& subject) {
+  return std::any_of(subject.launches.begin(), subject.launches.end(),
+                     [&](const LaunchCommand& launch) {
+                       if (launch.launcher == Launcher::mpirun) return true;
+                       const auto tasks = tasks_of(launch, subject.job);
+                       return tasks ? *tasks > 1 : subject.job.surely_many_tasks();
+                     });
+}
+
+// RANK=…, "… --node_rank …": apart from the variables' own names.
+bool has_rank(std::string text) {
+  text.resize(std::min(text.find('$'), text.size()));
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return text.find("rank") != std::string::npos;
+}
+
+void add_in_launch(const Expansion& expansion, bool in_shell_text, const char* launcher,
+                   Report& report) {
+  const std::string& name = expansion.name;
+  report.add(expansion.at, "$" + name + " is expanded before " + launcher + " starts the tasks",
+             "the batch script's shell replaces it, with " + value_in_script(name) +
+                 ", and every task gets the same",
+             in_shell_text ? "write the command in single quotes, or \\$" + name
+                           : std::string(launcher) + " … bash -c 'CMD … \"$" + name +
+                                 "\"', or let the program read it (hpcboot exec -- CMD sets RANK)");
+}
+
+// Small programs for which a task that fails is no matter, or that end by themselves.
+bool is_small_program(const std::string& name) {
+  static constexpr std::array<std::string_view, 33> kNames = {
+      "cat",      "chmod", "cp",    "date",     "df",    "echo",  "env",   "find",       "free",
+      "hostname", "id",    "ls",    "lscpu",    "mkdir", "mv",    "nproc", "nvidia-smi", "printenv",
+      "ps",       "pwd",   "rm",    "rocm-smi", "rsync", "sleep", "tar",   "touch",      "true",
+      "ulimit",   "uname", "unzip", "uptime",   "which", ""};
+  return is_one_of(name, kNames);
+}
+
+bool sets_kill_on_bad_exit(const Script& script) {
+  return script.text.find("SLURM_KILL_BAD_EXIT") != std::string_view::npos;
+}
+
+}  // namespace
+
+void check_early_rank(const Subject& subject, Report& report) {
+  // 0 is right for the only task of each node.
+  const bool one_a_node = subject.job.tasks_per_node == 1;
+  const auto differs = [&](const Expansion& expansion) {
+    return is_of_a_task(expansion.name) && !(one_a_node && expansion.name == "SLURM_LOCALID");
+  };
+  for (const LaunchCommand& launch : subject.launches) {
+    const auto& words = launch.command->words;
+    const char* launcher = launch.launcher == Launcher::srun ? "srun" : "mpirun";
+    for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
+      for (const Expansion& expansion : words[i].expansions) {
+        const bool in_text =
+            expansion.quoted && (words[i - 1].text == "-c" || words[i - 1].text == "-lc");
+        if (differs(expansion)) add_in_launch(expansion, in_text, launcher, report);
+      }
+    }
+    for (const Expansion& expansion : launch.command->input) {
+      if (differs(expansion)) {
+        report.add(expansion.at,
+                   "$" + expansion.name + " is expanded before " + launcher + " starts the tasks",
+                   "the shell replaces variables in a here-document whose end mark is not quoted",
+                   "quote the end mark: <<'EOF'");
+      }
+    }
+  }
+  // In a batch script's own assignments, too. A script without directives may be what the tasks
+  // run.
+  if (!subject.script.scheduler() || starts_itself(subject) || !starts_several(subject)) return;
+  for (const Command& command : subject.script.shell.commands) {
+    if (command.in_function) continue;
+    std::vector<const Word*> assignments;
+    for (const Word& word : command.assignments) assignments.push_back(&word);
+    if (!command.words.empty() &&
+        (command.words[0].text == "export" || command.words[0].text == "declare" ||
+         command.words[0].text == "readonly")) {
+      for (const Word& word : command.words) assignments.push_back(&word);
+    }
+    for (const Word* word : assignments) {
+      for (const Expansion& expansion : word->expansions) {
+        if (!differs(expansion)) continue;
+        // A file may be named by it; a rank that is made of it is wrong.
+        const Severity severity = has_rank(word->text) ? Severity::error : Severity::warning;
+        report.add(severity, expansion.at, "$" + expansion.name + " is read in the batch script",
+                   "there it holds " + value_in_script(expansion.name) +
+                       "; what is made of it is the same for every task",
+                   "read it in the task: srun bash -c '… \"$" + expansion.name +
+                       "\"', or start the program with hpcboot exec");
+      }
+    }
+  }
+}
+
+void check_kill_on_bad_exit(const Subject& subject, Report& report) {
+  if (sets_kill_on_bad_exit(subject.script)) return;
+  for (const LaunchCommand& launch : subject.launches) {
+    if (launch.launcher != Launcher::srun || launch.options.count("kill-on-bad-exit") != 0)
+      continue;
+    if (!launch.has_all_options || launch.options.count("pty") != 0 ||
+        is_small_program(launch.program_name()))
+      continue;
+    const auto tasks = tasks_of(launch, subject.job);
+    if (!tasks || *tasks < 2) continue;
+    report.add(launch.command->words[launch.first].at,
+               "srun of " + std::to_string(*tasks) + " tasks without --kill-on-bad-exit",
+               "when one rank dies the others wait for it until the time limit",
+               "srun --kill-on-bad-exit=1 …");
+  }
+}
+
+void check_launcher_in_srun(const Subject& subject, Report& report) {
+  for (const LaunchCommand& launch : subject.launches) {
+    if (launch.launcher != Launcher::srun || launch.program >= launch.command->words.size())
+      continue;
+    const auto& words = launch.command->words;
+    const std::string program = launch.program_name();
+    if (is_mpirun(program)) {
+      const auto tasks = tasks_of(launch, subject.job);
+      if (!tasks || *tasks < 2) continue;
+      report.add(words[launch.program].at,
+                 "srun starts " + std::to_string(*tasks) + " times " + program,
+                 "each of them starts all ranks again, or fails for want of slots",
+                 "srun --mpi=pmix CMD, or " + program + " CMD without srun");
+    } else if (program == "torchrun") {
+      const auto each = tasks_per_node_of(launch, subject.job);
+      const bool several_workers = std::any_of(words.begin(), words.end(), [](const Word& word) {
+        return word.text.rfind("--nproc", 0) == 0 && word.text.substr(word.text.size() - 2) != "=1";
+      });
+      if (!each || *each < 2 || !several_workers) continue;
+      report.add(words[launch.program].at,
+                 "srun starts " + std::to_string(*each) + " times torchrun on each node",
+                 "each of them starts the node's workers again",
+                 "one task a node: --ntasks-per-node=1, and --cpus-per-task for all its cores");
+    }
+  }
+}
+
+}  // namespace hpcboot::lint

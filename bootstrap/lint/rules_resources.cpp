@@ -1,0 +1,129 @@
+#include <algorithm>
+
+#include "rules.hpp"
+
+// Whether nodes, ranks, GPUs and threads go together.
+namespace hpcboot::lint {
+namespace {
+
+// Where the option stands that gives the number, else the first directive.
+std::size_t place_of(const Script& script, Scheduler scheduler,
+                     std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    for (const Directive& directive : script.directives) {
+      if (!directive.is_read || directive.scheduler != scheduler) continue;
+      for (const Option& option : directive.options) {
+        if (option.name == name) return option.at;
+      }
+    }
+  }
+  return 0;
+}
+
+std::string count(int number, const char* what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+void add_ranks(Report& report, std::size_t at, int ranks, int gpus, const char* where) {
+  const std::string found = count(ranks, "rank") + " and " + count(gpus, "GPU") + " " + where;
+  if (ranks > gpus) {
+    report.add(at, found, "ranks share a GPU, its memory and its time",
+               "ask for as many ranks as GPUs");
+  } else {
+    report.add(at, found, count(gpus - ranks, "GPU") + " would be paid for and stay idle",
+               "ask for as many ranks as GPUs");
+  }
+}
+
+// Does the number of ranks come from the directives, for a launcher that has no number of its own?
+bool launches_as_asked(const Subject& subject) {
+  return std::any_of(
+      subject.launches.begin(), subject.launches.end(), [](const LaunchCommand& launch) {
+        if (launch.launcher == Launcher::srun) {
+          return launch.has_all_options &&
+                 std::none_of(launch.options.begin(), launch.options.end(), [](const auto& option) {
+                   return option.first == "ntasks" || option.first == "nodes" ||
+                          option.first == "ntasks-per-node" || option.first.rfind("gpu", 0) == 0 ||
+                          option.first == "gres" || option.first == "ntasks-per-gpu";
+                 });
+        }
+        const auto& words = launch.command->words;
+        return std::none_of(words.begin(), words.end(), [](const Word& word) {
+          return word.text == "-n" || word.text == "-np" || word.text == "--np" ||
+                 word.text == "-ppn" || word.text == "--ppn" || word.text == "-c" ||
+                 word.text.rfind("--map-by", 0) == 0 || word.text.rfind("-npernode", 0) == 0 ||
+                 word.text.rfind("--npernode", 0) == 0 || word.text == "-N";
+        });
+      });
+}
+
+}  // namespace
+
+void check_tasks_and_nodes(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  if (subject.job.several_parts) return;
+  const auto value = [&](const char* name) {
+    return number_of(script.option(Scheduler::slurm, name).value_or(""));
+  };
+  const auto nodes = value("nodes");
+  const auto tasks = value("ntasks");
+  const auto each = value("ntasks-per-node");
+  if (!nodes || !tasks || !each) return;
+  const long long product = static_cast<long long>(*nodes) * *each;
+  if (product == *tasks) return;
+  report.add(place_of(script, Scheduler::slurm, {"ntasks"}),
+             "--ntasks=" + std::to_string(*tasks) + ", but --nodes=" + std::to_string(*nodes) +
+                 " with --ntasks-per-node=" + std::to_string(*each) + " makes " +
+                 std::to_string(product),
+             "beside --ntasks the number per node is only a limit, so nodes get uneven numbers of "
+             "ranks, or the job is refused",
+             "drop --ntasks, or write --ntasks=" + std::to_string(product));
+}
+
+void check_ranks_and_gpus(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  const JobRequest& job = subject.job;
+  if (!launches_as_asked(subject)) return;
+  // One rank that drives several GPUs is in order: torchrun, or DP in one process.
+  if (job.tasks_per_node && job.gpus_per_node && *job.tasks_per_node > 1 &&
+      *job.gpus_per_node > 0 && *job.tasks_per_node != *job.gpus_per_node) {
+    add_ranks(report, place_of(script, Scheduler::slurm, {"ntasks-per-node", "ntasks"}),
+              *job.tasks_per_node, *job.gpus_per_node, "on each node");
+  }
+  for (const PbsResource& resource : pbs_resources(script)) {
+    if (resource.name != "select") continue;
+    for (const PbsChunk& chunk : parse_select(resource.value)) {
+      const int ranks = chunk.mpiprocs.value_or(1);
+      const int gpus = chunk.ngpus.value_or(0);
+      if (ranks > 1 && gpus > 0 && ranks != gpus) {
+        add_ranks(report, resource.at, ranks, gpus, "in a chunk");
+        break;
+      }
+    }
+  }
+}
+
+void check_threads(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  if (subject.launches.empty() || !script.has_directives_of(Scheduler::pbs)) return;
+  if (script.text.find("OMP_NUM_THREADS") != std::string_view::npos) return;
+  for (const PbsResource& resource : pbs_resources(script)) {
+    if (resource.name != "select") continue;
+    for (const PbsChunk& chunk : parse_select(resource.value)) {
+      const int ranks = chunk.mpiprocs.value_or(1);
+      const int cores = chunk.ncpus.value_or(1);
+      if (ranks < 2 || cores < 2 || chunk.ompthreads) continue;
+      report.add(
+          resource.at,
+          "OMP_NUM_THREADS is not set for " + std::to_string(ranks) + " ranks on " +
+              std::to_string(cores) + " cores",
+          "PBS sets it to ncpus, so that every rank starts " + std::to_string(cores) + " threads",
+          "write :ompthreads=" + std::to_string(std::max(1, cores / ranks)) +
+              " behind mpiprocs, or export OMP_NUM_THREADS=" +
+              std::to_string(std::max(1, cores / ranks)));
+      return;
+    }
+  }
+}
+
+}  // namespace hpcboot::lint

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+
+#include "rules.hpp"
+
+// What is wrong with the characters of the file.
+namespace hpcboot::lint {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+struct Character {
+  std::string_view bytes;  // UTF-8
+  const char* name;
+  const char* plain;
+};
+
+// Wrong wherever the shell or the scheduler reads them.
+constexpr std::array<Character, 8> kQuotesAndBlanks = {
+    {{"\xE2\x80\x9C", "a typographic quote", "\""},
+     {"\xE2\x80\x9D", "a typographic quote", "\""},
+     {"\xE2\x80\x9E", "a typographic quote", "\""},
+     {"\xE2\x80\x98", "a typographic quote", "'"},
+     {"\xE2\x80\x99", "a typographic quote", "'"},
+     {"\xC2\xA0", "a non-breaking space", "a blank"},
+     {"\xE2\x80\xAF", "a non-breaking space", "a blank"},
+     {"\xE2\x80\x8B", "a zero-width space", "nothing"}}};
+
+// Wrong at the begin of a word, where an option's - was meant.
+constexpr std::array<Character, 3> kDashes = {{{"\xE2\x80\x93", "a typographic dash", "- or --"},
+                                               {"\xE2\x80\x94", "a typographic dash", "- or --"},
+                                               {"\xE2\x88\x92", "a minus sign", "-"}}};
+
+template <std::size_t N>
+const Character* character_at(std::string_view text, const std::array<Character, N>& characters) {
+  for (const Character& one : characters) {
+    if (text.substr(0, one.bytes.size()) == one.bytes) return &one;
+  }
+  return nullptr;
+}
+
+// Within a word it is a letter that does no harm: echo it’s done.
+bool is_apostrophe(std::string_view text, std::size_t at) {
+  const auto is_letter = [&](std::size_t i) {
+    return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
+  };
+  return text.substr(at, 3) == "\xE2\x80\x99" && at > 0 && is_letter(at - 1) && is_letter(at + 3);
+}
+
+}  // namespace
+
+void check_line_ends(const Subject& subject, Report& report) {
+  const auto& lines = subject.script.lines;
+  const auto is_dos = [](const Line& line) { return line.carriage_return; };
+  const auto first = std::find_if(lines.begin(), lines.end(), is_dos);
+  if (first == lines.end()) return;
+  const auto count = std::count_if(lines.begin(), lines.end(), is_dos);
+  report.add(
+      first->at + first->text.size(),
+      std::to_string(count) + (count == 1 ? " line ends" : " lines end") +
+          " with a carriage return, as on Windows",
+      "sbatch and qsub refuse the script; a shell takes the \\r for a part of each last word",
+      R"(sed -i 's/\r$//' FILE, and tell the editor to write Unix line ends)");
+}
+
+void check_byte_order_mark(const Subject& subject, Report& report) {
+  if (subject.script.text.substr(0, kByteOrderMark.size()) != kByteOrderMark) return;
+  report.add(0, "a byte order mark stands before the first character",
+             "the file does not begin with #!, so sbatch refuses it and the kernel cannot run it",
+             R"(sed -i '1s/^\xEF\xBB\xBF//' FILE, and save as UTF-8 without BOM)");
+}
+
+void check_shebang(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  if (script.lines.empty() || script.text.substr(0, 2) == "#!") return;
+  if (script.text.substr(0, kByteOrderMark.size()) == kByteOrderMark) return;  // told by its rule
+  const bool slurm = script.has_directives_of(Scheduler::slurm);
+  // The scheduler is told the interpreter: #PBS -S /bin/bash.
+  if (script.option(Scheduler::pbs, "S") || script.option(Scheduler::sge, "S") ||
+      script.option(Scheduler::lsf, "L")) {
+    return;
+  }
+  const auto late = std::find_if(script.lines.begin(), script.lines.end(), [&](const Line& line) {
+    const std::size_t at = std::min(line.text.find_first_not_of(" \t"), line.text.size());
+    if (line.text.substr(at, 3) != "#!/") return false;
+    return !script.is_shell || script.kind_at(line.at + at) == Kind::comment;
+  });
+  const Severity severity = slurm ? Severity::error : Severity::warning;
+  const char* why = slurm ? "sbatch refuses a script that does not begin with #!"
+                          : "the interpreter is then the site's or the user's login shell";
+  if (late != script.lines.end()) {
+    report.add(severity, late->at, "the #! is not at the very begin of the file", why,
+               "move it to the first column of line 1");
+  } else {
+    report.add(severity, 0, "the script does not begin with #!", why,
+               "write #!/bin/bash into line 1");
+  }
+}
+
+void check_typography(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  for (std::size_t at = 0; at < script.text.size(); ++at) {
+    if (static_cast<unsigned char>(script.text[at]) < 0x80) continue;
+    const std::string_view rest = script.text.substr(at);
+    const bool begins_word = at == 0 || script.text[at - 1] == ' ' || script.text[at - 1] == '\t';
+    const Character* found = character_at(rest, kQuotesAndBlanks);
+    if (found == nullptr && begins_word) found = character_at(rest, kDashes);
+    if (found == nullptr || is_apostrophe(script.text, at)) continue;
+    const Kind kind = script.kind_at(at);
+    const auto line = static_cast<std::size_t>(script.line_of(at)) - 1;
+    const bool is_code = script.is_shell && kind == Kind::code;
+    if (!is_code && !(kind == Kind::comment && script.lines[line].is_directive)) continue;
+    report.add(at, std::string(found->name) + " stands where the plain character is needed",
+               "it came with text copied from a document or a chat; to the shell and the scheduler "
+               "it is a letter like any other",
+               std::string("write ") + found->plain + " instead");
+    at += found->bytes.size() - 1;
+  }
+}
+
+void check_placeholders(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  // Words that nobody's account, project or address is made of.
+  static const std::regex word(
+      R"(\b(CHANGE_?ME|REPLACE_?ME|FILL_?ME_?IN|(YOUR|MY)_(ACCOUNT|PROJECT|EMAIL|ALLOCATION|USERNAME|PARTITION|QUEUE)|def-(x{2,}|some(user|prof)|username|yourname|CHANGEME)|your[-_.]?(account|email|project|allocation|username|name)\b|[\w.]+@example\.(com|org|edu))|\{\{[ ]*[\w.]+[ ]*\}\})",
+      std::regex::icase);
+  static const std::regex angle(R"(<[A-Za-z][\w .-]*>)");
+  static const std::regex mustache(R"(\{\{[{#/^&]?[ ]*[A-Za-z_][\w.]*[ ]*\}?\}\})");
+  const auto add = [&](std::size_t at, const std::string& what) {
+    report.add(at, "the placeholder " + what + " was not replaced",
+               "the scheduler or the program is given it as it stands",
+               "write your own value in its place");
+  };
+  for (const Directive& directive : script.directives) {
+    if (!directive.is_read) continue;
+    if (directive.words.empty()) continue;
+    // Without the comment at its end, and no longer than a backtracking matcher has stack for.
+    const std::size_t begin = directive.words[0].at;
+    const std::size_t line = static_cast<std::size_t>(script.line_of(directive.at)) - 1;
+    const std::size_t end = script.lines[line].at + script.lines[line].text.size();
+    std::string text(script.text.substr(begin, std::min<std::size_t>(end - begin, 300)));
+    text.resize(std::min(text.find(" #"), text.size()));
+    std::smatch match;
+    if (std::regex_search(text, match, word) || std::regex_search(text, match, angle))
+      add(begin + static_cast<std::size_t>(match.position()), match.str());
+  }
+  for (const Line& line : script.lines) {
+    for (std::size_t i = line.text.find("{{"); i != std::string_view::npos;
+         i = line.text.find("{{", i + 2)) {
+      const std::size_t at = line.at + i;
+      const Kind kind = script.kind_at(at);
+      if (!script.is_shell || (kind != Kind::code && kind != Kind::double_quoted)) continue;
+      if (i > 0 && line.text[i - 1] == '$') continue;
+      const std::string text(line.text.substr(i, 100));
+      std::smatch match;
+      if (std::regex_search(text, match, mustache, std::regex_constants::match_continuous))
+        add(at, match.str());
+    }
+  }
+}
+
+}  // namespace hpcboot::lint

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Enough of the shell's grammar to tell commands from comments, quotes and here-documents.
+namespace hpcboot::lint {
+
+// What a byte of the script belongs to.
+enum class Kind : char { code, single_quoted, double_quoted, comment, here_document };
+
+// A variable that the shell which reads the script replaces: not one that is escaped or in single
+// quotes.
+struct Expansion {
+  std::string name;
+  std::size_t at = 0;  // offset of its $
+  bool quoted = false;
+};
+
+struct Word {
+  std::string text;  // without quotes and escapes; expansions as they are written
+  std::size_t at = 0;
+  std::vector<Expansion> expansions;
+};
+
+// A simple command: `A=1 srun -n 4 ./a.out`. Those within $(…), (…), if and the like stand on their
+// own in the list.
+struct Command {
+  std::vector<Word> assignments;
+  std::vector<Word> words;
+  std::vector<Expansion> input;  // of here-documents and here-strings
+  bool in_function = false;
+  bool in_condition = false;  // between if and fi or case and esac
+};
+
+struct Shell {
+  std::vector<Command> commands;
+  std::vector<Kind> kinds;  // one for each byte of the text
+};
+
+// Never fails: what is no shell is read as well as it goes.
+Shell read_shell(std::string_view text);
+
+}  // namespace hpcboot::lint

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "hpcboot/allocation.hpp"
+#include "hpcboot/error.hpp"
+
+// What the parsers of files of hosts share: lines, host names, counting.
+namespace hpcboot {
+
+inline std::string_view trim(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
+  const std::size_t end = text.find_last_not_of(" \t\r");
+  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+// Calls `each(line, number)` for every line that is not blank, counted from 1.
+template <typename Each>
+void for_each_line(std::string_view text, Each each) {
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (!line.empty()) each(line, number);
+  }
+}
+
+// A name or an address.
+inline bool is_host(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == ':';
+  });
+}
+
+[[noreturn]] inline void fail_line(std::string_view line, int number, std::string_view name,
+                                   const char* expected, const char* remedy) {
+  throw Error(ErrorCode::malformed_file,
+              "'" + std::string(line.substr(0, 80)) + "' in line " + std::to_string(number) +
+                  " of " + std::string(name),
+              expected, remedy);
+}
+
+// Gathers hosts with their slots in order of first appearance, quickly also for ten thousand hosts
+// of a hundred lines each.
+class HostCounter {
+ public:
+  // More slots on one host than any machine has: a damaged number. Keeps sums within an int.
+  static constexpr int kMaxSlots = 1 << 20;
+
+  // False where the host would have more than kMaxSlots.
+  bool add(std::string_view host, int slots) {
+    const auto [known, is_new] = places_.emplace(host, nodefile_.hosts.size());
+    if (is_new) {
+      nodefile_.hosts.emplace_back(host);
+      nodefile_.slots.push_back(0);
+    }
+    int& sum = nodefile_.slots[known->second];
+    if (slots > kMaxSlots - sum) return false;
+    sum += slots;
+    return true;
+  }
+
+  Nodefile take() { return std::move(nodefile_); }
+
+ private:
+  Nodefile nodefile_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+}  // namespace hpcboot

@@ -1,0 +1,176 @@
+#include "completion.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
+
+namespace hpcboot {
+namespace {
+
+// The launcher's facts with every gap closed that can be, and the source of each.
+class Completion {
+ public:
+  Completion(Resolution& resolution, const Selection& selection,
+             const std::optional<Allocation>& allocation, const Env& env, const Facts& facts)
+      : resolution_(resolution),
+        said_(selection.facts),
+        allocation_(allocation),
+        env_(env),
+        facts_(facts) {
+    for (const auto& [field, variable] : said_.variables) {
+      resolution_.provenance[field] = {std::string(selection.source->name), variable};
+    }
+  }
+
+  void run(std::string_view source) {
+    apply_rules();
+    if (!said_.num_nodes || !said_.node_rank) apply_allocation();
+    require_identity(source);
+    Placement& placement = resolution_.placement;
+    placement.rank = *said_.rank;
+    placement.world_size = *said_.world_size;
+    placement.local_rank = *said_.local_rank;
+    placement.local_size = said_.local_size;
+    placement.node_rank = said_.node_rank;
+    placement.num_nodes = said_.num_nodes;
+    validate(placement, source);
+    fill_hosts();
+    for (const char* field : {"local_size", "node_rank", "num_nodes", "hosts"}) {
+      resolution_.provenance.emplace(field, Provenance{"exchange", ""});
+    }
+  }
+
+ private:
+  void set(const char* field, std::optional<int>& slot, int value, const std::string& rule) {
+    if (slot) return;
+    slot = value;
+    resolution_.provenance[field] = {"rule", rule};
+  }
+
+  void apply_rules() {
+    LaunchFacts& f = said_;
+    if (f.world_size == 1) {
+      set("local_rank", f.local_rank, 0, "world_size=1");
+      set("local_size", f.local_size, 1, "world_size=1");
+    }
+    if (f.world_size && f.local_size == f.world_size) {
+      set("num_nodes", f.num_nodes, 1, "local_size=world_size");
+    }
+    if (f.num_nodes && f.num_nodes == f.world_size) {
+      // No host of a launch is empty.
+      set("local_rank", f.local_rank, 0, "num_nodes=world_size");
+      set("local_size", f.local_size, 1, "num_nodes=world_size");
+    }
+    if (f.num_nodes == 1) {
+      set("node_rank", f.node_rank, 0, "num_nodes=1");
+      if (f.world_size) set("local_size", f.local_size, *f.world_size, "num_nodes=1");
+      if (f.rank) set("local_rank", f.local_rank, *f.rank, "num_nodes=1");
+    }
+  }
+
+  // This host's place in the allocation; its hosts' names may be short, long, or Slurm's own.
+  std::optional<std::size_t> own_place() const {
+    const auto& hosts = allocation_->hosts;
+    for (const std::string& self :
+         {facts_.hostname.value_or(""), std::string(env_.text("SLURMD_NODENAME").value_or(""))}) {
+      if (self.empty()) continue;
+      const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const std::string& host) {
+        return same_host(host, self);
+      });
+      if (found != hosts.end()) return static_cast<std::size_t>(found - hosts.begin());
+    }
+    return std::nullopt;
+  }
+
+  // Hosts of the allocation are this launch's hosts only if the launch fills them: `mpirun -np 1`
+  // in a job of two nodes does not. Sizes have to fit, and this rank has to stand where it would be
+  // if ranks were dealt host by host, or in turn.
+  void apply_allocation() {
+    if (!allocation_ || allocation_->hosts.empty() || said_.any_order) return;
+    if (!said_.rank || !said_.world_size || !said_.local_rank || !said_.local_size) return;
+    const auto place = own_place();
+    if (!place) return;
+    const int hosts = static_cast<int>(allocation_->hosts.size());
+    const int node = static_cast<int>(*place);
+    // A launcher that counts its hosts in another order means other hosts by the same numbers.
+    if (said_.node_rank && *said_.node_rank != node) return;
+    const int rank = *said_.rank;
+    const int local_rank = *said_.local_rank;
+    const int local_size = *said_.local_size;
+    const auto& slots = allocation_->slots;
+    bool fits = false;
+    if (static_cast<long>(local_size) * hosts == *said_.world_size) {
+      const bool host_by_host = rank == node * local_size + local_rank;
+      const bool in_turn = rank % hosts == node && rank / hosts == local_rank;
+      fits = host_by_host || in_turn;
+    } else if (slots.size() == allocation_->hosts.size() && slots[*place] == local_size) {
+      const auto own = slots.begin() + node;
+      fits = std::accumulate(slots.begin(), slots.end(), 0) == *said_.world_size &&
+             rank == std::accumulate(slots.begin(), own, 0) + local_rank;
+    }
+    if (!fits) return;
+    const Provenance provenance{"allocation", allocation_->hosts_variable};
+    if (!said_.num_nodes) {
+      said_.num_nodes = hosts;
+      resolution_.provenance["num_nodes"] = provenance;
+    }
+    if (!said_.node_rank && *said_.num_nodes == hosts) {
+      said_.node_rank = node;
+      resolution_.provenance["node_rank"] = provenance;
+    }
+  }
+
+  void require_identity(std::string_view source) const {
+    for (const auto& [field, value] :
+         {std::make_pair("rank", said_.rank), std::make_pair("world_size", said_.world_size),
+          std::make_pair("local_rank", said_.local_rank)}) {
+      if (value) continue;
+      throw Error(ErrorCode::needs_exchange,
+                  std::string(source) + " does not put " + field + " into the environment",
+                  "rank, world_size and local_rank in the environment",
+                  "start the program with mpirun, srun or another launcher that sets them, or set "
+                  "HPCBOOT_RANK, "
+                  "HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK");
+    }
+  }
+
+  void fill_hosts() {
+    auto& hosts = resolution_.hosts;
+    if (!said_.hosts.empty()) {
+      hosts = said_.hosts;
+      return;
+    }
+    if (allocation_ && !said_.any_order &&
+        said_.num_nodes == static_cast<int>(allocation_->hosts.size())) {
+      hosts = allocation_->hosts;
+      resolution_.provenance["hosts"] = {"allocation", allocation_->hosts_variable};
+    } else if (said_.num_nodes == 1) {
+      const auto place = allocation_ ? own_place() : std::nullopt;
+      if (place) {
+        hosts = {allocation_->hosts[*place]};
+        resolution_.provenance["hosts"] = {"allocation", allocation_->hosts_variable};
+      } else if (facts_.hostname) {
+        hosts = {*facts_.hostname};
+        resolution_.provenance["hosts"] = {"hostname", ""};
+      }
+    }
+  }
+
+  Resolution& resolution_;
+  LaunchFacts said_;
+  const std::optional<Allocation>& allocation_;
+  const Env& env_;
+  const Facts& facts_;
+};
+
+}  // namespace
+
+void complete_placement(Resolution& resolution, const Selection& selection,
+                        const std::optional<Allocation>& allocation, const Env& env,
+                        const Facts& facts) {
+  Completion(resolution, selection, allocation, env, facts).run(selection.source->name);
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "hpcboot/exchange.hpp"
+
+namespace hpcboot {
+
+struct FileExchangeOptions {
+  std::string folder;    // that all ranks see
+  std::string identity;  // of the launch, equal on all ranks; tells launches at one time apart
+  int rank = 0;
+  int world_size = 1;
+};
+
+// Waits until rank 0 and this rank know of each other; on rank 0, until all have come.
+std::unique_ptr<Exchange> open_file_exchange(const FileExchangeOptions& options,
+                                             std::chrono::milliseconds deadline);
+
+}  // namespace hpcboot

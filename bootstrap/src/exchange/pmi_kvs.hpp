@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hpcboot/exchange.hpp"
+
+namespace hpcboot {
+
+// The name under which both serve the node map.
+constexpr const char* kProcessMapping = "PMI_process_mapping";
+
+// What PMI-1 and PMI2 have in common: one flat store of short texts, seen after a barrier. Values
+// of any length and any bytes are made of them: escaped, since Cray's PMI changes ';' and '=' and
+// the wire ends a value at a space, and cut into parts.
+class PmiKvs : public Exchange {
+ public:
+  using Deadline = std::chrono::milliseconds;
+
+  void put(const std::string& key, const std::string& value) override;
+  std::string get(int rank, const std::string& key, Deadline deadline) override;
+  void commit(Deadline deadline) override { barrier(deadline); }
+  void fence(Deadline deadline) override { barrier(deadline); }
+  std::vector<int> node_map(Deadline deadline) override;
+
+ protected:
+  // All four: @throws Error{exchange_failed, deadline_exceeded}
+  virtual void store(const std::string& name, const std::string& text) = 0;
+  // nullopt where nobody has stored it.
+  virtual std::optional<std::string> look_up(int rank, const std::string& name,
+                                             Deadline deadline) = 0;
+  // PMI_process_mapping; nullopt where the server has none.
+  virtual std::optional<std::string> process_mapping(Deadline deadline) = 0;
+  virtual void barrier(Deadline deadline) = 0;
+  virtual std::size_t longest_text() const = 0;
+
+  [[noreturn]] void fail_late(const std::string& what, Deadline deadline) const;
+};
+
+// Letters, digits, '.' and '-' stay, any other byte becomes '_' and two hex digits.
+std::string escape_for_pmi(std::string_view bytes);
+// nullopt where that is no escaped text.
+std::optional<std::string> unescape_from_pmi(std::string_view text);
+
+}  // namespace hpcboot

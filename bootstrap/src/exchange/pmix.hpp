@@ -1,0 +1,18 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "hpcboot/exchange.hpp"
+
+namespace hpcboot {
+
+// Connects to the PMIx server that PMIX_NAMESPACE and PMIX_SERVER_URI* name.
+std::unique_ptr<Exchange> open_pmix_exchange(std::chrono::milliseconds deadline);
+
+// Loads libpmix. @return "pmix: OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)". @throws
+// Error{backend_unavailable}
+std::string load_pmix();
+
+}  // namespace hpcboot

@@ -1,0 +1,216 @@
+#include "master.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
+#include "sites.hpp"
+
+namespace hpcboot {
+namespace {
+
+// "n1" names n1, and so do "n1.cluster" and a site's name of another network: "n1i", "n1-ib0";
+// "n12" does not.
+bool names_host(std::string_view address, std::string_view host) {
+  if (same_host(address, host)) return true;
+  if (is_numeric_address(address) || is_numeric_address(host)) return false;
+  const std::string_view label = host.substr(0, host.find('.'));
+  const std::string_view name = address.substr(0, address.find('.'));
+  return name.size() > label.size() && same_host(name.substr(0, label.size()), label) &&
+         std::isdigit(static_cast<unsigned char>(name[label.size()])) == 0;
+}
+
+// The first of the ports that slurmctld reserved on every node of this step: "12000-12003".
+std::optional<int> reserved_port(const Env& env) {
+  const auto text = env.text("SLURM_STEP_RESV_PORTS");
+  if (!text) return std::nullopt;
+  const auto first = parse_whole_number(text->substr(0, text->find_first_of("-,")));
+  if (!first || *first < 1 || *first > 65535) {
+    throw Error(ErrorCode::malformed_value, "SLURM_STEP_RESV_PORTS='" + std::string(*text) + "'",
+                "ports such as 12000-12003", "start the program with srun again");
+  }
+  return static_cast<int>(*first);
+}
+
+class Master {
+ public:
+  Master(Resolution& resolution, const Selection& selection,
+         const std::optional<Allocation>& allocation, const Env& env, const Facts& facts)
+      : r_(resolution), selection_(selection), allocation_(allocation), env_(env), facts_(facts) {}
+
+  void choose() {
+    const bool address_is_explicit = take_explicit_address();
+    if (!address_is_explicit) derive_address();
+    const bool port_is_explicit = take_explicit_port();
+    if (!port_is_explicit) choose_port();
+    r_.endpoint_is_explicit = address_is_explicit && port_is_explicit;
+    r_.agent_store =
+        r_.launcher == "torchrun" && env_.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    r_.provenance.emplace("master_addr", Provenance{"exchange", ""});
+    r_.provenance.emplace("master_port", Provenance{"exchange", ""});
+  }
+
+ private:
+  void set_address(std::string address, std::string source, std::string variable) {
+    r_.master_addr = std::move(address);
+    r_.provenance["master_addr"] = {std::move(source), std::move(variable)};
+  }
+
+  void set_port(int port, std::string source, std::string variable) {
+    r_.master_port = port;
+    r_.provenance["master_port"] = {std::move(source), std::move(variable)};
+  }
+
+  std::optional<std::string> rank0_host() const {
+    if (!selection_.facts.rank0_host.empty()) return selection_.facts.rank0_host;
+    if (!r_.hosts.empty() && knows_rank0_host()) return r_.hosts.front();
+    if (r_.placement.rank == 0 && facts_.hostname) return facts_.hostname;
+    return std::nullopt;
+  }
+
+  bool knows_rank0_host() const { return !selection_.facts.any_order || r_.hosts.size() == 1; }
+
+  // "[fd00::1]" is how URLs write an address; nothing resolves it.
+  static std::string without_brackets(std::string_view address) {
+    const bool has = address.size() > 2 && address.front() == '[' && address.back() == ']';
+    return std::string(has ? address.substr(1, address.size() - 2) : address);
+  }
+
+  bool take_explicit_address() {
+    if (const auto address = env_.text("HPCBOOT_MASTER_ADDR")) {
+      set_address(without_brackets(*address), "explicit", "HPCBOOT_MASTER_ADDR");
+      return true;
+    }
+    if (r_.launcher == "torchrun") {
+      set_address(std::string(env_.require_text("MASTER_ADDR", "torchrun")), "torchrun",
+                  "MASTER_ADDR");
+      return true;
+    }
+    const auto text = env_.text("MASTER_ADDR");
+    if (!text) return false;
+    const std::string address = without_brackets(*text);
+    // Kubeflow tells the first pod so, and the others that pod's name.
+    if (r_.launcher == "kubernetes" && r_.placement.rank == 0 && is_loopback(address) &&
+        !selection_.facts.rank0_host.empty()) {
+      return false;
+    }
+    check_not_stale(address);
+    set_address(address, "environment", "MASTER_ADDR");
+    return true;
+  }
+
+  // MASTER_ADDR outlives the job that it was set for, in a shell or a profile: a start-up that then
+  // waits for half an hour is the commonest hang there is.
+  void check_not_stale(std::string_view address) const {
+    const auto host = rank0_host();
+    if (is_loopback(address)) {
+      const Placement& p = r_.placement;
+      const bool one_host =
+          p.num_nodes ? *p.num_nodes == 1 : p.local_size.value_or(p.world_size) == p.world_size;
+      if (!one_host)
+        fail_stale(address, host.value_or("the host of rank 0"),
+                   "which is another host on every node");
+      return;
+    }
+    if (is_numeric_address(address)) {
+      if (r_.placement.rank != 0 || r_.launcher == "single" || !facts_.interfaces) return;
+      const auto& all = *facts_.interfaces;
+      const bool own = std::any_of(all.begin(), all.end(), [&](const Interface& i) {
+        return same_host(i.address, address);
+      });
+      if (!own) fail_stale(address, *host, "which is no address of rank 0's host");
+      return;
+    }
+    if (host && !names_host(address, *host))
+      fail_stale(address, *host, "which is not the host of rank 0");
+  }
+
+  [[noreturn]] static void fail_stale(std::string_view address, const std::string& host,
+                                      const char* why) {
+    throw Error(ErrorCode::stale_master_addr, "MASTER_ADDR=" + std::string(address) + ", " + why,
+                "a name or an address of " + host,
+                "unset MASTER_ADDR (and MASTER_PORT), or set HPCBOOT_MASTER_ADDR if it is meant");
+  }
+
+  // A host's name as schedulers have it may be one of the network that they manage it by.
+  void set_host(const std::string& host, const std::string& source, const std::string& variable) {
+    const auto rule = host_suffix(env_);
+    if (!rule) {
+      set_address(host, source, variable);
+      return;
+    }
+    const std::string with = "suffix " + rule->value + " (" + rule->origin + ")";
+    set_address(with_suffix(host, rule->value), source, variable + " with " + with);
+    r_.site_rules.push_back("host " + with);
+  }
+
+  void derive_address() {
+    const auto& hosts = r_.provenance["hosts"];
+    if (!selection_.facts.rank0_host.empty()) {
+      set_host(selection_.facts.rank0_host, r_.launcher,
+               selection_.facts.variables.at("master_addr"));
+    } else if (!r_.hosts.empty() && knows_rank0_host() && hosts.source != "hostname") {
+      // Copied: it is in the map that is written to.
+      set_host(r_.hosts.front(), std::string(hosts.source), std::string(hosts.variable));
+    } else if (r_.placement.num_nodes == 1) {
+      // A lone host's own name may not resolve, or to 127.0.1.1; its address needs no resolving.
+      if (r_.interface_address && r_.launcher != "single") {
+        set_address(*r_.interface_address, "interface", *r_.interface);
+      } else {
+        set_address("127.0.0.1", "rule", "num_nodes=1");
+      }
+    }
+  }
+
+  bool take_explicit_port() {
+    for (const char* variable : {"HPCBOOT_MASTER_PORT", "MASTER_PORT"}) {
+      if (const auto port = env_.port(variable)) {
+        set_port(*port, variable[0] == 'H' ? "explicit" : "environment", variable);
+        return true;
+      }
+    }
+    if (r_.launcher == "torchrun") env_.require_text("MASTER_PORT", "torchrun");
+    return false;
+  }
+
+  void choose_port() {
+    if (r_.launcher == "slurm") {
+      if (const auto port = reserved_port(env_)) {
+        set_port(*port, "slurm", "SLURM_STEP_RESV_PORTS");
+        return;
+      }
+    }
+    if (const auto port = selection_.facts.master_port) {
+      set_port(*port, r_.launcher, selection_.facts.variables.at("master_port"));
+      return;
+    }
+    std::string identity = allocation_ ? allocation_->identity : "";
+    std::string variables = allocation_ ? allocation_->job_variable : "";
+    if (!selection_.facts.identity.empty()) {
+      identity += "/" + selection_.facts.identity;
+      variables += std::string(variables.empty() ? "" : " and ") + "the launch id";
+    }
+    if (identity.empty() && r_.launcher == "single") {
+      identity = facts_.hostname.value_or("") + "/" + std::to_string(facts_.user_id.value_or(0));
+      variables = "host and user";
+    }
+    if (!identity.empty()) set_port(derive_port(identity), "rule", "derived from " + variables);
+  }
+
+  Resolution& r_;
+  const Selection& selection_;
+  const std::optional<Allocation>& allocation_;
+  const Env& env_;
+  const Facts& facts_;
+};
+
+}  // namespace
+
+void choose_master(Resolution& resolution, const Selection& selection,
+                   const std::optional<Allocation>& allocation, const Env& env,
+                   const Facts& facts) {
+  Master(resolution, selection, allocation, env, facts).choose();
+}
+
+}  // namespace hpcboot

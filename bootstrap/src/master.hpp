@@ -1,0 +1,13 @@
+#pragma once
+
+#include "hpcboot/resolve.hpp"
+#include "selection.hpp"
+
+// Where rank 0 is to be reached, as far as the environment says. The last step of resolve().
+namespace hpcboot {
+
+// @throws Error{stale_master_addr, malformed_value}
+void choose_master(Resolution& resolution, const Selection& selection,
+                   const std::optional<Allocation>& allocation, const Env& env, const Facts& facts);
+
+}  // namespace hpcboot

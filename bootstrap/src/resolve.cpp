@@ -1,0 +1,108 @@
+#include "hpcboot/resolve.hpp"
+
+#include "completion.hpp"
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
+#include "master.hpp"
+#include "selection.hpp"
+#include "sites.hpp"
+#include "socket_ifname.hpp"
+
+namespace hpcboot {
+namespace {
+
+// The command that starts a program on all of an allocation.
+std::string launcher_of(const std::string& scheduler) {
+  if (scheduler == "slurm") return "srun";
+  if (scheduler == "flux") return "flux run";
+  return "mpiexec";
+}
+
+// No launcher placed this process: it is alone, though perhaps inside an allocation.
+void complete_single(Resolution& r, const std::optional<Allocation>& allocation,
+                     const Facts& facts) {
+  r.placement.local_size = 1;
+  r.placement.node_rank = 0;
+  r.placement.num_nodes = 1;
+  for (const char* field :
+       {"rank", "world_size", "local_rank", "local_size", "node_rank", "num_nodes"}) {
+    r.provenance[field] = {"single", ""};
+  }
+  if (!allocation) {
+    if (facts.hostname) {
+      r.hosts = {*facts.hostname};
+      r.provenance["hosts"] = {"hostname", ""};
+    }
+    return;
+  }
+  if (!allocation->unreadable_file.empty()) {
+    // Nothing else says which hosts this job has.
+    throw Error(
+        ErrorCode::unreadable_file,
+        "the nodefile " + allocation->unreadable_file +
+            " cannot be read: " + allocation->unreadable_reason,
+        "the file that the scheduler wrote for this job; it lies on the job's first host only",
+        "run this on the first host of the job, or give a copy with --nodefile");
+  }
+  r.hosts = allocation->hosts;
+  if (!r.hosts.empty()) {
+    r.provenance["hosts"] = {allocation->scheduler.empty() ? "hostfile" : allocation->scheduler,
+                             allocation->hosts_variable};
+  }
+  if (allocation->num_tasks.value_or(1) > 1) {
+    r.hints.push_back("this process is not one of the " + std::to_string(*allocation->num_tasks) +
+                      " tasks of the allocation: start the program with " +
+                      launcher_of(allocation->scheduler) + " to use them");
+  }
+}
+
+Provenance provenance_of_interface(const Env& env, const std::string& name) {
+  if (env.has("HPCBOOT_INTERFACE")) return {"explicit", "HPCBOOT_INTERFACE"};
+  for (const char* variable : kInterfaceVariables) {
+    const auto value = env.text(variable);
+    if (value && names_interface(variable, *value, name)) return {"environment", variable};
+  }
+  return {"rule", "interface class"};
+}
+
+}  // namespace
+
+Resolution resolve(const Env& env, const Facts& facts, const ResolveOptions& options) {
+  Resolution r;
+  Selection selection = select_source(env, facts);
+  const std::optional<Allocation> allocation = read_allocation(env, options.allocation);
+  if (allocation && !allocation->scheduler.empty()) {
+    r.scheduler = allocation->scheduler;
+    r.job_id = allocation->job_id;
+    r.provenance["scheduler"] =
+        r.provenance["job_id"] = {allocation->scheduler, allocation->job_variable};
+  }
+  if (selection.source != nullptr) {
+    r.launcher = selection.source->name;
+    complete_placement(r, selection, allocation, env, facts);
+  } else {
+    r.launcher = "single";
+    complete_single(r, allocation, facts);
+  }
+  if (const auto interface = choose_interface(env, facts)) {
+    r.interface = interface->name;
+    r.interface_address = interface->address;
+    r.provenance["interface"] = provenance_of_interface(env, interface->name);
+  }
+  choose_master(r, selection, allocation, env, facts);
+  const DeviceChoice device =
+      choose_device(env, facts, r.placement.local_rank, r.placement.local_size);
+  r.device = device.device;
+  if (device.device) {
+    r.provenance["device"] = device.variable.empty() ? Provenance{"rule", "device files"}
+                                                     : Provenance{"environment", device.variable};
+  }
+  if (!device.note.empty()) r.hints.push_back(device.note);
+  if (const auto order = device_order(env); order && device.visible.size() > 1)
+    r.site_rules.push_back("device order " + order->value + " (" + order->origin + ")");
+  r.witnesses = std::move(selection.witnesses);
+  r.attempts = std::move(selection.attempts);
+  return r;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "hpcboot/launch_source.hpp"
+#include "hpcboot/resolve.hpp"
+
+// Which launcher placed this process? The first step of resolve().
+namespace hpcboot {
+
+struct Selection {
+  const LaunchSource* source = nullptr;  // null: none did, the process is single
+  LaunchFacts facts;
+  std::vector<Witness> witnesses;
+  std::vector<Attempt> attempts;
+};
+
+// @throws Error{unknown_method, ambiguous_environment} and what the chosen source's read() throws.
+Selection select_source(const Env& env, const Facts& facts);
+
+}  // namespace hpcboot

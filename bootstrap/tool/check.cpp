@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "check_ranks.hpp"
+#include "hpcboot/error.hpp"
+#include "json/resolution_json.hpp"
+#include "meeting.hpp"
+#include "options.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+using Row = std::array<std::string, 8>;
+
+constexpr const char* kSynopsis =
+    "Usage: mpirun -np 4 hpcboot check [--json] [--timeout SECONDS]\n"
+    "       srun hpcboot check\n\n"
+    "Tries the launch itself: start it once per rank, as the program would be. All ranks meet at\n"
+    "rank 0, which prints who came from where, how long the way to each is (the least of five "
+    "round\n"
+    "trips over TCP), and the verdict: ranks 0 to world_size-1, each once; all agree on sizes, "
+    "hosts,\n"
+    "launcher and job; local ranks right on each host; devices not shared where there are enough; "
+    "one\n"
+    "version. Ranks that did not come are named. The same endpoint is used that `exec` would "
+    "give.\n\n"
+    "Exit code, the same on every rank that takes part: 0 a job, 1 not; 20 and up where a rank "
+    "found "
+    "no\nanswer, or did not reach rank 0.\n";
+
+std::string text_of(const std::optional<int>& value) {
+  return value ? std::to_string(*value) : "-";
+}
+
+Row row_of(const RankReport& report) {
+  const Resolution& r = report.resolution;
+  return {std::to_string(r.placement.rank),
+          report.host.empty() ? "-" : report.host,
+          std::to_string(r.placement.local_rank),
+          text_of(r.placement.local_size),
+          report.device_id.empty() ? "-" : report.device_id,
+          r.interface.value_or("-"),
+          r.interface_address.value_or("-"),
+          r.placement.rank == 0 ? "-" : fmt::format("{:.3f}", report.round_trip_ms)};
+}
+
+void print_table(const std::vector<RankReport>& reports) {
+  std::vector<Row> rows = {{"rank", "host", "local_rank", "local_size", "device", "interface",
+                            "address", "round_trip_ms"}};
+  for (const RankReport& report : reports) rows.push_back(row_of(report));
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool is_text = i == 1 || i == 5 || i == 6;
+      line += is_text ? fmt::format("{:<{}}  ", row[i], widths[i])
+                      : fmt::format("{:>{}}  ", row[i], widths[i]);
+    }
+    std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << "\n";
+  }
+  std::cout << "\n";
+}
+
+std::string endpoint_of(const Resolution& r) {
+  if (!r.master_addr) return "-";
+  const bool is_ipv6 = r.master_addr->find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + *r.master_addr + "]" : *r.master_addr) + ":" + text_of(r.master_port);
+}
+
+void print_json(const std::vector<RankReport>& reports, const std::vector<JobProblem>& problems,
+                const std::vector<std::string>& notes, const Resolution& own) {
+  Json out;
+  out["ok"] = problems.empty();
+  out["world_size"] = own.placement.world_size;
+  out["launcher"] = own.launcher;
+  out["master"] = own.master_addr ? Json(endpoint_of(own)) : Json(nullptr);
+  out["ranks"] = Json::array();
+  for (const RankReport& report : reports) {
+    Json rank = Json::parse(to_line(report));
+    rank.erase("magic");
+    rank["round_trip_ms"] =
+        report.resolution.placement.rank == 0 ? Json(nullptr) : Json(report.round_trip_ms);
+    out["ranks"].push_back(std::move(rank));
+  }
+  out["problems"] = Json::array();
+  for (const JobProblem& problem : problems) {
+    out["problems"].push_back(
+        {{"kind", problem.kind}, {"text", problem.text}, {"names", problem.names}});
+  }
+  out["notes"] = notes;
+  std::cout << out.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+// A step in which most MPIs would make of N processes N worlds of one, without a word.
+bool has_no_pmi(const Env& env, const Resolution& r) {
+  const std::string_view kind = offered_exchange(env);
+  return r.launcher == "slurm" && r.placement.world_size > 1 && (kind.empty() || kind == "file");
+}
+
+bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolution& own,
+           bool json) {
+  const std::vector<JobProblem> problems = check_reports(reports);
+  std::vector<std::string> notes = notes_of(reports);
+  notes.insert(notes.end(), own.hints.begin(), own.hints.end());
+  if (has_no_pmi(env, own)) {
+    notes.emplace_back(
+        "srun offers neither PMIx nor PMI2: each process of an MPI program would be rank 0 of 1, "
+        "or "
+        "refuse to start; srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows what there is)");
+  }
+  if (json) {
+    print_json(reports, problems, notes, own);
+    return problems.empty();
+  }
+  print_table(reports);
+  for (const std::string& note : notes) std::cout << "note: " << note << "\n";
+  for (const JobProblem& problem : problems) std::cout << "wrong: " << problem.text << "\n";
+  if (problems.empty()) {
+    std::cout << fmt::format("ok: {} {} by {}, meeting at {}\n", reports.size(),
+                             reports.size() == 1 ? "rank" : "ranks", own.launcher,
+                             endpoint_of(own));
+  }
+  std::cout.flush();  // before the others hear of it, and the launcher ends them all
+  return problems.empty();
+}
+
+int check(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("json",
+                        "one JSON object: ok, world_size, launcher, master, ranks, "
+                        "problems, notes")(
+      "timeout", po::value<int>()->default_value(60)->value_name("SECONDS"),
+      "how long to wait for the ranks");
+  const auto values = parse(arguments, kSynopsis, options);
+  if (!values) return 0;
+  const int timeout = (*values)["timeout"].as<int>();
+  if (timeout < 1) throw UsageError("--timeout is a number of seconds from 1");
+  const bool json = values->count("json") != 0;
+  const auto deadline = std::chrono::seconds(timeout);
+  const auto end = std::chrono::steady_clock::now() + deadline;
+
+  const Env env = Env::from_process();
+  const Facts facts = Facts::of_this_process(env);
+  const Alone alone = resolve_alone(env, facts);
+  const auto& found = alone.answer;
+  std::unique_ptr<Exchange> exchange;
+  Meeting meeting;
+  if (!found || alone.may_differ || (found->agent_store && found->placement.world_size > 1)) {
+    require_exchange(offered_exchange(env));
+    exchange = open_exchange_for(alone, env, deadline);
+  }
+  if (exchange) {
+    meeting = resolve_together(env, facts, *exchange, deadline);
+  } else {
+    meeting.resolution = *found;
+  }
+  const Resolution& r = meeting.resolution;
+  const RankReport own = report_of(env, facts, r);
+  if (r.placement.world_size == 1) return judge({own}, env, r, json) ? 0 : 1;
+  if (r.placement.rank != 0) return report_to_rank0(own, end) ? 0 : 1;
+  if (!meeting.listener) meeting.listener = std::make_unique<Listener>(*r.master_port);
+  meeting.listener->listen();
+  const bool ok = gather_reports(*meeting.listener, own, end,
+                                 [&](const auto& reports) { return judge(reports, env, r, json); });
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+
+const Verb kCheck{"check", "try the launch: do all ranks come, agree and reach rank 0?", check};
+
+}  // namespace hpcboot::tool

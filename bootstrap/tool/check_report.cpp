@@ -1,0 +1,160 @@
+#include "check_report.hpp"
+
+#include <map>
+#include <set>
+
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/version.hpp"
+#include "json/resolution_json.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMagic = "hpcboot check 1";
+
+template <typename T>
+std::optional<T> optional_at(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return found->get<T>();
+}
+
+std::string name_of(const RankReport& report) {
+  return "rank" + std::to_string(report.resolution.placement.rank);
+}
+
+// Ranks by the device that they would use: (host, device) -> ranks.
+std::map<std::pair<std::string, std::string>, std::vector<const RankReport*>> by_device(
+    const std::vector<RankReport>& reports) {
+  std::map<std::pair<std::string, std::string>, std::vector<const RankReport*>> users;
+  for (const RankReport& report : reports) {
+    if (!report.device_id.empty()) users[{report.host, report.device_id}].push_back(&report);
+  }
+  return users;
+}
+
+std::string names_of(const std::vector<const RankReport*>& reports) {
+  std::string text;
+  for (const RankReport* report : reports) text += (text.empty() ? "" : ", ") + name_of(*report);
+  return text;
+}
+
+// Could these ranks have devices of their own? One that sees a single device may see another one
+// under the same number: control groups number anew for each task.
+bool could_differ(const std::vector<const RankReport*>& users, int ranks_on_host) {
+  for (const RankReport* user : users) {
+    if (user->devices_visible >= 2 && ranks_on_host <= user->devices_visible) return true;
+  }
+  return false;
+}
+
+int ranks_on(const std::string& host, const std::vector<RankReport>& reports) {
+  int count = 0;
+  for (const RankReport& report : reports) count += report.host == host ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+RankReport report_of(const Env& env, const Facts& facts, const Resolution& resolution) {
+  RankReport report;
+  report.resolution = resolution;
+  report.host = facts.hostname.value_or("");
+  report.version = std::string(version());
+  if (!resolution.device) return report;
+  const Placement& p = resolution.placement;
+  const DeviceChoice choice = choose_device(env, facts, p.local_rank, p.local_size);
+  report.device_id = choice.visible[static_cast<std::size_t>(*resolution.device)];
+  report.devices_visible = static_cast<int>(choice.visible.size());
+  return report;
+}
+
+std::string to_line(const RankReport& report) {
+  Json object = to_json(report.resolution);
+  object.erase("provenance");
+  object.erase("witnesses");
+  object["magic"] = kMagic;
+  object["host"] = report.host;
+  object["address"] = report.resolution.interface_address
+                          ? Json(*report.resolution.interface_address)
+                          : Json(nullptr);
+  object["version"] = report.version;
+  object["device_id"] = report.device_id;
+  object["devices_visible"] = report.devices_visible;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<RankReport> parse_report(const std::string& line) {
+  try {
+    const Json object = Json::parse(line);
+    if (object.at("magic") != kMagic) return std::nullopt;
+    RankReport report;
+    Resolution& r = report.resolution;
+    r.placement.rank = object.at("rank").get<int>();
+    r.placement.world_size = object.at("world_size").get<int>();
+    r.placement.local_rank = object.at("local_rank").get<int>();
+    r.placement.local_size = optional_at<int>(object, "local_size");
+    r.placement.node_rank = optional_at<int>(object, "node_rank");
+    r.placement.num_nodes = optional_at<int>(object, "num_nodes");
+    r.master_addr = optional_at<std::string>(object, "master_addr");
+    r.master_port = optional_at<int>(object, "master_port");
+    r.launcher = object.at("launcher").get<std::string>();
+    r.job_id = optional_at<std::string>(object, "job_id");
+    r.hosts =
+        optional_at<std::vector<std::string>>(object, "hosts").value_or(std::vector<std::string>{});
+    r.device = optional_at<int>(object, "device");
+    r.interface = optional_at<std::string>(object, "interface");
+    r.interface_address = optional_at<std::string>(object, "address");
+    report.host = object.at("host").get<std::string>();
+    report.version = object.at("version").get<std::string>();
+    report.device_id = object.at("device_id").get<std::string>();
+    report.devices_visible = object.at("devices_visible").get<int>();
+    return report;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports) {
+  std::vector<ReportedRank> ranks;
+  std::map<std::string, std::vector<std::string>> by_version;
+  for (const RankReport& report : reports) {
+    ranks.push_back({name_of(report), report.host, report.resolution, ""});
+    by_version[report.version].push_back(name_of(report));
+  }
+  std::vector<JobProblem> problems = check_job(ranks);
+  for (const auto& [place, users] : by_device(reports)) {
+    if (users.size() < 2 || !could_differ(users, ranks_on(place.first, reports))) continue;
+    std::vector<std::string> names;
+    for (const RankReport* user : users) names.push_back(name_of(*user));
+    problems.push_back({"device shared",
+                        "device " + place.second + " of host " + place.first + " is used by " +
+                            names_of(users) + ", though there are enough for all",
+                        std::move(names)});
+  }
+  if (by_version.size() > 1) {
+    std::string text;
+    for (const auto& [version, names] : by_version)
+      text += (text.empty() ? "" : ", ") + version + " on " + std::to_string(names.size());
+    problems.push_back(
+        {"version differs", "hpcboot is not of one version: " + text + " ranks", {}});
+  }
+  return problems;
+}
+
+std::vector<std::string> notes_of(const std::vector<RankReport>& reports) {
+  std::vector<std::string> notes;
+  for (const auto& [place, users] : by_device(reports)) {
+    if (users.size() < 2 || could_differ(users, ranks_on(place.first, reports))) continue;
+    notes.push_back(users.front()->devices_visible == 1
+                        ? "on host " + place.first + " each of " + names_of(users) +
+                              " sees one device, by the same number: are they different ones?"
+                        : "device " + place.second + " of host " + place.first + " is shared by " +
+                              names_of(users));
+  }
+  return notes;
+}
+
+}  // namespace hpcboot::tool

@@ -1,0 +1,40 @@
+#include <iostream>
+
+#include "hpcboot/export.hpp"
+#include "options.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+int print_env(const Arguments& arguments) {
+  const auto values = parse(
+      arguments,
+      "Usage: eval \"$(hpcboot env)\"\n\n"
+      "Prints shell commands that export what torch.distributed programs read: RANK, WORLD_SIZE,\n"
+      "LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT,\n"
+      "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless they are set already. What "
+      "is\n"
+      "not known is left out. In a batch script, where no launcher placed the process, only\n"
+      "MASTER_ADDR and MASTER_PORT are printed: RANK would fool every task that the script "
+      "starts.\n",
+      environment_options());
+  if (!values) return 0;
+  const Env env = env_as_asked(*values);
+  const Resolution r = resolve_as_asked(env, *values);
+  std::cout << to_shell(torch_env(r, env));
+  for (const auto& [field, value] : {std::make_pair("MASTER_ADDR", r.master_addr.has_value()),
+                                     std::make_pair("MASTER_PORT", r.master_port.has_value())}) {
+    if (!value) {
+      std::cerr << "note: " << field
+                << " is left out: only an exchange between the ranks can tell it; set HPCBOOT_"
+                << field << " to choose it\n";
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Verb kEnv{"env", "print export lines for torch.distributed programs", print_env};
+
+}  // namespace hpcboot::tool

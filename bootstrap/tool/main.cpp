@@ -1,0 +1,93 @@
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <new>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/version.hpp"
+#include "verbs.hpp"
+
+namespace {
+
+using namespace hpcboot::tool;
+
+constexpr const Verb* kVerbs[] = {&kShow,    &kEnv,        &kExec,     &kCheck,  &kHosts,
+                                  &kCapture, &kReplay,     &kSanitize, &kDoctor, &kLint,
+                                  &kScript,  &kCompletion, &kManual};
+
+int run(int argc, char** argv) {
+  if (argc < 2) {
+    print_help(std::cerr);
+    return 2;
+  }
+  const std::string name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_help(std::cout);
+    return 0;
+  }
+  if (name == "--version") {
+    std::cout << "hpcboot " << hpcboot::version() << "\n";
+    return 0;
+  }
+  const Arguments arguments(argv + 2, argv + argc);
+  for (const Verb* verb : kVerbs) {
+    if (name == verb->name) return verb->run(arguments);
+  }
+  throw UsageError("there is no verb '" + name + "'; `hpcboot --help` lists them");
+}
+
+}  // namespace
+
+namespace hpcboot::tool {
+
+std::vector<const Verb*> verbs() {
+  return {std::begin(kVerbs), std::end(kVerbs)};
+}
+
+void print_help(std::ostream& out) {
+  out << "hpcboot: who am I, how many are we, where is rank 0, which device is mine?\n\n"
+         "Usage: hpcboot VERB [OPTIONS]\n\nVerbs:\n";
+  for (const Verb* verb : kVerbs) {
+    out << "  " << verb->name << std::string(12 - std::string(verb->name).size(), ' ')
+        << verb->summary << "\n";
+  }
+  out << "\n  hpcboot VERB --help tells more of each.\n\n"
+         "Examples:\n"
+         "  mpirun -np 2 hpcboot show --json        what each rank would be told\n"
+         "  hpcboot show --explain                  and why: every launcher tried\n"
+         "  eval \"$(hpcboot env)\"                   the variables that torch.distributed reads\n"
+         "  hpcboot hosts expand 'n[01-03],gpu7'    a Slurm host list, one name a line\n"
+         "  printenv > job.env                      on the cluster, then anywhere else:\n"
+         "  hpcboot show --env-file job.env         the same answer\n"
+         "  mpirun -np 2 hpcboot capture job        all ranks, without secrets; then anywhere:\n"
+         "  hpcboot replay job                      who each rank is, and who disagrees\n"
+         "  hpcboot doctor                          what is wrong here, and what to do\n"
+         "  hpcboot lint job.sh                     what is wrong with a job script\n"
+         "  $(hpcboot sanitize) mpirun -np 2 CMD    a launch within another one\n"
+         "  hpcboot script --site cc --job ddp      a job script, ready to submit\n\n"
+         "Exit codes: 0 ok, 1 failed check, 2 usage, 20 and up by kind of error (see README).\n";
+}
+
+}  // namespace hpcboot::tool
+
+int main(int argc, char** argv) {
+  try {
+    const int code = run(argc, argv);
+    // A full disk or a closed pipe shows only when the buffer is written out.
+    std::cout.flush();
+    if (!std::cout) {
+      std::cerr << "hpcboot: standard output cannot be written\n";
+      return 1;
+    }
+    return code;
+  } catch (const hpcboot::Error& error) {
+    std::cerr << hpcboot::format_error("hpcboot", error);
+    return error.exit_code();
+  } catch (const UsageError& error) {
+    std::cerr << "hpcboot: " << error.what() << "\n";
+    return 2;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "hpcboot: out of memory\n";
+    return 1;
+  }
+}

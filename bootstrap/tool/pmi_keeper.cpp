@@ -1,0 +1,65 @@
+#include "pmi_keeper.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+[[noreturn]] void fail(const char* call) {
+  throw Error(ErrorCode::exchange_failed, std::string(call) + ": " + std::strerror(errno),
+              "a second process that keeps the PMI connection",
+              "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, which saves the exchange");
+}
+
+// The second process. Async-signal-safe calls only, though there is but one thread.
+[[noreturn]] void keep(int ends, int pmi) {
+  // The launcher waits for the end of the outputs.
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+  for (int fd = 3; fd < 1024; ++fd) {
+    if (fd != ends && fd != pmi) close(fd);
+  }
+  char byte = 0;
+  while (read(ends, &byte, 1) < 0 && errno == EINTR) {
+  }
+  constexpr char kFinalize[] = "cmd=finalize\n";
+  if (send(pmi, kFinalize, sizeof kFinalize - 1, MSG_NOSIGNAL) > 0) {
+    pollfd entry{pmi, POLLIN, 0};
+    poll(&entry, 1, 1000);
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+void keep_pmi_connection(const Env& env) {
+  const int pmi = env.require_integer("PMI_FD", "mpiexec");
+  int ends[2];
+  if (pipe(ends) != 0) fail("pipe");
+  // Twice, so that it is no child of the program, which may wait for all of its children.
+  const pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    close(ends[1]);
+    const pid_t keeper = fork();
+    if (keeper == 0) keep(ends[0], pmi);
+    _exit(keeper < 0 ? 1 : 0);
+  }
+  close(ends[0]);
+  // ends[1] stays open, across exec too: its end is the end of the program.
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status != 0) fail("fork");
+}
+
+}  // namespace hpcboot::tool

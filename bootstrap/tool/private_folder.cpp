@@ -1,0 +1,82 @@
+#include "private_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+[[noreturn]] void fail_unwritable(const std::string& what, const std::string& remedy) {
+  throw Error(ErrorCode::unwritable_output, what,
+              "a folder that this user alone may enter (mode 0700), shared by all ranks", remedy);
+}
+
+bool write_all(int file, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(file, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+PrivateFolder::PrivateFolder(const std::string& path) : path_(path) {
+  // "link/" would be followed where "link" is not.
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
+    fail_unwritable(path_ + ": " + std::generic_category().message(errno),
+                    "name a folder in one that exists and can be written on every host");
+  }
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor_ < 0) {
+    fail_unwritable(path_ + " is a link, or no folder that can be opened",
+                    "name a folder that is not there yet");
+  }
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || (status.st_mode & 077U) != 0) {
+    ::close(descriptor_);
+    fail_unwritable("others than its owner may enter " + path_,
+                    "name a folder that is not there yet, or chmod 700 " + path_);
+  }
+}
+
+PrivateFolder::~PrivateFolder() {
+  ::close(descriptor_);
+}
+
+void PrivateFolder::fail(const std::string& name) const {
+  fail_unwritable(path_ + "/" + name + ": " + std::generic_category().message(errno),
+                  "make room there, or name a folder elsewhere");
+}
+
+bool PrivateFolder::create(const std::string& name, std::string_view content) const {
+  const int file = ::openat(descriptor_, name.c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST) return false;
+  if (file < 0) fail(name);
+  const bool written = write_all(file, content);
+  // Network file systems report a full disk when the file is closed.
+  if (::close(file) != 0 || !written) fail(name);
+  return true;
+}
+
+void PrivateFolder::publish(const std::string& name, std::string_view content) const {
+  const std::string partial = name + ".partial";
+  if (!create(partial, content)) {
+    errno = EEXIST;
+    fail(partial);
+  }
+  if (::renameat(descriptor_, partial.c_str(), descriptor_, name.c_str()) != 0) fail(name);
+}
+
+}  // namespace hpcboot::tool

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/job_check.hpp"
+#include "json/capture_folder.hpp"
+#include "json/resolution_json.hpp"
+#include "options.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+struct Replay {
+  std::vector<ReportedRank> ranks;
+  Json unresolved = Json::object();  // name -> the parts of its error
+  std::vector<JobProblem> problems;
+};
+
+Replay replay_folder(const std::string& folder) {
+  Replay replay;
+  for (const std::string& name : list_capture(folder)) {
+    ReportedRank rank;
+    rank.name = name;
+    try {
+      const CapturedRank captured = read_captured_rank(folder, name);
+      rank.hostname = captured.facts.hostname.value_or("");
+      rank.resolution = resolve(captured.env, captured.facts, captured.options);
+    } catch (const Error& error) {
+      rank.error = std::string(name_of(error.code())) + ": " + error.found();
+      replay.unresolved[name] = {{"error", name_of(error.code())},
+                                 {"found", error.found()},
+                                 {"expected", error.expected()},
+                                 {"do", error.remedy()}};
+    }
+    replay.ranks.push_back(std::move(rank));
+  }
+  replay.problems = check_job(replay.ranks);
+  return replay;
+}
+
+// What is wrong with one process, in a few words.
+std::string verdict_of(const std::string& name, const std::vector<JobProblem>& problems) {
+  std::string verdict;
+  for (const JobProblem& problem : problems) {
+    const auto& names = problem.names;
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    verdict += (verdict.empty() ? "" : ", ") + problem.kind;
+  }
+  return verdict.empty() ? "ok" : verdict;
+}
+
+using Row = std::array<std::string, 9>;
+
+Row row_of(const ReportedRank& rank, const std::vector<JobProblem>& problems) {
+  const auto text = [](const std::optional<int>& value) {
+    return value ? std::to_string(*value) : "-";
+  };
+  Row row;
+  row.fill("-");
+  row[0] = rank.name;
+  if (!rank.hostname.empty()) row[5] = rank.hostname;
+  row[8] = verdict_of(rank.name, problems);
+  if (!rank.resolution) return row;
+  const Resolution& r = *rank.resolution;
+  row[1] = text(r.placement.rank);
+  row[2] = text(r.placement.world_size);
+  row[3] = text(r.placement.local_rank);
+  row[4] = text(r.placement.node_rank);
+  row[6] = r.launcher;
+  if (r.master_addr) row[7] = *r.master_addr + ":" + text(r.master_port);
+  return row;
+}
+
+void print_table(const Replay& replay) {
+  std::vector<Row> rows = {{"name", "rank", "world_size", "local_rank", "node_rank", "host",
+                            "launcher", "master", "verdict"}};
+  for (const ReportedRank& rank : replay.ranks) rows.push_back(row_of(rank, replay.problems));
+  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      const bool is_number = i >= 1 && i <= 4;
+      std::cout << (is_number ? fmt::format("{:>{}}  ", row[i], widths[i])
+                              : fmt::format("{:<{}}  ", row[i], widths[i]));
+    }
+    std::cout << row.back() << "\n";
+  }
+  std::cout << "\n";
+  for (const JobProblem& problem : replay.problems) std::cout << "wrong: " << problem.text << "\n";
+  if (replay.problems.empty()) {
+    std::cout << "ok: " << replay.ranks.size() << (replay.ranks.size() == 1 ? " rank" : " ranks")
+              << ", which agree\n";
+  }
+}
+
+// "ranks" has the form of expected.json in tests/golden/env.
+Json to_json(const Replay& replay) {
+  Json out;
+  out["ok"] = replay.problems.empty();
+  out["ranks"] = Json::object();
+  for (const ReportedRank& rank : replay.ranks) {
+    if (!rank.resolution) continue;
+    const bool has_rank = rank.name.rfind("rank", 0) == 0;
+    out["ranks"][has_rank ? rank.name.substr(4) : rank.name] = hpcboot::to_json(*rank.resolution);
+  }
+  out["unresolved"] = replay.unresolved;
+  out["problems"] = Json::array();
+  for (const JobProblem& problem : replay.problems) {
+    out["problems"].push_back(
+        {{"kind", problem.kind}, {"text", problem.text}, {"names", problem.names}});
+  }
+  return out;
+}
+
+int replay(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("json",
+                        "one JSON object: ok, ranks as `hpcboot show --json` prints each, "
+                        "unresolved, problems");
+  po::options_description hidden;
+  hidden.add_options()("dir", po::value<std::string>());
+  po::positional_options_description positional;
+  positional.add("dir", 1);
+  const auto values = parse(
+      arguments,
+      "Usage: hpcboot replay [--json] DIR\n\n"
+      "Tells of every rank that `hpcboot capture DIR` wrote who it is, from the files alone, and\n"
+      "whether the ranks make a job: numbers 0 to world_size-1 each once, sizes, hosts and master\n"
+      "equal, local ranks right on every host. Who is missing, cannot be told or disagrees is\n"
+      "named. Exit code 0 where all is well, 1 where not.\n",
+      options, hidden, positional);
+  if (!values) return 0;
+  if (values->count("dir") == 0) throw UsageError("replay takes the folder that capture wrote");
+  const Replay result = replay_folder((*values)["dir"].as<std::string>());
+  if (values->count("json") != 0) {
+    std::cout << to_json(result).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  } else {
+    print_table(result);
+  }
+  return result.problems.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+const Verb kReplay{"replay", "resolve every rank of a capture and check that they make a job",
+                   replay};
+
+}  // namespace hpcboot::tool

@@ -1,0 +1,27 @@
+#include "hpcboot/error.hpp"
+#include "options.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+int script(const Arguments& arguments) {
+  // The options are not known here: whatever is asked, the answer is why.
+  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "--version")) {
+    parse(arguments,
+          "Usage: hpcboot script --site S --job J [OPTIONS]\n\n"
+          "Prints the job script of a site. This build cannot: it lacks toml++ or mstch. The "
+          "rendered\nscripts in jobscripts/ can be submitted as they are.\n",
+          boost::program_options::options_description("Options"));
+    return 0;
+  }
+  throw Error(ErrorCode::backend_unavailable, "this build has no job scripts",
+              "toml++ and mstch when hpcboot is built",
+              "install libtomlplusplus-dev and libmstch-dev, or configure where the internet is "
+              "reachable");
+}
+
+}  // namespace
+
+const Verb kScript{"script", "print, check or submit the job script of a site", script};
+
+}  // namespace hpcboot::tool

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <iosfwd>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// The verbs of the program `hpcboot`: one file each, registered in main.cpp.
+namespace hpcboot::tool {
+
+using Arguments = std::vector<std::string>;
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments& arguments);
+};
+
+extern const Verb kShow;
+extern const Verb kEnv;
+extern const Verb kExec;
+extern const Verb kCheck;
+extern const Verb kHosts;
+extern const Verb kCapture;
+extern const Verb kReplay;
+extern const Verb kSanitize;
+extern const Verb kDoctor;
+extern const Verb kLint;
+extern const Verb kScript;
+extern const Verb kCompletion;
+extern const Verb kManual;
+
+// All of them, in the order in which --help tells of them.
+std::vector<const Verb*> verbs();
+
+// What `hpcboot --help` prints.
+void print_help(std::ostream& out);
+
+// A command line that cannot be taken: exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace hpcboot::tool

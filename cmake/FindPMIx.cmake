@@ -1,0 +1,15 @@
+# PMIx::headers: the header <pmix.h> only. The library is loaded at run time (dlopen), never linked,
+# so that one binary works where libpmix is absent and with the launcher's own libpmix where it is not.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(PC_PMIX QUIET pmix)
+endif()
+find_path(PMIx_INCLUDE_DIR pmix.h HINTS ${PC_PMIX_INCLUDE_DIRS} ${PMIX_ROOT}/include $ENV{PMIX_ROOT}/include)
+set(PMIx_VERSION ${PC_PMIX_VERSION})
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(PMIx REQUIRED_VARS PMIx_INCLUDE_DIR VERSION_VAR PMIx_VERSION)
+if(PMIx_FOUND AND NOT TARGET PMIx::headers)
+  add_library(PMIx::headers INTERFACE IMPORTED)
+  target_include_directories(PMIx::headers SYSTEM INTERFACE ${PMIx_INCLUDE_DIR})
+endif()
+mark_as_advanced(PMIx_INCLUDE_DIR)

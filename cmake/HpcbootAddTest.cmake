@@ -1,0 +1,46 @@
+find_package(GTest REQUIRED)
+
+# hpcboot_add_test(NAME name SOURCES files... [LIBRARIES targets...] [LABELS labels...]
+#                  [RANKS 1 2 4] [TIMEOUT seconds])
+#
+# One GoogleTest program. Without RANKS every TEST is a ctest entry of its own. With RANKS the whole
+# program runs once per rank count under mpirun, labelled RANKS_n; exit code 77 is a visible skip.
+function(hpcboot_add_test)
+  cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;RANKS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_LIBRARIES} hpcboot_warnings GTest::gmock GTest::gtest
+                        $<$<NOT:$<BOOL:${arg_RANKS}>>:GTest::gtest_main>)
+  target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
+  if(NOT arg_RANKS)
+    include(GoogleTest)
+    gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+    return()
+  endif()
+  foreach(ranks IN LISTS arg_RANKS)
+    hpcboot_add_mpi_test(NAME ${arg_NAME}.ranks_${ranks} RANKS ${ranks} TIMEOUT ${arg_TIMEOUT}
+                         LABELS ${arg_LABELS} COMMAND $<TARGET_FILE:${arg_NAME}>)
+  endforeach()
+endfunction()
+
+# hpcboot_add_mpi_test(NAME name RANKS n COMMAND cmd... [LABELS ...] [TIMEOUT s])
+# Runs a command under mpirun. Open MPI refuses root and more ranks than cores unless told otherwise;
+# both are normal in a test container. Threads are limited so that ranks share few cores fairly.
+function(hpcboot_add_mpi_test)
+  cmake_parse_arguments(arg "" "NAME;TIMEOUT;RANKS" "COMMAND;LABELS" ${ARGN})
+  if(NOT MPIEXEC_EXECUTABLE)
+    add_test(NAME ${arg_NAME} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no mpirun was found at configure time")
+    set_tests_properties(${arg_NAME} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED" LABELS "${arg_LABELS}")
+    return()
+  endif()
+  add_test(NAME ${arg_NAME}
+           COMMAND ${MPIEXEC_EXECUTABLE} -np ${arg_RANKS} --oversubscribe ${arg_COMMAND})
+  set_tests_properties(${arg_NAME} PROPERTIES
+    LABELS "${arg_LABELS};mpi;RANKS_${arg_RANKS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_RANKS}
+    SKIP_RETURN_CODE 77
+    ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMP_NUM_THREADS=1")
+endfunction()

@@ -1,0 +1,13 @@
+# hpcboot::libtorch stands for ${TORCH_LIBRARIES}, after find_package(Torch). Shared by this build and
+# by the installed package, so that a consumer of hpcboot::torch compiles as the library was compiled.
+# An imported target's headers are system headers: the warnings in them are not ours.
+if(NOT TARGET hpcboot::libtorch)
+  add_library(hpcboot::libtorch INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(hpcboot::libtorch INTERFACE ${TORCH_LIBRARIES})
+  get_target_property(_hpcboot_torch_includes torch INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(hpcboot::libtorch INTERFACE ${_hpcboot_torch_includes})
+  separate_arguments(_hpcboot_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
+  target_compile_options(hpcboot::libtorch INTERFACE ${_hpcboot_torch_flags})
+  # Without USE_C10D_GLOO the header of ProcessGroupGloo is empty.
+  target_compile_definitions(hpcboot::libtorch INTERFACE USE_C10D_GLOO)
+endif()

@@ -1,0 +1,7 @@
+# Warnings are an interface target that our own targets link privately and that is never
+# exported: a consumer compiles with the consumer's flags.
+add_library(hpcboot_warnings INTERFACE)
+target_compile_options(hpcboot_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wold-style-cast -Wcast-align -Wformat=2 -Wswitch-enum
+  $<$<BOOL:${HPCBOOT_WARNINGS_AS_ERRORS}>:-Werror>)

@@ -1,0 +1,112 @@
+#!/bin/bash
+#SBATCH --job-name=hpcboot_array
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=8
+#SBATCH --gpus-per-node=1
+#SBATCH --time=01:00:00
+#SBATCH --array=0-2
+#SBATCH --output=%x-%A_%a.out
+#SBATCH --open-mode=append
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+##SBATCH --account=your-account
+##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
+#
+# a sweep: one task, and one process, for each set of options, at a cluster with Slurm
+# (https://slurm.schedmd.com/sbatch.html).
+# Submit it from hpcboot's folder:
+#   sbatch jobscripts/generic_slurm_array.sh [OPTION OF THE TRAINER…]
+# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
+# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
+# each node's own disk first.
+# Written by `hpcboot script --site generic_slurm --job array`.
+# shellcheck disable=SC2317 # functions are called by way of run
+
+set -euo pipefail
+
+say() { echo "$(date +%T) generic_slurm array: $*" >&2; }
+# stop WHAT REMEDY: the job cannot go on.
+stop() {
+  say "$1"
+  say "do: $2"
+  exit 1
+}
+
+cd "${SLURM_SUBMIT_DIR:-$PWD}"
+ranks_per_node=${SLURM_NTASKS_PER_NODE:-1}
+cores=${SLURM_CPUS_ON_NODE:-8}
+index=${SLURM_ARRAY_TASK_ID:-0}
+# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
+threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
+export OMP_NUM_THREADS=$threads
+export HPCBOOT_SITE=generic_slurm
+
+bin=${HPCBOOT_BIN_DIR:-build/bin}
+for program in trainer hpcboot runtable; do
+  if ! [ -x "$bin/$program" ]; then
+    say "there is no program $bin/$program in $PWD"
+    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
+    say 'module load gcc cmake openmpi boost    # names differ: module spider'
+    say 'export CMAKE_PREFIX_PATH=$HOME/libtorch    # an unpacked LibTorch, where no module has one'
+    say 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF'
+    say 'cmake --build build --parallel 8'
+    exit 1
+  fi
+done
+
+data=${DATA_DIR:-data/mnist}
+[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+runs=${RUNS_DIR:-runs}
+if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
+  say "$runs cannot be written in jobs"
+  runs="${SCRATCH:-$HOME}/hpcboot/runs"
+  say "runs go to $runs"
+  mkdir -p "$runs" || stop "$runs cannot be written" "set RUNS_DIR to a folder that can be written in jobs"
+fi
+
+# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
+# is the command's.
+child=
+stopping=
+pass_on() {
+  stopping=$1
+  say "signal $1 arrived; the training is told and waited for"
+  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+}
+trap 'pass_on USR1' USR1
+trap 'pass_on TERM' TERM INT
+run() {
+  local code=0
+  "$@" &
+  child=$!
+  wait "$child" || code=$?
+  # A signal interrupts wait; the training is still running then.
+  while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+  done
+  child=
+  return "$code"
+}
+
+if [ "${STAGE:-0}" = 1 ]; then
+  staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
+  run bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+    stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
+  data=$staged
+fi
+
+# The trainer takes the last of an option that it is given twice: the user's.
+read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
+options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
+command=("$bin/trainer")
+
+code=0
+# One set of options a task; --array above has to count them.
+sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4")
+read -r -a chosen <<<"${sweep[index]:?no set of options for task $index}"
+run "${command[@]}" --mode single --comment "task $index" "${chosen[@]}" "${options[@]}" || code=$?
+if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+exit "$code"

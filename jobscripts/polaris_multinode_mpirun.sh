@@ -1,0 +1,139 @@
+#!/bin/bash -l
+#PBS -N hpcboot_multinode_mpirun
+#PBS -l select=2:system=polaris
+#PBS -l place=scatter
+#PBS -l walltime=00:30:00
+#PBS -q debug
+#PBS -l filesystems=home:eagle
+#PBS -j oe
+#PBS -r y
+##PBS -A YourProject
+##PBS -M you@example.org -m abe
+#
+# DDP over several nodes, started by mpirun, at Polaris of the Argonne Leadership Computing Facility
+# (https://docs.alcf.anl.gov/polaris/running-jobs/).
+# Submit it from hpcboot's folder:
+#   qsub jobscripts/polaris_multinode_mpirun.sh
+# Account: qsub -A …, or the line above with one # and your account.
+# Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
+# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
+# each node's own disk first.
+# The queue debug takes 2 nodes for an hour; --set queue.name=prod takes 10 and more.
+# Written by `hpcboot script --site polaris --job multinode_mpirun`.
+# shellcheck disable=SC2317 # functions are called by way of run
+
+set -euo pipefail
+
+say() { echo "$(date +%T) polaris multinode_mpirun: $*" >&2; }
+# stop WHAT REMEDY: the job cannot go on.
+stop() {
+  say "$1"
+  say "do: $2"
+  exit 1
+}
+
+cd "${PBS_O_WORKDIR:-$PWD}"
+job_id=${PBS_JOBID:-}
+if command -v module >/dev/null 2>&1; then
+  set +u # what modules do was not written for it
+  { module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone; } ||
+    stop "the modules above could not be loaded" "see 'module spider' for their names here"
+  set -u
+fi
+ranks_per_node=${RANKS_PER_NODE:-4}
+[ -r "${PBS_NODEFILE:-}" ] || stop "PBS_NODEFILE names no file that can be read" "start this script with qsub"
+nodes=$(sort -u "$PBS_NODEFILE" | wc -l)
+cores=32
+# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
+threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
+export OMP_NUM_THREADS=$threads
+export HPCBOOT_SITE=polaris
+export HPCBOOT_HOST_SUFFIX=.hsn.cm.polaris.alcf.anl.gov
+export HPCBOOT_DEVICE_ORDER=reverse
+
+bin=${HPCBOOT_BIN_DIR:-build/bin}
+for program in trainer hpcboot runtable; do
+  if ! [ -x "$bin/$program" ]; then
+    say "there is no program $bin/$program in $PWD"
+    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
+    say 'module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone spack-pe-base cmake boost'
+    say 'export CMAKE_PREFIX_PATH=$HOME/libtorch    # an unpacked LibTorch'
+    say 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF'
+    say 'cmake --build build --parallel 8'
+    exit 1
+  fi
+done
+
+data=${DATA_DIR:-data/mnist}
+[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+runs=${RUNS_DIR:-runs}
+if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
+  stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
+fi
+
+# launch_pals NODES RANKS_PER_NODE COMMAND…
+launch_pals() {
+  local nodes=$1 per_node=$2
+  shift 2
+  exec mpiexec -n "$((nodes * per_node))" --ppn "$per_node" --depth "$((cores / per_node))" --cpu-bind depth \
+    "$@"
+}
+
+# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
+# is the command's.
+child=
+stopping=
+pass_on() {
+  stopping=$1
+  say "signal $1 arrived; the training is told and waited for"
+  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+}
+trap 'pass_on USR1' USR1
+trap 'pass_on TERM' TERM INT
+run() {
+  local code=0
+  "$@" &
+  child=$!
+  wait "$child" || code=$?
+  # A signal interrupts wait; the training is still running then.
+  while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+  done
+  child=
+  return "$code"
+}
+
+# PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
+walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true
+IFS=: read -r hours minutes seconds <<<"${walltime:-00:30:00}"
+left=$((10#$hours * 3600 + 10#$minutes * 60 + 10#$seconds - 120))
+if [ "$left" -gt 0 ]; then
+  (
+    trap 'kill "$!"' TERM
+    sleep "$left" &
+    wait "$!" && kill -s USR1 $$
+  ) &
+  clock=$!
+  trap 'kill "$clock" 2>/dev/null || true' EXIT
+fi
+
+if [ "${STAGE:-0}" = 1 ]; then
+  staged="/local/scratch/hpcboot-data"
+  run launch_pals "$nodes" 1 bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+    stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
+  data=$staged
+fi
+
+# The trainer takes the last of an option that it is given twice: the user's.
+read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
+options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
+command=("$bin/trainer")
+
+code=0
+run launch_pals "$nodes" "$ranks_per_node" "$bin/hpcboot" check ||
+  stop "the ranks do not find each other" "read the table above; hpcboot doctor on a node tells more"
+run launch_pals "$nodes" "$ranks_per_node" "${command[@]}" --mode ddp "${options[@]}" || code=$?
+if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+exit "$code"

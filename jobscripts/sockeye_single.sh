@@ -1,0 +1,123 @@
+#!/bin/bash -l
+#PBS -N hpcboot_single
+#PBS -l select=1:ncpus=6:mpiprocs=1:ngpus=1:mem=46gb
+#PBS -l place=scatter
+#PBS -l walltime=03:00:00
+#PBS -j oe
+#PBS -r y
+##PBS -A st-yoursupervisor-1-gpu
+##PBS -M you@example.org -m abe
+#
+# one process on one device, at Sockeye of UBC Advanced Research Computing, under PBS
+# (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
+# Submit it from hpcboot's folder:
+#   qsub jobscripts/sockeye_single.sh
+# Account: qsub -A …, or the line above with one # and your account.
+# Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
+# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
+# each node's own disk first.
+# Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
+# Written by `hpcboot script --site sockeye --job single`.
+# shellcheck disable=SC2317 # functions are called by way of run
+
+set -euo pipefail
+
+say() { echo "$(date +%T) sockeye single: $*" >&2; }
+# stop WHAT REMEDY: the job cannot go on.
+stop() {
+  say "$1"
+  say "do: $2"
+  exit 1
+}
+
+cd "${PBS_O_WORKDIR:-$PWD}"
+job_id=${PBS_JOBID:-}
+if command -v module >/dev/null 2>&1; then
+  set +u # what modules do was not written for it
+  { module load gcc cuda openmpi; } ||
+    stop "the modules above could not be loaded" "see 'module spider' for their names here"
+  set -u
+fi
+ranks_per_node=1
+cores=${NCPUS:-6}
+# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
+threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
+export OMP_NUM_THREADS=$threads
+export HPCBOOT_SITE=sockeye
+
+bin=${HPCBOOT_BIN_DIR:-build/bin}
+for program in trainer hpcboot runtable; do
+  if ! [ -x "$bin/$program" ]; then
+    say "there is no program $bin/$program in $PWD"
+    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
+    say 'module load gcc cuda openmpi cmake boost'
+    say 'export CMAKE_PREFIX_PATH=$HOME/libtorch    # an unpacked LibTorch'
+    say 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF'
+    say 'cmake --build build --parallel 8'
+    exit 1
+  fi
+done
+
+data=${DATA_DIR:-data/mnist}
+[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+runs=${RUNS_DIR:-runs}
+if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
+  stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
+fi
+
+# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
+# is the command's.
+child=
+stopping=
+pass_on() {
+  stopping=$1
+  say "signal $1 arrived; the training is told and waited for"
+  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+}
+trap 'pass_on USR1' USR1
+trap 'pass_on TERM' TERM INT
+run() {
+  local code=0
+  "$@" &
+  child=$!
+  wait "$child" || code=$?
+  # A signal interrupts wait; the training is still running then.
+  while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+  done
+  child=
+  return "$code"
+}
+
+# PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
+walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true
+IFS=: read -r hours minutes seconds <<<"${walltime:-03:00:00}"
+left=$((10#$hours * 3600 + 10#$minutes * 60 + 10#$seconds - 120))
+if [ "$left" -gt 0 ]; then
+  (
+    trap 'kill "$!"' TERM
+    sleep "$left" &
+    wait "$!" && kill -s USR1 $$
+  ) &
+  clock=$!
+  trap 'kill "$clock" 2>/dev/null || true' EXIT
+fi
+
+if [ "${STAGE:-0}" = 1 ]; then
+  staged="${TMPDIR:-/tmp}/hpcboot-data"
+  run bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+    stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
+  data=$staged
+fi
+
+# The trainer takes the last of an option that it is given twice: the user's.
+read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
+options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
+command=("$bin/trainer")
+
+code=0
+run "${command[@]}" --mode single "${options[@]}" || code=$?
+if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+exit "$code"

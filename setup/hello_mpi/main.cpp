@@ -1,0 +1,202 @@
+// hello_mpi: the first program to try on new machines.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options.hpp>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpcboot/bootstrap.hpp"
+#include "hpcboot/mpi_session.hpp"
+#include "measure.hpp"
+#include "time_limit.hpp"
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kSynopsis =
+    "Usage: mpirun --hostfile setup/hosts.txt build/bin/hello_mpi [OPTIONS]\n\n"
+    "Rank 0 prints who runs where with which device, then how fast the hosts are to each other:\n"
+    "latency (half a round trip of 8 bytes) and bandwidth (one way) of each pair of hosts while "
+    "all\n"
+    "else is silent, and of the ring in which every rank sends to the next at the same time, "
+    "which\n"
+    "is the pattern of DistributedDataParallel. Beyond 32 hosts: each host with the next.\n\n"
+    "Exit code: 0 all came and were measured, 2 usage, 22 the launcher and MPI do not agree, such "
+    "as\nranks that each believe to be alone, 32 not done in time, else as hpcboot's programs.\n";
+
+struct Options {
+  int timeout_s = 60;
+  int size_mib = 4;
+};
+
+/// @return nullopt where all is said already (--help)
+std::optional<Options> parse(int argc, char** argv) {
+  Options options;
+  po::options_description description("Options");
+  description.add_options()("timeout",
+                            po::value(&options.timeout_s)->default_value(60)->value_name("SECONDS"),
+                            "give up after this time, with exit code 32")(
+      "size", po::value(&options.size_mib)->default_value(4)->value_name("MIB"),
+      "of the messages for bandwidth, 1 to 1024")("help,h", "print this and exit")(
+      "version", "print the version and exit");
+  po::variables_map values;
+  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  po::store(
+      po::command_line_parser(argc, argv).options(description).style(style).positional({}).run(),
+      values);
+  po::notify(values);
+  if (values.count("help") != 0) {
+    std::cout << kSynopsis << "\n" << description;
+    return std::nullopt;
+  }
+  if (values.count("version") != 0) {
+    std::cout << "hello_mpi " << hpcboot::version() << "\n";
+    return std::nullopt;
+  }
+  if (options.timeout_s < 1) throw po::error("--timeout is a number of seconds from 1");
+  if (options.size_mib < 1 || options.size_mib > 1024) throw po::error("--size is 1 to 1024 MiB");
+  return options;
+}
+
+using Row = std::vector<std::string>;
+
+// Where a rank is, in the form in which it travels.
+struct Where {
+  std::array<char, 256> host{};
+  int local_rank = 0;
+  int device = -1;  // none
+};
+
+Where where(const hpcboot::Facts& facts, const hpcboot::Resolution& me) {
+  Where own;
+  const std::string host = facts.hostname.value_or("-");
+  host.copy(own.host.data(), own.host.size() - 1);
+  own.local_rank = me.placement.local_rank;
+  own.device = me.device.value_or(-1);
+  return own;
+}
+
+// Collective: of all ranks, by rank, on all of them.
+std::vector<Where> gather(const Where& own, int world_size) {
+  std::vector<Where> all(static_cast<std::size_t>(world_size));
+  constexpr int kBytes = sizeof(Where);
+  MPI_Allgather(&own, kBytes, MPI_BYTE, all.data(), kBytes, MPI_BYTE, MPI_COMM_WORLD);
+  return all;
+}
+
+// The same number for the same host.
+std::vector<int> host_numbers(const std::vector<Where>& ranks) {
+  std::vector<int> numbers;
+  for (const Where& rank : ranks) {
+    const auto first = std::find_if(ranks.begin(), ranks.end(),
+                                    [&](const Where& other) { return other.host == rank.host; });
+    numbers.push_back(static_cast<int>(first - ranks.begin()));
+  }
+  return numbers;
+}
+
+std::string table(const std::vector<Row>& rows, std::size_t text_columns) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += i < text_columns ? fmt::format("{:<{}}", row[i], widths[i])
+                              : fmt::format("{:>{}}", row[i], widths[i]);
+      out += i + 1 < row.size() ? "  " : "\n";
+    }
+  }
+  return out;
+}
+
+void print_report(const std::vector<Where>& ranks, const std::vector<hello::Link>& links,
+                  double ring, const std::string& headline) {
+  std::vector<Row> placement = {{"host", "rank", "local_rank", "device"}};
+  for (const Where& rank : ranks) {
+    placement.push_back({rank.host.data(), std::to_string(placement.size() - 1),
+                         std::to_string(rank.local_rank),
+                         rank.device < 0 ? "-" : std::to_string(rank.device)});
+  }
+  std::string out = headline + "\n\n" + table(placement, 1);
+  if (!links.empty()) {
+    std::vector<Row> speeds = {{"from", "to", "latency_us", "MiB/s"}};
+    const auto host_of = [&](int rank) {
+      return ranks[static_cast<std::size_t>(rank)].host.data();
+    };
+    for (const hello::Link& link : links) {
+      speeds.push_back({host_of(link.from), host_of(link.to),
+                        fmt::format("{:.1f}", link.latency_us),
+                        fmt::format("{:.0f}", link.mib_per_s)});
+    }
+    out += "\n" + table(speeds, 2);
+    out += fmt::format("\nring of {} ranks, all at once: {:.0f} MiB/s each\n", ranks.size(), ring);
+  }
+  std::cout << out << std::flush;  // in one piece: launchers mix the lines of ranks
+}
+
+// Collective, so that no rank waits for one that has left: the exit code is the same on all.
+int agree_on(int exit_code) {
+  int worst = 0;
+  MPI_Allreduce(&exit_code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return worst;
+}
+
+int run(const Options& options) {
+  hello::TimeLimit limit{std::chrono::seconds(options.timeout_s)};
+  // Before MPI starts: Open MPI, where nothing launched it, sets variables as a launcher does.
+  const hpcboot::Env env = hpcboot::Env::from_process();
+  const hpcboot::Facts facts = hpcboot::Facts::of_this_process(env);
+  limit.now("starting MPI");
+  const hpcboot::MpiSession session;
+  hpcboot::Resolution me;
+  int failure = 0;
+  try {
+    me = hpcboot::resolve(env, facts);
+    session.check_agrees(me);
+  } catch (const hpcboot::Error& error) {
+    std::cerr << hpcboot::format_error("hello_mpi", error) << std::flush;
+    failure = error.exit_code();
+  }
+  limit.now("hearing from all ranks");
+  failure = agree_on(failure);
+  if (failure != 0) return failure;
+  const std::vector<Where> ranks = gather(where(facts, me), session.world_size());
+  const auto bytes = static_cast<std::size_t>(options.size_mib) * 1024 * 1024;
+  limit.now("measuring between hosts");
+  const auto links = hello::measure_links(hello::pairs_to_measure(host_numbers(ranks)), bytes);
+  limit.now("measuring the ring");
+  const double ring = hello::measure_ring(bytes);
+  if (session.rank() == 0) {
+    print_report(ranks, links, ring,
+                 fmt::format("{} {} by {}; {}", session.world_size(),
+                             session.world_size() == 1 ? "rank" : "ranks", me.launcher,
+                             session.description()));
+  }
+  limit.now("ending MPI");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto options = parse(argc, argv);
+    return options ? run(*options) : 0;
+  } catch (const po::error& error) {
+    std::cerr << "hello_mpi: " << error.what() << "; --help lists the options\n";
+    return 2;
+  } catch (const hpcboot::Error& error) {
+    std::cerr << hpcboot::format_error("hello_mpi", error);
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# Installs what a fresh Debian or Ubuntu machine lacks to build, run and test hpcboot.
+# Running it again changes nothing; where nothing is missing it says so in one line.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: bash setup/install.sh [--for run|test|all] [--dry-run]
+
+  --for run    what building and running the programs needs (default)
+  --for test   the same and what the tests need; services are neither started nor enabled
+  --for all    the same and the developer's tools (clang with libFuzzer, clang-tidy, gcovr)
+  --dry-run    print what would be done
+  --help       this text
+
+exit code: 0 nothing is missing (any more), 1 something is missing, 2 usage
+TEXT
+}
+
+# Debian 12's names, which Ubuntu shares.
+run_packages=(
+  g++ cmake ninja-build pkg-config git ca-certificates curl
+  libboost-program-options-dev nlohmann-json3-dev libfmt-dev libspdlog-dev zlib1g-dev libhdf5-dev
+  libtomlplusplus-dev libmstch-dev # job scripts
+  libprotozero-dev libboost-dev
+  libpmix-dev libpmi2-0-dev libtorch-dev libgloo-dev openmpi-bin libopenmpi-dev
+  libopenblas0-openmp # LibTorch would multiply matrices with the reference BLAS, which is far slower
+)
+test_packages=(
+  libgtest-dev libgmock-dev libbenchmark-dev
+  bats shellcheck clang-format python3 wget
+  python3-torchvision # the reference that ResNet50 is compared with
+  python3-yaml        # reads the Kubernetes manifests that are rendered
+  gfortran            # the Fortran consumer of the C interface
+  mpich               # mpiexec.hydra; mpirun stays Open MPI's, which has the higher priority
+)
+# tests/cluster runs real daemons in namespaces of its own.
+cluster_packages=(
+  iproute2 procps openssh-client openssh-server munge slurmctld slurmd slurm-client
+  slurm-wlm-torque # Debian's qsub, a wrapper over Slurm
+  tcsh             # the login shell of many labs
+)
+developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr)
+
+# Older ones are as good as missing.
+declare -A minimum_version=([cmake]=3.21 [libtorch-dev]=1.13)
+
+# A package that would start a service, and the service.
+declare -A service_of=(
+  [openssh-server]="ssh.service ssh.socket" [munge]=munge.service
+  [slurmctld]=slurmctld.service [slurmd]=slurmd.service
+)
+
+dry_run=false
+purpose=run
+while [ $# -gt 0 ]; do
+  case $1 in
+    --dry-run) dry_run=true ;;
+    --for)
+      purpose=${2-}
+      shift
+      ;;
+    --help | -h)
+      usage
+      exit 0
+      ;;
+    *)
+      echo "install.sh: unknown argument '$1'" >&2
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift || true
+done
+
+case $purpose in
+  run) wanted=("${run_packages[@]}") ;;
+  test) wanted=("${run_packages[@]}" "${test_packages[@]}" "${cluster_packages[@]}") ;;
+  all)
+    wanted=("${run_packages[@]}" "${test_packages[@]}" "${cluster_packages[@]}"
+      "${developer_packages[@]}")
+    ;;
+  *)
+    echo "install.sh: --for takes run, test or all, not '$purpose'" >&2
+    exit 2
+    ;;
+esac
+
+no_root_recipe() {
+  cat <<'TEXT'
+Without root, as on a cluster, everything comes from modules and CMAKE_PREFIX_PATH
+(README, "On a cluster"; the names of modules differ by site):
+    module load gcc cmake openmpi boost
+    export CMAKE_PREFIX_PATH=/path/to/libtorch     # an unpacked LibTorch of pytorch.org
+    bash setup/quickstart.sh --no-install
+TEXT
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  cat <<'TEXT'
+install.sh: this is not a Debian or Ubuntu system. Install with its own package manager:
+  to build and run: a C++17 compiler, CMake >= 3.21, Ninja, pkg-config, git, Boost.Program_options,
+                    nlohmann-json, fmt, spdlog, toml++, mstch, zlib, HDF5 (with C++), protozero,
+                    OpenPMIx, LibTorch >= 1.13 with Gloo's headers, Open MPI
+  to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
+                    torchvision (Python), MPICH, iproute2, OpenSSH, munge, Slurm, tcsh
+TEXT
+  no_root_recipe
+  exit 1
+fi
+
+# Prints the wanted packages that are not installed, or too old.
+missing_packages() {
+  local -A installed=()
+  local name status version minimum
+  while read -r name status version; do
+    if [ "$status" = installed ]; then installed[$name]=$version; fi
+  done < <(dpkg-query -W -f='${Package} ${db:Status-Status} ${Version}\n' "$@" 2>/dev/null || true)
+  for name in "$@"; do
+    minimum=${minimum_version[$name]-}
+    if [ -z "${installed[$name]-}" ]; then
+      echo "$name"
+    elif [ -n "$minimum" ] && dpkg --compare-versions "${installed[$name]}" lt "$minimum"; then
+      echo "$name"
+    fi
+  done
+}
+
+# True where the release offers the package in a version that is new enough.
+is_offered() {
+  local candidate minimum=${minimum_version[$1]-}
+  candidate=$(LC_ALL=C apt-cache policy "$1" | sed -n 's/^ *Candidate: //p')
+  [ -n "$candidate" ] && [ "$candidate" != "(none)" ] || return 1
+  [ -z "$minimum" ] || dpkg --compare-versions "$candidate" ge "$minimum"
+}
+
+mapfile -t missing < <(missing_packages "${wanted[@]}")
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "install.sh: nothing is missing (${#wanted[@]} packages for '$purpose')"
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root=(sudo -n)
+  else
+    echo "install.sh: ${#missing[@]} packages are missing, and this account may not install them."
+    echo "An administrator of this machine can, with:"
+    echo "    sudo apt-get install --no-install-recommends ${missing[*]}"
+    no_root_recipe
+    if $dry_run; then exit 0; fi
+    exit 1
+  fi
+fi
+
+# --no-remove: on somebody's own machine nothing that is there may go.
+apt=(env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -y -q
+  -o DPkg::Lock::Timeout=300 --no-install-recommends --no-remove)
+if $dry_run; then
+  echo "install.sh: would run"
+  echo "    ${as_root[*]}${as_root:+ }apt-get update"
+  echo "    ${as_root[*]}${as_root:+ }apt-get install --no-install-recommends ${missing[*]}"
+  exit 0
+fi
+
+log=$(mktemp "${TMPDIR:-/tmp}/hpcboot-install.XXXXXX")
+policy=/usr/sbin/policy-rc.d
+policy_is_ours=false
+cleanup() {
+  if $policy_is_ours; then "${as_root[@]}" rm -f "$policy"; fi
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+echo "install.sh: installing ${#missing[@]} packages: ${missing[*]}"
+if ! "${as_root[@]}" apt-get -q update >"$log" 2>&1; then
+  echo "install.sh: apt-get update failed; going on with the package lists that are there" >&2
+fi
+
+offered=()
+not_offered=()
+services=()
+for package in "${missing[@]}"; do
+  if is_offered "$package"; then
+    offered+=("$package")
+    read -r -a units <<<"${service_of[$package]-}"
+    services+=("${units[@]}")
+  else
+    not_offered+=("$package")
+  fi
+done
+
+# The tests start daemons of their own; those of the packages must not run on this machine. Where
+# the administrator has a policy already, as in every container image, it is left as it is.
+if [ ${#services[@]} -gt 0 ] && [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+  policy_is_ours=true
+fi
+if [ ${#offered[@]} -gt 0 ] && ! "${as_root[@]}" "${apt[@]}" install "${offered[@]}" >>"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "install.sh: apt-get could not install them. The whole output is in $log" >&2
+  echo "do: check the network and /etc/apt, then run this again" >&2
+  exit 1
+fi
+if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
+  for service in "${services[@]}"; do
+    # Not every release ships every unit, which is no failure.
+    "${as_root[@]}" systemctl --quiet disable "$service" >>"$log" 2>&1 || true
+  done
+  echo "install.sh: not started and not enabled at boot: ${services[*]}"
+fi
+rm -f "$log"
+
+if [ ${#not_offered[@]} -gt 0 ]; then
+  echo "install.sh: not offered by this release in a version that fits: ${not_offered[*]}"
+  echo "What needs them is left out; cmake says what, and README, \"On a cluster\", how to bring them."
+fi
+mapfile -t missing < <(missing_packages "${run_packages[@]}")
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "install.sh: still missing to build and run: ${missing[*]}" >&2
+  exit 1
+fi

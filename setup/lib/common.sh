@@ -1,0 +1,43 @@
+# Shared by quickstart.sh and test.sh, which source it from the root of the repository.
+# shellcheck shell=bash
+
+# step WHAT REMEDY COMMAND…: says what it does and how long it took; at a failure says what to do
+# and ends the script with the command's exit code.
+step() {
+  local what=$1 remedy=$2 started=$SECONDS code=0
+  shift 2
+  echo "==> $what"
+  "$@" || code=$?
+  if [ "$code" -ne 0 ]; then
+    echo "==> failed after $((SECONDS - started)) s (exit code $code): $what" >&2
+    echo "    do: $remedy" >&2
+    exit "$code"
+  fi
+  echo "    $((SECONDS - started)) s"
+}
+
+# Jobs that this machine can build at a time: one a core, and 2 GiB of memory for each, which is
+# what a translation unit with LibTorch's headers takes.
+build_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable:/ { print int($2 / 2097152) }' /proc/meminfo)
+  if [ "$memory" -lt 1 ]; then memory=1; fi
+  echo $((cores < memory ? cores : memory))
+}
+
+# configure [CMAKE OPTION…]: into build/. The preset needs CMake 3.25 and Ninja; without them plain
+# options do. A build/ that is there keeps its generator and options, save those given.
+configure() {
+  local version
+  if [ -e build/CMakeCache.txt ]; then
+    cmake "$@" build
+    return
+  fi
+  version=$(cmake --version | sed -n '1s/.*version //p')
+  if command -v ninja >/dev/null && [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ]; then
+    cmake --preset default "$@"
+  else
+    cmake -S . -B build -DCMAKE_BUILD_TYPE=Release "$@"
+  fi
+}

@@ -1,0 +1,104 @@
+# What check-hosts asks of each host, and what it makes of the answers.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# facts_script FOLDER NONCE TORCH-FOLDER: for sh on a host; one line "hpcboot:WHAT VALUE" for each fact.
+facts_script() {
+  printf 'folder=%s\nnonce=%s\ntorch=%s\n' "$(quote "$1")" "$(quote "$2")" "$(quote "$3")"
+  cat <<'SH'
+say() { echo "hpcboot:$*"; }
+say os "$( (. /etc/os-release && echo "$ID $VERSION_ID") 2>/dev/null || uname -s)" "$(uname -m)"
+say cores "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)"
+say memory_mib "$(awk '/^MemTotal:/ { printf "%d", $2 / 1024 }' /proc/meminfo)"
+if command -v nvidia-smi >/dev/null; then
+  nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | while read -r name; do say gpu "$name"; done
+  say driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | sed 1q)"
+  say cuda "$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | sed 1q)"
+fi
+if command -v mpirun >/dev/null; then
+  version=$(mpirun --version 2>/dev/null | sed 1q)
+  case $version in *"Open MPI"*) version=${version##* } ;; *) version="other than Open MPI" ;; esac
+  # What mpirun starts here from elsewhere is not mpirun.
+  command -v orted >/dev/null || command -v prted >/dev/null || version="$version without orted"
+  say mpi "$version"
+fi
+for file in "$torch/TorchConfigVersion.cmake" /usr/lib/*/cmake/Torch/TorchConfigVersion.cmake \
+  /usr/share/cmake/Torch/TorchConfigVersion.cmake; do
+  if [ -r "$file" ]; then
+    say libtorch "$(sed -n 's/^ *set(PACKAGE_VERSION "\(.*\)").*/\1/p' "$file" | sed 1q)"
+    break
+  fi
+done
+if [ "$(cat "$folder/$nonce" 2>/dev/null)" = "$nonce" ]; then say shared yes; else say shared no; fi
+ip -o -4 addr show up scope global 2>/dev/null | awk '{ print "hpcboot:interface " $2 " " $4 }' |
+  grep -Ev ' (docker|virbr|veth|cni|br-|lxc|podman)'
+say time "$(date +%s.%N)"
+SH
+}
+
+head='(head)' # this machine; no host has such a name
+declare -A fact # by "HOST WHAT"; nothing where the host did not say
+host_facts=(os cores memory_mib gpus driver cuda mpi libtorch shared clock interfaces)
+
+# read_facts HOST: from the answers in $work.
+read_facts() {
+  local host=$1 what value
+  for what in os cores memory_mib driver cuda mpi libtorch shared; do
+    read -r value < <(answers "facts.$host" "$what") || value=
+    fact[$host $what]=$value
+  done
+  fact[$host gpus]=$(answers "facts.$host" gpu | sort | uniq -c |
+    awk '{ n = $1; $1 = ""; printf "%s%s x%s", sep, n, $0; sep = ", " }')
+  fact[$host interfaces]=$(answers "facts.$host" interface | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }')
+  fact[$host clock]=
+  read -r value < <(answers "facts.$host" time) || value=
+  # The script's last word is the time there; then it has only to arrive.
+  if [ -n "$value" ]; then
+    fact[$host clock]=$(awk -v there="$value" '{ skew = sprintf("%+.1f", there - $1); print skew + 0 == 0 ? "0.0" : skew }' \
+      "$work/facts.$host.ended")
+  fi
+}
+
+mismatches=()          # HOST, WHAT, found, expected and remedy, divided by tabs
+declare -A is_mismatch # by "HOST WHAT"
+
+mismatch() {
+  mismatches+=("$(printf '%s\t%s\t%s\t%s\t%s' "$@")")
+  is_mismatch[$1 $2]=true
+}
+
+# compare HOST WHAT EXPECTED REMEDY: nothing to say where there is nothing to compare with.
+compare() {
+  if [ -z "$3" ] || [ "${fact[$1 $2]}" = "$3" ]; then return; fi
+  mismatch "$1" "$2" "${fact[$1 $2]:-none}" "$3" "$4"
+}
+
+# judge_host HOST: against the facts of this machine.
+judge_host() {
+  local host=$1 gpu_host candidate
+  compare "$host" os "${fact[$head os]}" "programs that are built on one may not start on the other"
+  compare "$host" mpi "${fact[$head mpi]}" \
+    "install the same Open MPI there, in the PATH of shells that are not interactive (~/.cshrc, ~/.bashrc)"
+  compare "$host" libtorch "${fact[$head libtorch]}" "install the same LibTorch there"
+  compare "$host" shared yes "mount $folder there under the same path, or copy it; --folder names another"
+  gpu_host=
+  for candidate in "$head" "${reached[@]}"; do
+    if [ -n "${fact[$candidate driver]}" ]; then
+      gpu_host=$candidate
+      break
+    fi
+  done
+  if [ -n "${fact[$host driver]}" ]; then
+    compare "$host" driver "${fact[$gpu_host driver]}" "the same driver on all machines with GPUs"
+    compare "$host" cuda "${fact[$gpu_host cuda]}" "the same driver on all machines with GPUs"
+  fi
+  # A slow connection makes its clock look late, by its duration at the most.
+  if awk -v skew="${fact[$host clock]:-0}" -v most="$max_skew" \
+    '{ exit !(skew > most || skew + $1 < -most) }' "$work/facts.$host.seconds"; then
+    mismatch "$host" clock "${fact[$host clock]} s" "within $max_skew s of this machine's" \
+      "start a time service there (chrony, systemd-timesyncd)"
+  fi
+  if [ -z "${fact[$host interfaces]}" ]; then
+    mismatch "$host" interfaces none "an interface with an IPv4 address" "ip addr there"
+  fi
+}

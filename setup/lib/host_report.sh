@@ -1,0 +1,74 @@
+# The answers of check-hosts as a table, or as JSON.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# A cell of the table: what the host said, "-" for nothing, marked where it does not fit.
+cell() {
+  local value=${fact[$1 $2]-}
+  case $2 in
+    memory_mib) if [ -n "$value" ]; then value="$(((value + 512) / 1024)) GiB"; fi ;;
+    interfaces) value=$(sed -E 's/ [0-9./]+//g' <<<"$value") ;; # addresses are for --json
+  esac
+  printf '%s%s' "${value:--}" "${is_mismatch[$1 $2]:+ !}"
+}
+
+print_table() {
+  local host what line
+  {
+    printf 'host\tos\tcores\tmemory\tgpus\tdriver\tcuda\tmpi\tlibtorch\tshared\tclock\tinterfaces\tseconds\n'
+    for host in "$head" "${hosts[@]}"; do
+      line=$host
+      for what in "${host_facts[@]}"; do line+=$'\t'$(cell "$host" "$what"); done
+      printf '%s\t%s\n' "$line" "$(cat "$work/facts.$host.seconds")"
+    done
+  } | table
+}
+
+print_mismatches() {
+  local line host what found expected remedy
+  echo
+  for line in "${mismatches[@]}"; do
+    IFS=$'\t' read -r host what found expected remedy <<<"$line"
+    printf '%s: %s is %s, not %s; do: %s\n' "$host" "$what" "$found" "$expected" "$remedy"
+  done
+}
+
+json_string() {
+  local text=$1
+  text=${text//\\/\\\\}
+  text=${text//\"/\\\"}
+  printf '"%s"' "$text" # without control characters: `answers` drops them
+}
+
+json_text() { if [ -n "$1" ]; then json_string "$1"; else printf null; fi; }
+json_number() { if [[ $1 =~ ^[+-]?[0-9]+(\.[0-9]+)?$ ]]; then printf '%s' "${1#+}"; else printf null; fi; }
+
+# json_list: of the lines on standard input, each JSON already.
+json_list() { printf '[%s]' "$(paste -sd , -)"; }
+
+json_host() {
+  local host=$1 name line shared=null
+  case ${fact[$host shared]-} in yes) shared=true ;; no) shared=false ;; esac
+  printf '{"host":%s,"reached":%s,"os":%s,"cores":%s,"memory_mib":%s' "$(json_string "$host")" \
+    "$(if [ -n "${fact[$host os]-}" ]; then echo true; else echo false; fi)" "$(json_text "${fact[$host os]-}")" \
+    "$(json_number "${fact[$host cores]-}")" "$(json_number "${fact[$host memory_mib]-}")"
+  printf ',"gpus":%s' "$(answers "facts.$host" gpu | while read -r line; do json_string "$line"; echo; done | json_list)"
+  for name in driver cuda mpi libtorch; do printf ',"%s":%s' $name "$(json_text "${fact[$host $name]-}")"; done
+  printf ',"shared":%s,"clock_skew_seconds":%s' "$shared" "$(json_number "${fact[$host clock]-}")"
+  printf ',"interfaces":%s' "$(answers "facts.$host" interface | while read -r name line; do
+    printf '{"name":%s,"address":%s}\n' "$(json_string "$name")" "$(json_string "$line")"
+  done | json_list)"
+  printf ',"seconds":%s}\n' "$(json_number "$(cat "$work/facts.$host.seconds")")"
+}
+
+print_json() {
+  local line host what found expected remedy
+  printf '{"ok":%s,"folder":%s,"head":%s,"hosts":%s,"mismatches":%s}\n' \
+    "$(if [ ${#mismatches[@]} -eq 0 ]; then echo true; else echo false; fi)" "$(json_string "$folder")" \
+    "$(json_host "$head")" "$(for host in "${hosts[@]}"; do json_host "$host"; done | json_list)" \
+    "$(for line in ${mismatches[@]+"${mismatches[@]}"}; do
+      IFS=$'\t' read -r host what found expected remedy <<<"$line"
+      printf '{"host":%s,"what":%s,"found":%s,"expected":%s,"remedy":%s}\n' "$(json_string "$host")" \
+        "$(json_string "$what")" "$(json_string "$found")" "$(json_string "$expected")" "$(json_string "$remedy")"
+    done | json_list)"
+}

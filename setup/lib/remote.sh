@@ -1,0 +1,132 @@
+# Running a script on many hosts at once, each within a deadline, whatever the login shell there is.
+# Sourced after messages.sh and hosts.sh. The script that sources this sets $timeout,
+# $home_option (--home), $jump and $identity, from its options of these names.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+work=       # a folder of this run's own, gone at the end
+nonce_file= # a file that other machines look for; gone at the end
+ssh_options=()
+at_once=64 # connections at a time
+
+# quote WORD: one word to any POSIX shell. (bash's %q writes what dash does not read.)
+quote() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
+
+mode_of() { stat -L -c %a "$1"; }
+
+need_command() {
+  command -v "$1" >/dev/null ||
+    fail "no $1 on this machine" "OpenSSH's client and coreutils" \
+      "apt-get install openssh-client, or ask your administrator"
+}
+
+# Of the options --timeout, --jump and --identity.
+check_connection_options() {
+  [[ $timeout =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--timeout takes seconds, not '$timeout'"
+  [[ $jump =~ ^([A-Za-z_][A-Za-z0-9._-]*@)?[A-Za-z0-9_][A-Za-z0-9._-]*$ || -z $jump ]] ||
+    usage_error "--jump takes [USER@]HOST, not '$jump'"
+  if [ -n "$identity" ]; then
+    [ -r "$identity" ] || usage_error "cannot read --identity '$identity'"
+    identity=$(realpath "$identity")
+    (((8#$(mode_of "$identity") & 8#077) == 0)) ||
+      fail "$identity can be read by others (mode $(mode_of "$identity")), so ssh will not use it" \
+        "mode 600 or 400" "chmod 600 $identity"
+  fi
+  need_command ssh
+  need_command timeout
+}
+
+begin_work() {
+  work=$(mktemp -d "${TMPDIR:-/tmp}/hpcboot-ssh.XXXXXX")
+  trap end_work EXIT
+  trap 'exit 130' INT TERM HUP
+}
+
+end_work() {
+  local pid
+  for pid in $(jobs -p); do kill "$pid" 2>/dev/null || true; done
+  rm -rf "$work" ${nonce_file:+"$nonce_file"}
+}
+
+# The home folder as ssh sees it: OpenSSH asks the user data base, not $HOME.
+home_of_ssh() {
+  local line=
+  if command -v getent >/dev/null; then line=$(getent passwd "$(id -u)" || true); fi
+  line=${line%:*}
+  echo "${line##*:}"
+}
+
+# put_nonce FOLDER: a file there with a name that nothing else has, which is also its content.
+put_nonce() {
+  nonce=.hpcboot-nonce-$(hostname)-$$-$RANDOM
+  echo "$nonce" 2>/dev/null >"$1/$nonce" || return 1
+  nonce_file=$1/$nonce
+}
+
+# Sets $home and $ssh_options.
+prepare_ssh() {
+  local key
+  home=${home_option:-$HOME}
+  home=$(cd "$home" 2>/dev/null && pwd) || usage_error "there is no home folder '${home_option:-$HOME}'"
+  ssh_options=(-o BatchMode=yes -o "ConnectTimeout=$timeout" -o StrictHostKeyChecking=yes
+    -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes)
+  if [ "$home" != "$(home_of_ssh)" ]; then
+    # ssh would read the other home's files unless told.
+    if [ -f "$home/.ssh/config" ]; then ssh_options=(-F "$home/.ssh/config" "${ssh_options[@]}"); else ssh_options=(-F none "${ssh_options[@]}"); fi
+    ssh_options+=(-o "UserKnownHostsFile=\"$home/.ssh/known_hosts\"")
+    for key in "$home"/.ssh/id_{ed25519,ecdsa,rsa}; do
+      if [ -f "$key" ]; then ssh_options+=(-i "$key"); fi
+    done
+  fi
+  if [ -n "${identity-}" ]; then ssh_options+=(-i "$identity"); fi
+  # -J would not hand these options to the connection with the jump host.
+  if [ -n "${jump-}" ]; then
+    local word command=ssh
+    for word in "${ssh_options[@]}"; do command+=" $(quote "$word")"; done
+    ssh_jump_options=(-o "ProxyCommand=$command -W '[%h]:%p' $(quote "$jump")")
+  else
+    ssh_jump_options=()
+  fi
+}
+
+seconds_now() { date +%s.%N; }
+
+# on_host NAME HOST SCRIPT-FILE: runs the script there with sh, and leaves NAME.out, .err, .code and
+# .seconds and .ended (since 1970) in $work. The script goes in by standard input: then the command that the login shell
+# sees is two words that mean the same to sh and csh. What .cshrc and .bashrc print comes out too, so
+# a script marks its own lines with "hpcboot:" (see answers).
+on_host() {
+  local name=$1 host=$2 script=$3 started code=0 options=("${ssh_options[@]}")
+  local deadline=${host_deadline:-$((timeout + 1))} # ssh's own one leaves out what comes after connecting
+  if [ "$host" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
+  started=$(seconds_now)
+  if is_here "$host"; then
+    timeout -k 1 "$deadline" sh -s <"$script" >"$work/$name.out" 2>"$work/$name.err" || code=$?
+  else
+    timeout -k 1 "$deadline" ssh -T "${options[@]}" -- "$host" 'exec sh -s' \
+      <"$script" >"$work/$name.out" 2>"$work/$name.err" || code=$?
+  fi
+  echo "$code" >"$work/$name.code"
+  seconds_now >"$work/$name.ended"
+  awk -v a="$started" '{ printf "%.2f\n", $1 - a }' "$work/$name.ended" >"$work/$name.seconds"
+}
+
+# on_all NAME SCRIPT-FILE HOST…: on_host for all of them at once, as NAME.HOST. Where there is a file
+# SCRIPT-FILE.HOST, that host gets it instead.
+on_all() {
+  local name=$1 script=$2 host own running=0
+  shift 2
+  for host in "$@"; do
+    own=$script
+    if [ -e "$script.$host" ]; then own=$script.$host; fi
+    if [ "$running" -ge "$at_once" ]; then wait -n || true; else running=$((running + 1)); fi
+    on_host "$name.$host" "$host" "$own" &
+  done
+  wait
+}
+
+# answers NAME.HOST KEY: what the script printed as "hpcboot:KEY …", without control characters.
+answers() { sed -n "s/^hpcboot:$2 *//p" "$work/$1.out" | tr '\t' ' ' | tr -d '\000-\011\013-\037\177'; }
+
+# words_of NAME.HOST: what ssh said, in one line.
+words_of() { tr -s '\r\n' '  ' <"$work/$1.err" | tr -d '\000-\037\177'; }

@@ -1,0 +1,164 @@
+# authorize: this user's key into authorized_keys of every host.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# append_script FILE-OF-KEYS FILE-OF-HOST-KEYS NONCE: for sh on a host. Says what it changed there.
+append_script() {
+  local keys=$1 known=$2
+  printf 'nonce=%s\n' "$(quote "$3")"
+  cat <<'SH'
+umask 077
+cd || exit 1
+say() { echo "hpcboot:$*"; }
+if [ -e ".ssh/$nonce" ]; then say shared; fi
+mode() { stat -L -c %a "$1" 2>/dev/null; }
+right() {
+  was=$(mode "$1")
+  if [ "$was" = "$2" ]; then return; fi
+  chmod "$2" "$1" && say did "set the mode of ~/$1 to $2 (it was $was)"
+}
+[ -d .ssh ] || mkdir .ssh || exit 1
+right .ssh 700
+case $(mode .) in *[2367]? | *[2367]) say wrong "the home folder has mode $(mode .), so sshd ignores its keys; do: chmod go-w ~" ;; esac
+add() { # add FILE LINE PATTERN
+  if grep -qF -e "$3" "$1" 2>/dev/null; then return; fi
+  if [ -s "$1" ] && [ -n "$(tail -c 1 "$1")" ]; then echo >>"$1"; fi
+  printf '%s\n' "$2" >>"$1" || exit 1
+  say did "added a line to ~/$1"
+}
+SH
+  local line
+  while read -r line; do
+    printf 'add .ssh/authorized_keys %s %s\n' "$(quote "$line")" "$(quote "$(key_body "$line")")"
+  done <"$keys"
+  while read -r line; do
+    printf 'add .ssh/known_hosts %s %s\n' "$(quote "$line")" "$(quote "$line")"
+  done <"$known"
+  printf 'right .ssh/authorized_keys 600\nsay done\n'
+}
+
+# For --mesh: a key of the host's own, if it has none, whose public half goes to all the others.
+mesh_script() {
+  cat <<'SH'
+umask 077
+cd || exit 1
+[ -d .ssh ] || mkdir .ssh || exit 1
+for key in id_ed25519 id_ecdsa id_rsa; do
+  if [ -f ".ssh/$key" ]; then break; fi
+  key=
+done
+if [ -z "$key" ]; then
+  key=id_ed25519
+  ssh-keygen -q -t ed25519 -N '' -f .ssh/$key </dev/null || exit 1
+  echo "hpcboot:did made the key ~/.ssh/$key"
+fi
+if [ -f ".ssh/$key.pub" ]; then sed 1q ".ssh/$key.pub"; else ssh-keygen -y -P '' -f ".ssh/$key"; fi | sed 's/^/hpcboot:key /'
+SH
+}
+
+# report_changes NAME.HOST HOST
+report_changes() {
+  local line
+  while read -r line; do say "$2: $line"; done < <(answers "$1" did)
+  while read -r line; do say "$2: $line"; done < <(answers "$1" wrong)
+}
+
+# ask_password HOST: one connection in which ssh may ask, with the script that adds the key.
+ask_password() {
+  local options=("${ssh_options[@]/BatchMode=yes/BatchMode=no}" -o NumberOfPasswordPrompts=2)
+  if [ "$1" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
+  say "$1 does not take the key yet; ssh asks for your password there (it is not kept)"
+  ssh -T "${options[@]}" -- "$1" 'exec sh -s' <"$work/append.sh" >"$work/append.$1.out" 2>"$work/append.$1.err" ||
+    say "$1: $(words_of "append.$1")"
+}
+
+authorize_hosts() {
+  local host shared=()
+  choose_key
+  if [ -z "$public_key" ]; then
+    fail "no key in $home/.ssh and none in an agent" "a key to authorize" "ssh-setup generate"
+  fi
+  fix_modes
+  add_authorized "$home/.ssh/authorized_keys" "$public_key"
+  if [ "$dry_run" = true ]; then
+    foretell_authorize
+    return
+  fi
+  put_nonce "$home/.ssh"
+  printf '%s\n' "$public_key" >"$work/keys"
+  : >"$work/known"
+  if [ -n "${jump-}" ]; then
+    # What lies behind it can be seen only when it lets in.
+    learn_hosts "$jump"
+    probe_hosts probe "$jump"
+    authorize_each "$jump"
+  fi
+  learn_hosts "${hosts[@]}"
+  probe_hosts probe "${hosts[@]}"
+  authorize_each "${hosts[@]}"
+  if [ "$mesh" = true ]; then
+    # Once more: by now those are open, too, that wanted a password.
+    shared=()
+    probe_hosts probe "${hosts[@]}"
+    collect_mesh
+    authorize_each "${hosts[@]}"
+  fi
+  rm -f "$nonce_file"
+  if [ ${#shared[@]} -gt 0 ]; then say "the home folder is shared with ${shared[*]}: authorizing it once is enough"; fi
+}
+
+foretell_authorize() {
+  local host
+  learn_hosts ${jump:+"$jump"} "${hosts[@]}"
+  probe_hosts probe "${hosts[@]}"
+  for host in "${hosts[@]}"; do
+    if is_here "$host"; then continue; fi
+    say "would see to it that $host has the key '${public_key##* }' in ~/.ssh/authorized_keys ($(state_on probe "$host") now)"
+  done
+  if [ "$mesh" = true ]; then say "would make a key on each of them that has none, and let all of them in everywhere"; fi
+}
+
+# authorize_each HOST…: one after the other: homes that they share must not be written by two at once. Adds
+# to $shared those that have the home of this machine.
+authorize_each() {
+  local host state
+  append_script "$work/keys" "$work/known" "$nonce" >"$work/append.sh"
+  for host in "$@"; do
+    if is_here "$host"; then continue; fi
+    state=$(state_on probe "$host")
+    if [ "$state" = denied ] && [ -t 0 ]; then
+      # The home of this one may be that of one before.
+      probe_hosts probe "$host"
+      state=$(state_on probe "$host")
+      if [ "$state" = denied ]; then
+        ask_password "$host"
+        report_changes "append.$host" "$host"
+        continue
+      fi
+    fi
+    if [ "$state" != open ]; then continue; fi
+    on_host "append.$host" "$host" "$work/append.sh"
+    report_changes "append.$host" "$host"
+    if grep -q '^hpcboot:shared' "$work/append.$host.out"; then shared+=("$host"); fi
+    if ! grep -q '^hpcboot:done' "$work/append.$host.out"; then say "$host: not authorized: $(words_of "append.$host")"; fi
+  done
+}
+
+# Keys of the hosts' own into $work/keys, and what is known of all hosts into $work/known.
+collect_mesh() {
+  local host line name port
+  mesh_script >"$work/mesh.sh"
+  for host in "${hosts[@]}"; do
+    if is_here "$host"; then continue; fi
+    if [ "$(state_on probe "$host")" = open ]; then
+      on_host "mesh.$host" "$host" "$work/mesh.sh"
+      report_changes "mesh.$host" "$host"
+      # Nothing but a key: a host does not get to write options into the others' authorized_keys.
+      answers "mesh.$host" key | grep -E '^[a-z0-9@.-]+ AAAA[A-Za-z0-9+/=]+( .*)?$' >>"$work/keys" || true
+    fi
+    read -r name port <<<"$(endpoint_of "$host")"
+    known_keys "$(known_name "${name:-${host#*@}}" "${port:-22}")" >>"$work/known"
+  done
+  sort -u -o "$work/keys" "$work/keys"
+  sort -u -o "$work/known" "$work/known"
+}

@@ -1,0 +1,61 @@
+# What became of a connection, from ssh's exit code and words, and what to do about it.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# state_of CODE WORDS: open, denied, encrypted, unknown, changed, jump, broken, or why it is not reachable:
+# refused, nameless, silent, unreachable.
+state_of() {
+  local code=$1 words=$2
+  case $code in
+    0) echo open; return ;;
+    124 | 137) echo silent; return ;;
+  esac
+  case $words in
+    *"IDENTIFICATION HAS CHANGED"* | *"host key for"*"has changed"*) echo changed ;;
+    *"Host key verification failed"* | *"host key is known for"*) echo unknown ;;
+    *"Permission denied"* | *"Too many authentication failures"*) echo denied ;;
+    *"Connection refused"*) echo refused ;;
+    *"Could not resolve"* | *"Name or service not known"*) echo nameless ;;
+    *"timed out"* | *"Timeout"*) echo silent ;;
+    *"No route to host"* | *"unreachable"* | *"Connection closed"* | *"Connection reset"*) echo unreachable ;;
+    *) if [ "$code" -eq 255 ]; then echo unreachable; else echo broken; fi ;;
+  esac
+}
+
+# remedy_of STATE HOST CODE WORDS
+remedy_of() {
+  local host=${2#*@}
+  case $1 in
+    open) echo - ;;
+    denied | unknown) remedy_without_key "$1" "$4" ;;
+    changed) echo "its host key changed: reinstalled? ask who runs it; if so: ssh-keygen -R $host" ;;
+    refused) echo "start sshd there, or correct the port in ~/.ssh/config" ;;
+    nameless) echo "no such name here: correct the hosts file, or use the address" ;;
+    silent) echo "no answer in $timeout s: switched off, a firewall, or a wrong address?" ;;
+    unreachable) echo "${4:-ssh ended with $3}" ;;
+    broken) echo "the login shell ended with $3 before the command: look into ~/.cshrc, ~/.bashrc there" ;;
+  esac
+}
+
+# remedy_without_key STATE WORDS. Where choose_key has run, it is known what key there is.
+remedy_without_key() {
+  if [ "${public_key-unknown}" = "" ]; then
+    echo "ssh-setup generate, then authorize"
+  elif [ "$1" = unknown ]; then
+    echo "ssh-setup authorize (shows the host key's fingerprint)"
+  elif [ -n "${locked_key-}" ]; then
+    echo "ssh-add $locked_key (its passphrase is asked once)"
+  else
+    case $2 in
+      *password* | *keyboard-interactive*) echo "ssh-setup authorize, in a terminal: it asks for your password there" ;;
+      *) echo "it takes keys only: --identity KEY that opens it, or its administrator adds yours" ;;
+    esac
+  fi
+}
+
+is_reachable() {
+  case $1 in
+    open | denied | unknown | changed | broken) return 0 ;;
+    *) return 1 ;;
+  esac
+}

@@ -1,0 +1,171 @@
+# The files of ~/.ssh on this machine: keys, modes, authorized_keys. Nothing that is there is replaced.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# Each change goes through one of these, so that --dry-run is kept everywhere.
+will() {
+  if [ "$dry_run" = true ]; then
+    say "would $1"
+    return 1
+  fi
+  say "$1"
+}
+
+# right_mode PATH MODE: says so where it was another, and sets it.
+right_mode() {
+  local found
+  found=$(mode_of "$1")
+  if [ "$found" = "$2" ]; then return; fi
+  if will "set the mode of $1 to $2 (it was $found)"; then chmod "$2" "$1"; fi
+}
+
+# A home that others may write to makes sshd ignore all keys in it. It is theirs to change.
+home_is_safe() { (((8#$(mode_of "$home") & 8#022) == 0)); }
+
+make_ssh_folder() {
+  if [ -d "$home/.ssh" ]; then
+    right_mode "$home/.ssh" 700
+  elif will "make $home/.ssh"; then
+    mkdir -m 700 "$home/.ssh"
+  fi
+}
+
+# The private keys that ssh tries by itself, best first.
+key_files() {
+  local key
+  for key in "$home"/.ssh/id_{ed25519,ecdsa,rsa,ed25519_sk,ecdsa_sk}; do
+    if [ -f "$key" ]; then echo "$key"; fi
+  done
+}
+
+# The public lines of the keys in the agent; nothing where there is no agent.
+agent_keys() { ssh-add -L 2>/dev/null | grep -E '^(ssh|ecdsa|sk)-' || true; }
+
+# public_line KEY: its public half, in one line. From KEY.pub or, without asking for a passphrase, from
+# KEY itself.
+public_line() {
+  if [ -f "$1.pub" ]; then
+    head -n 1 "$1.pub"
+  else
+    ssh-keygen -y -P '' -f "$1" 2>/dev/null </dev/null
+  fi
+}
+
+has_passphrase() { ! ssh-keygen -y -P '' -f "$1" >/dev/null 2>&1 </dev/null; }
+
+# The base64 part of a public line is the key; type, comment and options around it may differ.
+key_body() { grep -oE -m 1 'AAAA[A-Za-z0-9+/=]+' <<<"$1"; }
+
+# is_in_agent PUBLIC-LINE
+is_in_agent() { [[ $(agent_keys) == *"$(key_body "$1")"* ]]; }
+
+fingerprint() { ssh-keygen -l -f - <<<"$1" 2>/dev/null; }
+
+# Sets $public_key, the line to authorize, and $locked_key where it is a file that needs an agent.
+choose_key() {
+  local key keys
+  mapfile -t keys < <(key_files)
+  public_key=
+  locked_key=
+  for key in "${keys[@]}"; do
+    public_key=$(public_line "$key") || public_key=
+    if [ -z "$public_key" ]; then continue; fi
+    if has_passphrase "$key" && ! is_in_agent "$public_key"; then locked_key=$key; fi
+    return
+  done
+  read -r public_key < <(agent_keys) || true
+}
+
+# add_authorized FILE LINE…: appends those whose key FILE does not have yet.
+add_authorized() {
+  local file=$1 line
+  shift
+  if [ -e "$file" ]; then right_mode "$file" 600; fi
+  for line in "$@"; do
+    if [ -f "$file" ] && grep -qF -- "$(key_body "$line")" "$file"; then continue; fi
+    if will "add the key '${line##* }' to $file"; then append_line "$file" "$line"; fi
+  done
+}
+
+# append_line FILE LINE: also where the last line of FILE has no end.
+append_line() {
+  local file=$1
+  (
+    umask 077
+    if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then echo >>"$file"; fi
+    printf '%s\n' "$2" >>"$file"
+  )
+}
+
+# What stands there, for `check`: true if all is right.
+report_files() {
+  local key keys line words mode file all_right=true
+  mapfile -t keys < <(key_files)
+  if [ ! -d "$home/.ssh" ]; then
+    echo "no folder $home/.ssh; do: ssh-setup generate"
+    return 1
+  fi
+  if ! home_is_safe; then
+    echo "wrong  $home has mode $(mode_of "$home"): sshd ignores keys where others may write; do: chmod go-w $home"
+    all_right=false
+  fi
+  while read -r mode file; do
+    if [ ! -e "$file" ]; then continue; fi
+    if [ "$(mode_of "$file")" = "$mode" ]; then continue; fi
+    # A config that others may read, but not write, is as good.
+    if [ "$file" = "$home/.ssh/config" ] && (((8#$(mode_of "$file") & 8#022) == 0)); then continue; fi
+    echo "wrong  $file has mode $(mode_of "$file"), not $mode; do: ssh-setup generate"
+    all_right=false
+  done < <(printf '%s\n' "700 $home/.ssh" "600 $home/.ssh/authorized_keys" "600 $home/.ssh/config"
+    key_files | sed 's/^/600 /')
+  for key in "${keys[@]}"; do
+    line=$(public_line "$key") || line=
+    words=$(fingerprint "$line")
+    if has_passphrase "$key"; then
+      if is_in_agent "$line"; then words+=", passphrase, in the agent"; else words+=", passphrase, not in the agent: ssh-add $key"; fi
+    fi
+    echo "key    $key  $words"
+  done
+  agent_keys | while read -r line; do echo "agent  $(fingerprint "$line")"; done
+  choose_key
+  if [ -z "$public_key" ]; then
+    echo "wrong  no key, in $home/.ssh or an agent; do: ssh-setup generate"
+    all_right=false
+  fi
+  [ "$all_right" = true ]
+}
+
+fix_modes() {
+  local file
+  make_ssh_folder
+  while read -r file; do
+    if [ -e "$file" ]; then right_mode "$file" 600; fi
+  done < <(key_files; echo "$home/.ssh/authorized_keys")
+  home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $home"
+}
+
+# generate_key: a key of its own only where neither a file nor an agent has one, or --new-key is given.
+generate_key() {
+  local existing='' key=$home/.ssh/id_ed25519 arguments=(-N '')
+  fix_modes
+  read -r existing < <(key_files) || true
+  if [ -n "$existing" ] && { [ "$new_key" = false ] || [ -e "$key" ]; }; then
+    echo "the key $existing is there, and is used"
+    return
+  fi
+  choose_key # without a file, the agent's
+  if [ "$new_key" = false ] && [ -n "$public_key" ]; then
+    echo "the agent has a key, and it is used: $(fingerprint "$public_key")"
+    echo "connections from one of the hosts to another need a key in a file: ssh-setup generate --new-key"
+    return
+  fi
+  if [ -e "$key.pub" ]; then
+    fail "$key.pub without its private key $key" "both or neither" "bring $key back, or move $key.pub away"
+  fi
+  if ! will "make the key $key"; then return; fi
+  if [ "$passphrase" = true ]; then arguments=(); fi
+  ssh-keygen -q -t ed25519 -C "$(id -un)@$(hostname)" "${arguments[@]}" -f "$key" ||
+    fail "ssh-keygen could not make $key" "a new key" "read the line above; is there room and may you write there?"
+  chmod 600 "$key"
+  fingerprint "$(public_line "$key")"
+}

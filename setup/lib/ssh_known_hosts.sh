@@ -1,0 +1,79 @@
+# known_hosts: keys of hosts that are new are shown and, with consent, added; a key that differs from
+# the one that is known is never replaced.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# endpoint_of HOST: its name and port as ssh's configuration has them, divided by a blank.
+endpoint_of() {
+  ssh -G "${ssh_options[@]}" -- "$1" 2>/dev/null |
+    awk '$1 == "hostname" { name = $2 } $1 == "port" { port = $2 }
+         END { print name, port ? port : 22 }'
+}
+
+# The name under which a host stands in known_hosts.
+known_name() { if [ "$2" = 22 ]; then echo "$1"; else echo "[$1]:$2"; fi; }
+
+known_keys() {
+  local file
+  for file in "$home/.ssh/known_hosts" /etc/ssh/ssh_known_hosts; do
+    if [ -r "$file" ]; then ssh-keygen -F "$1" -f "$file" 2>/dev/null | grep -v '^#' || true; fi
+  done
+}
+
+scan_script() {
+  local name port
+  read -r name port <<<"$(endpoint_of "$1")"
+  printf 'ssh-keyscan -T %s -p %s -t ed25519,ecdsa,rsa %s 2>/dev/null | sed "s/^/hpcboot:key /"\n' \
+    "$timeout" "$port" "$(quote "${name:-${1#*@}}")"
+}
+
+# scanned_keys HOST NAME: the answers of that scan as lines of known_hosts. The name is ours: what comes by
+# way of a jump host must not speak for other hosts.
+scanned_keys() {
+  answers "scan.$1" key | awk -v name="$2" \
+    'NF == 3 && $2 ~ /^[a-z0-9-]+$/ && $3 ~ /^AAAA[A-Za-z0-9+\/=]+$/ { print name, $2, $3 }'
+}
+
+# learn_hosts HOST…: asks those that are not known for their keys (by way of the jump host, which can
+# see them), shows the fingerprints, and adds them if that is wanted.
+learn_hosts() {
+  local host name port unknown=() line from=localhost file=$home/.ssh/known_hosts
+  local -A name_of=()
+  for host in "$@"; do
+    if is_here "$host"; then continue; fi
+    read -r name port <<<"$(endpoint_of "$host")"
+    if [ -n "$(known_keys "$(known_name "${name:-${host#*@}}" "${port:-22}")")" ]; then continue; fi
+    unknown+=("$host")
+    name_of[$host]=$(known_name "${name:-${host#*@}}" "${port:-22}")
+    scan_script "$host" >"$work/scan.$host.sh"
+  done
+  if [ ${#unknown[@]} -eq 0 ]; then return; fi
+  if [ -n "${jump-}" ] && [ "${unknown[0]}" != "$jump" ]; then from=$jump; fi
+  for host in "${unknown[@]}"; do
+    on_host "scan.$host" "$from" "$work/scan.$host.sh" &
+  done
+  wait
+  for host in "${unknown[@]}"; do
+    while read -r line; do
+      printf '%s  %s\n' "$host" "$(fingerprint "$line")"
+    done < <(scanned_keys "$host" "${name_of[$host]}")
+  done >"$work/fingerprints"
+  if [ ! -s "$work/fingerprints" ]; then
+    say "no host key could be had from ${unknown[*]}"
+    return
+  fi
+  say "these host keys are new here:"
+  sed 's/^/    /' "$work/fingerprints" >&2
+  if [ "$dry_run" = true ]; then
+    say "would ask, and add them to $file"
+    return
+  fi
+  if ! consent "ssh-setup: are they the right machines (compare with their administrator)? Add them to $file?"; then
+    say "not added; compare the fingerprints and answer y in a terminal, or give --yes"
+    return
+  fi
+  for host in "${unknown[@]}"; do
+    while read -r line; do append_line "$file" "$line"; done < <(scanned_keys "$host" "${name_of[$host]}")
+  done
+  chmod 600 "$file"
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# From a fresh checkout to the first runtime table: installs what is missing, builds into build/,
+# draws digits if there is no data set, trains two models in the modes single, dp and ddp, and compares.
+# Running it again repeats the training only. Under 5 minutes on 2 cores after the downloads.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=setup/lib/common.sh
+. setup/lib/common.sh
+
+install=true
+for argument in "$@"; do
+  case $argument in
+    --no-install) install=false ;;
+    --help | -h)
+      echo "usage: bash setup/quickstart.sh [--no-install]"
+      echo "  --no-install   where modules or CMAKE_PREFIX_PATH bring what is needed"
+      exit 0
+      ;;
+    *)
+      echo "quickstart.sh: unknown argument '$argument' (there is --no-install and --help)" >&2
+      exit 2
+      ;;
+  esac
+done
+
+make_digits() {
+  build/bin/trainer digits data/mnist --train 6000 --test 1000
+}
+
+# train RANKS OPTION…: one process, or DDP over RANKS of them on this machine, sharing its cores; RANKS
+# dp is one process with two replicas.
+train() {
+  local ranks=$1 threads
+  shift
+  if [ "$ranks" = dp ]; then
+    build/bin/trainer --mode dp --runs-dir runs --comment quickstart "$@"
+    return
+  fi
+  threads=$(($(nproc) / ranks))
+  export OMP_NUM_THREADS=$((threads > 0 ? threads : 1))
+  if [ "$ranks" -eq 1 ]; then
+    build/bin/trainer --mode single --runs-dir runs --comment quickstart "$@"
+  else
+    mpirun "${mpi_options[@]}" -np "$ranks" \
+      build/bin/trainer --mode ddp --runs-dir runs --comment quickstart "$@"
+  fi
+}
+
+if $install; then
+  step "installing what is missing" "read the lines above" bash setup/install.sh --for run
+fi
+if [ ! -e build/CMakeCache.txt ]; then
+  # A user's compiler may know warnings that ours does not: they must not stop the build.
+  configure_options=(-DHPCBOOT_BUILD_TESTS=OFF -DHPCBOOT_BUILD_BENCH=OFF -DHPCBOOT_WARNINGS_AS_ERRORS=OFF)
+else
+  configure_options=()
+fi
+step "configuring build/" "install what the summary above calls missing" \
+  configure "${configure_options[@]}"
+step "building the programs with $(build_jobs) jobs" "read the first error above" \
+  cmake --build build --parallel "$(build_jobs)"
+step "looking for the trainer" \
+  "the summary of 'cmake build' says what it lacks: LibTorch, Boost, spdlog or zlib" \
+  test -x build/bin/trainer
+
+if compgen -G 'data/mnist/train-images*' >/dev/null; then
+  echo "==> data/mnist is there: using it"
+else
+  step "drawing 7,000 digits in MNIST's format (bash setup/get-mnist downloads the real ones)" \
+    "make data/ writable" make_digits
+fi
+
+# Open MPI refuses root and more ranks than cores unless told otherwise, and binds two ranks to one
+# core each; other MPIs do none of that and do not know the options.
+mpi_options=()
+if mpirun --version 2>/dev/null | grep -q "Open MPI"; then
+  mpi_options=(--bind-to none)
+  if [ "$(nproc)" -lt 2 ]; then mpi_options+=(--oversubscribe); fi
+  if [ "$(id -u)" -eq 0 ]; then mpi_options+=(--allow-run-as-root); fi
+fi
+
+mnistnet=(--model mnistnet --epochs 1 --batch-size 64 --image-size 28)
+resnet50=(--model resnet50 --epochs 1 --batch-size 32 --image-size 64 --limit-samples 128)
+remedy="the message above says what the trainer lacks; each run's folder in runs/ has a log per rank"
+step "mnistnet, one process" "$remedy" train 1 "${mnistnet[@]}"
+step "mnistnet, DP on 2 replicas in one process" "$remedy" train dp "${mnistnet[@]}"
+step "mnistnet, DDP on 2 processes" "$remedy" train 2 "${mnistnet[@]}"
+step "ResNet50, one process" "$remedy" train 1 "${resnet50[@]}"
+step "ResNet50, DP on 2 replicas in one process" "$remedy" train dp "${resnet50[@]}"
+step "ResNet50, DDP on 2 processes" "$remedy" train 2 "${resnet50[@]}"
+step "the runtime table" "read the lines above" build/bin/runtable runs
+echo "==> all done in $SECONDS s. Next: build/bin/trainer --help, README.md"

@@ -1,0 +1,203 @@
+#!/usr/bin/env bats
+# The job scripts of jobscripts/, submitted as they are to a Slurm whose hosts have the sites' cores, memory and
+# GPU types; those for PBS go through Debian's qsub, which hands them to the same Slurm. Every host has a docker0 that
+# leads nowhere, and its own name means 127.0.1.1.
+
+load helper
+
+setup_file() {
+  export HPCBOOT_BIN=${HPCBOOT_BIN:-$(realpath "$BATS_TEST_DIRNAME/../../build/bin/trainer")}
+  [[ -x $HPCBOOT_BIN ]]
+  "$CLUSTER" down
+  "$CLUSTER" up -n 3 --cores 64 --memory 512000 --gpus h100:4,l40s:4 --spank-pbs --decoy-docker0 --loopback-name \
+    --bind "$(dirname "$HPCBOOT_BIN")"
+  as_tester "$HPCBOOT_BIN" digits "$HPCBOOT_CLUSTER_DIR/shared/data" --train 64 --test 16
+}
+
+teardown_file() {
+  "$CLUSTER" down
+}
+
+# The folder of submission, with a small training as what users set.
+setup() {
+  enter_shared_folder
+  ln -s "$(realpath "$BATS_TEST_DIRNAME/../../jobscripts")" jobscripts
+  mkdir -p build data
+  ln -s "$(dirname "$HPCBOOT_BIN")" build/bin
+  ln -s ../../data data/mnist
+  chmod 1777 .
+  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 32 --threads 1 --start-up-timeout 60")
+  # What a real PBS gives a job and Debian's qsub does not: the nodefile.
+  cat > nodefile.sh << SH
+if [ -n "\${PBS_JOBID:-}" ] && [ -z "\${PBS_NODEFILE:-}" ]; then
+  export PBS_NODEFILE=$PWD/nodefile.\$PBS_JOBID
+  for host in \$(scontrol show hostnames "\$SLURM_JOB_NODELIST"); do
+    for ((i = 0; i < 4; ++i)); do echo "\$host"; done
+  done >"\$PBS_NODEFILE"
+fi
+SH
+}
+
+# submit SLURM_OPTION… SCRIPT [OPTION…]: prints the job's id.
+submit() {
+  as_tester env "${user_settings[@]}" sbatch --parsable "$@"
+}
+
+qsubmit() {
+  as_tester env "${user_settings[@]}" RANKS_PER_NODE=2 BASH_ENV="$PWD/nodefile.sh" qsub -o "$PWD/pbs-%j.out" "$@"
+}
+
+state_of() {
+  "$CLUSTER" on n0 squeue --noheader --states=all --format=%T --job="$1" | sort -u | tr '\n' ' '
+}
+
+# ended STATE JOB…: waits until every job has ended, each as STATE.
+ended() {
+  local wanted=$1 job state end=$((SECONDS + 240))
+  shift
+  for job in "$@"; do
+    while state=$(state_of "$job"); [[ $state == *@(PENDING|CONFIGURING|RUNNING|COMPLETING)* ]]; do
+      ((SECONDS < end)) || fail "job $job is still $state" "$(cat ./*.out)" || return
+      sleep 0.3
+    done
+    [[ $state == "$wanted " ]] || fail "job $job: $state" "$(cat ./*"$job"*.out)" || return
+  done
+}
+
+# recorded JOB SITE MODE NODES DEVICES_PER_NODE LAUNCHER: such a run of this job has come to its end.
+recorded() {
+  python3 - "$@" << 'PY'
+import glob, json, sys
+job, site, mode, nodes, devices, launcher = sys.argv[1:]
+runs = [json.load(open(f)) for f in glob.glob("runs/**/run.json", recursive=True)]
+found = [(r["job_id"], r["site"], r["config"]["mode"], str(r["nodes"]), str(r["devices_per_node"]), r["launcher"],
+          r["exit_reason"], len(r["ranks"])) for r in runs]
+ranks = int(nodes) * int(devices) if mode == "ddp" else 1
+assert (job, site, mode, nodes, devices, launcher, "finished", ranks) in found, found
+PY
+}
+
+# A site of Slurm: every job of it is submitted, and leaves the records that it should.
+every_slurm_job() {
+  local site=$1 single dp ddp srun mpirun compare array task
+  ddp=$(submit "jobscripts/${site}_ddp.sh")
+  single=$(submit "jobscripts/${site}_single.sh")
+  dp=$(submit "jobscripts/${site}_dp.sh")
+  srun=$(submit --ntasks-per-node=2 "jobscripts/${site}_multinode_srun.sh")
+  mpirun=$(submit --ntasks-per-node=2 "jobscripts/${site}_multinode_mpirun.sh")
+  compare=$(submit --ntasks-per-node=2 "jobscripts/${site}_compare.sh")
+  array=$(submit "jobscripts/${site}_array.sh")
+  ended COMPLETED "$ddp" "$single" "$dp" "$srun" "$mpirun" "$compare" "$array"
+  recorded "$ddp" "$site" ddp 1 4 slurm
+  recorded "$single" "$site" single 1 1 single
+  recorded "$dp" "$site" dp 1 2 single
+  recorded "$srun" "$site" ddp 2 2 slurm
+  recorded "$mpirun" "$site" ddp 2 2 openmpi
+  recorded "$compare" "$site" single 1 1 single
+  recorded "$compare" "$site" ddp 1 2 slurm
+  recorded "$compare" "$site" ddp 2 2 slurm
+  recorded "$compare" "$site" ddp 2 2 openmpi
+  grep -E '^ +2 +2 +DDP +mnistnet +openmpi +'"$site" "hpcboot_compare-$compare.out"
+  for task in 0 1 2; do grep -q '^epoch 1/1' "hpcboot_array-${array}_$task.out"; done
+}
+
+# Likewise for one of PBS.
+every_pbs_job() {
+  local site=$1 single dp ddp mpirun compare array
+  [[ -x /usr/bin/qsub ]] || skip "slurm-wlm-torque is not installed"
+  ddp=$(qsubmit "jobscripts/${site}_ddp.sh")
+  single=$(qsubmit "jobscripts/${site}_single.sh")
+  dp=$(qsubmit "jobscripts/${site}_dp.sh")
+  mpirun=$(qsubmit "jobscripts/${site}_multinode_mpirun.sh")
+  compare=$(qsubmit "jobscripts/${site}_compare.sh")
+  ended COMPLETED "$ddp" "$single" "$dp" "$mpirun" "$compare"
+  recorded "$ddp" "$site" ddp 1 2 openmpi
+  recorded "$single" "$site" single 1 1 single
+  recorded "$dp" "$site" dp 1 2 single
+  recorded "$mpirun" "$site" ddp 2 2 openmpi
+  recorded "$compare" "$site" ddp 2 2 openmpi
+  grep -E '^ +2 +2 +DDP +mnistnet +openmpi +'"$site" "pbs-$compare.out"
+}
+
+@test "sbatch: every job of cc" { every_slurm_job cc; }
+@test "sbatch: every job of vector" { every_slurm_job vector; }
+@test "qsub: every job of sockeye" { every_pbs_job sockeye; }
+@test "qsub: every job of generic_pbs" { every_pbs_job generic_pbs; }
+
+@test "hpcboot script --check and --submit" {
+  run -0 as_tester "$(dirname "$HPCBOOT_BIN")/hpcboot" script --site cc --job multinode_srun --check
+  [[ $output == *"to start at"* ]]
+  run ! as_tester "$(dirname "$HPCBOOT_BIN")/hpcboot" script --site cc --job multinode_srun --set queue.name=absent --check
+  run -0 as_tester env "${user_settings[@]}" "$(dirname "$HPCBOOT_BIN")/hpcboot" script --site generic_slurm --job single \
+    --set node.gpu_type=h100 --submit
+  ended COMPLETED "$output"
+  recorded "$output" generic_slurm single 1 1 single
+}
+
+@test "mpirun and Hydra by hostfile over ssh, in spite of docker0 and 127.0.1.1" {
+  printf '%s slots=2\n' n1 n2 > hosts.txt
+  printf '%s:2\n' n1 n2 > hosts.hydra
+  # shellcheck disable=SC2086 # words
+  as_tester timeout 100 mpirun.openmpi --hostfile hosts.txt build/bin/trainer --mode ddp ${user_settings[0]#*=}
+  # shellcheck disable=SC2086
+  as_tester timeout 100 mpiexec.hydra -f hosts.hydra build/bin/trainer --mode ddp ${user_settings[0]#*=}
+  python3 - << 'PY'
+import glob, json
+runs = [json.load(open(f)) for f in glob.glob("runs/*/run.json")]
+assert sorted(r["launcher"] for r in runs) == ["hydra", "openmpi"], runs
+for run in runs:
+    assert (run["exit_reason"], run["nodes"], run["devices_per_node"]) == ("finished", 2, 2), run
+    assert [(r["rank"], r["host"]) for r in run["ranks"]] == [(0, "n1"), (1, "n1"), (2, "n2"), (3, "n2")], run["ranks"]
+PY
+}
+
+# running JOB: waits until the training of the job is under way.
+running() {
+  local end=$((SECONDS + 120))
+  until grep -qs '"exit_reason": "running"' runs/*/run.json; do
+    ((SECONDS < end)) || fail "job $1 does not train: $(state_of "$1")" "$(cat ./*.out)" || return
+    sleep 0.2
+  done
+}
+
+long_training() {
+  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 100000")
+}
+
+@test "a rank is killed: the job ends soon and fails, and the trainer says who has left" {
+  long_training
+  job=$(submit --ntasks-per-node=2 jobscripts/cc_multinode_srun.sh)
+  running "$job"
+  pid=$(python3 -c 'import glob, json; print(json.load(open(glob.glob("runs/*/run.json")[0]))["ranks"][3]["pid"])')
+  killed=$SECONDS
+  "$CLUSTER" on n2 kill -KILL "$pid"
+  ended FAILED "$job"
+  ((SECONDS - killed <= 15)) || fail "it took $((SECONDS - killed)) s"
+  grep -E 'rank 3 .*(left|lost|gone|signal)' hpcboot_multinode_srun-"$job".out || fail "$(cat ./*.out)"
+}
+
+@test "the walltime is nearly over: the training is told, and the record says so" {
+  long_training
+  job=$(submit --time=2 --signal=B:USR1@100 jobscripts/cc_single.sh)
+  running "$job"
+  ended FAILED "$job"
+  grep -q 'signal USR1 arrived' hpcboot_single-"$job".out
+  grep -q '"exit_reason": "signal USR1"' runs/*/run.json
+}
+
+@test "a host is killed: the job is queued again and runs to its end on others" {
+  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 30")
+  job=$(submit --nodes=2 --ntasks-per-node=1 jobscripts/cc_multinode_srun.sh)
+  running "$job"
+  host=$("$CLUSTER" on n0 squeue --noheader --format=%N --job="$job")
+  host=n$(grep -oE '[0-9]+' <<< "$host" | tail -n 1)
+  kill -KILL "$("$CLUSTER" status | awk -v host="$host" '$1 == host { print $3 }')"
+  ended COMPLETED "$job"
+  [[ $(grep -c '^mnistnet, ddp' hpcboot_multinode_srun-"$job".out) -ge 2 ]] # it started twice
+  python3 - "$host" << 'PY'
+import glob, json, sys
+finished = [r for r in map(json.load, map(open, glob.glob("runs/*/run.json"))) if r["exit_reason"] == "finished"]
+assert len(finished) == 1, finished
+assert sys.argv[1] not in [rank["host"] for rank in finished[0]["ranks"]], finished
+PY
+}

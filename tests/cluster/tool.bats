@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# What people keep the tool for, on two hosts under every launcher: `hpcboot check`, and under `hpcboot exec` a
+# program of torch.distributed and one of MPI, with no variable set by hand.
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets output, in the test's own shell
+
+load helper
+
+setup_file() {
+  export HPCBOOT_BIN=${HPCBOOT_BIN:-$(realpath "$BATS_TEST_DIRNAME/../../build/bin/hpcboot")}
+  [[ -x $HPCBOOT_BIN ]]
+  "$CLUSTER" down
+  "$CLUSTER" up -n 2 --bind "$(dirname "$HPCBOOT_BIN")"
+  write_programs "$HPCBOOT_CLUSTER_DIR/shared"
+}
+
+teardown_file() {
+  "$CLUSTER" down
+}
+
+setup() {
+  enter_shared_folder
+}
+
+# In each program a rank says all that it has to say in one write: launchers may mix those of several.
+write_programs() {
+  cat > "$1/all_reduce.py" <<'PY'
+import os, socket, torch, torch.distributed as dist
+dist.init_process_group("gloo", init_method="env://")
+total = torch.tensor([dist.get_rank() + 1.0])
+dist.all_reduce(total)
+names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"]
+print(*[os.environ[name] for name in names], socket.gethostname(), f"sum={total.item():g}")
+PY
+  # MPICH through its binary interface, whose handles are numbers: its headers are seldom beside Open MPI's.
+  cat > "$1/mpich.py" <<'PY'
+import ctypes
+mpi = ctypes.CDLL("libmpich.so.12")
+world, of_int, add = ctypes.c_int(0x44000000), ctypes.c_int(0x4C000405), ctypes.c_int(0x58000003)
+rank, size, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+mpi.MPI_Init(None, None)
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+mpi.MPI_Comm_size(world, ctypes.byref(size))
+mpi.MPI_Allreduce(ctypes.byref(rank), ctypes.byref(total), 1, of_int, add, world)
+print(f"{rank.value} of {size.value}: {total.value}", flush=True)
+mpi.MPI_Finalize()
+PY
+  cat > "$1/openmpi.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int rank, size, sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("%d of %d: %d\n", rank, size, sum);
+  return MPI_Finalize();
+}
+C
+  ! command -v mpicc.openmpi > /dev/null || mpicc.openmpi -o "$1/openmpi" "$1/openmpi.c"
+}
+
+# launched FORM CMD…: what the four ranks print, sorted; standard error as it comes.
+launched() {
+  as_tester timeout 60 "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}" || return
+  sort n*.*
+}
+
+# checks FORM LAUNCHER: one table with the four ranks where they are, and the verdict.
+checks() {
+  run -0 launched "$1" "$HPCBOOT_BIN" check
+  [[ $(grep -Eo '^ +[0-9] .*' <<< "$output" | awk '{ print $1, $2, $3, $4, $6, $7 }') == \
+    $'0 n1 0 2 eth0 10.77.0.11\n1 n1 1 2 eth0 10.77.0.11\n2 n2 0 2 eth0 10.77.0.12\n3 n2 1 2 eth0 10.77.0.12' ]] || fail "$output"
+  [[ $(grep -Ec '^ok: 4 ranks by '"$2"', meeting at (n1|10\.77\.0\.11):[0-9]+$' <<< "$output") == 1 ]] || fail "$output"
+}
+
+@test "check under srun --mpi=pmi2" { checks srun_pmi2_2x2 slurm; }
+@test "check under srun --mpi=pmix" { checks srun_pmix_2x2 slurm; }
+@test "check under sbatch and mpirun" { checks sbatch_mpirun_2x2 openmpi; }
+@test "check under sbatch and Hydra" { checks sbatch_hydra_2x2 hydra; }
+@test "check under mpirun over ssh" { checks ssh_mpirun_2x2 openmpi; }
+@test "check under Hydra over ssh" { checks ssh_hydra_2x2 hydra; }
+@test "check under srun --mpi=none, which notes what MPI programs would become" {
+  checks srun_none_2x2 slurm
+  [[ $output == *"note: srun offers neither PMIx nor PMI2"*--mpi=pmix* ]] || fail "$output"
+}
+
+# reduces FORM: an all-reduce of PyTorch, whose ranks are told who they are.
+reduces() {
+  [[ -e /usr/lib/python3/dist-packages/torch/distributed ]] || skip "python3-torch is not installed"
+  run -0 launched "$1" env OMP_NUM_THREADS=1 "$HPCBOOT_BIN" exec -- /usr/bin/python3 ../all_reduce.py
+  [[ $(grep sum= <<< "$output") == \
+    $'0 4 0 2 0 2 n1 sum=10\n1 4 1 2 0 2 n1 sum=10\n2 4 0 2 1 2 n2 sum=10\n3 4 1 2 1 2 n2 sum=10' ]] || fail "$output"
+}
+
+@test "exec of an all-reduce under srun --mpi=none" { reduces srun_none_2x2; }
+@test "exec of an all-reduce under srun --mpi=pmi2" { reduces srun_pmi2_2x2; }
+@test "exec of an all-reduce under srun --mpi=pmix" { reduces srun_pmix_2x2; }
+@test "exec of an all-reduce under sbatch and mpirun" { reduces sbatch_mpirun_2x2; }
+@test "exec of an all-reduce under sbatch and Hydra" { reduces sbatch_hydra_2x2; }
+@test "exec of an all-reduce under mpirun over ssh" { reduces ssh_mpirun_2x2; }
+@test "exec of an all-reduce under Hydra over ssh" { reduces ssh_hydra_2x2; }
+
+# speaks_mpi FORM CMD…: a program of the MPI that the launcher serves becomes one world of four.
+speaks_mpi() {
+  [[ $2 != ../openmpi || -x $2 ]] || skip "mpicc.openmpi is not installed"
+  run -0 launched "$1" "$HPCBOOT_BIN" exec -- "${@:2}"
+  [[ $(grep ' of ' <<< "$output") == $'0 of 4: 6\n1 of 4: 6\n2 of 4: 6\n3 of 4: 6' ]] || fail "$output"
+}
+
+mpich=(/usr/bin/python3 ../mpich.py)
+
+@test "exec of an MPICH program under srun --mpi=pmi2" { speaks_mpi srun_pmi2_2x2 "${mpich[@]}"; }
+@test "exec of an Open MPI program under srun --mpi=pmix" { speaks_mpi srun_pmix_2x2 ../openmpi; }
+@test "exec of an Open MPI program under sbatch and mpirun" { speaks_mpi sbatch_mpirun_2x2 ../openmpi; }
+@test "exec of an MPICH program under sbatch and Hydra" { speaks_mpi sbatch_hydra_2x2 "${mpich[@]}"; }
+@test "exec of an Open MPI program under mpirun over ssh" { speaks_mpi ssh_mpirun_2x2 ../openmpi; }
+@test "exec of an MPICH program under Hydra over ssh" { speaks_mpi ssh_hydra_2x2 "${mpich[@]}"; }
+
+# Without PMI no MPI can start there, with exec or without: Open MPI 4 says so, MPICH and Open MPI 5 become N worlds of
+# one, which is what doctor and check warn of.
+@test "exec of an Open MPI program under srun --mpi=none ends in that program's refusal" {
+  [[ -x ../openmpi ]] || skip "mpicc.openmpi is not installed"
+  run launched srun_none_2x2 "$HPCBOOT_BIN" exec -- ../openmpi
+  [[ $status != 0 && $output == *'direct launched using "srun"'* ]] || fail "$output"
+}
+
+@test "an MPICH program under srun --mpi=none is four times rank 0 of 1" {
+  run -0 launched srun_none_2x2 "$HPCBOOT_BIN" exec -- "${mpich[@]}"
+  [[ $(grep ' of ' <<< "$output" | sort -u) == '0 of 1: 0' ]] || fail "$output"
+}
+
+# finds MPI STATUS TEXT: what doctor says of the MPI at hand to a task of srun.
+finds() {
+  run -0 as_tester timeout 60 srun --mpi="$1" -n2 "$HPCBOOT_BIN" doctor
+  [[ $(grep -Ec "^$2 +mpi +.*$3" <<< "$output") == 2 ]] || fail "$output"
+}
+
+@test "doctor warns of an srun that does not serve the MPI at hand" {
+  mpirun_is=$(readlink -f "$(command -v mpirun)")
+  [[ $mpirun_is == *orterun* ]] || skip "mpirun is not Open MPI 4: $mpirun_is"
+  finds none warning 'srun offers no PMI: .*rank 0 of 1'
+  finds pmi2 warning 'srun offers pmi2: .*rank 0 of 1'
+  finds pmix ok 'Open MPI 4'
+  grep -Eq '^ok +exchange +pmix: .*where rank 0 is' <<< "$output" || fail "$output"
+}
+
+@test "a host that stands twice in Hydra's host list is counted once" {
+  run -0 as_tester timeout 60 mpiexec.hydra -hosts n1,n2,n1 -ppn 1 -n 3 "$HPCBOOT_BIN" check
+  [[ $(grep -Eo '^ +[0-9] +n[0-9] +[0-9] +[0-9] ' <<< "$output" | xargs) == "0 n1 0 2 1 n2 0 1 2 n1 1 2" ]] || fail "$output"
+  [[ $output == *"note: host n1 stands more than once in the host file"*"ok: 3 ranks by hydra"* ]] || fail "$output"
+  run -0 as_tester timeout 60 mpiexec.hydra -hosts n1,n2,n1 -ppn 1 -n 3 "$HPCBOOT_BIN" exec -- \
+    bash -c 'echo $RANK $(hostname) $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE'
+  [[ $(grep -E '^[0-9] n[0-9] ' <<< "$output" | sort) == $'0 n1 0 2 0 2\n1 n2 0 1 1 2\n2 n1 1 2 0 2' ]] || fail "$output"
+}

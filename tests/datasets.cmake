@@ -1,0 +1,27 @@
+# Tests of the data sets.
+if(NOT TARGET hpcboot_datasets)
+  return()
+endif()
+
+set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
+    "Python with torch and torchvision, for the tests that compare with them")
+
+hpcboot_add_test(NAME datasets_test
+  SOURCES unit/batch_loader_test.cpp unit/digits_test.cpp unit/idx_test.cpp unit/idx_damage_test.cpp
+          unit/image_batch_test.cpp unit/safetensors_data_test.cpp
+  LIBRARIES hpcboot_datasets ZLIB::ZLIB LABELS unit TIMEOUT 120)
+if(HPCBOOT_HAVE_HDF5)
+  target_sources(datasets_test PRIVATE unit/hdf5_data_test.cpp support/hdf5_leaks.cpp)
+  target_link_libraries(datasets_test PRIVATE hpcboot_hdf5)
+endif()
+target_compile_definitions(datasets_test PRIVATE
+  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
+  HPCBOOT_TEST_INTERPOLATE="${CMAKE_CURRENT_LIST_DIR}/support/interpolate.py")
+
+# What --data takes. With LibTorch in the build it reads .pt, and is linked with it.
+hpcboot_add_test(NAME formats_test
+  SOURCES unit/convert_test.cpp unit/formats_test.cpp $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:unit/pt_data_test.cpp>
+  LIBRARIES hpcboot_formats LABELS unit TIMEOUT 120)
+target_compile_definitions(formats_test PRIVATE
+  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
+  HPCBOOT_TEST_TORCH_SAVE="${CMAKE_CURRENT_LIST_DIR}/support/torch_save.py")

@@ -1,0 +1,56 @@
+# Fuzzers: one program a file of tests/fuzz, built by the preset `fuzz` alone. ctest runs each for ten
+# seconds from one seed (label fuzz), so that a run can be repeated; for others and longer, run build-fuzz/fuzz/<name> itself (tests/fuzz/README.md).
+if(NOT HPCBOOT_BUILD_FUZZERS)
+  return()
+endif()
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  message(FATAL_ERROR "HPCBOOT_BUILD_FUZZERS: found ${CMAKE_CXX_COMPILER_ID}; libFuzzer needs clang; "
+                      "use `cmake --preset fuzz`")
+endif()
+add_custom_target(fuzzers)
+
+# hpcboot_add_fuzzer(NAME [SEEDS folder]): tests/fuzz/NAME.cpp, with NAME.dict where there is one.
+function(hpcboot_add_fuzzer name)
+  cmake_parse_arguments(arg "" "SEEDS" "" ${ARGN})
+  if(NOT arg_SEEDS)
+    set(arg_SEEDS ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
+  endif()
+  set(_folder ${PROJECT_BINARY_DIR}/fuzz)
+  add_executable(fuzz_${name} fuzz/${name}.cpp)
+  target_link_libraries(fuzz_${name} PRIVATE hpcboot::bootstrap hpcboot_warnings)
+  target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap/src)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(fuzz_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${_folder})
+  add_dependencies(fuzzers fuzz_${name})
+  # libFuzzer writes what it finds into the first folder, so that is not the one in the sources.
+  file(MAKE_DIRECTORY ${_folder}/corpus/${name})
+  set(_dictionary ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.dict)
+  if(EXISTS ${_dictionary})
+    set(_dictionary_option -dict=${_dictionary})
+  endif()
+  add_test(NAME fuzz.${name} COMMAND fuzz_${name} -seed=1 -max_total_time=10 -timeout=5 -max_len=4096 ${_dictionary_option}
+           -artifact_prefix=${_folder}/${name}- ${_folder}/corpus/${name} ${arg_SEEDS})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+endfunction()
+
+hpcboot_add_fuzzer(hostlist)
+hpcboot_add_fuzzer(nodefile)
+hpcboot_add_fuzzer(hostfile)
+hpcboot_add_fuzzer(process_mapping)
+hpcboot_add_fuzzer(apinfo)
+hpcboot_add_fuzzer(redact)
+hpcboot_add_fuzzer(lint SEEDS ${CMAKE_CURRENT_SOURCE_DIR}/golden/lint)
+target_link_libraries(fuzz_lint PRIVATE hpcboot_lint)
+if(TARGET hpcboot_datasets)
+  hpcboot_add_fuzzer(idx)
+  hpcboot_add_fuzzer(safetensors)
+  target_link_libraries(fuzz_idx PRIVATE hpcboot_datasets)
+  target_link_libraries(fuzz_safetensors PRIVATE hpcboot_datasets)
+endif()
+if(HPCBOOT_HAVE_TORCH)  # cmake --preset fuzz -DHPCBOOT_WITH_TORCH=ON
+  hpcboot_add_fuzzer(pt)
+  target_link_libraries(fuzz_pt PRIVATE hpcboot_formats)
+  # LibTorch 1.13 leaks what it had of an archive that it refuses.
+  set_tests_properties(fuzz.pt PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+endif()
+hpcboot_add_fuzzer(environment SEEDS ${CMAKE_CURRENT_SOURCE_DIR}/golden/env)

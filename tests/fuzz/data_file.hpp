@@ -1,0 +1,38 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace hpcboot::fuzz {
+
+/// A folder for readers that take files, removed at the end.
+class DataFolder {
+ public:
+  DataFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "hpcboot_fuzz_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp: " + name);
+    path_ = name;
+  }
+  ~DataFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  DataFolder(const DataFolder&) = delete;
+  DataFolder& operator=(const DataFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+  void remove(const std::string& name) const { std::filesystem::remove(path_ / name); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace hpcboot::fuzz

@@ -1,0 +1,25 @@
+#include "datasets/pt_data.hpp"
+
+#include <vector>
+
+#include "data_file.hpp"
+#include "fuzz.hpp"
+
+// A file of torch.save(), read by LibTorch, which is built without sanitizers and believes what it
+// reads: what it hands on has to lie within its own memory when our side copies it.
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hpcboot;
+  static const fuzz::DataFolder kFolder;
+  kFolder.write("set.pt", fuzz::text_of(data, size));
+  fuzz::allow_error([&] {
+    const auto set =
+        data::open_split(data::open_pt(kFolder.path() / "set.pt"), data::Split::train, 0);
+    std::vector<std::uint8_t> pixels(set->image_bytes());
+    for (std::int64_t i = 0; i < set->count(); ++i) {
+      std::uint8_t label = 255;
+      set->read(&i, 1, pixels.data(), &label);
+      fuzz::require(label < data::kClasses, "a label of the classes");
+    }
+  });
+  return 0;
+}

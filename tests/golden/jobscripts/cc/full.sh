@@ -1,0 +1,150 @@
+#!/bin/bash
+#SBATCH --job-name=hpcboot_multinode_mpirun
+#SBATCH --nodes=3
+#SBATCH --ntasks-per-node=2
+#SBATCH --cpus-per-task=16
+#SBATCH --gpus-per-node=h100:2
+#SBATCH --mem=248G
+#SBATCH --time=02:00:00
+#SBATCH --partition=short
+#SBATCH --output=%x-%j.out
+#SBATCH --open-mode=append
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+#SBATCH --account=acme-1
+#SBATCH --mail-user=me@hpc.invalid
+#SBATCH --mail-type=BEGIN,END,FAIL
+#
+# DDP over several nodes, started by mpirun, at Rorqual of the Digital Research Alliance of Canada
+# (https://docs.alliancecan.ca/wiki/Rorqual).
+# Submit it from hpcboot's folder:
+#   sbatch jobscripts/cc_multinode_mpirun.sh [OPTION OF THE TRAINER…]
+# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
+# each node's own disk first.
+# Compute nodes have no internet; scratch is purged.
+# Written by `hpcboot script --site cc --job multinode_mpirun`.
+# shellcheck disable=SC2317 # functions are called by way of run
+
+set -euo pipefail
+
+say() { echo "$(date +%T) cc multinode_mpirun: $*" >&2; }
+# stop WHAT REMEDY: the job cannot go on.
+stop() {
+  say "$1"
+  say "do: $2"
+  exit 1
+}
+
+cd "${SLURM_SUBMIT_DIR:-$PWD}"
+if command -v module >/dev/null 2>&1; then
+  set +u # what modules do was not written for it
+  { module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11; } ||
+    stop "the modules above could not be loaded" "see 'module spider' for their names here"
+  set -u
+fi
+nodes=${SLURM_JOB_NUM_NODES:-3}
+ranks_per_node=${SLURM_NTASKS_PER_NODE:-2}
+hostfile= # mpirun asks Slurm
+cores=${SLURM_CPUS_ON_NODE:-32}
+# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
+threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
+export OMP_NUM_THREADS=$threads
+export HPCBOOT_SITE=cc
+export HPCBOOT_INTERFACE=ib0
+
+bin=${HPCBOOT_BIN_DIR:-build/bin}
+image="${HOME}/hpcboot.sif"
+[ -r "$image" ] || stop "there is no image $image" "build it, or change container.image"
+contained=(apptainer exec --nv --bind "$PWD" "$image")
+for program in trainer hpcboot runtable; do
+  if ! [ -x "$bin/$program" ]; then
+    say "there is no program $bin/$program in $PWD"
+    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
+    say 'module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11'
+    say 'virtualenv --no-download ~/libtorch && source ~/libtorch/bin/activate && pip install --no-index torch numpy'
+    say 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF -DCMAKE_PREFIX_PATH=$VIRTUAL_ENV/lib/python3.11/site-packages/torch'
+    say 'cmake --build build --parallel 8'
+    exit 1
+  fi
+done
+
+data=${DATA_DIR:-data/mnist}
+[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+runs=${RUNS_DIR:-runs}
+if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
+  say "$runs cannot be written in jobs"
+  runs="${SCRATCH:-$HOME/scratch}/hpcboot/runs"
+  say "runs go to $runs"
+  mkdir -p "$runs" || stop "$runs cannot be written" "set RUNS_DIR to a folder that can be written in jobs"
+fi
+
+# Programs on other hosts have an environment of their own: mpirun hands these on.
+exports() {
+  local name
+  for name in PATH LD_LIBRARY_PATH OMP_NUM_THREADS HPCBOOT_SITE HPCBOOT_INTERFACE HPCBOOT_HOST_SUFFIX HPCBOOT_DEVICE_ORDER; do
+    if [ -n "${!name-}" ]; then printf '%s\n' -x "$name"; fi
+  done
+}
+
+# launch_mpirun NODES RANKS_PER_NODE COMMAND…: by Open MPI, else by Hydra (MPICH, Intel MPI).
+launch_mpirun() {
+  local nodes=$1 per_node=$2 options
+  shift 2
+  case $(mpirun --version 2>&1) in
+    *"Open MPI"*)
+      mapfile -t options < <(exports)
+      options+=(--map-by "ppr:$per_node:node" --bind-to none)
+      if [ -n "$hostfile" ]; then options+=(--hostfile "$hostfile"); fi
+      ;;
+    *)
+      options=(-ppn "$per_node")
+      if [ -n "$hostfile" ]; then options+=(-f "$hostfile"); fi
+      ;;
+  esac
+  exec mpirun -np "$((nodes * per_node))" "${options[@]}" "$@"
+}
+
+# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
+# is the command's.
+child=
+stopping=
+pass_on() {
+  stopping=$1
+  say "signal $1 arrived; the training is told and waited for"
+  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+}
+trap 'pass_on USR1' USR1
+trap 'pass_on TERM' TERM INT
+run() {
+  local code=0
+  "$@" &
+  child=$!
+  wait "$child" || code=$?
+  # A signal interrupts wait; the training is still running then.
+  while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+  done
+  child=
+  return "$code"
+}
+
+if [ "${STAGE:-0}" = 1 ]; then
+  staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
+  run launch_mpirun "$nodes" 1 bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+    stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
+  data=$staged
+fi
+
+# The trainer takes the last of an option that it is given twice: the user's.
+read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
+options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
+command=("${contained[@]}" "$bin/trainer")
+
+code=0
+run launch_mpirun "$nodes" "$ranks_per_node" "${contained[@]}" "$bin/hpcboot" check ||
+  stop "the ranks do not find each other" "read the table above; hpcboot doctor on a node tells more"
+run launch_mpirun "$nodes" "$ranks_per_node" "${command[@]}" --mode ddp "${options[@]}" || code=$?
+if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+exit "$code"

@@ -1,0 +1,75 @@
+# Can another project use the library? Each test configures, builds and runs a consumer.
+
+# hpcboot_add_package_test(name consumer options...)
+function(hpcboot_add_package_test name consumer)
+  add_test(NAME package.${name} COMMAND ${CMAKE_CTEST_COMMAND}
+    --build-and-test ${CMAKE_CURRENT_SOURCE_DIR}/package/${consumer} ${PROJECT_BINARY_DIR}/package/${name}
+    --build-generator ${CMAKE_GENERATOR} --build-makeprogram ${CMAKE_MAKE_PROGRAM}
+    --build-options -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} ${ARGN}
+    --test-command consumer)
+  set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 300)
+endfunction()
+
+# hpcboot_add_install_test(component): installs it into the prefix that the tests of packages share.
+function(hpcboot_add_install_test component)
+  add_test(NAME package.install_${component} COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR}
+           --prefix ${PROJECT_BINARY_DIR}/package/prefix --component ${component})
+  set_tests_properties(package.install_${component} PROPERTIES
+    LABELS package TIMEOUT 60 FIXTURES_SETUP package_${component})
+endfunction()
+
+set(_prefix ${PROJECT_BINARY_DIR}/package/prefix)
+hpcboot_add_install_test(core)
+hpcboot_add_package_test(find_package find_package -Dhpcboot_ROOT=${_prefix})
+set_tests_properties(package.find_package PROPERTIES FIXTURES_REQUIRED package_core)
+hpcboot_add_package_test(build_tree find_package -Dhpcboot_ROOT=${PROJECT_BINARY_DIR})
+hpcboot_add_package_test(add_subdirectory add_subdirectory -DHPCBOOT_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+                         -DCMAKE_BUILD_TYPE=Debug)
+hpcboot_add_package_test(c c -Dhpcboot_ROOT=${_prefix})
+add_test(NAME package.pkg_config COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package/pkg_config/build.sh
+         ${_prefix} ${PROJECT_BINARY_DIR}/package/pkg_config ${CMAKE_C_COMPILER})
+set_tests_properties(package.pkg_config PROPERTIES LABELS package TIMEOUT 60 SKIP_RETURN_CODE 77)
+set_tests_properties(package.c package.pkg_config PROPERTIES FIXTURES_REQUIRED package_core)
+find_program(HPCBOOT_FORTRAN_COMPILER NAMES gfortran)
+mark_as_advanced(HPCBOOT_FORTRAN_COMPILER)
+if(HPCBOOT_FORTRAN_COMPILER)
+  hpcboot_add_package_test(fortran fortran -Dhpcboot_ROOT=${_prefix}
+                           -DCMAKE_Fortran_COMPILER=${HPCBOOT_FORTRAN_COMPILER})
+  set_tests_properties(package.fortran PROPERTIES FIXTURES_REQUIRED package_core)
+else()
+  add_test(NAME package.fortran COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no gfortran was found at configure time")
+  set_tests_properties(package.fortran PROPERTIES LABELS package SKIP_REGULAR_EXPRESSION "SKIPPED")
+endif()
+add_test(NAME package.unknown_component COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_SOURCE_DIR}/package/unknown_component
+         -B ${PROJECT_BINARY_DIR}/package/unknown_component -G ${CMAKE_GENERATOR} -Dhpcboot_ROOT=${_prefix}
+         -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+# CMake breaks the lines of its messages.
+set_tests_properties(package.unknown_component PROPERTIES LABELS package TIMEOUT 60 FIXTURES_REQUIRED package_core
+  PASS_REGULAR_EXPRESSION "has[ \n]+no[ \n]+component[ \n]+'teleport'")
+set(_open_mpi_as_root "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+if(TARGET hpcboot_mpi)
+  hpcboot_add_install_test(mpi)
+  hpcboot_add_package_test(find_package_mpi find_package_mpi -Dhpcboot_ROOT=${_prefix})
+  set_tests_properties(package.find_package_mpi PROPERTIES FIXTURES_REQUIRED "package_core;package_mpi"
+                       ENVIRONMENT "${_open_mpi_as_root}")
+endif()
+if(TARGET hpcboot_mpi AND TARGET hpcboot_torch)
+  hpcboot_add_package_test(find_package_mpi_torch find_package_mpi_torch -Dhpcboot_ROOT=${_prefix}
+                           -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
+  set_tests_properties(package.find_package_mpi_torch PROPERTIES
+    FIXTURES_REQUIRED "package_core;package_mpi;package_torch" ENVIRONMENT "${_open_mpi_as_root}")
+endif()
+if(TARGET hpcboot_torch)
+  hpcboot_add_install_test(torch)
+  hpcboot_add_package_test(find_package_torch find_package_torch -Dhpcboot_ROOT=${_prefix}
+                           -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
+  hpcboot_add_package_test(own_model own_model -Dhpcboot_ROOT=${_prefix}
+                           -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
+  set_tests_properties(package.find_package_torch package.own_model PROPERTIES
+    FIXTURES_REQUIRED "package_core;package_torch")
+  set_tests_properties(package.own_model PROPERTIES FIXTURES_SETUP package_own_model)
+  # The same program on the ranks of a launch.
+  hpcboot_add_mpi_test(NAME package.own_model.ranks_2 RANKS 2 TIMEOUT 60 LABELS package
+                       COMMAND ${PROJECT_BINARY_DIR}/package/own_model/consumer)
+  set_tests_properties(package.own_model.ranks_2 PROPERTIES FIXTURES_REQUIRED package_own_model)
+endif()

@@ -1,0 +1,35 @@
+# Tests of trainer/record/ and of the program runtable. They need no LibTorch.
+if(NOT TARGET hpcboot_record)
+  return()
+endif()
+hpcboot_add_test(NAME record_test LABELS unit
+  SOURCES unit/atomic_file_test.cpp unit/display_text_test.cpp unit/metrics_csv_test.cpp
+          unit/run_folder_test.cpp unit/run_record_test.cpp unit/runtime_table_test.cpp
+          unit/safetensors_test.cpp
+  LIBRARIES hpcboot_record)
+if(HPCBOOT_HAVE_TENSORBOARD)
+  # TensorBoard itself, in an environment of this build folder, made when the test first runs.
+  set(HPCBOOT_TENSORBOARD_VENV ${PROJECT_BINARY_DIR}/tests/tensorboard-venv)
+  find_program(HPCBOOT_VENV_PYTHON NAMES python3)
+  add_test(NAME tensorboard_venv COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/tensorboard_venv.sh
+           ${HPCBOOT_VENV_PYTHON} ${HPCBOOT_TENSORBOARD_VENV})
+  set_tests_properties(tensorboard_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  # The tests of a GoogleTest program are known to ctest alone, and so is what they wait for.
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake
+       "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES DEPENDS tensorboard_venv)\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake)
+  target_sources(record_test PRIVATE unit/tensorboard_test.cpp)
+  target_compile_definitions(record_test PRIVATE
+    HPCBOOT_TENSORBOARD_PYTHON="${HPCBOOT_TENSORBOARD_VENV}/bin/python"
+    HPCBOOT_READ_EVENTS="${CMAKE_CURRENT_LIST_DIR}/support/read_events.py")
+endif()
+if(TARGET runtable)
+  hpcboot_add_test(NAME runtable_program_test LABELS unit
+    SOURCES unit/runtable_program_test.cpp
+    LIBRARIES hpcboot_record)
+  add_dependencies(runtable_program_test runtable)
+  target_compile_definitions(runtable_program_test PRIVATE
+    HPCBOOT_RUNTABLE="$<TARGET_FILE:runtable>"
+    HPCBOOT_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
+    HPCBOOT_VERSION="${PROJECT_VERSION}")
+endif()

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# `hpcboot check`: the table, the verdict and the exit code under real launchers, and with ranks that do not come.
+# shellcheck disable=SC2154 # run sets stderr
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
+  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+setup() {
+  [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
+}
+
+open_mpi() {
+  mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
+  timeout 60 mpirun --oversubscribe "$@"
+}
+
+hydra() {
+  command -v mpiexec.hydra > /dev/null || skip "mpiexec.hydra is not here"
+  timeout 60 mpiexec.hydra "$@"
+}
+
+# at_port RANK SIZE [NAME=VALUE…] CMD…: started by hand, at a known endpoint.
+at_port() {
+  local rank=$1 size=$2
+  shift 2
+  timeout 60 env -i PATH="$PATH" HPCBOOT_RANK="$rank" HPCBOOT_WORLD_SIZE="$size" HPCBOOT_LOCAL_RANK="$rank" \
+    HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$@"
+}
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'; }
+
+@test "mpirun and Hydra: a table in order of ranks, times, the verdict" {
+  for launcher in open_mpi hydra; do
+    run --separate-stderr $launcher -n 3 "$HPCBOOT" check
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} =~ ^rank\ +host\ +local_rank\ +local_size\ +device\ +interface\ +address\ +round_trip_ms$ ]]
+    for rank in 0 1 2; do
+      [[ ${lines[rank + 1]} =~ ^\ *$rank\ +$(hostname)\ +$rank\ +3\ .*([0-9]\.[0-9]{3}|-)$ ]]
+    done
+    [[ $output == *"ok: 3 ranks by "*", meeting at "*:* ]]
+  done
+}
+
+@test "--json is one object, printed by rank 0 alone" {
+  run --separate-stderr open_mpi -n 2 "$HPCBOOT" check --json
+  [ "$status" -eq 0 ]
+  python3 - <<PY
+import json
+check = json.loads('''$output''')
+assert list(check) == ["ok", "world_size", "launcher", "master", "ranks", "problems", "notes"], check
+assert check["ok"] is True and check["problems"] == [] and check["world_size"] == 2, check
+assert [rank["rank"] for rank in check["ranks"]] == [0, 1], check
+assert check["ranks"][0]["round_trip_ms"] is None and 0 < check["ranks"][1]["round_trip_ms"] < 1000, check
+assert {rank["host"] for rank in check["ranks"]} == {"$(hostname)"}, check
+PY
+}
+
+@test "alone" {
+  run --separate-stderr env -i PATH="$PATH" "$HPCBOOT" check
+  [ "$status" -eq 0 ]
+  [[ $output == *"ok: 1 rank by single"* ]]
+}
+
+@test "a rank that does not come is named within the deadline, and all others fail alike" {
+  port=$(free_port)
+  at_port 0 3 "$HPCBOOT" check --timeout 3 > "$BATS_TEST_TMPDIR/out" &
+  rank0=$!
+  run -1 at_port 2 3 "$HPCBOOT" check --timeout 20
+  run -1 wait_for "$rank0"
+  grep -qx 'wrong: rank 1 is missing out of 3' "$BATS_TEST_TMPDIR/out"
+  grep -Eq '^ *2 ' "$BATS_TEST_TMPDIR/out"
+}
+
+wait_for() { while kill -0 "$1" 2>/dev/null; do sleep 0.1; done; wait "$1"; }
+
+@test "without rank 0 the place is named" {
+  port=$(free_port)
+  SECONDS=0
+  run --separate-stderr at_port 1 2 "$HPCBOOT" check --timeout 1
+  [ "$status" -eq 32 ]
+  [[ $stderr == *"rank 1 on "*" cannot reach rank 0 at 127.0.0.1 port $port"* ]]
+  [ "$SECONDS" -lt 20 ]
+}
+
+@test "one rank number held twice is found out" {
+  port=$(free_port)
+  at_port 0 3 "$HPCBOOT" check --timeout 20 > "$BATS_TEST_TMPDIR/out" &
+  rank0=$!
+  at_port 1 3 "$HPCBOOT" check --timeout 20 &
+  run -1 at_port 1 3 "$HPCBOOT" check --timeout 20
+  wait "$rank0" || true
+  grep -q '^wrong: rank 1 is held by 2 processes' "$BATS_TEST_TMPDIR/out"
+  grep -q '^wrong: rank 2 is missing' "$BATS_TEST_TMPDIR/out"
+}
+
+# devices MASK_OF_RANK_0 MASK_OF_RANK_1: the exit code of rank 0.
+devices() {
+  at_port 0 2 CUDA_VISIBLE_DEVICES="$1" HPCBOOT_LOCAL_SIZE=2 "$HPCBOOT" check > "$BATS_TEST_TMPDIR/out" &
+  local rank0=$!
+  at_port 1 2 CUDA_VISIBLE_DEVICES="$2" HPCBOOT_LOCAL_SIZE=2 "$HPCBOOT" check || true
+  wait "$rank0"
+}
+
+@test "one device for two ranks is wrong where there are two, and noted where it may be two" {
+  port=$(free_port)
+  run -0 devices 0,1 0,1
+  run -1 devices 4,5 5,4
+  grep -q '^wrong: device 4 of host .* is used by rank0, rank1' "$BATS_TEST_TMPDIR/out"
+  run -0 devices 0 0
+  grep -q '^note: .*sees one device' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "whoever else connects does not disturb" {
+  port=$(free_port)
+  at_port 0 2 "$HPCBOOT" check --timeout 20 > "$BATS_TEST_TMPDIR/out" &
+  rank0=$!
+  python3 - "$port" <<'PY'
+import socket, sys, time
+for _ in range(200):
+    try:
+        sockets = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(3)]
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+sockets[0].sendall(b"GET / HTTP/1.1\r\n\r\n")
+sockets[1].sendall(b'{"magic": "hpcboot check 1", "rank": "x"}\n')
+PY
+  run -0 at_port 1 2 "$HPCBOOT" check --timeout 20
+  wait "$rank0"
+  grep -q '^ok: 2 ranks' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "a port that is taken is said" {
+  port=$(free_port)
+  python3 -c 'import socket, sys, time; s = socket.socket(socket.AF_INET6); s.bind(("", int(sys.argv[1]))); s.listen(); time.sleep(20)' "$port" &
+  taker=$!
+  for _ in $(seq 50); do (exec 3<> "/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
+  run --separate-stderr at_port 0 2 "$HPCBOOT" check --timeout 5
+  kill "$taker"
+  [ "$status" -eq 31 ]
+  [[ $stderr == *"port $port"*"already in use"* ]]
+}

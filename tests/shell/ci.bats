@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# .ci/run in a copy of the repository's frame: it sums up its stages, and none hides a failure.
+
+setup() {
+  repository=$BATS_TEST_TMPDIR/repository
+  mkdir -p "$repository/.ci" "$repository/setup" "$BATS_TEST_TMPDIR/bin"
+  cp "$BATS_TEST_DIRNAME/../../.ci/run" "$repository/.ci/run"
+  printf 'echo "100%% tests passed, 0 tests failed out of 12"; exit "${FAKE_TEST_CODE-0}"\n' \
+    >"$repository/setup/test.sh"
+  printf 'exit "${FAKE_INSTALL_CODE-0}"\n' >"$repository/setup/install.sh"
+  printf '#!/bin/bash\necho "98%% tests passed, 1 tests failed out of 50"; [ "$3" != "${FAKE_FAILED_PRESET-}" ]\n' \
+    >"$BATS_TEST_TMPDIR/bin/cmake"
+  chmod +x "$BATS_TEST_TMPDIR/bin/cmake"
+  PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+@test "passes where all stages pass, and ends with their counts" {
+  run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ ${lines[-4]} == "### bash setup/test.sh: passed in "*"out of 12" ]]
+  [[ ${lines[-3]} == "### cmake --workflow --preset asan: passed in "*"out of 50" ]]
+  [[ ${lines[-2]} == "### bash setup/install.sh --for all: passed in "* ]]
+  [[ ${lines[-1]} == "### cmake --workflow --preset fuzz: passed in "*"out of 50" ]]
+}
+
+@test "fails where the first stage fails, and runs the others all the same" {
+  FAKE_TEST_CODE=8 run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ ${lines[-4]} == *"FAILED (exit code 8)"* ]]
+  [[ ${lines[-3]} == *"passed in"* && ${lines[-1]} == *"passed in"* ]]
+}
+
+@test "fails where a later stage fails" {
+  FAKE_FAILED_PRESET=asan run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ ${lines[-3]} == *"FAILED (exit code 1)"* ]]
+  FAKE_INSTALL_CODE=1 run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  FAKE_FAILED_PRESET=fuzz run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ ${lines[-1]} == *"FAILED (exit code 1)"* ]]
+}

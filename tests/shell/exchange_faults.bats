@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# What goes wrong while ranks exchange their endpoint: each a clear message and exit code within the deadline, never a
+# hang. The same under Slurm, and PMI-2, in tests/cluster/exchange_pmi.bats.
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets status, output and stderr, in the test's own shell
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
+  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+setup() {
+  [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Three ranks that can know of each other by exchange alone.
+pmix() {
+  mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
+  timeout 60 mpirun --oversubscribe -n 3 env -u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE \
+    -u OMPI_COMM_WORLD_LOCAL_RANK -u OMPI_COMM_WORLD_LOCAL_SIZE "$@"
+}
+
+pmi1() {
+  command -v mpiexec.hydra > /dev/null || skip "mpiexec.hydra is not here"
+  timeout 60 mpiexec.hydra -n 3 "$@"
+}
+
+file() {
+  for rank in 0 1 2; do
+    HPCBOOT_EXCHANGE_DIR=. HPCBOOT_RANK=$rank HPCBOOT_WORLD_SIZE=3 HPCBOOT_LOCAL_RANK=$rank timeout 60 "$@" &
+  done
+  wait -n || true # the first to end is the one that has something to say
+  wait
+}
+
+# ends_with TEXT LAUNCHER FAULT: rank 2 never comes; if FAULT is "killed", rank 1 is killed while it waits for it.
+ends_with() {
+  cat > rank.sh <<'SH'
+rank=${PMIX_RANK:-${PMI_RANK:-$HPCBOOT_RANK}}
+[ "$rank" != 2 ] || exec sleep 5
+if [ "$1" = killed ] && [ "$rank" = 1 ]; then
+  pid=$$
+  (sleep 1; kill -KILL $pid) > /dev/null 2>&1 &
+  exec "$HPCBOOT" exec --timeout 50 -- true
+fi
+exec "$HPCBOOT" exec --timeout 2 -- true
+SH
+  SECONDS=0
+  run "$2" sh rank.sh "$3"
+  [ "$SECONDS" -lt 30 ]
+  grep -Eq "$1" <<<"$output"
+}
+
+@test "a rank that never comes, over PMIx" { ends_with 'found: +no .*rank 2 within 2 s' pmix absent; }
+@test "a rank that never comes, over PMI-1" { ends_with 'found: +.cmd=barrier_in. took more than 2000 ms' pmi1 absent; }
+@test "a rank that never comes, in a shared folder" { ends_with 'found: +no rank 2 at .* within 2000 ms' file absent; }
+
+# mpirun and Hydra see the death themselves and end the job.
+@test "a rank killed during the exchange, over PMIx" { ends_with 'rank 1 .* exited on signal 9' pmix killed; }
+@test "a rank killed during the exchange, over PMI-1" { ends_with 'KILLED BY SIGNAL: 9|EXIT CODE: 9' pmi1 killed; }
+@test "a rank killed during the exchange, in a shared folder" { ends_with 'found: +no rank 2 at ' file killed; }
+
+# fake FILE C…: a shared library made of this C.
+fake() {
+  command -v cc > /dev/null || skip "cc is not here"
+  mkdir -p fake
+  printf '%s\n' "${@:2}" | cc -shared -fPIC -w -o "fake/$1" -x c -
+}
+
+# The symbols of libpmix that are used; PMIx_Init, PMIx_Get_version and PMIx_Get_nb as given.
+fake_pmix() {
+  fake libpmix.so.2 '#include <unistd.h>' "int PMIx_Init(void) { $1; }" "const char* PMIx_Get_version(void) { return \"$2\"; }" \
+    'const char* PMIx_Error_string(int status) { return status == -25 ? "UNREACHABLE" : "?"; }' \
+    'int PMIx_Finalize(void) { return 0; } int PMIx_Put(void) { return 0; } int PMIx_Commit(void) { return 0; }' \
+    'int PMIx_Get_nb(void) { return 0; } int PMIx_Fence_nb(void) { return 0; }'
+}
+
+# pmix_ends CODE TEXT: a rank that meets the library in fake/.
+pmix_ends() {
+  SECONDS=0
+  run --separate-stderr env -i PATH="$PATH" LD_LIBRARY_PATH=fake PMIX_NAMESPACE=job PMIX_RANK=0 \
+    timeout 30 "$HPCBOOT" check --timeout 1
+  [ "$SECONDS" -lt 20 ]
+  [ "$status" -eq "$1" ]
+  grep -Eq "$2" <<<"$stderr"
+  grep -Eq 'do: .*HPCBOOT_MASTER_ADDR' <<<"$stderr" || [ "$1" -eq 32 ]
+}
+
+@test "a libpmix that is none, or another" {
+  mkdir fake
+  echo 'not a library' > fake/libpmix.so.2
+  pmix_ends 30 'cannot be used: .*(invalid ELF header|file too short)'
+  fake libpmix.so.2 'int nothing;'
+  pmix_ends 30 'cannot be used: .*undefined symbol: PMIx_Init'
+  fake_pmix 'return 0' 'OpenPMIx 1.2.5 (PMIx Standard: 1.0)'
+  pmix_ends 30 'fake/libpmix.so.2 is OpenPMIx 1.2.5, and version 2 or newer is needed'
+}
+
+@test "a libpmix whose server refuses it or is silent" {
+  fake_pmix 'return -25' 'OpenPMIx 5.0.0'
+  pmix_ends 31 'PMIx_Init answers UNREACHABLE \(fake/libpmix.so.2\)'
+  fake_pmix 'sleep(60); return 0' 'OpenPMIx 5.0.0'
+  pmix_ends 32 'PMIx_Init took more than 1000 ms'
+  fake_pmix 'return 0' 'OpenPMIx 5.0.0'
+  pmix_ends 32 'no the job size within 1 s'
+}
+
+# pmi2_ends CODE TEXT: a rank of srun --mpi=pmi2, whose PMI_FD is an open socket.
+pmi2_ends() {
+  SECONDS=0
+  run --separate-stderr timeout 30 python3 - "$HPCBOOT" <<'PY'
+import os, socket, subprocess, sys
+ours, _ = socket.socketpair()
+fd = ours.fileno()
+environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": "fake", "PMI_FD": str(fd), "PMI_RANK": "0",
+               "PMI_SIZE": "2", "SLURM_MPI_TYPE": "pmi2"}
+sys.exit(subprocess.run([sys.argv[1], "check", "--timeout", "1"], env=environment, pass_fds=[fd]).returncode)
+PY
+  [ "$SECONDS" -lt 20 ]
+  [ "$status" -eq "$1" ]
+  grep -Eq "$2" <<<"$stderr"
+}
+
+@test "a libpmi2 that is another, refuses or is silent" {
+  rest='int PMI2_Finalize(void) { return 0; } int PMI2_KVS_Put(void) { return 0; } int PMI2_KVS_Get(void) { return 0; }
+        int PMI2_KVS_Fence(void) { return 0; } int PMI2_Info_GetJobAttr(void) { return 0; }'
+  fake libpmi2.so.0 'int nothing;'
+  pmi2_ends 30 'cannot be used: .*undefined symbol: PMI2_Init'
+  fake libpmi2.so.0 "$rest" 'int PMI2_Init(void) { return 14; }'
+  pmi2_ends 31 'PMI2_Init: error 14 \(fake/libpmi2.so.0\)'
+  fake libpmi2.so.0 "$rest" '#include <unistd.h>' 'int PMI2_Init(void) { sleep(60); return 0; }'
+  pmi2_ends 32 'PMI2_Init took more than 1000 ms'
+}
+
+@test "the port that exec chose is taken before the program listens" {
+  cat > steal.sh <<'SH'
+[ "$RANK" != 0 ] || exec python3 -c '
+import os, socket, subprocess
+thief = socket.socket(socket.AF_INET6)
+thief.bind(("", int(os.environ["MASTER_PORT"])))
+thief.listen()
+raise SystemExit(subprocess.run([os.environ["HPCBOOT"], "check", "--timeout", "5"]).returncode)'
+exec "$HPCBOOT" check --timeout 5
+SH
+  SECONDS=0
+  run pmix "$HPCBOOT" exec -- sh steal.sh
+  [ "$status" -ne 0 ]
+  [ "$SECONDS" -lt 30 ]
+  [[ $output == *"bind of port"*"already in use"*HPCBOOT_MASTER_PORT* ]]
+}
+
+@test "a master that has no address: every rank says so, doctor too" {
+  at_nowhere() {
+    env -i PATH="$PATH" HPCBOOT_RANK=1 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=1 \
+      HPCBOOT_MASTER_ADDR=no-such-host.invalid HPCBOOT_MASTER_PORT=29500 timeout 30 "$HPCBOOT" "$@"
+  }
+  SECONDS=0
+  run --separate-stderr at_nowhere check --timeout 2
+  [ "$status" -eq 32 ]
+  [ "$SECONDS" -lt 20 ]
+  [[ $stderr == *"cannot reach rank 0 at no-such-host.invalid port 29500: "*"HPCBOOT_MASTER_ADDR"* ]]
+  grep -Eiq 'name (or service|resolution)|no address' <<<"$stderr"
+  run -1 at_nowhere doctor
+  grep -Eq '^problem +master +no-such-host.invalid \(explicit\) has no address here' <<<"$output"
+}

@@ -1,0 +1,232 @@
+#!/usr/bin/env bats
+# `hpcboot exec`: programs of any kind under real launchers, and alone.
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets output, status and stderr in the test's own shell
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
+  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+}
+
+setup() {
+  [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
+}
+
+open_mpi() {
+  mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
+  timeout 60 mpirun --oversubscribe "$@"
+}
+
+# A bare PMIx server (prterun): Open MPI's, without the variables of its own.
+bare_pmix() {
+  open_mpi "${@:1:2}" env -u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u OMPI_COMM_WORLD_LOCAL_RANK \
+    -u OMPI_COMM_WORLD_LOCAL_SIZE "${@:3}"
+}
+
+hydra() {
+  command -v mpiexec.hydra > /dev/null || skip "mpiexec.hydra is not here"
+  timeout 60 mpiexec.hydra "$@"
+}
+
+identity='echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE; echo at $MASTER_ADDR $MASTER_PORT'
+
+# two_ranks LAUNCHER: both know who they are, and agree where to meet.
+two_ranks() {
+  run --separate-stderr "$1" -n 2 "$HPCBOOT" exec -- sh -c "$identity"
+  [ "$status" -eq 0 ]
+  [ "$(grep -v '^at' <<<"$output" | sort)" = $'0 2 0 2 0 1\n1 2 1 2 0 1' ]
+  [ "$(grep '^at' <<<"$output" | sort -u | grep -Ec '^at [0-9a-f.:]+ [0-9]+$')" -eq 1 ]
+  [ "$(grep '^at' <<<"$output" | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "two ranks under mpirun" { two_ranks open_mpi; }
+@test "two ranks under Hydra, which tell each other the port over PMI-1" { two_ranks hydra; }
+@test "two ranks under a bare PMIx server, which tells them their number" { two_ranks bare_pmix; }
+
+@test "two ranks in a shared folder" {
+  export HPCBOOT_EXCHANGE_DIR=$BATS_TEST_TMPDIR HPCBOOT_WORLD_SIZE=2
+  for rank in 0 1; do
+    HPCBOOT_RANK=$rank HPCBOOT_LOCAL_RANK=$rank timeout 60 "$HPCBOOT" exec -- sh -c "$identity" > "$BATS_TEST_TMPDIR/out.$rank" &
+  done
+  wait
+  [ "$(grep -h -v '^at' "$BATS_TEST_TMPDIR"/out.* | sort)" = $'0 2 0 2 0 1\n1 2 1 2 0 1' ]
+  [ "$(grep -h '^at' "$BATS_TEST_TMPDIR"/out.* | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "alone, the program is rank 0 of 1, whatever was set before" {
+  run --separate-stderr env -i PATH="$PATH" LOCAL_WORLD_SIZE=7 GROUP_RANK=3 "$HPCBOOT" exec -- sh -c "$identity"
+  [ "$status" -eq 0 ]
+  [[ $output =~ ^'0 1 0 1 0 1'$'\n''at 127.0.0.1 '[0-9]+$ ]]
+}
+
+@test "in the script of a job of several tasks RANK stays unset, and it is said" {
+  run --separate-stderr env -i PATH="$PATH" SLURM_JOB_ID=7 SLURM_JOB_NODELIST="$(hostname)" SLURM_NTASKS=4 \
+    "$HPCBOOT" exec -- sh -c 'echo "${RANK-unset} ${WORLD_SIZE-unset} $MASTER_ADDR"'
+  [ "$status" -eq 0 ]
+  [ "$output" = "unset unset $(hostname)" ]
+  [[ $stderr == *"not one of the 4 tasks"* ]]
+}
+
+@test "the exit code is the program's; 126, 127 and 2 without one" {
+  run env -i PATH="$PATH" "$HPCBOOT" exec -- sh -c 'exit 42'
+  [ "$status" -eq 42 ]
+  run -127 env -i PATH="$PATH" "$HPCBOOT" exec -- /nonexistent/program
+  [[ $output == *"/nonexistent/program"* ]]
+  run -126 env -i PATH="$PATH" "$HPCBOOT" exec -- /etc/passwd
+  for arguments in 'ls' '--' '' '--timeout 0 -- ls' '--timeout x -- ls' '--nonsense -- ls'; do
+    # shellcheck disable=SC2086 # a list of words
+    run -2 "$HPCBOOT" exec $arguments
+  done
+}
+
+@test "options behind -- are the program's" {
+  run -0 env -i PATH="$PATH" "$HPCBOOT" exec -- echo --help -- --version
+  [ "$output" = "--help -- --version" ]
+}
+
+# bound ARGUMENTS… : the masks that the program of local rank 1 of 2 sees; arguments are variables and options.
+bound() {
+  local variables=() options=()
+  while (($# > 0)); do
+    case $1 in
+      --*) options+=("$1" "$2"); shift ;;
+      *) variables+=("$1") ;;
+    esac
+    shift
+  done
+  run --separate-stderr env -i PATH="$PATH" HPCBOOT_RANK=1 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=1 HPCBOOT_LOCAL_SIZE=2 \
+    HPCBOOT_MASTER_ADDR=n1 HPCBOOT_MASTER_PORT=20001 "${variables[@]}" "$HPCBOOT" exec "${options[@]}" -- \
+    sh -c 'for name in CUDA HIP ROCR; do eval "echo $name=\${${name}_VISIBLE_DEVICES-unset}"; done; echo "ZE=${ZE_AFFINITY_MASK-unset} $LOCAL_RANK"'
+  [ "$status" -eq 0 ]
+}
+
+@test "--gpu-bind auto leaves the program its own device, by the name that the launcher's mask has" {
+  bound --gpu-bind auto CUDA_VISIBLE_DEVICES=GPU-a,GPU-b
+  [ "$output" = $'CUDA=GPU-b\nHIP=unset\nROCR=unset\nZE=unset 1' ]
+  bound --gpu-bind auto CUDA_VISIBLE_DEVICES=MIG-a,MIG-b
+  [ "${lines[0]}" = CUDA=MIG-b ]
+  [[ $stderr != *"the first only"* ]] # what this option mends needs no hint
+  bound --gpu-bind auto CUDA_VISIBLE_DEVICES=2,3 HPCBOOT_DEVICE_ORDER=reverse
+  [ "${lines[0]}" = CUDA=2 ]
+  bound --gpu-bind auto ROCR_VISIBLE_DEVICES=4,5
+  [ "$output" = $'CUDA=unset\nHIP=unset\nROCR=5\nZE=unset 1' ]
+  bound --gpu-bind auto ROCR_VISIBLE_DEVICES=4,5 HIP_VISIBLE_DEVICES=0,1
+  [ "$output" = $'CUDA=unset\nHIP=1\nROCR=4,5\nZE=unset 1' ]
+  bound --gpu-bind auto ZE_AFFINITY_MASK=0.0,0.1
+  [ "$output" = $'CUDA=unset\nHIP=unset\nROCR=unset\nZE=0.1 1' ]
+}
+
+@test "--gpu-bind auto leaves alone what the launcher bound, and --gpu-bind none, the default, everything" {
+  bound --gpu-bind auto CUDA_VISIBLE_DEVICES=3
+  [ "${lines[0]}" = CUDA=3 ]
+  bound --gpu-bind auto CUDA_VISIBLE_DEVICES=
+  [ "${lines[0]}" = CUDA= ]
+  for options in '' '--gpu-bind none'; do
+    # shellcheck disable=SC2086 # a list of words
+    bound $options CUDA_VISIBLE_DEVICES=0,1 ZE_AFFINITY_MASK=0.0,0.1
+    [ "$output" = $'CUDA=0,1\nHIP=unset\nROCR=unset\nZE=0.0,0.1 1' ]
+  done
+  bound CUDA_VISIBLE_DEVICES=MIG-a,MIG-b
+  [[ $stderr == *"the first only: hpcboot exec --gpu-bind auto"* ]]
+  run -2 "$HPCBOOT" exec --gpu-bind closest -- true
+}
+
+@test "--gpu-bind auto in the script of a job of several tasks leaves the tasks their devices" {
+  run --separate-stderr env -i PATH="$PATH" SLURM_JOB_ID=7 SLURM_JOB_NODELIST="$(hostname)" SLURM_NTASKS=4 \
+    CUDA_VISIBLE_DEVICES=0,1,2,3 "$HPCBOOT" exec --gpu-bind auto -- sh -c 'echo $CUDA_VISIBLE_DEVICES'
+  [ "$output" = 0,1,2,3 ]
+}
+
+@test "interfaces that the user told NCCL or Gloo stay" {
+  run --separate-stderr env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=1 HPCBOOT_LOCAL_RANK=0 HPCBOOT_INTERFACE=lo \
+    NCCL_SOCKET_IFNAME=^docker "$HPCBOOT" exec -- sh -c 'echo "$NCCL_SOCKET_IFNAME $GLOO_SOCKET_IFNAME"'
+  [ "$output" = "^docker lo" ]
+  run --separate-stderr env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=1 HPCBOOT_LOCAL_RANK=0 HPCBOOT_INTERFACE=lo \
+    GLOO_SOCKET_IFNAME=eth7 "$HPCBOOT" exec -- sh -c 'echo "$NCCL_SOCKET_IFNAME $GLOO_SOCKET_IFNAME"'
+  [ "$output" = "=lo eth7" ]
+}
+
+@test "without an endpoint and an exchange it says what would help" {
+  run --separate-stderr env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 "$HPCBOOT" exec -- true
+  [ "$status" -eq 29 ]
+  [[ $stderr == *HPCBOOT_EXCHANGE_DIR*HPCBOOT_MASTER_ADDR* ]]
+}
+
+@test "a rank that never comes is an error within the deadline" {
+  SECONDS=0
+  run --separate-stderr env -i PATH="$PATH" HPCBOOT_EXCHANGE_DIR="$BATS_TEST_TMPDIR" HPCBOOT_RANK=0 \
+    HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 timeout 30 "$HPCBOOT" exec --timeout 1 -- true
+  [ "$status" -eq 32 ]
+  [[ $stderr == *"no rank 1 "* ]]
+  [ "$SECONDS" -lt 20 ]
+}
+
+@test "a rank of Hydra may end before the others, and none of hpcboot's processes stays" {
+  run --separate-stderr hydra -n 3 "$HPCBOOT" exec -- sh -c '[ $RANK = 1 ] || sleep 1; echo $RANK' "$BATS_TEST_TMPDIR"
+  [ "$status" -eq 0 ]
+  [ "$(sort <<<"$output" | xargs)" = "0 1 2" ]
+  for _ in 1 2 3 4 5; do
+    pgrep -f "exec.*$BATS_TEST_TMPDIR" > /dev/null || break
+    sleep 1
+  done
+  run ! pgrep -af "exec.*$BATS_TEST_TMPDIR"
+}
+
+@test "an all-reduce of torch.distributed, with no variable set by hand" {
+  /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "/usr/bin/python3 has no torch"
+  cat > "$BATS_TEST_TMPDIR/reduce.py" <<'PY'
+import os, torch, torch.distributed as dist
+dist.init_process_group("gloo", init_method="env://")
+value = torch.tensor([float(dist.get_rank() + 1)])
+dist.all_reduce(value)
+os.write(1, f"{dist.get_rank()} of {dist.get_world_size()}: {value.item():g}\n".encode())
+PY
+  for launcher in open_mpi hydra; do
+    run --separate-stderr $launcher -n 2 "$HPCBOOT" exec -- /usr/bin/python3 "$BATS_TEST_TMPDIR/reduce.py"
+    [ "$status" -eq 0 ]
+    [[ $output == *"0 of 2: 3"* && $output == *"1 of 2: 3"* ]]
+  done
+}
+
+@test "a program of Open MPI starts under it, also after an exchange by PMIx" {
+  command -v mpicc > /dev/null || skip "mpicc is not here"
+  cat > "$BATS_TEST_TMPDIR/hello.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int rank, sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("%d: %d\n", rank, sum);
+  return MPI_Finalize();
+}
+C
+  mpicc -o "$BATS_TEST_TMPDIR/hello" "$BATS_TEST_TMPDIR/hello.c"
+  for launcher in open_mpi bare_pmix; do
+    run --separate-stderr $launcher -n 2 "$HPCBOOT" exec -- "$BATS_TEST_TMPDIR/hello"
+    [ "$status" -eq 0 ]
+    [ "$(sort <<<"$output")" = $'0: 1\n1: 1' ]
+  done
+}
+
+@test "a program of MPICH starts under it, after an exchange by PMI-1" {
+  # Through MPICH's binary interface, whose handles are numbers: its headers are seldom installed beside Open MPI's.
+  /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libmpich.so.12")' 2>/dev/null || skip "libmpich.so.12 is not here"
+  cat > "$BATS_TEST_TMPDIR/hello.py" <<'PY'
+import ctypes, os
+mpi = ctypes.CDLL("libmpich.so.12")
+world, of_int, add = ctypes.c_int(0x44000000), ctypes.c_int(0x4C000405), ctypes.c_int(0x58000003)
+rank, total = ctypes.c_int(), ctypes.c_int()
+mpi.MPI_Init(None, None)
+mpi.MPI_Comm_rank(world, ctypes.byref(rank))
+mpi.MPI_Allreduce(ctypes.byref(rank), ctypes.byref(total), 1, of_int, add, world)
+# In one write: with PYTHONUNBUFFERED the line and its end are two, and Hydra puts another rank's between them.
+os.write(1, f"{rank.value}: {total.value}\n".encode())
+mpi.MPI_Finalize()
+PY
+  run --separate-stderr hydra -n 3 "$HPCBOOT" exec -- /usr/bin/python3 "$BATS_TEST_TMPDIR/hello.py"
+  [ "$status" -eq 0 ]
+  [ "$(sort <<<"$output")" = $'0: 3\n1: 3\n2: 3' ]
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# setup/get-mnist against servers on this machine: whole, cut off, damaged, absent.
+
+files=(train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz
+  t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz)
+
+setup() {
+  command -v python3 >/dev/null || skip "no python3 to serve files with"
+  root=$BATS_TEST_DIRNAME/../..
+  mirror=$BATS_TEST_TMPDIR/mirror
+  folder=$BATS_TEST_TMPDIR/data/mnist
+  sums=$BATS_TEST_TMPDIR/sums
+  servers=()
+  mkdir -p "$mirror"
+  for file in "${files[@]}"; do head -c 10000 /dev/urandom >"$mirror/$file"; done
+  (cd "$mirror" && sha256sum "${files[@]}") >"$sums"
+  unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+}
+
+teardown() {
+  for server in "${servers[@]}"; do kill "$server"; done
+}
+
+# serve NAME FOLDER [OPTION…]: sets $url; the requests are in $BATS_TEST_TMPDIR/NAME.log.
+serve() {
+  local log=$BATS_TEST_TMPDIR/$1.log
+  python3 "$root/tests/support/mirror_server.py" "$2" "$log" "${@:3}" 2>/dev/null 3>&- &
+  servers+=($!)
+  for ((i = 0; i < 100; ++i)); do
+    if [ -s "$log" ]; then break; fi
+    sleep 0.1
+  done
+  url=http://127.0.0.1:$(head -n 1 "$log")/
+}
+
+requests() { tail -n +2 "$BATS_TEST_TMPDIR/$1.log"; }
+
+get_mnist() {
+  run timeout 60 "$root/setup/get-mnist" --dir "$folder" --checksums "$sums" "$@"
+  echo "$output"
+}
+
+# The folder holds the four files of the mirror and nothing else.
+is_complete() {
+  [ "$status" -eq 0 ]
+  diff -r "$mirror" "$folder"
+}
+
+# A PATH with all that the script uses, without curl.
+without_curl() {
+  local tool
+  command -v wget >/dev/null || skip "no wget on this machine"
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  for tool in bash basename cut dirname grep mkdir mv rm sha256sum tail timeout wc wget; do
+    ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin/$tool"
+  done
+  without_curl_path=$BATS_TEST_TMPDIR/bin
+}
+
+@test "four files are downloaded, and a second time nothing is" {
+  serve whole "$mirror"
+  get_mnist --mirror "$url"
+  is_complete
+  [ "$(requests whole | wc -l)" -eq 4 ]
+  get_mnist --mirror "$url"
+  is_complete
+  [ "$(requests whole | wc -l)" -eq 4 ]
+}
+
+@test "a download that is cut off goes on where it stopped" {
+  serve cutting "$mirror" --cut 4000
+  get_mnist --mirror "$url"
+  is_complete
+  requests cutting | grep -qx "/train-images-idx3-ubyte.gz bytes=4000-"
+  requests cutting | grep -qx "/train-images-idx3-ubyte.gz bytes=8000-"
+}
+
+@test "wget serves where curl is missing, and goes on too" {
+  without_curl
+  serve cutting "$mirror" --cut 4000
+  PATH=$without_curl_path get_mnist --mirror "$url"
+  is_complete
+  requests cutting | grep -qx "/train-images-idx3-ubyte.gz bytes=4000-"
+}
+
+@test "the next mirror goes on with what the first had begun" {
+  serve whole "$mirror"
+  mkdir -p "$folder"
+  head -c 2500 "$mirror/${files[0]}" >"$folder/${files[0]}.part"
+  get_mnist --mirror http://127.0.0.1:1/ --mirror "$url"
+  is_complete
+  requests whole | grep -qx "/${files[0]} bytes=2500-"
+}
+
+@test "a server that cannot go on sends the file from its beginning" {
+  serve plain "$mirror" --no-ranges
+  mkdir -p "$folder"
+  head -c 2500 "$mirror/${files[0]}" >"$folder/${files[0]}.part"
+  get_mnist --mirror "$url"
+  is_complete
+}
+
+@test "a beginning of another file is thrown away" {
+  serve whole "$mirror"
+  mkdir -p "$folder"
+  head -c 2500 /dev/zero >"$folder/${files[0]}.part"
+  head -c 20000 /dev/zero >"$folder/${files[1]}.part"
+  get_mnist --mirror "$url"
+  is_complete
+}
+
+@test "a wrong checksum leaves nothing under the file's name" {
+  serve damaged "$mirror"
+  echo more >>"$mirror/${files[1]}"
+  get_mnist --mirror "$url"
+  [ "$status" -eq 1 ]
+  [[ $output == *"no mirror gave ${files[1]}; $url: wrong SHA-256 sum"* ]]
+  [ "$(ls "$folder")" = "${files[0]}" ]
+}
+
+@test "the second mirror is asked where the first is damaged, empty or off" {
+  local other=$BATS_TEST_TMPDIR/other
+  mkdir "$other"
+  for file in "${files[@]:0:2}"; do echo damaged >"$other/$file"; done
+  serve damaged "$other"
+  local first=$url
+  serve whole "$mirror"
+  get_mnist --mirror http://127.0.0.1:1/ --mirror "$first" --mirror "$url"
+  is_complete
+  [ "$(requests damaged | wc -l)" -eq 4 ]
+}
+
+@test "without a network the message names the offline way" {
+  get_mnist --mirror http://127.0.0.1:1/
+  [ "$status" -eq 1 ]
+  [[ $output == *"build/bin/trainer digits"* ]]
+  [ -z "$(ls "$folder")" ]
+}
+
+@test "a server that never answers is given up" {
+  serve silent "$mirror" --stall
+  get_mnist --mirror "$url" --timeout 2
+  [ "$status" -eq 1 ]
+  [[ $output == *"no mirror gave ${files[0]}"* ]]
+}
+
+@test "a file that differs is kept, unless forced, and then until its successor is complete" {
+  serve whole "$mirror"
+  mkdir -p "$folder"
+  echo mine >"$folder/${files[2]}"
+  get_mnist --mirror "$url"
+  [ "$status" -eq 1 ]
+  [[ $output == *"${files[2]}"*"--force"* ]]
+  [ "$(requests whole | wc -l)" -eq 0 ]
+  get_mnist --mirror http://127.0.0.1:1/ --force
+  [ "$status" -eq 1 ]
+  [ "$(cat "$folder/${files[2]}")" = mine ]
+  get_mnist --mirror "$url" --force
+  is_complete
+}
+
+@test "uncompressed files, which would be read first, are kept unless forced" {
+  serve whole "$mirror"
+  mkdir -p "$folder"
+  echo digits >"$folder/${files[0]%.gz}"
+  get_mnist --mirror "$url"
+  [ "$status" -eq 1 ]
+  [[ $output == *"${files[0]%.gz}"* ]]
+  [ "$(ls "$folder")" = "${files[0]%.gz}" ]
+  get_mnist --mirror "$url" --force
+  is_complete
+}
+
+@test "--dry-run prints the plan and changes nothing" {
+  run "$root/setup/get-mnist" --dir "$folder" --dry-run
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 4 ]
+  [[ ${lines[0]} == *440fcabf73cc546f*https://ossci-datasets.s3.amazonaws.com/mnist/* ]]
+  [ ! -e "$BATS_TEST_TMPDIR/data" ]
+}
+
+@test "usage" {
+  run "$root/setup/get-mnist" --help
+  [ "$status" -eq 0 ]
+  [[ $output == usage:* ]]
+  echo "0123  ${files[0]}" >"$BATS_TEST_TMPDIR/short"
+  for wrong in "--nonsense" "--dir" "--timeout soon" "--timeout 0" "--checksums /nowhere" \
+    "--checksums $BATS_TEST_TMPDIR/short"; do
+    # shellcheck disable=SC2086 # an option and its value
+    run "$root/setup/get-mnist" $wrong
+    [ "$status" -eq 2 ]
+  done
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# What build/bin/hello_mpi prints, and that it neither hangs nor takes singletons for a job.
+
+setup() {
+  hello=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hello_mpi
+  [ -x "$hello" ] || skip "hello_mpi is not built: it needs MPI, Boost and fmt"
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+mpirun_is_open_mpi() { mpirun --version 2>/dev/null | grep -q 'Open MPI'; }
+
+@test "two ranks of one host: who is where, and their link" {
+  mpirun_is_open_mpi || skip "no mpirun of Open MPI on this machine"
+  run mpirun --hostfile "$BATS_TEST_DIRNAME/../../setup/hosts.txt" "$hello" --size 1 </dev/null
+  [ "$status" -eq 0 ]
+  [ "${lines[0]%% by *}" = "2 ranks" ]
+  host=$(hostname)
+  [[ $output =~ $host" "+0" "+0" " ]]
+  [[ $output =~ $host" "+1" "+1" " ]]
+  [[ $output =~ $host" "+$host" "+[0-9.]+" "+[0-9]+$'\n' ]]
+  [[ ${lines[-1]} =~ ^"ring of 2 ranks, all at once: "[0-9]+" MiB/s each"$ ]]
+}
+
+@test "alone it is one rank of one" {
+  run "$hello" </dev/null
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == "1 rank by single"* ]]
+  [[ $output != *ring* ]]
+}
+
+@test "ranks that each believe to be alone are an error, not two jobs" {
+  mpirun_is_open_mpi && command -v mpiexec.hydra >/dev/null || skip "needs Open MPI and MPICH's mpiexec.hydra"
+  run mpiexec.hydra -n 2 "$hello" </dev/null
+  [ "$status" -eq 22 ]
+  [[ $output == *"hydra started 2 processes, but each is rank 0 of 1"* ]]
+  [[ $output != *"rank by"* ]]
+}
+
+@test "a rank that does not come is waited for no longer than --timeout" {
+  mpirun_is_open_mpi || skip "no mpirun of Open MPI on this machine"
+  run timeout 60 mpirun --oversubscribe -np 1 "$hello" --timeout 2 : -np 1 sleep 50 </dev/null
+  [ "$status" -eq 32 ]
+  [[ $output == *"not done after 2 s; the last step was starting MPI"* ]]
+  [[ $output == *"setup/check-hosts"* ]]
+}
+
+@test "usage" {
+  run "$hello" --help
+  [ "$status" -eq 0 ]
+  [[ $output == *"Exit code"* ]]
+  run "$hello" --version
+  [[ $output == "hello_mpi "* ]]
+  for words in "--timeout 0" "--size 0" "--size 1025" "--size x" "--siz 1" more; do
+    # shellcheck disable=SC2086 # words are words
+    run "$hello" $words
+    [ "$status" -eq 2 ]
+  done
+}

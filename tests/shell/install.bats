@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# setup/install.sh against fake dpkg and apt commands: nothing on this machine is asked or changed.
+
+setup() {
+  script=$BATS_TEST_DIRNAME/../../setup/install.sh
+  fake=$BATS_TEST_TMPDIR/bin
+  calls=$BATS_TEST_TMPDIR/calls     # what the script ran that would change the machine
+  state=$BATS_TEST_TMPDIR/installed # "name version" a line
+  mkdir "$fake"
+  touch "$calls" "$state"
+  export calls state BATS_TEST_TMPDIR TMPDIR=$BATS_TEST_TMPDIR
+
+  fake_command dpkg-query <<'EOF'
+while read -r name version; do echo "$name installed $version"; done <"$state"
+EOF
+  fake_command dpkg <<'EOF'
+first=$(printf '%s\n' "$2" "$4" | sort -V | head -n 1) # dpkg --compare-versions $2 lt|ge $4
+if [ "$2" != "$4" ] && [ "$first" = "$2" ]; then [ "$3" = lt ]; else [ "$3" = ge ]; fi
+EOF
+  fake_command apt-cache <<'EOF'
+if grep -qx "$2" "$BATS_TEST_TMPDIR/unoffered" 2>/dev/null; then candidate='(none)'; fi
+echo "  Candidate: ${candidate-99.0}"
+EOF
+  fake_command apt-get <<'EOF'
+echo "apt-get $*" >>"$calls"
+for word in "$@"; do
+  case $word in -* | *=* | update | install) ;; *) echo "$word 99.0" >>"$state" ;; esac
+done
+EOF
+  fake_command systemctl <<'EOF'
+echo "systemctl $*" >>"$calls"
+EOF
+  fake_command id <<<'echo 1000'
+  fake_command sudo <<'EOF'
+if [ "$1" = -n ]; then shift; fi
+case $1 in true) ;; install | rm) echo "$*" >>"$calls" ;; *) "$@" ;; esac
+EOF
+  PATH=$fake:$PATH
+}
+
+# fake_command NAME: a command of that name whose body comes on standard input.
+fake_command() {
+  { echo '#!/bin/bash'; cat; } >"$fake/$1"
+  chmod +x "$fake/$1"
+}
+
+never_ran() {
+  if grep -e "$1" "$calls"; then return 1; fi
+}
+
+@test "installs what is missing, once" {
+  run bash "$script" --for run
+  [ "$status" -eq 0 ]
+  grep -q '^apt-get -q update$' "$calls"
+  grep -q '^apt-get .*--no-install-recommends --no-remove install g++ cmake .* libtorch-dev' "$calls"
+  : >"$calls"
+  run bash "$script" --for run
+  [ "$status" -eq 0 ]
+  [ "${#lines[@]}" -eq 1 ]
+  [[ ${lines[0]} == *"nothing is missing"* ]]
+  [ ! -s "$calls" ]
+}
+
+@test "asks apt for the missing package only" {
+  bash "$script" --for run
+  : >"$calls"
+  sed -i '/^libfmt-dev /d' "$state"
+  run bash "$script"
+  [ "$status" -eq 0 ]
+  grep -q 'install libfmt-dev$' "$calls"
+}
+
+@test "a version that is too old counts as missing" {
+  bash "$script" --for run
+  sed -i 's/^cmake .*/cmake 3.18.4-2/' "$state"
+  run bash "$script" --dry-run
+  [[ ${lines[-1]} == *"install --no-install-recommends cmake" ]]
+}
+
+@test "--dry-run changes nothing" {
+  run bash "$script" --for all --dry-run
+  [ "$status" -eq 0 ]
+  [[ $output == *"sudo -n apt-get update"* ]]
+  [[ $output == *"clang-tidy"* ]]
+  [ ! -s "$calls" ]
+}
+
+@test "without root and sudo: the administrator's command, the recipe, exit code 1" {
+  fake_command sudo <<<'exit 1'
+  run bash "$script" --for run
+  [ "$status" -eq 1 ]
+  [[ $output == *"sudo apt-get install --no-install-recommends g++ cmake"* ]]
+  [[ $output == *"CMAKE_PREFIX_PATH"* ]]
+  [ ! -s "$calls" ]
+}
+
+@test "without root where nothing is missing: exit code 0" {
+  bash "$script" --for run
+  fake_command sudo <<<'exit 1'
+  run bash "$script" --for run
+  [ "$status" -eq 0 ]
+}
+
+@test "services of the tests' packages are neither started nor enabled" {
+  run bash "$script" --for test
+  [ "$status" -eq 0 ]
+  for service in ssh.service munge.service slurmctld.service slurmd.service; do
+    grep -qx "systemctl --quiet disable $service" "$calls"
+  done
+  # A policy that the administrator put there stays; ours goes again.
+  if [ -e /usr/sbin/policy-rc.d ]; then
+    never_ran policy-rc.d
+  else
+    grep -qx 'install -m 755 /dev/stdin /usr/sbin/policy-rc.d' "$calls"
+    [ "$(tail -n 1 "$calls")" = 'rm -f /usr/sbin/policy-rc.d' ]
+  fi
+}
+
+@test "a service that was there before is left alone" {
+  echo "openssh-server 1:9.2" >>"$state"
+  run bash "$script" --for test
+  [ "$status" -eq 0 ]
+  never_ran ssh.service
+}
+
+@test "a package that the release does not offer is named; to run, it is needed" {
+  echo slurm-client >"$BATS_TEST_TMPDIR/unoffered"
+  run bash "$script" --for test
+  [ "$status" -eq 0 ]
+  [[ $output == *"not offered by this release in a version that fits: slurm-client"* ]]
+  never_ran 'install.*slurm-client'
+
+  sed -i '/^libtorch-dev /d' "$state"
+  echo libtorch-dev >"$BATS_TEST_TMPDIR/unoffered"
+  run bash "$script" --for run
+  [ "$status" -eq 1 ]
+  [[ $output == *"still missing to build and run: libtorch-dev"* ]]
+}
+
+@test "apt's failure is shown with its last lines" {
+  fake_command apt-get <<<'echo "E: no network" >&2; exit 100'
+  run bash "$script"
+  [ "$status" -eq 1 ]
+  [[ $output == *"E: no network"* ]]
+  [[ $output == *"do: "* ]]
+}
+
+@test "another system gets upstream's names" {
+  tools=$BATS_TEST_TMPDIR/tools
+  mkdir "$tools"
+  ln -s "$(command -v bash)" "$(command -v cat)" "$tools"
+  PATH=$tools run bash "$script"
+  [ "$status" -eq 1 ]
+  [[ $output == *"OpenPMIx"* ]]
+}
+
+@test "usage" {
+  run bash "$script" --help
+  [ "$status" -eq 0 ]
+  run bash "$script" --for nothing
+  [ "$status" -eq 2 ]
+  run bash "$script" --for
+  [ "$status" -eq 2 ]
+  run bash "$script" --nonsense
+  [ "$status" -eq 2 ]
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# The lint scripts find what they are for. Each test breaks one rule in an otherwise clean tree.
+
+setup() {
+  lint=$BATS_TEST_DIRNAME/lint
+  tree=$BATS_TEST_TMPDIR/tree
+  mkdir -p "$tree"/{bootstrap/src/exchange,bootstrap/tool,trainer/torch,jobscripts,setup,build/x}
+  cp "$BATS_TEST_DIRNAME/../../.clang-format" "$tree"
+  printf 'int main() {\n  return 0;\n}\n' >"$tree/bootstrap/tool/main.cpp"
+  printf '#!/bin/bash\necho hello\n' >"$tree/setup/check-hosts"
+}
+
+@test "a clean tree passes; build folders are not looked at" {
+  echo 'int  x=getenv("A");' >"$tree/build/x/generated.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+}
+
+@test "the environment: env.cpp may read it, others may not" {
+  echo 'auto a = std::getenv("A");' >"$tree/bootstrap/src/env.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+  for call in 'getenv("A")' '::setenv("A", "b", 1)' 'std::getenv ("A")'; do
+    echo "auto a = $call;" >"$tree/trainer/torch/a.cpp"
+    run bash "$lint/house-rules.sh" "$tree"
+    [ "$status" -eq 1 ]
+    [[ $output == *"./trainer/torch/a.cpp:1:"* ]]
+  done
+}
+
+@test "printing: programs may, libraries may not, save in comments" {
+  echo '/// std::printf("an example");' >"$tree/bootstrap/src/b.cpp"
+  echo 'void f() { std::cout << std::snprintf(nullptr, 0, ""); }' >"$tree/bootstrap/tool/show.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+  for call in 'std::cout << 1' 'std::fprintf(stderr, "")' 'printf("")' 'fmt::print("")'; do
+    echo "void f() { $call; }" >"$tree/bootstrap/src/a.cpp"
+    run bash "$lint/house-rules.sh" "$tree"
+    [ "$status" -eq 1 ]
+    [[ $output == *"./bootstrap/src/a.cpp:1:"* ]]
+  done
+}
+
+@test "pmix.h stays behind the exchange" {
+  echo '#include <pmix.h>' >"$tree/bootstrap/src/exchange/pmix.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+  echo '#include <pmix.h>' >"$tree/bootstrap/src/resolve.cpp"
+  run bash "$lint/house-rules.sh" "$tree"
+  [ "$status" -eq 1 ]
+  [[ $output == *"./bootstrap/src/resolve.cpp:1:"* ]]
+}
+
+@test "a fixed port in a job script" {
+  echo 'export MASTER_PORT=$(next_port)' >"$tree/jobscripts/a.sh"
+  bash "$lint/house-rules.sh" "$tree"
+  echo 'export MASTER_PORT="29500"' >"$tree/jobscripts/a.sh"
+  run bash "$lint/house-rules.sh" "$tree"
+  [ "$status" -eq 1 ]
+  [[ $output == *"./jobscripts/a.sh:1:"* ]]
+}
+
+@test "shellcheck looks at scripts without a suffix too" {
+  command -v shellcheck >/dev/null || skip "no shellcheck on this machine"
+  bash "$lint/shellcheck.sh" "$tree"
+  printf '#!/usr/bin/env bash\ncd $1\n' >"$tree/setup/check-hosts"
+  run bash "$lint/shellcheck.sh" "$tree"
+  [ "$status" -eq 1 ]
+  [[ $output == *"setup/check-hosts"* ]]
+}
+
+@test "an unformatted file is named" {
+  run bash "$lint/format.sh" "$tree"
+  [ "$status" -ne 77 ] || skip "no clang-format 14 on this machine"
+  [ "$status" -eq 0 ]
+  echo 'int  x=1;' >"$tree/trainer/torch/a.cpp"
+  run bash "$lint/format.sh" "$tree"
+  [ "$status" -eq 1 ]
+  [[ $output == *"trainer/torch/a.cpp" ]]
+}
+
+@test "a tree without files is a failure, not a pass" {
+  empty=$BATS_TEST_TMPDIR/empty
+  mkdir "$empty"
+  run bash "$lint/shellcheck.sh" "$empty"
+  [ "$status" -ne 0 ]
+  run bash "$lint/format.sh" "$empty"
+  [ "$status" -ne 0 ]
+}

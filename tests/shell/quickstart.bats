@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# setup/quickstart.sh and setup/test.sh in a copy of setup/, with fake cmake, ctest and mpirun: the
+# order of the steps, their options, and what a failure says.
+
+setup() {
+  repository=$BATS_TEST_TMPDIR/repository
+  fake=$BATS_TEST_TMPDIR/bin
+  calls=$BATS_TEST_TMPDIR/calls
+  export calls
+  mkdir -p "$repository" "$fake"
+  touch "$calls"
+  cp -r "$BATS_TEST_DIRNAME/../../setup" "$repository/setup"
+  cd "$repository" || return 1
+
+  command_file setup/install.sh <<'EOS'
+echo "install $*" >>"$calls"
+EOS
+  command_file "$fake/cmake" <<'EOS'
+if [ "$1" = --version ]; then
+  echo "cmake version ${FAKE_CMAKE_VERSION-3.25.1}"
+  exit
+fi
+echo "cmake $*" >>"$calls"
+mkdir -p build/bin
+touch build/CMakeCache.txt
+if [ "$1" = --build ]; then
+  cp "$(dirname "$0")/trainer" "$(dirname "$0")/runtable" build/bin/
+fi
+EOS
+  command_file "$fake/trainer" <<'EOS'
+echo "trainer $*" >>"$calls"
+if [ "$1" = digits ]; then mkdir -p "$2" && touch "$2/train-images-idx3-ubyte"; fi
+EOS
+  command_file "$fake/mpirun" <<'EOS'
+if [ "$1" = --version ]; then
+  echo "mpirun (Open MPI) 4.1.4"
+else
+  echo "mpirun $*" >>"$calls"
+fi
+EOS
+  command_file "$fake/runtable" <<<'echo "runtable $*" >>"$calls"'
+  command_file "$fake/ctest" <<<'echo "ctest $*" >>"$calls"; exit "${FAKE_CTEST_CODE-0}"'
+  command_file "$fake/ninja" <<<':'
+  PATH=$fake:$PATH
+}
+
+# command_file PATH: an executable script whose body comes on standard input.
+command_file() {
+  { echo '#!/bin/bash'; cat; } >"$1"
+  chmod +x "$1"
+}
+
+ran() { grep -qe "$1" "$calls"; }
+never_ran() {
+  if grep -e "$1" "$calls"; then return 1; fi
+}
+
+@test "quickstart installs, builds, makes data, trains three times per model and compares, in that order" {
+  run bash setup/quickstart.sh
+  [ "$status" -eq 0 ]
+  run cut -d ' ' -f 1-3 "$calls"
+  [ "${lines[0]}" = "install --for run" ]
+  [ "${lines[1]}" = "cmake --preset default" ]
+  [ "${lines[2]}" = "cmake --build build" ]
+  [ "${lines[3]}" = "trainer digits data/mnist" ]
+  [ "${lines[4]}" = "trainer --mode single" ]
+  [ "${lines[5]}" = "trainer --mode dp" ]
+  [ "${lines[6]}" = "mpirun --bind-to none" ]
+  [ "${lines[7]}" = "trainer --mode single" ]
+  [ "${lines[8]}" = "trainer --mode dp" ]
+  [ "${lines[9]}" = "mpirun --bind-to none" ]
+  [ "${lines[10]}" = "runtable runs" ]
+  [ "${#lines[@]}" -eq 11 ]
+}
+
+@test "single, DP and DDP train on the same samples with the same global batch" {
+  bash setup/quickstart.sh
+  for model in mnistnet resnet50; do
+    single=$(sed -n "s/^trainer --mode single .*--model $model/$model/p" "$calls")
+    dp=$(sed -n "s/^trainer --mode dp .*--model $model/$model/p" "$calls")
+    ddp=$(sed -n "s/^mpirun .* --mode ddp .*--model $model/$model/p" "$calls")
+    [ -n "$single" ]
+    [ "$single" = "$dp" ]
+    [ "$single" = "$ddp" ]
+  done
+}
+
+@test "a second quickstart keeps the options of build/ and the data" {
+  bash setup/quickstart.sh
+  : >"$calls"
+  run bash setup/quickstart.sh --no-install
+  [ "$status" -eq 0 ]
+  never_ran '^install'
+  never_ran 'digits'
+  grep -qx 'cmake build' "$calls"
+}
+
+@test "without Ninja's preset plain options do" {
+  FAKE_CMAKE_VERSION=3.22.1 run bash setup/quickstart.sh
+  [ "$status" -eq 0 ]
+  ran '^cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF'
+}
+
+@test "another MPI gets none of Open MPI's options" {
+  command_file "$fake/mpirun" <<'EOS'
+if [ "$1" = --version ]; then echo "HYDRA build details:"; else echo "mpirun $*" >>"$calls"; fi
+EOS
+  bash setup/quickstart.sh
+  ran '^mpirun -np 2 build/bin/trainer'
+}
+
+@test "the first failure ends quickstart with its exit code and what to do" {
+  command_file "$fake/trainer" <<<'echo "trainer $*" >>"$calls"; if [ "$1" = --mode ]; then exit 41; else mkdir -p "$2"; fi'
+  run bash setup/quickstart.sh
+  [ "$status" -eq 41 ]
+  [[ $output == *"failed after"*"exit code 41"*"mnistnet, one process"* ]]
+  [[ ${lines[-1]} == *"do: "* ]]
+  never_ran '^runtable'
+}
+
+@test "a build without the trainer is no success" {
+  command_file "$fake/cmake" <<<'mkdir -p build; touch build/CMakeCache.txt; echo "cmake version 3.25.1"'
+  run bash setup/quickstart.sh
+  [ "$status" -ne 0 ]
+  [[ $output == *"LibTorch"* ]]
+}
+
+@test "test.sh turns the tests on in a build/ of quickstart, and passes options to ctest" {
+  bash setup/quickstart.sh
+  : >"$calls"
+  run bash setup/test.sh -L unit
+  [ "$status" -eq 0 ]
+  grep -qx 'install --for test' "$calls"
+  grep -qx 'cmake -DHPCBOOT_BUILD_TESTS=ON -DHPCBOOT_BUILD_BENCH=ON build' "$calls"
+  [[ $(tail -n 1 "$calls") == "ctest --test-dir build "*" -L unit" ]]
+}
+
+@test "test.sh has ctest's exit code" {
+  FAKE_CTEST_CODE=8 run bash setup/test.sh --no-install
+  [ "$status" -eq 8 ]
+  never_ran '^install'
+}
+
+@test "usage" {
+  run bash setup/quickstart.sh --help
+  [ "$status" -eq 0 ]
+  run bash setup/test.sh --help
+  [ "$status" -eq 0 ]
+  run bash setup/quickstart.sh --nonsense
+  [ "$status" -eq 2 ]
+  [ ! -s "$calls" ]
+}
+
+@test "hosts.txt names localhost" {
+  [ "$(grep -v '^#' setup/hosts.txt)" = "localhost slots=2" ]
+}

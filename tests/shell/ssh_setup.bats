@@ -1,0 +1,187 @@
+#!/usr/bin/env bats
+# setup/ssh-setup with a home folder of its own and hosts that are folders (fake_ssh.bash). The same
+# against real sshd's: tests/cluster/ssh_setup.bats. authorize and verify: ssh_authorize.bats.
+# shellcheck disable=SC2154 # $lab and $fake are set there
+
+load fake_ssh
+
+setup() {
+  script=$BATS_TEST_DIRNAME/../../setup/ssh-setup
+  make_lab
+  hosts=$BATS_TEST_TMPDIR/hosts
+}
+
+@test "generate: an ed25519 key of mode 600 in a folder of mode 700, and its private half is not shown" {
+  run bash "$script" generate
+  [ "$status" -eq 0 ]
+  [ "$(stat -c %a "$HOME/.ssh" "$HOME/.ssh/id_ed25519" | xargs)" = "700 600" ]
+  [[ $output == *SHA256:*ED25519* ]]
+  [[ $output != *PRIVATE* ]]
+}
+
+@test "generate leaves a key that is there as it is, of any kind" {
+  for kind in ed25519 rsa; do
+    rm -rf "$HOME/.ssh"
+    mkdir -m 700 "$HOME/.ssh"
+    ssh-keygen -q -t $kind -N '' -f "$HOME/.ssh/id_$kind"
+    before=$(tree_hash "$HOME")
+    run bash "$script" generate
+    [ "$status" -eq 0 ]
+    [[ $output == *"id_$kind is there"* ]]
+    [ "$(tree_hash "$HOME")" = "$before" ]
+  done
+  run bash "$script" generate --new-key # beside the RSA key
+  [ "$status" -eq 0 ]
+  [ -f "$HOME/.ssh/id_ed25519" ]
+  before=$(tree_hash "$HOME")
+  bash "$script" generate --new-key
+  [ "$(tree_hash "$HOME")" = "$before" ]
+}
+
+@test "generate makes no key beside one in the agent, and --new-key does" {
+  mkdir -m 700 "$HOME/.ssh"
+  ssh-keygen -q -t ed25519 -N '' -f "$BATS_TEST_TMPDIR/elsewhere"
+  eval "$(ssh-agent -s)" >/dev/null
+  ssh-add -q "$BATS_TEST_TMPDIR/elsewhere"
+  run bash "$script" generate
+  bash "$script" generate --new-key
+  kill "$SSH_AGENT_PID"
+  [ "$status" -eq 0 ]
+  [[ $output == *"the agent has a key"*--new-key* ]]
+  [ -f "$HOME/.ssh/id_ed25519" ]
+}
+
+@test "a public key whose private one is gone is not overwritten" {
+  mkdir -m 700 "$HOME/.ssh"
+  echo precious >"$HOME/.ssh/id_ed25519.pub"
+  run bash "$script" generate
+  [ "$status" -eq 1 ]
+  [[ $output == *"without its private key"* ]]
+  [ "$(cat "$HOME/.ssh/id_ed25519.pub")" = precious ]
+}
+
+@test "wrong modes are corrected, and named" {
+  bash "$script" generate
+  chmod 755 "$HOME/.ssh"
+  chmod 644 "$HOME/.ssh/id_ed25519"
+  chmod 775 "$HOME"
+  run bash "$script" generate
+  [ "$status" -eq 0 ]
+  [[ $output == *"mode of $HOME/.ssh to 700 (it was 755)"* ]]
+  [[ $output == *"id_ed25519 to 600 (it was 644)"* ]]
+  [[ $output == *"chmod go-w $HOME"* ]]
+  [ "$(stat -c %a "$HOME" "$HOME/.ssh" "$HOME/.ssh/id_ed25519" | xargs)" = "775 700 600" ]
+}
+
+@test "--dry-run changes nothing, in any verb" {
+  make_host lab1
+  make_host lab2
+  bash "$script" generate
+  let_in lab1
+  chmod 755 "$HOME/.ssh"
+  printf '%s\n' lab1 lab2 >"$hosts"
+  before=$(tree_hash "$HOME" "$lab"/lab?)
+  for words in "generate --new-key" "authorize --yes --mesh --config" check verify; do
+    # shellcheck disable=SC2086 # words are words
+    run bash "$script" $words --hosts "$hosts" --dry-run
+    [ "$(tree_hash "$HOME" "$lab"/lab?)" = "$before" ]
+  done
+  run bash "$script" authorize --yes --config --hosts "$hosts" --dry-run
+  [ "$status" -eq 0 ]
+  [[ $output == *"would set the mode of $HOME/.ssh to 700"* ]]
+  [[ $output == *"would see to it that lab1 has the key"* ]]
+  [[ $output == *"would put the line 'Include"* ]]
+  rm -rf "$HOME/.ssh"
+  run bash "$script" generate --dry-run
+  [ "$status" -eq 0 ]
+  [[ $output == *"would make the key"* ]]
+  [ ! -e "$HOME/.ssh" ]
+}
+
+@test "check tells modes, keys and an encrypted key without agent, and changes nothing" {
+  make_host lab1
+  mkdir -m 755 "$HOME/.ssh"
+  ssh-keygen -q -t ed25519 -N secretphrase -f "$HOME/.ssh/id_ed25519"
+  let_in lab1
+  chmod 666 "$lab/lab1/.ssh/authorized_keys"
+  cp "$lab/lab1/.ssh/authorized_keys" "$HOME/.ssh/authorized_keys"
+  chmod 664 "$HOME/.ssh/authorized_keys"
+  echo lab1 >"$hosts"
+  before=$(tree_hash "$HOME" "$lab"/lab?)
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"wrong  $HOME/.ssh has mode 755, not 700"* ]]
+  [[ $output == *"authorized_keys has mode 664, not 600"* ]]
+  [[ $output == *"passphrase, not in the agent: ssh-add $HOME/.ssh/id_ed25519"* ]]
+  [ "$(tree_hash "$HOME" "$lab"/lab?)" = "$before" ]
+}
+
+@test "localhost needs no ssh: hosts.txt as it ships is fine" {
+  bash "$script" generate
+  run bash "$script" verify --hosts "$BATS_TEST_DIRNAME/../../setup/hosts.txt"
+  [ "$status" -eq 0 ]
+  [ "$(cell localhost 2)" = here ]
+  [ ! -e "$lab/calls" ]
+}
+
+@test "hosts files in the forms of Open MPI and MPICH" {
+  make_host lab1
+  make_host lab2
+  bash "$script" generate
+  let_in lab1
+  let_in lab2
+  printf '%s\r\n' '# my machines' '' ' lab1 slots = 2 max_slots=4 # the fast one' 'me@lab2:3' lab1 >"$hosts"
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  [ "$(cell lab1 3)" = yes ]
+  [ "$(cell me@lab2 3)" = yes ]
+  [ "$(grep -c '^lab1 ' <<<"$output")" -eq 1 ]
+}
+
+@test "a bad line of the hosts file is named, with exit code 2, before anything is done" {
+  for line in 'lab1 slots=two' 'lab1:0' '-oProxyCommand=touch' '+n0' '^lab1' 'lab1 lab2' 'lab1;reboot' \
+    'a b@lab1' 'lab1 slots=4 max_slots=2' 'lab1 slots'; do
+    printf 'lab0\n%s\n' "$line" >"$hosts"
+    run bash "$script" authorize --hosts "$hosts" --yes
+    [ "$status" -eq 2 ]
+    [[ $output == *"line 2 of $hosts: '$line'"* ]]
+  done
+  echo '# nobody' >"$hosts"
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 2 ]
+  [[ $output == *"names no host"* ]]
+  [ ! -e "$lab/calls" ]
+}
+
+@test "a missing ssh-keygen is named with its package" {
+  for command in bash dirname cat mktemp realpath ssh ssh-keyscan ssh-add timeout; do
+    ln -sf "$(command -v $command)" "$BATS_TEST_TMPDIR/few-$command"
+  done
+  mkdir "$BATS_TEST_TMPDIR/few"
+  for file in "$BATS_TEST_TMPDIR"/few-*; do mv "$file" "$BATS_TEST_TMPDIR/few/${file##*few-}"; done
+  PATH=$BATS_TEST_TMPDIR/few run bash "$script" generate
+  [ "$status" -eq 1 ]
+  [[ $output == *"no ssh-keygen"*openssh-client* ]]
+}
+
+@test "an identity that others can read is refused, as ssh would" {
+  ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
+  chmod 644 "$BATS_TEST_TMPDIR/cloud.pem"
+  echo lab1 >"$hosts"
+  run bash "$script" verify --hosts "$hosts" --identity "$BATS_TEST_TMPDIR/cloud.pem"
+  [ "$status" -eq 1 ]
+  [[ $output == *"chmod 600"* ]]
+}
+
+@test "usage" {
+  run bash "$script" --help
+  [ "$status" -eq 0 ]
+  [[ $output == *"An example"* ]]
+  echo lab1 >"$hosts"
+  for words in "" "frobnicate" "check" "check generate" "check --hosts /nowhere" "check --timeout 0 --hosts $hosts" \
+    "check --hosts $hosts --jump -x" "check --hosts $hosts --home /nowhere" "verify --hosts"; do
+    # shellcheck disable=SC2086 # words are words
+    run bash "$script" $words
+    [ "$status" -eq 2 ]
+  done
+}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::test {
+
+/// The Error that `action` throws; a failure of the test where it throws none.
+inline std::optional<Error> error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return std::nullopt;
+}
+
+}  // namespace hpcboot::test

@@ -1,0 +1,21 @@
+"""Prints what TensorBoard itself reads in a folder: `TAG STEP VALUE` a line, texts as their first line.
+
+usage: read_events.py FOLDER
+"""
+import sys
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+events = EventAccumulator(sys.argv[1], size_guidance={"scalars": 0, "tensors": 0})
+events.Reload()
+for tag in events.Tags()["scalars"]:
+    for point in events.Scalars(tag):
+        print(tag, point.step, "%.6g" % point.value)
+for tag in events.Tags()["tensors"]:
+    metadata = events.SummaryMetadata(tag)
+    for point in events.Tensors(tag):
+        text = point.tensor_proto.string_val
+        if text:
+            print(tag, metadata.plugin_data.plugin_name, text[0].decode().splitlines()[-1])
+        else:
+            print(tag, point.step, "%.6g" % point.tensor_proto.float_val[0])

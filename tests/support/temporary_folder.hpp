@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace hpcboot::test {
+
+/// A folder of this test alone, removed at its end. Everybody may enter it, so that a test can do
+/// without root's rights in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = ::testing::TempDir() + "hpcboot_XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp: " + name);
+    ::chmod(name.c_str(), 0755);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+/// Gives up root's rights, which no permission binds, as long as it lives.
+class WithoutRoot {
+ public:
+  WithoutRoot() : was_root_(::geteuid() == 0) {
+    constexpr uid_t kNobody = 65534;
+    bound_ = !was_root_ || ::seteuid(kNobody) == 0;
+  }
+  ~WithoutRoot() {
+    if (was_root_ && bound_ && ::seteuid(0) != 0) std::abort();
+  }
+  WithoutRoot(const WithoutRoot&) = delete;
+  WithoutRoot& operator=(const WithoutRoot&) = delete;
+
+  /// False where a container has no other user: the test cannot be made then.
+  bool bound() const { return bound_; }
+
+ private:
+  bool was_root_;
+  bool bound_;
+};
+
+}  // namespace hpcboot::test

@@ -1,0 +1,53 @@
+"""Files of torch.save() for tests/unit/pt_data_test.cpp, and the reading of ours.
+
+usage: torch_save.py save FILE     a data set of 5 + 3 images, 2 x 3 pixels of value i, labels i
+       torch_save.py load FILE     checks a file of test::CountingSet(37) and (11), 1 x 3 x 4
+       torch_save.py odd FOLDER    files that are no data set
+Exit code 77: a package is missing; the last line on stdout says which.
+"""
+import sys
+
+try:
+    import torch
+except ImportError as cause:
+    print(cause)
+    sys.exit(77)
+
+
+def images(count):
+    return torch.arange(count, dtype=torch.uint8).reshape(-1, 1, 1).repeat(1, 2, 3)
+
+
+def save(path):
+    # Views and unusual strides are what people save, too.
+    train = torch.cat([images(5), images(5)], 0)[:5].transpose(1, 2).contiguous().transpose(1, 2)
+    test = (images(3).float() / 255).unsqueeze(1)
+    torch.save({"train/images": train, "train/labels": torch.arange(5),
+                "test": {"images": test, "labels": torch.arange(3, dtype=torch.int32)},
+                "made by": "a test", "version": 3}, path)
+
+
+def load(path):
+    try:
+        tensors = torch.load(path, weights_only=True)
+    except TypeError:  # before PyTorch 1.13
+        tensors = torch.load(path)
+    for name, count in (("train", 37), ("test", 11)):
+        expected = (torch.arange(count).reshape(-1, 1) + torch.arange(12)).to(torch.uint8)
+        assert torch.equal(tensors[name + "/images"], expected.reshape(count, 1, 3, 4)), name
+        assert torch.equal(tensors[name + "/labels"], torch.arange(count) % 10), name
+
+
+def odd(folder):
+    torch.save([1, 2], folder + "/list.pt")
+    torch.save(torch.zeros(3), folder + "/tensor.pt")
+    torch.save({"train/images": torch.zeros(4, 2, 2), "labels": torch.arange(4)}, folder + "/no_labels.pt")
+    torch.save({"train/images": torch.zeros(1).expand(1 << 30, 2, 2), "train/labels": torch.arange(4)},
+               folder + "/expanded.pt")
+    torch.save({"train/images": torch.zeros(4, 2, 2, dtype=torch.complex64), "train/labels": torch.arange(4)},
+               folder + "/complex.pt")
+    torch.save({"train/images": torch.zeros(4, 2, 2), "train/labels": torch.arange(4)},
+               folder + "/legacy.pt", _use_new_zipfile_serialization=False)
+
+
+{"save": save, "load": load, "odd": odd}[sys.argv[1]](sys.argv[2])

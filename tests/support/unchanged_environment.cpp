@@ -1,0 +1,22 @@
+#include <gtest/gtest.h>
+
+#include "hpcboot/env.hpp"
+
+// Fails any test program that changes its own environment: everything in the library is a function
+// of an Env, so no test has a reason to.
+namespace {
+
+class UnchangedEnvironment : public testing::Environment {
+ public:
+  void SetUp() override { before_ = hpcboot::Env::from_process(); }
+  void TearDown() override {
+    EXPECT_EQ(before_.variables(), hpcboot::Env::from_process().variables());
+  }
+
+ private:
+  hpcboot::Env before_;
+};
+
+const auto* const kRegistered = testing::AddGlobalTestEnvironment(new UnchangedEnvironment);
+
+}  // namespace

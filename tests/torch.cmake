@@ -1,0 +1,23 @@
+# Tests of hpcboot::torch and of the models.
+if(NOT HPCBOOT_HAVE_TORCH)
+  return()
+endif()
+
+set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
+    "Python with torch and torchvision, for the tests that compare with them")
+
+hpcboot_add_test(NAME torch_test
+  SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp unit/models_test.cpp
+          unit/process_group_test.cpp unit/torch_reference_test.cpp
+  LIBRARIES hpcboot::torch hpcboot_models LABELS unit TIMEOUT 120)
+# For this file alone: the precompiled header is shared, so definitions of the target have to be too.
+set_property(SOURCE unit/torch_reference_test.cpp PROPERTY COMPILE_DEFINITIONS
+  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
+  HPCBOOT_TEST_REFERENCE="${CMAKE_CURRENT_LIST_DIR}/support/torch_reference.py")
+# Shared by the programs that use LibTorch.
+target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
+
+hpcboot_add_test(NAME ddp_test
+  SOURCES torch/main.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp torch/sync_batch_norm_test.cpp
+  LIBRARIES hpcboot::torch hpcboot_models RANKS 1 2 4 TIMEOUT 180)
+target_precompile_headers(ddp_test REUSE_FROM torch_test)

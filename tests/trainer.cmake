@@ -1,0 +1,29 @@
+# Tests of the program trainer: its parts, and whole runs alone and under mpirun.
+if(NOT TARGET hpcboot_loop OR NOT TARGET trainer)
+  return()
+endif()
+
+hpcboot_add_test(NAME loop_test SOURCES unit/loop_test.cpp
+  LIBRARIES hpcboot_loop LABELS unit)
+target_precompile_headers(loop_test REUSE_FROM torch_test)
+
+hpcboot_add_test(NAME optimization_test SOURCES unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
+  LIBRARIES hpcboot_loop LABELS unit)
+set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
+  HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
+  HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
+
+# Each test of these bats files is a whole run of the program, so they are a label of their own.
+foreach(_name IN ITEMS runs data)
+  if(BATS_EXECUTABLE)
+    add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
+  else()
+    add_test(NAME trainer.${_name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no bats was found at configure time")
+    set_tests_properties(trainer.${_name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
+  endif()
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi" TIMEOUT 400 PROCESSORS 2
+    ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
+endforeach()
+
+hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
+  LIBRARIES hpcboot_loop LABELS unit)

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# Whole runs of the trainer on each kind of data, and its verbs for data files.
+
+setup_file() {
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+  export trainer=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/trainer
+  export small="--model mnistnet --image-size 28 --batch-size 32 --threads 1 --runs-dir runs"
+}
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+losses() { cut -d, -f3 "$1"/metrics.csv; }
+
+@test "synthetic images are learnt, of three channels by two ranks as well" {
+  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  # shellcheck disable=SC2086 # options, meant to be split
+  mpirun -np 2 --oversubscribe "$trainer" $small --data synthetic:640x3x28x28 --lr 1e-3 --epochs 2
+  python3 - runs/*/run.json <<'PY'
+import json, sys
+run = json.load(open(sys.argv[1]))
+assert (run["train_samples"], run["validation_samples"]) == (640, 106), run
+assert run["epochs"][-1]["validation_accuracy"] > 0.9, run["epochs"]
+PY
+}
+
+@test "data that is none is told with what is taken" {
+  echo hello >notes.txt
+  # shellcheck disable=SC2086
+  run "$trainer" $small --data notes.txt
+  [ "$status" -eq 40 ]
+  [[ $output == *"notes.txt', a file of a kind that is not known"*"synthetic:NxCxHxW"* ]]
+}
+
+@test "a run on any format has the losses of MNIST's files" {
+  "$trainer" digits mnist --train 320 --test 60 >/dev/null
+  "$trainer" convert mnist a.h5
+  "$trainer" convert a.h5 b.h5 --chunk 7 --compress 4
+  "$trainer" convert b.h5 c.safetensors
+  "$trainer" convert c.safetensors d.pt
+  "$trainer" convert d.pt e
+  for data in mnist b.h5 c.safetensors d.pt e; do
+    rm -rf runs
+    # shellcheck disable=SC2086
+    "$trainer" $small --data $data >/dev/null
+    losses runs/* >"losses.$data"
+    cmp "losses.mnist" "losses.$data"
+  done
+  [ "$(wc -l <losses.mnist)" -eq 11 ]
+}
+
+@test "convert overwrites nothing unless told, and names what it takes" {
+  "$trainer" convert synthetic:20x1x8x8 a.safetensors
+  run "$trainer" convert synthetic:20x1x8x8 a.safetensors
+  [ "$status" -eq 42 ]
+  [[ $output == *"a.safetensors' is there already"*--force* ]]
+  "$trainer" convert synthetic:24x1x8x8 a.safetensors --force
+  run "$trainer" convert a.safetensors b.txt
+  [ "$status" -eq 40 ]
+  [[ $output == *"b.txt"*FILE.h5* ]]
+  for bad in "" "a.safetensors" "a b c" "a b.h5 --compress 10" "a b.h5 --chunk -1"; do
+    # shellcheck disable=SC2086
+    run "$trainer" convert $bad
+    echo "$bad: $status $output"
+    [ "$status" -eq 2 ]
+  done
+}
+
+@test "under a launcher rank 0 converts, and all ranks end with its exit code" {
+  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  run mpirun -np 2 --oversubscribe "$trainer" convert synthetic:20x1x8x8 a.safetensors
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output == *"23 images in a.safetensors"* ]]
+  # shellcheck disable=SC2016 # for the ranks' shell
+  run mpirun -np 2 --oversubscribe sh -c '"$0" convert synthetic:20x1x8x8 a.safetensors; echo "code $?"' "$trainer"
+  echo "$output"
+  [ "$(grep -o 'code 42' <<<"$output" | wc -l)" -eq 2 ]
+  [ "$(grep -o 'is there already' <<<"$output" | wc -l)" -eq 1 ]
+}
+
+@test "inspect tells what is in a file" {
+  "$trainer" convert synthetic:20x1x8x8 a.h5 --compress 1
+  run "$trainer" inspect a.h5
+  [ "$status" -eq 0 ]
+  [[ $output == *"train/images  uint8  20 x 1 x 8 x 8  20 x 1 x 8 x 8  gzip 1, fletcher32"* ]]
+  [[ $output == *"train: 20 images of 1x8x8 (uint8)"*"label "*░* ]]
+  "$trainer" inspect a.h5 --json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["arrays"]) == 4'
+  run "$trainer" inspect none.h5
+  [ "$status" -eq 40 ]
+}
+
+@test "a run leaves events that TensorBoard reads, unless told not to" {
+  python=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/../tests/tensorboard-venv/bin/python
+  # shellcheck disable=SC2086
+  "$trainer" $small --data synthetic:64x1x28x28 --epochs 2
+  # shellcheck disable=SC2086
+  "$trainer" $small --data synthetic:64x1x28x28 --no-tensorboard --comment none
+  [ "$(find runs -name 'events.out.tfevents.*' | wc -l)" -eq 1 ]
+  "$python" -c 'import tensorboard' || skip "no tensorboard in the environment of the test tensorboard_venv"
+  run "$python" "$BATS_TEST_DIRNAME/../support/read_events.py" runs/*1x1
+  echo "$output"
+  [ "$(grep -c '^step/loss ' <<<"$output")" -eq 4 ]
+  [ "$(grep -c '^epoch/validation_accuracy ' <<<"$output")" -eq 2 ]
+  [[ $output == *"config text "* ]]
+}
+
+@test "every rank is told in a line at the start" {
+  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  # shellcheck disable=SC2086
+  run mpirun -np 2 --oversubscribe "$trainer" $small --data synthetic:64x1x28x28
+  echo "$output"
+  [ "$status" -eq 0 ]
+  host=$(hostname)
+  for rank in 0 1; do
+    grep -qE "^rank $rank of 2: host $host, pid [0-9]+, local rank $rank, device cpu, gloo over [a-z0-9]+$" <<<"$output"
+  done
+  # shellcheck disable=SC2086
+  "$trainer" $small --data synthetic:64x1x28x28 >out
+  grep -qE "^rank 0 of 1: host $host, pid [0-9]+, local rank 0, device cpu, alone$" out
+}

@@ -1,0 +1,148 @@
+#include "datasets/batch_loader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace hpcboot::data {
+namespace {
+
+/// Image i is one pixel of value i % 251, labelled i % 10.
+MemoryDataset numbered_set(std::int64_t count) {
+  ImageSet set;
+  set.count = count;
+  set.rows = set.cols = 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    set.pixels.push_back(static_cast<std::uint8_t>(i % 251));
+    set.labels.push_back(static_cast<std::uint8_t>(i % 10));
+  }
+  return MemoryDataset(std::move(set));
+}
+
+std::vector<std::int64_t> range(std::int64_t count) {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  return indices;
+}
+
+float value_of(std::int64_t pixel) {
+  return (static_cast<float>(pixel) / 255.0F - kMnistMean) / kMnistStd;
+}
+
+struct Shape {
+  std::int64_t images;
+  std::int64_t batch_size;
+  LoaderOptions options;
+  std::vector<std::int64_t> sizes;  ///< of the batches expected
+};
+
+LoaderOptions options(int threads, int prefetch, bool drop_last = false) {
+  LoaderOptions options;
+  options.threads = threads;
+  options.prefetch = prefetch;
+  options.drop_last = drop_last;
+  return options;
+}
+
+TEST(BatchLoader, DeliversEveryImageInOrder) {
+  for (const Shape& shape :
+       {Shape{10, 4, options(1, 1), {4, 4, 2}}, Shape{10, 4, options(2, 3), {4, 4, 2}},
+        Shape{10, 4, options(4, 1), {4, 4, 2}}, Shape{10, 4, options(2, 4, true), {4, 4}},
+        Shape{8, 4, options(3, 2, true), {4, 4}}, Shape{8, 4, options(1, 9), {4, 4}},
+        Shape{3, 4, options(2, 2), {3}}, Shape{3, 4, options(2, 2, true), {}},
+        Shape{0, 4, options(2, 2), {}}}) {
+    SCOPED_TRACE(std::to_string(shape.images) + " images, " +
+                 std::to_string(shape.options.threads) + " threads");
+    const MemoryDataset set = numbered_set(shape.images);
+    auto indices = range(shape.images);
+    std::reverse(indices.begin(), indices.end());
+    BatchLoader loader(set, indices, shape.batch_size, 3, shape.options);
+    EXPECT_EQ(loader.batches(), static_cast<std::int64_t>(shape.sizes.size()));
+    Batch batch;
+    std::size_t seen = 0;
+    for (const std::int64_t size : shape.sizes) {
+      ASSERT_TRUE(loader.next(batch));
+      ASSERT_EQ(batch.size, size);
+      ASSERT_EQ(batch.labels.size(), static_cast<std::size_t>(size));
+      ASSERT_EQ(batch.images.size(), static_cast<std::size_t>(size) * 9);
+      for (std::size_t i = 0; i < batch.labels.size(); ++i, ++seen) {
+        EXPECT_EQ(batch.labels[i], indices[seen] % 10);
+        for (std::size_t p = 0; p < 9; ++p) {
+          EXPECT_FLOAT_EQ(batch.images[i * 9 + p], value_of(indices[seen]));
+        }
+      }
+    }
+    EXPECT_FALSE(loader.next(batch));
+    EXPECT_FALSE(loader.next(batch));
+  }
+}
+
+TEST(BatchLoader, ReusesTheMemoryOfBatches) {
+  const MemoryDataset set = numbered_set(400);
+  BatchLoader loader(set, range(400), 4, 8, options(2, 3));
+  Batch batch;
+  std::set<const float*> buffers;
+  while (loader.next(batch)) buffers.insert(batch.images.data());
+  EXPECT_LE(buffers.size(), 4U);  // those of three slots, and the caller's
+}
+
+TEST(BatchLoader, RethrowsWhatAWorkerThrewInItsTurn) {
+  const MemoryDataset set = numbered_set(10);
+  auto indices = range(10);
+  indices[5] = 10;  // of batch 2
+  BatchLoader loader(set, indices, 2, 4, options(2, 4));
+  Batch batch;
+  EXPECT_TRUE(loader.next(batch));
+  EXPECT_TRUE(loader.next(batch));
+  EXPECT_THROW(loader.next(batch), std::out_of_range);
+  EXPECT_THROW(loader.next(batch), std::out_of_range);
+}
+
+TEST(BatchLoader, EndsAtAnyMoment) {
+  const MemoryDataset set = numbered_set(1000);
+  for (int taken = 0; taken < 40; ++taken) {
+    BatchLoader loader(set, range(1000), 3, 16, options(1 + taken % 3, 1 + taken % 4));
+    Batch batch;
+    for (int i = 0; i < taken; ++i) ASSERT_TRUE(loader.next(batch));
+  }
+}
+
+TEST(BatchLoader, PreparesWhileTheCallerIsBusy) {
+  const MemoryDataset set = numbered_set(64);
+  BatchLoader loader(set, range(64), 16, 4, options(1, 4));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  Batch batch;
+  while (loader.next(batch)) EXPECT_EQ(loader.wait_seconds(), 0.0);
+  EXPECT_EQ(loader.total_wait_seconds(), 0.0);
+}
+
+TEST(BatchLoader, TellsHowLongItWaited) {
+  const MemoryDataset set = numbered_set(4096);
+  BatchLoader loader(set, range(4096), 4096, 64, options(1, 1));
+  Batch batch;
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(loader.next(batch));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_GT(loader.wait_seconds(), 0.0);
+  EXPECT_LE(loader.wait_seconds(), elapsed.count());
+  EXPECT_EQ(loader.total_wait_seconds(), loader.wait_seconds());
+  EXPECT_FALSE(loader.next(batch));
+  EXPECT_EQ(loader.wait_seconds(), 0.0);
+}
+
+TEST(BatchLoader, RefusesSizesThatAreNone) {
+  const MemoryDataset set = numbered_set(4);
+  EXPECT_THROW(BatchLoader(set, range(4), 0, 4), std::invalid_argument);
+  EXPECT_THROW(BatchLoader(set, range(4), 2, 0), std::invalid_argument);
+  EXPECT_THROW(BatchLoader(set, range(4), 2, 4, options(0, 1)), std::invalid_argument);
+  EXPECT_THROW(BatchLoader(set, range(4), 2, 4, options(1, 0)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace hpcboot::data

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/launch_source.hpp"
+#include "support/temporary_folder.hpp"
+
+// bootstrap/README.md is the reference of the launchers: its tables are those of the code.
+namespace hpcboot {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// Cells of every line of a table, without spaces at their ends and without backquotes.
+std::vector<Row> table_after(const std::string& heading) {
+  const std::string text = test::read_text(HPCBOOT_BOOTSTRAP_README);
+  const std::size_t begin = text.find("\n## " + heading + "\n");
+  EXPECT_NE(begin, std::string::npos) << heading;
+  std::istringstream lines(text.substr(begin + 1));
+  std::vector<Row> rows;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.front() != '|') {
+      if (!rows.empty()) break;
+      continue;
+    }
+    Row row;
+    std::istringstream cells(line.substr(1));
+    for (std::string cell; std::getline(cells, cell, '|');) {
+      cell.erase(std::remove(cell.begin(), cell.end(), '`'), cell.end());
+      const std::size_t first = std::min(cell.find_first_not_of(' '), cell.size());
+      row.push_back(cell.substr(first, cell.find_last_not_of(' ') + 1 - first));
+    }
+    rows.push_back(row);
+  }
+  rows.erase(rows.begin(), rows.begin() + 2);
+  return rows;
+}
+
+std::string word_for(Level level) {
+  switch (level) {
+    case Level::explicit_settings:
+      return "explicit settings";
+    case Level::elastic_agent:
+      return "elastic agent";
+    case Level::mpi_launcher:
+      return "MPI launcher";
+    case Level::scheduler_step:
+      return "scheduler's step";
+    case Level::pod:
+      return "pod";
+    case Level::generic:
+      return "generic";
+    case Level::library:
+      return "library";
+  }
+  return "";
+}
+
+TEST(BootstrapReadme, PrecedenceIsTheCodes) {
+  std::vector<Row> expected;
+  for (const LaunchSource* source : launch_sources()) {
+    expected.push_back(
+        {std::string(source->name), word_for(source->level), std::string(source->why_here)});
+  }
+  expected.push_back({"single", "", "no launcher placed this process"});
+  EXPECT_EQ(table_after("Precedence"), expected);
+}
+
+TEST(BootstrapReadme, LevelsNeverRise) {
+  for (std::size_t i = 1; i < launch_sources().size(); ++i)
+    EXPECT_LE(launch_sources()[i - 1]->level, launch_sources()[i]->level) << i;
+}
+
+TEST(BootstrapReadme, EveryLauncherHasItsVariables) {
+  std::vector<std::string> names;
+  for (const Row& row : table_after("Variables by launcher"))
+    names.push_back(row[0].substr(0, row[0].find(' ')));
+  std::vector<std::string> expected;
+  for (const LaunchSource* source : launch_sources()) expected.emplace_back(source->name);
+  EXPECT_EQ(names, expected);
+}
+
+TEST(BootstrapReadme, EveryErrorCodeIsListed) {
+  std::map<std::string, std::string> listed;
+  for (const Row& row : table_after("Error codes")) listed[row[0]] = row[1];
+  for (int number = 20; number < 64; ++number) {
+    const std::string name(name_of(static_cast<ErrorCode>(number)));
+    const auto found = listed.find(std::to_string(number));
+    EXPECT_EQ(found == listed.end() ? "unknown" : found->second, name) << number;
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,103 @@
+#include "json/capture_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hpcboot/redact.hpp"
+#include "json/facts_json.hpp"
+#include "json/resolution_json.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot {
+namespace {
+
+using test::expect_error;
+using test::write_text;
+using testing::ElementsAre;
+
+TEST(CaptureFolder, RanksByNumberThenTheOthers) {
+  const test::TemporaryFolder folder;
+  for (const char* file :
+       {"rank10.env", "rank2.env", "n1-77.env", "rank3.hostname", "rank2.hostname", "expected.json",
+        "rank2.facts.json", "rank4.env.partial"}) {
+    write_text(folder.path() / file, "");
+  }
+  EXPECT_THAT(list_capture(folder.path()), ElementsAre("rank2", "rank3", "rank10", "n1-77"));
+}
+
+TEST(CaptureFolder, AFolderWithoutRanksIsAnError) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path();
+  expect_error(
+      ErrorCode::unreadable_file, [&] { list_capture(path); }, "no captured rank in " + path);
+  expect_error(
+      ErrorCode::unreadable_file, [&] { list_capture(path + "/none"); }, path + "/none");
+}
+
+TEST(CaptureFolder, ReadsWhatIsThere) {
+  const test::TemporaryFolder folder;
+  Facts facts;
+  facts.user_id = 4242;
+  facts.device_count = 4;
+  facts.device_distance = {{32, 32, 10, 10}};
+  facts.pmi_fd_is_open_socket = true;
+  facts.interfaces = {{"ib0", "10.0.0.1", false, true, 100000},
+                      {"eth0", "fd00::1", true, false, 0}};
+  write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
+  write_text(folder.path() / "rank0.hostname", "n1.cluster\n");
+  write_text(folder.path() / "rank0.facts.json", to_json(facts).dump());
+  write_text(folder.path() / "rank0.nodefile", "n1\nn2\n");
+  const CapturedRank rank = read_captured_rank(folder.path(), "rank0");
+  EXPECT_EQ(rank.facts.hostname, "n1.cluster");
+  EXPECT_EQ(to_json(rank.facts), to_json(facts));
+  EXPECT_EQ(rank.facts.user_id, 4242);
+  EXPECT_EQ(rank.facts.interfaces->at(1).address, "fd00::1");
+  EXPECT_THAT(resolve(rank.env, rank.facts, rank.options).hosts, ElementsAre("n1", "n2"));
+}
+
+TEST(CaptureFolder, ANodefileForAllRanks) {
+  const test::TemporaryFolder folder;
+  write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
+  write_text(folder.path() / "rank0.hostname", "\n");
+  write_text(folder.path() / "nodefile", "n3\n");
+  const CapturedRank rank = read_captured_rank(folder.path(), "rank0");
+  EXPECT_FALSE(rank.facts.hostname);
+  EXPECT_THAT(resolve(rank.env, rank.facts, rank.options).hosts, ElementsAre("n3"));
+}
+
+TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path();
+  const auto read = [&] { read_captured_rank(path, "rank0"); };
+  expect_error(ErrorCode::unreadable_file, read, "rank0.hostname");
+  write_text(path + "/rank0.hostname", "n1\n");
+  expect_error(ErrorCode::unreadable_file, read, "rank0.env");
+  write_text(path + "/rank0.env", "A=1\n");
+  EXPECT_NO_THROW(read());
+  for (const char* facts :
+       {"", "{", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}", "{\"interfaces\":7}"}) {
+    write_text(path + "/rank0.facts.json", facts);
+    expect_error(ErrorCode::malformed_file, read, "rank0.facts.json");
+  }
+}
+
+// Redaction takes nothing that an answer is made of.
+TEST(CaptureFolder, GoldenCasesResolveTheSameWhenRedacted) {
+  int checked = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+    for (const std::string& name : list_capture(folder.path())) {
+      const CapturedRank rank = read_captured_rank(folder.path(), name);
+      const auto answer = [&](const Env& env) {
+        return to_json(resolve(env, rank.facts, rank.options));
+      };
+      EXPECT_EQ(answer(redact(rank.env)), answer(rank.env)) << folder.path() << " " << name;
+      EXPECT_EQ(answer(redact(rank.env, Keep::all_variables)), answer(rank.env));
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 0);
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,160 @@
+// trainer convert and trainer inspect, without the program around them.
+#include "datasets/convert.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "datasets/inspect.hpp"
+#include "datasets/terminal_image.hpp"
+#include "support/expect_error.hpp"
+#include "support/image_sets.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+using test::expect_error;
+using test::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr const char* kSource = "synthetic:30x1x9x8";
+
+bool writes(const Format& format) {
+  return format.write != nullptr;
+}
+
+/// A name in each format that this build writes.
+std::vector<std::string> targets(const TemporaryFolder& folder, const std::string& name) {
+  std::vector<std::string> all;
+  for (const char* suffix : {"", ".h5", ".safetensors", ".pt"}) {
+    const std::string place = (folder.path() / (name + suffix)).string();
+    for (const Format& format : formats()) {
+      if (format.has_name(place) && writes(format)) all.push_back(place);
+    }
+  }
+  return all;
+}
+
+TEST(Convert, AnyFormatGoesIntoAnyOther) {
+  const TemporaryFolder folder;
+  const test::Read expected = test::read_all(*open_dataset(kSource, Split::train));
+  const test::Read expected_test = test::read_all(*open_dataset(kSource, Split::test));
+  int converted = 0;
+  for (const std::string& first : targets(folder, "first")) {
+    EXPECT_EQ(convert(kSource, first, {}), 35);
+    for (const std::string& second : targets(folder, "second")) {
+      SCOPED_TRACE(first + " to " + second);
+      ConvertOptions options;
+      options.replace = true;
+      EXPECT_EQ(convert(first, second, options), 35);
+      EXPECT_TRUE(test::read_all(*open_dataset(second, Split::train)) == expected);
+      EXPECT_TRUE(test::read_all(*open_dataset(second, Split::test)) == expected_test);
+      ++converted;
+    }
+  }
+  EXPECT_GE(converted, 4);
+}
+
+TEST(Convert, TellsItsProgress) {
+  const TemporaryFolder folder;
+  for (const std::string& target : targets(folder, "set")) {
+    std::vector<std::int64_t> told;
+    ConvertOptions options;
+    options.progress = [&](std::int64_t done, std::int64_t total) {
+      EXPECT_EQ(total, 35);
+      told.push_back(done);
+    };
+    convert(kSource, target, options);
+    EXPECT_THAT(told, ElementsAre(30, 35)) << target;
+  }
+}
+
+TEST(Convert, OverwritesNothingUnasked) {
+  const TemporaryFolder folder;
+  for (const std::string& target : targets(folder, "set")) {
+    convert(kSource, target, {});
+    expect_error(
+        ErrorCode::unwritable_output, [&] { convert("synthetic:12x1x4x4", target, {}); },
+        "is there already", "--force");
+    EXPECT_EQ(open_dataset(target, Split::train)->count(), 30);
+    ConvertOptions force;
+    force.replace = true;
+    convert("synthetic:12x1x4x4", target, force);
+    EXPECT_EQ(open_dataset(target, Split::train)->count(), 12);
+    expect_error(
+        ErrorCode::unwritable_output, [&] { convert(target, target, force); }, "is what is read");
+    EXPECT_EQ(open_dataset(target, Split::train)->count(), 12);
+  }
+}
+
+TEST(Convert, StorageIsHdf5sAlone) {
+  const TemporaryFolder folder;
+  ConvertOptions options;
+  options.storage.compress = 3;
+  const std::string place = (folder.path() / "set.safetensors").string();
+  expect_error(
+      ErrorCode::invalid_model_use, [&] { convert(kSource, place, options); }, "safetensors",
+      "--compress");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Convert, AFailureLeavesNothing) {
+  const TemporaryFolder folder;
+  for (const std::string& target : targets(folder, "set")) {
+    ConvertOptions options;
+    options.progress = [](std::int64_t, std::int64_t) { throw std::runtime_error("stop"); };
+    EXPECT_THROW(convert(kSource, target, options), std::runtime_error) << target;
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << target;
+  }
+}
+
+TEST(Inspect, ShowsArraysAndImages) {
+  const TemporaryFolder folder;
+  const std::string place = (folder.path() / "set.safetensors").string();
+  convert(kSource, place, {});
+  const std::string text = to_text(inspect(place, 2), 80);
+  EXPECT_THAT(text, HasSubstr("set.safetensors: safetensors\n"));
+  EXPECT_THAT(text, HasSubstr("train/images  uint8  30 x 1 x 9 x 8  -      -\n"));
+  EXPECT_THAT(text, HasSubstr("test: 5 images of 1x9x8 (uint8)\nlabel "));
+  const record::Json json = to_json(inspect(place, 1));
+  EXPECT_EQ(json["format"], "safetensors");
+  EXPECT_EQ(json["arrays"].size(), 4U);
+  EXPECT_EQ(json["halves"][0]["images"], 30);
+  EXPECT_TRUE(json["remark"].is_null());
+}
+
+TEST(Inspect, ShowsWhatIsNoDataSetToo) {
+  const TemporaryFolder folder;
+  const auto place = folder.path() / "model.safetensors";
+  const float weight[] = {1, 2};
+  record::write_safetensors(place, {{"conv.weight", record::DType::f32, {2}, weight, 8}});
+  const Inspection found = inspect(place.string(), 2);
+  ASSERT_EQ(found.arrays.size(), 1U);
+  EXPECT_TRUE(found.halves.empty());
+  EXPECT_THAT(to_text(found, 80), HasSubstr("conv.weight  float32  2"));
+  EXPECT_THAT(to_text(found, 80), HasSubstr("no data set to train on: "));
+  expect_error(
+      ErrorCode::missing_data, [] { inspect("data/no-such-file.h5", 1); }, "no-such-file.h5");
+}
+
+TEST(Inspect, ShowsWhatIsNoFile) {
+  const Inspection found = inspect(kSource, 0);
+  EXPECT_TRUE(found.arrays.empty());
+  ASSERT_EQ(found.halves.size(), 2U);
+  EXPECT_THAT(to_text(found, 80), HasSubstr("train: 30 images of 1x9x8 (uint8)\n"));
+}
+
+TEST(TerminalImage, IsDarkWhereTheImageIs) {
+  std::vector<std::uint8_t> pixels(4 * 4, 0);
+  std::fill(pixels.begin(), pixels.begin() + 8, 255);
+  EXPECT_THAT(draw_image(pixels.data(), {1, 4, 4}, PixelType::u8, 28), ElementsAre("████", "    "));
+  EXPECT_THAT(draw_image(pixels.data(), {1, 4, 4}, PixelType::u8, 2), ElementsAre("▒▒"));
+  const float floats[] = {0.5F, 2.0F};
+  EXPECT_THAT(
+      draw_image(reinterpret_cast<const std::uint8_t*>(floats), {1, 1, 2}, PixelType::f32, 9),
+      ElementsAre("▒█"));
+}
+
+}  // namespace
+}  // namespace hpcboot::data

@@ -1,0 +1,180 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hpcboot/endpoint.hpp"
+#include "support/expect_error.hpp"
+
+// Which device is mine: masks of all vendors, orders, and what a program of one device is told.
+namespace hpcboot {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+struct Case {
+  const char* dump;
+  std::optional<int> device_files;
+  int local_rank;
+  std::optional<int> device;
+};
+
+DeviceChoice chosen(const char* dump, std::optional<int> device_files, int local_rank,
+                    std::optional<int> local_size = std::nullopt) {
+  Facts facts;
+  facts.device_count = device_files;
+  return choose_device(Env::parse(dump), facts, local_rank, local_size);
+}
+
+TEST(Device, FollowsTheMasks) {
+  const Case cases[] = {
+      {"", {}, 1, {}},                        // nothing known
+      {"", 0, 1, {}},                         // none there
+      {"", 4, 2, 2},                          // one each
+      {"", 1, 3, 0},                          // one for all
+      {"CUDA_VISIBLE_DEVICES=1\n", 4, 1, 0},  // srun --gpus-per-task=1: mace#435, jax#28194
+      {"CUDA_VISIBLE_DEVICES=0,1\n", 4, 1, 1},
+      {"CUDA_VISIBLE_DEVICES=0,1\n", {}, 3, 1},  // more ranks than devices: jax#29669
+      {"CUDA_VISIBLE_DEVICES=\n", 4, 0, {}},     // an empty mask hides all
+      {"CUDA_VISIBLE_DEVICES=-1\n", 4, 0, {}},
+      {"CUDA_VISIBLE_DEVICES=NoDevFiles\n", 4, 0, {}},
+      {"ROCR_VISIBLE_DEVICES=\n", {}, 0, {}},
+      {"HIP_VISIBLE_DEVICES=-1\n", {}, 0, {}},
+      {"ZE_AFFINITY_MASK=\n", {}, 0, {}},
+      {"CUDA_VISIBLE_DEVICES=2,-1,3\n", 4, 1, 0},  // the list ends at the first that is none
+      {"CUDA_VISIBLE_DEVICES=GPU-aa,GPU-bb\n", {}, 1, 1},
+      {"CUDA_VISIBLE_DEVICES=MIG-aa\n", {}, 1, 0},
+      {"CUDA_VISIBLE_DEVICES=MIG-aa,MIG-bb\n", {}, 1, 0},  // CUDA shows the first MIG instance only
+      {"ROCR_VISIBLE_DEVICES=0,1,2,3\nHIP_VISIBLE_DEVICES=0,1\n", {}, 3, 1},  // narrowed twice
+      {"ROCR_VISIBLE_DEVICES=GPU-aa,GPU-bb\n", {}, 1, 1},
+      {"ZE_AFFINITY_MASK=0.0,0.1\n", {}, 1, 1},
+      {"ZE_AFFINITY_MASK=0.0,0.1,1.0,1.1\n", {}, 3, 3},
+      // ezpz PR#187: "device 11 of 6" where tiles were taken for devices.
+      {"ZE_AFFINITY_MASK=0.0,0.1,1.0,1.1\nZE_FLAT_DEVICE_HIERARCHY=COMPOSITE\n", {}, 3, 1},
+      {"ZE_AFFINITY_MASK=0.0,0.1\nZE_FLAT_DEVICE_HIERARCHY=COMPOSITE\n", {}, 1, 0},
+      {"CUDA_VISIBLE_DEVICES=0,1\nROCR_VISIBLE_DEVICES=0,1\nZE_AFFINITY_MASK=0,1\n",
+       {},
+       1,
+       1},  // Slurm sets all
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(chosen(c.dump, c.device_files, c.local_rank).device, c.device)
+        << c.dump << c.local_rank;
+}
+
+TEST(Device, FollowsTheOrder) {
+  const Case cases[] = {
+      {"HPCBOOT_DEVICE_ORDER=linear\n", 4, 1, 1},
+      {"HPCBOOT_DEVICE_ORDER=reverse\n", 4, 0, 3},
+      {"HPCBOOT_DEVICE_ORDER=reverse\n", 4, 3, 0},
+      {"HPCBOOT_DEVICE_ORDER=reverse\n", 4, 5, 2},  // wraps
+      {"HPCBOOT_DEVICE_ORDER=reverse\n", 1, 0, 0},  // one is one
+      {"HPCBOOT_DEVICE_ORDER=reverse\n", 0, 0, {}},
+      {"HPCBOOT_DEVICE_ORDER=reverse\nCUDA_VISIBLE_DEVICES=2,3\n", 4, 0, 1},
+      {"HPCBOOT_DEVICE_ORDER=2,0\n", 4, 0, 2},
+      {"HPCBOOT_DEVICE_ORDER=2,0\n", 4, 1, 0},
+      {"HPCBOOT_DEVICE_ORDER=2,0\n", 4, 2, 2},
+      // radical.pilot#3022, and the user guide's set_affinity_gpu_polaris.sh.
+      {"PBS_JOBID=1.polaris-pbs-01.hsn.cm.polaris.alcf.anl.gov\n", 4, 0, 3},
+      {"PBS_JOBID=1.polaris-pbs-01.hsn.cm.polaris.alcf.anl.gov\n", 4, 3, 0},
+      {"PBS_JOBID=1.polaris-pbs-01.hsn.cm.polaris.alcf.anl.gov\nHPCBOOT_DEVICE_ORDER=linear\n", 4,
+       0, 0},
+      {"PBS_JOBID=1.polaris-pbs-01.hsn.cm.polaris.alcf.anl.gov\nCUDA_VISIBLE_DEVICES=2\n", 4, 0, 0},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(chosen(c.dump, c.device_files, c.local_rank).device, c.device)
+        << c.dump << c.local_rank;
+}
+
+TEST(Device, AnOrderThatCannotBeIsRefused) {
+  for (const char* order : {"backwards", "3,2,1,x", "0,,1", "-1,0", "0,4"}) {
+    const std::string dump = std::string("HPCBOOT_DEVICE_ORDER=") + order + "\n";
+    test::expect_error(
+        ErrorCode::malformed_value, [&] { chosen(dump.c_str(), 4, 0); },
+        std::string("HPCBOOT_DEVICE_ORDER='") + order + "'");
+  }
+}
+
+TEST(Device, NearestByNuma) {
+  struct NumaCase {
+    const char* masks;
+    int device_files;
+    std::vector<int> distances;
+    int local_rank;
+    int device;
+    bool note;
+  };
+  const NumaCase cases[] = {
+      {"", 4, {32, 32, 12, 10}, 0, 3, false},  // one is nearest, whoever asks
+      {"", 4, {32, 32, 12, 10}, 1, 3, false},
+      {"", 4, {32, 32, 12, 12}, 0, 2, false},  // no device of this memory: the next
+      {"", 4, {10, 10, 32, 32}, 1, 1, false},
+      {"", 4, {32, 32, 10, 10}, 3, 3, false},
+      {"", 4, {10, 10, 10, 10}, 3, 3, false},  // not bound: all are near
+      {"CUDA_VISIBLE_DEVICES=1,3\n", 4, {10, 32, 32, 10}, 0, 1, false},
+      {"ROCR_VISIBLE_DEVICES=3,0\n", 0, {10, 32, 32, 12}, 0, 1, false},
+      // Numbers that say nothing of the place on the bus.
+      {"", 4, {}, 1, 1, true},
+      {"", 4, {10, 32}, 1, 1, true},
+      {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b\n", 4, {32, 10, 32, 32}, 0, 0, true},
+      {"CUDA_VISIBLE_DEVICES=0,7\n", 4, {32, 10, 32, 32}, 1, 1, true},
+      {"ROCR_VISIBLE_DEVICES=2,3\nHIP_VISIBLE_DEVICES=0,1\n", 0, {32, 10, 32, 32}, 0, 0, true},
+      {"ZE_AFFINITY_MASK=0,1\n", 0, {32, 10}, 0, 0, true},
+  };
+  for (const NumaCase& c : cases) {
+    Facts facts;
+    facts.device_count = c.device_files;
+    if (!c.distances.empty()) facts.device_distance = c.distances;
+    const DeviceChoice choice =
+        choose_device(Env::parse(std::string("HPCBOOT_DEVICE_ORDER=numa\n") + c.masks), facts,
+                      c.local_rank, std::nullopt);
+    EXPECT_EQ(choice.device, c.device) << c.masks << c.local_rank;
+    EXPECT_EQ(choice.note.find("taken in turn") != std::string::npos, c.note)
+        << c.masks << choice.note;
+  }
+}
+
+TEST(Device, SharingIsReported) {
+  const char* two = "CUDA_VISIBLE_DEVICES=0,1\n";
+  EXPECT_EQ(chosen(two, {}, 1, 4).note, "4 local ranks share 2 devices");
+  EXPECT_EQ(chosen(two, {}, 1, 2).note, "");
+  EXPECT_THAT(chosen("CUDA_VISIBLE_DEVICES=MIG-a,MIG-b\n", {}, 1, 2).note,
+              HasSubstr("the first only: hpcboot exec --gpu-bind auto"));
+}
+
+TEST(OwnDeviceMasks, KeepTheNamesOfTheMaskThatWasSet) {
+  const auto masks = [](const char* dump, std::optional<int> device_files, int local_rank) {
+    return own_device_masks(Env::parse(dump), chosen(dump, device_files, local_rank));
+  };
+  EXPECT_THAT(masks("", 4, 2), ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "2")));
+  EXPECT_THAT(masks("HPCBOOT_DEVICE_ORDER=reverse\n", 4, 0),
+              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "3")));
+  EXPECT_THAT(masks("CUDA_VISIBLE_DEVICES=2,3\n", 4, 1),
+              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "3")));
+  EXPECT_THAT(masks("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b\n", 4, 3),
+              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "GPU-b")));
+  EXPECT_THAT(masks("CUDA_VISIBLE_DEVICES=MIG-a,MIG-b\n", 4, 1),
+              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "MIG-b")));
+  EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5\n", {}, 1),
+              ElementsAre(Pair("ROCR_VISIBLE_DEVICES", "5")));
+  // HIP counts within ROCR's list, and takes CUDA's mask for its own: one layer is narrowed.
+  EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=0,1\n", {}, 1),
+              ElementsAre(Pair("HIP_VISIBLE_DEVICES", "1")));
+  EXPECT_THAT(masks("ZE_AFFINITY_MASK=0.0,0.1\n", {}, 1),
+              ElementsAre(Pair("ZE_AFFINITY_MASK", "0.1")));
+  EXPECT_THAT(
+      masks("ZE_AFFINITY_MASK=0.0,0.1,1.0,1.1\nZE_FLAT_DEVICE_HIERARCHY=COMPOSITE\n", {}, 1),
+      ElementsAre(Pair("ZE_AFFINITY_MASK", "1.0,1.1")));
+  EXPECT_THAT(
+      masks("CUDA_VISIBLE_DEVICES=0,1\nROCR_VISIBLE_DEVICES=0,1\nZE_AFFINITY_MASK=0,1\n", {}, 1),
+      ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "1"), Pair("ZE_AFFINITY_MASK", "1")));
+  for (const char* nothing_to_do : {"CUDA_VISIBLE_DEVICES=1\n", "CUDA_VISIBLE_DEVICES=\n",
+                                    "CUDA_VISIBLE_DEVICES=MIG-a\n", "ZE_AFFINITY_MASK=0.1\n"})
+    EXPECT_THAT(masks(nothing_to_do, 4, 1), IsEmpty()) << nothing_to_do;
+  EXPECT_THAT(masks("", 0, 1), IsEmpty());
+  EXPECT_THAT(masks("", {}, 1), IsEmpty());
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,135 @@
+// DistributedDataParallel in one process; tests/torch/ has it on the ranks of a launch.
+#include "hpcboot/torch/distributed_data_parallel.hpp"
+
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <tuple>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collective_failure.hpp"
+#include "models/model.hpp"
+#include "support/partly_used.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace hpcboot {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::PartlyUsed;
+
+class DistributedDataParallelTest : public testing::Test {
+ protected:
+  ProcessGroup group_ = make_process_group(Resolution{}, Env());
+};
+
+TEST_F(DistributedDataParallelTest, ALoneRankComputesWhatTheModuleDoes) {
+  torch::manual_seed(1);
+  const auto plain = models::make_model("mnistnet");
+  torch::manual_seed(1);
+  DistributedDataParallel ddp(models::make_model("mnistnet"), group_);
+  const torch::Tensor images = torch::randn({4, 1, 12, 12});
+  for (int step = 0; step < 3; ++step) {
+    const torch::Tensor expected = plain->forward(images);
+    const torch::Tensor output = ddp.forward(images);
+    EXPECT_TRUE(output.equal(expected));
+    expected.sum().backward();
+    output.sum().backward();
+  }
+  const auto parameters = ddp.module()->named_parameters();
+  for (const auto& item : plain->named_parameters()) {
+    EXPECT_TRUE(torch::allclose(parameters[item.key()].grad(), item.value().grad())) << item.key();
+  }
+}
+
+TEST_F(DistributedDataParallelTest, WrapsModuleHoldersAndGradientsAsBucketViews) {
+  DistributedDataParallelOptions options;
+  options.gradient_as_bucket_view = true;
+  DistributedDataParallel ddp(torch::nn::Linear(3, 2), group_, options);
+  ddp.forward(torch::ones({1, 3})).sum().backward();
+  EXPECT_TRUE(ddp.module()->weight.grad().equal(torch::ones({2, 3})));
+}
+
+TEST_F(DistributedDataParallelTest, AnUnusedParameterFailsTheBackwardThatLeftItOut) {
+  DistributedDataParallel ddp(std::make_shared<PartlyUsed>(), group_);
+  try {
+    ddp.forward(torch::ones({1, 3})).sum().backward();
+    FAIL() << "the backward pass did not fail";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
+    EXPECT_THAT(error.found(), HasSubstr("2 of 4 parameters"));
+    EXPECT_THAT(error.found(), HasSubstr("unused.weight, unused.bias"));
+    EXPECT_THAT(error.found(), Not(HasSubstr("used.weight, used.bias")));
+  }
+}
+
+TEST_F(DistributedDataParallelTest, UnusedParametersMayBeAllowed) {
+  DistributedDataParallelOptions options;
+  options.find_unused_parameters = true;
+  DistributedDataParallel ddp(std::make_shared<PartlyUsed>(), group_, options);
+  for (int step = 0; step < 3; ++step) ddp.forward(torch::ones({1, 3})).sum().backward();
+  EXPECT_TRUE(ddp.module()->used->weight.grad().equal(torch::full({2, 3}, 3.0)));
+}
+
+TEST_F(DistributedDataParallelTest, AfterAnUnusedParameterTheNextForwardSaysItAgain) {
+  DistributedDataParallel ddp(std::make_shared<PartlyUsed>(), group_);
+  EXPECT_THROW(ddp.forward(torch::ones({1, 3})).sum().backward(), Error);
+  try {
+    ddp.forward(torch::ones({1, 3}));
+    FAIL() << "the gradients of the step before were not exchanged";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
+    EXPECT_THAT(error.found(), HasSubstr("unused.weight"));
+  }
+}
+
+TEST_F(DistributedDataParallelTest, ForwardsWithoutGradientsNeedNoBackward) {
+  DistributedDataParallel ddp(torch::nn::Linear(3, 2), group_);
+  {
+    const torch::NoGradGuard no_grad;
+    ddp.forward(torch::ones({1, 3}));
+    ddp.forward(torch::ones({1, 3}));
+  }
+  ddp.forward(torch::ones({1, 3})).sum().backward();
+  EXPECT_TRUE(ddp.module()->bias.grad().equal(torch::ones({2})));
+}
+
+TEST_F(DistributedDataParallelTest, RefusesAModelWithNothingToTrain) {
+  torch::nn::Linear frozen(3, 2);
+  for (torch::Tensor& parameter : frozen->parameters()) parameter.set_requires_grad(false);
+  try {
+    DistributedDataParallel ddp(frozen, group_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
+  }
+}
+
+TEST(DistributedDataParallel, ARankThatIsGoneInTheBackwardPassIsALostPeer) {
+  const auto thrown = testing_support::run_ranks({0, 1}, 2, [](const Resolution& resolution) {
+    ProcessGroup group = make_process_group(resolution, Env());
+    DistributedDataParallel ddp(torch::nn::Linear(3, 2), group);
+    const torch::Tensor loss = ddp.forward(torch::ones({1, 3})).sum();
+    if (group.rank() == 0) with_peers("the backward pass", [&] { loss.backward(); });
+  });
+  EXPECT_EQ(thrown[1], nullptr);
+  try {
+    ASSERT_NE(thrown[0], nullptr);
+    std::rethrow_exception(thrown[0]);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::peer_lost);
+    EXPECT_THAT(error.found(), HasSubstr("the backward pass"));
+  }
+}
+
+TEST(TensorsOf, FindsTheTensorsOfTuplesAndLists) {
+  const torch::Tensor a = torch::ones({1});
+  const torch::Tensor b = torch::ones({2});
+  EXPECT_EQ(tensors_of(std::make_tuple(a, b)).size(), 2u);
+  EXPECT_EQ(tensors_of(std::vector<torch::Tensor>{a, b, a}).size(), 3u);
+  EXPECT_EQ(tensors_of(a).size(), 1u);
+}
+
+}  // namespace
+}  // namespace hpcboot

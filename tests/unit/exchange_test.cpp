@@ -1,0 +1,356 @@
+#include "hpcboot/exchange.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "hpcboot/error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+// The other end of PMI_FD: answers each line, in a thread of its own, until the rank leaves.
+class Launcher {
+ public:
+  using Answer = std::function<std::string(const std::string& line)>;
+
+  explicit Launcher(Answer answer) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
+    rank_end_ = ends[0];
+    thread_ =
+        std::thread([this, end = ends[1], answer = std::move(answer)] { serve(end, answer); });
+  }
+  ~Launcher() {
+    close(rank_end_);
+    thread_.join();
+  }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  Env env() const {
+    return Env(
+        Variables{{"PMI_FD", std::to_string(rank_end_)}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}});
+  }
+
+ private:
+  static void serve(int end, const Answer& answer) {
+    std::string received;
+    char byte = 0;
+    while (read(end, &byte, 1) == 1) {
+      received += byte;
+      if (byte != '\n') continue;
+      const std::string text = answer(received.substr(0, received.size() - 1));
+      received.clear();
+      if (text == "close") break;
+      // A byte at a time: answers arrive in any pieces.
+      for (const char c : text) {
+        if (send(end, &c, 1, MSG_NOSIGNAL) != 1) break;
+      }
+    }
+    close(end);
+  }
+
+  int rank_end_ = -1;
+  std::thread thread_;
+};
+
+// What a launcher answers that does as it should; keeps what is put.
+class GoodAnswers {
+ public:
+  std::string operator()(const std::string& line) {
+    lines->push_back(line);
+    const std::string name = line.substr(0, line.find(' '));
+    if (name == "cmd=init") return "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n";
+    if (name == "cmd=get_maxes") return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=64\n";
+    if (name == "cmd=get_my_kvsname") return "cmd=my_kvsname kvsname=kvs_7_0\n";
+    if (name == "cmd=barrier_in") return "cmd=barrier_out rc=0\n";
+    if (name == "cmd=finalize") return "cmd=finalize_ack rc=0\n";
+    const std::string key = word(line, " key=");
+    if (name == "cmd=put") {
+      (*values_)[key] = word(line, " value=");
+      return "cmd=put_result rc=0 msg=success\n";
+    }
+    const auto found = values_->find(key);
+    if (found == values_->end()) return "cmd=get_result rc=-1 msg=key_" + key + "_not_found\n";
+    return "cmd=get_result rc=0 msg=success value=" + found->second + "\n";
+  }
+
+  std::shared_ptr<std::vector<std::string>> lines = std::make_shared<std::vector<std::string>>();
+
+ private:
+  static std::string word(const std::string& line, const std::string& name) {
+    const std::size_t at = line.find(name);
+    if (at == std::string::npos) return "";
+    const std::string rest = line.substr(at + name.size());
+    return rest.substr(0, rest.find(' '));
+  }
+
+  std::shared_ptr<std::map<std::string, std::string>> values_ =
+      std::make_shared<std::map<std::string, std::string>>();
+};
+
+// A good launcher but for one command.
+Launcher::Answer answering(const std::string& command, const std::string& answer) {
+  return [good = GoodAnswers(), command, answer](const std::string& line) mutable {
+    return line.rfind("cmd=" + command, 0) == 0 ? answer : good(line);
+  };
+}
+
+Error error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error(ErrorCode::malformed_value, "-", "-", "-");
+}
+
+TEST(Pmi1Exchange, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
+  GoodAnswers answers;
+  const auto lines = answers.lines;
+  const std::string value = "127.0.0.1 4711;a=b %s\n\xff" + std::string(200, '_');
+  {
+    Launcher launcher(answers);
+    ASSERT_EQ(offered_exchange(launcher.env()), "pmi1");
+    const auto exchange = open_exchange(launcher.env());
+    EXPECT_EQ(exchange->rank(), 0);
+    EXPECT_EQ(exchange->world_size(), 2);
+    exchange->put("a key; of=some kind", value);
+    exchange->put("empty", "");
+    exchange->commit(1s);
+    EXPECT_EQ(exchange->get(0, "a key; of=some kind", 1s), value);
+    EXPECT_EQ(exchange->get(0, "empty", 1s), "");
+  }
+  int puts = 0;
+  for (const std::string& line : *lines) {
+    if (line.rfind("cmd=put ", 0) != 0) continue;
+    ++puts;
+    const std::string text = line.substr(line.find(" value=") + 7);
+    EXPECT_EQ(text.find_first_of(" ;=%"), std::string::npos) << line;
+    EXPECT_LE(text.size(), 56U);
+  }
+  EXPECT_GT(puts, 10);
+  EXPECT_EQ(lines->back(), "cmd=finalize");
+}
+
+TEST(Pmi1Exchange, HandedOverItIsNotFinalized) {
+  GoodAnswers answers;
+  const auto lines = answers.lines;
+  {
+    Launcher launcher(answers);
+    open_exchange(launcher.env())->hand_over();
+  }
+  EXPECT_EQ(lines->back(), "cmd=get_my_kvsname");
+}
+
+TEST(Pmi1Exchange, AKeyThatIsNotThereNamesItsRank) {
+  Launcher launcher{GoodAnswers()};
+  const auto exchange = open_exchange(launcher.env());
+  const Error error = error_of([&] { exchange->get(1, "endpoint", 1s); });
+  EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+  EXPECT_THAT(error.found(), HasSubstr("'endpoint' from rank 1"));
+}
+
+TEST(Pmi1Exchange, TheNodeMapIsTheServersProcessMapping) {
+  const auto map_of = [](const std::string& answer) {
+    Launcher launcher(answering("get kvsname=kvs_7_0 key=PMI_process_mapping", answer));
+    return open_exchange(launcher.env())->node_map(1s);
+  };
+  using Nodes = std::vector<int>;
+  EXPECT_EQ(map_of("cmd=get_result rc=0 value=(vector,(0,2,1))\n"), (Nodes{0, 1}));
+  EXPECT_EQ(map_of("cmd=get_result rc=0 value=(vector,(7,1,2))\n"), (Nodes{7, 7}));
+  EXPECT_EQ(map_of("cmd=get_result rc=-1 msg=key_not_found\n"), Nodes{});
+  EXPECT_EQ(map_of("cmd=get_result rc=0 value=\n"), Nodes{});
+  EXPECT_EQ(error_of([&] { map_of("cmd=get_result rc=0 value=(vector,(0,\n"); }).code(),
+            ErrorCode::malformed_value);
+}
+
+TEST(Pmi1Exchange, WhatIsNoAnswerIsAnError) {
+  for (const auto& [command, answer, part] : std::vector<std::array<std::string, 3>>{
+           {"init", "close", "closed the connection"},
+           {"init", "cmd=response_to_init rc=-1 msg=version\n", "rc=-1 version"},
+           {"init", "cmd=fullinit-response;rc=0;\n", "is no answer"},
+           {"init", "HTTP/1.1 400 Bad Request\n", "is no answer"},
+           {"init", std::string(200000, 'x'), "without end"},
+           {"get_maxes", "cmd=maxes kvsname_max=256\n", "without vallen_max"},
+           {"get_maxes", "cmd=maxes vallen_max=-1\n", "vallen_max=-1"},
+           {"get_my_kvsname", "cmd=my_kvsname\n", "without kvsname"},
+           {"barrier_in", "close", "closed the connection"},
+           {"get ", "cmd=get_result rc=0 msg=success\n", "without value"},
+           {"get ", "cmd=get_result rc=0 value=_zz\n", "damaged"},
+           {"get ", "cmd=get_result rc=0 value=-1\n", "damaged"},
+           {"put ", "cmd=put_result rc=-1 msg=full\n", "rc=-1 full"}}) {
+    SCOPED_TRACE(command + answer.substr(0, 50));
+    Launcher launcher(answering(command, answer));
+    const Error error = error_of([&] {
+      const auto exchange = open_exchange(launcher.env(), 2s);
+      exchange->put("k", "v");
+      exchange->commit(2s);
+      exchange->get(0, "k", 2s);
+    });
+    EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+    EXPECT_THAT(error.found(), HasSubstr(part));
+  }
+}
+
+TEST(Pmi1Exchange, TheDeadlineHoldsAndTheConnectionIsLeft) {
+  Launcher launcher(answering("barrier_in", ""));
+  const auto exchange = open_exchange(launcher.env());
+  const auto begin = std::chrono::steady_clock::now();
+  const Error error = error_of([&] { exchange->commit(200ms); });
+  EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  // A late answer would be taken for that of the next question.
+  EXPECT_EQ(error_of([&] { exchange->fence(1s); }).code(), ErrorCode::exchange_failed);
+}
+
+TEST(OfferedExchange, IsThatOfTheInnermostLauncher) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const std::string fd = std::to_string(ends[0]);
+  const std::string self = std::to_string(getpid());
+  const Variables srun_pmi2 = {
+      {"PMI_FD", fd}, {"SLURM_MPI_TYPE", "pmi2"}, {"SLURM_TASK_PID", self}};
+  const auto with = [](Variables base, const Variables& more) {
+    for (const auto& [name, value] : more) base[name] = value;
+    return Env(std::move(base));
+  };
+  EXPECT_EQ(offered_exchange(Env()), "");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", fd}})), "pmi1");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", "999999"}})), "");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", "-1"}})), "");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", "1x"}})), "");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"PMIX_NAMESPACE", "7"}, {"PMIX_RANK", "0"}})), "pmix");
+  EXPECT_EQ(offered_exchange(with(srun_pmi2, {})), "pmi2");
+  // srun --mpi=pmi2 from within a rank of Hydra, and Hydra's proxies started by it.
+  EXPECT_EQ(offered_exchange(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}})), "pmi2");
+  EXPECT_EQ(offered_exchange(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}, {"SLURM_TASK_PID", "1"}})),
+            "pmi1");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"PMIX_NAMESPACE", "slurm.pmix.7.0"},
+                                           {"PMIX_RANK", "0"},
+                                           {"PMI_FD", fd},
+                                           {"MPI_LOCALRANKID", "0"}})),
+            "pmi1");
+  EXPECT_EQ(offered_exchange(Env(Variables{{"HPCBOOT_EXCHANGE_DIR", "/x"}})), "file");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// Ranks as processes; each reports by its exit code.
+class FileRanks {
+ public:
+  FileRanks(std::string folder, int world_size) : folder_(std::move(folder)), size_(world_size) {}
+
+  Env env_of(int rank) const {
+    return Env(Variables{{"HPCBOOT_EXCHANGE_DIR", folder_},
+                         {"HPCBOOT_RANK", std::to_string(rank)},
+                         {"HPCBOOT_LOCAL_RANK", std::to_string(rank)},
+                         {"HPCBOOT_WORLD_SIZE", std::to_string(size_)}});
+  }
+
+  // Runs these ranks to their end. @return how many failed
+  int run(const std::vector<int>& ranks, const std::function<void(int rank, const Env&)>& body) {
+    std::vector<pid_t> children;
+    for (const int rank : ranks) {
+      const pid_t child = fork();
+      if (child == 0) {
+        try {
+          body(rank, env_of(rank));
+        } catch (const std::exception& error) {
+          _exit(1);
+        }
+        _exit(0);
+      }
+      children.push_back(child);
+    }
+    int failures = 0;
+    for (const pid_t child : children) {
+      int status = 0;
+      waitpid(child, &status, 0);
+      failures += status == 0 ? 0 : 1;
+    }
+    return failures;
+  }
+
+ private:
+  std::string folder_;
+  int size_;
+};
+
+void exchange_once(int rank, const Env& env, const std::string& round) {
+  const auto exchange = open_exchange(env, 20s);
+  exchange->put("key", round + std::to_string(rank));
+  exchange->commit(20s);
+  for (int other = 0; other < exchange->world_size(); ++other) {
+    if (exchange->get(other, "key", 20s) != round + std::to_string(other))
+      throw std::runtime_error("stale");
+  }
+  exchange->fence(20s);
+}
+
+TEST(FileExchange, RunAfterRunInOneFolderSeesItsOwnValuesOnly) {
+  test::TemporaryFolder folder;
+  FileRanks ranks(folder.path().string(), 4);
+  for (const char* round : {"a", "b", "c"}) {
+    // Rank 0 comes last in one round, so that the others meet the earlier run's files first.
+    EXPECT_EQ(ranks.run({0, 1, 2, 3},
+                        [&](int rank, const Env& env) {
+                          if (rank == 0 && *round == 'b') std::this_thread::sleep_for(300ms);
+                          if (rank == 2 && *round == 'c') std::this_thread::sleep_for(300ms);
+                          exchange_once(rank, env, round);
+                        }),
+              0);
+  }
+}
+
+TEST(FileExchange, RankZeroNamesWhoIsMissingAlsoIfItWasThereInAnEarlierRun) {
+  test::TemporaryFolder folder;
+  FileRanks ranks(folder.path().string(), 3);
+  ASSERT_EQ(ranks.run({0, 1, 2}, [](int r, const Env& e) { exchange_once(r, e, "a"); }), 0);
+  const int failures = ranks.run({0, 1}, [](int rank, const Env& env) {
+    if (rank == 1) {
+      open_exchange(env, 20s);
+      return;
+    }
+    try {
+      open_exchange(env, 500ms);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::deadline_exceeded &&
+          error.found().rfind("no rank 2 at", 0) == 0) {
+        return;
+      }
+    }
+    throw std::runtime_error("rank 0 does not name rank 2");
+  });
+  EXPECT_EQ(failures, 0);
+}
+
+TEST(FileExchange, WithoutRankZeroTheDeadlineHolds) {
+  test::TemporaryFolder folder;
+  const FileRanks ranks(folder.path().string(), 2);
+  const Error error = error_of([&] { open_exchange(ranks.env_of(1), 200ms); });
+  EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+  EXPECT_THAT(error.found(), HasSubstr("no rank 0"));
+}
+
+TEST(FileExchange, AFolderThatCannotBeMadeIsAnError) {
+  const FileRanks ranks("/proc/nonexistent", 2);
+  const Error error = error_of([&] { open_exchange(ranks.env_of(1), 200ms); });
+  EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,262 @@
+// HDF5 files that are damaged, or that others made, and how ours are stored.
+#include "datasets/hdf5_data.hpp"
+
+#include <H5Cpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "support/expect_error.hpp"
+#include "support/image_sets.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+using test::CountingSet;
+using test::expect_error;
+using test::TemporaryFolder;
+
+using Sizes = std::vector<hsize_t>;
+
+/// One array; its values are zeros.
+void add(H5::Group& group, const char* name, const H5::DataType& type, const Sizes& sizes,
+         const H5::DSetCreatPropList& how = H5::DSetCreatPropList::DEFAULT) {
+  const H5::DataSpace space = sizes.empty()
+                                  ? H5::DataSpace(H5S_SCALAR)
+                                  : H5::DataSpace(static_cast<int>(sizes.size()), sizes.data());
+  group.createDataSet(name, type, space, how);
+}
+
+const H5::PredType& kByte = H5::PredType::STD_U8LE;
+
+struct Case {
+  const char* description;
+  std::function<void(H5::Group&)> make;  ///< fills the group train
+  ErrorCode code;
+  const char* found;
+  const char* expected;
+};
+
+std::vector<Case> cases() {
+  const auto images = [](const H5::DataType& type, const Sizes& sizes) {
+    return [type, sizes](H5::Group& group) {
+      add(group, "images", type, sizes);
+      add(group, "labels", kByte, {sizes.empty() ? 1 : sizes[0]});
+    };
+  };
+  const auto labels = [](const H5::DataType& type, const Sizes& sizes) {
+    return [type, sizes](H5::Group& group) {
+      add(group, "images", kByte, {4, 3, 3});
+      add(group, "labels", type, sizes);
+    };
+  };
+  const auto wrong = ErrorCode::malformed_data;
+  return {
+      {"empty", [](H5::Group&) {}, ErrorCode::missing_data,
+       "without 'train/images'; it has no arrays",
+       "train/images, train/labels, test/images and test/labels"},
+      {"no labels",
+       [](H5::Group& group) {
+         add(group, "images", kByte, {4, 3, 3});
+       },
+       ErrorCode::missing_data, "without 'train/labels'; it has train/images", "test/labels"},
+      {"doubles", images(H5::PredType::IEEE_F64LE, {4, 3, 3}), wrong,
+       "'train/images': elements of type float64", "uint8 (0 to 255) or float32 (0 to 1)"},
+      {"signed bytes", images(H5::PredType::STD_I8LE, {4, 3, 3}), wrong, "of type int8", "uint8"},
+      {"words", images(H5::PredType::STD_U16BE, {4, 3, 3}), wrong, "of type uint16", "uint8"},
+      {"strings", images(H5::StrType(H5::PredType::C_S1, 8), {4, 3, 3}), wrong, "of type string",
+       "uint8"},
+      {"a scalar", images(kByte, {}), wrong, "the shape scalar", "number x rows x columns"},
+      {"one dimension", images(kByte, {4}), wrong, "the shape 4", "number x rows x columns"},
+      {"flat images", images(kByte, {4, 784}), wrong, "the shape 4 x 784", "x channels x"},
+      {"five dimensions", images(kByte, {4, 1, 1, 3, 3}), wrong, "4 x 1 x 1 x 3 x 3", "columns"},
+      {"no images", images(kByte, {0, 3, 3}), wrong, "no images", "at least one"},
+      {"no rows", images(kByte, {4, 0, 3}), wrong, "images of 1x0x3", "1 to 4096"},
+      {"wide", images(kByte, {4, 3, 4097}), wrong, "images of 1x3x4097", "1 to 4096"},
+      {"channels last", images(kByte, {4, 28, 28, 3}), wrong, "images of 28x28x3",
+       "1 to 16 channels"},
+      {"labels of floats", labels(H5::PredType::IEEE_F32LE, {4}), wrong,
+       "'train/labels': elements of type float32", "integers"},
+      {"labels one-hot", labels(kByte, {4, 10}), wrong, "the shape 4 x 10", "one dimension"},
+      {"fewer labels", labels(kByte, {3}), wrong, "3 labels", "4, one for each of 'train/images'"},
+      {"more labels", labels(kByte, {5}), wrong, "5 labels", "4, one for each"},
+  };
+}
+
+std::unique_ptr<Dataset> open(const std::filesystem::path& file, Split split = Split::train) {
+  return open_split(open_hdf5(file), split, 0);
+}
+
+TEST(Hdf5Data, AnArrayOfAnotherKindIsAnErrorThatNamesIt) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.description);
+    {
+      H5::H5File file(path.string(), H5F_ACC_TRUNC);
+      H5::Group group = file.createGroup("train");
+      c.make(group);
+    }
+    expect_error(
+        c.code, [&] { open(path); }, path.string(), c.found, c.expected);
+  }
+}
+
+TEST(Hdf5Data, ALabelOutOfRangeIsNamedWithItsPlace) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{10}, std::int64_t{1} << 40}) {
+    {
+      H5::H5File file(path.string(), H5F_ACC_TRUNC);
+      H5::Group group = file.createGroup("train");
+      add(group, "images", kByte, {4, 3, 3});
+      const std::int64_t labels[] = {0, 9, bad, 1};
+      const hsize_t size = 4;
+      group.createDataSet("labels", H5::PredType::STD_I64BE, H5::DataSpace(1, &size))
+          .write(labels, H5::PredType::NATIVE_INT64);
+    }
+    expect_error(
+        ErrorCode::malformed_data, [&] { open(path); },
+        "'train/labels': label " + std::to_string(bad) + " at 2", "0 to 9");
+  }
+}
+
+TEST(Hdf5Data, IntegersOfAnySizeAndOrderAreLabels) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  for (const auto& type : {H5::PredType::STD_I8LE, H5::PredType::STD_U16BE, H5::PredType::STD_I32BE,
+                           H5::PredType::STD_U64LE, H5::PredType::STD_U8LE}) {
+    {
+      H5::H5File file(path.string(), H5F_ACC_TRUNC);
+      H5::Group group = file.createGroup("train");
+      add(group, "images", kByte, {4, 3, 3});
+      const int labels[] = {0, 9, 3, 1};
+      const hsize_t size = 4;
+      group.createDataSet("labels", type, H5::DataSpace(1, &size))
+          .write(labels, H5::PredType::NATIVE_INT);
+    }
+    EXPECT_EQ(test::read_all(*open(path)).labels, (std::vector<std::uint8_t>{0, 9, 3, 1}));
+  }
+}
+
+TEST(Hdf5Data, EveryTruncationIsAnErrorThatNamesTheFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  for (const Hdf5Storage& storage : {Hdf5Storage{}, Hdf5Storage{4, 6}}) {
+    write_hdf5(path, CountingSet(9), CountingSet(3), storage, [](std::int64_t) {});
+    const std::string whole = test::read_text(path);
+    ASSERT_EQ(open(path)->count(), 9);
+    for (std::size_t size = 0; size < whole.size(); size += size < 256 ? 7 : 101) {
+      test::write_text(path, whole.substr(0, size));
+      expect_error(
+          ErrorCode::malformed_data, [&] { test::read_all(*open(path)); }, path.string());
+    }
+  }
+}
+
+TEST(Hdf5Data, AFlippedByteOfAChunkIsFoundByItsChecksum) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  const CountingSet set(64, {1, 16, 16});
+  for (const Hdf5Storage& storage : {Hdf5Storage{8, 0}, Hdf5Storage{8, 6}}) {
+    write_hdf5(path, set, CountingSet(3), storage, [](std::int64_t) {});
+    const std::string whole = test::read_text(path);
+    const test::Read expected = test::read_all(set);
+    int errors = 0;
+    for (std::size_t at = whole.size() / 5; at < whole.size(); at += whole.size() / 60) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ 1);
+      test::write_text(path, damaged);
+      try {
+        // Bytes between the objects are in no use.
+        EXPECT_EQ(test::read_all(*open(path)).pixels, expected.pixels) << at;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::malformed_data);
+        EXPECT_NE(error.found().find(path.string()), std::string::npos);
+        ++errors;
+      }
+    }
+    EXPECT_GT(errors, 4);
+  }
+}
+
+TEST(Hdf5Data, WhatIsNoHdf5IsAnError) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  test::write_text(path, "\x89HDF\r\n\x1a\n and nothing else");
+  expect_error(
+      ErrorCode::malformed_data, [&] { open(path); }, path.string(), "HDF5 says",
+      "a whole HDF5 file");
+}
+
+TEST(Hdf5Data, AFilterThatIsNotThereIsNamed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  {
+    H5::H5File file(path.string(), H5F_ACC_TRUNC);
+    H5::Group group = file.createGroup("train");
+    H5::DSetCreatPropList how;
+    const hsize_t chunk[] = {2, 3, 3};
+    how.setChunk(3, chunk);
+    constexpr H5Z_filter_t kLzf = 32000;  // of h5py
+    how.setFilter(kLzf, H5Z_FLAG_OPTIONAL);
+    add(group, "images", kByte, {4, 3, 3}, how);
+    add(group, "labels", kByte, {4});
+  }
+  const auto set = open(path);
+  expect_error(
+      ErrorCode::malformed_data, [&] { test::read_all(*set); }, "train/images", "filter 32000",
+      "filters that this HDF5 library has");
+}
+
+TEST(Hdf5Data, ChunksAndCompressionAreAsAskedFor) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  const struct {
+    Hdf5Storage storage;
+    std::vector<std::int64_t> chunk;
+    const char* filters;
+  } cases[] = {
+      {{0, 0}, {}, ""},
+      {{10, 0}, {10, 1, 32, 32}, "fletcher32"},
+      {{10, 9}, {10, 1, 32, 32}, "gzip 9, fletcher32"},
+      {{0, 1}, {64, 1, 32, 32}, "gzip 1, fletcher32"},  // 64 KiB
+      {{999, 1}, {100, 1, 32, 32}, "gzip 1, fletcher32"},
+  };
+  for (const auto& c : cases) {
+    std::int64_t written = 0;
+    write_hdf5(path, CountingSet(100, {1, 32, 32}), CountingSet(3, {1, 32, 32}), c.storage,
+               [&](std::int64_t images) { written += images; });
+    EXPECT_EQ(written, 103);
+    const auto file = open_hdf5(path);
+    ASSERT_EQ(file->arrays().size(), 4U);
+    const ArrayInfo& images = file->arrays()[2];
+    EXPECT_EQ(images.name, "train/images");
+    EXPECT_EQ(images.type_name, "uint8");
+    EXPECT_EQ(images.shape, (std::vector<std::int64_t>{100, 1, 32, 32}));
+    EXPECT_EQ(images.chunk, c.chunk);
+    EXPECT_EQ(images.filters, c.filters);
+    EXPECT_EQ(file->arrays()[3].type_name, "int64");
+  }
+}
+
+TEST(Hdf5Data, AFileThatCannotBeWrittenLeavesNothing) {
+  const TemporaryFolder folder;
+  expect_error(
+      ErrorCode::unwritable_output,
+      [&] {
+        write_hdf5(folder.path() / "none" / "set.h5", CountingSet(1), CountingSet(1), {},
+                   [](std::int64_t) {});
+      },
+      "none");
+  const auto path = folder.path() / "set.h5";
+  EXPECT_THROW(write_hdf5(path, CountingSet(1), CountingSet(1), {},
+                          [](std::int64_t) { throw std::runtime_error("stop"); }),
+               std::runtime_error);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace hpcboot::data

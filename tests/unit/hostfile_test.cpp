@@ -1,0 +1,92 @@
+#include "hpcboot/hostfile.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+
+namespace hpcboot {
+namespace {
+
+using test::expect_error;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Hostfile, OpenMpisForm) {
+  const Nodefile hosts = parse_hostfile(
+      "# head\nn1 slots=4 max_slots=8\n\n  n2   slots = 2  # the old one\nn3\nn4 max-slots=2\r\n",
+      "hosts");
+  EXPECT_THAT(hosts.hosts, ElementsAre("n1", "n2", "n3", "n4"));
+  EXPECT_THAT(hosts.slots, ElementsAre(4, 2, 1, 1));
+}
+
+TEST(Hostfile, MpichsForm) {
+  const Nodefile hosts = parse_hostfile("n1:4\nn2.cluster:2 binding=user:0,1\nn3\n", "hosts");
+  EXPECT_THAT(hosts.hosts, ElementsAre("n1", "n2.cluster", "n3"));
+  EXPECT_THAT(hosts.slots, ElementsAre(4, 2, 1));
+}
+
+TEST(Hostfile, Addresses) {
+  const Nodefile hosts = parse_hostfile("10.0.0.1:2\nfd00::1\n[fd00::2]:3\n[fd00::3]\n", "hosts");
+  EXPECT_THAT(hosts.hosts, ElementsAre("10.0.0.1", "fd00::1", "fd00::2", "fd00::3"));
+  EXPECT_THAT(hosts.slots, ElementsAre(2, 1, 3, 1));
+}
+
+TEST(Hostfile, RepeatedHostsAddUpAsInANodefile) {
+  const Nodefile hosts = parse_hostfile("n1\nn2\nn1\nn1:2\n", "hosts");
+  EXPECT_THAT(hosts.hosts, ElementsAre("n1", "n2"));
+  EXPECT_THAT(hosts.slots, ElementsAre(4, 1));
+  EXPECT_THAT(parse_hostfile("# nothing\n\n", "hosts").hosts, IsEmpty());
+}
+
+TEST(Hostfile, WhatIsNoEntryIsNamedWithItsLine) {
+  for (const char* bad : {"n2 slots",
+                          "n2 slots=",
+                          "n2 slots=x",
+                          "n2 slots=0",
+                          "n2 slots=-1",
+                          "n2 4",
+                          "n2 slots=4 max",
+                          "n2 slots=4 max_slots=2",
+                          "n2:",
+                          "n2:x",
+                          "n2:0",
+                          "n2:99999999",
+                          ":4",
+                          "=",
+                          "+n0",
+                          "^n1",
+                          "n;2",
+                          "[fd00::1",
+                          "[fd00::1]4",
+                          "[]",
+                          "user@n2",
+                          "n2 =4",
+                          "n2 slots==4"}) {
+    expect_error(
+        ErrorCode::malformed_file,
+        [&] { parse_hostfile("n1\n" + std::string(bad) + "\n", "/etc/hosts.mpi"); }, "line 2",
+        "/etc/hosts.mpi");
+  }
+}
+
+TEST(Hostfile, SlotsBeyondAnyMachineAreAnError) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += "n1 slots=1000\n";
+  expect_error(
+      ErrorCode::malformed_file, [&] { parse_hostfile(text, "f"); }, "n1 slots=1000");
+}
+
+TEST(Hostfile, EveryTruncationIsReadOrRefused) {
+  const std::string whole = "n1 slots=4 max_slots=8\n[fd00::2]:3\nn3:12\n";
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    try {
+      parse_hostfile(whole.substr(0, length), "f");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_file) << length;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,124 @@
+#include "hpcboot/job_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hpcboot {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Two hosts of two ranks each.
+std::vector<ReportedRank> good_job() {
+  std::vector<ReportedRank> job;
+  for (int rank = 0; rank < 4; ++rank) {
+    Resolution r;
+    r.placement = {rank, 4, rank % 2, 2, rank / 2, 2};
+    r.launcher = "slurm";
+    r.job_id = "7";
+    r.hosts = {"n1", "n2"};
+    r.master_addr = "n1";
+    r.master_port = 20000;
+    job.push_back({"rank" + std::to_string(rank), rank < 2 ? "n1" : "n2", r, ""});
+  }
+  return job;
+}
+
+std::vector<std::string> texts(const std::vector<ReportedRank>& job) {
+  std::vector<std::string> texts;
+  for (const JobProblem& problem : check_job(job)) texts.push_back(problem.text);
+  return texts;
+}
+
+TEST(JobCheck, AGoodJobHasNoProblem) {
+  EXPECT_THAT(texts(good_job()), IsEmpty());
+}
+
+TEST(JobCheck, NoRank) {
+  EXPECT_THAT(texts({}), ElementsAre("there is no rank"));
+}
+
+TEST(JobCheck, TheMissingAreNamed) {
+  auto job = good_job();
+  job.erase(job.begin() + 2);
+  EXPECT_THAT(texts(job), ElementsAre("rank 2 is missing out of 4"));
+  job.erase(job.begin() + 1);
+  EXPECT_THAT(texts(job), ElementsAre("ranks 1-2 are missing out of 4"));
+}
+
+TEST(JobCheck, TheUnresolvedIsNamedAndCountsAsMissing) {
+  auto job = good_job();
+  job[1].resolution.reset();
+  job[1].error = "malformed_value: SLURM_PROCID='x'";
+  EXPECT_THAT(texts(job), ElementsAre("rank1: malformed_value: SLURM_PROCID='x'",
+                                      "rank 1 is missing out of 4"));
+}
+
+TEST(JobCheck, ARankHeldTwice) {
+  auto job = good_job();
+  job[3].resolution->placement.rank = 2;
+  const auto problems = check_job(job);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].text, "rank 2 is held by 2 processes: rank2, rank3");
+  EXPECT_THAT(problems[0].names, ElementsAre("rank2", "rank3"));
+  EXPECT_EQ(problems[1].text, "rank 3 is missing out of 4");
+}
+
+TEST(JobCheck, WhoDiffersFromMostIsNamed) {
+  auto job = good_job();
+  job[2].resolution->hosts = {"n1", "n3"};
+  EXPECT_THAT(texts(job), ElementsAre("rank2 has hosts n[1,3], 3 others have n[1-2]"));
+  job[2].resolution->hosts = {"n1.cluster", "n2.cluster"};
+  EXPECT_THAT(texts(job), IsEmpty());
+  job = good_job();
+  job[0].resolution->master_port = 20001;
+  EXPECT_THAT(texts(job), ElementsAre("rank0 has master n1:20001, 3 others have n1:20000"));
+  job = good_job();
+  job[3].resolution->job_id.reset();
+  EXPECT_THAT(texts(job), ElementsAre("rank3 has job_id unknown, 3 others have 7"));
+  // mpirun over ssh: only the ranks of its own host have the job's variables.
+  for (ReportedRank& rank : job) rank.resolution->launcher = "openmpi";
+  EXPECT_THAT(texts(job), IsEmpty());
+  job[2].resolution->job_id = "8";
+  EXPECT_THAT(texts(job), ElementsAre("rank2 has job_id 8, 2 others have 7"));
+  job = good_job();
+  job[1].resolution->launcher = "openmpi";
+  EXPECT_THAT(texts(job), ElementsAre("rank1 has launcher openmpi, 3 others have slurm"));
+}
+
+TEST(JobCheck, LocalRanksOfAHost) {
+  auto job = good_job();
+  job[3].resolution->placement.local_rank = 0;
+  EXPECT_THAT(texts(job), ElementsAre("host n2 has local ranks 0,0, not 0 to 1: rank2, rank3"));
+  job = good_job();
+  job[0].resolution->placement.local_rank = 2;
+  EXPECT_THAT(texts(job), ElementsAre("host n1 has local ranks 1-2, not 0 to 1: rank0, rank1"));
+  job = good_job();
+  job[0].resolution->placement.local_size = job[1].resolution->placement.local_size = 3;
+  EXPECT_THAT(texts(job), ElementsAre("host n1 has local_size 3 with 2 ranks: rank0, rank1"));
+}
+
+TEST(JobCheck, NodeRanks) {
+  auto job = good_job();
+  job[2].resolution->placement.node_rank = job[3].resolution->placement.node_rank = 0;
+  EXPECT_THAT(texts(job), ElementsAre("hosts n1 and n2 both have node_rank 0"));
+  job = good_job();
+  job[2].resolution->placement.node_rank = 0;
+  EXPECT_THAT(texts(job), testing::Contains("host n2 has node_rank 0 and 1: rank2, rank3"));
+}
+
+TEST(JobCheck, ProcessesThatEachStandAlone) {
+  auto job = good_job();
+  for (ReportedRank& rank : job) {
+    rank.resolution->placement = {};
+    rank.resolution->launcher = "single";
+  }
+  EXPECT_THAT(texts(job),
+              ElementsAre("4 processes each stand alone (rank 0 of 1): no launcher placed them"));
+  job.resize(1);
+  EXPECT_THAT(texts(job), IsEmpty());
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,176 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "loop/batch_plan.hpp"
+#include "loop/devices.hpp"
+#include "loop/model_file.hpp"
+#include "loop/progress.hpp"
+#include "loop/rank_log.hpp"
+#include "loop/step_losses.hpp"
+#include "loop/threads.hpp"
+#include "loop/train_options.hpp"
+#include "models/model.hpp"
+#include "record/safetensors.hpp"
+#include "support/expect_error.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using test::expect_error;
+
+TEST(BatchPlan, IsTheGlobalBatch) {
+  EXPECT_EQ(plan_batches({64, {}, {}}, 1).local, 64);
+  EXPECT_EQ(plan_batches({64, {}, {}}, 4).local, 16);
+  EXPECT_EQ(plan_batches({}, 4).global, 256);
+  EXPECT_EQ(plan_batches({}, 4).local, 64);
+  EXPECT_EQ(plan_batches({}, 1, 2).global, 128);
+}
+
+TEST(BatchPlan, NamesTheNearestThatTheRanksDivide) {
+  const auto message = [](std::int64_t batch, int ranks) {
+    try {
+      plan_batches({batch, {}, {}}, ranks);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(message(10, 4).find("8 and 12"), std::string::npos) << message(10, 4);
+  EXPECT_NE(message(3, 4).find("nearest that they do: 4"), std::string::npos) << message(3, 4);
+  EXPECT_NE(message(0, 1).find("at least 1"), std::string::npos);
+}
+
+TEST(BatchPlan, HasADefaultForEachDevice) {
+  EXPECT_EQ(plan_batches({}, 1, 3).global, 192);
+  EXPECT_EQ(plan_batches({7, {}, {}}, 1, 3).local, 7) << "replicas need not divide the batch";
+}
+
+TEST(Devices, AreParsed) {
+  const torch::Device cpu(torch::kCPU);
+  const auto cuda = [](int index) {
+    return torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(index));
+  };
+  using Devices = std::vector<torch::Device>;
+  EXPECT_EQ(parse_devices("cpu:2", 0), (Devices{cpu, cpu}));
+  EXPECT_EQ(parse_devices("cpu:1", 0), Devices{cpu});
+  EXPECT_EQ(parse_devices("cuda", 3), (Devices{cuda(0), cuda(1), cuda(2)}));
+  EXPECT_EQ(parse_devices("cuda:2,0", 3), (Devices{cuda(2), cuda(0)}));
+  EXPECT_EQ(name_of(parse_devices("cuda:2,0", 3)), "cuda:2,0");
+  EXPECT_EQ(name_of(parse_devices("cpu:2", 0)), "cpu:2");
+  EXPECT_EQ(name_of(parse_devices("cuda:1", 3)), "cuda:1");
+  for (const char* bad : {"", "cpu", "cpu:", "cpu:0", "cpu:-1", "cpu:x", "cpu:2,3", "tpu:1",
+                          "cuda:", "cuda:0,", "cuda:0,0", "cuda:-1", "cpu:99999"}) {
+    EXPECT_THROW(parse_devices(bad, 3), UsageError) << bad;
+  }
+  expect_error(
+      ErrorCode::backend_unavailable, [] { parse_devices("cuda:0,3", 3); }, "3 CUDA devices");
+  expect_error(
+      ErrorCode::backend_unavailable, [] { parse_devices("cuda", 0); }, "no CUDA device");
+}
+
+TEST(BatchPlan, IsMicroBatchesTimesPassesTimesRanks) {
+  struct Case {
+    BatchSizes asked;
+    int ranks;
+    BatchPlan plan;
+  };
+  const Case cases[] = {{{64, {}, {}}, 2, {64, 32, 32}}, {{64, 8, {}}, 2, {64, 32, 8}},
+                        {{64, {}, 4}, 2, {64, 32, 8}},   {{64, 8, 4}, 2, {64, 32, 8}},
+                        {{{}, 8, 3}, 2, {48, 24, 8}},    {{{}, 8, {}}, 2, {16, 8, 8}},
+                        {{{}, {}, 4}, 2, {128, 64, 16}}};
+  for (const Case& c : cases) {
+    const BatchPlan plan = plan_batches(c.asked, c.ranks);
+    EXPECT_EQ(plan.global, c.plan.global);
+    EXPECT_EQ(plan.local, c.plan.local);
+    EXPECT_EQ(plan.micro, c.plan.micro);
+  }
+}
+
+TEST(BatchPlan, NamesNumbersThatDoNotFit) {
+  const auto message = [](const BatchSizes& asked) {
+    try {
+      plan_batches(asked, 2);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  for (const char* piece : {"64", "--micro-batch 8", "--accumulate 3", "2 ranks", "48"}) {
+    EXPECT_NE(message({64, 8, 3}).find(piece), std::string::npos) << message({64, 8, 3});
+  }
+  EXPECT_NE(message({66, {}, 4}).find("64 and 72"), std::string::npos) << message({66, {}, 4});
+  EXPECT_NE(message({10, 8, {}}).find("that they do: 16"), std::string::npos);
+  EXPECT_NE(message({64, 0, {}}).find("--micro-batch is 0"), std::string::npos);
+}
+
+TEST(Threads, AreTheRanksShareOfTheCores) {
+  EXPECT_EQ(threads_per_rank(16, 16, 4), 4);
+  EXPECT_EQ(threads_per_rank(16, 16, std::nullopt), 16);
+  EXPECT_EQ(threads_per_rank(4, 16, 4), 4) << "bound by the launcher: not divided again";
+  EXPECT_EQ(threads_per_rank(2, 2, 4), 1);
+  EXPECT_GE(cores_of_this_process(), 1);
+}
+
+TEST(Progress, FitsTheTerminal) {
+  Progress p;
+  p.epoch = 2;
+  p.epochs = 3;
+  p.step = 47;
+  p.steps = 94;
+  p.images_per_second = 312.4;
+  p.loss = 0.23412;
+  p.seconds = 23;
+  EXPECT_EQ(progress_line(p, 79),
+            "epoch 2/3 [############............] 47/94  312 images/s  loss 0.2341  ETA 0:23");
+  for (int width = 0; width < 120; ++width)
+    EXPECT_LE(progress_line(p, width).size(), static_cast<std::size_t>(width));
+  p.step = 0;
+  EXPECT_EQ(progress_line(p, 100).find("ETA"), std::string::npos);
+}
+
+TEST(StepLosses, AreMeansOverSamples) {
+  Team alone(Resolution{}, std::nullopt);
+  StepLosses losses(alone);
+  EXPECT_TRUE(losses.add(torch::tensor(2.0), 30).empty());
+  EXPECT_TRUE(losses.add(torch::tensor(5.0), 10).empty());
+  EXPECT_EQ(losses.flush(), (std::vector<double>{2.0, 5.0}));
+  EXPECT_DOUBLE_EQ(losses.mean(), (2.0 * 30 + 5.0 * 10) / 40) << "a short last batch weighs less";
+  EXPECT_TRUE(losses.flush().empty());
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < StepLosses::kEvery; ++i)
+    known = losses.add(torch::tensor(1.0), 1).size();
+  EXPECT_EQ(known, StepLosses::kEvery);
+}
+
+TEST(StepLosses, ALossThatIsNoNumberEndsTheRun) {
+  Team alone(Resolution{}, std::nullopt);
+  StepLosses losses(alone);
+  losses.add(torch::tensor(std::numeric_limits<float>::quiet_NaN()), 4);
+  expect_error(
+      ErrorCode::diverged, [&] { losses.flush(); }, "nan", "--lr");
+}
+
+TEST(ModelFile, HoldsEveryParameterAndBuffer) {
+  const auto model = models::make_model("resnet50");
+  const std::filesystem::path file =
+      std::filesystem::path(testing::TempDir()) / "hpcboot_loop_test.safetensors";
+  write_model(*model, file);
+  record::SafetensorsFile read(file);
+  std::size_t counters = 0;
+  for (const auto& tensor : read.tensors()) counters += tensor.dtype == record::DType::i64 ? 1 : 0;
+  EXPECT_EQ(read.tensors().size(),
+            model->named_parameters().size() + model->named_buffers().size());
+  EXPECT_EQ(counters, 53U) << "num_batches_tracked of each batch norm";
+  std::filesystem::remove(file);
+}
+
+TEST(RankLog, AFolderThatIsNotThereIsAnError) {
+  expect_error(
+      ErrorCode::unwritable_output, [] { RankLog log("/proc/nowhere/rank_00.log"); },
+      "rank_00.log");
+}
+
+}  // namespace
+}  // namespace hpcboot::train

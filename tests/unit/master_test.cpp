@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "hpcboot/resolve.hpp"
+#include "support/expect_error.hpp"
+
+// MASTER_ADDR and MASTER_PORT: who decides them, and when a value that is set is stale.
+namespace hpcboot {
+namespace {
+
+using test::expect_error;
+
+const std::string kStep =
+    "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_STEP_ID=0\nSLURM_PROCID=0\nSLURM_LOCALID=0\n"
+    "SLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=2\nSLURM_STEP_NUM_NODES=2\nSLURM_STEP_NODELIST=n[1-2]\n"
+    "SLURM_STEP_TASKS_PER_NODE=1(x2)\n";
+const std::string kOneHost =
+    "OMPI_COMM_WORLD_RANK=0\nOMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=0\nOMPI_COMM_WORLD_"
+    "LOCAL_SIZE=2\n";
+
+Resolution of(const std::string& dump, const Facts& facts = {}) {
+  return resolve(Env::parse(dump), facts);
+}
+
+Facts with_interface(const char* name, const char* address) {
+  Facts facts;
+  facts.hostname = "n1";
+  Interface interface;
+  interface.name = name;
+  interface.address = address;
+  facts.interfaces = {interface};
+  return facts;
+}
+
+TEST(MasterAddr, OwnSettingsComeFirst) {
+  const Resolution r = of(
+      kStep +
+      "HPCBOOT_MASTER_ADDR=anywhere\nHPCBOOT_MASTER_PORT=1234\nMASTER_ADDR=n1\nMASTER_PORT=99\n");
+  EXPECT_EQ(r.master_addr, "anywhere");
+  EXPECT_EQ(r.master_port, 1234);
+  EXPECT_TRUE(r.endpoint_is_explicit);
+  EXPECT_EQ(r.provenance.at("master_addr").variable, "HPCBOOT_MASTER_ADDR");
+}
+
+TEST(MasterAddr, ANameOfRankZerosHostIsTaken) {
+  for (const char* name : {"n1", "N1", "n1.cluster.site", "n1i", "n1-ib0.cluster"}) {
+    EXPECT_EQ(of(kStep + "MASTER_ADDR=" + name + "\nMASTER_PORT=29500\n").master_addr, name);
+  }
+}
+
+TEST(MasterAddr, AStaleOneIsAnError) {
+  for (const char* name : {"n2", "n12", "login1", "localhost", "127.0.0.1"}) {
+    expect_error(
+        ErrorCode::stale_master_addr, [&] { of(kStep + "MASTER_ADDR=" + name + "\n"); },
+        std::string("MASTER_ADDR=") + name, "n1", "HPCBOOT_MASTER_ADDR");
+  }
+}
+
+TEST(MasterAddr, RankZeroKnowsItsOwnAddresses) {
+  const Facts facts = with_interface("eth0", "10.0.0.1");
+  EXPECT_EQ(of(kStep + "MASTER_ADDR=10.0.0.1\n", facts).master_addr, "10.0.0.1");
+  expect_error(
+      ErrorCode::stale_master_addr, [&] { of(kStep + "MASTER_ADDR=10.0.0.9\n", facts); },
+      "10.0.0.9");
+  // Without facts, or on another rank, nobody can tell.
+  EXPECT_EQ(of(kStep + "MASTER_ADDR=10.0.0.9\n").master_addr, "10.0.0.9");
+}
+
+TEST(MasterAddr, Ipv6IsTakenWithBracketsAndInAnyForm) {
+  const Facts facts = with_interface("eth0", "fd00::1");
+  for (const char* variable : {"MASTER_ADDR", "HPCBOOT_MASTER_ADDR"}) {
+    EXPECT_EQ(of(kStep + variable + "=[fd00::1]\n", facts).master_addr, "fd00::1");
+    EXPECT_EQ(of(kStep + variable + "=fd00:0::1\n", facts).master_addr, "fd00:0::1");
+  }
+  expect_error(
+      ErrorCode::stale_master_addr, [&] { of(kStep + "MASTER_ADDR=[fd00::2]\n", facts); },
+      "fd00::2");
+}
+
+TEST(MasterAddr, LoopbackIsFineOnOneHost) {
+  for (const char* name : {"localhost", "127.0.0.1", "::1"}) {
+    EXPECT_EQ(of(kOneHost + "MASTER_ADDR=" + name + "\n").master_addr, name);
+  }
+}
+
+TEST(MasterAddr, OneHostUsesItsInterfaceOrLoopback) {
+  EXPECT_EQ(of(kOneHost, with_interface("eth0", "10.0.0.1")).master_addr, "10.0.0.1");
+  EXPECT_EQ(of(kOneHost).master_addr, "127.0.0.1");
+}
+
+TEST(MasterPort, MustBeAPort) {
+  for (const char* bad : {"0", "65536", "http", "-1", "29500x"}) {
+    expect_error(
+        ErrorCode::malformed_value, [&] { of(kStep + "MASTER_PORT=" + bad + "\n"); }, "MASTER_PORT",
+        bad);
+    expect_error(
+        ErrorCode::malformed_value, [&] { of(kStep + "HPCBOOT_MASTER_PORT=" + bad + "\n"); },
+        "HPCBOOT_MASTER_PORT");
+  }
+}
+
+TEST(MasterPort, AloneDoesNotMakeTheEndpointExplicit) {
+  const Resolution r = of(kStep + "MASTER_PORT=29500\n");
+  EXPECT_EQ(r.master_port, 29500);
+  EXPECT_FALSE(r.endpoint_is_explicit);
+}
+
+TEST(MasterPort, IsUnknownWhereNothingIdentifiesTheLaunch) {
+  const Resolution r = of("PMI_RANK=0\nPMI_SIZE=2\nMPI_LOCALRANKID=0\nMPI_LOCALNRANKS=2\n");
+  EXPECT_EQ(r.master_port, std::nullopt);
+  EXPECT_EQ(r.provenance.at("master_port").source, "exchange");
+}
+
+TEST(MasterPort, DiffersBetweenTwoLaunchesOnOneHost) {
+  EXPECT_NE(of(kOneHost + "PMIX_NAMESPACE=1\nPMIX_RANK=0\n").master_port,
+            of(kOneHost + "PMIX_NAMESPACE=2\nPMIX_RANK=0\n").master_port);
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,87 @@
+#include "record/metrics_csv.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "support/errors.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+using test::read_text;
+using test::TemporaryFolder;
+using test::write_text;
+using testing::HasSubstr;
+
+constexpr const char* kHeader =
+    "epoch,step,loss,learning_rate,images_per_second,data_wait_seconds,step_seconds,"
+    "forward_seconds,backward_seconds,communication_seconds,optimizer_seconds,bytes_reduced\n";
+
+TEST(MetricsCsv, WritesAHeaderAndARowAStep) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  {
+    MetricsCsv metrics(path);
+    metrics.append({1, 1, 2.302585, 1e-4, 1280.5, 0.001, 0.05});
+    metrics.append({1, 2, 1.5, 1e-4, 1300.0, 0.0, 0.049, 0.01, 0.02, 0.003, 0.004, 4096});
+  }
+  EXPECT_EQ(read_text(path), std::string(kHeader) +
+                                 "1,1,2.302585,0.0001,1280.5,0.001,0.05,0,0,0,0,0\n"
+                                 "1,2,1.5,0.0001,1300,0,0.049,0.01,0.02,0.003,0.004,4096\n");
+}
+
+TEST(MetricsCsv, ANumberThatIsNotFiniteIsEmpty) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  const double infinity = std::numeric_limits<double>::infinity();
+  MetricsCsv metrics(path);
+  metrics.append({1, 1, std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 0.0, 1.0});
+  metrics.flush();
+  EXPECT_EQ(read_text(path), std::string(kHeader) + "1,1,,,,0,1,0,0,0,0,0\n");
+}
+
+TEST(MetricsCsv, ARowDoesNotWaitForTheDiskUnlessFlushed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  MetricsCsv metrics(path);
+  metrics.append({1, 1, 1.0, 1.0, 1.0, 1.0, 1.0});
+  EXPECT_EQ(read_text(path), "");
+  metrics.flush();
+  EXPECT_EQ(read_text(path), std::string(kHeader) + "1,1,1,1,1,1,1,0,0,0,0,0\n");
+}
+
+TEST(MetricsCsv, AResumedRunGoesOnAfterTheLastWholeLine) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  write_text(path, std::string(kHeader) + "1,1,1,1,1,1,1,0,0,0,0,0\n1,2,0.");
+  { MetricsCsv(path).append({1, 2, 0.5, 1.0, 1.0, 1.0, 1.0}); }
+  EXPECT_EQ(read_text(path),
+            std::string(kHeader) + "1,1,1,1,1,1,1,0,0,0,0,0\n1,2,0.5,1,1,1,1,0,0,0,0,0\n");
+}
+
+TEST(MetricsCsv, AnotherHeaderIsRefused) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  write_text(path, "a,b,c\n1,2,3\n");
+  const auto error = test::error_of([&] { MetricsCsv metrics(path); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::malformed_file);
+  EXPECT_THAT(error->found(), HasSubstr("a,b,c"));
+  EXPECT_EQ(read_text(path), "a,b,c\n1,2,3\n");
+}
+
+TEST(MetricsCsv, AFullDiskIsTold) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  std::filesystem::create_symlink("/dev/full", path);
+  MetricsCsv metrics(path);
+  const auto error = test::error_of([&] { metrics.flush(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unwritable_output);
+  EXPECT_THAT(error->found(), HasSubstr("No space left on device"));
+}
+
+}  // namespace
+}  // namespace hpcboot::record

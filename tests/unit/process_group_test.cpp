@@ -1,0 +1,180 @@
+#include "hpcboot/torch/process_group.hpp"
+
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collectives.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace hpcboot {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::free_port;
+using testing_support::ListeningPort;
+using testing_support::loopback_resolution;
+using testing_support::run_ranks;
+
+const Env kEmptyEnv;
+
+ProcessGroupOptions start_up_within(milliseconds deadline) {
+  ProcessGroupOptions options;
+  options.start_up_deadline = deadline;
+  return options;
+}
+
+/// The Error that was thrown; fails the test where it is none.
+Error error_of(const std::exception_ptr& thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& other) {
+    ADD_FAILURE() << "thrown: " << other.what();
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return Error(ErrorCode::malformed_value, "-", "-", "-");
+}
+
+template <typename Body>
+Error error_of_call(Body body) {
+  try {
+    body();
+  } catch (...) {
+    return error_of(std::current_exception());
+  }
+  return error_of(nullptr);
+}
+
+TEST(ProcessGroup, ALoneRankNeedsNobody) {
+  ProcessGroup group = make_process_group(Resolution{}, kEmptyEnv);
+  EXPECT_EQ(group.rank(), 0);
+  EXPECT_EQ(group.world_size(), 1);
+  torch::Tensor tensor = torch::full({3}, 2.0);
+  all_reduce_sum(group, tensor);
+  EXPECT_TRUE(tensor.equal(torch::full({3}, 2.0)));
+  EXPECT_THAT(all_gather_text(group, "me"), testing::ElementsAre("me"));
+  EXPECT_EQ(broadcast_text(group, "run"), "run");
+  group.shutdown();
+  group.shutdown();
+}
+
+TEST(ProcessGroup, RanksMeetAtAnExplicitEndpoint) {
+  const auto thrown = run_ranks({0, 1, 2}, 3, [](const Resolution& resolution) {
+    ProcessGroup group =
+        make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
+    const int rank = resolution.placement.rank;
+    EXPECT_EQ(group.rank(), rank);
+    torch::Tensor tensor = torch::full({2}, rank + 1);
+    all_reduce_sum(group, tensor);
+    EXPECT_TRUE(tensor.equal(torch::full({2}, 6)));
+    EXPECT_EQ(broadcast_text(group, "from " + std::to_string(rank), 2), "from 2");
+    EXPECT_EQ(broadcast_text(group, ""), "");
+    EXPECT_THAT(all_gather_text(group, std::string(static_cast<std::size_t>(rank), 'x')),
+                testing::ElementsAre("", "x", "xx"));
+    group.barrier();
+    group.shutdown();
+  });
+  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+}
+
+TEST(ProcessGroup, EveryRankNamesTheMissingOnes) {
+  const auto thrown = run_ranks({0, 2}, 4, [](const Resolution& resolution) {
+    make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(4000)));
+  });
+  for (const auto& one : thrown) {
+    const Error error = error_of(one);
+    EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+    EXPECT_THAT(error.found(), HasSubstr("ranks 1, 3 of 4 did not come"));
+  }
+}
+
+TEST(ProcessGroup, WithoutRankZeroThereIsNoStoreToMeetIn) {
+  const auto thrown = run_ranks({1}, 2, [](const Resolution& resolution) {
+    make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(500)));
+  });
+  const Error error = error_of(thrown[0]);
+  EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+  EXPECT_THAT(error.found(), HasSubstr("no store answered at 127.0.0.1:"));
+  EXPECT_THAT(error.expected(), HasSubstr("rank 0"));
+}
+
+TEST(ProcessGroup, ATakenPortIsNamed) {
+  const ListeningPort taken;
+  const Error error = error_of_call([&] {
+    make_process_group(loopback_resolution(0, 2, taken.port()), kEmptyEnv,
+                       start_up_within(milliseconds(500)));
+  });
+  EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+  EXPECT_THAT(error.found(), HasSubstr("port " + std::to_string(taken.port())));
+  EXPECT_THAT(error.remedy(), HasSubstr("HPCBOOT_MASTER_PORT"));
+}
+
+TEST(ProcessGroup, WithNoPlaceToMeetItSaysWhichVariablesHelp) {
+  Resolution resolution = loopback_resolution(0, 2, 1);
+  resolution.endpoint_is_explicit = false;
+  resolution.master_port.reset();
+  const Error error = error_of_call([&] { make_process_group(resolution, kEmptyEnv); });
+  EXPECT_EQ(error.code(), ErrorCode::needs_exchange);
+  EXPECT_THAT(error.remedy(),
+              AllOf(HasSubstr("HPCBOOT_MASTER_ADDR"), HasSubstr("HPCBOOT_MASTER_PORT")));
+}
+
+TEST(ProcessGroup, RefusesABackendThatItDoesNotHave) {
+  ProcessGroupOptions options;
+  options.backend = "carrier-pigeon";
+  const Error error = error_of_call([&] { make_process_group(Resolution{}, kEmptyEnv, options); });
+  EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);
+  EXPECT_THAT(error.found(), HasSubstr("carrier-pigeon"));
+}
+
+TEST(ProcessGroup, UnderTorchrunTheAgentServesAndRankZeroDoesNot) {
+  c10d::TCPStoreOptions options;
+  options.port = 0;
+  options.isServer = true;
+  options.waitWorkers = false;
+  const auto agent = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  const auto thrown = run_ranks({0, 1}, 2, [&](Resolution resolution) {
+    resolution.agent_store = true;
+    resolution.master_port = agent->getPort();
+    ProcessGroup group =
+        make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
+    EXPECT_THAT(group.description(), HasSubstr("torchrun"));
+    group.shutdown();
+  });
+  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+}
+
+TEST(ProcessGroup, ARankThatLeavesIsALostPeer) {
+  const auto thrown = run_ranks({0, 1}, 2, [](const Resolution& resolution) {
+    ProcessGroup group =
+        make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
+    if (group.rank() == 0) group.barrier();
+  });
+  EXPECT_EQ(error_of(thrown[0]).code(), ErrorCode::peer_lost);
+  EXPECT_EQ(thrown[1], nullptr);
+}
+
+TEST(ProcessGroup, ARankThatHangsNeitherHoldsABarrierNorTheDestructor) {
+  const auto thrown = run_ranks({0, 1}, 2, [](const Resolution& resolution) {
+    ProcessGroup group =
+        make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
+    if (group.rank() == 0) {
+      group.barrier(milliseconds(200));
+    } else {
+      std::this_thread::sleep_for(milliseconds(1500));
+    }
+  });
+  EXPECT_EQ(error_of(thrown[0]).code(), ErrorCode::deadline_exceeded);
+}
+
+}  // namespace
+}  // namespace hpcboot

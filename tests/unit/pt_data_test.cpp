@@ -1,0 +1,126 @@
+// Tensors of PyTorch, against the Python at HPCBOOT_TEST_PYTHON.
+#include "datasets/pt_data.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "datasets/formats.hpp"
+#include "support/expect_error.hpp"
+#include "support/image_sets.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+using test::CountingSet;
+using test::expect_error;
+using test::read_all;
+using test::TemporaryFolder;
+
+/// The exit code of torch_save.py; 127 where there is no such Python.
+int python(const std::string& verb, const std::filesystem::path& path) {
+  const std::string command =
+      HPCBOOT_TEST_PYTHON " " HPCBOOT_TEST_TORCH_SAVE " " + verb + " '" + path.string() + "'";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool is_missing(int exit_code) {
+  return exit_code == 77 || exit_code == 127;
+}
+
+TEST(PtData, WhatPythonSavedIsRead) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "set.pt").string();
+  const int code = python("save", file);
+  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  ASSERT_EQ(code, 0);
+  const auto train = open_dataset(file, Split::train);
+  EXPECT_EQ(train->count(), 5);
+  EXPECT_EQ(to_string(train->shape()), "1x2x3");
+  const test::Read all = read_all(*train);
+  for (std::size_t i = 0; i < all.pixels.size(); ++i) EXPECT_EQ(all.pixels[i], i / 6);
+  EXPECT_EQ(all.labels, (std::vector<std::uint8_t>{0, 1, 2, 3, 4}));
+  const auto test = open_dataset(file, Split::test);
+  EXPECT_EQ(test->count(), 3);
+  EXPECT_EQ(test->pixel_type(), PixelType::f32);
+}
+
+TEST(PtData, PythonReadsWhatWasWritten) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "set.pt").string();
+  std::int64_t written = 0;
+  write_pt(file, CountingSet(37), CountingSet(11), [&](std::int64_t images) { written += images; });
+  EXPECT_EQ(written, 48);
+  const int code = python("load", file);
+  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  EXPECT_EQ(code, 0);
+}
+
+TEST(PtData, WhatIsNoDataSetIsAnError) {
+  const TemporaryFolder folder;
+  const int code = python("odd", folder.path());
+  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  ASSERT_EQ(code, 0);
+  const struct {
+    const char* name;
+    ErrorCode code;
+    const char* found;
+    const char* expected;
+  } cases[] = {
+      {"list.pt", ErrorCode::malformed_data, "a GenericList", "a dict of tensors"},
+      {"tensor.pt", ErrorCode::malformed_data, "a Tensor", "a dict of tensors"},
+      {"no_labels.pt", ErrorCode::missing_data,
+       "without 'train/labels'; it has train/images, labels", "test/labels"},
+      {"expanded.pt", ErrorCode::malformed_data, "'train/images' is larger than its data", "whole"},
+      {"complex.pt", ErrorCode::malformed_data, "'train/images': elements of type Complex",
+       "uint8 (0 to 255) or float32 (0 to 1)"},
+      {"legacy.pt", ErrorCode::malformed_data, "LibTorch says", "PyTorch 1.6"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::string file = (folder.path() / c.name).string();
+    expect_error(
+        c.code, [&] { open_dataset(file, Split::train); }, file, c.found, c.expected);
+  }
+}
+
+TEST(PtData, EveryTruncationIsAnErrorThatNamesTheFile) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "set.pt").string();
+  write_pt(file, CountingSet(3), CountingSet(2), [](std::int64_t) {});
+  const std::string whole = test::read_text(file);
+  for (std::size_t size = 0; size < whole.size(); size += size < 64 ? 1 : 37) {
+    test::write_text(file, whole.substr(0, size));
+    expect_error(
+        ErrorCode::malformed_data, [&] { open_dataset(file, Split::train); }, file, "a whole file");
+  }
+}
+
+// LibTorch does not look at the checksums in the file, so a damaged pixel goes unnoticed, as in a
+// plain file of MNIST; damage to what describes the tensors does not.
+TEST(PtData, AFlippedByteIsAnErrorOrGivesASetOfTheSameKind) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "set.pt").string();
+  write_pt(file, CountingSet(3), CountingSet(2), [](std::int64_t) {});
+  const std::string whole = test::read_text(file);
+  int errors = 0;
+  for (std::size_t at = 0; at < whole.size(); at += 3) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    test::write_text(file, damaged);
+    try {
+      const auto set = open_dataset(file, Split::train);
+      EXPECT_EQ(read_all(*set).labels.size(), static_cast<std::size_t>(set->count())) << at;
+    } catch (const Error&) {
+      ++errors;
+    }
+  }
+  EXPECT_GT(errors, 100);
+}
+
+}  // namespace
+}  // namespace hpcboot::data

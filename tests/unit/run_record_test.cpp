@@ -1,0 +1,223 @@
+#include "record/run_record.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <limits>
+
+#include "support/errors.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+using test::error_of;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+RunRecord full_record() {
+  RunRecord record;
+  record.run = "20261120_235901_ddp_2x1_1234_my-comment";
+  record.started = "2026-11-20T23:59:01Z";
+  record.finished = "2026-11-21T00:01:02Z";
+  record.exit_reason = kFinished;
+  record.config = Json{{"mode", "ddp"}, {"model", "mnistnet"}, {"batch_size", 128}, {"lr", 1e-4}};
+  record.train_samples = 60000;
+  record.validation_samples = 10000;
+  record.launcher = "openmpi";
+  record.scheduler = "slurm";
+  record.job_id = "1234";
+  record.site = "cedar";
+  record.nodes = 2;
+  record.devices_per_node = 1;
+  for (int rank = 0; rank < 2; ++rank) {
+    RankRecord one;
+    one.placement = {rank, 2, 0, 1, rank, 2};
+    one.host = "node0" + std::to_string(rank);
+    one.pid = 4000 + rank;
+    one.device = "cuda:0";
+    one.interface = "ib0";
+    one.backend = "nccl";
+    one.provenance["rank"] = {"openmpi", "OMPI_COMM_WORLD_RANK"};
+    record.ranks.push_back(one);
+  }
+  record.versions = {{"hpcboot", "0.1.0"}, {"libtorch", "1.13.1"}};
+  record.epochs.push_back(
+      {1, 469, 50.5, 4.25, 0.31, 0.12, 0.964, 1188.1, 0.5, 15.0, 30.5, 2.0, 2.25, 4096, 3});
+  record.epochs.push_back({2, 469, 50.0, {}, 0.1, {}, {}, 1200.0, 0.25, {}, {}, {}, {}, {}, {}});
+  record.totals = {121.0, 2.5, 2.75, 100.5, 4.25, 0.75, 120000, 1194.0};
+  return record;
+}
+
+TEST(RunRecord, ReadsBackWhatItWrote) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "run.json";
+  const RunRecord record = full_record();
+  record.write(file);
+  const RunRecord back = RunRecord::read(file);
+  EXPECT_EQ(to_json(back), to_json(record));
+  EXPECT_EQ(back.mode(), "ddp");
+  EXPECT_EQ(back.ranks.at(1).placement.node_rank, 1);
+  EXPECT_EQ(back.ranks.at(1).provenance.at("rank").variable, "OMPI_COMM_WORLD_RANK");
+  EXPECT_EQ(back.epochs.at(0).train_seconds, 50.5);
+  EXPECT_EQ(back.epochs.at(1).validation_loss, std::nullopt);
+  EXPECT_EQ(back.epochs.at(0).communication_seconds, 2.0);
+  EXPECT_EQ(back.epochs.at(0).skipped_steps, 3);
+  EXPECT_EQ(back.epochs.at(1).skipped_steps, std::nullopt);
+  EXPECT_EQ(back.totals.images, 120000);
+  EXPECT_EQ(back.totals.first_step_seconds, 2.75);
+}
+
+TEST(RunRecord, AFreshRecordIsWrittenAndReadToo) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "run.json";
+  RunRecord record;
+  record.run = "r";
+  record.started = "2026-11-20T23:59:01Z";
+  record.config["mode"] = "single";
+  record.write(file);
+  const RunRecord back = RunRecord::read(file);
+  EXPECT_EQ(back.exit_reason, kRunning);
+  EXPECT_EQ(back.finished, std::nullopt);
+  EXPECT_EQ(back.totals.runtime_seconds, std::nullopt);
+}
+
+TEST(RunRecord, KeysOfTheContractAreThere) {
+  const Json json = to_json(full_record());
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["config"]["mode"], "ddp");
+  for (const char* key : {"launcher", "scheduler", "job_id", "site", "nodes", "devices_per_node",
+                          "ranks", "versions", "totals", "exit_reason", "started", "finished"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  for (const char* key :
+       {"epoch", "train_seconds", "validation_seconds", "train_loss", "validation_loss",
+        "validation_accuracy", "images_per_second", "data_wait_seconds"}) {
+    EXPECT_TRUE(json["epochs"][0].contains(key)) << key;
+  }
+  for (const char* key :
+       {"rank", "world_size", "local_rank", "local_size", "node_rank", "num_nodes", "host", "pid",
+        "device", "interface", "backend", "provenance"}) {
+    EXPECT_TRUE(json["ranks"][0].contains(key)) << key;
+  }
+}
+
+TEST(RunRecord, UnknownAndNonFiniteNumbersAreNull) {
+  RunRecord record = full_record();
+  record.totals.images_per_second = std::numeric_limits<double>::quiet_NaN();
+  record.epochs[0].train_loss = std::numeric_limits<double>::infinity();
+  const Json json = to_json(record);
+  EXPECT_TRUE(json["totals"]["images_per_second"].is_null());
+  EXPECT_TRUE(json["epochs"][0]["train_loss"].is_null());
+  EXPECT_TRUE(json["epochs"][1]["validation_loss"].is_null());
+}
+
+TEST(RunRecord, ConfigKeepsItsOrderAndSpellsKeysInOneWay) {
+  RunRecord record = full_record();
+  record.config = Json::object();
+  record.config["mode"] = "ddp";
+  record.config["image-size"] = 128;
+  record.config["batch_size"] = 64;
+  EXPECT_EQ(to_json(record)["config"].dump(), R"({"mode":"ddp","image_size":128,"batch_size":64})");
+}
+
+TEST(RunRecord, TextThatIsNotUtf8CostsNoRecord) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "run.json";
+  RunRecord record = full_record();
+  record.ranks[0].host = "node\xff";
+  record.write(file);
+  EXPECT_EQ(RunRecord::read(file).ranks[0].host, "node\xEF\xBF\xBD");
+}
+
+TEST(RunRecord, UnknownKeysAreIgnored) {
+  Json json = to_json(full_record());
+  json["later"] = Json{{"x", 1}};
+  json["totals"]["energy_joules"] = 5;
+  json["ranks"][0]["gpu"] = "H200";
+  EXPECT_EQ(to_json(run_record_from_json(json, "f")), to_json(full_record()));
+}
+
+TEST(RunRecord, ARankTravelsAsText) {
+  const RankRecord rank = full_record().ranks[1];
+  const std::string text = to_json(rank).dump();
+  EXPECT_EQ(to_json(rank_record_from_json(Json::parse(text), "rank 1")), to_json(rank));
+}
+
+struct BadRecord {
+  std::function<void(Json&)> damage;
+  std::string found;
+  std::string expected;
+};
+
+TEST(RunRecord, DamageIsNamedByFileAndKey) {
+  const BadRecord cases[] = {
+      {[](Json& j) { j["schema"] = 2; }, "'f', key 'schema' holds 2", "schema 1"},
+      {[](Json& j) { j.erase("schema"); }, "'f' has no key 'schema'", "schema 1"},
+      {[](Json& j) { j["schema"] = "1"; }, "key 'schema' holds \"1\"", "whole number"},
+      {[](Json& j) { j.erase("run"); }, "no key 'run'", "name"},
+      {[](Json& j) { j["run"] = 5; }, "key 'run' holds 5", "text"},
+      {[](Json& j) { j["started"] = "yesterday"; }, "key 'started' holds \"yesterday\"", "UTC"},
+      {[](Json& j) { j["finished"] = "2026"; }, "key 'finished' holds \"2026\"", "UTC"},
+      {[](Json& j) { j["exit_reason"] = nullptr; }, "'exit_reason' holds null", "finished"},
+      {[](Json& j) { j["config"] = "ddp"; }, "key 'config' holds \"ddp\"", "object"},
+      {[](Json& j) { j["config"].erase("mode"); }, "no key 'config.mode'", "single, dp or ddp"},
+      {[](Json& j) { j["config"]["mode"] = 1; }, "key 'config.mode' holds 1", "text"},
+      {[](Json& j) { j["nodes"] = 0; }, "key 'nodes' holds 0", "from 1"},
+      {[](Json& j) { j["nodes"] = -1; }, "key 'nodes' holds -1", "from 0"},
+      {[](Json& j) { j["nodes"] = 1.5; }, "key 'nodes' holds 1.5", "whole number"},
+      {[](Json& j) { j["nodes"] = 4294967296; }, "holds 4294967296", "2147483647"},
+      {[](Json& j) { j["ranks"] = 7; }, "key 'ranks' holds 7", "array"},
+      {[](Json& j) { j["ranks"][1] = "x"; }, "key 'ranks[1]' holds \"x\"", "object"},
+      {[](Json& j) { j["ranks"][1].erase("rank"); }, "no key 'ranks[1].rank'", "number"},
+      {[](Json& j) { j["ranks"][0]["provenance"]["rank"] = 1; },
+       "key 'ranks[0].provenance.rank' holds 1", "object"},
+      {[](Json& j) { j["epochs"][1]["train_loss"] = "low"; },
+       "key 'epochs[1].train_loss' holds \"low\"", "number or null"},
+      {[](Json& j) { j["totals"]["images"] = 18446744073709551615U; },
+       "key 'totals.images' holds 18446744073709551615", "whole number"},
+      {[](Json& j) { j["versions"]["mpi"] = 4; }, "key 'versions.mpi' holds 4", "text"},
+      {[](Json& j) { j = Json::array(); }, "'f' holds []", "object"},
+  };
+  for (const BadRecord& one : cases) {
+    Json json = to_json(full_record());
+    one.damage(json);
+    const auto error = error_of([&] { run_record_from_json(json, "f"); });
+    ASSERT_TRUE(error) << one.found;
+    EXPECT_EQ(error->code(), ErrorCode::malformed_file) << one.found;
+    EXPECT_THAT(error->found(), HasSubstr("'f'"));
+    EXPECT_THAT(error->found(), HasSubstr(one.found));
+    EXPECT_THAT(error->expected(), HasSubstr(one.expected)) << one.found;
+  }
+}
+
+TEST(RunRecord, EveryTruncationIsAnErrorThatNamesTheFile) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "run.json";
+  const std::string whole = to_json(full_record()).dump();
+  for (std::size_t size = 0; size < whole.size(); size += 7) {
+    test::write_text(file, whole.substr(0, size));
+    const auto error = error_of([&] { RunRecord::read(file); });
+    ASSERT_TRUE(error) << size;
+    EXPECT_EQ(error->code(), ErrorCode::malformed_file);
+    EXPECT_THAT(error->found(), HasSubstr(file.string()));
+  }
+}
+
+TEST(RunRecord, FilesThatAreNoneAreToldApart) {
+  const TemporaryFolder folder;
+  const auto missing = error_of([&] { RunRecord::read(folder.path() / "missing"); });
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->code(), ErrorCode::unreadable_file);
+  EXPECT_THAT(missing->found(), HasSubstr("No such file or directory"));
+  const auto directory = error_of([&] { RunRecord::read(folder.path()); });
+  ASSERT_TRUE(directory);
+  EXPECT_EQ(directory->code(), ErrorCode::unreadable_file);
+  test::write_text(folder.path() / "huge", R"({"schema": 1e999})");
+  const auto huge = error_of([&] { RunRecord::read(folder.path() / "huge"); });
+  ASSERT_TRUE(huge);
+  EXPECT_EQ(huge->code(), ErrorCode::malformed_file);
+}
+
+}  // namespace
+}  // namespace hpcboot::record

@@ -1,0 +1,116 @@
+// The program as its users run it: what goes to stdout, what to stderr, and the exit code.
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "record/json_reader.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+using test::read_text;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kGolden = HPCBOOT_GOLDEN_DIR "/runtable";
+
+struct Result {
+  int exit_code;
+  std::string out;
+  std::string err;
+};
+
+/// Runs `runtable ARGUMENTS` in `folder`.
+Result runtable(const std::string& folder, const std::string& arguments) {
+  const TemporaryFolder temporary;
+  const std::string out = (temporary.path() / "out").string();
+  const std::string err = (temporary.path() / "err").string();
+  const std::string command = "cd '" + folder + "' && '" HPCBOOT_RUNTABLE "' " + arguments + " >'" +
+                              out + "' 2>'" + err + "'";
+  const int status = std::system(command.c_str());
+  return {WEXITSTATUS(status), read_text(out), read_text(err)};
+}
+
+TEST(RuntableProgram, PrintsTheGoldenTableInEveryFormat) {
+  for (const std::string format : {"table", "md", "csv", "json", "html"}) {
+    const Result result = runtable(kGolden, "--format " + format);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.out, read_text(std::string(kGolden) + "/expected." + format)) << format;
+    EXPECT_EQ(result.err, read_text(std::string(kGolden) + "/expected.stderr"));
+  }
+}
+
+TEST(RuntableProgram, TheDefaultsAreRunsAndTable) {
+  const Result result = runtable(kGolden, "");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, read_text(std::string(kGolden) + "/expected.table"));
+}
+
+TEST(RuntableProgram, TakesRunFolders) {
+  const Result result = runtable(kGolden,
+                                 "--format=json runs/20261120_100000_single_1x1 "
+                                 "runs/20261120_120000_ddp_1x2_1234/run.json");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_EQ(Json::parse(result.out).size(), 2U);
+}
+
+TEST(RuntableProgram, AnEmptyFolderIsNoFailure) {
+  const TemporaryFolder folder;
+  const Result result = runtable(folder.path().string(), ". --format json");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "[]\n");
+  EXPECT_EQ(result.err, "runtable: no runs there yet; the trainer makes them\n");
+}
+
+TEST(RuntableProgram, OnlySkippedRunsAreAFailure) {
+  const Result result = runtable(kGolden, "runs/20261120_150000_ddp_1x2_running");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, IsEmpty());
+  EXPECT_THAT(result.err, HasSubstr("not finished"));
+}
+
+TEST(RuntableProgram, WrongUseAndMissingFoldersAreTold) {
+  struct Case {
+    const char* arguments;
+    int exit_code;
+    const char* err;
+  };
+  const Case cases[] = {
+      {"--format xml", 2, "unknown format 'xml'; known are table, md, csv, json, html"},
+      {"--format", 2, "--format"},
+      {"--form json", 2, "--form"},
+      {"--nonsense", 2, "--nonsense"},
+      {"missing", 27, "cannot read 'missing': No such file or directory"},
+  };
+  for (const Case& one : cases) {
+    const Result result = runtable(kGolden, one.arguments);
+    EXPECT_EQ(result.exit_code, one.exit_code) << one.arguments;
+    EXPECT_THAT(result.out, IsEmpty()) << one.arguments;
+    EXPECT_THAT(result.err, HasSubstr(one.err)) << one.arguments;
+  }
+}
+
+TEST(RuntableProgram, HelpAndVersionGoToStdout) {
+  const Result help = runtable(kGolden, "--help");
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, HasSubstr("--format"));
+  EXPECT_THAT(help.out, HasSubstr("exit codes"));
+  EXPECT_THAT(help.err, IsEmpty());
+  const Result version = runtable(kGolden, "--version");
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.out, "runtable " HPCBOOT_VERSION "\n");
+}
+
+TEST(RuntableProgram, AFullDiskIsAFailure) {
+  const std::string command =
+      "'" HPCBOOT_RUNTABLE "' '" + std::string(kGolden) + "/runs' >/dev/full 2>/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+}
+
+}  // namespace
+}  // namespace hpcboot::record

@@ -1,0 +1,228 @@
+#include "record/runtime_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "record/table_format.hpp"
+#include "support/errors.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+using test::TemporaryFolder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunRecord run(const std::string& name, const std::string& mode, int nodes, int devices,
+              double runtime) {
+  RunRecord record;
+  record.run = name;
+  record.started = "2026-11-20T10:00:00Z";
+  record.finished = "2026-11-20T11:00:00Z";
+  record.exit_reason = kFinished;
+  record.config = Json{{"mode", mode},      {"model", "mnistnet"}, {"epochs", 2},
+                       {"image_size", 128}, {"precision", "fp32"}, {"batch_size", 64}};
+  record.train_samples = 60000;
+  record.nodes = nodes;
+  record.devices_per_node = devices;
+  record.totals.runtime_seconds = runtime;
+  return record;
+}
+
+const RuntimeRow& row_named(const std::vector<RuntimeRow>& rows, const std::string& name) {
+  for (const RuntimeRow& row : rows) {
+    if (row.run == name) return row;
+  }
+  throw std::runtime_error("no row " + name);
+}
+
+TEST(RuntimeRows, SpeedupIsRuntimeOfTheBaselineOverOwn) {
+  const auto rows = runtime_rows({run("b", "single", 1, 1, 100.0), run("d", "ddp", 2, 4, 20.0)});
+  EXPECT_DOUBLE_EQ(row_named(rows, "b").speedup.value(), 1.0);
+  EXPECT_DOUBLE_EQ(row_named(rows, "b").efficiency.value(), 1.0);
+  EXPECT_DOUBLE_EQ(row_named(rows, "d").speedup.value(), 5.0);
+  EXPECT_DOUBLE_EQ(row_named(rows, "d").efficiency.value(), 0.625);
+}
+
+TEST(RuntimeRows, TheSpeedupOfABaselineIsOneWhateverItsRuntime) {
+  for (double runtime = 1e-3; runtime < 1e6; runtime *= 3.7) {
+    const auto rows = runtime_rows({run("b", "single", 1, 1, runtime)});
+    EXPECT_EQ(rows[0].speedup, 1.0);
+    EXPECT_EQ(rows[0].efficiency, 1.0);
+  }
+}
+
+TEST(RuntimeRows, ARunOfOtherWorkHasNoBaseline) {
+  const std::pair<const char*, std::function<void(RunRecord&)>> differences[] = {
+      {"model", [](RunRecord& r) { r.config["model"] = "resnet50"; }},
+      {"image size", [](RunRecord& r) { r.config["image_size"] = 28; }},
+      {"epochs", [](RunRecord& r) { r.config["epochs"] = 3; }},
+      {"precision", [](RunRecord& r) { r.config["precision"] = "bf16"; }},
+      {"precision unknown", [](RunRecord& r) { r.config.erase("precision"); }},
+      {"samples", [](RunRecord& r) { r.train_samples = 512; }},
+      {"samples unknown", [](RunRecord& r) { r.train_samples.reset(); }},
+  };
+  for (const auto& [what, change] : differences) {
+    RunRecord other = run("d", "ddp", 1, 2, 50.0);
+    change(other);
+    const auto rows = runtime_rows({run("b", "single", 1, 1, 100.0), other});
+    EXPECT_EQ(row_named(rows, "d").speedup, std::nullopt) << what;
+    EXPECT_EQ(row_named(rows, "d").efficiency, std::nullopt) << what;
+  }
+}
+
+TEST(RuntimeRows, BatchSizeSeedAndSiteMayDiffer) {
+  RunRecord other = run("d", "ddp", 1, 2, 50.0);
+  other.config["batch_size"] = 128;
+  other.config["seed"] = 5;
+  other.site = "sockeye";
+  const auto rows = runtime_rows({run("b", "single", 1, 1, 100.0), other});
+  EXPECT_EQ(row_named(rows, "d").speedup, 2.0);
+}
+
+TEST(RuntimeRows, WithoutSampleCountsTheLimitDecides) {
+  RunRecord baseline = run("b", "single", 1, 1, 100.0);
+  RunRecord equal = run("equal", "ddp", 1, 2, 50.0);
+  RunRecord unequal = run("unequal", "ddp", 1, 2, 50.0);
+  for (RunRecord* record : {&baseline, &equal, &unequal}) record->train_samples.reset();
+  baseline.config["limit_samples"] = equal.config["limit_samples"] = 512;
+  unequal.config["limit_samples"] = 1024;
+  const auto rows = runtime_rows({baseline, equal, unequal});
+  EXPECT_EQ(row_named(rows, "equal").speedup, 2.0);
+  EXPECT_EQ(row_named(rows, "unequal").speedup, std::nullopt);
+}
+
+TEST(RuntimeRows, OnlyASingleDeviceOfModeSingleIsABaseline) {
+  for (const RunRecord& other :
+       {run("x", "ddp", 1, 1, 10.0), run("x", "dp", 1, 1, 10.0), run("x", "single", 1, 2, 10.0)}) {
+    const auto rows = runtime_rows({other, run("d", "ddp", 1, 2, 50.0)});
+    EXPECT_EQ(row_named(rows, "d").speedup, std::nullopt);
+  }
+}
+
+TEST(RuntimeRows, AmongBaselinesDeviceThenSiteThenAgeDecide) {
+  const auto single = [](double runtime, const char* device, const char* site,
+                         const char* started) {
+    RunRecord record = run("single " + std::to_string(runtime), "single", 1, 1, runtime);
+    record.ranks.resize(1);
+    record.ranks[0].device = device;
+    record.site = site;
+    record.started = started;
+    return record;
+  };
+  RunRecord subject = run("d", "ddp", 1, 1, 1.0);
+  subject.ranks.resize(1);
+  subject.ranks[0].device = "cuda:1";
+  subject.site = "cedar";
+  std::vector<RunRecord> runs = {subject};
+  const auto speedup = [&runs] { return row_named(runtime_rows(runs), "d").speedup.value(); };
+  runs.push_back(single(2.0, "cpu", "sockeye", "2026-11-20T09:00:00Z"));
+  EXPECT_EQ(speedup(), 2.0) << "any baseline is better than none";
+  runs.push_back(single(3.0, "cpu", "sockeye", "2026-11-20T10:00:00Z"));
+  runs.push_back(single(4.0, "cpu", "sockeye", "2026-11-20T08:00:00Z"));
+  EXPECT_EQ(speedup(), 3.0) << "the newest";
+  runs.push_back(single(5.0, "cpu", "cedar", "2026-11-20T07:00:00Z"));
+  EXPECT_EQ(speedup(), 5.0) << "the same site before a newer one";
+  runs.push_back(single(6.0, "cuda:0", "sockeye", "2026-11-20T06:00:00Z"));
+  EXPECT_EQ(speedup(), 6.0) << "the same kind of device before the same site";
+}
+
+TEST(RuntimeRows, UnevenNodesCountTheirRanks) {
+  RunRecord uneven = run("d", "ddp", 2, 4, 20.0);
+  uneven.ranks.resize(6);
+  const auto rows = runtime_rows({run("b", "single", 1, 1, 120.0), uneven});
+  EXPECT_DOUBLE_EQ(row_named(rows, "d").efficiency.value(), 1.0);
+}
+
+TEST(RuntimeRows, UnknownRuntimesGiveNoFigures) {
+  RunRecord unknown = run("u", "single", 1, 1, 0.0);
+  unknown.totals.runtime_seconds.reset();
+  const auto rows =
+      runtime_rows({unknown, run("zero", "ddp", 1, 2, 0.0), run("b", "single", 1, 1, 100.0)});
+  EXPECT_EQ(row_named(rows, "u").speedup, std::nullopt);
+  EXPECT_EQ(row_named(rows, "zero").speedup, std::nullopt);
+  EXPECT_EQ(row_named(rows, "b").speedup, 1.0);
+}
+
+TEST(RuntimeRows, AreSortedByDevicesNodesMethodAndName) {
+  const auto rows = runtime_rows({run("g", "ddp", 2, 2, 1.0), run("f", "ddp", 1, 4, 1.0),
+                                  run("e", "ddp", 1, 2, 1.0), run("d", "dp", 1, 2, 1.0),
+                                  run("b", "single", 1, 1, 1.0), run("a", "single", 1, 1, 1.0),
+                                  run("c", "ddp", 1, 1, 1.0)});
+  std::vector<std::string> names;
+  for (const RuntimeRow& row : rows) names.push_back(row.run);
+  EXPECT_THAT(names, ElementsAre("a", "b", "c", "d", "e", "f", "g"));
+}
+
+TEST(RuntimeTable, ReadsRunsFoldersRunFoldersAndFilesOnce) {
+  const TemporaryFolder folder;
+  const auto runs = folder.path() / "runs";
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_directories(runs / name / "checkpoints");
+    run(name, "single", 1, 1, 1.0).write(runs / name / "run.json");
+  }
+  std::filesystem::create_directories(runs / ".cache");
+  const std::pair<std::vector<std::filesystem::path>, std::size_t> cases[] = {
+      {{runs}, 2},
+      {{runs / "a"}, 1},
+      {{runs / "a" / "run.json"}, 1},
+      {{runs, runs / "a", runs / "a" / "run.json", runs / "b" / ".." / "a"}, 2},
+      {{}, 0},
+  };
+  for (const auto& [places, rows] : cases) {
+    const RuntimeTable table = read_runtime_table(places);
+    EXPECT_EQ(table.rows.size(), rows);
+    EXPECT_THAT(table.skipped, IsEmpty());
+  }
+}
+
+TEST(RuntimeTable, APlaceThatIsNotThereIsNamed) {
+  const auto error = test::error_of([] { read_runtime_table({"/nowhere/runs"}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unreadable_file);
+  EXPECT_THAT(error->found(), HasSubstr("'/nowhere/runs': No such file or directory"));
+}
+
+TEST(TableFormat, NamesAreKnownExactly) {
+  EXPECT_EQ(table_format("md"), TableFormat::md);
+  EXPECT_EQ(table_format("MD"), std::nullopt);
+  EXPECT_EQ(table_format(""), std::nullopt);
+  EXPECT_EQ(table_format_names(), "table, md, csv, json, html");
+}
+
+TEST(TableFormat, RuntimesAreReadable) {
+  const std::pair<double, const char*> cases[] = {
+      {0.04, "0.0 s"},     {12.34, "12.3 s"},   {59.94, "59.9 s"},      {59.96, "0:01:00"},
+      {3599.6, "1:00:00"}, {3723.4, "1:02:03"}, {360000.0, "100:00:00"}};
+  for (const auto& [seconds, shown] : cases) {
+    const std::string text =
+        format_rows(runtime_rows({run("r", "single", 1, 1, seconds)}), TableFormat::md);
+    EXPECT_THAT(text, HasSubstr("| " + std::string(shown) + " |"));
+  }
+}
+
+TEST(TableFormat, NoRowsAreValidInEveryFormat) {
+  EXPECT_EQ(format_rows({}, TableFormat::json), "[]\n");
+  EXPECT_EQ(format_rows({}, TableFormat::csv),
+            "nodes,devices_per_node,method,model,launcher,site,epochs,runtime_seconds,"
+            "images_per_second,speedup,efficiency,run\n");
+  EXPECT_THAT(format_rows({}, TableFormat::table), HasSubstr("Speed-up"));
+}
+
+TEST(TableFormat, JsonHasTheKeysOfTheContractAndTheModel) {
+  const auto json =
+      Json::parse(format_rows(runtime_rows({run("r", "ddp", 1, 2, 1.0)}), TableFormat::json));
+  std::vector<std::string> keys;
+  for (const auto& item : json.at(0).items()) keys.push_back(item.key());
+  EXPECT_THAT(keys, testing::UnorderedElementsAre(
+                        "run", "method", "nodes", "devices_per_node", "model", "launcher", "site",
+                        "epochs", "runtime_seconds", "images_per_second", "speedup", "efficiency"));
+  EXPECT_TRUE(json[0]["speedup"].is_null());
+  EXPECT_EQ(json[0]["method"], "DDP");
+}
+
+}  // namespace
+}  // namespace hpcboot::record

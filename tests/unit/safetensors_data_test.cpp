@@ -1,0 +1,104 @@
+// Data sets in safetensors files that are damaged or of another kind.
+#include "datasets/safetensors_data.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "support/expect_error.hpp"
+#include "support/image_sets.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+using record::DType;
+using test::CountingSet;
+using test::expect_error;
+using test::TemporaryFolder;
+
+struct Tensor {
+  DType type;
+  std::vector<std::int64_t> shape;
+};
+
+Tensor tensor(DType type, std::vector<std::int64_t> shape) {
+  return {type, std::move(shape)};
+}
+
+/// A file with these two tensors, of zeros.
+void write(const std::filesystem::path& path, const Tensor& images, const Tensor& labels) {
+  std::vector<std::vector<std::uint8_t>> bytes;
+  std::vector<record::TensorView> views;
+  for (const Tensor* tensor : {&images, &labels}) {
+    std::size_t size = record::size_of(tensor->type);
+    for (const std::int64_t length : tensor->shape) size *= static_cast<std::size_t>(length);
+    bytes.emplace_back(size);
+    views.push_back({tensor == &images ? "train/images" : "train/labels", tensor->type,
+                     tensor->shape, bytes.back().data(), size});
+  }
+  record::write_safetensors(path, views);
+}
+
+TEST(SafetensorsData, ATensorOfAnotherKindIsAnErrorThatNamesIt) {
+  const Tensor images{DType::u8, {4, 3, 3}};
+  const Tensor labels{DType::i64, {4}};
+  struct Case {
+    Tensor images;
+    Tensor labels;
+    const char* found;
+    const char* expected;
+  };
+  const std::vector<Case> cases = {
+      {tensor(DType::f16, {4, 3, 3}), labels, "'train/images': elements of type float16",
+       "float32"},
+      {tensor(DType::boolean, {4, 3, 3}), labels, "of type bool", "uint8"},
+      {tensor(DType::u8, {}), labels, "the shape scalar", "number x rows x columns"},
+      {tensor(DType::u8, {4, 784}), labels, "the shape 4 x 784", "number x rows x columns"},
+      {tensor(DType::u8, {0, 3, 3}), labels, "no images", "at least one"},
+      {tensor(DType::u8, {4, 0, 3}), labels, "images of 1x0x3", "1 to 4096"},
+      {tensor(DType::u8, {1, 28, 28, 3}), labels, "images of 28x28x3", "1 to 16 channels"},
+      {images, tensor(DType::f32, {4}), "'train/labels': elements of type float32", "integers"},
+      {images, tensor(DType::i64, {4, 1}), "the shape 4 x 1", "one dimension"},
+      {images, tensor(DType::i64, {3}), "3 labels", "4, one for each of 'train/images'"},
+  };
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.safetensors";
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.found);
+    write(path, c.images, c.labels);
+    expect_error(
+        ErrorCode::malformed_data, [&] { open_split(open_safetensors(path), Split::train, 0); },
+        path.string(), c.found, c.expected);
+  }
+  write(path, images, labels);
+  EXPECT_EQ(open_split(open_safetensors(path), Split::train, 0)->count(), 4);
+  expect_error(
+      ErrorCode::missing_data, [&] { open_split(open_safetensors(path), Split::test, 0); },
+      "without 'test/images'; it has train/");
+}
+
+TEST(SafetensorsData, EveryTruncationIsAnErrorThatNamesTheFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.safetensors";
+  write_safetensors_data(path, CountingSet(5), CountingSet(2), [](std::int64_t) {});
+  const std::string whole = test::read_text(path);
+  for (std::size_t size = 0; size < whole.size(); size += 3) {
+    test::write_text(path, whole.substr(0, size));
+    expect_error(
+        ErrorCode::malformed_data, [&] { open_safetensors(path); }, path.string());
+  }
+}
+
+TEST(SafetensorsData, AFileCutShortWhileItIsReadIsAnError) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.safetensors";
+  write_safetensors_data(path, CountingSet(5), CountingSet(2), [](std::int64_t) {});
+  const auto set = open_split(open_safetensors(path), Split::train, 0);
+  std::filesystem::resize_file(path, 200);
+  expect_error(
+      ErrorCode::unreadable_file, [&] { test::read_all(*set); }, path.string());
+}
+
+}  // namespace
+}  // namespace hpcboot::data

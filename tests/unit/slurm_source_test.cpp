@@ -1,0 +1,190 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hpcboot/resolve.hpp"
+#include "support/expect_error.hpp"
+
+// What Slurm's variables mean, form by form. Whole captured environments are in golden/env.
+namespace hpcboot {
+namespace {
+
+using test::expect_error;
+using testing::ElementsAre;
+
+const std::string kJob = "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\n";
+const std::string kTask = kJob +
+                          "SLURM_STEP_ID=0\nSLURM_PROCID=3\nSLURM_LOCALID=1\nSLURM_NODEID=1\nSLURM_"
+                          "STEP_NUM_TASKS=4\nSLURM_STEP_NUM_NODES=2\n"
+                          "SLURM_STEP_NODELIST=n[1-2]\nSLURM_STEP_TASKS_PER_NODE=2(x2)\nSLURM_"
+                          "GTIDS=2,3\nSLURMD_NODENAME=n2\n";
+
+Resolution of(const std::string& dump) {
+  return resolve(Env::parse(dump), Facts{});
+}
+
+TEST(Slurm, ATaskOfAStep) {
+  const Resolution r = of(kTask);
+  EXPECT_EQ(r.launcher, "slurm");
+  EXPECT_EQ(r.placement.rank, 3);
+  EXPECT_EQ(r.placement.world_size, 4);
+  EXPECT_EQ(r.placement.local_rank, 1);
+  EXPECT_EQ(r.placement.local_size, 2);
+  EXPECT_EQ(r.placement.node_rank, 1);
+  EXPECT_EQ(r.placement.num_nodes, 2);
+  EXPECT_THAT(r.hosts, ElementsAre("n1", "n2"));
+  EXPECT_EQ(r.master_addr, "n1");
+  EXPECT_EQ(r.provenance.at("rank").variable, "SLURM_PROCID");
+  EXPECT_EQ(r.provenance.at("master_addr").variable, "SLURM_STEP_NODELIST");
+}
+
+TEST(Slurm, StepIdsThatAreNoStepsGiveNoRank) {
+  // -5 and 4294967290 are what newer versions print for the batch and the interactive step:
+  // Lightning#20776, PR#21712, jax#30073.
+  for (const char* step :
+       {"", "SLURM_STEP_ID=-5\n", "SLURM_STEP_ID=4294967291\n", "SLURM_STEP_ID=4294967290\n",
+        "SLURM_STEPID=4294967292\n", "SLURM_STEP_ID=4294967280\n"}) {
+    const Resolution r = of(kJob + "SLURM_PROCID=0\nSLURM_LOCALID=0\nSLURM_NODEID=0\n" + step);
+    EXPECT_EQ(r.launcher, "single") << step;
+    EXPECT_EQ(r.scheduler, "slurm");
+    EXPECT_THAT(r.hosts, ElementsAre("n1", "n2"));
+    EXPECT_EQ(r.placement.num_nodes, 1);
+    ASSERT_EQ(r.hints.size(), 1U);
+    EXPECT_NE(r.hints[0].find("4 tasks"), std::string::npos);
+    EXPECT_NE(r.hints[0].find("srun"), std::string::npos);
+  }
+  EXPECT_EQ(
+      of("SLURM_STEP_ID=4294967279\nSLURM_PROCID=0\nSLURM_LOCALID=0\nSLURM_STEP_NUM_TASKS=1\n")
+          .launcher,
+      "slurm");
+}
+
+// jax#30073: an ssh session into a node of the job carries some of its variables.
+TEST(Slurm, PartsOfAnAllocationAreNoTask) {
+  EXPECT_EQ(of("SLURM_JOB_ID=5\nSLURM_CONF=/etc/slurm.conf\n").launcher, "single");
+}
+
+TEST(Slurm, WithoutAStepIdAnotherStepVariableIsNotTakenForABatchScript) {
+  expect_error(
+      ErrorCode::missing_variable,
+      [] { of("SLURM_JOB_ID=5\nSLURM_PROCID=0\nSLURM_LOCALID=0\nSLURM_STEP_NUM_TASKS=4\n"); },
+      "SLURM_STEP_ID");
+  expect_error(
+      ErrorCode::missing_variable, [] { of("SLURM_JOB_ID=5\nSLURM_PROCID=2\nSLURM_LOCALID=0\n"); },
+      "SLURM_STEP_ID");
+}
+
+TEST(Slurm, AStepSmallerThanItsJob) {
+  // srun --preserve-env leaves SLURM_NTASKS and SLURM_TASKS_PER_NODE at the job's values.
+  const Resolution r =
+      of("SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\nSLURM_TASKS_PER_NODE=2(x2)"
+         "\nSLURM_STEP_ID=3\n"
+         "SLURM_PROCID=0\nSLURM_LOCALID=0\nSLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=1\nSLURM_STEP_NUM_"
+         "NODES=1\n"
+         "SLURM_STEP_NODELIST=n2\nSLURM_STEP_TASKS_PER_NODE=1\n");
+  EXPECT_EQ(r.placement.world_size, 1);
+  EXPECT_EQ(r.placement.num_nodes, 1);
+  EXPECT_THAT(r.hosts, ElementsAre("n2"));
+  EXPECT_EQ(r.master_addr, "n2");
+}
+
+TEST(Slurm, CompanionsFillWhatIsMissing) {
+  const auto without = [](const std::string& name) {
+    std::string dump = "\n" + kTask;
+    const std::size_t begin = dump.find("\n" + name + "=");
+    dump.erase(begin, dump.find('\n', begin + 1) - begin);
+    return of(dump);
+  };
+  EXPECT_EQ(without("SLURM_STEP_NUM_TASKS").placement.world_size, 4);
+  EXPECT_EQ(without("SLURM_LOCALID").placement.local_rank, 1);
+  EXPECT_EQ(without("SLURM_LOCALID").provenance.at("local_rank").variable, "SLURM_GTIDS");
+  EXPECT_EQ(without("SLURM_NODEID").placement.node_rank, 1);
+  EXPECT_EQ(without("SLURM_STEP_NUM_NODES").placement.num_nodes, 2);
+  EXPECT_EQ(without("SLURM_STEP_TASKS_PER_NODE").placement.local_size, 2);
+  EXPECT_EQ(without("SLURM_JOB_ID").scheduler, std::nullopt);
+}
+
+TEST(Slurm, FactsThatContradictEachOtherAreErrors) {
+  const auto with = [](const std::string& change) { return kTask + change; };  // a later line wins
+  expect_error(
+      ErrorCode::inconsistent_placement, [&] { of(with("SLURM_STEP_NUM_TASKS=3\n")); },
+      "SLURM_STEP_NUM_TASKS=3");
+  expect_error(
+      ErrorCode::inconsistent_placement, [&] { of(with("SLURM_LOCALID=0\n")); }, "SLURM_LOCALID=0",
+      "SLURM_GTIDS");
+  expect_error(
+      ErrorCode::inconsistent_placement, [&] { of(with("SLURM_NODEID=2\n")); }, "SLURM_NODEID=2");
+  // A list of more nodes than the step has: this one's place is beyond them.
+  expect_error(
+      ErrorCode::inconsistent_placement,
+      [&] { of(with("SLURM_NODEID=\nSLURM_STEP_NODELIST=n[0-2]\n")); }, "SLURMD_NODENAME",
+      "node_rank=2", "2 nodes");
+  expect_error(
+      ErrorCode::inconsistent_placement, [&] { of(with("SLURM_PROCID=9\n")); }, "SLURM_PROCID=9");
+  expect_error(
+      ErrorCode::malformed_value, [&] { of(with("SLURM_STEP_ID=0x\n")); }, "SLURM_STEP_ID");
+  // An id of no step beside a step's tasks is damage, not a batch script: never rank 0 of 1.
+  for (const char* damage :
+       {"SLURM_STEP_ID=-7\n", "SLURM_STEP_ID=4294967291\n", "SLURM_STEPID=1\n"}) {
+    expect_error(
+        ErrorCode::inconsistent_placement, [&] { of(with(damage)); }, "SLURM_STEP_ID");
+  }
+}
+
+// Lightning#17228: with SLURM_HOSTFILE or -m arbitrary the node list's first host is not rank 0's.
+TEST(Slurm, ArbitraryDistributionNamesRankZeroItself) {
+  EXPECT_EQ(of(kTask + "SLURM_ARBITRARY_NODELIST=n2,n1,n1,n2\n").master_addr, "n2");
+}
+
+// Seen with 22.05: components are counted in the order of the command line, the list is sorted.
+TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
+  const std::string het =
+      "SLURM_JOB_ID=1\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_JOB_NODELIST_PACK_GROUP_0=n2\n"
+      "SLURM_JOB_NODELIST_PACK_GROUP_1=n1\nSLURM_STEP_ID=0\nSLURM_PROCID=0\nSLURM_LOCALID=0\n"
+      "SLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=3\nSLURM_STEP_NUM_NODES=2\n"
+      "SLURM_STEP_NODELIST=n[1-2]\nSLURM_STEP_TASKS_PER_NODE=2,1\nSLURM_GTIDS=0\n"
+      "SLURMD_NODENAME=n2\n";
+  for (const char* size : {"SLURM_HET_SIZE=2\n", ""}) {
+    const Resolution r = of(het + size);
+    EXPECT_EQ(r.placement.local_size, 1);
+    EXPECT_THAT(r.hosts, ElementsAre("n2", "n1"));
+    EXPECT_EQ(r.master_addr, "n2");
+  }
+  // A component's list lost, the order is, too.
+  const Resolution r = of(het + "SLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_PACK_GROUP_1=\n");
+  EXPECT_THAT(r.hosts, testing::IsEmpty());
+  EXPECT_EQ(r.master_addr, std::nullopt);
+}
+
+TEST(Slurm, ANodeNameThatIsNotItsNodeIdsIsAnError) {
+  expect_error(
+      ErrorCode::inconsistent_placement, [] { of(kTask + "SLURMD_NODENAME=n1\n"); },
+      "SLURM_NODEID=1", "SLURMD_NODENAME=n1");
+}
+
+TEST(Slurm, TheNodeMapOfPmixIsBelievedForItsOwnStepOnly) {
+  const std::string mapping = "SLURM_PMIX_MAPPING_SERV=(vector,(0,1,3),(1,1,1))\n";
+  expect_error(
+      ErrorCode::inconsistent_placement,
+      [&] { of(kTask + mapping + "PMIX_NAMESPACE=slurm.pmix.5.0\nPMIX_RANK=3\n"); },
+      "SLURM_PMIX_MAPPING_SERV", "SLURM_LOCALID");
+  // Inherited by a step that was started inside, without PMIx.
+  EXPECT_EQ(of(kTask + mapping + "PMIX_NAMESPACE=slurm.pmix.5.7\n").placement.local_rank, 1);
+}
+
+TEST(Slurm, ReservedPortsAreUsed) {
+  EXPECT_EQ(of(kTask + "SLURM_STEP_RESV_PORTS=12000-12003\n").master_port, 12000);
+  expect_error(
+      ErrorCode::malformed_value, [] { of(kTask + "SLURM_STEP_RESV_PORTS=x\n"); },
+      "SLURM_STEP_RESV_PORTS");
+}
+
+TEST(Slurm, PortsDifferBetweenStepsJobsAndRestarts) {
+  const int port = *of(kTask).master_port;
+  EXPECT_NE(port, *of(kTask + "SLURM_STEP_ID=1\n").master_port);
+  EXPECT_NE(port, *of(kTask + "SLURM_JOB_ID=6\n").master_port);
+  EXPECT_NE(port, *of(kTask + "SLURM_RESTART_COUNT=1\n").master_port);
+  EXPECT_EQ(port, *of(kTask + "SLURM_PROCID=2\nSLURM_LOCALID=0\n").master_port);
+}
+
+}  // namespace
+}  // namespace hpcboot

@@ -1,0 +1,88 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "hpcboot/doctor.hpp"
+#include "support/temporary_folder.hpp"
+
+// What doctor looks up, on this very machine.
+namespace hpcboot {
+namespace {
+
+namespace fs = std::filesystem;
+
+SystemFacts look_up(const std::string& dump, const std::string& runs) {
+  const Env env = Env::parse(dump);
+  return look_up_system(situation_of(env, Facts::of_this_process(env)), runs);
+}
+
+TEST(SystemFacts, LooksAtThisMachine) {
+  const test::TemporaryFolder folder;
+  const SystemFacts s = look_up("PATH=/nonexistent\n", folder.path());
+  EXPECT_EQ(s.mpirun, "");
+  EXPECT_GE(s.usable_cores.value_or(0), 1);
+  EXPECT_GE(s.all_cores.value_or(0), s.usable_cores.value_or(0));
+  EXPECT_GT(s.open_files_limit.value_or(0), 0U);
+  EXPECT_LT(s.first_ephemeral_port.value_or(0), s.last_ephemeral_port.value_or(0));
+  ASSERT_TRUE(s.work_folder);
+  EXPECT_EQ(s.work_folder->path, fs::current_path());
+  ASSERT_TRUE(s.runs_folder);
+  EXPECT_EQ(s.runs_folder->path, fs::canonical(folder.path()));
+  EXPECT_TRUE(s.runs_folder->writable);
+  EXPECT_TRUE(fs::is_empty(folder.path())) << "its file is gone again";
+}
+
+TEST(SystemFacts, AnUnwritableFolderIsToldByTrying) {
+  const test::TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec |
+                                     fs::perms::others_read | fs::perms::others_exec);
+  const test::WithoutRoot without_root;
+  if (!without_root.bound()) GTEST_SKIP() << "this container has no user but root";
+  const SystemFacts s = look_up("", folder.path());
+  ASSERT_TRUE(s.runs_folder);
+  EXPECT_FALSE(s.runs_folder->writable);
+}
+
+TEST(SystemFacts, BeforeTheFirstRunTheFolderAboveMustTakeIt) {
+  const SystemFacts s = look_up("", "nonexistent_runs");
+  ASSERT_TRUE(s.runs_folder);
+  EXPECT_EQ(s.runs_folder->path, fs::current_path());
+  EXPECT_FALSE(fs::exists("nonexistent_runs"));
+}
+
+TEST(SystemFacts, LinksOfMpirunAreFollowed) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path() / "orterun", "#!/bin/sh\n");
+  fs::permissions(folder.path() / "orterun", fs::perms::all);
+  fs::create_symlink("orterun", folder.path() / "mpirun");
+  const SystemFacts s =
+      look_up("PATH=/nonexistent:" + folder.path().string() + "\n", folder.path());
+  EXPECT_EQ(s.mpirun, fs::canonical(folder.path() / "orterun"));
+}
+
+TEST(SystemFacts, APortThatSomebodyListensOnIsTaken) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(fd, 1), 0);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string dump = "HPCBOOT_MASTER_ADDR=127.0.0.1\nHPCBOOT_MASTER_PORT=" +
+                           std::to_string(ntohs(address.sin_port)) + "\n";
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(look_up(dump, folder.path()).master_port_taken, true);
+  close(fd);
+  EXPECT_EQ(look_up(dump, folder.path()).master_port_taken, false);
+}
+
+TEST(SystemFacts, ANameWithoutAddressIsTold) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(look_up("HPCBOOT_MASTER_ADDR=127.0.0.1\n", folder.path()).master_resolves, true);
+  // RFC 6761: no name below .invalid ever has one.
+  EXPECT_EQ(look_up("HPCBOOT_MASTER_ADDR=n1.invalid\n", folder.path()).master_resolves, false);
+}
+
+}  // namespace
+}  // namespace hpcboot

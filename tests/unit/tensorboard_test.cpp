@@ -1,0 +1,84 @@
+// Event files: their frames here, their content by TensorBoard itself, where Python has it.
+#include "record/tensorboard.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "support/expect_error.hpp"
+#include "support/run_program.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::uint64_t number_at(const std::string& text, std::size_t at, int bytes) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) {
+    value |= std::uint64_t{static_cast<unsigned char>(text[at + static_cast<std::size_t>(i)])}
+             << 8 * i;
+  }
+  return value;
+}
+
+TEST(Tensorboard, AFrameHasLengthAndChecksums) {
+  const test::TemporaryFolder folder;
+  TensorboardEvents events(folder.path());
+  events.flush();
+  const std::string text = test::read_text(events.path());
+  const std::uint64_t length = number_at(text, 0, 8);
+  ASSERT_EQ(text.size(), 8 + 4 + length + 4);
+  EXPECT_EQ(length, 24U);  // a double, and "brain.Event:2", each with its tag
+  // The masked CRC-32C of 24 as eight bytes, from TensorFlow's own files, which all begin with it.
+  EXPECT_EQ(number_at(text, 8, 4), 0x224b7fa3U) << std::hex << number_at(text, 8, 4);
+  EXPECT_THAT(text, HasSubstr("brain.Event:2"));
+  EXPECT_THAT(events.path().filename().string(), ::testing::StartsWith("events.out.tfevents."));
+}
+
+TEST(Tensorboard, EventsAreThereBeforeTheEnd) {
+  const test::TemporaryFolder folder;
+  TensorboardEvents events(folder.path());
+  EpochRecord epoch;
+  epoch.epoch = 1;
+  epoch.train_loss = 0.5;
+  events.add(epoch);
+  EXPECT_THAT(test::read_text(events.path()), HasSubstr("epoch/train_loss"));
+  EXPECT_THAT(test::read_text(events.path()), ::testing::Not(HasSubstr("accuracy")));
+}
+
+TEST(Tensorboard, AFolderThatIsNotThereIsNamed) {
+  test::expect_error(
+      ErrorCode::unwritable_output, [] { TensorboardEvents events("/no/such/folder"); },
+      "/no/such/folder");
+}
+
+TEST(Tensorboard, IsReadByTensorBoard) {
+  const test::TemporaryFolder folder;
+  {
+    TensorboardEvents events(folder.path());
+    events.add_config({{"model", "resnet50"}, {"comment", "a|b"}});
+    for (int step = 1; step <= 3; ++step) {
+      events.add(StepMetrics{1, step, 2.5 / step, 1e-4, 640, 0.01, 0.1});
+    }
+    EpochRecord epoch;
+    epoch.epoch = 2;
+    epoch.validation_accuracy = 0.875;
+    events.add(epoch);
+  }
+  const auto read = test::run_program(
+      {HPCBOOT_TENSORBOARD_PYTHON, HPCBOOT_READ_EVENTS, folder.path().string()}, {});
+  if (!read || read->exit_code != 0) {
+    GTEST_SKIP() << "no Python with the package tensorboard at " HPCBOOT_TENSORBOARD_PYTHON;
+  }
+  EXPECT_THAT(read->text, HasSubstr("step/loss 1 2.5\nstep/loss 2 1.25\nstep/loss 3 0.833333\n"));
+  EXPECT_THAT(read->text, HasSubstr("step/learning_rate 3 0.0001\n"));
+  EXPECT_THAT(read->text, HasSubstr("step/images_per_second 1 640\n"));
+  EXPECT_THAT(read->text, HasSubstr("epoch/validation_accuracy 2 0.875\n"));
+  EXPECT_THAT(read->text, HasSubstr("config text | comment | a\\|b |"));
+}
+
+}  // namespace
+}  // namespace hpcboot::record

@@ -1,0 +1,52 @@
+#include "datasets/digits.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "app/options.hpp"
+
+namespace hpcboot::app {
+
+namespace po = boost::program_options;
+
+int digits(const Arguments& arguments) {
+  data::DigitsOptions how;
+  std::string folder;
+  po::options_description options("Options");
+  options.add_options()("train", po::value(&how.train)->default_value(how.train)->value_name("N"),
+                        "images to learn from")(
+      "test", po::value(&how.test)->default_value(how.test)->value_name("N"),
+      "images to validate with")("seed",
+                                 po::value(&how.seed)->default_value(how.seed)->value_name("N"),
+                                 "equal seeds give equal files")("help,h", "print this and exit");
+  po::options_description all;
+  all.add(options).add_options()("dir", po::value(&folder));
+  po::positional_options_description positional;
+  positional.add("dir", 1);
+  po::variables_map values;
+  parse_command_line(arguments, all, positional, values);
+  if (values.count("help") != 0) {
+    std::cout << "Usage: trainer digits DIR [OPTIONS]\n\n"
+                 "Draws a data set of handwritten-like digits in MNIST's file format into DIR, for "
+                 "machines without\n"
+                 "internet. The real MNIST: bash setup/get-mnist\n\n"
+              << options;
+    return 0;
+  }
+  po::notify(values);
+  if (folder.empty()) throw UsageError("digits takes the folder to write to, such as data/mnist");
+  if (how.train < 1 || how.test < 1) throw UsageError("--train and --test have to be at least 1");
+  if (isatty(STDERR_FILENO) == 1) {
+    how.progress = [](std::int64_t done, std::int64_t total) {
+      std::fprintf(stderr, "\rdrawing digits: %3d %%%s", static_cast<int>(100 * done / total),
+                   done == total ? "\n" : "");
+    };
+  }
+  data::write_digits(folder, how);
+  std::cout << how.train << " + " << how.test << " images in " << folder << "\n";
+  return 0;
+}
+
+}  // namespace hpcboot::app

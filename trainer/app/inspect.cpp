@@ -1,0 +1,57 @@
+#include "datasets/inspect.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "app/options.hpp"
+
+namespace hpcboot::app {
+
+namespace po = boost::program_options;
+
+namespace {
+
+std::int64_t columns_of_terminal() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
+}  // namespace
+
+int inspect(const Arguments& arguments) {
+  std::string place;
+  std::int64_t images = 3;
+  po::options_description options("Options");
+  options.add_options()("images", po::value(&images)->default_value(images)->value_name("N"),
+                        "how many of each half are drawn")("json", "one JSON object, for programs")(
+      "help,h", "print this and exit");
+  po::options_description all;
+  all.add(options).add_options()("place", po::value(&place));
+  po::positional_options_description positional;
+  positional.add("place", 1);
+  po::variables_map values;
+  parse_command_line(arguments, all, positional, values);
+  if (values.count("help") != 0) {
+    std::cout
+        << "Usage: trainer inspect DATA [OPTIONS]\n\n"
+           "Shows what is in a data set or in any file of arrays, a model's too: names, types,\n"
+           "shapes, chunks, compression, and the first images.\nDATA is "
+        << data::known_places() << ".\n\n"
+        << options;
+    return 0;
+  }
+  po::notify(values);
+  if (place.empty()) throw UsageError("inspect takes the data to look at, such as set.h5");
+  if (images < 0) throw UsageError("--images has to be at least 0");
+  const data::Inspection found = data::inspect(place, images);
+  if (values.count("json") != 0) {
+    std::cout << data::to_json(found).dump(2) << "\n";
+  } else {
+    std::cout << data::to_text(found, columns_of_terminal());
+  }
+  return 0;
+}
+
+}  // namespace hpcboot::app

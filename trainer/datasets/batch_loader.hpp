@@ -1,0 +1,75 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "datasets/image_batch.hpp"
+
+namespace hpcboot::data {
+
+struct LoaderOptions {
+  int threads = 1;         ///< workers that prepare batches
+  int prefetch = 4;        ///< batches that may be ready or in work before they are asked for
+  bool drop_last = false;  ///< leave out a last batch that is not full
+};
+
+/// Prepares the batches of one epoch on worker threads, in the order of the indices, while the
+/// caller trains on the batch before. Belongs to one thread; may be destroyed at any time.
+class BatchLoader {
+ public:
+  /// Batch k holds the images indices[k * batch_size ...]. The set must outlive the loader.
+  /// Throws std::invalid_argument where a size or an option is not positive.
+  BatchLoader(const Dataset& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
+              std::int64_t image_size, const LoaderOptions& options = {});
+  ~BatchLoader();
+  BatchLoader(const BatchLoader&) = delete;
+  BatchLoader& operator=(const BatchLoader&) = delete;
+
+  /// Puts the next batch into `batch` and returns true, or returns false after the last.
+  /// The memory that `batch` held is taken back for a later batch, so nothing that refers to it,
+  /// such as a tensor from torch::from_blob, may be in use any more.
+  /// Rethrows what a worker threw on this batch, and again whenever it is called after that.
+  bool next(Batch& batch);
+
+  /// Batches in the epoch.
+  std::int64_t batches() const noexcept { return batches_; }
+  /// Seconds that the last next() waited for a worker.
+  double wait_seconds() const noexcept { return wait_seconds_; }
+  /// Seconds that all calls of next() have waited together.
+  double total_wait_seconds() const noexcept { return total_wait_seconds_; }
+
+ private:
+  /// Where batch k waits, at place k % prefetch, until next() takes it.
+  struct Slot {
+    Batch batch;
+    std::exception_ptr failure;
+    bool ready = false;
+  };
+
+  void work();
+  void stop() noexcept;
+
+  const Dataset& set_;
+  const std::vector<std::int64_t> indices_;
+  const std::int64_t batch_size_;
+  const std::int64_t batches_;
+  const ImageTransform transform_;
+  double wait_seconds_ = 0;
+  double total_wait_seconds_ = 0;
+
+  std::mutex mutex_;  // guards what follows, up to workers_
+  std::condition_variable slot_is_ready_;
+  std::condition_variable slot_is_free_;
+  std::vector<Slot> slots_;
+  std::int64_t next_to_prepare_ = 0;
+  std::int64_t next_to_take_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace hpcboot::data

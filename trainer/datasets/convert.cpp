@@ -1,0 +1,50 @@
+#include "datasets/convert.hpp"
+
+#include <filesystem>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse_existing(const std::string& target) {
+  const bool is_there = fs::is_directory(target) ? !mnist_files_in(target).empty()
+                                                 : fs::exists(fs::symlink_status(target));
+  if (!is_there) return;
+  throw Error(ErrorCode::unwritable_output, "'" + target + "' is there already",
+              "a place without data, as none is overwritten unasked",
+              "choose another place, or allow it with --force");
+}
+
+}  // namespace
+
+std::int64_t convert(const std::string& source, const std::string& target,
+                     const ConvertOptions& options) {
+  const Format& from = format_of(source);
+  const Format& to = format_for_writing(target);
+  if ((options.storage.chunk > 0 || options.storage.compress > 0) && !to.has_storage_options) {
+    throw Error(ErrorCode::invalid_model_use,
+                "chunks or compression for '" + target + "' (" + std::string(to.name) + ")",
+                "HDF5, the only format that has them",
+                "leave out --chunk and --compress, or write a file .h5");
+  }
+  std::error_code ignored;
+  if (fs::equivalent(source, target, ignored)) {
+    throw Error(ErrorCode::unwritable_output, "'" + target + "' is what is read",
+                "another place to write to", "name a new file or folder");
+  }
+  if (!options.replace) refuse_existing(target);
+  const auto train = from.open(source, Split::train, 0);
+  const auto test = from.open(source, Split::test, 0);
+  const std::int64_t total = train->count() + test->count();
+  std::int64_t done = 0;
+  to.write(target, *train, *test, options.storage, [&](std::int64_t images) {
+    done += images;
+    if (options.progress) options.progress(done, total);
+  });
+  return total;
+}
+
+}  // namespace hpcboot::data

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/idx.hpp"
+
+namespace hpcboot::data {
+
+/// How a pixel is stored: a byte from 0 to 255, or a float from 0 to 1.
+enum class PixelType { u8, f32 };
+
+/// What every image of a data set has in common.
+struct ImageShape {
+  std::int64_t channels = 1;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+
+  std::int64_t pixels() const noexcept { return channels * rows * cols; }
+  friend bool operator==(const ImageShape& a, const ImageShape& b) noexcept {
+    return a.channels == b.channels && a.rows == b.rows && a.cols == b.cols;
+  }
+};
+
+/// "1x28x28": channels, rows, columns.
+std::string to_string(const ImageShape& shape);
+
+/// What the trainer tells apart: labels are from 0 to kClasses - 1.
+constexpr std::int64_t kClasses = 10;
+/// The largest image that is taken, in pixels a side and in channels.
+constexpr std::int64_t kMaxSide = 4096;
+constexpr std::int64_t kMaxChannels = 16;
+
+/// Half of a data set, to learn from or to validate with: images of one shape and type, each with
+/// its label, read by number. Where the images come from (memory, a file, a generator) only its
+/// implementation knows.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  std::int64_t count() const noexcept { return count_; }
+  const ImageShape& shape() const noexcept { return shape_; }
+  PixelType pixel_type() const noexcept { return type_; }
+  /// Bytes of one image: channels x rows x cols pixels without gaps.
+  std::size_t image_bytes() const noexcept;
+
+  /// Reads the images of these numbers into `pixels` (number x image_bytes()) and their labels into
+  /// `labels`, in the order of `indices`, which may repeat. Several threads may call it at once.
+  /// @throws std::out_of_range where a number is not of the set; Error{malformed_data,
+  ///   unreadable_file} where a file turns out damaged
+  void read(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
+            std::uint8_t* labels) const;
+
+ protected:
+  Dataset(std::int64_t count, const ImageShape& shape, PixelType type)
+      : count_(count), shape_(shape), type_(type) {}
+
+ private:
+  /// As read(), with numbers that are of the set.
+  virtual void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
+                            std::uint8_t* labels) const = 0;
+
+  std::int64_t count_;
+  ImageShape shape_;
+  PixelType type_;
+};
+
+/// Images that are in memory already, such as those of MNIST's files.
+class MemoryDataset : public Dataset {
+ public:
+  explicit MemoryDataset(ImageSet set);
+
+ private:
+  void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
+                    std::uint8_t* labels) const override;
+
+  ImageSet set_;
+};
+
+}  // namespace hpcboot::data

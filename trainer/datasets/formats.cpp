@@ -1,0 +1,211 @@
+#include "datasets/formats.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "datasets/hdf5_data.hpp"
+#include "datasets/idx.hpp"
+#include "datasets/mnist_folder.hpp"
+#include "datasets/pt_data.hpp"
+#include "datasets/safetensors_data.hpp"
+#include "datasets/synthetic.hpp"
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+namespace fs = std::filesystem;
+using Progress = std::function<void(std::int64_t)>;
+
+// HDF5 looks for its signature at 0, 512, 1024, …; a block of the user's own before it is rare, and
+// the name tells then.
+constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
+constexpr std::string_view kZipSignature = "PK\x03\x04";
+constexpr std::size_t kBegin = 9;
+
+template <typename... Suffixes>
+bool has_suffix(const std::string& place, const Suffixes&... suffixes) {
+  const std::string own = fs::path(place).extension().string();
+  return ((own == suffixes) || ...);
+}
+
+template <std::shared_ptr<const ArrayFile> (*OpenFile)(const fs::path&)>
+std::unique_ptr<Dataset> open_arrays(const std::string& place, Split split, std::int64_t limit) {
+  return open_split(OpenFile(place), split, limit);
+}
+
+Format mnist() {
+  return {
+      "MNIST",
+      "FOLDER of MNIST",
+      [](const std::string& place) { return fs::path(place).extension().empty(); },
+      nullptr,
+      [](const std::string& place, Split split, std::int64_t limit) -> std::unique_ptr<Dataset> {
+        return std::make_unique<MemoryDataset>(read_mnist(place, split, limit));
+      },
+      nullptr,
+      [](const fs::path& place, const Dataset& train, const Dataset& test, const StorageOptions&,
+         const Progress& progress) { write_mnist(place, train, test, progress); }};
+}
+
+Format hdf5() {
+  Format format;
+  format.name = "HDF5";
+  format.places = "FILE.h5";
+  format.has_name = [](const std::string& place) {
+    return has_suffix(place, ".h5", ".hdf5", ".hdf");
+  };
+  format.has_content = [](std::string_view begin) {
+    return begin.substr(0, kHdf5Signature.size()) == kHdf5Signature;
+  };
+#if HPCBOOT_WITH_HDF5
+  format.open = open_arrays<open_hdf5>;
+  format.arrays = open_hdf5;
+  format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
+                    const StorageOptions& storage, const Progress& progress) {
+    write_hdf5(place, train, test, {storage.chunk, storage.compress}, progress);
+  };
+  format.has_storage_options = true;
+#else
+  format.missing = "libhdf5-dev, or your site's hdf5 module";
+#endif
+  return format;
+}
+
+Format safetensors() {
+  return {
+      "safetensors",
+      "FILE.safetensors",
+      [](const std::string& place) { return has_suffix(place, ".safetensors"); },
+      [](std::string_view begin) {
+        // The length of a header, which is below 2^32 and followed by the header.
+        return begin.size() >= 9 && begin.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+               begin[8] == '{';
+      },
+      open_arrays<open_safetensors>,
+      open_safetensors,
+      [](const fs::path& place, const Dataset& train, const Dataset& test, const StorageOptions&,
+         const Progress& progress) { write_safetensors_data(place, train, test, progress); }};
+}
+
+Format pt() {
+  Format format;
+  format.name = "PyTorch";
+  format.places = "FILE.pt";
+  format.has_name = [](const std::string& place) { return has_suffix(place, ".pt", ".pth"); };
+  format.has_content = [](std::string_view begin) {
+    return begin.substr(0, kZipSignature.size()) == kZipSignature;
+  };
+#if HPCBOOT_WITH_PT
+  format.open = open_arrays<open_pt>;
+  format.arrays = open_pt;
+  format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
+                    const StorageOptions&,
+                    const Progress& progress) { write_pt(place, train, test, progress); };
+#else
+  format.missing = "libtorch-dev, or your site's libtorch module";
+#endif
+  return format;
+}
+
+Format synthetic() {
+  return {"synthetic",
+          "synthetic:NxCxHxW",
+          [](const std::string& place) {
+            return place.compare(0, kSyntheticPrefix.size(), kSyntheticPrefix) == 0;
+          },
+          nullptr,
+          open_synthetic,
+          nullptr,
+          nullptr};
+}
+
+const Format& available(const Format& format, const std::string& place) {
+  if (format.missing.empty()) return format;
+  throw Error(ErrorCode::backend_unavailable,
+              "'" + place + "' is " + std::string(format.name) + ", which this build cannot read",
+              "a build with it", "build again with " + std::string(format.missing));
+}
+
+[[noreturn]] void fail_unknown(const std::string& found) {
+  throw Error(ErrorCode::missing_data, found, known_places(),
+              "give the data in one of these forms; data/README.md tells how they are made");
+}
+
+const Format* by_name(const std::string& place) {
+  const auto& all = formats();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Format& one) { return one.has_name(place); });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const Format* by_content(std::string_view begin) {
+  const auto& all = formats();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Format& one) {
+    return one.has_content != nullptr && one.has_content(begin);
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string begin_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string begin(kBegin, '\0');
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  return begin;
+}
+
+}  // namespace
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> kFormats = {synthetic(), hdf5(), safetensors(), pt(), mnist()};
+  return kFormats;
+}
+
+const Format& format_of(const std::string& place) {
+  std::error_code error;
+  const fs::file_status status = fs::status(place, error);
+  const Format* const named = by_name(place);
+  if (fs::is_regular_file(status)) {
+    const Format* format = by_content(begin_of(place));
+    if (format == nullptr && named != nullptr && named->has_content != nullptr) format = named;
+    if (format == nullptr) {
+      fail_unknown("'" + place + "', a file of a kind that is not known, by content or name");
+    }
+    return available(*format, place);
+  }
+  if (fs::is_directory(status)) return formats().back();
+  // Whoever names a file that is not there is told so; for a folder MNIST's reader knows better.
+  if (named == nullptr || named->has_content != nullptr) fail_unknown("no file '" + place + "'");
+  return *named;
+}
+
+const Format& format_for_writing(const std::string& place) {
+  const Format* const named = fs::is_directory(place) ? &formats().back() : by_name(place);
+  if (named == nullptr || (named->write == nullptr && named->missing.empty())) {
+    fail_unknown("'" + place + "' as the name of a new data set");
+  }
+  return available(*named, place);
+}
+
+std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split, std::int64_t limit) {
+  return format_of(place).open(place, split, limit);
+}
+
+void check_halves(const Dataset& train, const Dataset& test, const std::string& place) {
+  if (train.shape().channels == test.shape().channels) return;
+  throw Error(ErrorCode::malformed_data,
+              "'" + place + "': images of " + to_string(train.shape()) + " to learn from, of " +
+                  to_string(test.shape()) + " to validate with",
+              "as many channels in both", "make both halves from images of one kind");
+}
+
+std::string known_places() {
+  std::string text;
+  for (const Format& format : formats()) {
+    text = std::string(format.places) + (text.empty() ? "" : ", ") + text;
+  }
+  return text;
+}
+
+}  // namespace hpcboot::data

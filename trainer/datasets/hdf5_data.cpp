@@ -1,0 +1,217 @@
+#include "datasets/hdf5_data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "datasets/hdf5_library.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+constexpr std::size_t kChunkCache = std::size_t{256} << 20;
+// A prime well above the number of chunks that fit, as HDF5's manual asks for.
+constexpr std::size_t kChunkSlots = 1000003;
+constexpr double kEvictReadChunksFirst = 1.0;
+
+struct Element {
+  std::string name;
+  record::DType type = record::DType::u8;
+  H5::DataType in_memory;
+  bool readable = true;
+};
+
+/// Images are bytes or floats, labels any integer, which is read as int64.
+Element element_of(const H5::DataSet& dataset) {
+  const H5T_class_t kind = dataset.getTypeClass();
+  if (kind == H5T_INTEGER) {
+    const H5::IntType type = dataset.getIntType();
+    const bool is_unsigned = type.getSign() == H5T_SGN_NONE;
+    const std::string name = (is_unsigned ? "uint" : "int") + std::to_string(8 * type.getSize());
+    if (name == "uint8") return {name, record::DType::u8, H5::PredType::NATIVE_UINT8};
+    return {name, record::DType::i64, H5::PredType::NATIVE_INT64};
+  }
+  if (kind == H5T_FLOAT) {
+    const std::size_t size = dataset.getFloatType().getSize();
+    return {"float" + std::to_string(8 * size), record::DType::f32, H5::PredType::NATIVE_FLOAT,
+            size == sizeof(float)};
+  }
+  const std::map<H5T_class_t, const char*> names = {
+      {H5T_STRING, "string"}, {H5T_COMPOUND, "compound"}, {H5T_ENUM, "enum"},
+      {H5T_VLEN, "vlen"},     {H5T_ARRAY, "array"},       {H5T_REFERENCE, "reference"}};
+  const auto known = names.find(kind);
+  return {known == names.end() ? "opaque" : known->second, record::DType::u8,
+          H5::PredType::NATIVE_UINT8, false};
+}
+
+std::vector<std::int64_t> shape_of(const H5::DataSpace& space) {
+  if (space.getSimpleExtentType() != H5S_SIMPLE) return {};
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(space.getSimpleExtentNdims()));
+  space.getSimpleExtentDims(sizes.data());
+  return {sizes.begin(), sizes.end()};
+}
+
+struct Layout {
+  std::vector<std::int64_t> chunk;
+  std::string filters;
+  std::string missing_filter;  ///< one that this HDF5 cannot undo
+};
+
+Layout layout_of(const H5::DataSet& dataset, std::size_t dimensions) {
+  const H5::DSetCreatPropList properties = dataset.getCreatePlist();
+  Layout layout;
+  if (properties.getLayout() != H5D_CHUNKED) return layout;
+  std::vector<hsize_t> chunk(dimensions);
+  properties.getChunk(static_cast<int>(dimensions), chunk.data());
+  layout.chunk.assign(chunk.begin(), chunk.end());
+  for (int i = 0; i < properties.getNfilters(); ++i) {
+    unsigned flags = 0;
+    unsigned details = 0;
+    std::array<unsigned, 8> values{};
+    std::size_t value_count = values.size();
+    std::array<char, 64> name{};
+    const H5Z_filter_t filter = properties.getFilter(i, flags, value_count, values.data(),
+                                                     name.size() - 1, name.data(), details);
+    std::string text = name.data();
+    if (filter == H5Z_FILTER_DEFLATE) text = "gzip " + std::to_string(values[0]);
+    if (text.empty()) text = "filter " + std::to_string(filter);
+    if (H5Zfilter_avail(filter) <= 0) layout.missing_filter = text;
+    layout.filters += (layout.filters.empty() ? "" : ", ") + text;
+  }
+  return layout;
+}
+
+class Hdf5File : public ArrayFile {
+ public:
+  explicit Hdf5File(const std::filesystem::path& path);
+  ~Hdf5File() override;
+  void read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const override;
+
+ private:
+  struct Opened {
+    H5::DataSet dataset;
+    Element element;
+    std::string missing_filter;
+  };
+  void open_all();
+  void add(const std::string& name);
+
+  std::optional<H5::H5File> file_;
+  std::map<std::string, Opened> opened_;
+};
+
+Hdf5File::Hdf5File(const std::filesystem::path& path) : ArrayFile(path, "HDF5") {
+  const Hdf5Section section;
+  try {
+    file_.emplace(path.string(), H5F_ACC_RDONLY);
+    open_all();
+  } catch (const H5::Exception& failure) {
+    const std::string reason = hdf5_reason(failure);
+    opened_.clear();  // inside the section: this object's members are destroyed outside of it
+    file_.reset();
+    if (reason.find("lock file") != std::string::npos) {
+      throw Error(ErrorCode::unreadable_file, "'" + path.string() + "': HDF5 says '" + reason + "'",
+                  "a file that no other program has open for writing, on a file system with locks",
+                  "wait for the writer, or set HDF5_USE_FILE_LOCKING=FALSE where the file system "
+                  "has no locks");
+    }
+    throw Error(ErrorCode::malformed_data, "'" + path.string() + "': HDF5 says '" + reason + "'",
+                "a whole HDF5 file",
+                "copy or make the file again, for example with `trainer convert`");
+  }
+}
+
+Hdf5File::~Hdf5File() {
+  const Hdf5Section section;
+  opened_.clear();
+  file_.reset();
+}
+
+void Hdf5File::open_all() {
+  std::vector<std::string> names;
+  file_->visit(
+      H5_INDEX_NAME, H5_ITER_INC,
+      [](H5::H5Object&, const H5std_string name, const H5O_info_t* info, void* list) {
+        if (info->type == H5O_TYPE_DATASET) {
+          static_cast<std::vector<std::string>*>(list)->push_back(name);
+        }
+        return 0;
+      },
+      &names, H5O_INFO_BASIC);
+  for (const std::string& name : names) add(name);
+}
+
+void Hdf5File::add(const std::string& name) {
+  H5::DSetAccPropList access;
+  access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
+  Opened opened{file_->openDataSet(name, access), {}, {}};
+  opened.element = element_of(opened.dataset);
+  ArrayInfo array;
+  array.name = name;
+  array.type = opened.element.type;
+  array.type_name = opened.element.name;
+  array.readable = opened.element.readable;
+  array.shape = shape_of(opened.dataset.getSpace());
+  Layout layout = layout_of(opened.dataset, array.shape.size());
+  array.chunk = std::move(layout.chunk);
+  array.filters = std::move(layout.filters);
+  opened.missing_filter = std::move(layout.missing_filter);
+  arrays_.push_back(std::move(array));
+  opened_.emplace(name, std::move(opened));
+}
+
+/// What the runs select of an array with these dimensions.
+H5::DataSpace selection(const ArrayInfo& array, const std::vector<RowRun>& runs) {
+  std::vector<hsize_t> sizes(array.shape.begin(), array.shape.end());
+  H5::DataSpace space(static_cast<int>(sizes.size()), sizes.data());
+  std::vector<hsize_t> start(sizes.size(), 0);
+  H5S_seloper_t how = H5S_SELECT_SET;
+  for (const RowRun& run : runs) {
+    start[0] = static_cast<hsize_t>(run.first);
+    sizes[0] = static_cast<hsize_t>(run.count);
+    space.selectHyperslab(how, sizes.data(), start.data());
+    how = H5S_SELECT_OR;
+  }
+  return space;
+}
+
+void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const {
+  const Opened& opened = opened_.at(array.name);
+  if (!opened.missing_filter.empty()) {
+    throw malformed(
+        array, "it is stored with " + array.filters,
+        "filters that this HDF5 library has; '" + opened.missing_filter + "' is not one");
+  }
+  std::vector<hsize_t> sizes(array.shape.begin(), array.shape.end());
+  sizes[0] = 0;
+  for (const RowRun& run : runs) sizes[0] += static_cast<hsize_t>(run.count);
+  const Hdf5Section section;
+  std::string reason;
+  try {
+    const H5::DataSpace memory(static_cast<int>(sizes.size()), sizes.data());
+    const H5::DataSpace chosen = selection(array, runs);
+    try {
+      opened.dataset.read(out, opened.element.in_memory, memory, chosen);
+    } catch (const H5::Exception& failure) {
+      reason = hdf5_reason(failure);  // before the two above are closed
+      throw;
+    }
+  } catch (const H5::Exception& failure) {
+    throw malformed(array,
+                    "rows " + std::to_string(runs.front().first) + " to " +
+                        std::to_string(runs.back().first + runs.back().count - 1) +
+                        " cannot be read; HDF5 says '" +
+                        (reason.empty() ? failure.getDetailMsg() : reason) + "'",
+                    "readable data");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ArrayFile> open_hdf5(const std::filesystem::path& path) {
+  return std::make_shared<Hdf5File>(path);
+}
+
+}  // namespace hpcboot::data

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <H5Cpp.h>
+
+#include <mutex>
+#include <string>
+
+namespace hpcboot::data {
+
+/// Held around every use of HDF5, opening and closing included: the library is built without
+/// thread safety on many clusters, and its C++ part never has it.
+class Hdf5Section {
+ public:
+  Hdf5Section() : lock_(mutex()) {
+    // HDF5 would print its errors; the setting is each thread's own.
+    H5::Exception::dontPrint();
+  }
+
+ private:
+  // Recursive, so that a file can be written from another one.
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex the_mutex;
+    return the_mutex;
+  }
+  std::lock_guard<std::recursive_mutex> lock_;
+};
+
+/// What HDF5 says went wrong last in this thread: "deflate: inflate() failed". To be asked before
+/// another of its objects is closed, which forgets it.
+inline std::string hdf5_reason(const H5::Exception& failure) {
+  std::string reason;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned number, const H5E_error2_t* error, void* text) -> herr_t {
+        if (number == 0 && error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
+        return 0;
+      },
+      &reason);
+  return reason.empty() ? failure.getDetailMsg() : reason;
+}
+
+}  // namespace hpcboot::data

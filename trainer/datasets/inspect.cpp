@@ -1,0 +1,135 @@
+#include "datasets/inspect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "datasets/terminal_image.hpp"
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+constexpr std::int64_t kImageWidth = 28;
+
+HalfInfo inspect_half(const char* name, const Dataset& set, std::int64_t images) {
+  HalfInfo half{name, set.count(), set.shape(), set.pixel_type(), {}, {}};
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(images, set.count())));
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  std::vector<std::uint8_t> pixels(indices.size() * set.image_bytes());
+  std::vector<std::uint8_t> labels(indices.size());
+  set.read(indices.data(), static_cast<std::int64_t>(indices.size()), pixels.data(), labels.data());
+  half.labels.assign(labels.begin(), labels.end());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    half.drawn.push_back(draw_image(pixels.data() + i * set.image_bytes(), set.shape(),
+                                    set.pixel_type(), kImageWidth));
+  }
+  return half;
+}
+
+std::string type_text(PixelType type) {
+  return type == PixelType::u8 ? "uint8" : "float32";
+}
+
+std::string arrays_table(const std::vector<ArrayInfo>& arrays) {
+  std::vector<std::array<std::string, 5>> rows = {{"array", "type", "shape", "chunk", "filters"}};
+  for (const ArrayInfo& array : arrays) {
+    rows.push_back({array.name, array.type_name, shape_text(array.shape),
+                    array.chunk.empty() ? "-" : shape_text(array.chunk),
+                    array.filters.empty() ? "-" : array.filters});
+  }
+  std::array<std::size_t, 5> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+/// As many images side by side as the terminal has room for.
+std::string images_row(const HalfInfo& half, std::int64_t width) {
+  if (half.drawn.empty()) return {};
+  const std::int64_t columns = std::min(half.shape.cols, kImageWidth);
+  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, width / (columns + 2)));
+  const std::size_t shown = std::min(room, half.drawn.size());
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("{:<{}}  ", fmt::format("label {}", half.labels[i]), columns);
+  }
+  text += "\n";
+  for (std::size_t line = 0; line < half.drawn.front().size(); ++line) {
+    for (std::size_t i = 0; i < shown; ++i) text += half.drawn[i][line] + "  ";
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Inspection inspect(const std::string& place, std::int64_t images) {
+  const Format& format = format_of(place);
+  Inspection inspection;
+  inspection.place = place;
+  inspection.format = format.name;
+  if (format.arrays != nullptr) inspection.arrays = format.arrays(place)->arrays();
+  for (const auto& [split, name] :
+       {std::pair{Split::train, "train"}, std::pair{Split::test, "test"}}) {
+    try {
+      inspection.halves.push_back(inspect_half(name, *format.open(place, split, 0), images));
+    } catch (const Error& error) {
+      // Any file of arrays can be looked at; that it is no data set is worth a line.
+      if (format.arrays == nullptr) throw;
+      if (inspection.remark.empty()) {
+        inspection.remark = error.found() + "; expected: " + error.expected();
+      }
+    }
+  }
+  return inspection;
+}
+
+std::string to_text(const Inspection& inspection, std::int64_t width) {
+  std::string text = fmt::format("{}: {}\n", inspection.place, inspection.format);
+  if (!inspection.arrays.empty()) text += "\n" + arrays_table(inspection.arrays);
+  for (const HalfInfo& half : inspection.halves) {
+    text += fmt::format("\n{}: {} images of {} ({})\n", half.name, half.count,
+                        to_string(half.shape), type_text(half.type));
+    text += images_row(half, width);
+  }
+  if (!inspection.remark.empty()) text += "\nno data set to train on: " + inspection.remark + "\n";
+  return text;
+}
+
+record::Json to_json(const Inspection& inspection) {
+  record::Json json = {{"place", inspection.place},
+                       {"format", inspection.format},
+                       {"arrays", record::Json::array()},
+                       {"halves", record::Json::array()},
+                       {"remark", nullptr}};
+  for (const ArrayInfo& array : inspection.arrays) {
+    json["arrays"].push_back({{"name", array.name},
+                              {"type", array.type_name},
+                              {"shape", array.shape},
+                              {"chunk", array.chunk},
+                              {"filters", array.filters}});
+  }
+  for (const HalfInfo& half : inspection.halves) {
+    json["halves"].push_back({{"name", half.name},
+                              {"images", half.count},
+                              {"channels", half.shape.channels},
+                              {"rows", half.shape.rows},
+                              {"columns", half.shape.cols},
+                              {"type", type_text(half.type)}});
+  }
+  if (!inspection.remark.empty()) json["remark"] = inspection.remark;
+  return json;
+}
+
+}  // namespace hpcboot::data

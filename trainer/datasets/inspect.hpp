@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/formats.hpp"
+#include "record/json_reader.hpp"
+
+namespace hpcboot::data {
+
+/// Half of a data set, with its first images drawn.
+struct HalfInfo {
+  std::string name;  ///< "train", "test"
+  std::int64_t count = 0;
+  ImageShape shape;
+  PixelType type = PixelType::u8;
+  std::vector<int> labels;                      ///< of the images drawn
+  std::vector<std::vector<std::string>> drawn;  ///< lines of each
+};
+
+/// What is at a place that --data takes, or in any file of arrays.
+struct Inspection {
+  std::string place;
+  std::string format;
+  std::vector<ArrayInfo> arrays;  ///< none where the set is no file of arrays
+  std::vector<HalfInfo> halves;   ///< those that the trainer can read
+  std::string remark;             ///< why one cannot be read; may be empty
+};
+
+/// @param images how many of each half are drawn
+/// @throws what format_of() and Format::arrays throw
+Inspection inspect(const std::string& place, std::int64_t images);
+
+/// For people. @param width of the terminal, in columns
+std::string to_text(const Inspection& inspection, std::int64_t width);
+record::Json to_json(const Inspection& inspection);
+
+}  // namespace hpcboot::data

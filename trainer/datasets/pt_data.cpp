@@ -1,0 +1,196 @@
+#include "datasets/pt_data.hpp"
+
+#include <ATen/core/Dict.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+#include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+#include <torch/csrc/jit/serialization/pickler.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "datasets/image_blocks.hpp"
+#include "hpcboot/error.hpp"
+#include "record/atomic_file.hpp"
+
+namespace hpcboot::data {
+namespace {
+
+using record::DType;
+
+constexpr int kMaxDepth = 8;
+
+std::optional<DType> dtype_of(at::ScalarType type) {
+  constexpr std::pair<at::ScalarType, DType> kTypes[] = {
+      {at::kBool, DType::boolean}, {at::kByte, DType::u8},   {at::kChar, DType::i8},
+      {at::kShort, DType::i16},    {at::kHalf, DType::f16},  {at::kBFloat16, DType::bf16},
+      {at::kInt, DType::i32},      {at::kFloat, DType::f32}, {at::kDouble, DType::f64},
+      {at::kLong, DType::i64}};
+  for (const auto& [torch_type, ours] : kTypes) {
+    if (torch_type == type) return ours;
+  }
+  return std::nullopt;
+}
+
+/// LibTorch believes a file's sizes and strides. What lies outside of the storage is not read here,
+/// nor are repeated elements (a stride of 0), of which a small file may promise any number.
+bool lies_in_its_storage(const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.layout() != at::kStrided) return false;
+  const auto room = static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  std::int64_t elements = 1;
+  std::int64_t last = tensor.storage_offset();
+  if (last < 0) return false;
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    if (tensor.size(i) < 0 || tensor.stride(i) < 0) return false;
+    if (tensor.size(i) == 0) return true;
+    std::int64_t step = 0;
+    if (__builtin_mul_overflow(elements, tensor.size(i), &elements) ||
+        __builtin_mul_overflow(tensor.size(i) - 1, tensor.stride(i), &step) ||
+        __builtin_add_overflow(last, step, &last)) {
+      return false;
+    }
+  }
+  return last < room && elements <= room;
+}
+
+class PtFile : public ArrayFile {
+ public:
+  explicit PtFile(const std::filesystem::path& path);
+  void read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const override;
+
+ private:
+  void add_dict(const c10::IValue& dict, const std::string& prefix, int depth);
+  void add_tensor(const std::string& name, const at::Tensor& tensor);
+
+  std::vector<at::Tensor> tensors_;  ///< as arrays_
+};
+
+std::vector<char> read_bytes(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  const auto size = stream.tellg();
+  std::vector<char> bytes(static_cast<std::size_t>(std::max<std::streamoff>(size, 0)));
+  stream.seekg(0);
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!stream) {
+    throw Error(ErrorCode::unreadable_file, "cannot read '" + path.string() + "'",
+                "a file of torch.save()", "check the path and its permissions");
+  }
+  return bytes;
+}
+
+Error malformed_file(const std::filesystem::path& path, const std::string& found) {
+  return Error(ErrorCode::malformed_data, "'" + path.string() + "': " + found,
+               "a whole file that torch.save() of PyTorch 1.6 or later made of a dict of tensors",
+               "make the file again, for example with `trainer convert`");
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
+  const std::vector<char> bytes = read_bytes(path);
+  c10::IValue value;
+  try {
+    value = torch::jit::pickle_load(bytes);
+  } catch (const c10::Error& failure) {
+    throw malformed_file(path,
+                         "LibTorch says '" + first_line(failure.what_without_backtrace()) + "'");
+  } catch (const std::exception& failure) {
+    throw malformed_file(path, "LibTorch says '" + first_line(failure.what()) + "'");
+  }
+  if (!value.isGenericDict()) throw malformed_file(path, "a " + value.tagKind());
+  add_dict(value, "", 0);
+}
+
+void PtFile::add_dict(const c10::IValue& dict, const std::string& prefix, int depth) {
+  // A pickled dict may hold itself.
+  if (depth == kMaxDepth) throw malformed_file(path(), "dicts in dicts, deeper than 8");
+  for (const auto& entry : dict.toGenericDict()) {
+    if (!entry.key().isString()) continue;
+    const std::string name = prefix + entry.key().toStringRef();
+    if (entry.value().isGenericDict()) add_dict(entry.value(), name + "/", depth + 1);
+    if (entry.value().isTensor()) add_tensor(name, entry.value().toTensor());
+  }
+}
+
+void PtFile::add_tensor(const std::string& name, const at::Tensor& tensor) {
+  if (!lies_in_its_storage(tensor)) {
+    throw malformed_file(path(), "tensor '" + name + "' is larger than its data, or sparse");
+  }
+  const std::optional<DType> type = dtype_of(tensor.scalar_type());
+  ArrayInfo array;
+  array.name = name;
+  array.readable = type.has_value();
+  array.type = type.value_or(DType::u8);
+  array.type_name = type ? type_name_of(*type) : c10::toString(tensor.scalar_type());
+  array.shape = tensor.sizes().vec();
+  arrays_.push_back(std::move(array));
+  tensors_.push_back(tensor.detach().cpu().contiguous());
+}
+
+void PtFile::read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const {
+  const at::Tensor& tensor = tensors_[static_cast<std::size_t>(&array - arrays_.data())];
+  const std::size_t row = tensor.nbytes() / static_cast<std::size_t>(array.shape[0]);
+  const auto* const from = static_cast<const std::uint8_t*>(tensor.data_ptr());
+  auto* next = static_cast<std::uint8_t*>(out);
+  for (const RowRun& run : runs) {
+    const std::size_t bytes = row * static_cast<std::size_t>(run.count);
+    std::memcpy(next, from + row * static_cast<std::size_t>(run.first), bytes);
+    next += bytes;
+  }
+}
+
+/// As torch::pickle_save(), but straight into the file, and without the types of TorchScript, at
+/// which Python's torch.load(weights_only=True), the default of newer versions, stops.
+void write_dict(const std::filesystem::path& path, const c10::IValue& dict) {
+  std::vector<char> pickled;
+  torch::jit::Pickler pickler(
+      [&](const char* data, std::size_t size) { pickled.insert(pickled.end(), data, data + size); },
+      nullptr, nullptr, nullptr, nullptr, false);
+  pickler.protocol();
+  pickler.pushIValue(dict);
+  pickler.stop();
+  record::AtomicFile file(path);
+  caffe2::serialize::PyTorchStreamWriter archive([&](const void* data, std::size_t size) {
+    file.write(data, size);
+    return size;
+  });
+  archive.writeRecord("data.pkl", pickled.data(), pickled.size());
+  for (std::size_t i = 0; i < pickler.tensorData().size(); ++i) {
+    const at::Tensor& tensor = pickler.tensorData()[i];
+    archive.writeRecord("data/" + std::to_string(i), tensor.data_ptr(), tensor.nbytes());
+  }
+  archive.writeEndOfFile();
+  file.commit();
+}
+
+}  // namespace
+
+std::shared_ptr<const ArrayFile> open_pt(const std::filesystem::path& path) {
+  return std::make_shared<PtFile>(path);
+}
+
+void write_pt(const std::filesystem::path& path, const Dataset& train, const Dataset& test,
+              const std::function<void(std::int64_t)>& progress) {
+  WholeSet wholes[] = {read_whole(train, progress), read_whole(test, progress)};
+  c10::Dict<std::string, at::Tensor> dict;
+  const auto add = [&](Split split, const Dataset& set, WholeSet& whole) {
+    const ImageShape& shape = set.shape();
+    const at::ScalarType type = set.pixel_type() == PixelType::u8 ? at::kByte : at::kFloat;
+    dict.insert(images_array_name(split),
+                at::from_blob(whole.pixels.data(),
+                              {set.count(), shape.channels, shape.rows, shape.cols}, type));
+    dict.insert(labels_array_name(split),
+                at::from_blob(whole.labels.data(), {set.count()}, at::kLong));
+  };
+  add(Split::train, train, wholes[0]);
+  add(Split::test, test, wholes[1]);
+  write_dict(path, dict);
+}
+
+}  // namespace hpcboot::data

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "datasets/array_file.hpp"
+
+namespace hpcboot::data {
+
+/// The tensors of a file that Python's torch.save() or write_pt() made of a dict from names to
+/// tensors. It is read by LibTorch and held in memory as a whole.
+/// @throws Error{unreadable_file, malformed_data}
+std::shared_ptr<const ArrayFile> open_pt(const std::filesystem::path& path);
+
+/// Writes both halves as a dict of tensors, which torch.load() reads. Needs memory for both.
+/// @param progress called now and then with the number of images read since the last call
+/// @throws Error{unwritable_output}
+void write_pt(const std::filesystem::path& path, const Dataset& train, const Dataset& test,
+              const std::function<void(std::int64_t)>& progress);
+
+}  // namespace hpcboot::data

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+
+namespace hpcboot::data {
+
+/// An image as lines of block characters, from blank to full, at most `width` of them in a line; a
+/// character stands for about twice as many rows as columns, as terminals have it. Colours are
+/// taken together. @param pixels image_bytes() of a set of this shape and type
+std::vector<std::string> draw_image(const std::uint8_t* pixels, const ImageShape& shape,
+                                    PixelType type, std::int64_t width);
+
+}  // namespace hpcboot::data

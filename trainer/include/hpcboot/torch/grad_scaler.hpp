@@ -1,0 +1,64 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace hpcboot {
+
+struct GradScalerOptions {
+  double initial_scale = 65536;  ///< 2^16
+  double growth_factor = 2;
+  double backoff_factor = 0.5;
+  std::int64_t growth_interval = 2000;  ///< steps in a row without overflow
+};
+
+/// Dynamic loss scaling for training in fp16, by the rule of torch.cuda.amp.GradScaler: the loss is
+/// multiplied, so that small gradients do not become 0 in fp16; a step whose gradients overflowed
+/// is left out and the scale halved; after growth_interval steps in a row it is doubled.
+///
+///     scaler.scale(loss).backward();
+///     if (scaler.unscale(parameters)) optimizer.step();
+///     scaler.update();
+///
+/// Under DistributedDataParallel every rank has the same gradients, an overflow on one rank
+/// included, so that all ranks leave out the same steps.
+class GradScaler {
+ public:
+  /// @throws Error{invalid_model_use} for factors with which the rule makes no sense
+  explicit GradScaler(const GradScalerOptions& options = {});
+
+  at::Tensor scale(const at::Tensor& loss) const { return loss.mul(scale_); }
+
+  /// Divides the gradients by the scale, in place.
+  /// @return whether all of them are finite: take the step, or leave it out
+  bool unscale(const std::vector<at::Tensor>& parameters);
+
+  /// The scale of the next step, by what unscale() found in this one.
+  void update();
+
+  double scale() const { return scale_; }
+  std::int64_t skipped_steps() const { return skipped_; }
+  /// Steps left out one after the other, up to now.
+  std::int64_t skipped_in_a_row() const { return skipped_in_a_row_; }
+
+  /// What a checkpoint has to keep.
+  struct State {
+    double scale = 0;
+    std::int64_t steps_since_change = 0;
+    std::int64_t skipped_steps = 0;
+  };
+  State state() const { return {scale_, good_in_a_row_, skipped_}; }
+  void restore(const State& state);
+
+ private:
+  GradScalerOptions options_;
+  double scale_;
+  bool found_overflow_ = false;
+  std::int64_t good_in_a_row_ = 0;
+  std::int64_t skipped_ = 0;
+  std::int64_t skipped_in_a_row_ = 0;
+};
+
+}  // namespace hpcboot

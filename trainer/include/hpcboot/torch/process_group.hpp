@@ -1,0 +1,76 @@
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "hpcboot/env.hpp"
+#include "hpcboot/resolve.hpp"
+
+namespace c10d {
+class ProcessGroup;
+}
+
+namespace hpcboot {
+
+struct ProcessGroupOptions {
+  std::string backend = "gloo";
+  /// How long to wait until every rank is there.
+  std::chrono::milliseconds start_up_deadline = std::chrono::minutes(5);
+  /// How long one collective may take before its peers count as lost.
+  std::chrono::milliseconds collective_timeout = std::chrono::minutes(30);
+};
+
+/// The ranks of this launch, connected. Owns c10d's process group, the store through which the
+/// ranks found each other and the exchange with the launcher. Movable, not copyable. To be used by
+/// one thread at a time.
+class ProcessGroup {
+ public:
+  ProcessGroup(ProcessGroup&&) noexcept;
+  ProcessGroup& operator=(ProcessGroup&&) noexcept;
+  /// Disconnects without waiting for the others. Never throws, and waits a few seconds at most for
+  /// collectives that are still under way.
+  ~ProcessGroup();
+
+  int rank() const;
+  int world_size() const;
+
+  /// How the ranks found each other, for logs: "tcp store at 10.0.0.1:40123, published by pmix
+  /// 4.2.2".
+  const std::string& description() const;
+
+  /// For collectives of c10d itself (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
+  /// shutdown().
+  const c10::intrusive_ptr<c10d::ProcessGroup>& c10d_group() const;
+
+  /// Waits until every rank is here.
+  /// @throws Error{deadline_exceeded, peer_lost}
+  void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
+
+  /// The orderly end: waits until every rank is here, then disconnects, so that no rank sees
+  /// another one leave early. Does nothing the second time.
+  /// @throws Error{deadline_exceeded, peer_lost}
+  void shutdown();
+
+ private:
+  struct Impl;
+  explicit ProcessGroup(std::unique_ptr<Impl> impl);
+  friend ProcessGroup make_process_group(const Resolution&, const Env&, const ProcessGroupOptions&);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Connects the ranks of this launch; every rank calls it. The store that they meet in is, in this
+/// order: in this process for a lone rank; the elastic agent's under torchrun; where the resolution
+/// has an explicit endpoint, served there by rank 0; on a port that rank 0's kernel chooses,
+/// published through the launcher's exchange (PMIx) where `env` shows one; at the derived endpoint
+/// of the resolution. Traffic goes over resolution.interface, or loopback in a job of one host.
+/// @throws Error{deadline_exceeded} on every rank, naming the ranks that did not come in time;
+///         Error{needs_exchange} where nothing tells the ranks where to meet;
+///         Error{backend_unavailable, no_usable_interface, exchange_failed}
+ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
+                                const ProcessGroupOptions& options = {});
+
+}  // namespace hpcboot

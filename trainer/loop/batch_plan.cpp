@@ -1,0 +1,52 @@
+#include "loop/batch_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "loop/train_options.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+void require_positive(const char* option, std::optional<std::int64_t> value) {
+  if (!value || *value >= 1) return;
+  throw UsageError(fmt::format("{} is {}; it has to be at least 1", option, *value));
+}
+
+std::int64_t default_batch(const BatchSizes& asked, int world_size, std::size_t devices_per_rank) {
+  if (asked.micro) return *asked.micro * asked.accumulate.value_or(1) * world_size;
+  return kBatchPerDevice * world_size * static_cast<std::int64_t>(devices_per_rank);
+}
+
+}  // namespace
+
+BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devices_per_rank) {
+  require_positive("--batch-size", asked.global);
+  require_positive("--micro-batch", asked.micro);
+  require_positive("--accumulate", asked.accumulate);
+  const std::int64_t batch =
+      asked.global.value_or(default_batch(asked, world_size, devices_per_rank));
+  const std::int64_t unit = world_size * asked.micro.value_or(1) * asked.accumulate.value_or(1);
+  if (asked.micro && asked.accumulate && batch != unit) {
+    throw UsageError(fmt::format(
+        "--batch-size {} is the global batch, but --micro-batch {} x --accumulate {} x {} ranks "
+        "is {}; leave out one of the three, or correct it",
+        batch, *asked.micro, *asked.accumulate, world_size, unit));
+  }
+  if (batch % unit != 0) {
+    std::string divisor = fmt::format("{} ranks", world_size);
+    if (asked.micro) divisor += fmt::format(" x --micro-batch {}", *asked.micro);
+    if (asked.accumulate) divisor += fmt::format(" x --accumulate {}", *asked.accumulate);
+    const std::int64_t below = batch / unit * unit;
+    throw UsageError(fmt::format(
+        "--batch-size {} is the global batch, and {} do not divide it; the nearest that they do: "
+        "{}{}",
+        batch, divisor, below > 0 ? fmt::format("{} and ", below) : "", below + unit));
+  }
+  BatchPlan plan;
+  plan.global = batch;
+  plan.local = batch / world_size;
+  plan.micro = asked.micro.value_or(plan.local / asked.accumulate.value_or(1));
+  return plan;
+}
+
+}  // namespace hpcboot::train

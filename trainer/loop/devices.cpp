@@ -1,0 +1,108 @@
+#include "loop/devices.hpp"
+
+#include <torch/cuda.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "hpcboot/env.hpp"
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+constexpr int kMostReplicas = 1024;
+
+[[noreturn]] void fail(std::string_view text) {
+  throw UsageError("--devices is '" + std::string(text) +
+                   "'; it takes cpu:N for N replicas on the CPU, cuda, or cuda:I,J,... with the "
+                   "numbers of different CUDA devices");
+}
+
+void require_cuda(int visible, const std::string& asked_for) {
+  if (visible > 0) return;
+  throw Error(ErrorCode::backend_unavailable, asked_for + ", but this LibTorch sees no CUDA device",
+              "a LibTorch built for CUDA, a driver and a visible device",
+              "use the CPU, or look at nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
+}
+
+torch::Device cuda_device(std::int64_t index) {
+  return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+std::vector<torch::Device> all_cuda_devices(int visible) {
+  std::vector<torch::Device> devices;
+  for (int index = 0; index < visible; ++index) devices.push_back(cuda_device(index));
+  return devices;
+}
+
+std::vector<torch::Device> listed_cuda_devices(std::string_view text, std::string_view list,
+                                               int visible) {
+  std::vector<torch::Device> devices;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    const auto index = parse_whole_number(list.substr(0, comma));
+    if (!index || *index < 0) fail(text);
+    if (*index >= visible) {
+      throw Error(ErrorCode::backend_unavailable,
+                  "--devices " + std::string(text) + ", where " + std::to_string(visible) +
+                      " CUDA devices are visible",
+                  "numbers below that", "correct --devices or CUDA_VISIBLE_DEVICES");
+    }
+    if (std::count(devices.begin(), devices.end(), cuda_device(*index)) != 0) fail(text);
+    devices.push_back(cuda_device(*index));
+    if (comma == std::string_view::npos) return devices;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+int visible_cuda_devices() {
+  return torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
+}
+
+}  // namespace
+
+std::vector<torch::Device> parse_devices(std::string_view text, int cuda_devices) {
+  const std::size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const auto list = colon == std::string_view::npos
+                        ? std::nullopt
+                        : std::optional<std::string_view>(text.substr(colon + 1));
+  if (kind == "cpu" && list) {
+    const auto count = parse_whole_number(*list);
+    if (!count || *count < 1 || *count > kMostReplicas) fail(text);
+    return {static_cast<std::size_t>(*count), torch::Device(torch::kCPU)};
+  }
+  if (kind != "cuda") fail(text);
+  require_cuda(cuda_devices, "--devices " + std::string(text));
+  return list ? listed_cuda_devices(text, *list, cuda_devices) : all_cuda_devices(cuda_devices);
+}
+
+std::vector<torch::Device> devices_of(const TrainOptions& options, const std::string& mode,
+                                      const Resolution& me) {
+  if (!options.devices.empty() && mode != "dp") {
+    throw UsageError("--devices is for --mode dp, and this is mode " + mode +
+                     "; --device chooses between CPU and CUDA");
+  }
+  const int visible = visible_cuda_devices();
+  if (!options.devices.empty()) return parse_devices(options.devices, visible);
+  if (options.device == "cuda") require_cuda(visible, "--device cuda");
+  const bool cuda = options.device != "cpu" && visible > 0;
+  if (mode == "dp") {
+    return cuda ? all_cuda_devices(visible)
+                : std::vector<torch::Device>(kCpuReplicas, torch::Device(torch::kCPU));
+  }
+  return {cuda ? cuda_device(me.device.value_or(0)) : torch::Device(torch::kCPU)};
+}
+
+std::string name_of(const std::vector<torch::Device>& devices) {
+  if (devices.size() == 1) return devices.front().str();
+  if (devices.front().is_cpu()) return "cpu:" + std::to_string(devices.size());
+  std::string text = "cuda:";
+  for (const torch::Device& device : devices) {
+    text += (text.back() == ':' ? "" : ",") + std::to_string(device.index());
+  }
+  return text;
+}
+
+}  // namespace hpcboot::train

@@ -1,0 +1,59 @@
+#include "loop/lost_neighbours.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace hpcboot::train {
+namespace {
+
+// How a process is: the third and the last field of /proc/PID/stat (proc(5)), behind the command
+// in parentheses, which may hold anything.
+struct State {
+  char letter = ' ';  ///< Z: ended, and its parent has not asked how; a space: there is none
+  int wait_status = 0;
+};
+
+State state_of(std::int64_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::size_t behind = text.rfind(')');
+  State state;
+  if (behind == std::string::npos) return state;
+  std::istringstream fields(text.substr(behind + 1));
+  fields >> state.letter;
+  for (std::string field; fields >> field;) state.wait_status = std::atoi(field.c_str());
+  return state;
+}
+
+}  // namespace
+
+std::vector<record::RankRecord> neighbours_seen(const std::vector<record::RankRecord>& ranks,
+                                                int own) {
+  std::vector<record::RankRecord> seen;
+  const auto me = std::find_if(ranks.begin(), ranks.end(),
+                               [&](const auto& rank) { return rank.placement.rank == own; });
+  if (me == ranks.end()) return seen;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(seen), [&](const auto& rank) {
+    return rank.placement.rank != own && rank.host == me->host && state_of(rank.pid).letter != ' ';
+  });
+  return seen;
+}
+
+std::string lost_neighbours(const std::vector<record::RankRecord>& neighbours, int world_size) {
+  std::string text;
+  for (const record::RankRecord& rank : neighbours) {
+    const State state = state_of(rank.pid);
+    if (state.letter != ' ' && state.letter != 'Z' && state.letter != 'X') continue;
+    const int signal = state.wait_status & 0x7f;
+    text += fmt::format("  rank {} of {} on {} (pid {}) has left{}\n", rank.placement.rank,
+                        world_size, rank.host, rank.pid,
+                        signal != 0 ? fmt::format(", ended by signal {}", signal) : "");
+  }
+  return text;
+}
+
+}  // namespace hpcboot::train

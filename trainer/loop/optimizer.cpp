@@ -1,0 +1,47 @@
+#include "loop/optimizer.hpp"
+
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+#include <torch/types.h>
+// clip_grad.h does not include what it uses.
+#include <torch/nn/utils/clip_grad.h>
+
+#include "loop/train_options.hpp"
+
+namespace hpcboot::train {
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
+                                                        const OptimizationOptions& o) {
+  const double decay = o.resolved_weight_decay();
+  if (o.optimizer == "adam") {
+    return std::make_unique<torch::optim::Adam>(
+        parameters, torch::optim::AdamOptions(o.lr).weight_decay(decay));
+  }
+  if (o.optimizer == "adamw") {
+    return std::make_unique<torch::optim::AdamW>(
+        parameters, torch::optim::AdamWOptions(o.lr).weight_decay(decay));
+  }
+  if (o.optimizer == "sgd") {
+    return std::make_unique<torch::optim::SGD>(
+        parameters, torch::optim::SGDOptions(o.lr).momentum(o.momentum).weight_decay(decay));
+  }
+  throw UsageError("--optimizer is '" + o.optimizer + "'; it takes adam|adamw|sgd");
+}
+
+void set_learning_rate(torch::optim::Optimizer& optimizer, double rate) {
+  for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
+    group.options().set_lr(rate);
+  }
+}
+
+void limit_gradients(const torch::optim::Optimizer& optimizer, double limit) {
+  if (limit <= 0) return;
+  std::vector<at::Tensor> parameters;
+  for (const torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
+    parameters.insert(parameters.end(), group.params().begin(), group.params().end());
+  }
+  torch::nn::utils::clip_grad_norm_(parameters, limit);
+}
+
+}  // namespace hpcboot::train

@@ -1,0 +1,57 @@
+#include "loop/parallel_model.hpp"
+
+#include "hpcboot/torch/sync_batch_norm.hpp"
+
+namespace hpcboot::train {
+
+namespace {
+
+DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
+  DistributedDataParallelOptions ddp;
+  ddp.bucket_cap_mb = options.bucket_mb;
+  ddp.find_unused_parameters = options.find_unused_parameters;
+  if (options.compress_gradients == "bf16") ddp.compression = GradientCompression::bf16;
+  if (options.compress_gradients == "fp16") ddp.compression = GradientCompression::fp16;
+  return ddp;
+}
+
+}  // namespace
+
+ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
+                             const std::string& mode, const std::vector<torch::Device>& devices,
+                             Team& team)
+    : device_(devices.front()) {
+  const auto make = [&] { return models::make_model(options.model, channels); };
+  if (options.sync_bn && mode != "ddp") {
+    throw UsageError("--sync-bn is of mode ddp; this run is of mode " + mode);
+  }
+  if (mode == "dp") {
+    replicas_.emplace(make, devices);
+    model_ = replicas_->module();
+    return;
+  }
+  model_ = make();
+  model_->to(device_);
+  if (mode != "ddp") return;
+  if (options.sync_bn) synchronize_batch_norms(*model_, *team.group());
+  ranks_.emplace(model_, *team.group(), ddp_options(options));
+}
+
+torch::Tensor ParallelModel::forward(const torch::Tensor& images) {
+  return ranks_ ? ranks_->forward(images) : infer(images);
+}
+
+torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
+  return replicas_ ? replicas_->forward(images) : model_->forward(images);
+}
+
+double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) const {
+  if (!ranks_ || !ranks_->reducer().exchanging()) return 0;
+  return std::chrono::duration<double>(end - ranks_->reducer().last_gradient()).count();
+}
+
+std::int64_t ParallelModel::bytes_per_exchange() const {
+  return ranks_ ? ranks_->reducer().bytes_per_exchange() : 0;
+}
+
+}  // namespace hpcboot::train

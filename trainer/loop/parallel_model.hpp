@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpcboot/torch/data_parallel.hpp"
+#include "hpcboot/torch/distributed_data_parallel.hpp"
+#include "loop/team.hpp"
+#include "loop/train_options.hpp"
+#include "models/model.hpp"
+
+namespace hpcboot::train {
+
+/// A model in one of the modes single, dp and ddp: the loop is written once for all.
+class ParallelModel {
+ public:
+  /// Collective under ddp, where the parameters become rank 0's.
+  /// @param channels of the images
+  /// @param mode single, dp or ddp
+  /// @param devices one; several under dp
+  /// @throws UsageError for sync_bn in another mode than ddp
+  ParallelModel(const TrainOptions& options, std::int64_t channels, const std::string& mode,
+                const std::vector<torch::Device>& devices, Team& team);
+
+  /// For training: under ddp the backward that follows exchanges the gradients.
+  torch::Tensor forward(const torch::Tensor& images);
+  /// Forward and backward passes in `body` add to the gradients without exchanging them.
+  template <typename Body>
+  void without_exchange(Body&& body) {
+    if (!ranks_) return body();
+    const auto guard = ranks_->no_sync();
+    body();
+  }
+  /// How much of the newest backward pass, which ended at `end`, was spent on the exchange of
+  /// gradients alone: 0 for one process, and where it did not exchange them.
+  double exchange_seconds(std::chrono::steady_clock::time_point end) const;
+  /// What this rank gives to one exchange.
+  std::int64_t bytes_per_exchange() const;
+  /// For validation: the ranks may call it differently often.
+  torch::Tensor infer(const torch::Tensor& images);
+
+  models::Model& model() { return *model_; }
+  /// Where images and labels are to be.
+  torch::Device device() const { return device_; }
+
+ private:
+  using ModelPointer = std::shared_ptr<models::Model>;
+
+  torch::Device device_;
+  ModelPointer model_;
+  std::optional<DataParallel<ModelPointer>> replicas_;
+  std::optional<DistributedDataParallel<ModelPointer>> ranks_;
+};
+
+}  // namespace hpcboot::train

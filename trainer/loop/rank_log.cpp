@@ -1,0 +1,32 @@
+#include "loop/rank_log.hpp"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::train {
+
+RankLog::RankLog(const std::filesystem::path& file) {
+  try {
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_st>(file.string());
+    logger_ = std::make_shared<spdlog::logger>("rank", std::move(sink));
+    logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
+    logger_->flush_on(spdlog::level::info);
+  } catch (const spdlog::spdlog_ex& failure) {
+    throw Error(ErrorCode::unwritable_output, failure.what(),
+                "a run folder that every rank can write to",
+                "choose another --runs-dir, on a file system that all hosts share");
+  }
+}
+
+RankLog::~RankLog() = default;
+
+void RankLog::info(std::string_view text) {
+  logger_->info("{}", text);
+}
+void RankLog::error(std::string_view text) {
+  logger_->error("{}", text);
+}
+
+}  // namespace hpcboot::train

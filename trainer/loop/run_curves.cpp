@@ -1,0 +1,56 @@
+#include "loop/run_curves.hpp"
+
+#include "hpcboot/error.hpp"
+#if HPCBOOT_WITH_TENSORBOARD
+#include "record/tensorboard.hpp"
+#endif
+
+namespace hpcboot::train {
+
+#if HPCBOOT_WITH_TENSORBOARD
+struct RunCurves::Events : record::TensorboardEvents {
+  using TensorboardEvents::TensorboardEvents;
+};
+#else
+struct RunCurves::Events {
+  explicit Events(const std::filesystem::path&) {
+    throw Error(ErrorCode::backend_unavailable, "--tensorboard, which this build cannot write",
+                "a build with protozero and Boost.CRC",
+                "install libprotozero-dev and libboost-dev and build again, or use "
+                "--no-tensorboard");
+  }
+  void add_config(const record::Json&) {}
+  void add(const record::StepMetrics&) {}
+  void add(const record::EpochRecord&) {}
+  void flush() {}
+};
+#endif
+
+bool has_tensorboard() {
+  return HPCBOOT_WITH_TENSORBOARD;
+}
+
+RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config)
+    : metrics_(folder.metrics_csv()) {
+  if (!tensorboard) return;
+  events_ = std::make_unique<Events>(folder.path());
+  events_->add_config(config);
+}
+
+RunCurves::~RunCurves() = default;
+
+void RunCurves::add(const record::StepMetrics& row) {
+  metrics_.append(row);
+  if (events_) events_->add(row);
+}
+
+void RunCurves::add(const record::EpochRecord& epoch) {
+  if (events_) events_->add(epoch);
+}
+
+void RunCurves::flush() {
+  metrics_.flush();
+  if (events_) events_->flush();
+}
+
+}  // namespace hpcboot::train

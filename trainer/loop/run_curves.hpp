@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "record/json_reader.hpp"
+#include "record/metrics_csv.hpp"
+#include "record/run_folder.hpp"
+#include "record/run_record.hpp"
+
+namespace hpcboot::train {
+
+/// False where the build lacks what event files take (protozero).
+bool has_tensorboard();
+
+/// What rank 0 writes while it trains: metrics.csv, and events for TensorBoard where they are
+/// wanted.
+class RunCurves {
+ public:
+  /// @param config of the run, shown by TensorBoard as text
+  /// @throws Error{unwritable_output}; Error{backend_unavailable} where events are wanted and
+  ///   has_tensorboard() is false
+  RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config);
+  ~RunCurves();
+  RunCurves(const RunCurves&) = delete;
+  RunCurves& operator=(const RunCurves&) = delete;
+
+  /// Each throws Error{unwritable_output}.
+  void add(const record::StepMetrics& row);
+  void add(const record::EpochRecord& epoch);
+  void flush();
+
+ private:
+  struct Events;
+  record::MetricsCsv metrics_;
+  std::unique_ptr<Events> events_;  ///< null where they are not wanted
+};
+
+}  // namespace hpcboot::train

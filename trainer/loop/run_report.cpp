@@ -1,0 +1,192 @@
+#include "loop/run_report.hpp"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "loop/lost_neighbours.hpp"
+#include "record/utc_time.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+std::string own_hostname() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+RunReport::RunReport(Team& team, const TrainOptions& options, const Env& env,
+                     std::chrono::steady_clock::time_point begin)
+    : team_(team), options_(options), env_(env), begin_(begin), host_(own_hostname()) {}
+
+double RunReport::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+record::RankRecord RunReport::own_record(const RunFacts& facts) const {
+  const Resolution& me = team_.resolution();
+  record::RankRecord own;
+  own.placement = me.placement;
+  own.host = host_;
+  own.pid = getpid();
+  own.device = facts.device;
+  own.interface = me.interface;
+  if (!facts.backend.empty()) own.backend = facts.backend;
+  own.provenance = me.provenance;
+  return own;
+}
+
+void RunReport::start(const RunFacts& facts) {
+  const record::RankRecord own = own_record(facts);
+  for (const std::string& text : team_.gather(record::to_json(own).dump())) {
+    record_.ranks.push_back(
+        record::rank_record_from_json(record::Json::parse(text), "a rank's greeting"));
+  }
+  neighbours_ = neighbours_seen(record_.ranks, team_.rank());
+  fill_record(facts);
+  make_folder();
+  const Placement& p = own.placement;
+  log_->info(fmt::format(
+      "rank {} of {} on {} (pid {}, local rank {}, launcher {}), device {}, {} threads, {}", p.rank,
+      p.world_size, own.host, own.pid, p.local_rank, record_.launcher, own.device, facts.threads,
+      team_.group() != nullptr ? facts.backend + " through " + team_.group()->description()
+                               : std::string("alone")));
+  write();
+  say(fmt::format("{}, {}: {} x {} {}, {} + {} images, batch {}", options_.model, facts.mode,
+                  record_.nodes, record_.devices_per_node,
+                  own.device.substr(0, own.device.find(':')), facts.train_samples,
+                  facts.validation_samples, facts.batches.global));
+  say("run folder: " + folder_->path().string());
+  for (const record::RankRecord& rank : record_.ranks) {
+    say(fmt::format("rank {} of {}: host {}, pid {}, local rank {}, device {}, {}",
+                    rank.placement.rank, rank.placement.world_size, rank.host, rank.pid,
+                    rank.placement.local_rank, rank.device,
+                    rank.backend ? *rank.backend + " over " + rank.interface.value_or("loopback")
+                                 : std::string("alone")));
+  }
+}
+
+void RunReport::fill_record(const RunFacts& facts) {
+  const Resolution& me = team_.resolution();
+  std::map<std::string, int> ranks_of_host;
+  for (const auto& rank : record_.ranks) ++ranks_of_host[rank.host];
+  record_.nodes = static_cast<int>(ranks_of_host.size());
+  record_.devices_per_node = 0;
+  for (const auto& [host, ranks] : ranks_of_host) {
+    record_.devices_per_node = std::max(record_.devices_per_node, ranks * facts.devices);
+  }
+  record_.config = to_json(options_);
+  record_.config["mode"] = facts.mode;
+  if (facts.mode == "dp") record_.config["devices"] = facts.device;
+  record_.config["batch_size"] = facts.batches.global;
+  record_.config["micro_batch"] = facts.batches.micro;
+  record_.config["accumulate"] = facts.batches.local / facts.batches.micro;
+  record_.config["threads"] = facts.threads;
+  record_.train_samples = facts.train_samples;
+  record_.validation_samples = facts.validation_samples;
+  record_.launcher = me.launcher;
+  record_.scheduler = me.scheduler;
+  record_.job_id = me.job_id;
+  if (const auto site = env_.text("HPCBOOT_SITE")) record_.site = std::string(*site);
+  record_.versions = {
+      {"hpcboot", HPCBOOT_VERSION}, {"libtorch", TORCH_VERSION}, {"compiler", __VERSION__}};
+}
+
+void RunReport::make_folder() {
+  const auto started = std::chrono::system_clock::now();
+  std::string path;
+  if (team_.is_first()) {
+    const record::RunName name{started,
+                               record_.mode(),
+                               record_.nodes,
+                               record_.devices_per_node,
+                               record_.job_id.value_or(""),
+                               options_.comment};
+    path = record::RunFolder::create(options_.runs_dir, name).path().string();
+  }
+  folder_.emplace(team_.text_from_first(path));
+  // Where hosts share no file system, each keeps its ranks' logs under the same path of its own.
+  std::error_code ignored;
+  std::filesystem::create_directories(folder_->path(), ignored);
+  log_.emplace(folder_->log(team_.rank()));
+  record_.run = folder_->name();
+  record_.started = record::iso8601_utc(started);
+}
+
+void RunReport::started_up() {
+  record_.totals.start_up_seconds = seconds();
+}
+
+void RunReport::stepped() {
+  if (record_.totals.first_step_seconds) return;
+  record_.totals.first_step_seconds = seconds();
+  say(fmt::format("first step done {:.1f} s after the start", seconds()));
+}
+
+void RunReport::add_epoch(const record::EpochRecord& epoch) {
+  record_.epochs.push_back(epoch);
+  const std::string line = fmt::format(
+      "epoch {}/{}: train loss {:.4f}, validation loss {:.4f}, accuracy {:.2f} %, {:.1f} images/s, "
+      "{:.1f} s + {:.1f} s, "
+      "{:.1f} % of it waiting for data",
+      epoch.epoch, options_.epochs, *epoch.train_loss, *epoch.validation_loss,
+      100 * *epoch.validation_accuracy, *epoch.images_per_second, *epoch.train_seconds,
+      *epoch.validation_seconds, 100 * *epoch.data_wait_seconds / *epoch.train_seconds);
+  log_->info(line);
+  say(line);
+  write();
+}
+
+void RunReport::finish(const std::string& exit_reason) {
+  record_.exit_reason = exit_reason;
+  record_.finished = record::iso8601_utc(std::chrono::system_clock::now());
+  double train = 0;
+  double validation = 0;
+  double waiting = 0;
+  for (const record::EpochRecord& epoch : record_.epochs) {
+    train += *epoch.train_seconds;
+    validation += *epoch.validation_seconds;
+    waiting += *epoch.data_wait_seconds;
+  }
+  record::Totals& totals = record_.totals;
+  totals.runtime_seconds = seconds();
+  totals.train_seconds = train;
+  totals.validation_seconds = validation;
+  totals.data_wait_seconds = waiting;
+  totals.images =
+      static_cast<std::int64_t>(record_.epochs.size()) * record_.train_samples.value_or(0);
+  if (train > 0) totals.images_per_second = static_cast<double>(*totals.images) / train;
+  if (log_) log_->info("end: " + exit_reason);
+  write();
+}
+
+void RunReport::fail(const std::string& exit_reason, const std::string& text) noexcept {
+  try {
+    std::fprintf(stderr, "trainer: rank %d of %d on %s, pid %d\n%s%s", team_.rank(), team_.size(),
+                 host_.c_str(), static_cast<int>(getpid()), text.c_str(),
+                 lost_neighbours(neighbours_, team_.size()).c_str());
+    if (log_) log_->error(text);
+    finish(exit_reason);
+  } catch (const std::exception& second) {
+    std::fprintf(stderr, "trainer: and the run record could not be written: %s\n", second.what());
+  }
+}
+
+void RunReport::say(const std::string& line) {
+  if (!team_.is_first()) return;
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);  // a job's output file is read while the job runs
+}
+
+void RunReport::write() {
+  if (team_.is_first() && folder_) record_.write(folder_->run_json());
+}
+
+}  // namespace hpcboot::train

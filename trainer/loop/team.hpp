@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpcboot/resolve.hpp"
+#include "hpcboot/torch/process_group.hpp"
+
+namespace hpcboot::train {
+
+/// All ranks of a run, or one process alone: the loop is written once for both. Alone, the
+/// collectives do nothing.
+class Team {
+ public:
+  Team(Resolution resolution, std::optional<ProcessGroup> group);
+
+  int rank() const { return resolution_.placement.rank; }
+  int size() const { return resolution_.placement.world_size; }
+  bool is_first() const { return rank() == 0; }
+  const Resolution& resolution() const { return resolution_; }
+  ProcessGroup* group() { return group_ ? &*group_ : nullptr; }
+
+  /// Each throws Error{peer_lost, deadline_exceeded}.
+  void sum(at::Tensor tensor);
+  void take_from_first(at::Tensor tensor);
+  std::string text_from_first(std::string_view text);
+  std::vector<std::string> gather(std::string_view text);
+  void finish();
+
+ private:
+  Resolution resolution_;
+  std::optional<ProcessGroup> group_;
+};
+
+}  // namespace hpcboot::train

@@ -1,0 +1,133 @@
+#include "loop/train_step.hpp"
+
+#include <fmt/format.h>
+#include <torch/nn/functional/loss.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collective_failure.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A scale below this is not noise any more: gradients of 1 overflow in fp16 without any scale.
+constexpr double kCollapsedScale = 1.0 / 1024;
+
+/// Since `begin`, which becomes now.
+double lap(Clock::time_point& begin) {
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - begin).count();
+  begin = now;
+  return seconds;
+}
+
+std::optional<GradScaler> scaler_of(const TrainOptions& options, Precision precision) {
+  if (precision != Precision::fp16) return std::nullopt;
+  GradScalerOptions scaling;
+  scaling.initial_scale = std::ldexp(1.0, options.initial_scale_power);
+  scaling.growth_interval = options.scale_growth_interval;
+  return GradScaler(scaling);
+}
+
+}  // namespace
+
+StepPhases& StepPhases::operator+=(const StepPhases& other) {
+  forward += other.forward;
+  backward += other.backward;
+  communication += other.communication;
+  optimizer += other.optimizer;
+  bytes_reduced += other.bytes_reduced;
+  return *this;
+}
+
+TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const BatchPlan& batches,
+                     std::int64_t steps_per_epoch, int devices)
+    : model_(model),
+      micro_batch_(batches.micro),
+      clip_grad_norm_(options.optimization.clip_grad_norm),
+      precision_(precision_of(options.precision)),
+      schedule_(options.optimization, steps_per_epoch, options.epochs, devices),
+      optimizer_(make_optimizer(model.model().parameters(), options.optimization)),
+      scaler_(scaler_of(options, precision_)) {}
+
+torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& labels,
+                              double weight) {
+  auto begin = Clock::now();
+  torch::Tensor loss = with_peers("the forward pass", [&] {
+    const Autocast autocast(precision_, model_.device());
+    return torch::nn::functional::cross_entropy(model_.forward(images).to(torch::kFloat32), labels);
+  });
+  if (weight != 1) loss = loss * weight;
+  phases_.forward += lap(begin);
+  with_peers("the backward pass", [&] { (scaler_ ? scaler_->scale(loss) : loss).backward(); });
+  const double backward = lap(begin);
+  const double exposed = std::min(model_.exchange_seconds(begin), backward);
+  phases_.communication += exposed;
+  phases_.backward += backward - exposed;
+  return loss.detach();
+}
+
+torch::Tensor TrainStep::compute_gradients(const torch::Tensor& images,
+                                           const torch::Tensor& labels) {
+  const std::int64_t total = images.size(0);
+  torch::Tensor mean;
+  for (std::int64_t begin = 0; begin < total; begin += micro_batch_) {
+    const std::int64_t count = std::min(micro_batch_, total - begin);
+    const auto part = [&] {
+      // The gradients of the parts add up to that of the mean over the whole batch.
+      const torch::Tensor loss =
+          pass(images.narrow(0, begin, count), labels.narrow(0, begin, count),
+               static_cast<double>(count) / static_cast<double>(total));
+      mean = mean.defined() ? mean + loss : loss;
+    };
+    if (begin + count < total) {
+      model_.without_exchange(part);
+    } else {
+      part();
+    }
+  }
+  return mean;
+}
+
+std::optional<std::int64_t> TrainStep::skipped_steps() const {
+  if (!scaler_) return std::nullopt;
+  return scaler_->skipped_steps();
+}
+
+void TrainStep::change_weights() {
+  const bool finite = !scaler_ || scaler_->unscale(model_.model().parameters());
+  if (finite) {
+    limit_gradients(*optimizer_, clip_grad_norm_);
+    optimizer_->step();
+  }
+  if (!scaler_) return;
+  scaler_->update();
+  if (scaler_->scale() >= kCollapsedScale) return;
+  throw Error(
+      ErrorCode::diverged,
+      fmt::format("the loss scale fell to {:g}; {} steps were left out, {} of them in a row",
+                  scaler_->scale(), scaler_->skipped_steps(), scaler_->skipped_in_a_row()),
+      "gradients that fp16 can hold",
+      "try --precision bf16, a lower --lr, --clip-grad-norm, or more --warmup-steps");
+}
+
+torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& labels,
+                             std::int64_t number) {
+  phases_ = {};
+  learning_rate_ = schedule_.at(number);
+  set_learning_rate(*optimizer_, learning_rate_);
+  optimizer_->zero_grad();
+  const torch::Tensor loss = compute_gradients(images, labels);
+  phases_.bytes_reduced = model_.bytes_per_exchange();
+  auto begin = Clock::now();
+  change_weights();
+  phases_.optimizer = lap(begin);
+  return loss;
+}
+
+}  // namespace hpcboot::train

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "hpcboot/torch/grad_scaler.hpp"
+#include "hpcboot/torch/precision.hpp"
+#include "loop/batch_plan.hpp"
+#include "loop/lr_schedule.hpp"
+#include "loop/optimizer.hpp"
+#include "loop/parallel_model.hpp"
+#include "loop/train_options.hpp"
+
+namespace hpcboot::train {
+
+/// Where the time of a step went on this rank, in seconds, and what it gave to the exchange of
+/// gradients. A CUDA device works on after its part was handed to it; what it has left to do is
+/// counted where the program next waits for it.
+struct StepPhases {
+  double forward = 0;
+  double backward = 0;       ///< until the last gradient was there
+  double communication = 0;  ///< from then until all gradients were exchanged
+  double optimizer = 0;
+  std::int64_t bytes_reduced = 0;
+
+  StepPhases& operator+=(const StepPhases& other);
+};
+
+/// One step of training: the passes over a batch, and the change of the weights.
+class TrainStep {
+ public:
+  /// @param steps_per_epoch, devices for the learning rate; devices over all ranks
+  /// @throws UsageError
+  TrainStep(ParallelModel& model, const TrainOptions& options, const BatchPlan& batches,
+            std::int64_t steps_per_epoch, int devices);
+
+  /// Collective.
+  /// @param number of the step, from 0, over the whole run
+  /// @return the mean loss over this rank's batch
+  /// @throws Error{peer_lost, deadline_exceeded}; Error{diverged} where the scale of fp16 has
+  ///         collapsed
+  torch::Tensor run(const torch::Tensor& images, const torch::Tensor& labels, std::int64_t number);
+
+  /// Of the newest step.
+  double learning_rate() const { return learning_rate_; }
+  const StepPhases& phases() const { return phases_; }
+
+  torch::optim::Optimizer& optimizer() { return *optimizer_; }
+  /// Steps left out in this run because gradients overflowed; nothing but for fp16.
+  std::optional<std::int64_t> skipped_steps() const;
+  /// Null but for fp16.
+  GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
+
+ private:
+  torch::Tensor pass(const torch::Tensor& images, const torch::Tensor& labels, double weight);
+  torch::Tensor compute_gradients(const torch::Tensor& images, const torch::Tensor& labels);
+  void change_weights();
+
+  ParallelModel& model_;
+  std::int64_t micro_batch_;
+  double clip_grad_norm_;
+  Precision precision_;
+  LrSchedule schedule_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::optional<GradScaler> scaler_;
+  double learning_rate_ = 0;
+  StepPhases phases_;
+};
+
+}  // namespace hpcboot::train

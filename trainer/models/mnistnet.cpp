@@ -1,0 +1,35 @@
+#include "models/mnistnet.hpp"
+
+#include <torch/nn/functional/pooling.h>
+
+namespace hpcboot::models {
+namespace {
+
+namespace nn = torch::nn;
+
+constexpr std::int64_t kChannels1 = 32;
+constexpr std::int64_t kChannels2 = 64;
+constexpr std::int64_t kHidden = 128;
+// What two halvings leave of 28 pixels; images of any other size are pooled to it.
+constexpr std::int64_t kPooledSize = 7;
+
+nn::Conv2dOptions convolution_3x3(std::int64_t from, std::int64_t to) {
+  return nn::Conv2dOptions(from, to, 3).padding(1);
+}
+
+}  // namespace
+
+MnistNet::MnistNet(std::int64_t in_channels, std::int64_t classes)
+    : conv1_(register_module("conv1", nn::Conv2d(convolution_3x3(in_channels, kChannels1)))),
+      conv2_(register_module("conv2", nn::Conv2d(convolution_3x3(kChannels1, kChannels2)))),
+      fc1_(register_module("fc1", nn::Linear(kChannels2 * kPooledSize * kPooledSize, kHidden))),
+      fc2_(register_module("fc2", nn::Linear(kHidden, classes))) {}
+
+torch::Tensor MnistNet::forward(torch::Tensor images) {
+  torch::Tensor x = torch::max_pool2d(torch::relu(conv1_->forward(images)), 2);
+  x = torch::adaptive_avg_pool2d(torch::relu(conv2_->forward(x)), {kPooledSize, kPooledSize});
+  x = torch::relu(fc1_->forward(x.flatten(1)));
+  return fc2_->forward(x);
+}
+
+}  // namespace hpcboot::models

@@ -1,0 +1,47 @@
+#include "models/model.hpp"
+
+#include <array>
+
+#include "hpcboot/error.hpp"
+#include "models/mnistnet.hpp"
+#include "models/resnet50.hpp"
+
+namespace hpcboot::models {
+namespace {
+
+struct KnownModel {
+  std::string_view name;
+  std::shared_ptr<Model> (*make)(std::int64_t in_channels, std::int64_t classes);
+};
+
+template <typename SomeModel>
+std::shared_ptr<Model> make(std::int64_t in_channels, std::int64_t classes) {
+  return std::make_shared<SomeModel>(in_channels, classes);
+}
+
+// Sorted by name.
+constexpr std::array kKnownModels{
+    KnownModel{"mnistnet", &make<MnistNet>},
+    KnownModel{"resnet50", &make<ResNet50>},
+};
+
+}  // namespace
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const KnownModel& known : kKnownModels) names.emplace_back(known.name);
+  return names;
+}
+
+std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels,
+                                  std::int64_t classes) {
+  std::string names;
+  for (const KnownModel& known : kKnownModels) {
+    if (known.name == name) return known.make(in_channels, classes);
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'", "one of " + names,
+              "choose one of these, or add yours to trainer/models/model.cpp");
+}
+
+}  // namespace hpcboot::models

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcboot::models {
+
+/// An image classifier.
+struct Model : torch::nn::Module {
+  /// @param images {batch, in_channels, height, width}, floating point
+  /// @return {batch, classes}, scores before softmax
+  virtual torch::Tensor forward(torch::Tensor images) = 0;
+};
+
+/// The names that make_model() knows, sorted.
+std::vector<std::string> model_names();
+
+/// A model with fresh weights, drawn from LibTorch's default generator: torch::manual_seed() before
+/// this makes them the same everywhere.
+/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones.
+std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels = 1,
+                                  std::int64_t classes = 10);
+
+}  // namespace hpcboot::models

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+
+#include "hpcboot/torch/sync_batch_norm.hpp"
+#include "models/model.hpp"
+
+namespace hpcboot::models {
+
+/// ResNet-50 as torchvision has it (the "v1.5" with the stride on the 3x3 convolution), with
+/// torchvision's initialisation and names of parameters and buffers, so that weights can be
+/// exchanged. He, Zhang, Ren, Sun: Deep Residual Learning for Image Recognition, 2015.
+class ResNet50 : public Model {
+ public:
+  ResNet50(std::int64_t in_channels, std::int64_t classes);
+
+  /// @param images {batch, in_channels, height, width}; made for 224 pixels, works from 32 on in
+  /// training
+  torch::Tensor forward(torch::Tensor images) override;
+
+ private:
+  torch::nn::Sequential make_layer(std::int64_t in_channels, std::int64_t width,
+                                   std::int64_t blocks, std::int64_t stride);
+  void initialize();
+
+  torch::nn::Conv2d conv1_;
+  BatchNorm2d bn1_;
+  torch::nn::Sequential layer1_;
+  torch::nn::Sequential layer2_;
+  torch::nn::Sequential layer3_;
+  torch::nn::Sequential layer4_;
+  torch::nn::Linear fc_;
+};
+
+}  // namespace hpcboot::models

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace hpcboot::record {
+
+/// A file that appears whole or not at all: it is written under a temporary name in the folder of
+/// its final one and renamed by commit(). A reader sees the old file or the new one, never a half,
+/// also after a power cut. Not for concurrent use by several threads.
+///
+/// Everything throws Error{unwritable_output} with the path and the system's reason.
+class AtomicFile {
+ public:
+  /// Opens the temporary file. The folder has to exist.
+  explicit AtomicFile(std::filesystem::path path);
+  /// Removes the temporary file unless commit() succeeded.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, std::size_t size);
+  /// The file under its temporary name, for libraries that open and write it themselves.
+  const std::filesystem::path& temporary() const noexcept { return temporary_; }
+  /// Puts the bytes on the disk and gives the file its name. Call it once, last.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(std::string_view action, int error_number);
+  void discard() noexcept;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+/// Replaces `path` by a file with this text, atomically.
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace hpcboot::record

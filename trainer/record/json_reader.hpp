@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcboot::record {
+
+/// JSON whose objects keep the order in which they were written.
+using Json = nlohmann::ordered_json;
+
+/// Parses a whole file. @throws Error{unreadable_file, malformed_file}
+Json read_json_file(const std::filesystem::path& file);
+
+/// A JSON object of a file, read key by key. A key that is missing or null is nothing; one of
+/// another kind throws Error{malformed_file}, which names the file, the key (epochs[2].train_loss),
+/// what was found and what was expected. Keys nobody asks for are ignored.
+class JsonReader {
+ public:
+  /// @param json outlives this; has to be an object.
+  /// @param location the key of `json` within the file; empty for the file's own object.
+  JsonReader(std::string file, const Json& json, std::string location = "");
+
+  std::optional<std::string> text(const char* key) const;
+  std::optional<double> number(const char* key) const;
+  std::optional<std::int64_t> integer(const char* key) const;
+  std::optional<int> small_integer(const char* key) const;  ///< one that an int holds
+  std::optional<JsonReader> object(const char* key) const;
+  /// The objects in an array; none where the key is missing.
+  std::vector<JsonReader> objects(const char* key) const;
+
+  /// The value, or the error that says the key is needed.
+  template <typename T>
+  T require(const char* key, std::optional<T> value, std::string_view expected) const {
+    if (!value) fail(key, expected);
+    return *std::move(value);
+  }
+
+  const Json& json() const { return *json_; }
+  /// Throws the error of a value that is of the right kind but makes no sense.
+  [[noreturn]] void fail(const char* key, std::string_view expected) const;
+
+ private:
+  const Json* find(const char* key) const;
+  std::string location_of(std::string_view key) const;
+
+  std::string file_;
+  const Json* json_;
+  std::string location_;
+};
+
+}  // namespace hpcboot::record

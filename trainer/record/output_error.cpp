@@ -1,0 +1,43 @@
+#include "record/output_error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace hpcboot::record {
+namespace {
+
+std::string_view remedy_for(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+      return "free space on that disk, or choose another place, for runs with --runs-dir";
+    case EDQUOT:
+      return "free space under your quota, or choose another place, for runs with --runs-dir";
+    case EACCES:
+    case EPERM:
+      return "get write permission there, or choose another place, for runs with --runs-dir";
+    case EROFS:
+      return "choose a writable place, for runs with --runs-dir; on many clusters compute nodes "
+             "write to "
+             "scratch only";
+    case ENOENT:
+    case ENOTDIR:
+      return "make that folder, or choose another place, for runs with --runs-dir";
+    default:
+      return "mend what the system reports, or choose another place, for runs with --runs-dir";
+  }
+}
+
+}  // namespace
+
+Error output_error(std::string_view action, const std::filesystem::path& path, int error_number) {
+  return Error(ErrorCode::unwritable_output,
+               fmt::format("cannot {} '{}': {}", action, path.string(),
+                           std::generic_category().message(error_number)),
+               "a place where this run can write its output",
+               std::string(remedy_for(error_number)));
+}
+
+}  // namespace hpcboot::record

@@ -1,0 +1,239 @@
+#include "record/run_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "record/atomic_file.hpp"
+#include "record/utc_time.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+/// JSON knows neither NaN nor infinity.
+Json json_of(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
+}
+
+template <typename T>
+Json json_of(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+/// Option names with '_' for '-', so that a key is spelled in one way whoever wrote it.
+Json with_plain_keys(const Json& config) {
+  Json plain = Json::object();
+  for (const auto& [key, value] : config.items()) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '-', '_');
+    plain[name] = value;
+  }
+  return plain;
+}
+
+Json to_json(const EpochRecord& epoch) {
+  return Json{{"epoch", epoch.epoch},
+              {"steps", json_of(epoch.steps)},
+              {"train_seconds", json_of(epoch.train_seconds)},
+              {"validation_seconds", json_of(epoch.validation_seconds)},
+              {"train_loss", json_of(epoch.train_loss)},
+              {"validation_loss", json_of(epoch.validation_loss)},
+              {"validation_accuracy", json_of(epoch.validation_accuracy)},
+              {"images_per_second", json_of(epoch.images_per_second)},
+              {"data_wait_seconds", json_of(epoch.data_wait_seconds)},
+              {"forward_seconds", json_of(epoch.forward_seconds)},
+              {"backward_seconds", json_of(epoch.backward_seconds)},
+              {"communication_seconds", json_of(epoch.communication_seconds)},
+              {"optimizer_seconds", json_of(epoch.optimizer_seconds)},
+              {"bytes_reduced", json_of(epoch.bytes_reduced)},
+              {"skipped_steps", json_of(epoch.skipped_steps)}};
+}
+
+Json to_json(const Totals& totals) {
+  return Json{{"runtime_seconds", json_of(totals.runtime_seconds)},
+              {"start_up_seconds", json_of(totals.start_up_seconds)},
+              {"first_step_seconds", json_of(totals.first_step_seconds)},
+              {"train_seconds", json_of(totals.train_seconds)},
+              {"validation_seconds", json_of(totals.validation_seconds)},
+              {"data_wait_seconds", json_of(totals.data_wait_seconds)},
+              {"images", json_of(totals.images)},
+              {"images_per_second", json_of(totals.images_per_second)}};
+}
+
+EpochRecord epoch_from(const JsonReader& reader) {
+  EpochRecord epoch;
+  epoch.epoch = reader.require("epoch", reader.small_integer("epoch"), "the number of the epoch");
+  epoch.steps = reader.integer("steps");
+  epoch.train_seconds = reader.number("train_seconds");
+  epoch.validation_seconds = reader.number("validation_seconds");
+  epoch.train_loss = reader.number("train_loss");
+  epoch.validation_loss = reader.number("validation_loss");
+  epoch.validation_accuracy = reader.number("validation_accuracy");
+  epoch.images_per_second = reader.number("images_per_second");
+  epoch.data_wait_seconds = reader.number("data_wait_seconds");
+  epoch.forward_seconds = reader.number("forward_seconds");
+  epoch.backward_seconds = reader.number("backward_seconds");
+  epoch.communication_seconds = reader.number("communication_seconds");
+  epoch.optimizer_seconds = reader.number("optimizer_seconds");
+  epoch.bytes_reduced = reader.integer("bytes_reduced");
+  epoch.skipped_steps = reader.integer("skipped_steps");
+  return epoch;
+}
+
+Totals totals_from(const JsonReader& reader) {
+  Totals totals;
+  totals.runtime_seconds = reader.number("runtime_seconds");
+  totals.start_up_seconds = reader.number("start_up_seconds");
+  totals.first_step_seconds = reader.number("first_step_seconds");
+  totals.train_seconds = reader.number("train_seconds");
+  totals.validation_seconds = reader.number("validation_seconds");
+  totals.data_wait_seconds = reader.number("data_wait_seconds");
+  totals.images = reader.integer("images");
+  totals.images_per_second = reader.number("images_per_second");
+  return totals;
+}
+
+RankRecord rank_from(const JsonReader& reader) {
+  constexpr std::string_view kNumber = "a number";
+  RankRecord rank;
+  rank.placement.rank = reader.require("rank", reader.small_integer("rank"), kNumber);
+  rank.placement.world_size =
+      reader.require("world_size", reader.small_integer("world_size"), kNumber);
+  rank.placement.local_rank =
+      reader.require("local_rank", reader.small_integer("local_rank"), kNumber);
+  rank.placement.local_size = reader.small_integer("local_size");
+  rank.placement.node_rank = reader.small_integer("node_rank");
+  rank.placement.num_nodes = reader.small_integer("num_nodes");
+  rank.host = reader.text("host").value_or("");
+  rank.pid = reader.integer("pid").value_or(0);
+  rank.device = reader.text("device").value_or("");
+  rank.interface = reader.text("interface");
+  rank.backend = reader.text("backend");
+  if (const auto fields = reader.object("provenance")) {
+    for (const auto& item : fields->json().items()) {
+      if (const auto from = fields->object(item.key().c_str())) {
+        rank.provenance[item.key()] = {from->text("source").value_or(""),
+                                       from->text("variable").value_or("")};
+      }
+    }
+  }
+  return rank;
+}
+
+int count_from(const JsonReader& reader, const char* key) {
+  const int count = reader.require(key, reader.small_integer(key), "a number from 1");
+  if (count < 1) reader.fail(key, "a number from 1");
+  return count;
+}
+
+/// A time in the form that sorts; the runtime table looks for the newest run.
+std::optional<std::string> time_from(const JsonReader& reader, const char* key) {
+  const std::optional<std::string> time = reader.text(key);
+  if (time && !is_iso8601_utc(*time)) reader.fail(key, "a UTC time such as 2026-11-20T23:59:01Z");
+  return time;
+}
+
+}  // namespace
+
+Json to_json(const RankRecord& rank) {
+  Json provenance = Json::object();
+  for (const auto& [field, from] : rank.provenance) {
+    provenance[field] = Json{{"source", from.source}, {"variable", from.variable}};
+  }
+  return Json{{"rank", rank.placement.rank},
+              {"world_size", rank.placement.world_size},
+              {"local_rank", rank.placement.local_rank},
+              {"local_size", json_of(rank.placement.local_size)},
+              {"node_rank", json_of(rank.placement.node_rank)},
+              {"num_nodes", json_of(rank.placement.num_nodes)},
+              {"host", rank.host},
+              {"pid", rank.pid},
+              {"device", rank.device},
+              {"interface", json_of(rank.interface)},
+              {"backend", json_of(rank.backend)},
+              {"provenance", std::move(provenance)}};
+}
+
+Json to_json(const RunRecord& record) {
+  Json ranks = Json::array();
+  for (const RankRecord& rank : record.ranks) ranks.push_back(to_json(rank));
+  Json epochs = Json::array();
+  for (const EpochRecord& epoch : record.epochs) epochs.push_back(to_json(epoch));
+  Json versions = Json::object();
+  for (const auto& [name, version] : record.versions) versions[name] = version;
+  return Json{{"schema", kSchema},
+              {"run", record.run},
+              {"started", record.started},
+              {"finished", json_of(record.finished)},
+              {"exit_reason", record.exit_reason},
+              {"config", with_plain_keys(record.config)},
+              {"train_samples", json_of(record.train_samples)},
+              {"validation_samples", json_of(record.validation_samples)},
+              {"launcher", record.launcher},
+              {"scheduler", json_of(record.scheduler)},
+              {"job_id", json_of(record.job_id)},
+              {"site", json_of(record.site)},
+              {"nodes", record.nodes},
+              {"devices_per_node", record.devices_per_node},
+              {"ranks", std::move(ranks)},
+              {"versions", std::move(versions)},
+              {"epochs", std::move(epochs)},
+              {"totals", to_json(record.totals)}};
+}
+
+RankRecord rank_record_from_json(const Json& json, const std::string& file) {
+  return rank_from(JsonReader(file, json));
+}
+
+RunRecord run_record_from_json(const Json& json, const std::string& file) {
+  const JsonReader reader(file, json);
+  if (reader.require("schema", reader.integer("schema"), "schema 1") != kSchema) {
+    reader.fail("schema", "schema 1");
+  }
+  RunRecord record;
+  record.run = reader.require("run", reader.text("run"), "the name of the run");
+  record.started = reader.require("started", time_from(reader, "started"), "a UTC time");
+  record.finished = time_from(reader, "finished");
+  record.exit_reason =
+      reader.require("exit_reason", reader.text("exit_reason"), "running, finished or a failure");
+  const JsonReader config =
+      reader.require("config", reader.object("config"), "an object with the options of the run");
+  config.require("mode", config.text("mode"), "single, dp or ddp");
+  record.config = with_plain_keys(config.json());
+  record.train_samples = reader.integer("train_samples");
+  record.validation_samples = reader.integer("validation_samples");
+  record.launcher = reader.require("launcher", reader.text("launcher"), "the name of a launcher");
+  record.scheduler = reader.text("scheduler");
+  record.job_id = reader.text("job_id");
+  record.site = reader.text("site");
+  record.nodes = count_from(reader, "nodes");
+  record.devices_per_node = count_from(reader, "devices_per_node");
+  for (const JsonReader& rank : reader.objects("ranks")) record.ranks.push_back(rank_from(rank));
+  if (const auto versions = reader.object("versions")) {
+    for (const auto& item : versions->json().items()) {
+      record.versions[item.key()] = versions->text(item.key().c_str()).value_or("");
+    }
+  }
+  for (const JsonReader& epoch : reader.objects("epochs")) {
+    record.epochs.push_back(epoch_from(epoch));
+  }
+  if (const auto totals = reader.object("totals")) record.totals = totals_from(*totals);
+  return record;
+}
+
+void RunRecord::write(const std::filesystem::path& file) const {
+  // A host name or comment that is not UTF-8 must not cost the run its record.
+  write_file_atomically(file,
+                        to_json(*this).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+RunRecord RunRecord::read(const std::filesystem::path& file) {
+  return run_record_from_json(read_json_file(file), file.string());
+}
+
+std::string RunRecord::mode() const {
+  const auto mode = config.find("mode");
+  return mode == config.end() ? "" : mode->get<std::string>();
+}
+
+}  // namespace hpcboot::record

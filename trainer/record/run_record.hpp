@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpcboot/placement.hpp"
+#include "record/json_reader.hpp"
+
+namespace hpcboot::record {
+
+/// The schema that this version writes and reads.
+constexpr int kSchema = 1;
+
+/// exit_reason of a run that is under way, and of one that came to its end. Others: "error: …",
+/// "signal TERM".
+constexpr std::string_view kRunning = "running";
+constexpr std::string_view kFinished = "finished";
+
+/// One process of the run. Unknown numbers are empty here and null in the file, everywhere below.
+struct RankRecord {
+  Placement placement;
+  std::string host;
+  std::int64_t pid = 0;
+  std::string device;                            ///< "cpu", "cuda:0"; mode dp: "cpu:2", "cuda:0,1"
+  std::optional<std::string> interface;          ///< for traffic between ranks
+  std::optional<std::string> backend;            ///< gloo, nccl, mpi; none in one process
+  std::map<std::string, Provenance> provenance;  ///< by field name, as resolve() gave it
+};
+
+/// One epoch, as seen over all ranks.
+struct EpochRecord {
+  int epoch = 0;  ///< from 1
+  std::optional<std::int64_t> steps;
+  std::optional<double> train_seconds;
+  std::optional<double> validation_seconds;
+  std::optional<double> train_loss;  ///< mean over the samples of all ranks
+  std::optional<double> validation_loss;
+  std::optional<double> validation_accuracy;  ///< 0..1
+  std::optional<double> images_per_second;    ///< training images of all ranks / train_seconds
+  std::optional<double> data_wait_seconds;    ///< of train_seconds, spent waiting for the loader
+  /// Of train_seconds on rank 0, as metrics.csv has them for each step.
+  std::optional<double> forward_seconds;
+  std::optional<double> backward_seconds;
+  std::optional<double> communication_seconds;
+  std::optional<double> optimizer_seconds;
+  std::optional<std::int64_t> bytes_reduced;  ///< of rank 0
+  std::optional<std::int64_t> skipped_steps;  ///< of fp16, whose gradients overflowed
+};
+
+/// The run as a whole, known at its end.
+struct Totals {
+  std::optional<double> runtime_seconds;     ///< from start to end on rank 0, start-up included
+  std::optional<double> start_up_seconds;    ///< of these, before the first step
+  std::optional<double> first_step_seconds;  ///< to the end of the first step
+  std::optional<double> train_seconds;       ///< sum over the epochs
+  std::optional<double> validation_seconds;
+  std::optional<double> data_wait_seconds;
+  std::optional<std::int64_t> images;       ///< training images shown, over all epochs and ranks
+  std::optional<double> images_per_second;  ///< images / train_seconds
+};
+
+/// What run.json holds. Rank 0 fills it and calls write() after the start, after each epoch and at
+/// the end; runtable and resume read it.
+struct RunRecord {
+  std::string run;                      ///< the name of the run folder
+  std::string started;                  ///< iso8601_utc()
+  std::optional<std::string> finished;  ///< iso8601_utc(); none while running
+  std::string exit_reason{kRunning};
+  /// The options in force, defaults included, under the trainer's option names with '_' for '-'
+  /// (write() and read() both see to that). `mode` is always there and is the resolved one: single,
+  /// dp or ddp, never auto. The runtime table compares model, image_size, epochs and precision.
+  Json config = Json::object();
+  std::optional<std::int64_t> train_samples;  ///< in the data set, after --limit-samples
+  std::optional<std::int64_t> validation_samples;
+  std::string launcher{"single"};
+  std::optional<std::string> scheduler;
+  std::optional<std::string> job_id;
+  std::optional<std::string> site;
+  int nodes = 1;
+  int devices_per_node = 1;  ///< of the node with most, where they differ
+  std::vector<RankRecord> ranks;
+  std::map<std::string, std::string> versions;  ///< hpcboot, libtorch, compiler, mpi, …
+  std::vector<EpochRecord> epochs;
+  Totals totals;
+
+  /// Replaces `file` atomically. @throws Error{unwritable_output}
+  void write(const std::filesystem::path& file) const;
+  /// Keys that this version does not know are ignored.
+  /// @throws Error{unreadable_file, malformed_file}, the latter also for another schema
+  static RunRecord read(const std::filesystem::path& file);
+
+  /// config.mode; empty where a caller has not set it.
+  std::string mode() const;
+};
+
+/// The JSON of schema 1. A number that is not finite becomes null.
+Json to_json(const RunRecord& record);
+Json to_json(const RankRecord& rank);
+/// @param file names the source in errors. @throws Error{malformed_file}
+RunRecord run_record_from_json(const Json& json, const std::string& file);
+/// For rank 0, which collects the others' records as text.
+RankRecord rank_record_from_json(const Json& json, const std::string& file);
+
+}  // namespace hpcboot::record

@@ -1,0 +1,251 @@
+#include "record/safetensors.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "record/atomic_file.hpp"
+#include "record/json_reader.hpp"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "safetensors data are little-endian; this machine would have to swap every element"
+#endif
+
+namespace hpcboot::record {
+namespace {
+
+struct DTypeEntry {
+  DType dtype;
+  std::string_view name;
+  std::size_t size;
+};
+constexpr DTypeEntry kDTypes[] = {{DType::boolean, "BOOL", 1}, {DType::u8, "U8", 1},
+                                  {DType::i8, "I8", 1},        {DType::i16, "I16", 2},
+                                  {DType::f16, "F16", 2},      {DType::bf16, "BF16", 2},
+                                  {DType::i32, "I32", 4},      {DType::f32, "F32", 4},
+                                  {DType::f64, "F64", 8},      {DType::i64, "I64", 8}};
+
+constexpr std::string_view kMetadataKey = "__metadata__";
+constexpr std::uint64_t kLengthBytes = 8;
+/// The reference implementation refuses longer headers too.
+constexpr std::uint64_t kLongestHeader = 100'000'000;
+
+const DTypeEntry& entry_of(DType dtype) {
+  return kDTypes[static_cast<std::size_t>(dtype)];
+}
+
+/// Bytes of a tensor; nothing where a dimension is negative or the product exceeds 64 bits.
+std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int64_t>& shape) {
+  std::uint64_t bytes = size_of(dtype);
+  for (const std::int64_t dimension : shape) {
+    const auto length = static_cast<std::uint64_t>(dimension);
+    if (dimension < 0) return std::nullopt;
+    if (length != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / length) {
+      return std::nullopt;
+    }
+    bytes *= length;
+  }
+  return bytes;
+}
+
+Error malformed(const std::filesystem::path& path, std::string_view what, std::string expected) {
+  return Error(ErrorCode::malformed_file, fmt::format("'{}': {}", path.string(), what),
+               std::move(expected), "use a file that was written whole, in safetensors format");
+}
+
+Error unreadable(const std::filesystem::path& path) {
+  return Error(ErrorCode::unreadable_file, fmt::format("cannot read '{}'", path.string()),
+               "a safetensors file", "check the path and its permissions");
+}
+
+/// The header as JSON; the format forbids keys that occur twice, which a parser would let pass.
+Json parse_header(const std::filesystem::path& path, const std::string& text) {
+  std::map<std::string, bool> seen;
+  const auto check_key = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::key && depth == 1 &&
+        !seen.emplace(parsed.get<std::string>(), true).second) {
+      throw malformed(path, fmt::format("tensor '{}' occurs twice", parsed.get<std::string>()),
+                      "names that differ");
+    }
+    return true;
+  };
+  if (text.empty() || text.front() != '{') throw malformed(path, "no header", "a header");
+  try {
+    return Json::parse(text, check_key);
+  } catch (const Json::exception&) {
+    throw malformed(path, "the header is damaged", "JSON");
+  }
+}
+
+TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
+                     const Json& entry) {
+  const auto fail = [&](std::string_view what, std::string expected) {
+    return malformed(path, fmt::format("tensor '{}' has {}", name, what), std::move(expected));
+  };
+  TensorInfo tensor;
+  tensor.name = name;
+  try {
+    const auto type = entry.at("dtype").get<std::string>();
+    const auto known = std::find_if(std::begin(kDTypes), std::end(kDTypes),
+                                    [&](const DTypeEntry& one) { return one.name == type; });
+    if (known == std::end(kDTypes)) {
+      throw fail(fmt::format("dtype '{}'", type), "a dtype such as F32 or I64");
+    }
+    tensor.dtype = known->dtype;
+    for (const Json& dimension : entry.at("shape")) {
+      if (!dimension.is_number_unsigned()) throw fail("a wrong shape", "numbers from 0");
+      tensor.shape.push_back(dimension.get<std::int64_t>());
+    }
+    const Json& offsets = entry.at("data_offsets");
+    if (offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+        !offsets[1].is_number_unsigned()) {
+      throw fail("wrong data_offsets", "two numbers from 0");
+    }
+    tensor.begin = offsets[0].get<std::uint64_t>();
+    tensor.end = offsets[1].get<std::uint64_t>();
+  } catch (const Json::exception&) {
+    throw fail("an incomplete entry", "dtype, shape and data_offsets");
+  }
+  const std::optional<std::uint64_t> bytes = byte_count(tensor.dtype, tensor.shape);
+  if (!bytes || tensor.end < tensor.begin || tensor.end - tensor.begin != *bytes) {
+    throw fail(fmt::format("data_offsets {} to {}", tensor.begin, tensor.end),
+               "the length that its shape and dtype give");
+  }
+  return tensor;
+}
+
+}  // namespace
+
+std::string_view name_of(DType dtype) noexcept {
+  return entry_of(dtype).name;
+}
+std::size_t size_of(DType dtype) noexcept {
+  return entry_of(dtype).size;
+}
+
+void write_safetensors(const std::filesystem::path& path, std::vector<TensorView> tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
+    return std::tie(b.dtype, a.name) < std::tie(a.dtype, b.name);
+  });
+  Json header = Json::object();
+  if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
+  std::uint64_t offset = 0;
+  for (const TensorView& tensor : tensors) {
+    const bool is_new = tensor.name != kMetadataKey && !header.contains(tensor.name);
+    if (!is_new || byte_count(tensor.dtype, tensor.shape) != tensor.bytes) {
+      throw Error(ErrorCode::invalid_model_use,
+                  fmt::format("tensor '{}' of {} bytes and dtype {}", tensor.name, tensor.bytes,
+                              name_of(tensor.dtype)),
+                  "names that differ, and as many bytes as shape and dtype give",
+                  "make the tensor contiguous and its name unique");
+    }
+    header[tensor.name] = Json{{"dtype", name_of(tensor.dtype)},
+                               {"shape", tensor.shape},
+                               {"data_offsets", {offset, offset + tensor.bytes}}};
+    offset += tensor.bytes;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+
+  unsigned char length[kLengthBytes];
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    length[i] = static_cast<unsigned char>(std::uint64_t{text.size()} >> (8 * i));
+  }
+  AtomicFile file(path);
+  file.write(length, sizeof length);
+  file.write(text.data(), text.size());
+  for (const TensorView& tensor : tensors) file.write(tensor.data, tensor.bytes);
+  file.commit();
+}
+
+InputFile::InputFile(const std::filesystem::path& path)
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+SafetensorsFile::SafetensorsFile(std::filesystem::path path)
+    : path_(std::move(path)), file_(path_) {
+  std::error_code error;
+  const std::uint64_t file_size = std::filesystem::file_size(path_, error);
+  if (file_.get() < 0 || error) throw unreadable(path_);
+  if (file_size < kLengthBytes) {
+    throw malformed(path_, fmt::format("{} bytes", file_size), "at least 8, the header's length");
+  }
+
+  unsigned char length[kLengthBytes] = {};
+  read_at(0, sizeof length, length);
+  std::uint64_t header_size = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    header_size |= std::uint64_t{length[i]} << (8 * i);
+  }
+  if (header_size > kLongestHeader || header_size > file_size - kLengthBytes) {
+    throw malformed(path_,
+                    fmt::format("{} bytes, of which the header claims {}", file_size, header_size),
+                    "a header that fits into the file");
+  }
+  data_begin_ = kLengthBytes + header_size;
+  std::string text(header_size, '\0');
+  read_at(kLengthBytes, header_size, text.data());
+
+  const Json header = parse_header(path_, text);
+  for (const auto& [name, entry] : header.items()) {
+    if (name != kMetadataKey) {
+      tensors_.push_back(tensor_of(path_, name, entry));
+      continue;
+    }
+    try {
+      metadata_ = entry.get<std::map<std::string, std::string>>();
+    } catch (const Json::exception&) {
+      throw malformed(path_, "wrong __metadata__", "texts by name");
+    }
+  }
+  std::sort(tensors_.begin(), tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  std::uint64_t covered = 0;
+  for (const TensorInfo& tensor : tensors_) {
+    if (tensor.begin != covered) {
+      throw malformed(path_, fmt::format("tensor '{}' begins at {}", tensor.name, tensor.begin),
+                      fmt::format("{}, where the tensor before it ends", covered));
+    }
+    covered = tensor.end;
+  }
+  if (covered != file_size - data_begin_) {
+    throw malformed(path_, fmt::format("{} bytes of data", file_size - data_begin_),
+                    fmt::format("{}, as the header says", covered));
+  }
+}
+
+void SafetensorsFile::read(const TensorInfo& tensor, void* destination) const {
+  read_part(tensor, 0, tensor.end - tensor.begin, destination);
+}
+
+void SafetensorsFile::read_part(const TensorInfo& tensor, std::uint64_t offset, std::uint64_t size,
+                                void* destination) const {
+  read_at(data_begin_ + tensor.begin + offset, size, destination);
+}
+
+void SafetensorsFile::read_at(std::uint64_t position, std::uint64_t size, void* destination) const {
+  auto* next = static_cast<char*>(destination);
+  while (size > 0) {
+    const ssize_t got = ::pread(file_.get(), next, size, static_cast<off_t>(position));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw unreadable(path_);
+    next += got;
+    position += static_cast<std::uint64_t>(got);
+    size -= static_cast<std::uint64_t>(got);
+  }
+}
+
+}  // namespace hpcboot::record

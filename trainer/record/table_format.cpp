@@ -1,0 +1,261 @@
+#include "record/table_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "record/display_text.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+constexpr std::pair<std::string_view, TableFormat> kFormats[] = {{"table", TableFormat::table},
+                                                                 {"md", TableFormat::md},
+                                                                 {"csv", TableFormat::csv},
+                                                                 {"json", TableFormat::json},
+                                                                 {"html", TableFormat::html}};
+
+template <typename T>
+Json raw(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+std::string text_or_dash(const std::string& text) {
+  return text.empty() ? "–" : text;
+}
+
+std::string rounded(const std::optional<double>& value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "–";
+}
+
+std::string percent(const std::optional<double>& ratio) {
+  return ratio ? fmt::format("{:.0f}%", *ratio * 100.0) : "–";
+}
+
+/// "12.3 s" below a minute, else "0:02:05", "1:02:03".
+std::string duration(const std::optional<double>& seconds) {
+  if (!seconds) return "–";
+  if (*seconds < 59.95) return fmt::format("{:.1f} s", *seconds);
+  const long whole = std::lround(*seconds);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+/// A column: its key in csv and json, its title for people, and a row's value for each of them.
+struct Column {
+  const char* key;
+  const char* title;
+  bool is_number;  ///< aligned to the right
+  Json (*value)(const RuntimeRow&);
+  std::string (*shown)(const RuntimeRow&);
+};
+
+using Row = const RuntimeRow&;
+
+// The name of the run comes last because it is long and the figures are what one compares.
+constexpr std::array<Column, 12> kColumns{{
+    {"nodes", "Nodes", true, [](Row row) { return Json(row.nodes); },
+     [](Row row) { return std::to_string(row.nodes); }},
+    {"devices_per_node", "Devices/node", true, [](Row row) { return Json(row.devices_per_node); },
+     [](Row row) { return std::to_string(row.devices_per_node); }},
+    {"method", "Method", false, [](Row row) { return Json(row.method); },
+     [](Row row) { return text_or_dash(row.method); }},
+    {"model", "Model", false, [](Row row) { return Json(row.model); },
+     [](Row row) { return text_or_dash(row.model); }},
+    {"launcher", "Launcher", false, [](Row row) { return Json(row.launcher); },
+     [](Row row) { return text_or_dash(row.launcher); }},
+    {"site", "Site", false, [](Row row) { return raw(row.site); },
+     [](Row row) { return text_or_dash(row.site.value_or("")); }},
+    {"epochs", "Epochs", true, [](Row row) { return raw(row.epochs); },
+     [](Row row) { return row.epochs ? std::to_string(*row.epochs) : "–"; }},
+    {"runtime_seconds", "Runtime", true, [](Row row) { return raw(row.runtime_seconds); },
+     [](Row row) { return duration(row.runtime_seconds); }},
+    {"images_per_second", "Images/s", true, [](Row row) { return raw(row.images_per_second); },
+     [](Row row) { return rounded(row.images_per_second, 1); }},
+    {"speedup", "Speed-up", true, [](Row row) { return raw(row.speedup); },
+     [](Row row) { return rounded(row.speedup, 2); }},
+    {"efficiency", "Efficiency", true, [](Row row) { return raw(row.efficiency); },
+     [](Row row) { return percent(row.efficiency); }},
+    {"run", "Run", false, [](Row row) { return Json(row.run); },
+     [](Row row) { return text_or_dash(row.run); }},
+}};
+
+std::string dump(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string padded(const std::string& text, std::size_t width, bool to_the_right) {
+  const std::string space(width - display_width(text), ' ');
+  return to_the_right ? space + text : text + space;
+}
+
+std::string without_trailing_spaces(std::string line) {
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::string as_table(const std::vector<RuntimeRow>& rows) {
+  std::vector<std::array<std::string, kColumns.size()>> lines(rows.size() + 1);
+  std::array<std::size_t, kColumns.size()> widths{};
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    for (std::size_t r = 0; r < lines.size(); ++r) {
+      lines[r][c] = r == 0 ? kColumns[c].title : printable(kColumns[c].shown(rows[r - 1]));
+      widths[c] = std::max(widths[c], display_width(lines[r][c]));
+    }
+  }
+  std::string text;
+  for (const auto& cells : lines) {
+    std::string line;
+    for (std::size_t c = 0; c < kColumns.size(); ++c) {
+      line += (c == 0 ? "" : "  ") + padded(cells[c], widths[c], kColumns[c].is_number);
+    }
+    text += without_trailing_spaces(std::move(line)) + "\n";
+  }
+  return text;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : printable(text)) {
+    if (c == '|' || c == '<' || c == '\\') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+std::string as_markdown(const std::vector<RuntimeRow>& rows) {
+  std::string titles = "|";
+  std::string rule = "|";
+  for (const Column& column : kColumns) {
+    titles += fmt::format(" {} |", column.title);
+    rule += column.is_number ? "---:|" : "---|";
+  }
+  std::string text = titles + "\n" + rule + "\n";
+  for (const RuntimeRow& row : rows) {
+    text += "|";
+    for (const Column& column : kColumns) text += " " + markdown_cell(column.shown(row)) + " |";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string csv_field(const Json& value) {
+  if (value.is_null()) return "";
+  if (!value.is_string()) return dump(value, -1);
+  const auto text = value.get<std::string>();
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string as_csv(const std::vector<RuntimeRow>& rows) {
+  std::string text;
+  for (std::size_t c = 0; c < kColumns.size(); ++c) {
+    text += (c == 0 ? "" : ",") + std::string(kColumns[c].key);
+  }
+  text += "\n";
+  for (const RuntimeRow& row : rows) {
+    for (std::size_t c = 0; c < kColumns.size(); ++c) {
+      text += (c == 0 ? "" : ",") + csv_field(kColumns[c].value(row));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string as_json(const std::vector<RuntimeRow>& rows) {
+  Json list = Json::array();
+  for (const RuntimeRow& row : rows) {
+    Json object = Json::object();
+    for (const Column& column : kColumns) object[column.key] = column.value(row);
+    list.push_back(std::move(object));
+  }
+  return dump(list, 2) + "\n";
+}
+
+std::string html_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string html_line(std::string_view tag, const Column& column, const std::string& text) {
+  return fmt::format("<{}{}>{}</{}>", tag, column.is_number ? " class=\"number\"" : "",
+                     html_text(text), tag);
+}
+
+std::string as_html(const std::vector<RuntimeRow>& rows) {
+  std::string text =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<title>Runtime table</title>\n<style>\n"
+      "body { font-family: sans-serif; }\ntable { border-collapse: collapse; }\n"
+      "th, td { padding: 0.3em 0.8em; border-bottom: 1px solid #ccc; text-align: left; }\n"
+      ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
+      "</style>\n</head>\n<body>\n<table>\n<thead>\n<tr>";
+  for (const Column& column : kColumns) text += html_line("th", column, column.title);
+  text += "</tr>\n</thead>\n<tbody>\n";
+  for (const RuntimeRow& row : rows) {
+    text += "<tr>";
+    for (const Column& column : kColumns) text += html_line("td", column, column.shown(row));
+    text += "</tr>\n";
+  }
+  return text + "</tbody>\n</table>\n</body>\n</html>\n";
+}
+
+}  // namespace
+
+std::optional<TableFormat> table_format(std::string_view name) {
+  for (const auto& [known, format] : kFormats) {
+    if (known == name) return format;
+  }
+  return std::nullopt;
+}
+
+std::string table_format_names() {
+  std::string names;
+  for (const auto& [name, format] : kFormats) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
+
+std::string format_rows(const std::vector<RuntimeRow>& rows, TableFormat format) {
+  switch (format) {
+    case TableFormat::table:
+      return as_table(rows);
+    case TableFormat::md:
+      return as_markdown(rows);
+    case TableFormat::csv:
+      return as_csv(rows);
+    case TableFormat::json:
+      return as_json(rows);
+    case TableFormat::html:
+      return as_html(rows);
+  }
+  return "";
+}
+
+}  // namespace hpcboot::record

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/runtime_table.hpp"
+
+namespace hpcboot::record {
+
+enum class TableFormat {
+  table,  ///< aligned columns for a terminal
+  md,     ///< a Markdown table
+  csv,    ///< RFC 4180 quoting, numbers as measured, nothing where unknown
+  json,   ///< a list of objects, null where unknown
+  html,   ///< a page of its own
+};
+
+/// The format of this name, if there is one.
+std::optional<TableFormat> table_format(std::string_view name);
+
+/// "table, md, csv, json, html"
+std::string table_format_names();
+
+/// The whole text, ending in a newline. table, md and html show rounded figures and "–" for an
+/// unknown one.
+std::string format_rows(const std::vector<RuntimeRow>& rows, TableFormat format);
+
+}  // namespace hpcboot::record

@@ -1,0 +1,159 @@
+#include "record/tensorboard.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/crc.hpp>
+#include <chrono>
+#include <optional>
+#include <protozero/pbf_writer.hpp>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+// Field numbers of the messages.
+namespace event {
+constexpr protozero::pbf_tag_type kWallTime = 1;
+constexpr protozero::pbf_tag_type kStep = 2;
+constexpr protozero::pbf_tag_type kFileVersion = 3;
+constexpr protozero::pbf_tag_type kSummary = 5;
+}  // namespace event
+namespace summary {
+constexpr protozero::pbf_tag_type kValue = 1;
+constexpr protozero::pbf_tag_type kTag = 1;          // of a value
+constexpr protozero::pbf_tag_type kSimpleValue = 2;  // of a value
+constexpr protozero::pbf_tag_type kTensor = 8;       // of a value
+constexpr protozero::pbf_tag_type kMetadata = 9;     // of a value
+constexpr protozero::pbf_tag_type kPluginData = 1;   // of the metadata
+constexpr protozero::pbf_tag_type kPluginName = 1;   // of the plugin's data
+}  // namespace summary
+namespace tensor {
+constexpr protozero::pbf_tag_type kType = 1;
+constexpr protozero::pbf_tag_type kShape = 2;
+constexpr protozero::pbf_tag_type kDimension = 2;  // of the shape
+constexpr protozero::pbf_tag_type kSize = 1;       // of a dimension
+constexpr protozero::pbf_tag_type kStrings = 8;
+constexpr std::int32_t kString = 7;  // the type
+}  // namespace tensor
+
+std::string little_endian(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text.push_back(static_cast<char>(value >> 8 * i & 0xff));
+  return text;
+}
+
+/// CRC-32C, masked as TFRecord wants it.
+std::string checksum(const std::string& bytes) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  const std::uint32_t sum = crc.checksum();
+  return little_endian(std::uint32_t{(sum >> 15 | sum << 17) + 0xa282ead8U}, 4);
+}
+
+double wall_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string own_hostname() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+TensorboardEvents::TensorboardEvents(const std::filesystem::path& folder)
+    : file_(folder / fmt::format("events.out.tfevents.{}.{}.{}",
+                                 static_cast<std::int64_t>(wall_time()), own_hostname(),
+                                 ::getpid())) {
+  std::string bytes;
+  protozero::pbf_writer first(bytes);
+  first.add_double(event::kWallTime, wall_time());
+  first.add_string(event::kFileVersion, "brain.Event:2");
+  append_event(bytes);
+}
+
+void TensorboardEvents::append_event(const std::string& event) {
+  const std::string length = little_endian(event.size(), 8);
+  file_.append(length + checksum(length) + event + checksum(event));
+}
+
+void TensorboardEvents::add_scalar(std::string_view tag, std::int64_t step, double value) {
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  writer.add_double(event::kWallTime, wall_time());
+  writer.add_int64(event::kStep, step);
+  {
+    protozero::pbf_writer summary(writer, event::kSummary);
+    protozero::pbf_writer one(summary, summary::kValue);
+    one.add_string(summary::kTag, tag.data(), tag.size());
+    one.add_float(summary::kSimpleValue, static_cast<float>(value));
+  }
+  append_event(bytes);
+}
+
+void TensorboardEvents::add_text(std::string_view tag, std::string_view text) {
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  writer.add_double(event::kWallTime, wall_time());
+  {
+    protozero::pbf_writer summary(writer, event::kSummary);
+    protozero::pbf_writer one(summary, summary::kValue);
+    one.add_string(summary::kTag, tag.data(), tag.size());
+    {
+      protozero::pbf_writer array(one, summary::kTensor);
+      array.add_enum(tensor::kType, tensor::kString);
+      {
+        protozero::pbf_writer shape(array, tensor::kShape);
+        protozero::pbf_writer dimension(shape, tensor::kDimension);
+        dimension.add_int64(tensor::kSize, 1);
+      }
+      array.add_bytes(tensor::kStrings, text.data(), text.size());
+    }
+    protozero::pbf_writer metadata(one, summary::kMetadata);
+    protozero::pbf_writer plugin(metadata, summary::kPluginData);
+    plugin.add_string(summary::kPluginName, "text");
+  }
+  append_event(bytes);
+}
+
+void TensorboardEvents::add(const StepMetrics& row) {
+  add_scalar("step/loss", row.step, row.loss);
+  add_scalar("step/learning_rate", row.step, row.learning_rate);
+  add_scalar("step/images_per_second", row.step, row.images_per_second);
+  add_scalar("step/data_wait_seconds", row.step, row.data_wait_seconds);
+  add_scalar("step/step_seconds", row.step, row.step_seconds);
+}
+
+void TensorboardEvents::add(const EpochRecord& epoch) {
+  const std::pair<const char*, std::optional<double>> values[] = {
+      {"epoch/train_loss", epoch.train_loss},
+      {"epoch/validation_loss", epoch.validation_loss},
+      {"epoch/validation_accuracy", epoch.validation_accuracy},
+      {"epoch/images_per_second", epoch.images_per_second},
+      {"epoch/train_seconds", epoch.train_seconds},
+      {"epoch/validation_seconds", epoch.validation_seconds},
+      {"epoch/data_wait_seconds", epoch.data_wait_seconds}};
+  for (const auto& [tag, value] : values) {
+    if (value) add_scalar(tag, epoch.epoch, *value);
+  }
+  flush();
+}
+
+void TensorboardEvents::add_config(const Json& config) {
+  std::string table = "| option | value |\n|---|---|\n";
+  for (const auto& [name, value] : config.items()) {
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+      text.insert(at, "\\");
+    }
+    table += fmt::format("| {} | {} |\n", name, text);
+  }
+  add_text("config", table);
+  flush();
+}
+
+}  // namespace hpcboot::record

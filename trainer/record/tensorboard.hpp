@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "record/append_file.hpp"
+#include "record/json_reader.hpp"
+#include "record/metrics_csv.hpp"
+#include "record/run_record.hpp"
+
+namespace hpcboot::record {
+
+/// An event file that TensorBoard reads while the run goes on:
+/// `events.out.tfevents.<seconds>.<host>.<pid>`, a TFRecord of Event messages
+/// (tensorflow/core/util/event.proto, summary.proto; the frame: core/lib/io/record_writer.cc).
+/// Events reach it as AppendFile's bytes do.
+class TensorboardEvents {
+ public:
+  /// A new file in `folder`. @throws Error{unwritable_output}
+  explicit TensorboardEvents(const std::filesystem::path& folder);
+
+  /// A point of a curve, at step 1, 2, … Each throws Error{unwritable_output}.
+  void add_scalar(std::string_view tag, std::int64_t step, double value);
+  /// A text, as Markdown.
+  void add_text(std::string_view tag, std::string_view text);
+
+  /// `step/…`: loss, learning rate, images/s, seconds of the step and of its waiting for data.
+  void add(const StepMetrics& row);
+  /// `epoch/…`: the epoch's losses, accuracy, images/s and phase times; unknown ones are left out.
+  void add(const EpochRecord& epoch);
+  /// The configuration of the run, as text.
+  void add_config(const Json& config);
+
+  void flush() { file_.flush(); }
+  const std::filesystem::path& path() const noexcept { return file_.path(); }
+
+ private:
+  void append_event(const std::string& event);
+
+  AppendFile file_;
+};
+
+}  // namespace hpcboot::record

@@ -1,0 +1,65 @@
+#include "hpcboot/torch/collective_failure.hpp"
+
+#include <array>
+#include <string>
+
+namespace hpcboot {
+namespace {
+
+bool mentions(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+template <typename Parts>
+bool mentions_any(std::string_view text, const Parts& parts) {
+  for (const std::string_view part : parts) {
+    if (mentions(text, part)) return true;
+  }
+  return false;
+}
+
+// c10d has no class of exception for these: on its way through the autograd engine and futures a
+// gloo::IoException is a std::runtime_error or c10::Error like any other, with this text left.
+constexpr std::array<std::string_view, 8> kBrokenConnection{
+    "Connection closed by peer",
+    "Connection reset by peer",
+    "Broken pipe",
+    "Connection refused",
+    "Socket closed",
+    "connection was aborted",
+    "writev",
+    "Application timeout caused pair closure"};
+constexpr std::array<std::string_view, 3> kSilence{"Timed out waiting", "Operation timed out",
+                                                   "Socket Timeout"};
+
+/// The first line; c10 appends a stack trace.
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+}  // namespace
+
+std::optional<Error> collective_failure(const std::exception& cause, std::string_view doing) {
+  if (dynamic_cast<const Error*>(&cause) != nullptr) return std::nullopt;
+  const std::string_view text = cause.what();
+  if (mentions_any(text, kBrokenConnection)) {
+    return Error(
+        ErrorCode::peer_lost,
+        "a connection to another rank broke during " + std::string(doing) + " (" +
+            first_line(text) + ")",
+        "every rank to stay until the end",
+        "look for the first error among the logs of the other ranks; a rank that ran out of "
+        "memory or time leaves none");
+  }
+  if (mentions_any(text, kSilence)) {
+    return Error(
+        ErrorCode::deadline_exceeded,
+        "no answer from another rank during " + std::string(doing) + " (" + first_line(text) + ")",
+        "every rank to take part in time",
+        "look for a rank that hangs or does something else; a longer collective timeout "
+        "helps where ranks are only slow");
+  }
+  return std::nullopt;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,25 @@
+#pragma once
+
+// Stands in for LibTorch's header of this name where the package lacks it (Debian's 1.13). c10d's
+// reducer.hpp needs two names from it and no layout: the type of a callback, and a shared pointer
+// to a class that only LibTorch itself looks into. For gradient_reducer.cpp alone; never installed.
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+
+namespace torch {
+namespace distributed {
+namespace autograd {
+
+class DistAutogradContext {
+ public:
+  using GradCallback = std::function<bool(at::Tensor&)>;
+};
+
+using ContextPtr = std::shared_ptr<DistAutogradContext>;
+
+}  // namespace autograd
+}  // namespace distributed
+}  // namespace torch

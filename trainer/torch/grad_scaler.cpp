@@ -1,0 +1,66 @@
+#include "hpcboot/torch/grad_scaler.hpp"
+
+#include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
+
+#include <cmath>
+#include <string>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot {
+
+GradScaler::GradScaler(const GradScalerOptions& options)
+    : options_(options), scale_(options.initial_scale) {
+  if (options.initial_scale > 0 && options.growth_factor > 1 && options.backoff_factor > 0 &&
+      options.backoff_factor < 1 && options.growth_interval > 0) {
+    return;
+  }
+  throw Error(ErrorCode::invalid_model_use,
+              "a loss scale of " + std::to_string(options.initial_scale) + ", growing by " +
+                  std::to_string(options.growth_factor) + " every " +
+                  std::to_string(options.growth_interval) + " steps, falling by " +
+                  std::to_string(options.backoff_factor),
+              "a scale above 0, growth above 1 every 1 step or more, and a fall in (0, 1)",
+              "correct the GradScalerOptions");
+}
+
+bool GradScaler::unscale(const std::vector<at::Tensor>& parameters) {
+  const at::NoGradGuard no_grad;
+  const double inverse = 1 / scale_;
+  // One number for all of them, so that a GPU is asked once: 0 x infinity is not a number.
+  at::Tensor zero;
+  for (const at::Tensor& parameter : parameters) {
+    at::Tensor gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    gradient.mul_(inverse);
+    const at::Tensor one = gradient.mul(0).sum();
+    zero = zero.defined() ? zero.add(one.to(zero.device())) : one;
+  }
+  found_overflow_ = zero.defined() && !std::isfinite(zero.item<double>());
+  return !found_overflow_;
+}
+
+void GradScaler::update() {
+  if (found_overflow_) {
+    scale_ *= options_.backoff_factor;
+    good_in_a_row_ = 0;
+    ++skipped_;
+    ++skipped_in_a_row_;
+    return;
+  }
+  skipped_in_a_row_ = 0;
+  if (++good_in_a_row_ < options_.growth_interval) return;
+  good_in_a_row_ = 0;
+  // Beyond float32 the scaled loss would be infinite by itself.
+  const double grown = scale_ * options_.growth_factor;
+  if (std::isfinite(static_cast<float>(grown))) scale_ = grown;
+}
+
+void GradScaler::restore(const State& state) {
+  scale_ = state.scale;
+  good_in_a_row_ = state.steps_since_change;
+  skipped_ = state.skipped_steps;
+}
+
+}  // namespace hpcboot

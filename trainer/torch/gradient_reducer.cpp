@@ -1,0 +1,231 @@
+#include "hpcboot/torch/gradient_reducer.hpp"
+
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "compressed_gradients.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collective_failure.hpp"
+#include "model_agreement.hpp"
+
+namespace hpcboot {
+namespace {
+
+constexpr double kMebibyte = 1024 * 1024;
+// Size of one broadcast at the start and of buffers, as in torch/nn/parallel/distributed.py.
+constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
+
+std::int64_t to_bytes(double mebibytes) {
+  return static_cast<std::int64_t>(mebibytes * kMebibyte);
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// Which parameters got a gradient in the backward pass under way, and when. Reducer itself says
+/// nothing when one did not: the gradients stay unreduced until the next forward.
+class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
+ public:
+  explicit GradientWatch(std::vector<std::string> names)
+      : names_(std::move(names)), used_(names_.size(), true) {}
+
+  void watch(const std::vector<at::Tensor>& parameters) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      // The hook lives as long as the parameter, which may be longer than this.
+      parameters[i].register_hook([self = weak_from_this(), i](const at::Tensor&) {
+        if (const auto check = self.lock()) check->mark(i);
+      });
+    }
+  }
+
+  /// The next backward is to use all parameters.
+  void arm() {
+    std::fill(used_.begin(), used_.end(), false);
+    armed_ = true;
+  }
+
+  Clock::time_point last_gradient() const { return last_gradient_; }
+
+  /// @throws Error{invalid_model_use} naming the parameters that got no gradient
+  void require_all_used() const {
+    std::string unused;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (used_[i]) continue;
+      ++count;
+      if (count <= kNamesShown) unused += (unused.empty() ? "" : ", ") + names_[i];
+    }
+    if (count == 0) return;
+    if (count > kNamesShown) unused += " and " + std::to_string(count - kNamesShown) + " more";
+    throw Error(ErrorCode::invalid_model_use,
+                std::to_string(count) + " of " + std::to_string(names_.size()) +
+                    " parameters got no gradient: " + unused,
+                "a loss that depends on every parameter",
+                "remove these parameters, freeze them with set_requires_grad(false) before "
+                "DistributedDataParallel, or set find_unused_parameters");
+  }
+
+ private:
+  static constexpr std::size_t kNamesShown = 10;
+
+  void mark(std::size_t index) {
+    last_gradient_ = Clock::now();
+    used_[index] = true;
+    if (!armed_) return;
+    armed_ = false;
+    // Runs when this backward pass has ended; its exception leaves backward().
+    torch::autograd::Engine::get_default_engine().queue_callback([self = weak_from_this()] {
+      if (const auto check = self.lock()) check->require_all_used();
+    });
+  }
+
+  std::vector<std::string> names_;
+  std::vector<bool> used_;
+  bool armed_ = false;
+  Clock::time_point last_gradient_ = Clock::now();
+};
+
+}  // namespace
+
+struct GradientReducer::Impl {
+  Impl(torch::nn::Module& trained_module, ProcessGroup& group,
+       const DistributedDataParallelOptions& chosen_options)
+      : module(trained_module), options(chosen_options), c10d_group(group.c10d_group()) {
+    std::vector<at::Tensor> parameters;
+    std::vector<std::string> names;
+    for (const auto& item : module.named_parameters()) {
+      if (!item.value().requires_grad()) continue;
+      parameters.push_back(item.value());
+      names.push_back(item.key());
+    }
+    if (parameters.empty()) {
+      throw Error(ErrorCode::invalid_model_use, "a model without a parameter that needs gradients",
+                  "at least one", "train such a model without DistributedDataParallel");
+    }
+    require_same_model(module, group);
+    broadcast_state();
+    make_reducer(parameters, names);
+    watch = std::make_shared<GradientWatch>(names);
+    watch->watch(parameters);
+  }
+
+  /// Rank 0's parameters and buffers for everybody.
+  void broadcast_state() {
+    std::vector<at::Tensor> state;
+    for (const at::Tensor& parameter : module.parameters()) state.push_back(parameter.detach());
+    for (const at::Tensor& buffer : module.buffers()) state.push_back(buffer.detach());
+    with_peers("the broadcast of the model",
+               [&] { c10d::broadcast_coalesced(c10d_group, state, kBroadcastBytes); });
+  }
+
+  void broadcast_buffers() {
+    std::vector<at::Tensor> buffers;
+    for (const at::Tensor& buffer : module.buffers()) buffers.push_back(buffer.detach());
+    if (buffers.empty()) return;
+    with_peers("the broadcast of buffers",
+               [&] { c10d::broadcast_coalesced(c10d_group, buffers, kBroadcastBytes); });
+  }
+
+  void make_reducer(const std::vector<at::Tensor>& parameters,
+                    const std::vector<std::string>& names) {
+    const std::int64_t cap = to_bytes(options.bucket_cap_mb);
+    const std::int64_t first_cap = to_bytes(options.first_bucket_mb);
+    // One bucket of everything for the first step, unless that may lack gradients: the order in
+    // which gradients come, by which the buckets are then made, is not known before.
+    const std::vector<std::size_t> limits =
+        options.find_unused_parameters
+            ? std::vector<std::size_t>{static_cast<std::size_t>(first_cap),
+                                       static_cast<std::size_t>(cap)}
+            : std::vector<std::size_t>{std::numeric_limits<std::int64_t>::max()};
+    const std::vector<bool> no_sparse_gradients(parameters.size(), false);
+    auto [buckets, bucket_limits] =
+        c10d::compute_bucket_assignment_by_size(parameters, limits, no_sparse_gradients);
+    // Gradients come roughly in the reverse order of the parameters.
+    std::reverse(buckets.begin(), buckets.end());
+    std::reverse(bucket_limits.begin(), bucket_limits.end());
+
+    std::unordered_map<std::size_t, std::string> name_of;
+    for (std::size_t i = 0; i < names.size(); ++i) name_of.emplace(i, names[i]);
+    const bool compressed = options.compression != GradientCompression::none;
+    for (const at::Tensor& parameter : parameters) {
+      bytes +=
+          parameter.numel() * (compressed ? 2 : static_cast<std::int64_t>(parameter.itemsize()));
+    }
+    reducer = std::make_unique<c10d::Reducer>(
+        parameters, std::move(buckets), std::move(bucket_limits), c10d_group, no_sparse_gradients,
+        cap, options.find_unused_parameters, options.gradient_as_bucket_view, std::move(name_of),
+        first_cap);
+    if (compressed) {
+      reducer->register_comm_hook(make_compression_hook(
+          c10d_group,
+          options.compression == GradientCompression::bf16 ? at::kBFloat16 : at::kHalf));
+    }
+  }
+
+  torch::nn::Module& module;
+  const DistributedDataParallelOptions options;
+  const c10::intrusive_ptr<c10d::ProcessGroup> c10d_group;
+  std::unique_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<GradientWatch> watch;
+  bool exchanging = true;
+  bool buffers_due = true;  // for the first forward of those whose gradients are exchanged together
+  std::int64_t bytes = 0;
+};
+
+GradientReducer::GradientReducer(torch::nn::Module& module, ProcessGroup& group,
+                                 const DistributedDataParallelOptions& options)
+    : impl_(std::make_unique<Impl>(module, group, options)) {}
+GradientReducer::GradientReducer(GradientReducer&&) noexcept = default;
+GradientReducer& GradientReducer::operator=(GradientReducer&&) noexcept = default;
+GradientReducer::~GradientReducer() = default;
+
+void GradientReducer::before_forward() {
+  if (!at::GradMode::is_enabled()) return;
+  Impl& impl = *impl_;
+  if (impl.exchanging) impl.reducer->prepare_for_forward();
+  try {
+    with_peers("the forward pass", [&] { impl.reducer->rebuild_buckets(); });
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    // Reducer refuses after a backward that did not come to every parameter.
+    if (!impl.options.find_unused_parameters) impl.watch->require_all_used();
+    throw;
+  }
+  // Validation, where ranks may have different numbers of batches, must not need the others.
+  if (impl.options.broadcast_buffers && impl.buffers_due && impl.module.is_training()) {
+    impl.broadcast_buffers();
+  }
+  impl.buffers_due = impl.exchanging;
+}
+
+void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
+  if (!at::GradMode::is_enabled()) return;
+  Impl& impl = *impl_;
+  if (!impl.exchanging) return;
+  impl.reducer->prepare_for_backward(
+      impl.options.find_unused_parameters ? outputs : std::vector<at::Tensor>{});
+  if (!impl.options.find_unused_parameters) impl.watch->arm();
+}
+
+void GradientReducer::set_exchanging(bool exchanging) {
+  impl_->exchanging = exchanging;
+}
+bool GradientReducer::exchanging() const {
+  return impl_->exchanging;
+}
+Clock::time_point GradientReducer::last_gradient() const {
+  return impl_->watch->last_gradient();
+}
+std::int64_t GradientReducer::bytes_per_exchange() const {
+  return impl_->bytes;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,80 @@
+#include "model_agreement.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collectives.hpp"
+
+namespace hpcboot {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+template <typename NamedTensors>
+void describe(const char* kind, const NamedTensors& tensors, bool with_gradient, Lines& lines) {
+  for (const auto& item : tensors) {
+    std::ostringstream line;
+    line << kind << " '" << item.key() << "' of shape " << item.value().sizes() << " and type "
+         << item.value().dtype();
+    if (with_gradient && !item.value().requires_grad()) line << ", not trained";
+    lines.push_back(line.str());
+  }
+}
+
+/// One line for each parameter and buffer.
+Lines describe(const torch::nn::Module& module) {
+  Lines lines;
+  describe("parameter", module.named_parameters(), true, lines);
+  describe("buffer", module.named_buffers(), false, lines);
+  return lines;
+}
+
+Lines split(const std::string& text) {
+  Lines lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string join(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// What stands in line `index`, where lists may differ in length.
+std::string entry(const Lines& lines, std::size_t index) {
+  return index < lines.size() ? lines[index] : "nothing more";
+}
+
+}  // namespace
+
+void require_same_model(const torch::nn::Module& module, ProcessGroup& group) {
+  const Lines mine = describe(module);
+  const Lines expected = split(broadcast_text(group, join(mine)));
+
+  // Each rank tells the others the first line in which it differs, so that all throw together.
+  const std::size_t longest = std::max(mine.size(), expected.size());
+  std::size_t first = 0;
+  while (first < longest && entry(mine, first) == entry(expected, first)) ++first;
+  const std::string difference =
+      first == longest
+          ? ""
+          : "has " + entry(mine, first) + " where rank 0 has " + entry(expected, first);
+
+  const std::vector<std::string> differences = all_gather_text(group, difference);
+  for (std::size_t rank = 0; rank < differences.size(); ++rank) {
+    if (differences[rank].empty()) continue;
+    throw Error(ErrorCode::invalid_model_use,
+                "rank " + std::to_string(rank) + " " + differences[rank],
+                "the same model on every rank",
+                "make the model from the same settings on every rank; a layer must not depend on "
+                "the rank or on local data");
+  }
+}
+
+}  // namespace hpcboot

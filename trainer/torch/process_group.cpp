@@ -1,0 +1,161 @@
+#include "hpcboot/torch/process_group.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "bounded_call.hpp"
+#include "compat.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/exchange.hpp"
+#include "hpcboot/torch/collective_failure.hpp"
+#include "rendezvous.hpp"
+#include "roll_call.hpp"
+
+namespace hpcboot {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long a destructor waits for a collective that is stuck.
+constexpr milliseconds kReleaseLimit = std::chrono::seconds(5);
+
+std::string host_and_process() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return std::string(host.data()) + " " + std::to_string(getpid());
+}
+
+bool is_on_one_host(const Placement& placement) {
+  return placement.world_size == 1 || placement.num_nodes == 1 ||
+         placement.local_size == placement.world_size;
+}
+
+compat::GlooDevice make_device(const Resolution& resolution) {
+  try {
+    if (resolution.interface && resolution.placement.world_size > 1) {
+      return c10d::ProcessGroupGloo::createDeviceForInterface(*resolution.interface);
+    }
+    // Gloo's own choice, the address of this host's name, is no use where that does not resolve.
+    return is_on_one_host(resolution.placement)
+               ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+               : c10d::ProcessGroupGloo::createDefaultDevice();
+  } catch (const std::exception& cause) {
+    const std::string text = cause.what();
+    throw Error(ErrorCode::no_usable_interface,
+                "Gloo cannot use " +
+                    (resolution.interface ? "the interface '" + *resolution.interface + "'"
+                                          : std::string("the address of this host's name")) +
+                    " (" + text.substr(0, text.find('\n')) + ")",
+                "a network interface that is up and has an address",
+                "set HPCBOOT_INTERFACE to one, see `hpcboot show`");
+  }
+}
+
+c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
+                                                   const c10::intrusive_ptr<c10d::Store>& store,
+                                                   const ProcessGroupOptions& options) {
+  const Placement& placement = resolution.placement;
+  const auto device = make_device(resolution);
+  // Gloo connects every pair of ranks here and waits for each as long as for a collective, so a
+  // rank that ends just now would be waited for far beyond the deadline.
+  const auto group = std::make_shared<c10::intrusive_ptr<c10d::ProcessGroup>>();
+  const bool connected = with_peers("start-up", [&] {
+    return bounded_call(
+        [=, timeout = options.collective_timeout, rank = placement.rank,
+         world_size = placement.world_size] {
+          *group = compat::make_gloo_group(store, rank, world_size, device, timeout);
+        },
+        options.start_up_deadline);
+  });
+  if (!connected) {
+    throw Error(ErrorCode::deadline_exceeded,
+                "not every rank could be connected with rank " + std::to_string(placement.rank) +
+                    " within " + std::to_string(options.start_up_deadline.count()) + " ms",
+                "ranks that reach each other on the interface " +
+                    resolution.interface.value_or("of their host names"),
+                "check for a rank that ended during start-up and for firewalls between the hosts; "
+                "HPCBOOT_INTERFACE chooses another network");
+  }
+  return std::move(*group);
+}
+
+}  // namespace
+
+// Members are destroyed in reverse: the exchange, which may wait for the launcher, goes last.
+struct ProcessGroup::Impl {
+  int rank = 0;
+  int world_size = 1;
+  std::unique_ptr<Exchange> exchange;
+  Rendezvous rendezvous;
+  c10::intrusive_ptr<c10d::ProcessGroup> group;
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { release(); }
+
+  /// Gloo's destructor waits for collectives that are under way, and one whose peer hangs would
+  /// keep it until the collective times out.
+  void release() noexcept {
+    if (!group) return;
+    try {
+      auto last = std::make_shared<c10::intrusive_ptr<c10d::ProcessGroup>>(std::move(group));
+      bounded_call([last = std::move(last)] { last->reset(); }, kReleaseLimit);
+    } catch (...) {
+      // The ranks part either way, and a destructor has nobody to tell.
+    }
+    rendezvous.store.reset();
+  }
+};
+
+ProcessGroup::ProcessGroup(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
+ProcessGroup& ProcessGroup::operator=(ProcessGroup&&) noexcept = default;
+ProcessGroup::~ProcessGroup() = default;
+
+int ProcessGroup::rank() const {
+  return impl_->rank;
+}
+int ProcessGroup::world_size() const {
+  return impl_->world_size;
+}
+const std::string& ProcessGroup::description() const {
+  return impl_->rendezvous.description;
+}
+
+const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
+  return impl_->group;
+}
+
+void ProcessGroup::barrier(milliseconds deadline) {
+  with_peers("a barrier", [&] { impl_->group->barrier()->wait(deadline); });
+}
+
+void ProcessGroup::shutdown() {
+  if (!impl_->group) return;
+  barrier();
+  impl_->release();
+}
+
+ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
+                                const ProcessGroupOptions& options) {
+  if (options.backend != "gloo") {
+    throw Error(ErrorCode::backend_unavailable, "backend '" + options.backend + "'", "gloo",
+                "use the gloo backend; this build has no other");
+  }
+  validate(resolution.placement, resolution.launcher);
+  auto impl = std::make_unique<ProcessGroup::Impl>();
+  impl->rank = resolution.placement.rank;
+  impl->world_size = resolution.placement.world_size;
+  if (rendezvous_needs_exchange(resolution, env)) impl->exchange = open_exchange(env);
+  impl->rendezvous =
+      open_rendezvous(resolution, env, impl->exchange.get(), options.start_up_deadline);
+  roll_call(*impl->rendezvous.store, impl->rank, impl->world_size, host_and_process(),
+            options.start_up_deadline);
+  impl->group = connect_all(resolution, impl->rendezvous.store, options);
+  return ProcessGroup(std::move(impl));
+}
+
+}  // namespace hpcboot

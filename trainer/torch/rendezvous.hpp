@@ -1,0 +1,30 @@
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <chrono>
+#include <string>
+
+#include "hpcboot/env.hpp"
+#include "hpcboot/exchange.hpp"
+#include "hpcboot/resolve.hpp"
+
+namespace hpcboot {
+
+/// A store that every rank of this launch, and no other, sees.
+struct Rendezvous {
+  c10::intrusive_ptr<c10d::Store> store;
+  std::string description;  ///< where it is, for logs and errors
+};
+
+/// Opens the store, or connects to it, by the rules told at make_process_group(). Does not wait for
+/// other ranks than the one that serves.
+/// @param exchange null where none is needed or offered
+/// @throws Error{deadline_exceeded, needs_exchange, backend_unavailable, exchange_failed}
+Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchange* exchange,
+                           std::chrono::milliseconds deadline);
+
+/// Does open_rendezvous() need an exchange?
+bool rendezvous_needs_exchange(const Resolution& resolution, const Env& env);
+
+}  // namespace hpcboot

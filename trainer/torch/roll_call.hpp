@@ -1,0 +1,17 @@
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace hpcboot {
+
+/// Waits until all ranks have written their name into the store; none goes on before all are there.
+/// @param me what to call this rank: host and process id
+/// @throws Error{deadline_exceeded} on every rank that is there, with the same list of the ranks
+///         that are not; Error{peer_lost} where the store is gone
+void roll_call(c10d::Store& store, int rank, int world_size, const std::string& me,
+               std::chrono::milliseconds deadline);
+
+}  // namespace hpcboot
