@@ -40,7 +40,9 @@ cluster_packages=(
   slurm-wlm-torque # Debian's qsub, a wrapper over Slurm
   tcsh             # the login shell of many labs
 )
-developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr)
+developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr
+  python3-pip # setup/get-libtorch
+)
 
 # Older ones are as good as missing.
 declare -A minimum_version=([cmake]=3.21 [libtorch-dev]=1.13)

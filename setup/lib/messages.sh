@@ -1,9 +1,9 @@
-# What the helpers say, for ssh-setup, check-hosts and login-shell. The script that sources this sets
-# $program. Data goes to standard output, words to standard error.
+# What the helpers say, for ssh-setup, check-hosts, login-shell and get-libtorch. The script that sources this
+# sets $program. Data goes to standard output, words to standard error.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# The words of ssh and the numbers of awk are read here, so they must not be in the user's language.
+# The words of ssh and ldd and the numbers of awk are read here, so they must not be in the user's language.
 export LC_ALL=C
 
 say() { printf '%s: %s\n' "$program" "$*" >&2; }

@@ -1,0 +1,208 @@
+# What get-libtorch does, for the $version and $flavour that it was asked for, into $target.
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
+
+# Tags of the wheels that a system of the last years takes; named to pip, so that every pip and Python
+# choose the very wheels whose sums are known.
+wheel_tags=(--python-version 3.11 --implementation cp --abi cp311 --abi none
+  --platform manylinux2014_x86_64)
+for glibc in {17..28}; do wheel_tags+=(--platform "manylinux_2_${glibc}_x86_64"); done
+
+# Reads the lines of the lock into $lock_lines, comments and blank lines aside.
+read_lock() {
+  mapfile -t lock_lines < <(grep -v '^[[:space:]]*\(#\|$\)' "$lock")
+  local line
+  for line in "${lock_lines[@]}"; do
+    [[ $line =~ ^[0-9.]+\ +[^\ ]+==[^\ ]+\ +[0-9]+\ +[0-9a-f]{64}\ +[^\ ]+$ ]] ||
+      usage_error "'$lock' has a line that is not 'VERSION NAME==VERSION MB SHA-256 LIBRARIES': $line"
+  done
+}
+
+known_versions() {
+  local line
+  for line in "${lock_lines[@]}"; do echo "${line%% *}"; done | sort -uV
+}
+
+# wheels: those of $version, a line each: REQUIREMENT MB SHA-256 LIBRARIES
+wheels() {
+  local of requirement megabytes sum libraries
+  for line in "${lock_lines[@]}"; do
+    read -r of requirement megabytes sum libraries <<<"$line"
+    if [ "$of" = "$version" ]; then echo "$requirement $megabytes $sum $libraries"; fi
+  done
+}
+
+archive_url() {
+  echo "${archive:-https://download.pytorch.org/libtorch/cpu/libtorch-shared-with-deps-$version%2Bcpu.zip}"
+}
+
+print_plan() {
+  local requirement megabytes sum libraries
+  if [ "$flavour" = cpu ]; then
+    if [ ! -e "$target" ]; then echo "would download $(archive_url) into $target"; fi
+  else
+    while read -r requirement megabytes sum libraries; do
+      if [[ $requirement == torch==* ]]; then
+        if [ -e "$target" ]; then continue; fi
+        echo "would download $requirement ($megabytes MB, SHA-256 $sum) into $target"
+      elif $bundled; then
+        echo "would download $requirement ($megabytes MB, SHA-256 $sum)"
+      else
+        echo "would download $requirement ($megabytes MB, SHA-256 $sum) if this system has no ${libraries//,/ or no }"
+      fi
+    done < <(wheels)
+  fi
+  if [ -e "$target" ]; then echo "$target is there"; fi
+}
+
+# need_space MEGABYTES: of a download, which is unpacked beside it.
+need_space() {
+  local free
+  free=$(df -Pm "$folder" | awk 'NR == 2 { print $4 }')
+  [ "$free" -ge $((3 * $1)) ] || fail "$free MB free in $folder" "$((3 * $1)) MB for a download of $1 MB, unpacked" \
+    "make room, or choose another --dir"
+}
+
+seconds_left() {
+  [ "$SECONDS" -lt "$timeout" ] || fail "not done after $timeout seconds" "all downloads in that time" \
+    "run this again: what is there is kept; --timeout allows more"
+  echo $((timeout - SECONDS))
+}
+
+# require_sum FILE SHA-256
+require_sum() {
+  local sum
+  sum=$(sha256sum <"$1" | cut -d ' ' -f 1)
+  [ "$sum" = "$2" ] || fail "$(basename "$1") with the SHA-256 sum $sum" "$2" \
+    "do not use it; look at where it comes from (pip config list), and report it if that is PyPI"
+}
+
+# download_wheel REQUIREMENT MEGABYTES SHA-256: leaves it in $work/wheel.
+download_wheel() {
+  local requirement=$1 pip code=0 left
+  pip=$(command -v pip3 || command -v pip) ||
+    fail "no pip" "pip, for the download alone" "install python3-pip, or take pytorch.org's archive with --cpu"
+  need_space "$2"
+  left=$(seconds_left)
+  rm -rf "$work/wheel"
+  say "$requirement, $2 MB"
+  timeout "$left" "$pip" --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
+    --retries 2 "${wheel_tags[@]}" --dest "$work/wheel" "$requirement" >"$work/pip.log" 2>&1 || code=$?
+  if [ "$code" -eq 124 ]; then SECONDS=$timeout seconds_left; fi
+  if [ "$code" -ne 0 ]; then
+    fail "pip could not download $requirement ($(grep -v '^ *$' "$work/pip.log" | tail -n 1))" \
+      "PyPI, or a mirror or folder of pip's settings, that has it" \
+      "check the network, a proxy and pip config list; the whole output: $(keep_log)"
+  fi
+  require_sum "$work/wheel"/*.whl "$3"
+}
+
+# keep_log: pip's output, where it outlives this script.
+keep_log() {
+  cp "$work/pip.log" "$folder/get-libtorch.log"
+  echo "$folder/get-libtorch.log"
+}
+
+# unpack ZIP FOLDER [MEMBER…]
+unpack() {
+  mkdir -p "$2"
+  (cd "$2" && cmake -E tar xf "$1" --format=zip -- "${@:3}") >"$work/unpack.log" 2>&1 ||
+    fail "$(basename "$1") cannot be unpacked ($(tail -n 1 "$work/unpack.log"))" "a whole zip file and room for it" \
+      "run this again"
+}
+
+# unpack_wheel NAME…: those of the lock with these names. PyTorch's gets its place when it is complete.
+unpack_wheel() {
+  local requirement megabytes sum libraries
+  while read -r requirement megabytes sum libraries <&3; do
+    if [[ " $* " != *" ${requirement%%==*} "* ]]; then continue; fi
+    download_wheel "$requirement" "$megabytes" "$sum"
+    if [ "${requirement%%==*}" = torch ]; then
+      unpack "$(echo "$work/wheel"/*.whl)" "$work/new" torch/include torch/lib torch/share "torch-$version.dist-info"
+      rm -f "$work/new/torch/lib/libtorch_python.so"
+      mv -T "$work/new" "$target"
+    else
+      unpack "$(echo "$work/wheel"/*.whl)" "$target"
+    fi
+    rm -rf "$work/wheel"
+  done 3< <(wheels)
+}
+
+unpack_archive() {
+  local url left code=0
+  command -v curl >/dev/null || fail "no curl" "a program that downloads" "bash setup/install.sh"
+  url=$(archive_url)
+  need_space 250
+  left=$(seconds_left)
+  say "$url"
+  curl --fail --location --silent --show-error --connect-timeout 20 --max-time "$left" \
+    --output "$work/libtorch.zip" "$url" 2>"$work/curl.log" || code=$?
+  [ "$code" -eq 0 ] || fail "no archive at $url ($(tail -n 1 "$work/curl.log"))" "a LibTorch without CUDA" \
+    "check the network, give another --archive URL, or take PyPI's build, which runs without a GPU too: --cuda"
+  if [ -n "$archive_sum" ]; then
+    require_sum "$work/libtorch.zip" "$archive_sum"
+  else
+    say "its SHA-256 sum, to be given as --sha256 next time: $(sha256sum <"$work/libtorch.zip" | cut -d ' ' -f 1)"
+  fi
+  unpack "$work/libtorch.zip" "$work/new"
+  [ -d "$work/new/libtorch/lib" ] || fail "an archive without a folder libtorch/lib" "LibTorch's zip" "check --archive"
+  mv "$work/new/libtorch" "$work/new/torch"
+  mv -T "$work/new" "$target"
+}
+
+# What the loader says of the libraries: what is missing of each, and what symbols of all together. The one that
+# needs a driver is loaded where there is one.
+loader_report() {
+  local library
+  for library in "$prefix"/lib/*.so; do ldd "$library" 2>&1 | grep -v 'libcuda\.so\.1' || true; done
+  ldd -r "$prefix/lib/libtorch.so" 2>&1 || true
+}
+
+# The names of the wheels whose libraries are missing, or of all that are NVIDIA's with --bundled.
+wheels_to_add() {
+  local requirement megabytes sum libraries library absent
+  absent=$(loader_report | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p')
+  while read -r requirement megabytes sum libraries; do
+    for library in ${libraries//,/ }; do
+      if [ "$library" = - ]; then continue; fi
+      if $bundled; then
+        if ! compgen -G "$target/nvidia/*/lib/$library" >/dev/null; then echo "${requirement%%==*}"; fi
+      elif grep -qxF "$library" <<<"$absent"; then
+        echo "${requirement%%==*}"
+      fi
+    done
+  done < <(wheels) | sort -u
+}
+
+# NVIDIA's libraries need one another, so what is missing is looked for until nothing new is.
+add_cuda_libraries() {
+  local names before=
+  while true; do
+    mapfile -t names < <(wheels_to_add)
+    if [ ${#names[@]} -eq 0 ] || [ "${names[*]}" = "$before" ]; then return; fi
+    before=${names[*]}
+    unpack_wheel "${names[@]}"
+  done
+}
+
+# What was got is what was asked for, and loads.
+check_libtorch() {
+  local found report
+  found=$(sed -n 's/^set(PACKAGE_VERSION "\([0-9.]*\).*/\1/p' "$prefix/share/cmake/Torch/TorchConfigVersion.cmake" \
+    2>/dev/null || true)
+  [ "$found" = "$version" ] ||
+    fail "LibTorch '${found:-none}' in $target" "$version" "remove that folder and run this again"
+  report=$(loader_report)
+  if grep -q 'not found' <<<"$report"; then
+    report=$(grep 'not found' <<<"$report" | sed 's/^[[:space:]]*//' | sort -u)
+    fail "libraries that do not load: $(head -n 5 <<<"$report" | paste -sd ';')" "all of LibTorch to load" \
+      "take NVIDIA's wheels with --bundled; where the C library is too old, load your site's module"
+  fi
+  if grep -q '^undefined symbol' <<<"$report"; then
+    fail "$(grep '^undefined symbol' <<<"$report" | sort -u | head -n 3 | paste -sd ';')" \
+      "CUDA's libraries of this system to be new enough" "take NVIDIA's wheels with --bundled"
+  fi
+  if grep -q 'libpython' <<<"$report"; then
+    fail "libraries that need Python" "a LibTorch that runs without" "remove $target and run this again"
+  fi
+}
