@@ -77,6 +77,17 @@ assert (job, site, mode, nodes, devices, launcher, "finished", ranks) in found, 
 PY
 }
 
+# swept SITE: the array's tasks have each trained with a learning rate of their own.
+swept() {
+  python3 - "$1" << 'PY'
+import glob, json, sys
+runs = [json.load(open(f)) for f in glob.glob("runs/*task-*/run.json")]
+found = sorted((r["config"]["comment"], r["config"]["lr"], r["site"], r["exit_reason"]) for r in runs)
+rates = [("task 0", 1e-3), ("task 1", 3e-4), ("task 2", 1e-4)]
+assert found == [(task, rate, sys.argv[1], "finished") for task, rate in rates], found
+PY
+}
+
 # A site of Slurm: every job of it is submitted, and leaves the records that it should.
 every_slurm_job() {
   local site=$1 single dp ddp srun mpirun compare array task
@@ -99,6 +110,7 @@ every_slurm_job() {
   recorded "$compare" "$site" ddp 2 2 openmpi
   grep -E '^ +2 +2 +DDP +mnistnet +openmpi +'"$site" "hpcboot_compare-$compare.out"
   for task in 0 1 2; do grep -q '^epoch 1/1' "hpcboot_array-${array}_$task.out"; done
+  swept "$site"
 }
 
 # Likewise for one of PBS.
@@ -110,13 +122,15 @@ every_pbs_job() {
   dp=$(qsubmit "jobscripts/${site}_dp.sh")
   mpirun=$(qsubmit "jobscripts/${site}_multinode_mpirun.sh")
   compare=$(qsubmit "jobscripts/${site}_compare.sh")
-  ended COMPLETED "$ddp" "$single" "$dp" "$mpirun" "$compare"
+  array=$(qsubmit "jobscripts/${site}_array.sh")
+  ended COMPLETED "$ddp" "$single" "$dp" "$mpirun" "$compare" "$array"
   recorded "$ddp" "$site" ddp 1 2 openmpi
   recorded "$single" "$site" single 1 1 single
   recorded "$dp" "$site" dp 1 2 single
   recorded "$mpirun" "$site" ddp 2 2 openmpi
   recorded "$compare" "$site" ddp 2 2 openmpi
   grep -E '^ +2 +2 +DDP +mnistnet +openmpi +'"$site" "pbs-$compare.out"
+  swept "$site"
 }
 
 @test "sbatch: every job of cc" { every_slurm_job cc; }

@@ -33,7 +33,8 @@ print(*[os.environ[name] for name in names], socket.gethostname(), f"sum={total.
 PY
   # MPICH through its binary interface, whose handles are numbers: its headers are seldom beside Open MPI's.
   cat > "$1/mpich.py" <<'PY'
-import ctypes
+import ctypes, os
+os.environ.setdefault("UCX_TLS", "tcp")
 mpi = ctypes.CDLL("libmpich.so.12")
 world, of_int, add = ctypes.c_int(0x44000000), ctypes.c_int(0x4C000405), ctypes.c_int(0x58000003)
 rank, size, total = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
@@ -62,7 +63,7 @@ C
 
 # launched FORM CMD…: what the four ranks print, sorted; standard error as it comes.
 launched() {
-  as_tester timeout 60 "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}" || return
+  as_tester timeout 45 "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}" || return
   sort n*.*
 }
 
@@ -101,11 +102,20 @@ reduces() {
 @test "exec of an all-reduce under mpirun over ssh" { reduces ssh_mpirun_2x2; }
 @test "exec of an all-reduce under Hydra over ssh" { reduces ssh_hydra_2x2; }
 
-# speaks_mpi FORM CMD…: a program of the MPI that the launcher serves becomes one world of four.
+# speaks_mpi FORM CMD…: a program of the MPI that the launcher serves becomes one world of four. Debian's MPICH talks
+# through UCX, which over TCP now and then hangs in MPI_Finalize, with hpcboot or without (openucx/ucx#8738; seen here
+# in 5 of 30 runs without, more seldom with UCX_TLS=tcp): once the world has come about, such a launch is taken again.
 speaks_mpi() {
+  local attempt world=$'0 of 4: 6\n1 of 4: 6\n2 of 4: 6\n3 of 4: 6'
   [[ $2 != ../openmpi || -x $2 ]] || skip "mpicc.openmpi is not installed"
-  run -0 launched "$1" "$HPCBOOT_BIN" exec -- "${@:2}"
-  [[ $(grep ' of ' <<< "$output") == $'0 of 4: 6\n1 of 4: 6\n2 of 4: 6\n3 of 4: 6' ]] || fail "$output"
+  for attempt in 1 2 3; do
+    run launched "$1" "$HPCBOOT_BIN" exec -- "${@:2}"
+    [[ $status != 0 && $2 != ../openmpi && $(sort n*.* | grep ' of ') == "$world" ]] || break
+    echo "# launch $attempt did not end after its ranks had met (exit code $status); once more" >&3
+    as_tester scancel --user=tester
+    rm n*.*
+  done
+  [[ $status == 0 && $(grep ' of ' <<< "$output") == "$world" ]] || fail "exit code $status" "$output"
 }
 
 mpich=(/usr/bin/python3 ../mpich.py)
