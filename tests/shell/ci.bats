@@ -5,12 +5,15 @@ setup() {
   repository=$BATS_TEST_TMPDIR/repository
   mkdir -p "$repository/.ci" "$repository/setup" "$BATS_TEST_TMPDIR/bin"
   cp "$BATS_TEST_DIRNAME/../../.ci/run" "$repository/.ci/run"
-  printf 'echo "100%% tests passed, 0 tests failed out of 12"; exit "${FAKE_TEST_CODE-0}"\n' \
+  printf 'mkdir -p build/Testing/Temporary; printf "%%s" "${FAKE_FAILED_TESTS-}" >build/Testing/Temporary/LastTestsFailed.log\n' \
     >"$repository/setup/test.sh"
+  printf 'echo "100%% tests passed, 0 tests failed out of 12"; exit "${FAKE_TEST_CODE-0}"\n' \
+    >>"$repository/setup/test.sh"
+  printf '#!/bin/bash\necho "ctest $*"; exit "${FAKE_SECOND_TRY-1}"\n' >"$BATS_TEST_TMPDIR/bin/ctest"
   printf 'exit "${FAKE_INSTALL_CODE-0}"\n' >"$repository/setup/install.sh"
   printf '#!/bin/bash\necho "98%% tests passed, 1 tests failed out of 50"; [ "$3" != "${FAKE_FAILED_PRESET-}" ]\n' \
     >"$BATS_TEST_TMPDIR/bin/cmake"
-  chmod +x "$BATS_TEST_TMPDIR/bin/cmake"
+  chmod +x "$BATS_TEST_TMPDIR/bin/cmake" "$BATS_TEST_TMPDIR/bin/ctest"
   PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
 
@@ -39,4 +42,25 @@ setup() {
   FAKE_FAILED_PRESET=fuzz run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ ${lines[-1]} == *"FAILED (exit code 1)"* ]]
+}
+
+@test "up to three failed tests run once more, and what passes only then is named" {
+  FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'7:cluster.tool\n9:shell.exec\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ $output == *"ctest --test-dir build --rerun-failed"* ]]
+  [[ ${lines[-4]} == *"passed, but only at the second try: cluster.tool shell.exec; in "*"out of 12" ]]
+}
+
+@test "a test that fails twice is a failure, and so are four, and a build that fails after an earlier run's failures" {
+  FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'7:cluster.tool\n' run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ $output == *--rerun-failed* && ${lines[-4]} == *"FAILED (exit code 8)"* ]]
+  FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'1:a\n2:b\n3:c\n4:d\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ $output != *--rerun-failed* ]]
+  mkdir -p "$repository/build-asan/Testing/Temporary"
+  echo 1:old >"$repository/build-asan/Testing/Temporary/LastTestsFailed.log"
+  FAKE_FAILED_PRESET=asan FAKE_SECOND_TRY=0 run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ $output != *--rerun-failed* ]]
 }
