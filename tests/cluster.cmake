@@ -10,8 +10,9 @@ function(hpcboot_add_cluster_test name)
   else()
     add_test(NAME cluster.${name} COMMAND sh -c "echo 'SKIPPED: bats was not found at configure time'; exit 77")
   endif()
+  # They wait more than they compute: one after the other, first of all, beside the tests of one process.
   set_tests_properties(cluster.${name} PROPERTIES
-    LABELS cluster TIMEOUT 300 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster PROCESSORS 2
+    LABELS cluster TIMEOUT 300 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster COST 1000
     ENVIRONMENT "HPCBOOT_CLUSTER_DIR=/tmp/hpcboot-cluster-test-${hpcboot_cluster_id}")
 endfunction()
 
