@@ -15,13 +15,27 @@ DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
   return ddp;
 }
 
+/// LibTorch's convolutions, poolings and batch norms for the CPU are made for this order of a
+/// weight's numbers, and their results follow it.
+void store_channels_last(models::Model& model) {
+  for (torch::Tensor& parameter : model.parameters()) {
+    if (parameter.dim() != 4) continue;
+    // Not contiguous(): to that, weights for one channel are in either order already.
+    parameter.set_data(parameter.detach().clone(torch::MemoryFormat::ChannelsLast));
+  }
+}
+
 }  // namespace
 
 ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
                              const std::string& mode, const std::vector<torch::Device>& devices,
                              Team& team)
     : device_(devices.front()) {
-  const auto make = [&] { return models::make_model(options.model, channels); };
+  const auto make = [&] {
+    auto model = models::make_model(options.model, channels);
+    if (device_.is_cpu()) store_channels_last(*model);
+    return model;
+  };
   if (options.sync_bn && mode != "ddp") {
     throw UsageError("--sync-bn is of mode ddp; this run is of mode " + mode);
   }

@@ -15,6 +15,7 @@
 #include "hpcboot/torch/precision.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
+#include "loop/keep_memory.hpp"
 #include "loop/model_file.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/run_report.hpp"
@@ -92,6 +93,7 @@ void train(const TrainOptions& options, const RunFacts& known,
            const std::vector<torch::Device>& devices, Team& team, RunReport& report) {
   RunFacts facts = known;
   torch::set_num_threads(facts.threads);
+  keep_freed_memory();
   const auto train_set =
       data::open_dataset(options.data, data::Split::train, options.limit_samples);
   const auto test_set = data::open_dataset(options.data, data::Split::test, options.limit_samples);

@@ -121,7 +121,8 @@ torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& l
   phases_ = {};
   learning_rate_ = schedule_.at(number);
   set_learning_rate(*optimizer_, learning_rate_);
-  optimizer_->zero_grad();
+  // Without gradients the backward pass keeps its own, instead of adding them to zeros.
+  model_.model().zero_grad(/*set_to_none=*/true);
   const torch::Tensor loss = compute_gradients(images, labels);
   phases_.bytes_reduced = model_.bytes_per_exchange();
   auto begin = Clock::now();
