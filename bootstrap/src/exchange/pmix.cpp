@@ -165,7 +165,8 @@ class PmixExchange : public Exchange {
 
   std::string get(int rank, const std::string& key, std::chrono::milliseconds deadline) override {
     // No fence first: it would not say which rank is missing. A server that has not yet heard of
-    // the key either keeps the request or answers "not found" at once, so that one is asked again.
+    // the key either keeps the request, some seconds long, or answers "not found" at once, so that
+    // one is asked again.
     const auto end = std::chrono::steady_clock::now() + deadline;
     const std::string what = "'" + key + "' from rank " + std::to_string(rank);
     auto pause = std::chrono::milliseconds(2);
@@ -175,7 +176,7 @@ class PmixExchange : public Exchange {
       const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), key.c_str());
       const auto status = answer->wait(left);
       if (status == PMIX_SUCCESS) return answer->text;
-      if (status && *status != PMIX_ERR_NOT_FOUND)
+      if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
         fail(("asking PMIx for " + what).c_str(), *status);
       if (!status || left <= pause) fail_late(what, deadline);
       std::this_thread::sleep_for(pause);
