@@ -48,6 +48,8 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "peer_lost";
     case ErrorCode::diverged:
       return "diverged";
+    case ErrorCode::out_of_memory:
+      return "out_of_memory";
   }
   return "unknown";
 }

@@ -40,7 +40,8 @@ TEST(Error, CodesAreStableDistinctAndNamed) {
                                              {ErrorCode::unwritable_output, 42},
                                              {ErrorCode::invalid_model_use, 43},
                                              {ErrorCode::peer_lost, 44},
-                                             {ErrorCode::diverged, 45}};
+                                             {ErrorCode::diverged, 45},
+                                             {ErrorCode::out_of_memory, 47}};
   std::set<std::string_view> names;
   for (const auto& [code, number] : codes) {
     EXPECT_EQ(static_cast<int>(code), number);

@@ -5,6 +5,7 @@
 
 #include "loop/batch_plan.hpp"
 #include "loop/devices.hpp"
+#include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/progress.hpp"
 #include "loop/rank_log.hpp"
@@ -133,23 +134,48 @@ TEST(Progress, FitsTheTerminal) {
 TEST(StepLosses, AreMeansOverSamples) {
   Team alone(Resolution{}, std::nullopt);
   StepLosses losses(alone);
-  EXPECT_TRUE(losses.add(torch::tensor(2.0), 30).empty());
-  EXPECT_TRUE(losses.add(torch::tensor(5.0), 10).empty());
+  EXPECT_TRUE(losses.add(torch::tensor(2.0), 30, {}).empty());
+  EXPECT_TRUE(losses.add(torch::tensor(5.0), 10, {}).empty());
   EXPECT_EQ(losses.flush(), (std::vector<double>{2.0, 5.0}));
   EXPECT_DOUBLE_EQ(losses.mean(), (2.0 * 30 + 5.0 * 10) / 40) << "a short last batch weighs less";
   EXPECT_TRUE(losses.flush().empty());
   std::size_t known = 0;
   for (std::size_t i = 0; i < StepLosses::kEvery; ++i)
-    known = losses.add(torch::tensor(1.0), 1).size();
+    known = losses.add(torch::tensor(1.0), 1, {}).size();
   EXPECT_EQ(known, StepLosses::kEvery);
 }
 
 TEST(StepLosses, ALossThatIsNoNumberEndsTheRun) {
   Team alone(Resolution{}, std::nullopt);
   StepLosses losses(alone);
-  losses.add(torch::tensor(std::numeric_limits<float>::quiet_NaN()), 4);
+  losses.add(torch::tensor(1.0F), 4, {3, 41, 0.5});
+  losses.add(torch::tensor(std::numeric_limits<float>::quiet_NaN()), 4, {3, 42, 0.25});
   expect_error(
-      ErrorCode::diverged, [&] { losses.flush(); }, "nan", "--lr");
+      ErrorCode::diverged, [&] { losses.flush(); }, "nan in step 42 of the run, epoch 3",
+      "learning rate of 0.25", "rank 0 on ", "--lr", "--clip-grad-norm");
+}
+
+TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
+  const BatchPlan batches{64, 32, 16};
+  const std::runtime_error cpu(
+      "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory: you tried "
+      "to allocate 99 bytes. Error code 12 (Cannot allocate memory)\nframe #0: x");
+  const std::runtime_error cuda("CUDA out of memory. Tried to allocate 2.00 GiB\nframe #0: x");
+  for (const std::exception* cause :
+       {static_cast<const std::exception*>(&cpu), static_cast<const std::exception*>(&cuda)}) {
+    const auto error = memory_failure(*cause, batches);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->exit_code(), 47);
+    EXPECT_NE(error->found().find("16 images a pass"), std::string::npos) << error->found();
+    EXPECT_NE(error->found().find("llocate"), std::string::npos) << error->found();
+    EXPECT_EQ(error->found().find("frame"), std::string::npos) << error->found();
+    EXPECT_NE(error->remedy().find("--micro-batch 8 --accumulate 4"), std::string::npos)
+        << error->remedy();
+  }
+  EXPECT_TRUE(memory_failure(std::bad_alloc(), {5, 5, 5}));
+  EXPECT_TRUE(memory_failure(std::bad_alloc(), {1, 1, 1}));
+  EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), batches));
+  EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), batches));
 }
 
 TEST(ModelFile, HoldsEveryParameterAndBuffer) {

@@ -52,6 +52,18 @@ TEST(LostNeighbours, TellsWhichRankLeftAndBySignalWhileThatIsSeen) {
   waitpid(alive, nullptr, 0);
 }
 
+TEST(LostNeighbours, TellsWhichRankIsStopped) {
+  const pid_t stopped = start_neighbour();
+  const auto seen = neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", stopped)}, 0);
+  ASSERT_EQ(kill(stopped, SIGSTOP), 0);
+  siginfo_t state;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(stopped), &state, WSTOPPED | WNOWAIT), 0);
+  EXPECT_THAT(lost_neighbours(seen, 2), "  rank 1 of 2 on n1 (pid " + std::to_string(stopped) +
+                                            ") is stopped, by a signal or a debugger\n");
+  kill(stopped, SIGKILL);
+  waitpid(stopped, nullptr, 0);
+}
+
 TEST(LostNeighbours, ProcessesThatWereNeverSeenHaveNotLeft) {
   const pid_t gone = start_neighbour();
   kill(gone, SIGKILL);

@@ -113,11 +113,31 @@ class ArrayDataset : public Dataset {
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
                     std::uint8_t* labels) const override;
+  void read_images(const std::vector<RowRun>& runs, std::uint8_t* out) const;
 
   std::shared_ptr<const ArrayFile> file_;
   const ArrayInfo& images_;  // of file_
   std::vector<std::uint8_t> labels_;
 };
+
+void ArrayDataset::read_images(const std::vector<RowRun>& runs, std::uint8_t* out) const {
+  try {
+    file_->read(images_, runs, out);
+  } catch (const Error&) {
+    // One of many: which, is found out by reading each alone.
+    for (const RowRun& run : runs) {
+      for (std::int64_t index = run.first; index < run.first + run.count; ++index) {
+        try {
+          file_->read(images_, {{index, 1}}, out);
+        } catch (const Error& failure) {
+          throw Error(failure.code(), "image " + std::to_string(index) + ": " + failure.found(),
+                      failure.expected(), failure.remedy());
+        }
+      }
+    }
+    throw;
+  }
+}
 
 void ArrayDataset::read_checked(const std::int64_t* indices, std::int64_t number,
                                 std::uint8_t* pixels, std::uint8_t* labels) const {
@@ -148,11 +168,11 @@ void ArrayDataset::read_checked(const std::int64_t* indices, std::int64_t number
   }
   const std::size_t bytes = image_bytes();
   if (distinct == total && std::is_sorted(indices, indices + number)) {
-    file_->read(images_, runs, pixels);
+    read_images(runs, pixels);
     return;
   }
   std::vector<std::uint8_t> sorted(distinct * bytes);
-  file_->read(images_, runs, sorted.data());
+  read_images(runs, sorted.data());
   for (std::size_t i = 0; i < total; ++i) {
     std::copy_n(sorted.data() + place[i] * bytes, bytes, pixels + i * bytes);
   }

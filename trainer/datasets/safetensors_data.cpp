@@ -44,7 +44,9 @@ class SafetensorsArrays : public ArrayFile {
     auto* next = static_cast<std::uint8_t*>(out);
     for (const RowRun& run : runs) {
       const std::uint64_t bytes = row * static_cast<std::uint64_t>(run.count);
-      file_.read_part(*tensor, row * static_cast<std::uint64_t>(run.first), bytes, next);
+      as_data([&] {
+        file_.read_part(*tensor, row * static_cast<std::uint64_t>(run.first), bytes, next);
+      });
       next += bytes;
     }
   }

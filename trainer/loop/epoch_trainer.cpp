@@ -93,7 +93,7 @@ record::EpochRecord EpochTrainer::run(int epoch, RunCurves* curves, ProgressBar&
     row.optimizer_seconds = step_.phases().optimizer;
     row.bytes_reduced = step_.phases().bytes_reduced;
     rows.push_back(row);
-    write(losses.add(loss, batch.size));
+    write(losses.add(loss, batch.size, {epoch, row.step, row.learning_rate}));
 
     ++progress.step;
     progress.seconds = seconds_since(begin);

@@ -13,7 +13,8 @@ namespace {
 // How a process is: the third and the last field of /proc/PID/stat (proc(5)), behind the command
 // in parentheses, which may hold anything.
 struct State {
-  char letter = ' ';  ///< Z: ended, and its parent has not asked how; a space: there is none
+  /// Z: ended, and its parent has not asked how; T, t: stopped; a space: there is none
+  char letter = ' ';
   int wait_status = 0;
 };
 
@@ -47,6 +48,11 @@ std::string lost_neighbours(const std::vector<record::RankRecord>& neighbours, i
   std::string text;
   for (const record::RankRecord& rank : neighbours) {
     const State state = state_of(rank.pid);
+    if (state.letter == 'T' || state.letter == 't') {
+      text += fmt::format("  rank {} of {} on {} (pid {}) is stopped, by a signal or a debugger\n",
+                          rank.placement.rank, world_size, rank.host, rank.pid);
+      continue;
+    }
     if (state.letter != ' ' && state.letter != 'Z' && state.letter != 'X') continue;
     const int signal = state.wait_status & 0x7f;
     text += fmt::format("  rank {} of {} on {} (pid {}) has left{}\n", rank.placement.rank,

@@ -3,6 +3,8 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
+
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::train {
@@ -13,6 +15,13 @@ RankLog::RankLog(const std::filesystem::path& file) {
     logger_ = std::make_shared<spdlog::logger>("rank", std::move(sink));
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
     logger_->flush_on(spdlog::level::info);
+    // A disk that fills up ends no training because of a line of a log.
+    logger_->set_error_handler([file, told = false](const std::string& reason) mutable {
+      if (told) return;
+      told = true;
+      std::fprintf(stderr, "trainer: %s cannot be written any more: %s\n", file.c_str(),
+                   reason.c_str());
+    });
   } catch (const spdlog::spdlog_ex& failure) {
     throw Error(ErrorCode::unwritable_output, failure.what(),
                 "a run folder that every rank can write to",

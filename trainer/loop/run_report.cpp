@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 
+#include "hpcboot/error.hpp"
 #include "loop/lost_neighbours.hpp"
 #include "record/utc_time.hpp"
 
@@ -109,9 +110,20 @@ void RunReport::make_folder() {
                                record_.devices_per_node,
                                record_.job_id.value_or(""),
                                options_.comment};
-    path = record::RunFolder::create(options_.runs_dir, name).path().string();
+    try {
+      path = record::RunFolder::create(options_.runs_dir, name).path().string();
+    } catch (const Error&) {
+      team_.text_from_first("");  // the others would wait for the name
+      throw;
+    }
   }
-  folder_.emplace(team_.text_from_first(path));
+  path = team_.text_from_first(path);
+  if (path.empty()) {
+    throw Error(ErrorCode::unwritable_output,
+                "rank 0 could not make the run folder in '" + options_.runs_dir + "'",
+                "a place where this run can write its output", "see what rank 0 says");
+  }
+  folder_.emplace(path);
   // Where hosts share no file system, each keeps its ranks' logs under the same path of its own.
   std::error_code ignored;
   std::filesystem::create_directories(folder_->path(), ignored);

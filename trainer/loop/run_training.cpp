@@ -16,6 +16,7 @@
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
 #include "loop/keep_memory.hpp"
+#include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/run_report.hpp"
@@ -160,7 +161,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) std::signal(number, on_signal);
   int code = 1;
   try {
-    train(options, facts, devices, team, report);
+    with_memory(facts.batches, [&] { train(options, facts, devices, team, report); });
     return 0;
   } catch (const Signalled& signal) {
     const std::string reason = std::string("signal ") + name_of_signal(signal.number);

@@ -1,36 +1,75 @@
 #include "loop/step_losses.hpp"
 
+#include <fmt/format.h>
 #include <torch/types.h>
+#include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::train {
+namespace {
 
-std::vector<double> StepLosses::add(const at::Tensor& loss, std::int64_t images) {
-  parts_.push_back(loss.item<double>() * static_cast<double>(images));
-  parts_.push_back(static_cast<double>(images));
-  return parts_.size() >= 2 * kEvery ? flush() : std::vector<double>{};
+std::string own_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+std::vector<double> StepLosses::add(const at::Tensor& loss, std::int64_t images,
+                                    const StepPlace& place) {
+  parts_.push_back({loss.reshape({}), static_cast<double>(images), place});
+  return parts_.size() >= kEvery ? flush() : std::vector<double>{};
 }
 
 std::vector<double> StepLosses::flush() {
   std::vector<double> losses;
   if (parts_.empty()) return losses;
-  team_.sum(
-      torch::from_blob(parts_.data(), {static_cast<std::int64_t>(parts_.size())}, torch::kFloat64));
-  for (std::size_t i = 0; i < parts_.size(); i += 2) {
-    losses.push_back(parts_[i] / parts_[i + 1]);
-    sum_ += parts_[i];
-    images_ += parts_[i + 1];
+  const std::vector<Part> parts = std::exchange(parts_, {});
+  std::vector<at::Tensor> numbers;
+  std::vector<double> images;
+  for (const Part& part : parts) {
+    numbers.push_back(part.loss);
+    images.push_back(part.images);
+  }
+  const at::Tensor own = torch::stack(numbers).to(torch::kCPU, torch::kFloat64);
+  const at::Tensor weights = torch::tensor(images, torch::kFloat64);
+  const at::Tensor sums = torch::stack({own * weights, weights});
+  team_.sum(sums);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto column = static_cast<std::int64_t>(i);
+    const auto sum = sums[0][column].item<double>();
+    const auto count = sums[1][column].item<double>();
+    losses.push_back(sum / count);
+    sum_ += sum;
+    images_ += count;
     if (!std::isfinite(losses.back())) {
-      throw Error(ErrorCode::diverged, "the training loss is " + std::to_string(losses.back()),
-                  "a finite number",
-                  "lower --lr, or look for damaged images and labels in the data");
+      fail(parts[i].place, losses.back(), own[column].item<double>());
     }
   }
-  parts_.clear();
   return losses;
+}
+
+void StepLosses::fail(const StepPlace& place, double loss, double own_part) {
+  // All ranks see the same sum and come here together, so they can tell each other.
+  std::string ranks;
+  for (const std::string& rank : team_.gather(
+           std::isfinite(own_part) ? "" : fmt::format("rank {} on {}", team_.rank(), own_host()))) {
+    if (!rank.empty()) ranks += (ranks.empty() ? "" : ", ") + rank;
+  }
+  throw Error(ErrorCode::diverged,
+              fmt::format("the training loss is {} in step {} of the run, epoch {}, at a learning "
+                          "rate of {:g}, by the images of {}",
+                          loss, place.step, place.epoch, place.learning_rate,
+                          ranks.empty() ? "all ranks together" : ranks),
+              "a finite number",
+              "lower --lr, limit the gradients with --clip-grad-norm 1, use --precision fp32 or "
+              "bf16 where it is fp16, or look for damaged images and labels in the data");
 }
 
 }  // namespace hpcboot::train

@@ -241,7 +241,11 @@ void SafetensorsFile::read_at(std::uint64_t position, std::uint64_t size, void* 
   while (size > 0) {
     const ssize_t got = ::pread(file_.get(), next, size, static_cast<off_t>(position));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw unreadable(path_);
+    if (got < 0) throw unreadable(path_);
+    if (got == 0) {
+      throw malformed(path_, fmt::format("the file ends at byte {}", position),
+                      fmt::format("{} more bytes, which were there when it was opened", size));
+    }
     next += got;
     position += static_cast<std::uint64_t>(got);
     size -= static_cast<std::uint64_t>(got);

@@ -33,6 +33,7 @@ enum class ErrorCode : int {
   invalid_model_use = 43,  ///< unused parameters, a wrong shape, a model that does not fit the data
   peer_lost = 44,          ///< a rank left during training
   diverged = 45,           ///< the loss is no longer a finite number
+  out_of_memory = 47,      ///< the memory of the host or the device does not suffice
 };
 
 /// The identifier of a code, as written above: "malformed_value".
