@@ -4,7 +4,11 @@
 #include <torch/torch.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <future>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -161,6 +165,42 @@ TEST(ProcessGroup, ARankThatLeavesIsALostPeer) {
   });
   EXPECT_EQ(error_of(thrown[0]).code(), ErrorCode::peer_lost);
   EXPECT_EQ(thrown[1], nullptr);
+}
+
+TEST(ProcessGroup, TheRanksThatDoNotCallAreAbsent) {
+  std::array<std::vector<int>, 4> absent;
+  std::atomic<int> asked{0};
+  const auto thrown = run_ranks({0, 1, 2, 3}, 4, [&](const Resolution& me) {
+    ProcessGroup group = make_process_group(me, kEmptyEnv, start_up_within(milliseconds(20000)));
+    const int rank = me.placement.rank;
+    if (rank % 2 == 0) {
+      absent[static_cast<std::size_t>(rank)] = group.absent_ranks(milliseconds(1500));
+      ++asked;
+    } else {
+      while (asked < 2) std::this_thread::sleep_for(milliseconds(10));
+    }
+    group.barrier();
+  });
+  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+  EXPECT_THAT(absent[0], testing::ElementsAre(1, 3));
+  EXPECT_THAT(absent[2], testing::ElementsAre(1, 3));
+}
+
+TEST(ProcessGroup, RankZeroIsAbsentWhereItsStoreIsGone) {
+  std::vector<int> absent;
+  std::promise<void> gone;
+  run_ranks({0, 1}, 2, [&](const Resolution& me) {
+    std::optional<ProcessGroup> group =
+        make_process_group(me, kEmptyEnv, start_up_within(milliseconds(20000)));
+    if (me.placement.rank == 0) {
+      group.reset();
+      gone.set_value();
+      return;
+    }
+    gone.get_future().wait();
+    absent = group->absent_ranks(milliseconds(200));
+  });
+  EXPECT_THAT(absent, testing::ElementsAre(0));
 }
 
 TEST(ProcessGroup, ARankThatHangsNeitherHoldsABarrierNorTheDestructor) {

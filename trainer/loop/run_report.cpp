@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <thread>
 
 #include "hpcboot/error.hpp"
 #include "loop/lost_neighbours.hpp"
@@ -14,6 +15,11 @@
 
 namespace hpcboot::train {
 namespace {
+
+// How long ranks whose collective has timed out wait for each other to say so.
+constexpr std::chrono::seconds kLastWord{5};
+// How long a rank of this host may take to end after its connections have.
+constexpr std::chrono::milliseconds kEndIsSeen{500};
 
 std::string own_hostname() {
   char name[256] = {};
@@ -179,11 +185,39 @@ void RunReport::finish(const std::string& exit_reason) {
   write();
 }
 
+std::string RunReport::silent_ranks(ErrorCode code) noexcept {
+  const bool lost = code == ErrorCode::peer_lost || code == ErrorCode::deadline_exceeded;
+  if (team_.group() == nullptr || !lost) return {};
+  // A process closes its connections some moments before it is seen to have ended. Later on,
+  // while this rank waits, others leave by themselves.
+  const auto end = std::chrono::steady_clock::now() + kEndIsSeen;
+  lost_ = lost_neighbours(neighbours_, team_.size());
+  while (lost_->empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    lost_ = lost_neighbours(neighbours_, team_.size());
+  }
+  if (code == ErrorCode::peer_lost) {
+    // Who is gone is known by the broken connection; others, whose time is up, count those left.
+    team_.group()->absent_ranks({});
+    return {};
+  }
+  std::string text;
+  for (const int rank : team_.group()->absent_ranks(kLastWord)) {
+    const auto known = std::find_if(record_.ranks.begin(), record_.ranks.end(),
+                                    [&](const auto& one) { return one.placement.rank == rank; });
+    text += fmt::format("  rank {} of {}{} does not answer\n", rank, team_.size(),
+                        known == record_.ranks.end()
+                            ? ""
+                            : fmt::format(" on {} (pid {})", known->host, known->pid));
+  }
+  return text;
+}
+
 void RunReport::fail(const std::string& exit_reason, const std::string& text) noexcept {
   try {
     std::fprintf(stderr, "trainer: rank %d of %d on %s, pid %d\n%s%s", team_.rank(), team_.size(),
                  host_.c_str(), static_cast<int>(getpid()), text.c_str(),
-                 lost_neighbours(neighbours_, team_.size()).c_str());
+                 lost_.value_or(lost_neighbours(neighbours_, team_.size())).c_str());
     if (log_) log_->error(text);
     finish(exit_reason);
   } catch (const std::exception& second) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hpcboot/env.hpp"
+#include "hpcboot/error.hpp"
 #include "loop/batch_plan.hpp"
 #include "loop/rank_log.hpp"
 #include "loop/team.hpp"
@@ -51,6 +52,10 @@ class RunReport {
   /// The end, good or bad. @throws Error{unwritable_output}
   void finish(const std::string& exit_reason);
 
+  /// Lines that name the ranks, of any host, that do not answer after a collective that failed with
+  /// this code; empty where there is none. Takes some seconds.
+  std::string silent_ranks(ErrorCode code) noexcept;
+
   /// The last words of a run that failed: who and where on stderr, in the rank's log, in run.json.
   void fail(const std::string& exit_reason, const std::string& text) noexcept;
 
@@ -76,6 +81,7 @@ class RunReport {
   std::optional<RankLog> log_;
   record::RunRecord record_;
   std::vector<record::RankRecord> neighbours_;
+  std::optional<std::string> lost_;  ///< lost_neighbours() when a collective failed
 };
 
 }  // namespace hpcboot::train

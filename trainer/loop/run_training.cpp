@@ -171,7 +171,8 @@ int run_training(const TrainOptions& options, const Env& env) {
     report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");
     code = 2;
   } catch (const Error& error) {
-    report.fail("error: " + error.found(), format_error("trainer", error));
+    report.fail("error: " + error.found(),
+                format_error("trainer", error) + report.silent_ranks(error.code()));
     code = error.exit_code();
   } catch (const std::exception& error) {
     report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "absent_ranks.hpp"
 #include "bounded_call.hpp"
 #include "compat.hpp"
 #include "hpcboot/error.hpp"
@@ -131,6 +132,11 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
 
 void ProcessGroup::barrier(milliseconds deadline) {
   with_peers("a barrier", [&] { impl_->group->barrier()->wait(deadline); });
+}
+
+std::vector<int> ProcessGroup::absent_ranks(milliseconds wait) noexcept {
+  if (!impl_->rendezvous.store) return {};
+  return hpcboot::absent_ranks(impl_->rendezvous.store, impl_->rank, impl_->world_size, wait);
 }
 
 void ProcessGroup::shutdown() {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hpcboot/env.hpp"
 #include "hpcboot/resolve.hpp"
@@ -53,6 +54,11 @@ class ProcessGroup {
   /// another one leave early. Does nothing the second time.
   /// @throws Error{deadline_exceeded, peer_lost}
   void shutdown();
+
+  /// For the message after a collective that timed out: the ranks that do not call this as well
+  /// within `wait`, on whichever host. Rank 0 alone where it serves the store that the ranks met in
+  /// and does not answer. Never throws.
+  std::vector<int> absent_ranks(std::chrono::milliseconds wait) noexcept;
 
  private:
   struct Impl;

@@ -1,0 +1,60 @@
+#include "absent_ranks.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "bounded_call.hpp"
+
+namespace hpcboot {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kPause(50);
+// How long the store may take to answer, beyond the wait for the ranks.
+constexpr milliseconds kStoreLimit = std::chrono::seconds(2);
+
+std::string key_of(int rank) {
+  return "hpcboot/failed/" + std::to_string(rank);
+}
+
+std::vector<int> without_a_word(c10d::Store& store, int world_size) {
+  std::vector<int> absent;
+  for (int rank = 0; rank < world_size; ++rank) {
+    if (!store.check({key_of(rank)})) absent.push_back(rank);
+  }
+  return absent;
+}
+
+}  // namespace
+
+std::vector<int> absent_ranks(const c10::intrusive_ptr<c10d::Store>& store, int rank,
+                              int world_size, milliseconds wait) noexcept {
+  try {
+    // Shared with the call, which is left behind where a stopped rank 0 keeps the store's answer.
+    const auto absent = std::make_shared<std::vector<int>>();
+    const auto ask = [=] {
+      store->set(key_of(rank), std::vector<std::uint8_t>{1});
+      const auto end = Clock::now() + wait;
+      *absent = without_a_word(*store, world_size);
+      while (!absent->empty() && Clock::now() < end) {
+        std::this_thread::sleep_for(kPause);
+        try {
+          *absent = without_a_word(*store, world_size);
+        } catch (const std::exception&) {
+          return;  // rank 0's time was up, and its store went with it: what is known stays known
+        }
+      }
+    };
+    if (bounded_call(ask, wait + kStoreLimit)) return *absent;
+  } catch (...) {
+    // As a store that keeps silent: whoever serves it is gone.
+  }
+  return rank == 0 ? std::vector<int>{} : std::vector<int>{0};
+}
+
+}  // namespace hpcboot
