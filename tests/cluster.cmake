@@ -29,3 +29,8 @@ if(TARGET trainer)
   hpcboot_add_cluster_test(trainer ${PROJECT_BINARY_DIR}/bin/trainer)
   hpcboot_add_cluster_test(jobs ${PROJECT_BINARY_DIR}/bin/trainer)
 endif()
+if(TARGET hpcboot_torch)
+  # What the test package.own_model built with the installed library.
+  hpcboot_add_cluster_test(own_model ${PROJECT_BINARY_DIR}/package/own_model/consumer)
+  set_tests_properties(cluster.own_model PROPERTIES FIXTURES_REQUIRED package_own_model)
+endif()
