@@ -21,7 +21,7 @@ foreach(_name IN ITEMS runs data faults)
     add_test(NAME trainer.${_name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no bats was found at configure time")
     set_tests_properties(trainer.${_name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
   endif()
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi" TIMEOUT 400 PROCESSORS 2
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi" TIMEOUT 600 PROCESSORS 2
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
 endforeach()
 
