@@ -5,6 +5,8 @@ find_package(GTest REQUIRED)
 #
 # One GoogleTest program. Without RANKS every TEST is a ctest entry of its own. With RANKS the whole
 # program runs once per rank count under mpirun, labelled RANKS_n; exit code 77 is a visible skip.
+# What needs LibTorch is labelled torch and part of the target torch_tests, so that it can be built and
+# run by itself with another LibTorch.
 function(hpcboot_add_test)
   cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;RANKS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -15,6 +17,13 @@ function(hpcboot_add_test)
                         $<$<NOT:$<BOOL:${arg_RANKS}>>:GTest::gtest_main>)
   target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
+  if(arg_LIBRARIES MATCHES "hpcboot::torch|hpcboot_models|hpcboot_loop")
+    list(APPEND arg_LABELS torch)
+    if(NOT TARGET torch_tests)
+      add_custom_target(torch_tests)
+    endif()
+    add_dependencies(torch_tests ${arg_NAME})
+  endif()
   if(NOT arg_RANKS)
     include(GoogleTest)
     gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60

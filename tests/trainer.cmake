@@ -3,7 +3,7 @@ if(NOT TARGET hpcboot_loop OR NOT TARGET trainer)
   return()
 endif()
 
-hpcboot_add_test(NAME loop_test SOURCES unit/loop_test.cpp
+hpcboot_add_test(NAME loop_test SOURCES unit/batch_tensors_test.cpp unit/loop_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(loop_test REUSE_FROM torch_test)
 
@@ -21,9 +21,11 @@ foreach(_name IN ITEMS runs data faults)
     add_test(NAME trainer.${_name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no bats was found at configure time")
     set_tests_properties(trainer.${_name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
   endif()
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi" TIMEOUT 600 PROCESSORS 2
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 600 PROCESSORS 2
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
 endforeach()
 
 hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
+# The programs that these runs start.
+add_dependencies(torch_tests trainer runtable)

@@ -23,6 +23,7 @@ BatchLoader::BatchLoader(const Dataset& set, std::vector<std::int64_t> indices,
       indices_(std::move(indices)),
       batch_size_(batch_size),
       batches_(count_batches(indices_.size(), batch_size, options.drop_last)),
+      pixels_(options.pixels),
       transform_(set.shape().rows, set.shape().cols, image_size) {
   if (options.threads <= 0 || options.prefetch <= 0) {
     throw std::invalid_argument("BatchLoader: threads and prefetch have to be positive");
@@ -67,7 +68,12 @@ void BatchLoader::work() {
     const std::int64_t size =
         std::min(batch_size_, static_cast<std::int64_t>(indices_.size()) - begin);
     try {
-      fill_batch(set_, indices_.data() + begin, size, transform_, scratch, slot.batch);
+      const std::int64_t* const first = indices_.data() + begin;
+      if (pixels_) {
+        fill_batch_with_pixels(set_, first, size, scratch, slot.batch);
+      } else {
+        fill_batch(set_, first, size, transform_, scratch, slot.batch);
+      }
     } catch (...) {
       slot.failure = std::current_exception();
     }

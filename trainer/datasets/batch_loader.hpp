@@ -16,6 +16,7 @@ struct LoaderOptions {
   int threads = 1;         ///< workers that prepare batches
   int prefetch = 4;        ///< batches that may be ready or in work before they are asked for
   bool drop_last = false;  ///< leave out a last batch that is not full
+  bool pixels = false;     ///< leave resizing and normalising to a GPU: batches hold pixels
 };
 
 /// Prepares the batches of one epoch on worker threads, in the order of the indices, while the
@@ -58,6 +59,7 @@ class BatchLoader {
   const std::vector<std::int64_t> indices_;
   const std::int64_t batch_size_;
   const std::int64_t batches_;
+  const bool pixels_;
   const ImageTransform transform_;
   double wait_seconds_ = 0;
   double total_wait_seconds_ = 0;

@@ -97,4 +97,17 @@ void fill_batch(const Dataset& set, const std::int64_t* indices, std::int64_t co
   }
 }
 
+void fill_batch_with_pixels(const Dataset& set, const std::int64_t* indices, std::int64_t count,
+                            ImageTransform::Scratch& scratch, Batch& batch) {
+  const auto images = static_cast<std::size_t>(count);
+  batch.pixels.resize(images * set.image_bytes());
+  scratch.labels.resize(images);
+  set.read(indices, count, batch.pixels.data(), scratch.labels.data());
+  batch.size = count;
+  batch.channels = set.shape().channels;
+  batch.shape = set.shape();
+  batch.pixel_type = set.pixel_type();
+  batch.labels.assign(scratch.labels.begin(), scratch.labels.end());
+}
+
 }  // namespace hpcboot::data

@@ -56,9 +56,13 @@ class ImageTransform {
   std::vector<float> value_of_;  ///< the normalised value of each of the 256 bytes
 };
 
-/// Images and labels as a step of training takes them.
+/// Images and labels as a step of training takes them: either `images`, or `pixels` of which a GPU
+/// makes them.
 struct Batch {
   std::vector<float> images;         ///< size x channels x H x W, contiguous (NCHW)
+  std::vector<std::uint8_t> pixels;  ///< of size images, as they are stored
+  PixelType pixel_type = PixelType::u8;
+  ImageShape shape;                  ///< of an image in `pixels`
   std::vector<std::int64_t> labels;  ///< size values
   std::int64_t size = 0;             ///< number of images
   std::int64_t channels = 1;
@@ -68,5 +72,9 @@ struct Batch {
 /// Throws what Dataset::read() does.
 void fill_batch(const Dataset& set, const std::int64_t* indices, std::int64_t count,
                 const ImageTransform& transform, ImageTransform::Scratch& scratch, Batch& batch);
+
+/// The same with their pixels as they are stored, and no images.
+void fill_batch_with_pixels(const Dataset& set, const std::int64_t* indices, std::int64_t count,
+                            ImageTransform::Scratch& scratch, Batch& batch);
 
 }  // namespace hpcboot::data

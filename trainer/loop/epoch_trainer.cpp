@@ -5,6 +5,7 @@
 
 #include "datasets/batch_loader.hpp"
 #include "hpcboot/torch/distributed_sampler.hpp"
+#include "loop/batch_tensors.hpp"
 #include "loop/step_losses.hpp"
 #include "loop/validation.hpp"
 
@@ -44,8 +45,7 @@ record::EpochRecord EpochTrainer::run(int epoch, RunCurves* curves, ProgressBar&
   const auto begin = Clock::now();
   const DistributedSampler sampler(training_samples(set_, options_), team_.size(), team_.rank(),
                                    {true, options_.seed});
-  data::LoaderOptions loading;
-  loading.threads = options_.loader_threads;
+  const auto loading = loader_options(options_.loader_threads, model_.device());
   data::BatchLoader loader(set_, sampler.indices(static_cast<std::uint64_t>(epoch - 1)),
                            batches_.local, options_.image_size, loading);
   StepLosses losses(team_);

@@ -5,15 +5,9 @@
 #include <chrono>
 #include <numeric>
 
-namespace hpcboot::train {
+#include "loop/batch_tensors.hpp"
 
-std::pair<torch::Tensor, torch::Tensor> tensors_of(data::Batch& batch, std::int64_t image_size,
-                                                   torch::Device device) {
-  auto images = torch::from_blob(
-      batch.images.data(), {batch.size, batch.channels, image_size, image_size}, torch::kFloat32);
-  auto labels = torch::from_blob(batch.labels.data(), {batch.size}, torch::kInt64);
-  return {images.to(device), labels.to(device)};
-}
+namespace hpcboot::train {
 
 Validation validate(ParallelModel& parallel, const data::Dataset& set, std::int64_t local_batch,
                     std::int64_t image_size, Team& team) {
@@ -28,7 +22,8 @@ Validation validate(ParallelModel& parallel, const data::Dataset& set, std::int6
   double loss = 0;
   double correct = 0;
   if (!indices.empty()) {
-    data::BatchLoader loader(set, std::move(indices), local_batch, image_size);
+    data::BatchLoader loader(set, std::move(indices), local_batch, image_size,
+                             loader_options(1, parallel.device()));
     data::Batch batch;
     while (loader.next(batch)) {
       const auto [images, labels] = tensors_of(batch, image_size, parallel.device());

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <torch/types.h>
-
-#include "datasets/batch_loader.hpp"
+#include "datasets/dataset.hpp"
 #include "loop/parallel_model.hpp"
 #include "loop/team.hpp"
 
@@ -18,9 +16,5 @@ struct Validation {
 /// and all of them validate rank 0's model, batch-norm statistics included. Collective.
 Validation validate(ParallelModel& model, const data::Dataset& set, std::int64_t local_batch,
                     std::int64_t image_size, Team& team);
-
-/// A batch as tensors on a device. On the CPU they refer to the batch's memory.
-std::pair<torch::Tensor, torch::Tensor> tensors_of(data::Batch& batch, std::int64_t image_size,
-                                                   torch::Device device);
 
 }  // namespace hpcboot::train
