@@ -26,6 +26,8 @@ function(hpcboot_add_test)
   endif()
   if(NOT arg_RANKS)
     include(GoogleTest)
+    # It takes lists of labels apart, so two become one that ctest -L finds by either: unit.torch.
+    list(JOIN arg_LABELS . arg_LABELS)
     gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
     return()

@@ -8,6 +8,4 @@ if(NOT TARGET hpcboot::libtorch)
   target_include_directories(hpcboot::libtorch INTERFACE ${_hpcboot_torch_includes})
   separate_arguments(_hpcboot_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(hpcboot::libtorch INTERFACE ${_hpcboot_torch_flags})
-  # Without USE_C10D_GLOO the header of ProcessGroupGloo is empty.
-  target_compile_definitions(hpcboot::libtorch INTERFACE USE_C10D_GLOO)
 endif()

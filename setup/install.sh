@@ -23,7 +23,7 @@ run_packages=(
   libboost-program-options-dev nlohmann-json3-dev libfmt-dev libspdlog-dev zlib1g-dev libhdf5-dev
   libtomlplusplus-dev libmstch-dev # job scripts
   libprotozero-dev libboost-dev
-  libpmix-dev libpmi2-0-dev libtorch-dev libgloo-dev openmpi-bin libopenmpi-dev
+  libpmix-dev libpmi2-0-dev libtorch-dev openmpi-bin libopenmpi-dev
   libopenblas0-openmp # LibTorch would multiply matrices with the reference BLAS, which is far slower
 )
 test_packages=(
@@ -103,7 +103,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 install.sh: this is not a Debian or Ubuntu system. Install with its own package manager:
   to build and run: a C++17 compiler, CMake >= 3.21, Ninja, pkg-config, git, Boost.Program_options,
                     nlohmann-json, fmt, spdlog, toml++, mstch, zlib, HDF5 (with C++), protozero,
-                    OpenPMIx, LibTorch >= 1.13 with Gloo's headers, Open MPI
+                    OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
   to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
                     torchvision (Python), MPICH, iproute2, OpenSSH, munge, Slurm, tcsh
 TEXT

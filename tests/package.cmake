@@ -66,10 +66,10 @@ if(TARGET hpcboot_torch)
   hpcboot_add_package_test(own_model own_model -Dhpcboot_ROOT=${_prefix}
                            -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
   set_tests_properties(package.find_package_torch package.own_model PROPERTIES
-    FIXTURES_REQUIRED "package_core;package_torch")
+    FIXTURES_REQUIRED "package_core;package_torch" LABELS "package;torch")
   set_tests_properties(package.own_model PROPERTIES FIXTURES_SETUP package_own_model)
   # The same program on the ranks of a launch.
-  hpcboot_add_mpi_test(NAME package.own_model.ranks_2 RANKS 2 TIMEOUT 60 LABELS package
+  hpcboot_add_mpi_test(NAME package.own_model.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/consumer)
   set_tests_properties(package.own_model.ranks_2 PROPERTIES FIXTURES_REQUIRED package_own_model)
 endif()

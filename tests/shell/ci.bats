@@ -13,48 +13,65 @@ setup() {
   printf 'exit "${FAKE_INSTALL_CODE-0}"\n' >"$repository/setup/install.sh"
   printf '#!/bin/bash\necho "98%% tests passed, 1 tests failed out of 50"; [ "$3" != "${FAKE_FAILED_PRESET-}" ]\n' \
     >"$BATS_TEST_TMPDIR/bin/cmake"
-  chmod +x "$BATS_TEST_TMPDIR/bin/cmake" "$BATS_TEST_TMPDIR/bin/ctest"
+  printf '#!/bin/bash\necho "99%% tests passed, 0 tests failed out of 7 with $1"; exit "${FAKE_2X_CODE-0}"\n' \
+    >"$repository/.ci/libtorch-2x"
+  export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+  chmod +x "$repository/.ci/libtorch-2x" "$BATS_TEST_TMPDIR/bin/cmake" "$BATS_TEST_TMPDIR/bin/ctest"
   PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
 
 @test "passes where all stages pass, and ends with their counts" {
   run "$repository/.ci/run"
   [ "$status" -eq 0 ]
-  [[ ${lines[-4]} == "### bash setup/test.sh: passed in "*"out of 12" ]]
-  [[ ${lines[-3]} == "### cmake --workflow --preset asan: passed in "*"out of 50" ]]
-  [[ ${lines[-2]} == "### bash setup/install.sh --for all: passed in "* ]]
-  [[ ${lines[-1]} == "### cmake --workflow --preset fuzz: passed in "*"out of 50" ]]
+  [[ ${lines[-5]} == "### bash setup/test.sh: passed in "*"out of 12" ]]
+  [[ ${lines[-4]} == "### cmake --workflow --preset asan: passed in "*"out of 50" ]]
+  [[ ${lines[-3]} == "### bash setup/install.sh --for all: passed in "* ]]
+  [[ ${lines[-2]} == "### cmake --workflow --preset fuzz: passed in "*"out of 50" ]]
+}
+
+@test "LibTorch 2.x: from the cache or .deps/, and a line that says so where it is not there" {
+  run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ ${lines[-1]} == "### LibTorch 2.x: skipped: there is none in .deps/ or $XDG_CACHE_HOME/hpcboot; setup/get-libtorch "* ]]
+  mkdir -p "$XDG_CACHE_HOME/hpcboot/libtorch-2.9.1-cuda/torch" "$XDG_CACHE_HOME/hpcboot/libtorch-2.11.0-cuda/torch"
+  run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ ${lines[-1]} == *"passed in "*"out of 7 with $XDG_CACHE_HOME/hpcboot/libtorch-2.11.0-cuda/torch" ]]
+  mkdir -p "$repository/.deps/libtorch-2.7.1-cpu/torch"
+  FAKE_2X_CODE=8 run "$repository/.ci/run"
+  [ "$status" -ne 0 ]
+  [[ ${lines[-1]} == "### LibTorch 2.x "*"FAILED (exit code 8)"*"/.deps/libtorch-2.7.1-cpu/torch" ]]
 }
 
 @test "fails where the first stage fails, and runs the others all the same" {
   FAKE_TEST_CODE=8 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ ${lines[-4]} == *"FAILED (exit code 8)"* ]]
-  [[ ${lines[-3]} == *"passed in"* && ${lines[-1]} == *"passed in"* ]]
+  [[ ${lines[-5]} == *"FAILED (exit code 8)"* ]]
+  [[ ${lines[-4]} == *"passed in"* && ${lines[-2]} == *"passed in"* ]]
 }
 
 @test "fails where a later stage fails" {
   FAKE_FAILED_PRESET=asan run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ ${lines[-3]} == *"FAILED (exit code 1)"* ]]
+  [[ ${lines[-4]} == *"FAILED (exit code 1)"* ]]
   FAKE_INSTALL_CODE=1 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   FAKE_FAILED_PRESET=fuzz run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ ${lines[-1]} == *"FAILED (exit code 1)"* ]]
+  [[ ${lines[-2]} == *"FAILED (exit code 1)"* ]]
 }
 
 @test "up to three failed tests run once more, and what passes only then is named" {
   FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'7:cluster.tool\n9:shell.exec\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
   [ "$status" -eq 0 ]
   [[ $output == *"ctest --test-dir build --rerun-failed"* ]]
-  [[ ${lines[-4]} == *"passed, but only at the second try: cluster.tool shell.exec; in "*"out of 12" ]]
+  [[ ${lines[-5]} == *"passed, but only at the second try: cluster.tool shell.exec; in "*"out of 12" ]]
 }
 
 @test "a test that fails twice is a failure, and so are four, and a build that fails after an earlier run's failures" {
   FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'7:cluster.tool\n' run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ $output == *--rerun-failed* && ${lines[-4]} == *"FAILED (exit code 8)"* ]]
+  [[ $output == *--rerun-failed* && ${lines[-5]} == *"FAILED (exit code 8)"* ]]
   FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'1:a\n2:b\n3:c\n4:d\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ $output != *--rerun-failed* ]]

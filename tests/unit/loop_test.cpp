@@ -71,6 +71,21 @@ TEST(Devices, AreParsed) {
       ErrorCode::backend_unavailable, [] { parse_devices("cuda", 0); }, "no CUDA device");
 }
 
+TEST(Backend, IsNcclBetweenGpusWhereThisBuildHasIt) {
+  const torch::Device cpu(torch::kCPU);
+  const torch::Device gpu(torch::kCUDA, 0);
+  TrainOptions options;
+  EXPECT_EQ(backend_of(options, gpu, true), "nccl");
+  EXPECT_EQ(backend_of(options, gpu, false), "gloo");
+  EXPECT_EQ(backend_of(options, cpu, true), "gloo");
+  options.backend = "gloo";
+  EXPECT_EQ(backend_of(options, gpu, true), "gloo");
+  options.backend = "nccl";
+  EXPECT_EQ(backend_of(options, gpu, false), "nccl") << "make_process_group() says what is missing";
+  options.device = "cpu";
+  EXPECT_THROW(backend_of(options, cpu, true), UsageError);
+}
+
 TEST(BatchPlan, IsMicroBatchesTimesPassesTimesRanks) {
   struct Case {
     BatchSizes asked;

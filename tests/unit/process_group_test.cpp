@@ -140,6 +140,16 @@ TEST(ProcessGroup, RefusesABackendThatItDoesNotHave) {
   EXPECT_THAT(error.found(), HasSubstr("carrier-pigeon"));
 }
 
+TEST(ProcessGroup, NcclNeedsABuildAndADeviceForIt) {
+  ProcessGroupOptions options;
+  options.backend = "nccl";
+  Resolution resolution;
+  resolution.device = 4711;  // no machine has so many
+  const Error error = error_of_call([&] { make_process_group(resolution, kEmptyEnv, options); });
+  EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);
+  EXPECT_THAT(error.found(), HasSubstr(has_nccl() ? "no CUDA device" : "this build lacks"));
+}
+
 TEST(ProcessGroup, UnderTorchrunTheAgentServesAndRankZeroDoesNot) {
   c10d::TCPStoreOptions options;
   options.port = 0;

@@ -101,6 +101,7 @@ TEST(TorchReference, ResNet50EqualsTorchvisions) {
   std::remove(path.c_str());
 
   const auto model = models::make_model("resnet50", 1, 10);
+  model->to(torch::kFloat64);
   {
     const torch::NoGradGuard no_grad;
     for (auto& item : model->named_parameters()) {

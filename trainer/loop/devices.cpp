@@ -95,6 +95,14 @@ std::vector<torch::Device> devices_of(const TrainOptions& options, const std::st
   return {cuda ? cuda_device(me.device.value_or(0)) : torch::Device(torch::kCPU)};
 }
 
+std::string backend_of(const TrainOptions& options, torch::Device device, bool with_nccl) {
+  if (options.backend == "auto") return device.is_cuda() && with_nccl ? "nccl" : "gloo";
+  if (options.backend == "nccl" && options.device == "cpu") {
+    throw UsageError("--backend nccl connects GPUs, and --device is cpu; use --backend gloo");
+  }
+  return options.backend;
+}
+
 std::string name_of(const std::vector<torch::Device>& devices) {
   if (devices.size() == 1) return devices.front().str();
   if (devices.front().is_cpu()) return "cpu:" + std::to_string(devices.size());

@@ -26,6 +26,12 @@ std::vector<torch::Device> parse_devices(std::string_view text, int cuda_devices
 std::vector<torch::Device> devices_of(const TrainOptions& options, const std::string& mode,
                                       const Resolution& me);
 
+/// What connects the ranks: the backend asked for; with auto NCCL between CUDA devices, where this
+/// build has it, and Gloo everywhere else.
+/// @param with_nccl has_nccl()
+/// @throws UsageError for NCCL and --device cpu
+std::string backend_of(const TrainOptions& options, torch::Device device, bool with_nccl);
+
 /// As parse_devices() takes it where there are several: "cpu", "cuda:0", "cpu:2", "cuda:0,1".
 std::string name_of(const std::vector<torch::Device>& devices);
 

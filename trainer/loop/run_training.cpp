@@ -149,7 +149,7 @@ int run_training(const TrainOptions& options, const Env& env) {
 
   std::optional<ProcessGroup> group;
   if (facts.mode == "ddp") {
-    facts.backend = options.backend == "auto" ? "gloo" : options.backend;
+    facts.backend = backend_of(options, devices.front(), has_nccl());
     ProcessGroupOptions how;
     how.backend = facts.backend;
     how.start_up_deadline = options.start_up_timeout;

@@ -1,66 +1,70 @@
 #pragma once
 
-// The one file that knows what differs between versions of LibTorch. Written for 1.13, where
-// c10d::ProcessGroupGloo is itself a c10d::ProcessGroup.
+// With compat.cpp the one place that knows what differs between versions of LibTorch: 1.13, where
+// c10d::ProcessGroupGloo is itself a c10d::ProcessGroup, and 2.7 or newer, where collectives are
+// those of a c10d::Backend under it.
 
 #include <torch/version.h>
 
-#if TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR < 13
-#error "hpcboot::torch needs LibTorch 1.13 or newer"
+#if TORCH_VERSION_MAJOR < 1 || (TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR < 13) || \
+    (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 7)
+#error "hpcboot::torch needs LibTorch 1.13, or 2.7 or newer"
 #endif
 
-#include <ATen/Context.h>
-#include <ATen/autocast_mode.h>
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
+
+namespace c10d {
+class Reducer;
+}
+namespace gloo {
+namespace transport {
+class Device;
+}
+}  // namespace gloo
 
 namespace hpcboot::compat {
 
+/// Where Gloo listens: the address of a network interface, of a host, or of this host's name.
 using GlooDevice = std::shared_ptr<::gloo::transport::Device>;
+GlooDevice gloo_device_of_interface(const std::string& name);
+GlooDevice gloo_device_of_host(const std::string& name);
+GlooDevice default_gloo_device();
 
-inline c10::intrusive_ptr<c10d::ProcessGroup> make_gloo_group(
-    const c10::intrusive_ptr<c10d::Store>& store, int rank, int world_size, GlooDevice device,
-    std::chrono::milliseconds timeout) {
-  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-  options->devices.push_back(std::move(device));
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, world_size, options);
-}
+/// Connects this rank with all others; does not return before every one of them does the same.
+c10::intrusive_ptr<c10d::ProcessGroup> make_gloo_group(const c10::intrusive_ptr<c10d::Store>& store,
+                                                       int rank, int world_size, GlooDevice device,
+                                                       std::chrono::milliseconds timeout);
+
+/// What moves tensors of such a device between the ranks of a group: "gloo", "nccl".
+std::string backend_name(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
+                         c10::DeviceType device);
+
+/// What c10d::Reducer's constructor takes, in all versions of it.
+struct ReducerArguments {
+  std::vector<at::Tensor> parameters;
+  std::vector<std::string> names;  ///< of the parameters
+  /// Bytes of the first buckets and of all others, for the assignment of the first step.
+  std::vector<std::size_t> first_limits;
+  std::int64_t bucket_bytes = 0;
+  std::int64_t first_bucket_bytes = 0;
+  bool find_unused_parameters = false;
+  bool gradient_as_bucket_view = false;
+};
+std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments,
+                                            const c10::intrusive_ptr<c10d::ProcessGroup>& group);
 
 /// Autocast of one kind of device: CUDA, or the CPU.
-inline bool autocast_enabled(bool cuda) {
-  return cuda ? at::autocast::is_enabled() : at::autocast::is_cpu_enabled();
-}
-inline void set_autocast(bool cuda, bool on) {
-  if (cuda) {
-    at::autocast::set_enabled(on);
-  } else {
-    at::autocast::set_cpu_enabled(on);
-  }
-}
-inline void set_autocast_type(bool cuda, at::ScalarType type) {
-  if (cuda) {
-    at::autocast::set_autocast_gpu_dtype(type);
-  } else {
-    at::autocast::set_autocast_cpu_dtype(type);
-  }
-}
-/// Around what is computed under autocast: the weights in the other type are kept until the
-/// outermost of these ends.
-inline void enter_autocast() {
-  at::autocast::increment_nesting();
-}
-inline void leave_autocast() {
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-}
-
-/// Whether CUDA may compute products of float32 in TF32.
-inline void allow_tf32(bool allowed) {
-  at::globalContext().setAllowTF32CuBLAS(allowed);
-  at::globalContext().setAllowTF32CuDNN(allowed);
-}
+bool autocast_enabled(c10::DeviceType device);
+void set_autocast(c10::DeviceType device, bool on);
+void set_autocast_type(c10::DeviceType device, c10::ScalarType type);
 
 }  // namespace hpcboot::compat

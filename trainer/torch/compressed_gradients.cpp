@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compat.hpp"
+
 namespace hpcboot {
 namespace {
 
@@ -20,7 +22,8 @@ class CompressionHook : public c10d::CommHookInterface {
   c10::intrusive_ptr<Future> runHook(c10d::GradBucket& bucket) override {
     const at::Tensor compressed = (bucket.getBuffer() / group_->getSize()).to(type_);
     // Gloo adds fp16, but does not know bf16; NCCL adds both.
-    const bool can_add = type_ == at::kHalf || group_->getBackendName() != "gloo";
+    const bool can_add =
+        type_ == at::kHalf || compat::backend_name(group_, compressed.device().type()) != "gloo";
     return can_add ? reduce(bucket.getBuffer(), compressed)
                    : gather_and_add(bucket.getBuffer(), compressed);
   }

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <limits>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
+#include "compat.hpp"
 #include "compressed_gradients.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
@@ -144,24 +144,20 @@ struct GradientReducer::Impl {
             ? std::vector<std::size_t>{static_cast<std::size_t>(first_cap),
                                        static_cast<std::size_t>(cap)}
             : std::vector<std::size_t>{std::numeric_limits<std::int64_t>::max()};
-    const std::vector<bool> no_sparse_gradients(parameters.size(), false);
-    auto [buckets, bucket_limits] =
-        c10d::compute_bucket_assignment_by_size(parameters, limits, no_sparse_gradients);
-    // Gradients come roughly in the reverse order of the parameters.
-    std::reverse(buckets.begin(), buckets.end());
-    std::reverse(bucket_limits.begin(), bucket_limits.end());
-
-    std::unordered_map<std::size_t, std::string> name_of;
-    for (std::size_t i = 0; i < names.size(); ++i) name_of.emplace(i, names[i]);
     const bool compressed = options.compression != GradientCompression::none;
     for (const at::Tensor& parameter : parameters) {
       bytes +=
           parameter.numel() * (compressed ? 2 : static_cast<std::int64_t>(parameter.itemsize()));
     }
-    reducer = std::make_unique<c10d::Reducer>(
-        parameters, std::move(buckets), std::move(bucket_limits), c10d_group, no_sparse_gradients,
-        cap, options.find_unused_parameters, options.gradient_as_bucket_view, std::move(name_of),
-        first_cap);
+    compat::ReducerArguments arguments;
+    arguments.parameters = parameters;
+    arguments.names = names;
+    arguments.first_limits = limits;
+    arguments.bucket_bytes = cap;
+    arguments.first_bucket_bytes = first_cap;
+    arguments.find_unused_parameters = options.find_unused_parameters;
+    arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
+    reducer = compat::make_reducer(arguments, c10d_group);
     if (compressed) {
       reducer->register_comm_hook(make_compression_hook(
           c10d_group,

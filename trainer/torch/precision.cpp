@@ -1,5 +1,8 @@
 #include "hpcboot/torch/precision.hpp"
 
+#include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
+
 #include <string>
 
 #include "compat.hpp"
@@ -23,24 +26,27 @@ void use_precision(Precision precision, c10::Device device) {
                 "a CUDA device, which alone computes in " + name,
                 "use bf16 or fp32 on the CPU, or train on a CUDA device");
   }
-  if (device.is_cuda()) compat::allow_tf32(precision == Precision::tf32);
+  if (!device.is_cuda()) return;
+  at::globalContext().setAllowTF32CuBLAS(precision == Precision::tf32);
+  at::globalContext().setAllowTF32CuDNN(precision == Precision::tf32);
 }
 
 Autocast::Autocast(Precision precision, c10::Device device)
     : on_(precision == Precision::bf16 || precision == Precision::fp16),
-      cuda_(device.is_cuda()),
+      device_(device.type()),
       before_(false) {
   if (!on_) return;
-  before_ = compat::autocast_enabled(cuda_);
-  compat::set_autocast_type(cuda_, precision == Precision::bf16 ? at::kBFloat16 : at::kHalf);
-  compat::set_autocast(cuda_, true);
-  compat::enter_autocast();
+  before_ = compat::autocast_enabled(device_);
+  compat::set_autocast_type(device_, precision == Precision::bf16 ? at::kBFloat16 : at::kHalf);
+  compat::set_autocast(device_, true);
+  // The weights in the other type are kept until the outermost Autocast ends.
+  at::autocast::increment_nesting();
 }
 
 Autocast::~Autocast() {
   if (!on_) return;
-  compat::leave_autocast();
-  compat::set_autocast(cuda_, before_);
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  compat::set_autocast(device_, before_);
 }
 
 }  // namespace hpcboot

@@ -1,5 +1,6 @@
 #include "hpcboot/torch/process_group.hpp"
 
+#include <torch/cuda.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
+#include "nccl.hpp"
 #include "rendezvous.hpp"
 #include "roll_call.hpp"
 
@@ -36,12 +38,11 @@ bool is_on_one_host(const Placement& placement) {
 compat::GlooDevice make_device(const Resolution& resolution) {
   try {
     if (resolution.interface && resolution.placement.world_size > 1) {
-      return c10d::ProcessGroupGloo::createDeviceForInterface(*resolution.interface);
+      return compat::gloo_device_of_interface(*resolution.interface);
     }
     // Gloo's own choice, the address of this host's name, is no use where that does not resolve.
-    return is_on_one_host(resolution.placement)
-               ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-               : c10d::ProcessGroupGloo::createDefaultDevice();
+    return is_on_one_host(resolution.placement) ? compat::gloo_device_of_host("127.0.0.1")
+                                                : compat::default_gloo_device();
   } catch (const std::exception& cause) {
     const std::string text = cause.what();
     throw Error(ErrorCode::no_usable_interface,
@@ -52,6 +53,31 @@ compat::GlooDevice make_device(const Resolution& resolution) {
                 "a network interface that is up and has an address",
                 "set HPCBOOT_INTERFACE to one, see `hpcboot show`");
   }
+}
+
+int cuda_device(const Resolution& resolution) {
+  return resolution.device.value_or(0);
+}
+
+void require_backend(const std::string& backend, const Resolution& resolution) {
+  if (backend == "gloo") return;
+  if (backend != "nccl") {
+    throw Error(ErrorCode::backend_unavailable, "backend '" + backend + "'", "gloo or nccl",
+                "choose one of these");
+  }
+  if (!has_nccl()) {
+    throw Error(ErrorCode::backend_unavailable, "backend 'nccl', which this build lacks",
+                "a LibTorch built for CUDA, 2.7 or newer",
+                "use gloo, or build with such a LibTorch: setup/get-libtorch brings one");
+  }
+  const auto visible = static_cast<int>(torch::cuda::device_count());
+  if (cuda_device(resolution) < visible) return;
+  throw Error(ErrorCode::backend_unavailable,
+              "no CUDA device: rank " + std::to_string(resolution.placement.rank) +
+                  " is to use number " + std::to_string(cuda_device(resolution)) + ", and " +
+                  std::to_string(visible) + " are visible",
+              "a driver and a visible device for each rank, which NCCL connects",
+              "use gloo, or look at nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
 }
 
 c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
@@ -147,10 +173,7 @@ void ProcessGroup::shutdown() {
 
 ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
                                 const ProcessGroupOptions& options) {
-  if (options.backend != "gloo") {
-    throw Error(ErrorCode::backend_unavailable, "backend '" + options.backend + "'", "gloo",
-                "use the gloo backend; this build has no other");
-  }
+  require_backend(options.backend, resolution);
   validate(resolution.placement, resolution.launcher);
   auto impl = std::make_unique<ProcessGroup::Impl>();
   impl->rank = resolution.placement.rank;
@@ -161,6 +184,10 @@ ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
   roll_call(*impl->rendezvous.store, impl->rank, impl->world_size, host_and_process(),
             options.start_up_deadline);
   impl->group = connect_all(resolution, impl->rendezvous.store, options);
+  if (options.backend == "nccl") {
+    add_nccl(*impl->group, impl->rendezvous.store, cuda_device(resolution),
+             options.collective_timeout);
+  }
   return ProcessGroup(std::move(impl));
 }
 

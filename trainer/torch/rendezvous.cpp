@@ -47,7 +47,7 @@ c10::intrusive_ptr<c10d::TCPStore> serve(const Endpoint& endpoint, milliseconds 
     return open_tcp_store(endpoint, true, deadline);
   } catch (const std::exception& cause) {
     const std::string text = cause.what();
-    if (text.find("Address already in use") != std::string::npos) {
+    if (text.find("ddress already in use") != std::string::npos) {  // capital up to 1.13
       throw Error(ErrorCode::exchange_failed,
                   "port " + std::to_string(endpoint.port) + " of this host is taken",
                   "a free port for rank 0's store",

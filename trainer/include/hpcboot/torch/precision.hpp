@@ -35,7 +35,7 @@ class Autocast {
 
  private:
   bool on_;
-  bool cuda_;
+  c10::DeviceType device_;
   bool before_;
 };
 

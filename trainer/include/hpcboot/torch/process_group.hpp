@@ -17,12 +17,17 @@ class ProcessGroup;
 namespace hpcboot {
 
 struct ProcessGroupOptions {
+  /// What moves tensors of CUDA devices between the ranks: gloo, through the host's memory, or
+  /// nccl, from GPU to GPU. Those of the CPU go over Gloo either way.
   std::string backend = "gloo";
   /// How long to wait until every rank is there.
   std::chrono::milliseconds start_up_deadline = std::chrono::minutes(5);
   /// How long one collective may take before its peers count as lost.
   std::chrono::milliseconds collective_timeout = std::chrono::minutes(30);
 };
+
+/// Whether this build can have the backend nccl: LibTorch is built for CUDA, and 2.7 or newer.
+bool has_nccl();
 
 /// The ranks of this launch, connected. Owns c10d's process group, the store through which the
 /// ranks found each other and the exchange with the launcher. Movable, not copyable. To be used by
@@ -73,6 +78,8 @@ class ProcessGroup {
 /// has an explicit endpoint, served there by rank 0; on a port that rank 0's kernel chooses,
 /// published through the launcher's exchange (PMIx) where `env` shows one; at the derived endpoint
 /// of the resolution. Traffic goes over resolution.interface, or loopback in a job of one host.
+/// With nccl the CUDA device resolution.device, or 0, becomes this thread's current one, and a rank
+/// that is lost later ends the others by c10d's watchdog after collective_timeout, with SIGABRT.
 /// @throws Error{deadline_exceeded} on every rank, naming the ranks that did not come in time;
 ///         Error{needs_exchange} where nothing tells the ranks where to meet;
 ///         Error{backend_unavailable, no_usable_interface, exchange_failed}

@@ -1,0 +1,141 @@
+#include "compat.hpp"
+
+#include <ATen/autocast_mode.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+namespace hpcboot::compat {
+namespace {
+
+using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+/// The parts of what c10d::Reducer's constructor takes.
+struct ReducerParts {
+  std::vector<std::vector<std::size_t>> buckets;
+  std::vector<std::size_t> limits;  ///< of the buckets, in bytes
+  std::vector<bool> no_sparse_gradients;
+  std::unordered_map<std::size_t, std::string> names;
+};
+
+/// The constructor lost an argument in 2.x and got others at its end, several times, so this asks
+/// the class what it takes, and not for its version.
+template <typename Reducer, typename... More>
+std::unique_ptr<Reducer> construct_reducer(const ReducerArguments& a, const ReducerParts& p,
+                                           const Group& group, const More&... more) {
+  if constexpr (std::is_constructible_v<Reducer, decltype(a.parameters), decltype(p.buckets),
+                                        decltype(p.limits), Group, decltype(p.no_sparse_gradients),
+                                        std::int64_t, bool, bool, decltype(p.names), std::int64_t,
+                                        More...>) {
+    return std::make_unique<Reducer>(a.parameters, p.buckets, p.limits, group,
+                                     p.no_sparse_gradients, a.bucket_bytes,
+                                     a.find_unused_parameters, a.gradient_as_bucket_view, p.names,
+                                     a.first_bucket_bytes, more...);
+  } else if constexpr (std::is_constructible_v<Reducer, decltype(a.parameters), decltype(p.buckets),
+                                               Group, decltype(p.no_sparse_gradients), std::int64_t,
+                                               bool, bool, decltype(p.names), std::int64_t,
+                                               More...>) {
+    return std::make_unique<Reducer>(a.parameters, p.buckets, group, p.no_sparse_gradients,
+                                     a.bucket_bytes, a.find_unused_parameters,
+                                     a.gradient_as_bucket_view, p.names, a.first_bucket_bytes,
+                                     more...);
+  } else if constexpr (sizeof...(More) == 0) {
+    const bool skip_unused = false;
+    const bool python_reducer = false;
+    return construct_reducer<Reducer>(a, p, group, skip_unused, python_reducer);
+  } else {
+    static_assert(sizeof...(More) == 2, "a c10d::Reducer with a constructor that is not known");
+    return construct_reducer<Reducer>(a, p, group, more..., std::vector<std::int64_t>());
+  }
+}
+
+}  // namespace
+
+GlooDevice gloo_device_of_interface(const std::string& name) {
+  return c10d::ProcessGroupGloo::createDeviceForInterface(name);
+}
+
+GlooDevice gloo_device_of_host(const std::string& name) {
+  return c10d::ProcessGroupGloo::createDeviceForHostname(name);
+}
+
+GlooDevice default_gloo_device() {
+  return c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
+Group make_gloo_group(const c10::intrusive_ptr<c10d::Store>& store, int rank, int world_size,
+                      GlooDevice device, std::chrono::milliseconds timeout) {
+  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+  options->devices.push_back(std::move(device));
+  auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, world_size, options);
+#if TORCH_VERSION_MAJOR >= 2
+  auto group = c10::make_intrusive<c10d::ProcessGroup>(store, rank, world_size);
+  group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
+  // It copies tensors of a GPU through the host's memory, until a group has something better.
+  group->setBackend(c10::DeviceType::CUDA, c10d::ProcessGroup::BackendType::GLOO, gloo);
+  group->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
+  return group;
+#else
+  return gloo;
+#endif
+}
+
+std::string backend_name(const Group& group, [[maybe_unused]] c10::DeviceType device) {
+#if TORCH_VERSION_MAJOR >= 2
+  return group->getBackend(device)->getBackendName();
+#else
+  return group->getBackendName();
+#endif
+}
+
+std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments, const Group& group) {
+  ReducerParts parts;
+  parts.no_sparse_gradients.resize(arguments.parameters.size(), false);
+  std::tie(parts.buckets, parts.limits) = c10d::compute_bucket_assignment_by_size(
+      arguments.parameters, arguments.first_limits, parts.no_sparse_gradients);
+  // Gradients come roughly in the reverse order of the parameters.
+  std::reverse(parts.buckets.begin(), parts.buckets.end());
+  std::reverse(parts.limits.begin(), parts.limits.end());
+  for (std::size_t i = 0; i < arguments.names.size(); ++i) {
+    parts.names.emplace(i, arguments.names[i]);
+  }
+  return construct_reducer<c10d::Reducer>(arguments, parts, group);
+}
+
+#if TORCH_VERSION_MAJOR >= 2
+bool autocast_enabled(c10::DeviceType device) {
+  return at::autocast::is_autocast_enabled(device);
+}
+void set_autocast(c10::DeviceType device, bool on) {
+  at::autocast::set_autocast_enabled(device, on);
+}
+void set_autocast_type(c10::DeviceType device, c10::ScalarType type) {
+  at::autocast::set_autocast_dtype(device, type);
+}
+#else
+bool autocast_enabled(c10::DeviceType device) {
+  return device == c10::DeviceType::CUDA ? at::autocast::is_enabled()
+                                         : at::autocast::is_cpu_enabled();
+}
+void set_autocast(c10::DeviceType device, bool on) {
+  if (device == c10::DeviceType::CUDA) {
+    at::autocast::set_enabled(on);
+  } else {
+    at::autocast::set_cpu_enabled(on);
+  }
+}
+void set_autocast_type(c10::DeviceType device, c10::ScalarType type) {
+  if (device == c10::DeviceType::CUDA) {
+    at::autocast::set_autocast_gpu_dtype(type);
+  } else {
+    at::autocast::set_autocast_cpu_dtype(type);
+  }
+}
+#endif
+
+}  // namespace hpcboot::compat

@@ -1,0 +1,16 @@
+#pragma once
+
+// Stands in for Gloo's header of this name; see ../context.h.
+
+namespace gloo {
+namespace transport {
+
+class Device;
+
+class UnboundBuffer {
+ public:
+  virtual ~UnboundBuffer() = default;
+};
+
+}  // namespace transport
+}  // namespace gloo

@@ -1,0 +1,20 @@
+// Stands in for nccl.cpp where LibTorch is not built for CUDA, or is 1.13, whose groups cannot have
+// one backend for each kind of device.
+
+#include <c10/util/Exception.h>
+
+#include "hpcboot/torch/process_group.hpp"
+#include "nccl.hpp"
+
+namespace hpcboot {
+
+bool has_nccl() {
+  return false;
+}
+
+void add_nccl(c10d::ProcessGroup& /*group*/, const c10::intrusive_ptr<c10d::Store>& /*store*/,
+              int /*device*/, std::chrono::milliseconds /*timeout*/) {
+  TORCH_INTERNAL_ASSERT(false, "add_nccl() without NCCL");
+}
+
+}  // namespace hpcboot
