@@ -7,7 +7,7 @@ hpcboot_add_test(NAME loop_test SOURCES unit/batch_tensors_test.cpp unit/loop_te
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(loop_test REUSE_FROM torch_test)
 
-hpcboot_add_test(NAME optimization_test SOURCES unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
+hpcboot_add_test(NAME optimization_test SOURCES unit/fused_adam_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"

@@ -7,6 +7,7 @@
 // clip_grad.h does not include what it uses.
 #include <torch/nn/utils/clip_grad.h>
 
+#include "loop/fused_adam.hpp"
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {
@@ -14,13 +15,16 @@ namespace hpcboot::train {
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
                                                         const OptimizationOptions& o) {
   const double decay = o.resolved_weight_decay();
+  const bool cuda = !parameters.empty() && parameters.front().is_cuda();
   if (o.optimizer == "adam") {
-    return std::make_unique<torch::optim::Adam>(
-        parameters, torch::optim::AdamOptions(o.lr).weight_decay(decay));
+    const auto options = torch::optim::AdamOptions(o.lr).weight_decay(decay);
+    if (cuda) return std::make_unique<FusedAdam>(parameters, options);
+    return std::make_unique<torch::optim::Adam>(parameters, options);
   }
   if (o.optimizer == "adamw") {
-    return std::make_unique<torch::optim::AdamW>(
-        parameters, torch::optim::AdamWOptions(o.lr).weight_decay(decay));
+    const auto options = torch::optim::AdamWOptions(o.lr).weight_decay(decay);
+    if (cuda) return std::make_unique<FusedAdamW>(parameters, options);
+    return std::make_unique<torch::optim::AdamW>(parameters, options);
   }
   if (o.optimizer == "sgd") {
     return std::make_unique<torch::optim::SGD>(

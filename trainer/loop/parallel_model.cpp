@@ -15,8 +15,8 @@ DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
   return ddp;
 }
 
-/// LibTorch's convolutions, poolings and batch norms for the CPU are made for this order of a
-/// weight's numbers, and their results follow it.
+/// LibTorch's convolutions, poolings and batch norms for the CPU and for the tensor cores of a GPU
+/// are made for this order of a weight's numbers, and their results follow it.
 void store_channels_last(models::Model& model) {
   for (torch::Tensor& parameter : model.parameters()) {
     if (parameter.dim() != 4) continue;
@@ -33,7 +33,7 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
     : device_(devices.front()) {
   const auto make = [&] {
     auto model = models::make_model(options.model, channels);
-    if (device_.is_cpu()) store_channels_last(*model);
+    store_channels_last(*model);
     return model;
   };
   if (options.sync_bn && mode != "ddp") {
