@@ -62,7 +62,7 @@ for program in trainer hpcboot runtable; do
     say "there is no program $bin/$program in $PWD"
     say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
     say 'module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11'
-    say 'virtualenv --no-download ~/libtorch && source ~/libtorch/bin/activate && pip install --no-index torch numpy'
+    say 'virtualenv --no-download ~/libtorch && source ~/libtorch/bin/activate && pip install --no-index "torch>=2.7" numpy'
     say 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF -DCMAKE_PREFIX_PATH=$VIRTUAL_ENV/lib/python3.11/site-packages/torch'
     say 'cmake --build build --parallel 8'
     exit 1
