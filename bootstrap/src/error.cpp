@@ -48,8 +48,12 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "peer_lost";
     case ErrorCode::diverged:
       return "diverged";
+    case ErrorCode::stopped:
+      return "stopped";
     case ErrorCode::out_of_memory:
       return "out_of_memory";
+    case ErrorCode::run_in_use:
+      return "run_in_use";
   }
   return "unknown";
 }

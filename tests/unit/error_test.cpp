@@ -41,7 +41,9 @@ TEST(Error, CodesAreStableDistinctAndNamed) {
                                              {ErrorCode::invalid_model_use, 43},
                                              {ErrorCode::peer_lost, 44},
                                              {ErrorCode::diverged, 45},
-                                             {ErrorCode::out_of_memory, 47}};
+                                             {ErrorCode::stopped, 46},
+                                             {ErrorCode::out_of_memory, 47},
+                                             {ErrorCode::run_in_use, 48}};
   std::set<std::string_view> names;
   for (const auto& [code, number] : codes) {
     EXPECT_EQ(static_cast<int>(code), number);

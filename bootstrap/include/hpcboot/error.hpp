@@ -33,7 +33,9 @@ enum class ErrorCode : int {
   invalid_model_use = 43,  ///< unused parameters, a wrong shape, a model that does not fit the data
   peer_lost = 44,          ///< a rank left during training
   diverged = 45,           ///< the loss is no longer a finite number
+  stopped = 46,            ///< ended in order before its end, with a checkpoint: start it again
   out_of_memory = 47,      ///< the memory of the host or the device does not suffice
+  run_in_use = 48,         ///< another process trains in that run folder
 };
 
 /// The identifier of a code, as written above: "malformed_value".
