@@ -7,6 +7,10 @@ hpcboot_add_test(NAME loop_test SOURCES unit/batch_tensors_test.cpp unit/loop_te
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(loop_test REUSE_FROM torch_test)
 
+hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp
+  LIBRARIES hpcboot_loop LABELS unit)
+target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
+
 hpcboot_add_test(NAME optimization_test SOURCES unit/fused_adam_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
@@ -14,7 +18,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test of these bats files is a whole run of the program, so they are a label of their own.
-foreach(_name IN ITEMS runs data faults)
+foreach(_name IN ITEMS runs data faults resume)
   if(BATS_EXECUTABLE)
     add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   else()

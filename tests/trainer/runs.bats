@@ -368,7 +368,7 @@ time.sleep(60)' "$port" &
   kill -TERM "$job"
   status=0
   wait "$job" || status=$?
-  [ "$status" -eq 143 ]
+  [ "$status" -eq 46 ]
   [ "$(value runs/* "['exit_reason']")" = "signal TERM" ]
 }
 

@@ -1,6 +1,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "app/checkpoints.hpp"
 #include "app/optimization.hpp"
 #include "app/options.hpp"
 #include "app/parallel.hpp"
@@ -41,6 +42,7 @@ void check(const TrainOptions& o) {
   }
   check_optimization(o.optimization);
   check_parallel(o);
+  check_checkpoints(o);
 }
 
 po::options_description config_options(TrainOptions& o, std::int64_t& start_up,
@@ -80,7 +82,9 @@ po::options_description config_options(TrainOptions& o, std::int64_t& start_up,
       "start-up-timeout", value(start_up, "SECONDS"), "how long to wait for all ranks")(
       "collective-timeout", value(collective, "SECONDS"),
       "after which a silent rank counts as lost");
-  options.add(optimization_options(o.optimization)).add(parallel_options(o));
+  options.add(optimization_options(o.optimization))
+      .add(parallel_options(o))
+      .add(checkpoint_options(o));
   return options;
 }
 

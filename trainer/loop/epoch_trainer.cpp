@@ -1,7 +1,9 @@
 #include "loop/epoch_trainer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "datasets/batch_loader.hpp"
 #include "hpcboot/torch/distributed_sampler.hpp"
@@ -38,87 +40,134 @@ EpochTrainer::EpochTrainer(ParallelModel& model, const data::Dataset& set,
       batches_(batches),
       team_(team),
       step_(model, options, batches,
-            steps_of_an_epoch(training_samples(set, options), batches, team), devices) {}
+            steps_of_an_epoch(training_samples(set, options), batches, team), devices) {
+  state_.world_size = team.size();
+  state_.devices = devices;
+  if (step_.scaler() != nullptr) state_.scaler = step_.scaler()->state();
+}
 
-record::EpochRecord EpochTrainer::run(int epoch, RunCurves* curves, ProgressBar& bar,
-                                      const std::function<void()>& after_step) {
+std::vector<NamedTensor> EpochTrainer::tensors() {
+  return training_tensors(model_.model(), step_.optimizer());
+}
+
+void EpochTrainer::go_on_from(const TrainingState& state, const std::vector<NamedTensor>& tensors,
+                              const std::string& file) {
+  restore_training_tensors(tensors, model_.model(), step_.optimizer(), file);
+  state_ = state;
+  state_.world_size = team_.size();
+  if (step_.scaler() != nullptr && state.scaler) step_.scaler()->restore(*state.scaler);
+}
+
+void EpochTrainer::end_epoch() {
+  ++state_.epoch;
+  state_.progress = {};
+  state_.progress.skipped_before = step_.skipped_steps().value_or(0);
+}
+
+record::EpochRecord EpochTrainer::record() const {
+  const EpochProgress& progress = state_.progress;
+  record::EpochRecord done;
+  done.epoch = state_.epoch;
+  done.steps = progress.steps;
+  done.train_seconds = progress.train_seconds;
+  done.train_loss = progress.loss_images == 0 ? 0 : progress.loss_sum / progress.loss_images;
+  done.images_per_second = static_cast<double>(progress.images_seen) / progress.train_seconds;
+  done.data_wait_seconds = progress.data_wait_seconds;
+  done.forward_seconds = progress.phases.forward;
+  done.backward_seconds = progress.phases.backward;
+  done.communication_seconds = progress.phases.communication;
+  done.optimizer_seconds = progress.phases.optimizer;
+  done.bytes_reduced = progress.phases.bytes_reduced;
+  if (const auto skipped = step_.skipped_steps()) {
+    done.skipped_steps = *skipped - progress.skipped_before;
+  }
+  return done;
+}
+
+std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around) {
+  EpochProgress& progress = state_.progress;
   const auto begin = Clock::now();
+  const double seconds_before = progress.train_seconds;
+  const double waited_before = progress.data_wait_seconds;
   const DistributedSampler sampler(training_samples(set_, options_), team_.size(), team_.rank(),
                                    {true, options_.seed});
+  std::vector<std::int64_t> indices = sampler.indices(static_cast<std::uint64_t>(state_.epoch - 1));
+  // A step of W ranks takes a global batch of the permutation, whatever W is: so many are done.
+  const std::int64_t done = std::min(progress.steps * batches_.local, sampler.size());
+  indices.erase(indices.begin(), indices.begin() + done);
   const auto loading = loader_options(options_.loader_threads, model_.device());
-  data::BatchLoader loader(set_, sampler.indices(static_cast<std::uint64_t>(epoch - 1)),
-                           batches_.local, options_.image_size, loading);
+  data::BatchLoader loader(set_, std::move(indices), batches_.local, options_.image_size, loading);
   StepLosses losses(team_);
-  Progress progress;
-  progress.epoch = epoch;
-  progress.epochs = options_.epochs;
-  progress.steps = loader.batches();
+  losses.go_on_from(progress.loss_sum, progress.loss_images);
+  Progress shown;
+  shown.epoch = state_.epoch;
+  shown.epochs = options_.epochs;
+  shown.step = progress.steps;
+  shown.steps = progress.steps + loader.batches();
 
   // Rows wait here until the losses of their steps are known.
   std::vector<record::StepMetrics> rows;
   const auto write = [&](const std::vector<double>& known) {
     for (std::size_t i = 0; i < known.size(); ++i) {
       rows[i].loss = known[i];
-      if (curves != nullptr) curves->add(rows[i]);
+      if (around.curves != nullptr) around.curves->add(rows[i]);
     }
-    if (!known.empty()) progress.loss = known.back();
+    if (!known.empty()) shown.loss = known.back();
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(known.size()));
   };
+  const auto bring_up_to_date = [&] {
+    write(losses.flush());
+    progress.loss_sum = losses.sum();
+    progress.loss_images = losses.images();
+    progress.train_seconds = seconds_before + seconds_since(begin);
+    progress.data_wait_seconds = waited_before + loader.total_wait_seconds();
+    if (step_.scaler() != nullptr) state_.scaler = step_.scaler()->state();
+  };
 
-  std::int64_t images_seen = 0;
-  StepPhases phases;
-  const std::int64_t skipped_before = step_.skipped_steps().value_or(0);
   auto step_begin = Clock::now();
   data::Batch batch;
   while (loader.next(batch)) {
     const double waited = loader.wait_seconds();
     const auto [images, labels] = tensors_of(batch, options_.image_size, model_.device());
-    const torch::Tensor loss = step_.run(images, labels, steps_);
+    const torch::Tensor loss = step_.run(images, labels, state_.step);
 
     const std::int64_t images_of_step = batch.size * team_.size();
-    images_seen += images_of_step;
+    progress.images_seen += images_of_step;
     const double step_seconds = seconds_since(step_begin);
     step_begin = Clock::now();
     record::StepMetrics row;
-    row.epoch = epoch;
-    row.step = ++steps_;
+    row.epoch = state_.epoch;
+    row.step = ++state_.step;
     row.learning_rate = step_.learning_rate();
     row.images_per_second = static_cast<double>(images_of_step) / step_seconds;
     row.data_wait_seconds = waited;
     row.step_seconds = step_seconds;
-    phases += step_.phases();
+    progress.phases += step_.phases();
     row.forward_seconds = step_.phases().forward;
     row.backward_seconds = step_.phases().backward;
     row.communication_seconds = step_.phases().communication;
     row.optimizer_seconds = step_.phases().optimizer;
     row.bytes_reduced = step_.phases().bytes_reduced;
     rows.push_back(row);
-    write(losses.add(loss, batch.size, {epoch, row.step, row.learning_rate}));
+    write(losses.add(loss, batch.size, {state_.epoch, row.step, row.learning_rate}));
 
-    ++progress.step;
-    progress.seconds = seconds_since(begin);
-    progress.images_per_second = static_cast<double>(images_seen) / progress.seconds;
-    if (progress.step == 1) progress.loss = loss.item<double>();
-    bar.update(progress);
-    after_step();
+    shown.step = ++progress.steps;
+    shown.seconds = seconds_before + seconds_since(begin);
+    shown.images_per_second = static_cast<double>(progress.images_seen) / shown.seconds;
+    if (progress.steps == 1) shown.loss = loss.item<double>();
+    around.bar.update(shown);
+    const AfterStep next = around.after_step(step_seconds, shown.step == shown.steps);
+    if (next == AfterStep::go_on) continue;
+    bring_up_to_date();
+    around.save();
+    if (next == AfterStep::save_and_stop) {
+      around.bar.clear();
+      return std::nullopt;
+    }
   }
-  write(losses.flush());
-  bar.clear();
-
-  record::EpochRecord done;
-  done.epoch = epoch;
-  done.steps = progress.step;
-  done.train_seconds = seconds_since(begin);
-  done.train_loss = losses.mean();
-  done.images_per_second = static_cast<double>(images_seen) / *done.train_seconds;
-  done.data_wait_seconds = loader.total_wait_seconds();
-  done.forward_seconds = phases.forward;
-  done.backward_seconds = phases.backward;
-  done.communication_seconds = phases.communication;
-  done.optimizer_seconds = phases.optimizer;
-  done.bytes_reduced = phases.bytes_reduced;
-  if (const auto skipped = step_.skipped_steps()) done.skipped_steps = *skipped - skipped_before;
-  return done;
+  bring_up_to_date();
+  around.bar.clear();
+  return record();
 }
 
 }  // namespace hpcboot::train

@@ -10,6 +10,7 @@ DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
   DistributedDataParallelOptions ddp;
   ddp.bucket_cap_mb = options.bucket_mb;
   ddp.find_unused_parameters = options.find_unused_parameters;
+  ddp.fixed_buckets = options.deterministic;
   if (options.compress_gradients == "bf16") ddp.compression = GradientCompression::bf16;
   if (options.compress_gradients == "fp16") ddp.compression = GradientCompression::fp16;
   return ddp;

@@ -20,6 +20,7 @@ struct RunCurves::Events {
                 "--no-tensorboard");
   }
   void add_config(const record::Json&) {}
+  void add_restart(std::int64_t) {}
   void add(const record::StepMetrics&) {}
   void add(const record::EpochRecord&) {}
   void flush() {}
@@ -30,10 +31,13 @@ bool has_tensorboard() {
   return HPCBOOT_WITH_TENSORBOARD;
 }
 
-RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config)
-    : metrics_(folder.metrics_csv()) {
+RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config,
+                     std::optional<std::int64_t> resumed_after)
+    : metrics_(folder.metrics_csv(),
+               resumed_after.value_or(std::numeric_limits<std::int64_t>::max())) {
   if (!tensorboard) return;
   events_ = std::make_unique<Events>(folder.path());
+  if (resumed_after) events_->add_restart(*resumed_after + 1);
   events_->add_config(config);
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "record/json_reader.hpp"
 #include "record/metrics_csv.hpp"
@@ -17,9 +20,12 @@ bool has_tensorboard();
 class RunCurves {
  public:
   /// @param config of the run, shown by TensorBoard as text
+  /// @param resumed_after the last step of a run that goes on: what was written of later ones is
+  ///        dropped
   /// @throws Error{unwritable_output}; Error{backend_unavailable} where events are wanted and
   ///   has_tensorboard() is false
-  RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config);
+  RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config,
+            std::optional<std::int64_t> resumed_after = std::nullopt);
   ~RunCurves();
   RunCurves(const RunCurves&) = delete;
   RunCurves& operator=(const RunCurves&) = delete;

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 #include "loop/lost_neighbours.hpp"
@@ -50,7 +52,8 @@ record::RankRecord RunReport::own_record(const RunFacts& facts) const {
   return own;
 }
 
-void RunReport::start(const RunFacts& facts) {
+void RunReport::start(const RunFacts& facts, const record::Json& identity, ResumePoint* resumed) {
+  if (resumed != nullptr) go_on(*resumed);
   const record::RankRecord own = own_record(facts);
   for (const std::string& text : team_.gather(record::to_json(own).dump())) {
     record_.ranks.push_back(
@@ -58,6 +61,7 @@ void RunReport::start(const RunFacts& facts) {
   }
   neighbours_ = neighbours_seen(record_.ranks, team_.rank());
   fill_record(facts);
+  record_.identity = identity;
   make_folder();
   const Placement& p = own.placement;
   log_->info(fmt::format(
@@ -91,6 +95,7 @@ void RunReport::fill_record(const RunFacts& facts) {
   }
   record_.config = to_json(options_);
   record_.config["mode"] = facts.mode;
+  record_.config["requested_mode"] = options_.mode;
   if (facts.mode == "dp") record_.config["devices"] = facts.device;
   record_.config["batch_size"] = facts.batches.global;
   record_.config["micro_batch"] = facts.batches.micro;
@@ -107,9 +112,11 @@ void RunReport::fill_record(const RunFacts& facts) {
 }
 
 void RunReport::make_folder() {
-  const auto started = std::chrono::system_clock::now();
   std::string path;
-  if (team_.is_first()) {
+  if (folder_) {
+    path = folder_->path().string();
+  } else if (team_.is_first()) {
+    const auto started = std::chrono::system_clock::now();
     const record::RunName name{started,
                                record_.mode(),
                                record_.nodes,
@@ -118,10 +125,12 @@ void RunReport::make_folder() {
                                options_.comment};
     try {
       path = record::RunFolder::create(options_.runs_dir, name).path().string();
+      lock_ = record::RunLock::try_take(path, holder());
     } catch (const Error&) {
       team_.text_from_first("");  // the others would wait for the name
       throw;
     }
+    record_.started = record::iso8601_utc(started);
   }
   path = team_.text_from_first(path);
   if (path.empty()) {
@@ -135,7 +144,38 @@ void RunReport::make_folder() {
   std::filesystem::create_directories(folder_->path(), ignored);
   log_.emplace(folder_->log(team_.rank()));
   record_.run = folder_->name();
-  record_.started = record::iso8601_utc(started);
+}
+
+void RunReport::go_on(ResumePoint& resumed) {
+  const TrainingState& state = resumed.checkpoint.state;
+  record_.started = resumed.record.started;
+  record_.epochs = resumed.record.epochs;
+  record_.resumed = resumed.record.resumed;
+  record::ResumedRecord entry;
+  entry.time = record::iso8601_utc(std::chrono::system_clock::now());
+  entry.checkpoint = resumed.file.filename().string();
+  entry.epoch = state.epoch;
+  entry.step = state.step;
+  entry.world_size = team_.size();
+  entry.job_id = team_.resolution().job_id;
+  if (const auto count = env_.text("SLURM_RESTART_COUNT")) {
+    std::int64_t number = 0;
+    const char* const end = count->data() + count->size();
+    if (std::from_chars(count->data(), end, number).ptr == end) entry.restart_count = number;
+  }
+  record_.resumed.push_back(std::move(entry));
+  runtime_before_ = state.runtime_seconds;
+  folder_ = resumed.folder;
+  lock_.emplace(std::move(resumed.lock));
+}
+
+record::LockHolder RunReport::holder() const {
+  return {host_, getpid(), team_.resolution().job_id.value_or("")};
+}
+
+void RunReport::note(const std::string& line) {
+  if (log_ && team_.is_first()) log_->info(line);
+  say(line);
 }
 
 void RunReport::started_up() {
@@ -174,7 +214,7 @@ void RunReport::finish(const std::string& exit_reason) {
     waiting += *epoch.data_wait_seconds;
   }
   record::Totals& totals = record_.totals;
-  totals.runtime_seconds = seconds();
+  totals.runtime_seconds = runtime_before_ + seconds();
   totals.train_seconds = train;
   totals.validation_seconds = validation;
   totals.data_wait_seconds = waiting;
@@ -183,6 +223,7 @@ void RunReport::finish(const std::string& exit_reason) {
   if (train > 0) totals.images_per_second = static_cast<double>(*totals.images) / train;
   if (log_) log_->info("end: " + exit_reason);
   write();
+  lock_.reset();
 }
 
 std::string RunReport::silent_ranks(ErrorCode code) noexcept {

@@ -9,9 +9,11 @@
 #include "hpcboot/error.hpp"
 #include "loop/batch_plan.hpp"
 #include "loop/rank_log.hpp"
+#include "loop/resume.hpp"
 #include "loop/team.hpp"
 #include "loop/train_options.hpp"
 #include "record/run_folder.hpp"
+#include "record/run_lock.hpp"
 #include "record/run_record.hpp"
 
 namespace hpcboot::train {
@@ -36,9 +38,13 @@ class RunReport {
   RunReport(Team& team, const TrainOptions& options, const Env& env,
             std::chrono::steady_clock::time_point begin);
 
-  /// Makes the run folder and gathers the ranks' placements. Collective.
+  /// Makes the run folder, or goes on in that of `resumed`, and gathers the ranks' placements.
+  /// Collective.
+  /// @param identity run_identity()
+  /// @param resumed of the first rank, whose lock it takes over; null for a new run, and on the
+  ///        other ranks
   /// @throws Error{unwritable_output, peer_lost, deadline_exceeded}
-  void start(const RunFacts& facts);
+  void start(const RunFacts& facts, const record::Json& identity, ResumePoint* resumed);
 
   /// Everything before the first step is over.
   void started_up();
@@ -49,12 +55,24 @@ class RunReport {
   /// @throws Error{unwritable_output}
   void add_epoch(const record::EpochRecord& epoch);
 
-  /// The end, good or bad. @throws Error{unwritable_output}
+  /// The end, good or bad: the run folder is given back. @throws Error{unwritable_output}
   void finish(const std::string& exit_reason);
 
   /// Lines that name the ranks, of any host, that do not answer after a collective that failed with
   /// this code; empty where there is none. Takes some seconds.
   std::string silent_ranks(ErrorCode code) noexcept;
+
+  /// How long training waited for checkpoints, for the totals.
+  void set_checkpoint_seconds(double seconds) { record_.totals.checkpoint_seconds = seconds; }
+
+  /// A line on stdout and in the log of rank 0.
+  void note(const std::string& line);
+
+  /// Who holds, or is to hold, the run folder.
+  record::LockHolder holder() const;
+
+  /// When the process started.
+  std::chrono::steady_clock::time_point begin() const { return begin_; }
 
   /// The last words of a run that failed: who and where on stderr, in the rank's log, in run.json.
   void fail(const std::string& exit_reason, const std::string& text) noexcept;
@@ -66,6 +84,7 @@ class RunReport {
 
  private:
   double seconds() const;
+  void go_on(ResumePoint& resumed);
   record::RankRecord own_record(const RunFacts& facts) const;
   void make_folder();
   void fill_record(const RunFacts& facts);
@@ -77,6 +96,8 @@ class RunReport {
   const Env& env_;
   std::chrono::steady_clock::time_point begin_;
   std::string host_;
+  double runtime_before_ = 0;  ///< of earlier starts
+  std::optional<record::RunLock> lock_;
   std::optional<record::RunFolder> folder_;
   std::optional<RankLog> log_;
   record::RunRecord record_;

@@ -1,11 +1,11 @@
 #include "loop/run_training.hpp"
 
+#include <ATen/Context.h>
 #include <fmt/format.h>
 #include <torch/utils.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <thread>
 
@@ -13,45 +13,22 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
+#include "loop/checkpointer.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
 #include "loop/keep_memory.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/run_curves.hpp"
+#include "loop/run_identity.hpp"
 #include "loop/run_report.hpp"
+#include "loop/shared_resume.hpp"
+#include "loop/stop_request.hpp"
 #include "loop/threads.hpp"
 #include "loop/validation.hpp"
 
 namespace hpcboot::train {
 namespace {
-
-volatile std::sig_atomic_t caught_signal = 0;
-
-void on_signal(int number) {
-  caught_signal = number;
-}
-
-struct Signalled {
-  int number;
-};
-
-void stop_if_signalled() {
-  if (caught_signal != 0) throw Signalled{caught_signal};
-}
-
-const char* name_of_signal(int number) {
-  switch (number) {
-    case SIGTERM:
-      return "TERM";
-    case SIGINT:
-      return "INT";
-    case SIGUSR1:
-      return "USR1";
-    default:
-      return "USR2";
-  }
-}
 
 std::string resolved_mode(const TrainOptions& options, const Resolution& me) {
   const int ranks = me.placement.world_size;
@@ -90,47 +67,105 @@ void require_precision(const TrainOptions& options, const std::string& mode, tor
   use_precision(precision_of(options.precision), device);
 }
 
-void train(const TrainOptions& options, const RunFacts& known,
-           const std::vector<torch::Device>& devices, Team& team, RunReport& report) {
+/// Kernels whose sums come in one order, where LibTorch has them; it refuses what it cannot do so.
+void use_deterministic_algorithms() {
+  at::globalContext().setDeterministicAlgorithms(true, false);
+  at::globalContext().setDeterministicCuDNN(true);
+  at::globalContext().setBenchmarkCuDNN(false);
+}
+
+/// One epoch after the other, to the end, or until somebody wants the run to stop.
+void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
+                  std::int64_t local_batch, ParallelModel& model, EpochTrainer& trainer,
+                  Checkpointer& checkpointer, RunCurves* curves, Team& team, RunReport& report) {
+  ProgressBar bar(team.is_first());
+  const auto after_step = [&](double seconds, bool last) {
+    report.stepped();
+    return checkpointer.after_step(seconds, last);
+  };
+  const auto save = [&] {
+    if (curves != nullptr) curves->flush();
+    checkpointer.save();
+  };
+  while (trainer.state().epoch <= options.epochs) {
+    auto done = trainer.run({curves, bar, after_step, save});
+    if (!done) return;
+    const auto validation =
+        validate(model, test_set, local_batch, options.image_size, team,
+                 [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
+    if (!validation) return;
+    done->validation_loss = validation->loss;
+    done->validation_accuracy = validation->accuracy;
+    done->validation_seconds = validation->seconds;
+    if (curves != nullptr) {
+      curves->add(*done);
+      curves->flush();
+    }
+    report.add_epoch(*done);
+    trainer.end_epoch();
+    checkpointer.end_epoch({done->epoch, validation->accuracy, validation->loss});
+  }
+}
+
+/// @return why the run stopped before its end; empty where it did not
+std::string train(const TrainOptions& options, const RunFacts& known,
+                  const std::vector<torch::Device>& devices, Team& team, RunReport& report) {
   RunFacts facts = known;
   torch::set_num_threads(facts.threads);
   keep_freed_memory();
+  if (options.deterministic) use_deterministic_algorithms();
   const auto train_set =
       data::open_dataset(options.data, data::Split::train, options.limit_samples);
   const auto test_set = data::open_dataset(options.data, data::Split::test, options.limit_samples);
   data::check_halves(*train_set, *test_set, options.data);
   facts.train_samples = training_samples(*train_set, options);
   facts.validation_samples = test_set->count();
-  report.start(facts);
+  const record::Json identity = run_identity(options, facts.batches, *train_set, *test_set);
+  SharedResume resumed = resume_together(options, identity, report.holder(), team);
+  report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
+  for (const std::string& note : resumed.notes) report.note(note);
 
   torch::manual_seed(options.seed);
   ParallelModel model(options, train_set->shape().channels, facts.mode, devices, team);
-  EpochTrainer trainer(model, *train_set, options, facts.batches, team.size() * facts.devices,
-                       team);
+  const int all_devices = resumed.state ? resumed.state->devices : team.size() * facts.devices;
+  EpochTrainer trainer(model, *train_set, options, facts.batches, all_devices, team);
+  std::optional<std::int64_t> resumed_after;
+  double runtime_before = 0;
+  if (resumed.state) {
+    trainer.go_on_from(*resumed.state, resumed.tensors, resumed.file);
+    resumed.tensors.clear();
+    resumed_after = resumed.state->step;
+    runtime_before = resumed.state->runtime_seconds;
+    report.note(fmt::format("resumed from {}: epoch {}, after step {}", resumed.file,
+                            resumed.state->epoch, resumed.state->step));
+  }
   std::optional<RunCurves> curves;
-  if (team.is_first()) curves.emplace(report.folder(), options.tensorboard, report.config());
-  ProgressBar bar(team.is_first());
-  report.started_up();
-  const auto after_step = [&] {
-    report.stepped();
-    stop_if_signalled();
-  };
-  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
-    record::EpochRecord done = trainer.run(epoch, curves ? &*curves : nullptr, bar, after_step);
-    const Validation validation =
-        validate(model, *test_set, facts.batches.local, options.image_size, team);
-    done.validation_loss = validation.loss;
-    done.validation_accuracy = validation.accuracy;
-    done.validation_seconds = validation.seconds;
-    if (curves) curves->add(done);
-    report.add_epoch(done);
-  }
   if (team.is_first()) {
-    curves->flush();
-    write_model(model.model(), report.folder().model());
+    curves.emplace(report.folder(), options.tensorboard, report.config(), resumed_after);
   }
+  Checkpointer checkpointer(options, report.folder(), identity, trainer, team, report.begin(),
+                            runtime_before);
+  report.started_up();
+  train_epochs(options, *test_set, facts.batches.local, model, trainer, checkpointer,
+               curves ? &*curves : nullptr, team, report);
+  checkpointer.finish();
+  report.set_checkpoint_seconds(checkpointer.waited_seconds());
+  if (team.is_first()) curves->flush();
+  const std::string& stopped = checkpointer.stop_reason();
+  if (stopped.empty()) {
+    if (team.is_first()) write_model(model.model(), report.folder().model());
+    team.finish();
+    report.finish(std::string(record::kFinished));
+    return {};
+  }
+  report.note(fmt::format("stopped ({}) after step {}, saved as {}; to go on: --resume {}", stopped,
+                          trainer.state().step, checkpointer.newest().filename().string(),
+                          report.folder().path().string()));
+  report.finish(stopped);
+  // A launcher may end the others once the first has left with an exit code: everything is on the
+  // disk by now.
   team.finish();
-  report.finish(std::string(record::kFinished));
+  return stopped;
 }
 
 }  // namespace
@@ -158,15 +193,13 @@ int run_training(const TrainOptions& options, const Env& env) {
   }
   Team team(me, std::move(group));
   RunReport report(team, options, env, begin);
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) std::signal(number, on_signal);
+  catch_stop_signals();
   int code = 1;
   try {
-    with_memory(facts.batches, [&] { train(options, facts, devices, team, report); });
-    return 0;
-  } catch (const Signalled& signal) {
-    const std::string reason = std::string("signal ") + name_of_signal(signal.number);
-    report.fail(reason, "  ended by " + reason + "\n");
-    code = 128 + signal.number;
+    std::string stopped;
+    with_memory(facts.batches, [&] { stopped = train(options, facts, devices, team, report); });
+    if (stopped.empty()) return 0;
+    code = static_cast<int>(ErrorCode::stopped);
   } catch (const UsageError& error) {
     report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");
     code = 2;

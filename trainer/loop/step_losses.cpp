@@ -27,6 +27,19 @@ std::vector<double> StepLosses::add(const at::Tensor& loss, std::int64_t images,
   return parts_.size() >= kEvery ? flush() : std::vector<double>{};
 }
 
+// In the order of the ranks: an all-reduce adds in an order that depends on where in its buffer a
+// number is, and a resumed run, which flushes at other steps, would get other last bits. Each rank
+// adds its part to the others' zeros, which is exact in any order.
+at::Tensor StepLosses::over_all_ranks(const at::Tensor& own) {
+  if (team_.size() == 1) return own;
+  const at::Tensor parts = torch::zeros({team_.size(), own.size(0), own.size(1)}, own.options());
+  parts[team_.rank()].copy_(own);
+  team_.sum(parts);
+  at::Tensor sums = parts[0].clone();
+  for (int rank = 1; rank < team_.size(); ++rank) sums.add_(parts[rank]);
+  return sums;
+}
+
 std::vector<double> StepLosses::flush() {
   std::vector<double> losses;
   if (parts_.empty()) return losses;
@@ -39,8 +52,7 @@ std::vector<double> StepLosses::flush() {
   }
   const at::Tensor own = torch::stack(numbers).to(torch::kCPU, torch::kFloat64);
   const at::Tensor weights = torch::tensor(images, torch::kFloat64);
-  const at::Tensor sums = torch::stack({own * weights, weights});
-  team_.sum(sums);
+  const at::Tensor sums = over_all_ranks(torch::stack({own * weights, weights}));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto column = static_cast<std::int64_t>(i);
     const auto sum = sums[0][column].item<double>();

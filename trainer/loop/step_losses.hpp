@@ -39,12 +39,22 @@ class StepLosses {
   /// Mean over all samples of all ranks so far: what the epoch reports.
   double mean() const { return images_ == 0 ? 0 : sum_ / images_; }
 
+  /// What mean() divides: a checkpoint keeps them, when nothing is left to flush.
+  double sum() const { return sum_; }
+  double images() const { return images_; }
+  void go_on_from(double sum, double images) {
+    sum_ = sum;
+    images_ = images;
+  }
+
  private:
   struct Part {
     at::Tensor loss;  ///< one number, on any device
     double images = 0;
     StepPlace place;
   };
+  /// The sums of what each rank has.
+  at::Tensor over_all_ranks(const at::Tensor& own);
   [[noreturn]] void fail(const StepPlace& place, double loss, double own_part);
 
   Team& team_;

@@ -38,6 +38,11 @@ record::Json to_json(const TrainOptions& o) {
       {"tensorboard", o.tensorboard},
       {"threads", o.threads},
       {"loader_threads", o.loader_threads},
+      {"checkpoint_every", o.checkpoint_every},
+      {"keep_checkpoints", o.keep_checkpoints},
+      {"resume", o.resume.empty() ? record::Json(nullptr) : record::Json(o.resume)},
+      {"time_limit", o.time_limit.empty() ? record::Json(nullptr) : record::Json(o.time_limit)},
+      {"deterministic", o.deterministic},
       {"start_up_timeout", o.start_up_timeout.count()},
       {"collective_timeout", o.collective_timeout.count()}};
   json.update(to_json(o.optimization));

@@ -39,6 +39,11 @@ struct TrainOptions {
   bool tensorboard = false;  ///< events in the run folder
   int threads = 0;           ///< of LibTorch on each rank; 0: this rank's share of the cores
   int loader_threads = 1;    ///< that decode and resize, on each rank
+  std::string checkpoint_every = "1e";  ///< parse_checkpoint_interval()
+  int keep_checkpoints = 3;             ///< the newest; the best one stays beside them
+  std::string resume;                   ///< a run folder, or auto; none or empty: a new run
+  std::string time_limit;               ///< parse_time_limit(); empty: none
+  bool deterministic = false;           ///< equal runs are equal bit for bit on any number of ranks
   std::chrono::seconds start_up_timeout{300};
   std::chrono::seconds collective_timeout{600};
 };

@@ -8,9 +8,17 @@
 #include "loop/batch_tensors.hpp"
 
 namespace hpcboot::train {
+namespace {
 
-Validation validate(ParallelModel& parallel, const data::Dataset& set, std::int64_t local_batch,
-                    std::int64_t image_size, Team& team) {
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset& set,
+                                   std::int64_t local_batch, std::int64_t image_size, Team& team,
+                                   const std::function<bool(double)>& interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
   models::Model& model = parallel.model();
@@ -21,11 +29,16 @@ Validation validate(ParallelModel& parallel, const data::Dataset& set, std::int6
   for (std::int64_t i = team.rank(); i < set.count(); i += team.size()) indices.push_back(i);
   double loss = 0;
   double correct = 0;
-  if (!indices.empty()) {
-    data::BatchLoader loader(set, std::move(indices), local_batch, image_size,
-                             loader_options(1, parallel.device()));
-    data::Batch batch;
-    while (loader.next(batch)) {
+  data::BatchLoader loader(set, std::move(indices), local_batch, image_size,
+                           loader_options(1, parallel.device()));
+  data::Batch batch;
+  // The last ranks may have a batch less, but are asked as often.
+  const std::int64_t most = (set.count() + team.size() - 1) / team.size();
+  const std::int64_t rounds = (most + local_batch - 1) / local_batch;
+  bool stopped = false;
+  for (std::int64_t round = 0; round < rounds && !stopped; ++round) {
+    const auto batch_begin = std::chrono::steady_clock::now();
+    if (loader.next(batch)) {
       const auto [images, labels] = tensors_of(batch, image_size, parallel.device());
       const torch::Tensor scores = parallel.infer(images);
       loss += torch::nn::functional::cross_entropy(
@@ -34,8 +47,10 @@ Validation validate(ParallelModel& parallel, const data::Dataset& set, std::int6
                   .item<double>();
       correct += static_cast<double>(scores.argmax(1).eq(labels).sum().item<std::int64_t>());
     }
+    stopped = interrupted(seconds_since(batch_begin));
   }
   model.train();
+  if (stopped) return std::nullopt;
 
   torch::Tensor sums = torch::tensor({loss, correct}, torch::kFloat64);
   team.sum(sums);
@@ -43,7 +58,7 @@ Validation validate(ParallelModel& parallel, const data::Dataset& set, std::int6
   Validation result;
   result.loss = sums[0].item<double>() / count;
   result.accuracy = sums[1].item<double>() / count;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = seconds_since(begin);
   return result;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "datasets/dataset.hpp"
 #include "loop/parallel_model.hpp"
 #include "loop/team.hpp"
@@ -14,7 +17,10 @@ struct Validation {
 
 /// The model's loss and accuracy on a whole set. The ranks share the samples without repeating any,
 /// and all of them validate rank 0's model, batch-norm statistics included. Collective.
-Validation validate(ParallelModel& model, const data::Dataset& set, std::int64_t local_batch,
-                    std::int64_t image_size, Team& team);
+/// @param interrupted asked after each batch, on all ranks equally often, with its duration
+/// @return nothing where it was interrupted
+std::optional<Validation> validate(ParallelModel& model, const data::Dataset& set,
+                                   std::int64_t local_batch, std::int64_t image_size, Team& team,
+                                   const std::function<bool(double seconds)>& interrupted);
 
 }  // namespace hpcboot::train

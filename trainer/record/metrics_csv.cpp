@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,8 +24,32 @@ std::string field(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "";
 }
 
-/// Drops what a crash cut short of an existing file's last line.
-void drop_partial_line(const std::filesystem::path& path) {
+/// The step of a row; nothing where it is none.
+std::optional<std::int64_t> step_of(std::string_view row) {
+  const std::size_t begin = row.find(',') + 1;
+  const std::size_t end = row.find(',', begin);
+  if (begin == 0 || end == std::string_view::npos) return std::nullopt;
+  std::int64_t step = 0;
+  const auto [stop, error] = std::from_chars(row.data() + begin, row.data() + end, step);
+  if (error != std::errc() || stop != row.data() + end) return std::nullopt;
+  return step;
+}
+
+/// How many bytes to keep: whole lines, up to the last row of `last_step` or before.
+std::size_t bytes_to_keep(std::string_view text, std::int64_t last_step) {
+  std::size_t kept = kHeader.size();
+  for (std::size_t begin = kept; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) break;
+    const auto step = step_of(text.substr(begin, end - begin));
+    if (!step || *step > last_step) break;
+    kept = begin = end + 1;
+  }
+  return kept;
+}
+
+/// Drops what a crash cut short of an existing file's last line, and rows after `last_step`.
+void cut(const std::filesystem::path& path, std::int64_t last_step) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.compare(0, kHeader.size(), kHeader) != 0) {
@@ -33,24 +59,24 @@ void drop_partial_line(const std::filesystem::path& path) {
                 fmt::format("the header '{}'", kHeader.substr(0, kHeader.size() - 1)),
                 "move that file away, or start a new run");
   }
-  const std::size_t whole_lines = text.rfind('\n') + 1;
   std::error_code error;
-  std::filesystem::resize_file(path, whole_lines, error);
+  std::filesystem::resize_file(path, bytes_to_keep(text, last_step), error);
   if (error) throw output_error("write", path, error.value());
 }
 
 /// Is there a file with something in it? Made ready to go on with then.
-bool goes_on(const std::filesystem::path& path) {
+bool goes_on(const std::filesystem::path& path, std::int64_t last_step) {
   std::error_code absent;
   const auto size = std::filesystem::file_size(path, absent);
   if (absent || size == 0) return false;
-  drop_partial_line(path);
+  cut(path, last_step);
   return true;
 }
 
 }  // namespace
 
-MetricsCsv::MetricsCsv(const std::filesystem::path& path) : is_new_(!goes_on(path)), file_(path) {
+MetricsCsv::MetricsCsv(const std::filesystem::path& path, std::int64_t last_step)
+    : is_new_(!goes_on(path, last_step)), file_(path) {
   if (is_new_) file_.append(kHeader);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 
 #include "record/append_file.hpp"
 
@@ -26,10 +27,11 @@ struct StepMetrics {
 /// metrics.csv: a header line and a row a step, which reach the file as AppendFile's bytes do.
 class MetricsCsv {
  public:
-  /// Begins the file, or goes on with an existing one (a resumed run), where a last line that a
-  /// crash cut short is dropped.
+  /// Begins the file, or goes on with an existing one (a resumed run): a last line that a crash cut
+  /// short is dropped, and so are the rows after step `last_step`, which are done again.
   /// @throws Error{unwritable_output}; Error{malformed_file} where another header is there.
-  explicit MetricsCsv(const std::filesystem::path& path);
+  explicit MetricsCsv(const std::filesystem::path& path,
+                      std::int64_t last_step = std::numeric_limits<std::int64_t>::max());
 
   /// @throws Error{unwritable_output}
   void append(const StepMetrics& row);

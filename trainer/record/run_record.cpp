@@ -54,10 +54,33 @@ Json to_json(const Totals& totals) {
               {"start_up_seconds", json_of(totals.start_up_seconds)},
               {"first_step_seconds", json_of(totals.first_step_seconds)},
               {"train_seconds", json_of(totals.train_seconds)},
+              {"checkpoint_seconds", json_of(totals.checkpoint_seconds)},
               {"validation_seconds", json_of(totals.validation_seconds)},
               {"data_wait_seconds", json_of(totals.data_wait_seconds)},
               {"images", json_of(totals.images)},
               {"images_per_second", json_of(totals.images_per_second)}};
+}
+
+Json to_json(const ResumedRecord& resumed) {
+  return Json{{"time", resumed.time},
+              {"checkpoint", resumed.checkpoint},
+              {"epoch", resumed.epoch},
+              {"step", resumed.step},
+              {"world_size", resumed.world_size},
+              {"job_id", json_of(resumed.job_id)},
+              {"restart_count", json_of(resumed.restart_count)}};
+}
+
+ResumedRecord resumed_from(const JsonReader& reader) {
+  ResumedRecord resumed;
+  resumed.time = reader.text("time").value_or("");
+  resumed.checkpoint = reader.text("checkpoint").value_or("");
+  resumed.epoch = reader.small_integer("epoch").value_or(0);
+  resumed.step = reader.integer("step").value_or(0);
+  resumed.world_size = reader.small_integer("world_size").value_or(1);
+  resumed.job_id = reader.text("job_id");
+  resumed.restart_count = reader.integer("restart_count");
+  return resumed;
 }
 
 EpochRecord epoch_from(const JsonReader& reader) {
@@ -86,6 +109,7 @@ Totals totals_from(const JsonReader& reader) {
   totals.start_up_seconds = reader.number("start_up_seconds");
   totals.first_step_seconds = reader.number("first_step_seconds");
   totals.train_seconds = reader.number("train_seconds");
+  totals.checkpoint_seconds = reader.number("checkpoint_seconds");
   totals.validation_seconds = reader.number("validation_seconds");
   totals.data_wait_seconds = reader.number("data_wait_seconds");
   totals.images = reader.integer("images");
@@ -159,6 +183,8 @@ Json to_json(const RunRecord& record) {
   for (const RankRecord& rank : record.ranks) ranks.push_back(to_json(rank));
   Json epochs = Json::array();
   for (const EpochRecord& epoch : record.epochs) epochs.push_back(to_json(epoch));
+  Json resumed = Json::array();
+  for (const ResumedRecord& one : record.resumed) resumed.push_back(to_json(one));
   Json versions = Json::object();
   for (const auto& [name, version] : record.versions) versions[name] = version;
   return Json{{"schema", kSchema},
@@ -178,6 +204,8 @@ Json to_json(const RunRecord& record) {
               {"ranks", std::move(ranks)},
               {"versions", std::move(versions)},
               {"epochs", std::move(epochs)},
+              {"resumed", std::move(resumed)},
+              {"identity", record.identity},
               {"totals", to_json(record.totals)}};
 }
 
@@ -217,6 +245,10 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   for (const JsonReader& epoch : reader.objects("epochs")) {
     record.epochs.push_back(epoch_from(epoch));
   }
+  for (const JsonReader& one : reader.objects("resumed")) {
+    record.resumed.push_back(resumed_from(one));
+  }
+  if (const auto identity = reader.object("identity")) record.identity = identity->json();
   if (const auto totals = reader.object("totals")) record.totals = totals_from(*totals);
   return record;
 }

@@ -54,14 +54,27 @@ struct EpochRecord {
 
 /// The run as a whole, known at its end.
 struct Totals {
-  std::optional<double> runtime_seconds;     ///< from start to end on rank 0, start-up included
-  std::optional<double> start_up_seconds;    ///< of these, before the first step
+  std::optional<double> runtime_seconds;   ///< from start to end on rank 0, start-up included; of a
+                                           ///< resumed run all starts, without what was lost
+  std::optional<double> start_up_seconds;  ///< of these, before the first step
   std::optional<double> first_step_seconds;  ///< to the end of the first step
   std::optional<double> train_seconds;       ///< sum over the epochs
+  std::optional<double> checkpoint_seconds;  ///< that training waited for checkpoints in this start
   std::optional<double> validation_seconds;
   std::optional<double> data_wait_seconds;
   std::optional<std::int64_t> images;       ///< training images shown, over all epochs and ranks
   std::optional<double> images_per_second;  ///< images / train_seconds
+};
+
+/// One start of a run that had begun before: from where it went on, and where.
+struct ResumedRecord {
+  std::string time;        ///< iso8601_utc()
+  std::string checkpoint;  ///< the file's name
+  int epoch = 0;           ///< under way, from 1
+  std::int64_t step = 0;   ///< done before
+  int world_size = 1;
+  std::optional<std::string> job_id;
+  std::optional<std::int64_t> restart_count;  ///< of the job, where the scheduler counts
 };
 
 /// What run.json holds. Rank 0 fills it and calls write() after the start, after each epoch and at
@@ -86,6 +99,9 @@ struct RunRecord {
   std::vector<RankRecord> ranks;
   std::map<std::string, std::string> versions;  ///< hpcboot, libtorch, compiler, mpi, …
   std::vector<EpochRecord> epochs;
+  std::vector<ResumedRecord> resumed;
+  /// What --resume compares; null in records of older versions.
+  Json identity;
   Totals totals;
 
   /// Replaces `file` atomically. @throws Error{unwritable_output}

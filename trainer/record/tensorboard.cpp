@@ -20,7 +20,12 @@ constexpr protozero::pbf_tag_type kWallTime = 1;
 constexpr protozero::pbf_tag_type kStep = 2;
 constexpr protozero::pbf_tag_type kFileVersion = 3;
 constexpr protozero::pbf_tag_type kSummary = 5;
+constexpr protozero::pbf_tag_type kSessionLog = 7;
 }  // namespace event
+namespace session_log {
+constexpr protozero::pbf_tag_type kStatus = 1;
+constexpr std::int32_t kStart = 1;
+}  // namespace session_log
 namespace summary {
 constexpr protozero::pbf_tag_type kValue = 1;
 constexpr protozero::pbf_tag_type kTag = 1;          // of a value
@@ -116,6 +121,18 @@ void TensorboardEvents::add_text(std::string_view tag, std::string_view text) {
     protozero::pbf_writer metadata(one, summary::kMetadata);
     protozero::pbf_writer plugin(metadata, summary::kPluginData);
     plugin.add_string(summary::kPluginName, "text");
+  }
+  append_event(bytes);
+}
+
+void TensorboardEvents::add_restart(std::int64_t first_step) {
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  writer.add_double(event::kWallTime, wall_time());
+  writer.add_int64(event::kStep, first_step);
+  {
+    protozero::pbf_writer session(writer, event::kSessionLog);
+    session.add_enum(session_log::kStatus, session_log::kStart);
   }
   append_event(bytes);
 }

@@ -32,6 +32,9 @@ class TensorboardEvents {
   void add(const EpochRecord& epoch);
   /// The configuration of the run, as text.
   void add_config(const Json& config);
+  /// To be called first in the file of a resumed run: TensorBoard forgets what earlier files say of
+  /// `first_step` and later steps, which are done again.
+  void add_restart(std::int64_t first_step);
 
   void flush() { file_.flush(); }
   const std::filesystem::path& path() const noexcept { return file_.path(); }

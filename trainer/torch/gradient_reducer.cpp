@@ -140,10 +140,9 @@ struct GradientReducer::Impl {
     // One bucket of everything for the first step, unless that may lack gradients: the order in
     // which gradients come, by which the buckets are then made, is not known before.
     const std::vector<std::size_t> limits =
-        options.find_unused_parameters
-            ? std::vector<std::size_t>{static_cast<std::size_t>(first_cap),
-                                       static_cast<std::size_t>(cap)}
-            : std::vector<std::size_t>{std::numeric_limits<std::int64_t>::max()};
+        walks_graph() ? std::vector<std::size_t>{static_cast<std::size_t>(first_cap),
+                                                 static_cast<std::size_t>(cap)}
+                      : std::vector<std::size_t>{std::numeric_limits<std::int64_t>::max()};
     const bool compressed = options.compression != GradientCompression::none;
     for (const at::Tensor& parameter : parameters) {
       bytes +=
@@ -155,7 +154,7 @@ struct GradientReducer::Impl {
     arguments.first_limits = limits;
     arguments.bucket_bytes = cap;
     arguments.first_bucket_bytes = first_cap;
-    arguments.find_unused_parameters = options.find_unused_parameters;
+    arguments.find_unused_parameters = walks_graph();
     arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
     reducer = compat::make_reducer(arguments, c10d_group);
     if (compressed) {
@@ -164,6 +163,10 @@ struct GradientReducer::Impl {
           options.compression == GradientCompression::bf16 ? at::kBFloat16 : at::kHalf));
     }
   }
+
+  /// Reducer leaves its buckets alone where it expects unused parameters; that there are none is
+  /// then for GradientWatch to see.
+  bool walks_graph() const { return options.find_unused_parameters || options.fixed_buckets; }
 
   torch::nn::Module& module;
   const DistributedDataParallelOptions options;
@@ -206,8 +209,7 @@ void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
   if (!at::GradMode::is_enabled()) return;
   Impl& impl = *impl_;
   if (!impl.exchanging) return;
-  impl.reducer->prepare_for_backward(
-      impl.options.find_unused_parameters ? outputs : std::vector<at::Tensor>{});
+  impl.reducer->prepare_for_backward(impl.walks_graph() ? outputs : std::vector<at::Tensor>{});
   if (!impl.options.find_unused_parameters) impl.watch->arm();
 }
 

@@ -29,6 +29,11 @@ struct DistributedDataParallelOptions {
   /// not be detached in place.
   bool gradient_as_bucket_view = false;
   GradientCompression compression = GradientCompression::none;
+  /// Keep the groups as they are made first, by the order of the parameters. Otherwise they are
+  /// made anew after the first step, by the order in which gradients came, which on 3 and more
+  /// ranks changes the last bits of their sums: a run that is interrupted and goes on then differs
+  /// from one that is not. Costs a walk through the graph at each forward.
+  bool fixed_buckets = false;
 };
 
 /// The part of DistributedDataParallel that does not depend on the type of the module: c10d's

@@ -1,0 +1,373 @@
+#!/usr/bin/env bats
+# Checkpoints of the trainer: runs that are interrupted, at any moment, and go on as if they had not been.
+# shellcheck disable=SC2086 # $small holds options, meant to be split
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+  export trainer=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/trainer
+  export data=$BATS_FILE_TMPDIR/data
+  "$trainer" digits "$data" --train 640 --test 100 >/dev/null
+  # 2 epochs of 20 steps of 32.
+  export small="--data $data --model mnistnet --image-size 28 --batch-size 32 --threads 1 --epochs 2 --no-tensorboard"
+  # A run that takes long enough to be met: 4 images a step, hardly any step.
+  export long="--data $data --model mnistnet --image-size 28 --batch-size 4 --threads 1 --epochs 5000 --no-tensorboard --lr 1e-9"
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# Runs in the background end with their test, however it ends.
+teardown() {
+  local job
+  for job in $(jobs -p); do kill -KILL "$job" 2>/dev/null || true; done
+  wait || true
+}
+
+need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"; }
+
+value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
+
+fail() {
+  printf '%s\n' "$@" >&2
+  return 1
+}
+
+# How many runs there are.
+runs_in() { find "$1" -mindepth 1 -maxdepth 1 | wc -l; }
+
+# train RANKS RUNS_DIR OPTION…: without mpirun for 1.
+train() {
+  local ranks=$1 runs=$2
+  shift 2
+  if [ "$ranks" = 1 ]; then
+    "$trainer" $small --runs-dir "$runs" "$@"
+  else
+    mpirun -np "$ranks" --oversubscribe "$trainer" $small --runs-dir "$runs" "$@"
+  fi
+}
+
+# The part of metrics.csv that is no time: epoch, step, loss, learning rate.
+curve() { cut -d, -f1-4 "$1"/metrics.csv; }
+
+# equal ONE OTHER: both runs have the same losses at each step, bit for bit, and the same model.
+equal() {
+  diff <(curve "$1") <(curve "$2")
+  cmp "$1/model.safetensors" "$2/model.safetensors"
+  [ "$(value "$1" "['epochs'][-1]['train_loss']")" = "$(value "$2" "['epochs'][-1]['train_loss']")" ]
+  [ "$(value "$1" "['epochs'][-1]['validation_loss']")" = "$(value "$2" "['epochs'][-1]['validation_loss']")" ]
+}
+
+# A run that is as if a step of it had been its last: only what was saved at STEP is left. Rows, epochs and files
+# that a killed run would have written after it stay where they are.
+cut_back_to() {
+  local folder=$1 step=$2 file
+  for file in "$folder"/checkpoints/epoch_*; do
+    [[ $file == *_step_$(printf %08d "$step").safetensors ]] || rm "$file"
+  done
+  sed -i 's/"exit_reason": "[^"]*"/"exit_reason": "running"/' "$folder/run.json"
+  rm -f "$folder/model.safetensors"
+}
+
+# await FILE PATTERN: until a line of the file matches, at most 60 s.
+await() {
+  local end=$((SECONDS + 60))
+  until grep -qs -- "$2" $1; do
+    ((SECONDS < end)) || fail "no '$2' in $1" "$(cat out 2>/dev/null)" || return
+    sleep 0.05
+  done
+}
+
+await_first_steps() { await "$1/*/metrics.csv" '^1,'; }
+
+@test "an interrupted run has the losses of one that was not, bit for bit: every optimizer, 1 rank" {
+  for options in "--optimizer adam --schedule cosine --warmup-steps 3" "--optimizer sgd --lr 0.01 --clip-grad-norm 1" \
+    "--optimizer adamw --accumulate 2" "--precision bf16 --optimizer sgd --momentum 0"; do
+    rm -rf whole parts
+    step=$((RANDOM % 39 + 1))
+    echo "$options, interrupted after step $step"
+    train 1 whole $options --checkpoint-every 0 >/dev/null
+    train 1 parts $options --checkpoint-every 1s --keep-checkpoints 100 >/dev/null
+    cut_back_to parts/* "$step"
+    train 1 parts $options --resume auto >out
+    grep -q "^resumed from .*_step_$(printf %08d "$step").safetensors: epoch [12], after step $step\$" out
+    equal whole/* parts/*
+    [ "$(runs_in parts)" = 1 ]
+    [ "$(value parts/* "['resumed'][0]['step']")" = "$step" ]
+    [ "$(value parts/* "['exit_reason']")" = finished ]
+    [ "$(value parts/* "['epochs'].__len__()")" = 2 ]
+    [ "$(value parts/* "['totals']['images']")" = 1280 ]
+  done
+}
+
+@test "2 ranks: bit for bit" {
+  need_mpirun
+  step=$((RANDOM % 39 + 1))
+  echo "interrupted after step $step"
+  train 2 whole --checkpoint-every 0 >/dev/null
+  train 2 parts --checkpoint-every 1s --keep-checkpoints 100 >/dev/null
+  cut_back_to parts/* "$step"
+  train 2 parts --resume auto
+  equal whole/* parts/*
+}
+
+@test "resnet50 with its batch norms: bit for bit" {
+  resnet="--data $data --image-size 32 --batch-size 8 --limit-samples 32 --threads 1 --epochs 2 --no-tensorboard"
+  "$trainer" $resnet --runs-dir whole >/dev/null
+  "$trainer" $resnet --runs-dir parts --checkpoint-every 3s --keep-checkpoints 9 >/dev/null
+  cut_back_to parts/* 6
+  "$trainer" $resnet --runs-dir parts --resume auto >/dev/null
+  equal whole/* parts/*
+}
+
+@test "3 ranks: within 1e-6, and bit for bit with --deterministic" {
+  need_mpirun
+  for option in "" --deterministic; do
+    rm -rf whole parts
+    train 3 whole --batch-size 24 $option >/dev/null
+    train 3 parts --batch-size 24 $option --checkpoint-every 10s --keep-checkpoints 9 >/dev/null
+    cut_back_to parts/* 10
+    train 3 parts --batch-size 24 $option --resume auto >/dev/null
+    if [ -n "$option" ]; then
+      equal whole/* parts/*
+    else
+      run python3 "$BATS_TEST_DIRNAME/compare_losses.py" 54 whole/*/metrics.csv parts/*/metrics.csv 1e-6
+      echo "$output"
+      [ "$status" -eq 0 ]
+    fi
+  done
+}
+
+@test "another number of ranks goes on with the samples that are left" {
+  need_mpirun
+  train 1 whole --batch-size 24 --limit-samples 600 >/dev/null
+  for ranks in "1 2" "2 1" "4 3"; do
+    rm -rf parts
+    train ${ranks% *} parts --batch-size 24 --limit-samples 600 --checkpoint-every 13s --keep-checkpoints 9 >/dev/null
+    cut_back_to parts/* 13
+    train ${ranks#* } parts --batch-size 24 --limit-samples 600 --resume auto >/dev/null
+    run python3 "$BATS_TEST_DIRNAME/compare_losses.py" 50 whole/*/metrics.csv parts/*/metrics.csv
+    echo "$ranks: $output"
+    [ "$status" -eq 0 ]
+    [ "$(value parts/* "['resumed'][0]['world_size']")" = "${ranks#* }" ]
+    [ "$(value parts/* "['ranks'].__len__()")" = "${ranks#* }" ]
+  done
+}
+
+@test "each signal ends the run in order with exit code 46, and it goes on" {
+  # The long run is resumed each time; a rank's signal is enough.
+  "$trainer" $long --runs-dir runs --checkpoint-every 0 >out 2>&1 &
+  job=$!
+  before=0
+  for signal in TERM INT USR1 USR2; do
+    await out 'first step done'
+    kill -s $signal "$job"
+    status=0
+    wait "$job" || status=$?
+    cat out
+    [ "$status" -eq 46 ]
+    [ "$(value runs/* "['exit_reason']")" = "signal $signal" ]
+    grep -q "^stopped (signal $signal) after step [0-9]*, saved as epoch_.*; to go on: --resume runs/" out
+    step=$(sed -n 's/^stopped .* after step \([0-9]*\),.*/\1/p' out)
+    [ "$step" -gt "$before" ]
+    [ "$(tail -n 1 runs/*/metrics.csv | cut -d, -f2)" = "$step" ]
+    before=$step
+    # A background job of a shell without job control ignores SIGINT; the trainer catches it all the same.
+    rm out
+    "$trainer" $long --runs-dir runs --checkpoint-every 0 --resume runs/* >out 2>&1 &
+    job=$!
+  done
+  await out 'first step done'
+  kill -KILL "$job"
+  wait "$job" || true
+  [ "$(value runs/* "['resumed'].__len__()")" = 4 ]
+  [ "$(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | uniq -d | wc -l)" = 0 ]
+}
+
+@test "2 ranks: a signal to one of them stops both after one step, with exit code 46" {
+  need_mpirun
+  mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs >out 2>&1 &
+  job=$!
+  await_first_steps runs
+  kill -USR1 "$(value runs/* "['ranks'][1]['pid']")"
+  status=0
+  wait "$job" || status=$?
+  cat out
+  [ "$status" -eq 46 ]
+  [ "$(value runs/* "['exit_reason']")" = "signal USR1" ]
+  grep -q 'end: signal USR1' runs/*/rank_01.log
+  run -46 mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs --resume auto --time-limit 1
+  [ "$(value runs/* "['exit_reason']")" = "time limit" ]
+}
+
+@test "a second signal ends the run at once" {
+  # Its first step never ends: it waits for a rank that is stopped.
+  need_mpirun
+  mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs >out 2>&1 &
+  job=$!
+  await_first_steps runs
+  first=$(value runs/* "['ranks'][0]['pid']")
+  other=$(value runs/* "['ranks'][1]['pid']")
+  kill -STOP "$other"
+  kill -USR1 "$first"
+  end=$((SECONDS + 30))
+  while kill -0 "$first" 2>/dev/null; do
+    ((SECONDS < end)) || fail "rank 0 goes on" || return
+    sleep 1
+    kill -USR1 "$first" 2>/dev/null || true
+  done
+  kill -CONT "$other" 2>/dev/null || true
+  status=0
+  wait "$job" || status=$?
+  [ "$status" -eq 138 ]
+}
+
+@test "--time-limit leaves in time, with exit code 46" {
+  begin=$SECONDS
+  run -46 "$trainer" $long --runs-dir runs --time-limit 0:08
+  [ $((SECONDS - begin)) -le 9 ]
+  [ "$(value runs/* "['exit_reason']")" = "time limit" ]
+  [ -n "$(ls runs/*/checkpoints/)" ]
+}
+
+@test "a kill -9 at any moment of a save leaves a checkpoint that can be read: 50 times" {
+  # Every step saves, so that almost every moment is one of a save.
+  "$trainer" $long --runs-dir runs --checkpoint-every 1s >out 2>&1 &
+  job=$!
+  await_first_steps runs
+  await out 'first step done'
+  last=0
+  for ((kills = 1; kills <= 50; ++kills)); do
+    sleep "0.$(printf %03d $((RANDOM % 200)))"
+    kill -KILL "$job"
+    wait "$job" || true
+    rm out
+    "$trainer" $long --runs-dir runs --checkpoint-every 1s --resume auto >out 2>&1 &
+    job=$!
+    await out 'first step done'
+    run ! grep -E 'cannot be used|new run' out
+    step=$(sed -n 's/^resumed from .* after step \([0-9]*\)$/\1/p' out)
+    [ "$step" -gt "$last" ] || fail "kill $kills: resumed after step $step, before that after $last" "$(cat out)"
+    last=$step
+  done
+  kill -KILL "$job"
+  wait "$job" || true
+  [ "$(runs_in runs)" = 1 ]
+  # The rows are those of one run: each step once.
+  diff <(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | head -n "$last") <(seq "$last")
+}
+
+@test "the newest checkpoints and the best one are kept" {
+  train 1 runs --epochs 4 --keep-checkpoints 2 >/dev/null
+  cd runs/*/checkpoints
+  [ "$(ls -A)" = $'best.safetensors\nepoch_0003_step_00000060.safetensors\nepoch_0004_step_00000080.safetensors' ] || fail "$(ls -A)"
+  python3 - "$PWD" <<'PY'
+import json, struct, sys
+folder = sys.argv[1]
+raw = open(folder + "/best.safetensors", "rb").read()
+meta = json.loads(raw[8:8 + struct.unpack("<Q", raw[:8])[0]])["__metadata__"]
+state = json.loads(meta["state"])
+epochs = json.load(open(folder + "/../run.json"))["epochs"]
+best = max(epochs, key=lambda e: (e["validation_accuracy"], -e["validation_loss"]))
+assert state["best"]["epoch"] == best["epoch"] == state["epoch"] - 1, (state["best"], best)
+PY
+}
+
+@test "--resume auto takes the run of the same options, and none that is in use" {
+  train 1 runs --resume auto >out
+  grep -q '^no unfinished run of this configuration in runs: a new run begins$' out
+  cut_back_to runs/* 20
+  # Other options, another comment, another number of epochs: a run of their own each.
+  train 1 runs --resume auto --lr 1e-3 >out
+  grep -q 'a new run begins' out
+  train 1 runs --resume auto --comment other >out
+  grep -q 'a new run begins' out
+  train 1 runs --resume auto --epochs 3 >out
+  grep -q 'a new run begins' out
+  [ "$(runs_in runs)" = 4 ]
+  # Copied data are the same data.
+  cp -r "$data" copy
+  train 1 runs --resume auto --data copy >out
+  grep -q '^resumed from' out
+  [ "$(runs_in runs)" = 4 ]
+
+  "$trainer" $long --runs-dir busy --checkpoint-every 1s >first 2>&1 &
+  job=$!
+  await_first_steps busy
+  run -47 "$trainer" $long --resume busy/*
+  [[ $output == *"belongs to process $job on"* ]]
+  rm out
+  "$trainer" $long --runs-dir busy --resume auto --checkpoint-every 0 >out 2>&1 &
+  other=$!
+  await out 'first step done'
+  kill -KILL "$job" "$other"
+  grep -q "is left to process $job on" out
+  grep -q 'a new run begins' out
+  [ "$(runs_in busy)" = 2 ]
+}
+
+@test "two tasks of a sweep go on with their own run each" {
+  for task in 0 1; do train 1 runs --comment "task $task" --checkpoint-every 7s >/dev/null; done
+  for task in 0 1; do cut_back_to runs/*task-$task 35; done
+  for task in 0 1; do
+    train 1 runs --comment "task $task" --resume auto >out
+    grep -q "^resumed from runs/.*_task-$task/checkpoints/" out
+  done
+  [ "$(runs_in runs)" = 2 ]
+}
+
+@test "a damaged newest checkpoint: the one before it is taken, and a line says so" {
+  train 1 whole >/dev/null
+  for damage in 'truncate -s -100' 'dd conv=notrunc bs=1 seek=900000 if=/dev/zero count=1000 status=none of='; do
+    rm -rf runs
+    train 1 runs --checkpoint-every 15s >/dev/null
+    sed -i 's/"finished"/"running"/' runs/*/run.json
+    if [[ $damage == dd* ]]; then
+      $damage"$(echo runs/*/checkpoints/*_step_00000040.safetensors)"
+    else
+      $damage runs/*/checkpoints/*_step_00000040.safetensors
+    fi
+    train 1 runs --resume auto >out
+    cat out
+    grep -q '^checkpoint epoch_0002_step_00000040.safetensors cannot be used and is left out: ' out
+    grep -q '^resumed from .*epoch_0001_step_00000030.safetensors' out
+    equal whole/* runs/*
+  done
+  # None is left: a named run is an error, auto begins anew.
+  sed -i 's/"finished"/"running"/' runs/*/run.json
+  for file in runs/*/checkpoints/*; do echo nothing >"$file"; done
+  run -28 train 1 runs --resume runs/*
+  [[ $output == *"that can be used"* ]]
+  train 1 runs --resume auto >out
+  grep -q 'a new run begins' out
+}
+
+@test "a run of another configuration is refused, naming each option with both values" {
+  train 1 runs >/dev/null
+  sed -i 's/"finished"/"running"/' runs/*/run.json
+  run -2 train 1 runs --resume runs/* --lr 0.5 --seed 3 --model resnet50 --limit-samples 64
+  echo "$output"
+  [[ $output == *"--lr is 0.5, and 0.0001 in the run"* ]]
+  [[ $output == *"--seed is 3, and 1234 in the run"* ]]
+  [[ $output == *"--model is resnet50, and mnistnet in the run"* ]]
+  [[ $output == *"--data is 64 images"*"and 640 images"* ]]
+  run -2 train 1 runs --resume runs/* --epochs 1
+  [[ $output == *"--epochs is 1, and 2 in the run"* ]]
+  run -27 train 1 runs --resume nowhere
+  for bad in "--checkpoint-every x" "--checkpoint-every -1" "--checkpoint-every 3h" "--keep-checkpoints 0" \
+    "--time-limit 0" "--time-limit 1:60" "--time-limit soon"; do
+    run -2 "$trainer" --data "$data" $bad
+    [[ $output == *"${bad%% *}"* ]]
+  done
+}
+
+@test "a finished run is not resumed, unless it is to have more epochs" {
+  train 1 runs >/dev/null
+  run -2 train 1 runs --resume runs/*
+  [[ $output == *"is finished, after 2 epochs"*"more --epochs"* ]]
+  train 1 whole --epochs 3 >/dev/null
+  train 1 runs --epochs 3 --resume "$(basename runs/*)" >/dev/null
+  equal whole/* runs/*
+}

@@ -1,0 +1,363 @@
+#include <gtest/gtest.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hpcboot/torch/distributed_sampler.hpp"
+#include "loop/agreement.hpp"
+#include "loop/checkpoint_file.hpp"
+#include "loop/checkpoint_folder.hpp"
+#include "loop/checkpoint_interval.hpp"
+#include "loop/checkpoint_writer.hpp"
+#include "loop/optimizer.hpp"
+#include "loop/run_identity.hpp"
+#include "loop/train_options.hpp"
+#include "models/model.hpp"
+#include "record/run_lock.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using test::expect_error;
+using test::TemporaryFolder;
+
+/// A model and its optimizer, in training.
+struct Training {
+  explicit Training(const std::string& name) {
+    options.optimizer = name;
+    torch::manual_seed(1);
+    model = models::make_model("mnistnet", 1);
+    optimizer = make_optimizer(model->parameters(), options);
+  }
+
+  void step(int number) {
+    torch::manual_seed(static_cast<std::uint64_t>(number));
+    const torch::Tensor images = torch::rand({4, 1, 28, 28});
+    optimizer->zero_grad();
+    model->forward(images).square().sum().backward();
+    optimizer->step();
+  }
+
+  std::vector<NamedTensor> tensors() const { return training_tensors(*model, *optimizer); }
+
+  OptimizationOptions options;
+  std::shared_ptr<models::Model> model;
+  std::unique_ptr<torch::optim::Optimizer> optimizer;
+};
+
+TrainingState some_state() {
+  TrainingState state;
+  state.epoch = 3;
+  state.step = 25;
+  state.progress.steps = 5;
+  state.progress.loss_sum = 0.1 + 0.2;
+  state.progress.loss_images = 1.0 / 3;
+  state.scaler = GradScaler::State{1024, 7, 2};
+  state.best = BestValidation{2, 0.75, 0.5};
+  state.world_size = 4;
+  state.devices = 8;
+  state.identity = {{"lr", 1e-4}, {"model", "mnistnet"}};
+  return state;
+}
+
+Checkpoint copy_of(const Training& training) {
+  Checkpoint checkpoint{some_state(), {}};
+  for (const NamedTensor& one : training.tensors()) {
+    checkpoint.tensors.push_back({one.name, one.tensor.detach().clone()});
+  }
+  return checkpoint;
+}
+
+void expect_equal(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].name, b[i].name);
+    EXPECT_TRUE(torch::equal(a[i].tensor, b[i].tensor)) << a[i].name;
+  }
+}
+
+TEST(CheckpointInterval, IsParsed) {
+  using Unit = CheckpointInterval::Unit;
+  const auto is = [](const char* text, std::int64_t count, Unit unit) {
+    const CheckpointInterval interval = parse_checkpoint_interval(text);
+    EXPECT_EQ(interval.count, count) << text;
+    EXPECT_EQ(interval.unit, unit) << text;
+  };
+  is("1e", 1, Unit::epochs);
+  is("3", 3, Unit::epochs);
+  is("500s", 500, Unit::steps);
+  is("10m", 10, Unit::minutes);
+  is("0", 0, Unit::epochs);
+  for (const char* bad : {"", "e", "x", "-1", "1h", "1.5e", "1 e", "99999999999s"}) {
+    EXPECT_THROW(parse_checkpoint_interval(bad), UsageError) << bad;
+  }
+}
+
+TEST(TimeLimit, IsParsed) {
+  const std::pair<const char*, int> cases[] = {
+      {"90", 90},    {"90s", 90},       {"30m", 1800},   {"2h", 7200},
+      {"2:30", 150}, {"1:02:03", 3723}, {"90:00", 5400}, {"48:00:00", 172800}};
+  for (const auto& [text, seconds] : cases) {
+    EXPECT_EQ(parse_time_limit(text).count(), seconds) << text;
+  }
+  for (const char* bad : {"", "0", "0m", ":", "1:", "1:60", "1:00:60", "1:2:3:4", "-5", "5d"}) {
+    EXPECT_THROW(parse_time_limit(bad), UsageError) << bad;
+  }
+}
+
+TEST(CheckpointFile, BringsBackEveryBitOfEveryOptimizer) {
+  const TemporaryFolder folder;
+  for (const char* name : {"adam", "adamw", "sgd"}) {
+    Training whole(name);
+    for (int i = 0; i < 3; ++i) whole.step(i);
+    write_checkpoint(copy_of(whole), folder.path() / "c.safetensors");
+    for (int i = 3; i < 6; ++i) whole.step(i);
+
+    Training resumed(name);
+    resumed.step(99);
+    const Checkpoint read = read_checkpoint(folder.path() / "c.safetensors");
+    restore_training_tensors(read.tensors, *resumed.model, *resumed.optimizer, "c");
+    for (int i = 3; i < 6; ++i) resumed.step(i);
+    expect_equal(whole.tensors(), resumed.tensors());
+  }
+}
+
+TEST(CheckpointFile, BringsBackTheStateExactly) {
+  const TemporaryFolder folder;
+  const TrainingState before = some_state();
+  write_checkpoint({before, {{"model.x", torch::arange(3)}}}, folder.path() / "c.safetensors");
+  const TrainingState after = read_checkpoint(folder.path() / "c.safetensors").state;
+  EXPECT_EQ(to_json(after), to_json(before));
+  EXPECT_EQ(after.progress.loss_sum, before.progress.loss_sum);
+  EXPECT_EQ(after.progress.loss_images, before.progress.loss_images);
+  EXPECT_EQ(after.scaler->scale, 1024);
+  EXPECT_EQ(after.best->epoch, 2);
+}
+
+TEST(CheckpointFile, IsRefusedWhenAnyByteIsWrong) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "c.safetensors";
+  write_checkpoint({some_state(), {{"model.x", torch::arange(40)}}}, file);
+  const std::string good = test::read_text(file);
+  const auto refused = [&](const std::string& bytes) {
+    std::ofstream(file, std::ios::binary) << bytes;
+    try {
+      read_checkpoint(file);
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::malformed_file;
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 4);
+    // Padding and the key "format", which nobody reads, may change.
+    if (good[i] == ' ' || (i > 0 && good.substr(8, i).find("\"format\"") != std::string::npos &&
+                           i < good.find("\"pt\"") + 4)) {
+      continue;
+    }
+    EXPECT_TRUE(refused(bad)) << "byte " << i << " of " << good.size();
+  }
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{7}, good.size() / 2, good.size() - 1}) {
+    EXPECT_TRUE(refused(good.substr(0, size))) << size;
+  }
+  EXPECT_TRUE(refused(good + "x"));
+  EXPECT_FALSE(refused(good));
+}
+
+TEST(CheckpointFile, OfAnotherModelIsRefusedAndChangesNothing) {
+  Training adam("adam");
+  adam.step(0);
+  Checkpoint checkpoint = copy_of(adam);
+  Training other("sgd");
+  other.step(1);
+  const Checkpoint before = copy_of(other);
+  const auto restore = [&](const std::vector<NamedTensor>& tensors) {
+    return [&other, tensors] {
+      restore_training_tensors(tensors, *other.model, *other.optimizer, "file");
+    };
+  };
+  auto missing = before.tensors;
+  missing.erase(missing.begin());
+  expect_error(ErrorCode::malformed_file, restore(missing), "no tensor 'model.conv1.weight'");
+  auto reshaped = before.tensors;
+  reshaped[0].tensor = reshaped[0].tensor.flatten();
+  expect_error(ErrorCode::malformed_file, restore(reshaped), "of shape");
+  auto more = before.tensors;
+  more.push_back({"model.other", torch::zeros(1)});
+  expect_error(ErrorCode::malformed_file, restore(more), "unknown to this model");
+  expect_equal(other.tensors(), before.tensors);
+}
+
+TEST(CheckpointFolder, IsListedNewestFirstAndCleaned) {
+  const TemporaryFolder folder;
+  const auto touch = [&](const std::string& name) { std::ofstream(folder.path() / name) << "x"; };
+  for (const auto& [epochs, step] : {std::pair{0, 20}, {1, 20}, {0, 9}, {1, 100}}) {
+    touch(checkpoint_name(epochs, step));
+  }
+  touch(kBestCheckpoint);
+  touch("epoch_1_step_2.safetensors");
+  touch("." + checkpoint_name(2, 200) + ".1-0.tmp");
+  const auto names = [&] {
+    std::vector<std::string> list;
+    for (const auto& path : checkpoints_in(folder.path())) list.push_back(path.filename().string());
+    return list;
+  };
+  EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20),
+                                               checkpoint_name(0, 20), checkpoint_name(0, 9)}));
+  remove_older_checkpoints(folder.path(), 2);
+  EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20)}));
+  remove_unfinished_checkpoints(folder.path());
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(folder.path())) {
+    ++files;
+  }
+  EXPECT_EQ(files, 4U) << "two, the best and the foreign one";
+  EXPECT_TRUE(checkpoints_in(folder.path() / "absent").empty());
+}
+
+TEST(CheckpointWriter, WritesWhatWasThereWhenItWasCalled) {
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path() / "checkpoints", 2);
+  torch::Tensor tensor = torch::zeros({1000});
+  TrainingState state = some_state();
+  for (int i = 0; i < 5; ++i) {
+    tensor.fill_(i);
+    state.step = i;
+    writer.save(state, {{"model.x", tensor}}, {true, i == 2});
+    tensor.fill_(-1);  // training goes on
+  }
+  writer.finish();
+  const auto files = checkpoints_in(folder.path() / "checkpoints");
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(writer.newest(), files[0]);
+  EXPECT_GT(writer.longest_save_seconds(), 0);
+  EXPECT_TRUE(
+      torch::equal(read_checkpoint(files[0]).tensors.at(0).tensor, torch::full({1000}, 4.F)));
+  EXPECT_TRUE(
+      torch::equal(read_checkpoint(files[1]).tensors.at(0).tensor, torch::full({1000}, 3.F)));
+  EXPECT_TRUE(torch::equal(
+      read_checkpoint(folder.path() / "checkpoints" / kBestCheckpoint).tensors.at(0).tensor,
+      torch::full({1000}, 2.F)));
+}
+
+TEST(CheckpointWriter, TellsAFailureAtTheNextOccasion) {
+  const TemporaryFolder folder;
+  CheckpointWriter writer(folder.path() / "checkpoints", 2);
+  std::filesystem::remove_all(folder.path() / "checkpoints");
+  writer.save(some_state(), {{"model.x", torch::zeros(1)}}, {true, false});
+  expect_error(
+      ErrorCode::unwritable_output, [&] { writer.finish(); }, "checkpoints");
+  writer.check();  // once is enough
+}
+
+TEST(RunLock, HasOneHolder) {
+  const TemporaryFolder folder;
+  const record::LockHolder self{"n1", 12, "4711"};
+  EXPECT_FALSE(record::RunLock::last_holder(folder.path()));
+  {
+    const auto lock = record::RunLock::try_take(folder.path(), self);
+    ASSERT_TRUE(lock);
+    EXPECT_FALSE(record::RunLock::try_take(folder.path(), {"n2", 13, ""}));
+    const auto holder = record::RunLock::last_holder(folder.path());
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->host, "n1");
+    EXPECT_EQ(holder->pid, 12);
+    EXPECT_EQ(holder->job_id, "4711");
+  }
+  EXPECT_FALSE(record::RunLock::last_holder(folder.path()));
+  EXPECT_TRUE(record::RunLock::try_take(folder.path(), self));
+}
+
+TEST(RunIdentity, NamesWhatDiffers) {
+  const record::Json a = {{"lr", 0.1}, {"model", "mnistnet"}, {"batch_size", 32}};
+  record::Json b = a;
+  EXPECT_TRUE(differences(a, b).empty());
+  b["lr"] = 0.2;
+  b["batch_size"] = 64;
+  b["sync_bn"] = true;
+  EXPECT_EQ(differences(a, b),
+            (std::vector<std::string>{"--batch-size is 32, and 64 in the run",
+                                      "--lr is 0.1, and 0.2 in the run",
+                                      "--sync-bn is not set, and true in the run"}));
+}
+
+// What EpochTrainer relies on: steps of a global batch take the same samples on any number of
+// ranks.
+TEST(Resuming, OnOtherRanksLeavesOutNoSampleAndRepeatsNone) {
+  constexpr std::int64_t kSamples = 100;
+  constexpr std::int64_t kBatch = 12;
+  const auto samples = [](int ranks, std::int64_t from_step, std::int64_t to_step) {
+    std::vector<std::int64_t> all;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto own = DistributedSampler(kSamples, ranks, rank, {true, 5}).indices(3);
+      const std::int64_t local = kBatch / ranks;
+      for (std::int64_t i = from_step * local;
+           i < std::min<std::int64_t>(to_step * local, static_cast<std::int64_t>(own.size()));
+           ++i) {
+        all.push_back(own[static_cast<std::size_t>(i)]);
+      }
+    }
+    return all;
+  };
+  for (const auto& [before, after] : {std::pair{1, 2}, {2, 1}, {4, 3}, {3, 4}, {1, 12}}) {
+    for (std::int64_t step = 0; step <= 9; ++step) {
+      std::vector<std::int64_t> seen = samples(before, 0, step);
+      const std::vector<std::int64_t> rest = samples(after, step, 9);
+      seen.insert(seen.end(), rest.begin(), rest.end());
+      const std::set<std::int64_t> distinct(seen.begin(), seen.end());
+      EXPECT_EQ(distinct.size(), static_cast<std::size_t>(kSamples));
+      // More than the samples is the padding of those who end the epoch, at most.
+      EXPECT_LT(seen.size() - distinct.size(), static_cast<std::size_t>(std::max(before, after)));
+    }
+  }
+}
+
+TEST(Agreement, BringsEveryRankToTheSameDecisionAtTheSameStep) {
+  constexpr int kRanks = 3;
+  constexpr int kSteps = 200;
+  std::vector<int> stopped_at(kRanks, -1);
+  std::vector<int> saved_at(kRanks, -1);
+  std::vector<int> signals(kRanks, 0);
+  const auto thrown = testing_support::run_ranks({0, 1, 2}, kRanks, [&](const Resolution& me) {
+    const auto rank = static_cast<std::size_t>(me.placement.rank);
+    Team team(me, make_process_group(me, Env()));
+    Agreement agreement(team);
+    for (int step = 1; step <= kSteps; ++step) {
+      Wishes own;
+      // The signals come at different steps; the clock of rank 0 alone counts.
+      if (rank > 0 && step > 20 * static_cast<int>(rank)) own.signal = SIGUSR1;
+      own.checkpoint = rank == 0 ? step > 5 && saved_at[0] < 0 : true;
+      const Wishes all = agreement.ask(own, rank == 0 ? 0.1 : 0.3, step == kSteps);
+      if (all.checkpoint && saved_at[rank] < 0) saved_at[rank] = step;
+      if (all.stop()) {
+        stopped_at[rank] = step;
+        signals[rank] = all.signal;
+        break;
+      }
+    }
+    team.finish();
+  });
+  for (const auto& failure : thrown) EXPECT_FALSE(failure);
+  EXPECT_EQ(stopped_at, std::vector<int>(kRanks, stopped_at[0]));
+  EXPECT_EQ(saved_at, std::vector<int>(kRanks, saved_at[0]));
+  EXPECT_EQ(signals, std::vector<int>(kRanks, SIGUSR1));
+  // Asked every fifth step of 0.1 s.
+  EXPECT_GT(stopped_at[0], 20);
+  EXPECT_LE(stopped_at[0], 26);
+  EXPECT_LE(saved_at[0], 11);
+}
+
+}  // namespace
+}  // namespace hpcboot::train

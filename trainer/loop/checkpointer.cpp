@@ -1,0 +1,120 @@
+#include "loop/checkpointer.hpp"
+
+#include <algorithm>
+
+#include "loop/stop_request.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Unit = CheckpointInterval::Unit;
+
+/// What is to be left of --time-limit after the last save, for the ranks to part.
+constexpr double kSpareSeconds = 2;
+/// A slow disk, by which the first save is reckoned.
+constexpr double kBytesPerSecond = 100e6;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
+                           const record::Json& identity, EpochTrainer& trainer, Team& team,
+                           Clock::time_point begin, double runtime_before)
+    : options_(options),
+      interval_(parse_checkpoint_interval(options.checkpoint_every)),
+      time_limit_(options.time_limit.empty() ? std::chrono::seconds(0)
+                                             : parse_time_limit(options.time_limit)),
+      identity_(identity),
+      trainer_(trainer),
+      agreement_(team),
+      begin_(begin),
+      last_save_(Clock::now()),
+      runtime_before_(runtime_before),
+      best_(trainer.state().best) {
+  if (!team.is_first()) return;
+  writer_.emplace(folder.checkpoints(), static_cast<std::size_t>(options.keep_checkpoints));
+}
+
+double Checkpointer::runtime() const {
+  return runtime_before_ + seconds_since(begin_);
+}
+
+std::filesystem::path Checkpointer::newest() const {
+  return writer_ ? writer_->newest() : std::filesystem::path();
+}
+
+bool Checkpointer::time_is_up(double seconds) const {
+  if (time_limit_.count() == 0 || !writer_) return false;
+  double save = writer_->longest_save_seconds();
+  if (save == 0) {
+    for (const NamedTensor& one : trainer_.tensors()) {
+      save += static_cast<double>(one.tensor.nbytes()) / kBytesPerSecond;
+    }
+  }
+  // The decision comes after a step more, and a save may take longer than those before.
+  const double needed = 2 * seconds + 1.5 * save + kSpareSeconds;
+  return seconds_since(begin_) + needed >= static_cast<double>(time_limit_.count());
+}
+
+Wishes Checkpointer::ask(double seconds, bool now) {
+  Wishes own;
+  own.signal = stop_signal();
+  own.time_is_up = time_is_up(seconds);
+  own.checkpoint = interval_.unit == Unit::minutes && interval_.count > 0 &&
+                   seconds_since(last_save_) >= 60.0 * static_cast<double>(interval_.count);
+  const Wishes all = agreement_.ask(own, seconds, now);
+  if (all.stop()) stop_reason_ = all.reason();
+  return all;
+}
+
+AfterStep Checkpointer::after_step(double seconds, bool last) {
+  if (writer_) writer_->check();
+  const Wishes all = ask(seconds, last);
+  if (all.stop()) return AfterStep::save_and_stop;
+  const bool by_steps = interval_.unit == Unit::steps && interval_.count > 0 &&
+                        trainer_.state().step % interval_.count == 0;
+  return by_steps || all.checkpoint ? AfterStep::save : AfterStep::go_on;
+}
+
+bool Checkpointer::interrupts_validation(double seconds) {
+  if (!ask(seconds, false).stop()) return false;
+  // The epoch's steps are all done: what is saved goes on with its validation.
+  save();
+  return true;
+}
+
+void Checkpointer::save() {
+  save({true, false});
+}
+
+void Checkpointer::save(CheckpointWriter::Kind kind) {
+  if (kind.regular) last_save_ = Clock::now();
+  if (!writer_) return;
+  TrainingState state = trainer_.state();
+  state.best = best_;
+  state.identity = identity_;
+  state.runtime_seconds = runtime();
+  writer_->save(state, trainer_.tensors(), kind);
+}
+
+void Checkpointer::end_epoch(const BestValidation& validation) {
+  CheckpointWriter::Kind kind;
+  kind.best = !best_ || best_->is_beaten_by(validation);
+  if (kind.best) best_ = validation;
+  if (interval_.count == 0) return;
+  // The end of the run is kept in any case: it can be made longer with more --epochs.
+  const int done = trainer_.state().epoch - 1;
+  kind.regular =
+      done == options_.epochs || (interval_.unit == Unit::epochs && done % interval_.count == 0);
+  if (kind.regular || kind.best) save(kind);
+}
+
+void Checkpointer::finish() {
+  if (writer_) writer_->finish();
+}
+
+}  // namespace hpcboot::train

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "loop/agreement.hpp"
+#include "loop/checkpoint_interval.hpp"
+#include "loop/checkpoint_writer.hpp"
+#include "loop/epoch_trainer.hpp"
+#include "loop/team.hpp"
+#include "loop/train_options.hpp"
+#include "record/run_folder.hpp"
+
+namespace hpcboot::train {
+
+/// When a run saves its state and when it stops early, decided by all ranks together, and the
+/// saving itself, by rank 0.
+class Checkpointer {
+ public:
+  /// @param identity run_identity(), which every checkpoint bears
+  /// @param begin when the process started: --time-limit counts from there
+  /// @param runtime_before of the run's earlier starts, in seconds
+  /// @throws UsageError; Error{unwritable_output}
+  Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
+               const record::Json& identity, EpochTrainer& trainer, Team& team,
+               std::chrono::steady_clock::time_point begin, double runtime_before);
+
+  /// To be asked after every step. Collective.
+  /// @throws Error{unwritable_output} where an earlier checkpoint could not be written
+  AfterStep after_step(double seconds, bool last);
+
+  /// Whether validation is to be broken off: to be asked on all ranks equally often. Collective.
+  bool interrupts_validation(double seconds);
+
+  /// Saves the trainer's state: training goes on at once.
+  /// @throws Error{unwritable_output}
+  void save();
+
+  /// An epoch and its validation are over, and the trainer's state is the next one's beginning.
+  /// @throws Error{unwritable_output}
+  void end_epoch(const BestValidation& validation);
+
+  /// Waits until everything is on the disk. @throws Error{unwritable_output}
+  void finish();
+
+  /// Why the run stopped early: "signal TERM", "time limit"; empty where it did not.
+  const std::string& stop_reason() const { return stop_reason_; }
+  /// That training waited for checkpoints, in seconds. 0 on all ranks but the first.
+  double waited_seconds() const { return writer_ ? writer_->waited_seconds() : 0; }
+  /// The newest one on the disk; empty before, and on all ranks but the first.
+  std::filesystem::path newest() const;
+
+ private:
+  Wishes ask(double seconds, bool now);
+  bool time_is_up(double seconds) const;
+  double runtime() const;
+  void save(CheckpointWriter::Kind kind);
+
+  const TrainOptions& options_;
+  const CheckpointInterval interval_;
+  const std::chrono::seconds time_limit_;
+  const record::Json& identity_;
+  EpochTrainer& trainer_;
+  Agreement agreement_;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point last_save_;
+  double runtime_before_;
+  std::optional<CheckpointWriter> writer_;  ///< rank 0's
+  std::optional<BestValidation> best_;
+  std::string stop_reason_;
+};
+
+}  // namespace hpcboot::train

@@ -1,0 +1,204 @@
+#include "loop/resume.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "loop/checkpoint_folder.hpp"
+#include "loop/run_identity.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using record::RunFolder;
+using record::RunLock;
+using record::RunRecord;
+
+/// How long a file server may take to give back the lock of a host that died.
+constexpr std::chrono::seconds kLockPatience{90};
+constexpr std::chrono::milliseconds kLockInterval{200};
+
+struct Candidate {
+  RunFolder folder;
+  RunRecord record;
+};
+
+std::int64_t epochs_of(const RunRecord& run) {
+  return run.config.value("epochs", std::int64_t{0});
+}
+
+/// The option as the run was given it: `mode` alone is recorded as what it turned out to be.
+bool is_same_kind(const TrainOptions& options, const RunRecord& run) {
+  return run.config.value("requested_mode", "") == options.mode &&
+         run.config.value("comment", "") == options.comment && epochs_of(run) == options.epochs;
+}
+
+/// A lock that this very job held before it was queued again is waited for.
+std::optional<RunLock> take_lock(const RunFolder& folder, const record::LockHolder& self) {
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  while (true) {
+    if (auto lock = RunLock::try_take(folder.path(), self)) return lock;
+    const auto holder = RunLock::last_holder(folder.path());
+    const bool was_ours = holder && !self.job_id.empty() && holder->job_id == self.job_id &&
+                          holder->host != self.host;
+    if (!was_ours || std::chrono::steady_clock::now() > deadline) return std::nullopt;
+    std::this_thread::sleep_for(kLockInterval);
+  }
+}
+
+/// The newest checkpoint that can be read.
+std::optional<std::pair<std::filesystem::path, Checkpoint>> newest_checkpoint(
+    const RunFolder& folder, const record::Json& identity, std::vector<std::string>& notes) {
+  for (const auto& file : checkpoints_in(folder.checkpoints())) {
+    try {
+      Checkpoint checkpoint = read_checkpoint(file);
+      if (checkpoint.state.identity == identity) return {{file, std::move(checkpoint)}};
+      notes.push_back(fmt::format("checkpoint {} is of another configuration and left out",
+                                  file.filename().string()));
+    } catch (const Error& error) {
+      notes.push_back(fmt::format("checkpoint {} cannot be used and is left out: {}",
+                                  file.filename().string(), error.found()));
+    }
+  }
+  return std::nullopt;
+}
+
+ResumePoint point_of(Candidate run, RunLock lock,
+                     std::pair<std::filesystem::path, Checkpoint> newest) {
+  auto& epochs = run.record.epochs;
+  epochs.erase(std::remove_if(epochs.begin(), epochs.end(),
+                              [&](const record::EpochRecord& epoch) {
+                                return epoch.epoch >= newest.second.state.epoch;
+                              }),
+               epochs.end());
+  return {run.folder, std::move(lock), std::move(run.record), std::move(newest.first),
+          std::move(newest.second)};
+}
+
+std::string who(const std::optional<record::LockHolder>& holder) {
+  if (!holder) return "another process";
+  return fmt::format("process {} on {}{}", holder->pid, holder->host,
+                     holder->job_id.empty() ? "" : ", job " + holder->job_id);
+}
+
+std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
+                                           const record::Json& identity,
+                                           const record::LockHolder& self) {
+  std::vector<Candidate> found;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(options.runs_dir, absent)) {
+    const RunFolder folder(entry.path());
+    if (!std::filesystem::exists(folder.run_json(), absent)) continue;
+    try {
+      RunRecord run = RunRecord::read(folder.run_json());
+      if (run.exit_reason != record::kFinished && run.identity == identity &&
+          is_same_kind(options, run) && !checkpoints_in(folder.checkpoints()).empty()) {
+        found.push_back({folder, std::move(run)});
+      }
+    } catch (const Error&) {
+      // Somebody else's damaged run is not this start's concern.
+    }
+  }
+  const auto is_ours = [&](const Candidate& one) {
+    return !self.job_id.empty() && one.record.job_id == self.job_id;
+  };
+  std::sort(found.begin(), found.end(), [&](const Candidate& a, const Candidate& b) {
+    if (is_ours(a) != is_ours(b)) return is_ours(a);
+    return std::make_pair(a.record.started, a.record.run) >
+           std::make_pair(b.record.started, b.record.run);
+  });
+  return found;
+}
+
+std::optional<ResumePoint> find_newest(const TrainOptions& options, const record::Json& identity,
+                                       const record::LockHolder& self,
+                                       std::vector<std::string>& notes) {
+  for (Candidate& run : runs_to_choose_from(options, identity, self)) {
+    auto lock = take_lock(run.folder, self);
+    if (!lock) {
+      notes.push_back(fmt::format("the run {} is left to {}", run.folder.name(),
+                                  who(RunLock::last_holder(run.folder.path()))));
+      continue;
+    }
+    auto newest = newest_checkpoint(run.folder, identity, notes);
+    if (newest) return point_of(std::move(run), std::move(*lock), std::move(*newest));
+  }
+  notes.push_back(fmt::format("no unfinished run of this configuration in {}: a new run begins",
+                              options.runs_dir));
+  return std::nullopt;
+}
+
+RunFolder folder_named(const TrainOptions& options) {
+  std::error_code error;
+  for (const std::filesystem::path& path :
+       {std::filesystem::path(options.resume),
+        std::filesystem::path(options.runs_dir) / options.resume}) {
+    const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
+    if (std::filesystem::exists(RunFolder(plain).run_json(), error)) return RunFolder(plain);
+  }
+  throw Error(
+      ErrorCode::unreadable_file, fmt::format("no run in '{}'", options.resume),
+      "a run folder with its run.json, or auto",
+      fmt::format("give one of the folders in {}, or leave --resume out", options.runs_dir));
+}
+
+void require_resumable(const TrainOptions& options, const Candidate& run,
+                       const record::Json& identity) {
+  const std::int64_t epochs = epochs_of(run.record);
+  if (run.record.exit_reason == record::kFinished && options.epochs <= epochs) {
+    throw UsageError(
+        fmt::format("the run {} is finished, after {} epochs; to go on with it, give "
+                    "more --epochs than that",
+                    run.folder.name(), epochs));
+  }
+  std::vector<std::string> texts = differences(identity, run.record.identity);
+  if (options.epochs < epochs) {
+    texts.push_back(fmt::format("--epochs is {}, and {} in the run", options.epochs, epochs));
+  }
+  if (texts.empty()) return;
+  std::string list;
+  for (const std::string& text : texts) list += "\n    " + text;
+  throw UsageError(
+      fmt::format("the run {} was configured differently:{}\n  give the run's "
+                  "options, or leave --resume out for a new run",
+                  run.folder.name(), list));
+}
+
+ResumePoint open_named(const TrainOptions& options, const record::Json& identity,
+                       const record::LockHolder& self, std::vector<std::string>& notes) {
+  const RunFolder folder = folder_named(options);
+  auto lock = take_lock(folder, self);
+  if (!lock) {
+    throw Error(ErrorCode::run_in_use,
+                fmt::format("the run {} belongs to {}", folder.name(),
+                            who(RunLock::last_holder(folder.path()))),
+                "a run that nobody trains", "wait for it, or end it; then resume again");
+  }
+  Candidate run{folder, RunRecord::read(folder.run_json())};
+  require_resumable(options, run, identity);
+  auto newest = newest_checkpoint(folder, identity, notes);
+  if (!newest) {
+    throw Error(ErrorCode::malformed_file,
+                notes.empty() ? fmt::format("no checkpoint in '{}'", folder.checkpoints().string())
+                              : fmt::format("no checkpoint in '{}' that can be used; {}",
+                                            folder.checkpoints().string(), notes.front()),
+                "one that was written whole", "start a new run");
+  }
+  return point_of(std::move(run), std::move(*lock), std::move(*newest));
+}
+
+}  // namespace
+
+std::optional<ResumePoint> find_resume_point(const TrainOptions& options,
+                                             const record::Json& identity,
+                                             const record::LockHolder& self,
+                                             std::vector<std::string>& notes) {
+  return options.resume == "auto" ? find_newest(options, identity, self, notes)
+                                  : open_named(options, identity, self, notes);
+}
+
+}  // namespace hpcboot::train

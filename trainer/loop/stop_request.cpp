@@ -1,0 +1,55 @@
+#include "loop/stop_request.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+namespace hpcboot::train {
+namespace {
+
+constexpr time_t kSameRequest = 2;  // seconds
+
+volatile std::sig_atomic_t caught = 0;
+volatile time_t caught_at = 0;
+
+// Async-signal-safe calls only.
+extern "C" void on_stop_signal(int number) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (caught == 0) {
+    caught_at = now.tv_sec;
+    caught = number;
+  } else if (now.tv_sec - caught_at > kSameRequest) {
+    ::_exit(128 + number);
+  }
+}
+
+}  // namespace
+
+void catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  sigemptyset(&action.sa_mask);
+  // The handlers must not interrupt each other; reads and writes go on after them.
+  for (const int number : kStopSignals) sigaddset(&action.sa_mask, number);
+  action.sa_flags = SA_RESTART;
+  for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
+}
+
+int stop_signal() {
+  return caught;
+}
+
+std::string name_of_stop_signal(int number) {
+  switch (number) {
+    case SIGTERM:
+      return "signal TERM";
+    case SIGINT:
+      return "signal INT";
+    case SIGUSR1:
+      return "signal USR1";
+    default:
+      return "signal USR2";
+  }
+}
+
+}  // namespace hpcboot::train

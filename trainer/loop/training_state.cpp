@@ -1,0 +1,106 @@
+#include "loop/training_state.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using record::Json;
+using record::JsonReader;
+
+constexpr std::string_view kNumber = "a number";
+
+double number(const JsonReader& reader, const char* key) {
+  return reader.require(key, reader.number(key), kNumber);
+}
+
+std::int64_t integer(const JsonReader& reader, const char* key) {
+  return reader.require(key, reader.integer(key), kNumber);
+}
+
+int small_integer(const JsonReader& reader, const char* key) {
+  return reader.require(key, reader.small_integer(key), kNumber);
+}
+
+JsonReader object(const JsonReader& reader, const char* key) {
+  return reader.require(key, reader.object(key), "an object");
+}
+
+Json json_of(const EpochProgress& progress) {
+  return Json{{"steps", progress.steps},
+              {"loss_sum", progress.loss_sum},
+              {"loss_images", progress.loss_images},
+              {"images_seen", progress.images_seen},
+              {"train_seconds", progress.train_seconds},
+              {"data_wait_seconds", progress.data_wait_seconds},
+              {"forward_seconds", progress.phases.forward},
+              {"backward_seconds", progress.phases.backward},
+              {"communication_seconds", progress.phases.communication},
+              {"optimizer_seconds", progress.phases.optimizer},
+              {"bytes_reduced", progress.phases.bytes_reduced},
+              {"skipped_before", progress.skipped_before}};
+}
+
+EpochProgress progress_from(const JsonReader& reader) {
+  EpochProgress progress;
+  progress.steps = integer(reader, "steps");
+  progress.loss_sum = number(reader, "loss_sum");
+  progress.loss_images = number(reader, "loss_images");
+  progress.images_seen = integer(reader, "images_seen");
+  progress.train_seconds = number(reader, "train_seconds");
+  progress.data_wait_seconds = number(reader, "data_wait_seconds");
+  progress.phases.forward = number(reader, "forward_seconds");
+  progress.phases.backward = number(reader, "backward_seconds");
+  progress.phases.communication = number(reader, "communication_seconds");
+  progress.phases.optimizer = number(reader, "optimizer_seconds");
+  progress.phases.bytes_reduced = integer(reader, "bytes_reduced");
+  progress.skipped_before = integer(reader, "skipped_before");
+  return progress;
+}
+
+}  // namespace
+
+Json to_json(const TrainingState& state) {
+  Json json = {{"epoch", state.epoch},
+               {"step", state.step},
+               {"progress", json_of(state.progress)},
+               {"scaler", nullptr},
+               {"best", nullptr},
+               {"world_size", state.world_size},
+               {"devices", state.devices},
+               {"runtime_seconds", state.runtime_seconds},
+               {"identity", state.identity}};
+  if (state.scaler) {
+    json["scaler"] = {{"scale", state.scaler->scale},
+                      {"steps_since_change", state.scaler->steps_since_change},
+                      {"skipped_steps", state.scaler->skipped_steps}};
+  }
+  if (state.best) {
+    json["best"] = {{"epoch", state.best->epoch},
+                    {"accuracy", state.best->accuracy},
+                    {"loss", state.best->loss}};
+  }
+  return json;
+}
+
+TrainingState training_state_from_json(const Json& json, const std::string& file) {
+  const JsonReader reader(file, json);
+  TrainingState state;
+  state.epoch = small_integer(reader, "epoch");
+  state.step = integer(reader, "step");
+  state.progress = progress_from(object(reader, "progress"));
+  if (const auto scaler = reader.object("scaler")) {
+    state.scaler =
+        GradScaler::State{number(*scaler, "scale"), integer(*scaler, "steps_since_change"),
+                          integer(*scaler, "skipped_steps")};
+  }
+  if (const auto best = reader.object("best")) {
+    state.best = BestValidation{small_integer(*best, "epoch"), number(*best, "accuracy"),
+                                number(*best, "loss")};
+  }
+  state.world_size = small_integer(reader, "world_size");
+  state.devices = small_integer(reader, "devices");
+  state.runtime_seconds = number(reader, "runtime_seconds");
+  state.identity = object(reader, "identity").json();
+  return state;
+}
+
+}  // namespace hpcboot::train

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hpcboot/torch/grad_scaler.hpp"
+#include "loop/train_step.hpp"
+#include "record/json_reader.hpp"
+
+namespace hpcboot::train {
+
+/// How far an epoch has come, and what it has added up.
+struct EpochProgress {
+  /// Of the optimizer. So many global batches of the epoch's permutation are behind the run,
+  /// whatever the number of ranks was.
+  std::int64_t steps = 0;
+  double loss_sum = 0;  ///< over all ranks
+  double loss_images = 0;
+  std::int64_t images_seen = 0;
+  double train_seconds = 0;
+  double data_wait_seconds = 0;
+  StepPhases phases;
+  std::int64_t skipped_before = 0;  ///< GradScaler's count when the epoch began
+};
+
+/// The best epoch so far: the highest accuracy, of equal ones the lower loss.
+struct BestValidation {
+  int epoch = 0;
+  double accuracy = 0;
+  double loss = 0;
+
+  bool is_beaten_by(const BestValidation& other) const {
+    return other.accuracy > accuracy || (other.accuracy == accuracy && other.loss < loss);
+  }
+};
+
+/// What a run needs to go on as if it had never ended, but for its tensors. The learning rate is a
+/// function of the step, the order of the samples one of seed and epoch.
+struct TrainingState {
+  int epoch = 1;          ///< under way, from 1
+  std::int64_t step = 0;  ///< done so far, over the whole run
+  EpochProgress progress;
+  std::optional<GradScaler::State> scaler;
+  std::optional<BestValidation> best;
+  int world_size = 1;          ///< that saved it; another one may go on
+  int devices = 1;             ///< over all ranks when the run began: --scale-lr goes by them
+  double runtime_seconds = 0;  ///< of the run so far, all its starts together
+  record::Json identity;       ///< run_identity() of the run
+};
+
+record::Json to_json(const TrainingState& state);
+/// @param file names the source in errors. @throws Error{malformed_file}
+TrainingState training_state_from_json(const record::Json& json, const std::string& file);
+
+}  // namespace hpcboot::train

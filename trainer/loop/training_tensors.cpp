@@ -1,0 +1,206 @@
+#include "loop/training_tensors.hpp"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+#include <torch/types.h>
+
+#include <map>
+#include <memory>
+#include <sstream>
+#include <type_traits>
+
+#include "hpcboot/error.hpp"
+#include "record/json_reader.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+namespace optim = torch::optim;
+
+/// The key of a parameter in Optimizer::state(): a pointer, as text in older LibTorch.
+template <typename States>
+auto key_of(const States&, const at::Tensor& parameter) {
+  using Key = typename States::key_type;
+  if constexpr (std::is_same_v<Key, std::string>) {
+    std::ostringstream text;
+    text << parameter.unsafeGetTensorImpl();
+    return text.str();
+  } else {
+    return static_cast<Key>(parameter.unsafeGetTensorImpl());
+  }
+}
+
+template <typename AdamState>
+void list_adam(AdamState& state, const std::string& prefix, std::vector<NamedTensor>& list) {
+  list.push_back({prefix + "step", torch::tensor(state.step(), torch::kInt64)});
+  list.push_back({prefix + "exp_avg", state.exp_avg()});
+  list.push_back({prefix + "exp_avg_sq", state.exp_avg_sq()});
+}
+
+void list_state(optim::OptimizerParamState& state, const std::string& prefix,
+                std::vector<NamedTensor>& list) {
+  if (auto* adam = dynamic_cast<optim::AdamParamState*>(&state)) {
+    list_adam(*adam, prefix, list);
+  } else if (auto* adamw = dynamic_cast<optim::AdamWParamState*>(&state)) {
+    list_adam(*adamw, prefix, list);
+  } else if (auto* sgd = dynamic_cast<optim::SGDParamState*>(&state)) {
+    if (sgd->momentum_buffer().defined()) {
+      list.push_back({prefix + "momentum", sgd->momentum_buffer()});
+    }
+  }
+}
+
+/// Tensors by name, each to be taken once.
+class Stock {
+ public:
+  Stock(const std::vector<NamedTensor>& tensors, const std::string& file) : file_(file) {
+    for (const NamedTensor& one : tensors) by_name_.emplace(one.name, one.tensor);
+  }
+
+  bool has(const std::string& name) const { return by_name_.count(name) != 0; }
+
+  torch::Tensor take(const std::string& name, const at::Tensor& like) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) fail("no tensor '" + name + "'");
+    const torch::Tensor tensor = found->second;
+    if (tensor.sizes() != like.sizes()) {
+      std::ostringstream text;
+      text << "tensor '" << name << "' of shape " << tensor.sizes() << " where this model has "
+           << like.sizes();
+      fail(text.str());
+    }
+    by_name_.erase(found);
+    return tensor;
+  }
+
+  void require_empty() const {
+    if (!by_name_.empty()) fail("tensor '" + by_name_.begin()->first + "', unknown to this model");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::malformed_file, "'" + file_ + "' has " + what,
+                "a checkpoint of this model and optimizer", "resume the run that saved it");
+  }
+
+  std::map<std::string, torch::Tensor> by_name_;
+  const std::string& file_;
+};
+
+/// As the optimizer would have made it: on the parameter's device and with its strides.
+torch::Tensor like(const at::Tensor& parameter, const torch::Tensor& values) {
+  return torch::empty_like(parameter.detach()).copy_(values);
+}
+
+template <typename AdamState>
+std::unique_ptr<AdamState> adam_state(Stock& stock, const std::string& prefix,
+                                      const at::Tensor& parameter) {
+  auto state = std::make_unique<AdamState>();
+  state->step(
+      stock.take(prefix + "step", torch::tensor(0, torch::kInt64)).template item<int64_t>());
+  state->exp_avg(like(parameter, stock.take(prefix + "exp_avg", parameter)));
+  state->exp_avg_sq(like(parameter, stock.take(prefix + "exp_avg_sq", parameter)));
+  return state;
+}
+
+std::unique_ptr<optim::OptimizerParamState> state_from(Stock& stock, const std::string& prefix,
+                                                       const at::Tensor& parameter,
+                                                       const optim::Optimizer& optimizer) {
+  if (stock.has(prefix + "momentum")) {
+    auto state = std::make_unique<optim::SGDParamState>();
+    state->momentum_buffer(like(parameter, stock.take(prefix + "momentum", parameter)));
+    return state;
+  }
+  if (!stock.has(prefix + "step")) return nullptr;  // it has made no step with this parameter
+  if (dynamic_cast<const optim::AdamW*>(&optimizer) != nullptr) {
+    return adam_state<optim::AdamWParamState>(stock, prefix, parameter);
+  }
+  return adam_state<optim::AdamParamState>(stock, prefix, parameter);
+}
+
+std::vector<std::pair<std::string, at::Generator>> generators(const torch::nn::Module& model) {
+  std::vector<std::pair<std::string, at::Generator>> list{
+      {"random.cpu", at::globalContext().defaultGenerator(at::kCPU)}};
+  const auto parameters = model.parameters();
+  if (!parameters.empty() && parameters.front().is_cuda()) {
+    list.emplace_back("random.cuda",
+                      at::globalContext().defaultGenerator(parameters.front().device()));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
+                                          optim::Optimizer& optimizer) {
+  std::vector<NamedTensor> list;
+  auto& states = optimizer.state();
+  for (const auto& item : model.named_parameters()) {
+    list.push_back({"model." + item.key(), item.value().detach()});
+    const auto state = states.find(key_of(states, item.value()));
+    if (state == states.end()) continue;
+    list_state(*state->second, "optimizer." + item.key() + ".", list);
+  }
+  for (const auto& item : model.named_buffers()) {
+    list.push_back({"model." + item.key(), item.value().detach()});
+  }
+  for (auto& [name, generator] : generators(model)) list.push_back({name, generator.get_state()});
+  return list;
+}
+
+void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,
+                              optim::Optimizer& optimizer, const std::string& file) {
+  const torch::NoGradGuard no_grad;
+  Stock stock(tensors, file);
+  auto& states = optimizer.state();
+  std::vector<std::pair<at::Tensor, torch::Tensor>> copies;
+  std::vector<std::pair<at::Tensor, std::unique_ptr<optim::OptimizerParamState>>> kept;
+  std::vector<std::pair<at::Generator, torch::Tensor>> random;
+  for (const auto& item : model.named_parameters()) {
+    copies.emplace_back(item.value(), stock.take("model." + item.key(), item.value()));
+    auto state = state_from(stock, "optimizer." + item.key() + ".", item.value(), optimizer);
+    if (state) kept.emplace_back(item.value(), std::move(state));
+  }
+  for (const auto& item : model.named_buffers()) {
+    copies.emplace_back(item.value(), stock.take("model." + item.key(), item.value()));
+  }
+  // A run that went from the CPU to CUDA devices, or back, has one generator more or fewer.
+  for (auto& [name, generator] : generators(model)) {
+    if (!stock.has(name)) continue;
+    random.emplace_back(generator, stock.take(name, generator.get_state()));
+  }
+  if (stock.has("random.cuda")) {
+    for (const NamedTensor& one : tensors) {
+      if (one.name == "random.cuda") stock.take(one.name, one.tensor);
+    }
+  }
+  stock.require_empty();
+
+  for (auto& [to, from] : copies) to.copy_(from);
+  for (auto& [parameter, state] : kept) states[key_of(states, parameter)] = std::move(state);
+  for (auto& [generator, state] : random) generator.set_state(state);
+}
+
+void share_tensors(std::vector<NamedTensor>& tensors, Team& team) {
+  if (team.size() == 1) return;
+  record::Json list = record::Json::array();
+  for (const NamedTensor& one : tensors) {
+    list.push_back(
+        {one.name, static_cast<int>(one.tensor.scalar_type()), one.tensor.sizes().vec()});
+  }
+  list = record::Json::parse(team.text_from_first(list.dump()));
+  if (!team.is_first()) tensors.clear();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!team.is_first()) {
+      const auto type = static_cast<at::ScalarType>(list[i][1].get<int>());
+      tensors.push_back({list[i][0].get<std::string>(),
+                         torch::empty(list[i][2].get<std::vector<std::int64_t>>(), type)});
+    }
+    if (tensors[i].tensor.numel() > 0) team.take_from_first(tensors[i].tensor);
+  }
+}
+
+}  // namespace hpcboot::train

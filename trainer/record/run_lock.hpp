@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace hpcboot::record {
+
+/// Who trains in a run folder.
+struct LockHolder {
+  std::string host;
+  std::int64_t pid = 0;
+  std::string job_id;  ///< empty outside a job
+};
+
+/// A run folder that belongs to this process until the end of this object or of the process,
+/// however it ends: an flock on `run.lock` in the folder, which the kernel, or the file server of
+/// several hosts, gives back. The file says who holds it; it stays when the lock is gone.
+///
+/// Some cluster file systems have no locks (Lustre mounted without `flock`). There what the file
+/// says decides: a process of this host that lives, or one of another host, holds the folder, until
+/// it ends in order. That cannot tell a host that died, but for one case: a job that was queued
+/// again holds its own id, and a scheduler does not run a job twice.
+class RunLock {
+ public:
+  /// @return nothing where another process holds the folder
+  /// @throws Error{unwritable_output}
+  static std::optional<RunLock> try_take(const std::filesystem::path& folder,
+                                         const LockHolder& self);
+
+  RunLock(RunLock&& other) noexcept;
+  RunLock& operator=(RunLock&& other) noexcept;
+  ~RunLock();
+
+  /// Who took the folder last; empty where nobody did, or has ended in order since.
+  static std::optional<LockHolder> last_holder(const std::filesystem::path& folder);
+
+ private:
+  explicit RunLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+}  // namespace hpcboot::record
