@@ -88,7 +88,8 @@ stopping=
 pass_on() {
   stopping=$1
   say "signal $1 arrived; the training is told and waited for"
-  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+  # Always USR1: mpirun hands that on, while TERM makes it kill the ranks.
+  if [ -n "$child" ]; then kill -s USR1 "$child" 2>/dev/null || true; fi
 }
 trap 'pass_on USR1' USR1
 trap 'pass_on TERM' TERM INT

@@ -79,7 +79,8 @@ stopping=
 pass_on() {
   stopping=$1
   say "signal $1 arrived; the training is told and waited for"
-  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+  # Always USR1: mpirun hands that on, while TERM makes it kill the ranks.
+  if [ -n "$child" ]; then kill -s USR1 "$child" 2>/dev/null || true; fi
 }
 trap 'pass_on USR1' USR1
 trap 'pass_on TERM' TERM INT
@@ -96,6 +97,10 @@ run() {
   child=
   return "$code"
 }
+
+# queue_again: this very job starts once more, where that is allowed.
+queue_again() { qrerun "${PBS_JOBID:?}"; }
+again="qsub jobscripts/polaris_array.sh"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true
@@ -120,7 +125,7 @@ fi
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
-options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
+options=(--data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@")
 command=("$bin/trainer")
 
 code=0
@@ -129,4 +134,9 @@ sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4")
 read -r -a chosen <<<"${sweep[index]:?no set of options for task $index}"
 run "${command[@]}" --mode single --comment "task $index" "${chosen[@]}" "${options[@]}" || code=$?
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+# 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
+if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
+  say "the job is to be queued again"
+  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+fi
 exit "$code"

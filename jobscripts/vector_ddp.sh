@@ -88,7 +88,8 @@ stopping=
 pass_on() {
   stopping=$1
   say "signal $1 arrived; the training is told and waited for"
-  if [ -n "$child" ]; then kill -s "$1" "$child" 2>/dev/null || true; fi
+  # Always USR1: mpirun hands that on, while TERM makes it kill the ranks.
+  if [ -n "$child" ]; then kill -s USR1 "$child" 2>/dev/null || true; fi
 }
 trap 'pass_on USR1' USR1
 trap 'pass_on TERM' TERM INT
@@ -106,6 +107,10 @@ run() {
   return "$code"
 }
 
+# queue_again: this very job starts once more, where that is allowed.
+queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
+again="sbatch jobscripts/vector_ddp.sh $*"
+
 if [ "${STAGE:-0}" = 1 ]; then
   staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
   run bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
@@ -115,10 +120,15 @@ fi
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
-options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
+options=(--data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@")
 command=("$bin/trainer")
 
 code=0
 run launch_srun 1 "$ranks_per_node" "${command[@]}" --mode ddp "${options[@]}" || code=$?
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+# 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
+if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
+  say "the job is to be queued again"
+  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+fi
 exit "$code"

@@ -190,28 +190,73 @@ long_training() {
   grep -E 'rank 3 .*(left|lost|gone|signal)' hpcboot_multinode_srun-"$job".out || fail "$(cat ./*.out)"
 }
 
-@test "the walltime is nearly over: the training is told, and the record says so" {
-  long_training
-  job=$(submit --time=2 --signal=B:USR1@100 jobscripts/cc_single.sh)
-  running "$job"
-  ended FAILED "$job"
-  grep -q 'signal USR1 arrived' hpcboot_single-"$job".out
-  grep -q '"exit_reason": "signal USR1"' runs/*/run.json
+# come FILE PATTERN: waits until a line of the file matches.
+come() {
+  local end=$((SECONDS + 200))
+  until grep -qs -- "$2" "$1"; do
+    ((SECONDS < end)) || fail "no '$2' in $1" "$(cat ./*.out)" || return
+    sleep 0.2
+  done
 }
 
-@test "a host is killed: the job is queued again and runs to its end on others" {
-  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 30")
+# went_on: there is one run, which has come to its end and was resumed.
+went_on() {
+  python3 - "$@" << 'PY'
+import glob, json, sys
+runs = [json.load(open(f)) for f in glob.glob("runs/*/run.json")]
+assert [(r["exit_reason"], len(r["resumed"]) > 0) for r in runs] == [("finished", True)], runs
+run = runs[0]
+assert run["resumed"][0]["restart_count"] == 1 and run["resumed"][0]["job_id"] == run["job_id"], run["resumed"]
+assert [e["epoch"] for e in run["epochs"]] == list(range(1, run["config"]["epochs"] + 1)), run["epochs"]
+assert not set(sys.argv[1:]) & {rank["host"] for rank in run["ranks"]}, run["ranks"]
+steps = [line.split(",")[1] for line in open(glob.glob("runs/*/metrics.csv")[0])][1:]
+assert steps == [str(i + 1) for i in range(8 * run["config"]["epochs"])], len(steps)
+PY
+}
+
+# 8 steps an epoch, long enough to be met.
+some_training() {
+  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 400 --start-up-timeout 60")
+}
+
+@test "the walltime is nearly over: the job is queued again, goes on in its run, and stays away once it is cancelled" {
+  long_training
+  job=$(submit --time=2 --signal=B:USR1@100 jobscripts/cc_single.sh)
+  come hpcboot_single-"$job".out 'signal USR1 arrived'
+  come hpcboot_single-"$job".out '^stopped (signal USR1) after step'
+  come hpcboot_single-"$job".out 'the job is to be queued again'
+  come hpcboot_single-"$job".out '^resumed from .*: epoch'
+  "$CLUSTER" on n0 scancel "$job"
+  ended CANCELLED "$job"
+  [[ $(grep -c 'the job is to be queued again' hpcboot_single-"$job".out) = 1 ]]
+}
+
+@test "a signal to a job on two hosts, by srun and by mpirun: it is queued again and ends in the same run" {
+  some_training
+  for launcher in srun mpirun; do
+    rm -rf runs
+    job=$(submit --ntasks-per-node=2 jobscripts/cc_multinode_$launcher.sh)
+    come hpcboot_multinode_$launcher-"$job".out 'first step done'
+    "$CLUSTER" on n0 scancel --batch --signal=USR1 "$job"
+    come hpcboot_multinode_$launcher-"$job".out '^resumed from .*: epoch'
+    ended COMPLETED "$job"
+    went_on
+  done
+}
+
+@test "a host is killed: the job is queued again and goes on from its checkpoint on others" {
+  some_training
   job=$(submit --nodes=2 --ntasks-per-node=1 jobscripts/cc_multinode_srun.sh)
   running "$job"
+  end=$((SECONDS + 60))
+  until compgen -G 'runs/*/checkpoints/epoch_*' > /dev/null; do
+    ((SECONDS < end)) || fail "no checkpoint" "$(cat ./*.out)" || return
+    sleep 0.1
+  done
   host=$("$CLUSTER" on n0 squeue --noheader --format=%N --job="$job")
   host=n$(grep -oE '[0-9]+' <<< "$host" | tail -n 1)
   kill -KILL "$("$CLUSTER" status | awk -v host="$host" '$1 == host { print $3 }')"
   ended COMPLETED "$job"
   [[ $(grep -c '^mnistnet, ddp' hpcboot_multinode_srun-"$job".out) -ge 2 ]] # it started twice
-  python3 - "$host" << 'PY'
-import glob, json, sys
-finished = [r for r in map(json.load, map(open, glob.glob("runs/*/run.json"))) if r["exit_reason"] == "finished"]
-assert len(finished) == 1, finished
-assert sys.argv[1] not in [rank["host"] for rank in finished[0]["ranks"]], finished
-PY
+  went_on "$host"
 }

@@ -196,7 +196,7 @@ mpirun|mpiexec) while [[ $# -gt 0 && $1 != build/* ]]; do shift; done; "$@" ;; e
   mv build data "with space"
   cd "with space" && export SLURM_SUBMIT_DIR=$PWD SLURM_JOB_NUM_NODES=1 SLURM_NTASKS_PER_NODE=4 SLURM_CPUS_ON_NODE=64
   TRAINER_ARGS="--epochs 5  --lr 1e-2" bash "$ROOT/jobscripts/cc_ddp.sh" --comment "two words"
-  [ "$(sed -n 2p log)" = "trainer <--mode> <ddp> <--data> <data/mnist> <--runs-dir> <runs> <--threads> <16> <--epochs> <5> <--lr> <1e-2> <--comment> <two words> OMP=16 SITE=cc" ]
+  [ "$(sed -n 2p log)" = "trainer <--mode> <ddp> <--data> <data/mnist> <--runs-dir> <runs> <--resume> <auto> <--threads> <16> <--epochs> <5> <--lr> <1e-2> <--comment> <two words> OMP=16 SITE=cc" ]
   [[ $(sed -n 1p log) == "srun <--nodes=1> <--ntasks=4> <--ntasks-per-node=4> <--kill-on-bad-exit=1> <--wait=60> <build/bin/trainer>"* ]]
 }
 
@@ -288,6 +288,58 @@ mpirun|mpiexec) while [[ $# -gt 0 && $1 != build/* ]]; do shift; done; "$@" ;; e
   [ "$code" -eq 7 ]
   grep -q '^told$' log
   grep -q 'signal USR1 arrived' messages
+}
+
+@test "a run that was stopped in order is queued again, where the scheduler allows it" {
+  enter_fakes
+  printf '#!/bin/bash\necho "$(basename "$0") $*" >>log\n' >fakes/scontrol
+  chmod +x fakes/scontrol
+  cp fakes/scontrol fakes/qrerun
+  cp fakes/scontrol fakes/brequeue
+  export FAKE_TRAINER='exit 46' SLURM_JOB_ID=12 PBS_JOBID='7[2].pbs' PBS_O_WORKDIR=$PWD NCPUS=4 LSB_JOBID=8 LS_SUBCWD=$PWD
+  run -46 bash "$ROOT/jobscripts/cc_single.sh"
+  [[ $(tail -n 1 log) == "scontrol requeue 12" ]]
+  SLURM_ARRAY_TASK_ID=1 run -46 bash "$ROOT/jobscripts/cc_array.sh"
+  [[ $(tail -n 1 log) == "scontrol requeue 12" ]]
+  run -46 bash "$ROOT/jobscripts/generic_pbs_single.sh"
+  [[ $(tail -n 1 log) == "qrerun 7[2].pbs" ]]
+  # Refused: the command that the user may give.
+  printf '#!/bin/sh\nexit 1\n' >fakes/scontrol
+  run -46 bash "$ROOT/jobscripts/cc_single.sh" --epochs 3
+  [[ $output == *"to go on from the checkpoint: sbatch jobscripts/cc_single.sh --epochs 3"* ]]
+  run -46 bash "$ROOT/jobscripts/lab_single.sh" --epochs 3
+  [[ $output == *"to go on from the checkpoint: bash jobscripts/lab_single.sh --epochs 3"* ]]
+  export XDG_CONFIG_HOME=$GOLDEN/config
+  for site in own_sge own_lsf; do script --site $site --job single --set queue.requeue=true -o $site.sh; done
+  JOB_ID=5 SGE_O_WORKDIR=$PWD run -99 bash own_sge.sh
+  run -46 bash own_lsf.sh
+  [[ $(tail -n 1 log) == "brequeue 8" ]]
+  script --site own_sge --job single --set queue.requeue=false -o never.sh
+  JOB_ID=5 SGE_O_WORKDIR=$PWD run -46 bash never.sh
+  # compare has no run of its own to go on with.
+  rm log
+  run -46 bash "$ROOT/jobscripts/cc_compare.sh"
+  run ! grep -E 'scontrol|resume' log
+}
+
+@test "a job that is cancelled is not queued again" {
+  enter_fakes
+  printf '#!/bin/bash\necho "scontrol $*" >>log\n' >fakes/scontrol
+  chmod +x fakes/scontrol
+  export SLURM_JOB_ID=12
+  # mpirun hands on USR1, while TERM makes it kill the ranks.
+  export FAKE_TRAINER='trap "exit 46" USR1; touch started; while :; do sleep 0.1; done'
+  bash "$ROOT/jobscripts/cc_single.sh" 2>messages &
+  job=$!
+  for ((i = 0; i < 100; ++i)); do
+    if [ -e started ]; then break; fi
+    sleep 0.1
+  done
+  kill -TERM "$job"
+  code=0
+  wait "$job" || code=$?
+  [ "$code" -eq 46 ]
+  run ! grep scontrol log
 }
 
 @test "PBS gives no warning before the walltime: the script's own clock does" {
