@@ -61,6 +61,18 @@ TEST(MetricsCsv, AResumedRunGoesOnAfterTheLastWholeLine) {
             std::string(kHeader) + "1,1,1,1,1,1,1,0,0,0,0,0\n1,2,0.5,1,1,1,1,0,0,0,0,0\n");
 }
 
+TEST(MetricsCsv, AResumedRunDropsTheStepsThatAreDoneAgain) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  const std::string kept =
+      std::string(kHeader) + "1,9,1,1,1,1,1,0,0,0,0,0\n1,10,1,1,1,1,1,0,0,0,0,0\n";
+  write_text(path, kept + "1,11,1,1,1,1,1,0,0,0,0,0\n1,1");
+  { MetricsCsv(path, 10).append({2, 11, 0.5, 1.0, 1.0, 1.0, 1.0}); }
+  EXPECT_EQ(read_text(path), kept + "2,11,0.5,1,1,1,1,0,0,0,0,0\n");
+  { MetricsCsv(path, 0).flush(); }
+  EXPECT_EQ(read_text(path), kHeader);
+}
+
 TEST(MetricsCsv, AnotherHeaderIsRefused) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "metrics.csv";

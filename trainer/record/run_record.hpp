@@ -59,11 +59,11 @@ struct Totals {
   std::optional<double> start_up_seconds;  ///< of these, before the first step
   std::optional<double> first_step_seconds;  ///< to the end of the first step
   std::optional<double> train_seconds;       ///< sum over the epochs
-  std::optional<double> checkpoint_seconds;  ///< that training waited for checkpoints in this start
   std::optional<double> validation_seconds;
   std::optional<double> data_wait_seconds;
-  std::optional<std::int64_t> images;       ///< training images shown, over all epochs and ranks
-  std::optional<double> images_per_second;  ///< images / train_seconds
+  std::optional<std::int64_t> images;        ///< training images shown, over all epochs and ranks
+  std::optional<double> images_per_second;   ///< images / train_seconds
+  std::optional<double> checkpoint_seconds;  ///< that training waited for checkpoints in this start
 };
 
 /// One start of a run that had begun before: from where it went on, and where.
