@@ -55,6 +55,15 @@ TEST(Tensorboard, AFolderThatIsNotThereIsNamed) {
       "/no/such/folder");
 }
 
+TEST(Tensorboard, ARestartIsAStartOfASessionAtItsFirstStep) {
+  const test::TemporaryFolder folder;
+  TensorboardEvents events(folder.path());
+  events.add_restart(12);
+  events.flush();
+  // step = 12; session_log { status: START }
+  EXPECT_THAT(test::read_text(events.path()), HasSubstr("\x10\x0c\x3a\x02\x08\x01"));
+}
+
 TEST(Tensorboard, IsReadByTensorBoard) {
   const test::TemporaryFolder folder;
   {
@@ -67,6 +76,12 @@ TEST(Tensorboard, IsReadByTensorBoard) {
     epoch.epoch = 2;
     epoch.validation_accuracy = 0.875;
     events.add(epoch);
+    for (int step = 4; step <= 5; ++step) events.add(StepMetrics{2, step, 77.0, 1e-4, 640});
+  }
+  {
+    TensorboardEvents resumed(folder.path());
+    resumed.add_restart(4);
+    resumed.add(StepMetrics{2, 4, 0.5, 1e-4, 640, 0.01, 0.1});
   }
   const auto read = test::run_program(
       {HPCBOOT_TENSORBOARD_PYTHON, HPCBOOT_READ_EVENTS, folder.path().string()}, {});
@@ -74,6 +89,8 @@ TEST(Tensorboard, IsReadByTensorBoard) {
     GTEST_SKIP() << "no Python with the package tensorboard at " HPCBOOT_TENSORBOARD_PYTHON;
   }
   EXPECT_THAT(read->text, HasSubstr("step/loss 1 2.5\nstep/loss 2 1.25\nstep/loss 3 0.833333\n"));
+  EXPECT_THAT(read->text, HasSubstr("step/loss 4 0.5\n"));
+  EXPECT_THAT(read->text, ::testing::Not(HasSubstr("77")));
   EXPECT_THAT(read->text, HasSubstr("step/learning_rate 3 0.0001\n"));
   EXPECT_THAT(read->text, HasSubstr("step/images_per_second 1 640\n"));
   EXPECT_THAT(read->text, HasSubstr("epoch/validation_accuracy 2 0.875\n"));
