@@ -296,7 +296,7 @@ PY
   "$trainer" $long --runs-dir busy --checkpoint-every 1s >first 2>&1 &
   job=$!
   await_first_steps busy
-  run -47 "$trainer" $long --resume busy/*
+  run -48 "$trainer" $long --resume busy/*
   [[ $output == *"belongs to process $job on"* ]]
   rm out
   "$trainer" $long --runs-dir busy --resume auto --checkpoint-every 0 >out 2>&1 &
