@@ -97,7 +97,7 @@ TEST(SafetensorsData, AFileCutShortWhileItIsReadIsAnError) {
   const auto set = open_split(open_safetensors(path), Split::train, 0);
   std::filesystem::resize_file(path, 200);
   expect_error(
-      ErrorCode::unreadable_file, [&] { test::read_all(*set); }, path.string());
+      ErrorCode::malformed_data, [&] { test::read_all(*set); }, path.string());
 }
 
 }  // namespace
