@@ -12,7 +12,7 @@ function(hpcboot_add_cluster_test name)
   endif()
   # They wait more than they compute: one after the other, first of all, beside the tests of one process.
   set_tests_properties(cluster.${name} PROPERTIES
-    LABELS cluster TIMEOUT 300 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster COST 1000
+    LABELS cluster TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster COST 1000
     ENVIRONMENT "HPCBOOT_CLUSTER_DIR=/tmp/hpcboot-cluster-test-${hpcboot_cluster_id}")
 endfunction()
 
