@@ -5,29 +5,16 @@
 
 #include <map>
 #include <memory>
-#include <sstream>
-#include <string>
-#include <type_traits>
 #include <vector>
+
+#include "loop/optimizer_key.hpp"
 
 namespace hpcboot::train {
 namespace {
 
-/// The key of a parameter in Optimizer::state(): a pointer, as text in LibTorch 1.13.
-template <typename Key>
-Key key_of(const torch::Tensor& parameter) {
-  if constexpr (std::is_same_v<Key, std::string>) {
-    std::ostringstream text;
-    text << parameter.unsafeGetTensorImpl();
-    return text.str();
-  } else {
-    return parameter.unsafeGetTensorImpl();
-  }
-}
-
 template <typename State, typename States>
 State& state_of(States& states, const torch::Tensor& parameter) {
-  auto& slot = states[key_of<typename States::key_type>(parameter)];
+  auto& slot = states[key_of(states, parameter)];
   if (!slot) {
     auto fresh = std::make_unique<State>();
     fresh->exp_avg(torch::zeros_like(parameter));

@@ -10,28 +10,15 @@
 #include <map>
 #include <memory>
 #include <sstream>
-#include <type_traits>
 
 #include "hpcboot/error.hpp"
+#include "loop/optimizer_key.hpp"
 #include "record/json_reader.hpp"
 
 namespace hpcboot::train {
 namespace {
 
 namespace optim = torch::optim;
-
-/// The key of a parameter in Optimizer::state(): a pointer, as text in older LibTorch.
-template <typename States>
-auto key_of(const States&, const at::Tensor& parameter) {
-  using Key = typename States::key_type;
-  if constexpr (std::is_same_v<Key, std::string>) {
-    std::ostringstream text;
-    text << parameter.unsafeGetTensorImpl();
-    return text.str();
-  } else {
-    return static_cast<Key>(parameter.unsafeGetTensorImpl());
-  }
-}
 
 template <typename AdamState>
 void list_adam(AdamState& state, const std::string& prefix, std::vector<NamedTensor>& list) {
