@@ -187,7 +187,7 @@ long_training() {
   "$CLUSTER" on n2 kill -KILL "$pid"
   ended FAILED "$job"
   ((SECONDS - killed <= 15)) || fail "it took $((SECONDS - killed)) s"
-  grep -E 'rank 3 .*(left|lost|gone|signal)' hpcboot_multinode_srun-"$job".out || fail "$(cat ./*.out)"
+  grep -F "rank 3 of 4 on n2 (pid $pid) has left" hpcboot_multinode_srun-"$job".out || fail "$(cat ./*.out)"
 }
 
 # come FILE PATTERN: waits until a line of the file matches.

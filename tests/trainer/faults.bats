@@ -229,7 +229,7 @@ EOF
     [ "$(grep -c "rank 1 of $n on $(hostname) (pid ${all[1]}) has left" out)" -ge 1 ]
     grep -q "error 44 (peer_lost)" out
     await none_left "${all[@]}"
-    [ "$(value runs/* "['exit_reason']" | grep -c '^error: ')" -eq 1 ]
+    [ "$(value runs/* "['exit_reason']" | grep -c '^error: .*; rank 1 of .* has left')" -eq 1 ]
   done
 }
 

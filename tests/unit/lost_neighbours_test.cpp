@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <utility>
 
 namespace hpcboot::train {
 namespace {
 
+using namespace std::string_literals;
 using ::testing::HasSubstr;
 
 // A process that waits for the end, as a rank does for its peers.
@@ -50,6 +53,29 @@ TEST(LostNeighbours, TellsWhichRankLeftAndBySignalWhileThatIsSeen) {
 
   kill(alive, SIGKILL);
   waitpid(alive, nullptr, 0);
+}
+
+TEST(LostNeighbours, TellsWhoLeftWithWhichCodeAndWhoLeftBecauseOfOthers) {
+  for (const auto& [code, how] :
+       {std::pair(0, ") has left\n"s),
+        {45, ") has left, with exit code 45\n"s},
+        {44, ") has left, with exit code 44: it had lost a rank itself\n"s}}) {
+    std::array<int, 2> end{};
+    ASSERT_EQ(pipe(end.data()), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      char until_told = 0;
+      _exit(read(end[0], &until_told, 1) == 1 ? code : 99);
+    }
+    const auto seen = neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", child)}, 0);
+    ASSERT_EQ(write(end[1], "x", 1), 1);
+    siginfo_t ended;
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(lost_neighbours(seen, 4), "  rank 1 of 4 on n1 (pid " + std::to_string(child) + how);
+    waitpid(child, nullptr, 0);
+    close(end[0]);
+    close(end[1]);
+  }
 }
 
 TEST(LostNeighbours, TellsWhichRankIsStopped) {

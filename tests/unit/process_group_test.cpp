@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <future>
 #include <optional>
 #include <string>
@@ -211,6 +212,58 @@ TEST(ProcessGroup, RankZeroIsAbsentWhereItsStoreIsGone) {
     absent = group->absent_ranks(milliseconds(200));
   });
   EXPECT_THAT(absent, testing::ElementsAre(0));
+}
+
+TEST(ProcessGroup, APipeThatBreaksIsNoEndOfTheProcessButAHandlerStays) {
+  const auto alone_under = [](void (*handler)(int)) {
+    signal(SIGPIPE, handler);
+    run_ranks({0}, 1, [](const Resolution& me) {
+      make_process_group(me, kEmptyEnv, start_up_within(milliseconds(20000)));
+    });
+    return signal(SIGPIPE, SIG_DFL);
+  };
+  EXPECT_EQ(alone_under(SIG_DFL), SIG_IGN);
+  void (*const own)(int) = [](int) {};
+  EXPECT_EQ(alone_under(own), own);
+}
+
+TEST(ProcessGroup, WhatOneRankSeesIsTheFirstAccountOfAll) {
+  std::array<std::string, 3> accounts;
+  std::atomic<int> asked{0};
+  const auto thrown = run_ranks({0, 1, 2}, 3, [&](const Resolution& me) {
+    ProcessGroup group = make_process_group(me, kEmptyEnv, start_up_within(milliseconds(20000)));
+    const int rank = me.placement.rank;
+    const auto look = [&, looks = 0]() mutable {
+      asked += ++looks == 1;
+      return rank == 1 && asked == 3 ? std::string("rank 7 has left\n") : std::string();
+    };
+    accounts.at(static_cast<std::size_t>(rank)) = group.first_account(look, milliseconds(20000));
+    group.barrier();
+  });
+  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+  EXPECT_THAT(accounts, testing::Each("rank 7 has left\n"));
+}
+
+TEST(ProcessGroup, NobodysAccountAndALostStoreEndInTime) {
+  std::array<std::string, 2> accounts{"none", "none"};
+  std::promise<void> gone;
+  run_ranks({0, 1}, 2, [&](const Resolution& me) {
+    std::optional<ProcessGroup> group =
+        make_process_group(me, kEmptyEnv, start_up_within(milliseconds(20000)));
+    if (me.placement.rank == 0) {
+      accounts[0] = group->first_account([] { return std::string(); }, milliseconds(100));
+      group.reset();
+      gone.set_value();
+      return;
+    }
+    gone.get_future().wait();
+    int looks = 0;
+    accounts[1] = group->first_account(
+        [&] { return ++looks < 5 ? std::string() : std::string("rank 0 has left"); },
+        milliseconds(20000));
+  });
+  EXPECT_EQ(accounts[0], "");
+  EXPECT_EQ(accounts[1], "rank 0 has left");
 }
 
 TEST(ProcessGroup, ARankThatHangsNeitherHoldsABarrierNorTheDestructor) {

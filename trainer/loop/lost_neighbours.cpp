@@ -1,11 +1,15 @@
 #include "loop/lost_neighbours.hpp"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include "hpcboot/error.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -28,6 +32,15 @@ State state_of(std::int64_t pid) {
   fields >> state.letter;
   for (std::string field; fields >> field;) state.wait_status = std::atoi(field.c_str());
   return state;
+}
+
+std::string how_it_ended(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return fmt::format(", ended by signal {}", WTERMSIG(wait_status));
+  const int code = WEXITSTATUS(wait_status);
+  if (code == 0) return {};
+  const bool followed = code == static_cast<int>(ErrorCode::peer_lost) ||
+                        code == static_cast<int>(ErrorCode::deadline_exceeded);
+  return fmt::format(", with exit code {}{}", code, followed ? ": it had lost a rank itself" : "");
 }
 
 }  // namespace
@@ -54,10 +67,8 @@ std::string lost_neighbours(const std::vector<record::RankRecord>& neighbours, i
       continue;
     }
     if (state.letter != ' ' && state.letter != 'Z' && state.letter != 'X') continue;
-    const int signal = state.wait_status & 0x7f;
     text += fmt::format("  rank {} of {} on {} (pid {}) has left{}\n", rank.placement.rank,
-                        world_size, rank.host, rank.pid,
-                        signal != 0 ? fmt::format(", ended by signal {}", signal) : "");
+                        world_size, rank.host, rank.pid, how_it_ended(state.wait_status));
   }
   return text;
 }

@@ -13,7 +13,8 @@ std::vector<record::RankRecord> neighbours_seen(const std::vector<record::RankRe
                                                 int own);
 
 /// Lines for the message of a rank that lost a peer: which of these have left since, and by which
-/// signal where that is still to be seen; which are stopped. Empty where there is none.
+/// signal or with which exit code where that is still to be seen; which are stopped. Empty where
+/// there is none.
 std::string lost_neighbours(const std::vector<record::RankRecord>& neighbours, int world_size);
 
 }  // namespace hpcboot::train

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <map>
-#include <thread>
+#include <sstream>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -27,6 +27,16 @@ std::string own_hostname() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+/// "; rank 3 has left; rank 4 has left" of such indented lines.
+std::string in_one_line(const std::string& lines) {
+  std::string text;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    text += "; " + line.substr(std::min(line.size(), line.find_first_not_of(' ')));
+  }
+  return text;
 }
 
 }  // namespace
@@ -231,12 +241,8 @@ std::string RunReport::silent_ranks(ErrorCode code) noexcept {
   if (team_.group() == nullptr || !lost) return {};
   // A process closes its connections some moments before it is seen to have ended. Later on,
   // while this rank waits, others leave by themselves.
-  const auto end = std::chrono::steady_clock::now() + kEndIsSeen;
-  lost_ = lost_neighbours(neighbours_, team_.size());
-  while (lost_->empty() && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    lost_ = lost_neighbours(neighbours_, team_.size());
-  }
+  lost_ = team_.group()->first_account([&] { return lost_neighbours(neighbours_, team_.size()); },
+                                       kEndIsSeen);
   if (code == ErrorCode::peer_lost) {
     // Who is gone is known by the broken connection; others, whose time is up, count those left.
     team_.group()->absent_ranks({});
@@ -256,11 +262,11 @@ std::string RunReport::silent_ranks(ErrorCode code) noexcept {
 
 void RunReport::fail(const std::string& exit_reason, const std::string& text) noexcept {
   try {
+    const std::string lost = lost_.value_or(lost_neighbours(neighbours_, team_.size()));
     std::fprintf(stderr, "trainer: rank %d of %d on %s, pid %d\n%s%s", team_.rank(), team_.size(),
-                 host_.c_str(), static_cast<int>(getpid()), text.c_str(),
-                 lost_.value_or(lost_neighbours(neighbours_, team_.size())).c_str());
-    if (log_) log_->error(text);
-    finish(exit_reason);
+                 host_.c_str(), static_cast<int>(getpid()), text.c_str(), lost.c_str());
+    if (log_) log_->error(text + lost);
+    finish(exit_reason + in_one_line(lost));
   } catch (const std::exception& second) {
     std::fprintf(stderr, "trainer: and the run record could not be written: %s\n", second.what());
   }

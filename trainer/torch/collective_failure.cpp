@@ -20,17 +20,17 @@ bool mentions_any(std::string_view text, const Parts& parts) {
 
 // c10d has no class of exception for these: on its way through the autograd engine and futures a
 // gloo::IoException is a std::runtime_error or c10::Error like any other, with this text left.
-constexpr std::array<std::string_view, 8> kBrokenConnection{
-    "Connection closed by peer",
-    "Connection reset by peer",
-    "Broken pipe",
-    "Connection refused",
-    "Socket closed",
-    "connection was aborted",
-    "writev",
-    "Application timeout caused pair closure"};
-constexpr std::array<std::string_view, 3> kSilence{"Timed out waiting", "Operation timed out",
-                                                   "Socket Timeout"};
+constexpr std::array<std::string_view, 7> kBrokenConnection{"Connection closed by peer",
+                                                            "Connection reset by peer",
+                                                            "Broken pipe",
+                                                            "Connection refused",
+                                                            "Socket closed",
+                                                            "connection was aborted",
+                                                            "writev"};
+// The last is what Gloo tells the collectives under way when another one of this rank timed out.
+constexpr std::array<std::string_view, 4> kSilence{"Timed out waiting", "Operation timed out",
+                                                   "Socket Timeout",
+                                                   "Application timeout caused pair closure"};
 
 /// The first line; c10 appends a stack trace.
 std::string first_line(std::string_view text) {

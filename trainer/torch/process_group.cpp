@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <utility>
 
 #include "absent_ranks.hpp"
 #include "bounded_call.hpp"
 #include "compat.hpp"
+#include "first_account.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
@@ -28,6 +30,14 @@ std::string host_and_process() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   return std::string(host.data()) + " " + std::to_string(getpid());
+}
+
+/// Gloo writes to a rank that has left as to any other: without this, the signal ends the process
+/// before it can say whom it lost. As Python does; a handler of the program's own stays.
+void survive_broken_pipes() {
+  struct sigaction now {};
+  sigaction(SIGPIPE, nullptr, &now);
+  if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
 }
 
 bool is_on_one_host(const Placement& placement) {
@@ -165,6 +175,12 @@ std::vector<int> ProcessGroup::absent_ranks(milliseconds wait) noexcept {
   return hpcboot::absent_ranks(impl_->rendezvous.store, impl_->rank, impl_->world_size, wait);
 }
 
+std::string ProcessGroup::first_account(const std::function<std::string()>& look,
+                                        milliseconds wait) noexcept {
+  if (!impl_->rendezvous.store) return {};
+  return hpcboot::first_account(impl_->rendezvous.store, look, wait);
+}
+
 void ProcessGroup::shutdown() {
   if (!impl_->group) return;
   barrier();
@@ -175,6 +191,7 @@ ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
                                 const ProcessGroupOptions& options) {
   require_backend(options.backend, resolution);
   validate(resolution.placement, resolution.launcher);
+  survive_broken_pipes();
   auto impl = std::make_unique<ProcessGroup::Impl>();
   impl->rank = resolution.placement.rank;
   impl->world_size = resolution.placement.world_size;

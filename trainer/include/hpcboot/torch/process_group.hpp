@@ -3,6 +3,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,6 +66,13 @@ class ProcessGroup {
   /// and does not answer. Never throws.
   std::vector<int> absent_ranks(std::chrono::milliseconds wait) noexcept;
 
+  /// For the message after a collective that lost a peer: a connection that broke does not say who
+  /// is gone, and why is seen on that rank's host only. Calls `look` again and again until it
+  /// returns a text, which the other ranks are told, or until one that another rank has told comes.
+  /// Empty after `wait`. Never throws.
+  std::string first_account(const std::function<std::string()>& look,
+                            std::chrono::milliseconds wait) noexcept;
+
  private:
   struct Impl;
   explicit ProcessGroup(std::unique_ptr<Impl> impl);
@@ -80,6 +88,8 @@ class ProcessGroup {
 /// of the resolution. Traffic goes over resolution.interface, or loopback in a job of one host.
 /// With nccl the CUDA device resolution.device, or 0, becomes this thread's current one, and a rank
 /// that is lost later ends the others by c10d's watchdog after collective_timeout, with SIGABRT.
+/// SIGPIPE, where nobody handles it, is ignored from here on: a peer that is lost is an error of
+/// the collective, not the end of this process.
 /// @throws Error{deadline_exceeded} on every rank, naming the ranks that did not come in time;
 ///         Error{needs_exchange} where nothing tells the ranks where to meet;
 ///         Error{backend_unavailable, no_usable_interface, exchange_failed}
