@@ -5,31 +5,34 @@ usage: bench/peers/compare.py [--build DIR] [--pairs N] [--threads N] [--only NA
 
 Prints a table: images/s in steady state (the median step, without the first ones), seconds from the
 launch to the end of the first step, and what two ranks give over one with twice the batch (weak
-scaling). Each figure is the median of the pairs. Needs a Python with torch and torchvision: the one
-that runs this.
+scaling); two runs at once that know nothing of each other show how much of that the machine's memory
+and clock leave. Each figure is the median of the pairs. Needs a Python with torch and torchvision:
+the one that runs this.
 """
 import argparse
+import collections
 import csv
 import glob
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WARM_UP = 3  # steps that are not counted
 
-# name, model, pixels, global batch of one rank, steps, ranks
+# batch: images of a rank in a step
+Case = collections.namedtuple("Case", "name model pixels batch steps ranks")
 CASES = [
-    ("mnistnet single", "mnistnet", 28, 64, 60, 1),
-    ("mnistnet DDP 2", "mnistnet", 28, 64, 60, 2),
-    ("resnet50 single", "resnet50", 128, 8, 10, 1),
-    ("resnet50 DDP 2", "resnet50", 128, 8, 10, 2),
+    Case("mnistnet single", "mnistnet", 28, 64, 60, 1),
+    Case("mnistnet DDP 2", "mnistnet", 28, 64, 60, 2),
+    Case("resnet50 single", "resnet50", 128, 8, 10, 1),
+    Case("resnet50 DDP 2", "resnet50", 128, 8, 10, 2),
 ]
 
 
@@ -60,26 +63,69 @@ def launched(command, ranks, prefix=()):
 
 
 def measure_trainer(o, case, data, runs):
-    _, model, pixels, batch, steps, ranks = case
     shutil.rmtree(runs, ignore_errors=True)
     command = [os.path.join(o.build, "bin", "trainer")] + arguments(o, data, case)
-    _, first = run(launched(command + ["--runs-dir", runs], ranks), o.threads)
+    _, first = run(launched(command + ["--runs-dir", runs], case.ranks), o.threads)
     with open(glob.glob(runs + "/*/metrics.csv")[0]) as file:
         return [float(row["step_seconds"]) for row in csv.DictReader(file)], first
 
 
 def measure_peer(o, case, data, _):
-    ranks = case[5]
-    command = [sys.executable, os.path.join(HERE, "peer.py")] + arguments(o, data, case)
+    command = [sys.executable, os.path.join(HERE, "peer.py"), "--workers", str(o.workers)]
     exec_ = [os.path.join(o.build, "bin", "hpcboot"), "exec", "--"]
-    lines, first = run(launched(command, ranks, exec_), o.threads)
+    lines, first = run(launched(command + arguments(o, data, case), case.ranks, exec_), o.threads)
     return json.loads(lines[-1]), first
 
 
+def images_per_second(case, steps):
+    return case.batch * case.ranks / statistics.median(steps[WARM_UP:])
+
+
+def at_once(measure, o, case, data, runs):
+    """Images/s of two runs of one rank that share nothing but the machine."""
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(measure, o, case, data, runs + str(i)) for i in range(2)]
+        return sum(images_per_second(case, one.result()[0]) for one in both)
+
+
 def arguments(o, data, case):
-    _, model, pixels, batch, steps, ranks = case
-    return ["--data", data, "--model", model, "--image-size", str(pixels), "--batch-size",
-            str(batch * ranks), "--limit-samples", str(batch * ranks * steps), "--threads", str(o.threads)]
+    batch = case.batch * case.ranks
+    return ["--data", data, "--model", case.model, "--image-size", str(case.pixels), "--batch-size",
+            str(batch), "--limit-samples", str(batch * case.steps), "--threads", str(o.threads)]
+
+
+def rows_of(case, found):
+    """The median of all pairs, trainer and peer, of each figure; a ratio above 1 is good."""
+    for which, (what, unit) in enumerate((("steady", "images/s"), ("first step", "s"))):
+        ours, theirs = (statistics.median(one[which] for one in found[who]) for who in found)
+        yield f"{case.name}, {what}", unit, ours, theirs, ours / theirs if which == 0 else theirs / ours
+
+
+def measure_all(o, cases, data, runs, load):
+    """Rows: what, unit, trainer, peer, ratio."""
+    measures = {"trainer": measure_trainer, "peer": measure_peer}
+    single = {}
+    for case in cases:
+        found = {who: [] for who in measures}
+        pairs = {who: [] for who in measures}
+        for _ in range(o.pairs):
+            load.append(os.getloadavg()[0])
+            for who, measure in measures.items():
+                steps, first = measure(o, case, data, runs)
+                found[who].append((images_per_second(case, steps), first))
+                if case.ranks == 1:
+                    pairs[who].append(at_once(measure, o, case, data, runs))
+        rows = list(rows_of(case, found))
+        yield from rows
+        steady = rows[0][2:4]
+        if case.ranks == 1:
+            single[case.model] = steady
+            both = [statistics.median(pairs[who]) for who in measures]
+        elif case.model in single:
+            alone = single[case.model]
+            for what, rates in (("weak scaling, two ranks", steady), ("two runs at once", both)):
+                ours, theirs = (rate / one / 2 for rate, one in zip(rates, alone))
+                yield f"{case.model}, {what}", "of 2", ours, theirs, ours / theirs
 
 
 def main():
@@ -87,43 +133,25 @@ def main():
     parser.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1,
+                        help="processes of PyTorch's DataLoader; 0, its default: the training's own")
     parser.add_argument("--only", action="append", help="a case such as 'resnet50 single'")
     o = parser.parse_args()
-    cases = [case for case in CASES if not o.only or case[0] in o.only]
+    cases = [case for case in CASES if not o.only or case.name in o.only]
     load = []
-    rows = []
-    speed = {}
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
-        images = max(batch * steps * ranks for _, _, _, batch, steps, ranks in cases)
+        images = max(case.batch * case.steps * case.ranks for case in cases)
         subprocess.run([os.path.join(o.build, "bin", "trainer"), "digits", data, "--train", str(images),
                         "--test", "10"], check=True, stdout=subprocess.DEVNULL)
-        for case in cases:
-            name, _, _, batch, _, ranks = case
-            found = {"trainer": [], "peer": []}
-            for _ in range(o.pairs):
-                load.append(os.getloadavg()[0])
-                for who, measure in (("trainer", measure_trainer), ("peer", measure_peer)):
-                    steps, first = measure(o, case, data, os.path.join(folder, "runs"))
-                    found[who].append((batch * ranks / statistics.median(steps[WARM_UP:]), first))
-            for which, (what, unit) in enumerate((("steady", "images/s"), ("first step", "s"))):
-                ours, theirs = (statistics.median(x[which] for x in found[who]) for who in found)
-                ratio = ours / theirs if which == 0 else theirs / ours
-                rows.append((f"{name}, {what}", unit, ours, theirs, ratio))
-                if which == 0:
-                    speed[name] = (ours, theirs)
-    for model in ("mnistnet", "resnet50"):
-        one, two = speed.get(f"{model} single"), speed.get(f"{model} DDP 2")
-        if one and two:
-            ours, theirs = (two[i] / one[i] / 2 for i in (0, 1))
-            rows.append((f"{model}, weak scaling 1 to 2", "of 2", ours, theirs, ours / theirs))
+        rows = list(measure_all(o, cases, data, os.path.join(folder, "runs"), load))
 
     import torch
 
     with open("/proc/cpuinfo") as file:
         cpu = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
-    print(f"{platform.node()}: {os.cpu_count()} x {cpu}; PyTorch {torch.__version__}, "
-          f"{o.threads} threads a rank, {o.pairs} pairs, load {min(load):.1f} to {max(load):.1f}")
+    print(f"{os.cpu_count()} x {cpu}; PyTorch {torch.__version__}, {o.threads} threads a rank, "
+          f"{o.workers} loading processes a rank, {o.pairs} pairs, load {min(load):.1f} to {max(load):.1f}")
     print(f"{'':36} {'':>9} {'trainer':>9} {'PyTorch':>9} {'ratio':>6}")
     for what, unit, ours, theirs, ratio in rows:
         print(f"{what:36} {unit:>9} {ours:9.2f} {theirs:9.2f} {ratio:6.2f}")

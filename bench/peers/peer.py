@@ -82,6 +82,7 @@ def main():
     parser.add_argument("--batch-size", type=int, required=True, help="global")
     parser.add_argument("--limit-samples", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--workers", type=int, default=1, help="as the trainer has one thread that prepares batches")
     o = parser.parse_args()
 
     torch.set_num_threads(o.threads)
@@ -94,8 +95,7 @@ def main():
         model = DistributedDataParallel(model)
     data = Mnist(o.data, o.image_size, o.limit_samples)
     sampler = DistributedSampler(data, ranks, int(os.environ.get("RANK", 0)), seed=1234)
-    # One process that prepares batches, as the trainer has one thread.
-    loader = DataLoader(data, o.batch_size // ranks, sampler=sampler, num_workers=1)
+    loader = DataLoader(data, o.batch_size // ranks, sampler=sampler, num_workers=o.workers)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     model.train()
     seconds = []
