@@ -1,20 +1,17 @@
 #!/usr/bin/env bats
 # Whole runs of the trainer on each kind of data, and its verbs for data files.
+# shellcheck disable=SC2154 # $trainer and $model are set in helper.bash
 
-setup_file() {
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
-  export trainer=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/trainer
-  export small="--model mnistnet --image-size 28 --batch-size 32 --threads 1 --runs-dir runs"
-}
+load helper
 
-setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+setup_file() { use_programs; }
 
 losses() { cut -d, -f3 "$1"/metrics.csv; }
 
 @test "synthetic images are learnt, of three channels by two ranks as well" {
-  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  need_mpirun
   # shellcheck disable=SC2086 # options, meant to be split
-  mpirun -np 2 --oversubscribe "$trainer" $small --data synthetic:640x3x28x28 --lr 1e-3 --epochs 2
+  mpirun -np 2 --oversubscribe "$trainer" $model --data synthetic:640x3x28x28 --lr 1e-3 --epochs 2
   python3 - runs/*/run.json <<'PY'
 import json, sys
 run = json.load(open(sys.argv[1]))
@@ -26,7 +23,7 @@ PY
 @test "data that is none is told with what is taken" {
   echo hello >notes.txt
   # shellcheck disable=SC2086
-  run "$trainer" $small --data notes.txt
+  run "$trainer" $model --data notes.txt
   [ "$status" -eq 40 ]
   [[ $output == *"notes.txt', a file of a kind that is not known"*"synthetic:NxCxHxW"* ]]
 }
@@ -41,7 +38,7 @@ PY
   for data in mnist b.h5 c.safetensors d.pt e; do
     rm -rf runs
     # shellcheck disable=SC2086
-    "$trainer" $small --data $data >/dev/null
+    "$trainer" $model --data $data >/dev/null
     losses runs/* >"losses.$data"
     cmp "losses.mnist" "losses.$data"
   done
@@ -66,7 +63,7 @@ PY
 }
 
 @test "under a launcher rank 0 converts, and all ranks end with its exit code" {
-  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  need_mpirun
   run mpirun -np 2 --oversubscribe "$trainer" convert synthetic:20x1x8x8 a.safetensors
   echo "$output"
   [ "$status" -eq 0 ]
@@ -92,9 +89,9 @@ PY
 @test "a run leaves events that TensorBoard reads, unless told not to" {
   python=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/../tests/tensorboard-venv/bin/python
   # shellcheck disable=SC2086
-  "$trainer" $small --data synthetic:64x1x28x28 --epochs 2
+  "$trainer" $model --data synthetic:64x1x28x28 --epochs 2
   # shellcheck disable=SC2086
-  "$trainer" $small --data synthetic:64x1x28x28 --no-tensorboard --comment none
+  "$trainer" $model --data synthetic:64x1x28x28 --no-tensorboard --comment none
   [ "$(find runs -name 'events.out.tfevents.*' | wc -l)" -eq 1 ]
   "$python" -c 'import tensorboard' || skip "no tensorboard in the environment of the test tensorboard_venv"
   run "$python" "$BATS_TEST_DIRNAME/../support/read_events.py" runs/*1x1
@@ -105,9 +102,9 @@ PY
 }
 
 @test "every rank is told in a line at the start" {
-  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  need_mpirun
   # shellcheck disable=SC2086
-  run mpirun -np 2 --oversubscribe "$trainer" $small --data synthetic:64x1x28x28
+  run mpirun -np 2 --oversubscribe "$trainer" $model --data synthetic:64x1x28x28
   echo "$output"
   [ "$status" -eq 0 ]
   host=$(hostname)
@@ -115,6 +112,6 @@ PY
     grep -qE "^rank $rank of 2: host $host, pid [0-9]+, local rank $rank, device cpu, gloo over [a-z0-9]+$" <<<"$output"
   done
   # shellcheck disable=SC2086
-  "$trainer" $small --data synthetic:64x1x28x28 >out
+  "$trainer" $model --data synthetic:64x1x28x28 >out
   grep -qE "^rank 0 of 1: host $host, pid [0-9]+, local rank 0, device cpu, alone$" out
 }

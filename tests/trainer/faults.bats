@@ -1,55 +1,18 @@
 #!/usr/bin/env bats
 # What goes wrong while the trainer runs: memory, losses, disks, data, ranks. Each ends the run in time, with its own
 # exit code and a message that says what to do, and what was saved stays.
+# shellcheck disable=SC2154 # $trainer, $small and $model are set in helper.bash
+
+load helper
 
 setup_file() {
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
-  export trainer=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/trainer
-  export data=$BATS_FILE_TMPDIR/data
-  "$trainer" digits "$data" --train 640 --test 100 >/dev/null
-  export model="--model mnistnet --image-size 28 --batch-size 32 --threads 1 --runs-dir runs"
-  export small="--data $data $model"
+  use_programs
+  draw_digits
 }
 
 setup() {
-  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  need_mpirun
   cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
-
-# Until a command succeeds, at most 60 s.
-await() {
-  for _ in $(seq 600); do
-    if "$@" 2>/dev/null; then return; fi
-    sleep 0.1
-  done
-  echo "not so within 60 s: $*"
-  cat out
-  return 1
-}
-
-steps_recorded() {
-  local rows
-  rows=$(cat runs/*/metrics.csv | wc -l)
-  [ "$rows" -gt 1 ]
-}
-
-pids() { value runs/* "['ranks']" | grep -o "'pid': [0-9]*" | cut -d' ' -f2; }
-
-# None of these processes is left, a zombie neither, within 20 s.
-none_left() {
-  local pid
-  for pid in "$@"; do
-    if [ -e "/proc/$pid" ]; then return 1; fi
-  done
-}
-
-ranks() {
-  local n=$1
-  shift
-  # shellcheck disable=SC2086 # options, meant to be split
-  mpirun -np "$n" --oversubscribe "$trainer" $small "$@"
 }
 
 # A disk of one MiB at `disk`, for one script: in a mount namespace of its own, which needs root.
@@ -188,7 +151,7 @@ PY
   # shellcheck disable=SC2086
   "$trainer" --data a.safetensors $model --epochs 500 >out 2>&1 &
   job=$!
-  await steps_recorded
+  await_first_steps
   truncate -s 100000 a.safetensors
   status=0
   wait "$job" || status=$?
@@ -216,7 +179,7 @@ EOF
     # shellcheck disable=SC2086
     timeout 200 mpirun -np "$n" --oversubscribe ./wrapper "$trainer" $small --epochs 5000 --collective-timeout 20 >out 2>&1 &
     job=$!
-    await steps_recorded
+    await_first_steps
     mapfile -t all < <(pids)
     kill -KILL "${all[1]}"
     begin=$SECONDS
@@ -240,7 +203,7 @@ EOF
     rm -rf runs
     ranks "$n" --epochs 5000 --collective-timeout 5 >out 2>&1 &
     job=$!
-    await steps_recorded
+    await_first_steps
     mapfile -t all < <(pids)
     kill -STOP "${all[victim]}"
     begin=$SECONDS

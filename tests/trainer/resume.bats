@@ -1,38 +1,15 @@
 #!/usr/bin/env bats
 # Checkpoints of the trainer: runs that are interrupted, at any moment, and go on as if they had not been.
-# shellcheck disable=SC2086 # $small holds options, meant to be split
+# shellcheck disable=SC2086,SC2154 # $small and $long hold options, meant to be split; see helper.bash
 
-bats_require_minimum_version 1.5.0
+load helper
 
 setup_file() {
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
-  export trainer=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/trainer
-  export data=$BATS_FILE_TMPDIR/data
-  "$trainer" digits "$data" --train 640 --test 100 >/dev/null
-  # 2 epochs of 20 steps of 32.
-  export small="--data $data --model mnistnet --image-size 28 --batch-size 32 --threads 1 --epochs 2 --no-tensorboard"
+  use_programs
+  draw_digits
+  export small="$small --epochs 2 --no-tensorboard"
   # A run that takes long enough to be met: 4 images a step, hardly any step.
-  export long="--data $data --model mnistnet --image-size 28 --batch-size 4 --threads 1 --epochs 5000 --no-tensorboard --lr 1e-9"
-}
-
-setup() {
-  cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-# Runs in the background end with their test, however it ends.
-teardown() {
-  local job
-  for job in $(jobs -p); do kill -KILL "$job" 2>/dev/null || true; done
-  wait || true
-}
-
-need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"; }
-
-value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
-
-fail() {
-  printf '%s\n' "$@" >&2
-  return 1
+  export long="$small --batch-size 4 --epochs 5000 --lr 1e-9"
 }
 
 # How many runs there are.
@@ -40,12 +17,12 @@ runs_in() { find "$1" -mindepth 1 -maxdepth 1 | wc -l; }
 
 # train RANKS RUNS_DIR OPTION…: without mpirun for 1.
 train() {
-  local ranks=$1 runs=$2
+  local n=$1 runs=$2
   shift 2
-  if [ "$ranks" = 1 ]; then
+  if [ "$n" = 1 ]; then
     "$trainer" $small --runs-dir "$runs" "$@"
   else
-    mpirun -np "$ranks" --oversubscribe "$trainer" $small --runs-dir "$runs" "$@"
+    ranks "$n" --runs-dir "$runs" "$@"
   fi
 }
 
@@ -70,17 +47,6 @@ cut_back_to() {
   sed -i 's/"exit_reason": "[^"]*"/"exit_reason": "running"/' "$folder/run.json"
   rm -f "$folder/model.safetensors"
 }
-
-# await FILE PATTERN: until a line of the file matches, at most 60 s.
-await() {
-  local end=$((SECONDS + 60))
-  until grep -qs -- "$2" $1; do
-    ((SECONDS < end)) || fail "no '$2' in $1" "$(cat out 2>/dev/null)" || return
-    sleep 0.05
-  done
-}
-
-await_first_steps() { await "$1/*/metrics.csv" '^1,'; }
 
 @test "an interrupted run has the losses of one that was not, bit for bit: every optimizer, 1 rank" {
   for options in "--optimizer adam --schedule cosine --warmup-steps 3" "--optimizer sgd --lr 0.01 --clip-grad-norm 1" \
@@ -162,7 +128,7 @@ await_first_steps() { await "$1/*/metrics.csv" '^1,'; }
   job=$!
   before=0
   for signal in TERM INT USR1 USR2; do
-    await out 'first step done'
+    await has_line out 'first step done'
     kill -s $signal "$job"
     status=0
     wait "$job" || status=$?
@@ -179,7 +145,7 @@ await_first_steps() { await "$1/*/metrics.csv" '^1,'; }
     "$trainer" $long --runs-dir runs --checkpoint-every 0 --resume runs/* >out 2>&1 &
     job=$!
   done
-  await out 'first step done'
+  await has_line out 'first step done'
   kill -KILL "$job"
   wait "$job" || true
   [ "$(value runs/* "['resumed'].__len__()")" = 4 ]
@@ -237,7 +203,7 @@ await_first_steps() { await "$1/*/metrics.csv" '^1,'; }
   "$trainer" $long --runs-dir runs --checkpoint-every 1s >out 2>&1 &
   job=$!
   await_first_steps runs
-  await out 'first step done'
+  await has_line out 'first step done'
   last=0
   for ((kills = 1; kills <= 50; ++kills)); do
     sleep "0.$(printf %03d $((RANDOM % 200)))"
@@ -246,7 +212,7 @@ await_first_steps() { await "$1/*/metrics.csv" '^1,'; }
     rm out
     "$trainer" $long --runs-dir runs --checkpoint-every 1s --resume auto >out 2>&1 &
     job=$!
-    await out 'first step done'
+    await has_line out 'first step done'
     run ! grep -E 'cannot be used|new run' out
     step=$(sed -n 's/^resumed from .* after step \([0-9]*\)$/\1/p' out)
     [ "$step" -gt "$last" ] || fail "kill $kills: resumed after step $step, before that after $last" "$(cat out)"
@@ -301,7 +267,7 @@ PY
   rm out
   "$trainer" $long --runs-dir busy --resume auto --checkpoint-every 0 >out 2>&1 &
   other=$!
-  await out 'first step done'
+  await has_line out 'first step done'
   kill -KILL "$job" "$other"
   grep -q "is left to process $job on" out
   grep -q 'a new run begins' out

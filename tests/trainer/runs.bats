@@ -1,43 +1,21 @@
 #!/usr/bin/env bats
 # Whole runs of the trainer: alone and under mpirun, good and bad.
+# shellcheck disable=SC2154 # $trainer, $data and $small are set in helper.bash
+
+load helper
 
 setup_file() {
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
-  export trainer=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/trainer
-  export runtable=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/runtable
-  export data=$BATS_FILE_TMPDIR/data
-  "$trainer" digits "$data" --train 640 --test 100 >/dev/null
-  # The run that the others are compared with: 20 steps of 32.
-  export small="--data $data --model mnistnet --image-size 28 --batch-size 32 --threads 1"
+  use_programs
+  draw_digits
+  # The run that the others are compared with.
   export single=$BATS_FILE_TMPDIR/single
   # shellcheck disable=SC2086 # options, meant to be split
   "$trainer" $small --runs-dir "$single" --mode single >/dev/null
 }
 
 setup() {
-  command -v mpirun >/dev/null || skip "no mpirun on this machine"
+  need_mpirun
   cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
-
-# Until a run in the background has recorded steps, at most 30 s.
-await_first_steps() {
-  local file
-  for _ in $(seq 300); do
-    for file in runs/*/metrics.csv; do
-      if [ -s "$file" ] && [ "$(wc -l <"$file")" -gt 1 ]; then return; fi
-    done
-    sleep 0.1
-  done
-  return 1
-}
-
-ranks() {
-  local n=$1
-  shift
-  # shellcheck disable=SC2086
-  mpirun -np "$n" --oversubscribe "$trainer" $small --runs-dir runs "$@"
 }
 
 @test "DDP on 1, 2 and 4 ranks has the losses of one process, step by step" {
