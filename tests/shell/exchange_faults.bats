@@ -107,6 +107,55 @@ pmix_ends() {
   pmix_ends 32 'no the job size within 1 s'
 }
 
+# A libpmix of a job of one rank, whose server answers TIMEOUT to the first $1 requests for that rank's host.
+slow_pmix() {
+  fake libpmix.so.2 "static int timeouts = $1;" "$(cat <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+struct value { uint16_t type; union { char* string; uint32_t number; } data; };
+static struct { char key[64], text[256]; } told[8];
+static int count;
+int PMIx_Init(char* self) { memset(self, 0, 260); return 0; }
+const char* PMIx_Get_version(void) { return "OpenPMIx 5.0.0"; }
+const char* PMIx_Error_string(int status) { return status == -24 ? "TIMEOUT" : "?"; }
+int PMIx_Finalize(void) { return 0; }
+int PMIx_Put(int scope, const char* key, const struct value* value) {
+  strcpy(told[count].key, key);
+  strcpy(told[count++].text, value->data.string);
+  return 0;
+}
+int PMIx_Commit(void) { return 0; }
+int PMIx_Fence_nb(void* p, size_t np, void* how, size_t n, void (*done)(int, void*), void* data) { done(0, data); return 0; }
+int PMIx_Get_nb(void* p, const char* key, void* how, size_t n, void (*done)(int, struct value*, void*), void* data) {
+  struct value value = {14, {.number = 1}};
+  if (strcmp(key, "pmix.job.size") == 0) { done(0, &value, data); return 0; }
+  if (strcmp(key, "host") == 0) fprintf(stderr, "asked\n");
+  if (strcmp(key, "host") == 0 && timeouts-- > 0) { done(-24, NULL, data); return 0; }
+  value.type = 3;
+  for (int i = 0; i < count; ++i) {
+    value.data.string = told[i].text;
+    if (strcmp(told[i].key, key) == 0) { done(0, &value, data); return 0; }
+  }
+  done(-46, NULL, data);
+  return 0;
+}
+C
+)"
+}
+
+@test "a PMIx server that gives up waiting is asked again, until the deadline" {
+  slow_pmix 3
+  run --separate-stderr env -i PATH="$PATH" LD_LIBRARY_PATH=fake PMIX_NAMESPACE=job PMIX_RANK=0 \
+    timeout 30 "$HPCBOOT" exec --timeout 20 -- sh -c 'echo "rank $RANK of $WORLD_SIZE"'
+  echo "$stderr"
+  [ "$status" -eq 0 ]
+  [ "$output" = "rank 0 of 1" ]
+  [ "$(grep -c '^asked$' <<<"$stderr")" -eq 4 ]
+  slow_pmix 1000000
+  pmix_ends 32 "no 'host' from rank 0 within 1 s"
+}
+
 # pmi2_ends CODE TEXT: a rank of srun --mpi=pmi2, whose PMI_FD is an open socket.
 pmi2_ends() {
   SECONDS=0
