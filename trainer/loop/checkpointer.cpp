@@ -1,13 +1,12 @@
 #include "loop/checkpointer.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "loop/stop_request.hpp"
 
 namespace hpcboot::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Unit = CheckpointInterval::Unit;
 
 /// What is to be left of --time-limit after the last save, for the ranks to part.
@@ -15,15 +14,12 @@ constexpr double kSpareSeconds = 2;
 /// A slow disk, by which the first save is reckoned.
 constexpr double kBytesPerSecond = 100e6;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 }  // namespace
 
 Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
                            const record::Json& identity, EpochTrainer& trainer, Team& team,
-                           Clock::time_point begin, double runtime_before)
+                           Clock::time_point begin, double runtime_before,
+                           std::function<Clock::time_point()> now)
     : options_(options),
       interval_(parse_checkpoint_interval(options.checkpoint_every)),
       time_limit_(options.time_limit.empty() ? std::chrono::seconds(0)
@@ -31,12 +27,17 @@ Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder&
       identity_(identity),
       trainer_(trainer),
       agreement_(team),
+      now_(std::move(now)),
       begin_(begin),
-      last_save_(Clock::now()),
+      last_save_(now_()),
       runtime_before_(runtime_before),
       best_(trainer.state().best) {
   if (!team.is_first()) return;
   writer_.emplace(folder.checkpoints(), static_cast<std::size_t>(options.keep_checkpoints));
+}
+
+double Checkpointer::seconds_since(Clock::time_point begin) const {
+  return std::chrono::duration<double>(now_() - begin).count();
 }
 
 double Checkpointer::runtime() const {
@@ -92,7 +93,7 @@ void Checkpointer::save() {
 }
 
 void Checkpointer::save(CheckpointWriter::Kind kind) {
-  if (kind.regular) last_save_ = Clock::now();
+  if (kind.regular) last_save_ = now_();
   if (!writer_) return;
   TrainingState state = trainer_.state();
   state.best = best_;

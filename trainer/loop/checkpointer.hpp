@@ -20,13 +20,17 @@ namespace hpcboot::train {
 /// saving itself, by rank 0.
 class Checkpointer {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// @param identity run_identity(), which every checkpoint bears
   /// @param begin when the process started: --time-limit counts from there
   /// @param runtime_before of the run's earlier starts, in seconds
+  /// @param now what the time is, for --time-limit and for checkpoints by minutes
   /// @throws UsageError; Error{unwritable_output}
   Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
                const record::Json& identity, EpochTrainer& trainer, Team& team,
-               std::chrono::steady_clock::time_point begin, double runtime_before);
+               Clock::time_point begin, double runtime_before,
+               std::function<Clock::time_point()> now = Clock::now);
 
   /// To be asked after every step. Collective.
   /// @throws Error{unwritable_output} where an earlier checkpoint could not be written
@@ -55,6 +59,7 @@ class Checkpointer {
 
  private:
   Wishes ask(double seconds, bool now);
+  double seconds_since(Clock::time_point begin) const;
   bool time_is_up(double seconds) const;
   double runtime() const;
   void save(CheckpointWriter::Kind kind);
@@ -65,8 +70,9 @@ class Checkpointer {
   const record::Json& identity_;
   EpochTrainer& trainer_;
   Agreement agreement_;
-  std::chrono::steady_clock::time_point begin_;
-  std::chrono::steady_clock::time_point last_save_;
+  const std::function<Clock::time_point()> now_;
+  Clock::time_point begin_;
+  Clock::time_point last_save_;
   double runtime_before_;
   std::optional<CheckpointWriter> writer_;  ///< rank 0's
   std::optional<BestValidation> best_;
