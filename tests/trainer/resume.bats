@@ -274,6 +274,29 @@ PY
   [ "$(runs_in busy)" = 2 ]
 }
 
+@test "on a file system without locks runs are trained, with a note, and what a crash leaves is told" {
+  command -v cc >/dev/null || skip "no cc on this machine"
+  printf '#include <errno.h>\nint flock(int fd, int how) { errno = ENOLCK; return -1; }\n' | cc -shared -fPIC -o no_locks.so -x c -
+  export LD_PRELOAD=$PWD/no_locks.so
+  train 1 whole >out
+  grep -q '^the file system of whole has no locks: two jobs ' out
+  "$trainer" $long --runs-dir runs --checkpoint-every 1s >first 2>&1 &
+  job=$!
+  await_first_steps
+  await has_line first 'first step done'
+  run -48 "$trainer" $long --resume runs/*
+  [[ $output == *"belongs to process $job on"*"the file system has no locks: if that process is gone, remove runs/"*/run.lock* ]]
+  # Of this host it is known that the process has gone.
+  kill -KILL "$job"
+  wait "$job" || true
+  run -46 "$trainer" $long --runs-dir runs --resume auto --time-limit 1
+  [[ $output == *"resumed from "* && $output == *"the file system of runs has no locks"* ]]
+  # Of another one it is not.
+  echo '{"host": "elsewhere", "pid": 7, "job_id": "12"}' | tee runs/*/run.lock
+  run -46 "$trainer" $long --runs-dir runs --resume auto --time-limit 1
+  [[ $output == *"is left to process 7 on elsewhere, job 12; the file system has no locks: "*"remove runs/"*"a new run begins"* ]]
+}
+
 @test "two tasks of a sweep go on with their own run each" {
   for task in 0 1; do train 1 runs --comment "task $task" --checkpoint-every 7s >/dev/null; done
   for task in 0 1; do cut_back_to runs/*task-$task 35; done

@@ -20,7 +20,6 @@
 #include "loop/run_identity.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
-#include "record/run_lock.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_ranks.hpp"
@@ -260,24 +259,6 @@ TEST(CheckpointWriter, TellsAFailureAtTheNextOccasion) {
   expect_error(
       ErrorCode::unwritable_output, [&] { writer.finish(); }, "checkpoints");
   writer.check();  // once is enough
-}
-
-TEST(RunLock, HasOneHolder) {
-  const TemporaryFolder folder;
-  const record::LockHolder self{"n1", 12, "4711"};
-  EXPECT_FALSE(record::RunLock::last_holder(folder.path()));
-  {
-    const auto lock = record::RunLock::try_take(folder.path(), self);
-    ASSERT_TRUE(lock);
-    EXPECT_FALSE(record::RunLock::try_take(folder.path(), {"n2", 13, ""}));
-    const auto holder = record::RunLock::last_holder(folder.path());
-    ASSERT_TRUE(holder);
-    EXPECT_EQ(holder->host, "n1");
-    EXPECT_EQ(holder->pid, 12);
-    EXPECT_EQ(holder->job_id, "4711");
-  }
-  EXPECT_FALSE(record::RunLock::last_holder(folder.path()));
-  EXPECT_TRUE(record::RunLock::try_take(folder.path(), self));
 }
 
 TEST(RunIdentity, NamesWhatDiffers) {

@@ -38,14 +38,15 @@ bool is_same_kind(const TrainOptions& options, const RunRecord& run) {
 }
 
 /// A lock that this very job held before it was queued again is waited for.
-std::optional<RunLock> take_lock(const RunFolder& folder, const record::LockHolder& self) {
+RunLock::Attempt take_lock(const RunFolder& folder, const record::LockHolder& self) {
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   while (true) {
-    if (auto lock = RunLock::try_take(folder.path(), self)) return lock;
+    auto attempt = RunLock::try_take(folder.path(), self);
+    if (attempt.lock) return attempt;
     const auto holder = RunLock::last_holder(folder.path());
     const bool was_ours = holder && !self.job_id.empty() && holder->job_id == self.job_id &&
                           holder->host != self.host;
-    if (!was_ours || std::chrono::steady_clock::now() > deadline) return std::nullopt;
+    if (!was_ours || std::chrono::steady_clock::now() > deadline) return attempt;
     std::this_thread::sleep_for(kLockInterval);
   }
 }
@@ -67,7 +68,7 @@ std::optional<std::pair<std::filesystem::path, Checkpoint>> newest_checkpoint(
   return std::nullopt;
 }
 
-ResumePoint point_of(Candidate run, RunLock lock,
+ResumePoint point_of(Candidate run, RunLock::Attempt taken,
                      std::pair<std::filesystem::path, Checkpoint> newest) {
   auto& epochs = run.record.epochs;
   epochs.erase(std::remove_if(epochs.begin(), epochs.end(),
@@ -75,7 +76,11 @@ ResumePoint point_of(Candidate run, RunLock lock,
                                 return epoch.epoch >= newest.second.state.epoch;
                               }),
                epochs.end());
-  return {run.folder, std::move(lock), std::move(run.record), std::move(newest.first),
+  return {run.folder,
+          std::move(*taken.lock),
+          taken.has_locks,
+          std::move(run.record),
+          std::move(newest.first),
           std::move(newest.second)};
 }
 
@@ -83,6 +88,13 @@ std::string who(const std::optional<record::LockHolder>& holder) {
   if (!holder) return "another process";
   return fmt::format("process {} on {}{}", holder->pid, holder->host,
                      holder->job_id.empty() ? "" : ", job " + holder->job_id);
+}
+
+/// What frees a folder whose holder cannot be asked: empty where the file system itself does.
+std::string how_to_free(const RunFolder& folder, bool has_locks) {
+  if (has_locks) return {};
+  return fmt::format("; the file system has no locks: if that process is gone, remove {}",
+                     RunLock::file(folder.path()).string());
 }
 
 std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
@@ -118,14 +130,15 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const record
                                        const record::LockHolder& self,
                                        std::vector<std::string>& notes) {
   for (Candidate& run : runs_to_choose_from(options, identity, self)) {
-    auto lock = take_lock(run.folder, self);
-    if (!lock) {
-      notes.push_back(fmt::format("the run {} is left to {}", run.folder.name(),
-                                  who(RunLock::last_holder(run.folder.path()))));
+    auto taken = take_lock(run.folder, self);
+    if (!taken.lock) {
+      notes.push_back(fmt::format("the run {} is left to {}{}", run.folder.name(),
+                                  who(RunLock::last_holder(run.folder.path())),
+                                  how_to_free(run.folder, taken.has_locks)));
       continue;
     }
     auto newest = newest_checkpoint(run.folder, identity, notes);
-    if (newest) return point_of(std::move(run), std::move(*lock), std::move(*newest));
+    if (newest) return point_of(std::move(run), std::move(taken), std::move(*newest));
   }
   notes.push_back(fmt::format("no unfinished run of this configuration in {}: a new run begins",
                               options.runs_dir));
@@ -171,12 +184,13 @@ void require_resumable(const TrainOptions& options, const Candidate& run,
 ResumePoint open_named(const TrainOptions& options, const record::Json& identity,
                        const record::LockHolder& self, std::vector<std::string>& notes) {
   const RunFolder folder = folder_named(options);
-  auto lock = take_lock(folder, self);
-  if (!lock) {
+  auto taken = take_lock(folder, self);
+  if (!taken.lock) {
     throw Error(ErrorCode::run_in_use,
                 fmt::format("the run {} belongs to {}", folder.name(),
                             who(RunLock::last_holder(folder.path()))),
-                "a run that nobody trains", "wait for it, or end it; then resume again");
+                "a run that nobody trains",
+                "wait for it, or end it; then resume again" + how_to_free(folder, taken.has_locks));
   }
   Candidate run{folder, RunRecord::read(folder.run_json())};
   require_resumable(options, run, identity);
@@ -188,7 +202,7 @@ ResumePoint open_named(const TrainOptions& options, const record::Json& identity
                                             folder.checkpoints().string(), notes.front()),
                 "one that was written whole", "start a new run");
   }
-  return point_of(std::move(run), std::move(*lock), std::move(*newest));
+  return point_of(std::move(run), std::move(taken), std::move(*newest));
 }
 
 }  // namespace

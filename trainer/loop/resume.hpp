@@ -17,6 +17,7 @@ namespace hpcboot::train {
 struct ResumePoint {
   record::RunFolder folder;
   record::RunLock lock;
+  bool has_locks = true;     ///< whether the folder's file system has them
   record::RunRecord record;  ///< with the epochs before the checkpoint only
   std::filesystem::path file;
   Checkpoint checkpoint;

@@ -85,6 +85,12 @@ void RunReport::start(const RunFacts& facts, const record::Json& identity, Resum
                   own.device.substr(0, own.device.find(':')), facts.train_samples,
                   facts.validation_samples, facts.batches.global));
   say("run folder: " + folder_->path().string());
+  if (!has_locks_) {
+    note(
+        fmt::format("the file system of {} has no locks: two jobs that resume this run at the same "
+                    "moment would both train it",
+                    options_.runs_dir));
+  }
   for (const record::RankRecord& rank : record_.ranks) {
     say(fmt::format("rank {} of {}: host {}, pid {}, local rank {}, device {}, {}",
                     rank.placement.rank, rank.placement.world_size, rank.host, rank.pid,
@@ -135,7 +141,9 @@ void RunReport::make_folder() {
                                options_.comment};
     try {
       path = record::RunFolder::create(options_.runs_dir, name).path().string();
-      lock_ = record::RunLock::try_take(path, holder());
+      auto taken = record::RunLock::try_take(path, holder());
+      lock_ = std::move(taken.lock);
+      has_locks_ = taken.has_locks;
     } catch (const Error&) {
       team_.text_from_first("");  // the others would wait for the name
       throw;
@@ -177,6 +185,7 @@ void RunReport::go_on(ResumePoint& resumed) {
   runtime_before_ = state.runtime_seconds;
   folder_ = resumed.folder;
   lock_.emplace(std::move(resumed.lock));
+  has_locks_ = resumed.has_locks;
 }
 
 record::LockHolder RunReport::holder() const {

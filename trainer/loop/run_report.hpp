@@ -98,6 +98,7 @@ class RunReport {
   std::string host_;
   double runtime_before_ = 0;  ///< of earlier starts
   std::optional<record::RunLock> lock_;
+  bool has_locks_ = true;  ///< the run folder's file system
   std::optional<record::RunFolder> folder_;
   std::optional<RankLog> log_;
   record::RunRecord record_;

@@ -15,49 +15,59 @@
 namespace hpcboot::record {
 namespace {
 
-std::filesystem::path lock_file(const std::filesystem::path& folder) {
-  return folder / "run.lock";
-}
-
 bool is_without_locks(int error_number) {
   return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP ||
          error_number == EINVAL;
 }
 
+std::string program_of(const std::string& process) {
+  std::string name;
+  std::getline(std::ifstream("/proc/" + process + "/comm") >> std::ws, name);
+  return name;
+}
+
 /// Where there are no locks: may the process that the file names be at work?
 bool may_live(const LockHolder& holder, const LockHolder& self) {
-  if (!self.job_id.empty() && holder.job_id == self.job_id) return false;
-  if (holder.host != self.host) return true;
-  return ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
+  if (holder.host == self.host) {
+    const bool lives = ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
+    // After a restart of the host its number may be another program's.
+    const std::string program = program_of(std::to_string(holder.pid));
+    return lives && (program.empty() || program == program_of("self"));
+  }
+  return self.job_id.empty() || holder.job_id != self.job_id;
 }
 
 }  // namespace
 
+std::filesystem::path RunLock::file(const std::filesystem::path& folder) {
+  return folder / "run.lock";
+}
+
 std::optional<LockHolder> RunLock::last_holder(const std::filesystem::path& folder) {
-  std::ifstream in(lock_file(folder));
+  std::ifstream in(file(folder));
   const Json json = Json::parse(in, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   return LockHolder{json.value("host", ""), json.value("pid", std::int64_t{0}),
                     json.value("job_id", "")};
 }
 
-std::optional<RunLock> RunLock::try_take(const std::filesystem::path& folder,
-                                         const LockHolder& self) {
-  const std::filesystem::path path = lock_file(folder);
+RunLock::Attempt RunLock::try_take(const std::filesystem::path& folder, const LockHolder& self) {
+  const std::filesystem::path path = file(folder);
   RunLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (lock.descriptor_ < 0) throw output_error("open", path, errno);
+  Attempt attempt;
   while (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == EWOULDBLOCK) {
-      // Not this process's: its content is not to be emptied.
-      ::close(std::exchange(lock.descriptor_, -1));
-      return std::nullopt;
+    const int reason = errno;
+    if (reason == EINTR) continue;
+    attempt.has_locks = !is_without_locks(reason);
+    if (!attempt.has_locks) {
+      const auto holder = last_holder(folder);
+      if (!holder || !may_live(*holder, self)) break;
     }
-    if (!is_without_locks(errno)) throw output_error("lock", path, errno);
-    const auto holder = last_holder(folder);
-    if (!holder || !may_live(*holder, self)) break;
+    // Not this process's: its content is not to be emptied.
     ::close(std::exchange(lock.descriptor_, -1));
-    return std::nullopt;
+    if (reason == EWOULDBLOCK || !attempt.has_locks) return attempt;
+    throw output_error("lock", path, reason);
   }
   const std::string text =
       Json{{"host", self.host}, {"pid", self.pid}, {"job_id", self.job_id}}.dump() + "\n";
@@ -65,7 +75,8 @@ std::optional<RunLock> RunLock::try_take(const std::filesystem::path& folder,
                                                         0) != static_cast<ssize_t>(text.size())) {
     throw output_error("write", path, errno);
   }
-  return lock;
+  attempt.lock = std::move(lock);
+  return attempt;
 }
 
 RunLock::RunLock(RunLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -20,17 +20,21 @@ struct LockHolder {
 /// Some cluster file systems have no locks (Lustre mounted without `flock`). There what the file
 /// says decides: a process of this host that lives, or one of another host, holds the folder, until
 /// it ends in order. That cannot tell a host that died, but for one case: a job that was queued
-/// again holds its own id, and a scheduler does not run a job twice.
+/// again holds its own id, and a scheduler does not run a job twice. Nor does it part two processes
+/// that take the folder at the same moment.
 class RunLock {
  public:
-  /// @return nothing where another process holds the folder
+  struct Attempt;
+
   /// @throws Error{unwritable_output}
-  static std::optional<RunLock> try_take(const std::filesystem::path& folder,
-                                         const LockHolder& self);
+  static Attempt try_take(const std::filesystem::path& folder, const LockHolder& self);
 
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&& other) noexcept;
   ~RunLock();
+
+  /// The file in `folder`.
+  static std::filesystem::path file(const std::filesystem::path& folder);
 
   /// Who took the folder last; empty where nobody did, or has ended in order since.
   static std::optional<LockHolder> last_holder(const std::filesystem::path& folder);
@@ -38,6 +42,12 @@ class RunLock {
  private:
   explicit RunLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
+};
+
+/// What became of RunLock::try_take().
+struct RunLock::Attempt {
+  std::optional<RunLock> lock;  ///< nothing where another process holds the folder
+  bool has_locks = true;        ///< whether the file system has them
 };
 
 }  // namespace hpcboot::record

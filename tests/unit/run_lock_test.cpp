@@ -1,0 +1,133 @@
+#include "record/run_lock.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+int flock_error = 0;  // what flock() fails with; 0: it works
+}
+
+// In this program instead of the C library's.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (flock_error == 0) return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+  errno = flock_error;
+  return -1;
+}
+
+namespace hpcboot::record {
+namespace {
+
+class WithoutLocks : public ::testing::TestWithParam<int> {
+ protected:
+  WithoutLocks() { flock_error = GetParam(); }
+  ~WithoutLocks() override { flock_error = 0; }
+
+  RunLock::Attempt take(const LockHolder& self) { return RunLock::try_take(folder_.path(), self); }
+  /// Takes the folder and dies with it.
+  void take_and_crash(const LockHolder& holder) {
+    auto attempt = take(holder);
+    ASSERT_TRUE(attempt.lock);
+    const std::string text = test::read_text(RunLock::file(folder_.path()));
+    attempt.lock.reset();
+    std::ofstream(RunLock::file(folder_.path())) << text;
+  }
+
+  const test::TemporaryFolder folder_;
+};
+
+TEST(RunLock, HasOneHolder) {
+  const test::TemporaryFolder folder;
+  const LockHolder self{"n1", 12, "4711"};
+  EXPECT_FALSE(RunLock::last_holder(folder.path()));
+  {
+    const auto first = RunLock::try_take(folder.path(), self);
+    ASSERT_TRUE(first.lock);
+    EXPECT_TRUE(first.has_locks);
+    const auto second = RunLock::try_take(folder.path(), {"n2", 13, ""});
+    EXPECT_FALSE(second.lock);
+    EXPECT_TRUE(second.has_locks);
+    const auto holder = RunLock::last_holder(folder.path());
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->host, "n1");
+    EXPECT_EQ(holder->pid, 12);
+    EXPECT_EQ(holder->job_id, "4711");
+  }
+  EXPECT_FALSE(RunLock::last_holder(folder.path()));
+  EXPECT_TRUE(RunLock::try_take(folder.path(), self).lock);
+}
+
+TEST(RunLock, ThatFailsForAnotherReasonIsAnErrorAndLeavesTheFile) {
+  const test::TemporaryFolder folder;
+  const auto held = RunLock::try_take(folder.path(), {"n1", 12, ""});
+  flock_error = EIO;
+  test::expect_error(
+      ErrorCode::unwritable_output,
+      [&] {
+        RunLock::try_take(folder.path(), {"n1", 13, ""});
+      },
+      "run.lock");
+  flock_error = 0;
+  EXPECT_TRUE(RunLock::last_holder(folder.path()));
+}
+
+TEST_P(WithoutLocks, AFolderIsTakenAndGivenBackInOrder) {
+  {
+    const auto attempt = take({"n1", getpid(), ""});
+    EXPECT_TRUE(attempt.lock);
+    EXPECT_FALSE(attempt.has_locks);
+  }
+  const auto next = take({"n2", 1, ""});
+  EXPECT_TRUE(next.lock);
+  EXPECT_FALSE(next.has_locks);
+}
+
+TEST_P(WithoutLocks, AProcessOfThisHostHoldsItWhileItLives) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  take_and_crash({"n1", child, "4711"});
+  const auto refused = take({"n1", getpid(), ""});
+  EXPECT_FALSE(refused.lock);
+  EXPECT_FALSE(refused.has_locks);
+  EXPECT_FALSE(take({"n1", getpid(), "4711"}).lock) << "two programs of one job";
+  EXPECT_EQ(RunLock::last_holder(folder_.path())->pid, child) << "the file is left as it was";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(take({"n1", getpid(), ""}).lock);
+}
+
+TEST_P(WithoutLocks, AnotherProgramWithItsNumberDoesNot) {
+  take_and_crash({"n1", 1, ""});  // init, whoever that is
+  EXPECT_TRUE(take({"n1", getpid(), ""}).lock);
+}
+
+TEST_P(WithoutLocks, AnotherHostHoldsItButForTheSameJobQueuedAgain) {
+  take_and_crash({"n1", 12, "4711"});
+  EXPECT_FALSE(take({"n2", 13, ""}).lock);
+  EXPECT_FALSE(take({"n2", 13, "4712"}).lock);
+  EXPECT_TRUE(take({"n2", 13, "4711"}).lock);
+}
+
+TEST_P(WithoutLocks, RemovingTheFileFreesIt) {
+  take_and_crash({"n1", 12, ""});
+  ASSERT_FALSE(take({"n2", 13, ""}).lock);
+  std::filesystem::remove(RunLock::file(folder_.path()));
+  EXPECT_TRUE(take({"n2", 13, ""}).lock);
+}
+
+INSTANTIATE_TEST_SUITE_P(RunLock, WithoutLocks, ::testing::Values(ENOLCK, EOPNOTSUPP, ENOSYS));
+
+}  // namespace
+}  // namespace hpcboot::record
