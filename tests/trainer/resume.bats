@@ -29,12 +29,21 @@ train() {
 # The part of metrics.csv that is no time: epoch, step, loss, learning rate.
 curve() { cut -d, -f1-4 "$1"/metrics.csv; }
 
-# equal ONE OTHER: both runs have the same losses at each step, bit for bit, and the same model.
+# What run.json tells of each epoch, but for times.
+epochs() {
+  python3 -c '
+import json, sys
+for epoch in json.load(open(sys.argv[1]))["epochs"]:
+    print({key: value for key, value in epoch.items() if "second" not in key})' "$1/run.json"
+}
+
+# equal ONE OTHER: both runs have the same losses at each step, bit for bit, the same epochs and the same model.
 equal() {
   diff <(curve "$1") <(curve "$2")
   cmp "$1/model.safetensors" "$2/model.safetensors"
-  [ "$(value "$1" "['epochs'][-1]['train_loss']")" = "$(value "$2" "['epochs'][-1]['train_loss']")" ]
-  [ "$(value "$1" "['epochs'][-1]['validation_loss']")" = "$(value "$2" "['epochs'][-1]['validation_loss']")" ]
+  epochs "$1" >epochs.one
+  grep -q validation_accuracy epochs.one
+  diff epochs.one <(epochs "$2")
 }
 
 # A run that is as if a step of it had been its last: only what was saved at STEP is left. Rows, epochs and files
@@ -166,6 +175,37 @@ cut_back_to() {
   grep -q 'end: signal USR1' runs/*/rank_01.log
   run -46 mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs --resume auto --time-limit 1
   [ "$(value runs/* "['exit_reason']")" = "time limit" ]
+}
+
+@test "a run that is stopped in a validation goes on with it: 1 and 2 ranks" {
+  need_mpirun
+  # 5 steps an epoch, and a validation that takes seconds. What is stopped is the last process of its job.
+  local validating="--data synthetic:120000x1x28x28 --data-fraction 0.001 --batch-size 24 --checkpoint-every 0"
+  for n in 1 2; do
+    rm -rf whole runs
+    train $n whole $validating >/dev/null
+    for epoch in 1 2; do
+      step=$((5 * epoch))
+      train $n runs $validating --resume auto >out 2>&1 &
+      job=$!
+      await has_line 'runs/*/metrics.csv' "^$epoch,$step,"
+      mapfile -t all < <(pids)
+      kill -USR1 "${all[-1]}"
+      status=0
+      wait "$job" || status=$?
+      cat out
+      [ "$status" -eq 46 ]
+      saved=$(printf 'epoch_%04d_step_%08d.safetensors' $((epoch - 1)) $step)
+      grep -q "^stopped (signal USR1) after step $step, saved as $saved;" out
+      [ "$(value runs/* "['epochs'].__len__()")" = $((epoch - 1)) ]
+    done
+    grep -q '^resumed from .*epoch_0000_step_00000005.safetensors: epoch 1, after step 5$' out
+    train $n runs $validating --resume auto >out
+    grep -q '^resumed from .*epoch_0001_step_00000010.safetensors: epoch 2, after step 10$' out
+    equal whole/* runs/*
+    [ "$(runs_in runs)" = 1 ]
+    [ "$(value runs/* "['totals']['images']")" = 240 ]
+  done
 }
 
 @test "a second signal ends the run at once" {

@@ -90,6 +90,8 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
   while (trainer.state().epoch <= options.epochs) {
     auto done = trainer.run({curves, bar, after_step, save});
     if (!done) return;
+    // The validation may be where the run is saved and stops.
+    if (curves != nullptr) curves->flush();
     const auto validation =
         validate(model, test_set, local_batch, options.image_size, team,
                  [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
