@@ -23,6 +23,23 @@ on_small_disk() {
   echo "$output"
 }
 
+# `wrapper COMMAND…` for each rank: writes the ranks' exit codes to `codes`. The launcher, which would end the
+# others, is not told of one before all have ended by themselves.
+write_wrapper() {
+  cat >wrapper <<'EOF'
+#!/bin/bash
+"$@"
+code=$?
+echo "$OMPI_COMM_WORLD_RANK $code" >>codes
+for _ in $(seq 300); do
+  if [ "$(wc -l <codes)" -eq "$OMPI_COMM_WORLD_SIZE" ]; then break; fi
+  sleep 0.1
+done
+exit $code
+EOF
+  chmod +x wrapper
+}
+
 # Images of floats as safetensors, number $2 of them not a number.
 write_images() {
   python3 - "$1" "$2" <<'PY'
@@ -71,14 +88,21 @@ EOF
   [[ $output == *"rank 1 of 2 on "*"error 47 (out_of_memory)"* ]]
 }
 
-@test "a loss that is no number is told with step, epoch, learning rate and the rank whose images did it" {
+@test "a loss that is no number is told once, with step, epoch, learning rate and the rank whose images did it" {
   write_images nan.safetensors 40
+  write_wrapper
   # shellcheck disable=SC2086
   for n in 2 4; do
-    rm -rf runs
-    run timeout 120 mpirun -np "$n" --oversubscribe "$trainer" --data nan.safetensors $model --image-size 8 --batch-size 16 --lr 0.25
+    rm -rf runs codes
+    run timeout 120 mpirun -np "$n" --oversubscribe ./wrapper "$trainer" --data nan.safetensors $model --image-size 8 --batch-size 16 --lr 0.25
     echo "$output"
+    cat codes
     [ "$status" -eq 45 ]
+    [ "$(grep -c ' 45$' codes)" -eq "$n" ]
+    # Every rank finds out; rank 0 speaks for all, and each has it in its log.
+    [ "$(grep -c 'the training loss is nan' <<<"$output")" -eq 1 ]
+    [[ $output == *"rank 0 of $n on $(hostname)"* ]]
+    [ "$(grep -l 'the training loss is nan' runs/*/rank_*.log | wc -l)" -eq "$n" ]
     grep -qE "the training loss is nan in step [1-4] of the run, epoch 1, at a learning rate of 0.25, by the images of rank [0-3] on $(hostname)$" <<<"$output"
     [[ $output == *"--lr"*"--clip-grad-norm"*"--precision"* ]]
     [[ $(value runs/* "['exit_reason']") == "error: the training loss is nan"* ]]
@@ -161,19 +185,7 @@ PY
 }
 
 @test "a rank that is killed is named by the others, which end at once, and none is left" {
-  # The launcher would end the others first: it is not told before they have ended by themselves.
-  cat >wrapper <<'EOF'
-#!/bin/bash
-"$@"
-code=$?
-echo "$OMPI_COMM_WORLD_RANK $code" >>codes
-for _ in $(seq 300); do
-  if [ "$(wc -l <codes)" -eq "$OMPI_COMM_WORLD_SIZE" ]; then break; fi
-  sleep 0.1
-done
-exit $code
-EOF
-  chmod +x wrapper
+  write_wrapper
   for n in 2 4; do
     rm -rf runs codes
     # shellcheck disable=SC2086

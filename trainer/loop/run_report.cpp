@@ -281,6 +281,22 @@ void RunReport::fail(const std::string& exit_reason, const std::string& text) no
   }
 }
 
+void RunReport::fail_together(const std::string& exit_reason, const std::string& text) noexcept {
+  try {
+    if (team_.is_first()) {
+      fail(exit_reason, text);
+    } else {
+      log_->error(text);
+      finish(exit_reason);
+    }
+    // A launcher ends all ranks soon after the first has left with an exit code.
+    team_.finish();
+  } catch (const std::exception& second) {
+    std::fprintf(stderr, "trainer: and rank %d could not wait for the others: %s\n", team_.rank(),
+                 second.what());
+  }
+}
+
 void RunReport::say(const std::string& line) {
   if (!team_.is_first()) return;
   std::printf("%s\n", line.c_str());

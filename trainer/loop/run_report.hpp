@@ -77,6 +77,10 @@ class RunReport {
   /// The last words of a run that failed: who and where on stderr, in the rank's log, in run.json.
   void fail(const std::string& exit_reason, const std::string& text) noexcept;
 
+  /// The same where all ranks found out together, so that rank 0 speaks for them: the others write
+  /// it to their logs only, and none returns before rank 0 has written everything. Collective.
+  void fail_together(const std::string& exit_reason, const std::string& text) noexcept;
+
   /// Valid after start().
   const record::RunFolder& folder() const { return *folder_; }
   /// The options in force, as run.json has them. Valid after start().

@@ -206,8 +206,12 @@ int run_training(const TrainOptions& options, const Env& env) {
     report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");
     code = 2;
   } catch (const Error& error) {
-    report.fail("error: " + error.found(),
-                format_error("trainer", error) + report.silent_ranks(error.code()));
+    const std::string text = format_error("trainer", error);
+    if (error.code() == ErrorCode::diverged) {
+      report.fail_together("error: " + error.found(), text);
+    } else {
+      report.fail("error: " + error.found(), text + report.silent_ranks(error.code()));
+    }
     code = error.exit_code();
   } catch (const std::exception& error) {
     report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");
