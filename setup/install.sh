@@ -30,6 +30,7 @@ test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   bats shellcheck clang-format python3 wget
   python3-torchvision # the reference that ResNet50 is compared with
+  python3-venv        # for TensorBoard of PyPI, which reads the event files
   python3-yaml        # reads the Kubernetes manifests that are rendered
   gfortran            # the Fortran consumer of the C interface
   mpich               # mpiexec.hydra; mpirun stays Open MPI's, which has the higher priority

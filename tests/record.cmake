@@ -13,10 +13,12 @@ if(HPCBOOT_HAVE_TENSORBOARD)
   find_program(HPCBOOT_VENV_PYTHON NAMES python3)
   add_test(NAME tensorboard_venv COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/tensorboard_venv.sh
            ${HPCBOOT_VENV_PYTHON} ${HPCBOOT_TENSORBOARD_VENV})
-  set_tests_properties(tensorboard_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  # A fixture, so that ctest makes it first for any choice of tests that read events.
+  set_tests_properties(tensorboard_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77
+                       FIXTURES_SETUP tensorboard)
   # The tests of a GoogleTest program are known to ctest alone, and so is what they wait for.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake
-       "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES DEPENDS tensorboard_venv)\n")
+       "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES FIXTURES_REQUIRED tensorboard)\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake)
   target_sources(record_test PRIVATE unit/tensorboard_test.cpp)
   target_compile_definitions(record_test PRIVATE

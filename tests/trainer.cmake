@@ -28,6 +28,7 @@ foreach(_name IN ITEMS runs data faults resume)
   set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 600 PROCESSORS 2
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
 endforeach()
+set_tests_properties(trainer.data trainer.resume PROPERTIES FIXTURES_REQUIRED tensorboard)
 
 hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)

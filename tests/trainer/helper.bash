@@ -52,6 +52,14 @@ ranks() {
 # value RUN EXPRESSION: what run.json holds there, such as "['epochs'][0]['steps']".
 value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
 
+# What TensorBoard reads in a run folder, a line `TAG STEP VALUE` each, in $events.
+read_events() {
+  local python=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/../tests/tensorboard-venv/bin/python
+  "$python" -c 'import tensorboard' || skip "no tensorboard in the environment of the test tensorboard_venv"
+  events=$("$python" "$BATS_TEST_DIRNAME/../support/read_events.py" "$1" 2>/dev/null)
+  echo "$events"
+}
+
 # The processes of the run in runs/, by rank.
 pids() { value runs/* "['ranks']" | grep -o "'pid': [0-9]*" | cut -d' ' -f2; }
 

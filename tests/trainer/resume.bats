@@ -77,6 +77,24 @@ cut_back_to() {
   done
 }
 
+@test "TensorBoard shows each step and each epoch of an interrupted run once" {
+  options="--data $data $model --epochs 3 --checkpoint-every 15s --keep-checkpoints 9"
+  "$trainer" $options --runs-dir runs >/dev/null
+  # The second and the third epoch were recorded by the start that was lost, and are again.
+  cut_back_to runs/* 30
+  "$trainer" $options --runs-dir runs --resume auto >/dev/null
+  read_events runs/*
+  diff <(grep '^step/loss ' <<<"$events" | cut -d' ' -f2) <(seq 60)
+  diff <(grep '^step/loss ' <<<"$events" | cut -d' ' -f3) <(tail -n +2 runs/*/metrics.csv | cut -d, -f3 | python3 -c '
+import struct, sys
+for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(line))))')
+  for tag in train_loss validation_loss validation_accuracy; do
+    diff <(grep "^epoch/$tag " <<<"$events" | cut -d' ' -f2) <(seq 20 20 60)
+    diff <(grep "^epoch/$tag " <<<"$events" | cut -d' ' -f3) <(for i in 0 1 2; do value runs/* "['epochs'][$i]['$tag']"; done |
+      python3 -c 'import sys; [print("%.6g" % float(line)) for line in sys.stdin]')
+  done
+}
+
 @test "2 ranks: bit for bit" {
   need_mpirun
   step=$((RANDOM % 39 + 1))

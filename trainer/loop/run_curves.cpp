@@ -22,7 +22,7 @@ struct RunCurves::Events {
   void add_config(const record::Json&) {}
   void add_restart(std::int64_t) {}
   void add(const record::StepMetrics&) {}
-  void add(const record::EpochRecord&) {}
+  void add(const record::EpochRecord&, std::int64_t) {}
   void flush() {}
 };
 #endif
@@ -34,7 +34,8 @@ bool has_tensorboard() {
 RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config,
                      std::optional<std::int64_t> resumed_after)
     : metrics_(folder.metrics_csv(),
-               resumed_after.value_or(std::numeric_limits<std::int64_t>::max())) {
+               resumed_after.value_or(std::numeric_limits<std::int64_t>::max())),
+      last_step_(resumed_after.value_or(0)) {
   if (!tensorboard) return;
   events_ = std::make_unique<Events>(folder.path());
   if (resumed_after) events_->add_restart(*resumed_after + 1);
@@ -44,12 +45,13 @@ RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const re
 RunCurves::~RunCurves() = default;
 
 void RunCurves::add(const record::StepMetrics& row) {
+  last_step_ = row.step;
   metrics_.append(row);
   if (events_) events_->add(row);
 }
 
 void RunCurves::add(const record::EpochRecord& epoch) {
-  if (events_) events_->add(epoch);
+  if (events_) events_->add(epoch, last_step_);
 }
 
 void RunCurves::flush() {

@@ -38,6 +38,7 @@ class RunCurves {
  private:
   struct Events;
   record::MetricsCsv metrics_;
+  std::int64_t last_step_ = 0;
   std::unique_ptr<Events> events_;  ///< null where they are not wanted
 };
 

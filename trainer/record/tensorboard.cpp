@@ -145,7 +145,7 @@ void TensorboardEvents::add(const StepMetrics& row) {
   add_scalar("step/step_seconds", row.step, row.step_seconds);
 }
 
-void TensorboardEvents::add(const EpochRecord& epoch) {
+void TensorboardEvents::add(const EpochRecord& epoch, std::int64_t last_step) {
   const std::pair<const char*, std::optional<double>> values[] = {
       {"epoch/train_loss", epoch.train_loss},
       {"epoch/validation_loss", epoch.validation_loss},
@@ -155,7 +155,7 @@ void TensorboardEvents::add(const EpochRecord& epoch) {
       {"epoch/validation_seconds", epoch.validation_seconds},
       {"epoch/data_wait_seconds", epoch.data_wait_seconds}};
   for (const auto& [tag, value] : values) {
-    if (value) add_scalar(tag, epoch.epoch, *value);
+    if (value) add_scalar(tag, last_step, *value);
   }
   flush();
 }
