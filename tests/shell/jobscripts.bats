@@ -35,6 +35,26 @@ mpirun|mpiexec) while [[ $# -gt 0 && $1 != build/* ]]; do shift; done; "$@" ;; e
   printf '%s\n' n1 n1 n2 n2 >nodefile
 }
 
+# Commands that queue job 12 again; log has a line for each.
+fake_requeue() {
+  local command
+  for command in scontrol qrerun brequeue; do
+    printf '#!/bin/bash\necho "%s $*" >>log\n' $command >fakes/$command
+    chmod +x fakes/$command
+  done
+  export SLURM_JOB_ID=12
+}
+
+# Until a fake trainer has touched `started`, at most 60 s.
+await_trainer() {
+  for ((i = 0; i < 600; ++i)); do
+    if [ -e started ]; then return; fi
+    sleep 0.1
+  done
+  echo "no trainer was started"
+  return 1
+}
+
 @test "the committed scripts are what is rendered today" {
   mkdir "$BATS_TEST_TMPDIR/now"
   "$ROOT/jobscripts/render" "$HPCBOOT" "$BATS_TEST_TMPDIR/now"
@@ -278,10 +298,7 @@ mpirun|mpiexec) while [[ $# -gt 0 && $1 != build/* ]]; do shift; done; "$@" ;; e
   export FAKE_TRAINER='trap "sleep 0.3; echo told >>log; exit 7" USR1; touch started; while :; do sleep 0.1; done'
   bash "$ROOT/jobscripts/cc_single.sh" 2>messages &
   job=$!
-  for ((i = 0; i < 100; ++i)); do
-    if [ -e started ]; then break; fi
-    sleep 0.1
-  done
+  await_trainer
   kill -USR1 "$job"
   code=0
   wait "$job" || code=$?
@@ -292,11 +309,8 @@ mpirun|mpiexec) while [[ $# -gt 0 && $1 != build/* ]]; do shift; done; "$@" ;; e
 
 @test "a run that was stopped in order is queued again, where the scheduler allows it" {
   enter_fakes
-  printf '#!/bin/bash\necho "$(basename "$0") $*" >>log\n' >fakes/scontrol
-  chmod +x fakes/scontrol
-  cp fakes/scontrol fakes/qrerun
-  cp fakes/scontrol fakes/brequeue
-  export FAKE_TRAINER='exit 46' SLURM_JOB_ID=12 PBS_JOBID='7[2].pbs' PBS_O_WORKDIR=$PWD NCPUS=4 LSB_JOBID=8 LS_SUBCWD=$PWD
+  fake_requeue
+  export FAKE_TRAINER='exit 46' PBS_JOBID='7[2].pbs' PBS_O_WORKDIR=$PWD NCPUS=4 LSB_JOBID=8 LS_SUBCWD=$PWD
   run -46 bash "$ROOT/jobscripts/cc_single.sh"
   [[ $(tail -n 1 log) == "scontrol requeue 12" ]]
   SLURM_ARRAY_TASK_ID=1 run -46 bash "$ROOT/jobscripts/cc_array.sh"
@@ -324,17 +338,12 @@ mpirun|mpiexec) while [[ $# -gt 0 && $1 != build/* ]]; do shift; done; "$@" ;; e
 
 @test "a job that is cancelled is not queued again" {
   enter_fakes
-  printf '#!/bin/bash\necho "scontrol $*" >>log\n' >fakes/scontrol
-  chmod +x fakes/scontrol
-  export SLURM_JOB_ID=12
+  fake_requeue
   # mpirun hands on USR1, while TERM makes it kill the ranks.
   export FAKE_TRAINER='trap "exit 46" USR1; touch started; while :; do sleep 0.1; done'
   bash "$ROOT/jobscripts/cc_single.sh" 2>messages &
   job=$!
-  for ((i = 0; i < 100; ++i)); do
-    if [ -e started ]; then break; fi
-    sleep 0.1
-  done
+  await_trainer
   kill -TERM "$job"
   code=0
   wait "$job" || code=$?
