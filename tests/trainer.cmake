@@ -18,14 +18,14 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test of these bats files is a whole run of the program, so they are a label of their own.
-foreach(_name IN ITEMS runs data faults resume)
+foreach(_name IN ITEMS runs data faults resume torchrun)
   if(BATS_EXECUTABLE)
     add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   else()
     add_test(NAME trainer.${_name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no bats was found at configure time")
     set_tests_properties(trainer.${_name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
   endif()
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 600 PROCESSORS 2
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 PROCESSORS 2
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
 endforeach()
 set_tests_properties(trainer.data trainer.resume PROPERTIES FIXTURES_REQUIRED tensorboard)
@@ -33,4 +33,4 @@ set_tests_properties(trainer.data trainer.resume PROPERTIES FIXTURES_REQUIRED te
 hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 # The programs that these runs start.
-add_dependencies(torch_tests trainer runtable)
+add_dependencies(torch_tests hpcboot trainer runtable)

@@ -198,7 +198,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
 @test "a run that is stopped in a validation goes on with it: 1 and 2 ranks" {
   need_mpirun
   # 5 steps an epoch, and a validation that takes seconds. What is stopped is the last process of its job.
-  local validating="--data synthetic:120000x1x28x28 --data-fraction 0.001 --batch-size 24 --checkpoint-every 0"
+  local validating="--data synthetic:60000x1x28x28 --data-fraction 0.002 --batch-size 24 --checkpoint-every 0"
   for n in 1 2; do
     rm -rf whole runs
     train $n whole $validating >/dev/null

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# The trainer under PyTorch's torchrun, which has exit codes of its own and knows no USR1, in a job script.
+# shellcheck disable=SC2154 # $trainer is set in helper.bash
+
+load helper
+
+# A folder like hpcboot's, as a job of PBS with two cores of this host, whose scheduler only notes down requests.
+setup() {
+  need_mpirun
+  "$HPCBOOT_TEST_PYTHON" -c 'import torch.distributed.run' || skip "no PyTorch for $HPCBOOT_TEST_PYTHON"
+  cd "$BATS_TEST_TMPDIR" || return 1
+  use_programs
+  mkdir -p build fakes data/mnist
+  ln -s "$(dirname "$trainer")" build/bin
+  build/bin/hpcboot script --site generic_pbs --job ddp --launcher torchrun -o job.sh || skip "this build has no job scripts"
+  "$trainer" digits data/mnist --train 640 --test 100 >/dev/null
+  # The options about output are needed where PyTorch 1.13 runs with Python 3.11.
+  printf '#!/bin/bash\nexec "%s" -m torch.distributed.run --redirects=2 --tee=2 "$@"\n' "$HPCBOOT_TEST_PYTHON" >fakes/torchrun
+  printf '#!/bin/bash\necho "qrerun $*" >>log\n' >fakes/qrerun
+  printf '#!/bin/bash\n' >fakes/qstat
+  chmod +x fakes/*
+  hostname | tee nodefile >/dev/null
+  export PATH=$PWD/fakes:$PATH PBS_JOBID=7.pbs PBS_O_WORKDIR=$PWD PBS_NODEFILE=$PWD/nodefile NCPUS=2 RANKS_PER_NODE=2
+  unset HPCBOOT_BIN_DIR
+  export TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 4 --no-tensorboard"
+}
+
+@test "a run that is stopped under torchrun, by the walltime's signal or --time-limit, is queued again and goes on" {
+  bash job.sh --epochs 5000 >out 2>&1 &
+  job=$!
+  await has_line out 'first step done'
+  kill -USR1 "$job"
+  status=0
+  wait "$job" || status=$?
+  cat out
+  [ "$status" -eq 46 ]
+  [ "$(value runs/* "['launcher']")" = torchrun ]
+  [ "$(value runs/* "['exit_reason']")" = "signal USR1" ]
+  [ "$(cat log)" = "qrerun 7.pbs" ]
+  run -46 bash job.sh --epochs 5000 --time-limit 1
+  echo "$output"
+  [[ $output == *"resumed from "* ]]
+  [ "$(value runs/* "['exit_reason']")" = "time limit" ]
+  [ "$(cat log)" = $'qrerun 7.pbs\nqrerun 7.pbs' ]
+}
+
+@test "a run that fails under torchrun is not queued again, whatever else was stopped" {
+  run -46 bash job.sh --epochs 5000 --time-limit 1
+  rm log
+  # A run of another job that is stopped while this one is trained.
+  mkdir -p runs/other
+  sed 's/"job_id": "7.pbs"/"job_id": "8.pbs"/' runs/*ddp*/run.json >runs/other/run.json
+  touch -d '+1 hour' runs/other/run.json
+  run -1 bash job.sh --lr 1e30
+  echo "$output"
+  [[ $output == *"the training loss is "* ]]
+  [ ! -e log ]
+}
