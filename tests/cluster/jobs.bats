@@ -244,6 +244,23 @@ some_training() {
   done
 }
 
+@test "a signal to a job on two hosts whose ranks torchrun starts: it is queued again and ends in the same run" {
+  as_tester /usr/bin/python3 -c 'import torch.distributed.run' 2> /dev/null || skip "/usr/bin/python3 has no torch"
+  mkdir bin
+  # The options about output are needed where PyTorch 1.13 runs with Python 3.11.
+  printf '#!/bin/sh\nexec /usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 "$@"\n' > bin/torchrun
+  chmod 755 bin bin/torchrun
+  some_training
+  user_settings+=(PATH="$PWD/bin:$PATH")
+  "$(dirname "$HPCBOOT_BIN")/hpcboot" script --site cc --job multinode_srun --launcher torchrun -o torchrun.sh
+  job=$(submit --ntasks-per-node=2 torchrun.sh)
+  come hpcboot_multinode_srun-"$job".out 'first step done'
+  "$CLUSTER" on n0 scancel --batch --signal=USR1 "$job"
+  come hpcboot_multinode_srun-"$job".out '^\(\[default0\]:\)\?resumed from .*: epoch'
+  ended COMPLETED "$job"
+  went_on
+}
+
 @test "a host is killed: the job is queued again and goes on from its checkpoint on others" {
   some_training
   job=$(submit --nodes=2 --ntasks-per-node=1 jobscripts/cc_multinode_srun.sh)
