@@ -4,33 +4,39 @@ find_program(HPCBOOT_BATS bats)
 string(MD5 hpcboot_cluster_id "${PROJECT_BINARY_DIR}")
 string(SUBSTRING "${hpcboot_cluster_id}" 0 8 hpcboot_cluster_id)
 
-function(hpcboot_add_cluster_test name)
+# hpcboot_add_cluster_test(NAME PLACE [PROGRAM]): tests/cluster/NAME.bats. They wait more than they compute: of those
+# with the same PLACE (1 or 2) one after the other, beside one of the other place or tests of one process.
+function(hpcboot_add_cluster_test name place)
   if(HPCBOOT_BATS)
     add_test(NAME cluster.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/run_bats ${name}.bats ${ARGN})
   else()
     add_test(NAME cluster.${name} COMMAND sh -c "echo 'SKIPPED: bats was not found at configure time'; exit 77")
   endif()
-  # They wait more than they compute: one after the other, first of all, beside the tests of one process.
+  # COST: the longest part of the tests, so first.
   set_tests_properties(cluster.${name} PROPERTIES
-    LABELS cluster TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster COST 1000
-    ENVIRONMENT "HPCBOOT_CLUSTER_DIR=/tmp/hpcboot-cluster-test-${hpcboot_cluster_id}")
+    LABELS cluster TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster_${place} COST 1000
+    ENVIRONMENT "HPCBOOT_CLUSTER_DIR=/tmp/hpcboot-cluster-test-${hpcboot_cluster_id}-${place}")
 endfunction()
 
-hpcboot_add_cluster_test(lifecycle)
-hpcboot_add_cluster_test(launchers)
-hpcboot_add_cluster_test(ssh_setup)
-hpcboot_add_cluster_test(check_hosts ${PROJECT_BINARY_DIR}/bin/hello_mpi)
-foreach(name show nested pbs_names network endpoint endpoint_ipv6 sanitize tool)
-  hpcboot_add_cluster_test(${name} ${PROJECT_BINARY_DIR}/bin/hpcboot)
+hpcboot_add_cluster_test(lifecycle 1)
+# It compares the machine with what it was before.
+set_tests_properties(cluster.lifecycle PROPERTIES RESOURCE_LOCK "cluster_1;cluster_2")
+hpcboot_add_cluster_test(launchers 2)
+hpcboot_add_cluster_test(ssh_setup 2)
+hpcboot_add_cluster_test(check_hosts 2 ${PROJECT_BINARY_DIR}/bin/hello_mpi)
+foreach(name show nested pbs_names network endpoint endpoint_ipv6 sanitize)
+  hpcboot_add_cluster_test(${name} 2 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 endforeach()
-hpcboot_add_cluster_test(exchange ${PROJECT_BINARY_DIR}/tests/bin/exchange_test)
-hpcboot_add_cluster_test(exchange_pmi ${PROJECT_BINARY_DIR}/bin/hpcboot)
+hpcboot_add_cluster_test(tool 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
+hpcboot_add_cluster_test(exchange 1 ${PROJECT_BINARY_DIR}/tests/bin/exchange_test)
+hpcboot_add_cluster_test(exchange_pmi 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 if(TARGET trainer)
-  hpcboot_add_cluster_test(trainer ${PROJECT_BINARY_DIR}/bin/trainer)
-  hpcboot_add_cluster_test(jobs ${PROJECT_BINARY_DIR}/bin/trainer)
+  hpcboot_add_cluster_test(trainer 1 ${PROJECT_BINARY_DIR}/bin/trainer)
+  hpcboot_add_cluster_test(jobs 1 ${PROJECT_BINARY_DIR}/bin/trainer)
+  set_tests_properties(cluster.jobs PROPERTIES COST 2000)
 endif()
 if(TARGET hpcboot_torch)
   # What the test package.own_model built with the installed library.
-  hpcboot_add_cluster_test(own_model ${PROJECT_BINARY_DIR}/package/own_model/consumer)
+  hpcboot_add_cluster_test(own_model 1 ${PROJECT_BINARY_DIR}/package/own_model/consumer)
   set_tests_properties(cluster.own_model PROPERTIES FIXTURES_REQUIRED package_own_model)
 endif()

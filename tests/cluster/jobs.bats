@@ -216,7 +216,7 @@ PY
 
 # 8 steps an epoch, long enough to be met.
 some_training() {
-  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 120 --start-up-timeout 60")
+  user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 40 --start-up-timeout 60")
 }
 
 @test "the walltime is nearly over: the job is queued again, goes on in its run, and stays away once it is cancelled" {
