@@ -4,10 +4,10 @@
 usage: bench/peers/compare.py [--build DIR] [--pairs N] [--threads N] [--only NAME]...
 
 Prints a table: images/s in steady state (the median step, without the first ones), seconds from the
-launch to the end of the first step, and what two ranks give over one with twice the batch (weak
-scaling); two runs at once that know nothing of each other show how much of that the machine's memory
-and clock leave. Each figure is the median of the pairs. Needs a Python with torch and torchvision:
-the one that runs this.
+launch to the begin and the end of the first step, and what two ranks give over one with twice the
+batch (weak scaling); two runs at once that know nothing of each other show how much of that the
+machine's memory and clock leave. Each figure is the median of the pairs. Needs a Python with torch
+and torchvision: the one that runs this.
 """
 import argparse
 import collections
@@ -96,7 +96,7 @@ def arguments(o, data, case):
 
 def rows_of(case, found):
     """The median of all pairs, trainer and peer, of each figure; a ratio above 1 is good."""
-    for which, (what, unit) in enumerate((("steady", "images/s"), ("first step", "s"))):
+    for which, (what, unit) in enumerate((("steady", "images/s"), ("first step begins", "s"), ("first step done", "s"))):
         ours, theirs = (statistics.median(one[which] for one in found[who]) for who in found)
         yield f"{case.name}, {what}", unit, ours, theirs, ours / theirs if which == 0 else theirs / ours
 
@@ -112,7 +112,7 @@ def measure_all(o, cases, data, runs, load):
             load.append(os.getloadavg()[0])
             for who, measure in measures.items():
                 steps, first = measure(o, case, data, runs)
-                found[who].append((images_per_second(case, steps), first))
+                found[who].append((images_per_second(case, steps), first - steps[0], first))
                 if case.ranks == 1:
                     pairs[who].append(at_once(measure, o, case, data, runs))
         rows = list(rows_of(case, found))

@@ -73,6 +73,16 @@ PY
   done
 }
 
+@test "what LibTorch refuses is told without its stack" {
+  # shellcheck disable=SC2086
+  run "$trainer" $small --model resnet50 --image-size 8 --batch-size 1 --limit-samples 1
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [[ $output == *"rank 0 of 1 on $(hostname)"*"Expected more than 1 value per channel when training"* ]]
+  [[ $output != *"Exception raised"* && $output != *"frame #"* ]]
+  [[ $(value runs/* "['exit_reason']") == "error: Expected more than 1 value per channel when training, got input size [1, 128, 1, 1]" ]]
+}
+
 @test "memory of one rank of 2 that does not suffice ends the job, and that rank says why" {
   cat >wrapper <<'EOF'
 #!/bin/bash

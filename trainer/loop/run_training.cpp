@@ -74,6 +74,12 @@ void use_deterministic_algorithms() {
   at::globalContext().setBenchmarkCuDNN(false);
 }
 
+/// What LibTorch says, without the stack of addresses behind it.
+std::string words_of(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find("\nException raised from "));
+}
+
 /// One epoch after the other, to the end, or until somebody wants the run to stop.
 void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
                   std::int64_t local_batch, ParallelModel& model, EpochTrainer& trainer,
@@ -214,7 +220,8 @@ int run_training(const TrainOptions& options, const Env& env) {
     }
     code = error.exit_code();
   } catch (const std::exception& error) {
-    report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");
+    const std::string words = words_of(error);
+    report.fail("error: " + words, "  " + words + "\n");
   }
   std::fflush(nullptr);
   // Not exit(): destructors of the process group would wait for peers that are gone.
