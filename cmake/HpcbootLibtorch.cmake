@@ -8,4 +8,7 @@ if(NOT TARGET hpcboot::libtorch)
   target_include_directories(hpcboot::libtorch INTERFACE ${_hpcboot_torch_includes})
   separate_arguments(_hpcboot_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(hpcboot::libtorch INTERFACE ${_hpcboot_torch_flags})
+  # PyTorch's wheels export the parts of std::filesystem that the standard library of their compiler lacked
+  # (pytorch#133437), and remove_all() of them crashes. Who is linked first is asked first.
+  target_link_options(hpcboot::libtorch INTERFACE LINKER:--push-state,--no-as-needed,-lstdc++,--pop-state)
 endif()
