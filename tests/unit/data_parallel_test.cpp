@@ -110,6 +110,21 @@ TEST(DataParallel, GradientsReachTheInputAndAccumulate) {
                               2 * parallel.module()->weight.detach().expand({4, 3}).contiguous()));
 }
 
+TEST(DataParallel, ReplicasFollowAnOptimizerThatCountsNoVersions) {
+  DataParallel parallel([] { return torch::nn::Linear(3, 1); }, cpus(2));
+  torch::nn::Linear module = parallel.module();
+  torch::optim::SGD optimizer(module->parameters(), 0.5);
+  const torch::Tensor input = torch::ones({4, 3});
+  for (int step = 0; step < 2; ++step) {
+    optimizer.zero_grad();
+    const torch::Tensor output = parallel.forward(input);
+    const torch::Tensor expected = module->forward(input);
+    EXPECT_TRUE(output.allclose(expected)) << "step " << step;
+    output.sum().backward();
+    optimizer.step();
+  }
+}
+
 TEST(DataParallel, AParameterThatIsNotUsedGetsNoGradient) {
   DataParallel parallel([] { return std::make_shared<testing_support::PartlyUsed>(); }, cpus(2));
   parallel.forward(torch::ones({2, 3})).sum().backward();

@@ -38,6 +38,14 @@ Tensors trained_parameters(const torch::nn::Module& module) {
   return trained;
 }
 
+/// Parameters and buffers.
+Tensors state_of(const torch::nn::Module& module) {
+  Tensors state = module.parameters();
+  const Tensors buffers = module.buffers();
+  state.insert(state.end(), buffers.begin(), buffers.end());
+  return state;
+}
+
 /// The backward of the whole: one node in the graph of the caller, behind which each replica has a
 /// graph of its own. (One graph over all replicas would be walked by one thread where they are on
 /// the CPU.)
@@ -111,32 +119,19 @@ struct ReplicaRunner::Impl {
   Forward forward;
   std::shared_ptr<ParallelCalls> calls;
 
-  std::vector<std::uint32_t> versions;  ///< of the parameters that the replicas have
-
-  /// The model's mode, parameters and buffers for the other replicas.
+  /// The model's mode, parameters and buffers for the other replicas. At every forward: some
+  /// optimizers change parameters without a new version of them (torch::optim::SGD), so nothing
+  /// tells whether they have changed.
   void replicate() {
     const at::NoGradGuard no_gradients;
-    const Tensors parameters = replicas[0]->parameters();
-    const Tensors buffers = replicas[0]->buffers();
-    std::vector<std::uint32_t> now;
-    for (const at::Tensor& parameter : parameters) {
-      now.push_back(static_cast<std::uint32_t>(parameter._version()));
-    }
-    // A second forward before the backward of the first must leave the parameters alone.
-    const bool changed = now != versions;
-    versions = std::move(now);
+    const Tensors state = state_of(*replicas[0]);
     on_devices(*calls, devices, devices.size(), [&](std::size_t i) {
       if (i == 0) return;
       replicas[i]->train(replicas[0]->is_training());
-      const Tensors own_parameters = replicas[i]->parameters();
-      const Tensors own_buffers = replicas[i]->buffers();
-      for (std::size_t p = 0; changed && p < parameters.size(); ++p) {
-        own_parameters[p].copy_(parameters[p]);
-      }
-      // Past the autograd engine's eyes: no backward reads statistics that a forward has changed.
-      for (std::size_t b = 0; b < buffers.size(); ++b) {
-        own_buffers[b].variable_data().copy_(buffers[b]);
-      }
+      const Tensors own = state_of(*replicas[i]);
+      // Past the autograd engine's eyes: where two forwards come before the backward of the first,
+      // the second writes the same parameters again, and no backward reads the statistics.
+      for (std::size_t t = 0; t < state.size(); ++t) own[t].variable_data().copy_(state[t]);
     });
   }
 };
@@ -152,17 +147,13 @@ ReplicaRunner::ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> rep
   }
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     replicas[i]->to(devices[i]);
-    const Tensors parameters = replicas[i]->parameters();
-    const Tensors buffers = replicas[i]->buffers();
+    const Tensors state = state_of(*replicas[i]);
     const auto same = [](const at::Tensor& a, const at::Tensor& b) {
       return a.sizes() == b.sizes() && a.dtype() == b.dtype() &&
              a.requires_grad() == b.requires_grad();
     };
-    const Tensors expected = replicas[0]->parameters();
-    const Tensors expected_buffers = replicas[0]->buffers();
-    if (!std::equal(parameters.begin(), parameters.end(), expected.begin(), expected.end(), same) ||
-        !std::equal(buffers.begin(), buffers.end(), expected_buffers.begin(),
-                    expected_buffers.end(), same)) {
+    const Tensors expected = state_of(*replicas[0]);
+    if (!std::equal(state.begin(), state.end(), expected.begin(), expected.end(), same)) {
       throw Error(
           ErrorCode::invalid_model_use,
           "replica " + std::to_string(i) + " has other parameters or buffers than the first",
