@@ -11,7 +11,7 @@ hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp unit/chec
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
 
-hpcboot_add_test(NAME optimization_test SOURCES unit/fused_adam_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
+hpcboot_add_test(NAME optimization_test SOURCES unit/fused_optimizers_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"

@@ -7,7 +7,7 @@
 // clip_grad.h does not include what it uses.
 #include <torch/nn/utils/clip_grad.h>
 
-#include "loop/fused_adam.hpp"
+#include "loop/fused_optimizers.hpp"
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {
@@ -27,8 +27,11 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Te
     return std::make_unique<torch::optim::AdamW>(parameters, options);
   }
   if (o.optimizer == "sgd") {
-    return std::make_unique<torch::optim::SGD>(
-        parameters, torch::optim::SGDOptions(o.lr).momentum(o.momentum).weight_decay(decay));
+    const auto options = torch::optim::SGDOptions(o.lr).momentum(o.momentum).weight_decay(decay);
+    if (cuda && has_fused_kernel("aten::_fused_sgd_", torch::kCUDA)) {
+      return std::make_unique<FusedSgd>(parameters, options);
+    }
+    return std::make_unique<torch::optim::SGD>(parameters, options);
   }
   throw UsageError("--optimizer is '" + o.optimizer + "'; it takes adam|adamw|sgd");
 }

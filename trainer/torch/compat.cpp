@@ -1,5 +1,6 @@
 #include "compat.hpp"
 
+#include <ATen/Functions.h>
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
@@ -108,6 +109,11 @@ std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments, c
 }
 
 #if TORCH_VERSION_MAJOR >= 2
+void fused_sgd(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
+               const std::vector<at::Tensor>& averages, const SgdRule& rule, bool first_step) {
+  at::_fused_sgd_(parameters, gradients, averages, rule.weight_decay, rule.momentum, rule.lr,
+                  rule.dampening, rule.nesterov, /*maximize=*/false, first_step);
+}
 bool autocast_enabled(c10::DeviceType device) {
   return at::autocast::is_autocast_enabled(device);
 }
@@ -118,6 +124,12 @@ void set_autocast_type(c10::DeviceType device, c10::ScalarType type) {
   at::autocast::set_autocast_dtype(device, type);
 }
 #else
+void fused_sgd(const std::vector<at::Tensor>& /*parameters*/,
+               const std::vector<at::Tensor>& /*gradients*/,
+               const std::vector<at::Tensor>& /*averages*/, const SgdRule& /*rule*/,
+               bool /*first_step*/) {
+  TORCH_INTERNAL_ASSERT(false, "fused_sgd() of LibTorch 1.13");
+}
 bool autocast_enabled(c10::DeviceType device) {
   return device == c10::DeviceType::CUDA ? at::autocast::is_enabled()
                                          : at::autocast::is_cpu_enabled();

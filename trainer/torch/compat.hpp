@@ -62,6 +62,21 @@ struct ReducerArguments {
 std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments,
                                             const c10::intrusive_ptr<c10d::ProcessGroup>& group);
 
+/// The rule of torch::optim::SGD.
+struct SgdRule {
+  double lr = 0;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+};
+/// Changes all these parameters, and what they keep of earlier gradients, by one kernel. 1.13 does
+/// not have it: there this is an internal error.
+/// @param averages one for each parameter; none without momentum
+/// @param first_step these averages are made by this step; the kernel does not read them
+void fused_sgd(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
+               const std::vector<at::Tensor>& averages, const SgdRule& rule, bool first_step);
+
 /// Autocast of one kind of device: CUDA, or the CPU.
 bool autocast_enabled(c10::DeviceType device);
 void set_autocast(c10::DeviceType device, bool on);

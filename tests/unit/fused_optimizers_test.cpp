@@ -1,0 +1,124 @@
+#include "loop/fused_optimizers.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
+
+#include <memory>
+
+#include "loop/optimizer.hpp"
+#include "loop/training_tensors.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using torch::optim::Adam;
+using torch::optim::AdamOptions;
+using torch::optim::AdamW;
+using torch::optim::AdamWOptions;
+using torch::optim::SGD;
+using torch::optim::SGDOptions;
+
+/// Steps number `begin` to `end`, each with gradients of its own; the second parameter has none in
+/// every other step, the first of them included.
+void make_steps(torch::optim::Optimizer& optimizer, const std::vector<torch::Tensor>& parameters,
+                int begin, int end) {
+  for (int step = begin; step < end; ++step) {
+    torch::manual_seed(static_cast<std::uint64_t>(step));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      torch::Tensor parameter = parameters[i];
+      parameter.mutable_grad() =
+          i == 1 && step % 2 == 0 ? torch::Tensor() : torch::randn_like(parameter);
+    }
+    set_learning_rate(optimizer, 0.1 / (1 + step));
+    optimizer.step();
+  }
+}
+
+template <typename Optimizer, typename Options>
+std::vector<torch::Tensor> after_steps(const Options& options) {
+  torch::manual_seed(7);
+  // The first as the trainer stores convolutions' weights: channels last.
+  const std::vector<torch::Tensor> parameters{torch::randn({4, 3, 2, 2})
+                                                  .contiguous(torch::MemoryFormat::ChannelsLast)
+                                                  .set_requires_grad(true),
+                                              torch::randn({5}).set_requires_grad(true)};
+  Optimizer optimizer(parameters, options);
+  make_steps(optimizer, parameters, 0, 6);
+  return parameters;
+}
+
+void expect_near(const std::vector<torch::Tensor>& found,
+                 const std::vector<torch::Tensor>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_LT((found[i] - expected[i]).abs().max().item<double>(), 1e-6) << "parameter " << i;
+  }
+}
+
+/// Six steps of `Second`, and three of it after three of `First` with what a checkpoint keeps of
+/// them.
+template <typename First, typename Second, typename Options>
+void expect_goes_on(const Options& options) {
+  const auto model = [] {
+    torch::manual_seed(7);
+    return std::make_shared<torch::nn::LinearImpl>(3, 2);
+  };
+  const auto before = model();
+  First first(before->parameters(), options);
+  make_steps(first, before->parameters(), 0, 3);
+  const auto after = model();
+  Second second(after->parameters(), options);
+  restore_training_tensors(training_tensors(*before, first), *after, second, "a test");
+  make_steps(second, after->parameters(), 3, 6);
+
+  const auto uninterrupted = model();
+  Second whole(uninterrupted->parameters(), options);
+  make_steps(whole, uninterrupted->parameters(), 0, 6);
+  expect_near(after->parameters(), uninterrupted->parameters());
+}
+
+template <typename Fused, typename Plain, typename Options>
+void expect_same(const Options& options) {
+  expect_near(after_steps<Fused>(options), after_steps<Plain>(options));
+  expect_goes_on<Fused, Plain>(options);
+  expect_goes_on<Plain, Fused>(options);
+}
+
+TEST(FusedOptimizers, AdamStepsAsAdamDoes) {
+  if (!has_fused_kernel("aten::_fused_adam_", c10::kCPU)) {
+    GTEST_SKIP() << "this LibTorch has the kernel for CUDA devices only";
+  }
+  for (const double decay : {0.0, 0.1}) {
+    SCOPED_TRACE(decay);
+    expect_same<FusedAdam, Adam>(AdamOptions(0.01).weight_decay(decay));
+    expect_same<FusedAdamW, AdamW>(AdamWOptions(0.01).weight_decay(decay));
+  }
+}
+
+TEST(FusedOptimizers, SgdStepsAsSgdDoes) {
+  if (!has_fused_kernel("aten::_fused_sgd_", c10::kCPU)) {
+    GTEST_SKIP() << "this LibTorch does not have the kernel";
+  }
+  for (const double decay : {0.0, 0.1}) {
+    SCOPED_TRACE(decay);
+    const auto plain = SGDOptions(0.1).weight_decay(decay);
+    expect_same<FusedSgd, SGD>(plain);
+    auto options = plain;
+    options.momentum(0.9);
+    expect_same<FusedSgd, SGD>(options);
+    auto nesterov = options;
+    nesterov.nesterov(true);
+    expect_same<FusedSgd, SGD>(nesterov);
+    auto damped = options;
+    damped.dampening(0.5);
+    expect_same<FusedSgd, SGD>(damped);
+  }
+}
+
+TEST(FusedOptimizers, AKernelThatLibTorchDoesNotHaveIsNotFound) {
+  EXPECT_FALSE(has_fused_kernel("aten::_fused_lamb_", c10::kCPU));
+}
+
+}  // namespace
+}  // namespace hpcboot::train
