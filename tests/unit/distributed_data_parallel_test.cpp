@@ -131,5 +131,16 @@ TEST(TensorsOf, FindsTheTensorsOfTuplesAndLists) {
   EXPECT_EQ(tensors_of(a).size(), 1u);
 }
 
+TEST(CollectiveFailure, OfNcclsRemoteErrorIsALostPeer) {
+  const std::runtime_error cause(
+      "NCCL error in: ProcessGroupNCCL.cpp:7, remote process exited or there was a network error\n"
+      "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting "
+      "prematurely.\nLast error:\n");
+  const auto error = collective_failure(cause, "a broadcast");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::peer_lost);
+  EXPECT_THAT(error->found(), HasSubstr("remote process exited"));
+}
+
 }  // namespace
 }  // namespace hpcboot

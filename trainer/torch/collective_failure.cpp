@@ -20,13 +20,14 @@ bool mentions_any(std::string_view text, const Parts& parts) {
 
 // c10d has no class of exception for these: on its way through the autograd engine and futures a
 // gloo::IoException is a std::runtime_error or c10::Error like any other, with this text left.
-constexpr std::array<std::string_view, 7> kBrokenConnection{"Connection closed by peer",
+constexpr std::array<std::string_view, 8> kBrokenConnection{"Connection closed by peer",
                                                             "Connection reset by peer",
                                                             "Broken pipe",
                                                             "Connection refused",
                                                             "Socket closed",
                                                             "connection was aborted",
-                                                            "writev"};
+                                                            "writev",
+                                                            "ncclRemoteError"};
 // The last is what Gloo tells the collectives under way when another one of this rank timed out.
 constexpr std::array<std::string_view, 4> kSilence{"Timed out waiting", "Operation timed out",
                                                    "Socket Timeout",

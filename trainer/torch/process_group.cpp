@@ -124,6 +124,7 @@ c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
 struct ProcessGroup::Impl {
   int rank = 0;
   int world_size = 1;
+  bool with_nccl = false;
   std::unique_ptr<Exchange> exchange;
   Rendezvous rendezvous;
   c10::intrusive_ptr<c10d::ProcessGroup> group;
@@ -184,6 +185,11 @@ std::string ProcessGroup::first_account(const std::function<std::string()>& look
 void ProcessGroup::shutdown() {
   if (!impl_->group) return;
   barrier();
+  if (impl_->with_nccl) {
+    with_peers("the end of NCCL", [&] { end_nccl(impl_->group); });
+    // Its monitor asks the store until now, which rank 0 may serve.
+    barrier();
+  }
   impl_->release();
 }
 
@@ -203,7 +209,8 @@ ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
   impl->group = connect_all(resolution, impl->rendezvous.store, options);
   if (options.backend == "nccl") {
     add_nccl(*impl->group, impl->rendezvous.store, cuda_device(resolution),
-             options.collective_timeout);
+             options.start_up_deadline, options.collective_timeout);
+    impl->with_nccl = true;
   }
   return ProcessGroup(std::move(impl));
 }

@@ -13,8 +13,13 @@ bool has_nccl() {
 }
 
 void add_nccl(c10d::ProcessGroup& /*group*/, const c10::intrusive_ptr<c10d::Store>& /*store*/,
-              int /*device*/, std::chrono::milliseconds /*timeout*/) {
+              int /*device*/, std::chrono::milliseconds /*start_up_deadline*/,
+              std::chrono::milliseconds /*collective_timeout*/) {
   TORCH_INTERNAL_ASSERT(false, "add_nccl() without NCCL");
+}
+
+void end_nccl(const c10::intrusive_ptr<c10d::ProcessGroup>& /*group*/) {
+  TORCH_INTERNAL_ASSERT(false, "end_nccl() without NCCL");
 }
 
 }  // namespace hpcboot
