@@ -1,5 +1,6 @@
 #include "hpcboot/torch/grad_scaler.hpp"
 
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
@@ -122,6 +123,16 @@ TEST(Precision, Bf16OnTheCpuComputesInBf16AndOnlyWhileAutocastLives) {
   EXPECT_EQ(a.mm(a).scalar_type(), torch::kFloat32);
   const Autocast nothing(Precision::fp32, cpu);
   EXPECT_EQ(a.mm(a).scalar_type(), torch::kFloat32);
+}
+
+TEST(Precision, Tf32IsForWhoAsksForItOnly) {
+  const torch::Device cuda(torch::kCUDA, 0);
+  for (const char* name : {"fp32", "tf32", "bf16", "tf32", "fp16"}) {
+    const Precision precision = precision_of(name);
+    use_precision(precision, cuda);
+    EXPECT_EQ(at::globalContext().allowTF32CuBLAS(), precision == Precision::tf32) << name;
+    EXPECT_EQ(at::globalContext().allowTF32CuDNN(), precision == Precision::tf32) << name;
+  }
 }
 
 TEST(Precision, WhatTheCpuCannotDoIsAClearError) {

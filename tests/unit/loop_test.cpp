@@ -1,9 +1,11 @@
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
 #include "loop/batch_plan.hpp"
+#include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
@@ -84,6 +86,20 @@ TEST(Backend, IsNcclBetweenGpusWhereThisBuildHasIt) {
   EXPECT_EQ(backend_of(options, gpu, false), "nccl") << "make_process_group() says what is missing";
   options.device = "cpu";
   EXPECT_THROW(backend_of(options, cpu, true), UsageError);
+}
+
+TEST(Determinism, OnACudaDeviceNeedsWhatCublasReads) {
+  const torch::Device cuda(torch::kCUDA, 0);
+  for (const char* dump : {"", "CUBLAS_WORKSPACE_CONFIG=:0:0\n"}) {
+    EXPECT_THROW(use_deterministic_algorithms(cuda, Env::parse(dump)), UsageError) << dump;
+    EXPECT_FALSE(at::globalContext().deterministicAlgorithms());
+  }
+  use_deterministic_algorithms(cuda, Env::parse("CUBLAS_WORKSPACE_CONFIG=:4096:8\n"));
+  EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
+  at::globalContext().setDeterministicAlgorithms(false, false);
+  use_deterministic_algorithms(torch::kCPU, Env::parse(""));
+  EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
+  at::globalContext().setDeterministicAlgorithms(false, false);
 }
 
 TEST(BatchPlan, IsMicroBatchesTimesPassesTimesRanks) {

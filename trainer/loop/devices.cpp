@@ -103,6 +103,10 @@ std::string backend_of(const TrainOptions& options, torch::Device device, bool w
   return options.backend;
 }
 
+void wait_for(torch::Device device) {
+  if (device.is_cuda()) torch::cuda::synchronize(device.index());
+}
+
 std::string name_of(const std::vector<torch::Device>& devices) {
   if (devices.size() == 1) return devices.front().str();
   if (devices.front().is_cpu()) return "cpu:" + std::to_string(devices.size());

@@ -32,6 +32,10 @@ std::vector<torch::Device> devices_of(const TrainOptions& options, const std::st
 /// @throws UsageError for NCCL and --device cpu
 std::string backend_of(const TrainOptions& options, torch::Device device, bool with_nccl);
 
+/// Returns when a CUDA device has done all that was handed to it, for times that are to include its
+/// work. The CPU is done with everything at any time.
+void wait_for(torch::Device device);
+
 /// As parse_devices() takes it where there are several: "cpu", "cuda:0", "cpu:2", "cuda:0,1".
 std::string name_of(const std::vector<torch::Device>& devices);
 

@@ -8,6 +8,7 @@
 #include "datasets/batch_loader.hpp"
 #include "hpcboot/torch/distributed_sampler.hpp"
 #include "loop/batch_tensors.hpp"
+#include "loop/devices.hpp"
 #include "loop/step_losses.hpp"
 #include "loop/validation.hpp"
 
@@ -117,6 +118,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   };
   const auto bring_up_to_date = [&] {
     write(losses.flush());
+    wait_for(model_.device());  // the last step's backward pass and change of the weights
     progress.loss_sum = losses.sum();
     progress.loss_images = losses.images();
     progress.train_seconds = seconds_before + seconds_since(begin);

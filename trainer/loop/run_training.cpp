@@ -1,6 +1,6 @@
 #include "loop/run_training.hpp"
 
-#include <ATen/Context.h>
+#include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
 #include <torch/utils.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "loop/checkpointer.hpp"
+#include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
 #include "loop/keep_memory.hpp"
@@ -67,13 +68,6 @@ void require_precision(const TrainOptions& options, const std::string& mode, tor
   use_precision(precision_of(options.precision), device);
 }
 
-/// Kernels whose sums come in one order, where LibTorch has them; it refuses what it cannot do so.
-void use_deterministic_algorithms() {
-  at::globalContext().setDeterministicAlgorithms(true, false);
-  at::globalContext().setDeterministicCuDNN(true);
-  at::globalContext().setBenchmarkCuDNN(false);
-}
-
 /// What LibTorch says, without the stack of addresses behind it.
 std::string words_of(const std::exception& error) {
   const std::string text = error.what();
@@ -119,9 +113,10 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
 std::string train(const TrainOptions& options, const RunFacts& known,
                   const std::vector<torch::Device>& devices, Team& team, RunReport& report) {
   RunFacts facts = known;
+  // Else LibTorch would change from device 0 to this one and back around every operation.
+  const c10::DeviceGuard current(devices.front());
   torch::set_num_threads(facts.threads);
   keep_freed_memory();
-  if (options.deterministic) use_deterministic_algorithms();
   const auto train_set =
       data::open_dataset(options.data, data::Split::train, options.limit_samples);
   const auto test_set = data::open_dataset(options.data, data::Split::test, options.limit_samples);
@@ -188,6 +183,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   facts.threads = threads_of(options, me, devices);
   facts.device = name_of(devices);
   require_precision(options, facts.mode, devices.front());
+  if (options.deterministic) use_deterministic_algorithms(devices.front(), env);
   facts.devices = static_cast<int>(devices.size());
 
   std::optional<ProcessGroup> group;
