@@ -273,9 +273,11 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
     await has_line out 'first step done'
     run ! grep -E 'cannot be used|new run' out
     step=$(sed -n 's/^resumed from .* after step \([0-9]*\)$/\1/p' out)
-    [ "$step" -gt "$last" ] || fail "kill $kills: resumed after step $step, before that after $last" "$(cat out)"
+    # The same one where the kill came before the first save was on the disk.
+    [ "$step" -ge "$last" ] || fail "kill $kills: resumed after step $step, before that after $last" "$(cat out)"
     last=$step
   done
+  [ "$last" -gt 10 ]
   kill -KILL "$job"
   wait "$job" || true
   [ "$(runs_in runs)" = 1 ]
