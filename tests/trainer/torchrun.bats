@@ -12,7 +12,8 @@ setup() {
   use_programs
   mkdir -p build fakes data/mnist
   ln -s "$(dirname "$trainer")" build/bin
-  build/bin/hpcboot script --site generic_pbs --job ddp --launcher torchrun -o job.sh || skip "this build has no job scripts"
+  build/bin/hpcboot script --list >/dev/null || skip "this build has no job scripts (toml++, mstch)"
+  build/bin/hpcboot script --site generic_pbs --job ddp --launcher torchrun -o job.sh
   "$trainer" digits data/mnist --train 640 --test 100 >/dev/null
   # The options about output are needed where PyTorch 1.13 runs with Python 3.11.
   printf '#!/bin/bash\nexec "%s" -m torch.distributed.run --redirects=2 --tee=2 "$@"\n' "$HPCBOOT_TEST_PYTHON" >fakes/torchrun

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -109,8 +110,15 @@ TEST_P(WithoutLocks, AProcessOfThisHostHoldsItWhileItLives) {
 }
 
 TEST_P(WithoutLocks, AnotherProgramWithItsNumberDoesNot) {
-  take_and_crash({"n1", 1, ""});  // init, whoever that is
+  pid_t other = 0;
+  char name[] = "sleep";
+  char seconds[] = "60";
+  char* const command[] = {name, seconds, nullptr};
+  ASSERT_EQ(posix_spawnp(&other, name, nullptr, nullptr, command, environ), 0);
+  take_and_crash({"n1", other, ""});
   EXPECT_TRUE(take({"n1", getpid(), ""}).lock);
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
 }
 
 TEST_P(WithoutLocks, AnotherHostHoldsItButForTheSameJobQueuedAgain) {
