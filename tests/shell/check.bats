@@ -31,7 +31,7 @@ at_port() {
     HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$@"
 }
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'; }
+free_port() { "$BATS_TEST_DIRNAME/../support/free_port.py"; }
 
 @test "mpirun and Hydra: a table in order of ranks, times, the verdict" {
   for launcher in open_mpi hydra; do

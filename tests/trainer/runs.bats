@@ -303,7 +303,7 @@ EOF
 }
 
 @test "an address or a port that the user chose holds, and a taken port is named" {
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
   HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT=$port ranks 2 --limit-samples 32
   grep -q "tcp store at 127.0.0.1:$port" runs/*/rank_01.log
   rm -r runs
