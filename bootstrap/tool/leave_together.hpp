@@ -7,11 +7,11 @@
 
 namespace hpcboot::tool {
 
-// The ranks of one host that leave a PMIx server and come back as another program. A server takes
-// a rank that leaves while a fence of its host's ranks is open for lost, and completes the fence
-// without it (OpenPMIx, lost_connection() in ptl_base_sendrecv.c): where the program of a fast rank
-// is in MPI_Init already, that of a slow one then waits there for ever, or misses its data. So
-// nobody goes on before all of the host have left.
+// The ranks of one host that leave a PMIx server and come back as another program. OpenPMIx up to
+// 2026 takes a rank that leaves while a fence of its host's ranks is open for lost, and completes
+// the fence without it (openpmix#3931, #4113): where the program of a fast rank is in MPI_Init
+// already, that of a slow one then waits there for ever, or misses its data. So nobody goes on
+// before all of the host have left.
 class LeaveTogether {
  public:
   // To be made before a fence of all ranks: behind it, the ranks of this host wait for each other.
