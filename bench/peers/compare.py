@@ -113,16 +113,16 @@ def measure_all(o, cases, data, runs, load):
             for who, measure in measures.items():
                 steps, first = measure(o, case, data, runs)
                 found[who].append((images_per_second(case, steps), first - steps[0], first))
-                if case.ranks == 1:
-                    pairs[who].append(at_once(measure, o, case, data, runs))
+                if case.model in single:
+                    pairs[who].append(at_once(measure, o, case._replace(ranks=1), data, runs))
         rows = list(rows_of(case, found))
         yield from rows
         steady = rows[0][2:4]
         if case.ranks == 1:
             single[case.model] = steady
-            both = [statistics.median(pairs[who]) for who in measures]
         elif case.model in single:
             alone = single[case.model]
+            both = [statistics.median(pairs[who]) for who in measures]
             for what, rates in (("weak scaling, two ranks", steady), ("two runs at once", both)):
                 ours, theirs = (rate / one / 2 for rate, one in zip(rates, alone))
                 yield f"{case.model}, {what}", "of 2", ours, theirs, ours / theirs

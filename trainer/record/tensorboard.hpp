@@ -29,9 +29,8 @@ class TensorboardEvents {
   /// `step/…`: loss, learning rate, images/s, seconds of the step and of its waiting for data.
   void add(const StepMetrics& row);
   /// `epoch/…`: the epoch's losses, accuracy, images/s and phase times; unknown ones are left out.
-  /// @param last_step of the epoch, over the whole run. Its points stand there, not at the number
-  /// of
-  ///   the epoch, since add_restart() speaks of the steps of all curves.
+  /// @param last_step of the epoch, over the whole run: its points stand there, not at the epoch's
+  ///        number, since add_restart() speaks of the steps of all curves.
   void add(const EpochRecord& epoch, std::int64_t last_step);
   /// The configuration of the run, as text.
   void add_config(const Json& config);
