@@ -3,11 +3,9 @@ hpcboot_add_test(NAME tool_tests
   SOURCES
     unit/c_api_test.cpp
     unit/doctor_test.cpp
-    unit/leave_together_test.cpp
     unit/system_facts_test.cpp
     unit/sanitize_test.cpp
     unit/listener_test.cpp
-    ${PROJECT_SOURCE_DIR}/bootstrap/tool/leave_together.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/tool/tcp.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)

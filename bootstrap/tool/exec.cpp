@@ -9,10 +9,10 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/export.hpp"
-#include "leave_together.hpp"
 #include "meeting.hpp"
 #include "options.hpp"
 #include "pmi_keeper.hpp"
+#include "stay_connected.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -21,8 +21,6 @@ namespace po = boost::program_options;
 using Variables = std::map<std::string, std::string, std::less<>>;
 
 constexpr const char* kGds = "PMIX_MCA_gds";
-// For ranks of this host that are slow to leave PMIx; a rank that is stopped is not waited for.
-constexpr std::chrono::seconds kLeaveLimit{5};
 
 constexpr const char* kSynopsis =
     "Usage: hpcboot exec [--gpu-bind auto|none] [--timeout SECONDS] -- COMMAND [ARGUMENT…]\n\n"
@@ -148,13 +146,11 @@ int exec(const Arguments& arguments) {
     if (kind == "pmi1") keep_pmi_connection(env);
     const auto deadline = std::chrono::seconds(timeout);
     if (auto exchange = open_exchange_for(alone, env, deadline)) {
-      std::optional<LeaveTogether> leaving;
-      if (kind == "pmix") leaving.emplace(env);
       // The port stays taken until here, so that no other rank 0 on this host gets the same.
       r = resolve_together(env, facts, *exchange, deadline).resolution;
       exchange->hand_over();
+      if (kind == "pmix") stay_connected();
       exchange.reset();
-      if (leaving) leaving->wait(kLeaveLimit);
     }
   }
   DeviceChoice device;

@@ -61,9 +61,9 @@ C
   ! command -v mpicc.openmpi > /dev/null || mpicc.openmpi -o "$1/openmpi" "$1/openmpi.c"
 }
 
-# launched FORM CMD…: what the four ranks print, sorted; standard error as it comes.
+# launched FORM CMD…: what the four ranks print, sorted; standard error as it comes. `variable` is one for the launcher.
 launched() {
-  as_tester timeout "${limit:-45}" "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}" || return
+  as_tester ${variable:+env "$variable"} timeout "${limit:-45}" "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}" || return
   sort n*.*
 }
 
@@ -125,6 +125,16 @@ mpich=(/usr/bin/python3 ../mpich.py)
 @test "exec of an MPICH program under sbatch and Hydra" { speaks_mpi sbatch_hydra_2x2 "${mpich[@]}"; }
 @test "exec of an Open MPI program under mpirun over ssh" { speaks_mpi ssh_mpirun_2x2 ../openmpi; }
 @test "exec of an MPICH program under Hydra over ssh" { speaks_mpi ssh_hydra_2x2 "${mpich[@]}"; }
+
+# A server that had seen the end of exec's connection before it knew that the rank had left would let MPI_Init fail.
+@test "exec of an Open MPI program where mpirun's daemons are slow" {
+  [[ -x ../openmpi ]] || skip "mpicc.openmpi is not installed"
+  mpicc.openmpi -shared -fPIC -o slow_daemon.so "$BATS_TEST_DIRNAME/lib/slow_daemon.c" -ldl
+  printf '#!/bin/sh\nSLOW_DAEMON_MARK=%q LD_PRELOAD=%q exec orted "$@"\n' "$PWD/paused" "$PWD/slow_daemon.so" > orted.sh
+  chmod 755 orted.sh
+  variable=OMPI_MCA_orte_launch_agent=$PWD/orted.sh speaks_mpi ssh_mpirun_2x2 ../openmpi
+  [[ -e paused ]]
+}
 
 # Without PMI no MPI can start there, with exec or without: Open MPI 4 says so, MPICH and Open MPI 5 become N worlds of
 # one, which is what doctor and check warn of.

@@ -1,0 +1,29 @@
+#include "stay_connected.hpp"
+
+#include <dlfcn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace hpcboot::tool {
+namespace {
+
+std::atomic<bool> is_staying{false};
+
+}  // namespace
+
+void stay_connected() {
+  is_staying = true;
+}
+
+}  // namespace hpcboot::tool
+
+// Stands before the C library's, for libraries opened later, too. close() alone ends no connection
+// of which there is a second descriptor.
+extern "C" __attribute__((visibility("default"))) int shutdown(int socket, int how) noexcept {
+  // A duplicate is not closed on exec.
+  if (hpcboot::tool::is_staying && ::dup(socket) >= 0) return 0;
+  static const auto next = reinterpret_cast<int (*)(int, int)>(::dlsym(RTLD_NEXT, "shutdown"));
+  return next(socket, how);
+}
