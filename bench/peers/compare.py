@@ -13,6 +13,7 @@ import argparse
 import collections
 import csv
 import glob
+import itertools
 import json
 import os
 import shutil
@@ -81,6 +82,9 @@ def images_per_second(case, steps):
     return case.batch * case.ranks / statistics.median(steps[WARM_UP:])
 
 
+MEASURES = {"trainer": measure_trainer, "peer": measure_peer}
+
+
 def at_once(measure, o, case, data, runs):
     """Images/s of two runs of one rank that share nothing but the machine."""
     with ThreadPoolExecutor(2) as pool:
@@ -101,31 +105,30 @@ def rows_of(case, found):
         yield f"{case.name}, {what}", unit, ours, theirs, ours / theirs if which == 0 else theirs / ours
 
 
-def measure_all(o, cases, data, runs, load):
-    """Rows: what, unit, trainer, peer, ratio."""
-    measures = {"trainer": measure_trainer, "peer": measure_peer}
-    single = {}
+def measure_pair(o, cases, data, runs):
+    """By case and side: what it measured; by "at once" and side: images/s of two runs together."""
+    found = {}
     for case in cases:
-        found = {who: [] for who in measures}
-        pairs = {who: [] for who in measures}
-        for _ in range(o.pairs):
-            load.append(os.getloadavg()[0])
-            for who, measure in measures.items():
-                steps, first = measure(o, case, data, runs)
-                found[who].append((images_per_second(case, steps), first - steps[0], first))
-                if case.model in single:
-                    pairs[who].append(at_once(measure, o, case._replace(ranks=1), data, runs))
-        rows = list(rows_of(case, found))
-        yield from rows
-        steady = rows[0][2:4]
-        if case.ranks == 1:
-            single[case.model] = steady
-        elif case.model in single:
-            alone = single[case.model]
-            both = [statistics.median(pairs[who]) for who in measures]
-            for what, rates in (("weak scaling, two ranks", steady), ("two runs at once", both)):
-                ours, theirs = (rate / one / 2 for rate, one in zip(rates, alone))
-                yield f"{case.model}, {what}", "of 2", ours, theirs, ours / theirs
+        for who, measure in MEASURES.items():
+            steps, first = measure(o, case, data, runs)
+            found[case, who] = images_per_second(case, steps), first - steps[0], first
+            if case.ranks == 1 and len(cases) > 1:
+                found["at once", who] = at_once(measure, o, case, data, runs)
+    return found
+
+
+def rows_of_model(cases, pairs):
+    """Rows: what, unit, trainer, peer, ratio."""
+    for case in cases:
+        yield from rows_of(case, {who: [pair[case, who] for pair in pairs] for who in MEASURES})
+    if len(cases) > 1:
+        single, double = cases
+        # Of each pair by itself: the machine's speed is another an hour, or a minute, later.
+        for what, rate in (("weak scaling, two ranks", lambda pair, who: pair[double, who][0]),
+                           ("two runs at once", lambda pair, who: pair["at once", who])):
+            ours, theirs = (statistics.median(rate(pair, who) / pair[single, who][0] / 2 for pair in pairs)
+                            for who in MEASURES)
+            yield f"{single.model}, {what}", "of ideal", ours, theirs, ours / theirs
 
 
 def main():
@@ -144,7 +147,14 @@ def main():
         images = max(case.batch * case.steps * case.ranks for case in cases)
         subprocess.run([os.path.join(o.build, "bin", "trainer"), "digits", data, "--train", str(images),
                         "--test", "10"], check=True, stdout=subprocess.DEVNULL)
-        rows = list(measure_all(o, cases, data, os.path.join(folder, "runs"), load))
+        rows = []
+        for _, group in itertools.groupby(cases, key=lambda case: case.model):
+            group = list(group)
+            pairs = []
+            for _ in range(o.pairs):
+                load.append(os.getloadavg()[0])
+                pairs.append(measure_pair(o, group, data, os.path.join(folder, "runs")))
+            rows += rows_of_model(group, pairs)
 
     import torch
 
