@@ -21,3 +21,35 @@ setup() { cd "$BATS_TEST_DIRNAME/../.." || return 1; }
     [ -e "$link" ] || { echo "missing: $link"; return 1; }
   done < <(grep -oE '\]\([^)#]+\)' README.md | tr -d '()]' | grep -v '^http')
 }
+
+# block HEADING: the first ```bash block below it.
+block() { sed -n "/^## $1\$/,/^## /p" README.md | sed -n '/^```bash$/,/^```$/p' | sed '1d;/^```$/,$d'; }
+
+# line_of TEXT: of standard input, the number of the first line that has it.
+line_of() { grep -nF -m 1 -- "$1" | cut -d : -f 1; }
+
+@test "README's and jobscripts/README's bare hpcboot comes after the line that puts build/bin on the PATH" {
+  for file in README.md jobscripts/README.md; do
+    path=$(line_of 'export PATH=$PWD/build/bin:$PATH' <"$file")
+    bare=$(grep -nE -m 1 '^(hpcboot |.*\$\(hpcboot )' "$file" | cut -d : -f 1)
+    echo "$file: PATH in line $path, hpcboot in line $bare"
+    [ "$path" -lt "$bare" ]
+  done
+}
+
+@test "README's training commands: set.h5 is made before it is read, and none trains ResNet50 on everything" {
+  commands=$(block Training)
+  made=$(line_of 'convert data/mnist set.h5' <<<"$commands")
+  read=$(line_of '--data set.h5' <<<"$commands")
+  [ "$made" -lt "$read" ]
+  trainings=$(grep -E 'bin/trainer --(mod|data|limit)|bin/trainer --mode' <<<"$commands")
+  [ "$(wc -l <<<"$trainings")" -ge 5 ]
+  while read -r line; do
+    [[ $line == *"--model mnistnet"* || $line == *--limit-samples* ]] || { echo "long: $line"; return 1; }
+  done <<<"$trainings"
+}
+
+@test "README starts no more ranks than the two cores that Open MPI may find" {
+  ranks=$(grep -oE 'mpirun -np [0-9]+' README.md | grep -oE '[0-9]+$' | sort -n | tail -n 1)
+  [ "$ranks" = 2 ]
+}
