@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -46,7 +47,7 @@ po::options_description script_options() {
       "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
       "change a key of the profile, such as queue.name=short; may be repeated")(
       "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(
-      "output,o", text("F"), "write the script to this file")(
+      "output,o", text("F"), "write the script to this file; -: to stdout [-]")(
       "check", "ask the scheduler whether it would take the job (Slurm)")(
       "submit", "submit it, and print the job's id");
   return options;
@@ -108,7 +109,12 @@ void write_script(const std::string& file, const std::string& script) {
   out << script;
   out.close();
   std::error_code failure;
-  if (out) fs::permissions(file, fs::perms(0755), failure);
+  // A device or a FIFO keeps its mode: it is not ours to change, and root could.
+  if (out && fs::is_regular_file(file, failure)) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    fs::permissions(file, fs::perms(0111 & ~mask), fs::perm_options::add, failure);
+  }
   if (!out || failure) {
     throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
                 "a file in a folder that can be written", "correct --output");
@@ -171,7 +177,8 @@ int script(const Arguments& arguments) {
   const SiteProfile site = site_as_asked(*values, library);
   const std::string text =
       render_job_script(TemplateRenderer(library.templates()), site, request_of(*values));
-  const std::string output = text_of(*values, "output");
+  const std::string named = text_of(*values, "output");
+  const std::string output = named == "-" ? "" : named;
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;
   if (submit || values->count("check") != 0) {

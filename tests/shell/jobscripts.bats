@@ -150,6 +150,28 @@ await_trainer() {
   done
 }
 
+@test "-o writes a file that may be started as far as the umask allows, and leaves the mode of all else alone" {
+  cd "$BATS_TEST_TMPDIR"
+  for mask in 022 077 027; do
+    (umask $mask && script --site cc --job ddp -o "with_$mask.sh")
+  done
+  [ "$(stat -c %a with_022.sh with_077.sh with_027.sh | tr '\n' ' ')" = "755 700 750 " ]
+  # What its owner gave to others stays as well.
+  chmod 640 with_022.sh
+  (umask 077 && script --site cc --job ddp -o with_022.sh)
+  [ "$(stat -c %a with_022.sh)" = 740 ]
+  mkfifo -m 600 pipe
+  cat pipe >through_pipe &
+  reader=$!
+  timeout 60 "$HPCBOOT" script --site cc --job ddp -o pipe
+  wait "$reader"
+  [ "$(stat -c '%a %F' pipe)" = "600 fifo" ]
+  run -0 script --site cc --job ddp -o -
+  diff <(echo "$output") "$ROOT/jobscripts/cc_ddp.sh"
+  [ ! -e - ]
+  diff through_pipe <(echo "$output")
+}
+
 @test "directives stand before the first command, and placeholders in comments only" {
   for file in "$ROOT"/jobscripts/*.sh; do
     awk 'FNR == 1 { body = 0 } /^[^#]/ { body = 1 } body && /^#(SBATCH|PBS|BSUB|\$) / { exit 1 }' "$file"
