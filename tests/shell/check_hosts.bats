@@ -143,6 +143,9 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))" <<
     run bash "$script" $words
     [ "$status" -eq 2 ]
   done
+  run bash "$script" --hosts "$hosts" --folder "/no such"
+  [ "$status" -eq 2 ]
+  [[ $output == *"there is no --folder '/no such'"* ]]
   echo 'lab1 slots=x' >"$hosts"
   run bash "$script" --hosts "$hosts"
   [ "$status" -eq 2 ]
