@@ -74,11 +74,12 @@ ask_password() {
 
 authorize_hosts() {
   local host shared=()
+  fix_modes # before the choice: ssh-keygen reads no key that others can read
   choose_key
+  if [ -z "$public_key" ] && [ -n "$damaged_key" ]; then fail_damaged "$damaged_key"; fi
   if [ -z "$public_key" ]; then
     fail "no key in $home/.ssh and none in an agent" "a key to authorize" "ssh-setup generate"
   fi
-  fix_modes
   add_authorized "$home/.ssh/authorized_keys" "$public_key"
   if [ "$dry_run" = true ]; then
     foretell_authorize

@@ -39,7 +39,9 @@ remedy_of() {
 
 # remedy_without_key STATE WORDS. Where choose_key has run, it is known what key there is.
 remedy_without_key() {
-  if [ "${public_key-unknown}" = "" ]; then
+  if [ "${public_key-unknown}" = "" ] && [ -n "${damaged_key-}" ]; then
+    echo "move $damaged_key away, then ssh-setup generate and authorize"
+  elif [ "${public_key-unknown}" = "" ]; then
     echo "ssh-setup generate, then authorize"
   elif [ "$1" = unknown ]; then
     echo "ssh-setup authorize (shows the host key's fingerprint)"

@@ -19,8 +19,16 @@ right_mode() {
   if will "set the mode of $1 to $2 (it was $found)"; then chmod "$2" "$1"; fi
 }
 
+# May nobody but its owner write to it? sshd and ssh ask no more of authorized_keys and config.
+is_safe() { (((8#$(mode_of "$1") & 8#022) == 0)); }
+
 # A home that others may write to makes sshd ignore all keys in it. It is theirs to change.
-home_is_safe() { (((8#$(mode_of "$home") & 8#022) == 0)); }
+home_is_safe() { is_safe "$home"; }
+
+# make_safe PATH: mode 600 where others may write.
+make_safe() {
+  if [ -e "$1" ] && ! is_safe "$1"; then right_mode "$1" 600; fi
+}
 
 make_ssh_folder() {
   if [ -d "$home/.ssh" ]; then
@@ -51,26 +59,57 @@ public_line() {
   fi
 }
 
-has_passphrase() { ! ssh-keygen -y -P '' -f "$1" >/dev/null 2>&1 </dev/null; }
+# key_state KEY: plain, locked (by a passphrase), exposed (its mode keeps ssh from using it) or damaged.
+key_state() {
+  local words
+  if [ ! -r "$1" ]; then
+    echo exposed
+  elif words=$(ssh-keygen -y -P '' -f "$1" 2>&1 >/dev/null </dev/null); then
+    echo plain
+  else
+    case $words in
+      *passphrase*) echo locked ;;
+      *"bad permissions"*) echo exposed ;;
+      *) echo damaged ;;
+    esac
+  fi
+}
+
+fail_damaged() {
+  local public=
+  if [ -e "$1.pub" ]; then public="mv $1.pub $1.pub.damaged; "; fi
+  fail "$1 cannot be read as a key" "a private key as ssh-keygen makes them" \
+    "move it away: mv $1 $1.damaged; ${public}then ssh-setup generate"
+}
 
 # The base64 part of a public line is the key; type, comment and options around it may differ.
 key_body() { grep -oE -m 1 'AAAA[A-Za-z0-9+/=]+' <<<"$1"; }
 
 # is_in_agent PUBLIC-LINE
-is_in_agent() { [[ $(agent_keys) == *"$(key_body "$1")"* ]]; }
+is_in_agent() {
+  local body
+  body=$(key_body "$1") && [[ $(agent_keys) == *"$body"* ]]
+}
 
 fingerprint() { ssh-keygen -l -f - <<<"$1" 2>/dev/null; }
 
-# Sets $public_key, the line to authorize, and $locked_key where it is a file that needs an agent.
+# Sets $public_key, the line to authorize, $locked_key where it is a file that needs an agent, and
+# $damaged_key, the first file that is none.
 choose_key() {
-  local key keys
+  local key keys state
   mapfile -t keys < <(key_files)
   public_key=
   locked_key=
+  damaged_key=
   for key in "${keys[@]}"; do
+    state=$(key_state "$key")
+    if [ "$state" = damaged ]; then
+      damaged_key=${damaged_key:-$key}
+      continue
+    fi
     public_key=$(public_line "$key") || public_key=
     if [ -z "$public_key" ]; then continue; fi
-    if has_passphrase "$key" && ! is_in_agent "$public_key"; then locked_key=$key; fi
+    if [ "$state" = locked ] && ! is_in_agent "$public_key"; then locked_key=$key; fi
     return
   done
   read -r public_key < <(agent_keys) || true
@@ -80,7 +119,7 @@ choose_key() {
 add_authorized() {
   local file=$1 line
   shift
-  if [ -e "$file" ]; then right_mode "$file" 600; fi
+  make_safe "$file"
   for line in "$@"; do
     if [ -f "$file" ] && grep -qF -- "$(key_body "$line")" "$file"; then continue; fi
     if will "add the key '${line##* }' to $file"; then append_line "$file" "$line"; fi
@@ -99,7 +138,7 @@ append_line() {
 
 # What stands there, for `check`: true if all is right.
 report_files() {
-  local key keys line words mode file all_right=true
+  local key keys line words mode file state all_right=true
   mapfile -t keys < <(key_files)
   if [ ! -d "$home/.ssh" ]; then
     echo "no folder $home/.ssh; do: ssh-setup generate"
@@ -112,23 +151,32 @@ report_files() {
   while read -r mode file; do
     if [ ! -e "$file" ]; then continue; fi
     if [ "$(mode_of "$file")" = "$mode" ]; then continue; fi
-    # A config that others may read, but not write, is as good.
-    if [ "$file" = "$home/.ssh/config" ] && (((8#$(mode_of "$file") & 8#022) == 0)); then continue; fi
+    # These two may be read by others.
+    case $file in "$home/.ssh/config" | "$home/.ssh/authorized_keys") if is_safe "$file"; then continue; fi ;; esac
     echo "wrong  $file has mode $(mode_of "$file"), not $mode; do: ssh-setup generate"
     all_right=false
   done < <(printf '%s\n' "700 $home/.ssh" "600 $home/.ssh/authorized_keys" "600 $home/.ssh/config"
     key_files | sed 's/^/600 /')
   for key in "${keys[@]}"; do
+    state=$(key_state "$key")
+    if [ "$state" = damaged ]; then
+      echo "wrong  $key cannot be read as a key: move it away, then ssh-setup generate"
+      all_right=false
+      continue
+    fi
     line=$(public_line "$key") || line=
     words=$(fingerprint "$line")
-    if has_passphrase "$key"; then
-      if is_in_agent "$line"; then words+=", passphrase, in the agent"; else words+=", passphrase, not in the agent: ssh-add $key"; fi
+    if [ "$state" = exposed ]; then
+      words+="${words:+, }not used by ssh with mode $(mode_of "$key"): ssh-setup generate"
+    elif [ "$state" = locked ]; then
+      words+="${words:+, }passphrase, "
+      if is_in_agent "$line"; then words+="in the agent"; else words+="not in the agent: ssh-add $key"; fi
     fi
     echo "key    $key  $words"
   done
   agent_keys | while read -r line; do echo "agent  $(fingerprint "$line")"; done
   choose_key
-  if [ -z "$public_key" ]; then
+  if [ -z "$public_key" ] && [ ${#keys[@]} -eq 0 ]; then
     echo "wrong  no key, in $home/.ssh or an agent; do: ssh-setup generate"
     all_right=false
   fi
@@ -138,9 +186,9 @@ report_files() {
 fix_modes() {
   local file
   make_ssh_folder
-  while read -r file; do
-    if [ -e "$file" ]; then right_mode "$file" 600; fi
-  done < <(key_files; echo "$home/.ssh/authorized_keys")
+  while read -r file; do right_mode "$file" 600; done < <(key_files)
+  make_safe "$home/.ssh/authorized_keys"
+  make_safe "$home/.ssh/config"
   home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $home"
 }
 
@@ -148,12 +196,18 @@ fix_modes() {
 generate_key() {
   local existing='' key=$home/.ssh/id_ed25519 arguments=(-N '')
   fix_modes
-  read -r existing < <(key_files) || true
+  choose_key # without a file, the agent's
+  if [ -n "$damaged_key" ] && { [ -z "$public_key" ] || [ "$damaged_key$new_key" = "${key}true" ]; }; then
+    fail_damaged "$damaged_key"
+  fi
+  while read -r existing; do
+    if [ "$(key_state "$existing")" != damaged ]; then break; fi
+    existing=
+  done < <(key_files)
   if [ -n "$existing" ] && { [ "$new_key" = false ] || [ -e "$key" ]; }; then
     echo "the key $existing is there, and is used"
     return
   fi
-  choose_key # without a file, the agent's
   if [ "$new_key" = false ] && [ -n "$public_key" ]; then
     echo "the agent has a key, and it is used: $(fingerprint "$public_key")"
     echo "connections from one of the hosts to another need a key in a file: ssh-setup generate --new-key"

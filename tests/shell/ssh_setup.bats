@@ -116,6 +116,93 @@ setup() {
   [ "$(tree_hash "$HOME" "$lab"/lab?)" = "$before" ]
 }
 
+@test "a file that is no key is named in every verb, is not overwritten, and can be moved away" {
+  make_host lab1
+  echo lab1 >"$hosts"
+  key=$HOME/.ssh/id_ed25519
+  for kind in garbage cut empty; do
+    rm -rf "$HOME/.ssh"
+    mkdir -m 700 "$HOME/.ssh"
+    ssh-keygen -q -t ed25519 -N '' -f "$key"
+    case $kind in
+      garbage) echo garbage >"$key" && rm "$key.pub" ;;
+      cut) truncate -s 200 "$key" ;;
+      empty) truncate -s 0 "$key" ;;
+    esac
+    before=$(sha256sum "$key")
+    run bash "$script" check --hosts "$hosts"
+    [ "$status" -eq 1 ]
+    [[ $output == *"wrong  $key cannot be read as a key: move it away"* ]]
+    [[ $output != *passphrase* ]]
+    [[ $output == *"lab1"*"move $key away, then ssh-setup generate and authorize"* ]]
+    for words in generate "generate --new-key" "authorize --yes"; do
+      # shellcheck disable=SC2086 # words are words
+      run bash "$script" $words --hosts "$hosts"
+      [ "$status" -eq 1 ]
+      [[ $output == *"$key cannot be read as a key"*"move it away: mv $key "* ]]
+    done
+    [ "$(sha256sum "$key")" = "$before" ]
+    bash -c "$(sed -n 's/^  do: *move it away: \(.*\); then .*/\1/p' <<<"$output")"
+    bash "$script" generate
+    [ "$(sha256sum <"$key.damaged")" = "${before%% *}  -" ]
+    ssh-keygen -y -P '' -f "$key"
+  done
+}
+
+@test "a damaged key beside a good one: the good one is used, and check tells of the other" {
+  make_host lab1
+  echo lab1 >"$hosts"
+  mkdir -m 700 "$HOME/.ssh"
+  ssh-keygen -q -t rsa -N '' -f "$HOME/.ssh/id_rsa"
+  (umask 077 && echo garbage >"$HOME/.ssh/id_ed25519")
+  run bash "$script" generate
+  [ "$status" -eq 0 ]
+  [[ $output == *"id_rsa is there, and is used"* ]]
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"id_ed25519 cannot be read as a key"*"key    $HOME/.ssh/id_rsa"* ]]
+}
+
+@test "a key that others can read, without its public half: check says what to do, and that does it" {
+  make_host lab1
+  echo lab1 >"$hosts"
+  bash "$script" generate
+  let_in lab1
+  mv "$HOME/.ssh/id_ed25519.pub" "$BATS_TEST_TMPDIR"
+  chmod 644 "$HOME/.ssh/id_ed25519"
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"id_ed25519 has mode 644, not 600; do: ssh-setup generate"* ]]
+  [[ $output == *"id_ed25519  not used by ssh with mode 644: ssh-setup generate"* ]]
+  [[ $output != *passphrase* && $output != *"no key"* ]]
+  bash "$script" generate
+  run bash "$script" check --hosts "$hosts" # not its exit code: the fake ssh needs the public half
+  [[ $output == *"key    $HOME/.ssh/id_ed25519  256 SHA256:"* && $output != *wrong* ]]
+  chmod 644 "$HOME/.ssh/id_ed25519"
+  run bash "$script" authorize --yes --hosts "$hosts"
+  [[ $output != *"error"* ]]
+  [ "$(stat -c %a "$HOME/.ssh/id_ed25519")" = 600 ]
+}
+
+@test "authorized_keys and config that others may read are right, and those that they may write are set to 600" {
+  make_host lab1
+  echo lab1 >"$hosts"
+  bash "$script" generate
+  let_in lab1
+  touch "$HOME"/.ssh/{authorized_keys,config}
+  chmod 644 "$HOME"/.ssh/{authorized_keys,config}
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  [[ $output != *wrong* ]]
+  chmod 664 "$HOME"/.ssh/{authorized_keys,config}
+  run bash "$script" check --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"authorized_keys has mode 664, not 600; do: ssh-setup generate"* ]]
+  [[ $output == *"config has mode 664, not 600; do: ssh-setup generate"* ]]
+  bash "$script" generate
+  [ "$(stat -c %a "$HOME"/.ssh/{authorized_keys,config} | xargs)" = "600 600" ]
+}
+
 @test "localhost needs no ssh: hosts.txt as it ships is fine" {
   bash "$script" generate
   run bash "$script" verify --hosts "$BATS_TEST_DIRNAME/../../setup/hosts.txt"
