@@ -24,6 +24,7 @@ const Job kPytorchjob{"pytorchjob", "DDP over pods, by Kubeflow's training opera
 
 std::vector<std::string> names_of(const std::vector<Job>& jobs) {
   std::vector<std::string> names;
+  names.reserve(jobs.size());
   for (const Job& job : jobs) names.push_back(job.name);
   return names;
 }

@@ -32,7 +32,7 @@ std::optional<int> number_of(std::optional<std::int64_t> number) {
 // Reads the keys of one file, and knows where each stands.
 class Reader {
  public:
-  explicit Reader(const fs::path& file) : file_(file) {}
+  explicit Reader(fs::path file) : file_(std::move(file)) {}
 
   std::map<std::string, Value> read(const toml::table& root) {
     read_table(root, "");

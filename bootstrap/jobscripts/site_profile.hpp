@@ -23,7 +23,7 @@ class SiteProfile {
 
   /// Sets one key from text, as --set does: numbers, true and false as written, lists separated by
   /// commas. @throws Error{malformed_value} naming the nearest key where there is none of this name
-  void set(const std::string& key, const std::string& value);
+  void set(const std::string& name, const std::string& value);
 
   /// The values; "", 0, false or an empty list where the file has none. The key must be one of
   /// profile_keys(), and of that type.

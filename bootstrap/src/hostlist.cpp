@@ -44,7 +44,7 @@ std::uint64_t size_of(const Pattern& pattern) {
 }
 
 // Adds one to the decimal digits in [begin, end); false where they were all nines.
-bool increment_digits(char* begin, char* end) {
+bool increment_digits(const char* begin, char* end) {
   while (end != begin) {
     if (*--end != '9') {
       ++*end;

@@ -16,6 +16,7 @@ using Names = std::vector<std::string>;
 // "0,2-4" out of {0, 2, 3, 4}.
 std::string numbers(const std::vector<int>& values) {
   std::vector<std::string> texts;
+  texts.reserve(values.size());
   for (const int value : values) texts.push_back(std::to_string(value));
   std::string text = hostlist::compress(texts);
   text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == '[' || c == ']'; }),

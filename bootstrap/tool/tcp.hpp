@@ -13,6 +13,8 @@ class Connection {
   ~Connection();
   Connection(Connection&& other) noexcept;
   Connection& operator=(Connection&&) = delete;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   // False where the other side is gone.
   bool send_line(const std::string& line);

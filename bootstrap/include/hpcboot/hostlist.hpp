@@ -10,7 +10,7 @@ namespace hpcboot::hostlist {
 
 /// Expansion stops with an error beyond this many hosts, so that a slip such as n[1-99999999] costs
 /// a message and not the machine's memory.
-inline constexpr std::size_t kMaxHosts = 256 * 1024;
+inline constexpr std::size_t kMaxHosts = std::size_t{256} * 1024;
 
 /// Expands a Slurm host list: names separated by commas or white space, each with any number of
 /// bracketed sets: "n[9-11],gpu[001-3,7],r[1-2]n[01-02]". Order and repeats are kept. A range is

@@ -22,6 +22,7 @@
  * thread, as long as nothing changes the environment meanwhile.
  */
 
+/* NOLINTBEGIN(modernize-*,readability-identifier-naming): C */
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -88,5 +89,6 @@ const char* hpcboot_version(void);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
 
 #endif

@@ -23,7 +23,8 @@ class Line {
       host = host.substr(1, close - 1);
       if (!after.empty()) slots = count_after_colon(after);
     } else if (const std::size_t colon = host.find(':');
-               colon != std::string_view::npos && host.find(':', colon + 1) == host.npos) {
+               colon != std::string_view::npos &&
+               host.find(':', colon + 1) == std::string_view::npos) {
       slots = count_after_colon(host.substr(colon));
       host = host.substr(0, colon);
     }

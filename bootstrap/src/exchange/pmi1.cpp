@@ -23,7 +23,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPutDeadline = std::chrono::seconds(30);  // answered by this host's daemon
 constexpr milliseconds kFinalizeDeadline = std::chrono::seconds(1);
-constexpr std::size_t kLongestLine = 64 * 1024;  // beyond it the other side does not speak PMI-1
+constexpr std::size_t kLongestLine =
+    std::size_t{64} * 1024;  // beyond it the other side does not speak PMI-1
 
 std::optional<int> pmi_fd_of(const Env& env) {
   const auto number = parse_whole_number(env.text("PMI_FD").value_or(""));

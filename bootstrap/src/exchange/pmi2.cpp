@@ -145,7 +145,7 @@ class Pmi2Exchange : public PmiKvs {
                               const std::function<void(State&)>& function,
                               const std::string& name = "", const std::string& text = "") {
     if (broken_) fail(what, "the library did not come back from an earlier call");
-    const auto state = std::make_shared<State>();
+    auto state = std::make_shared<State>();
     state->name = name;
     state->text = text;
     if (!bounded_call([state, function] { function(*state); }, deadline)) {

@@ -188,7 +188,7 @@ class PmixExchange : public Exchange {
     const auto answer = std::make_shared<Answer>();
     auto data = std::make_unique<SharedAnswer>(answer);
     check("PMIx_Fence_nb", pmix_.fence_nb(nullptr, 0, nullptr, 0, on_done, data.get()));
-    data.release();  // on_done's from here
+    (void)data.release();  // on_done's from here
     const auto status = answer->wait(deadline);
     if (!status) fail_late("fence with " + missing_ranks(), deadline);
     check("PMIx_Fence_nb", *status);
@@ -273,7 +273,7 @@ class PmixExchange : public Exchange {
     proc.rank = rank;
     check("PMIx_Get_nb",
           pmix_.get_nb(&proc, key, how, how == nullptr ? 0 : 1, on_value, data.get()));
-    data.release();  // on_value's from here
+    (void)data.release();  // on_value's from here
     return answer;
   }
 

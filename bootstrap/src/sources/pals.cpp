@@ -12,8 +12,8 @@ namespace hpcboot::sources {
 namespace {
 
 Detection detect(const Env& env, const Facts& facts) {
-  const Detection detection = detect_any(env, {"PALS_RANKID", "PALS_LOCAL_RANKID", "PALS_NODEID",
-                                               "PALS_LOCAL_SIZE", "PALS_APINFO", "PALS_APID"});
+  Detection detection = detect_any(env, {"PALS_RANKID", "PALS_LOCAL_RANKID", "PALS_NODEID",
+                                         "PALS_LOCAL_SIZE", "PALS_APINFO", "PALS_APID"});
   if (detection.match != Match::present) return detection;
   if (facts.is_slurm_task == true) return inherited_by_srun();
   // Also in a batch script of Flux, which inherits its broker's: the broker unsets PMI_*, not

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void fail_hosts(std::string_view text) {
   throw Error(ErrorCode::malformed_value, "SM_HOSTS='" + std::string(text.substr(0, 80)) + "'",
-              "a JSON list of different host names: [\"algo-1\",\"algo-2\"]",
+              R"(a JSON list of different host names: ["algo-1","algo-2"])",
               "keep SageMaker's environment whole, or set HPCBOOT_METHODS to the launcher that is "
               "meant");
 }
