@@ -21,7 +21,7 @@ int hosts(const Arguments& arguments) {
       "Slurm host lists: n[9-11],gpu[001-3,7],r[1-2]n[01-02], separated by commas or white space;\n"
       "text after the last bracket is taken too. EXPR - reads standard input.\n\n"
       "  expand    one host a line, order and repeats kept\n"
-      "  compress  the shortest list that expands to the same hosts\n"
+      "  compress  a short list that expands to the same hosts\n"
       "  count     how many, without expanding\n"
       "  first     the first, without expanding\n",
       po::options_description("Options"), hidden, positional);

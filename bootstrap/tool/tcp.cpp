@@ -209,9 +209,10 @@ std::optional<Connection> connect_to(const std::string& address, int port, Clock
       if (fd >= 0) return Connection(fd);
       reason = std::strerror(errno);
     }
-    if (milliseconds_until(end) == 0) return std::nullopt;
     std::this_thread::sleep_for(std::min(pause, milliseconds(milliseconds_until(end))));
     pause = std::min(2 * pause, milliseconds(250));
+    // Another look would end at once, and say that the name was not resolved.
+    if (milliseconds_until(end) == 0) return std::nullopt;
   }
 }
 

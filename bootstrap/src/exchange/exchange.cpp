@@ -39,9 +39,8 @@ std::vector<int> Exchange::node_map(std::chrono::milliseconds) {
 std::string_view offered_exchange(const Env& env) {
   const bool has_socket = pmi_fd_is_open_socket(env);
   const auto name_space = env.text("PMIX_NAMESPACE");
-  // Hydra starts its proxies with srun, whose PMIx variables the ranks then inherit.
-  const bool is_inherited =
-      has_socket && hydra_serves(env) && name_space && name_space->rfind("slurm.pmix.", 0) == 0;
+  // Hydra serves no PMIx: its proxies inherit srun's variables, or those of a rank of mpirun.
+  const bool is_inherited = has_socket && hydra_serves(env);
   if (name_space && env.has("PMIX_RANK") && !is_inherited) return "pmix";
   if (has_socket && env.text("SLURM_MPI_TYPE") == "pmi2" && !hydra_serves(env)) return "pmi2";
   if (has_socket) return "pmi1";

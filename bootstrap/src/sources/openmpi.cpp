@@ -48,10 +48,12 @@ LaunchFacts read(const Env& env, const Facts&) {
 }
 
 // mpirun serves PMIx to its ranks; under another launcher's PMIx, or none, the variables are
-// inherited.
-std::optional<bool> is_live(const Env& env, const Facts&) {
+// inherited. Hydra serves none, so that below it PMIx's are inherited along with mpirun's.
+std::optional<bool> is_live(const Env& env, const Facts& facts) {
   if (!env.has("PMIX_NAMESPACE")) return std::nullopt;
-  return env.text("PMIX_RANK") == env.text("OMPI_COMM_WORLD_RANK");
+  if (env.text("PMIX_RANK") != env.text("OMPI_COMM_WORLD_RANK")) return false;
+  if (facts.pmi_fd_is_open_socket == true) return std::nullopt;
+  return true;
 }
 
 }  // namespace
