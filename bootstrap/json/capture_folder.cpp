@@ -58,7 +58,7 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   if (const auto text = read_file(stem + ".facts.json")) {
     try {
       rank.facts = facts_from_json(nlohmann::ordered_json::parse(*text));
-    } catch (const nlohmann::json::exception& error) {
+    } catch (const std::exception& error) {
       throw Error(ErrorCode::malformed_file, stem + ".facts.json: " + error.what(),
                   "the JSON object that `hpcboot capture` writes",
                   "capture the job again, in a new folder");

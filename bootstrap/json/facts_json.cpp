@@ -1,5 +1,8 @@
 #include "facts_json.hpp"
 
+#include <stdexcept>
+#include <string>
+
 namespace hpcboot {
 namespace {
 
@@ -40,9 +43,15 @@ Json to_json(const Facts& facts) {
 }
 
 Facts facts_from_json(const Json& object) {
+  if (!object.is_object()) throw std::invalid_argument("not a JSON object");
   Facts facts;
   read(object, "user_id", facts.user_id);
   read(object, "device_count", facts.device_count);
+  constexpr int kMaxDevices = 4096;  // of one host: beyond it the number is damaged
+  if (facts.device_count && (*facts.device_count < 0 || *facts.device_count > kMaxDevices)) {
+    throw std::invalid_argument("device_count is " + std::to_string(*facts.device_count) +
+                                ", not a number from 0 to " + std::to_string(kMaxDevices));
+  }
   read(object, "device_distance", facts.device_distance);
   read(object, "pmi_fd_is_open_socket", facts.pmi_fd_is_open_socket);
   read(object, "is_slurm_task", facts.is_slurm_task);

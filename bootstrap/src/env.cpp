@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -16,12 +17,10 @@ namespace {
 bool is_name(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
   // Wider than POSIX names: exported shell functions are BASH_FUNC_name%% or BASH_FUNC_name().
-  for (const char c : text) {
-    const bool ok = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                    c == '_' || c == '.' || c == '%' || c == '(' || c == ')';
-    if (!ok) return false;
-  }
-  return true;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '%' || c == '(' || c == ')';
+  });
 }
 
 std::string shown(std::string_view name, std::string_view value) {
@@ -60,6 +59,15 @@ Env Env::from_process() {
 }
 
 Env Env::parse(std::string_view dump) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (dump.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+    dump.remove_prefix(kByteOrderMark.size());
+  // Lines may be handed over as a C string, with its end.
+  const std::size_t first_nul = dump.find('\0');
+  if (first_nul != std::string_view::npos && first_nul + 1 == dump.size() && first_nul > 0 &&
+      dump[first_nul - 1] == '\n') {
+    dump.remove_suffix(1);
+  }
   const char separator = dump.find('\0') != std::string_view::npos ? '\0' : '\n';
   Env env;
   std::string* current = nullptr;
@@ -89,6 +97,8 @@ std::string Env::dump() const {
     if (!is_name(name)) continue;
     text.append(name).append("=").append(value).push_back(one_line_each ? '\n' : '\0');
   }
+  // One more tells it from lines that are handed over as a C string.
+  if (!one_line_each && !text.empty()) text.push_back('\0');
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <iostream>
 
 #include "hpcboot/error.hpp"
@@ -66,7 +68,19 @@ po::options_description environment_options() {
 
 Env env_as_asked(const po::variables_map& options) {
   if (options.count("env-file") == 0) return Env::from_process();
-  return Env::parse(read_env_file(options["env-file"].as<std::string>()));
+  const auto path = options["env-file"].as<std::string>();
+  const std::string text = read_env_file(path);
+  Env env = Env::parse(text);
+  const bool is_blank = std::all_of(
+      text.begin(), text.end(), [](unsigned char c) { return c == '\0' || std::isspace(c) != 0; });
+  if (env.variables().empty() && !is_blank) {
+    // What it holds instead is not shown: it may be a secret.
+    throw Error(ErrorCode::malformed_file,
+                "nothing in the environment file " + path + " is of the form NAME=VALUE",
+                "the output of `printenv` or `env -0`, not of `export -p` or `set`",
+                "record the environment again, with one of these");
+  }
+  return env;
 }
 
 namespace {

@@ -76,7 +76,8 @@ TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
   write_text(path + "/rank0.env", "A=1\n");
   EXPECT_NO_THROW(read());
   for (const char* facts :
-       {"", "{", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}", "{\"interfaces\":7}"}) {
+       {"", "{", "[]", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}", "{\"interfaces\":7}",
+        "{\"device_count\":2000000000}", "{\"device_count\":-1}"}) {
     write_text(path + "/rank0.facts.json", facts);
     expect_error(ErrorCode::malformed_file, read, "rank0.facts.json");
   }

@@ -38,12 +38,19 @@ TEST(Env, IgnoresWhatIsNoVariable) {
   EXPECT_TRUE(Env::parse("no variables here\n9A=1\n=x\n").variables().empty());
 }
 
+TEST(Env, TakesACStringWithItsEndAndAByteOrderMark) {
+  const std::string lines = "A=1\nRANK=1\n";
+  EXPECT_EQ(Env::parse(std::string_view(lines.c_str(), lines.size() + 1)).text("RANK"), "1");
+  EXPECT_EQ(Env::parse("\xEF\xBB\xBFRANK=1\n").text("RANK"), "1");
+}
+
 TEST(Env, ADumpIsReadBack) {
   const std::map<std::string, std::string> tables[] = {
       {},
       {{"A", "1"}, {"EMPTY", ""}, {"LIST", "a=b, c"}},
       {{"A", "two\nRANK=7"}, {"B", "2"}},
       {{"ONE", "ends in a return\r"}},
+      {{"ONE", "two\nRANK=7\n"}},
       {{"BASH_FUNC_f%%", "() {  echo\n}"}, {"LAST", "\n"}},
   };
   for (const auto& table : tables) {
