@@ -61,9 +61,17 @@ std::vector<std::string> join_tiles(const std::vector<std::string>& tiles) {
   return cards;
 }
 
+bool names_cuda_device(const std::string& entry) {
+  const std::string text = entry.substr(std::min(entry.find_first_not_of(' '), entry.size()));
+  return parse_whole_number(text) || starts_with(text, "GPU-") || starts_with(text, "MIG-");
+}
+
 std::vector<std::string> devices_of(const Env& env, std::string_view variable,
                                     std::string_view mask) {
   std::vector<std::string> devices = devices_in(mask);
+  if (variable == kCuda)
+    devices.erase(std::find_if_not(devices.begin(), devices.end(), names_cuda_device),
+                  devices.end());
   if (variable == kLevelZero && env.text("ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE")
     return join_tiles(devices);
   return devices;

@@ -18,17 +18,28 @@ bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
+bool is_link_local(std::string_view address) {
+  return starts_with(address, "169.254.") || starts_with(address, "fe80");
+}
+
 // Interfaces that never lead to another node: loopback, and what container and VM software makes.
 bool is_local_only(const Interface& interface) {
-  static constexpr std::array<std::string_view, 12> kPrefixes = {
-      "lo",   "docker", "virbr",  "veth", "cni", "flannel",
-      "cali", "br-",    "podman", "lxc",  "tun", "vnet"};
-  if (std::any_of(kPrefixes.begin(), kPrefixes.end(),
+  static constexpr std::array<std::string_view, 26> kPrefixes = {
+      "docker", "virbr", "veth",  "cni",    "flannel", "cali",    "br-",     "podman",  "lxc",
+      "lxdbr",  "tun",   "tap",   "vnet",   "vmnet",   "vboxnet", "incusbr", "nerdctl", "cbr",
+      "cilium", "weave", "kube-", "antrea", "vxlan",   "geneve",  "dummy",   "lo:"};
+  if (interface.name == "lo" ||
+      std::any_of(kPrefixes.begin(), kPrefixes.end(),
                   [&](std::string_view prefix) { return starts_with(interface.name, prefix); })) {
     return true;
   }
   return starts_with(interface.address, "127.") || interface.address == "::1" ||
-         starts_with(interface.address, "169.254.") || starts_with(interface.address, "fe80");
+         is_link_local(interface.address);
+}
+
+// Of an interface's addresses: others reach a link-local one by a scope of their own only.
+std::pair<bool, bool> rank_of(const Interface& interface) {
+  return {is_link_local(interface.address), interface.ipv6};
 }
 
 // Slingshot, InfiniBand, then all other by speed.
@@ -65,7 +76,7 @@ std::optional<Interface> choose_interface(const Env& env, const Facts& facts) {
     std::string names;
     for (const Interface& interface : all) {
       if (names.find(" " + interface.name) == std::string::npos) names += " " + interface.name;
-      if (interface.name == *wanted && (chosen == nullptr || (chosen->ipv6 && !interface.ipv6)))
+      if (interface.name == *wanted && (chosen == nullptr || rank_of(interface) < rank_of(*chosen)))
         chosen = &interface;
     }
     if (chosen != nullptr) return *chosen;

@@ -17,8 +17,12 @@ bool names_host(std::string_view address, std::string_view host) {
   if (is_numeric_address(address) || is_numeric_address(host)) return false;
   const std::string_view label = host.substr(0, host.find('.'));
   const std::string_view name = address.substr(0, address.find('.'));
+  const auto is_in_a_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+  };
   return name.size() > label.size() && same_host(name.substr(0, label.size()), label) &&
-         std::isdigit(static_cast<unsigned char>(name[label.size()])) == 0;
+         std::isdigit(static_cast<unsigned char>(name[label.size()])) == 0 &&
+         std::all_of(name.begin(), name.end(), is_in_a_name);
 }
 
 // The first of the ports that slurmctld reserved on every node of this step: "12000-12003".
@@ -26,7 +30,8 @@ std::optional<int> reserved_port(const Env& env) {
   const auto text = env.text("SLURM_STEP_RESV_PORTS");
   if (!text) return std::nullopt;
   const auto first = parse_whole_number(text->substr(0, text->find_first_of("-,")));
-  if (!first || *first < 1 || *first > 65535) {
+  const bool is_list = text->find_first_not_of("0123456789-,") == std::string_view::npos;
+  if (!is_list || !first || *first < 1 || *first > 65535) {
     throw Error(ErrorCode::malformed_value, "SLURM_STEP_RESV_PORTS='" + std::string(*text) + "'",
                 "ports such as 12000-12003", "start the program with srun again");
   }
@@ -146,13 +151,13 @@ class Master {
   }
 
   void derive_address() {
-    const auto& hosts = r_.provenance["hosts"];
+    const auto found = r_.provenance.find("hosts");
+    const Provenance hosts = found == r_.provenance.end() ? Provenance{} : found->second;
     if (!selection_.facts.rank0_host.empty()) {
       set_host(selection_.facts.rank0_host, r_.launcher,
                selection_.facts.variables.at("master_addr"));
     } else if (!r_.hosts.empty() && knows_rank0_host() && hosts.source != "hostname") {
-      // Copied: it is in the map that is written to.
-      set_host(r_.hosts.front(), std::string(hosts.source), std::string(hosts.variable));
+      set_host(r_.hosts.front(), hosts.source, hosts.variable);
     } else if (r_.placement.num_nodes == 1) {
       // A lone host's own name may not resolve, or to 127.0.1.1; its address needs no resolving.
       if (r_.interface_address && r_.launcher != "single") {

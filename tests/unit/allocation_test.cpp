@@ -49,10 +49,17 @@ TEST(SlurmAllocation, IdentityTellsRunsApart) {
             identity("SLURM_ARRAY_JOB_ID=7\nSLURM_ARRAY_TASK_ID=2\n"));
 }
 
+TEST(SlurmAllocation, JobIdsHave32Bits) {
+  EXPECT_EQ(read_allocation(Env::parse("SLURM_JOB_ID=4294967295\n"))->job_id, "4294967295");
+}
+
 TEST(SlurmAllocation, GarbledValuesAreErrors) {
   expect_error(
       ErrorCode::malformed_value, [] { read_allocation(Env::parse("SLURM_JOB_ID=7x\n")); },
       "SLURM_JOB_ID");
+  expect_error(
+      ErrorCode::malformed_value, [] { read_allocation(Env::parse("SLURM_JOB_ID=4294967296\n")); },
+      "SLURM_JOB_ID", "4294967295");
   expect_error(ErrorCode::malformed_hostlist,
                [] { read_allocation(Env::parse("SLURM_JOB_ID=7\nSLURM_JOB_NODELIST=n[1-\n")); });
 }

@@ -43,6 +43,9 @@ TEST(Device, FollowsTheMasks) {
       {"HIP_VISIBLE_DEVICES=-1\n", {}, 0, {}},
       {"ZE_AFFINITY_MASK=\n", {}, 0, {}},
       {"CUDA_VISIBLE_DEVICES=2,-1,3\n", 4, 1, 0},  // the list ends at the first that is none
+      {"CUDA_VISIBLE_DEVICES=0,x,1\n", {}, 2, 0},
+      {"CUDA_VISIBLE_DEVICES=all\n", 4, 0, {}},
+      {"CUDA_VISIBLE_DEVICES=0, 1\n", 4, 1, 1},
       {"CUDA_VISIBLE_DEVICES=GPU-aa,GPU-bb\n", {}, 1, 1},
       {"CUDA_VISIBLE_DEVICES=MIG-aa\n", {}, 1, 0},
       {"CUDA_VISIBLE_DEVICES=MIG-aa,MIG-bb\n", {}, 1, 0},  // CUDA shows the first MIG instance only

@@ -46,8 +46,13 @@ TEST(Interface, NeverOneThatLeadsNowhere) {
               make("cni0", "10.244.0.1"), make("br-0a1b2c", "172.18.0.1"),
               make("eth1", "169.254.3.4"), make("eth2", "127.0.1.1"), make("eth3", "fe80::1")}),
       "none");
-  EXPECT_EQ(chosen({make("docker0", "172.17.0.1", 10000), make("eth0", "10.0.0.1", 0)}),
-            "eth0 10.0.0.1");
+  for (const char* bridge :
+       {"docker0", "lxdbr0", "incusbr0", "vboxnet0", "vmnet8", "tap0", "nerdctl0", "cbr0",
+        "cilium_host", "weave", "kube-bridge", "antrea-gw0", "vxlan.calico", "dummy0"}) {
+    EXPECT_EQ(chosen({make(bridge, "172.17.0.1", 10000), make("eth0", "10.0.0.1", 0)}),
+              "eth0 10.0.0.1");
+  }
+  EXPECT_EQ(chosen({make("lom1", "10.0.0.1")}), "lom1 10.0.0.1") << "a LAN port on the main board";
   EXPECT_EQ(chosen({make("eth0", "10.0.0.1", 1000, false), make("eth1", "10.0.0.2", 10)}),
             "eth1 10.0.0.2");
   EXPECT_EQ(chosen({}), "none");
@@ -62,6 +67,11 @@ TEST(Interface, TheUserDecides) {
   const auto lo = make("lo", "127.0.0.1");
   const auto eth = make("eth0", "10.0.0.1");
   EXPECT_EQ(chosen({lo, eth}, "HPCBOOT_INTERFACE=lo\n"), "lo 127.0.0.1");
+  const std::string wanted = "HPCBOOT_INTERFACE=eth0\n";
+  EXPECT_EQ(chosen({make("eth0", "fe80::1"), make("eth0", "fd00::5")}, wanted.c_str()),
+            "eth0 fd00::5");
+  EXPECT_EQ(chosen({make("eth0", "169.254.3.3"), make("eth0", "10.0.0.3")}, wanted.c_str()),
+            "eth0 10.0.0.3");
   test::expect_error(
       ErrorCode::no_usable_interface,
       [&] {

@@ -47,8 +47,12 @@ TEST(MasterAddr, ANameOfRankZerosHostIsTaken) {
   }
 }
 
+TEST(MasterAddr, HostsThatNobodyToldHaveNoSource) {
+  EXPECT_EQ(of("PBS_JOBID=1\n").provenance.count("hosts"), 0U);
+}
+
 TEST(MasterAddr, AStaleOneIsAnError) {
-  for (const char* name : {"n2", "n12", "login1", "localhost", "127.0.0.1"}) {
+  for (const char* name : {"n2", "n12", "login1", "localhost", "127.0.0.1", "n1 ", "n1/x"}) {
     expect_error(
         ErrorCode::stale_master_addr, [&] { of(kStep + "MASTER_ADDR=" + name + "\n"); },
         std::string("MASTER_ADDR=") + name, "n1", "HPCBOOT_MASTER_ADDR");
@@ -96,6 +100,13 @@ TEST(MasterPort, MustBeAPort) {
         ErrorCode::malformed_value, [&] { of(kStep + "HPCBOOT_MASTER_PORT=" + bad + "\n"); },
         "HPCBOOT_MASTER_PORT");
   }
+}
+
+TEST(MasterPort, ReservedOnesAreAListOfPorts) {
+  EXPECT_EQ(of(kStep + "SLURM_STEP_RESV_PORTS=12000-12003,12010\n").master_port, 12000);
+  expect_error(
+      ErrorCode::malformed_value, [] { of(kStep + "SLURM_STEP_RESV_PORTS=12000-abc\n"); },
+      "SLURM_STEP_RESV_PORTS");
 }
 
 TEST(MasterPort, AloneDoesNotMakeTheEndpointExplicit) {

@@ -116,6 +116,22 @@ TEST(Nesting, PmixServesTheInnermostOfOpenMpiAndPals) {
 TEST(Nesting, AnExportedLocalRankMakesNoHydra) {
   const Resolution r = of(kPals + kCrayPmi + "MPI_LOCALRANKID=1\nMPI_LOCALNRANKS=2\n");
   EXPECT_EQ(r.launcher, "pals");
+  EXPECT_EQ(of(kStep + "MPI_LOCALRANKID=1\n").launcher, "slurm");
+  EXPECT_EQ(of(kOpenmpi + "MPI_LOCALRANKID=1\n").launcher, "openmpi");
+  expect_error(
+      ErrorCode::missing_variable, [] { of("MPI_LOCALRANKID=1\n"); }, "PMI_RANK");
+}
+
+// PMIx's variables go on to what mpiexec of Hydra starts inside a rank of mpirun; the other way
+// round PMI_FD is a number that is no socket any more.
+TEST(Nesting, HydraInsideARankOfMpirun) {
+  const std::string both = kOpenmpi + "PMIX_NAMESPACE=7\nPMIX_RANK=5\nPMI_FD=9\nPMI_RANK=1\n" +
+                           "PMI_SIZE=2\nMPI_LOCALRANKID=1\nMPI_LOCALNRANKS=2\n";
+  Facts facts;
+  facts.pmi_fd_is_open_socket = true;
+  EXPECT_EQ(of(both, facts).launcher, "hydra");
+  facts.pmi_fd_is_open_socket = false;
+  EXPECT_EQ(of(both, facts).launcher, "openmpi");
 }
 
 TEST(Nesting, JsrunsOpenMpiVariablesAreLsfs) {

@@ -113,11 +113,21 @@ TEST(Slurm, FactsThatContradictEachOtherAreErrors) {
       "SLURM_GTIDS");
   expect_error(
       ErrorCode::inconsistent_placement, [&] { of(with("SLURM_NODEID=2\n")); }, "SLURM_NODEID=2");
-  // A list of more nodes than the step has: this one's place is beyond them.
+  for (const char* list : {"n[0-2]", "n2"}) {
+    expect_error(
+        ErrorCode::inconsistent_placement,
+        [&] { of(with("SLURM_STEP_NODELIST=" + std::string(list) + "\n")); },
+        "SLURM_STEP_NUM_NODES=2", list);
+  }
+  // Left over from the step in which sbatch was called.
   expect_error(
-      ErrorCode::inconsistent_placement,
-      [&] { of(with("SLURM_NODEID=\nSLURM_STEP_NODELIST=n[0-2]\n")); }, "SLURMD_NODENAME",
-      "node_rank=2", "2 nodes");
+      ErrorCode::inconsistent_placement, [&] { of(with("SLURM_STEP_NODELIST=n[7-8]\n")); },
+      "SLURMD_NODENAME=n2", "n[7-8]");
+  for (const char* ranks : {"SLURM_GTIDS=1,3,9\n", "SLURM_GTIDS=1,3,3\n", "SLURM_GTIDS=3\n"}) {
+    expect_error(
+        ErrorCode::inconsistent_placement,
+        [&] { of(with(std::string("SLURM_LOCALID=\n") + ranks)); }, "SLURM_GTIDS");
+  }
   expect_error(
       ErrorCode::inconsistent_placement, [&] { of(with("SLURM_PROCID=9\n")); }, "SLURM_PROCID=9");
   expect_error(

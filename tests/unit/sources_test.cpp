@@ -146,7 +146,18 @@ TEST(Generic, WorldSizeAloneIsAnErrorUnlessABatchScriptSetIt) {
       ErrorCode::missing_variable, [] { resolve(Env::parse("WORLD_SIZE=4\n"), Facts{}); }, "RANK");
   EXPECT_EQ(resolve(Env::parse("WORLD_SIZE=4\nSLURM_JOB_ID=5\nSLURM_PROCID=0\n"), Facts{}).launcher,
             "single");
+  for (const char* job : {"SLURM_JOBID=5\n", "PBS_JOBID=5\n", "LSB_JOBID=5\n", "COBALT_JOBID=5\n",
+                          "FLUX_ENCLOSING_ID=f\n", "JOB_ID=5\nSGE_TASK_ID=undefined\n"}) {
+    EXPECT_EQ(resolve(Env::parse(std::string("WORLD_SIZE=4\n") + job), Facts{}).launcher, "single")
+        << job;
+  }
   EXPECT_EQ(resolve(Env::parse("WORLD_SIZE=1\n"), Facts{}).launcher, "single");
+}
+
+TEST(Mvapich, ALocalRankAloneIsAnError) {
+  expect_error(
+      ErrorCode::missing_variable,
+      [] { resolve(Env::parse("MV2_COMM_WORLD_LOCAL_RANK=0\n"), Facts{}); }, "MV2_COMM_WORLD_RANK");
 }
 
 // kubeflow/trainer#1790, Lightning#13374: RANK may be a pod's.
@@ -178,6 +189,18 @@ TEST(Hydra, PmiPortGivesNoRank) {
                 Facts{});
       },
       "PMI_RANK", "-pmi-port");
+}
+
+// The step's rank is the agent's, the same for all its workers.
+TEST(Torchrun, AWorkerIsKnownWithoutARunId) {
+  auto variables = all_of(launchers()[1]);
+  variables["TORCHELASTIC_RUN_ID"] = "";
+  variables["TORCHELASTIC_RESTART_COUNT"] = "0";
+  variables["SLURM_JOB_ID"] = "5";
+  variables["SLURM_STEP_ID"] = "0";
+  variables["SLURM_STEP_NUM_TASKS"] = "2";
+  variables["SLURM_PROCID"] = variables["SLURM_LOCALID"] = "0";
+  EXPECT_EQ(resolve(Env(variables), Facts{}).launcher, "torchrun");
 }
 
 TEST(Torchrun, TheAgentServesTheStore) {

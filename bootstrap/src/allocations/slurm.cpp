@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <limits>
+
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/hostlist.hpp"
@@ -11,6 +14,12 @@
 namespace hpcboot {
 namespace {
 
+// A 32-bit number; in a federation of clusters its upper bits name the cluster.
+bool is_job_id(std::string_view text) {
+  const auto number = parse_whole_number(text);
+  return number && *number >= 0 && *number <= std::numeric_limits<std::uint32_t>::max();
+}
+
 const char* first_set(const Env& env, const char* name, const char* older_name) {
   return !env.has(name) && env.has(older_name) ? older_name : name;
 }
@@ -21,8 +30,12 @@ std::optional<Allocation> read_slurm_allocation(const Env& env) {
   Allocation job;
   job.scheduler = "slurm";
   const char* id = first_set(env, "SLURM_JOB_ID", "SLURM_JOBID");
-  if (!env.integer(id)) return std::nullopt;
+  if (!env.has(id)) return std::nullopt;
   job.job_id = *env.text(id);
+  if (!is_job_id(job.job_id)) {
+    throw Error(ErrorCode::malformed_value, std::string(id) + "='" + job.job_id.substr(0, 80) + "'",
+                "a whole number from 0 to 4294967295", "unset " + std::string(id));
+  }
   job.job_variable = id;
 
   const char* nodelist = first_set(env, "SLURM_JOB_NODELIST", "SLURM_NODELIST");

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "sources.hpp"
 
 // RANK, WORLD_SIZE, LOCAL_RANK as torch.distributed reads them, set by whoever started this
@@ -6,13 +9,22 @@
 namespace hpcboot::sources {
 namespace {
 
+bool is_in_a_job(const Env& env) {
+  const auto is_set = [&](const char* variable) { return env.has(variable); };
+  constexpr std::array<const char*, 6> kIds = {"SLURM_JOB_ID", "SLURM_JOBID",  "PBS_JOBID",
+                                               "LSB_JOBID",    "COBALT_JOBID", "FLUX_ENCLOSING_ID"};
+  // Grid Engine's JOB_ID is anybody's word.
+  return std::any_of(kIds.begin(), kIds.end(), is_set) ||
+         (env.has("JOB_ID") && env.has("SGE_TASK_ID"));
+}
+
 Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"RANK", "LOCAL_RANK"});
   const auto world_size = env.text("WORLD_SIZE");
   if (detection.match == Match::present || !world_size || *world_size == "1") return detection;
   // A batch script may export WORLD_SIZE for the tasks that it will start; elsewhere the rank is
   // lost.
-  if (env.has("SLURM_JOB_ID") || env.has("PBS_JOBID") || env.has("LSB_JOBID")) {
+  if (is_in_a_job(env)) {
     return {Match::refused,
             "WORLD_SIZE without RANK in a job: set for tasks that are yet to start"};
   }

@@ -1,3 +1,4 @@
+#include "slurm_step.hpp"
 #include "sources.hpp"
 
 // MPICH's and Intel MPI's mpiexec (Hydra) set PMI_RANK, PMI_SIZE, PMI_FD and, unlike Slurm's PMI2,
@@ -10,8 +11,11 @@ namespace {
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"});
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
-  // oneCCL reads MPI_LOCALRANKID, so that scripts for PALS export it.
-  if (detection.match == Match::present && env.has("PALS_RANKID") && !env.has("PMI_FD") &&
+  // oneCCL reads MPI_LOCALRANKID, so that scripts export it. PALS sets PMI_RANK, too.
+  const bool is_exported =
+      env.has("PALS_RANKID") ||
+      (!env.has("PMI_RANK") && (in_slurm_step(env) || env.has("OMPI_COMM_WORLD_RANK")));
+  if (detection.match == Match::present && is_exported && !env.has("PMI_FD") &&
       !env.has("PMI_PORT")) {
     return {Match::refused,
             detection.reason + ", but neither PMI_FD nor PMI_PORT: no rank of a proxy"};

@@ -6,7 +6,8 @@ namespace hpcboot::sources {
 namespace {
 
 Detection detect(const Env& env, const Facts& facts) {
-  Detection detection = detect_any(env, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"});
+  Detection detection = detect_any(env, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+                                         "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"});
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
   return detection;
 }

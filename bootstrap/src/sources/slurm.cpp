@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/hostlist.hpp"
@@ -66,9 +67,10 @@ std::vector<int> integers(const Env& env, const char* variable) {
 std::vector<std::string> in_node_order(const Env& env, const std::vector<std::string>& listed) {
   const auto components = slurm_components(env);
   if (!components) return env.has("SLURM_HET_SIZE") ? std::vector<std::string>{} : listed;
+  const std::unordered_set<std::string> in_step(listed.begin(), listed.end());
   std::vector<std::string> ordered;
   for (const std::string& host : components->hosts) {
-    if (std::find(listed.begin(), listed.end(), host) != listed.end()) ordered.push_back(host);
+    if (in_step.count(host) != 0) ordered.push_back(host);
   }
   const bool each_once =
       std::set<std::string>(ordered.begin(), ordered.end()).size() == ordered.size();
@@ -89,8 +91,19 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
     facts.any_order = facts.hosts.empty();
     if (!facts.hosts.empty()) facts.variables["hosts"] = "SLURM_STEP_NODELIST";
   }
-  if (!take(facts, "num_nodes", facts.num_nodes, env, "SLURM_STEP_NUM_NODES", 1) &&
-      !listed.empty()) {
+  if (!listed.empty() && !self.empty() && place_in(listed) == listed.size()) {
+    fail_inconsistent("SLURMD_NODENAME=" + self + " with SLURM_STEP_NODELIST='" +
+                          std::string(env.text("SLURM_STEP_NODELIST")->substr(0, 80)) + "'",
+                      "a step that runs on this node");
+  }
+  if (take(facts, "num_nodes", facts.num_nodes, env, "SLURM_STEP_NUM_NODES", 1)) {
+    if (!listed.empty() && listed.size() != static_cast<std::size_t>(*facts.num_nodes)) {
+      fail_inconsistent("SLURM_STEP_NUM_NODES=" + std::to_string(*facts.num_nodes) +
+                            " with SLURM_STEP_NODELIST='" +
+                            std::string(env.text("SLURM_STEP_NODELIST")->substr(0, 80)) + "'",
+                        "as many nodes as the list has");
+    }
+  } else if (!listed.empty()) {
     facts.num_nodes = static_cast<int>(listed.size());
     facts.variables["num_nodes"] = "SLURM_STEP_NODELIST";
   }
@@ -190,6 +203,23 @@ void find_rank0(const Env& env, LaunchFacts& facts) {
   if (distribution && distribution->rfind("arbitrary", 0) == 0) facts.any_order = true;
 }
 
+// The ranks of this node's tasks.
+void check_gtids(const Env& env, const std::vector<int>& gtids, const LaunchFacts& facts) {
+  if (gtids.empty()) return;
+  const bool are_distinct = std::set<int>(gtids.begin(), gtids.end()).size() == gtids.size();
+  const bool are_ranks =
+      std::all_of(gtids.begin(), gtids.end(), [&](int rank) { return rank < *facts.world_size; });
+  const bool are_all =
+      !facts.local_size || gtids.size() == static_cast<std::size_t>(*facts.local_size);
+  if (are_distinct && are_ranks && are_all) return;
+  fail_inconsistent(
+      "SLURM_GTIDS='" + std::string(env.text("SLURM_GTIDS")->substr(0, 80)) + "' in a step of " +
+          std::to_string(*facts.world_size) + " tasks" +
+          (facts.local_size ? ", " + std::to_string(*facts.local_size) + " of them on this node"
+                            : ""),
+      "the ranks of this node's tasks, each once");
+}
+
 LaunchFacts read(const Env& env, const Facts&) {
   LaunchFacts facts;
   need(facts, "rank", facts.rank, env, "SLURM_PROCID", "srun");
@@ -247,6 +277,7 @@ LaunchFacts read(const Env& env, const Facts&) {
                           " with SLURM_GTIDS=" + std::string(*env.text("SLURM_GTIDS")),
                       "SLURM_PROCID at place SLURM_LOCALID of SLURM_GTIDS");
   }
+  check_gtids(env, gtids, facts);
   if (!facts.local_size && !gtids.empty()) {
     facts.local_size = static_cast<int>(gtids.size());
     facts.variables["local_size"] = "SLURM_GTIDS";

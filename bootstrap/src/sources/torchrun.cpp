@@ -8,7 +8,9 @@ namespace hpcboot::sources {
 namespace {
 
 Detection detect(const Env& env, const Facts&) {
-  return detect_any(env, {"TORCHELASTIC_RUN_ID"});
+  // The id is what the user chose, and may be empty.
+  return detect_any(
+      env, {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_MAX_RESTARTS"});
 }
 
 LaunchFacts read(const Env& env, const Facts&) {
