@@ -81,6 +81,23 @@ void check_word(const char* option, const std::string& value) {
                 std::string("correct ") + option);
 }
 
+void check_program(const Job& job, const std::string& program) {
+  const std::size_t blank = program.find_first_of(" \t\n\v\f\r");
+  if (blank != std::string::npos) {
+    const std::string first = program.substr(0, blank);
+    throw wrong("--program '" + program + "'", "one word: the program's name or path",
+                "write --program " + (first.empty() ? "P" : first) +
+                    ", and give its arguments behind the script (sbatch p.sh train.py), or as "
+                    "TRAINER_ARGS");
+  }
+  if (!program.empty() && job.name == "compare") {
+    throw wrong(
+        "the job compare with --program " + program,
+        "the trainer: compare starts each of its methods, and reads the records of its runs",
+        "take another job, or leave --program out");
+  }
+}
+
 // Every value of the profile: node.gpus is node_gpus in a template.
 void add_profile(TemplateValues& values, const SiteProfile& site) {
   for (const ProfileKey& key : profile_keys()) {
@@ -129,6 +146,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   const Job job = job_of(site, request.job);
   check_word("--account", request.account);
   check_word("--mail", request.mail);
+  check_program(job, request.program);
   const Share share = share_of(site, job, request);
   const std::string time = request.time.value_or(site.text("queue.time"));
   const int seconds = seconds_of(time);
@@ -163,8 +181,9 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["account"] = request.account;
   values["mail"] = request.mail;
   values["program"] = request.program;
-  values["needs_job_id"] = job.name == "compare" || scheduler == "pbs" || scheduler == "torque" ||
-                           std::get<bool>(values["launch_torchrun"]);
+  const bool own_clock = request.program.empty() && (scheduler == "pbs" || scheduler == "torque");
+  values["needs_job_id"] =
+      job.name == "compare" || own_clock || std::get<bool>(values["launch_torchrun"]);
   return templates.render(scheduler == "none" ? "plain" : scheduler, values,
                           scheduler == "kubernetes" ? Quoting::yaml : Quoting::shell);
 }

@@ -28,7 +28,10 @@ constexpr const char* kSynopsis =
     "~/.config/hpcboot/sites, or given by --site-file.\n\n"
     "  hpcboot script --site cc --job ddp --account def-prof -o ddp.sh\n"
     "  hpcboot script --site cc --job multinode_srun --nodes 4 --time 12:00:00 --submit\n"
-    "  hpcboot script --site cc --job ddp --launcher torchrun --program train.py\n";
+    "  hpcboot script --site cc --job ddp --launcher torchrun --program train.py\n\n"
+    "A program of your own is one word; its arguments come behind the script:\n\n"
+    "  hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh\n"
+    "  sbatch p.sh train.py --epochs 5      # on each rank: srun … python train.py --epochs 5\n";
 
 po::options_description script_options() {
   po::options_description options("Options");
@@ -43,7 +46,7 @@ po::options_description script_options() {
       "account", text("A"), "account or project [as a comment to fill in]")(
       "mail", text("ADDRESS"), "where the scheduler writes when the job begins, ends or fails")(
       "launcher", text("L"), "srun, mpirun, pals, ssh or torchrun [the site's]")(
-      "program", text("P"), "start this in place of the trainer")(
+      "program", text("P"), "start this program, one word, in place of the trainer")(
       "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
       "change a key of the profile, such as queue.name=short; may be repeated")(
       "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(

@@ -382,6 +382,50 @@ await_trainer() {
   grep -q '^told$' log
 }
 
+@test "a program of one's own gets no warning signal and no clock, and its end is said without a run's record" {
+  enter_fakes
+  export XDG_CONFIG_HOME=$GOLDEN/config PBS_JOBID=7.pbs
+  for site in generic_slurm generic_pbs own_sge own_lsf own_torque lab; do
+    script --site $site --job ddp -o with_trainer.sh
+    script --site $site --job ddp --program ./solver -o with_program.sh
+    [ $site = lab ] || grep -Eq 'USR1@|-wa USR1|s_rt=|^clock=|^  clock=' with_trainer.sh
+    run ! grep -E 'USR1@|-wa USR1|s_rt=|clock=|sleep|warning|record' with_program.sh
+  done
+  script --site generic_slurm --job single --program ./solver -o job.sh
+  # As long as a warning would kill it; what the user sends is passed on as it is.
+  printf '#!/bin/bash\ntrap "echo told >>log; exit 7" USR1\ntouch started\nwhile :; do sleep 0.1; done\n' >solver
+  printf '#!/bin/bash\nshift 2\nexec "$@"\n' >build/bin/hpcboot
+  chmod +x solver
+  bash job.sh 2>messages &
+  job=$!
+  await_trainer
+  kill -USR1 "$job"
+  code=0
+  wait "$job" || code=$?
+  [ "$code" -eq 7 ]
+  grep -q '^told$' log
+  [[ $(tail -n 1 messages) == *": ended by signal USR1" ]]
+}
+
+@test "a program of one's own in a sweep gets its arguments and the task's, and nothing of the trainer's" {
+  enter_fakes
+  script --site generic_slurm --job array --program ./solver -o job.sh
+  printf '#!/bin/bash\nprintf "solver" >>log; printf " <%%s>" "$@" >>log\n' >solver
+  printf '#!/bin/bash\nshift 2\nexec "$@"\n' >build/bin/hpcboot
+  chmod +x solver
+  SLURM_ARRAY_TASK_ID=1 bash job.sh train.py --epochs 5
+  [ "$(cat log)" = "solver <train.py> <--epochs> <5> <--lr> <3e-4>" ]
+}
+
+@test "compare and a command line of several words are refused as a program" {
+  run -20 script --site cc --job compare --program ./solver
+  [[ $output == *"the job compare with --program ./solver"*"leave --program out"* ]]
+  run -20 script --site cc --job ddp --program "python train.py"
+  [[ $output == *"one word"*"write --program python"*"sbatch p.sh train.py"* ]]
+  run -0 script --help
+  [[ $output == *"--launcher srun --program python"*"sbatch p.sh train.py"* ]]
+}
+
 @test "runs go to scratch where the folder of submission cannot be written" {
   enter_fakes
   export SCRATCH=$PWD/scratch RUNS_DIR=/proc/nowhere

@@ -254,6 +254,27 @@ TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
   EXPECT_THAT(error_of(request), HasSubstr("srun is nearest"));
 }
 
+TEST_F(JobScripts, AProgramIsOneWordAndNotCompared) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto error_of = [&](const char* job, const char* program) -> std::string {
+    ScriptRequest request;
+    request.job = job;
+    request.program = program;
+    try {
+      render_job_script(templates, site(), request);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_value);
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const char* program : {"python train.py", "python\ttrain.py", "python\n#SBATCH --x"})
+    EXPECT_THAT(error_of("ddp", program), HasSubstr("write --program python, and give its"));
+  EXPECT_THAT(error_of("compare", "python"), HasSubstr("the job compare with --program python"));
+  for (const char* job : {"single", "dp", "ddp", "multinode_srun", "multinode_mpirun", "array"})
+    EXPECT_EQ(error_of(job, "python"), "no error");
+}
+
 // What a job takes of a node of 32 cores, 100 GB and 4 GPUs.
 TEST_F(JobScripts, CoresAndMemoryFollowTheGpus) {
   const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");

@@ -86,7 +86,7 @@ run() {
   "$@" &
   child=$!
   wait "$child" || code=$?
-  # A signal interrupts wait; the training is still running then.
+  # A signal interrupts wait; the command is still running then.
   while kill -0 "$child" 2>/dev/null; do
     code=0
     wait "$child" || code=$?
