@@ -20,8 +20,8 @@
 #   sbatch jobscripts/cc_array.sh [OPTION OF THE TRAINER…]
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
-# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
-# each node's own disk first.
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
+# DATA_DIR names to each node's own disk first.
 # Compute nodes have no internet; scratch is purged.
 # Written by `hpcboot script --site cc --job array`.
 # shellcheck disable=SC2317 # functions are called by way of run
@@ -65,7 +65,11 @@ for program in trainer hpcboot runtable; do
 done
 
 data=${DATA_DIR:-data/mnist}
-[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+# What the options name the trainer looks for itself, and synthetic data is nowhere.
+case "$data $* ${TRAINER_ARGS-} " in
+  synthetic:* | *" --data "* | *" --data="*) ;;
+  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
+esac
 runs=${RUNS_DIR:-runs}
 if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
   say "$runs cannot be written in jobs"
@@ -104,11 +108,11 @@ run() {
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
 again="sbatch jobscripts/cc_array.sh $*"
 
-if [ "${STAGE:-0}" = 1 ]; then
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
-  run bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+  run bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
-  data=$staged
+  if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
 fi
 
 # The trainer takes the last of an option that it is given twice: the user's.

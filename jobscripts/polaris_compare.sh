@@ -17,8 +17,8 @@
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
-# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
-# each node's own disk first.
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
+# DATA_DIR names to each node's own disk first.
 # The queue debug takes 2 nodes for an hour; --set queue.name=prod takes 10 and more.
 # Written by `hpcboot script --site polaris --job compare`.
 # shellcheck disable=SC2317 # functions are called by way of run
@@ -66,7 +66,11 @@ for program in trainer hpcboot runtable; do
 done
 
 data=${DATA_DIR:-data/mnist}
-[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+# What the options name the trainer looks for itself, and synthetic data is nowhere.
+case "$data $* ${TRAINER_ARGS-} " in
+  synthetic:* | *" --data "* | *" --data="*) ;;
+  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
+esac
 runs=${RUNS_DIR:-runs}
 if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
   stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
@@ -120,11 +124,11 @@ if [ "$left" -gt 0 ]; then
   trap 'kill "$clock" 2>/dev/null || true' EXIT
 fi
 
-if [ "${STAGE:-0}" = 1 ]; then
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="/local/scratch/hpcboot-data"
-  run launch_pals "$nodes" 1 bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+  run launch_pals "$nodes" 1 bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
-  data=$staged
+  if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
 fi
 
 # The trainer takes the last of an option that it is given twice: the user's.

@@ -443,6 +443,60 @@ await_trainer() {
   grep -q "<--data> <$PWD/local/hpcboot-data>" log
 }
 
+@test "STAGE=1 copies a file as a file, and needs nothing for synthetic data" {
+  enter_fakes
+  mkdir sets
+  echo 4 >"sets/a set.h5"
+  STAGE=1 DATA_DIR="sets/a set.h5" SLURM_TMPDIR=$PWD/local bash "$ROOT/jobscripts/cc_single.sh"
+  [ "$(cat "local/hpcboot-data/a set.h5")" = 4 ]
+  grep -q "<--data> <$PWD/local/hpcboot-data/a set.h5>" log
+  STAGE=1 DATA_DIR=synthetic:9x3x4x4 SLURM_TMPDIR=$PWD/nowhere bash "$ROOT/jobscripts/cc_single.sh"
+  grep -q '<--data> <synthetic:9x3x4x4>' log
+  [ ! -e nowhere ]
+}
+
+@test "data of any form is taken, and that which the options name is left to the trainer" {
+  enter_fakes
+  rmdir data/mnist
+  touch set.h5
+  DATA_DIR=$PWD/set.h5 bash "$ROOT/jobscripts/cc_single.sh"
+  DATA_DIR=synthetic:9x3x4x4 bash "$ROOT/jobscripts/cc_single.sh"
+  bash "$ROOT/jobscripts/cc_single.sh" --epochs 2 --data synthetic:9x3x4x4
+  bash "$ROOT/jobscripts/cc_single.sh" --data=absent.h5
+  TRAINER_ARGS="--data synthetic:9x3x4x4" bash "$ROOT/jobscripts/cc_single.sh"
+  [ "$(grep -c ^trainer log)" -eq 5 ]
+  grep -q "<--data> <$PWD/set.h5>" log
+  grep -q '<--data=absent.h5> OMP' log
+  DATA_DIR=$PWD/absent.h5 run -1 bash "$ROOT/jobscripts/cc_single.sh" --epochs 2
+  [[ $output == *"there is no data in $PWD/absent.h5"*DATA_DIR* ]]
+}
+
+@test "a container sees the data, the runs and what is staged, wherever they are" {
+  enter_fakes
+  mkdir -p "$BATS_TEST_TMPDIR"/far/{mnist,runs}
+  ln -s "$BATS_TEST_TMPDIR/far/runs" runs
+  touch hpcboot.sif far.h5
+  printf '#!/bin/bash\nprintf "apptainer" >>log; printf " <%%s>" "$@" >>log; echo >>log
+while [ $# -gt 0 ] && [[ $1 != build/* ]]; do shift; done; "$@"\n' >fakes/apptainer
+  chmod +x fakes/apptainer
+  script --site cc --job single --set container.image=hpcboot.sif -o job.sh
+  DATA_DIR=$BATS_TEST_TMPDIR/far/mnist bash job.sh
+  far=$(realpath "$BATS_TEST_TMPDIR/far")
+  [[ $(head -n 1 log) == "apptainer <exec> <--nv> <--bind> <$PWD> <--bind> <$far/runs> <--bind> <$far/mnist> <hpcboot.sif> <build/bin/trainer>"* ]]
+  grep -q "^trainer .*<--data> <$far/mnist> <--runs-dir> <$far/runs>" log
+  rm log
+  STAGE=1 DATA_DIR=far.h5 SLURM_TMPDIR=$PWD/local bash job.sh
+  [[ $(head -n 1 log) == *" <--bind> <$PWD/local/hpcboot-data/far.h5> <hpcboot.sif>"* ]]
+  rm log
+  DATA_DIR=synthetic:9x3x4x4 bash job.sh
+  [[ $(head -n 1 log) == "apptainer <exec> <--nv> <--bind> <$PWD> <--bind> <$far/runs> <hpcboot.sif>"* ]]
+  # A program of one's own has the folder of submission.
+  rm log
+  script --site cc --job single --set container.image=hpcboot.sif --gpus-per-node 0 --program ./solver -o job.sh
+  bash job.sh
+  [[ $(head -n 1 log) == "apptainer <exec> <--bind> <$PWD> <hpcboot.sif> <build/bin/hpcboot> <exec> <--> <./solver>" ]]
+}
+
 @test "the manifest for Kubernetes is YAML with workers, GPUs, RDMA devices, folders and TensorBoard" {
   python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
   script --site kubernetes --job pytorchjob --nodes 3 --gpus-per-node 2 --set kubernetes.rdma_devices=1 \

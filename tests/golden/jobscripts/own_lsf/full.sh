@@ -46,7 +46,6 @@ export HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-build/bin}
 image="${HOME}/hpcboot.sif"
 [ -r "$image" ] || stop "there is no image $image" "build it, or change container.image"
-contained=(apptainer exec --nv --bind "$PWD" "$image")
 for program in trainer hpcboot runtable; do
   if ! [ -x "$bin/$program" ]; then
     say "there is no program $bin/$program in $PWD"
@@ -57,7 +56,11 @@ for program in trainer hpcboot runtable; do
 done
 
 data=${DATA_DIR:-data/mnist}
-[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+# What the options name the trainer looks for itself, and synthetic data is nowhere.
+case "$data $* ${TRAINER_ARGS-} " in
+  synthetic:* | *" --data "* | *" --data="*) ;;
+  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
+esac
 runs=${RUNS_DIR:-runs}
 if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
   stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
@@ -118,6 +121,13 @@ run() {
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { brequeue "${LSB_JOBID:?}"; }
 again="bsub <jobscripts/own_lsf_multinode_mpirun.sh"
+
+# The container sees nothing else of this machine but HOME and /tmp.
+if [ -e "$data" ]; then data=$(realpath "$data"); fi
+runs=$(realpath "$runs")
+contained=(apptainer exec --nv --bind "$PWD" --bind "$runs")
+if [ -e "$data" ]; then contained+=(--bind "$data"); fi
+contained+=("$image")
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"

@@ -52,7 +52,11 @@ for program in trainer hpcboot runtable; do
 done
 
 data=${DATA_DIR:-data/mnist}
-[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+# What the options name the trainer looks for itself, and synthetic data is nowhere.
+case "$data $* ${TRAINER_ARGS-} " in
+  synthetic:* | *" --data "* | *" --data="*) ;;
+  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
+esac
 runs=${RUNS_DIR:-runs}
 if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
   stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"

@@ -21,8 +21,8 @@
 # Submit it from hpcboot's folder:
 #   sbatch jobscripts/sockeye_slurm_multinode_mpirun.sh [OPTION OF THE TRAINER…]
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
-# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies the data to
-# each node's own disk first.
+# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
+# DATA_DIR names to each node's own disk first.
 # Project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
 # Written by `hpcboot script --site sockeye_slurm --job multinode_mpirun`.
 # shellcheck disable=SC2317 # functions are called by way of run
@@ -57,7 +57,6 @@ export HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-build/bin}
 image="${HOME}/hpcboot.sif"
 [ -r "$image" ] || stop "there is no image $image" "build it, or change container.image"
-contained=(apptainer exec --nv --bind "$PWD" "$image")
 for program in trainer hpcboot runtable; do
   if ! [ -x "$bin/$program" ]; then
     say "there is no program $bin/$program in $PWD"
@@ -71,7 +70,11 @@ for program in trainer hpcboot runtable; do
 done
 
 data=${DATA_DIR:-data/mnist}
-[ -d "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR"
+# What the options name the trainer looks for itself, and synthetic data is nowhere.
+case "$data $* ${TRAINER_ARGS-} " in
+  synthetic:* | *" --data "* | *" --data="*) ;;
+  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
+esac
 runs=${RUNS_DIR:-runs}
 if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
   stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
@@ -133,12 +136,19 @@ run() {
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
 again="sbatch jobscripts/sockeye_slurm_multinode_mpirun.sh $*"
 
-if [ "${STAGE:-0}" = 1 ]; then
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${TMPDIR:-/tmp}/hpcboot-data"
-  run launch_mpirun "$nodes" 1 bash -c 'mkdir -p "$2" && cp -r "$1/." "$2"' stage "$data" "$staged" ||
+  run launch_mpirun "$nodes" 1 bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
-  data=$staged
+  if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
 fi
+
+# The container sees nothing else of this machine but HOME and /tmp.
+if [ -e "$data" ]; then data=$(realpath "$data"); fi
+runs=$(realpath "$runs")
+contained=(apptainer exec --nv --bind "$PWD" --bind "$runs")
+if [ -e "$data" ]; then contained+=(--bind "$data"); fi
+contained+=("$image")
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
