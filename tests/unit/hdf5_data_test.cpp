@@ -242,6 +242,100 @@ TEST(Hdf5Data, ChunksAndCompressionAreAsAskedFor) {
   }
 }
 
+TEST(Hdf5Data, ArraysBehindLinksAreFound) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  write_hdf5(folder.path() / "other.h5", CountingSet(9), CountingSet(3), {}, [](std::int64_t) {});
+  const std::function<void(H5::H5File&)> cases[] = {
+      [](H5::H5File& file) {  // soft links to arrays and to a group
+        H5::Group group = file.createGroup("data");
+        add(group, "x", kByte, {9, 3, 3});
+        add(group, "labels", kByte, {9});
+        group.link(H5L_TYPE_SOFT, "/data/x", "images");
+        file.link(H5L_TYPE_SOFT, "/data", "train");
+      },
+      [](H5::H5File& file) {  // a second hard link to a group
+        H5::Group group = file.createGroup("all");
+        add(group, "images", kByte, {9, 3, 3});
+        add(group, "labels", kByte, {9});
+        file.link(H5L_TYPE_HARD, "all", "train");
+      },
+      [](H5::H5File& file) {
+        H5Lcreate_external("other.h5", "/train", file.getId(), "train", H5P_DEFAULT, H5P_DEFAULT);
+      },
+  };
+  for (const auto& make : cases) {
+    SCOPED_TRACE(&make - cases);
+    {
+      H5::H5File file(path.string(), H5F_ACC_TRUNC);
+      make(file);
+    }
+    const auto set = open(path);
+    EXPECT_EQ(set->count(), 9);
+    EXPECT_EQ(test::read_all(*set).labels.size(), 9U);
+    expect_error(
+        ErrorCode::missing_data, [&] { open(path, Split::test); }, "without 'test/images'");
+  }
+}
+
+TEST(Hdf5Data, ALinkThatLeadsToNothingIsNamed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  {
+    H5::H5File file(path.string(), H5F_ACC_TRUNC);
+    H5::Group group = file.createGroup("train");
+    add(group, "labels", kByte, {9});
+    group.link(H5L_TYPE_SOFT, "/nowhere", "images");
+    H5Lcreate_external("gone.h5", "/test", file.getId(), "test", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  expect_error(
+      ErrorCode::malformed_data, [&] { open(path); }, path.string(), "array 'train/images'",
+      "the link 'train/images' leads to nothing");
+  expect_error(
+      ErrorCode::malformed_data, [&] { open(path, Split::test); }, "array 'test/images'",
+      "the link 'test' leads to nothing");
+}
+
+/// The text, with the version of the data layout of the array written last made one that no HDF5
+/// knows.
+void break_last_array(const std::filesystem::path& path) {
+  std::string bytes = test::read_text(path);
+  // Version 3, contiguous, at no address as nothing was written.
+  const std::string layout = "\x03\x01" + std::string(8, '\xff');
+  const std::size_t at = bytes.rfind(layout);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 99;
+  test::write_text(path, bytes);
+}
+
+TEST(Hdf5Data, AnArrayThatCannotBeOpenedIsNamedWithTheReasonAndOnlyWhereItIsNeeded) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  for (const bool needed : {false, true}) {
+    {
+      H5::H5File file(path.string(), H5F_ACC_TRUNC);
+      H5::Group group = file.createGroup("train");
+      add(group, "labels", kByte, {4});
+      add(group, needed ? "other" : "images", kByte, {4, 3, 3});
+      add(group, needed ? "images" : "other", kByte, {4, 3, 3});
+    }
+    ASSERT_EQ(open_hdf5(path)->arrays().size(), 3U);
+    break_last_array(path);
+    const auto file = open_hdf5(path);
+    ASSERT_EQ(file->arrays().size(), 3U);
+    const ArrayInfo& broken = file->arrays()[needed ? 0 : 2];
+    EXPECT_EQ(broken.type_name, "unreadable");
+    EXPECT_THAT(broken.trouble, ::testing::HasSubstr("bad version number"));
+    if (needed) {
+      expect_error(
+          ErrorCode::malformed_data, [&] { open(path); }, path.string(), "array 'train/images'",
+          "HDF5 says 'bad version number", "expected: an array that can be read");
+    } else {
+      EXPECT_EQ(open(path)->count(), 4);
+    }
+  }
+}
+
 TEST(Hdf5Data, AFileThatCannotBeWrittenLeavesNothing) {
   const TemporaryFolder folder;
   expect_error(

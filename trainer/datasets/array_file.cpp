@@ -20,7 +20,8 @@ std::string prefix(Split split) {
 const ArrayInfo& find_array(const ArrayFile& file, const std::string& name) {
   std::string names;
   for (const ArrayInfo& array : file.arrays()) {
-    if (array.name == name) return array;
+    if (array.name == name && array.trouble.empty()) return array;
+    if (array.name == name) throw file.malformed(array, array.trouble, "an array that can be read");
     names += (names.empty() ? "" : ", ") + array.name;
   }
   if (names.size() > 200) names = names.substr(0, 200) + " …";

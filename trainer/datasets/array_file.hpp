@@ -17,6 +17,7 @@ struct ArrayInfo {
   std::string name;
   record::DType type = record::DType::u8;  ///< of the elements as read() delivers them
   bool readable = true;                    ///< false: of a type that read() does not deliver
+  std::string trouble;                     ///< why it cannot be opened at all; mostly empty
   std::string type_name;                   ///< as the file has it: "uint8", "float32"
   std::vector<std::int64_t> shape;         ///< empty for a scalar
   std::vector<std::int64_t> chunk;         ///< empty where the array is stored in one piece

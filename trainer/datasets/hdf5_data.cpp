@@ -96,7 +96,10 @@ class Hdf5File : public ArrayFile {
     std::string missing_filter;
   };
   void open_all();
+  void add_behind_links(const std::string& name);
   void add(const std::string& name);
+  void describe(const H5::DataSet& dataset, Opened& opened, ArrayInfo& array) const;
+  void add_trouble(const std::string& name, const std::string& trouble);
 
   std::optional<H5::H5File> file_;
   std::map<std::string, Opened> opened_;
@@ -141,25 +144,64 @@ void Hdf5File::open_all() {
       },
       &names, H5O_INFO_BASIC);
   for (const std::string& name : names) add(name);
+  // A visit calls each object once, by one of its names, and follows neither soft links nor those
+  // to other files.
+  for (const Split split : {Split::train, Split::test}) {
+    for (const std::string& name : {images_array_name(split), labels_array_name(split)}) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) add_behind_links(name);
+    }
+  }
+}
+
+void Hdf5File::add_behind_links(const std::string& name) {
+  for (std::size_t end = name.find('/');; end = name.find('/', end + 1)) {
+    const std::string part = name.substr(0, end);
+    if (H5Lexists(file_->getId(), part.c_str(), H5P_DEFAULT) <= 0) return;
+    if (H5Oexists_by_name(file_->getId(), part.c_str(), H5P_DEFAULT) <= 0) {
+      return add_trouble(name, "the link '" + part + "' leads to nothing");
+    }
+    if (end == std::string::npos) break;
+  }
+  if (file_->childObjType(name) == H5O_TYPE_DATASET) add(name);
 }
 
 void Hdf5File::add(const std::string& name) {
+  // Closing this list would make HDF5 forget why the dataset could not be opened.
   H5::DSetAccPropList access;
   access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
-  Opened opened{file_->openDataSet(name, access), {}, {}};
-  opened.element = element_of(opened.dataset);
+  Opened opened;
   ArrayInfo array;
   array.name = name;
+  try {
+    opened.dataset = file_->openDataSet(name, access);
+    describe(opened.dataset, opened, array);
+  } catch (const H5::Exception& failure) {
+    // The other arrays may be all that is needed.
+    return add_trouble(name, "it cannot be opened; HDF5 says '" + hdf5_reason(failure) + "'");
+  }
+  arrays_.push_back(std::move(array));
+  opened_.emplace(name, std::move(opened));
+}
+
+void Hdf5File::describe(const H5::DataSet& dataset, Opened& opened, ArrayInfo& array) const {
+  opened.element = element_of(dataset);
   array.type = opened.element.type;
   array.type_name = opened.element.name;
   array.readable = opened.element.readable;
-  array.shape = shape_of(opened.dataset.getSpace());
-  Layout layout = layout_of(opened.dataset, array.shape.size());
+  array.shape = shape_of(dataset.getSpace());
+  Layout layout = layout_of(dataset, array.shape.size());
   array.chunk = std::move(layout.chunk);
   array.filters = std::move(layout.filters);
   opened.missing_filter = std::move(layout.missing_filter);
+}
+
+void Hdf5File::add_trouble(const std::string& name, const std::string& trouble) {
+  ArrayInfo array;
+  array.name = name;
+  array.readable = false;
+  array.type_name = "unreadable";
+  array.trouble = trouble;
   arrays_.push_back(std::move(array));
-  opened_.emplace(name, std::move(opened));
 }
 
 /// What the runs select of an array with these dimensions.

@@ -9,7 +9,9 @@
 
 namespace hpcboot::data {
 
-/// The datasets of an HDF5 file, in its groups at any depth; links to other files are not followed.
+/// The datasets of an HDF5 file, in its groups at any depth, each by one name. The four arrays of a
+/// data set are also found behind links, those to other files included. An array that cannot be
+/// opened is in the list, with the reason as its trouble.
 /// Images are read batch by batch, as one hyperslab selection each. Whole chunks are kept in memory
 /// up to 256 MiB, so that a compressed file of that size is decompressed once and not in each
 /// epoch.

@@ -37,7 +37,8 @@ std::string type_text(PixelType type) {
 std::string arrays_table(const std::vector<ArrayInfo>& arrays) {
   std::vector<std::array<std::string, 5>> rows = {{"array", "type", "shape", "chunk", "filters"}};
   for (const ArrayInfo& array : arrays) {
-    rows.push_back({array.name, array.type_name, shape_text(array.shape),
+    rows.push_back({array.name, array.type_name,
+                    array.trouble.empty() ? shape_text(array.shape) : "-",
                     array.chunk.empty() ? "-" : shape_text(array.chunk),
                     array.filters.empty() ? "-" : array.filters});
   }
@@ -50,6 +51,9 @@ std::string arrays_table(const std::vector<ArrayInfo>& arrays) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  for (const ArrayInfo& array : arrays) {
+    if (!array.trouble.empty()) text += fmt::format("{}: {}\n", array.name, array.trouble);
   }
   return text;
 }
@@ -118,7 +122,8 @@ record::Json to_json(const Inspection& inspection) {
                               {"type", array.type_name},
                               {"shape", array.shape},
                               {"chunk", array.chunk},
-                              {"filters", array.filters}});
+                              {"filters", array.filters},
+                              {"trouble", array.trouble}});
   }
   for (const HalfInfo& half : inspection.halves) {
     json["halves"].push_back({{"name", half.name},
