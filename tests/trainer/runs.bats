@@ -54,7 +54,8 @@ assert abs(rows[1]["efficiency"] * 3 - rows[1]["speedup"]) < 1e-9, rows'
   run ranks 2 --mode dp
   [ "$status" -eq 2 ]
   [[ $output == *"--mode dp trains in one process, but openmpi started 2 ranks"* ]]
-  for bad in "--devices cpu:2" "--mode dp --devices cpu" "--mode dp --devices cpu:0" "--mode dp --devices tpu:1"; do
+  for bad in "--devices cpu:2" "--mode dp --devices cpu" "--mode dp --devices cpu:0" "--mode dp --devices tpu:1" \
+    "--mode dp --devices cpu:2 --device cuda"; do
     # shellcheck disable=SC2086
     run "$trainer" $small --runs-dir runs $bad
     [ "$status" -eq 2 ]
@@ -139,7 +140,9 @@ PY
 @test "options are checked, and named" {
   for bad in "--mode x" "--model vgg" "--epochs 0" "--lr 0" "--epochs x" "--image-size 4" "--no-such 1" "--epo 3" \
     "--optimizer lamb" "--schedule x" "--scale-lr x" "--momentum 1" "--weight-decay -1" "--data-fraction 0" "--clip-grad-norm -1" \
-    "--accumulate 0" "--micro-batch 0" "--bucket-mb 0" "--compress-gradients x" "--precision fp8" "--initial-scale-power 99"; do
+    "--accumulate 0" "--micro-batch 0" "--bucket-mb 0" "--compress-gradients x" "--precision fp8" "--initial-scale-power 99" \
+    "--threads 100000" "--loader-threads 100000" "--image-size 100000" "--start-up-timeout 10000000000" \
+    "--collective-timeout 9223372036854775807" "--batch-size 9223372036854775807"; do
     # shellcheck disable=SC2086
     run "$trainer" --data "$data" $bad
     [ "$status" -eq 2 ]
@@ -264,6 +267,15 @@ PY
   # Of an option given twice the last one counts: scripts append their user's.
   "$trainer" --config c.ini --data "$data" --epochs 3 --epochs 1 --runs-dir twice
   [ "$(value twice/* "['config']['epochs']")" = 1 ]
+  printf 'no-tensorboard = true\n' >quiet.ini
+  # shellcheck disable=SC2086
+  "$trainer" --config quiet.ini $small --limit-samples 32 --runs-dir quiet
+  [ -z "$(find quiet -name 'events.out.tfevents.*')" ]
+  # shellcheck disable=SC2086
+  "$trainer" --config quiet.ini --tensorboard $small --limit-samples 32 --runs-dir told
+  [ -n "$(find told -name 'events.out.tfevents.*')" ]
+  run "$trainer" --config .
+  [ "$status" -eq 27 ]
   echo "nonsense = 1" >bad.ini
   run "$trainer" --config bad.ini --data "$data"
   [ "$status" -eq 2 ]
@@ -362,9 +374,31 @@ time.sleep(60)' "$port" &
   command -v script >/dev/null || skip "no script(1) on this machine"
   script -qec "$trainer $small --runs-dir runs" typescript >/dev/null
   grep -q 'epoch 1/1 \[#' typescript
+  # The bar is taken away before a line is printed.
+  run grep 'ETA[^\r]*first step' <(tr '\r' '\n' <typescript)
+  [ "$status" -eq 1 ]
   # shellcheck disable=SC2086
   "$trainer" $small --runs-dir runs >out 2>&1
   run grep '\[#' out
   [ "$status" -eq 1 ]
   grep -q '^epoch 1/1: train loss' out
+}
+
+@test "a run that was started with closed streams writes into none of its files" {
+  # shellcheck disable=SC2086
+  "$trainer" $small --limit-samples 64 --runs-dir runs <&- >&- 2>&-
+  [ -n "$(find runs -name run.lock -empty)" ] # as it is at the end
+  run grep -v '^2[0-9-]*T' runs/*/rank_00.log
+  [ "$status" -eq 1 ]
+}
+
+@test "output that cannot be written is a failure of what only prints" {
+  [ -e /dev/full ] || skip "no /dev/full here"
+  for verb in "inspect $data" "--version"; do
+    code=0
+    # shellcheck disable=SC2086
+    "$trainer" $verb >/dev/full 2>err || code=$?
+    [ "$code" -eq 1 ]
+    grep -q 'standard output cannot be written' err
+  done
 }

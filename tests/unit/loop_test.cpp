@@ -45,6 +45,17 @@ TEST(BatchPlan, NamesTheNearestThatTheRanksDivide) {
   EXPECT_NE(message(0, 1).find("at least 1"), std::string::npos);
 }
 
+TEST(BatchPlan, SizesBeyondAnyMemoryAreRefused) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  const BatchSizes refused[] = {{kHuge, {}, {}},
+                                {{}, kHuge, 4},
+                                {16, kHuge, 4},
+                                {{}, 1'000'000, 1'000'000},
+                                {{}, 1'000'000'000, {}}};
+  for (const BatchSizes& asked : refused) EXPECT_THROW(plan_batches(asked, 2), UsageError);
+  EXPECT_EQ(plan_batches({{}, 1'000'000'000, {}}, 1).global, 1'000'000'000);
+}
+
 TEST(BatchPlan, HasADefaultForEachDevice) {
   EXPECT_EQ(plan_batches({}, 1, 3).global, 192);
   EXPECT_EQ(plan_batches({7, {}, {}}, 1, 3).local, 7) << "replicas need not divide the batch";

@@ -100,6 +100,9 @@ TEST(LrSchedule, RefusesWhatCannotBe) {
     return std::string("no error");
   };
   OptimizationOptions options;
+  options.warmup_epochs = 1e300;
+  EXPECT_NE(message(options).find("the warm-up takes"), std::string::npos) << message(options);
+  options = {};
   options.schedule = "polynomial";
   EXPECT_NE(message(options).find("polynomial"), std::string::npos);
   options = {};

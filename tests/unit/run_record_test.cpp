@@ -1,6 +1,7 @@
 #include "record/run_record.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <functional>
 #include <limits>
@@ -179,6 +180,9 @@ TEST(RunRecord, DamageIsNamedByFileAndKey) {
        "key 'epochs[1].train_loss' holds \"low\"", "number or null"},
       {[](Json& j) { j["totals"]["images"] = 18446744073709551615U; },
        "key 'totals.images' holds 18446744073709551615", "whole number"},
+      {[](Json& j) { j["totals"]["runtime_seconds"] = -5; }, "'totals.runtime_seconds' holds -5",
+       "seconds from 0"},
+      {[](Json& j) { j["totals"]["runtime_seconds"] = 1e308; }, "holds 1e+308", "seconds from 0"},
       {[](Json& j) { j["versions"]["mpi"] = 4; }, "key 'versions.mpi' holds 4", "text"},
       {[](Json& j) { j = Json::array(); }, "'f' holds []", "object"},
   };
@@ -213,6 +217,11 @@ TEST(RunRecord, FilesThatAreNoneAreToldApart) {
   ASSERT_TRUE(missing);
   EXPECT_EQ(missing->code(), ErrorCode::unreadable_file);
   EXPECT_THAT(missing->found(), HasSubstr("No such file or directory"));
+  const auto fifo = folder.path() / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const auto waits = error_of([&] { RunRecord::read(fifo); });
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(waits->code(), ErrorCode::unreadable_file);
   const auto directory = error_of([&] { RunRecord::read(folder.path()); });
   ASSERT_TRUE(directory);
   EXPECT_EQ(directory->code(), ErrorCode::unreadable_file);

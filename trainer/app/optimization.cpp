@@ -1,5 +1,7 @@
 #include "app/optimization.hpp"
 
+#include <cmath>
+
 #include "app/options.hpp"
 
 namespace hpcboot::app {
@@ -43,6 +45,10 @@ void check_optimization(const train::OptimizationOptions& o) {
   require_one_of("optimizer", o.optimizer, {"adam", "adamw", "sgd"});
   require_one_of("schedule", o.schedule, {"constant", "step", "cosine", "linear"});
   require_one_of("scale-lr", o.scale_lr, {"none", "linear", "sqrt"});
+  for (const double value : {o.lr, o.momentum, o.resolved_weight_decay(), o.decay_epochs,
+                             o.decay_factor, o.warmup_epochs, o.clip_grad_norm}) {
+    require(std::isfinite(value), "the optimizer's options are finite numbers");
+  }
   require(o.lr > 0, "--lr has to be above 0");
   require(o.momentum >= 0 && o.momentum < 1, "--momentum has to be in [0, 1)");
   require(o.resolved_weight_decay() >= 0, "--weight-decay has to be at least 0");

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -23,6 +24,16 @@ void require_at_least(const char* option, double value, double minimum) {
                    std::to_string(static_cast<long>(minimum)));
 }
 
+void require_at_most(const char* option, std::int64_t value, std::int64_t maximum) {
+  if (value <= maximum) return;
+  throw UsageError(std::string("--") + option + " has to be at most " + std::to_string(maximum));
+}
+
+// No machine has more, and LibTorch's pools take minutes to come about, or never do.
+constexpr int kMostThreads = 1024;
+constexpr std::int64_t kLongestTimeout = 100'000'000;  // three years: sums stay in their types
+constexpr std::int64_t kLargestImage = 4096;           // as in files
+
 const std::vector<std::string> kModes = {"auto", "single", "dp", "ddp"};
 const std::vector<std::string> kBackends = {"auto", "gloo", "nccl"};
 const std::vector<std::string> kDevices = {"auto", "cpu", "cuda"};
@@ -34,9 +45,12 @@ void check(const TrainOptions& o) {
   require_one_of("device", o.device, kDevices);
   require_at_least("epochs", o.epochs, 1);
   require_at_least("image-size", static_cast<double>(o.image_size), 8);
+  require_at_most("image-size", o.image_size, kLargestImage);
   require_at_least("limit-samples", static_cast<double>(o.limit_samples), 0);
   require_at_least("threads", o.threads, 0);
   require_at_least("loader-threads", o.loader_threads, 1);
+  require_at_most("threads", o.threads, kMostThreads);
+  require_at_most("loader-threads", o.loader_threads, kMostThreads);
   if (!(o.data_fraction > 0 && o.data_fraction <= 1)) {
     throw UsageError("--data-fraction has to be in (0, 1]");
   }
@@ -91,7 +105,7 @@ po::options_description config_options(TrainOptions& o, std::int64_t& start_up,
 void read_config(const std::string& file, const po::options_description& options,
                  po::variables_map& values) {
   std::ifstream in(file);
-  if (!in) {
+  if (!in || std::filesystem::is_directory(file)) {
     throw Error(ErrorCode::unreadable_file, "the configuration file " + file + " cannot be read",
                 "lines such as: epochs = 5", "correct the path given as --config");
   }
@@ -132,11 +146,15 @@ int train(const Arguments& arguments) {
               << all;
     return 0;
   }
+  const bool typed_tensorboard =
+      !values["tensorboard"].defaulted() && !values["no-tensorboard"].as<bool>();
   if (values.count("config") != 0) read_config(values["config"].as<std::string>(), config, values);
   po::notify(values);
-  if (values["no-tensorboard"].as<bool>()) o.tensorboard = false;
+  if (values["no-tensorboard"].as<bool>() && !typed_tensorboard) o.tensorboard = false;
   require_at_least("start-up-timeout", static_cast<double>(start_up), 1);
   require_at_least("collective-timeout", static_cast<double>(collective), 1);
+  require_at_most("start-up-timeout", start_up, kLongestTimeout);
+  require_at_most("collective-timeout", collective, kLongestTimeout);
   o.start_up_timeout = std::chrono::seconds(start_up);
   o.collective_timeout = std::chrono::seconds(collective);
   check(o);

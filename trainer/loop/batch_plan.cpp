@@ -7,25 +7,41 @@
 namespace hpcboot::train {
 namespace {
 
-void require_positive(const char* option, std::optional<std::int64_t> value) {
-  if (!value || *value >= 1) return;
-  throw UsageError(fmt::format("{} is {}; it has to be at least 1", option, *value));
+// Images of a step: beyond any machine's memory, and sums of it stay within 64 bits.
+constexpr std::int64_t kMost = 1'000'000'000;
+
+void check_range(const char* option, std::optional<std::int64_t> value) {
+  if (!value || (*value >= 1 && *value <= kMost)) return;
+  throw UsageError(
+      fmt::format("{} is {}; it has to be at least 1 and at most {}", option, *value, kMost));
+}
+
+// What a batch has to be a multiple of.
+std::int64_t unit_of(const BatchSizes& asked, int world_size) {
+  const std::int64_t micro = asked.micro.value_or(1);
+  const std::int64_t passes = asked.accumulate.value_or(1);
+  if (micro > kMost / passes || micro * passes > kMost / world_size) {
+    throw UsageError(
+        fmt::format("--micro-batch {} x --accumulate {} x {} ranks is more than {} images a step",
+                    micro, passes, world_size, kMost));
+  }
+  return micro * passes * world_size;
 }
 
 std::int64_t default_batch(const BatchSizes& asked, int world_size, std::size_t devices_per_rank) {
-  if (asked.micro) return *asked.micro * asked.accumulate.value_or(1) * world_size;
+  if (asked.micro) return unit_of(asked, world_size);
   return kBatchPerDevice * world_size * static_cast<std::int64_t>(devices_per_rank);
 }
 
 }  // namespace
 
 BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devices_per_rank) {
-  require_positive("--batch-size", asked.global);
-  require_positive("--micro-batch", asked.micro);
-  require_positive("--accumulate", asked.accumulate);
+  check_range("--batch-size", asked.global);
+  check_range("--micro-batch", asked.micro);
+  check_range("--accumulate", asked.accumulate);
   const std::int64_t batch =
       asked.global.value_or(default_batch(asked, world_size, devices_per_rank));
-  const std::int64_t unit = world_size * asked.micro.value_or(1) * asked.accumulate.value_or(1);
+  const std::int64_t unit = unit_of(asked, world_size);
   if (asked.micro && asked.accumulate && batch != unit) {
     throw UsageError(fmt::format(
         "--batch-size {} is the global batch, but --micro-batch {} x --accumulate {} x {} ranks "

@@ -85,7 +85,14 @@ std::vector<torch::Device> devices_of(const TrainOptions& options, const std::st
                      "; --device chooses between CPU and CUDA");
   }
   const int visible = visible_cuda_devices();
-  if (!options.devices.empty()) return parse_devices(options.devices, visible);
+  if (!options.devices.empty()) {
+    const bool on_cpu = options.devices.rfind("cpu", 0) == 0;
+    if (options.device != "auto" && on_cpu != (options.device == "cpu")) {
+      throw UsageError("--devices " + options.devices + " and --device " + options.device +
+                       " contradict each other; give one of them");
+    }
+    return parse_devices(options.devices, visible);
+  }
   if (options.device == "cuda") require_cuda(visible, "--device cuda");
   const bool cuda = options.device != "cpu" && visible > 0;
   if (mode == "dp") {

@@ -38,7 +38,8 @@ double scale_of(const std::string& rule, int devices) {
 }
 
 std::int64_t in_steps(double epochs, std::int64_t steps_per_epoch) {
-  return std::llround(epochs * static_cast<double>(steps_per_epoch));
+  constexpr double kMost = 1e18;  // what llround() can take, and no run reaches
+  return std::llround(std::min(kMost, epochs * static_cast<double>(steps_per_epoch)));
 }
 
 std::int64_t warmup_of(const OptimizationOptions& options, std::int64_t steps_per_epoch) {

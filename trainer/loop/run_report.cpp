@@ -202,7 +202,6 @@ void RunReport::started_up() {
 }
 
 void RunReport::stepped() {
-  if (record_.totals.first_step_seconds) return;
   record_.totals.first_step_seconds = seconds();
   say(fmt::format("first step done {:.1f} s after the start", seconds()));
 }

@@ -49,8 +49,9 @@ class RunReport {
   /// Everything before the first step is over.
   void started_up();
 
-  /// To be called after each step: the first one is told, with its time.
+  /// To be called after the first step, which is told with its time.
   void stepped();
+  bool has_stepped() const { return record_.totals.first_step_seconds.has_value(); }
 
   /// @throws Error{unwritable_output}
   void add_epoch(const record::EpochRecord& epoch);

@@ -80,7 +80,10 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
                   Checkpointer& checkpointer, RunCurves* curves, Team& team, RunReport& report) {
   ProgressBar bar(team.is_first());
   const auto after_step = [&](double seconds, bool last) {
-    report.stepped();
+    if (!report.has_stepped()) {
+      bar.clear();
+      report.stepped();
+    }
     return checkpointer.after_step(seconds, last);
   };
   const auto save = [&] {

@@ -30,9 +30,14 @@ std::string shown(const Json& value) {
 
 Json read_json_file(const std::filesystem::path& file) {
   std::error_code error;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file, error)) {
-    const int reason = stream ? EISDIR : errno;
+  const auto status = std::filesystem::status(file, error);
+  // Opening a FIFO would wait for somebody to write to it.
+  const bool is_other =
+      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  std::ifstream stream;
+  if (!is_other) stream.open(file, std::ios::binary);
+  if (is_other || !stream) {
+    const int reason = !is_other ? errno : std::filesystem::is_directory(status) ? EISDIR : EINVAL;
     throw Error(
         ErrorCode::unreadable_file,
         fmt::format("cannot read '{}': {}", file.string(), std::generic_category().message(reason)),

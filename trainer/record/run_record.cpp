@@ -103,15 +103,23 @@ EpochRecord epoch_from(const JsonReader& reader) {
   return epoch;
 }
 
+// A time of a run: tables of damaged ones would be read as if they were true.
+std::optional<double> seconds(const JsonReader& reader, const char* key) {
+  constexpr double kLongest = 1e9;  // 30 years
+  const auto value = reader.number(key);
+  if (value && !(*value >= 0 && *value <= kLongest)) reader.fail(key, "seconds from 0 to 1e9");
+  return value;
+}
+
 Totals totals_from(const JsonReader& reader) {
   Totals totals;
-  totals.runtime_seconds = reader.number("runtime_seconds");
-  totals.start_up_seconds = reader.number("start_up_seconds");
-  totals.first_step_seconds = reader.number("first_step_seconds");
-  totals.train_seconds = reader.number("train_seconds");
-  totals.checkpoint_seconds = reader.number("checkpoint_seconds");
-  totals.validation_seconds = reader.number("validation_seconds");
-  totals.data_wait_seconds = reader.number("data_wait_seconds");
+  totals.runtime_seconds = seconds(reader, "runtime_seconds");
+  totals.start_up_seconds = seconds(reader, "start_up_seconds");
+  totals.first_step_seconds = seconds(reader, "first_step_seconds");
+  totals.train_seconds = seconds(reader, "train_seconds");
+  totals.checkpoint_seconds = seconds(reader, "checkpoint_seconds");
+  totals.validation_seconds = seconds(reader, "validation_seconds");
+  totals.data_wait_seconds = seconds(reader, "data_wait_seconds");
   totals.images = reader.integer("images");
   totals.images_per_second = reader.number("images_per_second");
   return totals;
