@@ -102,6 +102,13 @@ run() {
   return "$code"
 }
 
+# too_short: the walltime of this job, whatever was asked for, is over before the warning.
+too_short() {
+  local hours minutes seconds
+  IFS=: read -r hours minutes seconds < <(scontrol show job "${SLURM_JOB_ID:?}" | sed -n 's/^.* TimeLimit=\([0-9]*:[0-9]*:[0-9]*\) .*$/\1/p') || true
+  [ -n "$seconds" ] && [ $((10#$hours * 3600 + 10#$minutes * 60 + 10#$seconds)) -le 120 ]
+}
+
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
 again="sbatch jobscripts/cc_single.sh $*"
@@ -122,6 +129,11 @@ code=0
 run "${command[@]}" --mode single "${options[@]}" || code=$?
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
+if [ "$code" -eq 46 ] && [ "$stopping" = USR1 ] && too_short; then
+  say "the walltime is not longer than the warning before its end, 120 s: every start would end at once"
+  say "do: submit it again with a longer time: $again"
+  exit "$code"
+fi
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
   queue_again || say "that is not possible here; to go on from the checkpoint: $again"

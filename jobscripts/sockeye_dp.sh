@@ -112,6 +112,8 @@ if [ "$left" -gt 0 ]; then
   ) &
   clock=$!
   trap 'kill "$clock" 2>/dev/null || true' EXIT
+else
+  say "the walltime is not longer than 120 s: there will be no warning before its end"
 fi
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then

@@ -28,6 +28,17 @@ int seconds_of(const std::string& time) {
   return std::stoi(parts[1]) * 3600 + std::stoi(parts[2]) * 60 + std::stoi(parts[3]);
 }
 
+// Slurm takes 00:00:00 for no limit; a walltime within the warning ends every start at once.
+void check_length(const std::string& time, bool warned) {
+  const int least = warned ? kWarningSeconds : 0;
+  if (seconds_of(time) > least) return;
+  throw wrong("the walltime '" + time + "'",
+              warned ? "longer than " + std::to_string(least) +
+                           " seconds: that long before its end the training is told to save"
+                     : "a time that is not 0",
+              "correct --time, or queue.time of the site");
+}
+
 std::string time_of(int seconds) {
   const auto two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
   return two(seconds / 3600) + ":" + two(seconds / 60 % 60) + ":" + two(seconds % 60);
@@ -151,6 +162,8 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   const std::string time = request.time.value_or(site.text("queue.time"));
   const int seconds = seconds_of(time);
   const std::string& scheduler = site.text("scheduler");
+  const bool warned = request.program.empty() && scheduler != "none" && scheduler != "kubernetes";
+  check_length(time, warned);
 
   TemplateValues values;
   add_profile(values, site);
@@ -177,7 +190,8 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["hours_minutes"] = time.substr(0, time.rfind(':'));
   values["warning_seconds"] = kWarningSeconds;
   values["warning_minutes"] = kWarningSeconds / 60;
-  values["warning_time"] = time_of(std::max(seconds - kWarningSeconds, seconds / 2));
+  values["warned_by_scheduler"] = warned && (scheduler == "slurm" || scheduler == "lsf");
+  values["warning_time"] = time_of(std::max(seconds - kWarningSeconds, 0));
   values["account"] = request.account;
   values["mail"] = request.mail;
   values["program"] = request.program;

@@ -221,7 +221,7 @@ some_training() {
 
 @test "the walltime is nearly over: the job is queued again, goes on in its run, and stays away once it is cancelled" {
   long_training
-  job=$(submit --time=2 --signal=B:USR1@100 jobscripts/cc_single.sh)
+  job=$(submit --time=3 --signal=B:USR1@160 jobscripts/cc_single.sh)
   come hpcboot_single-"$job".out 'signal USR1 arrived'
   come hpcboot_single-"$job".out '^stopped (signal USR1) after step'
   come hpcboot_single-"$job".out 'the job is to be queued again'
@@ -229,6 +229,14 @@ some_training() {
   "$CLUSTER" on n0 scancel "$job"
   ended CANCELLED "$job"
   [[ $(grep -c 'the job is to be queued again' hpcboot_single-"$job".out) = 1 ]]
+}
+
+@test "a walltime that is over before the warning: the job ends after one start, and says why" {
+  long_training
+  job=$(submit --time=00:01:00 jobscripts/cc_single.sh)
+  come hpcboot_single-"$job".out 'the walltime is not longer than the warning'
+  ended FAILED "$job"
+  [[ $("$CLUSTER" on n0 scontrol show job "$job") == *Restarts=0* ]]
 }
 
 @test "a signal to a job on two hosts, by srun and by mpirun: it is queued again and ends in the same run" {

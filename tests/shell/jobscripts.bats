@@ -358,6 +358,53 @@ await_trainer() {
   run ! grep -E 'scontrol|resume' log
 }
 
+# stopped_by_usr1 SCRIPT: it is started, its training told to end, and its messages written to `messages`.
+stopped_by_usr1() {
+  rm -f started log
+  bash "$1" 2>messages &
+  local job=$!
+  await_trainer
+  kill -USR1 "$job"
+  code=0
+  wait "$job" || code=$?
+}
+
+@test "a walltime that is not longer than the warning does not queue the job again and again" {
+  enter_fakes
+  fake_requeue
+  export FAKE_TRAINER='trap "exit 46" USR1; touch started; while :; do sleep 0.1; done'
+  cat >fakes/scontrol <<'SH'
+#!/bin/bash
+if [ "$1" = show ]; then
+  printf 'JobId=12 JobName=x\n   RunTime=00:00:01 TimeLimit=%s TimeMin=N/A\n   SubmitTime=2026-01-01T00:00:00\n' "$LIMIT"
+else
+  echo "scontrol $*" >>log
+fi
+SH
+  for limit in 00:01:00 00:02:00; do
+    LIMIT=$limit stopped_by_usr1 "$ROOT/jobscripts/cc_single.sh"
+    [ "$code" -eq 46 ]
+    run ! grep scontrol log
+    grep -q 'the walltime is not longer than the warning before its end, 120 s' messages
+    grep -q 'do: submit it again with a longer time: sbatch ' messages
+  done
+  for limit in 00:03:00 01:01:00 2-00:01:00 UNLIMITED; do
+    LIMIT=$limit stopped_by_usr1 "$ROOT/jobscripts/cc_single.sh"
+    [[ $(tail -n 1 log) == "scontrol requeue 12" ]]
+  done
+  # LSF: a warning that comes within the first two minutes.
+  export XDG_CONFIG_HOME=$GOLDEN/config LSB_JOBID=8 LS_SUBCWD=$PWD
+  script --site own_lsf --job single --set queue.requeue=true -o lsf.sh
+  stopped_by_usr1 lsf.sh
+  [ "$code" -eq 46 ]
+  run ! grep brequeue log
+  # PBS: the script's own clock, which is not started.
+  export PBS_JOBID=7.pbs PBS_O_WORKDIR=$PWD FAKE_TRAINER=
+  printf '#!/bin/sh\necho "    Resource_List.walltime = 00:02:00"\n' >fakes/qstat
+  run -0 bash "$ROOT/jobscripts/generic_pbs_single.sh"
+  [[ $output == *"not longer than 120 s: there will be no warning"* ]]
+}
+
 @test "a job that is cancelled is not queued again" {
   enter_fakes
   fake_requeue

@@ -246,6 +246,19 @@ TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
     request.time = time;
     EXPECT_THAT(error_of(request), HasSubstr("walltime"));
   }
+  for (const char* time : {"00:00:00", "00:01:00", "00:02:00"}) {
+    request.time = time;
+    EXPECT_THAT(error_of(request), HasSubstr("longer than 120 seconds"));
+  }
+  request.time = "00:02:01";
+  EXPECT_EQ(error_of(request), "no error");
+  // A program of one's own is not warned.
+  request.program = "solver";
+  request.time = "00:00:01";
+  EXPECT_EQ(error_of(request), "no error");
+  request.time = "00:00:00";
+  EXPECT_THAT(error_of(request), HasSubstr("a time that is not 0"));
+  request.program = {};
   request.time = {};
   request.account = "a\n#SBATCH --x";
   EXPECT_THAT(error_of(request), HasSubstr("--account"));

@@ -84,6 +84,9 @@ run() {
   return "$code"
 }
 
+# too_short: the warning came at the start, since the walltime of this job is over before it.
+too_short() { [ "$SECONDS" -lt 120 ]; }
+
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
 again="bsub <jobscripts/own_lsf_single.sh"
@@ -97,6 +100,11 @@ code=0
 run "${command[@]}" --mode single "${options[@]}" || code=$?
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
+if [ "$code" -eq 46 ] && [ "$stopping" = USR1 ] && too_short; then
+  say "the walltime is not longer than the warning before its end, 120 s: every start would end at once"
+  say "do: submit it again with a longer time: $again"
+  exit "$code"
+fi
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
   queue_again || say "that is not possible here; to go on from the checkpoint: $again"

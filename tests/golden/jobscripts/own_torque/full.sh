@@ -134,6 +134,8 @@ if [ "$left" -gt 0 ]; then
   ) &
   clock=$!
   trap 'kill "$clock" 2>/dev/null || true' EXIT
+else
+  say "the walltime is not longer than 120 s: there will be no warning before its end"
 fi
 
 # The container sees nothing else of this machine but HOME and /tmp.
