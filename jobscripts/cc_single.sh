@@ -111,7 +111,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/cc_single.sh $*"
+script=jobscripts/cc_single.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"

@@ -94,7 +94,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { qrerun "${PBS_JOBID:?}"; }
-again="qsub jobscripts/generic_pbs_single.sh"
+script=jobscripts/generic_pbs_single.sh
+again="qsub $script"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true

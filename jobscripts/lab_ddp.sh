@@ -101,7 +101,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="bash jobscripts/lab_ddp.sh $*"
+script=jobscripts/lab_ddp.sh
+again="bash $script $*"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"

@@ -109,7 +109,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/sockeye_slurm_single.sh $*"
+script=jobscripts/sockeye_slurm_single.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${TMPDIR:-/tmp}/hpcboot-data"

@@ -85,10 +85,10 @@ Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& req
   return share;
 }
 
-void check_word(const char* option, const std::string& value) {
-  static const ProfileKey kWord{option, KeyType::word, ""};
-  if (const auto problem = problem_of(kWord, value))
-    throw wrong(std::string(option) + " '" + value + "' " + *problem, description_of(kWord),
+void check_value(const char* option, KeyType type, const std::string& value) {
+  const ProfileKey key{option, type, ""};
+  if (const auto problem = problem_of(key, value))
+    throw wrong(std::string(option) + " '" + value + "' " + *problem, description_of(key),
                 std::string("correct ") + option);
 }
 
@@ -155,8 +155,11 @@ void add_launchers(TemplateValues& values, const SiteProfile& site, const Job& j
 std::string render_job_script(const TemplateRenderer& templates, const SiteProfile& site,
                               const ScriptRequest& request) {
   const Job job = job_of(site, request.job);
-  check_word("--account", request.account);
-  check_word("--mail", request.mail);
+  check_value("--account", KeyType::word, request.account);
+  check_value("--mail", KeyType::word, request.mail);
+  // Both stand in comments, which a new line would end.
+  check_value("--output", KeyType::text, request.script);
+  check_value("hpcboot script", KeyType::text, request.arguments);
   check_program(job, request.program);
   const Share share = share_of(site, job, request);
   const std::string time = request.time.value_or(site.text("queue.time"));
@@ -195,6 +198,8 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["account"] = request.account;
   values["mail"] = request.mail;
   values["program"] = request.program;
+  values["script"] = shell_quoted(request.script);
+  values["arguments"] = request.arguments;
   const bool own_clock = request.program.empty() && (scheduler == "pbs" || scheduler == "torque");
   values["needs_job_id"] =
       job.name == "compare" || own_clock || std::get<bool>(values["launch_torchrun"]);

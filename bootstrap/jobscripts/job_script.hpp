@@ -17,8 +17,10 @@ struct ScriptRequest {
   std::optional<std::string> time;    ///< HH:MM:SS
   std::string account;                ///< empty: left to the user, by a comment
   std::string mail;
-  std::string launcher;  ///< empty: the site's
-  std::string program;   ///< what is started in place of the trainer; empty: the trainer
+  std::string launcher;   ///< empty: the site's
+  std::string program;    ///< what is started in place of the trainer; empty: the trainer
+  std::string script;     ///< the file that the script is, as its user would name it
+  std::string arguments;  ///< of `hpcboot script`, which give this script
 };
 
 /// The script, or for Kubernetes the manifest.

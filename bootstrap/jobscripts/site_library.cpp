@@ -36,13 +36,22 @@ std::vector<std::string> SiteLibrary::names() const {
   return {names.begin(), names.end()};
 }
 
-SiteProfile SiteLibrary::read(const std::string& name) const {
+fs::path SiteLibrary::file_of(const std::string& name) const {
   for (const fs::path& folder : folders()) {
     const fs::path file = folder / (name + ".toml");
     std::error_code none;
-    if (name.find('/') == std::string::npos && fs::is_regular_file(file, none))
-      return SiteProfile::read(file);
+    if (name.find('/') == std::string::npos && fs::is_regular_file(file, none)) return file;
   }
+  return {};
+}
+
+bool SiteLibrary::has_as_shipped(const std::string& name) const {
+  return file_of(name).parent_path() == folder_ / "sites";
+}
+
+SiteProfile SiteLibrary::read(const std::string& name) const {
+  const fs::path file = file_of(name);
+  if (!file.empty()) return SiteProfile::read(file);
   const std::string nearest = nearest_name(name, names());
   throw Error(ErrorCode::malformed_value, "there is no site " + name, "one of " + listed(names()),
               nearest.empty() ? "look for the folder " + (folder_ / "sites").string()

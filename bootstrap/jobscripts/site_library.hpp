@@ -29,7 +29,12 @@ class SiteLibrary {
   /// SiteProfile::read() throws
   SiteProfile read(const std::string& name) const;
 
+  /// Whether read() takes `name` from hpcboot's own sites.
+  bool has_as_shipped(const std::string& name) const;
+
  private:
+  /// Empty where there is no such site.
+  std::filesystem::path file_of(const std::string& name) const;
   std::vector<std::filesystem::path> folders() const;
 
   std::filesystem::path folder_;

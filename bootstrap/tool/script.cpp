@@ -12,6 +12,7 @@
 #include "jobscripts/site_library.hpp"
 #include "options.hpp"
 #include "run_command.hpp"
+#include "script_words.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -107,6 +108,17 @@ ScriptRequest request_of(const po::variables_map& values) {
   return request;
 }
 
+// The file that the script will be: where it goes to stdout, the one of the same name that hpcboot
+// comes with if it is that very one, else a name for the user's.
+std::string name_of_script(const std::string& output, const SiteLibrary& library,
+                           const SiteProfile& site, const ScriptRequest& request) {
+  if (!output.empty()) return output;
+  const bool as_shipped = request.arguments == "--site " + site.name() + " --job " + request.job &&
+                          library.has_as_shipped(site.name());
+  return (as_shipped ? "jobscripts/" : "") + site.name() + "_" + request.job +
+         (site.text("scheduler") == "kubernetes" ? ".yaml" : ".sh");
+}
+
 void write_script(const std::string& file, const std::string& script) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << script;
@@ -178,10 +190,12 @@ int script(const Arguments& arguments) {
     return 0;
   }
   const SiteProfile site = site_as_asked(*values, library);
-  const std::string text =
-      render_job_script(TemplateRenderer(library.templates()), site, request_of(*values));
   const std::string named = text_of(*values, "output");
   const std::string output = named == "-" ? "" : named;
+  ScriptRequest request = request_of(*values);
+  request.arguments = arguments_of_script(*values, script_options());
+  request.script = name_of_script(output, library, site, request);
+  const std::string text = render_job_script(TemplateRenderer(library.templates()), site, request);
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;
   if (submit || values->count("check") != 0) {

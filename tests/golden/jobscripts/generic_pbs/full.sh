@@ -13,12 +13,12 @@
 # DDP over several nodes, started by mpirun, at a cluster with PBS Pro or OpenPBS
 # (https://openpbs.org).
 # Submit it from hpcboot's folder:
-#   qsub jobscripts/generic_pbs_multinode_mpirun.sh
+#   qsub full.sh
 # Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
 # DATA_DIR names to each node's own disk first.
-# Written by `hpcboot script --site generic_pbs --job multinode_mpirun`.
+# Written by `hpcboot script --site generic_pbs --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -127,7 +127,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { qrerun "${PBS_JOBID:?}"; }
-again="qsub jobscripts/generic_pbs_multinode_mpirun.sh"
+script=full.sh
+again="qsub $script"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true

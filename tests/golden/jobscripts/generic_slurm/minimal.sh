@@ -15,7 +15,7 @@
 # one process on one device, at a cluster with Slurm
 # (https://slurm.schedmd.com/sbatch.html).
 # Submit it from hpcboot's folder:
-#   sbatch jobscripts/generic_slurm_single.sh [OPTION OF THE TRAINER…]
+#   sbatch minimal.sh [OPTION OF THE TRAINER…]
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
@@ -103,7 +103,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/generic_slurm_single.sh $*"
+script=minimal.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"

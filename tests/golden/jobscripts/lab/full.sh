@@ -2,11 +2,11 @@
 # DDP over several nodes, started by mpirun, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
 # Start it from hpcboot's folder:
-#   bash jobscripts/lab_multinode_mpirun.sh [OPTION OF THE TRAINER…]
+#   bash full.sh [OPTION OF THE TRAINER…]
 # The machines are those of setup/hosts.txt, or of the file that HOSTFILE names.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
-# Written by `hpcboot script --site lab --job multinode_mpirun`.
+# Written by `hpcboot script --site lab --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -97,7 +97,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="bash jobscripts/lab_multinode_mpirun.sh $*"
+script=full.sh
+again="bash $script $*"
 
 # The container sees nothing else of this machine but HOME and /tmp.
 if [ -e "$data" ]; then data=$(realpath "$data"); fi

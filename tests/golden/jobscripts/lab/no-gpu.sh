@@ -2,10 +2,10 @@
 # DDP over the devices of one node, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
 # Start it from hpcboot's folder:
-#   bash jobscripts/lab_ddp.sh [OPTION OF THE TRAINER…]
+#   bash no-gpu.sh [OPTION OF THE TRAINER…]
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
-# Written by `hpcboot script --site lab --job ddp`.
+# Written by `hpcboot script --site lab --job ddp --gpus-per-node 0`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -101,7 +101,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="bash jobscripts/lab_ddp.sh $*"
+script=no-gpu.sh
+again="bash $script $*"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"

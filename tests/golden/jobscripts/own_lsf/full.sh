@@ -15,11 +15,11 @@
 # DDP over several nodes, started by mpirun, at a site of the user's own, with LSF
 # (https://example.org/lsf).
 # Submit it from hpcboot's folder:
-#   bsub <jobscripts/own_lsf_multinode_mpirun.sh
+#   bsub <full.sh
 # Project: bsub -P …; mail: bsub -u … -N.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
-# Written by `hpcboot script --site own_lsf --job multinode_mpirun`.
+# Written by `hpcboot script --site own_lsf --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -123,7 +123,8 @@ too_short() { [ "$SECONDS" -lt 120 ]; }
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { brequeue "${LSB_JOBID:?}"; }
-again="bsub <jobscripts/own_lsf_multinode_mpirun.sh"
+script=full.sh
+again="bsub <$script"
 
 # The container sees nothing else of this machine but HOME and /tmp.
 if [ -e "$data" ]; then data=$(realpath "$data"); fi

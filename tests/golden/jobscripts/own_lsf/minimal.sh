@@ -12,7 +12,7 @@
 # one process on one device, at a site of the user's own, with LSF
 # (https://example.org/lsf).
 # Submit it from hpcboot's folder:
-#   bsub <jobscripts/own_lsf_single.sh
+#   bsub <minimal.sh
 # Project: bsub -P …; mail: bsub -u … -N.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
@@ -89,7 +89,8 @@ too_short() { [ "$SECONDS" -lt 120 ]; }
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="bsub <jobscripts/own_lsf_single.sh"
+script=minimal.sh
+again="bsub <$script"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"

@@ -12,7 +12,7 @@
 # one process on one device, at a site of the user's own, with Grid Engine
 # (https://example.org/sge).
 # Submit it from hpcboot's folder:
-#   qsub jobscripts/own_sge_single.sh [OPTION OF THE TRAINER…]
+#   qsub minimal.sh [OPTION OF THE TRAINER…]
 # Project: qsub -P …; mail: qsub -M … -m abe.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
@@ -86,7 +86,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="qsub jobscripts/own_sge_single.sh $*"
+script=minimal.sh
+again="qsub $script $*"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"

@@ -11,11 +11,11 @@
 # DDP over the devices of one node, at a site of the user's own, with Grid Engine
 # (https://example.org/sge).
 # Submit it from hpcboot's folder:
-#   qsub jobscripts/own_sge_ddp.sh [OPTION OF THE TRAINER…]
+#   qsub no-gpu.sh [OPTION OF THE TRAINER…]
 # Project: qsub -P …; mail: qsub -M … -m abe.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
-# Written by `hpcboot script --site own_sge --job ddp`.
+# Written by `hpcboot script --site own_sge --job ddp --gpus-per-node 0`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -115,7 +115,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="qsub jobscripts/own_sge_ddp.sh $*"
+script=no-gpu.sh
+again="qsub $script $*"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"

@@ -12,12 +12,12 @@
 # DDP over the devices of one node, at a site of the user's own, with Torque
 # (https://example.org/torque).
 # Submit it from hpcboot's folder:
-#   qsub jobscripts/own_torque_ddp.sh
+#   qsub no-gpu.sh
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
-# Written by `hpcboot script --site own_torque --job ddp`.
+# Written by `hpcboot script --site own_torque --job ddp --gpus-per-node 0`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -116,7 +116,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-again="qsub jobscripts/own_torque_ddp.sh"
+script=no-gpu.sh
+again="qsub $script"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true

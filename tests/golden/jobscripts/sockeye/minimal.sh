@@ -11,7 +11,7 @@
 # one process on one device, at Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
 # Submit it from hpcboot's folder:
-#   qsub jobscripts/sockeye_single.sh
+#   qsub minimal.sh
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
@@ -98,7 +98,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { qrerun "${PBS_JOBID:?}"; }
-again="qsub jobscripts/sockeye_single.sh"
+script=minimal.sh
+again="qsub $script"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true

@@ -11,14 +11,14 @@
 # DDP over the devices of one node, at Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
 # Submit it from hpcboot's folder:
-#   qsub jobscripts/sockeye_ddp.sh
+#   qsub no-gpu.sh
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
 # DATA_DIR names to each node's own disk first.
 # Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
-# Written by `hpcboot script --site sockeye --job ddp`.
+# Written by `hpcboot script --site sockeye --job ddp --gpus-per-node 0`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -126,7 +126,8 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { qrerun "${PBS_JOBID:?}"; }
-again="qsub jobscripts/sockeye_ddp.sh"
+script=no-gpu.sh
+again="qsub $script"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true

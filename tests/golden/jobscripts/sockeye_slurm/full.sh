@@ -19,12 +19,12 @@
 # DDP over several nodes, started by mpirun, at Sockeye of UBC Advanced Research Computing, under Slurm
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
 # Submit it from hpcboot's folder:
-#   sbatch jobscripts/sockeye_slurm_multinode_mpirun.sh [OPTION OF THE TRAINER…]
+#   sbatch full.sh [OPTION OF THE TRAINER…]
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
 # DATA_DIR names to each node's own disk first.
 # Project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
-# Written by `hpcboot script --site sockeye_slurm --job multinode_mpirun`.
+# Written by `hpcboot script --site sockeye_slurm --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -141,7 +141,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/sockeye_slurm_multinode_mpirun.sh $*"
+script=full.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${TMPDIR:-/tmp}/hpcboot-data"

@@ -17,7 +17,7 @@
 # one process on one device, at Sockeye of UBC Advanced Research Computing, under Slurm
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
 # Submit it from hpcboot's folder:
-#   sbatch jobscripts/sockeye_slurm_single.sh [OPTION OF THE TRAINER…]
+#   sbatch minimal.sh [OPTION OF THE TRAINER…]
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
@@ -109,7 +109,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/sockeye_slurm_single.sh $*"
+script=minimal.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${TMPDIR:-/tmp}/hpcboot-data"

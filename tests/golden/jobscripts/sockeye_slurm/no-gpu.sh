@@ -16,13 +16,13 @@
 # DDP over the devices of one node, at Sockeye of UBC Advanced Research Computing, under Slurm
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
 # Submit it from hpcboot's folder:
-#   sbatch jobscripts/sockeye_slurm_ddp.sh [OPTION OF THE TRAINER…]
+#   sbatch no-gpu.sh [OPTION OF THE TRAINER…]
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
 # DATA_DIR names to each node's own disk first.
 # Project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
-# Written by `hpcboot script --site sockeye_slurm --job ddp`.
+# Written by `hpcboot script --site sockeye_slurm --job ddp --gpus-per-node 0`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -117,7 +117,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/sockeye_slurm_ddp.sh $*"
+script=no-gpu.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${TMPDIR:-/tmp}/hpcboot-data"

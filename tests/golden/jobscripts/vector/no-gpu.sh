@@ -15,13 +15,13 @@
 # DDP over the devices of one node, at Killarney of the Vector Institute
 # (https://docs.alliancecan.ca/wiki/Killarney).
 # Submit it from hpcboot's folder:
-#   sbatch jobscripts/vector_ddp.sh [OPTION OF THE TRAINER…]
+#   sbatch no-gpu.sh [OPTION OF THE TRAINER…]
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
 # HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
 # DATA_DIR names to each node's own disk first.
 # Scratch is purged of files that nobody read for 60 days.
-# Written by `hpcboot script --site vector --job ddp`.
+# Written by `hpcboot script --site vector --job ddp --gpus-per-node 0`.
 # shellcheck disable=SC2317 # functions are called by way of run
 
 set -euo pipefail
@@ -119,7 +119,8 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-again="sbatch jobscripts/vector_ddp.sh $*"
+script=no-gpu.sh
+again="sbatch $script $*"
 
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
   staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
