@@ -200,7 +200,7 @@ await_trainer() {
   run -0 script --site cc --job ddp -o -
   diff <(echo "$output") "$ROOT/jobscripts/cc_ddp.sh"
   [ ! -e - ]
-  diff through_pipe <(sed 's#jobscripts/cc_ddp.sh#pipe#' <<<"$output")
+  diff through_pipe <(echo "${output//jobscripts\/cc_ddp.sh/pipe}")
 }
 
 @test "directives stand before the first command, and placeholders in comments only" {
