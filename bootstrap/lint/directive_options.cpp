@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "script.hpp"
+#include "slurm_names.hpp"
 
 namespace hpcboot::lint {
 namespace {
@@ -51,7 +52,7 @@ Option slurm_option(Words& words, std::size_t& i) {
   option.at = option.value_at = words[i].at;
   if (text.rfind("--", 0) == 0) {
     const std::size_t equals = std::min(text.find('='), text.size());
-    option.name = text.substr(2, equals - 2);
+    option.name = slurm_option_name(std::string_view(text).substr(2, equals - 2));
     if (equals < text.size()) {
       option.value = text.substr(equals + 1);
       option.value_at += equals + 1;

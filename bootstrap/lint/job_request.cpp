@@ -79,6 +79,29 @@ JobRequest slurm_request(const Script& script) {
   return job;
 }
 
+// LSF: -n 8, -R "span[ptile=4]", and -gpu "num=2:mode=…", which counts for each host.
+JobRequest lsf_request(const Script& script) {
+  JobRequest job;
+  job.tasks = number_of(script.option(Scheduler::lsf, "n").value_or(""));
+  const auto number_behind = [](const std::string& value, std::string_view name) {
+    const std::size_t at = value.find(name);
+    if (at == std::string::npos) return std::optional<int>();
+    const std::string rest = value.substr(at + name.size());
+    return number_of(rest.substr(0, rest.find_first_of(":] ,")));
+  };
+  for (const Directive& directive : script.directives) {
+    if (!directive.is_read || directive.scheduler != Scheduler::lsf) continue;
+    for (const Option& option : directive.options) {
+      if (option.name == "gpu") job.gpus_per_node = number_behind(option.value, "num=");
+      if (option.name != "R") continue;
+      if (const auto each = number_behind(option.value, "ptile=")) job.tasks_per_node = each;
+    }
+  }
+  if (job.tasks && job.tasks_per_node)
+    job.tasks_per_node = std::min(*job.tasks, *job.tasks_per_node);
+  return job;
+}
+
 JobRequest pbs_request(const Script& script) {
   JobRequest job;
   bool packed = false;  // all chunks on one host
@@ -98,6 +121,8 @@ JobRequest pbs_request(const Script& script) {
     } else if (resource.name == "nodes") {
       const auto chunks = parse_select(resource.value);
       if (chunks.size() == 1) job.nodes = chunks[0].count;
+      if (chunks.size() == 1 && chunks[0].mpiprocs)
+        job.tasks = product(chunks[0].count, *chunks[0].mpiprocs);
     }
   }
   if (packed) job.nodes = 1;
@@ -146,8 +171,8 @@ std::vector<PbsChunk> parse_select(std::string_view value) {
       const std::string_view name = part.substr(0, equals);
       const auto number = number_of(part.substr(std::min(equals + 1, part.size())));
       if (name == "ncpus") chunk.ncpus = number;
-      if (name == "mpiprocs") chunk.mpiprocs = number;
-      if (name == "ngpus") chunk.ngpus = number;
+      if (name == "mpiprocs" || name == "ppn") chunk.mpiprocs = number;
+      if (name == "ngpus" || name == "gpus") chunk.ngpus = number;
       if (name == "ompthreads") chunk.ompthreads = number;
     }
     chunks.push_back(chunk);
@@ -167,6 +192,7 @@ JobRequest job_request_of(const Script& script) {
   }
   if (script.has_directives_of(Scheduler::slurm)) return slurm_request(script);
   if (script.has_directives_of(Scheduler::pbs)) return pbs_request(script);
+  if (script.has_directives_of(Scheduler::lsf)) return lsf_request(script);
   return {};
 }
 

@@ -18,7 +18,8 @@ struct PbsResource {
 };
 std::vector<PbsResource> pbs_resources(const Script& script);
 
-// A chunk of -l select=2:ncpus=8:mpiprocs=2+1:ncpus=4; absent where the chunk does not say.
+// A chunk of -l select=2:ncpus=8:mpiprocs=2+1:ncpus=4, or of Torque's -l nodes=2:ppn=8:gpus=2,
+// whose ppn and gpus are taken for mpiprocs and ngpus; absent where the chunk does not say.
 struct PbsChunk {
   int count = 1;
   std::optional<int> ncpus;

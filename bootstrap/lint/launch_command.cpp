@@ -107,7 +107,8 @@ void read_srun_options(LaunchCommand& launch) {
       continue;
     }
     const std::size_t equals = std::min(text.find('='), text.size());
-    const std::string name = text.substr(2, equals - 2);
+    std::string name = text.substr(2, equals - 2);
+    if (name == "tasks-per-node") name = "ntasks-per-node";
     ++i;
     if (equals < text.size()) {
       launch.options[name] = text.substr(equals + 1);
@@ -145,6 +146,13 @@ std::size_t behind_wrappers(const std::vector<Word>& words) {
   return i;
 }
 
+// mpirun --version starts nothing.
+bool only_tells(const Command& command, std::size_t first) {
+  static constexpr std::array<std::string_view, 5> kTelling = {"--version", "-version", "-V",
+                                                               "--help", "-h"};
+  return first + 1 < command.words.size() && is_one_of(command.words[first + 1].text, kTelling);
+}
+
 }  // namespace
 
 std::string base_name(const std::string& word) {
@@ -173,7 +181,7 @@ std::vector<LaunchCommand> launch_commands_of(const Shell& shell) {
     if (name == "srun") {
       launch.launcher = Launcher::srun;
       read_srun_options(launch);
-    } else if (is_mpirun(name)) {
+    } else if (is_mpirun(name) && !only_tells(command, launch.first)) {
       launch.launcher = Launcher::mpirun;
     } else {
       continue;

@@ -48,6 +48,7 @@ void check_line_ends(const Subject& subject, Report& report);
 void check_byte_order_mark(const Subject& subject, Report& report);
 void check_shebang(const Subject& subject, Report& report);
 void check_typography(const Subject& subject, Report& report);
+// rules_placeholders.cpp
 void check_placeholders(const Subject& subject, Report& report);
 // rules_directives.cpp
 void check_after_command(const Subject& subject, Report& report);

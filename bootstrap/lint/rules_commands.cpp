@@ -17,8 +17,17 @@ struct Setting {
   bool in_condition;
 };
 
-// NAME=VALUE, export NAME=VALUE, --name=VALUE, --name VALUE in all commands.
-std::vector<Setting> settings_of(const Shell& shell) {
+// Is word i the text behind bash -c, sh -lc?
+bool is_shell_text(const std::vector<Word>& words, std::size_t i) {
+  static constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "dash", "ksh", "zsh"};
+  const std::string& option = words[i - 1].text;
+  return option.size() > 1 && option[0] == '-' && option[1] != '-' && option.back() == 'c' &&
+         is_one_of(base_name(words[i - 2].text), kShells);
+}
+
+// NAME=VALUE, export NAME=VALUE, --name=VALUE, --name VALUE in all commands, to `deepest` shells
+// within one another.
+std::vector<Setting> settings_of(const Shell& shell, int deepest = 2) {
   std::vector<Setting> settings;
   const auto take = [&](const Word& word, bool in_condition) {
     const std::size_t equals = word.text.find('=');
@@ -35,6 +44,17 @@ std::vector<Setting> settings_of(const Shell& shell) {
       if (!take(word, command.in_condition) && word.text.rfind("--", 0) == 0 &&
           i + 1 < command.words.size())
         settings.push_back({word.text, command.words[i + 1].text, word.at, command.in_condition});
+    }
+  }
+  // What a shell is handed to run: bash -c 'MASTER_PORT=29500 ./a'.
+  for (const Command& command : shell.commands) {
+    for (std::size_t i = 2; deepest > 0 && i < command.words.size(); ++i) {
+      if (!is_shell_text(command.words, i)) continue;
+      const Word& text = command.words[i];
+      for (Setting& setting : settings_of(read_shell(text.text), deepest - 1)) {
+        setting.at += text.at + 1;  // behind the quote
+        settings.push_back(std::move(setting));
+      }
     }
   }
   for (Setting& setting : settings) {
@@ -112,14 +132,18 @@ void check_cd(const Subject& subject, Report& report) {
     return;
   }
   for (const Command& command : subject.script.shell.commands) {
-    if (command.words.size() < 2 || command.words[0].text != "cd") continue;
+    if (command.words.size() < 2) continue;
+    const std::string& name = command.words[0].text;
+    if (name != "cd" && name != "pushd") continue;
     for (const Word& word : command.words) {
       for (const Expansion& expansion : word.expansions) {
         if (expansion.quoted || !is_one_of(expansion.name, kFolders)) continue;
-        report.add(expansion.at, "cd to $" + expansion.name + " without quotes",
-                   "a folder with a blank in its name is split, and where the variable is not set "
-                   "cd goes home without a word",
-                   "cd \"${" + expansion.name + ":?}\"");
+        report.add(expansion.at, name + " to $" + expansion.name + " without quotes",
+                   std::string("a folder with a blank in its name is split, and where the variable "
+                               "is not set ") +
+                       (name == "cd" ? "cd goes home without a word"
+                                     : "pushd goes back to the folder before, if there is one"),
+                   name + " \"${" + expansion.name + ":?}\"");
       }
     }
   }

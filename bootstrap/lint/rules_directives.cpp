@@ -33,19 +33,39 @@ bool is_long_option(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+// "#sbatch --nodes=2" and "#pbs -N x", but not "#sbatch -N 2 job.sh", which tells how to submit.
+bool has_options_alone(Scheduler scheduler, std::string_view rest) {
+  auto words = split_directive(rest, 0);
+  read_options(scheduler, words);
+  return std::all_of(words.begin(), words.end(), [](const DirectiveWord& word) {
+    return word.is_value || starts_with(word.text, "-");
+  });
+}
+
 // "#SBACTH" and "# SBATCH": the prefix that a comment line almost has, or nullptr.
 const char* nearly_prefix(std::string_view line) {
   const std::string_view from_hash = without_indent(line);
   if (from_hash.empty() || from_hash[0] != '#') return nullptr;
   const std::string_view rest = without_indent(from_hash.substr(1));
+  const bool sticks = rest.size() + 1 == from_hash.size();
+  if (!sticks && starts_with(rest, "$")) {
+    // "# $ -cwd"; "# $ ls -l" is what somebody typed.
+    const std::string_view option = without_indent(rest.substr(1));
+    const bool is_option = option.size() > 1 && option[0] == '-' &&
+                           std::isalpha(static_cast<unsigned char>(option[1])) != 0;
+    return is_option ? "#$" : nullptr;
+  }
   std::size_t length = 0;
   while (length < rest.size() && std::isalpha(static_cast<unsigned char>(rest[length])) != 0)
     ++length;
   const std::string_view word = rest.substr(0, length);
   if (!starts_with(without_indent(rest.substr(length)), "-")) return nullptr;
-  // "# sbatch -N 2 job.sh" tells how to submit.
   if (std::none_of(word.begin(), word.end(),
                    [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; })) {
+    const std::string_view options = rest.substr(length);
+    if (sticks && word == "sbatch" && has_options_alone(Scheduler::slurm, options))
+      return "#SBATCH";
+    if (sticks && word == "pbs" && has_options_alone(Scheduler::pbs, options)) return "#PBS";
     return nullptr;
   }
   std::string upper(word);
@@ -55,7 +75,6 @@ const char* nearly_prefix(std::string_view line) {
   if (upper == "PBS") return "#PBS";
   if (upper == "BSUB") return "#BSUB";
   // "# WATCH -n 1" is prose.
-  const bool sticks = rest.size() + 1 == from_hash.size();
   if (upper == "SBATCH" || (sticks && upper.size() <= 8 && word_distance(upper, "SBATCH") <= 2))
     return "#SBATCH";
   return nullptr;

@@ -39,6 +39,27 @@ bool starts_itself(const Subject& subject) {
       });
 }
 
+// The file that a cat or tee writes its here-document to; empty where there is none.
+std::string written_file(const Command& command) {
+  if (command.words.empty() || command.input.empty()) return "";
+  const std::string& name = command.words[0].text;
+  if (name == "cat") return command.output;
+  return name == "tee" ? command.words.back().text : "";
+}
+
+// Does a launch of several tasks name the file?
+bool is_launched(const Subject& subject, const std::string& file) {
+  const std::string plain = file.rfind("./", 0) == 0 ? file.substr(2) : file;
+  if (plain.empty()) return false;
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const auto& launch) {
+    if (launch.launcher == Launcher::srun && tasks_of(launch, subject.job) == 1) return false;
+    const auto& words = launch.command->words;
+    return std::any_of(
+        words.begin() + static_cast<std::ptrdiff_t>(launch.first) + 1, words.end(),
+        [&](const Word& word) { return word.text.find(plain) != std::string::npos; });
+  });
+}
+
 // Does the script surely start several tasks?
 bool starts_several(const Subject& subject) {
   return std::any_of(subject.launches.begin(), subject.launches.end(),
@@ -108,6 +129,19 @@ void check_early_rank(const Subject& subject, Report& report) {
                    "the shell replaces variables in a here-document whose end mark is not quoted",
                    "quote the end mark: <<'EOF'");
       }
+    }
+  }
+  for (const Command& command : subject.script.shell.commands) {
+    const std::string file = written_file(command);
+    if (command.in_function || !is_launched(subject, file) || starts_itself(subject)) continue;
+    for (const Expansion& expansion : command.input) {
+      if (!differs(expansion)) continue;
+      report.add(expansion.at,
+                 "$" + expansion.name + " is expanded when " + file.substr(0, 60) + " is written",
+                 "the shell replaces variables in a here-document whose end mark is not quoted, so "
+                 "every task that runs the file finds " +
+                     value_in_script(expansion.name),
+                 "quote the end mark: <<'EOF', or write \\$" + expansion.name);
     }
   }
   // In a batch script's own assignments, too. A script without directives may be what the tasks

@@ -35,10 +35,35 @@ void add_ranks(Report& report, std::size_t at, int ranks, int gpus, const char* 
   }
 }
 
+// An mpirun without a number of its own, or with that of the whole job: -np 8. Not where a variable
+// may hold one: mpirun $OPTIONS ./a.
+bool mpirun_as_asked(const LaunchCommand& launch, const JobRequest& job) {
+  const auto& words = launch.command->words;
+  for (std::size_t i = launch.first + 1; i + 1 < words.size(); ++i) {
+    const bool is_value = i > launch.first + 1 && words[i - 1].text.rfind('-', 0) == 0;
+    if (words[i].text.rfind('$', 0) == 0 && !is_value) return false;
+    if (words[i].text.rfind('-', 0) != 0 && !is_value) break;  // the program
+  }
+  for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (text == "-n" || text == "-np" || text == "--np" || text == "-c") {
+      const auto ranks = i + 1 < words.size() ? number_of(words[i + 1].text) : std::nullopt;
+      if (!ranks || ranks != job.tasks) return false;
+    }
+    // A number for each node, or several programs.
+    if (text == "-ppn" || text == "--ppn" || text == "-N" || text == ":" ||
+        text.rfind("--map-by", 0) == 0 || text.rfind("-npernode", 0) == 0 ||
+        text.rfind("--npernode", 0) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Does the number of ranks come from the directives, for a launcher that has no number of its own?
 bool launches_as_asked(const Subject& subject) {
   return std::any_of(
-      subject.launches.begin(), subject.launches.end(), [](const LaunchCommand& launch) {
+      subject.launches.begin(), subject.launches.end(), [&](const LaunchCommand& launch) {
         if (launch.launcher == Launcher::srun) {
           return launch.has_all_options &&
                  std::none_of(launch.options.begin(), launch.options.end(), [](const auto& option) {
@@ -47,13 +72,7 @@ bool launches_as_asked(const Subject& subject) {
                           option.first == "gres" || option.first == "ntasks-per-gpu";
                  });
         }
-        const auto& words = launch.command->words;
-        return std::none_of(words.begin(), words.end(), [](const Word& word) {
-          return word.text == "-n" || word.text == "-np" || word.text == "--np" ||
-                 word.text == "-ppn" || word.text == "--ppn" || word.text == "-c" ||
-                 word.text.rfind("--map-by", 0) == 0 || word.text.rfind("-npernode", 0) == 0 ||
-                 word.text.rfind("--npernode", 0) == 0 || word.text == "-N";
-        });
+        return mpirun_as_asked(launch, subject.job);
       });
 }
 
@@ -87,16 +106,19 @@ void check_ranks_and_gpus(const Subject& subject, Report& report) {
   // One rank that drives several GPUs is in order: torchrun, or DP in one process.
   if (job.tasks_per_node && job.gpus_per_node && *job.tasks_per_node > 1 &&
       *job.gpus_per_node > 0 && *job.tasks_per_node != *job.gpus_per_node) {
-    add_ranks(report, place_of(script, Scheduler::slurm, {"ntasks-per-node", "ntasks"}),
-              *job.tasks_per_node, *job.gpus_per_node, "on each node");
+    const std::size_t at = script.has_directives_of(Scheduler::slurm)
+                               ? place_of(script, Scheduler::slurm, {"ntasks-per-node", "ntasks"})
+                               : place_of(script, Scheduler::lsf, {"gpu"});
+    add_ranks(report, at, *job.tasks_per_node, *job.gpus_per_node, "on each node");
   }
   for (const PbsResource& resource : pbs_resources(script)) {
-    if (resource.name != "select") continue;
+    if (resource.name != "select" && resource.name != "nodes") continue;
+    const char* where = resource.name == "select" ? "in a chunk" : "on each node";
     for (const PbsChunk& chunk : parse_select(resource.value)) {
       const int ranks = chunk.mpiprocs.value_or(1);
       const int gpus = chunk.ngpus.value_or(0);
       if (ranks > 1 && gpus > 0 && ranks != gpus) {
-        add_ranks(report, resource.at, ranks, gpus, "in a chunk");
+        add_ranks(report, resource.at, ranks, gpus, where);
         break;
       }
     }

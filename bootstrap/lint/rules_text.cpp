@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <regex>
 
 #include "rules.hpp"
 
@@ -47,6 +46,29 @@ bool is_apostrophe(std::string_view text, std::size_t at) {
     return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
   };
   return text.substr(at, 3) == "\xE2\x80\x99" && at > 0 && is_letter(at - 1) && is_letter(at + 3);
+}
+
+// Is it in plain quotes, in a text that the scheduler only shows: #SBATCH --comment="a – b"?
+bool is_free_text(const Directive& directive, std::string_view text, std::size_t at) {
+  const Option* option = nullptr;
+  for (const Option& one : directive.options) {
+    if (one.value_at <= at) option = &one;
+  }
+  if (option == nullptr) return false;
+  const bool slurm = directive.scheduler == Scheduler::slurm;
+  const bool lsf = directive.scheduler == Scheduler::lsf;
+  const bool is_shown = slurm ? option->name == "comment" || option->name == "job-name"
+                              : option->name == (lsf ? "J" : "N") || (lsf && option->name == "Jd");
+  if (!is_shown) return false;
+  char quote = '\0';
+  for (std::size_t i = option->value_at; i < at; ++i) {
+    if (quote == '\0' && (text[i] == '"' || text[i] == '\'')) {
+      quote = text[i];
+    } else if (text[i] == quote) {
+      quote = '\0';
+    }
+  }
+  return quote != '\0';
 }
 
 }  // namespace
@@ -112,52 +134,17 @@ void check_typography(const Subject& subject, Report& report) {
     const auto line = static_cast<std::size_t>(script.line_of(at)) - 1;
     const bool is_code = script.is_shell && kind == Kind::code;
     if (!is_code && !(kind == Kind::comment && script.lines[line].is_directive)) continue;
+    const bool free_text = std::any_of(
+        script.directives.begin(), script.directives.end(), [&](const Directive& directive) {
+          return script.line_of(directive.at) == static_cast<int>(line) + 1 &&
+                 is_free_text(directive, script.text, at);
+        });
+    if (free_text) continue;
     report.add(at, std::string(found->name) + " stands where the plain character is needed",
                "it came with text copied from a document or a chat; to the shell and the scheduler "
                "it is a letter like any other",
                std::string("write ") + found->plain + " instead");
     at += found->bytes.size() - 1;
-  }
-}
-
-void check_placeholders(const Subject& subject, Report& report) {
-  const Script& script = subject.script;
-  // Words that nobody's account, project or address is made of.
-  static const std::regex word(
-      R"(\b(CHANGE_?ME|REPLACE_?ME|FILL_?ME_?IN|(YOUR|MY)_(ACCOUNT|PROJECT|EMAIL|ALLOCATION|USERNAME|PARTITION|QUEUE)|def-(x{2,}|some(user|prof)|username|yourname|CHANGEME)|your[-_.]?(account|email|project|allocation|username|name)\b|[\w.]+@example\.(com|org|edu))|\{\{[ ]*[\w.]+[ ]*\}\})",
-      std::regex::icase);
-  static const std::regex angle(R"(<[A-Za-z][\w .-]*>)");
-  static const std::regex mustache(R"(\{\{[{#/^&]?[ ]*[A-Za-z_][\w.]*[ ]*\}?\}\})");
-  const auto add = [&](std::size_t at, const std::string& what) {
-    report.add(at, "the placeholder " + what + " was not replaced",
-               "the scheduler or the program is given it as it stands",
-               "write your own value in its place");
-  };
-  for (const Directive& directive : script.directives) {
-    if (!directive.is_read) continue;
-    if (directive.words.empty()) continue;
-    // Without the comment at its end, and no longer than a backtracking matcher has stack for.
-    const std::size_t begin = directive.words[0].at;
-    const std::size_t line = static_cast<std::size_t>(script.line_of(directive.at)) - 1;
-    const std::size_t end = script.lines[line].at + script.lines[line].text.size();
-    std::string text(script.text.substr(begin, std::min<std::size_t>(end - begin, 300)));
-    text.resize(std::min(text.find(" #"), text.size()));
-    std::smatch match;
-    if (std::regex_search(text, match, word) || std::regex_search(text, match, angle))
-      add(begin + static_cast<std::size_t>(match.position()), match.str());
-  }
-  for (const Line& line : script.lines) {
-    for (std::size_t i = line.text.find("{{"); i != std::string_view::npos;
-         i = line.text.find("{{", i + 2)) {
-      const std::size_t at = line.at + i;
-      const Kind kind = script.kind_at(at);
-      if (!script.is_shell || (kind != Kind::code && kind != Kind::double_quoted)) continue;
-      if (i > 0 && line.text[i - 1] == '$') continue;
-      const std::string text(line.text.substr(i, 100));
-      std::smatch match;
-      if (std::regex_search(text, match, mustache, std::regex_constants::match_continuous))
-        add(at, match.str());
-    }
   }
 }
 

@@ -152,8 +152,10 @@ void check_select(const Subject& subject, Report& report) {
       std::any_of(resources.begin(), resources.end(),
                   [](const PbsResource& resource) { return resource.name == "select"; });
   if (!has_select) return;
-  static constexpr std::array<std::string_view, 6> kOfChunks = {"mpiprocs", "ncpus",      "ngpus",
-                                                                "nodes",    "ompthreads", "ppn"};
+  // Resources of hosts (flag h), by pbs_resources(7).
+  static constexpr std::array<std::string_view, 11> kOfChunks = {
+      "arch",  "host",       "mem", "mpiprocs", "ncpus", "ngpus",
+      "nodes", "ompthreads", "ppn", "vmem",     "vnode"};
   for (const PbsResource& resource : resources) {
     if (!is_one_of(resource.name, kOfChunks)) continue;
     report.add(resource.at, "-l " + resource.name + " stands beside -l select",

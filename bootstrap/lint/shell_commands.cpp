@@ -113,8 +113,10 @@ void ShellParser::read_redirection(Command& command, HereDocuments& documents, i
     return;
   }
   // The number before it is no argument: 2>file.
+  bool is_output = peek() == '>';
   if (!command.words.empty() && at_ > 0 && is_number(command.words.back()) &&
       command.words.back().at + command.words.back().text.size() == at_) {
+    is_output = is_output && command.words.back().text == "1";
     command.words.pop_back();
   }
   const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
@@ -133,6 +135,8 @@ void ShellParser::read_redirection(Command& command, HereDocuments& documents, i
     documents.push_back(document);
   } else if (here_string) {
     command.input.insert(command.input.end(), target.expansions.begin(), target.expansions.end());
+  } else if (is_output) {
+    command.output = target.text;
   }
 }
 

@@ -31,6 +31,7 @@ struct Command {
   std::vector<Word> assignments;
   std::vector<Word> words;
   std::vector<Expansion> input;  // of here-documents and here-strings
+  std::string output;            // the file that it writes to: > FILE, >> FILE
   bool in_function = false;
   bool in_condition = false;  // between if and fi or case and esac
 };

@@ -50,7 +50,18 @@ const std::vector<Broken>& broken() {
       {"placeholder", "#!/bin/bash\n#PBS -A {{account}}\n", 2, 9, kError},
       {"placeholder", "#!/bin/bash\n#BSUB -P YOUR_PROJECT\n", 2, 10, kError},
       {"placeholder", "#!/bin/bash\npython train.py --data {{ data }}\n", 2, 24, kError},
-      {"placeholder", "#!/bin/bash\ncd \"{{folder}}\"\n", 2, 5, kError},
+      {"placeholder", "#!/bin/bash\ncd {{folder}} || exit\n", 2, 4, kError},
+      {"placeholder", "#!/bin/bash\nDATA={{data}}\n", 2, 6, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=XXXXXX\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH -A ACCOUNT_NAME\n", 2, 12, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --partition=PARTITION\n", 2, 21, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --mail-user=name@university.edu\n", 2, 21, kError},
+      {"placeholder", "#!/bin/bash\n#PBS -A st-XXXX-1-gpu\n", 2, 9, kError},
+      {"placeholder", "#!/bin/bash\n#BSUB -q QUEUE_NAME\n", 2, 10, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --output=/path/to/logs/%j.out\n", 2, 18, kError},
+      {"placeholder", "#!/bin/bash\ncd /path/to/your/project\n", 2, 4, kError},
+      {"placeholder", "#!/bin/bash\npython a.py --data=\"/path/to/data\"\n", 2, 13, kError},
+      {"placeholder", "#!/bin/bash\nexport DATA=/path/to/data\n", 2, 8, kError},
 
       {"directive-after-command", kSlurm + "set -e\n#SBATCH --mem=4G\n", 5, 1, kError},
       {"directive-after-command", kPbs + "module load x\n\n  #PBS -q q\n", 5, 3, kError},
@@ -62,6 +73,10 @@ const std::vector<Broken>& broken() {
       {"directive-not-read", "#!/bin/bash\n#SBATH -N 2\n", 2, 1, kWarning},
       {"directive-not-read", "#!/bin/bash\n# PBS -N x\n", 2, 1, kWarning},
       {"directive-not-read", "#!/bin/bash\n# BSUB -n 4\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#$ -N x\n# $ -cwd\n", 3, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#sbatch --nodes=2\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#sbatch -N 2 -t 10 # comment\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#pbs -l select=1\n", 2, 1, kWarning},
 
       {"directive-form", "#!/bin/bash\n#SBATCH -nodes=2\n", 2, 9, kError},
       {"directive-form", "#!/bin/bash\n#SBATCH -N 2 -partition=gpu\n", 2, 14, kError},
@@ -90,6 +105,9 @@ const std::vector<Broken>& broken() {
       {"time-format", "#!/bin/bash\n#$ -l mem=4G,h_rt=2h\n", 2, 14, kError},
 
       {"directive-overridden", "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --nodes=2\n", 3, 9, kWarning},
+      {"directive-overridden", "#!/bin/bash\n#SBATCH --part=a\n#SBATCH -p b\n", 3, 9, kWarning},
+      {"directive-overridden",
+       "#!/bin/bash\n#SBATCH --tasks-per-node=4\n#SBATCH --ntasks-per-node=8\n", 3, 9, kWarning},
       {"directive-overridden",
        "#!/bin/bash\n#PBS -l walltime=1:00\n#PBS -l select=1,walltime=2:00\n", 3, 18, kWarning},
       {"directive-overridden", "#!/bin/bash\n#BSUB -q a\n#BSUB -q b\n", 3, 7, kWarning},
@@ -97,6 +115,8 @@ const std::vector<Broken>& broken() {
 
       {"select-mixed", "#!/bin/bash\n#PBS -l select=2:ncpus=4\n#PBS -l ncpus=4\n", 3, 9, kError},
       {"select-mixed", "#!/bin/bash\n#PBS -l nodes=2,select=2\n", 2, 9, kError},
+      {"select-mixed", "#!/bin/bash\n#PBS -l select=2:ncpus=4\n#PBS -l mem=10gb\n", 3, 9, kError},
+      {"select-mixed", "#!/bin/bash\n#PBS -l arch=linux,select=2\n", 2, 9, kError},
 
       {"tasks-nodes", kSlurm + "#SBATCH --ntasks=4\n", 4, 9, kWarning},
 
@@ -107,6 +127,21 @@ const std::vector<Broken>& broken() {
       {"ranks-gpus",
        kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4:ngpus=2:ompthreads=2\nmpiexec ./a\n", 3, 9,
        kWarning},
+      {"ranks-gpus",
+       "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --tasks-per-node=4\n#SBATCH --gpus-per-n=2\nsrun -K "
+       "./a\n",
+       3, 9, kWarning},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np 16 ./a\n", 3, 9,
+       kWarning},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun ./a\n", 3, 9, kWarning},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun -np 8 ./a\n", 3, 9, kWarning},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu num=2\nmpirun ./a\n", 4, 7,
+       kWarning},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8 -R span[ptile=4] -gpu \"num=2:mode=shared\"\nmpirun -np 8 ./a\n", 2,
+       29, kWarning},
 
       {"omp-threads", kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4\nmpiexec ./a\n", 3, 9, kWarning},
 
@@ -118,6 +153,13 @@ const std::vector<Broken>& broken() {
       {"early-rank", kSlurm + "out=$(srun -K ./a $SLURM_PROCID)\n", 4, 19, kError},
       {"early-rank", kSlurm + "srun -K bash <<EOF\n./a $SLURM_PROCID\nEOF\n", 5, 5, kError},
       {"early-rank", kSlurm + "export RANK=$SLURM_PROCID\nsrun -K ./a\n", 4, 13, kError},
+      {"early-rank", kSlurm + "cat > wrap.sh <<EOF\n./a $SLURM_PROCID\nEOF\nsrun -K bash wrap.sh\n",
+       5, 5, kError},
+      {"early-rank",
+       kSlurm + "cat <<EOF >./wrap.sh\n./a $SLURM_PROCID\nEOF\nsrun -K bash -c \"./wrap.sh 3\"\n",
+       5, 5, kError},
+      {"early-rank", kSlurm + "tee w.sh <<EOF\n./a $SLURM_PROCID\nEOF\nsrun -K ./w.sh\n", 5, 5,
+       kError},
       {"early-rank", kSlurm + "LOG=$((SLURM_NODEID * 4))\nsrun -K ./a\n", 4, 8, kWarning},
       {"early-rank", kSlurm + "CMD=\"torchrun --node_rank $SLURM_PROCID\"\nsrun -K $CMD\n", 4, 27,
        kError},
@@ -138,6 +180,9 @@ const std::vector<Broken>& broken() {
       {"master-port", "#!/bin/bash\nMASTER_PORT=\"29500\" ./a\n", 2, 1, kWarning},
       {"master-port", "#!/bin/bash\nexport MASTER_PORT=${MASTER_PORT:-29500}\n", 2, 8, kWarning},
       {"master-port", "#!/bin/bash\ntorchrun --master-port 29500 a.py\n", 2, 10, kWarning},
+      {"master-port", kSlurm + "srun -K bash -c 'MASTER_PORT=29500 ./a'\n", 4, 18, kWarning},
+      {"master-port", kSlurm + "srun -K bash -lc \"x=1; export MASTER_PORT=29500\"\n", 4, 31,
+       kWarning},
       {"master-port", "#!/bin/bash\ntorchrun --rdzv_endpoint=$HOST:29500 a.py\n", 2, 10, kWarning},
 
       {"master-address", kSlurm + "export MASTER_ADDR=localhost\n", 4, 8, kError},
@@ -147,6 +192,7 @@ const std::vector<Broken>& broken() {
       {"master-address", kPbs + "#PBS -l select=2\nMASTER_ADDR=localhost\n", 4, 1, kError},
 
       {"cd-unquoted", kPbs + "cd $PBS_O_WORKDIR\n", 3, 4, kWarning},
+      {"cd-unquoted", kSlurm + "pushd $SLURM_TMPDIR\n", 4, 7, kWarning},
       {"cd-unquoted", kSlurm + "cd ${SLURM_SUBMIT_DIR}/run || exit\n", 4, 4, kWarning},
   };
   return table;
@@ -191,6 +237,20 @@ const std::vector<NearMiss>& near_misses() {
 
       {"typography", "#!/bin/bash\necho it’s done\n"},
 
+      {"typography", "#!/bin/bash\n#SBATCH --comment=\"it’s a run – second\" -J 'a “b”'\n"},
+      {"typography", "#!/bin/bash\n#BSUB -Jd \"a run – the “second”\"\n"},
+
+      {"placeholder", "#!/bin/bash\nsed \"s/{{NAME}}/$USER/\" template > out\n"},
+      {"placeholder", "#!/bin/bash\nsed -e s/{{NAME}}/$USER/ template > out\n"},
+      {"placeholder", "#!/bin/bash\ndocker run img sh -c \"echo {{x}}\"\n"},
+      {"placeholder", "#!/bin/bash\ngrep -q \"{{name}}\" template\n"},
+      {"placeholder",
+       "#!/bin/bash\nd=$(mktemp -d /tmp/x.XXXXXX)\necho \"PARTITION ACCOUNT_NAME\"\n"},
+      {"placeholder", "#!/bin/bash\n#SBATCH --job-name=XXXX --mail-user=me@uni.edu -p gpu_xxl\n"},
+      {"placeholder",
+       "#!/bin/bash\necho usage: $0 /path/to/data\n[ \"$1\" != /path/to/data ] || exit\n"},
+      {"placeholder",
+       "#!/bin/bash\ncd \"$HOME/path/to/x\" || exit\n: \"${D:?like D=/path/to/data}\"\n"},
       {"placeholder", "#!/bin/bash\n##SBATCH --account=<account>\n# sbatch -A <account> job.sh\n"},
       {"placeholder", "#!/bin/bash\nsort <in >out\ndiff <(a) <(b)\n"},
       {"placeholder", "#!/bin/bash\ndocker ps --format '{{.Names}}' --f \"{{.ID}}\"\n"},
@@ -212,6 +272,12 @@ const std::vector<NearMiss>& near_misses() {
       {"directive-not-read", "#!/bin/bash\n# sbatch --nodes=2 job.sh\n#sbatch -N 2 job.sh\n"},
       {"directive-not-read", "#!/bin/bash\n# BATCH SIZE - 4\n# WATCH -n 1\n#W -n\n"},
 
+      {"directive-not-read",
+       "#!/bin/bash\n# $ ls -l\n# $ - a price\n# 5 $ -cwd\n#bsub -n 4 job.sh\n"},
+      {"directive-not-read",
+       "#!/bin/bash\n#sbatch --test-only job.sh\n#sbatch is read\n# pbs -N x\n"},
+
+      {"directive-form", "#!/bin/bash\n#SBATCH --part gpu --tasks-per-node 2 --excl --tim 10\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH -N2 -n4 -pgpu -t 10 -J nodes\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH --nodes 2 --ntasks-per-node 1 # comment\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -N 2\n"},
@@ -254,6 +320,19 @@ const std::vector<NearMiss>& near_misses() {
        "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\nsrun -K torchrun "
        "--nproc_per_node=4 a.py\n"},
       {"ranks-gpus", kPbs + "#PBS -l select=2:ncpus=8:ngpus=4\nmpiexec ./a\n"},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np 4 ./a\n"},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np $N ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=4\nmpirun ./a\n"},
+      {"ranks-gpus",
+       kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun --version\nmpirun -np $((N * 2)) ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun \"${options[@]}\" ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun -np 4 --map-by ppr:2:node ./a\n"},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu num=4\nmpirun ./a\n"},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu num=1/task\nmpirun ./a\n"},
 
       {"omp-threads", kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4:ompthreads=2\nmpiexec ./a\n"},
       {"omp-threads",
@@ -270,6 +349,12 @@ const std::vector<NearMiss>& near_misses() {
        kSlurm + "work() { RANK=$SLURM_PROCID ./a; }\nexport -f work\nsrun -K bash -c work\n"},
       {"early-rank",
        kSlurm + "CMD=\"torchrun --node_rank \\$SLURM_PROCID\"\nsrun -K bash -c \"$CMD\"\n"},
+      {"early-rank",
+       kSlurm + "cat > wrap.sh <<'EOF'\n./a $SLURM_PROCID\nEOF\nsrun -K bash wrap.sh\n"},
+      {"early-rank",
+       kSlurm + "cat > wrap.sh <<EOF\n./a \\$SLURM_PROCID\nEOF\nsrun -K bash wrap.sh\n"},
+      {"early-rank", kSlurm + "cat > log <<EOF\nbegin $SLURM_PROCID\nEOF\nsrun -K ./a\n"},
+      {"early-rank", kSlurm + "cat > w.sh <<EOF\n$SLURM_PROCID\nEOF\nsrun -n 1 bash w.sh\n"},
       {"early-rank", kSlurm + "echo rank $SLURM_PROCID # srun $SLURM_PROCID\nsrun -K ./a\n"},
       {"early-rank",
        kSlurm + "if [ -n \"$1\" ]; then R=$SLURM_PROCID; ./a $R; exit; fi\nsrun -K $0 x\n"},
@@ -297,6 +382,9 @@ const std::vector<NearMiss>& near_misses() {
       {"master-port", "#!/bin/bash\n#SBATCH --exclusive\nexport MASTER_PORT=29500\n"},
       {"master-port",
        "#!/bin/bash\ntorchrun --master_port=$PORT --rdzv_endpoint=localhost:0 a.py\n"},
+      {"master-port",
+       kSlurm + "srun -K bash -c 'MASTER_PORT=$((9000 + SLURM_JOB_ID % 999)) ./a'\n"},
+      {"master-port", kSlurm + "echo \"srun bash -c 'MASTER_PORT=29500 ./a'\"\n"},
       {"master-port", "#!/bin/bash\necho '\nexport MASTER_PORT=29500\n'\n"},
 
       {"master-address", "#!/bin/bash\n#SBATCH -N 1\nexport MASTER_ADDR=localhost\n"},
@@ -308,6 +396,7 @@ const std::vector<NearMiss>& near_misses() {
       {"master-address", kSlurm + "case $N in 1) MASTER_ADDR=localhost ;; esac\n"},
 
       {"cd-unquoted", kPbs + "cd \"$PBS_O_WORKDIR\"\ncd \"${TMPDIR:?}\"/x\n"},
+      {"cd-unquoted", kSlurm + "pushd \"$SLURM_TMPDIR\" || exit\npopd || exit\n"},
       {"cd-unquoted", kPbs + "echo cd $PBS_O_WORKDIR\ncd data/run1\n"},
       {"cd-unquoted", "#!/bin/zsh\n#PBS -N x\ncd $PBS_O_WORKDIR\n"},
   };

@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+
+#include "rules.hpp"
+#include "words.hpp"
+
+// Values of a copied script that nobody filled in.
+namespace hpcboot::lint {
+namespace {
+
+constexpr std::size_t kLongest = 300;  // a backtracking matcher has no stack for more
+
+void add(Report& report, std::size_t at, const std::string& what) {
+  report.add(at, "the placeholder " + what + " was not replaced",
+             "the scheduler or the program is given it as it stands",
+             "write your own value in its place");
+}
+
+// Options that say who pays, where it runs and who gets the mail.
+bool says_whose(Scheduler scheduler, const std::string& option) {
+  static constexpr std::array<std::string_view, 4> kSlurm = {"account", "mail-user", "partition",
+                                                             "qos"};
+  static constexpr std::array<std::string_view, 4> kQsub = {"A", "M", "P", "q"};
+  static constexpr std::array<std::string_view, 4> kLsf = {"G", "P", "q", "u"};
+  if (scheduler == Scheduler::slurm) return is_one_of(option, kSlurm);
+  return scheduler == Scheduler::lsf ? is_one_of(option, kLsf) : is_one_of(option, kQsub);
+}
+
+// In the text of a directive: words that nobody's account, project or address is made of.
+bool has_placeholder(const std::string& text, std::smatch& match) {
+  static const std::regex word(
+      R"(\b(CHANGE_?ME|REPLACE_?ME|FILL_?ME_?IN|(YOUR|MY)_(ACCOUNT|PROJECT|EMAIL|ALLOCATION|USERNAME|PARTITION|QUEUE)|def-(x{2,}|some(user|prof)|username|yourname|CHANGEME)|your[-_.]?(account|email|project|allocation|username|name)\b|[\w.]+@example\.(com|org|edu))|\{\{[ ]*[\w.]+[ ]*\}\})",
+      std::regex::icase);
+  static const std::regex angle(R"(<[A-Za-z][\w .-]*>)");
+  return std::regex_search(text, match, word) || std::regex_search(text, match, angle);
+}
+
+// The value of one of those options as manuals write it: ACCOUNT_NAME, st-XXXX-1,
+// name@university.edu.
+bool is_from_a_manual(const std::string& value) {
+  static const std::regex name(
+      R"((ACCOUNT|ALLOCATION|EMAIL|GROUP|PARTITION|PROJECT|QUEUE|USER|USERNAME)([_-]?(NAME|ID))?)");
+  static const std::regex crosses(R"((^|[^A-Za-z0-9])(X{3,}|x{3,})($|[^A-Za-z0-9]))");
+  static const std::regex address(
+      R"(.*@(university|institution|domain|my[-_.]?domain|your[-_.]?\w+)\.\w+)", std::regex::icase);
+  return std::regex_match(value, name) || std::regex_search(value, crosses) ||
+         std::regex_match(value, address);
+}
+
+// /path/to/your/project, --data=/path/to/data: the word itself, not one that only speaks of it.
+bool is_path_to(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  const std::size_t begin =
+      equals != std::string::npos && word.find_first_of("/$") > equals ? equals + 1 : 0;
+  return word.compare(begin, 9, "/path/to/") == 0;
+}
+
+void check_directives(const Script& script, Report& report) {
+  for (const Directive& directive : script.directives) {
+    if (!directive.is_read || directive.words.empty()) continue;
+    // Without the comment at its end.
+    const std::size_t begin = directive.words[0].at;
+    const std::size_t line = static_cast<std::size_t>(script.line_of(directive.at)) - 1;
+    const std::size_t end = script.lines[line].at + script.lines[line].text.size();
+    std::string text(script.text.substr(begin, std::min(end - begin, kLongest)));
+    text.resize(std::min(text.find(" #"), text.size()));
+    std::smatch match;
+    if (has_placeholder(text, match)) {
+      add(report, begin + static_cast<std::size_t>(match.position()), match.str());
+      continue;
+    }
+    for (const Option& option : directive.options) {
+      const std::string value = option.value.substr(0, kLongest);
+      if (is_path_to(value) ||
+          (says_whose(directive.scheduler, option.name) && is_from_a_manual(value))) {
+        add(report, option.value_at, value.substr(0, 60));
+      }
+    }
+  }
+}
+
+// {{key}} of a template engine, where it is a word or the value of an assignment or option. Within
+// quotes and words it is another program's: sed "s/{{NAME}}/x/".
+void check_mustaches(const Script& script, Report& report) {
+  static const std::regex mustache(R"(\{\{[{#/^&]?[ ]*[A-Za-z_][\w.]*[ ]*\}?\}\})");
+  const auto ends_word = [](char c) {
+    return std::string_view(" \t\r;&|)").find(c) != std::string_view::npos;
+  };
+  for (const Line& line : script.lines) {
+    for (std::size_t i = line.text.find("{{"); i != std::string_view::npos;
+         i = line.text.find("{{", i + 2)) {
+      if (script.kind_at(line.at + i) != Kind::code) continue;
+      if (i > 0 && std::string_view(" \t=(").find(line.text[i - 1]) == std::string_view::npos)
+        continue;
+      const std::string text(line.text.substr(i, 100));
+      std::smatch match;
+      if (!std::regex_search(text, match, mustache, std::regex_constants::match_continuous))
+        continue;
+      const auto length = static_cast<std::size_t>(match.length());
+      if (length == text.size() || ends_word(text[length])) add(report, line.at + i, match.str());
+    }
+  }
+}
+
+void check_paths(const Script& script, Report& report) {
+  // They print it, compare with it or look for it.
+  static constexpr std::array<std::string_view, 8> kSpeakers = {"echo", "printf", "[",   "[[",
+                                                                "test", "grep",   "sed", "die"};
+  for (const Command& command : script.shell.commands) {
+    for (const Word& word : command.assignments) {
+      if (is_path_to(word.text)) add(report, word.at, word.text.substr(0, 60));
+    }
+    if (!command.words.empty() && is_one_of(command.words[0].text, kSpeakers)) continue;
+    for (const Word& word : command.words) {
+      if (is_path_to(word.text)) add(report, word.at, word.text.substr(0, 60));
+    }
+  }
+}
+
+}  // namespace
+
+void check_placeholders(const Subject& subject, Report& report) {
+  check_directives(subject.script, report);
+  if (!subject.script.is_shell) return;
+  check_mustaches(subject.script, report);
+  check_paths(subject.script, report);
+}
+
+}  // namespace hpcboot::lint
