@@ -66,15 +66,23 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
   return values[name].as<int>();
 }
 
-void print_list(const SiteLibrary& library) {
+// The exit code: a profile that cannot be read is told, and the others are listed all the same.
+int print_list(const SiteLibrary& library) {
+  int code = 0;
   std::cout << fmt::format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
   for (const std::string& name : library.names()) {
-    const SiteProfile site = library.read(name);
-    std::string jobs;
-    for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ",") + job.name;
-    std::cout << fmt::format("{:<16}{:<12}{:<74}{}\n", name, site.text("scheduler"), jobs,
-                             site.text("description"));
+    try {
+      const SiteProfile site = library.read(name);
+      std::string jobs;
+      for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ",") + job.name;
+      std::cout << fmt::format("{:<16}{:<12}{:<74}{}\n", name, site.text("scheduler"), jobs,
+                               site.text("description"));
+    } catch (const Error& error) {
+      std::cerr << format_error("hpcboot", error);
+      code = error.exit_code();
+    }
   }
+  return code;
 }
 
 SiteProfile site_as_asked(const po::variables_map& values, const SiteLibrary& library) {
@@ -185,10 +193,7 @@ int script(const Arguments& arguments) {
   const auto values = parse(arguments, kSynopsis, script_options());
   if (!values) return 0;
   const SiteLibrary library(fs::read_symlink("/proc/self/exe"), Env::from_process());
-  if (values->count("list") != 0) {
-    print_list(library);
-    return 0;
-  }
+  if (values->count("list") != 0) return print_list(library);
   const SiteProfile site = site_as_asked(*values, library);
   const std::string named = text_of(*values, "output");
   const std::string output = named == "-" ? "" : named;

@@ -221,6 +221,18 @@ await_trainer() {
   HOME=$BATS_TEST_TMPDIR run ! env -u XDG_CONFIG_HOME "$HPCBOOT" script --site mine --job ddp
 }
 
+@test "--list names a broken profile of one's own, and lists all others" {
+  mkdir -p "$BATS_TEST_TMPDIR/config/hpcboot/sites"
+  echo 'description = 3' >"$BATS_TEST_TMPDIR/config/hpcboot/sites/broken.toml"
+  cp "$ROOT/jobscripts/sites/generic_slurm.toml" "$BATS_TEST_TMPDIR/config/hpcboot/sites/zebra.toml"
+  XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config run -28 --separate-stderr script --list
+  for site in cc vector zebra; do grep -q "^$site " <<<"$output"; done
+  run ! grep broken <<<"$output"
+  # shellcheck disable=SC2154 # of run
+  [[ $stderr == *"broken.toml:1: description"* ]]
+  [ "$(grep -c '^hpcboot: error' <<<"$stderr")" -eq 1 ]
+}
+
 @test "an installation has templates and sites" {
   build=$(dirname "$(dirname "$HPCBOOT")")
   [ -e "$build/cmake_install.cmake" ] || skip "$build is no build folder"
