@@ -78,6 +78,58 @@ TEST(SafetensorsData, ATensorOfAnotherKindIsAnErrorThatNamesIt) {
       "without 'test/images'; it has train/");
 }
 
+TEST(SafetensorsData, IntegersOfAnySizeAreLabels) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.safetensors";
+  const std::pair<DType, std::size_t> types[] = {{DType::u8, 1},  {DType::i8, 1},  {DType::i16, 2},
+                                                 {DType::u16, 2}, {DType::i32, 4}, {DType::u32, 4},
+                                                 {DType::i64, 8}, {DType::u64, 8}};
+  const std::vector<std::uint8_t> images(4 * 9);
+  for (const auto& [type, size] : types) {
+    SCOPED_TRACE(type_name_of(type));
+    std::vector<std::uint8_t> labels(4 * size);
+    for (std::size_t i = 0; i < 4; ++i) labels[i * size] = static_cast<std::uint8_t>(9 - i);
+    const auto write_them = [&, type = type] {
+      record::write_safetensors(
+          path, {{"train/images", DType::u8, {4, 3, 3}, images.data(), images.size()},
+                 {"train/labels", type, {4}, labels.data(), labels.size()}});
+    };
+    write_them();
+    const auto set = open_split(open_safetensors(path), Split::train, 0);
+    EXPECT_EQ(test::read_all(*set).labels, (std::vector<std::uint8_t>{9, 8, 7, 6}));
+    labels.back() = 0xff;  // of the largest that is unsigned, no int64
+    write_them();
+    expect_error(
+        ErrorCode::malformed_data, [&] { open_split(open_safetensors(path), Split::train, 0); },
+        "'train/labels': label ", " at 3", "0 to 9");
+  }
+}
+
+TEST(SafetensorsData, ATensorOfATypeThatIsNotReadMattersOnlyWhereItIsNeeded) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.safetensors";
+  write(path, tensor(DType::u8, {4, 3, 3}), tensor(DType::i64, {4}));
+  const auto rename = [&](const char* from, const std::string& to) {
+    std::string bytes = test::read_text(path);
+    const std::size_t at = bytes.find(from);
+    ASSERT_NE(at, std::string::npos);
+    test::write_text(path, bytes.replace(at, to.size(), to));
+  };
+  rename("I64\"", "X64\"");
+  const auto file = open_safetensors(path);
+  ASSERT_EQ(file->arrays().size(), 2U);
+  EXPECT_FALSE(file->arrays()[0].readable);
+  EXPECT_EQ(file->arrays()[0].type_name, "X64");
+  expect_error(
+      ErrorCode::malformed_data, [&] { open_split(file, Split::train, 0); },
+      "'train/labels': elements of type X64", "integers");
+  record::write_safetensors(path, {{"extra", DType::i64, {0}, nullptr, 0},
+                                   {"train/images", DType::u8, {1, 1, 1}, "\1", 1},
+                                   {"train/labels", DType::u8, {1}, "\2", 1}});
+  rename("I64\"", "F8_\"");
+  EXPECT_EQ(open_split(open_safetensors(path), Split::train, 0)->count(), 1);
+}
+
 TEST(SafetensorsData, EveryTruncationIsAnErrorThatNamesTheFile) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.safetensors";

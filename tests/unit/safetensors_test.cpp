@@ -74,8 +74,9 @@ TEST(Safetensors, EveryDtypeEmptyTensorsAndNoTensorsAtAll) {
   write_safetensors(path, {});
   EXPECT_TRUE(SafetensorsFile(path).tensors().empty());
 
-  const std::vector<DType> all = {DType::boolean, DType::u8,  DType::i8,  DType::i16, DType::f16,
-                                  DType::bf16,    DType::i32, DType::f32, DType::f64, DType::i64};
+  const std::vector<DType> all = {DType::boolean, DType::u8,   DType::i8,  DType::i16, DType::u16,
+                                  DType::f16,     DType::bf16, DType::i32, DType::u32, DType::f32,
+                                  DType::f64,     DType::i64,  DType::u64};
   const std::vector<char> data(16, 'x');
   std::vector<TensorView> tensors;
   for (const DType dtype : all) {
@@ -84,7 +85,7 @@ TEST(Safetensors, EveryDtypeEmptyTensorsAndNoTensorsAtAll) {
     tensors.push_back({name + ".empty", dtype, {3, 0}, nullptr, 0});
   }
   write_safetensors(path, tensors);
-  SafetensorsFile file(path);
+  SafetensorsFile file(path, DTypesTaken::any);
   EXPECT_EQ(file.tensors().size(), tensors.size());
   for (const TensorInfo& tensor : file.tensors()) {
     EXPECT_EQ(tensor.name.substr(0, tensor.name.find('.')), name_of(tensor.dtype));
@@ -147,6 +148,7 @@ TEST(Safetensors, DamagedFilesAreRefused) {
                8),
        "occurs twice"},
       {file_of(R"({"w":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8), "dtype 'F31'"},
+      {file_of(R"({"w":{"dtype":"U16","shape":[2],"data_offsets":[0,4]}})", 4), "dtype 'U16'"},
       {file_of(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8), "wrong shape"},
       {file_of(R"({"w":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8), "wrong shape"},
       {file_of(R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0),
@@ -163,6 +165,23 @@ TEST(Safetensors, DamagedFilesAreRefused) {
     EXPECT_THAT(error->found(), HasSubstr(path.string()));
     EXPECT_THAT(error->found(), HasSubstr(found));
   }
+}
+
+TEST(Safetensors, ATypeThatIsNotKnownIsListedWhereAnyIsTaken) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "model.safetensors";
+  write_text(path, file_of(R"({"a":{"dtype":"F8_E4M3","shape":[3],"data_offsets":[0,3]},)"
+                           R"("b":{"dtype":"U16","shape":[2],"data_offsets":[3,7]}})",
+                           7));
+  const SafetensorsFile file(path, DTypesTaken::any);
+  ASSERT_EQ(file.tensors().size(), 2U);
+  EXPECT_EQ(file.tensors()[0].other_dtype, "F8_E4M3");
+  EXPECT_EQ(file.tensors()[0].shape, std::vector<std::int64_t>{3});
+  EXPECT_EQ(file.tensors()[1].other_dtype, "");
+  EXPECT_EQ(file.tensors()[1].dtype, DType::u16);
+  // Its size is not known, but that of the data is.
+  write_text(path, file_of(R"({"a":{"dtype":"F8_E4M3","shape":[3],"data_offsets":[0,3]}})", 4));
+  EXPECT_TRUE(error_of([&] { SafetensorsFile(path, DTypesTaken::any); }));
 }
 
 TEST(Safetensors, EveryTruncationIsRefused) {

@@ -55,6 +55,7 @@ ImageShape check_images(const ArrayFile& file, const ArrayInfo& images) {
   return image;
 }
 
+/// One of 64 bits that int64 lacks comes out negative, which no label may be either.
 std::int64_t integer_at(const std::uint8_t* bytes, DType type) {
   const auto as = [bytes](auto value) {
     std::memcpy(&value, bytes, sizeof value);
@@ -64,11 +65,14 @@ std::int64_t integer_at(const std::uint8_t* bytes, DType type) {
   if (type == DType::i8) return as(std::int8_t{});
   if (type == DType::i16) return as(std::int16_t{});
   if (type == DType::i32) return as(std::int32_t{});
+  if (type == DType::u16) return as(std::uint16_t{});
+  if (type == DType::u32) return as(std::uint32_t{});
   return as(std::int64_t{});
 }
 
 bool is_integer(const ArrayInfo& array) {
-  constexpr DType kIntegers[] = {DType::u8, DType::i8, DType::i16, DType::i32, DType::i64};
+  constexpr DType kIntegers[] = {DType::u8,  DType::i8,  DType::i16, DType::u16,
+                                 DType::i32, DType::u32, DType::i64, DType::u64};
   return array.readable &&
          std::find(std::begin(kIntegers), std::end(kIntegers), array.type) != std::end(kIntegers);
 }
@@ -191,18 +195,24 @@ std::string type_name_of(DType type) {
       return "int8";
     case DType::i16:
       return "int16";
+    case DType::u16:
+      return "uint16";
     case DType::f16:
       return "float16";
     case DType::bf16:
       return "bfloat16";
     case DType::i32:
       return "int32";
+    case DType::u32:
+      return "uint32";
     case DType::f32:
       return "float32";
     case DType::f64:
       return "float64";
     case DType::i64:
       return "int64";
+    case DType::u64:
+      return "uint64";
   }
   return "unknown";
 }

@@ -23,12 +23,13 @@ class SafetensorsArrays : public ArrayFile {
  public:
   explicit SafetensorsArrays(const std::filesystem::path& path)
       : ArrayFile(path, "safetensors"),
-        file_(as_data([&] { return record::SafetensorsFile(path); })) {
+        file_(as_data([&] { return record::SafetensorsFile(path, record::DTypesTaken::any); })) {
     for (const record::TensorInfo& tensor : file_.tensors()) {
       ArrayInfo array;
       array.name = tensor.name;
       array.type = tensor.dtype;
-      array.type_name = type_name_of(tensor.dtype);
+      array.readable = tensor.other_dtype.empty();
+      array.type_name = array.readable ? type_name_of(tensor.dtype) : tensor.other_dtype;
       array.shape = tensor.shape;
       arrays_.push_back(std::move(array));
     }

@@ -27,11 +27,12 @@ struct DTypeEntry {
   std::string_view name;
   std::size_t size;
 };
-constexpr DTypeEntry kDTypes[] = {{DType::boolean, "BOOL", 1}, {DType::u8, "U8", 1},
-                                  {DType::i8, "I8", 1},        {DType::i16, "I16", 2},
-                                  {DType::f16, "F16", 2},      {DType::bf16, "BF16", 2},
-                                  {DType::i32, "I32", 4},      {DType::f32, "F32", 4},
-                                  {DType::f64, "F64", 8},      {DType::i64, "I64", 8}};
+constexpr DTypeEntry kDTypes[] = {
+    {DType::boolean, "BOOL", 1}, {DType::u8, "U8", 1},   {DType::i8, "I8", 1},
+    {DType::i16, "I16", 2},      {DType::u16, "U16", 2}, {DType::f16, "F16", 2},
+    {DType::bf16, "BF16", 2},    {DType::i32, "I32", 4}, {DType::u32, "U32", 4},
+    {DType::f32, "F32", 4},      {DType::f64, "F64", 8}, {DType::i64, "I64", 8},
+    {DType::u64, "U64", 8}};
 
 constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::uint64_t kLengthBytes = 8;
@@ -40,6 +41,10 @@ constexpr std::uint64_t kLongestHeader = 100'000'000;
 
 const DTypeEntry& entry_of(DType dtype) {
   return kDTypes[static_cast<std::size_t>(dtype)];
+}
+
+bool is_of_models(DType dtype) {
+  return dtype != DType::u16 && dtype != DType::u32 && dtype != DType::u64;
 }
 
 /// Bytes of a tensor; nothing where a dimension is negative or the product exceeds 64 bits.
@@ -85,8 +90,8 @@ Json parse_header(const std::filesystem::path& path, const std::string& text) {
   }
 }
 
-TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
-                     const Json& entry) {
+TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name, const Json& entry,
+                     DTypesTaken taken) {
   const auto fail = [&](std::string_view what, std::string expected) {
     return malformed(path, fmt::format("tensor '{}' has {}", name, what), std::move(expected));
   };
@@ -96,10 +101,12 @@ TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
     const auto type = entry.at("dtype").get<std::string>();
     const auto known = std::find_if(std::begin(kDTypes), std::end(kDTypes),
                                     [&](const DTypeEntry& one) { return one.name == type; });
-    if (known == std::end(kDTypes)) {
+    const bool is_known = known != std::end(kDTypes);
+    if (taken == DTypesTaken::models && !(is_known && is_of_models(known->dtype))) {
       throw fail(fmt::format("dtype '{}'", type), "a dtype such as F32 or I64");
     }
-    tensor.dtype = known->dtype;
+    if (is_known) tensor.dtype = known->dtype;
+    if (!is_known) tensor.other_dtype = type;
     for (const Json& dimension : entry.at("shape")) {
       if (!dimension.is_number_unsigned()) throw fail("a wrong shape", "numbers from 0");
       tensor.shape.push_back(dimension.get<std::int64_t>());
@@ -115,7 +122,8 @@ TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
     throw fail("an incomplete entry", "dtype, shape and data_offsets");
   }
   const std::optional<std::uint64_t> bytes = byte_count(tensor.dtype, tensor.shape);
-  if (!bytes || tensor.end < tensor.begin || tensor.end - tensor.begin != *bytes) {
+  const bool has_size = tensor.other_dtype.empty();
+  if (tensor.end < tensor.begin || (has_size && tensor.end - tensor.begin != bytes)) {
     throw fail(fmt::format("data_offsets {} to {}", tensor.begin, tensor.end),
                "the length that its shape and dtype give");
   }
@@ -174,7 +182,7 @@ InputFile::~InputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-SafetensorsFile::SafetensorsFile(std::filesystem::path path)
+SafetensorsFile::SafetensorsFile(std::filesystem::path path, DTypesTaken taken)
     : path_(std::move(path)), file_(path_) {
   std::error_code error;
   const std::uint64_t file_size = std::filesystem::file_size(path_, error);
@@ -201,7 +209,7 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path path)
   const Json header = parse_header(path_, text);
   for (const auto& [name, entry] : header.items()) {
     if (name != kMetadataKey) {
-      tensors_.push_back(tensor_of(path_, name, entry));
+      tensors_.push_back(tensor_of(path_, name, entry, taken));
       continue;
     }
     try {

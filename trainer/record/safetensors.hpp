@@ -13,7 +13,7 @@ namespace hpcboot::record {
 
 /// Element types of the safetensors format, smallest alignment first as its reference
 /// implementation has them (huggingface/safetensors, tensor.rs).
-enum class DType { boolean, u8, i8, i16, f16, bf16, i32, f32, f64, i64 };
+enum class DType { boolean, u8, i8, i16, u16, f16, bf16, i32, u32, f32, f64, i64, u64 };
 
 std::string_view name_of(DType dtype) noexcept;  ///< "F32", "BOOL"
 std::size_t size_of(DType dtype) noexcept;       ///< bytes of one element
@@ -35,10 +35,17 @@ struct TensorView {
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
+/// Which element types a file may have.
+enum class DTypesTaken {
+  models,  ///< those that LibTorch 1.13 has, of which models and checkpoints are made
+  any      ///< others too, which DType may lack: such a tensor is listed, and may be read as bytes
+};
+
 /// A tensor within a file.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
+  std::string other_dtype;  ///< the file's name of one that DType lacks, such as "F8_E4M3"
   std::vector<std::int64_t> shape;
   std::uint64_t begin = 0;  ///< within the data, which follow the header
   std::uint64_t end = 0;
@@ -59,11 +66,12 @@ class InputFile {
 };
 
 /// A file, checked in full when it is opened: every byte of the data belongs to exactly one tensor
-/// and every length fits its shape, so that a file cut short or enlarged is never read.
+/// and every length fits its shape (but for types that DType lacks, whose size is not known), so
+/// that a file cut short or enlarged is never read.
 class SafetensorsFile {
  public:
   /// @throws Error{unreadable_file, malformed_file}
-  explicit SafetensorsFile(std::filesystem::path path);
+  explicit SafetensorsFile(std::filesystem::path path, DTypesTaken taken = DTypesTaken::models);
 
   /// In the order of their data.
   const std::vector<TensorInfo>& tensors() const noexcept { return tensors_; }
