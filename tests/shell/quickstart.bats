@@ -144,8 +144,14 @@ EOS
 @test "usage" {
   run bash setup/quickstart.sh --help
   [ "$status" -eq 0 ]
+  for words in apt-get build/bin data/mnist runs/ minutes "exit code" --no-install; do
+    [[ $output == *"$words"* ]] || { echo "nothing of $words"; return 1; }
+  done
   run bash setup/test.sh --help
   [ "$status" -eq 0 ]
+  for words in apt-get build/ ctest "-L unit" skipped "exit code" --no-install; do
+    [[ $output == *"$words"* ]] || { echo "nothing of $words"; return 1; }
+  done
   run bash setup/quickstart.sh --nonsense
   [ "$status" -eq 2 ]
   [ ! -s "$calls" ]
