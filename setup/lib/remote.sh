@@ -20,7 +20,7 @@ need_command() {
       "apt-get install openssh-client, or ask your administrator"
 }
 
-# Of the options --timeout, --jump and --identity.
+# Of the options --hosts, --timeout, --jump and --identity.
 check_connection_options() {
   [[ $timeout =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--timeout takes seconds, not '$timeout'"
   [[ $jump =~ ^([A-Za-z_][A-Za-z0-9._-]*@)?[A-Za-z0-9_][A-Za-z0-9._-]*$ || -z $jump ]] ||
@@ -32,7 +32,7 @@ check_connection_options() {
       fail "$identity can be read by others (mode $(mode_of "$identity")), so ssh will not use it" \
         "mode 600 or 400" "chmod 600 $identity"
   fi
-  need_command ssh
+  if [ -n "$hosts_file" ]; then need_command ssh; fi # this machine alone is asked without
   need_command timeout
 }
 
@@ -65,9 +65,12 @@ put_nonce() {
 
 # Sets $home and $ssh_options.
 prepare_ssh() {
-  local key
-  home=${home_option:-$HOME}
-  home=$(cd "$home" 2>/dev/null && pwd) || usage_error "there is no home folder '${home_option:-$HOME}'"
+  local key given=${home_option:-${HOME:-$(home_of_ssh)}} # cron and some containers set no HOME
+  if [ -z "$given" ]; then
+    fail "HOME is not set, and the user data base has no home folder of user $(id -u)" "a home folder with .ssh in it" \
+      "--home DIR, or export HOME"
+  fi
+  home=$(cd "$given" 2>/dev/null && pwd) || usage_error "there is no home folder '$given'"
   ssh_options=(-o BatchMode=yes -o "ConnectTimeout=$timeout" -o StrictHostKeyChecking=yes
     -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes)
   if [ "$home" != "$(home_of_ssh)" ]; then

@@ -33,6 +33,8 @@ make_safe() {
 make_ssh_folder() {
   if [ -d "$home/.ssh" ]; then
     right_mode "$home/.ssh" 700
+  elif [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; then
+    fail "$home/.ssh is there and is no folder" "a folder, or nothing" "move it away: mv $home/.ssh $home/ssh.old"
   elif will "make $home/.ssh"; then
     mkdir -m 700 "$home/.ssh"
   fi
@@ -140,6 +142,10 @@ append_line() {
 report_files() {
   local key keys line words mode file state all_right=true
   mapfile -t keys < <(key_files)
+  if [ ! -d "$home/.ssh" ] && { [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; }; then
+    echo "wrong  $home/.ssh is no folder: move it away, then ssh-setup generate"
+    return 1
+  fi
   if [ ! -d "$home/.ssh" ]; then
     echo "no folder $home/.ssh; do: ssh-setup generate"
     return 1

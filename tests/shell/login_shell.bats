@@ -97,6 +97,30 @@ EOS
   [ ! -s "$lab/changes" ]
 }
 
+@test "an account that is nowhere is neither local nor of a directory; one without a shell has /bin/sh" {
+  run bash "$script" --user nosuch
+  [ "$status" -eq 1 ]
+  [[ $(grep '^localhost ' <<<"$output") =~ ^"localhost  nosuch  -      -        no such account"$ ]]
+  sed -i 's|:/bin/tcsh$|:|' "$lab/here.passwd"
+  run bash "$script"
+  [ "$status" -eq 0 ]
+  [[ $output == *"localhost  user  /bin/sh  local"* ]]
+}
+
+@test "this machine alone is asked without ssh, and without HOME" {
+  mkdir "$BATS_TEST_TMPDIR/few"
+  for command in bash awk cat date dirname grep hostname mktemp rm sed sh sleep stat timeout tr; do
+    ln -s "$(command -v $command)" "$BATS_TEST_TMPDIR/few/$command"
+  done
+  cp "$fake/id" "$fake/getent" "$BATS_TEST_TMPDIR/few"
+  run env -u HOME PATH="$BATS_TEST_TMPDIR/few" bash "$script"
+  [ "$status" -eq 0 ]
+  [[ $output == *"localhost  user  /bin/tcsh  local"* ]]
+  run env PATH="$BATS_TEST_TMPDIR/few" bash "$script" --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"no ssh on this machine"* ]]
+}
+
 @test "a host that is down is named; the others are shown" {
   echo down >"$lab/lab1.is"
   run bash "$script" --hosts "$hosts"

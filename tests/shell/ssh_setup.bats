@@ -203,6 +203,37 @@ setup() {
   [ "$(stat -c %a "$HOME"/.ssh/{authorized_keys,config} | xargs)" = "600 600" ]
 }
 
+@test "a ~/.ssh that is no folder is named, and left alone" {
+  echo lab1 >"$hosts"
+  for kind in file link; do
+    rm -rf "$HOME/.ssh"
+    if [ $kind = file ]; then echo mine >"$HOME/.ssh"; else ln -s /nowhere/at/all "$HOME/.ssh"; fi
+    before=$(tree_hash "$HOME")
+    for words in generate "authorize --yes"; do
+      # shellcheck disable=SC2086 # words are words
+      run bash "$script" $words --hosts "$hosts"
+      [ "$status" -eq 1 ]
+      [[ $output == *"$HOME/.ssh is there and is no folder"*"mv $HOME/.ssh"* ]]
+      [[ $output != *mkdir* ]]
+    done
+    run bash "$script" check --hosts "$hosts"
+    [ "$status" -eq 1 ]
+    [[ $output == *"wrong  $HOME/.ssh is no folder: move it away"* ]]
+    [ "$(tree_hash "$HOME")" = "$before" ]
+  done
+}
+
+@test "without HOME the user data base says where home is, and without that --home is asked for" {
+  run env -u HOME bash "$script" generate
+  [ "$status" -eq 1 ]
+  [[ $output == *"HOME is not set"*--home* ]]
+  [[ $output != *unbound* ]]
+  fake_command getent <<<"echo user:x:$(id -u):1000::$HOME:/bin/bash"
+  run env -u HOME bash "$script" generate
+  [ "$status" -eq 0 ]
+  [ -f "$HOME/.ssh/id_ed25519" ]
+}
+
 @test "localhost needs no ssh: hosts.txt as it ships is fine" {
   bash "$script" generate
   run bash "$script" verify --hosts "$BATS_TEST_DIRNAME/../../setup/hosts.txt"
