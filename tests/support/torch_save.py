@@ -5,6 +5,7 @@ usage: torch_save.py save FILE     a data set of 5 + 3 images, 2 x 3 pixels of v
        torch_save.py odd FOLDER    files that are no data set
 Exit code 77: a package is missing; the last line on stdout says which.
 """
+import collections
 import sys
 
 try:
@@ -24,7 +25,7 @@ def save(path):
     test = (images(3).float() / 255).unsqueeze(1)
     torch.save({"train/images": train, "train/labels": torch.arange(5),
                 "test": {"images": test, "labels": torch.arange(3, dtype=torch.int32)},
-                "made by": "a test", "version": 3}, path)
+                "made by": "a test", "none": collections.OrderedDict(), "version": 3}, path)
 
 
 def load(path):
@@ -46,6 +47,10 @@ def odd(folder):
                folder + "/expanded.pt")
     torch.save({"train/images": torch.zeros(4, 2, 2, dtype=torch.complex64), "train/labels": torch.arange(4)},
                folder + "/complex.pt")
+    ordered = collections.OrderedDict({"train/images": torch.zeros(4, 2, 2)})
+    torch.save(ordered, folder + "/one_ordered.pt")
+    torch.save({"epoch": 3, "empty": collections.OrderedDict(), "model": torch.nn.Linear(2, 2).state_dict()},
+               folder + "/checkpoint.pt")
     torch.save({"train/images": torch.zeros(4, 2, 2), "train/labels": torch.arange(4)},
                folder + "/legacy.pt", _use_new_zipfile_serialization=False)
 

@@ -1,11 +1,13 @@
 // Tensors of PyTorch, against the Python at HPCBOOT_TEST_PYTHON.
 #include "datasets/pt_data.hpp"
 
+#include <caffe2/serialize/inline_container.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "datasets/formats.hpp"
 #include "support/expect_error.hpp"
@@ -78,6 +80,8 @@ TEST(PtData, WhatIsNoDataSetIsAnError) {
       {"expanded.pt", ErrorCode::malformed_data, "'train/images' is larger than its data", "whole"},
       {"complex.pt", ErrorCode::malformed_data, "'train/images': elements of type Complex",
        "uint8 (0 to 255) or float32 (0 to 1)"},
+      {"one_ordered.pt", ErrorCode::malformed_data, "holds an OrderedDict", "torch.save(dict(x)"},
+      {"checkpoint.pt", ErrorCode::malformed_data, "holds an OrderedDict", "plain dicts"},
       {"legacy.pt", ErrorCode::malformed_data, "LibTorch says", "PyTorch 1.6"},
   };
   for (const auto& c : cases) {
@@ -85,6 +89,47 @@ TEST(PtData, WhatIsNoDataSetIsAnError) {
     const std::string file = (folder.path() / c.name).string();
     expect_error(
         c.code, [&] { open_dataset(file, Split::train); }, file, c.found, c.expected);
+  }
+}
+
+TEST(PtData, APickleThatAsksForMoreMemoryThanItHasBytesIsRefused) {
+  using namespace std::string_view_literals;
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "set.pt").string();
+  const struct {
+    const char* description;
+    std::string_view pickle;
+    ErrorCode code;
+    const char* found;
+  } cases[] = {
+      {"4 GB of memory for objects", "\x80\x02}r\0\0\0\x08."sv, ErrorCode::malformed_data,
+       "an object number 134217728 in a data.pkl of 9 bytes"},
+      {"after other instructions",
+       "\x80\x02}ccollections\nOrderedDict\nq\0K\1M\1\1Nr\xff\xff\xff\xff."sv,
+       ErrorCode::malformed_data, "an object number 4294967295"},
+      {"a text of 2 GB",
+       "\x80\x02X\xff\xff\xff\x7f"
+       "abc."sv,
+       ErrorCode::malformed_data, "an instruction at byte 2 of data.pkl goes beyond its 11 bytes"},
+      {"a name without end",
+       "\x80\x02"
+       "ccollections\nOrd"sv,
+       ErrorCode::malformed_data, "an instruction at byte 2"},
+      {"a number that fits", "\x80\x02}r\x05\0\0\0."sv, ErrorCode::missing_data,
+       "it has no arrays"},
+      {"a text that looks like the instruction", "\x80\x02}(X\x05\0\0\0rrrrrNu."sv,
+       ErrorCode::missing_data, "it has no arrays"},
+      {"nothing", ""sv, ErrorCode::malformed_data, "LibTorch says"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.description);
+    {
+      caffe2::serialize::PyTorchStreamWriter archive(file);
+      archive.writeRecord("data.pkl", c.pickle.data(), c.pickle.size());
+      archive.writeEndOfFile();
+    }
+    expect_error(
+        c.code, [&] { open_dataset(file, Split::train); }, file, c.found);
   }
 }
 

@@ -37,7 +37,9 @@ int inspect(const Arguments& arguments) {
     std::cout
         << "Usage: trainer inspect DATA [OPTIONS]\n\n"
            "Shows what is in a data set or in any file of arrays, a model's too: names, types,\n"
-           "shapes, chunks, compression, and the first images.\nDATA is "
+           "shapes, chunks, compression, and the first images. A FILE.pt has to hold a plain "
+           "dict,\n"
+           "no OrderedDict such as state_dict().\nDATA is "
         << data::known_places() << ".\n\n"
         << options;
     return 0;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "datasets/image_blocks.hpp"
+#include "datasets/pickle_check.hpp"
 #include "hpcboot/error.hpp"
 #include "record/atomic_file.hpp"
 
@@ -92,17 +93,36 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// What LibTorch is to read, looked through before.
+PickleCheck check_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  caffe2::serialize::PyTorchStreamReader archive(&stream);
+  const auto [pickle, size] = archive.getRecord("data.pkl");
+  return check_pickle({static_cast<const char*>(pickle.get()), size});
+}
+
 PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
   const std::vector<char> bytes = read_bytes(path);
+  PickleCheck check;
   c10::IValue value;
+  std::string failed;
   try {
-    value = torch::jit::pickle_load(bytes);
+    check = check_file(path);
+    if (check.damage.empty()) value = torch::jit::pickle_load(bytes);
   } catch (const c10::Error& failure) {
-    throw malformed_file(path,
-                         "LibTorch says '" + first_line(failure.what_without_backtrace()) + "'");
+    failed = first_line(failure.what_without_backtrace());
   } catch (const std::exception& failure) {
-    throw malformed_file(path, "LibTorch says '" + first_line(failure.what()) + "'");
+    failed = first_line(failure.what());
   }
+  if (!check.damage.empty()) throw malformed_file(path, check.damage);
+  if (!failed.empty() && check.fills_ordered_dict) {
+    throw Error(
+        ErrorCode::malformed_data,
+        "'" + path.string() + "' holds an OrderedDict, such as a state_dict() is",
+        "tensors in plain dicts, which are what LibTorch reads",
+        "save it again in Python: torch.save(dict(x), FILE) instead of torch.save(x, FILE)");
+  }
+  if (!failed.empty()) throw malformed_file(path, "LibTorch says '" + failed + "'");
   if (!value.isGenericDict()) throw malformed_file(path, "a " + value.tagKind());
   add_dict(value, "", 0);
 }

@@ -1,0 +1,129 @@
+#include "datasets/pickle_check.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+namespace hpcboot::data {
+namespace {
+
+constexpr char kMark = '(';
+constexpr char kStop = '.';
+constexpr char kReduce = 'R';
+constexpr char kUnicode = 'X';
+constexpr char kGlobal = 'c';
+constexpr char kEmptyTuple = ')';
+constexpr char kGet = 'h';
+constexpr char kLongGet = 'j';
+constexpr char kPut = 'q';
+constexpr char kLongPut = 'r';
+
+bool is_one_of(char code, std::string_view codes) {
+  return codes.find(code) != std::string_view::npos;
+}
+
+/// The number of these bytes, the lowest first; the largest where there are fewer than `size`.
+std::uint64_t number_in(std::string_view bytes, std::size_t size) {
+  if (bytes.size() < size) return UINT64_MAX;
+  std::uint64_t value = 0;
+  for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<std::uint8_t>(bytes[i]);
+  return value;
+}
+
+/// Bytes of so many lines, their ends included.
+std::uint64_t lines_in(std::string_view bytes, int lines) {
+  std::size_t end = 0;
+  for (; lines > 0; --lines) {
+    end = bytes.find('\n', end);
+    if (end == std::string_view::npos) return UINT64_MAX;
+    ++end;
+  }
+  return end;
+}
+
+/// As many bytes as a length before them says.
+std::uint64_t counted(std::string_view bytes, std::size_t size_of_length) {
+  const std::uint64_t length = number_in(bytes, size_of_length);
+  return length == UINT64_MAX ? length : size_of_length + length;
+}
+
+/// The bytes after an instruction that belong to it, more than `rest` has where it is cut off.
+std::optional<std::uint64_t> operand_size(char code, std::string_view rest) {
+  if (is_one_of(code, "(.012NQRabd}el)]ostu\x81\x85\x86\x87\x88\x89")) return 0;
+  if (is_one_of(code, "Khq\x80\x82")) return 1;
+  if (is_one_of(code, "M\x83")) return 2;
+  if (is_one_of(code, "Jjr\x84")) return 4;
+  if (code == 'G') return 8;
+  if (is_one_of(code, "FILPSVgp")) return lines_in(rest, 1);
+  if (is_one_of(code, "ci")) return lines_in(rest, 2);
+  if (is_one_of(code, "U\x8a")) return counted(rest, 1);
+  if (is_one_of(code, "TX\x8b")) return counted(rest, 4);
+  return std::nullopt;
+}
+
+/// Whether an OrderedDict is given items: after `OrderedDict ( ) REDUCE` comes a first key.
+class OrderedDicts {
+ public:
+  /// Told of each instruction in turn.
+  void see(char code, std::string_view operand) {
+    if (code == kPut || code == kLongPut) {  // puts what was just made into the memory
+      if (state_ == State::named) names_.insert(number_in(operand, operand.size()));
+      return;
+    }
+    if (state_ == State::made && (code == kMark || code == kUnicode || is_get(code)))
+      filled_ = true;
+    const bool names = (code == kGlobal && operand == "collections\nOrderedDict\n") ||
+                       (is_get(code) && names_.count(number_in(operand, operand.size())) != 0);
+    if (names) {
+      state_ = State::named;
+    } else if (state_ == State::named && code == kEmptyTuple) {
+      state_ = State::called;
+    } else if (state_ == State::called && code == kReduce) {
+      state_ = State::made;
+    } else {
+      state_ = State::none;
+    }
+  }
+  bool filled() const { return filled_; }
+
+ private:
+  enum class State { none, named, called, made };
+  static bool is_get(char code) { return code == kGet || code == kLongGet; }
+
+  State state_ = State::none;
+  std::set<std::uint64_t> names_;  // of the class, in the pickle's memory
+  bool filled_ = false;
+};
+
+}  // namespace
+
+PickleCheck check_pickle(std::string_view pickle) {
+  PickleCheck check;
+  OrderedDicts ordered;
+  std::string_view rest = pickle;
+  while (!rest.empty() && rest.front() != kStop) {
+    const char code = rest.front();
+    rest.remove_prefix(1);
+    const std::optional<std::uint64_t> size = operand_size(code, rest);
+    if (!size) break;
+    if (*size > rest.size()) {
+      check.damage = "an instruction at byte " + std::to_string(pickle.size() - rest.size() - 1) +
+                     " of data.pkl goes beyond its " + std::to_string(pickle.size()) + " bytes";
+      break;
+    }
+    const std::string_view operand = rest.substr(0, static_cast<std::size_t>(*size));
+    // Python numbers the objects one after the other, and each takes a byte at least.
+    if (code == kLongPut && number_in(operand, 4) > pickle.size()) {
+      check.damage = "an object number " + std::to_string(number_in(operand, 4)) +
+                     " in a data.pkl of " + std::to_string(pickle.size()) + " bytes";
+      break;
+    }
+    ordered.see(code, operand);
+    rest.remove_prefix(operand.size());
+  }
+  check.fills_ordered_dict = ordered.filled();
+  return check;
+}
+
+}  // namespace hpcboot::data
