@@ -48,8 +48,7 @@ Job job_of(const SiteProfile& site, const std::string& name) {
       std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) { return job.name == name; });
   if (found != jobs.end()) return *found;
   throw Error(ErrorCode::malformed_value, "the site " + site.name() + " has no job " + name,
-              "one of " + listed(names_of(jobs)),
-              "write " + nearest_name(name, names_of(jobs)) + ", if that is meant");
+              "one of " + listed(names_of(jobs)), remedy_for_name(name, names_of(jobs)));
 }
 
 JobLaunchers launchers_of(const SiteProfile& site, const Job& job, const std::string& chosen) {
@@ -59,7 +58,13 @@ JobLaunchers launchers_of(const SiteProfile& site, const Job& job, const std::st
                   description_of(*find_key("launcher")), "correct --launcher");
     }
   }
-  if (job.one_rank || job.name == kPytorchjob.name) return {};
+  if (job.one_rank || job.name == kPytorchjob.name) {
+    if (chosen.empty()) return {};
+    throw Error(
+        ErrorCode::malformed_value, "the launcher " + chosen + " for the job " + job.name,
+        job.one_rank ? "none: it is one process" : "none: the operator starts torchrun",
+        job.one_rank ? "leave --launcher out, or take the job ddp" : "leave --launcher out");
+  }
   const std::string launcher = chosen.empty() ? site.text("launcher") : chosen;
   // The others start processes on the hosts that any scheduler, or none, gives.
   const std::string& scheduler = site.text("scheduler");

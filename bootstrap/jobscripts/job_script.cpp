@@ -1,47 +1,19 @@
 #include "jobscripts/job_script.hpp"
 
 #include <algorithm>
-#include <regex>
 
 #include "hpcboot/error.hpp"
 #include "jobscripts/job.hpp"
+#include "jobscripts/walltime.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {
 
-// How long before the end of the walltime the training is told of it: enough for a checkpoint.
-constexpr int kWarningSeconds = 120;
 // Ranks of a node without GPUs: one for each socket of the usual two.
 constexpr int kRanksWithoutGpus = 2;
 
 Error wrong(const std::string& found, const std::string& expected, const std::string& remedy) {
   return {ErrorCode::malformed_value, found, expected, remedy};
-}
-
-int seconds_of(const std::string& time) {
-  static const std::regex kForm(R"((\d{1,3}):([0-5]\d):([0-5]\d))");
-  std::smatch parts;
-  if (!std::regex_match(time, parts, kForm)) {
-    throw wrong("the walltime '" + time + "'", "hours, minutes and seconds, such as 01:30:00",
-                "correct --time, or queue.time of the site");
-  }
-  return std::stoi(parts[1]) * 3600 + std::stoi(parts[2]) * 60 + std::stoi(parts[3]);
-}
-
-// Slurm takes 00:00:00 for no limit; a walltime within the warning ends every start at once.
-void check_length(const std::string& time, bool warned) {
-  const int least = warned ? kWarningSeconds : 0;
-  if (seconds_of(time) > least) return;
-  throw wrong("the walltime '" + time + "'",
-              warned ? "longer than " + std::to_string(least) +
-                           " seconds: that long before its end the training is told to save"
-                     : "a time that is not 0",
-              "correct --time, or queue.time of the site");
-}
-
-std::string time_of(int seconds) {
-  const auto two = [](int n) { return (n < 10 ? "0" : "") + std::to_string(n); };
-  return two(seconds / 3600) + ":" + two(seconds / 60 % 60) + ":" + two(seconds % 60);
 }
 
 // What a job takes of each node.
@@ -68,6 +40,11 @@ Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& req
     throw wrong("--gpus-per-node " + std::to_string(share.gpus) + " for the job " + job.name,
                 "0 to " + std::to_string(most_gpus),
                 "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
+  }
+  if (job.one_rank && request.ranks_per_node.value_or(1) != 1) {
+    throw wrong(
+        "--ranks-per-node " + std::to_string(*request.ranks_per_node) + " for the job " + job.name,
+        "1: it is one process", "leave --ranks-per-node out, or take the job ddp");
   }
   const int usual = share.gpus > 0 ? share.gpus : kRanksWithoutGpus;
   share.ranks = job.one_rank ? 1 : request.ranks_per_node.value_or(usual);
@@ -107,6 +84,19 @@ void check_program(const Job& job, const std::string& program) {
         "the trainer: compare starts each of its methods, and reads the records of its runs",
         "take another job, or leave --program out");
   }
+}
+
+// Options that no line of the script would come of.
+void check_scheduler_has(const std::string& scheduler, const ScriptRequest& request) {
+  const auto check = [&](const char* option, bool given) {
+    if (given)
+      throw wrong(std::string(option) + " for a site whose scheduler is " + scheduler,
+                  "what its scripts can ask for", std::string("leave ") + option + " out");
+  };
+  const bool bare = scheduler == "none";
+  check("--time", bare && request.time);
+  check("--account", (bare || scheduler == "kubernetes") && !request.account.empty());
+  check("--mail", (bare || scheduler == "kubernetes") && !request.mail.empty());
 }
 
 // Every value of the profile: node.gpus is node_gpus in a template.
@@ -165,8 +155,9 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   const std::string time = request.time.value_or(site.text("queue.time"));
   const int seconds = seconds_of(time);
   const std::string& scheduler = site.text("scheduler");
+  check_scheduler_has(scheduler, request);
   const bool warned = request.program.empty() && scheduler != "none" && scheduler != "kubernetes";
-  check_length(time, warned);
+  check_walltime(time, warned);
 
   TemplateValues values;
   add_profile(values, site);

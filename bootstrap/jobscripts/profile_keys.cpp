@@ -110,8 +110,10 @@ std::optional<std::string> problem_of(const ProfileKey& key, const std::string& 
   if (type == KeyType::path && !std::regex_match(value, kPath))
     return "is no path that a script can take";
   if (type == KeyType::choice &&
-      std::find(key.choices.begin(), key.choices.end(), value) == key.choices.end())
-    return "is not known; " + nearest_name(value, key.choices) + " is nearest";
+      std::find(key.choices.begin(), key.choices.end(), value) == key.choices.end()) {
+    const std::string nearest = nearest_name(value, key.choices);
+    return nearest.empty() ? "is not known" : "is not known; " + nearest + " is nearest";
+  }
   if (std::any_of(value.begin(), value.end(),
                   [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
     return "has a line break or another control character";

@@ -52,12 +52,19 @@ bool SiteLibrary::has_as_shipped(const std::string& name) const {
 SiteProfile SiteLibrary::read(const std::string& name) const {
   const fs::path file = file_of(name);
   if (!file.empty()) return SiteProfile::read(file);
-  const std::string nearest = nearest_name(name, names());
+  check_shipped();
   throw Error(ErrorCode::malformed_value, "there is no site " + name, "one of " + listed(names()),
-              nearest.empty() ? "look for the folder " + (folder_ / "sites").string()
-                              : "write " + nearest +
-                                    ", if that is meant, or give the file as "
-                                    "--site-file");
+              remedy_for_name(name, names()) + ", or give the file as --site-file");
+}
+
+void SiteLibrary::check_shipped() const {
+  std::error_code none;
+  if (fs::is_directory(folder_ / "sites", none)) return;
+  throw Error(
+      ErrorCode::unreadable_file,
+      "hpcboot's own sites are not where they should be, in " + (folder_ / "sites").string(),
+      "the folder share beside the folder of the program, as they were built or installed",
+      "start hpcboot from its build or installation, or move both folders together");
 }
 
 }  // namespace hpcboot::jobscripts

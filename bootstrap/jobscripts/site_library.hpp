@@ -26,8 +26,12 @@ class SiteLibrary {
   std::vector<std::string> names() const;
 
   /// @throws Error{malformed_value} naming the nearest where there is no site `name`, and what
-  /// SiteProfile::read() throws
+  /// check_shipped() and SiteProfile::read() throw
   SiteProfile read(const std::string& name) const;
+
+  /// @throws Error{unreadable_file} where hpcboot's own sites are not beside the program, which may
+  /// have been moved
+  void check_shipped() const;
 
   /// Whether read() takes `name` from hpcboot's own sites.
   bool has_as_shipped(const std::string& name) const;

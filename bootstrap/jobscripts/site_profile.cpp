@@ -60,8 +60,7 @@ class Reader {
       const ProfileKey* key = find_key(full);
       if (key == nullptr) {
         throw Error(ErrorCode::malformed_file, at(node) + "there is no key " + full,
-                    "one of " + listed(key_names()),
-                    "write " + nearest_name(full, key_names()) + ", if that is meant");
+                    "one of " + listed(key_names()), remedy_for_name(full, key_names()));
       }
       values_[full] = value_of(*key, node);
     }
@@ -131,8 +130,7 @@ void SiteProfile::set(const std::string& name, const std::string& value) {
   const ProfileKey* key = find_key(name);
   if (key == nullptr) {
     throw Error(ErrorCode::malformed_value, "--set " + name + ": there is no such key",
-                "one of " + listed(key_names()),
-                "write " + nearest_name(name, key_names()) + ", if that is meant");
+                "one of " + listed(key_names()), remedy_for_name(name, key_names()));
   }
   const auto wrong = [&](const std::string& problem) {
     return Error(ErrorCode::malformed_value, "--set " + name + "=" + value + ": " + problem,

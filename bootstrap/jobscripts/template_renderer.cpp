@@ -88,7 +88,7 @@ void TemplateRenderer::check_names(const std::string& name, const TemplateValues
                     std::to_string(line_of(text, tag->position())) + ": " + tag->str() +
                     (is_part ? " is no template" : " is no value"),
                 "one of " + listed(is_part ? parts : keys),
-                "write " + nearest_name(used, is_part ? parts : keys) + ", if that is meant");
+                remedy_for_name(used, is_part ? parts : keys));
   }
 }
 

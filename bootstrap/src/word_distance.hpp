@@ -4,24 +4,29 @@
 #include <cstddef>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hpcboot {
 
-// Levenshtein's distance: how many letters to change, add or leave out make one word of the other.
+// How many letters to change, add, leave out or swap with their neighbour make one word of the
+// other (optimal string alignment).
 inline std::size_t word_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);  // one row at a time
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before(b.size() + 1);  // of each row the two that are above it
+  std::vector<std::size_t> above(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    std::vector<std::size_t> row(b.size() + 1, i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = std::move(above);
+    above = std::move(row);
   }
-  return row.back();
+  return above.back();
 }
 
 }  // namespace hpcboot

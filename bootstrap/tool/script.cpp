@@ -8,7 +8,6 @@
 #include "hpcboot/error.hpp"
 #include "jobscripts/job.hpp"
 #include "jobscripts/job_script.hpp"
-#include "jobscripts/nearest_name.hpp"
 #include "jobscripts/site_library.hpp"
 #include "options.hpp"
 #include "run_command.hpp"
@@ -68,6 +67,7 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
 
 // The exit code: a profile that cannot be read is told, and the others are listed all the same.
 int print_list(const SiteLibrary& library) {
+  library.check_shipped();
   int code = 0;
   std::cout << fmt::format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
   for (const std::string& name : library.names()) {

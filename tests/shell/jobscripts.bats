@@ -122,6 +122,12 @@ await_trainer() {
   [[ $output == *"there is no site vectro"*"write vector"* ]]
   run ! script --site cc --job ddpp
   [[ $output == *"write ddp"* ]]
+  run -20 script --site narval --job ddp
+  [[ $output == *"one of cc, "*"write one of these, or give the file as --site-file"* ]]
+  run -20 script --site cc --job single --launcher mpirun
+  [[ $output == *"the launcher mpirun for the job single"*"leave --launcher out"* ]]
+  run -20 script --site cc --job ddp --time 2-00:00:00
+  [[ $output == *"write 48:00:00"* ]]
   run ! script --site cc --job ddp --launcher ssh
   [[ $output == *"the launcher ssh with the scheduler slurm"* ]]
   run ! script --site cc --job ddp --set queue.nam=short
@@ -231,6 +237,16 @@ await_trainer() {
   # shellcheck disable=SC2154 # of run
   [[ $stderr == *"broken.toml:1: description"* ]]
   [ "$(grep -c '^hpcboot: error' <<<"$stderr")" -eq 1 ]
+}
+
+@test "a program that was moved alone says where hpcboot's own sites should be" {
+  mkdir -p "$BATS_TEST_TMPDIR/moved/bin"
+  cp "$HPCBOOT" "$BATS_TEST_TMPDIR/moved/bin"
+  for arguments in --list '--site cc --job ddp'; do
+    # shellcheck disable=SC2086 # a list of words
+    run -27 "$BATS_TEST_TMPDIR/moved/bin/hpcboot" script $arguments
+    [[ $output == *"hpcboot's own sites are not where they should be, in "*"/moved/share/hpcboot/jobscripts/sites"* ]]
+  done
 }
 
 @test "an installation has templates and sites" {

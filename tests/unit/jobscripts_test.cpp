@@ -196,7 +196,15 @@ TEST(Quoting, OfYaml) {
 
 TEST(NearestName, IsTheOneWithFewestChanges) {
   EXPECT_EQ(nearest_name("vectro", {"cc", "vector", "polaris"}), "vector");
+  EXPECT_EQ(nearest_name("tow", {"one", "two"}), "two");
   EXPECT_EQ(nearest_name("x", {}), "");
+}
+
+TEST(NearestName, IsNoneOfThoseThatAreNothingAlike) {
+  EXPECT_EQ(nearest_name("narval", {"cc", "vector", "polaris"}), "");
+  EXPECT_EQ(nearest_name("cd", {"cc"}), "");
+  EXPECT_EQ(remedy_for_name("narval", {"cc", "vector"}), "write one of these");
+  EXPECT_EQ(remedy_for_name("vektor", {"cc", "vector"}), "write vector, if that is meant");
 }
 
 TEST_F(JobScripts, OwnSitesWinAndUnknownOnesNameTheNearest) {
@@ -211,10 +219,100 @@ TEST_F(JobScripts, OwnSitesWinAndUnknownOnesNameTheNearest) {
   EXPECT_EQ(library.read("two").text("description"), "mine");
   EXPECT_THAT([&] { library.read("tow"); }, ::testing::Throws<Error>(::testing::Property(
                                                 &Error::remedy, HasSubstr("write two"))));
+  EXPECT_TRUE(library.has_as_shipped("one"));
+  EXPECT_FALSE(library.has_as_shipped("two"));
+  EXPECT_FALSE(library.has_as_shipped("three"));
   EXPECT_EQ(
       SiteLibrary("/usr/bin/hpcboot", Env(std::map<std::string, std::string>{{"HOME", "/home/me"}}))
           .own_sites(),
       "/home/me/.config/hpcboot/sites");
+}
+
+TEST_F(JobScripts, AProgramWithoutItsShareSaysWhereItShouldBe) {
+  write("own/hpcboot/sites/mine.toml", kSite);
+  const SiteLibrary moved(
+      folder_ / "moved/bin/hpcboot",
+      Env(std::map<std::string, std::string>{{"XDG_CONFIG_HOME", (folder_ / "own").string()}}));
+  EXPECT_EQ(moved.read("mine").name(), "mine");
+  try {
+    moved.read("cc");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unreadable_file);
+    EXPECT_THAT(error.found(), HasSubstr("hpcboot's own sites are not where they should be"));
+    EXPECT_THAT(error.found(), HasSubstr((folder_ / "moved/share").string()));
+  }
+  EXPECT_THROW(moved.check_shipped(), Error);
+}
+
+TEST_F(JobScripts, ATimeAsSlurmWritesItIsAnErrorWithItsHoursMinutesAndSeconds) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto remedy_of = [&](const char* time) -> std::string {
+    ScriptRequest request;
+    request.job = "ddp";
+    request.time = time;
+    try {
+      render_job_script(templates, site(), request);
+    } catch (const Error& error) {
+      return error.remedy();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(remedy_of("2-00:00:00"), HasSubstr("write 48:00:00, which is how Slurm reads"));
+  EXPECT_THAT(remedy_of("1-12"), HasSubstr("write 36:00:00,"));
+  EXPECT_THAT(remedy_of("1-12:30"), HasSubstr("write 36:30:00,"));
+  EXPECT_THAT(remedy_of("30"), HasSubstr("write 00:30:00,"));
+  EXPECT_THAT(remedy_of("30:00"), HasSubstr("write 00:30:00,"));
+  EXPECT_THAT(remedy_of("90"), HasSubstr("write 01:30:00,"));
+  for (const char* time : {"1h", "1:60:00", "", "-5", "1-", "1-1-1"})
+    EXPECT_THAT(remedy_of(time), HasSubstr("correct --time")) << time;
+}
+
+TEST_F(JobScripts, AnOptionThatWouldComeToNothingIsAnError) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto error_of = [&](const SiteProfile& profile, const ScriptRequest& request) {
+    try {
+      render_job_script(templates, profile, request);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_value);
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  for (const char* job : {"single", "dp", "array"}) {
+    ScriptRequest request;
+    request.job = job;
+    request.launcher = "mpirun";
+    EXPECT_THAT(error_of(site(), request),
+                HasSubstr(std::string("the launcher mpirun for the job ") + job));
+    request.launcher = {};
+    request.ranks_per_node = 4;
+    EXPECT_THAT(error_of(site(), request),
+                HasSubstr(std::string("--ranks-per-node 4 for the job ") + job));
+    request.ranks_per_node = 1;
+    EXPECT_EQ(error_of(site(), request), "no error");
+  }
+  const SiteProfile lab =
+      site(replaced(replaced(kSite, "\"slurm\"", "\"none\""), "\"srun\"", "\"mpirun\""));
+  const SiteProfile pods =
+      site(replaced(replaced(kSite, "\"slurm\"", "\"kubernetes\""), "\"srun\"", "\"torchrun\""));
+  ScriptRequest plain;
+  plain.job = "ddp";
+  EXPECT_EQ(error_of(lab, plain), "no error");
+  plain.account = "me";
+  EXPECT_THAT(error_of(lab, plain), HasSubstr("--account for a site whose scheduler is none"));
+  plain.account = {};
+  plain.time = "01:00:00";
+  EXPECT_THAT(error_of(lab, plain), HasSubstr("--time for a site whose scheduler is none"));
+  ScriptRequest pod;
+  pod.job = "pytorchjob";
+  pod.time = "01:00:00";
+  EXPECT_EQ(error_of(pods, pod), "no error");
+  pod.mail = "me@example.org";
+  EXPECT_THAT(error_of(pods, pod), HasSubstr("--mail for a site whose scheduler is kubernetes"));
+  pod.mail = {};
+  pod.launcher = "torchrun";
+  EXPECT_THAT(error_of(pods, pod), HasSubstr("the launcher torchrun for the job pytorchjob"));
 }
 
 TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
