@@ -40,13 +40,18 @@ bool has_placeholder(const std::string& text, std::smatch& match) {
 // The value of one of those options as manuals write it: ACCOUNT_NAME, st-XXXX-1,
 // name@university.edu.
 bool is_from_a_manual(const std::string& value) {
+  static const std::regex bare(
+      "ACCOUNT|ALLOCATION|EMAIL|PARTITION|PROJECT|QUEUE|USERNAME|TODO|TBD");
   static const std::regex name(
-      R"((ACCOUNT|ALLOCATION|EMAIL|GROUP|PARTITION|PROJECT|QUEUE|USER|USERNAME)([_-]?(NAME|ID))?)");
+      "(account|allocation|group|partition|project|queue|user)[_-]?(name|id)|\\[.*\\]",
+      std::regex::icase);
   static const std::regex crosses(R"((^|[^A-Za-z0-9])(X{3,}|x{3,})($|[^A-Za-z0-9]))");
   static const std::regex address(
-      R"(.*@(university|institution|domain|my[-_.]?domain|your[-_.]?\w+)\.\w+)", std::regex::icase);
-  return std::regex_match(value, name) || std::regex_search(value, crosses) ||
-         std::regex_match(value, address);
+      R"(.*@(university|institution|domain|my[-_.]?domain|your[-_.]?\w+)\.[\w.]+)"
+      R"(|(your([-_.]?(address|e?mail|id|name))?|user_?name)@.*)",
+      std::regex::icase);
+  return std::regex_match(value, bare) || std::regex_match(value, name) ||
+         std::regex_search(value, crosses) || std::regex_match(value, address);
 }
 
 // /path/to/your/project, --data=/path/to/data: the word itself, not one that only speaks of it.
