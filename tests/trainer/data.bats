@@ -86,6 +86,18 @@ PY
   [ "$status" -eq 40 ]
 }
 
+@test "inspect --json is JSON whatever the names in a file are" {
+  "$trainer" convert synthetic:20x1x8x8 a.pt
+  LC_ALL=C sed -i 's,test/labels,test/label\xff,' a.pt
+  "$trainer" inspect a.pt --json >out
+  python3 - <<'PY'
+import json
+found = json.loads(open("out", encoding="utf-8").read())
+assert "test/label\ufffd" in [array["name"] for array in found["arrays"]], found
+assert "without 'test/labels'" in found["remark"], found
+PY
+}
+
 @test "a run leaves events that TensorBoard reads, unless told not to" {
   # shellcheck disable=SC2086
   "$trainer" $model --data synthetic:64x1x28x28 --epochs 2

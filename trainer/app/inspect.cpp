@@ -49,7 +49,9 @@ int inspect(const Arguments& arguments) {
   if (images < 0) throw UsageError("--images has to be at least 0");
   const data::Inspection found = data::inspect(place, images);
   if (values.count("json") != 0) {
-    std::cout << data::to_json(found).dump(2) << "\n";
+    // A name in a file may be anything, JSON is UTF-8.
+    std::cout << data::to_json(found).dump(2, ' ', false, record::Json::error_handler_t::replace)
+              << "\n";
   } else {
     std::cout << data::to_text(found, columns_of_terminal());
   }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "record/display_text.hpp"
+
 namespace hpcboot::data {
 namespace {
 
@@ -13,21 +15,27 @@ using record::DType;
 constexpr const char* kRemedy =
     "make the file again, for example with `trainer convert`; data/README.md tells what is in it";
 
+/// Of the bytes of names in an error, about.
+constexpr std::size_t kNamesShown = 200;
+
 std::string prefix(Split split) {
   return split == Split::train ? "train/" : "test/";
 }
 
 const ArrayInfo& find_array(const ArrayFile& file, const std::string& name) {
   std::string names;
+  std::string more;
   for (const ArrayInfo& array : file.arrays()) {
     if (array.name == name && array.trouble.empty()) return array;
     if (array.name == name) throw file.malformed(array, array.trouble, "an array that can be read");
-    names += (names.empty() ? "" : ", ") + array.name;
+    if (names.size() <= kNamesShown)
+      names += (names.empty() ? "" : ", ") + array.name;
+    else
+      more = ", …";
   }
-  if (names.size() > 200) names = names.substr(0, 200) + " …";
   throw Error(ErrorCode::missing_data,
               "'" + file.path().string() + "' (" + file.format() + ") without '" + name +
-                  "'; it has " + (names.empty() ? "no arrays" : names),
+                  "'; it has " + (names.empty() ? "no arrays" : record::printable(names) + more),
               "the arrays train/images, train/labels, test/images and test/labels", kRemedy);
 }
 
@@ -234,7 +242,9 @@ std::string labels_array_name(Split split) {
 Error ArrayFile::malformed(const ArrayInfo& array, const std::string& found,
                            const std::string& expected) const {
   return Error(ErrorCode::malformed_data,
-               "'" + path_.string() + "', array '" + array.name + "': " + found, expected, kRemedy);
+               "'" + path_.string() + "', array '" + record::printable(array.name) +
+                   "': " + record::printable(found),
+               expected, kRemedy);
 }
 
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,

@@ -9,6 +9,7 @@
 
 #include "datasets/terminal_image.hpp"
 #include "hpcboot/error.hpp"
+#include "record/display_text.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -37,23 +38,26 @@ std::string type_text(PixelType type) {
 std::string arrays_table(const std::vector<ArrayInfo>& arrays) {
   std::vector<std::array<std::string, 5>> rows = {{"array", "type", "shape", "chunk", "filters"}};
   for (const ArrayInfo& array : arrays) {
-    rows.push_back({array.name, array.type_name,
+    rows.push_back({record::printable(array.name), record::printable(array.type_name),
                     array.trouble.empty() ? shape_text(array.shape) : "-",
                     array.chunk.empty() ? "-" : shape_text(array.chunk),
-                    array.filters.empty() ? "-" : array.filters});
+                    array.filters.empty() ? "-" : record::printable(array.filters)});
   }
   std::array<std::size_t, 5> widths{};
   for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], record::display_width(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i] + std::string(widths[i] - record::display_width(row[i]) + 2, ' ');
+    }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   for (const ArrayInfo& array : arrays) {
-    if (!array.trouble.empty()) text += fmt::format("{}: {}\n", array.name, array.trouble);
+    if (!array.trouble.empty()) text += record::printable(array.name + ": " + array.trouble) + "\n";
   }
   return text;
 }
@@ -107,7 +111,8 @@ std::string to_text(const Inspection& inspection, std::int64_t width) {
                         to_string(half.shape), type_text(half.type));
     text += images_row(half, width);
   }
-  if (!inspection.remark.empty()) text += "\nno data set to train on: " + inspection.remark + "\n";
+  if (!inspection.remark.empty())
+    text += "\nno data set to train on: " + record::printable(inspection.remark) + "\n";
   return text;
 }
 

@@ -13,6 +13,7 @@
 
 #include "hpcboot/error.hpp"
 #include "record/atomic_file.hpp"
+#include "record/display_text.hpp"
 #include "record/json_reader.hpp"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -62,7 +63,7 @@ std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int6
 }
 
 Error malformed(const std::filesystem::path& path, std::string_view what, std::string expected) {
-  return Error(ErrorCode::malformed_file, fmt::format("'{}': {}", path.string(), what),
+  return Error(ErrorCode::malformed_file, fmt::format("'{}': {}", path.string(), printable(what)),
                std::move(expected), "use a file that was written whole, in safetensors format");
 }
 
