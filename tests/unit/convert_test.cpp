@@ -99,6 +99,34 @@ TEST(Convert, StorageIsHdf5sAlone) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(Convert, APlaceThatCannotBeWrittenIsUnwritableOutput) {
+  const TemporaryFolder folder;
+  const auto closed = folder.path() / "closed";
+  std::filesystem::create_directory(closed);
+  std::filesystem::permissions(closed, std::filesystem::perms::none);
+  ConvertOptions force;
+  force.replace = true;
+  {
+    const test::WithoutRoot user;
+    if (!user.bound()) GTEST_SKIP() << "root cannot become another user here";
+    for (const ConvertOptions& options : {ConvertOptions{}, force}) {
+      for (const std::string& target : targets(folder, "closed/set")) {
+        expect_error(
+            ErrorCode::unwritable_output, [&] { convert(kSource, target, options); }, "closed",
+            "Permission denied");
+      }
+    }
+  }
+  std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
+  for (const ConvertOptions& options : {ConvertOptions{}, force}) {
+    for (const std::string& target : targets(folder, std::string(300, 'n'))) {
+      expect_error(
+          ErrorCode::unwritable_output, [&] { convert(kSource, target, options); }, "nnn",
+          "File name too long");
+    }
+  }
+}
+
 TEST(Convert, AFailureLeavesNothing) {
   const TemporaryFolder folder;
   for (const std::string& target : targets(folder, "set")) {
@@ -136,6 +164,19 @@ TEST(Inspect, ShowsWhatIsNoDataSetToo) {
   EXPECT_THAT(to_text(found, 80), HasSubstr("no data set to train on: "));
   expect_error(
       ErrorCode::missing_data, [] { inspect("data/no-such-file.h5", 1); }, "no-such-file.h5");
+}
+
+TEST(Inspect, NamesNeitherSteerTheTerminalNorBreakALine) {
+  const TemporaryFolder folder;
+  const std::string place = (folder.path() / "model.safetensors").string();
+  const float weight[] = {1, 2};
+  record::write_safetensors(place, {{"evil\x1b[2J\nname", record::DType::f32, {2}, weight, 8},
+                                    {"größe", record::DType::f32, {2}, weight, 8}});
+  const std::string text = to_text(inspect(place, 0), 80);
+  EXPECT_THAT(text, HasSubstr("\nevil [2J name  float32  2      -      -\n"));
+  EXPECT_THAT(text, HasSubstr("\ngröße          float32  2      -      -\n"));
+  EXPECT_THAT(text, HasSubstr("it has evil [2J name, größe; "));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 TEST(Inspect, ShowsWhatIsNoFile) {

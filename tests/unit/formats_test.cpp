@@ -192,6 +192,37 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
       "FOLDER of MNIST, FILE.pt, FILE.safetensors, FILE.h5, synthetic:NxCxHxW");
 }
 
+TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {
+  const TemporaryFolder folder;
+  const auto closed = folder.path() / "closed";
+  const auto mnist = folder.path() / "mnist";
+  for (const auto& place : {closed, mnist}) std::filesystem::create_directory(place);
+  std::vector<std::filesystem::path> places = {closed / "a.h5", closed / "folder",
+                                               folder.path() / std::string(300, 'x'), mnist};
+  for (const char* name : {"a.h5", "a.pt", "a.safetensors", "a.txt"}) {
+    places.push_back(folder.path() / name);
+    write_text(places.back(), "text");
+    std::filesystem::permissions(places.back(), std::filesystem::perms::none);
+  }
+  for (const auto& place : {closed, mnist}) {
+    std::filesystem::permissions(place, std::filesystem::perms::none);
+  }
+  {
+    const test::WithoutRoot user;
+    if (!user.bound()) GTEST_SKIP() << "root cannot become another user here";
+    for (const auto& place : places) {
+      const bool is_long = place.filename().string().size() == 300;
+      expect_error(
+          ErrorCode::unreadable_file, [&] { open_dataset(place.string(), Split::train); },
+          place.string(), is_long ? "File name too long" : "Permission denied");
+    }
+  }
+  // The owner, if it is not root, has to remove them.
+  for (const auto& place : {closed, mnist}) {
+    std::filesystem::permissions(place, std::filesystem::perms::owner_all);
+  }
+}
+
 TEST(Formats, ANewSetHasToHaveAKnownName) {
   for (const char* place : {"out.txt", "synthetic:10x1x8x8", "out.h5x"}) {
     expect_error(

@@ -1,8 +1,10 @@
 #include "datasets/convert.hpp"
 
 #include <filesystem>
+#include <system_error>
 
 #include "hpcboot/error.hpp"
+#include "record/output_error.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -10,8 +12,14 @@ namespace {
 namespace fs = std::filesystem;
 
 void refuse_existing(const std::string& target) {
-  const bool is_there = fs::is_directory(target) ? !mnist_files_in(target).empty()
-                                                 : fs::exists(fs::symlink_status(target));
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(target, error);
+  if (status.type() == fs::file_type::none) {
+    throw record::output_error("look at", target, error.value());
+  }
+  std::error_code ignored;  // a link to what cannot be looked at is there
+  const bool is_there =
+      fs::is_directory(target, ignored) ? !mnist_files_in(target).empty() : fs::exists(status);
   if (!is_there) return;
   throw Error(ErrorCode::unwritable_output, "'" + target + "' is there already",
               "a place without data, as none is overwritten unasked",

@@ -1,7 +1,9 @@
 #include "datasets/formats.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
+#include <system_error>
 
 #include "datasets/hdf5_data.hpp"
 #include "datasets/idx.hpp"
@@ -147,8 +149,15 @@ const Format* by_content(std::string_view begin) {
   return found == all.end() ? nullptr : &*found;
 }
 
+[[noreturn]] void fail_unreadable(const std::string& place, const std::error_code& reason) {
+  throw Error(ErrorCode::unreadable_file, "'" + place + "': " + reason.message(),
+              "data that this user can read",
+              "check the path, and the permissions of the file and of the folders above it");
+}
+
 std::string begin_of(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
+  if (!stream) fail_unreadable(file, {errno, std::generic_category()});
   std::string begin(kBegin, '\0');
   stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(stream.gcount()));
@@ -166,6 +175,8 @@ const Format& format_of(const std::string& place) {
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
   const Format* const named = by_name(place);
+  // Where it cannot be looked at, whether it is there is not known.
+  if (status.type() == fs::file_type::none) fail_unreadable(place, error);
   if (fs::is_regular_file(status)) {
     const Format* format = by_content(begin_of(place));
     if (format == nullptr && named != nullptr && named->has_content != nullptr) format = named;
@@ -181,7 +192,9 @@ const Format& format_of(const std::string& place) {
 }
 
 const Format& format_for_writing(const std::string& place) {
-  const Format* const named = fs::is_directory(place) ? &formats().back() : by_name(place);
+  std::error_code ignored;  // whoever writes there finds out what is wrong with the place
+  const bool is_folder = fs::is_directory(place, ignored);
+  const Format* const named = is_folder ? &formats().back() : by_name(place);
   if (named == nullptr || (named->write == nullptr && named->missing.empty())) {
     fail_unknown("'" + place + "' as the name of a new data set");
   }

@@ -46,7 +46,8 @@ const std::vector<Format>& formats();
 /// The format of what is at `place`: a file by its content, and only where that tells nothing by
 /// its name; a folder is MNIST's.
 /// @throws Error{missing_data} where nothing is there, or it is none of formats();
-///   Error{backend_unavailable} where this build lacks the format
+///   Error{unreadable_file} where it cannot be looked at; Error{backend_unavailable} where this
+///   build lacks the format
 const Format& format_of(const std::string& place);
 
 /// The format in which a new set at `place` is to be written, by its name.

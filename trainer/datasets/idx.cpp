@@ -157,7 +157,8 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
   for (const char* suffix : {"", ".gz"}) {
     const auto path = folder / (name + suffix);
     std::error_code ignored;  // a file that cannot be looked at is reported when it is opened
-    if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return path;
+    const auto type = std::filesystem::symlink_status(path, ignored).type();
+    if (type != std::filesystem::file_type::not_found) return path;
   }
   return {};
 }
