@@ -1,5 +1,6 @@
 #include "check_report.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -44,10 +45,9 @@ std::string names_of(const std::vector<const RankReport*>& reports) {
 // Could these ranks have devices of their own? One that sees a single device may see another one
 // under the same number: control groups number anew for each task.
 bool could_differ(const std::vector<const RankReport*>& users, int ranks_on_host) {
-  for (const RankReport* user : users) {
-    if (user->devices_visible >= 2 && ranks_on_host <= user->devices_visible) return true;
-  }
-  return false;
+  return std::any_of(users.begin(), users.end(), [&](const RankReport* user) {
+    return user->devices_visible >= 2 && ranks_on_host <= user->devices_visible;
+  });
 }
 
 int ranks_on(const std::string& host, const std::vector<RankReport>& reports) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 
@@ -30,7 +31,7 @@ bool write_all(int file, std::string_view content) {
 
 }  // namespace
 
-PrivateFolder::PrivateFolder(const std::string& path) : path_(path) {
+PrivateFolder::PrivateFolder(std::string path) : path_(std::move(path)) {
   // "link/" would be followed where "link" is not.
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {

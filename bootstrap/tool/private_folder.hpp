@@ -12,7 +12,7 @@ class PrivateFolder {
  public:
   // Makes the folder, or takes one that is there, as the other ranks of a job have to.
   // @throws Error{unwritable_output} also where others than its owner may enter it.
-  explicit PrivateFolder(const std::string& path);
+  explicit PrivateFolder(std::string path);
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

@@ -21,9 +21,10 @@ void stay_connected() {
 
 // Stands before the C library's, for libraries opened later, too. close() alone ends no connection
 // of which there is a second descriptor.
-extern "C" __attribute__((visibility("default"))) int shutdown(int socket, int how) noexcept {
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's are reserved
+extern "C" __attribute__((visibility("default"))) int shutdown(int fd, int how) noexcept {
   // A duplicate is not closed on exec.
-  if (hpcboot::tool::is_staying && ::dup(socket) >= 0) return 0;
+  if (hpcboot::tool::is_staying && ::dup(fd) >= 0) return 0;
   static const auto next = reinterpret_cast<int (*)(int, int)>(::dlsym(RTLD_NEXT, "shutdown"));
-  return next(socket, how);
+  return next(fd, how);
 }

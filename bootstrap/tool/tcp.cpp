@@ -149,10 +149,10 @@ void Listener::fail(const char* call) const {
               "set HPCBOOT_MASTER_PORT to a free port on every rank");
 }
 
-Listener::Listener(int port, PortUse use) : port_(port) {
+Listener::Listener(int port, PortUse use)
+    : socket_(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)), port_(port) {
   sockaddr_storage address{};
   socklen_t size = 0;
-  socket_ = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket_ >= 0) {
     const int off = 0;
     setsockopt(socket_, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);

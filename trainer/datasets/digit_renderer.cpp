@@ -56,7 +56,7 @@ class Warp {
   Point at(int row, int column) const {
     return grid_[static_cast<std::size_t>(row * kCells + column)];
   }
-  std::array<Point, kCells * kCells> grid_;
+  std::array<Point, kCells * kCells> grid_{};
 };
 
 /// Width, slant and rotation about the middle of the glyph.

@@ -31,6 +31,8 @@ class RunLock {
 
   RunLock(RunLock&& other) noexcept;
   RunLock& operator=(RunLock&& other) noexcept;
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
   ~RunLock();
 
   /// The file in `folder`.
