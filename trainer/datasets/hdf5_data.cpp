@@ -87,6 +87,8 @@ class Hdf5File : public ArrayFile {
  public:
   explicit Hdf5File(const std::filesystem::path& path);
   ~Hdf5File() override;
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
   void read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const override;
 
  private:
@@ -136,6 +138,7 @@ void Hdf5File::open_all() {
   std::vector<std::string> names;
   file_->visit(
       H5_INDEX_NAME, H5_ITER_INC,
+      // NOLINTNEXTLINE(performance-unnecessary-value-param): visit_operator_t has it so
       [](H5::H5Object&, const H5std_string name, const H5O_info_t* info, void* list) {
         if (info->type == H5O_TYPE_DATASET) {
           static_cast<std::vector<std::string>*>(list)->push_back(name);

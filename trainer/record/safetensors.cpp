@@ -100,8 +100,8 @@ TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
   tensor.name = name;
   try {
     const auto type = entry.at("dtype").get<std::string>();
-    const auto known = std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                    [&](const DTypeEntry& one) { return one.name == type; });
+    const auto* const known = std::find_if(std::begin(kDTypes), std::end(kDTypes),
+                                           [&](const DTypeEntry& one) { return one.name == type; });
     const bool is_known = known != std::end(kDTypes);
     if (taken == DTypesTaken::models && !(is_known && is_of_models(known->dtype))) {
       throw fail(fmt::format("dtype '{}'", type), "a dtype such as F32 or I64");

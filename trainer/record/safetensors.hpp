@@ -58,6 +58,8 @@ class InputFile {
   explicit InputFile(const std::filesystem::path& path);
   InputFile(InputFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   InputFile& operator=(InputFile&&) = delete;
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
   int get() const noexcept { return descriptor_; }
 
