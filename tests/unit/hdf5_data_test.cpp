@@ -336,6 +336,60 @@ TEST(Hdf5Data, AnArrayThatCannotBeOpenedIsNamedWithTheReasonAndOnlyWhereItIsNeed
   }
 }
 
+/// Arrays of so many images and labels, of which nothing is written, in chunks of ten or in one
+/// piece.
+void make_unwritten(const std::filesystem::path& path, hsize_t count, bool in_chunks) {
+  H5::H5File file(path.string(), H5F_ACC_TRUNC);
+  H5::Group group = file.createGroup("train");
+  H5::DSetCreatPropList images;
+  H5::DSetCreatPropList labels;
+  if (in_chunks) {
+    const hsize_t chunk[] = {10, 1, 1};
+    images.setChunk(3, chunk);
+    labels.setChunk(1, chunk);
+  }
+  add(group, "images", kByte, {count, 1, 1}, images);
+  add(group, "labels", H5::PredType::STD_I64LE, {count}, labels);
+}
+
+TEST(Hdf5Data, MoreLabelsThanTheFileCanHoldAreRefusedBeforeMemoryIsAskedFor) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  for (const bool in_chunks : {true, false}) {
+    for (const hsize_t count : {hsize_t{1} << 31, hsize_t{1} << 60}) {
+      make_unwritten(path, count, in_chunks);
+      expect_error(
+          ErrorCode::malformed_data, [&] { open(path); }, path.string(), "array 'train/labels'",
+          std::to_string(count) + " labels", "at most 8388608, which is what a file of this size");
+      EXPECT_EQ(open_split(open_hdf5(path), Split::train, 100)->count(), 100);
+    }
+    make_unwritten(path, 1'000'000, in_chunks);
+    EXPECT_EQ(test::read(*open(path), {999'999}).labels, std::vector<std::uint8_t>{0});
+  }
+}
+
+TEST(Hdf5Data, LabelsThatCompressWellAreRead) {
+  constexpr hsize_t kCount = 10'000'000;
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  {
+    H5::H5File file(path.string(), H5F_ACC_TRUNC);
+    H5::Group group = file.createGroup("train");
+    const hsize_t chunk[] = {1'000'000, 1, 1};
+    H5::DSetCreatPropList how;
+    how.setChunk(3, chunk);
+    add(group, "images", kByte, {kCount, 1, 1}, how);
+    H5::DSetCreatPropList compressed;
+    compressed.setChunk(1, chunk);
+    compressed.setDeflate(9);
+    const std::vector<std::int16_t> labels(kCount, 7);
+    group.createDataSet("labels", H5::PredType::STD_I16LE, H5::DataSpace(1, &kCount), compressed)
+        .write(labels.data(), H5::PredType::NATIVE_INT16);
+  }
+  EXPECT_LT(std::filesystem::file_size(path), 40'000U);
+  EXPECT_EQ(open(path)->count(), std::int64_t{kCount});
+}
+
 TEST(Hdf5Data, AFileThatCannotBeWrittenLeavesNothing) {
   const TemporaryFolder folder;
   expect_error(

@@ -99,6 +99,11 @@ std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& la
         std::to_string(images.shape[0]) + ", one for each of '" + images.name + "'");
   }
   const std::size_t size = record::size_of(labels.type);
+  if (static_cast<std::uint64_t>(count) > labels.most_elements) {
+    throw file.malformed(labels, std::to_string(count) + " labels",
+                         "at most " + std::to_string(labels.most_elements) +
+                             ", which is what a file of this size can hold");
+  }
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * size);
   file.read(labels, {{0, count}}, bytes.data());
   std::vector<std::uint8_t> values(static_cast<std::size_t>(count));

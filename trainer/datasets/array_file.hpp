@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,11 +18,13 @@ struct ArrayInfo {
   std::string name;
   record::DType type = record::DType::u8;  ///< of the elements as read() delivers them
   bool readable = true;                    ///< false: of a type that read() does not deliver
-  std::string trouble;                     ///< why it cannot be opened at all; mostly empty
-  std::string type_name;                   ///< as the file has it: "uint8", "float32"
-  std::vector<std::int64_t> shape;         ///< empty for a scalar
-  std::vector<std::int64_t> chunk;         ///< empty where the array is stored in one piece
-  std::string filters;                     ///< "gzip 4, fletcher32"; empty where there are none
+  /// As many elements as the file can hold, however well it is compressed.
+  std::uint64_t most_elements = std::numeric_limits<std::uint64_t>::max();
+  std::string trouble;              ///< why it cannot be opened at all; mostly empty
+  std::string type_name;            ///< as the file has it: "uint8", "float32"
+  std::vector<std::int64_t> shape;  ///< empty for a scalar
+  std::vector<std::int64_t> chunk;  ///< empty where the array is stored in one piece
+  std::string filters;              ///< "gzip 4, fletcher32"; empty where there are none
 };
 
 /// "uint8": what NumPy and PyTorch call the type.

@@ -14,7 +14,6 @@ namespace hpcboot::data {
 namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{64} << 10;
-constexpr std::uint64_t kDeflateRatio = 1032;
 constexpr int kGzipFormat = 15 + 16;  // the largest window, and gzip's header and checksum
 
 }  // namespace

@@ -11,6 +11,9 @@
 
 namespace hpcboot::data {
 
+/// Bytes that one of deflate's can become at most (zlib's manual).
+constexpr std::uint64_t kDeflateRatio = 1032;
+
 /// A data file read from front to back; one whose name ends in .gz is decompressed on the way.
 class DataFile {
  public:

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "datasets/data_file.hpp"
 #include "datasets/hdf5_library.hpp"
 
 namespace hpcboot::data {
@@ -15,6 +17,11 @@ constexpr std::size_t kChunkCache = std::size_t{256} << 20;
 // A prime well above the number of chunks that fit, as HDF5's manual asks for.
 constexpr std::size_t kChunkSlots = 1000003;
 constexpr double kEvictReadChunksFirst = 1.0;
+
+// An array, or a part of one, that nobody wrote is legal in HDF5, takes no room in the file, and is
+// read as its fill value. So many labels may be so; more of them, all alike, are damage or a file
+// that was never filled.
+constexpr std::uint64_t kMostUnwritten = std::uint64_t{8} << 20;
 
 struct Element {
   std::string name;
@@ -81,6 +88,24 @@ Layout layout_of(const H5::DataSet& dataset, std::size_t dimensions) {
     layout.filters += (layout.filters.empty() ? "" : ", ") + text;
   }
   return layout;
+}
+
+/// As many elements as can be read of an array.
+std::uint64_t most_elements_of(const H5::DataSet& dataset) {
+  const H5::DSetCreatPropList properties = dataset.getCreatePlist();
+  // The data are in other files.
+  if (properties.getLayout() == H5D_VIRTUAL || properties.getExternalCount() > 0) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  hsize_t file_size = 0;  // of that behind a link, if it is there
+  const hid_t file = H5Iget_file_id(dataset.getId());
+  const bool has_size = H5Fget_filesize(file, &file_size) >= 0;
+  H5Fclose(file);
+  if (!has_size) throw H5::DataSetIException("most_elements_of", "H5Fget_filesize failed");
+  // A damaged layout may claim more than there is.
+  const std::uint64_t stored = std::min<std::uint64_t>(dataset.getStorageSize(), file_size);
+  const std::uint64_t element = std::max<std::uint64_t>(dataset.getDataType().getSize(), 1);
+  return std::max(stored * kDeflateRatio / element, kMostUnwritten);
 }
 
 class Hdf5File : public ArrayFile {
@@ -192,6 +217,7 @@ void Hdf5File::describe(const H5::DataSet& dataset, Opened& opened, ArrayInfo& a
   array.type_name = opened.element.name;
   array.readable = opened.element.readable;
   array.shape = shape_of(dataset.getSpace());
+  array.most_elements = most_elements_of(dataset);
   Layout layout = layout_of(dataset, array.shape.size());
   array.chunk = std::move(layout.chunk);
   array.filters = std::move(layout.filters);
