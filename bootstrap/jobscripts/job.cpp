@@ -58,13 +58,7 @@ JobLaunchers launchers_of(const SiteProfile& site, const Job& job, const std::st
                   description_of(*find_key("launcher")), "correct --launcher");
     }
   }
-  if (job.one_rank || job.name == kPytorchjob.name) {
-    if (chosen.empty()) return {};
-    throw Error(
-        ErrorCode::malformed_value, "the launcher " + chosen + " for the job " + job.name,
-        job.one_rank ? "none: it is one process" : "none: the operator starts torchrun",
-        job.one_rank ? "leave --launcher out, or take the job ddp" : "leave --launcher out");
-  }
+  if (job.one_rank || job.name == kPytorchjob.name) return {};
   const std::string launcher = chosen.empty() ? site.text("launcher") : chosen;
   // The others start processes on the hosts that any scheduler, or none, gives.
   const std::string& scheduler = site.text("scheduler");

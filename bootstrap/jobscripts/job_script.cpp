@@ -41,11 +41,6 @@ Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& req
                 "0 to " + std::to_string(most_gpus),
                 "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
   }
-  if (job.one_rank && request.ranks_per_node.value_or(1) != 1) {
-    throw wrong(
-        "--ranks-per-node " + std::to_string(*request.ranks_per_node) + " for the job " + job.name,
-        "1: it is one process", "leave --ranks-per-node out, or take the job ddp");
-  }
   const int usual = share.gpus > 0 ? share.gpus : kRanksWithoutGpus;
   share.ranks = job.one_rank ? 1 : request.ranks_per_node.value_or(usual);
   if (share.ranks < 1 || share.ranks > site.number("node.cores")) {
@@ -86,17 +81,9 @@ void check_program(const Job& job, const std::string& program) {
   }
 }
 
-// Options that no line of the script would come of.
-void check_scheduler_has(const std::string& scheduler, const ScriptRequest& request) {
-  const auto check = [&](const char* option, bool given) {
-    if (given)
-      throw wrong(std::string(option) + " for a site whose scheduler is " + scheduler,
-                  "what its scripts can ask for", std::string("leave ") + option + " out");
-  };
-  const bool bare = scheduler == "none";
-  check("--time", bare && request.time);
-  check("--account", (bare || scheduler == "kubernetes") && !request.account.empty());
-  check("--mail", (bare || scheduler == "kubernetes") && !request.mail.empty());
+// A program of one's own knows nothing of the signal, and these two send none.
+bool warns(const std::string& scheduler, const ScriptRequest& request) {
+  return request.program.empty() && scheduler != "none" && scheduler != "kubernetes";
 }
 
 // Every value of the profile: node.gpus is node_gpus in a template.
@@ -142,6 +129,34 @@ void add_launchers(TemplateValues& values, const SiteProfile& site, const Job& j
 
 }  // namespace
 
+std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& request) {
+  const Job job = job_of(site, request.job);
+  const std::string& scheduler = site.text("scheduler");
+  std::vector<std::string> notes;
+  const auto without_effect = [&](const char* option, bool given, const std::string& why) {
+    if (given) notes.push_back(std::string(option) + " has no effect: " + why);
+  };
+  const std::string asks = "a script for the scheduler " + scheduler + " does not ask for it";
+  const bool bare = scheduler == "none";
+  without_effect("--time", bare && request.time, asks);
+  without_effect("--account", (bare || scheduler == "kubernetes") && !request.account.empty(),
+                 asks);
+  without_effect("--mail", (bare || scheduler == "kubernetes") && !request.mail.empty(), asks);
+  const std::string one = "the job " + job.name + " is one process";
+  without_effect("--ranks-per-node", job.one_rank && request.ranks_per_node.value_or(1) != 1, one);
+  const bool has_operator = scheduler == "kubernetes";
+  without_effect("--launcher", !request.launcher.empty() && (job.one_rank || has_operator),
+                 has_operator ? "the operator starts torchrun" : one);
+  const std::string time = request.time.value_or(site.text("queue.time"));
+  if (warns(scheduler, request) && walltime_of(time) <= kWarningSeconds) {
+    notes.push_back("the walltime " + time + " is not longer than the " +
+                    std::to_string(kWarningSeconds) +
+                    " seconds that a warning before its end takes: there will be none, and what is "
+                    "not saved by then is lost");
+  }
+  return notes;
+}
+
 std::string render_job_script(const TemplateRenderer& templates, const SiteProfile& site,
                               const ScriptRequest& request) {
   const Job job = job_of(site, request.job);
@@ -153,11 +168,9 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   check_program(job, request.program);
   const Share share = share_of(site, job, request);
   const std::string time = request.time.value_or(site.text("queue.time"));
-  const int seconds = seconds_of(time);
+  const int seconds = walltime_of(time);
   const std::string& scheduler = site.text("scheduler");
-  check_scheduler_has(scheduler, request);
-  const bool warned = request.program.empty() && scheduler != "none" && scheduler != "kubernetes";
-  check_walltime(time, warned);
+  const bool warned = warns(scheduler, request);
 
   TemplateValues values;
   add_profile(values, site);
@@ -184,6 +197,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["hours_minutes"] = time.substr(0, time.rfind(':'));
   values["warning_seconds"] = kWarningSeconds;
   values["warning_minutes"] = kWarningSeconds / 60;
+  values["asks_for_warning"] = warned && seconds > kWarningSeconds;
   values["warned_by_scheduler"] = warned && (scheduler == "slurm" || scheduler == "lsf");
   values["warning_time"] = time_of(std::max(seconds - kWarningSeconds, 0));
   values["account"] = request.account;

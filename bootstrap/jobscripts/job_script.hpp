@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "jobscripts/site_profile.hpp"
 #include "jobscripts/template_renderer.hpp"
@@ -22,6 +23,11 @@ struct ScriptRequest {
   std::string script;     ///< the file that the script is, as its user would name it
   std::string arguments;  ///< of `hpcboot script`, which give this script
 };
+
+/// What is asked for, and no line of the script comes of, or less than one would think; a sentence
+/// each.
+/// @throws Error{malformed_value} for an unknown job or a walltime that is none
+std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& request);
 
 /// The script, or for Kubernetes the manifest.
 /// @throws Error{malformed_value} where the request fits neither the job nor the site

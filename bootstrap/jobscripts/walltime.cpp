@@ -32,6 +32,8 @@ std::string time_of(int seconds) {
   return two(seconds / 3600) + ":" + two(seconds / 60 % 60) + ":" + two(seconds % 60);
 }
 
+namespace {
+
 int seconds_of(const std::string& time) {
   static const std::regex kForm(R"((\d{1,3}):([0-5]\d):([0-5]\d))");
   std::smatch parts;
@@ -44,13 +46,12 @@ int seconds_of(const std::string& time) {
   return std::stoi(parts[1]) * 3600 + std::stoi(parts[2]) * 60 + std::stoi(parts[3]);
 }
 
-void check_walltime(const std::string& time, bool warned) {
-  const int least = warned ? kWarningSeconds : 0;
-  if (seconds_of(time) > least) return;
-  throw wrong("the walltime '" + time + "'",
-              warned ? "longer than " + std::to_string(least) +
-                           " seconds: that long before its end the training is told to save"
-                     : "a time that is not 0",
+}  // namespace
+
+int walltime_of(const std::string& time) {
+  const int seconds = seconds_of(time);
+  if (seconds > 0) return seconds;
+  throw wrong("the walltime '" + time + "'", "a time that is not 0",
               "correct --time, or queue.time of the site");
 }
 

@@ -201,6 +201,7 @@ int script(const Arguments& arguments) {
   request.arguments = arguments_of_script(*values, script_options());
   request.script = name_of_script(output, library, site, request);
   const std::string text = render_job_script(TemplateRenderer(library.templates()), site, request);
+  for (const std::string& note : notes_on(site, request)) std::cerr << "note: " + note + "\n";
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;
   if (submit || values->count("check") != 0) {

@@ -124,8 +124,8 @@ await_trainer() {
   [[ $output == *"write ddp"* ]]
   run -20 script --site narval --job ddp
   [[ $output == *"one of cc, "*"write one of these, or give the file as --site-file"* ]]
-  run -20 script --site cc --job single --launcher mpirun
-  [[ $output == *"the launcher mpirun for the job single"*"leave --launcher out"* ]]
+  run -0 script --site cc --job single --launcher mpirun
+  [[ $output == *"note: --launcher has no effect: the job single is one process"* ]]
   run -20 script --site cc --job ddp --time 2-00:00:00
   [[ $output == *"write 48:00:00"* ]]
   run ! script --site cc --job ddp --launcher ssh

@@ -268,29 +268,24 @@ TEST_F(JobScripts, ATimeAsSlurmWritesItIsAnErrorWithItsHoursMinutesAndSeconds) {
     EXPECT_THAT(remedy_of(time), HasSubstr("correct --time")) << time;
 }
 
-TEST_F(JobScripts, AnOptionThatWouldComeToNothingIsAnError) {
+TEST_F(JobScripts, AnOptionThatComesToNothingIsNoted) {
   const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
-  const auto error_of = [&](const SiteProfile& profile, const ScriptRequest& request) {
-    try {
-      render_job_script(templates, profile, request);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::malformed_value);
-      return std::string(error.what());
-    }
-    return std::string("no error");
+  const auto notes = [&](const SiteProfile& profile, const ScriptRequest& request) {
+    render_job_script(templates, profile, request);
+    std::string all;
+    for (const std::string& note : notes_on(profile, request)) all += note + "\n";
+    return all;
   };
   for (const char* job : {"single", "dp", "array"}) {
     ScriptRequest request;
     request.job = job;
     request.launcher = "mpirun";
-    EXPECT_THAT(error_of(site(), request),
-                HasSubstr(std::string("the launcher mpirun for the job ") + job));
+    EXPECT_THAT(notes(site(), request), HasSubstr("--launcher has no effect: the job"));
     request.launcher = {};
     request.ranks_per_node = 4;
-    EXPECT_THAT(error_of(site(), request),
-                HasSubstr(std::string("--ranks-per-node 4 for the job ") + job));
+    EXPECT_THAT(notes(site(), request), HasSubstr("--ranks-per-node has no effect: the job"));
     request.ranks_per_node = 1;
-    EXPECT_EQ(error_of(site(), request), "no error");
+    EXPECT_EQ(notes(site(), request), "");
   }
   const SiteProfile lab =
       site(replaced(replaced(kSite, "\"slurm\"", "\"none\""), "\"srun\"", "\"mpirun\""));
@@ -298,21 +293,37 @@ TEST_F(JobScripts, AnOptionThatWouldComeToNothingIsAnError) {
       site(replaced(replaced(kSite, "\"slurm\"", "\"kubernetes\""), "\"srun\"", "\"torchrun\""));
   ScriptRequest plain;
   plain.job = "ddp";
-  EXPECT_EQ(error_of(lab, plain), "no error");
+  EXPECT_EQ(notes(lab, plain), "");
   plain.account = "me";
-  EXPECT_THAT(error_of(lab, plain), HasSubstr("--account for a site whose scheduler is none"));
-  plain.account = {};
   plain.time = "01:00:00";
-  EXPECT_THAT(error_of(lab, plain), HasSubstr("--time for a site whose scheduler is none"));
+  EXPECT_THAT(notes(lab, plain), HasSubstr("--account has no effect"));
+  EXPECT_THAT(notes(lab, plain), HasSubstr("--time has no effect"));
+  EXPECT_EQ(notes(site(), plain), "");
   ScriptRequest pod;
   pod.job = "pytorchjob";
   pod.time = "01:00:00";
-  EXPECT_EQ(error_of(pods, pod), "no error");
+  EXPECT_EQ(notes(pods, pod), "");
   pod.mail = "me@example.org";
-  EXPECT_THAT(error_of(pods, pod), HasSubstr("--mail for a site whose scheduler is kubernetes"));
-  pod.mail = {};
   pod.launcher = "torchrun";
-  EXPECT_THAT(error_of(pods, pod), HasSubstr("the launcher torchrun for the job pytorchjob"));
+  EXPECT_THAT(notes(pods, pod), HasSubstr("--mail has no effect"));
+  EXPECT_THAT(notes(pods, pod), HasSubstr("the operator starts torchrun"));
+}
+
+TEST_F(JobScripts, AWalltimeWithinTheWarningHasNone) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  ScriptRequest request;
+  request.job = "ddp";
+  for (const char* time : {"00:01:00", "00:02:00"}) {
+    request.time = time;
+    EXPECT_THAT(render_job_script(templates, site(), request), Not(HasSubstr("--signal")));
+    EXPECT_THAT(notes_on(site(), request), ElementsAre(HasSubstr("there will be none")));
+  }
+  request.time = "00:02:01";
+  EXPECT_THAT(render_job_script(templates, site(), request), HasSubstr("--signal"));
+  EXPECT_THAT(notes_on(site(), request), testing::IsEmpty());
+  request.time = "00:01:00";
+  request.program = "solver";
+  EXPECT_THAT(notes_on(site(), request), testing::IsEmpty());
 }
 
 TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
@@ -344,16 +355,6 @@ TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
     request.time = time;
     EXPECT_THAT(error_of(request), HasSubstr("walltime"));
   }
-  for (const char* time : {"00:00:00", "00:01:00", "00:02:00"}) {
-    request.time = time;
-    EXPECT_THAT(error_of(request), HasSubstr("longer than 120 seconds"));
-  }
-  request.time = "00:02:01";
-  EXPECT_EQ(error_of(request), "no error");
-  // A program of one's own is not warned.
-  request.program = "solver";
-  request.time = "00:00:01";
-  EXPECT_EQ(error_of(request), "no error");
   request.time = "00:00:00";
   EXPECT_THAT(error_of(request), HasSubstr("a time that is not 0"));
   request.program = {};
