@@ -86,25 +86,38 @@ void check_directives(const Script& script, Report& report) {
   }
 }
 
-// {{key}} of a template engine, where it is a word or the value of an assignment or option. Within
-// quotes and words it is another program's: sed "s/{{NAME}}/x/".
+// Does a word, or the value of an assignment or option, begin here?
+bool begins_word(std::string_view line, std::size_t at) {
+  return at == 0 || std::string_view(" \t=(").find(line[at - 1]) != std::string_view::npos;
+}
+
+// Is it handed to a program that looks for such texts?
+bool is_sought(const Script& script, std::size_t at) {
+  static constexpr std::array<std::string_view, 5> kSeekers = {"grep", "egrep", "sed", "awk",
+                                                               "perl"};
+  const Command* last = nullptr;
+  for (const Command& command : script.shell.commands) {
+    if (!command.words.empty() && command.words[0].at <= at) last = &command;
+  }
+  return last != nullptr && is_one_of(last->words[0].text, kSeekers);
+}
+
+// {{key}} of a template engine, where a word begins with it. Further within words and quotes it is
+// another program's: sed "s/{{NAME}}/x/", sh -c "echo {{x}}".
 void check_mustaches(const Script& script, Report& report) {
   static const std::regex mustache(R"(\{\{[{#/^&]?[ ]*[A-Za-z_][\w.]*[ ]*\}?\}\})");
-  const auto ends_word = [](char c) {
-    return std::string_view(" \t\r;&|)").find(c) != std::string_view::npos;
-  };
   for (const Line& line : script.lines) {
     for (std::size_t i = line.text.find("{{"); i != std::string_view::npos;
          i = line.text.find("{{", i + 2)) {
-      if (script.kind_at(line.at + i) != Kind::code) continue;
-      if (i > 0 && std::string_view(" \t=(").find(line.text[i - 1]) == std::string_view::npos)
+      const Kind kind = script.kind_at(line.at + i);
+      const bool is_quoted = kind == Kind::double_quoted && i > 0 && line.text[i - 1] == '"';
+      if (kind != Kind::code && !is_quoted) continue;
+      if (!begins_word(line.text, is_quoted ? i - 1 : i) || is_sought(script, line.at + i))
         continue;
       const std::string text(line.text.substr(i, 100));
       std::smatch match;
-      if (!std::regex_search(text, match, mustache, std::regex_constants::match_continuous))
-        continue;
-      const auto length = static_cast<std::size_t>(match.length());
-      if (length == text.size() || ends_word(text[length])) add(report, line.at + i, match.str());
+      if (std::regex_search(text, match, mustache, std::regex_constants::match_continuous))
+        add(report, line.at + i, match.str());
     }
   }
 }

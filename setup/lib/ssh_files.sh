@@ -25,11 +25,6 @@ is_safe() { (((8#$(mode_of "$1") & 8#022) == 0)); }
 # A home that others may write to makes sshd ignore all keys in it. It is theirs to change.
 home_is_safe() { is_safe "$home"; }
 
-# make_safe PATH: mode 600 where others may write.
-make_safe() {
-  if [ -e "$1" ] && ! is_safe "$1"; then right_mode "$1" 600; fi
-}
-
 make_ssh_folder() {
   if [ -d "$home/.ssh" ]; then
     right_mode "$home/.ssh" 700
@@ -121,7 +116,7 @@ choose_key() {
 add_authorized() {
   local file=$1 line
   shift
-  make_safe "$file"
+  if [ -e "$file" ]; then right_mode "$file" 600; fi
   for line in "$@"; do
     if [ -f "$file" ] && grep -qF -- "$(key_body "$line")" "$file"; then continue; fi
     if will "add the key '${line##* }' to $file"; then append_line "$file" "$line"; fi
@@ -192,9 +187,10 @@ report_files() {
 fix_modes() {
   local file
   make_ssh_folder
-  while read -r file; do right_mode "$file" 600; done < <(key_files)
-  make_safe "$home/.ssh/authorized_keys"
-  make_safe "$home/.ssh/config"
+  while read -r file; do
+    if [ -e "$file" ]; then right_mode "$file" 600; fi
+  done < <(key_files; echo "$home/.ssh/authorized_keys")
+  if [ -e "$home/.ssh/config" ] && ! is_safe "$home/.ssh/config"; then right_mode "$home/.ssh/config" 600; fi
   home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $home"
 }
 

@@ -52,6 +52,8 @@ const std::vector<Broken>& broken() {
       {"placeholder", "#!/bin/bash\npython train.py --data {{ data }}\n", 2, 24, kError},
       {"placeholder", "#!/bin/bash\ncd {{folder}} || exit\n", 2, 4, kError},
       {"placeholder", "#!/bin/bash\nDATA={{data}}\n", 2, 6, kError},
+      {"placeholder", "#!/bin/bash\ncd \"{{folder}}\" || exit\n", 2, 5, kError},
+      {"placeholder", "#!/bin/bash\ncd {{folder}}/code || exit\n", 2, 4, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH --account=XXXXXX\n", 2, 19, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH -A ACCOUNT_NAME\n", 2, 12, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH --partition=PARTITION\n", 2, 21, kError},
