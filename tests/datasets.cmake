@@ -21,7 +21,7 @@ target_compile_definitions(datasets_test PRIVATE
 # What --data takes. With LibTorch in the build it reads .pt, and is linked with it.
 hpcboot_add_test(NAME formats_test
   SOURCES unit/convert_test.cpp unit/formats_test.cpp $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:unit/pt_data_test.cpp>
-  LIBRARIES hpcboot_formats LABELS unit TIMEOUT 120)
+  LIBRARIES hpcboot_formats $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:hpcboot::libtorch> LABELS unit TIMEOUT 120)
 target_compile_definitions(formats_test PRIVATE
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_TORCH_SAVE="${CMAKE_CURRENT_LIST_DIR}/support/torch_save.py")
