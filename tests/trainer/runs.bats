@@ -54,13 +54,16 @@ assert abs(rows[1]["efficiency"] * 3 - rows[1]["speedup"]) < 1e-9, rows'
   run ranks 2 --mode dp
   [ "$status" -eq 2 ]
   [[ $output == *"--mode dp trains in one process, but openmpi started 2 ranks"* ]]
-  for bad in "--devices cpu:2" "--mode dp --devices cpu" "--mode dp --devices cpu:0" "--mode dp --devices tpu:1" \
-    "--mode dp --devices cpu:2 --device cuda"; do
+  for bad in "--devices cpu:2" "--mode dp --devices cpu" "--mode dp --devices cpu:0" "--mode dp --devices tpu:1"; do
     # shellcheck disable=SC2086
     run "$trainer" $small --runs-dir runs $bad
     [ "$status" -eq 2 ]
     [[ $output == *"--devices is"* ]]
   done
+  # shellcheck disable=SC2086
+  run "$trainer" $small --runs-dir runs --mode dp --devices cpu:2 --device cuda
+  [ "$status" -eq 2 ]
+  [[ $output == *"contradict each other"* ]]
   [ ! -e runs ]
 }
 
