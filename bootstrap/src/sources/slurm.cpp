@@ -84,6 +84,10 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
   const auto place_in = [&](const std::vector<std::string>& hosts) {
     return static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), self) - hosts.begin());
   };
+  const auto with_list = [&] {
+    return " with SLURM_STEP_NODELIST='" +
+           std::string(env.text("SLURM_STEP_NODELIST")->substr(0, 80)) + "'";
+  };
   std::vector<std::string> listed;
   if (const auto list = env.text("SLURM_STEP_NODELIST")) {
     listed = hostlist::expand(*list);
@@ -92,15 +96,11 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
     if (!facts.hosts.empty()) facts.variables["hosts"] = "SLURM_STEP_NODELIST";
   }
   if (!listed.empty() && !self.empty() && place_in(listed) == listed.size()) {
-    fail_inconsistent("SLURMD_NODENAME=" + self + " with SLURM_STEP_NODELIST='" +
-                          std::string(env.text("SLURM_STEP_NODELIST")->substr(0, 80)) + "'",
-                      "a step that runs on this node");
+    fail_inconsistent("SLURMD_NODENAME=" + self + with_list(), "a step that runs on this node");
   }
   if (take(facts, "num_nodes", facts.num_nodes, env, "SLURM_STEP_NUM_NODES", 1)) {
     if (!listed.empty() && listed.size() != static_cast<std::size_t>(*facts.num_nodes)) {
-      fail_inconsistent("SLURM_STEP_NUM_NODES=" + std::to_string(*facts.num_nodes) +
-                            " with SLURM_STEP_NODELIST='" +
-                            std::string(env.text("SLURM_STEP_NODELIST")->substr(0, 80)) + "'",
+      fail_inconsistent("SLURM_STEP_NUM_NODES=" + std::to_string(*facts.num_nodes) + with_list(),
                         "as many nodes as the list has");
     }
   } else if (!listed.empty()) {
@@ -115,8 +115,7 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
     }
   } else if (place < facts.hosts.size() && place != static_cast<std::size_t>(*facts.node_rank)) {
     fail_inconsistent("SLURM_NODEID=" + std::to_string(*facts.node_rank) +
-                          " on SLURMD_NODENAME=" + self + " with SLURM_STEP_NODELIST='" +
-                          std::string(env.text("SLURM_STEP_NODELIST")->substr(0, 80)) + "'",
+                          " on SLURMD_NODENAME=" + self + with_list(),
                       "SLURMD_NODENAME at place SLURM_NODEID of the step's nodes");
   }
   if (facts.num_nodes && facts.node_rank && *facts.node_rank >= *facts.num_nodes) {
