@@ -34,10 +34,15 @@ target_include_directories(bootstrap_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstr
 target_compile_definitions(bootstrap_tests PRIVATE
   HPCBOOT_BOOTSTRAP_README="${PROJECT_SOURCE_DIR}/bootstrap/README.md")
 
+if(TARGET fmt::fmt)
+  hpcboot_add_test(NAME encode_test SOURCES unit/encode_test.cpp LIBRARIES hpcboot_text fmt::fmt LABELS unit)
+endif()
+
 hpcboot_add_test(NAME hostlist_oracle_test SOURCES unit/hostlist_oracle_test.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
 
 if(TARGET hpcboot_json)
+  hpcboot_add_test(NAME bounded_json_test SOURCES unit/bounded_json_test.cpp LIBRARIES hpcboot_json LABELS unit)
   hpcboot_add_test(NAME golden_env_tests
     SOURCES
       unit/capture_folder_test.cpp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 #include "jobscripts/job.hpp"
 #include "jobscripts/walltime.hpp"
@@ -203,7 +204,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["account"] = request.account;
   values["mail"] = request.mail;
   values["program"] = request.program;
-  values["script"] = shell_quoted(request.script);
+  values["script"] = shell_quote(request.script);
   values["arguments"] = request.arguments;
   const bool own_clock = request.program.empty() && (scheduler == "pbs" || scheduler == "torque");
   values["needs_job_id"] =

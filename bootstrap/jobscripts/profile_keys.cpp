@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "hpcboot/encode.hpp"
 #include "jobscripts/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
@@ -101,10 +102,15 @@ std::string description_of(const ProfileKey& key) {
 }
 
 std::optional<std::string> problem_of(const ProfileKey& key, const std::string& value) {
+  // std::regex goes through a text by recursion: a long one would end the process.
+  constexpr std::size_t kLongest = 1000;
   static const std::regex kWord("[A-Za-z0-9_.,:/@%+=-]*");
   static const std::regex kPath(
       R"(([A-Za-z0-9_.,:/@%+=-]|\$\{[A-Za-z_][A-Za-z0-9_]*(:-[A-Za-z0-9_./$-]*)?\})*)");
   const KeyType type = key.type;
+  const bool has_pattern = type == KeyType::word || type == KeyType::words || type == KeyType::path;
+  if (has_pattern && value.size() > kLongest)
+    return "has more than " + std::to_string(kLongest) + " characters";
   if ((type == KeyType::word || type == KeyType::words) && !std::regex_match(value, kWord))
     return "has a character that does not fit a directive";
   if (type == KeyType::path && !std::regex_match(value, kPath))
@@ -114,9 +120,7 @@ std::optional<std::string> problem_of(const ProfileKey& key, const std::string& 
     const std::string nearest = nearest_name(value, key.choices);
     return nearest.empty() ? "is not known" : "is not known; " + nearest + " is nearest";
   }
-  if (std::any_of(value.begin(), value.end(),
-                  [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
-    return "has a line break or another control character";
+  if (!is_printable(value)) return "has a line break or another control character";
   return std::nullopt;
 }
 

@@ -1,12 +1,11 @@
 #include "jobscripts/site_profile.hpp"
 
-#include <toml++/toml.h>
-
-#include <limits>
+#include <algorithm>
 #include <optional>
 
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
+#include "jobscripts/bounded_toml.hpp"
 #include "jobscripts/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
@@ -27,6 +26,17 @@ Value nothing_of(KeyType type) {
 std::optional<int> number_of(std::optional<std::int64_t> number) {
   if (!number || *number < 0 || *number > kLargest) return std::nullopt;
   return static_cast<int>(*number);
+}
+
+// It stands in scripts, in names of their files and in messages.
+bool is_site_name(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kLongest && is_plain(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_plain(c) || c == '.' || c == '-'; });
 }
 
 // Reads the keys of one file, and knows where each stands.
@@ -115,14 +125,13 @@ SiteProfile SiteProfile::read(const fs::path& file) {
   }
   SiteProfile profile;
   profile.name_ = file.stem().string();
-  try {
-    profile.values_ = Reader(file).read(toml::parse_file(file.string()));
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorCode::malformed_file,
-                file.string() + ":" + std::to_string(error.source().begin.line) + ": " +
-                    std::string(error.description()),
-                "TOML: NAME = VALUE, texts in double quotes", "correct this line");
+  if (!is_site_name(profile.name_)) {
+    throw Error(ErrorCode::malformed_value,
+                "the site's file " + file.string() + " has a name that no site can have",
+                "letters, digits, _ . and -, at most 64, before .toml: scripts contain the name",
+                "rename the file");
   }
+  profile.values_ = Reader(file).read(read_toml_file(file));
   return profile;
 }
 

@@ -14,8 +14,9 @@ namespace hpcboot::jobscripts {
 /// What is known of one site, from its TOML file. The keys are those of profile_keys().
 class SiteProfile {
  public:
-  /// @throws Error{unreadable_file}; Error{malformed_file} naming file, line and key where a key is
-  /// unknown, missing or of another type
+  /// @throws Error{unreadable_file}; Error{malformed_value} for a file whose name no site can have;
+  /// Error{malformed_file} naming file, line and key where a key is unknown, missing or of another
+  /// type
   static SiteProfile read(const std::filesystem::path& file);
 
   /// The file's name without .toml.

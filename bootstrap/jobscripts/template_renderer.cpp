@@ -6,6 +6,7 @@
 #include <mstch/mstch.hpp>
 #include <regex>
 
+#include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 #include "jobscripts/nearest_name.hpp"
 
@@ -55,7 +56,9 @@ std::string TemplateRenderer::render(const std::string& name, const TemplateValu
   check_names(name, values);
   mstch::map root;
   for (const auto& [key, value] : values) root.insert({key, node_of(value)});
-  mstch::config::escape = quoting == Quoting::shell ? shell_quoted : yaml_quoted;
+  mstch::config::escape = [quoting](const std::string& text) {
+    return quoting == Quoting::shell ? shell_quote(text) : yaml_scalar(text);
+  };
   return mstch::render(templates_.at(name), root, templates_);
 }
 
@@ -90,27 +93,6 @@ void TemplateRenderer::check_names(const std::string& name, const TemplateValues
                 "one of " + listed(is_part ? parts : keys),
                 remedy_for_name(used, is_part ? parts : keys));
   }
-}
-
-std::string shell_quoted(const std::string& text) {
-  static const std::regex kPlain("[A-Za-z0-9_@%+=:,./-]+");
-  if (std::regex_match(text, kPlain)) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-std::string yaml_quoted(const std::string& text) {
-  static const std::regex kPlain("[A-Za-z_/][A-Za-z0-9_./-]*");
-  // Words that YAML takes for something other than a text.
-  static const std::regex kReserved("true|false|yes|no|on|off|null|y|n", std::regex::icase);
-  if (std::regex_match(text, kPlain) && !std::regex_match(text, kReserved)) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
 }
 
 }  // namespace hpcboot::jobscripts

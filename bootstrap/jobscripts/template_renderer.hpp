@@ -33,10 +33,4 @@ class TemplateRenderer {
   std::map<std::string, std::string> templates_;
 };
 
-/// `text` as one word of a POSIX shell: as it stands where that is safe, else in single quotes.
-std::string shell_quoted(const std::string& text);
-
-/// `text` as a scalar of YAML: as it stands where that is a plain string, else in double quotes.
-std::string yaml_quoted(const std::string& text);
-
 }  // namespace hpcboot::jobscripts

@@ -55,14 +55,10 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   CapturedRank rank;
   std::string hostname = read_needed(stem + ".hostname");
   hostname.erase(hostname.find_last_not_of(" \t\r\n") + 1);
-  if (const auto text = read_file(stem + ".facts.json")) {
-    try {
-      rank.facts = facts_from_json(nlohmann::ordered_json::parse(*text));
-    } catch (const std::exception& error) {
-      throw Error(ErrorCode::malformed_file, stem + ".facts.json: " + error.what(),
-                  "the JSON object that `hpcboot capture` writes",
-                  "capture the job again, in a new folder");
-    }
+  const std::string facts = stem + ".facts.json";
+  if (fs::exists(facts)) {
+    constexpr JsonLimits kLimits{std::size_t{1} << 20U, 8, 100'000};
+    rank.facts = facts_from_json(read_json_file(facts, kLimits), facts);
   }
   if (!hostname.empty()) rank.facts.hostname = hostname;
   rank.env = Env::parse(read_needed(stem + ".env"));

@@ -1,18 +1,12 @@
 #include "facts_json.hpp"
 
-#include <stdexcept>
+#include <limits>
 #include <string>
+
+#include "json/json_reader.hpp"
 
 namespace hpcboot {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-void read(const Json& object, const char* key, std::optional<T>& slot) {
-  const auto found = object.find(key);
-  if (found != object.end() && !found->is_null()) slot = found->get<T>();
-}
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -42,26 +36,29 @@ Json to_json(const Facts& facts) {
   return out;
 }
 
-Facts facts_from_json(const Json& object) {
-  if (!object.is_object()) throw std::invalid_argument("not a JSON object");
-  Facts facts;
-  read(object, "user_id", facts.user_id);
-  read(object, "device_count", facts.device_count);
+Facts facts_from_json(const Json& object, const std::string& file) {
   constexpr int kMaxDevices = 4096;  // of one host: beyond it the number is damaged
-  if (facts.device_count && (*facts.device_count < 0 || *facts.device_count > kMaxDevices)) {
-    throw std::invalid_argument("device_count is " + std::to_string(*facts.device_count) +
-                                ", not a number from 0 to " + std::to_string(kMaxDevices));
-  }
-  read(object, "device_distance", facts.device_distance);
-  read(object, "pmi_fd_is_open_socket", facts.pmi_fd_is_open_socket);
-  read(object, "is_slurm_task", facts.is_slurm_task);
-  const auto interfaces = object.find("interfaces");
-  if (interfaces != object.end() && !interfaces->is_null()) {
-    facts.interfaces.emplace();
-    for (const Json& entry : *interfaces) {
-      facts.interfaces->push_back({entry.at("name"), entry.at("address"), entry.at("ipv6"),
-                                   entry.at("up"), entry.at("speed_mbps")});
-    }
+  constexpr std::size_t kMaxInterfaces = 4096;
+  const JsonReader reader(file, object);
+  Facts facts;
+  if (const auto id = reader.integer("user_id", 0, std::numeric_limits<int>::max()))
+    facts.user_id = static_cast<int>(*id);
+  if (const auto count = reader.integer("device_count", 0, kMaxDevices))
+    facts.device_count = static_cast<int>(*count);
+  facts.device_distance = reader.small_integers("device_distance");
+  facts.pmi_fd_is_open_socket = reader.boolean("pmi_fd_is_open_socket");
+  facts.is_slurm_task = reader.boolean("is_slurm_task");
+  if (!object.contains("interfaces") || object["interfaces"].is_null()) return facts;
+  facts.interfaces.emplace();
+  for (const JsonReader& entry : reader.objects("interfaces")) {
+    if (facts.interfaces->size() == kMaxInterfaces)
+      reader.fail("interfaces", "at most 4096 network interfaces");
+    facts.interfaces->push_back(
+        {entry.require("name", entry.text("name"), "a text"),
+         entry.require("address", entry.text("address"), "a text"),
+         entry.require("ipv6", entry.boolean("ipv6"), "true or false"),
+         entry.require("up", entry.boolean("up"), "true or false"),
+         entry.require("speed_mbps", entry.small_integer("speed_mbps"), "a whole number")});
   }
   return facts;
 }

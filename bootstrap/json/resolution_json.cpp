@@ -3,8 +3,6 @@
 namespace hpcboot {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);

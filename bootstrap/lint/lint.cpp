@@ -67,12 +67,8 @@ std::set<std::string> disabled_by(const Script& script) {
   return ids;
 }
 
-// Control characters of a script are not for a terminal.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return text;
+Encoded number(int value) {
+  return terminal_text(std::to_string(value));
 }
 
 }  // namespace
@@ -84,8 +80,7 @@ const char* name_of(Severity severity) noexcept {
 void Report::add(Severity severity, std::size_t at, std::string found, std::string why,
                  std::string remedy) {
   findings_.push_back({rule_.id, severity, script_.line_of(at), script_.column_of(at),
-                       printable(std::move(found)), printable(std::move(why)),
-                       printable(std::move(remedy))});
+                       std::move(found), std::move(why), std::move(remedy)});
 }
 
 std::vector<RuleSummary> rules() {
@@ -111,15 +106,15 @@ std::vector<Finding> check_script(std::string_view text, const std::set<std::str
   return findings;
 }
 
-std::string format_line(std::string_view file, const Finding& finding) {
-  return std::string(file) + ":" + std::to_string(finding.line) + ":" +
-         std::to_string(finding.column) + ": " + name_of(finding.severity) + ": " + finding.found +
-         " [" + finding.rule + "]";
+Encoded format_line(std::string_view file, const Finding& finding) {
+  return terminal_text(file) + ":" + number(finding.line) + ":" + number(finding.column) + ": " +
+         terminal_text(name_of(finding.severity)) + ": " + terminal_text(finding.found) + " [" +
+         terminal_text(finding.rule) + "]";
 }
 
-std::string format_text(std::string_view file, const Finding& finding) {
-  return format_line(file, finding) + "\n    why: " + finding.why + "\n    do:  " + finding.remedy +
-         "\n";
+Encoded format_text(std::string_view file, const Finding& finding) {
+  return format_line(file, finding) + "\n    why: " + terminal_text(finding.why) +
+         "\n    do:  " + terminal_text(finding.remedy) + "\n";
 }
 
 }  // namespace hpcboot::lint

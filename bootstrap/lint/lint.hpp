@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hpcboot/encode.hpp"
+
 // `hpcboot lint`: what is wrong with a batch job script, told before it is submitted.
 namespace hpcboot::lint {
 
@@ -41,9 +43,9 @@ std::vector<Finding> check_script(std::string_view text,
                                   const std::set<std::string>& disabled = {});
 
 /// The finding as compilers write theirs: "FILE:LINE:COLUMN: error: … [ID]", without a line end.
-std::string format_line(std::string_view file, const Finding& finding);
+Encoded format_line(std::string_view file, const Finding& finding);
 
 /// format_line() and, aligned beneath it, why and what to do; each line ends with a line end.
-std::string format_text(std::string_view file, const Finding& finding);
+Encoded format_text(std::string_view file, const Finding& finding);
 
 }  // namespace hpcboot::lint

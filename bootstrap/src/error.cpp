@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "hpcboot/encode.hpp"
+
 namespace hpcboot {
 
 std::string_view name_of(ErrorCode code) noexcept {
@@ -69,8 +71,9 @@ std::string format_error(std::string_view program, const Error& error) {
   std::string text(program);
   text += ": error " + std::to_string(error.exit_code()) + " (";
   text += name_of(error.code());
-  text += ")\n  found:    " + error.found() + "\n  expected: " + error.expected() +
-          "\n  do:       " + error.remedy() + "\n";
+  const auto line = [](const std::string& part) { return terminal_text(part).str() + "\n"; };
+  text += ")\n  found:    " + line(error.found()) + "  expected: " + line(error.expected()) +
+          "  do:       " + line(error.remedy());
   return text;
 }
 

@@ -1,6 +1,6 @@
 #include "hpcboot/export.hpp"
 
-#include <algorithm>
+#include "hpcboot/encode.hpp"
 
 namespace hpcboot {
 
@@ -25,17 +25,6 @@ std::vector<std::pair<std::string, std::string>> torch_env(const Resolution& r, 
     if (!env.has("GLOO_SOCKET_IFNAME")) out.emplace_back("GLOO_SOCKET_IFNAME", *r.interface);
   }
   return out;
-}
-
-std::string shell_quote(std::string_view word) {
-  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:@%+,").find(c) != std::string_view::npos;
-  });
-  if (plain) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string to_shell(const std::vector<std::pair<std::string, std::string>>& variables) {

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
 #include <optional>
 
 #include "ancestry.hpp"
@@ -38,8 +37,8 @@ std::string claim_name(const PrivateFolder& folder, const std::optional<int>& ra
   if (rank) {
     std::string name = "rank" + std::to_string(*rank);
     if (folder.create(name + ".hostname", content)) return name;
-    std::cerr << "note: " << folder.path() << " has a rank " << *rank
-              << " already: two processes hold it, or the folder was used before\n";
+    err() << "note: " << folder.path() << " has a rank " << *rank
+          << " already: two processes hold it, or the folder was used before\n";
   }
   // Containers may share host names and process ids.
   const std::string base = name_without_rank(facts);
@@ -69,11 +68,11 @@ std::optional<int> rank_of(const Env& env, const Facts& facts) {
   try {
     const Resolution r = resolve(env, facts);
     if (r.launcher != "single") return r.placement.rank;
-    std::cerr << "note: no launcher placed this process; it is captured under its host and id\n";
+    err() << "note: no launcher placed this process; it is captured under its host and id\n";
   } catch (const Error& error) {
-    std::cerr << "note: the rank of this process cannot be told; it is captured under its host and "
-                 "id\n"
-              << format_error("hpcboot", error);
+    err() << "note: the rank of this process cannot be told; it is captured under its host and "
+             "id\n";
+    print_error("hpcboot", error);
   }
   return std::nullopt;
 }
@@ -108,17 +107,15 @@ int capture(const Arguments& arguments) {
   const Facts facts = Facts::of_this_process(env);
   const PrivateFolder folder((*values)["dir"].as<std::string>());
   const std::string name = claim_name(folder, rank_of(env, facts), facts);
-  nlohmann::ordered_json object = to_json(facts);
+  Json object = to_json(facts);
   object["ancestry"] = ancestry_of_this_process();
   object["hpcboot"] = version();
-  folder.create(
-      name + ".facts.json",
-      object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  folder.create(name + ".facts.json", json_text(object, 2).str() + "\n");
   capture_files(folder, name, env);
   const Keep keep = values->count("all") != 0 ? Keep::all_variables : Keep::launch_variables;
   // Last: where it is, the rank is whole.
   folder.publish(name + ".env", redact(env, keep).dump());
-  std::cout << folder.path() << "/" << name << ".env\n";
+  out() << folder.path() << "/" << name << ".env\n";
   return 0;
 }
 

@@ -1,21 +1,16 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <iostream>
 
 #include "check_ranks.hpp"
 #include "hpcboot/error.hpp"
 #include "json/resolution_json.hpp"
 #include "meeting.hpp"
 #include "options.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
-using Row = std::array<std::string, 8>;
 
 constexpr const char* kSynopsis =
     "Usage: mpirun -np 4 hpcboot check [--json] [--timeout SECONDS]\n"
@@ -37,7 +32,7 @@ std::string text_of(const std::optional<int>& value) {
   return value ? std::to_string(*value) : "-";
 }
 
-Row row_of(const RankReport& report) {
+std::vector<std::string> row_of(const RankReport& report) {
   const Resolution& r = report.resolution;
   return {std::to_string(r.placement.rank),
           report.host.empty() ? "-" : report.host,
@@ -50,23 +45,12 @@ Row row_of(const RankReport& report) {
 }
 
 void print_table(const std::vector<RankReport>& reports) {
-  std::vector<Row> rows = {{"rank", "host", "local_rank", "local_size", "device", "interface",
-                            "address", "round_trip_ms"}};
-  for (const RankReport& report : reports) rows.push_back(row_of(report));
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool is_text = i == 1 || i == 5 || i == 6;
-      line += is_text ? fmt::format("{:<{}}  ", row[i], widths[i])
-                      : fmt::format("{:>{}}  ", row[i], widths[i]);
-    }
-    std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << "\n";
-  }
-  std::cout << "\n";
+  TextTable table({Align::right, Align::left, Align::right, Align::right, Align::right, Align::left,
+                   Align::left, Align::right});
+  table.add({"rank", "host", "local_rank", "local_size", "device", "interface", "address",
+             "round_trip_ms"});
+  for (const RankReport& report : reports) table.add(row_of(report));
+  out() << table.text() << "\n";
 }
 
 std::string endpoint_of(const Resolution& r) {
@@ -77,26 +61,26 @@ std::string endpoint_of(const Resolution& r) {
 
 void print_json(const std::vector<RankReport>& reports, const std::vector<JobProblem>& problems,
                 const std::vector<std::string>& notes, const Resolution& own) {
-  Json out;
-  out["ok"] = problems.empty();
-  out["world_size"] = own.placement.world_size;
-  out["launcher"] = own.launcher;
-  out["master"] = own.master_addr ? Json(endpoint_of(own)) : Json(nullptr);
-  out["ranks"] = Json::array();
+  Json object;
+  object["ok"] = problems.empty();
+  object["world_size"] = own.placement.world_size;
+  object["launcher"] = own.launcher;
+  object["master"] = own.master_addr ? Json(endpoint_of(own)) : Json(nullptr);
+  object["ranks"] = Json::array();
   for (const RankReport& report : reports) {
-    Json rank = Json::parse(to_line(report));
+    Json rank = to_json(report);
     rank.erase("magic");
     rank["round_trip_ms"] =
         report.resolution.placement.rank == 0 ? Json(nullptr) : Json(report.round_trip_ms);
-    out["ranks"].push_back(std::move(rank));
+    object["ranks"].push_back(std::move(rank));
   }
-  out["problems"] = Json::array();
+  object["problems"] = Json::array();
   for (const JobProblem& problem : problems) {
-    out["problems"].push_back(
+    object["problems"].push_back(
         {{"kind", problem.kind}, {"text", problem.text}, {"names", problem.names}});
   }
-  out["notes"] = notes;
-  std::cout << out.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  object["notes"] = notes;
+  out() << json_text(object, 2) << "\n";
 }
 
 // A step in which most MPIs would make of N processes N worlds of one, without a word.
@@ -121,14 +105,13 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
     return problems.empty();
   }
   print_table(reports);
-  for (const std::string& note : notes) std::cout << "note: " << note << "\n";
-  for (const JobProblem& problem : problems) std::cout << "wrong: " << problem.text << "\n";
+  for (const std::string& note : notes) out() << "note: " << note << "\n";
+  for (const JobProblem& problem : problems) out() << "wrong: " << problem.text << "\n";
   if (problems.empty()) {
-    std::cout << fmt::format("ok: {} {} by {}, meeting at {}\n", reports.size(),
-                             reports.size() == 1 ? "rank" : "ranks", own.launcher,
-                             endpoint_of(own));
+    out() << encoded_format("ok: {} {} by {}, meeting at {}\n", reports.size(),
+                            reports.size() == 1 ? "rank" : "ranks", own.launcher, endpoint_of(own));
   }
-  std::cout.flush();  // before the others hear of it, and the launcher ends them all
+  out().flush();  // before the others hear of it, and the launcher ends them all
   return problems.empty();
 }
 

@@ -5,22 +5,15 @@
 #include <set>
 
 #include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
 #include "hpcboot/version.hpp"
+#include "json/json_reader.hpp"
 #include "json/resolution_json.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kMagic = "hpcboot check 1";
-
-template <typename T>
-std::optional<T> optional_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<T>();
-}
 
 std::string name_of(const RankReport& report) {
   return "rank" + std::to_string(report.resolution.placement.rank);
@@ -71,8 +64,8 @@ RankReport report_of(const Env& env, const Facts& facts, const Resolution& resol
   return report;
 }
 
-std::string to_line(const RankReport& report) {
-  Json object = to_json(report.resolution);
+Json to_json(const RankReport& report) {
+  Json object = hpcboot::to_json(report.resolution);
   object.erase("provenance");
   object.erase("witnesses");
   object["magic"] = kMagic;
@@ -83,36 +76,50 @@ std::string to_line(const RankReport& report) {
   object["version"] = report.version;
   object["device_id"] = report.device_id;
   object["devices_visible"] = report.devices_visible;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return object;
+}
+
+std::string to_line(const RankReport& report) {
+  return json_text(to_json(report)).str();
 }
 
 std::optional<RankReport> parse_report(const std::string& line) {
+  // Anybody may connect and send something: what is not of this form is no rank's.
+  constexpr JsonLimits kLimits{std::size_t{1} << 20U, 4, 100'000};
   try {
-    const Json object = Json::parse(line);
-    if (object.at("magic") != kMagic) return std::nullopt;
+    const Json object = parse_json(line, kLimits);
+    const JsonReader reader("a report", object);
+    if (reader.text("magic") != kMagic) return std::nullopt;
+    const auto text = [&](const char* key) {
+      return reader.require(key, reader.text(key), "a text");
+    };
+    const auto number = [&](const char* key) {
+      return reader.require(key, reader.small_integer(key), "a whole number");
+    };
     RankReport report;
     Resolution& r = report.resolution;
-    r.placement.rank = object.at("rank").get<int>();
-    r.placement.world_size = object.at("world_size").get<int>();
-    r.placement.local_rank = object.at("local_rank").get<int>();
-    r.placement.local_size = optional_at<int>(object, "local_size");
-    r.placement.node_rank = optional_at<int>(object, "node_rank");
-    r.placement.num_nodes = optional_at<int>(object, "num_nodes");
-    r.master_addr = optional_at<std::string>(object, "master_addr");
-    r.master_port = optional_at<int>(object, "master_port");
-    r.launcher = object.at("launcher").get<std::string>();
-    r.job_id = optional_at<std::string>(object, "job_id");
-    r.hosts =
-        optional_at<std::vector<std::string>>(object, "hosts").value_or(std::vector<std::string>{});
-    r.device = optional_at<int>(object, "device");
-    r.interface = optional_at<std::string>(object, "interface");
-    r.interface_address = optional_at<std::string>(object, "address");
-    report.host = object.at("host").get<std::string>();
-    report.version = object.at("version").get<std::string>();
-    report.device_id = object.at("device_id").get<std::string>();
-    report.devices_visible = object.at("devices_visible").get<int>();
+    r.placement.rank = number("rank");
+    r.placement.world_size = number("world_size");
+    r.placement.local_rank = number("local_rank");
+    r.placement.local_size = reader.small_integer("local_size");
+    r.placement.node_rank = reader.small_integer("node_rank");
+    r.placement.num_nodes = reader.small_integer("num_nodes");
+    r.master_addr = reader.text("master_addr");
+    r.master_port = reader.small_integer("master_port");
+    r.launcher = text("launcher");
+    r.job_id = reader.text("job_id");
+    r.hosts = reader.texts("hosts").value_or(std::vector<std::string>{});
+    r.device = reader.small_integer("device");
+    r.interface = reader.text("interface");
+    r.interface_address = reader.text("address");
+    report.host = text("host");
+    report.version = text("version");
+    report.device_id = text("device_id");
+    report.devices_visible = number("devices_visible");
     return report;
-  } catch (const Json::exception&) {
+  } catch (const JsonError&) {
+    return std::nullopt;
+  } catch (const Error&) {
     return std::nullopt;
   }
 }

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "hpcboot/facts.hpp"
 #include "hpcboot/job_check.hpp"
+#include "json/bounded_json.hpp"
 
 namespace hpcboot::tool {
 
@@ -21,6 +21,7 @@ struct RankReport {
 
 RankReport report_of(const Env& env, const Facts& facts, const Resolution& resolution);
 
+Json to_json(const RankReport& report);
 std::string to_line(const RankReport& report);
 // nullopt for what is no report: anybody may connect to an open port.
 std::optional<RankReport> parse_report(const std::string& line);

@@ -1,5 +1,3 @@
-#include <iostream>
-
 #include "help_text.hpp"
 #include "options.hpp"
 
@@ -17,49 +15,48 @@ std::string joined(const std::vector<std::string>& words) {
 // The branches of a `case` over the verbs that hold the words after each; the same in both shells.
 void print_cases(const char* assignment, const char* end) {
   for (const Verb* verb : verbs()) {
-    std::cout << "    " << verb->name << ") " << assignment << joined(words_after(*verb)) << end
-              << " ;;\n";
+    out() << "    " << verb->name << ") " << assignment << joined(words_after(*verb)) << end
+          << " ;;\n";
   }
 }
 
 void print_bash() {
-  std::cout << "# bash completion of hpcboot; written by `hpcboot completion bash`.\n"
-               "_hpcboot() {\n"
-               "  local words=\n"
-               "  if ((COMP_CWORD == 1)); then\n"
-               "    words='";
-  for (const Verb* verb : verbs()) std::cout << verb->name << " ";
-  std::cout << "--help --version'\n"
-               "  else\n"
-               "    case ${COMP_WORDS[1]} in\n";
+  out() << "# bash completion of hpcboot; written by `hpcboot completion bash`.\n"
+           "_hpcboot() {\n"
+           "  local words=\n"
+           "  if ((COMP_CWORD == 1)); then\n"
+           "    words='";
+  for (const Verb* verb : verbs()) out() << verb->name << " ";
+  out() << "--help --version'\n"
+           "  else\n"
+           "    case ${COMP_WORDS[1]} in\n";
   print_cases("words='", "'");
-  std::cout
-      << "    esac\n"
-         "  fi\n"
-         "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\")\n"
-         "}\n"
-         "complete -o default -F _hpcboot hpcboot\n";
+  out() << "    esac\n"
+           "  fi\n"
+           "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\")\n"
+           "}\n"
+           "complete -o default -F _hpcboot hpcboot\n";
 }
 
 void print_zsh() {
-  std::cout << "#compdef hpcboot\n"
-               "# zsh completion of hpcboot; written by `hpcboot completion zsh`.\n"
-               "local -a choices\n"
-               "if (( CURRENT == 2 )); then\n"
-               "  choices=(\n";
+  out() << "#compdef hpcboot\n"
+           "# zsh completion of hpcboot; written by `hpcboot completion zsh`.\n"
+           "local -a choices\n"
+           "if (( CURRENT == 2 )); then\n"
+           "  choices=(\n";
   for (const Verb* verb : verbs()) {
     // _describe takes the first colon for its separator; quotes do not occur in a summary.
-    std::cout << "    '" << verb->name << ":" << verb->summary << "'\n";
+    out() << "    '" << verb->name << ":" << verb->summary << "'\n";
   }
-  std::cout << "  )\n"
-               "  _describe verb choices\n"
-               "else\n"
-               "  case $words[2] in\n";
+  out() << "  )\n"
+           "  _describe verb choices\n"
+           "else\n"
+           "  case $words[2] in\n";
   print_cases("choices=(", ")");
-  std::cout << "  esac\n"
-               "  compadd -a choices\n"
-               "  _files\n"
-               "fi\n";
+  out() << "  esac\n"
+           "  compadd -a choices\n"
+           "  _files\n"
+           "fi\n";
 }
 
 int completion(const Arguments& arguments) {

@@ -1,11 +1,8 @@
 #include "hpcboot/doctor.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "json/bounded_json.hpp"
 #include "options.hpp"
 
 namespace hpcboot::tool {
@@ -14,33 +11,32 @@ namespace {
 namespace po = boost::program_options;
 
 void print_json(const std::vector<Finding>& findings) {
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   for (const Finding& f : findings) {
     list.push_back({{"name", f.name},
                     {"status", name_of(f.status)},
                     {"message", f.message},
-                    {"remedy", f.remedy.empty() ? nlohmann::ordered_json(nullptr)
-                                                : nlohmann::ordered_json(f.remedy)}});
+                    {"remedy", f.remedy.empty() ? Json(nullptr) : Json(f.remedy)}});
   }
-  std::cout << list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+  out() << json_text(list, 2) << "\n";
 }
 
 void print_text(const std::vector<Finding>& findings) {
   std::size_t width = 0;
   for (const Finding& f : findings) width = std::max(width, f.name.size());
   for (const Finding& f : findings) {
-    std::cout << fmt::format("{:<8} {:<{}}  {}\n", name_of(f.status), f.name, width, f.message);
+    out() << encoded_format("{:<8} {:<{}}  {}\n", name_of(f.status), f.name, width, f.message);
     if (!f.remedy.empty()) {
-      std::cout << fmt::format("{:<8} {:<{}}  do: {}\n", "", "", width, f.remedy);
+      out() << encoded_format("{:<8} {:<{}}  do: {}\n", "", "", width, f.remedy);
     }
   }
   const auto number = [&](FindingStatus status) {
     return std::count_if(findings.begin(), findings.end(),
                          [&](const Finding& f) { return f.status == status; });
   };
-  std::cout << fmt::format("\nproblems: {}, warnings: {}, notes: {}, ok: {}\n",
-                           number(FindingStatus::problem), number(FindingStatus::warning),
-                           number(FindingStatus::note), number(FindingStatus::ok));
+  out() << encoded_format("\nproblems: {}, warnings: {}, notes: {}, ok: {}\n",
+                          number(FindingStatus::problem), number(FindingStatus::warning),
+                          number(FindingStatus::note), number(FindingStatus::ok));
 }
 
 int doctor(const Arguments& arguments) {

@@ -1,5 +1,3 @@
-#include <iostream>
-
 #include "hpcboot/export.hpp"
 #include "options.hpp"
 
@@ -21,13 +19,13 @@ int print_env(const Arguments& arguments) {
   if (!values) return 0;
   const Env env = env_as_asked(*values);
   const Resolution r = resolve_as_asked(env, *values);
-  std::cout << to_shell(torch_env(r, env));
+  out() << Encoded::as_is(to_shell(torch_env(r, env)));
   for (const auto& [field, value] : {std::make_pair("MASTER_ADDR", r.master_addr.has_value()),
                                      std::make_pair("MASTER_PORT", r.master_port.has_value())}) {
     if (!value) {
-      std::cerr << "note: " << field
-                << " is left out: only an exchange between the ranks can tell it; set HPCBOOT_"
-                << field << " to choose it\n";
+      err() << "note: " << field
+            << " is left out: only an exchange between the ranks can tell it; set HPCBOOT_" << field
+            << " to choose it\n";
     }
   }
   return 0;

@@ -140,7 +140,7 @@ int exec(const Arguments& arguments) {
       std::vector<std::string> self = {"hpcboot", "exec"};
       self.insert(self.end(), arguments.begin(), arguments.end());
       const int reason = exec_in(variables, self, "/proc/self/exe");
-      std::cerr << "hpcboot: cannot start itself again: " << std::strerror(reason) << "\n";
+      err() << "hpcboot: cannot start itself again: " << std::strerror(reason) << "\n";
       return 126;
     }
     if (kind == "pmi1") keep_pmi_connection(env);
@@ -159,11 +159,11 @@ int exec(const Arguments& arguments) {
   for (const std::string& hint : r->hints) {
     // It advises what is done here.
     if (device.shows_first_only && hint == device.note) continue;
-    std::cerr << "hint: " + hint + "\n";
+    err() << "hint: " << hint << "\n";
   }
   const Variables variables = environment_for(env, *r, device);
   const int reason = exec_in(variables, command, command.front().c_str());
-  std::cerr << "hpcboot: " << command.front() << ": " << std::strerror(reason) << "\n";
+  err() << "hpcboot: " << command.front() << ": " << std::strerror(reason) << "\n";
   return reason == ENOENT || reason == ENOTDIR ? 127 : 126;
 }
 

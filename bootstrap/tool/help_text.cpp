@@ -1,26 +1,12 @@
 #include "help_text.hpp"
 
-#include <iostream>
 #include <regex>
 #include <sstream>
 
+#include "text/terminal.hpp"
+
 namespace hpcboot::tool {
 namespace {
-
-// What is written to standard output while it lives.
-class CapturedOutput {
- public:
-  CapturedOutput() : before_(std::cout.rdbuf(text_.rdbuf())) {}
-  ~CapturedOutput() { std::cout.rdbuf(before_); }
-  CapturedOutput(const CapturedOutput&) = delete;
-  CapturedOutput& operator=(const CapturedOutput&) = delete;
-
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::streambuf* before_;
-};
 
 void add_all(std::vector<std::string>& words, const std::string& text, const std::regex& pattern) {
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)

@@ -1,4 +1,4 @@
-#include <iostream>
+#include <iostream>  // standard input
 #include <iterator>
 
 #include "hpcboot/hostlist.hpp"
@@ -41,13 +41,13 @@ int hosts(const Arguments& arguments) {
     }
   }
   if (action == "expand") {
-    for (const std::string& host : hostlist::expand(list)) std::cout << host << '\n';
+    for (const std::string& host : hostlist::expand(list)) out() << host << "\n";
   } else if (action == "compress") {
-    std::cout << hostlist::compress(hostlist::expand(list)) << '\n';
+    out() << hostlist::compress(hostlist::expand(list)) << "\n";
   } else if (action == "count") {
-    std::cout << hostlist::count(list) << '\n';
+    out() << hostlist::count(list) << "\n";
   } else if (action == "first") {
-    std::cout << hostlist::first(list) << '\n';
+    out() << hostlist::first(list) << "\n";
   } else {
     throw UsageError("hosts knows expand, compress, count and first, not '" + action + "'");
   }

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
+#include <iostream>  // standard input
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
 #include "hpcboot/error.hpp"
+#include "json/bounded_json.hpp"
 #include "options.hpp"
 
 namespace hpcboot::tool {
@@ -34,14 +34,12 @@ void print_rules() {
   for (const lint::RuleSummary& rule : lint::rules())
     width = std::max(width, std::string_view(rule.id).size());
   for (const lint::RuleSummary& rule : lint::rules()) {
-    const std::string id = rule.id;
-    const std::string severity = lint::name_of(rule.severity);
-    std::cout << id << std::string(width + 2 - id.size(), ' ') << severity
-              << std::string(9 - severity.size(), ' ') << rule.summary << "\n";
+    out() << encoded_format("{:<{}}  {:<9}{}\n", rule.id, width, lint::name_of(rule.severity),
+                            rule.summary);
   }
 }
 
-nlohmann::ordered_json to_json(const std::string& file, const lint::Finding& finding) {
+Json to_json(const std::string& file, const lint::Finding& finding) {
   return {{"file", file},
           {"line", finding.line},
           {"column", finding.column},
@@ -99,7 +97,7 @@ int lint_scripts(const Arguments& arguments) {
 
   const std::set<std::string> disabled = disabled_rules(*values);
   bool failed = false;
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const std::string& path : (*values)["scripts"].as<std::vector<std::string>>()) {
     const std::string file = path == "-" ? "(standard input)" : path;
     for (const lint::Finding& finding : lint::check_script(read_script_file(path), disabled)) {
@@ -107,15 +105,13 @@ int lint_scripts(const Arguments& arguments) {
       if (format == "json") {
         all.push_back(to_json(file, finding));
       } else if (format == "gcc") {
-        std::cout << lint::format_line(file, finding) << "\n";
+        out() << lint::format_line(file, finding) << "\n";
       } else {
-        std::cout << lint::format_text(file, finding);
+        out() << lint::format_text(file, finding);
       }
     }
   }
-  // What a script holds need not be UTF-8.
-  if (format == "json")
-    std::cout << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  if (format == "json") out() << json_text(all, 2) << "\n";
   return failed ? 1 : 0;
 }
 

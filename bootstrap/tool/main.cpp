@@ -1,10 +1,10 @@
 #include <cstdio>
-#include <iostream>
 #include <iterator>
 #include <new>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/version.hpp"
+#include "text/format.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -17,16 +17,16 @@ constexpr const Verb* kVerbs[] = {&kShow,    &kEnv,        &kExec,     &kCheck, 
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    print_help(std::cerr);
+    print_help(hpcboot::err());
     return 2;
   }
   const std::string name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") {
-    print_help(std::cout);
+    print_help(hpcboot::out());
     return 0;
   }
   if (name == "--version") {
-    std::cout << "hpcboot " << hpcboot::version() << "\n";
+    hpcboot::out() << "hpcboot " << hpcboot::version() << "\n";
     return 0;
   }
   const Arguments arguments(argv + 2, argv + argc);
@@ -44,12 +44,11 @@ std::vector<const Verb*> verbs() {
   return {std::begin(kVerbs), std::end(kVerbs)};
 }
 
-void print_help(std::ostream& out) {
+void print_help(Terminal& out) {
   out << "hpcboot: who am I, how many are we, where is rank 0, which device is mine?\n\n"
          "Usage: hpcboot VERB [OPTIONS]\n\nVerbs:\n";
   for (const Verb* verb : kVerbs) {
-    out << "  " << verb->name << std::string(12 - std::string(verb->name).size(), ' ')
-        << verb->summary << "\n";
+    out << encoded_format("  {:<12}{}\n", verb->name, verb->summary);
   }
   out << "\n  hpcboot VERB --help tells more of each.\n\n"
          "Examples:\n"
@@ -74,20 +73,19 @@ int main(int argc, char** argv) {
   try {
     const int code = run(argc, argv);
     // A full disk or a closed pipe shows only when the buffer is written out.
-    std::cout.flush();
-    if (!std::cout) {
-      std::cerr << "hpcboot: standard output cannot be written\n";
+    if (!hpcboot::out().is_good()) {
+      hpcboot::err() << "hpcboot: standard output cannot be written\n";
       return 1;
     }
     return code;
   } catch (const hpcboot::Error& error) {
-    std::cerr << hpcboot::format_error("hpcboot", error);
+    hpcboot::print_error("hpcboot", error);
     return error.exit_code();
   } catch (const UsageError& error) {
-    std::cerr << "hpcboot: " << error.what() << "\n";
+    hpcboot::err() << "hpcboot: " << error.what() << "\n";
     return 2;
   } catch (const std::bad_alloc&) {
-    std::cerr << "hpcboot: out of memory\n";
+    hpcboot::err() << "hpcboot: out of memory\n";
     return 1;
   }
 }

@@ -1,4 +1,3 @@
-#include <iostream>
 #include <sstream>
 
 #include "help_text.hpp"
@@ -10,22 +9,18 @@ namespace {
 
 // Lines as they are: nothing in them is an instruction to roff, and every - can be copied.
 void print_literally(const std::string& text) {
-  std::cout << ".nf\n";
+  out() << ".nf\n";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && (line[0] == '.' || line[0] == '\'')) std::cout << "\\&";
+    if (!line.empty() && (line[0] == '.' || line[0] == '\'')) out() << "\\&";
+    std::string escaped;
     for (const char c : line) {
-      if (c == '\\') {
-        std::cout << "\\e";
-      } else if (c == '-') {
-        std::cout << "\\-";
-      } else {
-        std::cout << c;
-      }
+      if (c == '\\' || c == '-') escaped += '\\';
+      escaped += c == '\\' ? 'e' : c;
     }
-    std::cout << "\n";
+    out() << escaped << "\n";
   }
-  std::cout << ".fi\n";
+  out() << ".fi\n";
 }
 
 int manual(const Arguments& arguments) {
@@ -36,14 +31,15 @@ int manual(const Arguments& arguments) {
                             boost::program_options::options_description("Options"));
   if (!values) return 0;
   std::ostringstream help;
-  print_help(help);
+  Terminal to_text(help);
+  print_help(to_text);
   const std::string text = help.str();
   const std::size_t first = text.find('\n');
-  std::cout << ".TH HPCBOOT 1 \"\" \"hpcboot " << version() << "\"\n.SH NAME\nhpcboot \\- "
-            << text.substr(text.find(' ') + 1, first - text.find(' ') - 1) << "\n.SH DESCRIPTION\n";
+  out() << ".TH HPCBOOT 1 \"\" \"hpcboot " << version() << "\"\n.SH NAME\nhpcboot \\- "
+        << text.substr(text.find(' ') + 1, first - text.find(' ') - 1) << "\n.SH DESCRIPTION\n";
   print_literally(text.substr(first + 2));
   for (const Verb* verb : verbs()) {
-    std::cout << ".SH hpcboot " << verb->name << "\n";
+    out() << ".SH hpcboot " << verb->name << "\n";
     print_literally(help_of(*verb));
   }
   return 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iostream>
+#include <sstream>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/version.hpp"
@@ -39,11 +39,13 @@ std::optional<po::variables_map> parse(const Arguments& arguments, const std::st
         po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
         values);
     if (values.count("help") != 0) {
-      std::cout << synopsis << "\n" << options;
+      std::ostringstream help;
+      help << synopsis << "\n" << options;
+      out() << Encoded::as_is(help.str());
       return std::nullopt;
     }
     if (values.count("version") != 0) {
-      std::cout << "hpcboot " << version() << "\n";
+      out() << "hpcboot " << version() << "\n";
       return std::nullopt;
     }
     po::notify(values);

@@ -6,6 +6,8 @@
 
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/resolve.hpp"
+#include "text/format.hpp"
+#include "text/terminal.hpp"
 #include "verbs.hpp"
 
 namespace hpcboot::tool {

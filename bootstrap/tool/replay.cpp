@@ -1,20 +1,16 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <iostream>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/job_check.hpp"
 #include "json/capture_folder.hpp"
 #include "json/resolution_json.hpp"
 #include "options.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
 
 struct Replay {
   std::vector<ReportedRank> ranks;
@@ -55,14 +51,11 @@ std::string verdict_of(const std::string& name, const std::vector<JobProblem>& p
   return verdict.empty() ? "ok" : verdict;
 }
 
-using Row = std::array<std::string, 9>;
-
-Row row_of(const ReportedRank& rank, const std::vector<JobProblem>& problems) {
+std::vector<std::string> row_of(const ReportedRank& rank, const std::vector<JobProblem>& problems) {
   const auto text = [](const std::optional<int>& value) {
     return value ? std::to_string(*value) : "-";
   };
-  Row row;
-  row.fill("-");
+  std::vector<std::string> row(9, "-");
   row[0] = rank.name;
   if (!rank.hostname.empty()) row[5] = rank.hostname;
   row[8] = verdict_of(rank.name, problems);
@@ -78,26 +71,16 @@ Row row_of(const ReportedRank& rank, const std::vector<JobProblem>& problems) {
 }
 
 void print_table(const Replay& replay) {
-  std::vector<Row> rows = {{"name", "rank", "world_size", "local_rank", "node_rank", "host",
-                            "launcher", "master", "verdict"}};
-  for (const ReportedRank& rank : replay.ranks) rows.push_back(row_of(rank, replay.problems));
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      const bool is_number = i >= 1 && i <= 4;
-      std::cout << (is_number ? fmt::format("{:>{}}  ", row[i], widths[i])
-                              : fmt::format("{:<{}}  ", row[i], widths[i]));
-    }
-    std::cout << row.back() << "\n";
-  }
-  std::cout << "\n";
-  for (const JobProblem& problem : replay.problems) std::cout << "wrong: " << problem.text << "\n";
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left,
+                   Align::left, Align::left, Align::left});
+  table.add({"name", "rank", "world_size", "local_rank", "node_rank", "host", "launcher", "master",
+             "verdict"});
+  for (const ReportedRank& rank : replay.ranks) table.add(row_of(rank, replay.problems));
+  out() << table.text() << "\n";
+  for (const JobProblem& problem : replay.problems) out() << "wrong: " << problem.text << "\n";
   if (replay.problems.empty()) {
-    std::cout << "ok: " << replay.ranks.size() << (replay.ranks.size() == 1 ? " rank" : " ranks")
-              << ", which agree\n";
+    const std::size_t count = replay.ranks.size();
+    out() << "ok: " << count << (count == 1 ? " rank" : " ranks") << ", which agree\n";
   }
 }
 
@@ -141,7 +124,7 @@ int replay(const Arguments& arguments) {
   if (values->count("dir") == 0) throw UsageError("replay takes the folder that capture wrote");
   const Replay result = replay_folder((*values)["dir"].as<std::string>());
   if (values->count("json") != 0) {
-    std::cout << to_json(result).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    out() << json_text(to_json(result), 2) << "\n";
   } else {
     print_table(result);
   }

@@ -1,13 +1,19 @@
 #include "hpcboot/sanitize.hpp"
 
-#include <iostream>
-
 #include "options.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
 namespace po = boost::program_options;
+
+// What a shell calls a name (POSIX, XBD 3.231).
+bool is_shell_name(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
+         name.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+             std::string_view::npos;
+}
 
 int sanitize(const Arguments& arguments) {
   po::options_description options("Options");
@@ -27,11 +33,20 @@ int sanitize(const Arguments& arguments) {
             options);
   if (!values) return 0;
   const Inherit inherit = values->count("all") != 0 ? Inherit::nothing : Inherit::allocation;
-  std::cout << "env";
+  out() << "env";
   for (const std::string& name : variables_to_unset(env_as_asked(*values), inherit)) {
-    std::cout << " -u " << name;
+    // A shell splits what $(…) gives, and takes no quotes out of it: a name that is more than a
+    // word would bring words of its own into the command line.
+    if (is_shell_name(name)) {
+      out() << " -u " << name;
+    } else {
+      err()
+          << "note: the variable '" << name
+          << "' stays: its name is not of letters, digits and _, and no launcher reads such a one; "
+             "remove it by env -u\n";
+    }
   }
-  std::cout << "\n";
+  out() << "\n";
   return 0;
 }
 

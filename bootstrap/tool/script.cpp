@@ -1,9 +1,7 @@
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
-#include <iostream>
 
 #include "hpcboot/error.hpp"
 #include "jobscripts/job.hpp"
@@ -69,16 +67,16 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
 int print_list(const SiteLibrary& library) {
   library.check_shipped();
   int code = 0;
-  std::cout << fmt::format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
+  out() << encoded_format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
   for (const std::string& name : library.names()) {
     try {
       const SiteProfile site = library.read(name);
       std::string jobs;
       for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ",") + job.name;
-      std::cout << fmt::format("{:<16}{:<12}{:<74}{}\n", name, site.text("scheduler"), jobs,
-                               site.text("description"));
+      out() << encoded_format("{:<16}{:<12}{:<74}{}\n", name, site.text("scheduler"), jobs,
+                              site.text("description"));
     } catch (const Error& error) {
-      std::cerr << format_error("hpcboot", error);
+      print_error("hpcboot", error);
       code = error.exit_code();
     }
   }
@@ -128,17 +126,17 @@ std::string name_of_script(const std::string& output, const SiteLibrary& library
 }
 
 void write_script(const std::string& file, const std::string& script) {
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out << script;
-  out.close();
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << script;
+  stream.close();
   std::error_code failure;
   // A device or a FIFO keeps its mode: it is not ours to change, and root could.
-  if (out && fs::is_regular_file(file, failure)) {
+  if (stream && fs::is_regular_file(file, failure)) {
     const mode_t mask = umask(0);
     umask(mask);
     fs::permissions(file, fs::perms(0111 & ~mask), fs::perm_options::add, failure);
   }
-  if (!out || failure) {
+  if (!stream || failure) {
     throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
                 "a file in a folder that can be written", "correct --output");
   }
@@ -185,7 +183,7 @@ int hand_over(const SiteProfile& site, const std::string& file, bool submit) {
   }
   const CommandResult result =
       run_command(words, "do this where jobs of " + site.name() + " are submitted");
-  (result.code == 0 ? std::cout : std::cerr) << result.output;
+  (result.code == 0 ? out() : err()) << terminal_lines(result.output);
   return result.code == 0 ? 0 : 1;
 }
 
@@ -201,7 +199,7 @@ int script(const Arguments& arguments) {
   request.arguments = arguments_of_script(*values, script_options());
   request.script = name_of_script(output, library, site, request);
   const std::string text = render_job_script(TemplateRenderer(library.templates()), site, request);
-  for (const std::string& note : notes_on(site, request)) std::cerr << "note: " + note + "\n";
+  for (const std::string& note : notes_on(site, request)) err() << "note: " << note << "\n";
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;
   if (submit || values->count("check") != 0) {
@@ -209,7 +207,7 @@ int script(const Arguments& arguments) {
     const TemporaryScript temporary(text);
     return hand_over(site, temporary.file(), submit);
   }
-  if (output.empty()) std::cout << text;
+  if (output.empty()) out() << Encoded::as_is(text);
   return 0;
 }
 

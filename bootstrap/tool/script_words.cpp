@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "jobscripts/template_renderer.hpp"
+#include "hpcboot/encode.hpp"
 
 namespace hpcboot::tool {
 
@@ -14,7 +14,7 @@ std::string arguments_of_script(const po::variables_map& values,
   static const std::set<std::string> kLeavesTheScript = {"list", "output", "check", "submit"};
   std::string text;
   const auto add = [&](const std::string& option, const std::string& value) {
-    text += (text.empty() ? "--" : " --") + option + " " + jobscripts::shell_quoted(value);
+    text += (text.empty() ? "--" : " --") + option + " " + shell_quote(value);
   };
   for (const auto& option : options.options()) {
     const std::string& name = option->long_name();

@@ -1,14 +1,10 @@
-#include <fmt/format.h>
-
-#include <iostream>
-
 #include "json/resolution_json.hpp"
 #include "options.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
-std::string text_of(const nlohmann::ordered_json& value) {
+std::string text_of(const Json& value) {
   if (value.is_null()) return "-";
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
@@ -18,7 +14,7 @@ std::string text_of(const nlohmann::ordered_json& value) {
 }
 
 // One line a field: name, value, where it came from.
-void print_table(const nlohmann::ordered_json& object) {
+void print_table(const Json& object) {
   for (const auto& [field, value] : object.items()) {
     if (field == "provenance" || field == "witnesses") continue;
     std::string from;
@@ -29,19 +25,18 @@ void print_table(const nlohmann::ordered_json& object) {
       if (!variable.is_null()) from += ": " + variable.get<std::string>();
       from = value.is_null() ? "(only an exchange between the ranks can tell)" : "(" + from + ")";
     }
-    std::cout << fmt::format("{:<12} {:<24} {}", field, text_of(value), from) << "\n";
+    out() << encoded_format("{:<12} {:<24} {}\n", field, text_of(value), from);
   }
 }
 
-void print_explanation(const Resolution& r) {
-  std::cout << "\nLaunchers, innermost first:\n";
+void print_explanation(const Resolution& r, Terminal& to) {
+  to << "\nLaunchers, innermost first:\n";
   for (const Attempt& attempt : r.attempts) {
-    std::cout << fmt::format("  {:<10} {:<8} {}\n", attempt.source, attempt.outcome,
-                             attempt.reason);
+    to << encoded_format("  {:<10} {:<8} {}\n", attempt.source, attempt.outcome, attempt.reason);
   }
   if (r.site_rules.empty()) return;
-  std::cout << "\nRules of the site:\n";
-  for (const std::string& rule : r.site_rules) std::cout << "  " << rule << "\n";
+  to << "\nRules of the site:\n";
+  for (const std::string& rule : r.site_rules) to << "  " << rule << "\n";
 }
 
 int show(const Arguments& arguments) {
@@ -62,17 +57,14 @@ int show(const Arguments& arguments) {
   const Resolution r = resolve_as_asked(env_as_asked(*values), *values);
   const auto object = to_json(r);
   if (values->count("json") != 0) {
-    std::cout << object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-              << "\n";
+    out() << json_text(object, 2) << "\n";
   } else {
     print_table(object);
   }
-  if (values->count("explain") != 0) {
-    // With --json stdout holds one object and nothing else.
-    if (values->count("json") != 0) std::cout.rdbuf(std::cerr.rdbuf());
-    print_explanation(r);
-  }
-  for (const std::string& hint : r.hints) std::cerr << "hint: " << hint << "\n";
+  // With --json stdout holds one object and nothing else.
+  if (values->count("explain") != 0)
+    print_explanation(r, values->count("json") != 0 ? err() : out());
+  for (const std::string& hint : r.hints) err() << "hint: " << hint << "\n";
   return 0;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "text/terminal.hpp"
 
 // The verbs of the program `hpcboot`: one file each, registered in main.cpp.
 namespace hpcboot::tool {
@@ -34,7 +35,7 @@ extern const Verb kManual;
 std::vector<const Verb*> verbs();
 
 // What `hpcboot --help` prints.
-void print_help(std::ostream& out);
+void print_help(Terminal& out);
 
 // A command line that cannot be taken: exit code 2.
 struct UsageError : std::runtime_error {

@@ -7,19 +7,26 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
-#include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "hpcboot/bootstrap.hpp"
 #include "hpcboot/mpi_session.hpp"
 #include "measure.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
+#include "text/terminal.hpp"
 #include "time_limit.hpp"
 
 namespace {
 
 namespace po = boost::program_options;
+using hpcboot::Align;
+using hpcboot::Encoded;
+using hpcboot::terminal_text;
+using hpcboot::TextTable;
 
 constexpr const char* kSynopsis =
     "Usage: mpirun --hostfile setup/hosts.txt build/bin/hello_mpi [OPTIONS]\n\n"
@@ -54,19 +61,19 @@ std::optional<Options> parse(int argc, char** argv) {
       values);
   po::notify(values);
   if (values.count("help") != 0) {
-    std::cout << kSynopsis << "\n" << description;
+    std::ostringstream help;
+    help << kSynopsis << "\n" << description;
+    hpcboot::out() << Encoded::as_is(help.str());
     return std::nullopt;
   }
   if (values.count("version") != 0) {
-    std::cout << "hello_mpi " << hpcboot::version() << "\n";
+    hpcboot::out() << "hello_mpi " << hpcboot::version() << "\n";
     return std::nullopt;
   }
   if (options.timeout_s < 1) throw po::error("--timeout is a number of seconds from 1");
   if (options.size_mib < 1 || options.size_mib > 1024) throw po::error("--size is 1 to 1024 MiB");
   return options;
 }
-
-using Row = std::vector<std::string>;
 
 // Where a rank is, in the form in which it travels.
 struct Where {
@@ -103,45 +110,31 @@ std::vector<int> host_numbers(const std::vector<Where>& ranks) {
   return numbers;
 }
 
-std::string table(const std::vector<Row>& rows, std::size_t text_columns) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      out += i < text_columns ? fmt::format("{:<{}}", row[i], widths[i])
-                              : fmt::format("{:>{}}", row[i], widths[i]);
-      out += i + 1 < row.size() ? "  " : "\n";
-    }
-  }
-  return out;
-}
-
 void print_report(const std::vector<Where>& ranks, const std::vector<hello::Link>& links,
                   double ring, const std::string& headline) {
-  std::vector<Row> placement = {{"host", "rank", "local_rank", "device"}};
-  for (const Where& rank : ranks) {
-    placement.push_back({rank.host.data(), std::to_string(placement.size() - 1),
-                         std::to_string(rank.local_rank),
-                         rank.device < 0 ? "-" : std::to_string(rank.device)});
+  TextTable placement({Align::left, Align::right, Align::right, Align::right});
+  placement.add({"host", "rank", "local_rank", "device"});
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    placement.add({ranks[i].host.data(), std::to_string(i), std::to_string(ranks[i].local_rank),
+                   ranks[i].device < 0 ? "-" : std::to_string(ranks[i].device)});
   }
-  std::string out = headline + "\n\n" + table(placement, 1);
+  Encoded report = terminal_text(headline) + "\n\n" + placement.text();
   if (!links.empty()) {
-    std::vector<Row> speeds = {{"from", "to", "latency_us", "MiB/s"}};
+    TextTable speeds({Align::left, Align::left, Align::right, Align::right});
+    speeds.add({"from", "to", "latency_us", "MiB/s"});
     const auto host_of = [&](int rank) {
       return ranks[static_cast<std::size_t>(rank)].host.data();
     };
     for (const hello::Link& link : links) {
-      speeds.push_back({host_of(link.from), host_of(link.to),
-                        fmt::format("{:.1f}", link.latency_us),
-                        fmt::format("{:.0f}", link.mib_per_s)});
+      speeds.add({host_of(link.from), host_of(link.to), fmt::format("{:.1f}", link.latency_us),
+                  fmt::format("{:.0f}", link.mib_per_s)});
     }
-    out += "\n" + table(speeds, 2);
-    out += fmt::format("\nring of {} ranks, all at once: {:.0f} MiB/s each\n", ranks.size(), ring);
+    report += "\n" + speeds.text();
+    report += hpcboot::encoded_format("\nring of {} ranks, all at once: {:.0f} MiB/s each\n",
+                                      ranks.size(), ring);
   }
-  std::cout << out << std::flush;  // in one piece: launchers mix the lines of ranks
+  hpcboot::out() << report;
+  hpcboot::out().flush();
 }
 
 // Collective, so that no rank waits for one that has left: the exit code is the same on all.
@@ -164,7 +157,7 @@ int run(const Options& options) {
     me = hpcboot::resolve(env, facts);
     session.check_agrees(me);
   } catch (const hpcboot::Error& error) {
-    std::cerr << hpcboot::format_error("hello_mpi", error) << std::flush;
+    hpcboot::print_error("hello_mpi", error);
     failure = error.exit_code();
   }
   limit.now("hearing from all ranks");
@@ -193,10 +186,10 @@ int main(int argc, char** argv) {
     const auto options = parse(argc, argv);
     return options ? run(*options) : 0;
   } catch (const po::error& error) {
-    std::cerr << "hello_mpi: " << error.what() << "; --help lists the options\n";
+    hpcboot::err() << "hello_mpi: " << error.what() << "; --help lists the options\n";
     return 2;
   } catch (const hpcboot::Error& error) {
-    std::cerr << hpcboot::format_error("hello_mpi", error);
+    hpcboot::print_error("hello_mpi", error);
     return error.exit_code();
   }
 }

@@ -1,9 +1,9 @@
 #include "time_limit.hpp"
 
 #include <cstdlib>
-#include <iostream>
 
 #include "hpcboot/error.hpp"
+#include "text/terminal.hpp"
 
 namespace hello {
 
@@ -27,7 +27,7 @@ void TimeLimit::watch() {
       "all ranks to come and to reach each other",
       "is every host up (setup/check-hosts)? A docker0 or another interface that leads nowhere is "
       "the usual reason: mpirun --mca btl_tcp_if_include NETWORK/BITS");
-  std::cerr << hpcboot::format_error("hello_mpi", error) << std::flush;
+  hpcboot::print_error("hello_mpi", error);
   // MPI_Abort may be called by the main thread alone. mpirun ends the other ranks.
   std::_Exit(error.exit_code());
 }

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     line = finding.line;
     fuzz::require(!finding.found.empty() && !finding.why.empty() && !finding.remedy.empty(),
                   "a finding has all its parts");
-    const std::string told = lint::format_text("f", finding);
+    const std::string told = lint::format_text("f", finding).str();
     fuzz::require(std::count(told.begin(), told.end(), '\n') == 3, "a finding takes three lines");
   }
   return 0;

@@ -262,8 +262,8 @@ TEST(CheckpointWriter, TellsAFailureAtTheNextOccasion) {
 }
 
 TEST(RunIdentity, NamesWhatDiffers) {
-  const record::Json a = {{"lr", 0.1}, {"model", "mnistnet"}, {"batch_size", 32}};
-  record::Json b = a;
+  const Json a = {{"lr", 0.1}, {"model", "mnistnet"}, {"batch_size", 32}};
+  Json b = a;
   EXPECT_TRUE(differences(a, b).empty());
   b["lr"] = 0.2;
   b["batch_size"] = 64;

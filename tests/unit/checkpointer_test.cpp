@@ -74,7 +74,7 @@ class ClockedRun {
  private:
   const std::chrono::milliseconds step_;
   const test::TemporaryFolder folder_;
-  const record::Json identity_ = record::Json::object();
+  const Json identity_ = Json::object();
   const TrainOptions options_;
   Team team_{alone(), std::nullopt};
   std::unique_ptr<data::Dataset> set_ =

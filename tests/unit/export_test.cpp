@@ -54,13 +54,5 @@ TEST(Export, NeverGivesARankWhereNoLauncherPlacedTheProcess) {
   EXPECT_EQ(to_shell(torch_env(r, Env())), "export MASTER_ADDR=n1\nexport MASTER_PORT=20001\n");
 }
 
-TEST(Export, QuotesForAShell) {
-  EXPECT_EQ(shell_quote("plain-1.2:3"), "plain-1.2:3");
-  EXPECT_EQ(shell_quote(""), "''");
-  EXPECT_EQ(shell_quote("a b"), "'a b'");
-  EXPECT_EQ(shell_quote("$(rm x)"), "'$(rm x)'");
-  EXPECT_EQ(shell_quote("it's"), "'it'\\''s'");
-}
-
 }  // namespace
 }  // namespace hpcboot

@@ -179,21 +179,6 @@ TEST_F(JobScripts, SectionsAndListsRender) {
       "yes\n- a a\n- 'b c' b c\n7\n");
 }
 
-TEST(Quoting, OfTheShell) {
-  EXPECT_EQ(shell_quoted("a/b-1.2:3"), "a/b-1.2:3");
-  EXPECT_EQ(shell_quoted(""), "''");
-  EXPECT_EQ(shell_quoted("a b"), "'a b'");
-  EXPECT_EQ(shell_quoted("$(rm x) `y` \"z\""), "'$(rm x) `y` \"z\"'");
-  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
-}
-
-TEST(Quoting, OfYaml) {
-  EXPECT_EQ(yaml_quoted("a/b.c-1"), "a/b.c-1");
-  for (const char* text : {"", "true", "No", "1", "a: b", "a#b", "-x", "[a]"})
-    EXPECT_EQ(yaml_quoted(text), "\"" + std::string(text) + "\"");
-  EXPECT_EQ(yaml_quoted("a\"b\\"), "\"a\\\"b\\\\\"");
-}
-
 TEST(NearestName, IsTheOneWithFewestChanges) {
   EXPECT_EQ(nearest_name("vectro", {"cc", "vector", "polaris"}), "vector");
   EXPECT_EQ(nearest_name("tow", {"one", "two"}), "two");

@@ -19,7 +19,7 @@ TEST(LintGolden, ScriptsGiveWhatIsExpected) {
     const std::string name = entry.path().filename();
     std::string found;
     for (const Finding& finding : check_script(test::read_text(entry.path()))) {
-      found += format_text(name, finding);
+      found += format_text(name, finding).str();
       rules_seen.insert(finding.rule);
     }
     auto expected = entry.path();

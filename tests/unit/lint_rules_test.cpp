@@ -214,7 +214,7 @@ TEST(LintRules, BrokenScriptsAreToldWithTheirPlace) {
              finding.severity == one.severity;
     });
     std::string all;
-    for (const Finding& finding : findings) all += format_line("found", finding) + "\n";
+    for (const Finding& finding : findings) all += format_line("found", finding).str() + "\n";
     EXPECT_TRUE(found) << one.rule << " " << one.line << ":" << one.column << " in\n"
                        << one.script << all;
   }
@@ -419,7 +419,8 @@ TEST(LintRules, NearMissesAreClean) {
   for (const NearMiss& one : near_misses()) {
     EXPECT_EQ(known.count(one.rule), 1U) << one.rule;
     std::string all;
-    for (const Finding& finding : check_script(one.script)) all += format_text("found", finding);
+    for (const Finding& finding : check_script(one.script))
+      all += format_text("found", finding).str();
     EXPECT_EQ(all, "") << one.rule << "\n" << one.script;
   }
 }
@@ -446,7 +447,7 @@ TEST(LintRules, FindingsAreInTheOrderOfTheirPlaces) {
 
 TEST(LintRules, ControlCharactersOfAScriptAreNotPrinted) {
   for (const Finding& finding : check_script("#!/bin/bash\n#SBATCH --time=\x1b[31m1h\n")) {
-    EXPECT_EQ(format_text("f", finding).find('\x1b'), std::string::npos);
+    EXPECT_EQ(format_text("f", finding).str().find('\x1b'), std::string::npos);
   }
 }
 

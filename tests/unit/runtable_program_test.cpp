@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "record/json_reader.hpp"
+#include "json/bounded_json.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::record {

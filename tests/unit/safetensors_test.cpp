@@ -146,7 +146,7 @@ TEST(Safetensors, DamagedFilesAreRefused) {
       {file_of("{\"w\":{" + entry + ",\"data_offsets\":[0,8]},\"w\":{" + entry +
                    ",\"data_offsets\":[0,8]}}",
                8),
-       "occurs twice"},
+       "key 'w' twice"},
       {file_of(R"({"w":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8), "dtype 'F31'"},
       {file_of(R"({"w":{"dtype":"U16","shape":[2],"data_offsets":[0,4]}})", 4), "dtype 'U16'"},
       {file_of(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8), "wrong shape"},

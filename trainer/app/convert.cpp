@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <iostream>
+#include <sstream>
 
 #include "app/options.hpp"
 #include "hpcboot/env.hpp"
@@ -14,6 +14,7 @@
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/process_group.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::app {
 
@@ -25,15 +26,17 @@ void show_progress(std::int64_t done, std::int64_t total) {
   constexpr std::int64_t kCells = 30;
   const auto filled = static_cast<std::size_t>(kCells * done / total);
   const std::string bar = std::string(filled, '#') + std::string(kCells - filled, '.');
-  std::fprintf(stderr, "\rconverting [%s] %ld/%ld images%s", bar.c_str(), static_cast<long>(done),
-               static_cast<long>(total), done == total ? "\n" : "");
+  err() << "\rconverting [" << bar << "] " << done << "/" << total << " images";
+  if (done == total) err() << "\n";
+  err().flush();
 }
 
 void convert_here(const std::string& source, const std::string& target,
                   data::ConvertOptions options) {
   if (isatty(STDERR_FILENO) == 1) options.progress = show_progress;
   const std::int64_t images = data::convert(source, target, options);
-  std::cout << images << " images in " << target << std::endl;
+  out() << images << " images in " << target << "\n";
+  out().flush();
 }
 
 /// Rank 0 converts. The others wait for its exit code, so that whatever a job script runs after
@@ -86,12 +89,13 @@ int convert(const Arguments& arguments) {
   po::variables_map values;
   parse_command_line(arguments, all, positional, values);
   if (values.count("help") != 0) {
-    std::cout << "Usage: trainer convert SRC DST [OPTIONS]\n\n"
-                 "Writes the data set SRC, both halves, to DST in the format that its name says.\n"
-                 "SRC is "
-              << data::known_places()
-              << ".\nUnder a launcher rank 0 writes while the others wait.\n\n"
-              << options;
+    std::ostringstream help;
+    help << "Usage: trainer convert SRC DST [OPTIONS]\n\n"
+            "Writes the data set SRC, both halves, to DST in the format that its name says.\n"
+            "SRC is "
+         << data::known_places() << ".\nUnder a launcher rank 0 writes while the others wait.\n\n"
+         << options;
+    out() << Encoded::as_is(help.str());
     return 0;
   }
   po::notify(values);

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
+#include <sstream>
 
 #include "app/options.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::app {
 
@@ -28,11 +29,13 @@ int digits(const Arguments& arguments) {
   po::variables_map values;
   parse_command_line(arguments, all, positional, values);
   if (values.count("help") != 0) {
-    std::cout << "Usage: trainer digits DIR [OPTIONS]\n\n"
-                 "Draws a data set of handwritten-like digits in MNIST's file format into DIR, for "
-                 "machines without\n"
-                 "internet. The real MNIST: bash setup/get-mnist\n\n"
-              << options;
+    std::ostringstream help;
+    help << "Usage: trainer digits DIR [OPTIONS]\n\n"
+            "Draws a data set of handwritten-like digits in MNIST's file format into DIR, for "
+            "machines without\n"
+            "internet. The real MNIST: bash setup/get-mnist\n\n"
+         << options;
+    out() << Encoded::as_is(help.str());
     return 0;
   }
   po::notify(values);
@@ -40,12 +43,13 @@ int digits(const Arguments& arguments) {
   if (how.train < 1 || how.test < 1) throw UsageError("--train and --test have to be at least 1");
   if (isatty(STDERR_FILENO) == 1) {
     how.progress = [](std::int64_t done, std::int64_t total) {
-      std::fprintf(stderr, "\rdrawing digits: %3d %%%s", static_cast<int>(100 * done / total),
-                   done == total ? "\n" : "");
+      err() << "\rdrawing digits: " << 100 * done / total << " %";
+      if (done == total) err() << "\n";
+      err().flush();
     };
   }
   data::write_digits(folder, how);
-  std::cout << how.train << " + " << how.test << " images in " << folder << "\n";
+  out() << how.train << " + " << how.test << " images in " << folder << "\n";
   return 0;
 }
 

@@ -1,24 +1,15 @@
 #include "datasets/inspect.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <iostream>
+#include <sstream>
 
 #include "app/options.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::app {
 
 namespace po = boost::program_options;
-
-namespace {
-
-std::int64_t columns_of_terminal() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
-}
-
-}  // namespace
 
 int inspect(const Arguments& arguments) {
   std::string place;
@@ -34,14 +25,15 @@ int inspect(const Arguments& arguments) {
   po::variables_map values;
   parse_command_line(arguments, all, positional, values);
   if (values.count("help") != 0) {
-    std::cout
-        << "Usage: trainer inspect DATA [OPTIONS]\n\n"
-           "Shows what is in a data set or in any file of arrays, a model's too: names, types,\n"
-           "shapes, chunks, compression, and the first images. A FILE.pt has to hold a plain "
-           "dict,\n"
-           "no OrderedDict such as state_dict().\nDATA is "
-        << data::known_places() << ".\n\n"
-        << options;
+    std::ostringstream help;
+    help << "Usage: trainer inspect DATA [OPTIONS]\n\n"
+            "Shows what is in a data set or in any file of arrays, a model's too: names, types,\n"
+            "shapes, chunks, compression, and the first images. A FILE.pt has to hold a plain "
+            "dict,\n"
+            "no OrderedDict such as state_dict().\nDATA is "
+         << data::known_places() << ".\n\n"
+         << options;
+    out() << Encoded::as_is(help.str());
     return 0;
   }
   po::notify(values);
@@ -49,11 +41,9 @@ int inspect(const Arguments& arguments) {
   if (images < 0) throw UsageError("--images has to be at least 0");
   const data::Inspection found = data::inspect(place, images);
   if (values.count("json") != 0) {
-    // A name in a file may be anything, JSON is UTF-8.
-    std::cout << data::to_json(found).dump(2, ' ', false, record::Json::error_handler_t::replace)
-              << "\n";
+    out() << json_text(data::to_json(found), 2) << "\n";
   } else {
-    std::cout << data::to_text(found, columns_of_terminal());
+    out() << data::to_text(found, terminal_columns(STDOUT_FILENO, 100));
   }
   return 0;
 }

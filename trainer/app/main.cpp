@@ -1,8 +1,6 @@
 #include <fcntl.h>
 
-#include <cstdio>
 #include <exception>
-#include <iostream>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "app/verbs.hpp"
 #include "hpcboot/error.hpp"
+#include "text/terminal.hpp"
 
 namespace {
 
@@ -29,20 +28,13 @@ void fill_standard_streams() {
   }
 }
 
-// What was asked for stands on standard output, whole.
-int flushed(int code) {
-  if (std::cout.flush() && std::fflush(stdout) == 0) return code;
-  std::fputs("trainer: standard output cannot be written\n", stderr);
-  return code == 0 ? 1 : code;
-}
-
 int too_large(const char* what) {
   const hpcboot::Error error(
       hpcboot::ErrorCode::out_of_memory,
       std::string("the memory of this host does not suffice: ") + what,
       "as much as the data and the options ask for",
       "take less at a time (--limit-samples, a smaller file), or a host with more memory");
-  std::fputs(format_error("trainer", error).c_str(), stderr);
+  hpcboot::print_error("trainer", error);
   return error.exit_code();
 }
 
@@ -54,28 +46,28 @@ int main(int argc, char** argv) {
   app::Arguments arguments(argv + 1, argv + argc);
   try {
     if (!arguments.empty() && arguments.front() == "--version") {
-      std::puts("trainer " HPCBOOT_VERSION);
-      return flushed(0);
+      out() << "trainer " HPCBOOT_VERSION "\n";
+      return app::flushed(0);
     }
     const std::string verb = arguments.empty() ? "" : arguments.front();
     for (const auto& [name, run] : kVerbs) {
       if (verb != name) continue;
       arguments.erase(arguments.begin());
-      return flushed(run(arguments));
+      return app::flushed(run(arguments));
     }
     return app::train(arguments);
   } catch (const Error& error) {
-    std::fputs(format_error("trainer", error).c_str(), stderr);
+    print_error("trainer", error);
     return error.exit_code();
   } catch (const app::UsageError& error) {
-    std::fprintf(stderr, "trainer: %s\n", error.what());
+    err() << "trainer: " << error.what() << "\n";
     return 2;
   } catch (const std::bad_alloc& error) {
     return too_large(error.what());
   } catch (const std::length_error& error) {
     return too_large(error.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "trainer: %s\n", error.what());
+    err() << "trainer: " << error.what() << "\n";
     return 1;
   }
 }

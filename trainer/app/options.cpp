@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "text/terminal.hpp"
+
 namespace hpcboot::app {
 
 namespace po = boost::program_options;
@@ -24,6 +26,12 @@ void keep_last_of_each(po::parsed_options& parsed) {
 }
 
 }  // namespace
+
+int flushed(int code) {
+  if (out().is_good()) return code;
+  err() << "trainer: standard output cannot be written\n";
+  return code == 0 ? 1 : code;
+}
 
 void parse_command_line(const Arguments& arguments, const po::options_description& options,
                         const po::positional_options_description& positional,

@@ -3,21 +3,22 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
-#include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "hpcboot/error.hpp"
 #include "record/runtime_table.hpp"
 #include "record/table_format.hpp"
+#include "text/terminal.hpp"
 
 namespace {
 
 namespace po = boost::program_options;
 namespace record = hpcboot::record;
+using hpcboot::err;
 
 constexpr int kOk = 0;
 constexpr int kFailed = 1;
@@ -66,11 +67,13 @@ std::optional<Arguments> parse_arguments(int argc, char** argv) {
             values);
   po::notify(values);
   if (values.count("help") != 0) {
-    std::cout << kHelp << visible << kExitCodes;
+    std::ostringstream help;
+    help << kHelp << visible << kExitCodes;
+    hpcboot::out() << hpcboot::Encoded::as_is(help.str());
     return std::nullopt;
   }
   if (values.count("version") != 0) {
-    std::cout << "runtable " HPCBOOT_VERSION "\n";
+    hpcboot::out() << "runtable " HPCBOOT_VERSION "\n";
     return std::nullopt;
   }
   const std::optional<record::TableFormat> format = record::table_format(format_name);
@@ -84,15 +87,15 @@ std::optional<Arguments> parse_arguments(int argc, char** argv) {
 
 int print_table(const Arguments& arguments) {
   const record::RuntimeTable table = record::read_runtime_table(arguments.places);
-  for (const std::string& line : table.skipped) fmt::print(stderr, "runtable: skipped {}\n", line);
+  for (const std::string& line : table.skipped) err() << "runtable: skipped " << line << "\n";
   if (table.rows.empty()) {
     if (!table.skipped.empty()) {
-      fmt::print(stderr, "runtable: no finished run is left to show\n");
+      err() << "runtable: no finished run is left to show\n";
       return kFailed;
     }
-    fmt::print(stderr, "runtable: no runs there yet; the trainer makes them\n");
+    err() << "runtable: no runs there yet; the trainer makes them\n";
   }
-  std::cout << record::format_rows(table.rows, arguments.format);
+  hpcboot::out() << record::format_rows(table.rows, arguments.format);
   return kOk;
 }
 
@@ -103,14 +106,14 @@ int main(int argc, char** argv) {
   try {
     if (const auto arguments = parse_arguments(argc, argv)) status = print_table(*arguments);
   } catch (const po::error& problem) {
-    fmt::print(stderr, "runtable: {}\nTry 'runtable --help'.\n", problem.what());
+    err() << "runtable: " << problem.what() << "\nTry 'runtable --help'.\n";
     return kUsage;
   } catch (const hpcboot::Error& problem) {
-    fmt::print(stderr, "{}", hpcboot::format_error("runtable", problem));
+    hpcboot::print_error("runtable", problem);
     return problem.exit_code();
   }
-  if (!std::cout.flush()) {
-    fmt::print(stderr, "runtable: the table could not be written to stdout\n");
+  if (!hpcboot::out().is_good()) {
+    err() << "runtable: the table could not be written to stdout\n";
     return kFailed;
   }
   return status;

@@ -1,6 +1,6 @@
 #include <filesystem>
 #include <fstream>
-#include <iostream>
+#include <sstream>
 
 #include "app/checkpoints.hpp"
 #include "app/optimization.hpp"
@@ -11,6 +11,7 @@
 #include "loop/run_curves.hpp"
 #include "loop/run_training.hpp"
 #include "models/model.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::app {
 namespace {
@@ -134,17 +135,19 @@ int train(const Arguments& arguments) {
   po::variables_map values;
   parse_command_line(arguments, all, {}, values);
   if (values.count("help") != 0) {
-    std::cout << "Usage: trainer [OPTIONS]            train a model on images\n"
-                 "       trainer digits DIR           draw images of digits\n"
-                 "       trainer convert SRC DST      write data in another format\n"
-                 "       trainer inspect DATA         show what is in a data file\n\n"
-                 "Started by mpirun, srun or torchrun every process is one rank of the training:\n"
-                 "  build/bin/trainer --model mnistnet --image-size 28\n"
-                 "  build/bin/trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28\n"
-                 "  mpirun -np 2 build/bin/trainer --model mnistnet --image-size 28\n"
-                 "Each run leaves a folder in runs/; build/bin/runtable compares them.\n\n"
-              << all;
-    return 0;
+    std::ostringstream help;
+    help << "Usage: trainer [OPTIONS]            train a model on images\n"
+            "       trainer digits DIR           draw images of digits\n"
+            "       trainer convert SRC DST      write data in another format\n"
+            "       trainer inspect DATA         show what is in a data file\n\n"
+            "Started by mpirun, srun or torchrun every process is one rank of the training:\n"
+            "  build/bin/trainer --model mnistnet --image-size 28\n"
+            "  build/bin/trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28\n"
+            "  mpirun -np 2 build/bin/trainer --model mnistnet --image-size 28\n"
+            "Each run leaves a folder in runs/; build/bin/runtable compares them.\n\n"
+         << all;
+    out() << Encoded::as_is(help.str());
+    return flushed(0);
   }
   const bool typed_tensorboard =
       !values["tensorboard"].defaulted() && !values["no-tensorboard"].as<bool>();

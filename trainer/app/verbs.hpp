@@ -11,6 +11,10 @@ namespace hpcboot::app {
 using train::UsageError;
 using Arguments = std::vector<std::string>;
 
+/// `code`, or 1 where what was asked for does not stand on standard output, whole. Not for a run:
+/// what it prints is in its folder as well.
+int flushed(int code);
+
 /// Without a verb: train.
 int train(const Arguments& arguments);
 

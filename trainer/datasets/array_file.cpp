@@ -5,8 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "record/display_text.hpp"
-
 namespace hpcboot::data {
 namespace {
 
@@ -35,7 +33,7 @@ const ArrayInfo& find_array(const ArrayFile& file, const std::string& name) {
   }
   throw Error(ErrorCode::missing_data,
               "'" + file.path().string() + "' (" + file.format() + ") without '" + name +
-                  "'; it has " + (names.empty() ? "no arrays" : record::printable(names) + more),
+                  "'; it has " + (names.empty() ? "no arrays" : names + more),
               "the arrays train/images, train/labels, test/images and test/labels", kRemedy);
 }
 
@@ -247,9 +245,7 @@ std::string labels_array_name(Split split) {
 Error ArrayFile::malformed(const ArrayInfo& array, const std::string& found,
                            const std::string& expected) const {
   return Error(ErrorCode::malformed_data,
-               "'" + path_.string() + "', array '" + record::printable(array.name) +
-                   "': " + record::printable(found),
-               expected, kRemedy);
+               "'" + path_.string() + "', array '" + array.name + "': " + found, expected, kRemedy);
 }
 
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,

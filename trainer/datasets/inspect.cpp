@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
 #include "datasets/terminal_image.hpp"
 #include "hpcboot/error.hpp"
-#include "record/display_text.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -35,35 +35,23 @@ std::string type_text(PixelType type) {
   return type == PixelType::u8 ? "uint8" : "float32";
 }
 
-std::string arrays_table(const std::vector<ArrayInfo>& arrays) {
-  std::vector<std::array<std::string, 5>> rows = {{"array", "type", "shape", "chunk", "filters"}};
+Encoded arrays_table(const std::vector<ArrayInfo>& arrays) {
+  TextTable table(std::vector<Align>(5, Align::left));
+  table.add({"array", "type", "shape", "chunk", "filters"});
   for (const ArrayInfo& array : arrays) {
-    rows.push_back({record::printable(array.name), record::printable(array.type_name),
-                    array.trouble.empty() ? shape_text(array.shape) : "-",
-                    array.chunk.empty() ? "-" : shape_text(array.chunk),
-                    array.filters.empty() ? "-" : record::printable(array.filters)});
+    table.add({array.name, array.type_name, array.trouble.empty() ? shape_text(array.shape) : "-",
+               array.chunk.empty() ? "-" : shape_text(array.chunk),
+               array.filters.empty() ? "-" : array.filters});
   }
-  std::array<std::size_t, 5> widths{};
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], record::display_width(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - record::display_width(row[i]) + 2, ' ');
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
+  Encoded text = table.text();
   for (const ArrayInfo& array : arrays) {
-    if (!array.trouble.empty()) text += record::printable(array.name + ": " + array.trouble) + "\n";
+    if (!array.trouble.empty()) text += terminal_text(array.name + ": " + array.trouble) + "\n";
   }
   return text;
 }
 
 /// As many images side by side as the terminal has room for.
-std::string images_row(const HalfInfo& half, std::int64_t width) {
+Encoded images_row(const HalfInfo& half, std::int64_t width) {
   if (half.drawn.empty()) return {};
   const std::int64_t columns = std::min(half.shape.cols, kImageWidth);
   const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, width / (columns + 2)));
@@ -77,7 +65,7 @@ std::string images_row(const HalfInfo& half, std::int64_t width) {
     for (std::size_t i = 0; i < shown; ++i) text += half.drawn[i][line] + "  ";
     text += "\n";
   }
-  return text;
+  return Encoded::as_is(std::move(text));  // drawn here, of blocks
 }
 
 }  // namespace
@@ -103,25 +91,25 @@ Inspection inspect(const std::string& place, std::int64_t images) {
   return inspection;
 }
 
-std::string to_text(const Inspection& inspection, std::int64_t width) {
-  std::string text = fmt::format("{}: {}\n", inspection.place, inspection.format);
+Encoded to_text(const Inspection& inspection, std::int64_t width) {
+  Encoded text = encoded_format("{}: {}\n", inspection.place, inspection.format);
   if (!inspection.arrays.empty()) text += "\n" + arrays_table(inspection.arrays);
   for (const HalfInfo& half : inspection.halves) {
-    text += fmt::format("\n{}: {} images of {} ({})\n", half.name, half.count,
-                        to_string(half.shape), type_text(half.type));
+    text += encoded_format("\n{}: {} images of {} ({})\n", half.name, half.count,
+                           to_string(half.shape), type_text(half.type));
     text += images_row(half, width);
   }
   if (!inspection.remark.empty())
-    text += "\nno data set to train on: " + record::printable(inspection.remark) + "\n";
+    text += encoded_format("\nno data set to train on: {}\n", inspection.remark);
   return text;
 }
 
-record::Json to_json(const Inspection& inspection) {
-  record::Json json = {{"place", inspection.place},
-                       {"format", inspection.format},
-                       {"arrays", record::Json::array()},
-                       {"halves", record::Json::array()},
-                       {"remark", nullptr}};
+Json to_json(const Inspection& inspection) {
+  Json json = {{"place", inspection.place},
+               {"format", inspection.format},
+               {"arrays", Json::array()},
+               {"halves", Json::array()},
+               {"remark", nullptr}};
   for (const ArrayInfo& array : inspection.arrays) {
     json["arrays"].push_back({{"name", array.name},
                               {"type", array.type_name},

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "datasets/formats.hpp"
-#include "record/json_reader.hpp"
+#include "json/bounded_json.hpp"
 
 namespace hpcboot::data {
 
@@ -33,7 +33,7 @@ struct Inspection {
 Inspection inspect(const std::string& place, std::int64_t images);
 
 /// For people. @param width of the terminal, in columns
-std::string to_text(const Inspection& inspection, std::int64_t width);
-record::Json to_json(const Inspection& inspection);
+Encoded to_text(const Inspection& inspection, std::int64_t width);
+Json to_json(const Inspection& inspection);
 
 }  // namespace hpcboot::data

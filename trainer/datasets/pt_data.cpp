@@ -17,7 +17,6 @@
 #include "datasets/pickle_check.hpp"
 #include "hpcboot/error.hpp"
 #include "record/atomic_file.hpp"
-#include "record/display_text.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -85,7 +84,7 @@ std::vector<char> read_bytes(const std::filesystem::path& path) {
 }
 
 Error malformed_file(const std::filesystem::path& path, const std::string& found) {
-  return Error(ErrorCode::malformed_data, "'" + path.string() + "': " + record::printable(found),
+  return Error(ErrorCode::malformed_data, "'" + path.string() + "': " + found,
                "a whole file that torch.save() of PyTorch 1.6 or later made of a dict of tensors",
                "make the file again, for example with `trainer convert`");
 }

@@ -76,7 +76,7 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
     views.push_back({name, dtype_of(tensor), tensor.sizes().vec(), tensor.data_ptr(),
                      static_cast<std::size_t>(tensor.nbytes())});
   }
-  const std::string state = to_json(checkpoint.state).dump();
+  const std::string state = json_text(to_json(checkpoint.state)).str();
   record::write_safetensors(file, std::move(views),
                             {{"format", "pt"},
                              {kFormatKey, kFormat},
@@ -104,8 +104,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
   if (checksum(state, checkpoint.tensors) != text(kChecksumKey)) {
     throw malformed(file, "is damaged: its checksum is wrong", "the bytes that were written");
   }
-  const record::Json json = record::Json::parse(state, nullptr, false);
-  checkpoint.state = training_state_from_json(json, file.string());
+  try {
+    checkpoint.state = training_state_from_json(parse_json(state), file.string());
+  } catch (const JsonError& problem) {
+    throw malformed(file, std::string("has a state that ") + problem.what(), "JSON");
+  }
   return checkpoint;
 }
 

@@ -17,7 +17,7 @@ constexpr double kBytesPerSecond = 100e6;
 }  // namespace
 
 Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
-                           const record::Json& identity, EpochTrainer& trainer, Team& team,
+                           const Json& identity, EpochTrainer& trainer, Team& team,
                            Clock::time_point begin, double runtime_before,
                            std::function<Clock::time_point()> now)
     : options_(options),

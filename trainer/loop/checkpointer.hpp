@@ -27,9 +27,8 @@ class Checkpointer {
   /// @param runtime_before of the run's earlier starts, in seconds
   /// @param now what the time is, for --time-limit and for checkpoints by minutes
   /// @throws UsageError; Error{unwritable_output}
-  Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
-               const record::Json& identity, EpochTrainer& trainer, Team& team,
-               Clock::time_point begin, double runtime_before,
+  Checkpointer(const TrainOptions& options, const record::RunFolder& folder, const Json& identity,
+               EpochTrainer& trainer, Team& team, Clock::time_point begin, double runtime_before,
                std::function<Clock::time_point()> now = Clock::now);
 
   /// To be asked after every step. Collective.
@@ -67,7 +66,7 @@ class Checkpointer {
   const TrainOptions& options_;
   const CheckpointInterval interval_;
   const std::chrono::seconds time_limit_;
-  const record::Json& identity_;
+  const Json& identity_;
   EpochTrainer& trainer_;
   Agreement agreement_;
   const std::function<Clock::time_point()> now_;

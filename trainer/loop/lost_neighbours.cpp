@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hpcboot/error.hpp"
+#include "text/format.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -58,19 +59,20 @@ std::vector<record::RankRecord> neighbours_seen(const std::vector<record::RankRe
 }
 
 std::string lost_neighbours(const std::vector<record::RankRecord>& neighbours, int world_size) {
-  std::string text;
+  Encoded text;
   for (const record::RankRecord& rank : neighbours) {
     const State state = state_of(rank.pid);
     if (state.letter == 'T' || state.letter == 't') {
-      text += fmt::format("  rank {} of {} on {} (pid {}) is stopped, by a signal or a debugger\n",
-                          rank.placement.rank, world_size, rank.host, rank.pid);
+      text +=
+          encoded_format("  rank {} of {} on {} (pid {}) is stopped, by a signal or a debugger\n",
+                         rank.placement.rank, world_size, rank.host, rank.pid);
       continue;
     }
     if (state.letter != ' ' && state.letter != 'Z' && state.letter != 'X') continue;
-    text += fmt::format("  rank {} of {} on {} (pid {}) has left{}\n", rank.placement.rank,
-                        world_size, rank.host, rank.pid, how_it_ended(state.wait_status));
+    text += encoded_format("  rank {} of {} on {} (pid {}) has left{}\n", rank.placement.rank,
+                           world_size, rank.host, rank.pid, how_it_ended(state.wait_status));
   }
-  return text;
+  return text.str();
 }
 
 }  // namespace hpcboot::train

@@ -2,7 +2,7 @@
 
 namespace hpcboot::train {
 
-record::Json to_json(const OptimizationOptions& o) {
+Json to_json(const OptimizationOptions& o) {
   return {{"optimizer", o.optimizer},
           {"lr", o.lr},
           {"momentum", o.momentum},

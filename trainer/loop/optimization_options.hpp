@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "record/json_reader.hpp"
+#include "json/bounded_json.hpp"
 
 namespace hpcboot::train {
 
@@ -28,6 +28,6 @@ struct OptimizationOptions {
 };
 
 /// The options under their names on the command line, for the record of the run.
-record::Json to_json(const OptimizationOptions& options);
+Json to_json(const OptimizationOptions& options);
 
 }  // namespace hpcboot::train

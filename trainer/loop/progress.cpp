@@ -1,19 +1,14 @@
 #include "loop/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "text/terminal.hpp"
 
 namespace hpcboot::train {
 namespace {
-
-int columns_of_terminal() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 std::string clock(double seconds) {
   const auto whole = static_cast<long>(seconds + 0.5);
@@ -61,14 +56,15 @@ void ProgressBar::update(const Progress& progress) {
   last_ = now;
   drawn_ = true;
   // One column is left free: a line that fills the last one wraps on some terminals.
-  std::fprintf(stderr, "\r\033[K%s", progress_line(progress, columns_of_terminal() - 1).c_str());
-  std::fflush(stderr);
+  const int columns = terminal_columns(STDERR_FILENO, 80) - 1;
+  err() << "\r\033[K" << progress_line(progress, columns);
+  err().flush();
 }
 
 void ProgressBar::clear() {
   if (!drawn_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
+  err() << "\r\033[K";
+  err().flush();
   drawn_ = false;
 }
 

@@ -3,9 +3,8 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdio>
-
 #include "hpcboot/error.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::train {
 
@@ -19,8 +18,7 @@ RankLog::RankLog(const std::filesystem::path& file) {
     logger_->set_error_handler([file, told = false](const std::string& reason) mutable {
       if (told) return;
       told = true;
-      std::fprintf(stderr, "trainer: %s cannot be written any more: %s\n", file.c_str(),
-                   reason.c_str());
+      err() << "trainer: " << file.string() << " cannot be written any more: " << reason << "\n";
     });
   } catch (const spdlog::spdlog_ex& failure) {
     throw Error(ErrorCode::unwritable_output, failure.what(),
@@ -31,11 +29,11 @@ RankLog::RankLog(const std::filesystem::path& file) {
 
 RankLog::~RankLog() = default;
 
-void RankLog::info(std::string_view text) {
-  logger_->info("{}", text);
+void RankLog::info(std::string_view line) {
+  logger_->info("{}", terminal_text(line).str());
 }
-void RankLog::error(std::string_view text) {
-  logger_->error("{}", text);
+void RankLog::error(const Encoded& lines) {
+  logger_->error("{}", lines.str());
 }
 
 }  // namespace hpcboot::train

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string_view>
 
+#include "hpcboot/encode.hpp"
+
 namespace spdlog {
 class logger;
 }
@@ -20,8 +22,8 @@ class RankLog {
   RankLog(const RankLog&) = delete;
   RankLog& operator=(const RankLog&) = delete;
 
-  void info(std::string_view text);
-  void error(std::string_view text);
+  void info(std::string_view line);
+  void error(const Encoded& lines);
 
  private:
   std::shared_ptr<spdlog::logger> logger_;

@@ -27,14 +27,21 @@ struct Candidate {
   RunRecord record;
 };
 
+// Whatever else a damaged record has there, it is not this.
+std::string config_text(const RunRecord& run, const char* key) {
+  const auto value = run.config.find(key);
+  return value != run.config.end() && value->is_string() ? value->get<std::string>() : "";
+}
+
 std::int64_t epochs_of(const RunRecord& run) {
-  return run.config.value("epochs", std::int64_t{0});
+  const auto value = run.config.find("epochs");
+  return value != run.config.end() && value->is_number_integer() ? value->get<std::int64_t>() : 0;
 }
 
 /// The option as the run was given it: `mode` alone is recorded as what it turned out to be.
 bool is_same_kind(const TrainOptions& options, const RunRecord& run) {
-  return run.config.value("requested_mode", "") == options.mode &&
-         run.config.value("comment", "") == options.comment && epochs_of(run) == options.epochs;
+  return config_text(run, "requested_mode") == options.mode &&
+         config_text(run, "comment") == options.comment && epochs_of(run) == options.epochs;
 }
 
 /// A lock that this very job held before it was queued again is waited for.
@@ -53,7 +60,7 @@ RunLock::Attempt take_lock(const RunFolder& folder, const record::LockHolder& se
 
 /// The newest checkpoint that can be read.
 std::optional<std::pair<std::filesystem::path, Checkpoint>> newest_checkpoint(
-    const RunFolder& folder, const record::Json& identity, std::vector<std::string>& notes) {
+    const RunFolder& folder, const Json& identity, std::vector<std::string>& notes) {
   for (const auto& file : checkpoints_in(folder.checkpoints())) {
     try {
       Checkpoint checkpoint = read_checkpoint(file);
@@ -86,6 +93,7 @@ ResumePoint point_of(Candidate run, RunLock::Attempt taken,
 
 std::string who(const std::optional<record::LockHolder>& holder) {
   if (!holder) return "another process";
+  if (!holder->damage.empty()) return "a process that cannot be named: " + holder->damage;
   return fmt::format("process {} on {}{}", holder->pid, holder->host,
                      holder->job_id.empty() ? "" : ", job " + holder->job_id);
 }
@@ -97,9 +105,9 @@ std::string how_to_free(const RunFolder& folder, bool has_locks) {
                      RunLock::file(folder.path()).string());
 }
 
-std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
-                                           const record::Json& identity,
-                                           const record::LockHolder& self) {
+std::vector<Candidate> runs_to_choose_from(const TrainOptions& options, const Json& identity,
+                                           const record::LockHolder& self,
+                                           std::vector<std::string>& notes) {
   std::vector<Candidate> found;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(options.runs_dir, absent)) {
@@ -111,8 +119,9 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
           is_same_kind(options, run) && !checkpoints_in(folder.checkpoints()).empty()) {
         found.push_back({folder, std::move(run)});
       }
-    } catch (const Error&) {
-      // Somebody else's damaged run is not this start's concern.
+    } catch (const Error& problem) {
+      // It keeps no other run from going on; but it may be the one that is looked for.
+      notes.push_back(fmt::format("the run {} is left out: {}", folder.name(), problem.found()));
     }
   }
   const auto is_ours = [&](const Candidate& one) {
@@ -126,10 +135,10 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
   return found;
 }
 
-std::optional<ResumePoint> find_newest(const TrainOptions& options, const record::Json& identity,
+std::optional<ResumePoint> find_newest(const TrainOptions& options, const Json& identity,
                                        const record::LockHolder& self,
                                        std::vector<std::string>& notes) {
-  for (Candidate& run : runs_to_choose_from(options, identity, self)) {
+  for (Candidate& run : runs_to_choose_from(options, identity, self, notes)) {
     auto taken = take_lock(run.folder, self);
     if (!taken.lock) {
       notes.push_back(fmt::format("the run {} is left to {}{}", run.folder.name(),
@@ -159,8 +168,7 @@ RunFolder folder_named(const TrainOptions& options) {
       fmt::format("give one of the folders in {}, or leave --resume out", options.runs_dir));
 }
 
-void require_resumable(const TrainOptions& options, const Candidate& run,
-                       const record::Json& identity) {
+void require_resumable(const TrainOptions& options, const Candidate& run, const Json& identity) {
   const std::int64_t epochs = epochs_of(run.record);
   if (run.record.exit_reason == record::kFinished && options.epochs <= epochs) {
     throw UsageError(
@@ -174,14 +182,14 @@ void require_resumable(const TrainOptions& options, const Candidate& run,
   }
   if (texts.empty()) return;
   std::string list;
-  for (const std::string& text : texts) list += "\n    " + text;
+  for (const std::string& text : texts) list += (list.empty() ? "" : "; ") + text;
   throw UsageError(
-      fmt::format("the run {} was configured differently:{}\n  give the run's "
-                  "options, or leave --resume out for a new run",
+      fmt::format("the run {} was configured differently ({}); give the run's options, or leave "
+                  "--resume out for a new run",
                   run.folder.name(), list));
 }
 
-ResumePoint open_named(const TrainOptions& options, const record::Json& identity,
+ResumePoint open_named(const TrainOptions& options, const Json& identity,
                        const record::LockHolder& self, std::vector<std::string>& notes) {
   const RunFolder folder = folder_named(options);
   auto taken = take_lock(folder, self);
@@ -207,8 +215,7 @@ ResumePoint open_named(const TrainOptions& options, const record::Json& identity
 
 }  // namespace
 
-std::optional<ResumePoint> find_resume_point(const TrainOptions& options,
-                                             const record::Json& identity,
+std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Json& identity,
                                              const record::LockHolder& self,
                                              std::vector<std::string>& notes) {
   return options.resume == "auto" ? find_newest(options, identity, self, notes)

@@ -33,8 +33,7 @@ struct ResumePoint {
 /// @throws UsageError where the run is finished or was configured differently;
 ///         Error{unreadable_file, malformed_file} for a run or checkpoints that cannot be read;
 ///         Error{run_in_use}; Error{unwritable_output}
-std::optional<ResumePoint> find_resume_point(const TrainOptions& options,
-                                             const record::Json& identity,
+std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Json& identity,
                                              const record::LockHolder& self,
                                              std::vector<std::string>& notes);
 

@@ -19,7 +19,7 @@ struct RunCurves::Events {
                 "install libprotozero-dev and libboost-dev and build again, or use "
                 "--no-tensorboard");
   }
-  void add_config(const record::Json&) {}
+  void add_config(const Json&) {}
   void add_restart(std::int64_t) {}
   void add(const record::StepMetrics&) {}
   void add(const record::EpochRecord&, std::int64_t) {}
@@ -31,7 +31,7 @@ bool has_tensorboard() {
   return HPCBOOT_WITH_TENSORBOARD;
 }
 
-RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config,
+RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const Json& config,
                      std::optional<std::int64_t> resumed_after)
     : metrics_(folder.metrics_csv(),
                resumed_after.value_or(std::numeric_limits<std::int64_t>::max())),

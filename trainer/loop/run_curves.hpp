@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "record/json_reader.hpp"
+#include "json/bounded_json.hpp"
 #include "record/metrics_csv.hpp"
 #include "record/run_folder.hpp"
 #include "record/run_record.hpp"
@@ -24,7 +24,7 @@ class RunCurves {
   ///        dropped
   /// @throws Error{unwritable_output}; Error{backend_unavailable} where events are wanted and
   ///   has_tensorboard() is false
-  RunCurves(const record::RunFolder& folder, bool tensorboard, const record::Json& config,
+  RunCurves(const record::RunFolder& folder, bool tensorboard, const Json& config,
             std::optional<std::int64_t> resumed_after = std::nullopt);
   ~RunCurves();
   RunCurves(const RunCurves&) = delete;

@@ -11,8 +11,6 @@
 namespace hpcboot::train {
 namespace {
 
-using record::Json;
-
 constexpr std::int64_t kSamplesRead = 8;
 
 /// Of samples spread over the set, with their labels.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -14,6 +13,8 @@
 #include "hpcboot/error.hpp"
 #include "loop/lost_neighbours.hpp"
 #include "record/utc_time.hpp"
+#include "text/format.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -62,12 +63,11 @@ record::RankRecord RunReport::own_record(const RunFacts& facts) const {
   return own;
 }
 
-void RunReport::start(const RunFacts& facts, const record::Json& identity, ResumePoint* resumed) {
+void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* resumed) {
   if (resumed != nullptr) go_on(*resumed);
   const record::RankRecord own = own_record(facts);
-  for (const std::string& text : team_.gather(record::to_json(own).dump())) {
-    record_.ranks.push_back(
-        record::rank_record_from_json(record::Json::parse(text), "a rank's greeting"));
+  for (const std::string& text : team_.gather(json_text(record::to_json(own)).str())) {
+    record_.ranks.push_back(record::rank_record_from_json(parse_json(text), "a rank's greeting"));
   }
   neighbours_ = neighbours_seen(record_.ranks, team_.rank());
   fill_record(facts);
@@ -244,7 +244,7 @@ void RunReport::finish(const std::string& exit_reason) {
   lock_.reset();
 }
 
-std::string RunReport::silent_ranks(ErrorCode code) noexcept {
+Encoded RunReport::silent_ranks(ErrorCode code) noexcept {
   const bool lost = code == ErrorCode::peer_lost || code == ErrorCode::deadline_exceeded;
   if (team_.group() == nullptr || !lost) return {};
   // A process closes its connections some moments before it is seen to have ended. Later on,
@@ -256,31 +256,32 @@ std::string RunReport::silent_ranks(ErrorCode code) noexcept {
     team_.group()->absent_ranks({});
     return {};
   }
-  std::string text;
+  Encoded text;
   for (const int rank : team_.group()->absent_ranks(kLastWord)) {
     const auto known = std::find_if(record_.ranks.begin(), record_.ranks.end(),
                                     [&](const auto& one) { return one.placement.rank == rank; });
-    text += fmt::format("  rank {} of {}{} does not answer\n", rank, team_.size(),
-                        known == record_.ranks.end()
-                            ? ""
-                            : fmt::format(" on {} (pid {})", known->host, known->pid));
+    text += encoded_format("  rank {} of {}{} does not answer\n", rank, team_.size(),
+                           known == record_.ranks.end()
+                               ? ""
+                               : fmt::format(" on {} (pid {})", known->host, known->pid));
   }
   return text;
 }
 
-void RunReport::fail(const std::string& exit_reason, const std::string& text) noexcept {
+void RunReport::fail(const std::string& exit_reason, const Encoded& text) noexcept {
   try {
     const std::string lost = lost_.value_or(lost_neighbours(neighbours_, team_.size()));
-    std::fprintf(stderr, "trainer: rank %d of %d on %s, pid %d\n%s%s", team_.rank(), team_.size(),
-                 host_.c_str(), static_cast<int>(getpid()), text.c_str(), lost.c_str());
-    if (log_) log_->error(text + lost);
+    const Encoded lines = text + terminal_lines(lost);
+    err() << encoded_format("trainer: rank {} of {} on {}, pid {}\n{}", team_.rank(), team_.size(),
+                            host_, getpid(), lines);
+    if (log_) log_->error(lines);
     finish(exit_reason + in_one_line(lost));
   } catch (const std::exception& second) {
-    std::fprintf(stderr, "trainer: and the run record could not be written: %s\n", second.what());
+    err() << "trainer: and the run record could not be written: " << second.what() << "\n";
   }
 }
 
-void RunReport::fail_together(const std::string& exit_reason, const std::string& text) noexcept {
+void RunReport::fail_together(const std::string& exit_reason, const Encoded& text) noexcept {
   try {
     if (team_.is_first()) {
       fail(exit_reason, text);
@@ -291,15 +292,15 @@ void RunReport::fail_together(const std::string& exit_reason, const std::string&
     // A launcher ends all ranks soon after the first has left with an exit code.
     team_.finish();
   } catch (const std::exception& second) {
-    std::fprintf(stderr, "trainer: and rank %d could not wait for the others: %s\n", team_.rank(),
-                 second.what());
+    err() << encoded_format("trainer: and rank {} could not wait for the others: {}\n",
+                            team_.rank(), second.what());
   }
 }
 
 void RunReport::say(const std::string& line) {
   if (!team_.is_first()) return;
-  std::printf("%s\n", line.c_str());
-  std::fflush(stdout);  // a job's output file is read while the job runs
+  out() << line << "\n";
+  out().flush();  // a job's output file is read while the job runs
 }
 
 void RunReport::write() {

@@ -44,7 +44,7 @@ class RunReport {
   /// @param resumed of the first rank, whose lock it takes over; null for a new run, and on the
   ///        other ranks
   /// @throws Error{unwritable_output, peer_lost, deadline_exceeded}
-  void start(const RunFacts& facts, const record::Json& identity, ResumePoint* resumed);
+  void start(const RunFacts& facts, const Json& identity, ResumePoint* resumed);
 
   /// Everything before the first step is over.
   void started_up();
@@ -61,7 +61,7 @@ class RunReport {
 
   /// Lines that name the ranks, of any host, that do not answer after a collective that failed with
   /// this code; empty where there is none. Takes some seconds.
-  std::string silent_ranks(ErrorCode code) noexcept;
+  Encoded silent_ranks(ErrorCode code) noexcept;
 
   /// How long training waited for checkpoints, for the totals.
   void set_checkpoint_seconds(double seconds) { record_.totals.checkpoint_seconds = seconds; }
@@ -76,16 +76,16 @@ class RunReport {
   std::chrono::steady_clock::time_point begin() const { return begin_; }
 
   /// The last words of a run that failed: who and where on stderr, in the rank's log, in run.json.
-  void fail(const std::string& exit_reason, const std::string& text) noexcept;
+  void fail(const std::string& exit_reason, const Encoded& text) noexcept;
 
   /// The same where all ranks found out together, so that rank 0 speaks for them: the others write
   /// it to their logs only, and none returns before rank 0 has written everything. Collective.
-  void fail_together(const std::string& exit_reason, const std::string& text) noexcept;
+  void fail_together(const std::string& exit_reason, const Encoded& text) noexcept;
 
   /// Valid after start().
   const record::RunFolder& folder() const { return *folder_; }
   /// The options in force, as run.json has them. Valid after start().
-  const record::Json& config() const { return record_.config; }
+  const Json& config() const { return record_.config; }
 
  private:
   double seconds() const;

@@ -27,6 +27,7 @@
 #include "loop/stop_request.hpp"
 #include "loop/threads.hpp"
 #include "loop/validation.hpp"
+#include "text/terminal.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -126,7 +127,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   data::check_halves(*train_set, *test_set, options.data);
   facts.train_samples = training_samples(*train_set, options);
   facts.validation_samples = test_set->count();
-  const record::Json identity = run_identity(options, facts.batches, *train_set, *test_set);
+  const Json identity = run_identity(options, facts.batches, *train_set, *test_set);
   SharedResume resumed = resume_together(options, identity, report.holder(), team);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   for (const std::string& note : resumed.notes) report.note(note);
@@ -208,10 +209,10 @@ int run_training(const TrainOptions& options, const Env& env) {
     if (stopped.empty()) return 0;
     code = static_cast<int>(ErrorCode::stopped);
   } catch (const UsageError& error) {
-    report.fail(std::string("error: ") + error.what(), std::string("  ") + error.what() + "\n");
+    report.fail(std::string("error: ") + error.what(), "  " + terminal_text(error.what()) + "\n");
     code = 2;
   } catch (const Error& error) {
-    const std::string text = format_error("trainer", error);
+    const Encoded text = Encoded::as_is(format_error("trainer", error));
     if (error.code() == ErrorCode::diverged) {
       report.fail_together("error: " + error.found(), text);
     } else {
@@ -220,7 +221,7 @@ int run_training(const TrainOptions& options, const Env& env) {
     code = error.exit_code();
   } catch (const std::exception& error) {
     const std::string words = words_of(error);
-    report.fail("error: " + words, "  " + words + "\n");
+    report.fail("error: " + words, "  " + terminal_lines(words));
   }
   std::fflush(nullptr);
   // Not exit(): destructors of the process group would wait for peers that are gone.

@@ -3,11 +3,10 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "json/json_reader.hpp"
 
 namespace hpcboot::train {
 namespace {
-
-using record::Json;
 
 /// Rank 0's part: what the others are told.
 Json find(const TrainOptions& options, const Json& identity, const record::LockHolder& self,
@@ -36,17 +35,18 @@ SharedResume resume_together(const TrainOptions& options, const Json& identity,
   if (options.resume.empty() || options.resume == "none") return shared;
   std::string text;
   if (team.is_first()) {
-    text =
-        find(options, identity, self, shared).dump(-1, ' ', false, Json::error_handler_t::replace);
+    text = json_text(find(options, identity, self, shared)).str();
   }
-  const Json told = Json::parse(team.text_from_first(text));
-  if (told.contains("usage")) throw UsageError(told["usage"].get<std::string>());
-  if (told.contains("code")) {
-    throw Error(static_cast<ErrorCode>(told["code"].get<int>()), told["found"], told["expected"],
-                told["remedy"]);
-  }
+  const Json told = parse_json(team.text_from_first(text));
+  const JsonReader reader("rank 0's answer", told);
+  const auto part = [&](const char* key) {
+    return reader.require(key, reader.text(key), "a text");
+  };
+  if (const auto usage = reader.text("usage")) throw UsageError(*usage);
+  if (const auto code = reader.small_integer("code"))
+    throw Error(static_cast<ErrorCode>(*code), part("found"), part("expected"), part("remedy"));
   if (!told.contains("state")) return shared;
-  shared.file = told["file"];
+  shared.file = part("file");
   shared.state = training_state_from_json(told["state"], shared.file);
   share_tensors(shared.tensors, team);
   return shared;

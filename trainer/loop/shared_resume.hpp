@@ -22,7 +22,7 @@ struct SharedResume {
 /// Does what --resume says, which may be nothing. Collective: what goes wrong on rank 0 is thrown
 /// on every rank.
 /// @throws as find_resume_point(); Error{peer_lost, deadline_exceeded}
-SharedResume resume_together(const TrainOptions& options, const record::Json& identity,
+SharedResume resume_together(const TrainOptions& options, const Json& identity,
                              const record::LockHolder& self, Team& team);
 
 }  // namespace hpcboot::train

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "json/bounded_json.hpp"
 #include "loop/batch_plan.hpp"
 #include "loop/optimization_options.hpp"
-#include "record/json_reader.hpp"
 
 namespace hpcboot::train {
 
@@ -49,7 +49,7 @@ struct TrainOptions {
 };
 
 /// The options under their names on the command line, for the record of the run.
-record::Json to_json(const TrainOptions& options);
+Json to_json(const TrainOptions& options);
 
 /// Options that contradict each other or the launch: exit code 2.
 struct UsageError : std::runtime_error {

@@ -3,9 +3,6 @@
 namespace hpcboot::train {
 namespace {
 
-using record::Json;
-using record::JsonReader;
-
 constexpr std::string_view kNumber = "a number";
 
 double number(const JsonReader& reader, const char* key) {

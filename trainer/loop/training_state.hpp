@@ -5,8 +5,8 @@
 #include <string>
 
 #include "hpcboot/torch/grad_scaler.hpp"
+#include "json/json_reader.hpp"
 #include "loop/train_step.hpp"
-#include "record/json_reader.hpp"
 
 namespace hpcboot::train {
 
@@ -46,11 +46,11 @@ struct TrainingState {
   int world_size = 1;          ///< that saved it; another one may go on
   int devices = 1;             ///< over all ranks when the run began: --scale-lr goes by them
   double runtime_seconds = 0;  ///< of the run so far, all its starts together
-  record::Json identity;       ///< run_identity() of the run
+  Json identity;               ///< run_identity() of the run
 };
 
-record::Json to_json(const TrainingState& state);
+Json to_json(const TrainingState& state);
 /// @param file names the source in errors. @throws Error{malformed_file}
-TrainingState training_state_from_json(const record::Json& json, const std::string& file);
+TrainingState training_state_from_json(const Json& json, const std::string& file);
 
 }  // namespace hpcboot::train

@@ -12,8 +12,8 @@
 #include <sstream>
 
 #include "hpcboot/error.hpp"
+#include "json/bounded_json.hpp"
 #include "loop/optimizer_key.hpp"
-#include "record/json_reader.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -173,12 +173,12 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
 
 void share_tensors(std::vector<NamedTensor>& tensors, Team& team) {
   if (team.size() == 1) return;
-  record::Json list = record::Json::array();
+  Json list = Json::array();
   for (const NamedTensor& one : tensors) {
     list.push_back(
         {one.name, static_cast<int>(one.tensor.scalar_type()), one.tensor.sizes().vec()});
   }
-  list = record::Json::parse(team.text_from_first(list.dump()));
+  list = parse_json(team.text_from_first(json_text(list).str()));
   if (!team.is_first()) tensors.clear();
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!team.is_first()) {

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <limits>
 #include <utility>
 
-#include "record/json_reader.hpp"
+#include "hpcboot/error.hpp"
+#include "json/json_reader.hpp"
 #include "record/output_error.hpp"
 
 namespace hpcboot::record {
@@ -28,6 +30,7 @@ std::string program_of(const std::string& process) {
 
 /// Where there are no locks: may the process that the file names be at work?
 bool may_live(const LockHolder& holder, const LockHolder& self) {
+  if (!holder.damage.empty()) return true;  // somebody wrote it, and nobody knows who
   if (holder.host == self.host) {
     const bool lives = ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
     // After a restart of the host its number may be another program's.
@@ -44,11 +47,24 @@ std::filesystem::path RunLock::file(const std::filesystem::path& folder) {
 }
 
 std::optional<LockHolder> RunLock::last_holder(const std::filesystem::path& folder) {
-  std::ifstream in(file(folder));
-  const Json json = Json::parse(in, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  return LockHolder{json.value("host", ""), json.value("pid", std::int64_t{0}),
-                    json.value("job_id", "")};
+  const std::filesystem::path path = file(folder);
+  std::error_code none;
+  if (!std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0)
+    return std::nullopt;
+  LockHolder holder;
+  try {
+    constexpr JsonLimits kLimits{4096, 2, 16};
+    const Json json = read_json_file(path, kLimits);
+    const JsonReader reader(path.string(), json);
+    holder.host = reader.require("host", reader.text("host"), "the name of a host");
+    holder.pid = reader.require("pid", reader.integer("pid", 1, std::numeric_limits<pid_t>::max()),
+                                "a process id");
+    holder.job_id = reader.text("job_id").value_or("");
+  } catch (const Error& problem) {
+    holder = {};
+    holder.damage = problem.found();
+  }
+  return holder;
 }
 
 RunLock::Attempt RunLock::try_take(const std::filesystem::path& folder, const LockHolder& self) {
@@ -70,7 +86,7 @@ RunLock::Attempt RunLock::try_take(const std::filesystem::path& folder, const Lo
     throw output_error("lock", path, reason);
   }
   const std::string text =
-      Json{{"host", self.host}, {"pid", self.pid}, {"job_id", self.job_id}}.dump() + "\n";
+      json_text({{"host", self.host}, {"pid", self.pid}, {"job_id", self.job_id}}).str() + "\n";
   if (::ftruncate(lock.descriptor_, 0) != 0 || ::pwrite(lock.descriptor_, text.data(), text.size(),
                                                         0) != static_cast<ssize_t>(text.size())) {
     throw output_error("write", path, errno);

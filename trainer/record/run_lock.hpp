@@ -10,7 +10,8 @@ namespace hpcboot::record {
 struct LockHolder {
   std::string host;
   std::int64_t pid = 0;
-  std::string job_id;  ///< empty outside a job
+  std::string job_id{};  ///< empty outside a job
+  std::string damage{};  ///< why the file says none of these; empty where it does
 };
 
 /// A run folder that belongs to this process until the end of this object or of the process,
@@ -38,7 +39,8 @@ class RunLock {
   /// The file in `folder`.
   static std::filesystem::path file(const std::filesystem::path& folder);
 
-  /// Who took the folder last; empty where nobody did, or has ended in order since.
+  /// Who took the folder last; nothing where nobody did, or has ended in order since. A file that
+  /// is there and was not written by a trainer names nobody: its `damage` says what it holds.
   static std::optional<LockHolder> last_holder(const std::filesystem::path& folder);
 
  private:

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "json/json_reader.hpp"
 #include "record/atomic_file.hpp"
 #include "record/utc_time.hpp"
 
@@ -83,32 +85,50 @@ ResumedRecord resumed_from(const JsonReader& reader) {
   return resumed;
 }
 
-EpochRecord epoch_from(const JsonReader& reader) {
-  EpochRecord epoch;
-  epoch.epoch = reader.require("epoch", reader.small_integer("epoch"), "the number of the epoch");
-  epoch.steps = reader.integer("steps");
-  epoch.train_seconds = reader.number("train_seconds");
-  epoch.validation_seconds = reader.number("validation_seconds");
-  epoch.train_loss = reader.number("train_loss");
-  epoch.validation_loss = reader.number("validation_loss");
-  epoch.validation_accuracy = reader.number("validation_accuracy");
-  epoch.images_per_second = reader.number("images_per_second");
-  epoch.data_wait_seconds = reader.number("data_wait_seconds");
-  epoch.forward_seconds = reader.number("forward_seconds");
-  epoch.backward_seconds = reader.number("backward_seconds");
-  epoch.communication_seconds = reader.number("communication_seconds");
-  epoch.optimizer_seconds = reader.number("optimizer_seconds");
-  epoch.bytes_reduced = reader.integer("bytes_reduced");
-  epoch.skipped_steps = reader.integer("skipped_steps");
-  return epoch;
-}
+// What a run may be at most. A number beyond is damage: a table of it would be read as if it were
+// true.
+constexpr double kLongest = 1e9;                       // seconds: 30 years
+constexpr double kFastest = 1e12;                      // images/s
+constexpr std::int64_t kMost = std::int64_t{1} << 53;  // of what is counted: exact as a double
+constexpr double kLargestLoss = std::numeric_limits<float>::max();
 
-// A time of a run: tables of damaged ones would be read as if they were true.
 std::optional<double> seconds(const JsonReader& reader, const char* key) {
-  constexpr double kLongest = 1e9;  // 30 years
   const auto value = reader.number(key);
   if (value && !(*value >= 0 && *value <= kLongest)) reader.fail(key, "seconds from 0 to 1e9");
   return value;
+}
+
+std::optional<double> rate(const JsonReader& reader, const char* key) {
+  return reader.number(key, 0, kFastest);
+}
+
+std::optional<std::int64_t> count(const JsonReader& reader, const char* key) {
+  return reader.integer(key, 0, kMost);
+}
+
+std::optional<double> loss(const JsonReader& reader, const char* key) {
+  return reader.number(key, -kLargestLoss, kLargestLoss);
+}
+
+EpochRecord epoch_from(const JsonReader& reader) {
+  EpochRecord epoch;
+  epoch.epoch = reader.require("epoch", reader.small_integer("epoch"), "the number of the epoch");
+  epoch.steps = count(reader, "steps");
+  epoch.train_seconds = seconds(reader, "train_seconds");
+  epoch.validation_seconds = seconds(reader, "validation_seconds");
+  epoch.train_loss = loss(reader, "train_loss");
+  epoch.validation_loss = loss(reader, "validation_loss");
+  epoch.validation_accuracy = reader.number("validation_accuracy", 0, 1);
+  epoch.images_per_second = rate(reader, "images_per_second");
+  epoch.data_wait_seconds = seconds(reader, "data_wait_seconds");
+  epoch.forward_seconds = seconds(reader, "forward_seconds");
+  epoch.backward_seconds = seconds(reader, "backward_seconds");
+  epoch.communication_seconds = seconds(reader, "communication_seconds");
+  epoch.optimizer_seconds = seconds(reader, "optimizer_seconds");
+  epoch.bytes_reduced =
+      reader.integer("bytes_reduced", 0, std::numeric_limits<std::int64_t>::max());
+  epoch.skipped_steps = count(reader, "skipped_steps");
+  return epoch;
 }
 
 Totals totals_from(const JsonReader& reader) {
@@ -120,8 +140,8 @@ Totals totals_from(const JsonReader& reader) {
   totals.checkpoint_seconds = seconds(reader, "checkpoint_seconds");
   totals.validation_seconds = seconds(reader, "validation_seconds");
   totals.data_wait_seconds = seconds(reader, "data_wait_seconds");
-  totals.images = reader.integer("images");
-  totals.images_per_second = reader.number("images_per_second");
+  totals.images = count(reader, "images");
+  totals.images_per_second = rate(reader, "images_per_second");
   return totals;
 }
 
@@ -235,9 +255,10 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   const JsonReader config =
       reader.require("config", reader.object("config"), "an object with the options of the run");
   config.require("mode", config.text("mode"), "single, dp or ddp");
+  config.small_integer("epochs");
   record.config = with_plain_keys(config.json());
-  record.train_samples = reader.integer("train_samples");
-  record.validation_samples = reader.integer("validation_samples");
+  record.train_samples = count(reader, "train_samples");
+  record.validation_samples = count(reader, "validation_samples");
   record.launcher = reader.require("launcher", reader.text("launcher"), "the name of a launcher");
   record.scheduler = reader.text("scheduler");
   record.job_id = reader.text("job_id");
@@ -263,8 +284,7 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
 
 void RunRecord::write(const std::filesystem::path& file) const {
   // A host name or comment that is not UTF-8 must not cost the run its record.
-  write_file_atomically(file,
-                        to_json(*this).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomically(file, json_text(to_json(*this), 2).str() + "\n");
 }
 
 RunRecord RunRecord::read(const std::filesystem::path& file) {

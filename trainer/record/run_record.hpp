@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hpcboot/placement.hpp"
-#include "record/json_reader.hpp"
+#include "json/bounded_json.hpp"
 
 namespace hpcboot::record {
 

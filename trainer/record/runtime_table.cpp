@@ -1,15 +1,17 @@
 #include "record/runtime_table.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "hpcboot/error.hpp"
-#include "record/display_text.hpp"
 #include "record/run_folder.hpp"
 
 namespace hpcboot::record {
@@ -22,16 +24,16 @@ Json config_value(const RunRecord& record, const char* key) {
   return value == record.config.end() ? Json() : *value;
 }
 
-Json samples(const RunRecord& record) {
-  return record.train_samples ? Json(*record.train_samples) : config_value(record, "limit_samples");
-}
-
-/// Whether both runs did the same work, so that their runtimes compare.
-bool same_work(const RunRecord& a, const RunRecord& b) {
-  for (const char* key : {"model", "image_size", "epochs", "precision"}) {
-    if (config_value(a, key) != config_value(b, key)) return false;
-  }
-  return samples(a) == samples(b);
+/// Equal for runs that did the same work, so that their runtimes compare.
+std::string work_of(const RunRecord& record) {
+  const auto text = [](const Json& value) {
+    return value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump();
+  };
+  std::string work;
+  for (const char* key : {"model", "image_size", "epochs", "precision"})
+    work += text(config_value(record, key)) + "\n";
+  return work + (record.train_samples ? std::to_string(*record.train_samples) + ".0"
+                                      : text(config_value(record, "limit_samples")));
 }
 
 std::int64_t device_count(const RunRecord& record) {
@@ -49,27 +51,13 @@ std::string device_kind(const RunRecord& record) {
   return device.substr(0, device.find(':'));
 }
 
-const RunRecord* find_baseline(const RunRecord& run, const std::vector<RunRecord>& candidates) {
-  const auto preference = [&run](const RunRecord& candidate) {
-    return std::tuple(device_kind(candidate) == device_kind(run), candidate.site == run.site,
-                      candidate.started);
-  };
-  const RunRecord* best = nullptr;
-  for (const RunRecord& candidate : candidates) {
-    const bool is_single = candidate.mode() == "single" && device_count(candidate) == 1;
-    if (!is_single || !candidate.totals.runtime_seconds || !same_work(candidate, run)) continue;
-    if (best == nullptr || preference(*best) < preference(candidate)) best = &candidate;
-  }
-  return best;
-}
-
 std::string method_of(const std::string& mode) {
   if (mode == "dp") return "DP";
   if (mode == "ddp") return "DDP";
   return mode;
 }
 
-RuntimeRow row_of(const RunRecord& run, const std::vector<RunRecord>& all) {
+RuntimeRow row_of(const RunRecord& run) {
   RuntimeRow row;
   row.run = run.run;
   row.method = method_of(run.mode());
@@ -83,13 +71,93 @@ RuntimeRow row_of(const RunRecord& run, const std::vector<RunRecord>& all) {
   if (epochs.is_number_integer()) row.epochs = epochs.get<std::int64_t>();
   row.runtime_seconds = run.totals.runtime_seconds;
   row.images_per_second = run.totals.images_per_second;
-  const RunRecord* baseline = find_baseline(run, all);
-  if (baseline != nullptr && row.runtime_seconds.value_or(0.0) > 0.0) {
-    row.speedup = *baseline->totals.runtime_seconds / *row.runtime_seconds;
-    row.efficiency = *row.speedup / static_cast<double>(device_count(run));
-  }
   return row;
 }
+
+/// The runs of one kind of work that others are compared with, and of each the one that is
+/// preferred: time is linear in the number of runs, whatever they are.
+class Baselines {
+ public:
+  void add(const std::string& kind, const std::string& site, const std::string& started,
+           double runtime) {
+    for (auto* best : {&of_both_[{kind, site}], &of_kind_[kind], &of_site_[site], &any_}) {
+      if (!*best || (*best)->started < started) *best = Run{started, runtime};
+    }
+  }
+
+  /// Of the same kind of device if there is one, then of the same site, then the newest.
+  std::optional<double> runtime_for(const std::string& kind, const std::string& site) const {
+    if (const auto found = of_both_.find({kind, site}); found != of_both_.end())
+      return found->second->runtime;
+    if (const auto found = of_kind_.find(kind); found != of_kind_.end())
+      return found->second->runtime;
+    if (const auto found = of_site_.find(site); found != of_site_.end())
+      return found->second->runtime;
+    return any_ ? std::optional(any_->runtime) : std::nullopt;
+  }
+
+ private:
+  struct Run {
+    std::string started;
+    double runtime = 0;
+  };
+
+  std::map<std::pair<std::string, std::string>, std::optional<Run>> of_both_;
+  std::map<std::string, std::optional<Run>> of_kind_;
+  std::map<std::string, std::optional<Run>> of_site_;
+  std::optional<Run> any_;
+};
+
+/// What is kept of a run until all are known: a record with a thousand ranks is large.
+struct KnownRun {
+  RuntimeRow row;
+  std::int64_t devices;
+  std::size_t work;  ///< number of the kind of work
+  std::string kind;
+};
+
+/// No site is one that none is called.
+std::string site_key(const std::optional<std::string>& site) {
+  return site ? "=" + *site : "";
+}
+
+class RowMaker {
+ public:
+  void add(const RunRecord& run) {
+    const auto [work, is_new] = works_.emplace(work_of(run), works_.size());
+    if (is_new) baselines_.emplace_back();
+    const std::int64_t devices = device_count(run);
+    std::string kind = device_kind(run);
+    if (run.mode() == "single" && devices == 1 && run.totals.runtime_seconds) {
+      baselines_[work->second].add(kind, site_key(run.site), run.started,
+                                   *run.totals.runtime_seconds);
+    }
+    runs_.push_back({row_of(run), devices, work->second, std::move(kind)});
+  }
+
+  std::vector<RuntimeRow> rows() {
+    std::vector<RuntimeRow> rows;
+    rows.reserve(runs_.size());
+    for (KnownRun& run : runs_) {
+      const auto baseline = baselines_[run.work].runtime_for(run.kind, site_key(run.row.site));
+      if (baseline && run.row.runtime_seconds.value_or(0.0) > 0.0) {
+        run.row.speedup = *baseline / *run.row.runtime_seconds;
+        run.row.efficiency = *run.row.speedup / static_cast<double>(run.devices);
+      }
+      rows.push_back(std::move(run.row));
+    }
+    runs_.clear();
+    sort(rows);
+    return rows;
+  }
+
+ private:
+  static void sort(std::vector<RuntimeRow>& rows);
+
+  std::unordered_map<std::string, std::size_t> works_;
+  std::vector<Baselines> baselines_;  // by the number of the work
+  std::vector<KnownRun> runs_;
+};
 
 /// single before DP before DDP, anything else last.
 int method_order(const std::string& method) {
@@ -126,56 +194,64 @@ std::vector<fs::path> find_records(const fs::path& place) {
   return files;
 }
 
-/// Reads a record into `finished`, or tells why it is left out.
-std::string take_record(const fs::path& file, std::vector<RunRecord>& finished) {
-  try {
-    RunRecord record = RunRecord::read(file);
-    if (record.exit_reason == kRunning) {
-      return fmt::format("'{}': not finished: still running, or killed", file.string());
-    }
-    if (record.exit_reason != kFinished) {
-      return fmt::format("'{}': ended with '{}'", file.string(), record.exit_reason);
-    }
-    finished.push_back(std::move(record));
-    return "";
-  } catch (const Error& problem) {
-    return fmt::format("{}; expected {}", problem.found(), problem.expected());
-  }
-}
-
-}  // namespace
-
-std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished) {
-  std::vector<RuntimeRow> rows;
-  rows.reserve(finished.size());
-  for (const RunRecord& run : finished) rows.push_back(row_of(run, finished));
+void RowMaker::sort(std::vector<RuntimeRow>& rows) {
   const auto order = [](const RuntimeRow& row) {
     return std::tuple(std::string_view(row.model), std::int64_t{row.nodes} * row.devices_per_node,
                       row.nodes, method_order(row.method), std::string_view(row.run));
   };
   std::sort(rows.begin(), rows.end(),
             [&order](const RuntimeRow& a, const RuntimeRow& b) { return order(a) < order(b); });
-  return rows;
+}
+
+/// Gives a finished run to `rows`, or tells why it is left out.
+std::string take_record(const fs::path& file, RowMaker& rows) {
+  try {
+    const RunRecord record = RunRecord::read(file);
+    if (record.exit_reason == kRunning) {
+      return fmt::format("'{}': not finished: still running, or killed", file.string());
+    }
+    if (record.exit_reason != kFinished) {
+      return fmt::format("'{}': ended with '{}'", file.string(), record.exit_reason);
+    }
+    rows.add(record);
+    return "";
+  } catch (const Error& problem) {
+    return fmt::format("{}; expected {}", problem.found(), problem.expected());
+  }
+}
+
+/// The same for the same file, by whatever path.
+using FileKey = std::pair<dev_t, ino_t>;
+
+std::optional<FileKey> key_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  return FileKey(status.st_dev, status.st_ino);
+}
+
+}  // namespace
+
+std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished) {
+  RowMaker rows;
+  for (const RunRecord& run : finished) rows.add(run);
+  return rows.rows();
 }
 
 RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places) {
   RuntimeTable table;
-  std::vector<RunRecord> finished;
-  std::set<fs::path> seen;
+  RowMaker rows;
+  std::set<FileKey> seen;
   for (const fs::path& place : places) {
     for (const fs::path& file : find_records(place)) {
-      std::error_code error;
-      if (!seen.insert(fs::weakly_canonical(file, error)).second) continue;
-      std::string reason;
-      if (fs::exists(file, error)) {
-        reason = take_record(file, finished);
-      } else {
-        reason = fmt::format("'{}': no run.json in it", file.parent_path().string());
-      }
-      if (!reason.empty()) table.skipped.push_back(printable(reason));
+      const auto key = key_of(file);
+      if (key && !seen.insert(*key).second) continue;
+      std::string reason =
+          key ? take_record(file, rows)
+              : fmt::format("'{}': no run.json in it", file.parent_path().string());
+      if (!reason.empty()) table.skipped.push_back(std::move(reason));
     }
   }
-  table.rows = runtime_rows(finished);
+  table.rows = rows.rows();
   return table;
 }
 

@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "json/bounded_json.hpp"
 #include "record/atomic_file.hpp"
-#include "record/display_text.hpp"
-#include "record/json_reader.hpp"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "safetensors data are little-endian; this machine would have to swap every element"
@@ -63,7 +62,7 @@ std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int6
 }
 
 Error malformed(const std::filesystem::path& path, std::string_view what, std::string expected) {
-  return Error(ErrorCode::malformed_file, fmt::format("'{}': {}", path.string(), printable(what)),
+  return Error(ErrorCode::malformed_file, fmt::format("'{}': {}", path.string(), what),
                std::move(expected), "use a file that was written whole, in safetensors format");
 }
 
@@ -72,22 +71,14 @@ Error unreadable(const std::filesystem::path& path) {
                "a safetensors file", "check the path and its permissions");
 }
 
-/// The header as JSON; the format forbids keys that occur twice, which a parser would let pass.
+/// The header as JSON.
 Json parse_header(const std::filesystem::path& path, const std::string& text) {
-  std::map<std::string, bool> seen;
-  const auto check_key = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::key && depth == 1 &&
-        !seen.emplace(parsed.get<std::string>(), true).second) {
-      throw malformed(path, fmt::format("tensor '{}' occurs twice", parsed.get<std::string>()),
-                      "names that differ");
-    }
-    return true;
-  };
   if (text.empty() || text.front() != '{') throw malformed(path, "no header", "a header");
   try {
-    return Json::parse(text, check_key);
-  } catch (const Json::exception&) {
-    throw malformed(path, "the header is damaged", "JSON");
+    return parse_json(text, {kLongestHeader, 8});
+  } catch (const JsonError& problem) {
+    throw malformed(path, std::string("the header is damaged: it ") + problem.what(),
+                    "JSON with names that differ");
   }
 }
 

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
-#include "record/display_text.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::record {
 namespace {
@@ -82,47 +81,21 @@ constexpr std::array<Column, 12> kColumns{{
      [](Row row) { return text_or_dash(row.run); }},
 }};
 
-std::string dump(const Json& value, int indent) {
-  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string padded(const std::string& text, std::size_t width, bool to_the_right) {
-  const std::string space(width - display_width(text), ' ');
-  return to_the_right ? space + text : text + space;
-}
-
-std::string without_trailing_spaces(std::string line) {
-  line.resize(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 std::string as_table(const std::vector<RuntimeRow>& rows) {
-  std::vector<std::array<std::string, kColumns.size()>> lines(rows.size() + 1);
-  std::array<std::size_t, kColumns.size()> widths{};
-  for (std::size_t c = 0; c < kColumns.size(); ++c) {
-    for (std::size_t r = 0; r < lines.size(); ++r) {
-      lines[r][c] = r == 0 ? kColumns[c].title : printable(kColumns[c].shown(rows[r - 1]));
-      widths[c] = std::max(widths[c], display_width(lines[r][c]));
-    }
+  std::vector<Align> alignment;
+  std::vector<std::string> titles;
+  for (const Column& column : kColumns) {
+    alignment.push_back(column.is_number ? Align::right : Align::left);
+    titles.emplace_back(column.title);
   }
-  std::string text;
-  for (const auto& cells : lines) {
-    std::string line;
-    for (std::size_t c = 0; c < kColumns.size(); ++c) {
-      line += (c == 0 ? "" : "  ") + padded(cells[c], widths[c], kColumns[c].is_number);
-    }
-    text += without_trailing_spaces(std::move(line)) + "\n";
+  TextTable table(std::move(alignment));
+  table.add(titles);
+  for (const RuntimeRow& row : rows) {
+    std::vector<std::string> cells;
+    for (const Column& column : kColumns) cells.push_back(column.shown(row));
+    table.add(cells);
   }
-  return text;
-}
-
-std::string markdown_cell(const std::string& text) {
-  std::string cell;
-  for (const char c : printable(text)) {
-    if (c == '|' || c == '<' || c == '\\') cell += '\\';
-    cell += c;
-  }
-  return cell;
+  return table.text().str();
 }
 
 std::string as_markdown(const std::vector<RuntimeRow>& rows) {
@@ -135,23 +108,15 @@ std::string as_markdown(const std::vector<RuntimeRow>& rows) {
   std::string text = titles + "\n" + rule + "\n";
   for (const RuntimeRow& row : rows) {
     text += "|";
-    for (const Column& column : kColumns) text += " " + markdown_cell(column.shown(row)) + " |";
+    for (const Column& column : kColumns) text += " " + markdown_text(column.shown(row)) + " |";
     text += "\n";
   }
   return text;
 }
 
-std::string csv_field(const Json& value) {
+std::string csv_value(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string()) return dump(value, -1);
-  const auto text = value.get<std::string>();
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
+  return value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
 }
 
 std::string as_csv(const std::vector<RuntimeRow>& rows) {
@@ -162,7 +127,7 @@ std::string as_csv(const std::vector<RuntimeRow>& rows) {
   text += "\n";
   for (const RuntimeRow& row : rows) {
     for (std::size_t c = 0; c < kColumns.size(); ++c) {
-      text += (c == 0 ? "" : ",") + csv_field(kColumns[c].value(row));
+      text += (c == 0 ? "" : ",") + csv_value(kColumns[c].value(row));
     }
     text += "\n";
   }
@@ -176,30 +141,7 @@ std::string as_json(const std::vector<RuntimeRow>& rows) {
     for (const Column& column : kColumns) object[column.key] = column.value(row);
     list.push_back(std::move(object));
   }
-  return dump(list, 2) + "\n";
-}
-
-std::string html_text(const std::string& text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
+  return json_text(list, 2).str() + "\n";
 }
 
 std::string html_line(std::string_view tag, const Column& column, const std::string& text) {
@@ -242,18 +184,18 @@ std::string table_format_names() {
   return names;
 }
 
-std::string format_rows(const std::vector<RuntimeRow>& rows, TableFormat format) {
+Encoded format_rows(const std::vector<RuntimeRow>& rows, TableFormat format) {
   switch (format) {
     case TableFormat::table:
-      return as_table(rows);
+      return Encoded::as_is(as_table(rows));
     case TableFormat::md:
-      return as_markdown(rows);
+      return Encoded::as_is(as_markdown(rows));
     case TableFormat::csv:
-      return as_csv(rows);
+      return Encoded::as_is(as_csv(rows));
     case TableFormat::json:
-      return as_json(rows);
+      return Encoded::as_is(as_json(rows));
     case TableFormat::html:
-      return as_html(rows);
+      return Encoded::as_is(as_html(rows));
   }
   return "";
 }

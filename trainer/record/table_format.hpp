@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hpcboot/encode.hpp"
 #include "record/runtime_table.hpp"
 
 namespace hpcboot::record {
@@ -25,6 +26,6 @@ std::string table_format_names();
 
 /// The whole text, ending in a newline. table, md and html show rounded figures and "–" for an
 /// unknown one.
-std::string format_rows(const std::vector<RuntimeRow>& rows, TableFormat format);
+Encoded format_rows(const std::vector<RuntimeRow>& rows, TableFormat format);
 
 }  // namespace hpcboot::record

@@ -163,11 +163,8 @@ void TensorboardEvents::add(const EpochRecord& epoch, std::int64_t last_step) {
 void TensorboardEvents::add_config(const Json& config) {
   std::string table = "| option | value |\n|---|---|\n";
   for (const auto& [name, value] : config.items()) {
-    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
-      text.insert(at, "\\");
-    }
-    table += fmt::format("| {} | {} |\n", name, text);
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    table += fmt::format("| {} | {} |\n", markdown_text(name), markdown_text(text));
   }
   add_text("config", table);
   flush();

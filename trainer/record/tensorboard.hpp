@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "json/bounded_json.hpp"
 #include "record/append_file.hpp"
-#include "record/json_reader.hpp"
 #include "record/metrics_csv.hpp"
 #include "record/run_record.hpp"
 

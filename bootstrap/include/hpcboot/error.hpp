@@ -63,7 +63,8 @@ class Error : public std::exception {
   std::string what_;
 };
 
-/// The error as a program prints it on stderr, each part on a line of its own:
+/// The error as a program prints it on stderr, each part on a line of its own, with what is not for
+/// a terminal made visible (terminal_text()):
 ///     hpcboot: error 20 (malformed_value)
 ///       found:    SLURM_PROCID='1x'
 ///       expected: a whole number from 0 to 2147483647

@@ -22,8 +22,4 @@ std::vector<std::pair<std::string, std::string>> torch_env(const Resolution& res
 /// One `export NAME=value` a line, values quoted for a POSIX shell.
 std::string to_shell(const std::vector<std::pair<std::string, std::string>>& variables);
 
-/// A word as a POSIX shell reads it back: unchanged where nothing in it is special, else in single
-/// quotes.
-std::string shell_quote(std::string_view word);
-
 }  // namespace hpcboot

@@ -1,20 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace hpcboot::record {
+#include "json/bounded_json.hpp"
 
-/// JSON whose objects keep the order in which they were written.
-using Json = nlohmann::ordered_json;
-
-/// Parses a whole file. @throws Error{unreadable_file, malformed_file}
-Json read_json_file(const std::filesystem::path& file);
+namespace hpcboot {
 
 /// A JSON object of a file, read key by key. A key that is missing or null is nothing; one of
 /// another kind throws Error{malformed_file}, which names the file, the key (epochs[2].train_loss),
@@ -27,11 +21,17 @@ class JsonReader {
 
   std::optional<std::string> text(const char* key) const;
   std::optional<double> number(const char* key) const;
+  /// @throws Error{malformed_file} also for one that is not from `least` to `most`
+  std::optional<double> number(const char* key, double least, double most) const;
   std::optional<std::int64_t> integer(const char* key) const;
-  std::optional<int> small_integer(const char* key) const;  ///< one that an int holds
+  std::optional<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) const;
+  std::optional<int> small_integer(const char* key) const;  ///< from 0, one that an int holds
+  std::optional<bool> boolean(const char* key) const;
   std::optional<JsonReader> object(const char* key) const;
   /// The objects in an array; none where the key is missing.
   std::vector<JsonReader> objects(const char* key) const;
+  std::optional<std::vector<std::string>> texts(const char* key) const;
+  std::optional<std::vector<int>> small_integers(const char* key) const;
 
   /// The value, or the error that says the key is needed.
   template <typename T>
@@ -53,4 +53,4 @@ class JsonReader {
   std::string location_;
 };
 
-}  // namespace hpcboot::record
+}  // namespace hpcboot

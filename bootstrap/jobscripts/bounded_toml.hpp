@@ -1,0 +1,23 @@
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <filesystem>
+#include <string_view>
+
+// The one place where the project parses TOML.
+namespace hpcboot::jobscripts {
+
+/// The longest file, in bytes, and the longest dotted key, in parts: `a.b.c` has three.
+constexpr std::size_t kLongestToml = std::size_t{1} << 20U;
+constexpr std::size_t kMostKeyParts = 16;
+
+/// Where the first dotted key of more parts than kMostKeyParts is, as a line from 1; 0 where there
+/// is none. toml++ makes a table of each part, and leaves them by recursion.
+int line_of_long_key(std::string_view toml);
+
+/// Reads a whole file. @throws Error{unreadable_file}, also where it is no regular file;
+/// Error{malformed_file} naming file and line, for what is no TOML or beyond the limits
+toml::table read_toml_file(const std::filesystem::path& file);
+
+}  // namespace hpcboot::jobscripts

@@ -1,0 +1,126 @@
+// Text for shells and for documents that other programs read.
+#include <algorithm>
+
+#include "hpcboot/encode.hpp"
+
+namespace hpcboot {
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_alphanumeric(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+bool holds(std::string_view characters, char c) {
+  return characters.find(c) != std::string_view::npos;
+}
+
+bool holds_only(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_alphanumeric(c) || holds(others, c); });
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+}  // namespace
+
+std::string shell_quote(std::string_view word) {
+  if (!word.empty() && holds_only(word, "_-./:@%+,=") && word.front() != '=')
+    return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string csv_field(std::string_view text) {
+  std::string field = terminal_text(text).str();
+  // Made visible, a tab or a carriage return at the start is no longer one.
+  if (!field.empty() && holds("=+-@", field.front())) field.insert(field.begin(), '\'');
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+std::string markdown_text(std::string_view text) {
+  const std::string line = terminal_text(text).str();
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const std::string_view before = std::string_view(line).substr(0, i);
+    const std::string_view after = std::string_view(line).substr(i + 1);
+    // An underscore within a word stands for itself, and names of runs are full of them.
+    const bool within_word = !before.empty() && is_alphanumeric(before.back()) && !after.empty() &&
+                             is_alphanumeric(after.front());
+    const bool is_link = (c == ':' && after.substr(0, 2) == "//") ||
+                         (c == '.' && before.size() >= 3 &&
+                          equal_ignoring_case(before.substr(before.size() - 3), "www"));
+    const bool is_block = before.empty() && holds("#+->", c);
+    if (holds("\\`*[]<|~&@$", c) || (c == '_' && !within_word) || is_link || is_block)
+      escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string html_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : terminal_text(text).str()) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string yaml_scalar(std::string_view text) {
+  // Words that YAML 1.1 or 1.2 takes for something other than a text.
+  static constexpr std::string_view kReserved[] = {"true", "false", "yes", "no", "on",
+                                                   "off",  "null",  "y",   "n"};
+  const bool is_reserved =
+      std::any_of(std::begin(kReserved), std::end(kReserved),
+                  [&](std::string_view word) { return equal_ignoring_case(word, text); });
+  const bool is_plain = !text.empty() && (is_letter(text.front()) || holds("_/", text.front())) &&
+                        holds_only(text, "_./-");
+  if (is_plain && !is_reserved) return std::string(text);
+  // Escapes of the double-quoted style, which keep every character: YAML 1.2, section 5.7.
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted.append("\\").push_back(c);
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      quoted.append("\\x").push_back(kDigits[byte / 16]);
+      quoted.push_back(kDigits[byte % 16]);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,42 @@
+#include "text/display_width.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "src/encode/utf8.hpp"
+
+namespace hpcboot {
+namespace {
+
+using Range = std::pair<char32_t, char32_t>;
+
+// From Unicode 15: the blocks that matter in names (EastAsianWidth.txt W and F; general category
+// Mn).
+constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
+                           {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+                           {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
+                           {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
+constexpr Range kZero[] = {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+
+template <std::size_t N>
+bool within(char32_t code_point, const Range (&ranges)[N]) {
+  return std::any_of(std::begin(ranges), std::end(ranges), [code_point](const Range& range) {
+    return code_point >= range.first && code_point <= range.second;
+  });
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    text.remove_prefix(character.bytes);
+    if (character.is_valid && within(character.code_point, kZero)) continue;
+    width += character.is_valid && within(character.code_point, kWide) ? 2U : 1U;
+  }
+  return width;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,126 @@
+#include "json/bounded_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+
+#include "hpcboot/error.hpp"
+#include "json/json_reader.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+std::string problem_of(const std::string& text, const JsonLimits& limits = {}) {
+  try {
+    parse_json(text, limits);
+  } catch (const JsonError& problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+TEST(BoundedJson, ReadsWhatTheLibraryReads) {
+  for (const char* text :
+       {R"({"b": [1, -2, 3.5, "x", null, true, {}], "a": {"n": []}})", "[]", "7", "\"a\"", "null",
+        R"([18446744073709551615, -9223372036854775808, 1e300])"}) {
+    EXPECT_EQ(parse_json(text), Json::parse(text)) << text;
+  }
+  EXPECT_EQ(parse_json(R"({"b": 1, "a": 2})").begin().key(), "b") << "the order stays";
+}
+
+TEST(BoundedJson, DepthIsALimitAndNoCrash) {
+  EXPECT_EQ(problem_of(repeated("[", 64) + repeated("]", 64)), "");
+  EXPECT_THAT(problem_of(repeated("[", 65) + repeated("]", 65)), HasSubstr("more than 64 deep"));
+  EXPECT_THAT(problem_of(repeated("[", 1'000'000)), HasSubstr("more than 64 deep"));
+  EXPECT_THAT(problem_of(repeated("{\"a\":", 1'000'000)), HasSubstr("more than 64 deep"));
+}
+
+TEST(BoundedJson, LengthAndNumberOfValuesAreLimits) {
+  JsonLimits limits;
+  limits.bytes = 10;
+  EXPECT_EQ(problem_of("[1,2,3,4]", limits), "");
+  EXPECT_THAT(problem_of("[1,2,3,4,5]", limits), HasSubstr("has 11 bytes, more than 10"));
+  limits = {};
+  limits.values = 3;
+  EXPECT_EQ(problem_of("[1,2]", limits), "");
+  EXPECT_THAT(problem_of("[1,2,3]", limits), HasSubstr("more than 3 values"));
+  EXPECT_THAT(problem_of("[[],[],[]]", limits), HasSubstr("more than 3 values"));
+}
+
+TEST(BoundedJson, AKeyStandsOnceInAnObject) {
+  EXPECT_EQ(problem_of(R"([{"a": 1}, {"a": 2}])"), "");
+  EXPECT_THAT(problem_of(R"({"a": 1, "b": {"a": 1}, "a": 3})"), HasSubstr("key 'a' twice"));
+  EXPECT_THAT(problem_of("{\"a\\u001b\": 1, \"a\\u001b\": 3}"), HasSubstr("key 'a\\x1b' twice"));
+  std::string many = "{";
+  for (int i = 0; i < 100'000; ++i) many += "\"k" + std::to_string(i) + "\":0,";
+  EXPECT_EQ(problem_of(many + "\"last\":0}"), "");  // in no time: not each against all
+  EXPECT_THAT(problem_of(many + "\"k7\":0}"), HasSubstr("key 'k7' twice"));
+  EXPECT_THAT(problem_of(many + "\"k99999\":0}"), HasSubstr("key 'k99999' twice"));
+}
+
+TEST(BoundedJson, NumbersAndDamage) {
+  EXPECT_THAT(problem_of("[1e999]"), HasSubstr("beyond any double"));
+  EXPECT_THAT(problem_of("[1,"), HasSubstr("breaks off or is wrong at byte"));
+  EXPECT_THAT(problem_of(""), HasSubstr("breaks off"));
+  EXPECT_THAT(problem_of("[1] x"), HasSubstr("wrong at byte"));
+  EXPECT_THAT(problem_of("[\"\xff\"]"), HasSubstr("wrong at byte"));
+}
+
+TEST(BoundedJson, FilesAreNamed) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "x.json";
+  std::ofstream(file) << repeated("[", 80'000);
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { read_json_file(file); }, "x.json' is nested more than 64");
+  test::expect_error(
+      ErrorCode::unreadable_file, [&] { read_json_file(folder.path() / "none"); }, "none");
+  test::expect_error(
+      ErrorCode::unreadable_file, [&] { read_json_file(folder.path()); }, "directory");
+  const auto fifo = folder.path() / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  test::expect_error(
+      ErrorCode::unreadable_file, [&] { read_json_file(fifo); }, "fifo");
+}
+
+TEST(BoundedJson, TextIsSafeForATerminalAndReadsBack) {
+  const Json value = {{"a\x1b", "b\u009b\u202e\x7f"}, {"Größe", "日本 \n"}};
+  EXPECT_EQ(json_text(value).str(),
+            "{\"a\\u001b\":\"b\\u009b\\u202e\\u007f\",\"Größe\":\"日本 \\n\"}");
+  EXPECT_EQ(parse_json(json_text(value).str()), value);
+  EXPECT_EQ(parse_json(json_text(value, 2).str()), value);
+  EXPECT_EQ(json_text(Json("\U000e0041")).str(), "\"\\udb40\\udc41\"");
+  EXPECT_EQ(json_text(Json("a\xff")).str(), "\"a\ufffd\"");
+}
+
+TEST(JsonReaderRanges, NumbersOutsideAreNamed) {
+  const Json json =
+      parse_json(R"({"n": 5, "x": 1e308, "b": 1, "t": ["a", 1], "i": [1, 4294967296]})");
+  const JsonReader reader("f", json);
+  EXPECT_EQ(reader.integer("n", 0, 5), 5);
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.integer("n", 6, 9); }, "key 'n' holds 5");
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.number("x", 0, 1e12); }, "key 'x' holds 1e+308");
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.boolean("b"); }, "key 'b' holds 1");
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.texts("t"); }, "key 't' holds a list");
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.small_integers("i"); }, "key 'i' holds a list");
+}
+
+}  // namespace
+}  // namespace hpcboot

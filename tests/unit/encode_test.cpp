@@ -1,0 +1,172 @@
+#include "hpcboot/encode.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpcboot/error.hpp"
+#include "text/display_width.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
+#include "text/terminal.hpp"
+
+namespace hpcboot {
+namespace {
+
+using namespace std::string_literals;
+
+using Cases = std::vector<std::pair<std::string, std::string>>;
+
+TEST(Encode, TerminalTextShowsWhatATerminalWouldObey) {
+  const Cases cases = {
+      {"plain text, C:\\path", "plain text, C:\\path"},
+      {"Größe – 日本 🚀", "Größe – 日本 🚀"},
+      {"a\nb\r\tc", "a\\nb\\r\\tc"},
+      {"\x1b[31mred\x1b]0;title\x07", "\\x1b[31mred\\x1b]0;title\\x07"},
+      {"a\0b"s, "a\\x00b"},
+      {"\x7f", "\\x7f"},
+      {"\u009b31m", "\\u{9b}31m"},            // CSI as C1
+      {"\u202egpj.exe", "\\u{202e}gpj.exe"},  // right to left
+      {"\u2066a\u2069", "\\u{2066}a\\u{2069}"},
+      {"a\u2028b\ufeff", "a\\u{2028}b\\u{feff}"},
+      {"\U000e0041", "\\u{e0041}"},         // a tag
+      {"\xff\xc0\x9b", "\\xff\\xc0\\x9b"},  // no UTF-8; the last two an overlong ESC-like form
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // a surrogate
+      {"\xe2\x80", "\\xe2\\x80"},           // cut short
+      {"👩\u200d💻", "👩\u200d💻"},
+  };
+  for (const auto& [text, shown] : cases) {
+    EXPECT_EQ(terminal_text(text).str(), shown);
+    EXPECT_EQ(is_printable(text), text == shown) << shown;
+  }
+}
+
+TEST(Encode, NoByteSequenceGivesATerminalAControl) {
+  // Every byte after every byte, and each within a text.
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) {
+      const std::string text = {'x', static_cast<char>(a), static_cast<char>(b), 'y'};
+      for (const char c : terminal_text(text).str()) {
+        ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) << a << ' ' << b;
+      }
+      ASSERT_TRUE(is_printable(terminal_text(text).str())) << a << ' ' << b;
+    }
+  }
+}
+
+TEST(Encode, CsvFieldsAreNoFormulasAndEndNoLine) {
+  const Cases cases = {{"plain", "plain"},
+                       {"", ""},
+                       {"a,b", "\"a,b\""},
+                       {"say \"x\"", "\"say \"\"x\"\"\""},
+                       {"=1+1", "'=1+1"},
+                       {"+1", "'+1"},
+                       {"-x", "'-x"},
+                       {"@SUM(A1)", "'@SUM(A1)"},
+                       {"=A1,B1", "\"'=A1,B1\""},
+                       {"a\nb", "a\\nb"},
+                       {"\x1b[2J", "\\x1b[2J"},
+                       {"\t=1", "\\t=1"},
+                       {"a=b", "a=b"}};
+  for (const auto& [text, field] : cases) EXPECT_EQ(csv_field(text), field);
+}
+
+TEST(Encode, MarkdownMakesNothingOfIt) {
+  const Cases cases = {
+      {"20261120_ddp_2x2_a-b", "20261120_ddp_2x2_a-b"},
+      {"a|b", "a\\|b"},
+      {"a\\|b", "a\\\\\\|b"},
+      {"[x](http://a.b)", "\\[x\\](http\\://a.b)"},
+      {"![x](y)", "!\\[x\\](y)"},
+      {"<img src=x>", "\\<img src=x>"},
+      {"> a > b", "\\> a > b"},
+      {"https://a.b", "https\\://a.b"},
+      {"WWW.a.b", "WWW\\.a.b"},
+      {"me@a.b", "me\\@a.b"},
+      {"`x` *y* ~z~ &amp;", "\\`x\\` \\*y\\* \\~z\\~ \\&amp;"},
+      {"_x_ y_z", "\\_x\\_ y_z"},
+      {"# a", "\\# a"},
+      {"- a", "\\- a"},
+      {"a\nb\x1b", "a\\\\nb\\\\x1b"},
+  };
+  for (const auto& [text, escaped] : cases) EXPECT_EQ(markdown_text(text), escaped);
+}
+
+TEST(Encode, HtmlHasNoTagsAndNoAttributesOfIt) {
+  EXPECT_EQ(html_text("<b a='1' b=\"2\">&\n"), "&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;\\n");
+}
+
+TEST(Encode, ShellWordsAreOneWord) {
+  const Cases cases = {{"plain-1.2:3", "plain-1.2:3"},
+                       {"a=b", "a=b"},
+                       {"=eth0", "'=eth0'"},  // zsh would look for a program eth0
+                       {"", "''"},
+                       {"a b", "'a b'"},
+                       {"$(rm x) `y` \"z\"", "'$(rm x) `y` \"z\"'"},
+                       {"it's", "'it'\\''s'"},
+                       {"~root", "'~root'"},
+                       {"a\nb", "'a\nb'"}};
+  for (const auto& [word, quoted] : cases) EXPECT_EQ(shell_quote(word), quoted);
+}
+
+TEST(Encode, YamlScalarsAreTexts) {
+  const Cases cases = {{"a/b.c-1", "a/b.c-1"},
+                       {"", "\"\""},
+                       {"12", "\"12\""},
+                       {"true", "\"true\""},
+                       {"No", "\"No\""},
+                       {"a: b", "\"a: b\""},
+                       {"a\"b\\", "\"a\\\"b\\\\\""},
+                       {"a\nb\x1b", "\"a\\x0Ab\\x1B\""}};
+  for (const auto& [text, scalar] : cases) EXPECT_EQ(yaml_scalar(text), scalar);
+}
+
+TEST(Encode, AnErrorHasThreeLinesWhateverItsPartsAre) {
+  const Error error(ErrorCode::malformed_value, "X='\x1b[2J\nfound: nothing'", "a\rb", "c\u009b");
+  EXPECT_EQ(format_error("hpcboot", error),
+            "hpcboot: error 20 (malformed_value)\n"
+            "  found:    X='\\x1b[2J\\nfound: nothing'\n"
+            "  expected: a\\rb\n"
+            "  do:       c\\u{9b}\n");
+}
+
+TEST(Encode, LiteralsPassAndAllElseIsEncoded) {
+  std::ostringstream stream;
+  Terminal terminal(stream);
+  const std::string outside = "a\x1b\nb";
+  terminal << "\x1b[K" << outside << std::string_view(outside) << outside.c_str() << ' ' << 42
+           << '\x1b' << terminal_text(outside);
+  EXPECT_EQ(stream.str(), "") << "a line is written in one piece";
+  terminal << "\n";
+  EXPECT_EQ(stream.str(), "\x1b[Ka\\x1b\\nba\\x1b\\nba\\x1b\\nb 42\\x1ba\\x1b\\nb\n");
+  EXPECT_EQ(encoded_format("{:>6}|{}\n", std::string("\x1b"), 1).str(), "  \\x1b|1\n");
+  EXPECT_EQ(encoded_format("{}", "a\n").str(), "a\\n");
+  EXPECT_EQ(terminal_lines("a\x1b\n\nb").str(), "a\\x1b\n\nb\n");
+}
+
+TEST(Encode, TablesAlignWhatIsShown) {
+  TextTable table({Align::left, Align::right, Align::left});
+  table.add({"host", "n", "note"});
+  table.add({"n1\x1b", "12", "日本"});
+  table.add({"日本", "3", "x\ny"});
+  EXPECT_EQ(table.text().str(),
+            "host     n  note\n"
+            "n1\\x1b  12  日本\n"
+            "日本     3  x\\ny\n");
+}
+
+TEST(Encode, WidthsAreThoseOfATerminal) {
+  const std::pair<const char*, std::size_t> cases[] = {
+      {"", 0},      {"abc", 3},   {"–", 1},       {"Größe", 5}, {"Gro\u0308ße", 5},
+      {"日本", 4},  {"🚀", 2},     {"e\u200D", 1}, {"\xff", 1},  {"\xe2\x80", 2},
+      {"\xc3(", 2}, {"\xf9x", 2}, {"\u3000x", 3},
+  };
+  for (const auto& [text, width] : cases) EXPECT_EQ(display_width(text), width) << text;
+}
+
+}  // namespace
+}  // namespace hpcboot
