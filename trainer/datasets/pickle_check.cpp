@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "datasets/pickle_nesting.hpp"
+
 namespace hpcboot::data {
 namespace {
 
@@ -101,6 +103,7 @@ class OrderedDicts {
 PickleCheck check_pickle(std::string_view pickle) {
   PickleCheck check;
   OrderedDicts ordered;
+  PickleNesting nesting;
   std::string_view rest = pickle;
   while (!rest.empty() && rest.front() != kStop) {
     const char code = rest.front();
@@ -120,8 +123,10 @@ PickleCheck check_pickle(std::string_view pickle) {
       break;
     }
     ordered.see(code, operand);
+    nesting.see(code, operand);
     rest.remove_prefix(operand.size());
   }
+  if (check.damage.empty()) check.damage = nesting.damage();
   check.fills_ordered_dict = ordered.filled();
   return check;
 }

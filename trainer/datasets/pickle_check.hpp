@@ -9,7 +9,7 @@ namespace hpcboot::data {
 struct PickleCheck {
   /// Why it is not to be read; empty where nothing speaks against it. LibTorch allocates what a
   /// number in the pickle asks for: its memory of objects up to the number of the last one, and a
-  /// text of any length that is claimed.
+  /// text of any length that is claimed. Objects within objects it goes through by recursion.
   std::string damage;
   /// An OrderedDict is given items. Python's torch.save() writes empty ones with each tensor, which
   /// LibTorch takes for None; one with items it does not read.

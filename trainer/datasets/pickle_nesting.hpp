@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcboot::data {
+
+/// How deep the objects of a pickle lie within one another, found out without making any: LibTorch
+/// goes through them by recursion, so that a file of 200 kB could end the process.
+class PickleNesting {
+ public:
+  /// Told of each instruction in turn.
+  void see(char code, std::string_view operand);
+
+  /// Why the objects are not to be made; empty where nothing speaks against it.
+  std::string damage() const;
+
+ private:
+  using Node = std::uint32_t;
+
+  Node make(std::size_t parts);
+  void make_of_marked();
+  void put_into(std::size_t parts);
+  void put_marked();
+  std::size_t marked() const;
+  bool has(std::size_t parts);
+
+  std::vector<std::vector<Node>> parts_{{}};  ///< of each object; the first stands for all that
+                                              ///< has none, such as numbers
+  std::vector<Node> stack_;
+  std::vector<std::size_t> marks_;  ///< sizes of the stack
+  std::map<std::uint64_t, Node> memory_;
+  bool is_broken_ = false;  ///< an instruction took what was not there
+};
+
+}  // namespace hpcboot::data
