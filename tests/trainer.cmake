@@ -18,7 +18,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test of these bats files is a whole run of the program, so they are a label of their own.
-foreach(_name IN ITEMS runs data faults resume torchrun)
+foreach(_name IN ITEMS runs data faults resume torchrun untrusted)
   if(BATS_EXECUTABLE)
     add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   else()

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# Output that cannot be written is a failure: every verb of the three programs on a full device and with a closed
+# standard output, which no file that is opened later may take the place of.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  BIN=$(realpath "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}")
+  export BIN OMP_NUM_THREADS=1
+}
+
+setup() {
+  [ -x "$BIN/hpcboot" ] || skip "$BIN/hpcboot is not built"
+  [ -e /dev/full ] || skip "no /dev/full here"
+  cd "$BATS_TEST_TMPDIR" || return
+  mkdir job
+  printf 'RANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\nMASTER_ADDR=n1\nMASTER_PORT=1\n' >job/rank0.env
+  echo n1 >job/rank0.hostname
+  printf '#!/bin/bash\n#SBATCH -partition=x\n' >job.sh
+}
+
+# fails COMMAND…: it ends with code 1, and says on standard error what it cannot write to.
+fails() {
+  local code=0
+  timeout 60 "$@" >/dev/full 2>err </dev/null || code=$?
+  printf '%q ' "$@" && echo ">/dev/full gave $code" && cat err
+  [ "$code" -eq 1 ]
+  grep -q 'standard output cannot be written\|could not be written to stdout' err
+  code=0
+  timeout 60 "$@" >&- 2>err </dev/null || code=$?
+  printf '%q ' "$@" && echo ">&- gave $code" && cat err
+  [ "$code" -le 1 ] # a program that has no standard output may take it as one that nobody reads
+}
+
+@test "hpcboot: every verb that prints" {
+  local verbs verb words
+  declare -A of=([show]="--json --explain" [env]="--env-file job/rank0.env" [check]="" [hosts]="expand n[1-3]"
+    [capture]="new" [replay]="job" [sanitize]="" [doctor]="--env-file job/rank0.env" [lint]="job.sh" [script]="--list"
+    [completion]="bash" [manual]="")
+  mapfile -t verbs < <("$BIN/hpcboot" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+  [ "${#verbs[@]}" -gt 10 ]
+  for verb in "${verbs[@]}"; do
+    fails "$BIN/hpcboot" "$verb" --help
+    if [ "$verb" = exec ]; then continue; fi # its program prints
+    [[ -v of[$verb] ]] || { echo "a verb that this test does not know: $verb" && return 1; }
+    read -r -a words <<<"${of[$verb]}"
+    rm -rf new
+    if [ "$verb" = script ] && ! "$BIN/hpcboot" script --list >/dev/null 2>&1; then continue; fi
+    if [ "$verb" = capture ]; then
+      # Each try is a capture of its own.
+      fails "$BIN/hpcboot" capture "new$RANDOM"
+    else
+      fails env -i PATH="$PATH" HOME="$HOME" "$BIN/hpcboot" "$verb" "${words[@]}"
+    fi
+  done
+  for words in --help --version "show --json" "show" "doctor --json --env-file job/rank0.env" "lint --list-rules" \
+    "lint --format json job.sh" "replay --json job"; do
+    # shellcheck disable=SC2086
+    fails env -i PATH="$PATH" "$BIN/hpcboot" $words
+  done
+}
+
+@test "runtable: every format" {
+  [ -x "$BIN/runtable" ] || skip "$BIN/runtable is not built"
+  for words in --help --version "--format table" "--format csv" "--format md" "--format json" "--format html"; do
+    # shellcheck disable=SC2086
+    fails "$BIN/runtable" "$BATS_TEST_DIRNAME/../golden/runtable/runs" $words
+  done
+}
+
+@test "trainer: every verb that only prints" {
+  [ -x "$BIN/trainer" ] || skip "$BIN/trainer is not built"
+  "$BIN/trainer" digits data --train 64 --test 10 >/dev/null
+  for words in --help --version "digits --help" "convert --help" "inspect --help" "inspect data" "inspect --json data" \
+    "digits other --train 10 --test 10" "convert data out.safetensors"; do
+    rm -rf other out.safetensors
+    # shellcheck disable=SC2086
+    fails "$BIN/trainer" $words
+  done
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# What others left in the runs folder and in data files: it ends no training, steers no terminal and hides no run.
+# shellcheck disable=SC2086,SC2154 # $small holds options, meant to be split; see helper.bash
+
+load helper
+
+setup_file() {
+  use_programs
+  draw_digits
+  export small="$small --no-tensorboard --epochs 2"
+  export EVIL=$'\e[31mred\u009b2J\rx'
+}
+
+# harmless FILE…: no byte in it that a terminal would obey.
+harmless() {
+  if LC_ALL=C grep -nP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$@" >found; then
+    cat -v found
+    return 1
+  fi
+}
+
+# An unfinished run with a checkpoint, in runs/.
+interrupted_run() {
+  "$trainer" $small --limit-samples 64 --runs-dir runs >first
+  sed -i 's/"exit_reason": "[^"]*"/"exit_reason": "running"/' runs/*/run.json
+}
+
+@test "--resume auto: damaged records of others are named, and the run goes on" {
+  interrupted_run
+  run=$(echo runs/*)
+  mkdir runs/{deep,number,text,kind} "runs/evil$EVIL"
+  python3 -c 'print("[" * 80000, end="")' >runs/deep/run.json
+  sed 's/"epochs": 2,/"epochs": 18446744073709551615,/' "$run/run.json" >runs/number/run.json
+  sed 's/"requested_mode": "auto"/"requested_mode": ["auto"]/' "$run/run.json" >runs/kind/run.json
+  echo '{"schema"' >runs/text/run.json
+  echo '{' >"runs/evil$EVIL/run.json"
+  "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
+  cat -v out err
+  harmless out err "$run/rank_00.log"
+  for name in deep number text evil; do grep -q "the run $name.* is left out: " out; done
+  [ "$(value "$run" "['exit_reason']")" = finished ]
+  [ "$(value "$run" "['resumed'][0]['epoch']")" -ge 1 ]
+}
+
+@test "a run.lock that no trainer wrote is said to be that" {
+  interrupted_run
+  run=$(echo runs/*)
+  for text in "$(python3 -c 'print("[" * 4000, end="")')" '{"host": 7, "pid": 1}' '{"host": "n1", "pid": -1}' 'hello' \
+    "{\"host\": \"n1\", \"pid\": 1e9}" "$(head -c 100000 /dev/zero | tr '\0' x)"; do
+    printf '%s' "$text" >"$run/run.lock"
+    # Another process holds the lock, as a trainer would.
+    exec 9<>"$run/run.lock"
+    flock -n 9
+    code=0
+    "$trainer" $small --limit-samples 64 --runs-dir runs --resume "$run" 9>&- >out 2>err || code=$?
+    exec 9>&-
+    cat -v err
+    [ "$code" -eq 48 ]
+    grep -q "found: .*belongs to a process that cannot be named: .*run.lock'" err
+  done
+  # Without a holder such a file is in nobody's way.
+  "$trainer" $small --limit-samples 64 --runs-dir runs --resume "$run" >/dev/null
+}
+
+@test "inspect, and errors about data: names in a file are shown, not obeyed" {
+  python3 - <<'PY'
+import json, os, struct
+evil = os.environ["EVIL"] + "\nforged: 1"
+header = json.dumps({evil: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+open("a.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + b"\0" * 4)
+header = b"{" + b'"a":{' * 200000
+open("deep.safetensors", "wb").write(struct.pack("<Q", len(header)) + header)
+header = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
+open("twice.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + b"\0")
+PY
+  "$trainer" inspect a.safetensors >out
+  harmless out
+  run ! grep '^forged' out
+  "$trainer" inspect --json a.safetensors >out
+  harmless out
+  python3 -c 'import json; assert "\n" in json.load(open("out"))["arrays"][0]["name"]'
+  cp a.safetensors "name$EVIL.safetensors"
+  "$trainer" inspect "name$EVIL.safetensors" >out
+  harmless out
+  for file in deep twice; do
+    run -41 "$trainer" inspect $file.safetensors
+  done
+  [[ $output == *"key 'a' twice"* ]]
+  code=0
+  "$trainer" $model --data "a.safetensors" --comment "$EVIL" --runs-dir "runs$EVIL" >out 2>err || code=$?
+  [ "$code" -ne 0 ]
+  harmless out err
+}
+
+@test "inspect: a .pt whose objects lie too deep, hold themselves or are not there" {
+  python3 - <<'PY'
+import zipfile
+def pt(name, pickle):
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_STORED) as file:
+        file.writestr("archive/data.pkl", pickle)
+        file.writestr("archive/version", "3\n")
+deep = 200_000
+pt("tuples.pt", b"\x80\x02}X\x01\0\0\0a)" + b"\x85" * deep + b"s.")
+pt("marks.pt", b"\x80\x02}(X\x01\0\0\0a" + b"(" * deep + b"K\x01" + b"t" * deep + b"u.")
+pt("lists.pt", b"\x80\x02}(X\x01\0\0\0a" + b"](" * deep + b"K\x01" + b"e" * deep + b"u.")
+# Each list takes the next one after it was put away, so that no list is deep when it is stored.
+chain = b"".join(b"]r" + i.to_bytes(4, "little") + b"0" for i in range(2000))
+chain += b"".join(b"j" + i.to_bytes(4, "little") + b"(j" + (i + 1).to_bytes(4, "little") + b"e0" for i in range(1999))
+pt("chain.pt", b"\x80\x02" + chain + b"}(X\x01\0\0\0aj\0\0\0\0u.")
+pt("itself.pt", b"\x80\x02}q\0(X\x01\0\0\0ah\0u.")
+pt("nothing.pt", b"\x80\x02}(X\x01\0\0\0ah\x07u.")
+pt("empty.pt", b"\x80\x02u.")
+pt("shallow.pt", b"\x80\x02}(X\x01\0\0\0a)" + b"\x85" * 20 + b"u.")
+PY
+  for file in tuples marks lists chain; do
+    run -41 "$trainer" inspect $file.pt
+    [[ $output == *"lie more than 64 deep within one another"* ]]
+  done
+  run -41 "$trainer" inspect itself.pt
+  [[ $output == *"holds itself"* ]]
+  for file in nothing empty; do
+    run -41 "$trainer" inspect $file.pt
+    [[ $output == *"takes an object that is not there"* ]]
+  done
+  run "$trainer" inspect shallow.pt
+  [[ $output != *data.pkl* ]]
+}
