@@ -23,10 +23,38 @@ rule "The environment is read in bootstrap/src/env.cpp alone, and never written:
   '\b(secure_getenv|getenv|setenv|unsetenv|putenv)[[:space:]]*\(' \
   < <(cpp_files . | grep -vx './bootstrap/src/env.cpp')
 
+# Text from outside is hostile until it is encoded for its sink; bootstrap/include/hpcboot/encode.hpp has the
+# encoders. The way to a terminal is one: what it is given is a literal, a number, or encoded.
+rule "What is printed goes through hpcboot::out() and err() (bootstrap/text/terminal.hpp):" \
+  'std::(cout|cerr|clog|puts|putchar)\b|\b(std::)?(v?f?d?printf|puts|fputs|fputc|putchar|perror|psignal)[[:space:]]*\(|fmt::(v?print)\b|STD(OUT|ERR)_FILENO,[[:space:]]*[^,)]*,' \
+  < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vx './bootstrap/text/terminal.cpp')
+
 # Programs print; libraries throw or return.
-rule "A library never prints:" \
-  'std::(cout|cerr|clog)|\b(std::)?(printf|fprintf|puts|fputs)[[:space:]]*\(|fmt::print' \
-  < <(cpp_files . | grep -E '^\./(bootstrap/(include|src|json|lint)|trainer/(include|torch|models|datasets|record))/')
+rule "A library never prints:" '\b(out|err)\(\)[[:space:]]*(<<|\.)' \
+  < <(cpp_files . | grep -E '^\./(bootstrap/(include|src|json|lint|jobscripts)|trainer/(include|torch|models|datasets|record))/')
+
+# Encoded::as_is() is a promise that nothing checks, so those who make it are few: the encoders, and the writers of
+# a whole text out of encoded parts.
+rule "Encoded::as_is() is for encoders and writers of documents; add a file here only with its reason:" 'as_is\(' \
+  < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vxE \
+    -e './bootstrap/(include/hpcboot/encode\.hpp|src/encode/[a-z]+\.cpp|json/bounded_json\.cpp|text/[a-z_]+\.[ch]pp)' \
+    -e './trainer/record/table_format\.cpp' `# every cell is encoded for its format` \
+    -e './trainer/datasets/inspect\.cpp' `# images drawn of blocks and colours` \
+    -e './bootstrap/tool/(env|script)\.cpp' `# shell words, quoted; a script rendered of typed values` \
+    -e './trainer/loop/run_training\.cpp' `# format_error(), which encodes` \
+    -e './(bootstrap/tool/options|setup/hello_mpi/main|trainer/app/(convert|digits|inspect|runtable|train))\.cpp' `# --help`)
+
+# A text that others wrote is nested as deep and as long as they like.
+rule "JSON is parsed and written by bootstrap/json/bounded_json.cpp:" \
+  '[Jj]son::(parse|sax_parse|accept|from_[a-z]+)\b|nlohmann[:/]|\.dump\((-?[0-9]|[a-z]+,)' \
+  < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/json/bounded_json\.[ch]pp$')
+rule "TOML is parsed by bootstrap/jobscripts/bounded_toml.cpp:" 'toml::parse|toml\+\+/' \
+  < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/jobscripts/bounded_toml\.[ch]pp$')
+
+# Any printable text may stand there; a comment is where it does nothing.
+rule "Free text of a profile stands in comments of a template:" \
+  '^[^#].*\{\{\{[[:space:]]*(description|storage_note|arguments|script|summary)[[:space:]]*\}' \
+  < <(source_files . -path './jobscripts/templates/*')
 
 rule "PMIx stays behind the exchange:" '#[[:space:]]*include[[:space:]]*[<"]pmix' \
   < <(cpp_files . | grep -v '^\./bootstrap/src/exchange/')
