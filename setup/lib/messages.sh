@@ -1,21 +1,33 @@
 # What the helpers say, for ssh-setup, check-hosts, login-shell and get-libtorch. The script that sources this
-# sets $program. Data goes to standard output, words to standard error.
+# sets $program. Data goes to standard output, words to standard error. What is said may have text from outside
+# in it: each of these shows it by `printable`, so that their callers need not.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
 # The words of ssh and ldd and the numbers of awk are read here, so they must not be in the user's language.
 export LC_ALL=C
 
-say() { printf '%s: %s\n' "$program" "$*" >&2; }
+# shellcheck source=setup/lib/text.sh
+. "${BASH_SOURCE[0]%/*}/text.sh"
+
+say() { printf '%s: %s\n' "$program" "$(printable "$*")" >&2; }
+
+# tell LINE: on standard output.
+tell() { printf '%s\n' "$(printable "$*")"; }
+
+print_error() {
+  printf '%s: error\n  found:    %s\n  expected: %s\n  do:       %s\n' "$program" "$(printable "$1")" \
+    "$(printable "$2")" "$(printable "$3")" >&2
+}
 
 # fail FOUND EXPECTED DO
 fail() {
-  printf '%s: error\n  found:    %s\n  expected: %s\n  do:       %s\n' "$program" "$@" >&2
+  print_error "$@"
   exit 1
 }
 
 usage_error() {
-  printf '%s: %s; %s --help explains the options\n' "$program" "$*" "$program" >&2
+  say "$*; $program --help explains the options"
   exit 2
 }
 
@@ -24,19 +36,36 @@ consent() {
   local answer
   if [ "${yes-false}" = true ]; then return 0; fi
   if [ ! -t 0 ]; then return 1; fi
-  read -r -p "$1 [y/N] " answer
+  read -r -p "$(printable "$1") [y/N] " answer
   [[ $answer == [yY]* ]]
 }
 
-# Reads lines of cells divided by tabs and prints them as aligned columns.
+# row CELL…: a line for `table`. Nothing else makes one: a tab or a newline in a cell would forge another.
+row() {
+  printable "$1"
+  shift
+  local cell
+  for cell in "$@"; do
+    printf '\t'
+    printable "$cell"
+  done
+  echo
+}
+
+# Reads the lines of `row` and prints them as aligned columns.
 table() {
   awk -F '\t' '
-    { for (i = 1; i <= NF; ++i) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) }
+    function characters(text) { gsub(/[\200-\277]/, "", text); return length(text) } # of UTF-8, read as bytes
+    { for (i = 1; i <= NF; ++i) {
+        cell[NR, i] = $i
+        if (characters($i) > width[i]) width[i] = characters($i)
+      }
       if (NF > columns) columns = NF }
     END {
       for (row = 1; row <= NR; ++row) {
         line = ""
-        for (i = 1; i <= columns; ++i) line = line sprintf("%-" width[i] "s  ", cell[row, i])
+        for (i = 1; i <= columns; ++i)
+          line = line cell[row, i] sprintf("%" (width[i] - characters(cell[row, i]) + 2) "s", "")
         sub(/ +$/, "", line)
         print line
       }

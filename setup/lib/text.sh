@@ -1,0 +1,150 @@
+# Text from outside (host names, file names, values of a hosts file, what a remote host or ssh says, the
+# environment) has one encoder for each sink, and reaches a sink only through it:
+#   the terminal                printable, printable_stream
+#   a line to paste, a script   shell_word
+#   the ssh configuration       ssh_config_word, ssh_config_path
+#   ssh's ProxyCommand          proxy_word
+#   JSON                        json_string
+# All of it is bash, so that an error can be told when nothing else works.
+# shellcheck shell=bash
+
+# printable TEXT: TEXT in one line that cannot steer a terminal. A newline is shown as \n, an ESC as \x1b, and so
+# are the C1 controls, what changes the direction of writing, line separators and bytes that are no UTF-8. A
+# backslash stays as it is, so that a command in a message can be pasted.
+printable() {
+  local LC_ALL=C
+  if [[ $1 == *[!\ -~]* ]]; then encode_text terminal "$1"; else printf '%s' "$1"; fi
+}
+
+# printable_stream: what another host writes while somebody waits for it: lines stay lines, and a question without
+# a newline is shown at once.
+printable_stream() {
+  local LC_ALL=C chunk code=0 line
+  while [ "$code" -eq 0 ] || [ "$code" -gt 128 ]; do # more than 128: nothing for a while
+    code=0
+    IFS= read -r -t 0.2 -N 4096 chunk || code=$?
+    chunk=${chunk//$'\r\n'/$'\n'}
+    while [[ $chunk == *$'\n'* ]]; do
+      line=${chunk%%$'\n'*}
+      chunk=${chunk#*$'\n'}
+      printable "$line"
+      echo
+    done
+    printable "$chunk"
+  done
+}
+
+# json_string TEXT: a string of JSON, which is printable, too. A byte that is no UTF-8 becomes U+FFFD.
+json_string() {
+  local LC_ALL=C
+  printf '"'
+  encode_text json "$1"
+  printf '"'
+}
+
+# shell_word TEXT: one word to any POSIX shell. (bash's %q writes what dash does not read.)
+shell_word() {
+  local LC_ALL=C
+  if [[ $1 =~ ^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$ ]]; then
+    printf '%s' "$1"
+  else
+    printf "'%s'" "${1//\'/\'\\\'\'}"
+  fi
+}
+
+# ssh_config_word VALUE: a value of a keyword that knows %-tokens, such as IdentityFile. Fails, and prints nothing,
+# if no release of OpenSSH could read it: they differ in what a backslash does, and `${` cannot be written.
+ssh_config_word() {
+  local LC_ALL=C
+  case $1 in *[[:cntrl:]\"\\]* | *'${'*) return 1 ;; esac
+  if [[ $1 =~ ^[A-Za-z0-9_@+:./-]+$ ]]; then printf '%s' "$1"; else printf '"%s"' "${1//%/%%}"; fi
+}
+
+# ssh_config_path PATH: for Include, which takes patterns and, since OpenSSH 9.9, %-tokens.
+ssh_config_path() {
+  case $1 in *[*?[%]*) return 1 ;; esac
+  ssh_config_word "$1" >/dev/null && printf '"%s"' "$1"
+}
+
+# proxy_word TEXT: a word of a ProxyCommand: ssh replaces its %-tokens, then a shell reads it.
+proxy_word() {
+  local word
+  word=$(shell_word "$1")
+  printf '%s' "${word//%/%%}"
+}
+
+# encode_text terminal|json TEXT: in the locale C, in which bash looks at bytes.
+encode_text() {
+  local rest=$2 run out='' size hidden escaped
+  while [ -n "$rest" ]; do
+    run=${rest%%[!\ -~]*}
+    rest=${rest:${#run}}
+    if [ "$1" = json ]; then
+      run=${run//\\/\\\\}
+      run=${run//\"/\\\"}
+    fi
+    out+=$run
+    if [ -z "$rest" ]; then break; fi
+    look_at_character "$rest"
+    if [ "$hidden" = false ]; then
+      out+=${rest:0:size}
+    else
+      "$1_escape" "${rest:0:size}"
+      out+=$escaped
+    fi
+    rest=${rest:size}
+  done
+  printf '%s' "$out"
+}
+
+# look_at_character TEXT: sets the caller's $size, the bytes of the first character, and $hidden, whether it may
+# not be shown as it is.
+look_at_character() {
+  local next=[$'\x80'-$'\xbf']
+  hidden=true
+  size=1
+  # shellcheck disable=SC2254 # $next is a pattern
+  case $1 in
+    $'\xc2'[$'\x80'-$'\x9f']* | $'\xd8\x9c'*) size=2 ;; # C1 controls; U+061C
+    $'\xe2\x80'[$'\x8e\x8f\xa8'-$'\xae']* | $'\xe2\x81'[$'\xa6'-$'\xa9']* | $'\xef\xbb\xbf'*) size=3 ;;
+    [$'\xc2'-$'\xdf']$next*) size=2 hidden=false ;;
+    # Neither a longer form than is needed, nor half of a surrogate pair, nor more than U+10FFFF.
+    $'\xe0'[$'\xa0'-$'\xbf']$next* | [$'\xe1'-$'\xec\xee\xef']$next$next* | $'\xed'[$'\x80'-$'\x9f']$next*)
+      size=3 hidden=false
+      ;;
+    $'\xf0'[$'\x90'-$'\xbf']$next$next* | [$'\xf1'-$'\xf3']$next$next$next* | $'\xf4'[$'\x80'-$'\x8f']$next$next*)
+      size=4 hidden=false
+      ;;
+  esac
+}
+
+# terminal_escape CHARACTER and json_escape CHARACTER: set the caller's $escaped. (A process for each would let a
+# host that sends nothing else slow this one down.)
+terminal_escape() {
+  local i byte
+  escaped=
+  case $1 in
+    $'\n') escaped='\n' ;;
+    $'\r') escaped='\r' ;;
+    $'\t') escaped='\t' ;;
+    *)
+      for ((i = 0; i < ${#1}; ++i)); do
+        printf -v byte '\\x%02x' "'${1:i:1}"
+        escaped+=$byte
+      done
+      ;;
+  esac
+}
+
+json_escape() {
+  local a b c
+  printf -v a %d "'${1:0:1}"
+  printf -v b %d "'${1:1:1}"
+  printf -v c %d "'${1:2:1}"
+  case ${#1} in
+    1) if [ "$a" -ge 128 ]; then a=$((16#fffd)); fi ;;
+    2) a=$(((a & 31) << 6 | b & 63)) ;;
+    3) a=$(((a & 15) << 12 | (b & 63) << 6 | c & 63)) ;;
+  esac
+  printf -v escaped '\\u%04x' "$a"
+}
