@@ -6,23 +6,49 @@
 hosts=()           # as ssh takes them, [user@]host, each once, in the order of the file
 declare -A slots_of # by the same names
 
+# hosts_file_error FILE NUMBER LINE EXPECTED
 hosts_file_error() {
-  printf '%s: error\n  found:    %s\n  expected: %s\n  do:       %s\n' "$program" \
-    "line $2 of $1: '$3'" "$4" "correct that line" >&2
+  print_error "line $2 of $1: '${3:0:200}'" "$4" "correct that line"
   exit 2
+}
+
+# What useradd and directories make. It becomes a word of ssh's command line and of its configuration.
+user_form="a user name: a letter or _, then letters, digits, '.', '_' or '-', perhaps a '\$' at the end; 64 characters at most"
+is_user_name() { [[ ${#1} -le 64 && $1 =~ ^[A-Za-z_][A-Za-z0-9._-]*\$?$ ]]; }
+
+# A name of the DNS or an alias of ssh's configuration, or an address.
+is_host_name() {
+  [[ ${#1} -le 253 && $1 =~ ^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*\.?$ ]] ||
+    [[ ${#1} -le 45 && $1 =~ ^[0-9A-Fa-f]*:[0-9A-Fa-f:.]+$ ]]
+}
+
+# is_endpoint [USER@]HOST
+is_endpoint() {
+  if [[ $1 == *@* ]]; then is_user_name "${1%%@*}" || return 1; fi
+  is_host_name "${1#*@}"
+}
+
+# A NUL byte, which `read` would drop, is an error: mpirun would read another name than we do.
+refuse_nul() {
+  local before newlines
+  if ! IFS= read -r -d '' before <"$1"; then return; fi
+  newlines=${before//[!$'\n']/}
+  hosts_file_error "$1" $((${#newlines} + 1)) "${before##*$'\n'}, then a NUL byte" "a text file"
 }
 
 # shellcheck disable=SC2094 # the file is only named to hosts_file_error
 # read_hosts FILE: fills $hosts and $slots_of. Exit code 2 where a line is not of these forms.
 read_hosts() {
-  local file=$1 text line number=0 host user slots max_slots key value
+  local file=$1 text line number=0 host user slots max_slots key value pairs
   local form="a host, as 'n1 slots=4', 'n1:4' or 'user@n1' has it"
   if [ -z "$file" ]; then usage_error "--hosts FILE is needed"; fi
   if [ ! -f "$file" ] || [ ! -r "$file" ]; then usage_error "cannot read the hosts file '$file'"; fi
+  refuse_nul "$file"
   while IFS= read -r text || [ -n "$text" ]; do
     number=$((number + 1))
     text=${text%$'\r'}
     line=${text%%#*}
+    [[ ${line//$'\t'/} != *[[:cntrl:]]* ]] || hosts_file_error "$file" $number "$text" "a line without control characters"
     # Blanks around "=" are allowed: "slots = 4".
     while [[ $line =~ ^(.*[^[:space:]])?[[:space:]]*=[[:space:]]+(.*)$ || $line =~ ^(.*[^[:space:]])[[:space:]]+=(.*)$ ]]; do
       line=${BASH_REMATCH[1]}=${BASH_REMATCH[2]}
@@ -35,7 +61,7 @@ read_hosts() {
     if [[ $host == *@* ]]; then
       user=${host%%@*}
       host=${host#*@}
-      [[ $user =~ ^[A-Za-z_][A-Za-z0-9._-]*$ ]] || hosts_file_error "$file" $number "$text" "$form"
+      is_user_name "$user" || hosts_file_error "$file" $number "$text" "$user_form"
     fi
     if [[ $host =~ ^\[([0-9A-Fa-f:.]+)\](:([1-9][0-9]{0,5}))?$ ]]; then
       host=${BASH_REMATCH[1]}
@@ -44,15 +70,18 @@ read_hosts() {
       host=${BASH_REMATCH[1]}
       slots=${BASH_REMATCH[2]}
     fi
-    [[ $host =~ ^[A-Za-z0-9_][A-Za-z0-9._-]*$ || $host =~ ^[0-9A-Fa-f]*:[0-9A-Fa-f:.]+$ ]] ||
-      hosts_file_error "$file" $number "$text" "$form"
-    for key in $line; do
+    is_host_name "$host" || hosts_file_error "$file" $number "$text" "$form"
+    read -r -a pairs <<<"$line" # unlike an unquoted $line, no pattern for names of files
+    for key in ${pairs[@]+"${pairs[@]}"}; do
       value=${key#*=}
       [[ $key =~ ^[A-Za-z_-]+=[^=]+$ ]] || hosts_file_error "$file" $number "$text" "$form"
       case ${key%%=*} in
         slots) slots=$value ;;
         max_slots | max-slots) max_slots=$value ;;
-        user_name | user-name | username) user=$value ;;
+        user_name | user-name | username)
+          is_user_name "$value" || hosts_file_error "$file" $number "$text" "$user_form"
+          user=$value
+          ;;
       esac
     done
     [[ $slots =~ ^[1-9][0-9]{0,5}$ ]] || hosts_file_error "$file" $number "$text" "a number of slots from 1"

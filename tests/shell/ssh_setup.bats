@@ -242,35 +242,6 @@ setup() {
   [ ! -e "$lab/calls" ]
 }
 
-@test "hosts files in the forms of Open MPI and MPICH" {
-  make_host lab1
-  make_host lab2
-  bash "$script" generate
-  let_in lab1
-  let_in lab2
-  printf '%s\r\n' '# my machines' '' ' lab1 slots = 2 max_slots=4 # the fast one' 'me@lab2:3' lab1 >"$hosts"
-  run bash "$script" check --hosts "$hosts"
-  [ "$status" -eq 0 ]
-  [ "$(cell lab1 3)" = yes ]
-  [ "$(cell me@lab2 3)" = yes ]
-  [ "$(grep -c '^lab1 ' <<<"$output")" -eq 1 ]
-}
-
-@test "a bad line of the hosts file is named, with exit code 2, before anything is done" {
-  for line in 'lab1 slots=two' 'lab1:0' '-oProxyCommand=touch' '+n0' '^lab1' 'lab1 lab2' 'lab1;reboot' \
-    'a b@lab1' 'lab1 slots=4 max_slots=2' 'lab1 slots'; do
-    printf 'lab0\n%s\n' "$line" >"$hosts"
-    run bash "$script" authorize --hosts "$hosts" --yes
-    [ "$status" -eq 2 ]
-    [[ $output == *"line 2 of $hosts: '$line'"* ]]
-  done
-  echo '# nobody' >"$hosts"
-  run bash "$script" check --hosts "$hosts"
-  [ "$status" -eq 2 ]
-  [[ $output == *"names no host"* ]]
-  [ ! -e "$lab/calls" ]
-}
-
 @test "a missing ssh-keygen is named with its package" {
   for command in bash dirname cat mktemp realpath ssh ssh-keyscan ssh-add timeout; do
     ln -sf "$(command -v $command)" "$BATS_TEST_TMPDIR/few-$command"
