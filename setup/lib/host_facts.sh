@@ -4,7 +4,7 @@
 
 # facts_script FOLDER NONCE TORCH-FOLDER: for sh on a host; one line "hpcboot:WHAT VALUE" for each fact.
 facts_script() {
-  printf 'folder=%s\nnonce=%s\ntorch=%s\n' "$(quote "$1")" "$(quote "$2")" "$(quote "$3")"
+  printf 'folder=%s\nnonce=%s\ntorch=%s\n' "$(shell_word "$1")" "$(shell_word "$2")" "$(shell_word "$3")"
   cat <<'SH'
 say() { echo "hpcboot:$*"; }
 say os "$( (. /etc/os-release && echo "$ID $VERSION_ID") 2>/dev/null || uname -s)" "$(uname -m)"
@@ -40,30 +40,35 @@ head='(head)' # this machine; no host has such a name
 declare -A fact # by "HOST WHAT"; nothing where the host did not say
 host_facts=(os cores memory_mib gpus driver cuda mpi libtorch shared clock interfaces)
 
-# read_facts HOST: from the answers in $work.
+# read_facts HOST: from the answers in $work. What is to be a number is one or nothing: bash would run a command
+# that stands in a number that it computes with.
 read_facts() {
   local host=$1 what value
   for what in os cores memory_mib driver cuda mpi libtorch shared; do
     read -r value < <(answers "facts.$host" "$what") || value=
-    fact[$host $what]=$value
+    case $what in cores | memory_mib) if ! [[ $value =~ ^[0-9]{1,15}$ ]]; then value=; fi ;; esac
+    fact[$host $what]=${value:0:200}
   done
-  fact[$host gpus]=$(answers "facts.$host" gpu | sort | uniq -c |
+  fact[$host gpus]=$(first_answers "$host" gpu | sort | uniq -c |
     awk '{ n = $1; $1 = ""; printf "%s%s x%s", sep, n, $0; sep = ", " }')
-  fact[$host interfaces]=$(answers "facts.$host" interface | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }')
+  fact[$host interfaces]=$(first_answers "$host" interface | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }')
   fact[$host clock]=
   read -r value < <(answers "facts.$host" time) || value=
   # The script's last word is the time there; then it has only to arrive.
-  if [ -n "$value" ]; then
+  if [[ $value =~ ^[0-9]{1,15}(\.[0-9N%]*)?$ ]]; then # a date without nanoseconds prints what it does not know
     fact[$host clock]=$(awk -v there="$value" '{ skew = sprintf("%+.1f", there - $1); print skew + 0 == 0 ? "0.0" : skew }' \
       "$work/facts.$host.ended")
   fi
 }
 
-mismatches=()          # HOST, WHAT, found, expected and remedy, divided by tabs
+# first_answers HOST KEY: as many as a table can take.
+first_answers() { answers "facts.$1" "$2" | awk 'NR <= 64 { print substr($0, 1, 200) }'; }
+
+mismatches=()          # HOST, WHAT, found, expected and remedy of each, one after the other
 declare -A is_mismatch # by "HOST WHAT"
 
 mismatch() {
-  mismatches+=("$(printf '%s\t%s\t%s\t%s\t%s' "$@")")
+  mismatches+=("$@")
   is_mismatch[$1 $2]=true
 }
 
@@ -80,7 +85,7 @@ judge_host() {
   compare "$host" mpi "${fact[$head mpi]}" \
     "install the same Open MPI there, in the PATH of shells that are not interactive (~/.cshrc, ~/.bashrc)"
   compare "$host" libtorch "${fact[$head libtorch]}" "install the same LibTorch there"
-  compare "$host" shared yes "mount $folder there under the same path, or copy it; --folder names another"
+  compare "$host" shared yes "mount $(shell_word "$folder") there under the same path, or copy it; --folder names another"
   gpu_host=
   for candidate in "$head" "${reached[@]}"; do
     if [ -n "${fact[$candidate driver]}" ]; then

@@ -13,31 +13,23 @@ cell() {
 }
 
 print_table() {
-  local host what line
+  local host what cells
   {
-    printf 'host\tos\tcores\tmemory\tgpus\tdriver\tcuda\tmpi\tlibtorch\tshared\tclock\tinterfaces\tseconds\n'
+    row host os cores memory gpus driver cuda mpi libtorch shared clock interfaces seconds
     for host in "$head" "${hosts[@]}"; do
-      line=$host
-      for what in "${host_facts[@]}"; do line+=$'\t'$(cell "$host" "$what"); done
-      printf '%s\t%s\n' "$line" "$(cat "$work/facts.$host.seconds")"
+      cells=("$host")
+      for what in "${host_facts[@]}"; do cells+=("$(cell "$host" "$what")"); done
+      row "${cells[@]}" "$(cat "$work/facts.$host.seconds")"
     done
   } | table
 }
 
 print_mismatches() {
-  local line host what found expected remedy
+  local i
   echo
-  for line in "${mismatches[@]}"; do
-    IFS=$'\t' read -r host what found expected remedy <<<"$line"
-    printf '%s: %s is %s, not %s; do: %s\n' "$host" "$what" "$found" "$expected" "$remedy"
+  for ((i = 0; i < ${#mismatches[@]}; i += 5)); do
+    tell "${mismatches[i]}: ${mismatches[i + 1]} is ${mismatches[i + 2]}, not ${mismatches[i + 3]}; do: ${mismatches[i + 4]}"
   done
-}
-
-json_string() {
-  local text=$1
-  text=${text//\\/\\\\}
-  text=${text//\"/\\\"}
-  printf '"%s"' "$text" # without control characters: `answers` drops them
 }
 
 json_text() { if [ -n "$1" ]; then json_string "$1"; else printf null; fi; }
@@ -52,23 +44,23 @@ json_host() {
   printf '{"host":%s,"reached":%s,"os":%s,"cores":%s,"memory_mib":%s' "$(json_string "$host")" \
     "$(if [ -n "${fact[$host os]-}" ]; then echo true; else echo false; fi)" "$(json_text "${fact[$host os]-}")" \
     "$(json_number "${fact[$host cores]-}")" "$(json_number "${fact[$host memory_mib]-}")"
-  printf ',"gpus":%s' "$(answers "facts.$host" gpu | while read -r line; do json_string "$line"; echo; done | json_list)"
+  printf ',"gpus":%s' "$(first_answers "$host" gpu | while read -r line; do json_string "$line"; echo; done | json_list)"
   for name in driver cuda mpi libtorch; do printf ',"%s":%s' $name "$(json_text "${fact[$host $name]-}")"; done
   printf ',"shared":%s,"clock_skew_seconds":%s' "$shared" "$(json_number "${fact[$host clock]-}")"
-  printf ',"interfaces":%s' "$(answers "facts.$host" interface | while read -r name line; do
+  printf ',"interfaces":%s' "$(first_answers "$host" interface | while read -r name line; do
     printf '{"name":%s,"address":%s}\n' "$(json_string "$name")" "$(json_string "$line")"
   done | json_list)"
   printf ',"seconds":%s}\n' "$(json_number "$(cat "$work/facts.$host.seconds")")"
 }
 
 print_json() {
-  local line host what found expected remedy
+  local i
   printf '{"ok":%s,"folder":%s,"head":%s,"hosts":%s,"mismatches":%s}\n' \
     "$(if [ ${#mismatches[@]} -eq 0 ]; then echo true; else echo false; fi)" "$(json_string "$folder")" \
     "$(json_host "$head")" "$(for host in "${hosts[@]}"; do json_host "$host"; done | json_list)" \
-    "$(for line in ${mismatches[@]+"${mismatches[@]}"}; do
-      IFS=$'\t' read -r host what found expected remedy <<<"$line"
-      printf '{"host":%s,"what":%s,"found":%s,"expected":%s,"remedy":%s}\n' "$(json_string "$host")" \
-        "$(json_string "$what")" "$(json_string "$found")" "$(json_string "$expected")" "$(json_string "$remedy")"
+    "$(for ((i = 0; i < ${#mismatches[@]}; i += 5)); do
+      printf '{"host":%s,"what":%s,"found":%s,"expected":%s,"remedy":%s}\n' "$(json_string "${mismatches[i]}")" \
+        "$(json_string "${mismatches[i + 1]}")" "$(json_string "${mismatches[i + 2]}")" \
+        "$(json_string "${mismatches[i + 3]}")" "$(json_string "${mismatches[i + 4]}")"
     done | json_list)"
 }
