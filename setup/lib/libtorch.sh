@@ -39,20 +39,20 @@ archive_url() {
 print_plan() {
   local requirement megabytes sum libraries
   if [ "$flavour" = cpu ]; then
-    if [ ! -e "$target" ]; then echo "would download $(archive_url) into $target"; fi
+    if [ ! -e "$target" ]; then tell "would download $(archive_url) into $target"; fi
   else
     while read -r requirement megabytes sum libraries; do
       if [[ $requirement == torch==* ]]; then
         if [ -e "$target" ]; then continue; fi
-        echo "would download $requirement ($megabytes MB, SHA-256 $sum) into $target"
+        tell "would download $requirement ($megabytes MB, SHA-256 $sum) into $target"
       elif $bundled; then
-        echo "would download $requirement ($megabytes MB, SHA-256 $sum)"
+        tell "would download $requirement ($megabytes MB, SHA-256 $sum)"
       else
-        echo "would download $requirement ($megabytes MB, SHA-256 $sum) if this system has no ${libraries//,/ or no }"
+        tell "would download $requirement ($megabytes MB, SHA-256 $sum) if this system has no ${libraries//,/ or no }"
       fi
     done < <(wheels)
   fi
-  if [ -e "$target" ]; then echo "$target is there"; fi
+  if [ -e "$target" ]; then tell "$target is there"; fi
 }
 
 # need_space MEGABYTES: of a download, which is unpacked beside it.
