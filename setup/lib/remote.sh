@@ -9,10 +9,7 @@ nonce_file= # a file that other machines look for; gone at the end
 ssh_options=()
 at_once=64 # connections at a time
 
-# quote WORD: one word to any POSIX shell. (bash's %q writes what dash does not read.)
-quote() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
-
-mode_of() { stat -L -c %a "$1"; }
+mode_of() { stat -L -c %a -- "$1"; }
 
 need_command() {
   command -v "$1" >/dev/null ||
@@ -23,17 +20,29 @@ need_command() {
 # Of the options --hosts, --timeout, --jump and --identity.
 check_connection_options() {
   [[ $timeout =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--timeout takes seconds, not '$timeout'"
-  [[ $jump =~ ^([A-Za-z_][A-Za-z0-9._-]*@)?[A-Za-z0-9_][A-Za-z0-9._-]*$ || -z $jump ]] ||
-    usage_error "--jump takes [USER@]HOST, not '$jump'"
+  [ -z "$jump" ] || is_endpoint "$jump" || usage_error "--jump takes [USER@]HOST, not '$jump'"
   if [ -n "$identity" ]; then
     [ -r "$identity" ] || usage_error "cannot read --identity '$identity'"
-    identity=$(realpath "$identity")
+    identity=$(realpath -- "$identity")
+    require_config_word "$identity"
     (((8#$(mode_of "$identity") & 8#077) == 0)) ||
       fail "$identity can be read by others (mode $(mode_of "$identity")), so ssh will not use it" \
-        "mode 600 or 400" "chmod 600 $identity"
+        "mode 600 or 400" "chmod 600 $(shell_word "$identity")"
   fi
   if [ -n "$hosts_file" ]; then need_command ssh; fi # this machine alone is asked without
   need_command timeout
+}
+
+# require_config_word PATH: ssh takes it as a word of its configuration, also from the command line.
+require_config_word() {
+  ssh_config_word "$1" >/dev/null ||
+    fail "the path $1" "a path that ssh reads in one way: without quotation marks, backslashes, \${ and control characters" \
+      "rename it, or give a link to it that has such a name"
+}
+
+# identity_option KEY: sets $identity_option. -i would replace %-tokens.
+identity_option() {
+  if [[ $1 == *%* ]]; then identity_option=(-o "IdentityFile=$(ssh_config_word "$1")"); else identity_option=(-i "$1"); fi
 }
 
 begin_work() {
@@ -65,28 +74,34 @@ put_nonce() {
 
 # Sets $home and $ssh_options.
 prepare_ssh() {
-  local key given=${home_option:-${HOME:-$(home_of_ssh)}} # cron and some containers set no HOME
+  local key identity_option given=${home_option:-${HOME:-$(home_of_ssh)}} # cron and some containers set no HOME
   if [ -z "$given" ]; then
     fail "HOME is not set, and the user data base has no home folder of user $(id -u)" "a home folder with .ssh in it" \
       "--home DIR, or export HOME"
   fi
-  home=$(cd "$given" 2>/dev/null && pwd) || usage_error "there is no home folder '$given'"
+  home=$(CDPATH='' cd -- "$given" 2>/dev/null && pwd) || usage_error "there is no home folder '$given'"
   ssh_options=(-o BatchMode=yes -o "ConnectTimeout=$timeout" -o StrictHostKeyChecking=yes
     -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes)
   if [ "$home" != "$(home_of_ssh)" ]; then
     # ssh would read the other home's files unless told.
     if [ -f "$home/.ssh/config" ]; then ssh_options=(-F "$home/.ssh/config" "${ssh_options[@]}"); else ssh_options=(-F none "${ssh_options[@]}"); fi
-    ssh_options+=(-o "UserKnownHostsFile=\"$home/.ssh/known_hosts\"")
+    require_config_word "$home"
+    ssh_options+=(-o "UserKnownHostsFile=$(ssh_config_word "$home/.ssh/known_hosts")")
     for key in "$home"/.ssh/id_{ed25519,ecdsa,rsa}; do
-      if [ -f "$key" ]; then ssh_options+=(-i "$key"); fi
+      if [ ! -f "$key" ]; then continue; fi
+      identity_option "$key"
+      ssh_options+=("${identity_option[@]}")
     done
   fi
-  if [ -n "${identity-}" ]; then ssh_options+=(-i "$identity"); fi
+  if [ -n "${identity-}" ]; then
+    identity_option "$identity"
+    ssh_options+=("${identity_option[@]}")
+  fi
   # -J would not hand these options to the connection with the jump host.
   if [ -n "${jump-}" ]; then
     local word command=ssh
-    for word in "${ssh_options[@]}"; do command+=" $(quote "$word")"; done
-    ssh_jump_options=(-o "ProxyCommand=$command -W '[%h]:%p' $(quote "$jump")")
+    for word in "${ssh_options[@]}"; do command+=" $(proxy_word "$word")"; done
+    ssh_jump_options=(-o "ProxyCommand=$command -W '[%h]:%p' -- $(proxy_word "$jump")")
   else
     ssh_jump_options=()
   fi
@@ -128,8 +143,15 @@ on_all() {
   wait
 }
 
-# answers NAME.HOST KEY: what the script printed as "hpcboot:KEY …", without control characters.
-answers() { sed -n "s/^hpcboot:$2 *//p" "$work/$1.out" | tr '\t' ' ' | tr -d '\000-\011\013-\037\177'; }
+# answers NAME.HOST KEY: what the script printed as "hpcboot:KEY …", a line each. It is text from outside: to be
+# shown, by those of messages.sh, or to be checked. Its length has a limit, for a host that does not stop to speak.
+answers() {
+  tr -d '\000' <"$work/$1.out" | awk -v key="hpcboot:$2" '
+    /^hpcboot:/ && $1 == key && lines < 1000 { ++lines; sub(/^[^ \t]+[ \t]*/, ""); print substr($0, 1, 4000) }'
+}
 
-# words_of NAME.HOST: what ssh said, in one line.
-words_of() { tr -s '\r\n' '  ' <"$work/$1.err" | tr -d '\000-\037\177'; }
+# words_of NAME.HOST: what ssh said, in one line; the end of it, where ssh tells why it ended.
+words_of() {
+  tr -d '\000' <"$work/$1.err" | tr -s '\r\n' '  ' |
+    awk '{ n = length($0); print (n > 2000 ? substr($0, n - 1999) : $0) }'
+}

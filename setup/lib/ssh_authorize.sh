@@ -5,7 +5,7 @@
 # append_script FILE-OF-KEYS FILE-OF-HOST-KEYS NONCE: for sh on a host. Says what it changed there.
 append_script() {
   local keys=$1 known=$2
-  printf 'nonce=%s\n' "$(quote "$3")"
+  printf 'nonce=%s\n' "$(shell_word "$3")"
   cat <<'SH'
 umask 077
 cd || exit 1
@@ -29,10 +29,10 @@ add() { # add FILE LINE PATTERN
 SH
   local line
   while read -r line; do
-    printf 'add .ssh/authorized_keys %s %s\n' "$(quote "$line")" "$(quote "$(key_body "$line")")"
+    printf 'add .ssh/authorized_keys %s %s\n' "$(shell_word "$line")" "$(shell_word "$(key_body "$line")")"
   done <"$keys"
   while read -r line; do
-    printf 'add .ssh/known_hosts %s %s\n' "$(quote "$line")" "$(quote "$line")"
+    printf 'add .ssh/known_hosts %s %s\n' "$(shell_word "$line")" "$(shell_word "$line")"
   done <"$known"
   printf 'right .ssh/authorized_keys 600\nsay done\n'
 }
@@ -56,11 +56,10 @@ if [ -f ".ssh/$key.pub" ]; then sed 1q ".ssh/$key.pub"; else ssh-keygen -y -P ''
 SH
 }
 
-# report_changes NAME.HOST HOST
+# report_changes NAME.HOST HOST: no more than our script has to tell.
 report_changes() {
   local line
-  while read -r line; do say "$2: $line"; done < <(answers "$1" did)
-  while read -r line; do say "$2: $line"; done < <(answers "$1" wrong)
+  while read -r line; do say "$2: $line"; done < <(answers "$1" did | awk 'NR <= 20'; answers "$1" wrong | awk 'NR <= 20')
 }
 
 # ask_password HOST: one connection in which ssh may ask, with the script that adds the key.
@@ -154,11 +153,14 @@ collect_mesh() {
     if [ "$(state_on probe "$host")" = open ]; then
       on_host "mesh.$host" "$host" "$work/mesh.sh"
       report_changes "mesh.$host" "$host"
-      # Nothing but a key: a host does not get to write options into the others' authorized_keys.
-      answers "mesh.$host" key | grep -E '^[a-z0-9@.-]+ AAAA[A-Za-z0-9+/=]+( .*)?$' >>"$work/keys" || true
+      # Nothing but a key: a host does not get to write options into the others' authorized_keys. Its comment
+      # stays if it is a plain word.
+      answers "mesh.$host" key | awk -v host="$host" '
+        $1 ~ /^(ssh|ecdsa|sk)-[a-z0-9@.-]+$/ && $2 ~ /^AAAA[A-Za-z0-9+\/=]+$/ {
+          print $1, $2, (NF == 3 && $3 ~ /^[A-Za-z0-9@._-]+$/ ? $3 : host) }' >>"$work/keys"
     fi
     read -r name port <<<"$(endpoint_of "$host")"
-    known_keys "$(known_name "${name:-${host#*@}}" "${port:-22}")" >>"$work/known"
+    known_keys "$(known_name "$name" "$port")" >>"$work/known"
   done
   sort -u -o "$work/keys" "$work/keys"
   sort -u -o "$work/known" "$work/known"

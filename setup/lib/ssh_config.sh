@@ -11,8 +11,9 @@ config_text() {
     user=
     if [[ $host == *@* ]]; then user=${host%%@*}; fi
     echo "Host ${host#*@}"
-    if [ -n "$user" ]; then echo "  User $user"; fi
-    if [ -n "$identity" ]; then echo "  IdentityFile \"$identity\""; fi
+    # Each of these was checked when it came in; the encoder is for what slips through.
+    if [ -n "$user" ]; then echo "  User $(ssh_config_word "$user")"; fi
+    if [ -n "$identity" ]; then echo "  IdentityFile $(ssh_config_word "$identity")"; fi
     if [ -n "$jump" ] && [ "$host" != "$jump" ]; then echo "  ProxyJump $jump"; fi
     echo "  ConnectTimeout $timeout"
   done

@@ -24,7 +24,7 @@ state_of() {
 
 # remedy_of STATE HOST CODE WORDS
 remedy_of() {
-  local host=${2#*@}
+  local host=${2#*@} words
   case $1 in
     open) echo - ;;
     denied | unknown) remedy_without_key "$1" "$4" ;;
@@ -32,7 +32,7 @@ remedy_of() {
     refused) echo "start sshd there, or correct the port in ~/.ssh/config" ;;
     nameless) echo "no such name here: correct the hosts file, or use the address" ;;
     silent) echo "no answer in $timeout s: switched off, a firewall, or a wrong address?" ;;
-    unreachable) echo "${4:-ssh ended with $3}" ;;
+    unreachable) words=${4:-ssh ended with $3}; printf '%s\n' "${words:0:400}" ;;
     broken) echo "the login shell ended with $3 before the command: look into ~/.cshrc, ~/.bashrc there" ;;
   esac
 }
@@ -40,13 +40,13 @@ remedy_of() {
 # remedy_without_key STATE WORDS. Where choose_key has run, it is known what key there is.
 remedy_without_key() {
   if [ "${public_key-unknown}" = "" ] && [ -n "${damaged_key-}" ]; then
-    echo "move $damaged_key away, then ssh-setup generate and authorize"
+    echo "move $(shell_word "$damaged_key") away, then ssh-setup generate and authorize"
   elif [ "${public_key-unknown}" = "" ]; then
     echo "ssh-setup generate, then authorize"
   elif [ "$1" = unknown ]; then
     echo "ssh-setup authorize (shows the host key's fingerprint)"
   elif [ -n "${locked_key-}" ]; then
-    echo "ssh-add $locked_key (its passphrase is asked once)"
+    echo "ssh-add $(shell_word "$locked_key") (its passphrase is asked once)"
   else
     case $2 in
       *password* | *keyboard-interactive*) echo "ssh-setup authorize, in a terminal: it asks for your password there" ;;

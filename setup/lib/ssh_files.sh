@@ -29,7 +29,8 @@ make_ssh_folder() {
   if [ -d "$home/.ssh" ]; then
     right_mode "$home/.ssh" 700
   elif [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; then
-    fail "$home/.ssh is there and is no folder" "a folder, or nothing" "move it away: mv $home/.ssh $home/ssh.old"
+    fail "$home/.ssh is there and is no folder" "a folder, or nothing" \
+      "move it away: mv $(shell_word "$home/.ssh") $(shell_word "$home/ssh.old")"
   elif will "make $home/.ssh"; then
     mkdir -m 700 "$home/.ssh"
   fi
@@ -73,10 +74,11 @@ key_state() {
 }
 
 fail_damaged() {
-  local public=
-  if [ -e "$1.pub" ]; then public="mv $1.pub $1.pub.damaged; "; fi
+  local public='' key
+  key=$(shell_word "$1")
+  if [ -e "$1.pub" ]; then public="mv $key.pub $key.pub.damaged; "; fi
   fail "$1 cannot be read as a key" "a private key as ssh-keygen makes them" \
-    "move it away: mv $1 $1.damaged; ${public}then ssh-setup generate"
+    "move it away: mv $key $key.damaged; ${public}then ssh-setup generate"
 }
 
 # The base64 part of a public line is the key; type, comment and options around it may differ.
@@ -138,15 +140,15 @@ report_files() {
   local key keys line words mode file state all_right=true
   mapfile -t keys < <(key_files)
   if [ ! -d "$home/.ssh" ] && { [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; }; then
-    echo "wrong  $home/.ssh is no folder: move it away, then ssh-setup generate"
+    tell "wrong  $home/.ssh is no folder: move it away, then ssh-setup generate"
     return 1
   fi
   if [ ! -d "$home/.ssh" ]; then
-    echo "no folder $home/.ssh; do: ssh-setup generate"
+    tell "no folder $home/.ssh; do: ssh-setup generate"
     return 1
   fi
   if ! home_is_safe; then
-    echo "wrong  $home has mode $(mode_of "$home"): sshd ignores keys where others may write; do: chmod go-w $home"
+    tell "wrong  $home has mode $(mode_of "$home"): sshd ignores keys where others may write; do: chmod go-w $(shell_word "$home")"
     all_right=false
   fi
   while read -r mode file; do
@@ -154,14 +156,14 @@ report_files() {
     if [ "$(mode_of "$file")" = "$mode" ]; then continue; fi
     # These two may be read by others.
     case $file in "$home/.ssh/config" | "$home/.ssh/authorized_keys") if is_safe "$file"; then continue; fi ;; esac
-    echo "wrong  $file has mode $(mode_of "$file"), not $mode; do: ssh-setup generate"
+    tell "wrong  $file has mode $(mode_of "$file"), not $mode; do: ssh-setup generate"
     all_right=false
   done < <(printf '%s\n' "700 $home/.ssh" "600 $home/.ssh/authorized_keys" "600 $home/.ssh/config"
     key_files | sed 's/^/600 /')
   for key in "${keys[@]}"; do
     state=$(key_state "$key")
     if [ "$state" = damaged ]; then
-      echo "wrong  $key cannot be read as a key: move it away, then ssh-setup generate"
+      tell "wrong  $key cannot be read as a key: move it away, then ssh-setup generate"
       all_right=false
       continue
     fi
@@ -171,14 +173,14 @@ report_files() {
       words+="${words:+, }not used by ssh with mode $(mode_of "$key"): ssh-setup generate"
     elif [ "$state" = locked ]; then
       words+="${words:+, }passphrase, "
-      if is_in_agent "$line"; then words+="in the agent"; else words+="not in the agent: ssh-add $key"; fi
+      if is_in_agent "$line"; then words+="in the agent"; else words+="not in the agent: ssh-add $(shell_word "$key")"; fi
     fi
-    echo "key    $key  $words"
+    tell "key    $key  $words"
   done
-  agent_keys | while read -r line; do echo "agent  $(fingerprint "$line")"; done
+  agent_keys | while read -r line; do tell "agent  $(fingerprint "$line")"; done
   choose_key
   if [ -z "$public_key" ] && [ ${#keys[@]} -eq 0 ]; then
-    echo "wrong  no key, in $home/.ssh or an agent; do: ssh-setup generate"
+    tell "wrong  no key, in $home/.ssh or an agent; do: ssh-setup generate"
     all_right=false
   fi
   [ "$all_right" = true ]
@@ -191,7 +193,7 @@ fix_modes() {
     if [ -e "$file" ]; then right_mode "$file" 600; fi
   done < <(key_files; echo "$home/.ssh/authorized_keys")
   if [ -e "$home/.ssh/config" ] && ! is_safe "$home/.ssh/config"; then right_mode "$home/.ssh/config" 600; fi
-  home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $home"
+  home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $(shell_word "$home")"
 }
 
 # generate_key: a key of its own only where neither a file nor an agent has one, or --new-key is given.
@@ -207,12 +209,12 @@ generate_key() {
     existing=
   done < <(key_files)
   if [ -n "$existing" ] && { [ "$new_key" = false ] || [ -e "$key" ]; }; then
-    echo "the key $existing is there, and is used"
+    tell "the key $existing is there, and is used"
     return
   fi
   if [ "$new_key" = false ] && [ -n "$public_key" ]; then
-    echo "the agent has a key, and it is used: $(fingerprint "$public_key")"
-    echo "connections from one of the hosts to another need a key in a file: ssh-setup generate --new-key"
+    tell "the agent has a key, and it is used: $(fingerprint "$public_key")"
+    tell "connections from one of the hosts to another need a key in a file: ssh-setup generate --new-key"
     return
   fi
   if [ -e "$key.pub" ]; then

@@ -3,11 +3,15 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# endpoint_of HOST: its name and port as ssh's configuration has them, divided by a blank.
+# endpoint_of HOST: its name and port as ssh's configuration has them, divided by a blank; HOST's own name if that
+# has none that ssh-keyscan could be given.
 endpoint_of() {
-  ssh -G "${ssh_options[@]}" -- "$1" 2>/dev/null |
-    awk '$1 == "hostname" { name = $2 } $1 == "port" { port = $2 }
-         END { print name, port ? port : 22 }'
+  local name port
+  read -r name port < <(ssh -G "${ssh_options[@]}" -- "$1" 2>/dev/null |
+    awk '$1 == "hostname" { name = $2 } $1 == "port" { port = $2 } END { print name, port }') || true
+  is_host_name "$name" || name=${1#*@}
+  [[ $port =~ ^[0-9]{1,5}$ ]] || port=22
+  echo "$name $port"
 }
 
 # The name under which a host stands in known_hosts.
@@ -23,8 +27,8 @@ known_keys() {
 scan_script() {
   local name port
   read -r name port <<<"$(endpoint_of "$1")"
-  printf 'ssh-keyscan -T %s -p %s -t ed25519,ecdsa,rsa %s 2>/dev/null | sed "s/^/hpcboot:key /"\n' \
-    "$timeout" "$port" "$(quote "${name:-${1#*@}}")"
+  printf 'ssh-keyscan -T %s -p %s -t ed25519,ecdsa,rsa -- %s 2>/dev/null | sed "s/^/hpcboot:key /"\n' \
+    "$timeout" "$port" "$(shell_word "$name")"
 }
 
 # scanned_keys HOST NAME: the answers of that scan as lines of known_hosts. The name is ours: what comes by
@@ -42,9 +46,9 @@ learn_hosts() {
   for host in "$@"; do
     if is_here "$host"; then continue; fi
     read -r name port <<<"$(endpoint_of "$host")"
-    if [ -n "$(known_keys "$(known_name "${name:-${host#*@}}" "${port:-22}")")" ]; then continue; fi
+    if [ -n "$(known_keys "$(known_name "$name" "$port")")" ]; then continue; fi
     unknown+=("$host")
-    name_of[$host]=$(known_name "${name:-${host#*@}}" "${port:-22}")
+    name_of[$host]=$(known_name "$name" "$port")
     scan_script "$host" >"$work/scan.$host.sh"
   done
   if [ ${#unknown[@]} -eq 0 ]; then return; fi
@@ -63,7 +67,7 @@ learn_hosts() {
     return
   fi
   say "these host keys are new here:"
-  sed 's/^/    /' "$work/fingerprints" >&2
+  while read -r line; do printf '    %s\n' "$(printable "$line")"; done <"$work/fingerprints" >&2
   if [ "$dry_run" = true ]; then
     say "would ask, and add them to $file"
     return

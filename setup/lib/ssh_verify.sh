@@ -29,10 +29,10 @@ hop_script() {
 hop() {
   words=$(LC_ALL=C timeout -k 1 "$seconds" ssh -T -o BatchMode=yes -o "ConnectTimeout=$seconds" -o StrictHostKeyChecking=yes \
     -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes -- "$1" 'exit 0' 2>&1 </dev/null)
-  echo "hpcboot:hop $1 $? $(echo "$words" | tr '\n' ' ')"
+  echo "hpcboot:hop $1 $? $(printf %s "$words" | tr '\n' ' ')"
 }
 SH
-  for target in "$@"; do printf 'hop %s\n' "$(quote "$target")"; done
+  for target in "$@"; do printf 'hop %s\n' "$(shell_word "$target")"; done
 }
 
 declare -A hop_state # by "FROM TO": open, or a state of failure; nothing where it was not tried
@@ -58,6 +58,7 @@ hop_hosts() {
       if [ "$target" != "$host" ]; then hop_state[$host $target]=silent; fi
     done
     while read -r target code words; do
+      if ! [[ $code =~ ^[0-9]{1,3}$ && -n ${hop_state[$host $target]-} ]]; then continue; fi # no answer to our question
       hop_state[$host $target]=$(state_of "$code" "$words")
     done < <(answers "hop.$host" hop)
   done
@@ -65,19 +66,17 @@ hop_hosts() {
 
 # A line for each host as the origin, a column for each as the target.
 hop_matrix() {
-  local from to line state
+  local from to cells state
   {
-    line='from \ to'
-    for to in "${hosts[@]}"; do line+=$'\t'$to; done
-    echo "$line"
+    row 'from \ to' "${hosts[@]}"
     for from in "${hosts[@]}"; do
-      line=$from
+      cells=("$from")
       for to in "${hosts[@]}"; do
         state=${hop_state[$from $to]--}
         if [ "$state" = open ]; then state=ok; fi
-        line+=$'\t'$state
+        cells+=("$state")
       done
-      echo "$line"
+      row "${cells[@]}"
     done
   } | table
 }
@@ -94,7 +93,7 @@ hop_remedy() {
 report() {
   local host state code words hops ok failed remedy to all_right=true
   {
-    printf 'host\treachable\tpasswordless\thops\tseconds\tremedy\n'
+    row host reachable passwordless hops seconds remedy
     for host in "${hosts[@]}"; do
       state=$(state_on probe "$host")
       code=$(cat "$work/probe.$host.code")
@@ -115,7 +114,7 @@ report() {
         remedy="cannot reach ${failed[*]}: $(hop_remedy "${hop_state[$host ${failed[0]}]}")"
       fi
       if [ "$state" != open ] || [ ${#failed[@]} -gt 0 ]; then all_right=false; fi
-      printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$host" \
+      row "$host" \
         "$(if is_here "$host"; then echo here; elif is_reachable "$state"; then echo yes; else echo no; fi)" \
         "$(case $state in open) echo yes ;; denied) echo no ;; *) echo - ;; esac)" \
         "$hops" "$(cat "$work/probe.$host.seconds")" "$remedy"
