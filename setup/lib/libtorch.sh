@@ -13,7 +13,7 @@ read_lock() {
   mapfile -t lock_lines < <(grep -v '^[[:space:]]*\(#\|$\)' "$lock")
   local line
   for line in "${lock_lines[@]}"; do
-    [[ $line =~ ^[0-9.]+\ +[^\ ]+==[^\ ]+\ +[0-9]+\ +[0-9a-f]{64}\ +[^\ ]+$ ]] ||
+    [[ $line =~ ^[0-9.]+\ +[A-Za-z0-9][^\ ]*==[^\ ]+\ +[0-9]+\ +[0-9a-f]{64}\ +[^\ ]+$ ]] ||
       usage_error "'$lock' has a line that is not 'VERSION NAME==VERSION MB SHA-256 LIBRARIES': $line"
   done
 }
