@@ -4,6 +4,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
+# shellcheck source=setup/lib/safe_files.sh
+. "${BASH_SOURCE[0]%/*}/safe_files.sh"
+
 work=       # a folder of this run's own, gone at the end
 nonce_file= # a file that other machines look for; gone at the end
 ssh_options=()
@@ -45,16 +48,40 @@ identity_option() {
   if [[ $1 == *%* ]]; then identity_option=(-o "IdentityFile=$(ssh_config_word "$1")"); else identity_option=(-i "$1"); fi
 }
 
+# begin_work: makes $work, with room for what each host may say, and removes those of runs that were killed.
 begin_work() {
-  work=$(mktemp -d "${TMPDIR:-/tmp}/hpcboot-ssh.XXXXXX")
+  local folder=${TMPDIR:-/tmp} left mark
+  if [ "${dry_run-false}" = false ]; then
+    for left in "$folder"/hpcboot-ssh.*; do
+      mark=${left##*/hpcboot-ssh.}
+      if [ -d "$left" ] && [ ! -L "$left" ] && [ -O "$left" ] && is_left "${mark%.*}"; then rm -rf -- "$left"; fi
+    done
+  fi
   trap end_work EXIT
   trap 'exit 130' INT TERM HUP
+  work=$(mktemp -d -- "$folder/hpcboot-ssh.$own_mark.XXXXXX" 2>/dev/null) || fail_work
+  printf "%$(work_room)s" '' 2>/dev/null >"$work/room" || fail_work
+  rm -f "$work/room"
+}
+
+# In bytes. Each host has some twenty files, most of them empty or of one block.
+work_room() {
+  local kib=$((256 + 64 * ${#hosts[@]}))
+  echo $((1024 * (kib < 16384 ? kib : 16384)))
+}
+
+fail_work() {
+  fail "no folder with room in ${TMPDIR:-/tmp} for what the hosts say" \
+    "a folder there that you may write to, and $(($(work_room) / 1024)) KiB free" \
+    "make room there (df -h $(shell_word "${TMPDIR:-/tmp}")), or set TMPDIR to a folder that has it"
 }
 
 end_work() {
-  local pid
+  local code=$? pid
   for pid in $(jobs -p); do kill "$pid" 2>/dev/null || true; done
-  rm -rf "$work" ${nonce_file:+"$nonce_file"}
+  rm -rf ${work:+"$work"} ${nonce_file:+"$nonce_file"} ${new_file:+"$new_file" "$new_file.pub"}
+  # One that we made for what could not be made is empty.
+  if [ "$code" -ne 0 ] && [ "${made_ssh_folder-false}" = true ]; then rmdir "$home/.ssh" 2>/dev/null || true; fi
 }
 
 # The home folder as ssh sees it: OpenSSH asks the user data base, not $HOME.
@@ -65,11 +92,17 @@ home_of_ssh() {
   echo "${line##*:}"
 }
 
-# put_nonce FOLDER: a file there with a name that nothing else has, which is also its content.
+# put_nonce FOLDER: a file there with a name that nothing else has, which is also its content. If it fails, $problem
+# says why.
 put_nonce() {
-  nonce=.hpcboot-nonce-$(hostname)-$$-$RANDOM
-  echo "$nonce" 2>/dev/null >"$1/$nonce" || return 1
+  nonce=.hpcboot-nonce.$own_mark
+  rm -f -- "$1/$nonce"
   nonce_file=$1/$nonce
+  # noclobber: in a folder of many users somebody could put a link there.
+  if problem=$( (set -o noclobber && : >"$nonce_file" && echo "$nonce" | cat >>"$nonce_file") 2>&1); then return; fi
+  rm -f -- "$nonce_file"
+  last_words
+  return 1
 }
 
 # Sets $home and $ssh_options.
@@ -80,6 +113,8 @@ prepare_ssh() {
       "--home DIR, or export HOME"
   fi
   home=$(CDPATH='' cd -- "$given" 2>/dev/null && pwd) || usage_error "there is no home folder '$given'"
+  # Lists of files have a line for each.
+  [[ $home != *$'\n'* ]] || fail "the home folder $home" "a path in one line" "--home with a link to it that has such a path"
   ssh_options=(-o BatchMode=yes -o "ConnectTimeout=$timeout" -o StrictHostKeyChecking=yes
     -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes)
   if [ "$home" != "$(home_of_ssh)" ]; then
@@ -114,6 +149,14 @@ seconds_now() { date +%s.%N; }
 # sees is two words that mean the same to sh and csh. What .cshrc and .bashrc print comes out too, so
 # a script marks its own lines with "hpcboot:" (see answers).
 on_host() {
+  start_on_host "$@"
+  need_answer "$1"
+}
+
+# need_answer NAME: the last thing that is written of a connection; a disk that is full by now has no room for it.
+need_answer() { [ -s "$work/$1.seconds" ] || fail_work; }
+
+start_on_host() {
   local name=$1 host=$2 script=$3 started code=0 options=("${ssh_options[@]}")
   local deadline=${host_deadline:-$((timeout + 1))} # ssh's own one leaves out what comes after connecting
   if [ "$host" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
@@ -124,9 +167,11 @@ on_host() {
     timeout -k 1 "$deadline" ssh -T "${options[@]}" -- "$host" 'exec sh -s' \
       <"$script" >"$work/$name.out" 2>"$work/$name.err" || code=$?
   fi
-  echo "$code" >"$work/$name.code"
-  seconds_now >"$work/$name.ended"
-  awk -v a="$started" '{ printf "%.2f\n", $1 - a }' "$work/$name.ended" >"$work/$name.seconds"
+  {
+    echo "$code" >"$work/$name.code"
+    seconds_now >"$work/$name.ended"
+    awk -v a="$started" '{ printf "%.2f\n", $1 - a }' "$work/$name.ended" >"$work/$name.seconds"
+  } 2>/dev/null || true
 }
 
 # on_all NAME SCRIPT-FILE HOST…: on_host for all of them at once, as NAME.HOST. Where there is a file
@@ -138,9 +183,10 @@ on_all() {
     own=$script
     if [ -e "$script.$host" ]; then own=$script.$host; fi
     if [ "$running" -ge "$at_once" ]; then wait -n || true; else running=$((running + 1)); fi
-    on_host "$name.$host" "$host" "$own" &
+    start_on_host "$name.$host" "$host" "$own" &
   done
   wait
+  for host in "$@"; do need_answer "$name.$host"; done
 }
 
 # answers NAME.HOST KEY: what the script printed as "hpcboot:KEY …", a line each. It is text from outside: to be

@@ -2,14 +2,28 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# append_script FILE-OF-KEYS FILE-OF-HOST-KEYS NONCE: for sh on a host. Says what it changed there.
-append_script() {
-  local keys=$1 known=$2
-  printf 'nonce=%s\n' "$(shell_word "$3")"
+# What the scripts for the hosts have in common.
+script_head() {
+  cat "${BASH_SOURCE[0]%/*}/safe_files.sh"
   cat <<'SH'
 umask 077
 cd || exit 1
-say() { echo "hpcboot:$*"; }
+say() { printf 'hpcboot:%s\n' "$*"; }
+give_up() {
+  say wrong "$1: $problem; do: make room there (df -h, quota -s) or correct the modes, then run this again"
+  exit 1
+}
+if [ ! -d .ssh ]; then problem=$(mkdir .ssh 2>&1) || { last_words; give_up "~/.ssh cannot be made"; }; fi
+each_left .ssh remove_left
+SH
+}
+
+# append_script FILE-OF-KEYS FILE-OF-HOST-KEYS NONCE: for sh on a host. Says what it changed there.
+append_script() {
+  local keys=$1 known=$2 line
+  script_head
+  printf 'nonce=%s\n' "$(shell_word "$3")"
+  cat <<'SH'
 if [ -e ".ssh/$nonce" ]; then say shared; fi
 mode() { stat -L -c %a "$1" 2>/dev/null; }
 right() {
@@ -17,40 +31,38 @@ right() {
   if [ "$was" = "$2" ]; then return; fi
   chmod "$2" "$1" && say did "set the mode of ~/$1 to $2 (it was $was)"
 }
-[ -d .ssh ] || mkdir .ssh || exit 1
 right .ssh 700
 case $(mode .) in *[2367]? | *[2367]) say wrong "the home folder has mode $(mode .), so sshd ignores its keys; do: chmod go-w ~" ;; esac
-add() { # add FILE LINE PATTERN
-  if grep -qF -e "$3" "$1" 2>/dev/null; then return; fi
-  if [ -s "$1" ] && [ -n "$(tail -c 1 "$1")" ]; then echo >>"$1"; fi
-  printf '%s\n' "$2" >>"$1" || exit 1
-  say did "added a line to ~/$1"
+has() { grep -qF -e "$2" "$1" 2>/dev/null; } # has FILE PATTERN
+add() { # add FILE LINE…: all of them in one step
+  if [ $# -eq 1 ]; then return; fi
+  add_lines "$@" || give_up "~/$1 cannot be written"
+  if [ $# -eq 2 ]; then say did "added a line to ~/$1"; else say did "added $(($# - 1)) lines to ~/$1"; fi
 }
 SH
-  local line
+  echo 'set --'
   while read -r line; do
-    printf 'add .ssh/authorized_keys %s %s\n' "$(shell_word "$line")" "$(shell_word "$(key_body "$line")")"
+    printf 'has .ssh/authorized_keys %s || set -- "$@" %s\n' "$(shell_word "$(key_body "$line")")" "$(shell_word "$line")"
   done <"$keys"
+  printf 'add .ssh/authorized_keys "$@"\nset --\n'
   while read -r line; do
-    printf 'add .ssh/known_hosts %s %s\n' "$(shell_word "$line")" "$(shell_word "$line")"
+    printf 'has .ssh/known_hosts %s || set -- "$@" %s\n' "$(shell_word "$line")" "$(shell_word "$line")"
   done <"$known"
-  printf 'right .ssh/authorized_keys 600\nsay done\n'
+  printf 'add .ssh/known_hosts "$@"\nright .ssh/authorized_keys 600\nsay done\n'
 }
 
 # For --mesh: a key of the host's own, if it has none, whose public half goes to all the others.
 mesh_script() {
+  script_head
   cat <<'SH'
-umask 077
-cd || exit 1
-[ -d .ssh ] || mkdir .ssh || exit 1
 for key in id_ed25519 id_ecdsa id_rsa; do
   if [ -f ".ssh/$key" ]; then break; fi
   key=
 done
 if [ -z "$key" ]; then
   key=id_ed25519
-  ssh-keygen -q -t ed25519 -N '' -f .ssh/$key </dev/null || exit 1
-  echo "hpcboot:did made the key ~/.ssh/$key"
+  make_key .ssh/$key -N '' </dev/null || give_up "~/.ssh/$key cannot be made"
+  say did "made the key ~/.ssh/$key"
 fi
 if [ -f ".ssh/$key.pub" ]; then sed 1q ".ssh/$key.pub"; else ssh-keygen -y -P '' -f ".ssh/$key"; fi | sed 's/^/hpcboot:key /'
 SH
@@ -69,7 +81,10 @@ ask_password() {
   say "$1 does not take the key yet; ssh asks for your password there (it is not kept)"
   ssh -T "${options[@]}" -- "$1" 'exec sh -s' <"$work/append.sh" >"$work/append.$1.out" 2>"$work/append.$1.err" ||
     say "$1: $(words_of "append.$1")"
+  grep -q '^hpcboot:done' "$work/append.$1.out" || not_authorized=true
 }
+
+not_authorized=false # a host that let us in, and did not take the key
 
 authorize_hosts() {
   local host shared=()
@@ -84,7 +99,7 @@ authorize_hosts() {
     foretell_authorize
     return
   fi
-  put_nonce "$home/.ssh"
+  put_nonce "$home/.ssh" || fail_write "$nonce_file"
   printf '%s\n' "$public_key" >"$work/keys"
   : >"$work/known"
   if [ -n "${jump-}" ]; then
@@ -140,7 +155,10 @@ authorize_each() {
     on_host "append.$host" "$host" "$work/append.sh"
     report_changes "append.$host" "$host"
     if grep -q '^hpcboot:shared' "$work/append.$host.out"; then shared+=("$host"); fi
-    if ! grep -q '^hpcboot:done' "$work/append.$host.out"; then say "$host: not authorized: $(words_of "append.$host")"; fi
+    if ! grep -q '^hpcboot:done' "$work/append.$host.out"; then
+      say "$host: not authorized: $(words_of "append.$host")"
+      not_authorized=true
+    fi
   done
 }
 

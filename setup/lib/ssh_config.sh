@@ -3,9 +3,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
+config_head="# Written by ssh-setup authorize --config, which writes it anew each time."
+
 config_text() {
   local host user
-  echo "# Written by ssh-setup authorize --config, which writes it anew each time."
+  echo "$config_head"
   for host in "${hosts[@]}"; do
     if is_here "$host"; then continue; fi
     user=
@@ -20,18 +22,21 @@ config_text() {
 }
 
 write_config() {
-  local own=$home/.ssh/config.hpcboot target=$home/.ssh/config include
-  include="Include \"$own\""
-  config_text >"$work/config"
-  if ! cmp -s "$work/config" "$own" && will "write $own"; then
-    install -m 600 "$work/config" "$own"
+  local own=$home/.ssh/config.hpcboot target=$home/.ssh/config include text first=
+  include=$(ssh_config_path "$own") ||
+    fail "the home folder $home" "one whose path ssh can include: without quotation marks, backslashes, * ? [ % and control characters" \
+      "--home with a link to it that has such a path, or write the lines into ~/.ssh/config yourself"
+  include="Include $include"
+  text=$(config_text)
+  if [ -e "$own" ]; then read -r first 2>/dev/null <"$own" || true; fi
+  if [ -s "$own" ] && [ "$first" != "$config_head" ]; then
+    fail "$own is there and is not from ssh-setup" "no such file, or one that ssh-setup wrote" \
+      "move it away: mv $(shell_word "$own") $(shell_word "$own.mine")"
   fi
-  if [ -f "$target" ] && grep -qxF -- "$include" "$target"; then return; fi
+  if [ "$(cat "$own" 2>/dev/null)" != "$text" ] && will "write $own"; then
+    write_file "$own" "$text" || fail_write "$own"
+  fi
+  if [ -f "$target" ] && grep -sqxF -- "$include" "$target"; then return; fi
   if ! will "put the line '$include' at the top of $target"; then return; fi
-  if [ ! -e "$target" ]; then install -m 600 /dev/null "$target"; fi
-  target=$(readlink -f "$target")
-  # Beside the target, so that the last step is a rename and nobody sees half a file.
-  { echo "$include"; cat "$target"; } >"$target.hpcboot-new"
-  chmod --reference="$target" "$target.hpcboot-new"
-  mv "$target.hpcboot-new" "$target"
+  begin_with "$target" "$include" || fail_write "$target"
 }

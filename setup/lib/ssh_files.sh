@@ -11,6 +11,26 @@ will() {
   say "$1"
 }
 
+# fail_write FILE: after one of safe_files.sh has failed.
+fail_write() {
+  fail "$1 cannot be written: $problem" "room there, and a folder that you may write to; what was there is unchanged" \
+    "make room (df -h $(shell_word "${1%/*}"), quota -s), or correct the modes, then run this again"
+}
+
+# tidy_up: what a run that was killed left in ~/.ssh, and beside files that are links.
+tidy_up() {
+  local file folder folders
+  folders=("$home/.ssh")
+  for file in "$home"/.ssh/{authorized_keys,known_hosts,config,config.hpcboot}; do
+    if [ -L "$file" ] && folder=$(readlink -f -- "$file"); then folders+=("${folder%/*}"); fi
+  done
+  for folder in "${folders[@]}"; do each_left "$folder" tidy_away; done
+}
+
+tidy_away() {
+  if will "remove $1, which a run that was killed left"; then remove_left "$1"; fi
+}
+
 # right_mode PATH MODE: says so where it was another, and sets it.
 right_mode() {
   local found
@@ -32,7 +52,11 @@ make_ssh_folder() {
     fail "$home/.ssh is there and is no folder" "a folder, or nothing" \
       "move it away: mv $(shell_word "$home/.ssh") $(shell_word "$home/ssh.old")"
   elif will "make $home/.ssh"; then
-    mkdir -m 700 "$home/.ssh"
+    problem=$(mkdir -m 700 -- "$home/.ssh" 2>&1) || {
+      last_words
+      fail_write "$home/.ssh"
+    }
+    made_ssh_folder=true
   fi
 }
 
@@ -120,19 +144,9 @@ add_authorized() {
   shift
   if [ -e "$file" ]; then right_mode "$file" 600; fi
   for line in "$@"; do
-    if [ -f "$file" ] && grep -qF -- "$(key_body "$line")" "$file"; then continue; fi
-    if will "add the key '${line##* }' to $file"; then append_line "$file" "$line"; fi
+    if [ -f "$file" ] && grep -sqF -- "$(key_body "$line")" "$file"; then continue; fi
+    if will "add the key '${line##* }' to $file"; then add_lines "$file" "$line" || fail_write "$file"; fi
   done
-}
-
-# append_line FILE LINE: also where the last line of FILE has no end.
-append_line() {
-  local file=$1
-  (
-    umask 077
-    if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then echo >>"$file"; fi
-    printf '%s\n' "$2" >>"$file"
-  )
 }
 
 # What stands there, for `check`: true if all is right.
@@ -222,8 +236,8 @@ generate_key() {
   fi
   if ! will "make the key $key"; then return; fi
   if [ "$passphrase" = true ]; then arguments=(); fi
-  ssh-keygen -q -t ed25519 -C "$(id -un)@$(hostname)" "${arguments[@]}" -f "$key" ||
-    fail "ssh-keygen could not make $key" "a new key" "read the line above; is there room and may you write there?"
-  chmod 600 "$key"
+  make_key "$key" -C "$(id -un)@$(hostname)" "${arguments[@]}" ||
+    fail "$key cannot be made: $problem" "room for a new key, and a folder that you may write to" \
+      "make room (df -h $(shell_word "$home"), quota -s), or correct the modes, then run this again"
   fingerprint "$(public_line "$key")"
 }

@@ -41,7 +41,7 @@ scanned_keys() {
 # learn_hosts HOST…: asks those that are not known for their keys (by way of the jump host, which can
 # see them), shows the fingerprints, and adds them if that is wanted.
 learn_hosts() {
-  local host name port unknown=() line from=localhost file=$home/.ssh/known_hosts
+  local host name port unknown=() line lines from=localhost file=$home/.ssh/known_hosts
   local -A name_of=()
   for host in "$@"; do
     if is_here "$host"; then continue; fi
@@ -54,9 +54,10 @@ learn_hosts() {
   if [ ${#unknown[@]} -eq 0 ]; then return; fi
   if [ -n "${jump-}" ] && [ "${unknown[0]}" != "$jump" ]; then from=$jump; fi
   for host in "${unknown[@]}"; do
-    on_host "scan.$host" "$from" "$work/scan.$host.sh" &
+    start_on_host "scan.$host" "$from" "$work/scan.$host.sh" &
   done
   wait
+  for host in "${unknown[@]}"; do need_answer "scan.$host"; done
   for host in "${unknown[@]}"; do
     while read -r line; do
       printf '%s  %s\n' "$host" "$(fingerprint "$line")"
@@ -76,8 +77,7 @@ learn_hosts() {
     say "not added; compare the fingerprints and answer y in a terminal, or give --yes"
     return
   fi
-  for host in "${unknown[@]}"; do
-    while read -r line; do append_line "$file" "$line"; done < <(scanned_keys "$host" "${name_of[$host]}")
-  done
+  mapfile -t lines < <(for host in "${unknown[@]}"; do scanned_keys "$host" "${name_of[$host]}"; done)
+  add_lines "$file" "${lines[@]}" || fail_write "$file"
   chmod 600 "$file"
 }

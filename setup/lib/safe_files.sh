@@ -1,0 +1,176 @@
+# Files of ~/.ssh are changed in one step, by the rename of a complete new one beside them: a full disk or kill -9
+# leaves the old file or the new one, never a part. For any POSIX shell: it is sourced here, and also goes to other
+# hosts at the head of the scripts that write there. That has no local variables, so names here are not used elsewhere.
+# shellcheck shell=sh
+# shellcheck disable=SC3067 # -O is known to dash, busybox, bash and ksh
+
+# What a run has only until its end is called KIND.HOST.NAMESPACE.PID, so that a later run can tell whether it is in
+# use: .hpcboot-new, a new file, and .hpcboot-nonce, which other hosts look for.
+own_host=$(hostname 2>/dev/null || uname -n 2>/dev/null || true)
+own_namespace=$(stat -L -c %i /proc/self/ns/pid 2>/dev/null || echo 0) # containers may share a home and a name
+own_mark=$own_host.$own_namespace.$$
+problem=  # why one of these failed, in the system's words
+new_file= # the file that is being written
+
+# place_of FILE: sets $dest_file, where FILE's links lead, and $new_file beside it.
+place_of() {
+  dest_file=$1
+  if [ -L "$1" ]; then dest_file=$(readlink -f -- "$1") || dest_file=; fi
+  if [ -z "$dest_file" ]; then
+    problem="it is a link that leads nowhere"
+    return 1
+  fi
+  new_file=$(dirname -- "$dest_file")/.hpcboot-new.$own_mark
+}
+
+# state_of_dest: another one if somebody else has written to it.
+state_of_dest() { stat -L -c '%i %s %y' -- "$dest_file" 2>/dev/null; }
+
+# in_one_step COMMAND…, which writes $new_file; then that becomes $dest_file. If it fails, $problem says why,
+# $dest_file is as it was, and there is no $new_file.
+in_one_step() {
+  dest_was=$(state_of_dest) || dest_was=
+  rm -f -- "$new_file"
+  if problem=$( (umask 077 && "$@" && put_in_place) 2>&1); then
+    problem=
+    return 0
+  fi
+  rm -f -- "$new_file"
+  last_words
+  return 1
+}
+
+# "cat: write error: No space left on device" without the name of the program.
+last_words() {
+  problem=$(printf '%s\n' "$problem" | sed -n '${s/^.*: //;p;}')
+  problem=${problem:-it did not work}
+}
+
+put_in_place() {
+  if [ -e "$dest_file" ]; then
+    chmod "$(stat -L -c %a -- "$dest_file")" "$new_file" || return 1
+    if [ ! -O "$dest_file" ]; then chown "$(stat -L -c %u:%g -- "$dest_file")" "$new_file" || return 1; fi
+  fi
+  flush "$new_file" || return 1
+  if [ "$(state_of_dest)" != "$dest_was" ]; then
+    echo "put_in_place: somebody else changes it at this moment" >&2
+    return 1
+  fi
+  mv -f -- "$new_file" "$dest_file"
+}
+
+# flush FILE: to the disk, which NFS may find full only now. An old sync that takes no file is no failure.
+flush() {
+  flush_words=$(sync "$1" 2>&1) && return 0
+  case $flush_words in
+    *"No space"* | *[Qq]uota* | *"rror"*) printf '%s\n' "$flush_words" >&2 && return 1 ;;
+  esac
+}
+
+copy_dest() {
+  if [ -e "$dest_file" ]; then cat -- "$dest_file" >"$new_file"; else : >"$new_file"; fi
+}
+
+# add_lines FILE LINE…: at its end, also if its last line has no end.
+add_lines() {
+  place_of "$1" || return 1
+  shift
+  in_one_step append_to_copy "$@"
+}
+
+append_to_copy() {
+  copy_dest || return 1
+  if [ -s "$new_file" ] && [ -n "$(tail -c 1 -- "$new_file")" ]; then echo | cat >>"$new_file" || return 1; fi
+  printf '%s\n' "$@" | cat >>"$new_file" # cat: not every shell's printf tells of a full disk
+}
+
+# begin_with FILE LINE: LINE becomes its first one.
+begin_with() { place_of "$1" && in_one_step copy_after "$2"; }
+
+copy_after() {
+  printf '%s\n' "$1" | cat >"$new_file" || return 1
+  if [ -e "$dest_file" ]; then cat -- "$dest_file" >>"$new_file"; fi
+}
+
+# write_file FILE TEXT
+write_file() { place_of "$1" && in_one_step write_new "$2"; }
+
+write_new() { printf '%s\n' "$1" | cat >"$new_file"; }
+
+# make_key KEY OPTION…: by ssh-keygen with these options, under a name that nothing has yet.
+make_key() {
+  dest_file=$1
+  shift
+  new_file=$(dirname -- "$dest_file")/.hpcboot-new.$own_mark
+  rm -f -- "$new_file" "$new_file.pub"
+  key_made=true
+  # Only its errors are caught: it may ask for a passphrase.
+  { problem=$(make_pair "$@" 2>&1 >&3 3>&-) || key_made=false; } 3>&1
+  if [ "$key_made" = true ]; then return 0; fi
+  rm -f -- "$new_file" "$new_file.pub"
+  last_words
+  return 1
+}
+
+# The private half goes first: a key without its public file is of use, the reverse is not.
+make_pair() {
+  ssh-keygen -q -t ed25519 "$@" -f "$new_file" && chmod 600 "$new_file" && flush "$new_file" && flush "$new_file.pub" &&
+    move_new "$new_file" "$dest_file" || return 1
+  if ! move_new "$new_file.pub" "$dest_file.pub"; then
+    rm -f -- "$dest_file"
+    return 1
+  fi
+}
+
+# move_new FROM TO: TO is never replaced.
+move_new() {
+  mv -n -- "$1" "$2" || return 1
+  if [ -e "$1" ]; then
+    echo "mv: $2 is there" >&2
+    return 1
+  fi
+}
+
+# is_left HOST.NAMESPACE.PID: is it the mark of a run on this machine that has ended?
+is_left() {
+  left_pid=${1##*.}
+  if [ -z "$own_host" ] || [ "${1%.*}" != "$own_host.$own_namespace" ]; then return 1; fi
+  case $left_pid in '' | *[!0-9]*) return 1 ;; esac
+  ! kill -0 "$left_pid" 2>/dev/null && [ ! -e "/proc/$left_pid" ]
+}
+
+# is_left_elsewhere HOST.NAMESPACE.PID FILE: of another machine's runs only the age is seen. The file that a run
+# writes is there for less than a second, so a day is enough.
+is_left_elsewhere() {
+  left_rest=${1%.*}
+  case ${1##*.}:${left_rest##*.} in :* | *: | *[!0-9:]*) return 1 ;; esac
+  if [ "${left_rest%.*}" = "$left_rest" ] || [ "$left_rest" = "$own_host.$own_namespace" ]; then return 1; fi
+  [ -n "$(find "$2" -prune -mtime +0)" ]
+}
+
+# each_left FOLDER COMMAND…: COMMAND… FILE for each file that a run which was killed left in FOLDER.
+each_left() {
+  left_folder=$1
+  shift
+  for left in "$left_folder"/.hpcboot-new.* "$left_folder"/.hpcboot-nonce.*; do
+    if [ ! -f "$left" ] || [ -L "$left" ] || [ ! -O "$left" ]; then continue; fi
+    left_mark=${left##*/.hpcboot-}
+    left_mark=${left_mark#*.}
+    left_mark=${left_mark%.pub}
+    if is_left "$left_mark" || is_left_elsewhere "$left_mark" "$left"; then "$@" "$left"; fi
+  done
+}
+
+# remove_left FILE: the public half of a key that is in its place already goes there, too.
+remove_left() {
+  left_key=$(dirname -- "$1")/id_ed25519
+  case $1 in
+    *.pub)
+      if [ -f "$left_key" ] && [ ! -e "$left_key.pub" ] && [ -n "$(print_of "$1")" ] &&
+        [ "$(print_of "$1")" = "$(print_of "$left_key")" ]; then mv -n -- "$1" "$left_key.pub"; fi
+      ;;
+  esac
+  rm -f -- "$1"
+}
+
+print_of() { ssh-keygen -l -f "$1" 2>/dev/null </dev/null | awk '{ print $2 }'; }
