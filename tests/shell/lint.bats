@@ -26,16 +26,51 @@ setup() {
   done
 }
 
-@test "printing: programs may, libraries may not, save in comments" {
-  echo '/// std::printf("an example");' >"$tree/bootstrap/src/b.cpp"
-  echo 'void f() { std::cout << std::snprintf(nullptr, 0, ""); }' >"$tree/bootstrap/tool/show.cpp"
-  bash "$lint/house-rules.sh" "$tree"
-  for call in 'std::cout << 1' 'std::fprintf(stderr, "")' 'printf("")' 'fmt::print("")'; do
-    echo "void f() { $call; }" >"$tree/bootstrap/src/a.cpp"
+# breach FILE LINE…: the rules refuse each of these lines in that file, and pass without it.
+breach() {
+  local file=$1 line
+  shift
+  for line in "$@"; do
+    mkdir -p "$tree/$(dirname "$file")"
+    printf '%s\n' "$line" >"$tree/$file"
     run bash "$lint/house-rules.sh" "$tree"
+    echo "$line: $output"
     [ "$status" -eq 1 ]
-    [[ $output == *"./bootstrap/src/a.cpp:1:"* ]]
+    [[ $output == *"./$file:1:"* ]]
   done
+  rm "$tree/$file"
+  bash "$lint/house-rules.sh" "$tree"
+}
+
+@test "printing: programs through out() and err() alone, libraries not at all, save in comments" {
+  mkdir -p "$tree"/bootstrap/{text,json}
+  echo '/// std::printf("an example");' >"$tree/bootstrap/src/b.cpp"
+  echo 'void f() { out() << "a" << std::snprintf(nullptr, 0, ""); }' >"$tree/bootstrap/tool/show.cpp"
+  echo 'void f() { std::cout << 1; }' >"$tree/bootstrap/text/terminal.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+  for file in bootstrap/src/a.cpp bootstrap/tool/a.cpp trainer/app/a.cpp trainer/loop/a.cpp setup/hello_mpi/a.cpp; do
+    breach $file 'void f() { std::cout << 1; }' 'void f() { std::fprintf(stderr, ""); }' 'void f() { printf(""); }' \
+      'void f() { fmt::print(""); }' 'void f() { perror("x"); }' 'void f() { write(STDERR_FILENO, text, 1); }'
+  done
+  breach trainer/record/a.cpp 'void f() { out() << 1; }' 'void f() { hpcboot::err().flush(); }'
+}
+
+@test "text from outside: as_is() is for a few, JSON and TOML are read in one place" {
+  mkdir -p "$tree"/bootstrap/{json,jobscripts}
+  echo 'auto a = Json::parse(text); auto b = a.dump(2);' >"$tree/bootstrap/json/bounded_json.cpp"
+  echo 'auto a = toml::parse(text);' >"$tree/bootstrap/jobscripts/bounded_toml.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+  breach bootstrap/tool/show.cpp 'out() << Encoded::as_is(name);'
+  breach trainer/loop/a.cpp 'const Json a = Json::parse(text);' 'auto b = nlohmann::json(1);' 'file << a.dump(2) << 1;' \
+    '#include <nlohmann/json.hpp>'
+  breach bootstrap/jobscripts/a.cpp 'auto a = toml::parse_file(name);' '#include <toml++/toml.h>'
+}
+
+@test "templates: free text of a profile stands in comments" {
+  mkdir -p "$tree/jobscripts/templates"
+  printf '# {{{description}}}\necho {{description}} {{{time}}}\n' >"$tree/jobscripts/templates/a.mustache"
+  bash "$lint/house-rules.sh" "$tree"
+  breach jobscripts/templates/b.mustache 'echo "{{{description}}}"' '  {{{ storage_note }}}'
 }
 
 @test "pmix.h stays behind the exchange" {

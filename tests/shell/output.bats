@@ -22,11 +22,13 @@ setup() {
 # fails COMMAND…: it ends with code 1, and says on standard error what it cannot write to.
 fails() {
   local code=0
+  rm -rf other out.safetensors
   timeout 60 "$@" >/dev/full 2>err </dev/null || code=$?
   printf '%q ' "$@" && echo ">/dev/full gave $code" && cat err
   [ "$code" -eq 1 ]
   grep -q 'standard output cannot be written\|could not be written to stdout' err
   code=0
+  rm -rf other out.safetensors
   timeout 60 "$@" >&- 2>err </dev/null || code=$?
   printf '%q ' "$@" && echo ">&- gave $code" && cat err
   [ "$code" -le 1 ] # a program that has no standard output may take it as one that nobody reads
@@ -73,7 +75,6 @@ fails() {
   "$BIN/trainer" digits data --train 64 --test 10 >/dev/null
   for words in --help --version "digits --help" "convert --help" "inspect --help" "inspect data" "inspect --json data" \
     "digits other --train 10 --test 10" "convert data out.safetensors"; do
-    rm -rf other out.safetensors
     # shellcheck disable=SC2086
     fails "$BIN/trainer" $words
   done
