@@ -3,6 +3,7 @@
 # shellcheck disable=SC2154 # run sets stderr
 
 bats_require_minimum_version 1.5.0
+load ../support/background
 
 setup_file() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
@@ -12,6 +13,8 @@ setup_file() {
 setup() {
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
 }
+
+teardown() { end_jobs; }
 
 open_mpi() {
   mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
@@ -30,8 +33,6 @@ at_port() {
   timeout 60 env -i PATH="$PATH" HPCBOOT_RANK="$rank" HPCBOOT_WORLD_SIZE="$size" HPCBOOT_LOCAL_RANK="$rank" \
     HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$@"
 }
-
-free_port() { "$BATS_TEST_DIRNAME/../support/free_port.py"; }
 
 # Each passes on the variables of the one around it.
 @test "Hydra inside a rank of mpirun, and mpirun inside one of Hydra: the inner one's two ranks" {
@@ -126,9 +127,9 @@ devices() {
   port=$(free_port)
   at_port 0 2 "$HPCBOOT" check --timeout 20 > "$BATS_TEST_TMPDIR/out" &
   rank0=$!
-  python3 - "$port" <<'PY'
+  timeout 60 python3 - "$port" <<'PY'
 import socket, sys, time
-for _ in range(200):
+while True:  # until rank 0 listens, which has a deadline of its own
     try:
         sockets = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(3)]
         break
@@ -144,11 +145,8 @@ PY
 
 @test "a port that is taken is said" {
   port=$(free_port)
-  python3 -c 'import socket, sys, time; s = socket.socket(socket.AF_INET6); s.bind(("", int(sys.argv[1]))); s.listen(); time.sleep(20)' "$port" &
-  taker=$!
-  for _ in $(seq 50); do (exec 3<> "/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
+  hold_port "$port"
   run --separate-stderr at_port 0 2 "$HPCBOOT" check --timeout 5
-  kill "$taker"
   [ "$status" -eq 31 ]
   [[ $stderr == *"port $port"*"already in use"* ]]
 }

@@ -1,6 +1,7 @@
 # What the tests of whole runs share: programs, options, data, and how a run is watched.
 # shellcheck shell=bash
 bats_require_minimum_version 1.5.0
+load ../support/background
 
 # For setup_file: `trainer` and `runtable`, and `model`, the options of a small model.
 use_programs() {
@@ -20,26 +21,9 @@ draw_digits() {
 # Each test has a folder of its own, in which `runs` is where its runs go.
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
-# Runs in the background end with their test, however it ends; mpirun ends its ranks when it is told in order.
-teardown() {
-  local job
-  for job in $(jobs -p); do
-    kill -TERM "$job" 2>/dev/null || continue
-    for ((i = 0; i < 100; ++i)); do
-      kill -0 "$job" 2>/dev/null || break
-      sleep 0.1
-    done
-    kill -KILL "$job" 2>/dev/null || true
-  done
-  wait || true
-}
+teardown() { end_jobs; }
 
 need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"; }
-
-fail() {
-  printf '%s\n' "$@" >&2
-  return 1
-}
 
 # ranks N OPTION…: a small run of so many ranks.
 ranks() {
@@ -74,15 +58,6 @@ none_left() {
 # has_line FILE PATTERN, where FILE may be a pattern, too.
 # shellcheck disable=SC2086
 has_line() { grep -qs -- "$2" $1; }
-
-# await COMMAND…: until it succeeds, at most 60 s.
-await() {
-  local end=$((SECONDS + 60))
-  until "$@" 2>/dev/null; do
-    ((SECONDS < end)) || fail "not so within 60 s: $*" "$(cat out 2>/dev/null)" || return
-    sleep 0.05
-  done
-}
 
 # await_first_steps [RUNS_DIR]: until a run in the background has recorded steps.
 await_first_steps() { await has_line "${1:-runs}/*/metrics.csv" '^1,'; }

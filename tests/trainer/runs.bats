@@ -318,22 +318,14 @@ EOF
 }
 
 @test "an address or a port that the user chose holds, and a taken port is named" {
-  port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
+  port=$(free_port)
   HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT=$port ranks 2 --limit-samples 32
   grep -q "tcp store at 127.0.0.1:$port" runs/*/rank_01.log
   rm -r runs
   HPCBOOT_MASTER_PORT=$port ranks 2 --limit-samples 32
   grep -q ":$port, published by pmix" runs/*/rank_01.log
-  python3 -c 'import socket, sys, time
-s = socket.socket(socket.AF_INET6)
-s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-s.bind(("::", int(sys.argv[1])))
-s.listen()
-time.sleep(60)' "$port" &
-  holder=$!
-  sleep 0.5
+  hold_port "$port"
   HPCBOOT_MASTER_PORT=$port run ranks 2 --limit-samples 32 --start-up-timeout 10
-  kill "$holder"
   [ "$status" -ne 0 ]
   [[ $output == *"port $port of this host is taken"* ]]
   [[ $output == *HPCBOOT_MASTER_PORT* ]]
