@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <random>
 #include <stdexcept>
 
 namespace hpcboot::testing_support {
@@ -12,14 +14,18 @@ namespace hpcboot::testing_support {
 /// A TCP port of this host, held by listening on it as long as this lives.
 class ListeningPort {
  public:
-  ListeningPort() : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
+  /// @param port 0 for one that the kernel chooses
+  /// @throws std::runtime_error where it cannot be had
+  explicit ListeningPort(int port = 0) : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
     address.sin6_addr = in6addr_any;
+    address.sin6_port = htons(static_cast<std::uint16_t>(port));
     socklen_t size = sizeof(address);
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
     if (::bind(socket_, generic, size) != 0 || ::listen(socket_, 1) != 0 ||
         ::getsockname(socket_, generic, &size) != 0) {
+      ::close(socket_);
       throw std::runtime_error("no port to listen on");
     }
     port_ = ntohs(address.sin6_port);
@@ -35,9 +41,22 @@ class ListeningPort {
   int port_ = 0;
 };
 
-/// A port that was free a moment ago.
+/// A port that nobody listened on a moment ago, and that nobody is given by chance: it lies below
+/// those that the kernel gives to connections and those that hpcboot derives from a job's id. (Who
+/// tries long enough to reach a port of the kernel's on its own host is given it once, and reaches
+/// itself.)
 inline int free_port() {
-  return ListeningPort().port();
+  constexpr int kFirst = 10000;
+  constexpr int kLast = 19999;
+  std::random_device random;
+  std::uniform_int_distribution<int> ports(kFirst, kLast);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    try {
+      return ListeningPort(ports(random)).port();
+    } catch (const std::runtime_error&) {
+    }
+  }
+  throw std::runtime_error("no free port");
 }
 
 }  // namespace hpcboot::testing_support

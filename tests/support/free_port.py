@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints a port that nobody listens on, below those that the kernel gives to connections: a launcher's own may
-get one of these between this and its use."""
+"""Prints a port that nobody listens on, and that nobody is given by chance: it lies below those that the kernel gives
+to connections, a launcher's own among them, and those that hpcboot derives from a job's id."""
 import random
 import socket
 
 while True:
-    port = random.randrange(15000, 32000)
+    port = random.randrange(10000, 20000)
     with socket.socket() as listener:
         try:
             listener.bind(("", port))

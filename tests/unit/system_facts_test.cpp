@@ -1,9 +1,9 @@
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include <optional>
 
 #include "hpcboot/doctor.hpp"
+#include "support/free_port.hpp"
 #include "support/temporary_folder.hpp"
 
 // What doctor looks up, on this very machine.
@@ -62,18 +62,13 @@ TEST(SystemFacts, LinksOfMpirunAreFollowed) {
 }
 
 TEST(SystemFacts, APortThatSomebodyListensOnIsTaken) {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(listen(fd, 1), 0);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string dump = "HPCBOOT_MASTER_ADDR=127.0.0.1\nHPCBOOT_MASTER_PORT=" +
-                           std::to_string(ntohs(address.sin_port)) + "\n";
+  std::optional<testing_support::ListeningPort> somebody(testing_support::free_port());
+  const std::string dump =
+      "HPCBOOT_MASTER_ADDR=127.0.0.1\nHPCBOOT_MASTER_PORT=" + std::to_string(somebody->port()) +
+      "\n";
   const test::TemporaryFolder folder;
   EXPECT_EQ(look_up(dump, folder.path()).master_port_taken, true);
-  close(fd);
+  somebody.reset();
   EXPECT_EQ(look_up(dump, folder.path()).master_port_taken, false);
 }
 
