@@ -9,21 +9,14 @@
 #include <csignal>
 #include <utility>
 
+#include "support/waiting_process.hpp"
+
 namespace hpcboot::train {
 namespace {
 
 using namespace std::string_literals;
 using ::testing::HasSubstr;
-
-// A process that waits for the end, as a rank does for its peers.
-pid_t start_neighbour() {
-  const pid_t child = fork();
-  if (child == 0) {
-    pause();
-    _exit(0);
-  }
-  return child;
-}
+using Neighbour = test::WaitingProcess;
 
 record::RankRecord rank_of(int rank, const std::string& host, pid_t pid) {
   record::RankRecord record;
@@ -34,25 +27,22 @@ record::RankRecord rank_of(int rank, const std::string& host, pid_t pid) {
 }
 
 TEST(LostNeighbours, TellsWhichRankLeftAndBySignalWhileThatIsSeen) {
-  const pid_t killed = start_neighbour();
-  const pid_t alive = start_neighbour();
-  const auto seen = neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", killed),
-                                     rank_of(2, "n1", alive), rank_of(3, "n2", alive)},
+  Neighbour killed;
+  const Neighbour alive;
+  const auto seen = neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", killed.pid()),
+                                     rank_of(2, "n1", alive.pid()), rank_of(3, "n2", alive.pid())},
                                     0);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(lost_neighbours(seen, 4), "");
 
-  ASSERT_EQ(kill(killed, SIGKILL), 0);
+  ASSERT_EQ(kill(killed.pid(), SIGKILL), 0);
   siginfo_t ended;
-  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(killed), &ended, WEXITED | WNOWAIT), 0);
-  EXPECT_THAT(lost_neighbours(seen, 4), "  rank 1 of 4 on n1 (pid " + std::to_string(killed) +
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(killed.pid()), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_THAT(lost_neighbours(seen, 4), "  rank 1 of 4 on n1 (pid " + std::to_string(killed.pid()) +
                                             ") has left, ended by signal 9\n");
-  ASSERT_EQ(waitpid(killed, nullptr, 0), killed);
+  killed.end();
   EXPECT_THAT(lost_neighbours(seen, 4), HasSubstr("rank 1 of 4 on n1"));
   EXPECT_THAT(lost_neighbours(seen, 4), ::testing::Not(HasSubstr("rank 2")));
-
-  kill(alive, SIGKILL);
-  waitpid(alive, nullptr, 0);
 }
 
 TEST(LostNeighbours, TellsWhoLeftWithWhichCodeAndWhoLeftBecauseOfOthers) {
@@ -64,6 +54,7 @@ TEST(LostNeighbours, TellsWhoLeftWithWhichCodeAndWhoLeftBecauseOfOthers) {
     ASSERT_EQ(pipe(end.data()), 0);
     const pid_t child = fork();
     if (child == 0) {
+      close(end[1]);  // so that the test's end is one of this, too
       char until_told = 0;
       _exit(read(end[0], &until_told, 1) == 1 ? code : 99);
     }
@@ -79,22 +70,22 @@ TEST(LostNeighbours, TellsWhoLeftWithWhichCodeAndWhoLeftBecauseOfOthers) {
 }
 
 TEST(LostNeighbours, TellsWhichRankIsStopped) {
-  const pid_t stopped = start_neighbour();
-  const auto seen = neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", stopped)}, 0);
-  ASSERT_EQ(kill(stopped, SIGSTOP), 0);
+  const Neighbour stopped;
+  const auto seen =
+      neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", stopped.pid())}, 0);
+  ASSERT_EQ(kill(stopped.pid(), SIGSTOP), 0);
   siginfo_t state;
-  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(stopped), &state, WSTOPPED | WNOWAIT), 0);
-  EXPECT_THAT(lost_neighbours(seen, 2), "  rank 1 of 2 on n1 (pid " + std::to_string(stopped) +
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(stopped.pid()), &state, WSTOPPED | WNOWAIT), 0);
+  EXPECT_THAT(lost_neighbours(seen, 2), "  rank 1 of 2 on n1 (pid " +
+                                            std::to_string(stopped.pid()) +
                                             ") is stopped, by a signal or a debugger\n");
-  kill(stopped, SIGKILL);
-  waitpid(stopped, nullptr, 0);
 }
 
 TEST(LostNeighbours, ProcessesThatWereNeverSeenHaveNotLeft) {
-  const pid_t gone = start_neighbour();
-  kill(gone, SIGKILL);
-  waitpid(gone, nullptr, 0);
-  EXPECT_TRUE(neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", gone)}, 0).empty());
+  Neighbour gone;
+  gone.end();
+  EXPECT_TRUE(
+      neighbours_seen({rank_of(0, "n1", getpid()), rank_of(1, "n1", gone.pid())}, 0).empty());
   EXPECT_TRUE(neighbours_seen({}, 0).empty());
 }
 

@@ -13,6 +13,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/waiting_process.hpp"
 
 namespace {
 int flock_error = 0;  // what flock() fails with; 0: it works
@@ -93,19 +94,15 @@ TEST_P(WithoutLocks, AFolderIsTakenAndGivenBackInOrder) {
 }
 
 TEST_P(WithoutLocks, AProcessOfThisHostHoldsItWhileItLives) {
-  const pid_t child = fork();
-  if (child == 0) {
-    pause();
-    _exit(0);
-  }
-  take_and_crash({"n1", child, "4711"});
+  test::WaitingProcess holder;
+  take_and_crash({"n1", holder.pid(), "4711"});
   const auto refused = take({"n1", getpid(), ""});
   EXPECT_FALSE(refused.lock);
   EXPECT_FALSE(refused.has_locks);
   EXPECT_FALSE(take({"n1", getpid(), "4711"}).lock) << "two programs of one job";
-  EXPECT_EQ(RunLock::last_holder(folder_.path())->pid, child) << "the file is left as it was";
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  EXPECT_EQ(RunLock::last_holder(folder_.path())->pid, holder.pid())
+      << "the file is left as it was";
+  holder.end();
   EXPECT_TRUE(take({"n1", getpid(), ""}).lock);
 }
 
