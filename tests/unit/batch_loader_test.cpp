@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace hpcboot::data {
@@ -24,6 +28,39 @@ MemoryDataset numbered_set(std::int64_t count) {
   }
   return MemoryDataset(std::move(set));
 }
+
+/// Black images that are read when the test lets them be.
+class HeldSet : public Dataset {
+ public:
+  explicit HeldSet(std::int64_t count) : Dataset(count, {1, 1, 1}, PixelType::u8) {}
+
+  void let_go() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    held_ = false;
+    changed_.notify_all();
+  }
+  /// Until so many images have been asked for. @return false where they are not within a minute
+  bool await(std::int64_t asked) const {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::minutes(1), [&] { return asked_ >= asked; });
+  }
+
+ private:
+  void read_checked(const std::int64_t*, std::int64_t number, std::uint8_t* pixels,
+                    std::uint8_t* labels) const override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    asked_ += number;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !held_; });
+    std::fill_n(pixels, number, std::uint8_t{0});
+    std::fill_n(labels, number, std::uint8_t{0});
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable std::int64_t asked_ = 0;
+  bool held_ = true;
+};
 
 std::vector<std::int64_t> range(std::int64_t count) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
@@ -114,19 +151,33 @@ TEST(BatchLoader, EndsAtAnyMoment) {
 }
 
 TEST(BatchLoader, PreparesWhileTheCallerIsBusy) {
-  const MemoryDataset set = numbered_set(64);
+  HeldSet set(64);
+  set.let_go();
   BatchLoader loader(set, range(64), 16, 4, options(1, 4));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ASSERT_TRUE(set.await(64)) << "images are read before the caller asks for them";
+  // One thread reads batch after batch: those before the last are ready.
   Batch batch;
-  while (loader.next(batch)) EXPECT_EQ(loader.wait_seconds(), 0.0);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(loader.next(batch));
+    EXPECT_EQ(loader.wait_seconds(), 0.0);
+  }
   EXPECT_EQ(loader.total_wait_seconds(), 0.0);
+  EXPECT_TRUE(loader.next(batch));
+  EXPECT_FALSE(loader.next(batch));
 }
 
 TEST(BatchLoader, TellsHowLongItWaited) {
-  const MemoryDataset set = numbered_set(4096);
-  BatchLoader loader(set, range(4096), 4096, 64, options(1, 1));
+  HeldSet set(4);
+  BatchLoader loader(set, range(4), 4, 4, options(1, 1));
   Batch batch;
+  std::promise<void> asks;
+  const auto held = std::async(std::launch::async, [&] {
+    asks.get_future().wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // in which the caller asks
+    set.let_go();
+  });
   const auto start = std::chrono::steady_clock::now();
+  asks.set_value();
   ASSERT_TRUE(loader.next(batch));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   EXPECT_GT(loader.wait_seconds(), 0.0);

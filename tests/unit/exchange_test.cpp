@@ -130,9 +130,9 @@ TEST(Pmi1Exchange, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
     EXPECT_EQ(exchange->world_size(), 2);
     exchange->put("a key; of=some kind", value);
     exchange->put("empty", "");
-    exchange->commit(1s);
-    EXPECT_EQ(exchange->get(0, "a key; of=some kind", 1s), value);
-    EXPECT_EQ(exchange->get(0, "empty", 1s), "");
+    exchange->commit(20s);
+    EXPECT_EQ(exchange->get(0, "a key; of=some kind", 20s), value);
+    EXPECT_EQ(exchange->get(0, "empty", 20s), "");
   }
   int puts = 0;
   for (const std::string& line : *lines) {
@@ -159,7 +159,7 @@ TEST(Pmi1Exchange, HandedOverItIsNotFinalized) {
 TEST(Pmi1Exchange, AKeyThatIsNotThereNamesItsRank) {
   Launcher launcher{GoodAnswers()};
   const auto exchange = open_exchange(launcher.env());
-  const Error error = error_of([&] { exchange->get(1, "endpoint", 1s); });
+  const Error error = error_of([&] { exchange->get(1, "endpoint", 20s); });
   EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
   EXPECT_THAT(error.found(), HasSubstr("'endpoint' from rank 1"));
 }
@@ -167,7 +167,7 @@ TEST(Pmi1Exchange, AKeyThatIsNotThereNamesItsRank) {
 TEST(Pmi1Exchange, TheNodeMapIsTheServersProcessMapping) {
   const auto map_of = [](const std::string& answer) {
     Launcher launcher(answering("get kvsname=kvs_7_0 key=PMI_process_mapping", answer));
-    return open_exchange(launcher.env())->node_map(1s);
+    return open_exchange(launcher.env())->node_map(20s);
   };
   using Nodes = std::vector<int>;
   EXPECT_EQ(map_of("cmd=get_result rc=0 value=(vector,(0,2,1))\n"), (Nodes{0, 1}));
@@ -196,10 +196,10 @@ TEST(Pmi1Exchange, WhatIsNoAnswerIsAnError) {
     SCOPED_TRACE(command + answer.substr(0, 50));
     Launcher launcher(answering(command, answer));
     const Error error = error_of([&] {
-      const auto exchange = open_exchange(launcher.env(), 2s);
+      const auto exchange = open_exchange(launcher.env(), 20s);
       exchange->put("k", "v");
-      exchange->commit(2s);
-      exchange->get(0, "k", 2s);
+      exchange->commit(20s);
+      exchange->get(0, "k", 20s);
     });
     EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
     EXPECT_THAT(error.found(), HasSubstr(part));
@@ -214,7 +214,7 @@ TEST(Pmi1Exchange, TheDeadlineHoldsAndTheConnectionIsLeft) {
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
   // A late answer would be taken for that of the next question.
-  EXPECT_EQ(error_of([&] { exchange->fence(1s); }).code(), ErrorCode::exchange_failed);
+  EXPECT_EQ(error_of([&] { exchange->fence(20s); }).code(), ErrorCode::exchange_failed);
 }
 
 TEST(OfferedExchange, IsThatOfTheInnermostLauncher) {
@@ -326,7 +326,7 @@ TEST(FileExchange, RankZeroNamesWhoIsMissingAlsoIfItWasThereInAnEarlierRun) {
       return;
     }
     try {
-      open_exchange(env, 500ms);
+      open_exchange(env, 3s);  // in which rank 1 comes
     } catch (const Error& error) {
       if (error.code() == ErrorCode::deadline_exceeded &&
           error.found().rfind("no rank 2 at", 0) == 0) {

@@ -12,17 +12,17 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-bool answers(int port) {
+bool answers(int port, milliseconds within) {
   std::string reason;
-  return connect_to("127.0.0.1", port, steady_clock::now() + milliseconds(200), reason).has_value();
+  return connect_to("127.0.0.1", port, steady_clock::now() + within, reason).has_value();
 }
 
 // A rank that started sooner must not reach the socket that only holds rank 0's port.
 TEST(Listener, HasThePortAndRefusesEverybodyUntilItListens) {
   Listener listener(0, PortUse::exclusive);
-  EXPECT_FALSE(answers(listener.port()));
+  EXPECT_FALSE(answers(listener.port(), milliseconds(200)));
   listener.listen();
-  EXPECT_TRUE(answers(listener.port()));
+  EXPECT_TRUE(answers(listener.port(), milliseconds(20000)));
 }
 
 TEST(Listener, KeepsThePortFromOthersWhileItOnlyHoldsIt) {

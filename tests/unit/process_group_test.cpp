@@ -267,16 +267,25 @@ TEST(ProcessGroup, NobodysAccountAndALostStoreEndInTime) {
 }
 
 TEST(ProcessGroup, ARankThatHangsNeitherHoldsABarrierNorTheDestructor) {
-  const auto thrown = run_ranks({0, 1}, 2, [](const Resolution& resolution) {
-    ProcessGroup group =
+  std::promise<void> gone;
+  std::future_status rank_zero = std::future_status::timeout;
+  const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
+    std::optional<ProcessGroup> group =
         make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
-    if (group.rank() == 0) {
-      group.barrier(milliseconds(200));
-    } else {
-      std::this_thread::sleep_for(milliseconds(1500));
+    if (group->rank() == 1) {
+      rank_zero = gone.get_future().wait_for(milliseconds(20000));
+      return;
+    }
+    try {
+      group->barrier(milliseconds(200));
+    } catch (const Error&) {
+      group.reset();
+      gone.set_value();
+      throw;
     }
   });
   EXPECT_EQ(error_of(thrown[0]).code(), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(rank_zero, std::future_status::ready);
 }
 
 }  // namespace
