@@ -4,6 +4,7 @@
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets status, output and stderr, in the test's own shell
 
 bats_require_minimum_version 1.5.0
+load ../support/background
 
 setup_file() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
@@ -14,6 +15,8 @@ setup() {
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
   cd "$BATS_TEST_TMPDIR" || return
 }
+
+teardown() { end_jobs; }
 
 # Three ranks that can know of each other by exchange alone.
 pmix() {
@@ -27,28 +30,30 @@ pmi1() {
   timeout 60 mpiexec.hydra -n 3 "$@"
 }
 
+# Without rank 2, which never comes.
 file() {
-  for rank in 0 1 2; do
+  for rank in 0 1; do
     HPCBOOT_EXCHANGE_DIR=. HPCBOOT_RANK=$rank HPCBOOT_WORLD_SIZE=3 HPCBOOT_LOCAL_RANK=$rank timeout 60 "$@" &
   done
   wait -n || true # the first to end is the one that has something to say
   wait
 }
 
-# ends_with TEXT LAUNCHER FAULT: rank 2 never comes; if FAULT is "killed", rank 1 is killed while it waits for it.
+# ends_with TEXT LAUNCHER FAULT [TIMEOUT]: rank 2 never comes; if FAULT is "killed", rank 1 is killed while it waits for
+# it. TIMEOUT is that of the others.
 ends_with() {
   cat > rank.sh <<'SH'
 rank=${PMIX_RANK:-${PMI_RANK:-$HPCBOOT_RANK}}
-[ "$rank" != 2 ] || exec sleep 5
+[ "$rank" != 2 ] || exec sleep 50
 if [ "$1" = killed ] && [ "$rank" = 1 ]; then
   pid=$$
   (sleep 1; kill -KILL $pid) > /dev/null 2>&1 &
   exec "$HPCBOOT" exec --timeout 50 -- true
 fi
-exec "$HPCBOOT" exec --timeout 2 -- true
+exec "$HPCBOOT" exec --timeout "$2" -- true
 SH
   SECONDS=0
-  run "$2" sh rank.sh "$3"
+  run "$2" sh rank.sh "$3" "${4:-2}"
   [ "$SECONDS" -lt 30 ]
   grep -Eq "$1" <<<"$output"
 }
@@ -57,9 +62,9 @@ SH
 @test "a rank that never comes, over PMI-1" { ends_with 'found: +.cmd=barrier_in. took more than 2000 ms' pmi1 absent; }
 @test "a rank that never comes, in a shared folder" { ends_with 'found: +no rank 2 at .* within 2000 ms' file absent; }
 
-# mpirun and Hydra see the death themselves and end the job.
-@test "a rank killed during the exchange, over PMIx" { ends_with 'rank 1 .* exited on signal 9' pmix killed; }
-@test "a rank killed during the exchange, over PMI-1" { ends_with 'KILLED BY SIGNAL: 9|EXIT CODE: 9' pmi1 killed; }
+# mpirun and Hydra see the death themselves and end the job, long before the others would give up.
+@test "a rank killed during the exchange, over PMIx" { ends_with 'rank 1 .* exited on signal 9' pmix killed 50; }
+@test "a rank killed during the exchange, over PMI-1" { ends_with 'KILLED BY SIGNAL: 9|EXIT CODE: 9' pmi1 killed 50; }
 @test "a rank killed during the exchange, in a shared folder" { ends_with 'found: +no rank 2 at ' file killed; }
 
 # fake FILE C…: a shared library made of this C.

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output, status and stderr in the test's own shell
 
 bats_require_minimum_version 1.5.0
+load ../support/background
 
 setup_file() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
@@ -12,6 +13,8 @@ setup_file() {
 setup() {
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
 }
+
+teardown() { end_jobs; }
 
 open_mpi() {
   mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
@@ -166,11 +169,8 @@ bound() {
   run --separate-stderr hydra -n 3 "$HPCBOOT" exec -- sh -c '[ $RANK = 1 ] || sleep 1; echo $RANK' "$BATS_TEST_TMPDIR"
   [ "$status" -eq 0 ]
   [ "$(sort <<<"$output" | xargs)" = "0 1 2" ]
-  for _ in 1 2 3 4 5; do
-    pgrep -f "exec.*$BATS_TEST_TMPDIR" > /dev/null || break
-    sleep 1
-  done
-  run ! pgrep -af "exec.*$BATS_TEST_TMPDIR"
+  none_of_hpcboot() { ! pgrep -f "exec.*$BATS_TEST_TMPDIR" > /dev/null; }
+  await none_of_hpcboot || { pgrep -af "exec.*$BATS_TEST_TMPDIR"; return 1; }
 }
 
 @test "an all-reduce of torch.distributed, with no variable set by hand" {

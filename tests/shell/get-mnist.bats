@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # setup/get-mnist against servers on this machine: whole, cut off, damaged, absent.
 
+load ../support/background
+
 files=(train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz
   t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz)
 
@@ -10,26 +12,19 @@ setup() {
   mirror=$BATS_TEST_TMPDIR/mirror
   folder=$BATS_TEST_TMPDIR/data/mnist
   sums=$BATS_TEST_TMPDIR/sums
-  servers=()
   mkdir -p "$mirror"
   for file in "${files[@]}"; do head -c 10000 /dev/urandom >"$mirror/$file"; done
   (cd "$mirror" && sha256sum "${files[@]}") >"$sums"
   unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 }
 
-teardown() {
-  for server in "${servers[@]}"; do kill "$server"; done
-}
+teardown() { end_jobs; }
 
 # serve NAME FOLDER [OPTION…]: sets $url; the requests are in $BATS_TEST_TMPDIR/NAME.log.
 serve() {
   local log=$BATS_TEST_TMPDIR/$1.log
   python3 "$root/tests/support/mirror_server.py" "$2" "$log" "${@:3}" 2>/dev/null 3>&- &
-  servers+=($!)
-  for ((i = 0; i < 100; ++i)); do
-    if [ -s "$log" ]; then break; fi
-    sleep 0.1
-  done
+  await test -s "$log"
   url=http://127.0.0.1:$(head -n 1 "$log")/
 }
 

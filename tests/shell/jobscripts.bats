@@ -4,6 +4,7 @@
 # shellcheck disable=SC2030,SC2031,SC2317 # each test is a shell of its own; functions are called by scripts
 
 bats_require_minimum_version 1.5.0
+load ../support/background
 
 setup() {
   ROOT=$(realpath "$BATS_TEST_DIRNAME/../..")
@@ -14,6 +15,8 @@ setup() {
   "$HPCBOOT" script --list >"$BATS_TEST_TMPDIR/list" 2>&1 || skip "this build has no job scripts (toml++, mstch)"
   export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/none
 }
+
+teardown() { end_jobs; }
 
 script() { "$HPCBOOT" script "$@"; }
 
@@ -45,15 +48,8 @@ fake_requeue() {
   export SLURM_JOB_ID=12
 }
 
-# Until a fake trainer has touched `started`, at most 60 s.
-await_trainer() {
-  for ((i = 0; i < 600; ++i)); do
-    if [ -e started ]; then return; fi
-    sleep 0.1
-  done
-  echo "no trainer was started"
-  return 1
-}
+# Until a fake trainer has touched `started`.
+await_trainer() { await test -e started; }
 
 @test "the committed scripts are what is rendered today" {
   mkdir "$BATS_TEST_TMPDIR/now"
@@ -482,7 +478,8 @@ SH
 @test "PBS gives no warning before the walltime: the script's own clock does" {
   enter_fakes
   export PBS_JOBID=7.pbs PBS_O_WORKDIR=$PWD
-  printf '#!/bin/sh\necho "    Resource_List.walltime = 00:02:01"\n' >fakes/qstat
+  # The warning comes 120 s before the end: after 3 s, in which the training begins.
+  printf '#!/bin/sh\necho "    Resource_List.walltime = 00:02:03"\n' >fakes/qstat
   export FAKE_TRAINER='trap "echo told >>log; exit 7" USR1; for ((i = 0; i < 300; ++i)); do sleep 0.1; done'
   run -7 bash "$ROOT/jobscripts/generic_pbs_single.sh"
   grep -q '^told$' log

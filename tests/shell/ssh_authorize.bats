@@ -4,12 +4,15 @@
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
+load ../support/background
 
 setup() {
   script=$BATS_TEST_DIRNAME/../../setup/ssh-setup
   make_lab
   hosts=$BATS_TEST_TMPDIR/hosts
 }
+
+teardown() { end_jobs; }
 
 @test "authorize: the fingerprints are shown, one line is added, a second time none" {
   make_host lab1
@@ -159,10 +162,7 @@ setup() {
   before=$(find "$HOME" | sort)
   TMPDIR=$BATS_TEST_TMPDIR/tmp bash "$script" verify --hosts "$hosts" --timeout 30 3>&- &
   pid=$!
-  for _ in $(seq 100); do
-    if compgen -G "$BATS_TEST_TMPDIR/tmp/*/probe.sh" >/dev/null; then break; fi
-    sleep 0.1
-  done
+  await compgen -G "$BATS_TEST_TMPDIR/tmp/*/probe.sh" >/dev/null
   kill -TERM $pid
   code=0
   wait $pid || code=$?

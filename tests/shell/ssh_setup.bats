@@ -4,12 +4,15 @@
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
+load ../support/background
 
 setup() {
   script=$BATS_TEST_DIRNAME/../../setup/ssh-setup
   make_lab
   hosts=$BATS_TEST_TMPDIR/hosts
 }
+
+teardown() { end_jobs; }
 
 @test "generate: an ed25519 key of mode 600 in a folder of mode 700, and its private half is not shown" {
   run bash "$script" generate
@@ -41,11 +44,12 @@ setup() {
 @test "generate makes no key beside one in the agent, and --new-key does" {
   mkdir -m 700 "$HOME/.ssh"
   ssh-keygen -q -t ed25519 -N '' -f "$BATS_TEST_TMPDIR/elsewhere"
-  eval "$(ssh-agent -s)" >/dev/null
+  ssh-agent -D -s >"$BATS_TEST_TMPDIR/agent" 3>&- &
+  await grep -q '^SSH_AUTH_SOCK=.*;' "$BATS_TEST_TMPDIR/agent"
+  eval "$(grep '^SSH_AUTH_SOCK=' "$BATS_TEST_TMPDIR/agent")"
   ssh-add -q "$BATS_TEST_TMPDIR/elsewhere"
   run bash "$script" generate
   bash "$script" generate --new-key
-  kill "$SSH_AGENT_PID"
   [ "$status" -eq 0 ]
   [[ $output == *"the agent has a key"*--new-key* ]]
   [ -f "$HOME/.ssh/id_ed25519" ]
