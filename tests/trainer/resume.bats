@@ -26,6 +26,9 @@ train() {
   fi
 }
 
+# Until the run in runs/ has a checkpoint to go on from.
+await_checkpoint() { await compgen -G 'runs/*/checkpoints/epoch_*.safetensors' >/dev/null; }
+
 # The part of metrics.csv that is no time: epoch, step, loss, learning rate.
 curve() { cut -d, -f1-4 "$1"/metrics.csv; }
 
@@ -206,8 +209,10 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
       step=$((5 * epoch))
       train $n runs $validating --resume auto >out 2>&1 &
       job=$!
-      await has_line 'runs/*/metrics.csv' "^$epoch,$step,"
+      # The pids are read in the epoch before, so that the signal comes as soon as the validation has begun.
+      await has_line 'runs/*/metrics.csv' "^$epoch,$((step - 4)),"
       mapfile -t all < <(pids)
+      await has_line 'runs/*/metrics.csv' "^$epoch,$step,"
       kill -USR1 "${all[-1]}"
       status=0
       wait "$job" || status=$?
@@ -260,8 +265,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   # Every step saves, so that almost every moment is one of a save.
   "$trainer" $long --runs-dir runs --checkpoint-every 1s >out 2>&1 &
   job=$!
-  await_first_steps runs
-  await has_line out 'first step done'
+  await_checkpoint
   last=0
   for ((kills = 1; kills <= 50; ++kills)); do
     sleep "0.$(printf %03d $((RANDOM % 200)))"
@@ -343,7 +347,7 @@ PY
   "$trainer" $long --runs-dir runs --checkpoint-every 1s >first 2>&1 &
   job=$!
   await_first_steps
-  await has_line first 'first step done'
+  await_checkpoint
   run -48 "$trainer" $long --resume runs/*
   [[ $output == *"belongs to process $job on"*"the file system has no locks: if that process is gone, remove runs/"*/run.lock* ]]
   # Of this host it is known that the process has gone.

@@ -21,7 +21,8 @@ setup() {
   printf '#!/bin/bash\n' >fakes/qstat
   chmod +x fakes/*
   hostname | tee nodefile >/dev/null
-  export PATH=$PWD/fakes:$PATH PBS_JOBID=7.pbs PBS_O_WORKDIR=$PWD PBS_NODEFILE=$PWD/nodefile NCPUS=2 RANKS_PER_NODE=2
+  # The port of rank 0 follows from the job's id: another build's tests on this host have another.
+  export PATH=$PWD/fakes:$PATH PBS_JOBID=$$.pbs PBS_O_WORKDIR=$PWD PBS_NODEFILE=$PWD/nodefile NCPUS=2 RANKS_PER_NODE=2
   unset HPCBOOT_BIN_DIR
   export TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 4 --no-tensorboard"
 }
@@ -37,12 +38,12 @@ setup() {
   [ "$status" -eq 46 ]
   [ "$(value runs/* "['launcher']")" = torchrun ]
   [ "$(value runs/* "['exit_reason']")" = "signal USR1" ]
-  [ "$(cat log)" = "qrerun 7.pbs" ]
+  [ "$(cat log)" = "qrerun $PBS_JOBID" ]
   run -46 bash job.sh --epochs 5000 --time-limit 1
   echo "$output"
   [[ $output == *"resumed from "* ]]
   [ "$(value runs/* "['exit_reason']")" = "time limit" ]
-  [ "$(cat log)" = $'qrerun 7.pbs\nqrerun 7.pbs' ]
+  [ "$(cat log)" = "qrerun $PBS_JOBID"$'\n'"qrerun $PBS_JOBID" ]
 }
 
 @test "a run that fails under torchrun is not queued again, whatever else was stopped" {
@@ -50,7 +51,8 @@ setup() {
   rm log
   # A run of another job that is stopped while this one is trained.
   mkdir -p runs/other
-  sed 's/"job_id": "7.pbs"/"job_id": "8.pbs"/' runs/*ddp*/run.json >runs/other/run.json
+  sed "s/\"job_id\": \"$PBS_JOBID\"/\"job_id\": \"another\"/" runs/*ddp*/run.json >runs/other/run.json
+  grep -q '"another"' runs/other/run.json
   touch -d '+1 hour' runs/other/run.json
   run -1 bash job.sh --lr 1e30
   echo "$output"
