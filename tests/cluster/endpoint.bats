@@ -18,6 +18,10 @@ setup() {
   enter_shared_folder
 }
 
+teardown() {
+  end_jobs
+}
+
 # launched FORM CMD…: what the four ranks print, sorted.
 launched() {
   rm -f n*.*
@@ -115,17 +119,13 @@ stepped() {
 }
 
 @test "a port that is taken is told, with what to do; ranks that ask each other are given another" {
-  "$CLUSTER" as tester n1 timeout 60 python3 -c 'import socket, time
-listener = socket.create_server(("", 25999)); open("holds", "w").close(); time.sleep(60)' 3>&- &
-  holder=$!
-  for _ in {1..100}; do [[ ! -e holds ]] || break; sleep 0.1; done
+  "$CLUSTER" as tester n1 python3 "$BATS_TEST_DIRNAME/../support/hold_port.py" 25999 > holds 3>&- &
+  await grep -qx ready holds
   stepped HPCBOOT_MASTER_PORT=25999 -- "$HPCBOOT_BIN" check --timeout 2
   [[ $status != 0 && $output == *"error 31 "*"port 25999: Address already in use"*HPCBOOT_MASTER_PORT* ]] || fail "$status $output"
   stepped A=1 -- "$HPCBOOT_BIN" check
   [[ $status == 0 ]] || fail "$output"
   run -0 --separate-stderr as_tester mpirun.openmpi --host n1:1,n2:1 "$HPCBOOT_BIN" exec -- "$MEET"
-  kill "$holder"
-  wait "$holder" || true
 }
 
 @test "a MASTER_ADDR left over is an error under every launcher, one that is right is taken" {
@@ -161,10 +161,7 @@ srun "$@" > "out.${SLURM_RESTART_COUNT:-0}" 2>&1
 [ -n "$SLURM_RESTART_COUNT" ] || { scontrol requeue "$SLURM_JOB_ID"; sleep 60; }
 JOB
   as_tester sbatch --quiet -N2 --ntasks-per-node=1 --output=job.log job.sh "$HPCBOOT_BIN" check
-  for _ in {1..300}; do
-    ! grep -qs '^ok:' out.1 || break
-    sleep 0.1
-  done
+  await grep -qs '^ok:' out.1 || true
   grep -ho '^ok: 2 ranks by slurm, meeting at n1:[0-9]*' out.0 out.1 > met || fail "$(cat out.* job.log)"
   [[ $(wc -l < met) == 2 && $(sort -u met | wc -l) == 2 ]] || fail "$(cat met)"
 }

@@ -1,6 +1,7 @@
 # What the .bats files of this folder share.
 
 bats_require_minimum_version 1.5.0
+load ../support/background
 
 CLUSTER=$BATS_TEST_DIRNAME/cluster
 # ctest gives a folder that is this build's own, so that two builds can be tested side by side.
@@ -15,11 +16,6 @@ enter_shared_folder() {
   local dir=$HPCBOOT_CLUSTER_DIR/shared/$BATS_TEST_NUMBER
   mkdir -m 1777 "$dir"
   cd "$dir" || return
-}
-
-fail() {
-  printf '%s\n' "$@" >&2
-  return 1
 }
 
 # What setup_file of the tests of `hpcboot show` does; options are those of `cluster up`.

@@ -9,6 +9,7 @@ setup() {
 }
 
 teardown() {
+  end_jobs
   "$CLUSTER" down
 }
 
@@ -72,11 +73,14 @@ nothing_is_left() {
 }
 
 @test "up interrupted by a signal cleans up by itself" {
-  "$CLUSTER" up -n 3 3>&- &
-  sleep 0.1
-  kill -TERM $!
-  ! wait $! || fail "an interrupted up must not succeed"
-  nothing_is_left
+  # At its start, and as the hosts boot.
+  for begun in '' /hosts; do
+    "$CLUSTER" up -n 3 3>&- &
+    await test -e "$HPCBOOT_CLUSTER_DIR$begun"
+    kill -TERM $!
+    ! wait $! || fail "an interrupted up must not succeed"
+    nothing_is_left
+  done
 }
 
 @test "the whole cluster ends with its machine room" {

@@ -36,6 +36,15 @@ login_shell() {
   cat passwd >"$HPCBOOT_CLUSTER_DIR/etc/passwd" # in place: the hosts see this very file
 }
 
+# Until the sshd's have read their configuration again: they remove this file, and write it once they listen.
+sshds_read_anew() {
+  local host
+  for host in n0 n1 n2; do
+    "$CLUSTER" on "$host" sh -c 'pid=$(cat /run/sshd.pid) && rm /run/sshd.pid && kill -HUP "$pid"'
+    await "$CLUSTER" on "$host" test -s /run/sshd.pid
+  done
+}
+
 # line HOST: its line of the last table.
 line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
 
@@ -61,7 +70,7 @@ line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
     "$HPCBOOT_CLUSTER_DIR/etc/shadow" >shadow
   cat shadow >"$HPCBOOT_CLUSTER_DIR/etc/shadow"
   sed -i 's/^PasswordAuthentication no/PasswordAuthentication yes/' "$HPCBOOT_CLUSTER_DIR/etc/ssh/sshd_config"
-  for host in n0 n1 n2; do "$CLUSTER" on "$host" sh -c 'kill -HUP $(cat /run/sshd.pid)'; done
+  sshds_read_anew
   run -0 as_tester "$script" generate
   run -0 as_tester timeout 60 python3 "$BATS_TEST_DIRNAME/lib/type_password.py" open-sesame \
     "$script" authorize --yes --hosts hosts

@@ -81,17 +81,20 @@ write_state() {
 start_room() {
   (
     # Nothing of the caller may be held for as long as the cluster lives: no environment, terminal or
-    # open file. Only the lock goes last, when MARK is already on the command line for `down` to see.
+    # open file. Only the lock goes last, by a shell that has MARK on its command line for `down` to see.
     for fd in "/proc/$BASHPID/fd"/*; do
       fd=${fd##*/}
       if ((fd > 2 && fd != 9)); then
         exec {fd}>&-
       fi
     done
-    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HPCBOOT_CLUSTER_DIR="$STATE" setsid \
+    # shellcheck disable=SC2016 # for the inner shell
+    exec bash -c 'exec 9>&-; exec "$@"' "$MARK" \
+      env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HPCBOOT_CLUSTER_DIR="$STATE" setsid \
       unshare --net --mount --propagation private --pid --fork --kill-child --mount-proc -- \
-      bash "$here/lib/room.sh" "$MARK" "$@" < /dev/null > "$STATE/log/room.log" 2>&1 9>&-
+      bash "$here/lib/room.sh" "$MARK" "$@" < /dev/null > "$STATE/log/room.log" 2>&1
   ) &
+  room=$!
   disown # its end is not this shell's news
 }
 
@@ -112,6 +115,9 @@ hosts_have_booted() {
 # not a running cluster.
 up_was_stopped() {
   trap - EXIT
+  if [[ -n ${room:-} && ! -e $STATE/ready ]]; then
+    kill -KILL "$room" 2> /dev/null || true # it may not have MARK on its command line yet
+  fi
   if [[ $LOCKED == no || -e $STATE/ready ]]; then
     return
   fi
@@ -135,19 +141,27 @@ cluster_down() {
 
 # Ends every process of the cluster and empties its folder. The folder itself stays: it is the lock.
 remove_state() {
-  local pid
   if [[ -d $STATE && ! -e $STATE/.hpcboot-cluster && -n $(ls -A "$STATE") ]]; then
     die "$STATE is not a cluster's folder, nothing is removed; set HPCBOOT_CLUSTER_DIR to another"
   fi
-  for pid in $(marked_processes); do
-    kill -KILL "$pid" 2> /dev/null || true
-  done
-  wait_until 20 nothing_runs || die "processes do not end: $(marked_processes | tr '\n' ' ')"
+  local killed=()
+  wait_until 20 nothing_runs || die "processes do not end: ${killed[*]}"
   find "$STATE" -mindepth 1 -delete 2> /dev/null || [[ ! -d $STATE ]] || die "cannot empty $STATE"
 }
 
+# Kills what there is, also what has been started since the last time, and adds it to the caller's array `killed`.
+# Process 1 of a host loses its command line first, and then waits for the end of all others: it is waited for, too.
 nothing_runs() {
-  [[ -z $(marked_processes) ]]
+  local pid found left=0
+  mapfile -t found < <(marked_processes)
+  for pid in "${found[@]}"; do
+    kill -KILL "$pid" 2> /dev/null || true
+    killed+=("$pid")
+  done
+  for pid in "${killed[@]}"; do
+    [[ $(ps -o stat= -p "$pid") == @(|Z*) ]] || left=1
+  done
+  ((left == 0))
 }
 
 cluster_status() {
