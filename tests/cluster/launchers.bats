@@ -26,23 +26,23 @@ started() {
 @test "srun --mpi=none, pmi2, pmix: SLURM_PROCID and SLURM_LOCALID" {
   for mpi in none pmi2 pmix; do
     rm -f n*.*
-    run -0 started '$SLURM_PROCID $SLURM_LOCALID' "srun_${mpi}_2x2"
+    run -0 --separate-stderr started '$SLURM_PROCID $SLURM_LOCALID' "srun_${mpi}_2x2"
     [[ $output == $'0 0 n1\n1 1 n1\n2 0 n2\n3 1 n2' ]]
   done
 }
 
 @test "srun gives each task a GPU of its own" {
-  run -0 started '$SLURM_PROCID $CUDA_VISIBLE_DEVICES' srun_gpus_per_task
+  run -0 --separate-stderr started '$SLURM_PROCID $CUDA_VISIBLE_DEVICES' srun_gpus_per_task
   [[ $output == $'0 0 n1\n1 1 n1\n2 0 n2\n3 1 n2' ]]
 }
 
 @test "mpirun over ssh by hostfile" {
-  run -0 started '$OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_LOCAL_RANK slurm=$SLURM_JOB_ID' ssh_mpirun_2x2
+  run -0 --separate-stderr started '$OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_LOCAL_RANK slurm=$SLURM_JOB_ID' ssh_mpirun_2x2
   [[ $output == $'0 0 slurm= n1\n1 1 slurm= n1\n2 0 slurm= n2\n3 1 slurm= n2' ]]
 }
 
 @test "Hydra over ssh by hostfile" {
-  run -0 started '$PMI_RANK $MPI_LOCALRANKID slurm=$SLURM_JOB_ID' ssh_hydra_2x2
+  run -0 --separate-stderr started '$PMI_RANK $MPI_LOCALRANKID slurm=$SLURM_JOB_ID' ssh_hydra_2x2
   [[ $output == $'0 0 slurm= n1\n1 1 slurm= n1\n2 0 slurm= n2\n3 1 slurm= n2' ]]
 }
 
@@ -54,12 +54,12 @@ started() {
 }
 
 @test "sbatch and mpirun" {
-  run -0 started '$OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_LOCAL_RANK' sbatch_mpirun_2x2
+  run -0 --separate-stderr started '$OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_LOCAL_RANK' sbatch_mpirun_2x2
   [[ $output == $'0 0 n1\n1 1 n1\n2 0 n2\n3 1 n2' ]]
 }
 
 @test "sbatch and Hydra" {
-  run -0 started '$PMI_RANK $MPI_LOCALRANKID' sbatch_hydra_2x2
+  run -0 --separate-stderr started '$PMI_RANK $MPI_LOCALRANKID' sbatch_hydra_2x2
   [[ $output == $'0 0 n1\n1 1 n1\n2 0 n2\n3 1 n2' ]]
 }
 

@@ -59,7 +59,7 @@ line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
   echo "# ${output//$'\n'/$'\n'# }" >&3
   [[ $(stat -c %a "$home"/.ssh "$home"/.ssh/{id_ed25519,authorized_keys,known_hosts} | xargs) == "700 600 600 600" ]]
   [[ $(wc -l <"$home/.ssh/authorized_keys") == 1 ]]
-  run -0 as_tester timeout 60 mpirun --hostfile hosts -np 6 hostname
+  run -0 --separate-stderr as_tester timeout 60 mpirun --hostfile hosts -np 6 hostname
   [[ $(sort <<<"$output" | uniq -c | xargs) == "2 n0 2 n1 2 n2" ]] || fail "$output"
 }
 
