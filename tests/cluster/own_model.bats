@@ -3,6 +3,7 @@
 # under srun is what it prints under mpirun on one.
 
 load helper
+load ../support/open_mpi
 
 setup_file() {
   [[ -x $HPCBOOT_BIN ]]
@@ -22,8 +23,8 @@ teardown_file() {
     env OMP_NUM_THREADS=1 "$HPCBOOT_BIN" || fail "$(cat n*.*)"
   [[ $(find . -name 'n1.*' | wc -l) -eq 2 && $(find . -name 'n2.*' | wc -l) -eq 2 ]] || fail "$(ls)"
   cat n[12].* | sort >srun.txt
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    timeout 120 mpirun -np 4 --oversubscribe "$HPCBOOT_BIN" | sort >mpirun.txt
+  use_open_mpi
+  timeout 120 mpirun -np 4 --oversubscribe "$HPCBOOT_BIN" | sort >mpirun.txt
   cat srun.txt
   [[ $(grep -cE '^rank [0-3] of 4: loss 0\.[0-9]+$' srun.txt) -eq 4 ]]
   diff srun.txt mpirun.txt

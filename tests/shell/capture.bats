@@ -2,10 +2,12 @@
 # `hpcboot capture` under a real mpirun, and `hpcboot replay` of what it wrote.
 
 bats_require_minimum_version 1.5.0
+load ../support/open_mpi
 
 setup_file() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
-  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export HPCBOOT
+  use_open_mpi
 }
 
 setup() {

@@ -2,11 +2,12 @@
 # `hpcboot doctor`: what scripts and people see of it.
 
 bats_require_minimum_version 1.5.0
+load ../support/open_mpi
 
 setup() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  use_open_mpi
   mkdir "$BATS_TEST_TMPDIR/here"
   cd "$BATS_TEST_TMPDIR/here" || return
 }

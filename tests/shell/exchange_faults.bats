@@ -5,10 +5,12 @@
 
 bats_require_minimum_version 1.5.0
 load ../support/background
+load ../support/open_mpi
 
 setup_file() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
-  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export HPCBOOT
+  use_open_mpi
 }
 
 setup() {
@@ -44,7 +46,7 @@ file() {
 ends_with() {
   cat > rank.sh <<'SH'
 rank=${PMIX_RANK:-${PMI_RANK:-$HPCBOOT_RANK}}
-[ "$rank" != 2 ] || exec sleep 50
+[ "$rank" != 2 ] || exec sleep 10
 if [ "$1" = killed ] && [ "$rank" = 1 ]; then
   pid=$$
   (sleep 1; kill -KILL $pid) > /dev/null 2>&1 &

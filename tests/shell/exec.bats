@@ -4,10 +4,12 @@
 
 bats_require_minimum_version 1.5.0
 load ../support/background
+load ../support/open_mpi
 
 setup_file() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
-  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+  export HPCBOOT OMP_NUM_THREADS=1
+  use_open_mpi
 }
 
 setup() {

@@ -1,10 +1,12 @@
 #!/usr/bin/env bats
 # What build/bin/hello_mpi prints, and that it neither hangs nor takes singletons for a job.
 
+load ../support/open_mpi
+
 setup() {
   hello=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hello_mpi
   [ -x "$hello" ] || skip "hello_mpi is not built: it needs MPI, Boost and fmt"
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  use_open_mpi
 }
 
 mpirun_is_open_mpi() { mpirun --version 2>/dev/null | grep -q 'Open MPI'; }

@@ -1,9 +1,12 @@
 #!/usr/bin/env bats
 # setup/hosts.txt as it ships, with the command as README has it.
 
+load ../support/open_mpi
+
 setup() {
   bin=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+  use_open_mpi
+  export OMP_NUM_THREADS=1
 }
 
 @test "mpirun --hostfile setup/hosts.txt build/bin/trainer --mode ddp" {

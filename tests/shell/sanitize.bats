@@ -2,11 +2,14 @@
 # A launcher inside a launcher: `env -u …` as hpcboot prints it.
 # shellcheck disable=SC2016 # quoted programs are to expand their own variables
 
+load ../support/open_mpi
+
 setup() {
   HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
   command -v mpirun >/dev/null || skip "no mpirun here"
-  export HPCBOOT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export HPCBOOT
+  use_open_mpi
 }
 
 launcher() { sed -n 's/^  "launcher": "\(.*\)",/\1/p'; }

@@ -2,10 +2,12 @@
 # shellcheck shell=bash
 bats_require_minimum_version 1.5.0
 load ../support/background
+load ../support/open_mpi
 
 # For setup_file: `trainer` and `runtable`, and `model`, the options of a small model.
 use_programs() {
-  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+  use_open_mpi
+  export OMP_NUM_THREADS=1
   local bin=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}
   export trainer=$bin/trainer runtable=$bin/runtable
   export model="--model mnistnet --image-size 28 --batch-size 32 --threads 1"

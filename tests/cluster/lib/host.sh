@@ -5,6 +5,8 @@ set -Eeuo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=state.sh
 source "$here/state.sh"
+# shellcheck source=users.sh
+source "$here/users.sh"
 # shellcheck source=network.sh
 source "$here/network.sh"
 # shellcheck source=sshd.sh
@@ -61,6 +63,8 @@ mount_files() {
 
 hostname "$host"
 mount_files
+# Jobs of tests follow each other closely here, and run at once.
+for uid in 0 "$TESTER_ID"; do "$here/../../support/open_mpi_folder" /tmp "$uid"; done
 [[ $decoy_docker0 == no ]] || add_decoy_docker0
 start_sshd "$host"
 start_slurm "$host"
