@@ -33,7 +33,7 @@ hpcboot_add_cluster_test(exchange_pmi 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 if(TARGET trainer)
   hpcboot_add_cluster_test(trainer 1 ${PROJECT_BINARY_DIR}/bin/trainer)
   hpcboot_add_cluster_test(jobs 1 ${PROJECT_BINARY_DIR}/bin/trainer)
-  set_tests_properties(cluster.jobs PROPERTIES COST 2000)
+  set_tests_properties(cluster.jobs PROPERTIES COST 2000 TIMEOUT 1200)
 endif()
 if(TARGET hpcboot_torch)
   # What the test package.own_model built with the installed library.

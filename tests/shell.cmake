@@ -10,7 +10,7 @@ foreach(_file IN LISTS _bats_files)
     add_test(NAME shell.${_name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no bats was found at configure time")
     set_tests_properties(shell.${_name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
   endif()
-  set_tests_properties(shell.${_name} PROPERTIES LABELS shell TIMEOUT 120
+  set_tests_properties(shell.${_name} PROPERTIES LABELS shell TIMEOUT 300
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin")
 endforeach()
 

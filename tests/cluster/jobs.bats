@@ -219,9 +219,11 @@ some_training() {
   user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 40 --start-up-timeout 60")
 }
 
+# Slurm looks for jobs to warn every 30 s, and warns up to 30 s early: these here after 45 s to 75 s, in which the
+# training begins. (A signal that comes before the trainer catches it ends the trainer.)
 @test "the walltime is nearly over: the job is queued again, goes on in its run, and stays away once it is cancelled" {
   long_training
-  job=$(submit --time=3 --signal=B:USR1@160 jobscripts/cc_single.sh)
+  job=$(submit --time=3 --signal=B:USR1@105 jobscripts/cc_single.sh)
   come hpcboot_single-"$job".out 'signal USR1 arrived'
   come hpcboot_single-"$job".out '^stopped (signal USR1) after step'
   come hpcboot_single-"$job".out 'the job is to be queued again'
@@ -233,7 +235,7 @@ some_training() {
 
 @test "a walltime that is over before the warning: the job ends after one start, and says why" {
   long_training
-  job=$(submit --time=00:01:00 jobscripts/cc_single.sh)
+  job=$(submit --time=00:02:00 --signal=B:USR1@45 jobscripts/cc_single.sh)
   come hpcboot_single-"$job".out 'the walltime is not longer than the warning'
   ended FAILED "$job"
   [[ $("$CLUSTER" on n0 scontrol show job "$job") == *Restarts=0* ]]
