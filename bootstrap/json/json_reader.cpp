@@ -57,7 +57,7 @@ std::optional<double> JsonReader::number(const char* key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number()) fail(key, "a number or null");
-  return value->get<double>();
+  return value->get<double>() + 0.0;  // of -0.0 this makes 0.0
 }
 
 std::optional<double> JsonReader::number(const char* key, double least, double most) const {

@@ -14,7 +14,9 @@ namespace detail {
 // What stands for an argument in the text: numbers as they are, any other text made safe.
 template <typename T>
 auto safe_argument(const T& value) {
-  if constexpr (std::is_arithmetic_v<T>) {
+  if constexpr (std::is_same_v<T, char>) {
+    return terminal_text(std::string_view(&value, 1)).str();
+  } else if constexpr (std::is_arithmetic_v<T>) {
     return value;
   } else if constexpr (std::is_same_v<T, Encoded>) {
     return value.str();

@@ -26,6 +26,10 @@ class Terminal {
   Terminal& operator<<(const char (&literal)[N]) {
     return write(std::string_view(literal, strnlen(literal, N)));
   }
+  template <std::size_t N>
+  Terminal& operator<<(char (&buffer)[N]) {  // no literal: what was written into it
+    return *this << std::string_view(buffer);
+  }
   Terminal& operator<<(const Encoded& text) { return write(text.str()); }
   Terminal& operator<<(const Error& error) = delete;  // print_error()
   template <typename T>

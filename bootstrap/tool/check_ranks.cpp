@@ -63,8 +63,14 @@ void serve(const Listener& listener, std::list<Peer>& peers, Clock::time_point e
   std::size_t index = 1;
   for (Peer& peer : peers) {
     if (entries[index++].revents == 0) continue;
+    // A rank has its report and an answer to each ping to say; whoever sends lines without end must
+    // not keep us from the others.
     bool is_closed = false;
-    while (const auto line = peer.connection.take_line(is_closed)) take(peer, *line);
+    for (int lines = 0; lines <= kPings && !peer.is_gone; ++lines) {
+      const auto line = peer.connection.take_line(is_closed);
+      if (!line) break;
+      take(peer, *line);
+    }
     if (is_closed) peer.is_gone = true;
   }
   peers.remove_if([](const Peer& peer) { return peer.is_gone && !peer.is_done(); });
@@ -112,7 +118,9 @@ bool report_to_rank0(const RankReport& own, Deadline end) {
   }
   connection->send_line(to_line(own));
   // Rank 0 waits for others until the deadline, and judges then.
-  while (const auto line = connection->receive_line(end + std::chrono::seconds(10))) {
+  const auto patience = end + std::chrono::seconds(10);
+  while (const auto line = connection->receive_line(patience)) {
+    if (Clock::now() > patience) break;
     if (*line == "ping") connection->send_line("pong");
     if (*line == "ok" || *line == "wrong") return *line == "ok";
   }

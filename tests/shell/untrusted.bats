@@ -64,7 +64,22 @@ shown() {
   [ ! -e p ]
 }
 
-@test "show, doctor, env and errors: nothing that a terminal obeys gets through" {
+@test "env and show: an address is one that a host can have" {
+  local name
+  for name in MASTER_ADDR HPCBOOT_MASTER_ADDR; do
+    for value in "$EVIL" $'n1\nforged' 'n1 n2' '$(touch p)' "$(printf 'a%.0s' {1..300})"; do
+      for verb in env show; do
+        shown 20 env -i PATH="$PATH" RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_PORT=1 "$name=$value" "$HPCBOOT" "$verb"
+        grep -q "found:    $name=" err
+      done
+    done
+    for value in n1.example.org 10.1.2.3 fd00::1 '[fd00::1]' fe80::1%eth0 my_host; do
+      shown 0 env -i PATH="$PATH" RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_PORT=1 "HPCBOOT_MASTER_ADDR=$value" "$HPCBOOT" env
+    done
+  done
+}
+
+@test "show, doctor and errors: nothing that a terminal obeys gets through" {
   local variable
   for variable in RANK WORLD_SIZE MASTER_ADDR MASTER_PORT HPCBOOT_INTERFACE HPCBOOT_METHODS HPCBOOT_MASTER_ADDR \
     SLURM_JOB_ID SLURM_NTASKS SLURM_JOB_NODELIST SLURM_STEP_NODELIST SLURMD_NODENAME PBS_JOBID PBS_NODEFILE \
@@ -158,6 +173,33 @@ PY
   harmless out err
   grep -q '^wrong: ' out
   if grep '^ok: ' out; then return 1; fi
+}
+
+@test "check: who sends lines without end keeps rank 0 from nobody, and not beyond its deadline" {
+  port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
+  begin=$SECONDS
+  timeout 60 env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 \
+    HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$HPCBOOT" check --timeout 3 >out 2>err &
+  rank0=$!
+  timeout 30 python3 - "$port" <<'PY' || true
+import socket, sys, time
+end = time.time() + 25
+while time.time() < end:
+    try:
+        with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as peer:
+            started = True
+            while time.time() < end:
+                peer.sendall(b"\n" * (1 << 20))
+    except ConnectionRefusedError:
+        if "started" in globals():
+            break
+        time.sleep(0.05)
+    except OSError:
+        pass
+PY
+  wait "$rank0" && return 1
+  [ $((SECONDS - begin)) -lt 20 ]
+  grep -q '^wrong: rank 1 is missing' out
 }
 
 @test "script: a site's name and its texts are no commands, and no terminal's" {
@@ -277,7 +319,7 @@ PY
     if [ $format = html ]; then run ! grep -E '<script|<b>' out; fi
     if [ $format = md ]; then
       [ "$(grep -c '^|' out)" -eq 4 ]
-      run ! grep -E '(^|[^\\])[[`<]' out
+      run ! grep -E '(^|[^\\])[[`]|(^|[^\\])<[^!]|[^>]@' out
     fi
   done
 }
@@ -298,13 +340,33 @@ PY
   record steps 'r["epochs"] = [{"epoch": 1, "steps": -3}]'
   record accuracy 'r["epochs"] = [{"epoch": 1, "validation_accuracy": 7}]'
   record kind 'r["config"]["model"] = ["x"]; r["epochs"] = [7]'
+  record nodes 'r["nodes"] = r["devices_per_node"] = 2**31 - 1'
+  record epoch 'r["epochs"] = [{"epoch": 0}]'
+  record again 'r["epochs"] = [{"epoch": 1}, {"epoch": 1}]'
   record "evil$EVIL" 'text = "{"'
   mkdir runs/fifo && mkfifo runs/fifo/run.json
   shown 0 "$RUNTABLE"
   [ "$(wc -l <out)" -eq 2 ]
   grep -q ' good$' out
-  for name in deep deep_inside epochs fraction rate negative nan huge twice loss steps accuracy kind 'evil' fifo; do
+  for name in deep deep_inside epochs fraction rate negative nan huge twice loss steps accuracy kind nodes epoch again 'evil' fifo; do
     grep -q "^runtable: skipped .*runs/$name" err
   done
-  [ "$(wc -l <err)" -eq 15 ]
+  [ "$(wc -l <err)" -eq 18 ]
+}
+
+@test "runtable: quotients of errors are none, and a stray record hides no run" {
+  [ -x "$RUNTABLE" ] || skip "$RUNTABLE is not built"
+  record base ''
+  record tiny 'r["config"]["mode"] = "ddp"; r["totals"]["runtime_seconds"] = 1e-280'
+  record zero 'r["totals"] = {"runtime_seconds": -0.0, "images_per_second": -0.0}'
+  echo '{' >runs/run.json
+  shown 0 "$RUNTABLE" --format json
+  python3 - <<'PY'
+import json
+rows = {row["run"]: row for row in json.load(open("out"))}
+assert set(rows) == {"base", "tiny", "zero"}, rows
+assert rows["tiny"]["speedup"] is None and rows["tiny"]["efficiency"] is None, rows
+assert str(rows["zero"]["runtime_seconds"]) == "0.0", rows
+PY
+  grep -q "skipped 'runs/run.json'" err
 }

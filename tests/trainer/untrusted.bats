@@ -125,3 +125,78 @@ PY
   run "$trainer" inspect shallow.pt
   [[ $output != *data.pkl* ]]
 }
+
+@test "a .pt that promises more than it has, names a type without end, or what no pickle has" {
+  python3 - <<'PY'
+import struct, zipfile
+def pt(name, pickle, records=()):
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_STORED) as file:
+        file.writestr("archive/data.pkl", pickle)
+        for key, data in enumerate(records):
+            file.writestr(f"archive/data/{key}", data)
+        file.writestr("archive/version", "3\n")
+def text(s):
+    return b"X" + struct.pack("<I", len(s)) + s.encode()
+def name(module, name):
+    return b"c" + module.encode() + b"\n" + name.encode() + b"\n"
+def number(n):
+    return b"J" + struct.pack("<i", n)
+def group(*parts):
+    return b"(" + b"".join(parts) + b"t"
+def tensor(key, storage, sizes):
+    strides, count = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, count)
+        count *= size
+    place = group(text("storage"), name("torch", storage), text(key), text("cpu"), number(count)) + b"Q"
+    return name("torch._utils", "_rebuild_tensor_v2") + group(
+        place, number(0), group(*map(number, sizes)), group(*map(number, strides)), b"\x89",
+        name("collections", "OrderedDict") + b")R") + b"R"
+def data_set(n):
+    images, labels = tensor("0", "ByteStorage", [n, 1, 28, 28]), tensor("1", "LongStorage", [n])
+    return b"\x80\x02}(" + b"".join(text(f"{split}/{kind}") + array for split in ("train", "test")
+                                    for kind, array in (("images", images), ("labels", labels))) + b"u."
+pt("right.pt", data_set(10), [b"\1" * 7840, b"\0" * 80])
+pt("more.pt", data_set(11), [b"\1" * 7840, b"\0" * 80])
+pt("far_more.pt", data_set(2_000_000), [b"\1" * 16, b"\0" * 24])
+deep = "List[" * 200_000 + "int" + "]" * 200_000
+pt("type.pt", b"\x80\x02}(" + text("a") + name("torch.jit._pickle", "restore_type_tag") + group(b"]", text(deep)) + b"Ru.")
+pt("unknown.pt", b"\x80\x02\xfe.")
+PY
+  "$trainer" inspect right.pt | grep -q 'train: 10 images'
+  for file in more far_more type unknown; do
+    run -41 "$trainer" inspect $file.pt
+    echo "$output"
+  done
+  [[ $output == *"begins no instruction"* ]]
+}
+
+@test "--resume auto: a pipe, a folder, a loop, other people's rows in place of a run's files" {
+  interrupted_run
+  run=$(echo runs/*)
+  cp -r "$run" whole
+  # resumes: the run is named and left out, and a new one begins.
+  left_out() {
+    timeout -k 5 60 "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
+    cat -v out err
+    grep -q "the run $(basename "$run") is left out: " out
+    [ "$(find runs -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+    rm -rf runs && mkdir runs && cp -r whole "$run"
+  }
+  rm "$run/run.lock" && mkdir "$run/run.lock"
+  left_out
+  echo garbage >"$run/metrics.csv"
+  left_out
+  rm "$run/metrics.csv" && mkfifo "$run/metrics.csv"
+  left_out
+  rm "$run/run.json" && ln -s run.json "$run/run.json"
+  left_out
+  sed -i 's/"epoch": 1,/"epoch": 0,/' "$run/run.json"
+  left_out
+  # A checkpoint that cannot be read is named, and the one before it is taken.
+  mkfifo "$run/checkpoints/epoch_0009_step_00000099.safetensors"
+  timeout -k 5 60 "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
+  cat -v out err
+  grep -q 'checkpoint epoch_0009_step_00000099.safetensors cannot be used' out
+  [ "$(value "$run" "['exit_reason']")" = finished ]
+}

@@ -71,7 +71,9 @@ TEST(Encode, CsvFieldsAreNoFormulasAndEndNoLine) {
                        {"a\nb", "a\\nb"},
                        {"\x1b[2J", "\\x1b[2J"},
                        {"\t=1", "\\t=1"},
-                       {"a=b", "a=b"}};
+                       {"a=b", "a=b"},
+                       {"a;=1;-2", "a;'=1;'-2"},
+                       {"\uff1d1", "'\uff1d1"}};
   for (const auto& [text, field] : cases) EXPECT_EQ(csv_field(text), field);
 }
 
@@ -86,7 +88,7 @@ TEST(Encode, MarkdownMakesNothingOfIt) {
       {"> a > b", "\\> a > b"},
       {"https://a.b", "https\\://a.b"},
       {"WWW.a.b", "WWW\\.a.b"},
-      {"me@a.b", "me\\@a.b"},
+      {"me@a.b", "me<!-- -->@a.b"},
       {"`x` *y* ~z~ &amp;", "\\`x\\` \\*y\\* \\~z\\~ \\&amp;"},
       {"_x_ y_z", "\\_x\\_ y_z"},
       {"# a", "\\# a"},

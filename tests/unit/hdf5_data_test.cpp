@@ -4,6 +4,7 @@
 #include <H5Cpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <functional>
 
@@ -294,6 +295,19 @@ TEST(Hdf5Data, ALinkThatLeadsToNothingIsNamed) {
   expect_error(
       ErrorCode::malformed_data, [&] { open(path, Split::test); }, "array 'test/images'",
       "the link 'test' leads to nothing");
+}
+
+TEST(Hdf5Data, ALinkToAPipeIsNotOpened) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  {
+    H5::H5File file(path.string(), H5F_ACC_TRUNC);
+    H5Lcreate_external("pipe", "/train", file.getId(), "train", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  expect_error(
+      ErrorCode::malformed_data, [&] { open(path); }, "array 'train/images'",
+      "the link 'train' leads to something that is no file");
 }
 
 /// The text, with the version of the data layout of the array written last made one that no HDF5

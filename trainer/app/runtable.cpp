@@ -111,6 +111,9 @@ int main(int argc, char** argv) {
   } catch (const hpcboot::Error& problem) {
     hpcboot::print_error("runtable", problem);
     return problem.exit_code();
+  } catch (const std::exception& problem) {
+    err() << "runtable: " << problem.what() << "\n";
+    return kFailed;
   }
   if (!hpcboot::out().is_good()) {
     err() << "runtable: the table could not be written to stdout\n";

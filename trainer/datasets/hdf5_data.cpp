@@ -132,6 +132,29 @@ class Hdf5File : public ArrayFile {
   std::map<std::string, Opened> opened_;
 };
 
+/// Whether an external link names something other than a regular file; HDF5 looks for it beside the
+/// file that has the link, or where the program runs.
+bool leads_to_no_file(hid_t file, const std::string& link, const std::filesystem::path& folder) {
+  H5L_info_t info{};
+  if (H5Lget_info(file, link.c_str(), &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_EXTERNAL)
+    return false;
+  std::vector<char> value(info.u.val_size + 1);
+  const char* target = nullptr;
+  const char* object = nullptr;
+  unsigned flags = 0;
+  if (H5Lget_val(file, link.c_str(), value.data(), info.u.val_size, H5P_DEFAULT) < 0 ||
+      H5Lunpack_elink_val(value.data(), info.u.val_size, &flags, &target, &object) < 0) {
+    return true;
+  }
+  for (const std::filesystem::path& place : {std::filesystem::path(target), folder / target,
+                                             folder / std::filesystem::path(target).filename()}) {
+    std::error_code none;
+    const auto status = std::filesystem::status(place, none);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return true;
+  }
+  return false;
+}
+
 Hdf5File::Hdf5File(const std::filesystem::path& path) : ArrayFile(path, "HDF5") {
   const Hdf5Section section;
   try {
@@ -185,6 +208,10 @@ void Hdf5File::add_behind_links(const std::string& name) {
   for (std::size_t end = name.find('/');; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
     if (H5Lexists(file_->getId(), part.c_str(), H5P_DEFAULT) <= 0) return;
+    // HDF5 opens what an external link names, and a FIFO would keep it for ever.
+    if (leads_to_no_file(file_->getId(), part, path().parent_path())) {
+      return add_trouble(name, "the link '" + part + "' leads to something that is no file");
+    }
     if (H5Oexists_by_name(file_->getId(), part.c_str(), H5P_DEFAULT) <= 0) {
       return add_trouble(name, "the link '" + part + "' leads to nothing");
     }

@@ -109,7 +109,11 @@ PickleCheck check_pickle(std::string_view pickle) {
     const char code = rest.front();
     rest.remove_prefix(1);
     const std::optional<std::uint64_t> size = operand_size(code, rest);
-    if (!size) break;
+    if (!size) {
+      check.damage = "the byte " + std::to_string(pickle.size() - rest.size() - 1) +
+                     " of data.pkl begins no instruction of protocols 0 to 2";
+      break;
+    }
     if (*size > rest.size()) {
       check.damage = "an instruction at byte " + std::to_string(pickle.size() - rest.size() - 1) +
                      " of data.pkl goes beyond its " + std::to_string(pickle.size()) + " bytes";

@@ -17,7 +17,7 @@ struct PickleCheck {
 };
 
 /// Goes through the instructions of a pickle of protocol 0 to 2, as Python's pickletools.py has
-/// them. It ends at an unknown one, where LibTorch, which knows fewer, ends too.
+/// them. One that it does not know is damage: LibTorch knows fewer.
 PickleCheck check_pickle(std::string_view pickle);
 
 }  // namespace hpcboot::data

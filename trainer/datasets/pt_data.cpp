@@ -4,13 +4,17 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
 #include <caffe2/serialize/inline_container.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/csrc/jit/serialization/pickler.h>
+#include <torch/csrc/jit/serialization/unpickler.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "datasets/image_blocks.hpp"
@@ -37,11 +41,18 @@ std::optional<DType> dtype_of(at::ScalarType type) {
   return std::nullopt;
 }
 
+using RecordSizes = std::map<const void*, std::size_t>;
+
 /// LibTorch believes a file's sizes and strides. What lies outside of the storage is not read here,
 /// nor are repeated elements (a stride of 0), of which a small file may promise any number.
-bool lies_in_its_storage(const at::Tensor& tensor) {
+/// @param sizes of the records that were read, by where their bytes are
+bool lies_in_its_storage(const at::Tensor& tensor, const RecordSizes& sizes) {
   if (!tensor.defined() || tensor.layout() != at::kStrided) return false;
-  const auto room = static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  // What a storage says of itself is what the pickle says.
+  const auto record = sizes.find(tensor.storage().data_ptr().get());
+  const std::size_t bytes =
+      std::min(tensor.storage().nbytes(), record == sizes.end() ? 0 : record->second);
+  const auto room = static_cast<std::int64_t>(bytes / tensor.itemsize());
   std::int64_t elements = 1;
   std::int64_t last = tensor.storage_offset();
   if (last < 0) return false;
@@ -67,20 +78,17 @@ class PtFile : public ArrayFile {
   void add_dict(const c10::IValue& dict, const std::string& prefix, int depth);
   void add_tensor(const std::string& name, const at::Tensor& tensor);
 
+  RecordSizes sizes_;
   std::vector<at::Tensor> tensors_;  ///< as arrays_
 };
 
-std::vector<char> read_bytes(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary | std::ios::ate);
-  const auto size = stream.tellg();
-  std::vector<char> bytes(static_cast<std::size_t>(std::max<std::streamoff>(size, 0)));
-  stream.seekg(0);
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!stream) {
+void require_readable(const std::filesystem::path& path) {
+  std::error_code none;
+  const bool is_file = std::filesystem::is_regular_file(path, none);
+  if (!is_file || !std::ifstream(path, std::ios::binary)) {
     throw Error(ErrorCode::unreadable_file, "cannot read '" + path.string() + "'",
                 "a file of torch.save()", "check the path and its permissions");
   }
-  return bytes;
 }
 
 Error malformed_file(const std::filesystem::path& path, const std::string& found) {
@@ -93,22 +101,45 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// What LibTorch is to read, looked through before.
-PickleCheck check_file(const std::filesystem::path& path) {
+/// As torch::pickle_load(), but with the sizes of the records that it takes, and the objects looked
+/// through before.
+c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSizes& sizes) {
   std::ifstream stream(path, std::ios::binary);
   caffe2::serialize::PyTorchStreamReader archive(&stream);
   const auto [pickle, size] = archive.getRecord("data.pkl");
-  return check_pickle({static_cast<const char*>(pickle.get()), size});
+  const std::string_view text(static_cast<const char*>(pickle.get()), size);
+  check = check_pickle(text);
+  if (!check.damage.empty()) return {};
+  std::size_t at = 0;
+  const auto read_text = [&](char* to, std::size_t wanted) {
+    const std::size_t count = std::min(wanted, text.size() - at);
+    std::memcpy(to, text.data() + at, count);
+    at += count;
+    return count;
+  };
+  const auto read_record = [&](const std::string& name) {
+    auto [data, bytes] = archive.getRecord("data/" + name);
+    sizes[data.get()] = bytes;
+    return std::move(data);
+  };
+  // LibTorch reads the names of types by recursion.
+  const auto type_of = [](const std::string& name) {
+    constexpr std::size_t kLongest = 500;
+    if (name.size() > kLongest) throw std::length_error("the name of a type is too long");
+    return torch::jit::Unpickler::defaultTypeParser(name);
+  };
+  torch::jit::Unpickler unpickler(read_text, nullptr, nullptr, read_record, at::Device(at::kCPU),
+                                  false, type_of);
+  return unpickler.parse_ivalue();
 }
 
 PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
-  const std::vector<char> bytes = read_bytes(path);
+  require_readable(path);
   PickleCheck check;
   c10::IValue value;
   std::string failed;
   try {
-    check = check_file(path);
-    if (check.damage.empty()) value = torch::jit::pickle_load(bytes);
+    value = load(path, check, sizes_);
   } catch (const c10::Error& failure) {
     failed = first_line(failure.what_without_backtrace());
   } catch (const std::exception& failure) {
@@ -139,7 +170,7 @@ void PtFile::add_dict(const c10::IValue& dict, const std::string& prefix, int de
 }
 
 void PtFile::add_tensor(const std::string& name, const at::Tensor& tensor) {
-  if (!lies_in_its_storage(tensor)) {
+  if (!lies_in_its_storage(tensor, sizes_)) {
     throw malformed_file(path(), "tensor '" + name + "' is larger than its data, or sparse");
   }
   const std::optional<DType> type = dtype_of(tensor.scalar_type());

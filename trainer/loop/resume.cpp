@@ -10,6 +10,7 @@
 #include "hpcboot/error.hpp"
 #include "loop/checkpoint_folder.hpp"
 #include "loop/run_identity.hpp"
+#include "record/metrics_csv.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -112,7 +113,9 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options, const Js
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(options.runs_dir, absent)) {
     const RunFolder folder(entry.path());
-    if (!std::filesystem::exists(folder.run_json(), absent)) continue;
+    // A link that leads nowhere is damage, and named when it is read.
+    if (!std::filesystem::exists(std::filesystem::symlink_status(folder.run_json(), absent)))
+      continue;
     try {
       RunRecord run = RunRecord::read(folder.run_json());
       if (run.exit_reason != record::kFinished && run.identity == identity &&
@@ -139,7 +142,15 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Json& 
                                        const record::LockHolder& self,
                                        std::vector<std::string>& notes) {
   for (Candidate& run : runs_to_choose_from(options, identity, self, notes)) {
-    auto taken = take_lock(run.folder, self);
+    RunLock::Attempt taken;
+    try {
+      taken = take_lock(run.folder, self);
+      record::MetricsCsv::require_usable(run.folder.metrics_csv());
+    } catch (const Error& problem) {
+      notes.push_back(
+          fmt::format("the run {} is left out: {}", run.folder.name(), problem.found()));
+      continue;
+    }
     if (!taken.lock) {
       notes.push_back(fmt::format("the run {} is left to {}{}", run.folder.name(),
                                   who(RunLock::last_holder(run.folder.path())),

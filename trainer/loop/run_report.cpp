@@ -227,9 +227,9 @@ void RunReport::finish(const std::string& exit_reason) {
   double validation = 0;
   double waiting = 0;
   for (const record::EpochRecord& epoch : record_.epochs) {
-    train += *epoch.train_seconds;
-    validation += *epoch.validation_seconds;
-    waiting += *epoch.data_wait_seconds;
+    train += epoch.train_seconds.value_or(0);
+    validation += epoch.validation_seconds.value_or(0);
+    waiting += epoch.data_wait_seconds.value_or(0);
   }
   record::Totals& totals = record_.totals;
   totals.runtime_seconds = runtime_before_ + seconds();

@@ -15,7 +15,9 @@ constexpr std::chrono::seconds kFlushInterval{1};
 
 AppendFile::AppendFile(std::filesystem::path path)
     : path_(std::move(path)),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+      descriptor_(
+          ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)) {
+  // O_NONBLOCK: a FIFO that nobody reads is an error then, and no wait.
   if (descriptor_ < 0) throw output_error("open", path_, errno);
 }
 

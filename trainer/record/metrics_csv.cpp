@@ -50,15 +50,9 @@ std::size_t bytes_to_keep(std::string_view text, std::int64_t last_step) {
 
 /// Drops what a crash cut short of an existing file's last line, and rows after `last_step`.
 void cut(const std::filesystem::path& path, std::int64_t last_step) {
+  MetricsCsv::require_usable(path);
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.compare(0, kHeader.size(), kHeader) != 0) {
-    throw Error(ErrorCode::malformed_file,
-                fmt::format("'{}' begins with '{}'", path.string(),
-                            std::string_view(text).substr(0, text.find('\n'))),
-                fmt::format("the header '{}'", kHeader.substr(0, kHeader.size() - 1)),
-                "move that file away, or start a new run");
-  }
   std::error_code error;
   std::filesystem::resize_file(path, bytes_to_keep(text, last_step), error);
   if (error) throw output_error("write", path, error.value());
@@ -86,6 +80,26 @@ void MetricsCsv::append(const StepMetrics& row) {
       field(row.learning_rate), field(row.images_per_second), field(row.data_wait_seconds),
       field(row.step_seconds), field(row.forward_seconds), field(row.backward_seconds),
       field(row.communication_seconds), field(row.optimizer_seconds), row.bytes_reduced));
+}
+
+void MetricsCsv::require_usable(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return;
+  std::string begin;
+  if (std::filesystem::is_regular_file(status)) {
+    begin.resize(kHeader.size());
+    std::ifstream file(path, std::ios::binary);
+    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<std::size_t>(file.gcount()));
+    if (begin.empty() || begin == kHeader) return;
+    begin = " begins with '" + begin.substr(0, begin.find('\n')) + "'";
+  } else {
+    begin = " is no regular file";
+  }
+  throw Error(ErrorCode::malformed_file, fmt::format("'{}'{}", path.string(), begin),
+              fmt::format("the header '{}'", kHeader.substr(0, kHeader.size() - 1)),
+              "move that file away, or start a new run");
 }
 
 }  // namespace hpcboot::record

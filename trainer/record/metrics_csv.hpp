@@ -33,6 +33,10 @@ class MetricsCsv {
   explicit MetricsCsv(const std::filesystem::path& path,
                       std::int64_t last_step = std::numeric_limits<std::int64_t>::max());
 
+  /// Whether a run can go on with this file: one that is not there, empty, or begins as ours do.
+  /// @throws Error{malformed_file} where it cannot
+  static void require_usable(const std::filesystem::path& path);
+
   /// @throws Error{unwritable_output}
   void append(const StepMetrics& row);
   /// @throws Error{unwritable_output}

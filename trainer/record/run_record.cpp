@@ -175,6 +175,8 @@ RankRecord rank_from(const JsonReader& reader) {
 int count_from(const JsonReader& reader, const char* key) {
   const int count = reader.require(key, reader.small_integer(key), "a number from 1");
   if (count < 1) reader.fail(key, "a number from 1");
+  constexpr int kMostMachines = 1'000'000;
+  if (count > kMostMachines) reader.fail(key, "a number from 1 to 1000000");
   return count;
 }
 
@@ -273,6 +275,8 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   }
   for (const JsonReader& epoch : reader.objects("epochs")) {
     record.epochs.push_back(epoch_from(epoch));
+    const int before = record.epochs.size() > 1 ? record.epochs[record.epochs.size() - 2].epoch : 0;
+    if (record.epochs.back().epoch <= before) epoch.fail("epoch", "a number above the one before");
   }
   for (const JsonReader& one : reader.objects("resumed")) {
     record.resumed.push_back(resumed_from(one));

@@ -140,7 +140,9 @@ class RowMaker {
     rows.reserve(runs_.size());
     for (KnownRun& run : runs_) {
       const auto baseline = baselines_[run.work].runtime_for(run.kind, site_key(run.row.site));
-      if (baseline && run.row.runtime_seconds.value_or(0.0) > 0.0) {
+      // A clock does not show less than this; the quotient would be one of errors.
+      constexpr double kShortest = 1e-3;
+      if (baseline && run.row.runtime_seconds.value_or(0.0) >= kShortest) {
         run.row.speedup = *baseline / *run.row.runtime_seconds;
         run.row.efficiency = *run.row.speedup / static_cast<double>(run.devices);
       }
@@ -178,15 +180,17 @@ std::vector<fs::path> find_records(const fs::path& place) {
   if (!fs::exists(status)) throw unreadable_place(place, error.message());
   if (!fs::is_directory(status)) return {place};
   const fs::path own = RunFolder(place).run_json();
-  if (fs::exists(own, error)) return {own};
-
   std::vector<fs::path> files;
+  const bool is_run = fs::exists(own, error);
+  if (is_run) files.push_back(own);
   fs::directory_iterator folder(place, error);
   for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
     const bool hidden = folder->path().filename().string().front() == '.';
     std::error_code ignored;
-    if (!hidden && folder->is_directory(ignored)) {
-      files.push_back(RunFolder(folder->path()).run_json());
+    const fs::path inner = RunFolder(folder->path()).run_json();
+    // A run's own folders are none; but a stray run.json beside runs hides none of them.
+    if (!hidden && folder->is_directory(ignored) && (!is_run || fs::exists(inner, ignored))) {
+      files.push_back(inner);
     }
   }
   if (error) throw unreadable_place(place, error.message());

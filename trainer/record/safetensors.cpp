@@ -38,6 +38,8 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::uint64_t kLengthBytes = 8;
 /// The reference implementation refuses longer headers too.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
+/// Some eight for each tensor; the largest models have ten thousand tensors.
+constexpr std::size_t kMostValues = 2'000'000;
 
 const DTypeEntry& entry_of(DType dtype) {
   return kDTypes[static_cast<std::size_t>(dtype)];
@@ -75,7 +77,7 @@ Error unreadable(const std::filesystem::path& path) {
 Json parse_header(const std::filesystem::path& path, const std::string& text) {
   if (text.empty() || text.front() != '{') throw malformed(path, "no header", "a header");
   try {
-    return parse_json(text, {kLongestHeader, 8});
+    return parse_json(text, {kLongestHeader, 8, kMostValues});
   } catch (const JsonError& problem) {
     throw malformed(path, std::string("the header is damaged: it ") + problem.what(),
                     "JSON with names that differ");
@@ -168,7 +170,8 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorView
 }
 
 InputFile::InputFile(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+    // Without O_NONBLOCK the open itself waits for the other end of a FIFO.
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
 
 InputFile::~InputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);

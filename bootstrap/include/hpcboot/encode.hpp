@@ -19,6 +19,9 @@ class Encoded {
   /// A literal. Implicit, so that literals and encoded text read alike.
   template <std::size_t N>
   Encoded(const char (&literal)[N]) : text_(literal, strnlen(literal, N)) {}
+  /// A buffer is no literal: whatever was written into it comes from somewhere.
+  template <std::size_t N>
+  Encoded(char (&buffer)[N]) = delete;
   /// For text that is put together from encoded parts: the encoders and the writers of whole
   /// documents (JSON, tables, scripts) alone use it, and `ctest -L lint` knows which they are.
   static Encoded as_is(std::string text) {

@@ -23,6 +23,13 @@ bool holds_only(std::string_view text, std::string_view others) {
                      [&](char c) { return is_alphanumeric(c) || holds(others, c); });
 }
 
+// Also in the full-width forms that some spreadsheets take for the same.
+bool begins_formula(std::string_view cell) {
+  if (!cell.empty() && holds("=+-@", cell.front())) return true;
+  const std::string_view first = cell.substr(0, 3);
+  return first == "\uff1d" || first == "\uff0b" || first == "\uff0d" || first == "\uff20";
+}
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -40,9 +47,15 @@ std::string shell_quote(std::string_view word) {
 }
 
 std::string csv_field(std::string_view text) {
-  std::string field = terminal_text(text).str();
   // Made visible, a tab or a carriage return at the start is no longer one.
-  if (!field.empty() && holds("=+-@", field.front())) field.insert(field.begin(), '\'');
+  const std::string line = terminal_text(text).str();
+  std::string field;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    // Where lists have commas as decimal points, a semicolon ends a cell.
+    const bool begins_cell = i == 0 || line[i - 1] == ';';
+    if (begins_cell && begins_formula(std::string_view(line).substr(i))) field += '\'';
+    field += line[i];
+  }
   if (field.find_first_of(",\"") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char c : field) quoted.append(c == '"' ? 2 : 1, c);
@@ -63,7 +76,12 @@ std::string markdown_text(std::string_view text) {
                          (c == '.' && before.size() >= 3 &&
                           equal_ignoring_case(before.substr(before.size() - 3), "www"));
     const bool is_block = before.empty() && holds("#+->", c);
-    if (holds("\\`*[]<|~&@$", c) || (c == '_' && !within_word) || is_link || is_block)
+    if (c == '@') {
+      // GitHub looks for addresses after all escapes are undone, but not across a comment.
+      escaped += "<!-- -->@";
+      continue;
+    }
+    if (holds("\\`*[]<|~&$", c) || (c == '_' && !within_word) || is_link || is_block)
       escaped += '\\';
     escaped += c;
   }

@@ -26,7 +26,7 @@ rule "The environment is read in bootstrap/src/env.cpp alone, and never written:
 # Text from outside is hostile until it is encoded for its sink; bootstrap/include/hpcboot/encode.hpp has the
 # encoders. The way to a terminal is one: what it is given is a literal, a number, or encoded.
 rule "What is printed goes through hpcboot::out() and err() (bootstrap/text/terminal.hpp):" \
-  'std::(cout|cerr|clog|puts|putchar)\b|\b(std::)?(v?f?d?printf|puts|fputs|fputc|putchar|perror|psignal)[[:space:]]*\(|fmt::(v?print)\b|STD(OUT|ERR)_FILENO,[[:space:]]*[^,)]*,' \
+  'std::(cout|cerr|clog|puts|putchar)\b|\b(std::)?(v?f?d?printf|puts|fputs|fputc|putchar|perror|psignal)[[:space:]]*\(|fmt::v?print(ln)?\b|std::w(cout|cerr|clog)\b|\b(fwrite|syslog|v?warnx?|v?errx?)[[:space:]]*\([^)]*(stdout|stderr|")|\bwrite\([12],|/dev/std(out|err)|STD(OUT|ERR)_FILENO,[[:space:]]*[^,)]*,' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vx './bootstrap/text/terminal.cpp')
 
 # Programs print; libraries throw or return.
@@ -46,7 +46,7 @@ rule "Encoded::as_is() is for encoders and writers of documents; add a file here
 
 # A text that others wrote is nested as deep and as long as they like.
 rule "JSON is parsed and written by bootstrap/json/bounded_json.cpp:" \
-  '[Jj]son::(parse|sax_parse|accept|from_[a-z]+)\b|nlohmann[:/]|\.dump\((-?[0-9]|[a-z]+,)' \
+  '[Jj]son::(parse|sax_parse|accept|from_[a-z]+)\b|nlohmann[:/]|>>[[:space:]]*[A-Za-z_]*json\b|_json(_pointer)?\b[[:space:]]*;|\.dump\((-?[0-9]|[a-z]+,)' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/json/bounded_json\.[ch]pp$')
 rule "TOML is parsed by bootstrap/jobscripts/bounded_toml.cpp:" 'toml::parse|toml\+\+/' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/jobscripts/bounded_toml\.[ch]pp$')
