@@ -64,10 +64,10 @@ shown() {
   [ ! -e p ]
 }
 
-@test "env and show: an address is one that a host can have" {
+@test "env and show: an address has no control characters" {
   local name
   for name in MASTER_ADDR HPCBOOT_MASTER_ADDR; do
-    for value in "$EVIL" $'n1\nforged' 'n1 n2' '$(touch p)' "$(printf 'a%.0s' {1..300})"; do
+    for value in "$EVIL" $'n1\nforged' $'n\xff' $'n\u009b'; do
       for verb in env show; do
         shown 20 env -i PATH="$PATH" RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_PORT=1 "$name=$value" "$HPCBOOT" "$verb"
         grep -q "found:    $name=" err
