@@ -138,6 +138,7 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   [ "$code" -eq 130 ]
   grep -Eq '^thirds +3 +1 ' out
   grep -q '^the output of the failures is in ' out
+  [ "$(tail -n 1 out)" = "ended by signal INT" ]
   for pid in "${pids[@]}"; do [ ! -e "/proc/$pid" ]; done
 }
 
