@@ -1,5 +1,5 @@
 # Tests of the exchange between ranks: against a launcher played by a thread, and under real ones.
-hpcboot_add_test(NAME exchange_unit_tests SOURCES unit/exchange_test.cpp unit/resolve_with_exchange_test.cpp
+hpcboot_add_test(NAME exchange_unit_tests SOURCES bootstrap/rendezvous/exchange_test.cpp bootstrap/rendezvous/resolve_with_exchange_test.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit exchange)
 
 add_executable(exchange_test mpi/exchange_test.cpp)

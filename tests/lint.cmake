@@ -1,8 +1,8 @@
 # `hpcboot lint`: the reader of shell scripts, every rule, whole scripts.
 hpcboot_add_test(NAME lint_tests
   SOURCES
-    unit/lint_golden_test.cpp
-    unit/lint_rules_test.cpp
-    unit/shell_reader_test.cpp
+    bootstrap/jobs/lint/lint_golden_test.cpp
+    bootstrap/jobs/lint/lint_rules_test.cpp
+    bootstrap/jobs/lint/shell_reader_test.cpp
   LIBRARIES hpcboot_lint LABELS unit)
 target_compile_definitions(lint_tests PRIVATE HPCBOOT_LINT_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/lint")

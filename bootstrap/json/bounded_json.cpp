@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/encode/utf8.hpp"
 #include "hpcboot/error.hpp"
-#include "src/encode/utf8.hpp"
 
 namespace hpcboot {
 namespace {

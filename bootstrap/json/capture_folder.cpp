@@ -6,9 +6,9 @@
 #include <system_error>
 #include <tuple>
 
+#include "core/schedulers/read_file.hpp"
 #include "facts_json.hpp"
 #include "hpcboot/error.hpp"
-#include "src/allocations/read_file.hpp"
 
 namespace hpcboot {
 namespace {

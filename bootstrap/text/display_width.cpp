@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "src/encode/utf8.hpp"
+#include "core/encode/utf8.hpp"
 
 namespace hpcboot {
 namespace {

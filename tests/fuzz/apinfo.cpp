@@ -1,4 +1,4 @@
-#include "apinfo.hpp"
+#include "core/launchers/apinfo.hpp"
 
 #include "fuzz.hpp"
 

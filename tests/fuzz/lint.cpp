@@ -1,4 +1,4 @@
-#include "lint/lint.hpp"
+#include "jobs/lint/lint.hpp"
 
 #include <algorithm>
 

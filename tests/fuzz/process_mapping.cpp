@@ -1,4 +1,4 @@
-#include "process_mapping.hpp"
+#include "core/launchers/process_mapping.hpp"
 
 #include <algorithm>
 #include <set>

@@ -82,7 +82,7 @@ await_trainer() { await test -e started; }
 @test "every key of a profile is documented" {
   while read -r key; do
     grep -qF "\`$key\`" "$ROOT/jobscripts/README.md" || { echo "missing: $key"; return 1; }
-  done < <(grep -oE '^ *\{"[a-z_.]+",( T::.*)?$' "$ROOT/bootstrap/jobscripts/profile_keys.cpp" | cut -d'"' -f2)
+  done < <(grep -oE '^ *\{"[a-z_.]+",( T::.*)?$' "$ROOT/bootstrap/jobs/profile_keys.cpp" | cut -d'"' -f2)
 }
 
 @test "every script is bash" {

@@ -4,9 +4,9 @@
 setup() {
   lint=$BATS_TEST_DIRNAME/lint
   tree=$BATS_TEST_TMPDIR/tree
-  mkdir -p "$tree"/{bootstrap/src/exchange,bootstrap/tool,trainer/torch,jobscripts,setup,build/x}
+  mkdir -p "$tree"/{bootstrap/core,bootstrap/rendezvous,bootstrap/jobs,bootstrap/cli,trainer/torch,jobscripts,setup,build/x}
   cp "$BATS_TEST_DIRNAME/../../.clang-format" "$tree"
-  printf 'int main() {\n  return 0;\n}\n' >"$tree/bootstrap/tool/main.cpp"
+  printf 'int main() {\n  return 0;\n}\n' >"$tree/bootstrap/cli/main.cpp"
   printf '#!/bin/bash\necho hello\n' >"$tree/setup/check-hosts"
 }
 
@@ -16,7 +16,7 @@ setup() {
 }
 
 @test "the environment: env.cpp may read it, others may not" {
-  echo 'auto a = std::getenv("A");' >"$tree/bootstrap/src/env.cpp"
+  echo 'auto a = std::getenv("A");' >"$tree/bootstrap/core/env.cpp"
   bash "$lint/house-rules.sh" "$tree"
   for call in 'getenv("A")' '::setenv("A", "b", 1)' 'std::getenv ("A")'; do
     echo "auto a = $call;" >"$tree/trainer/torch/a.cpp"
@@ -43,11 +43,11 @@ breach() {
 
 @test "printing: programs through out() and err() alone, libraries not at all, save in comments" {
   mkdir -p "$tree"/bootstrap/{text,json}
-  echo '/// std::printf("an example");' >"$tree/bootstrap/src/b.cpp"
-  echo 'void f() { out() << "a" << std::snprintf(nullptr, 0, ""); }' >"$tree/bootstrap/tool/show.cpp"
+  echo '/// std::printf("an example");' >"$tree/bootstrap/core/b.cpp"
+  echo 'void f() { out() << "a" << std::snprintf(nullptr, 0, ""); }' >"$tree/bootstrap/cli/show.cpp"
   echo 'void f() { std::cout << 1; }' >"$tree/bootstrap/text/terminal.cpp"
   bash "$lint/house-rules.sh" "$tree"
-  for file in bootstrap/src/a.cpp bootstrap/tool/a.cpp trainer/app/a.cpp trainer/loop/a.cpp setup/hello_mpi/a.cpp; do
+  for file in bootstrap/core/a.cpp bootstrap/cli/a.cpp trainer/app/a.cpp trainer/loop/a.cpp setup/hello_mpi/a.cpp; do
     breach $file 'void f() { std::cout << 1; }' 'void f() { std::fprintf(stderr, ""); }' 'void f() { printf(""); }' \
       'void f() { fmt::print(""); }' 'void f() { perror("x"); }' 'void f() { write(STDERR_FILENO, text, 1); }'
   done
@@ -57,12 +57,12 @@ breach() {
 @test "text from outside: as_is() is for a few, JSON and TOML are read in one place" {
   mkdir -p "$tree"/bootstrap/{json,jobscripts}
   echo 'auto a = Json::parse(text); auto b = a.dump(2);' >"$tree/bootstrap/json/bounded_json.cpp"
-  echo 'auto a = toml::parse(text);' >"$tree/bootstrap/jobscripts/bounded_toml.cpp"
+  echo 'auto a = toml::parse(text);' >"$tree/bootstrap/jobs/bounded_toml.cpp"
   bash "$lint/house-rules.sh" "$tree"
-  breach bootstrap/tool/show.cpp 'out() << Encoded::as_is(name);'
+  breach bootstrap/cli/show.cpp 'out() << Encoded::as_is(name);'
   breach trainer/loop/a.cpp 'const Json a = Json::parse(text);' 'auto b = nlohmann::json(1);' 'file << a.dump(2) << 1;' \
     '#include <nlohmann/json.hpp>'
-  breach bootstrap/jobscripts/a.cpp 'auto a = toml::parse_file(name);' '#include <toml++/toml.h>'
+  breach bootstrap/jobs/a.cpp 'auto a = toml::parse_file(name);' '#include <toml++/toml.h>'
 }
 
 @test "templates: free text of a profile stands in comments" {
@@ -73,12 +73,12 @@ breach() {
 }
 
 @test "pmix.h stays behind the exchange" {
-  echo '#include <pmix.h>' >"$tree/bootstrap/src/exchange/pmix.cpp"
+  echo '#include <pmix.h>' >"$tree/bootstrap/rendezvous/pmix.cpp"
   bash "$lint/house-rules.sh" "$tree"
-  echo '#include <pmix.h>' >"$tree/bootstrap/src/resolve.cpp"
+  echo '#include <pmix.h>' >"$tree/bootstrap/core/resolve.cpp"
   run bash "$lint/house-rules.sh" "$tree"
   [ "$status" -eq 1 ]
-  [[ $output == *"./bootstrap/src/resolve.cpp:1:"* ]]
+  [[ $output == *"./bootstrap/core/resolve.cpp:1:"* ]]
 }
 
 @test "a fixed port in a job script" {

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "bounded_call.hpp"
+#include "core/bounded_call.hpp"
 
 namespace hpcboot {
 namespace {

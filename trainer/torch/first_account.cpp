@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "bounded_call.hpp"
+#include "core/bounded_call.hpp"
 
 namespace hpcboot {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "bounded_call.hpp"
+#include "core/bounded_call.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/process_group.hpp"
 

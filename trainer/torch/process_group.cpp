@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absent_ranks.hpp"
-#include "bounded_call.hpp"
 #include "compat.hpp"
+#include "core/bounded_call.hpp"
 #include "first_account.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"

@@ -19,9 +19,9 @@ rule() {
   fi
 }
 
-rule "The environment is read in bootstrap/src/env.cpp alone, and never written:" \
+rule "The environment is read in bootstrap/core/env.cpp alone, and never written:" \
   '\b(secure_getenv|getenv|setenv|unsetenv|putenv)[[:space:]]*\(' \
-  < <(cpp_files . | grep -vx './bootstrap/src/env.cpp')
+  < <(cpp_files . | grep -vx './bootstrap/core/env.cpp')
 
 # Text from outside is hostile until it is encoded for its sink; bootstrap/include/hpcboot/encode.hpp has the
 # encoders. The way to a terminal is one: what it is given is a literal, a number, or encoded.
@@ -31,25 +31,25 @@ rule "What is printed goes through hpcboot::out() and err() (bootstrap/text/term
 
 # Programs print; libraries throw or return.
 rule "A library never prints:" '\b(out|err)\(\)[[:space:]]*(<<|\.)' \
-  < <(cpp_files . | grep -E '^\./(bootstrap/(include|src|json|lint|jobscripts)|trainer/(include|torch|models|datasets|record))/')
+  < <(cpp_files . | grep -E '^\./(bootstrap/(include|c|core|diagnose|jobs|json|rendezvous)|trainer/(include|torch|models|datasets|record))/')
 
 # Encoded::as_is() is a promise that nothing checks, so those who make it are few: the encoders, and the writers of
 # a whole text out of encoded parts.
 rule "Encoded::as_is() is for encoders and writers of documents; add a file here only with its reason:" 'as_is\(' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vxE \
-    -e './bootstrap/(include/hpcboot/encode\.hpp|src/encode/[a-z]+\.cpp|json/bounded_json\.cpp|text/[a-z_]+\.[ch]pp)' \
+    -e './bootstrap/(include/hpcboot/encode\.hpp|core/encode/[a-z]+\.cpp|json/bounded_json\.cpp|text/[a-z_]+\.[ch]pp)' \
     -e './trainer/record/table_format\.cpp' `# every cell is encoded for its format` \
     -e './trainer/datasets/inspect\.cpp' `# images drawn of blocks and colours` \
-    -e './bootstrap/tool/(env|script)\.cpp' `# shell words, quoted; a script rendered of typed values` \
+    -e './bootstrap/cli/(env|script)\.cpp' `# shell words, quoted; a script rendered of typed values` \
     -e './trainer/loop/run_training\.cpp' `# format_error(), which encodes` \
-    -e './(bootstrap/tool/options|setup/hello_mpi/main|trainer/app/(convert|digits|inspect|runtable|train))\.cpp' `# --help`)
+    -e './(bootstrap/cli/options|setup/hello_mpi/main|trainer/app/(convert|digits|inspect|runtable|train))\.cpp' `# --help`)
 
 # A text that others wrote is nested as deep and as long as they like.
 rule "JSON is parsed and written by bootstrap/json/bounded_json.cpp:" \
   '[Jj]son::(parse|sax_parse|accept|from_[a-z]+)\b|nlohmann[:/]|>>[[:space:]]*[A-Za-z_]*json\b|_json(_pointer)?\b[[:space:]]*;|\.dump\((-?[0-9]|[a-z]+,)' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/json/bounded_json\.[ch]pp$')
-rule "TOML is parsed by bootstrap/jobscripts/bounded_toml.cpp:" 'toml::parse|toml\+\+/' \
-  < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/jobscripts/bounded_toml\.[ch]pp$')
+rule "TOML is parsed by bootstrap/jobs/bounded_toml.cpp:" 'toml::parse|toml\+\+/' \
+  < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/jobs/bounded_toml\.[ch]pp$')
 
 # Any printable text may stand there; a comment is where it does nothing.
 rule "Free text of a profile stands in comments of a template:" \
@@ -57,7 +57,7 @@ rule "Free text of a profile stands in comments of a template:" \
   < <(source_files . -path './jobscripts/templates/*')
 
 rule "PMIx stays behind the exchange:" '#[[:space:]]*include[[:space:]]*[<"]pmix' \
-  < <(cpp_files . | grep -v '^\./bootstrap/src/exchange/')
+  < <(cpp_files . | grep -v '^\./bootstrap/rendezvous/')
 
 # A number would collide with the next job on the node.
 rule "No fixed port in scripts:" 'MASTER_PORT=["'\'']?[0-9]' \

@@ -1,0 +1,126 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "ancestry.hpp"
+#include "core/schedulers/read_file.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/redact.hpp"
+#include "hpcboot/version.hpp"
+#include "json/facts_json.hpp"
+#include "options.hpp"
+#include "private_folder.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+namespace po = boost::program_options;
+
+// Host and process id in characters that a file name may have.
+std::string name_without_rank(const Facts& facts) {
+  std::string host = facts.hostname.value_or("host");
+  std::replace_if(
+      host.begin(), host.end(),
+      [](char c) {
+        return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 c == '-' || c == '_');
+      },
+      '_');
+  return host + "-" + std::to_string(getpid());
+}
+
+// Takes a name that no other process has: writing the host name first is the claim.
+std::string claim_name(const PrivateFolder& folder, const std::optional<int>& rank,
+                       const Facts& facts) {
+  const std::string content = facts.hostname.value_or("") + "\n";
+  if (rank) {
+    std::string name = "rank" + std::to_string(*rank);
+    if (folder.create(name + ".hostname", content)) return name;
+    err() << "note: " << folder.path() << " has a rank " << *rank
+          << " already: two processes hold it, or the folder was used before\n";
+  }
+  // Containers may share host names and process ids.
+  const std::string base = name_without_rank(facts);
+  std::string name = base;
+  for (int i = 2; !folder.create(name + ".hostname", content); ++i) {
+    name = base + "-" + std::to_string(i);
+  }
+  return name;
+}
+
+void capture_files(const PrivateFolder& folder, const std::string& name, const Env& env) {
+  const auto copy = [&](const char* variable, const char* suffix) {
+    const auto path = env.text(variable);
+    const auto text = path ? read_file(std::string(*path)) : std::nullopt;
+    return text && folder.create(name + suffix, *text);
+  };
+  for (const char* variable :
+       {"PBS_NODEFILE", "PE_HOSTFILE", "LSB_DJOB_HOSTFILE", "COBALT_NODEFILE"}) {
+    if (copy(variable, ".nodefile")) break;
+  }
+  copy("PALS_APINFO", ".apinfo");
+}
+
+// The rank of this process; nullopt where it cannot be told, or where no launcher placed it: then
+// every process of a broken job would be rank 0.
+std::optional<int> rank_of(const Env& env, const Facts& facts) {
+  try {
+    const Resolution r = resolve(env, facts);
+    if (r.launcher != "single") return r.placement.rank;
+    err() << "note: no launcher placed this process; it is captured under its host and id\n";
+  } catch (const Error& error) {
+    err() << "note: the rank of this process cannot be told; it is captured under its host and "
+             "id\n";
+    print_error("hpcboot", error);
+  }
+  return std::nullopt;
+}
+
+int capture(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()(
+      "all", "keep every variable, not only those of launchers and schedulers; still redacted");
+  po::options_description hidden;
+  hidden.add_options()("dir", po::value<std::string>());
+  po::positional_options_description positional;
+  positional.add("dir", 1);
+  const auto values = parse(
+      arguments,
+      "Usage: srun|mpirun … hpcboot capture [--all] DIR\n\n"
+      "Every rank writes what `hpcboot replay DIR` needs to tell again, anywhere, who it is: its\n"
+      "environment, host name, nodefile, network interfaces, and the names of the processes above\n"
+      "it. DIR lies on a file system that all ranks see; only you may enter it (0700, files "
+      "0600).\n"
+      "Nothing that exists is overwritten. Take a new DIR for every capture.\n\n"
+      "Only variables of launchers, schedulers, device masks and communication libraries are "
+      "kept.\n"
+      "Passwords, tokens, keys and cookies are REDACTED, by their names and by their looks, and "
+      "so\n"
+      "are command lines. Names of hosts, users and folders, and addresses stay: look through DIR\n"
+      "before you send it to somebody.\n",
+      options, hidden, positional);
+  if (!values) return 0;
+  if (values->count("dir") == 0) throw UsageError("capture takes the folder to write");
+
+  const Env env = Env::from_process();
+  const Facts facts = Facts::of_this_process(env);
+  const PrivateFolder folder((*values)["dir"].as<std::string>());
+  const std::string name = claim_name(folder, rank_of(env, facts), facts);
+  Json object = to_json(facts);
+  object["ancestry"] = ancestry_of_this_process();
+  object["hpcboot"] = version();
+  folder.create(name + ".facts.json", json_text(object, 2).str() + "\n");
+  capture_files(folder, name, env);
+  const Keep keep = values->count("all") != 0 ? Keep::all_variables : Keep::launch_variables;
+  // Last: where it is, the rank is whole.
+  folder.publish(name + ".env", redact(env, keep).dump());
+  out() << folder.path() << "/" << name << ".env\n";
+  return 0;
+}
+
+}  // namespace
+
+const Verb kCapture{"capture", "write what replay needs, without secrets, for every rank", capture};
+
+}  // namespace hpcboot::tool

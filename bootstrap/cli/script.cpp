@@ -1,0 +1,218 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "hpcboot/error.hpp"
+#include "jobs/job.hpp"
+#include "jobs/job_script.hpp"
+#include "jobs/site_library.hpp"
+#include "options.hpp"
+#include "run_command.hpp"
+#include "script_words.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+using namespace hpcboot::jobscripts;
+
+constexpr const char* kSynopsis =
+    "Usage: hpcboot script --site S --job J [OPTIONS]\n"
+    "       hpcboot script --list\n\n"
+    "Prints the job script of a site, ready to submit. The site's profile says what is left open;\n"
+    "--set changes any of its keys (jobscripts/README.md). Sites of your own are files in\n"
+    "~/.config/hpcboot/sites, or given by --site-file.\n\n"
+    "  hpcboot script --site cc --job ddp --account def-prof -o ddp.sh\n"
+    "  hpcboot script --site cc --job multinode_srun --nodes 4 --time 12:00:00 --submit\n"
+    "  hpcboot script --site cc --job ddp --launcher torchrun --program train.py\n\n"
+    "A program of your own is one word; its arguments come behind the script:\n\n"
+    "  hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh\n"
+    "  sbatch p.sh train.py --epochs 5      # on each rank: srun … python train.py --epochs 5\n";
+
+po::options_description script_options() {
+  po::options_description options("Options");
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  const auto number = [] { return po::value<int>()->value_name("N"); };
+  options.add_options()("site", text("S"), "the site")("job", text("J"), "the job")(
+      "list", "print all sites and the jobs of each")("nodes", number(),
+                                                      "nodes of a multinode job [2]")(
+      "gpus-per-node", number(), "0: on CPU [all of the node]")("ranks-per-node", number(),
+                                                                "[one for each GPU; 2 without]")(
+      "time", text("HH:MM:SS"), "walltime [the site's queue.time]")(
+      "account", text("A"), "account or project [as a comment to fill in]")(
+      "mail", text("ADDRESS"), "where the scheduler writes when the job begins, ends or fails")(
+      "launcher", text("L"), "srun, mpirun, pals, ssh or torchrun [the site's]")(
+      "program", text("P"), "start this program, one word, in place of the trainer")(
+      "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
+      "change a key of the profile, such as queue.name=short; may be repeated")(
+      "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(
+      "output,o", text("F"), "write the script to this file; -: to stdout [-]")(
+      "check", "ask the scheduler whether it would take the job (Slurm)")(
+      "submit", "submit it, and print the job's id");
+  return options;
+}
+
+std::string text_of(const po::variables_map& values, const char* name) {
+  return values.count(name) != 0 ? values[name].as<std::string>() : std::string();
+}
+
+std::optional<int> number_of(const po::variables_map& values, const char* name) {
+  if (values.count(name) == 0) return std::nullopt;
+  return values[name].as<int>();
+}
+
+// The exit code: a profile that cannot be read is told, and the others are listed all the same.
+int print_list(const SiteLibrary& library) {
+  library.check_shipped();
+  int code = 0;
+  out() << encoded_format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
+  for (const std::string& name : library.names()) {
+    try {
+      const SiteProfile site = library.read(name);
+      std::string jobs;
+      for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ",") + job.name;
+      out() << encoded_format("{:<16}{:<12}{:<74}{}\n", name, site.text("scheduler"), jobs,
+                              site.text("description"));
+    } catch (const Error& error) {
+      print_error("hpcboot", error);
+      code = error.exit_code();
+    }
+  }
+  return code;
+}
+
+SiteProfile site_as_asked(const po::variables_map& values, const SiteLibrary& library) {
+  if ((values.count("site") != 0) == (values.count("site-file") != 0))
+    throw UsageError("script takes --site or --site-file; --list prints the sites");
+  SiteProfile site = values.count("site-file") != 0
+                         ? SiteProfile::read(values["site-file"].as<std::string>())
+                         : library.read(values["site"].as<std::string>());
+  if (values.count("set") == 0) return site;
+  for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos)
+      throw UsageError("--set takes KEY=VALUE, not '" + setting + "'");
+    site.set(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return site;
+}
+
+ScriptRequest request_of(const po::variables_map& values) {
+  if (values.count("job") == 0) throw UsageError("script takes --job; --list prints the jobs");
+  ScriptRequest request;
+  request.job = values["job"].as<std::string>();
+  request.nodes = number_of(values, "nodes");
+  request.gpus_per_node = number_of(values, "gpus-per-node");
+  request.ranks_per_node = number_of(values, "ranks-per-node");
+  if (values.count("time") != 0) request.time = values["time"].as<std::string>();
+  request.account = text_of(values, "account");
+  request.mail = text_of(values, "mail");
+  request.launcher = text_of(values, "launcher");
+  request.program = text_of(values, "program");
+  return request;
+}
+
+// The file that the script will be: where it goes to stdout, the one of the same name that hpcboot
+// comes with if it is that very one, else a name for the user's.
+std::string name_of_script(const std::string& output, const SiteLibrary& library,
+                           const SiteProfile& site, const ScriptRequest& request) {
+  if (!output.empty()) return output;
+  const bool as_shipped = request.arguments == "--site " + site.name() + " --job " + request.job &&
+                          library.has_as_shipped(site.name());
+  return (as_shipped ? "jobscripts/" : "") + site.name() + "_" + request.job +
+         (site.text("scheduler") == "kubernetes" ? ".yaml" : ".sh");
+}
+
+void write_script(const std::string& file, const std::string& script) {
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << script;
+  stream.close();
+  std::error_code failure;
+  // A device or a FIFO keeps its mode: it is not ours to change, and root could.
+  if (stream && fs::is_regular_file(file, failure)) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    fs::permissions(file, fs::perms(0111 & ~mask), fs::perm_options::add, failure);
+  }
+  if (!stream || failure) {
+    throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
+                "a file in a folder that can be written", "correct --output");
+  }
+}
+
+// A file of its own for a script that is submitted and not kept: the scheduler takes a copy.
+class TemporaryScript {
+ public:
+  explicit TemporaryScript(const std::string& script)
+      : file_((fs::temp_directory_path() / "hpcboot-job.XXXXXX").string()) {
+    const int descriptor = mkstemp(file_.data());
+    if (descriptor >= 0) close(descriptor);
+    write_script(file_, script);
+  }
+  ~TemporaryScript() {
+    std::error_code ignored;
+    fs::remove(file_, ignored);
+  }
+  TemporaryScript(const TemporaryScript&) = delete;
+  TemporaryScript& operator=(const TemporaryScript&) = delete;
+
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+};
+
+int hand_over(const SiteProfile& site, const std::string& file, bool submit) {
+  const std::string& scheduler = site.text("scheduler");
+  std::vector<std::string> words;
+  if (scheduler == "slurm") {
+    words = submit ? std::vector<std::string>{"sbatch", "--parsable", file}
+                   : std::vector<std::string>{"sbatch", "--test-only", file};
+  } else if (submit && scheduler == "lsf") {
+    words = {"sh", "-c", "exec bsub <\"$1\"", "sh", file};
+  } else if (submit && scheduler == "kubernetes") {
+    words = {"kubectl", "apply", "-f", file};
+  } else if (submit && scheduler != "none") {
+    words = {"qsub", file};
+  } else {
+    throw UsageError(fmt::format("the scheduler of {} is {}, which has nothing to {} a job with{}",
+                                 site.name(), scheduler, submit ? "submit" : "check",
+                                 scheduler == "none" ? "; start the script with bash" : ""));
+  }
+  const CommandResult result =
+      run_command(words, "do this where jobs of " + site.name() + " are submitted");
+  (result.code == 0 ? out() : err()) << terminal_lines(result.output);
+  return result.code == 0 ? 0 : 1;
+}
+
+int script(const Arguments& arguments) {
+  const auto values = parse(arguments, kSynopsis, script_options());
+  if (!values) return 0;
+  const SiteLibrary library(fs::read_symlink("/proc/self/exe"), Env::from_process());
+  if (values->count("list") != 0) return print_list(library);
+  const SiteProfile site = site_as_asked(*values, library);
+  const std::string named = text_of(*values, "output");
+  const std::string output = named == "-" ? "" : named;
+  ScriptRequest request = request_of(*values);
+  request.arguments = arguments_of_script(*values, script_options());
+  request.script = name_of_script(output, library, site, request);
+  const std::string text = render_job_script(TemplateRenderer(library.templates()), site, request);
+  for (const std::string& note : notes_on(site, request)) err() << "note: " << note << "\n";
+  if (!output.empty()) write_script(output, text);
+  const bool submit = values->count("submit") != 0;
+  if (submit || values->count("check") != 0) {
+    if (!output.empty()) return hand_over(site, output, submit);
+    const TemporaryScript temporary(text);
+    return hand_over(site, temporary.file(), submit);
+  }
+  if (output.empty()) out() << Encoded::as_is(text);
+  return 0;
+}
+
+}  // namespace
+
+const Verb kScript{"script", "print, check or submit the job script of a site", script};
+
+}  // namespace hpcboot::tool

@@ -1,0 +1,19 @@
+#include "hpcboot/launch_source.hpp"
+
+#include "core/launchers/launchers.hpp"
+
+namespace hpcboot {
+
+const std::vector<const LaunchSource*>& launch_sources() {
+  // Innermost first. Each source says beside its name why it stands here (`hpcboot show
+  // --explain`). The table in bootstrap/README.md is compared with this one by a test.
+  static const std::vector<const LaunchSource*> table = {
+      &sources::kExplicit, &sources::kTorchrun,   &sources::kOpenmpi,   &sources::kMvapich,
+      &sources::kHydra,    &sources::kPals,       &sources::kFlux,      &sources::kSlurm,
+      &sources::kLsf,      &sources::kKubernetes, &sources::kSagemaker, &sources::kGeneric,
+      &sources::kPmix,     &sources::kPmi2,
+  };
+  return table;
+}
+
+}  // namespace hpcboot

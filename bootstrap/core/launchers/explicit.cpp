@@ -1,0 +1,36 @@
+#include "hpcboot/error.hpp"
+#include "launchers.hpp"
+
+// HPCBOOT_RANK, _WORLD_SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK, _NUM_NODES: set by the user, or
+// by a wrapper that knows better. HPCBOOT_INTERFACE, _METHODS and _MASTER_* are settings, not
+// identity.
+namespace hpcboot::sources {
+namespace {
+
+Detection detect(const Env& env, const Facts&) {
+  return detect_any(env, {"HPCBOOT_RANK", "HPCBOOT_WORLD_SIZE", "HPCBOOT_LOCAL_RANK",
+                          "HPCBOOT_LOCAL_SIZE", "HPCBOOT_NODE_RANK", "HPCBOOT_NUM_NODES"});
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  LaunchFacts facts;
+  need(facts, "rank", facts.rank, env, "HPCBOOT_RANK", "the caller who sets HPCBOOT_* variables");
+  need(facts, "world_size", facts.world_size, env, "HPCBOOT_WORLD_SIZE",
+       "the caller who sets HPCBOOT_* variables", 1);
+  take(facts, "local_size", facts.local_size, env, "HPCBOOT_LOCAL_SIZE", 1);
+  take(facts, "node_rank", facts.node_rank, env, "HPCBOOT_NODE_RANK");
+  take(facts, "num_nodes", facts.num_nodes, env, "HPCBOOT_NUM_NODES", 1);
+  if (!take(facts, "local_rank", facts.local_rank, env, "HPCBOOT_LOCAL_RANK") &&
+      *facts.world_size > 1 && facts.num_nodes.value_or(0) != 1 &&
+      facts.local_size != facts.world_size) {
+    env.require_integer("HPCBOOT_LOCAL_RANK", "the caller who sets HPCBOOT_* variables");
+  }
+  return facts;
+}
+
+}  // namespace
+
+const LaunchSource kExplicit{"explicit", Level::explicit_settings,
+                             "a user who sets HPCBOOT_RANK means it", detect, read};
+
+}  // namespace hpcboot::sources

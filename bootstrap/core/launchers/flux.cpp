@@ -1,0 +1,47 @@
+#include "launchers.hpp"
+
+// flux-shell sets for each task FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE and
+// FLUX_JOB_NNODES, and PMI_RANK, PMI_SIZE and PMI_FD unless told -o pmi=none: flux-environment(7).
+// A batch script has none of them. Neither node index nor local size nor hosts are in the
+// environment, and ranks need not be dealt node by node (--taskmap).
+namespace hpcboot::sources {
+namespace {
+
+Detection detect(const Env& env, const Facts& facts) {
+  Detection detection =
+      detect_any(env, {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", "FLUX_JOB_NNODES"});
+  if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
+  return detection;
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  LaunchFacts facts;
+  need(facts, "rank", facts.rank, env, "FLUX_TASK_RANK", "flux run");
+  need(facts, "world_size", facts.world_size, env, "FLUX_JOB_SIZE", "flux run", 1);
+  need(facts, "local_rank", facts.local_rank, env, "FLUX_TASK_LOCAL_ID", "flux run");
+  take(facts, "num_nodes", facts.num_nodes, env, "FLUX_JOB_NNODES", 1);
+  facts.identity = env.text("FLUX_JOB_ID").value_or("");
+  return facts;
+}
+
+// Under Flux's own PMI the ranks agree; other ranks behind PMI_FD are those of a launcher that a
+// task started. A closed PMI_FD proves nothing: a program may have closed it.
+std::optional<bool> is_live(const Env& env, const Facts& facts) {
+  if (!env.has("PMI_FD")) return std::nullopt;
+  if (env.text("PMI_RANK") != env.text("FLUX_TASK_RANK") ||
+      env.text("PMI_SIZE") != env.text("FLUX_JOB_SIZE")) {
+    return false;
+  }
+  return facts.pmi_fd_is_open_socket;
+}
+
+}  // namespace
+
+const LaunchSource kFlux{"flux",
+                         Level::mpi_launcher,
+                         "a Flux instance may run inside a job of any other scheduler",
+                         detect,
+                         read,
+                         is_live};
+
+}  // namespace hpcboot::sources

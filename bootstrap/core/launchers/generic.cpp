@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <array>
+
+#include "launchers.hpp"
+
+// RANK, WORLD_SIZE, LOCAL_RANK as torch.distributed reads them, set by whoever started this
+// process: a container hook (enroot), an operator, a script. Optional: LOCAL_WORLD_SIZE,
+// GROUP_RANK, GROUP_WORLD_SIZE.
+namespace hpcboot::sources {
+namespace {
+
+bool is_in_a_job(const Env& env) {
+  const auto is_set = [&](const char* variable) { return env.has(variable); };
+  constexpr std::array<const char*, 6> kIds = {"SLURM_JOB_ID", "SLURM_JOBID",  "PBS_JOBID",
+                                               "LSB_JOBID",    "COBALT_JOBID", "FLUX_ENCLOSING_ID"};
+  // Grid Engine's JOB_ID is anybody's word.
+  return std::any_of(kIds.begin(), kIds.end(), is_set) ||
+         (env.has("JOB_ID") && env.has("SGE_TASK_ID"));
+}
+
+Detection detect(const Env& env, const Facts&) {
+  Detection detection = detect_any(env, {"RANK", "LOCAL_RANK"});
+  const auto world_size = env.text("WORLD_SIZE");
+  if (detection.match == Match::present || !world_size || *world_size == "1") return detection;
+  // A batch script may export WORLD_SIZE for the tasks that it will start; elsewhere the rank is
+  // lost.
+  if (is_in_a_job(env)) {
+    return {Match::refused,
+            "WORLD_SIZE without RANK in a job: set for tasks that are yet to start"};
+  }
+  return {Match::present, "WORLD_SIZE is set"};
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  static constexpr const char* kSetter = "the launcher or script that sets RANK and WORLD_SIZE";
+  LaunchFacts facts;
+  need(facts, "rank", facts.rank, env, "RANK", kSetter);
+  need(facts, "world_size", facts.world_size, env, "WORLD_SIZE", kSetter, 1);
+  take(facts, "local_size", facts.local_size, env, "LOCAL_WORLD_SIZE", 1);
+  take(facts, "node_rank", facts.node_rank, env, "GROUP_RANK");
+  take(facts, "num_nodes", facts.num_nodes, env, "GROUP_WORLD_SIZE", 1);
+  if (!take(facts, "local_rank", facts.local_rank, env, "LOCAL_RANK") && *facts.world_size > 1) {
+    // RANK may count pods or processes; without LOCAL_RANK nobody can say which device is this
+    // one's.
+    env.require_integer("LOCAL_RANK", kSetter);
+  }
+  return facts;
+}
+
+}  // namespace
+
+const LaunchSource kGeneric{"generic", Level::generic,
+                            "anybody may have set these; a launcher's own say more", detect, read};
+
+}  // namespace hpcboot::sources

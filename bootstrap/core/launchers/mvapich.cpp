@@ -1,0 +1,30 @@
+#include "launchers.hpp"
+
+// MVAPICH2's mpirun_rsh (its mpispawn, src/pm/mpirun in MVAPICH2) sets MV2_COMM_WORLD_RANK, _SIZE,
+// _LOCAL_RANK and _LOCAL_SIZE. MVAPICH from 3.0 on starts through Hydra or srun and sets none.
+namespace hpcboot::sources {
+namespace {
+
+Detection detect(const Env& env, const Facts& facts) {
+  Detection detection = detect_any(env, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+                                         "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"});
+  if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
+  return detection;
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  LaunchFacts facts;
+  need(facts, "rank", facts.rank, env, "MV2_COMM_WORLD_RANK", "mpirun_rsh");
+  need(facts, "world_size", facts.world_size, env, "MV2_COMM_WORLD_SIZE", "mpirun_rsh", 1);
+  need(facts, "local_rank", facts.local_rank, env, "MV2_COMM_WORLD_LOCAL_RANK", "mpirun_rsh");
+  take(facts, "local_size", facts.local_size, env, "MV2_COMM_WORLD_LOCAL_SIZE", 1);
+  return facts;
+}
+
+}  // namespace
+
+const LaunchSource kMvapich{"mvapich", Level::mpi_launcher,
+                            "its ranks may inherit the variables of the step that started it",
+                            detect, read};
+
+}  // namespace hpcboot::sources

@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include "hpcboot/error.hpp"
+#include "launchers.hpp"
+
+// SageMaker's training toolkit runs a script once on each host and sets SM_HOSTS (a JSON list),
+// SM_CURRENT_HOST and SM_NUM_GPUS; TRAINING_JOB_NAME names the job. So a process that only these
+// describe is one of as many as there are hosts, whatever devices it has. More processes come from
+// torchrun or mpirun, which the toolkit starts for other distributions and whose own variables are
+// read before these; RANK set by a script is the script's.
+// Source: aws/sagemaker-training-toolkit, ENVIRONMENT_VARIABLES.md.
+namespace hpcboot::sources {
+namespace {
+
+[[noreturn]] void fail_hosts(std::string_view text) {
+  throw Error(ErrorCode::malformed_value, "SM_HOSTS='" + std::string(text.substr(0, 80)) + "'",
+              R"(a JSON list of different host names: ["algo-1","algo-2"])",
+              "keep SageMaker's environment whole, or set HPCBOOT_METHODS to the launcher that is "
+              "meant");
+}
+
+std::vector<std::string> parse_hosts(std::string_view text) {
+  std::vector<std::string> hosts;
+  std::string_view rest = text;
+  const auto take_token = [&](char token) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+    if (rest.empty() || rest.front() != token) return false;
+    rest.remove_prefix(1);
+    return true;
+  };
+  if (!take_token('[')) fail_hosts(text);
+  do {
+    if (!take_token('"')) fail_hosts(text);
+    const std::string_view host = rest.substr(0, rest.find('"'));
+    rest.remove_prefix(host.size());
+    // Host names have nothing that JSON would escape.
+    const bool is_name = !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '-' || c == '.' || c == '_';
+    });
+    if (!is_name || !take_token('"')) fail_hosts(text);
+    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) fail_hosts(text);
+    hosts.emplace_back(host);
+  } while (take_token(','));
+  if (!take_token(']') || rest.find_first_not_of(" \t\r\n") != std::string_view::npos)
+    fail_hosts(text);
+  return hosts;
+}
+
+Detection detect(const Env& env, const Facts&) {
+  Detection detection = detect_any(env, {"SM_HOSTS", "SM_CURRENT_HOST"});
+  if (detection.match != Match::present) return detection;
+  const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "WORLD_SIZE"});
+  if (inner.match == Match::present)
+    return {Match::refused, inner.reason + ": somebody on the host numbered its processes"};
+  return detection;
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  LaunchFacts facts;
+  facts.hosts = parse_hosts(env.require_text("SM_HOSTS", "SageMaker"));
+  const std::string_view self = env.require_text("SM_CURRENT_HOST", "SageMaker");
+  const auto found = std::find(facts.hosts.begin(), facts.hosts.end(), self);
+  if (found == facts.hosts.end()) {
+    throw Error(ErrorCode::inconsistent_placement,
+                "SM_CURRENT_HOST='" + std::string(self) + "' is not in SM_HOSTS='" +
+                    std::string(*env.text("SM_HOSTS")) + "'",
+                "one of the hosts of SM_HOSTS", "keep SageMaker's environment whole");
+  }
+  facts.rank = facts.node_rank = static_cast<int>(found - facts.hosts.begin());
+  facts.world_size = facts.num_nodes = static_cast<int>(facts.hosts.size());
+  facts.local_rank = 0;
+  facts.local_size = 1;
+  for (const char* field : {"rank", "node_rank"}) facts.variables[field] = "SM_CURRENT_HOST";
+  for (const char* field : {"world_size", "num_nodes", "local_rank", "local_size", "hosts"})
+    facts.variables[field] = "SM_HOSTS";
+  facts.identity = env.text("TRAINING_JOB_NAME").value_or("");
+  return facts;
+}
+
+}  // namespace
+
+const LaunchSource kSagemaker{"sagemaker", Level::pod,
+                              "one process a host; torchrun and mpirun on it say more", detect,
+                              read};
+
+}  // namespace hpcboot::sources

@@ -1,0 +1,34 @@
+#include "launchers.hpp"
+
+// torchrun's agent sets for each worker: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK
+// (the agent, that is the node), GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID
+// and TORCHELASTIC_USE_AGENT_STORE. RANK alone does not mean torchrun: container hooks set it too.
+// Ranks need not follow the order of the hosts and can change after a restart.
+namespace hpcboot::sources {
+namespace {
+
+Detection detect(const Env& env, const Facts&) {
+  // The id is what the user chose, and may be empty.
+  return detect_any(
+      env, {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_MAX_RESTARTS"});
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  LaunchFacts facts;
+  need(facts, "rank", facts.rank, env, "RANK", "torchrun");
+  need(facts, "world_size", facts.world_size, env, "WORLD_SIZE", "torchrun", 1);
+  need(facts, "local_rank", facts.local_rank, env, "LOCAL_RANK", "torchrun");
+  take(facts, "local_size", facts.local_size, env, "LOCAL_WORLD_SIZE", 1);
+  take(facts, "node_rank", facts.node_rank, env, "GROUP_RANK");
+  take(facts, "num_nodes", facts.num_nodes, env, "GROUP_WORLD_SIZE", 1);
+  facts.identity = env.text("TORCHELASTIC_RUN_ID").value_or("");
+  return facts;
+}
+
+}  // namespace
+
+const LaunchSource kTorchrun{"torchrun", Level::elastic_agent,
+                             "its agent is started by srun or mpirun and starts the workers",
+                             detect, read};
+
+}  // namespace hpcboot::sources

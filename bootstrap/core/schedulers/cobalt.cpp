@@ -1,0 +1,21 @@
+#include "hpcboot/allocation.hpp"
+#include "read_file.hpp"
+
+// Cobalt sets COBALT_JOBID and COBALT_NODEFILE, a file with each host once. It does not say how
+// many tasks are meant.
+namespace hpcboot {
+
+std::optional<Allocation> read_cobalt_allocation(const Env& env, const AllocationOptions& options) {
+  const auto id = env.text("COBALT_JOBID");
+  if (!id) return std::nullopt;
+  Allocation job;
+  job.scheduler = "cobalt";
+  job.job_id = job.identity = *id;
+  job.job_variable = "COBALT_JOBID";
+  take_hosts_from_file(job, env, "COBALT_NODEFILE", options, parse_nodefile);
+  job.slots.clear();
+  job.num_tasks.reset();
+  return job;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,97 @@
+#include "hpcboot/hostfile.hpp"
+
+#include "host_lines.hpp"
+
+// Open MPI's grammar: orte/util/hostfile and prte/util/hostfile ("slots", "max_slots" or
+// "max-slots", spaces around "=" allowed). MPICH's: src/pm/hydra, "host:processes", and settings
+// such as binding= and ifname= after it.
+namespace hpcboot {
+namespace {
+
+class Line {
+ public:
+  Line(std::string_view text, int number, std::string_view file)
+      : text_(text), rest_(text), number_(number), file_(file) {}
+
+  void add_to(HostCounter& counter) {
+    std::string_view host = next_word();
+    int slots = 1;
+    if (host.front() == '[') {
+      const std::size_t close = host.find(']');
+      if (close == std::string_view::npos) fail();
+      std::string_view after = host.substr(close + 1);
+      host = host.substr(1, close - 1);
+      if (!after.empty()) slots = count_after_colon(after);
+    } else if (const std::size_t colon = host.find(':');
+               colon != std::string_view::npos &&
+               host.find(':', colon + 1) == std::string_view::npos) {
+      slots = count_after_colon(host.substr(colon));
+      host = host.substr(0, colon);
+    }
+    if (!is_host(host)) fail();
+    read_settings(slots);
+    if (!counter.add(host, slots)) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    fail_line(text_, number_, file_,
+              "a host, as 'n1 slots=4 max_slots=8' (Open MPI) or 'n1:4' (MPICH) has it",
+              "correct that line, or write one host name on each line");
+  }
+
+  // A word ends at a space or at "=", and "=" is a word.
+  std::string_view next_word() {
+    rest_ = trim(rest_);
+    if (rest_.empty()) return {};
+    const std::size_t length =
+        rest_.front() == '=' ? 1 : std::min(rest_.find_first_of(" \t="), rest_.size());
+    const std::string_view word = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return word;
+  }
+
+  int number_of(std::string_view word, int minimum) const {
+    const auto value = parse_whole_number(word);
+    if (!value || *value < minimum || *value > HostCounter::kMaxSlots) fail();
+    return static_cast<int>(*value);
+  }
+
+  int count_after_colon(std::string_view text) const {
+    if (text.front() != ':') fail();
+    return number_of(text.substr(1), 1);
+  }
+
+  void read_settings(int& slots) {
+    std::optional<int> max_slots;
+    for (std::string_view key = next_word(); !key.empty(); key = next_word()) {
+      if (!is_host(key) || next_word() != "=") fail();
+      const std::string_view value = next_word();
+      if (value.empty() || value == "=") fail();
+      if (key == "slots") {
+        slots = number_of(value, 1);
+      } else if (key == "max_slots" || key == "max-slots") {
+        max_slots = number_of(value, 1);
+      }
+    }
+    if (max_slots && *max_slots < slots) fail();
+  }
+
+  std::string_view text_;
+  std::string_view rest_;
+  int number_;
+  std::string_view file_;
+};
+
+}  // namespace
+
+Nodefile parse_hostfile(std::string_view text, std::string_view name) {
+  HostCounter counter;
+  for_each_line(text, [&](std::string_view line, int number) {
+    const std::string_view entry = trim(line.substr(0, line.find('#')));
+    if (!entry.empty()) Line(entry, number, name).add_to(counter);
+  });
+  return counter.take();
+}
+
+}  // namespace hpcboot

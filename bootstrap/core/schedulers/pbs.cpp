@@ -1,0 +1,43 @@
+#include "host_lines.hpp"
+#include "hpcboot/allocation.hpp"
+#include "read_file.hpp"
+
+// pbs_mom sets PBS_JOBID ("123.server", in arrays "123[4].server"), PBS_NODEFILE and, in arrays,
+// PBS_ARRAY_INDEX. PBS says nothing of ranks: PBS_NODENUM counts hosts, PBS_TASKNUM spawned tasks.
+// The nodefile lies on the first host only; elsewhere the variable names a file that is not there.
+// Torque adds PBS_NUM_NODES, PBS_NUM_PPN, PBS_NP, and in arrays PBS_ARRAYID.
+namespace hpcboot {
+
+Nodefile parse_nodefile(std::string_view text, std::string_view name) {
+  HostCounter counter;
+  for_each_line(text, [&](std::string_view line, int number) {
+    if (!is_host(line) || !counter.add(line, 1)) {
+      fail_line(line, number, name, "one host name on each line",
+                "give a PBS nodefile, or a copy of it, unchanged");
+    }
+  });
+  return counter.take();
+}
+
+std::optional<Allocation> read_pbs_allocation(const Env& env, const AllocationOptions& options) {
+  Allocation job;
+  job.scheduler = "pbs";
+  const auto id = env.text("PBS_JOBID");
+  if (!id) return std::nullopt;
+  job.job_id = *id;
+  job.job_variable = "PBS_JOBID";
+  take_hosts_from_file(job, env, "PBS_NODEFILE", options, parse_nodefile);
+  if (!job.num_tasks) {
+    const auto nodes = env.integer("PBS_NUM_NODES", 1);
+    const auto per_node = env.integer("PBS_NUM_PPN", 1);
+    int product = 0;
+    if (nodes && per_node && !__builtin_mul_overflow(*nodes, *per_node, &product))
+      job.num_tasks = product;
+  }
+  // PBS Pro's array index stands in the job id already; Torque's id may lack it.
+  job.identity = job.job_id;
+  if (const auto index = env.text("PBS_ARRAYID")) job.identity.append("/").append(*index);
+  return job;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,49 @@
+#include "checks.hpp"
+
+namespace hpcboot::doctor {
+namespace {
+
+// Does the environment say where rank 0 is, so that nobody has to ask?
+bool has_endpoint(const Situation& s) {
+  return s.resolution && s.resolution->master_addr && s.resolution->master_port;
+}
+
+bool has_peers(const Situation& s) {
+  if (s.resolution) return s.resolution->placement.world_size > 1;
+  return s.error->code() == ErrorCode::needs_exchange;
+}
+
+}  // namespace
+
+void check_exchange(const Situation& s, Findings& findings) {
+  if (!s.system.exchange || !has_peers(s)) return;
+  const std::string& kind = *s.system.exchange;
+  const bool is_needed = !has_endpoint(s);
+  const std::string endpoint = "the environment says where rank 0 is";
+  if (s.system.exchange_error) {
+    const Error& error = *s.system.exchange_error;
+    if (is_needed) {
+      findings.problem("exchange", error.found(), error.remedy());
+    } else {
+      findings.note("exchange", error.found() + "; " + endpoint, "nothing, as long as that is so");
+    }
+  } else if (kind.empty() && is_needed) {
+    findings.problem("exchange",
+                     "the environment does not say where rank 0 listens, and the ranks have no way "
+                     "to tell each other",
+                     "set HPCBOOT_EXCHANGE_DIR to a folder that all hosts share, or "
+                     "HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, on every rank");
+  } else if (kind.empty()) {
+    findings.ok("exchange", "none is offered, and " + endpoint);
+  } else if (kind == "pmi2" && is_needed) {
+    findings.warning("exchange",
+                     s.system.exchange_library +
+                         ", which serves once in the life of a process: "
+                         "hpcboot exec cannot use it",
+                     "srun --mpi=pmix; or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
+  } else {
+    findings.ok("exchange", s.system.exchange_library + (is_needed ? "" : "; " + endpoint));
+  }
+}
+
+}  // namespace hpcboot::doctor

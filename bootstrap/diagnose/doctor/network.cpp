@@ -1,0 +1,156 @@
+#include <algorithm>
+
+#include "checks.hpp"
+#include "core/socket_ifname.hpp"
+#include "hpcboot/endpoint.hpp"
+
+namespace hpcboot::doctor {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// Made by container and VM software: an address that every host has.
+bool is_decoy(const std::string& name) {
+  return name.rfind("docker", 0) == 0 || name.rfind("virbr", 0) == 0 || name.rfind("cni", 0) == 0 ||
+         name.rfind("podman", 0) == 0;
+}
+
+}  // namespace
+
+void check_interface(const Situation& s, Findings& findings) {
+  // An HPCBOOT_INTERFACE that does not exist is an error of the launcher check.
+  if (!s.facts.interfaces || !s.resolution) return;
+  if (!s.resolution->interface) {
+    const std::string message = "only loopback, link-local and container interfaces are up";
+    if (spans_hosts(s)) {
+      findings.problem(
+          "interface", message + ": other hosts cannot be reached",
+          "ask for the network of this host; in a container, share the host's network");
+    } else {
+      findings.note("interface", message + ", which is enough on one host");
+    }
+    return;
+  }
+  std::string message =
+      *s.resolution->interface + ", " + s.resolution->interface_address.value_or("without address");
+  std::vector<std::string> decoys;
+  for (const Interface& interface : *s.facts.interfaces) {
+    if (is_decoy(interface.name) &&
+        std::find(decoys.begin(), decoys.end(), interface.name) == decoys.end())
+      decoys.push_back(interface.name);
+  }
+  if (decoys.empty() || s.env.has("NCCL_SOCKET_IFNAME")) {
+    findings.ok("interface", message);
+  } else {
+    findings.note(
+        "interface",
+        message + "; " + joined(decoys) + " leads nowhere, and libraries that guess may take it",
+        "eval \"$(hpcboot env)\" sets NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME");
+  }
+}
+
+void check_interface_variables(const Situation& s, Findings& findings) {
+  if (!s.facts.interfaces) return;
+  for (const char* variable : kInterfaceVariables) {
+    const auto value = s.env.text(variable);
+    if (!value) continue;
+    const auto& all = *s.facts.interfaces;
+    if (std::any_of(all.begin(), all.end(), [&](const Interface& interface) {
+          return names_interface(variable, *value, interface.name);
+        }))
+      continue;
+    std::vector<std::string> names;
+    for (const Interface& interface : *s.facts.interfaces) {
+      if (std::find(names.begin(), names.end(), interface.name) == names.end())
+        names.push_back(interface.name);
+    }
+    findings.problem(variable,
+                     std::string(variable) + "=" + std::string(*value) +
+                         " names no interface of this host, which has " + joined(names),
+                     "unset it, or take the name from eval \"$(hpcboot env)\"");
+  }
+}
+
+void check_own_name(const Situation& s, Findings& findings) {
+  if (!s.system.own_addresses || !s.facts.hostname) return;
+  const std::vector<std::string>& addresses = *s.system.own_addresses;
+  const std::string& name = *s.facts.hostname;
+  const bool told = s.env.has("GLOO_SOCKET_IFNAME") || !spans_hosts(s);
+  const std::string remedy =
+      "eval \"$(hpcboot env)\" sets GLOO_SOCKET_IFNAME, which goes before the name";
+  if (addresses.empty()) {
+    const std::string message = "the own host name " + name + " has no address";
+    if (told) {
+      findings.note("own name", message, "add it to /etc/hosts or DNS");
+    } else {
+      findings.warning("own name", message + ": Gloo fails to bind", remedy);
+    }
+    return;
+  }
+  const auto loopback = std::find_if(addresses.begin(), addresses.end(), is_loopback);
+  if (loopback == addresses.end()) {
+    findings.ok("own name", name + " is " + joined(addresses));
+    return;
+  }
+  const std::string message =
+      name + " is " + *loopback + " (see /etc/hosts), which other hosts cannot reach";
+  if (told) {
+    findings.note("own name", message,
+                  "nothing, as long as all ranks are on one host or "
+                  "GLOO_SOCKET_IFNAME is set");
+  } else {
+    findings.warning("own name", message + ": Gloo would publish it", remedy);
+  }
+}
+
+void check_master(const Situation& s, Findings& findings) {
+  if (!s.resolution) return;
+  const auto& address = s.resolution->master_addr;
+  if (!address) {
+    findings.note("master", "only an exchange between the ranks can tell where rank 0 is",
+                  "nothing under hpcboot exec or the library; else set HPCBOOT_MASTER_ADDR");
+    return;
+  }
+  const auto from = s.resolution->provenance.find("master_addr");
+  const std::string source =
+      from == s.resolution->provenance.end() ? "" : " (" + from->second.source + ")";
+  if (s.system.master_resolves == false) {
+    findings.problem("master", *address + source + " has no address here",
+                     "set HPCBOOT_MASTER_ADDR to a name or an address of rank 0's host that every "
+                     "rank can resolve");
+  } else if (is_loopback(*address) && spans_hosts(s) && s.resolution->launcher != "single") {
+    findings.problem("master", *address + source + " is another host on every node",
+                     "set HPCBOOT_MASTER_ADDR to a name of rank 0's host, or unset it");
+  } else {
+    findings.ok("master", *address + source);
+  }
+}
+
+void check_master_port(const Situation& s, Findings& findings) {
+  if (!s.resolution || !s.resolution->master_port) return;
+  const int port = *s.resolution->master_port;
+  const std::string number = std::to_string(port);
+  const std::string remedy =
+      "set HPCBOOT_MASTER_PORT to another port, or unset MASTER_PORT where it is set";
+  if (s.system.master_port_taken == true) {
+    findings.problem("master port", number + " is taken on this host, where rank 0 would serve",
+                     remedy);
+  } else if (s.system.first_ephemeral_port && port >= *s.system.first_ephemeral_port &&
+             port <= s.system.last_ephemeral_port.value_or(65535)) {
+    findings.warning("master port",
+                     number + " lies among the ports that any client socket may be given (" +
+                         std::to_string(*s.system.first_ephemeral_port) + " to " +
+                         std::to_string(s.system.last_ephemeral_port.value_or(65535)) + ")",
+                     remedy);
+  } else if (port < 1024 && s.facts.user_id.value_or(0) != 0) {
+    findings.problem("master port", number + " is reserved for root", remedy);
+  } else {
+    findings.ok("master port", number);
+  }
+}
+
+}  // namespace hpcboot::doctor

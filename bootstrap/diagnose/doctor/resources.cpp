@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "checks.hpp"
+#include "hpcboot/endpoint.hpp"
+
+namespace hpcboot::doctor {
+namespace {
+
+// What Linux gives most users; rank 0's store needs one descriptor a rank, MPI some more.
+constexpr std::uint64_t kDescriptorsBesideRanks = 256;
+// Less cannot register the buffers of one queue pair and a gradient bucket.
+constexpr std::uint64_t kLockedBytes = std::uint64_t{64} << 20U;
+
+// The highest index in a mask of indices; nullopt where it holds UUIDs or nothing.
+std::optional<std::int64_t> highest_index(std::string_view mask) {
+  std::optional<std::int64_t> highest;
+  while (!mask.empty()) {
+    const std::size_t end = mask.find(',');
+    const auto index = parse_whole_number(mask.substr(0, end));
+    // CUDA stops reading at the first that is none.
+    if (!index || *index < 0) break;
+    highest = std::max(highest.value_or(0), *index);
+    mask.remove_prefix(end == std::string_view::npos ? mask.size() : end + 1);
+  }
+  return highest;
+}
+
+}  // namespace
+
+void check_threads(const Situation& s, Findings& findings) {
+  if (!s.system.usable_cores || !s.system.all_cores || !s.resolution) return;
+  const int usable = *s.system.usable_cores;
+  const int ranks = s.resolution->placement.local_size.value_or(1);
+  // A launcher that binds its ranks gives each its own cores.
+  const bool bound = usable < *s.system.all_cores;
+  const int fair = bound ? usable : std::max(1, usable / ranks);
+  const std::string cores =
+      std::to_string(usable) + (bound ? " of " + std::to_string(*s.system.all_cores) : "") +
+      " cores for " + (bound || ranks == 1 ? "this rank" : std::to_string(ranks) + " local ranks");
+  const std::string remedy = "export OMP_NUM_THREADS=" + std::to_string(fair);
+  const auto text = s.env.text("OMP_NUM_THREADS");
+  if (!text) {
+    if (ranks > 1 && !bound) {
+      findings.warning("threads",
+                       "OMP_NUM_THREADS is not set: each of " + std::to_string(ranks) +
+                           " local ranks would start " + std::to_string(usable) + " threads on " +
+                           std::to_string(usable) + " cores",
+                       remedy);
+    } else {
+      findings.ok("threads", "OMP_NUM_THREADS is not set; " + cores);
+    }
+    return;
+  }
+  // Nested levels are separated by commas; the first counts here.
+  const auto threads = parse_whole_number(text->substr(0, text->find(',')));
+  if (!threads || *threads < 1) {
+    findings.warning("threads",
+                     "OMP_NUM_THREADS=" + std::string(*text) + " is no number of threads", remedy);
+  } else if (*threads > fair) {
+    findings.warning("threads", "OMP_NUM_THREADS=" + std::string(*text) + " with " + cores, remedy);
+  } else {
+    findings.ok("threads", "OMP_NUM_THREADS=" + std::string(*text) + ", " + cores);
+  }
+}
+
+void check_devices(const Situation& s, Findings& findings) {
+  if (!s.system.nvidia_driver || !s.facts.device_count) return;
+  const int count = *s.facts.device_count;
+  const auto mask = s.env.raw("CUDA_VISIBLE_DEVICES");
+  const std::string shown =
+      mask ? ", CUDA_VISIBLE_DEVICES='" + std::string(mask->substr(0, 80)) + "'" : "";
+  if (s.system.nvidia_driver->empty()) {
+    if (mask && highest_index(*mask)) {
+      findings.warning("gpu", "no NVIDIA driver is loaded" + shown,
+                       "ask the scheduler for a GPU, or unset CUDA_VISIBLE_DEVICES to use the CPU");
+    } else {
+      findings.note("gpu", "no NVIDIA driver is loaded: the trainer uses the CPU");
+    }
+    return;
+  }
+  const std::string driver =
+      "driver " + *s.system.nvidia_driver + ", " + std::to_string(count) + " device files";
+  if (count == 0) {
+    findings.warning("gpu", driver + ": the driver is loaded but no /dev/nvidia* is here",
+                     "ask the scheduler for a GPU (--gres=gpu:1); in a container, --nv or "
+                     "--gpus all");
+    return;
+  }
+  if (mask && highest_index(*mask).value_or(0) >= count) {
+    findings.problem(
+        "gpu", driver + shown + ": an index beyond them",
+        "unset CUDA_VISIBLE_DEVICES, or name devices from 0 to " + std::to_string(count - 1));
+    return;
+  }
+  if (mask && (mask->empty() || mask->front() == '-')) {
+    findings.note("gpu", driver + shown + ": every device is hidden",
+                  "unset CUDA_VISIBLE_DEVICES to use them");
+    return;
+  }
+  const DeviceChoice choice =
+      s.resolution ? choose_device(s.env, s.facts, s.resolution->placement.local_rank,
+                                   s.resolution->placement.local_size)
+                   : DeviceChoice{};
+  if (choice.note.empty()) {
+    findings.ok("gpu", driver + shown);
+  } else {
+    findings.warning("gpu", driver + shown + ": " + choice.note,
+                     "start as many ranks on each host as there are devices");
+  }
+}
+
+void check_limits(const Situation& s, Findings& findings) {
+  if (s.system.open_files_limit && s.resolution) {
+    const Placement& p = s.resolution->placement;
+    const std::uint64_t needed =
+        kDescriptorsBesideRanks + (p.rank == 0 ? static_cast<std::uint64_t>(p.world_size) : 0);
+    const std::uint64_t limit = *s.system.open_files_limit;
+    const std::string shown = limit == UINT64_MAX ? "unlimited" : std::to_string(limit);
+    if (limit < needed) {
+      findings.warning(
+          "open files",
+          "the limit is " + shown + ", " + std::to_string(needed) + " may be needed here",
+          "ulimit -n " + std::to_string(2 * needed) + " before the program");
+    } else {
+      findings.ok("open files", "the limit is " + shown);
+    }
+  }
+  if (s.system.has_infiniband != true || !s.system.locked_bytes_limit) return;
+  const std::uint64_t limit = *s.system.locked_bytes_limit;
+  if (limit < kLockedBytes) {
+    findings.warning("locked memory",
+                     "the limit is " + std::to_string(limit >> 10U) +
+                         " KiB: InfiniBand cannot register its buffers",
+                     "ulimit -l unlimited; under Slurm PropagateResourceLimitsExcept=MEMLOCK");
+  } else {
+    findings.ok("locked memory", limit == UINT64_MAX
+                                     ? "unlimited"
+                                     : "the limit is " + std::to_string(limit >> 20U) + " MiB");
+  }
+}
+
+void check_libtorch(const Situation& s, Findings& findings) {
+  if (!s.system.libtorch) return;
+  if (s.system.libtorch->empty()) {
+    findings.note("libtorch", "this build is without LibTorch: there is no trainer",
+                  "configure again with LibTorch in CMAKE_PREFIX_PATH");
+  } else {
+    findings.ok("libtorch", "built with " + *s.system.libtorch);
+  }
+}
+
+}  // namespace hpcboot::doctor

@@ -1,0 +1,205 @@
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <sstream>
+
+#include "core/schedulers/read_file.hpp"
+#include "hpcboot/doctor.hpp"
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/exchange.hpp"
+
+namespace hpcboot {
+namespace {
+
+std::string real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
+  return real ? real.get() : "";
+}
+
+std::string find_in_path(const Env& env, const std::string& program) {
+  std::istringstream folders{std::string(env.text("PATH").value_or(""))};
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string path = (folder.empty() ? "." : folder) + "/" + program;
+    if (access(path.c_str(), X_OK) == 0) return real_path(path);
+  }
+  return "";
+}
+
+std::vector<std::string> addresses_of(const std::string& name) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  std::vector<std::string> addresses;
+  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return addresses;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+    char text[NI_MAXHOST];
+    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0,
+                    NI_NUMERICHOST) == 0)
+      addresses.emplace_back(text);
+  }
+  return addresses;
+}
+
+// Nullopt where it cannot be told.
+std::optional<bool> is_taken(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return std::nullopt;
+  // As servers do: a connection that lingers from the last run is no server.
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const int result = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int error = errno;
+  close(fd);
+  if (result == 0) return false;
+  return error == EADDRINUSE ? std::optional<bool>(true) : std::nullopt;
+}
+
+struct FileSystem {
+  std::uint64_t magic;
+  const char* name;
+  bool local;
+};
+
+// Numbers of linux/magic.h and, for those outside the kernel, of their own sources.
+constexpr FileSystem kFileSystems[] = {
+    {0x01021994, "tmpfs", true}, {0x858458f6, "ramfs", true},     {0x794c7630, "overlay", true},
+    {0xef53, "ext", true},       {0x58465342, "xfs", true},       {0x9123683e, "btrfs", true},
+    {0x2fc12fc1, "zfs", true},   {0x6969, "nfs", false},          {0x0bd00bd0, "lustre", false},
+    {0x47504653, "gpfs", false}, {0x19830326, "beegfs", false},   {0x00c36400, "ceph", false},
+    {0xff534d42, "cifs", false}, {0xfe534d42, "smb2", false},     {0xaad7aaea, "panfs", false},
+    {0x5346414f, "afs", false},  {0x20030528, "orangefs", false}, {0x65735546, "fuse", false},
+    {0x01021997, "9p", false},
+};
+
+// Writes nothing that stays. The file's time stamp is the file system's clock.
+void try_to_write(FolderFacts& folder) {
+  std::string name = folder.path + "/.hpcboot-doctor-XXXXXX";
+  timespec before{};
+  timespec after{};
+  clock_gettime(CLOCK_REALTIME, &before);
+  const int fd = mkstemp(name.data());
+  if (fd < 0) return;
+  folder.writable = write(fd, "x", 1) == 1;
+  struct stat status {};
+  const bool has_time = fsync(fd) == 0 && fstat(fd, &status) == 0;
+  clock_gettime(CLOCK_REALTIME, &after);
+  unlink(name.c_str());
+  close(fd);
+  if (!has_time) return;
+  const auto seconds = [](const timespec& t) {
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  const double stamp = seconds(status.st_mtim);
+  // Between the two readings there is no skew.
+  folder.clock_ahead_seconds = stamp < seconds(before)  ? stamp - seconds(before)
+                               : stamp > seconds(after) ? stamp - seconds(after)
+                                                        : 0;
+}
+
+std::optional<FolderFacts> look_at(const std::string& path, bool write) {
+  struct statfs status {};
+  if (statfs(path.c_str(), &status) != 0) return std::nullopt;
+  FolderFacts folder;
+  folder.path = path;
+  folder.free_bytes =
+      static_cast<std::uint64_t>(status.f_bavail) * static_cast<std::uint64_t>(status.f_bsize);
+  // f_type is signed and of different width on different machines.
+  const std::uint64_t magic = static_cast<std::uint32_t>(status.f_type);
+  for (const FileSystem& known : kFileSystems) {
+    if (known.magic != magic) continue;
+    folder.file_system = known.name;
+    folder.local = known.local;
+  }
+  if (folder.file_system.empty()) {
+    std::ostringstream number;
+    number << "0x" << std::hex << magic;
+    folder.file_system = "file system " + number.str();
+  }
+  if (write) try_to_write(folder);
+  return folder;
+}
+
+std::optional<std::uint64_t> soft_limit(decltype(RLIMIT_NOFILE) resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0) return std::nullopt;
+  return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : static_cast<std::uint64_t>(limit.rlim_cur);
+}
+
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 …"
+std::string nvidia_driver() {
+  const auto text = read_file("/proc/driver/nvidia/version");
+  if (!text) return "";
+  std::istringstream words(*text);
+  for (std::string word; words >> word;) {
+    if (word.find('.') != std::string::npos &&
+        word.find_first_not_of("0123456789.") == std::string::npos)
+      return word;
+  }
+  return "of unknown version";
+}
+
+// Rank 0 would open its store on this host, and nobody has opened it yet.
+bool would_serve_here(const Resolution& r) {
+  return r.placement.rank == 0 && r.launcher != "torchrun" && r.master_port.has_value();
+}
+
+}  // namespace
+
+SystemFacts look_up_system(const Situation& situation, const std::string& runs_folder) {
+  SystemFacts system;
+  system.exchange = offered_exchange(situation.env);
+  try {
+    system.exchange_library = load_exchange_library(situation.env);
+  } catch (const Error& error) {
+    system.exchange_error = error;
+  }
+  system.mpirun = find_in_path(situation.env, "mpirun");
+  if (situation.facts.hostname) system.own_addresses = addresses_of(*situation.facts.hostname);
+  if (situation.resolution) {
+    const Resolution& r = *situation.resolution;
+    if (r.master_addr) system.master_resolves = !addresses_of(*r.master_addr).empty();
+    if (would_serve_here(r)) system.master_port_taken = is_taken(*r.master_port);
+  }
+  if (const auto range = read_file("/proc/sys/net/ipv4/ip_local_port_range")) {
+    int first = 0;
+    int last = 0;
+    if (std::istringstream(*range) >> first >> last) {
+      system.first_ephemeral_port = first;
+      system.last_ephemeral_port = last;
+    }
+  }
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) system.usable_cores = CPU_COUNT(&cores);
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  if (online > 0) system.all_cores = static_cast<int>(online);
+  system.work_folder = look_at(real_path("."), false);
+  // Before the first run there is no folder yet: the one above must take it.
+  const bool exists = access(runs_folder.c_str(), F_OK) == 0;
+  system.runs_folder = look_at(exists ? real_path(runs_folder) : real_path("."), true);
+  timex clock{};
+  const int state = adjtimex(&clock);
+  if (state >= 0) system.clock_synchronised = (clock.status & STA_UNSYNC) == 0;
+  system.nvidia_driver = nvidia_driver();
+  system.has_infiniband = access("/dev/infiniband", F_OK) == 0;
+  system.open_files_limit = soft_limit(RLIMIT_NOFILE);
+  system.locked_bytes_limit = soft_limit(RLIMIT_MEMLOCK);
+  return system;
+}
+
+}  // namespace hpcboot

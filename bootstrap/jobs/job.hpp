@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "site_profile.hpp"
+
+namespace hpcboot::jobscripts {
+
+/// What a script does.
+struct Job {
+  std::string name;
+  std::string summary;    ///< one line, for --list and the head of the script
+  bool one_rank = false;  ///< a single process, on one device
+  bool one_node = false;
+  bool all_devices = false;  ///< also of one rank
+};
+
+/// The jobs that a site can run, in the order of the documentation: those for which it has a
+/// scheduler and a launcher.
+std::vector<Job> jobs_of(const SiteProfile& site);
+
+/// @throws Error{malformed_value} naming the site's jobs where `name` is not among them
+Job job_of(const SiteProfile& site, const std::string& name);
+
+/// What starts the ranks of a job, each name a template launch_NAME.
+struct JobLaunchers {
+  std::string on_one_node;                ///< empty where the job has no ranks to start
+  std::vector<std::string> on_all_nodes;  ///< more than one where the job compares them
+};
+
+/// @param chosen the launcher that the user asks for; empty: the site's
+/// @throws Error{malformed_value} where there is no such launcher
+JobLaunchers launchers_of(const SiteProfile& site, const Job& job, const std::string& chosen);
+
+}  // namespace hpcboot::jobscripts

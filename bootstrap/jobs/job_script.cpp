@@ -1,0 +1,216 @@
+#include "job_script.hpp"
+
+#include <algorithm>
+
+#include "hpcboot/encode.hpp"
+#include "hpcboot/error.hpp"
+#include "job.hpp"
+#include "walltime.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+// Ranks of a node without GPUs: one for each socket of the usual two.
+constexpr int kRanksWithoutGpus = 2;
+
+Error wrong(const std::string& found, const std::string& expected, const std::string& remedy) {
+  return {ErrorCode::malformed_value, found, expected, remedy};
+}
+
+// What a job takes of each node.
+struct Share {
+  int nodes = 1;
+  int gpus = 0;
+  int ranks = 1;
+  int cores = 1;
+  int memory_gb = 0;
+};
+
+Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& request) {
+  Share share;
+  const int all_gpus = site.number("node.gpus");
+  const int most_gpus = job.all_devices ? all_gpus : std::min(all_gpus, 1);
+  share.nodes = request.nodes.value_or(job.one_node ? 1 : 2);
+  if (share.nodes < 1 || (job.one_node && share.nodes != 1)) {
+    throw wrong("--nodes " + std::to_string(share.nodes) + " for the job " + job.name,
+                job.one_node ? "1: it is a job of one node" : "1 or more",
+                job.one_node ? "leave --nodes out, or take a multinode job" : "correct --nodes");
+  }
+  share.gpus = request.gpus_per_node.value_or(most_gpus);
+  if (share.gpus < 0 || share.gpus > most_gpus) {
+    throw wrong("--gpus-per-node " + std::to_string(share.gpus) + " for the job " + job.name,
+                "0 to " + std::to_string(most_gpus),
+                "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
+  }
+  const int usual = share.gpus > 0 ? share.gpus : kRanksWithoutGpus;
+  share.ranks = job.one_rank ? 1 : request.ranks_per_node.value_or(usual);
+  if (share.ranks < 1 || share.ranks > site.number("node.cores")) {
+    throw wrong("--ranks-per-node " + std::to_string(share.ranks),
+                "1 to the node's " + std::to_string(site.number("node.cores")) + " cores",
+                "correct it, or node.cores of the site");
+  }
+  // GPUs bring their part of the cores and of the memory; without GPUs ranks do.
+  const int parts = share.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, share.ranks);
+  const int taken = share.gpus > 0 ? share.gpus : job.all_devices ? parts : share.ranks;
+  const int cores_per_rank = std::max(1, site.number("node.cores") * taken / parts / share.ranks);
+  share.cores = cores_per_rank * share.ranks;
+  share.memory_gb = site.number("node.memory_gb") * taken / parts;
+  return share;
+}
+
+void check_value(const char* option, KeyType type, const std::string& value) {
+  const ProfileKey key{option, type, ""};
+  if (const auto problem = problem_of(key, value))
+    throw wrong(std::string(option) + " '" + value + "' " + *problem, description_of(key),
+                std::string("correct ") + option);
+}
+
+void check_program(const Job& job, const std::string& program) {
+  const std::size_t blank = program.find_first_of(" \t\n\v\f\r");
+  if (blank != std::string::npos) {
+    const std::string first = program.substr(0, blank);
+    throw wrong("--program '" + program + "'", "one word: the program's name or path",
+                "write --program " + (first.empty() ? "P" : first) +
+                    ", and give its arguments behind the script (sbatch p.sh train.py), or as "
+                    "TRAINER_ARGS");
+  }
+  if (!program.empty() && job.name == "compare") {
+    throw wrong(
+        "the job compare with --program " + program,
+        "the trainer: compare starts each of its methods, and reads the records of its runs",
+        "take another job, or leave --program out");
+  }
+}
+
+// A program of one's own knows nothing of the signal, and these two send none.
+bool warns(const std::string& scheduler, const ScriptRequest& request) {
+  return request.program.empty() && scheduler != "none" && scheduler != "kubernetes";
+}
+
+// Every value of the profile: node.gpus is node_gpus in a template.
+void add_profile(TemplateValues& values, const SiteProfile& site) {
+  for (const ProfileKey& key : profile_keys()) {
+    std::string name = key.name;
+    std::replace(name.begin(), name.end(), '.', '_');
+    if (is_list(key.type)) {
+      values[name] = site.list(key.name);
+      values["has_" + name] = !site.list(key.name).empty();
+    } else if (key.type == KeyType::number) {
+      values[name] = site.number(key.name);
+    } else if (key.type == KeyType::truth) {
+      values[name] = site.truth(key.name);
+    } else {
+      values[name] = site.text(key.name);
+    }
+  }
+}
+
+void add_launchers(TemplateValues& values, const SiteProfile& site, const Job& job,
+                   const ScriptRequest& request) {
+  const JobLaunchers launchers = launchers_of(site, job, request.launcher);
+  std::vector<std::string> used = launchers.on_all_nodes;
+  if (!launchers.on_one_node.empty()) used.push_back(launchers.on_one_node);
+  const auto uses = [&](const char* name) {
+    return std::find(used.begin(), used.end(), name) != used.end();
+  };
+  // torchrun is started once a node, by what else starts something on nodes.
+  const std::string& scheduler = site.text("scheduler");
+  std::string below = scheduler == "slurm" ? "srun" : site.text("launcher");
+  if (below == "torchrun") below = "mpirun";
+  if (uses("torchrun")) used.push_back(below);
+  values["below_torchrun"] = below;
+  for (const char* name : {"srun", "mpirun", "pals", "ssh", "torchrun"})
+    values[std::string("launch_") + name] = uses(name);
+  values["needs_exports"] = uses("mpirun") || uses("ssh");
+  values["one_node_launcher"] = launchers.on_one_node;
+  values["all_nodes_launchers"] = launchers.on_all_nodes;
+  values["all_nodes_launcher"] =
+      launchers.on_all_nodes.empty() ? std::string() : launchers.on_all_nodes.front();
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& request) {
+  const Job job = job_of(site, request.job);
+  const std::string& scheduler = site.text("scheduler");
+  std::vector<std::string> notes;
+  const auto without_effect = [&](const char* option, bool given, const std::string& why) {
+    if (given) notes.push_back(std::string(option) + " has no effect: " + why);
+  };
+  const std::string asks = "a script for the scheduler " + scheduler + " does not ask for it";
+  const bool bare = scheduler == "none";
+  without_effect("--time", bare && request.time, asks);
+  without_effect("--account", (bare || scheduler == "kubernetes") && !request.account.empty(),
+                 asks);
+  without_effect("--mail", (bare || scheduler == "kubernetes") && !request.mail.empty(), asks);
+  const std::string one = "the job " + job.name + " is one process";
+  without_effect("--ranks-per-node", job.one_rank && request.ranks_per_node.value_or(1) != 1, one);
+  const bool has_operator = scheduler == "kubernetes";
+  without_effect("--launcher", !request.launcher.empty() && (job.one_rank || has_operator),
+                 has_operator ? "the operator starts torchrun" : one);
+  const std::string time = request.time.value_or(site.text("queue.time"));
+  if (warns(scheduler, request) && walltime_of(time) <= kWarningSeconds) {
+    notes.push_back("the walltime " + time + " is not longer than the " +
+                    std::to_string(kWarningSeconds) +
+                    " seconds that a warning before its end takes: there will be none, and what is "
+                    "not saved by then is lost");
+  }
+  return notes;
+}
+
+std::string render_job_script(const TemplateRenderer& templates, const SiteProfile& site,
+                              const ScriptRequest& request) {
+  const Job job = job_of(site, request.job);
+  check_value("--account", KeyType::word, request.account);
+  check_value("--mail", KeyType::word, request.mail);
+  // Both stand in comments, which a new line would end.
+  check_value("--output", KeyType::text, request.script);
+  check_value("hpcboot script", KeyType::text, request.arguments);
+  check_program(job, request.program);
+  const Share share = share_of(site, job, request);
+  const std::string time = request.time.value_or(site.text("queue.time"));
+  const int seconds = walltime_of(time);
+  const std::string& scheduler = site.text("scheduler");
+  const bool warned = warns(scheduler, request);
+
+  TemplateValues values;
+  add_profile(values, site);
+  add_launchers(values, site, job, request);
+  values["site"] = site.name();
+  values["job"] = job.name;
+  values["summary"] = job.summary;
+  for (const Job& other : jobs_of(site)) values["job_" + other.name] = other.name == job.name;
+  for (const char* name : {"job_multinode_srun", "job_array"}) values.emplace(name, false);
+  values["job_multinode"] = job.name.rfind("multinode_", 0) == 0;
+  values["one_rank"] = job.one_rank;
+  values["nodes"] = share.nodes;
+  values["workers"] = share.nodes - 1;
+  values["gpus"] = share.gpus;
+  values["all_gpus"] = share.gpus * share.nodes;
+  values["ranks_per_node"] = share.ranks;
+  values["ranks"] = share.ranks * share.nodes;
+  values["cores"] = share.cores;
+  values["cores_per_rank"] = share.cores / share.ranks;
+  values["memory_gb"] = share.memory_gb;
+  values["memory_mb_per_rank"] = share.memory_gb * 1024 / share.ranks;
+  values["time"] = time;
+  values["seconds"] = seconds;
+  values["hours_minutes"] = time.substr(0, time.rfind(':'));
+  values["warning_seconds"] = kWarningSeconds;
+  values["warning_minutes"] = kWarningSeconds / 60;
+  values["asks_for_warning"] = warned && seconds > kWarningSeconds;
+  values["warned_by_scheduler"] = warned && (scheduler == "slurm" || scheduler == "lsf");
+  values["warning_time"] = time_of(std::max(seconds - kWarningSeconds, 0));
+  values["account"] = request.account;
+  values["mail"] = request.mail;
+  values["program"] = request.program;
+  values["script"] = shell_quote(request.script);
+  values["arguments"] = request.arguments;
+  const bool own_clock = request.program.empty() && (scheduler == "pbs" || scheduler == "torque");
+  values["needs_job_id"] =
+      job.name == "compare" || own_clock || std::get<bool>(values["launch_torchrun"]);
+  return templates.render(scheduler == "none" ? "plain" : scheduler, values,
+                          scheduler == "kubernetes" ? Quoting::yaml : Quoting::shell);
+}
+
+}  // namespace hpcboot::jobscripts

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/word_distance.hpp"
+#include "rules.hpp"
+
+// Where directives stand and how they are written.
+namespace hpcboot::lint {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+std::string_view without_indent(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+const char* name_of(Scheduler scheduler) {
+  static constexpr std::array<const char*, 4> kNames = {"Slurm", "PBS", "Grid Engine", "LSF"};
+  return kNames[static_cast<std::size_t>(scheduler)];
+}
+
+// Options that sbatch has under a long name, and that users write with one dash only.
+bool is_long_option(std::string_view name) {
+  static constexpr std::array<std::string_view, 28> kNames = {
+      "account",       "array",         "chdir",    "constraint", "cpus-per-gpu", "cpus-per-task",
+      "dependency",    "error",         "exclude",  "exclusive",  "export",       "gpus",
+      "gpus-per-node", "gpus-per-task", "gres",     "job-name",   "mail-type",    "mail-user",
+      "mem",           "mem-per-cpu",   "nodelist", "nodes",      "ntasks",       "ntasks-per-node",
+      "output",        "partition",     "qos",      "time"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// "#sbatch --nodes=2" and "#pbs -N x", but not "#sbatch -N 2 job.sh", which tells how to submit.
+bool has_options_alone(Scheduler scheduler, std::string_view rest) {
+  auto words = split_directive(rest, 0);
+  read_options(scheduler, words);
+  return std::all_of(words.begin(), words.end(), [](const DirectiveWord& word) {
+    return word.is_value || starts_with(word.text, "-");
+  });
+}
+
+// "#SBACTH" and "# SBATCH": the prefix that a comment line almost has, or nullptr.
+const char* nearly_prefix(std::string_view line) {
+  const std::string_view from_hash = without_indent(line);
+  if (from_hash.empty() || from_hash[0] != '#') return nullptr;
+  const std::string_view rest = without_indent(from_hash.substr(1));
+  const bool sticks = rest.size() + 1 == from_hash.size();
+  if (!sticks && starts_with(rest, "$")) {
+    // "# $ -cwd"; "# $ ls -l" is what somebody typed.
+    const std::string_view option = without_indent(rest.substr(1));
+    const bool is_option = option.size() > 1 && option[0] == '-' &&
+                           std::isalpha(static_cast<unsigned char>(option[1])) != 0;
+    return is_option ? "#$" : nullptr;
+  }
+  std::size_t length = 0;
+  while (length < rest.size() && std::isalpha(static_cast<unsigned char>(rest[length])) != 0)
+    ++length;
+  const std::string_view word = rest.substr(0, length);
+  if (!starts_with(without_indent(rest.substr(length)), "-")) return nullptr;
+  if (std::none_of(word.begin(), word.end(),
+                   [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; })) {
+    const std::string_view options = rest.substr(length);
+    if (sticks && word == "sbatch" && has_options_alone(Scheduler::slurm, options))
+      return "#SBATCH";
+    if (sticks && word == "pbs" && has_options_alone(Scheduler::pbs, options)) return "#PBS";
+    return nullptr;
+  }
+  std::string upper(word);
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+    return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  });
+  if (upper == "PBS") return "#PBS";
+  if (upper == "BSUB") return "#BSUB";
+  // "# WATCH -n 1" is prose.
+  if (upper == "SBATCH" || (sticks && upper.size() <= 8 && word_distance(upper, "SBATCH") <= 2))
+    return "#SBATCH";
+  return nullptr;
+}
+
+void check_slurm_words(const Directive& directive, Report& report) {
+  const auto& words = directive.words;
+  if (words.empty() || words[0].text == "hetjob" || words[0].text == "packjob") return;
+  for (const Option& option : directive.options) {
+    // The letter's value is the rest of the word: -p=gpu asks for the partition "=gpu".
+    if (starts_with(option.value, "=")) {
+      report.add(option.value_at, "the value of --" + option.name + " begins with =",
+                 "behind a short option and behind a blank the = is a part of the value",
+                 "write --" + option.name + option.value.substr(0, 60) + ", without blanks");
+      return;
+    }
+  }
+  for (const DirectiveWord& word : words) {
+    if (!starts_with(word.text, "-") || starts_with(word.text, "--")) continue;
+    const std::string name = word.text.substr(1, word.text.find('=') - 1);
+    if (name.size() > 1 && is_long_option(name)) {
+      report.add(word.at, "-" + name + " has one dash",
+                 "sbatch takes it for -" + name.substr(0, 1) + " with the value \"" +
+                     word.text.substr(2, 60) + "\"",
+                 "write --" + word.text.substr(1, 60));
+      return;
+    }
+  }
+  // sbatch refuses what is neither an option nor the value of one.
+  for (const DirectiveWord& word : words) {
+    if (word.is_value || starts_with(word.text, "-") || word.text.empty() ||
+        static_cast<unsigned char>(word.text[0]) >= 0x80) {
+      continue;
+    }
+    report.add(word.at, "\"" + word.text.substr(0, 60) + "\" is neither an option nor a value",
+               "sbatch refuses the script: invalid directive",
+               "write --OPTION=VALUE, and quotes round a value with blanks");
+    return;
+  }
+}
+
+void check_pbs_words(const Directive& directive, Report& report) {
+  const auto& words = directive.words;
+  if (words.empty()) return;
+  for (const DirectiveWord& word : words) {
+    if (starts_with(word.text, "--") && word.text.size() > 2 && word.text != "--version") {
+      report.add(word.at, "qsub has no option " + word.text.substr(0, word.text.find('=')),
+                 "its options are single letters; long ones are Slurm's",
+                 "write -l select=…, -l walltime=…, -N NAME, -q QUEUE, -A ACCOUNT");
+      return;
+    }
+  }
+  if (starts_with(directive.rest, " ") && !starts_with(words[0].text, "-") &&
+      words[0].text.find('=') != std::string::npos) {
+    report.add(words[0].at, "\"" + words[0].text.substr(0, 60) + "\" is no option",
+               "a resource is asked for with -l", "write #PBS -l " + words[0].text.substr(0, 60));
+  }
+}
+
+}  // namespace
+
+void check_after_command(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  const Directive* first = nullptr;
+  std::string others;
+  std::size_t count = 0;
+  for (const Directive& directive : script.directives) {
+    if (directive.is_read) continue;
+    if (first == nullptr) {
+      first = &directive;
+    } else if (++count <= 8) {
+      others += (others.empty() ? "" : ", ") + std::to_string(script.line_of(directive.at));
+    }
+  }
+  if (first == nullptr) return;
+  const std::string line = std::to_string(*script.first_command + 1);
+  report.add(
+      first->at,
+      std::string("this ") + prefix_of(first->scheduler) +
+          " stands after the first command, in line " + line + ", and is ignored" +
+          (others.empty() ? ""
+                          : (count == 1 ? "; so is that in line " : "; so are those in lines ") +
+                                others + (count > 8 ? ", …" : "")),
+      std::string(submitter_of(first->scheduler)) +
+          " reads directives up to the first command and says nothing of later ones",
+      "move it above line " + line);
+}
+
+void check_not_read(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  for (std::size_t i = 0; i < script.lines.size(); ++i) {
+    if (script.first_command && i >= *script.first_command) return;
+    const Line& line = script.lines[i];
+    if (line.is_directive) continue;
+    const char* prefix = nearly_prefix(line.text);
+    if (prefix == nullptr) continue;
+    report.add(line.at, std::string("this line is a comment, almost a directive ") + prefix,
+               std::string("only ") + prefix + " in the first column, without a blank, is read",
+               std::string("write ") + prefix + "; to keep it off, write #" + prefix);
+  }
+}
+
+void check_form(const Subject& subject, Report& report) {
+  for (const Directive& directive : subject.script.directives) {
+    if (!directive.is_read) continue;
+    if (directive.scheduler == Scheduler::slurm) check_slurm_words(directive, report);
+    if (directive.scheduler == Scheduler::pbs) check_pbs_words(directive, report);
+  }
+}
+
+void check_variables(const Subject& subject, Report& report) {
+  for (const Directive& directive : subject.script.directives) {
+    if (!directive.is_read) continue;
+    const bool slurm = directive.scheduler == Scheduler::slurm;
+    if (!slurm && directive.scheduler != Scheduler::pbs) continue;
+    for (const Option& option : directive.options) {
+      // Some versions of PBS replace variables in the paths of -o and -e, and -v takes names.
+      if (!slurm && std::string_view("lNqA").find(option.name) == std::string_view::npos) continue;
+      const std::size_t dollar = option.value.find('$');
+      const bool is_path = slurm && (option.name == "output" || option.name == "error" ||
+                                     option.name == "input" || option.name == "chdir");
+      const bool has_variable =
+          dollar != std::string::npos && dollar + 1 < option.value.size() &&
+          (std::isalpha(static_cast<unsigned char>(option.value[dollar + 1])) != 0 ||
+           std::string_view("_{(").find(option.value[dollar + 1]) != std::string_view::npos);
+      const bool has_tilde = is_path && starts_with(option.value, "~/");
+      if (!has_variable && !has_tilde) continue;
+      report.add(option.at,
+                 std::string(has_variable ? "a variable" : "~") +
+                     " in a directive: " + option.value.substr(0, 80),
+                 std::string("a directive is a comment to the shell, and ") +
+                     submitter_of(directive.scheduler) + " takes it literally",
+                 is_path
+                     ? "write a path relative to the folder of submission, with %j for the job "
+                       "id, or give the option on sbatch's command line"
+                     : std::string("write the value, or give the option on the command line of ") +
+                           submitter_of(directive.scheduler));
+    }
+  }
+}
+
+void check_mixed(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  const auto first = script.scheduler();
+  if (!first) return;
+  for (const Directive& directive : script.directives) {
+    if (!directive.is_read || directive.scheduler == *first) continue;
+    report.add(directive.at,
+               std::string("a directive of ") + name_of(directive.scheduler) +
+                   " in a script with directives of " + name_of(*first),
+               *first == Scheduler::slurm || directive.scheduler == Scheduler::slurm
+                   ? "sbatch reads #PBS and #BSUB lines, too, and the last of two settings counts"
+                   : "only one of them is read, and nobody tells which",
+               "keep a script for each scheduler, or turn this rule off");
+    return;
+  }
+}
+
+}  // namespace hpcboot::lint

@@ -1,0 +1,187 @@
+#include "site_profile.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "bounded_toml.hpp"
+#include "hpcboot/env.hpp"
+#include "hpcboot/error.hpp"
+#include "nearest_name.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+namespace fs = std::filesystem;
+using Value = std::variant<std::string, int, bool, std::vector<std::string>>;
+
+constexpr int kLargest = 1'000'000;
+
+Value nothing_of(KeyType type) {
+  if (type == KeyType::number) return 0;
+  if (type == KeyType::truth) return false;
+  if (is_list(type)) return std::vector<std::string>();
+  return std::string();
+}
+
+std::optional<int> number_of(std::optional<std::int64_t> number) {
+  if (!number || *number < 0 || *number > kLargest) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+// It stands in scripts, in names of their files and in messages.
+bool is_site_name(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kLongest && is_plain(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_plain(c) || c == '.' || c == '-'; });
+}
+
+// Reads the keys of one file, and knows where each stands.
+class Reader {
+ public:
+  explicit Reader(fs::path file) : file_(std::move(file)) {}
+
+  std::map<std::string, Value> read(const toml::table& root) {
+    read_table(root, "");
+    for (const ProfileKey& key : profile_keys()) {
+      if (values_.count(key.name) != 0) continue;
+      if (key.required) {
+        throw Error(ErrorCode::malformed_file,
+                    file_.string() + ": the key " + key.name + " is missing",
+                    key.name + ", " + description_of(key) + ": " + key.meaning,
+                    "add it; the other files in jobscripts/sites show how");
+      }
+      values_[key.name] = nothing_of(key.type);
+    }
+    return std::move(values_);
+  }
+
+ private:
+  void read_table(const toml::table& table, const std::string& prefix) {
+    for (const auto& [name, node] : table) {
+      const std::string full = prefix + std::string(name.str());
+      if (node.is_table() && prefix.empty()) {
+        read_table(*node.as_table(), full + ".");
+        continue;
+      }
+      const ProfileKey* key = find_key(full);
+      if (key == nullptr) {
+        throw Error(ErrorCode::malformed_file, at(node) + "there is no key " + full,
+                    "one of " + listed(key_names()), remedy_for_name(full, key_names()));
+      }
+      values_[full] = value_of(*key, node);
+    }
+  }
+
+  Value value_of(const ProfileKey& key, const toml::node& node) const {
+    if (is_list(key.type)) {
+      if (!node.is_array()) throw wrong(key, node, "has a value of another kind");
+      std::vector<std::string> list;
+      for (const toml::node& item : *node.as_array()) list.push_back(text_of(key, item));
+      return list;
+    }
+    if (key.type == KeyType::number) {
+      if (const auto number = number_of(node.value_exact<std::int64_t>())) return *number;
+      throw wrong(key, node, "has a value of another kind");
+    }
+    if (key.type == KeyType::truth) {
+      if (const auto truth = node.value_exact<bool>()) return *truth;
+      throw wrong(key, node, "has a value of another kind");
+    }
+    return text_of(key, node);
+  }
+
+  std::string text_of(const ProfileKey& key, const toml::node& node) const {
+    const auto text = node.value_exact<std::string>();
+    if (!text) throw wrong(key, node, "has a value of another kind");
+    if (const auto problem = problem_of(key, *text))
+      throw wrong(key, node, "'" + *text + "' " + *problem);
+    return *text;
+  }
+
+  Error wrong(const ProfileKey& key, const toml::node& node, const std::string& what) const {
+    return {ErrorCode::malformed_file, at(node) + key.name + ": " + what, description_of(key),
+            "correct it: " + key.meaning};
+  }
+
+  std::string at(const toml::node& node) const {
+    return file_.string() + ":" + std::to_string(node.source().begin.line) + ": ";
+  }
+
+  fs::path file_;
+  std::map<std::string, Value> values_;
+};
+
+}  // namespace
+
+SiteProfile SiteProfile::read(const fs::path& file) {
+  std::error_code failure;
+  if (!fs::is_regular_file(file, failure)) {
+    throw Error(ErrorCode::unreadable_file, "the site's file " + file.string() + " is not there",
+                "a profile such as jobscripts/sites/generic_slurm.toml", "correct the path");
+  }
+  SiteProfile profile;
+  profile.name_ = file.stem().string();
+  if (!is_site_name(profile.name_)) {
+    throw Error(ErrorCode::malformed_value,
+                "the site's file " + file.string() + " has a name that no site can have",
+                "letters, digits, _ . and -, at most 64, before .toml: scripts contain the name",
+                "rename the file");
+  }
+  profile.values_ = Reader(file).read(read_toml_file(file));
+  return profile;
+}
+
+void SiteProfile::set(const std::string& name, const std::string& value) {
+  const ProfileKey* key = find_key(name);
+  if (key == nullptr) {
+    throw Error(ErrorCode::malformed_value, "--set " + name + ": there is no such key",
+                "one of " + listed(key_names()), remedy_for_name(name, key_names()));
+  }
+  const auto wrong = [&](const std::string& problem) {
+    return Error(ErrorCode::malformed_value, "--set " + name + "=" + value + ": " + problem,
+                 description_of(*key), "correct it: " + key->meaning);
+  };
+  if (key->type == KeyType::number) {
+    const auto number = number_of(parse_whole_number(value));
+    if (!number) throw wrong("is no whole number of 0 or more");
+    values_[name] = *number;
+  } else if (key->type == KeyType::truth) {
+    if (value != "true" && value != "false") throw wrong("is neither true nor false");
+    values_[name] = value == "true";
+  } else {
+    if (const auto problem = problem_of(*key, value)) throw wrong(*problem);
+    if (!is_list(key->type)) {
+      values_[name] = value;
+      return;
+    }
+    std::vector<std::string> list;
+    for (std::size_t at = 0; at < value.size();) {
+      const std::size_t comma = std::min(value.find(',', at), value.size());
+      if (comma > at) list.push_back(value.substr(at, comma - at));
+      at = comma + 1;
+    }
+    values_[name] = list;
+  }
+}
+
+const std::string& SiteProfile::text(const std::string& key) const {
+  return std::get<std::string>(values_.at(key));
+}
+
+int SiteProfile::number(const std::string& key) const {
+  return std::get<int>(values_.at(key));
+}
+
+bool SiteProfile::truth(const std::string& key) const {
+  return std::get<bool>(values_.at(key));
+}
+
+const std::vector<std::string>& SiteProfile::list(const std::string& key) const {
+  return std::get<std::vector<std::string>>(values_.at(key));
+}
+
+}  // namespace hpcboot::jobscripts

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "profile_keys.hpp"
+
+namespace hpcboot::jobscripts {
+
+/// What is known of one site, from its TOML file. The keys are those of profile_keys().
+class SiteProfile {
+ public:
+  /// @throws Error{unreadable_file}; Error{malformed_value} for a file whose name no site can have;
+  /// Error{malformed_file} naming file, line and key where a key is unknown, missing or of another
+  /// type
+  static SiteProfile read(const std::filesystem::path& file);
+
+  /// The file's name without .toml.
+  const std::string& name() const noexcept { return name_; }
+
+  /// Sets one key from text, as --set does: numbers, true and false as written, lists separated by
+  /// commas. @throws Error{malformed_value} naming the nearest key where there is none of this name
+  void set(const std::string& name, const std::string& value);
+
+  /// The values; "", 0, false or an empty list where the file has none. The key must be one of
+  /// profile_keys(), and of that type.
+  const std::string& text(const std::string& key) const;
+  int number(const std::string& key) const;
+  bool truth(const std::string& key) const;
+  const std::vector<std::string>& list(const std::string& key) const;
+
+ private:
+  using Value = std::variant<std::string, int, bool, std::vector<std::string>>;
+
+  std::string name_;
+  std::map<std::string, Value> values_;  // a value for every key
+};
+
+}  // namespace hpcboot::jobscripts

@@ -1,0 +1,98 @@
+#include "template_renderer.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <mstch/mstch.hpp>
+#include <regex>
+
+#include "hpcboot/encode.hpp"
+#include "hpcboot/error.hpp"
+#include "nearest_name.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSuffix = ".mustache";
+
+mstch::node node_of(const TemplateValue& value) {
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value))
+    return mstch::array(list->begin(), list->end());
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<int>(&value)) return *number;
+  return std::get<bool>(value);
+}
+
+int line_of(const std::string& text, std::ptrdiff_t position) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + position, '\n'));
+}
+
+}  // namespace
+
+TemplateRenderer::TemplateRenderer(fs::path folder) : folder_(std::move(folder)) {
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder_, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    if (entry->path().extension() != kSuffix) continue;
+    std::ifstream in(entry->path(), std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (!in.is_open() || in.bad()) failure = std::make_error_code(std::errc::io_error);
+    templates_[entry->path().stem().string()] = std::move(text);
+  }
+  if (failure || templates_.empty()) {
+    throw Error(ErrorCode::unreadable_file,
+                "the templates in " + folder_.string() + " cannot be read" +
+                    (failure ? " (" + failure.message() + ")" : ""),
+                "the folder jobscripts/templates of hpcboot",
+                "run hpcboot from its build or installation, which have the folder at "
+                "../share/hpcboot");
+  }
+}
+
+std::string TemplateRenderer::render(const std::string& name, const TemplateValues& values,
+                                     Quoting quoting) const {
+  check_names(name, values);
+  mstch::map root;
+  for (const auto& [key, value] : values) root.insert({key, node_of(value)});
+  mstch::config::escape = [quoting](const std::string& text) {
+    return quoting == Quoting::shell ? shell_quote(text) : yaml_scalar(text);
+  };
+  return mstch::render(templates_.at(name), root, templates_);
+}
+
+// mstch writes nothing for a name that it does not find.
+void TemplateRenderer::check_names(const std::string& name, const TemplateValues& values) const {
+  static const std::regex kTag(R"(\{\{\{?\s*([#^/>&!]?)\s*([^}\s]*)\s*\}\}\}?)");
+  const auto found = templates_.find(name);
+  if (found == templates_.end()) {
+    throw Error(ErrorCode::unreadable_file,
+                "there is no template " + name + kSuffix + " in " + folder_.string(),
+                "a template of the site's scheduler", "restore the file, or add the template");
+  }
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : values) keys.push_back(key);
+  std::vector<std::string> parts;
+  for (const auto& [part, text] : templates_) parts.push_back(part);
+
+  const std::string& text = found->second;
+  for (std::sregex_iterator tag(text.begin(), text.end(), kTag), end; tag != end; ++tag) {
+    const std::string kind = (*tag)[1];
+    const std::string used = (*tag)[2];
+    if (kind == "!" || (used == "." && kind.empty())) continue;
+    const bool is_part = kind == ">";
+    if (is_part ? templates_.count(used) != 0 : values.count(used) != 0) {
+      if (is_part) check_names(used, values);
+      continue;
+    }
+    throw Error(ErrorCode::malformed_file,
+                (folder_ / (name + kSuffix)).string() + ":" +
+                    std::to_string(line_of(text, tag->position())) + ": " + tag->str() +
+                    (is_part ? " is no template" : " is no value"),
+                "one of " + listed(is_part ? parts : keys),
+                remedy_for_name(used, is_part ? parts : keys));
+  }
+}
+
+}  // namespace hpcboot::jobscripts

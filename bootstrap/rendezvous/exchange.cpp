@@ -1,0 +1,69 @@
+#include "hpcboot/exchange.hpp"
+
+#include <unistd.h>
+
+#include "file.hpp"
+#include "hpcboot/resolve.hpp"
+#include "pmi1.hpp"
+#include "pmi2.hpp"
+#include "pmix.hpp"
+
+namespace hpcboot {
+namespace {
+
+constexpr const char* kFolder = "HPCBOOT_EXCHANGE_DIR";
+
+// Whose socket is it, where PMI_FD is one? Hydra's, if MPI_LOCALRANKID is set, unless that was
+// inherited: a process that srun itself started is SLURM_TASK_PID.
+bool hydra_serves(const Env& env) {
+  return env.has("MPI_LOCALRANKID") && env.text("SLURM_TASK_PID") != std::to_string(getpid());
+}
+
+// Equal on all ranks of a launch. Nothing that differs between hosts of one launch belongs here.
+std::string identity_of(const Resolution& r, const Env& env) {
+  std::string identity = r.launcher + "-" + r.job_id.value_or("");
+  for (const char* variable : {"SLURM_STEP_ID", "SLURM_RESTART_COUNT", "PMIX_NAMESPACE"}) {
+    // Under mpirun the step is that of its daemon, which the ranks beside mpirun do not have.
+    if (r.launcher != "slurm" && variable[0] == 'S') continue;
+    if (const auto text = env.text(variable)) identity += "-" + std::string(*text);
+  }
+  return identity;
+}
+
+}  // namespace
+
+std::vector<int> Exchange::node_map(std::chrono::milliseconds) {
+  return {};
+}
+
+std::string_view offered_exchange(const Env& env) {
+  const bool has_socket = pmi_fd_is_open_socket(env);
+  const auto name_space = env.text("PMIX_NAMESPACE");
+  // Hydra serves no PMIx: its proxies inherit srun's variables, or those of a rank of mpirun.
+  const bool is_inherited = has_socket && hydra_serves(env);
+  if (name_space && env.has("PMIX_RANK") && !is_inherited) return "pmix";
+  if (has_socket && env.text("SLURM_MPI_TYPE") == "pmi2" && !hydra_serves(env)) return "pmi2";
+  if (has_socket) return "pmi1";
+  return env.has(kFolder) ? "file" : "";
+}
+
+std::string load_exchange_library(const Env& env) {
+  const std::string_view kind = offered_exchange(env);
+  if (kind == "pmix") return load_pmix();
+  if (kind == "pmi2") return load_pmi2();
+  return std::string(kind);
+}
+
+std::unique_ptr<Exchange> open_exchange(const Env& env, std::chrono::milliseconds deadline) {
+  const std::string_view kind = offered_exchange(env);
+  if (kind == "pmix") return open_pmix_exchange(deadline);
+  if (kind == "pmi2") return open_pmi2_exchange(deadline);
+  if (kind == "pmi1") return open_pmi1_exchange(env, deadline);
+  if (kind.empty()) return nullptr;
+  const Resolution r = resolve(env, Facts::of_this_process(env));
+  return open_file_exchange({std::string(*env.text(kFolder)), identity_of(r, env), r.placement.rank,
+                             r.placement.world_size},
+                            deadline);
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,212 @@
+#include "file.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/hostlist.hpp"
+#include "pmi_kvs.hpp"
+
+// Files of an earlier run with the same identity (a job step run again, a login node without a job)
+// look like this run's. So every rank begins with a greeting, "hello-RANK", that holds a random
+// word of its own; rank 0 lists the words that it sees in "roster", headed by a random word of the
+// run. A rank that finds its own word in the roster knows that the roster is of this run, and
+// answers in the folder named after the run; only rank 0 may take a stale greeting for a new one,
+// and it waits for those answers. All else happens in the run's folder, which is new. Files appear
+// by rename, whole.
+namespace hpcboot {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+std::string random_word() {
+  std::random_device device;
+  std::ostringstream word;
+  word << std::hex << device() << device() << '-' << getpid();
+  return word.str();
+}
+
+[[noreturn]] void fail(const std::string& found) {
+  throw Error(ErrorCode::exchange_failed, found,
+              "a folder that every rank may write, on a file system that all hosts share",
+              "correct HPCBOOT_EXCHANGE_DIR");
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  const fs::path temporary = path.string() + "." + random_word();
+  std::ofstream out(temporary, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
+    fail("cannot write " + path.string() + ": " + std::strerror(errno));
+}
+
+std::optional<std::string> read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+// Asks until the answer is true; false where the deadline passes first.
+bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
+  const auto end = Clock::now() + deadline;
+  auto pause = milliseconds(1);
+  while (!is_so()) {
+    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return false;
+    std::this_thread::sleep_for(std::min(pause, left));
+    pause = std::min(2 * pause, milliseconds(100));
+  }
+  return true;
+}
+
+class FileExchange : public Exchange {
+ public:
+  FileExchange(const FileExchangeOptions& options, milliseconds deadline)
+      : rank_(options.rank),
+        world_size_(options.world_size),
+        meeting_place_(fs::path(options.folder) / ("hpcboot-" + escape_for_pmi(options.identity) +
+                                                   "-" + std::to_string(options.world_size))) {
+    std::error_code error;
+    fs::create_directories(meeting_place_, error);
+    if (error) fail("cannot make " + meeting_place_.string() + ": " + error.message());
+    rank_ == 0 ? gather(deadline) : join(deadline);
+  }
+
+  void put(const std::string& key, const std::string& value) override {
+    write_file(file_of(rank_, key), value);
+  }
+
+  void commit(milliseconds) override {}
+
+  std::string get(int rank, const std::string& key, milliseconds deadline) override {
+    std::optional<std::string> text;
+    if (poll_until(deadline, [&] { return (text = read_file(file_of(rank, key))).has_value(); }))
+      return *text;
+    fail_late("no '" + key + "' from rank " + std::to_string(rank), deadline);
+  }
+
+  void fence(milliseconds deadline) override {
+    const std::string name = "fence-" + std::to_string(++fences_) + "-";
+    write_file(run_ / (name + std::to_string(rank_)), "");
+    await_all(name, "a fence", deadline);
+  }
+
+  int rank() const override { return rank_; }
+  int world_size() const override { return world_size_; }
+  std::string description() const override { return "file: " + meeting_place_.string(); }
+
+ private:
+  fs::path file_of(int rank, const std::string& key) const {
+    return run_ / ("value-" + std::to_string(rank) + "-" + escape_for_pmi(key));
+  }
+
+  void remove_earlier_runs() const {
+    std::error_code ignored;  // another user's, or removed meanwhile: they do no harm
+    for (const auto& entry : fs::directory_iterator(meeting_place_, ignored)) {
+      if (entry.path().filename().string().rfind("run-", 0) == 0)
+        fs::remove_all(entry.path(), ignored);
+    }
+  }
+
+  // Rank 0: lists whom it sees until all have answered.
+  void gather(milliseconds deadline) {
+    remove_earlier_runs();
+    const std::string run = "run-" + random_word();
+    run_ = meeting_place_ / run;
+    std::error_code error;
+    fs::create_directory(run_, error);
+    if (error) fail("cannot make " + run_.string() + ": " + error.message());
+    write_file(run_ / "here-0", "");
+    std::string last;
+    std::set<int> missing;
+    for (int rank = 1; rank < world_size_; ++rank) missing.insert(rank);
+    const bool all = poll_until(deadline, [&] {
+      std::string roster = run + "\n";
+      for (int rank = 1; rank < world_size_; ++rank) {
+        const auto word = read_file(meeting_place_ / ("hello-" + std::to_string(rank)));
+        if (word) roster += *word + "\n";
+      }
+      if (roster != last) write_file(meeting_place_ / "roster", roster);
+      last = roster;
+      for (auto rank = missing.begin(); rank != missing.end();) {
+        const bool is_here = fs::exists(run_ / ("here-" + std::to_string(*rank)));
+        rank = is_here ? missing.erase(rank) : std::next(rank);
+      }
+      return missing.empty();
+    });
+    if (!all) fail_missing(missing, "at " + meeting_place_.string(), deadline);
+  }
+
+  void join(milliseconds deadline) {
+    const std::string word = random_word();
+    write_file(meeting_place_ / ("hello-" + std::to_string(rank_)), word);
+    const bool is_listed = poll_until(deadline, [&] {
+      const auto roster = read_file(meeting_place_ / "roster");
+      if (!roster || roster->find("\n" + word + "\n") == std::string::npos) return false;
+      run_ = meeting_place_ / roster->substr(0, roster->find('\n'));
+      return true;
+    });
+    if (!is_listed) fail_late("no rank 0 at " + meeting_place_.string(), deadline);
+    write_file(run_ / ("here-" + std::to_string(rank_)), "");
+  }
+
+  void await_all(const std::string& name, const std::string& where, milliseconds deadline) const {
+    std::set<int> missing;
+    for (int rank = 0; rank < world_size_; ++rank) missing.insert(rank);
+    const bool all = poll_until(deadline, [&] {
+      for (auto rank = missing.begin(); rank != missing.end();) {
+        const bool is_here = fs::exists(run_ / (name + std::to_string(*rank)));
+        rank = is_here ? missing.erase(rank) : std::next(rank);
+      }
+      return missing.empty();
+    });
+    if (!all) fail_missing(missing, "at " + where, deadline);
+  }
+
+  [[noreturn]] static void fail_missing(const std::set<int>& missing, const std::string& where,
+                                        milliseconds deadline) {
+    std::string ranks;
+    for (const int rank : missing) ranks += (ranks.empty() ? "" : ",") + std::to_string(rank);
+    fail_late("no rank " + ranks.substr(0, 200) + " " + where, deadline);
+  }
+
+  [[noreturn]] static void fail_late(const std::string& what, milliseconds deadline) {
+    throw Error(ErrorCode::deadline_exceeded,
+                what + " within " + std::to_string(deadline.count()) + " ms",
+                "every rank of the launch to start within the deadline, and a folder that all see",
+                "look at the output of that rank and its host: did it start, does it see "
+                "HPCBOOT_EXCHANGE_DIR?");
+  }
+
+  int rank_;
+  int world_size_;
+  fs::path meeting_place_;
+  fs::path run_;
+  int fences_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> open_file_exchange(const FileExchangeOptions& options,
+                                             milliseconds deadline) {
+  return std::make_unique<FileExchange>(options, deadline);
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,330 @@
+#include "pmix.hpp"
+
+#include <pmix.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "core/bounded_call.hpp"
+#include "dynamic_library.hpp"
+#include "hpcboot/error.hpp"
+
+namespace hpcboot {
+namespace {
+
+constexpr auto kFinalizeDeadline = std::chrono::seconds(5);
+constexpr auto kRollCall = std::chrono::seconds(1);
+constexpr const char* kPresent = "hpcboot.present";
+
+// The functions used, from the libpmix that the machine has.
+class Library {
+ public:
+  static const Library& get() {
+    static const Library library;
+    return library;
+  }
+
+  decltype(&::PMIx_Init) init = nullptr;
+  decltype(&::PMIx_Finalize) finalize = nullptr;
+  decltype(&::PMIx_Put) put = nullptr;
+  decltype(&::PMIx_Commit) commit = nullptr;
+  decltype(&::PMIx_Get_nb) get_nb = nullptr;
+  decltype(&::PMIx_Fence_nb) fence_nb = nullptr;
+  decltype(&::PMIx_Error_string) error_string = nullptr;
+  decltype(&::PMIx_Get_version) get_version = nullptr;
+  std::string path;
+
+ private:
+  Library() {
+    DynamicLibrary file("libpmix.so.2", refuse);
+    file.load(init, "PMIx_Init");
+    file.load(finalize, "PMIx_Finalize");
+    file.load(put, "PMIx_Put");
+    file.load(commit, "PMIx_Commit");
+    file.load(get_nb, "PMIx_Get_nb");
+    file.load(fence_nb, "PMIx_Fence_nb");
+    file.load(error_string, "PMIx_Error_string");
+    file.load(get_version, "PMIx_Get_version");
+    path = file.path();
+    check_version();
+  }
+
+  // "OpenPMIx 4.2.2 (PMIx Standard: …". The functions used have had their form since version 2.
+  void check_version() const {
+    const std::string_view text = get_version();
+    const std::size_t number = text.find_first_of("0123456789");
+    if (number == std::string_view::npos) return;
+    const std::string_view digits = text.substr(number);
+    const auto major = parse_whole_number(digits.substr(0, digits.find('.')));
+    if (!major || *major >= 2) return;
+    refuse(path + " is " + std::string(text.substr(0, text.find(" ("))) +
+           ", and version 2 or newer is needed");
+  }
+
+  [[noreturn]] static void refuse(const std::string& reason) {
+    throw Error(ErrorCode::backend_unavailable,
+                "the launcher offers PMIx, but its library cannot be used: " + reason,
+                "libpmix.so.2 on the library path",
+                "install libpmix2 or load the pmix module; or set HPCBOOT_MASTER_ADDR and "
+                "HPCBOOT_MASTER_PORT");
+  }
+};
+
+[[noreturn]] void fail(const char* call, pmix_status_t status) {
+  throw Error(ErrorCode::exchange_failed,
+              std::string(call) + " answers " + Library::get().error_string(status) + " (" +
+                  Library::get().path + ")",
+              "a PMIx server that serves this process",
+              "start the program with mpirun or srun --mpi=pmix, and mind that its PMIx is of the "
+              "same version; "
+              "or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
+}
+
+// The outcome of one call that PMIx answers from its own thread. Shared with the callback, which
+// may come after the caller has given up.
+struct Answer {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::optional<pmix_status_t> status;
+  std::string text;
+  std::uint32_t number = 0;
+
+  void set(pmix_status_t result) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    status = result;
+    arrived.notify_all();
+  }
+
+  // The status, or nullopt where the deadline passed first.
+  std::optional<pmix_status_t> wait(std::chrono::milliseconds deadline) {
+    std::unique_lock<std::mutex> lock(mutex);
+    arrived.wait_for(lock, deadline, [&] { return status.has_value(); });
+    return status;
+  }
+};
+
+using SharedAnswer = std::shared_ptr<Answer>;
+
+void on_value(pmix_status_t status, pmix_value_t* value, void* data) {
+  const std::unique_ptr<SharedAnswer> answer(static_cast<SharedAnswer*>(data));
+  if (status == PMIX_SUCCESS && value != nullptr) {
+    // The type is checked before the union is read: local ranks are 16 bits wide, sizes 32.
+    if (value->type == PMIX_STRING && value->data.string != nullptr) {
+      (*answer)->text = value->data.string;
+    } else if (value->type == PMIX_UINT32) {
+      (*answer)->number = value->data.uint32;
+    } else {
+      status = PMIX_ERR_TYPE_MISMATCH;
+    }
+  }
+  (*answer)->set(status);
+}
+
+void on_done(pmix_status_t status, void* data) {
+  const std::unique_ptr<SharedAnswer> answer(static_cast<SharedAnswer*>(data));
+  (*answer)->set(status);
+}
+
+class PmixExchange : public Exchange {
+ public:
+  explicit PmixExchange(std::chrono::milliseconds deadline) : pmix_(Library::get()) {
+    start(deadline);
+    try {
+      // Job-level keys belong to the whole namespace.
+      const SharedAnswer size = request(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+      await("the job size", *size, deadline);
+      world_size_ = static_cast<int>(size->number);
+      put(kPresent, "");  // goes with the first commit()
+    } catch (...) {
+      finish();
+      throw;
+    }
+  }
+
+  // Without PMIx_Finalize the launcher takes the exit of this process for a crash and ends the job.
+  ~PmixExchange() override { finish(); }
+
+  PmixExchange(const PmixExchange&) = delete;
+  PmixExchange& operator=(const PmixExchange&) = delete;
+
+  void put(const std::string& key, const std::string& text) override {
+    pmix_value_t value;
+    PMIX_VALUE_CONSTRUCT(&value);
+    value.type = PMIX_STRING;
+    std::string copy = text;  // PMIx copies it; the field is merely not const
+    value.data.string = copy.data();
+    check("PMIx_Put", pmix_.put(PMIX_GLOBAL, key.c_str(), &value));
+  }
+
+  void commit(std::chrono::milliseconds) override { check("PMIx_Commit", pmix_.commit()); }
+
+  std::string get(int rank, const std::string& key, std::chrono::milliseconds deadline) override {
+    // No fence first: it would not say which rank is missing. A server that has not yet heard of
+    // the key either keeps the request, some seconds long, or answers "not found" at once, so that
+    // one is asked again.
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    const std::string what = "'" + key + "' from rank " + std::to_string(rank);
+    auto pause = std::chrono::milliseconds(2);
+    while (true) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          end - std::chrono::steady_clock::now());
+      const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), key.c_str());
+      const auto status = answer->wait(left);
+      if (status == PMIX_SUCCESS) return answer->text;
+      if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
+        fail(("asking PMIx for " + what).c_str(), *status);
+      if (!status || left <= pause) fail_late(what, deadline);
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, std::chrono::milliseconds(100));
+    }
+  }
+
+  void fence(std::chrono::milliseconds deadline) override {
+    const auto answer = std::make_shared<Answer>();
+    auto data = std::make_unique<SharedAnswer>(answer);
+    check("PMIx_Fence_nb", pmix_.fence_nb(nullptr, 0, nullptr, 0, on_done, data.get()));
+    (void)data.release();  // on_done's from here
+    const auto status = answer->wait(deadline);
+    if (!status) fail_late("fence with " + missing_ranks(), deadline);
+    check("PMIx_Fence_nb", *status);
+  }
+
+  std::vector<int> node_map(std::chrono::milliseconds deadline) override {
+    // Not PMIX_NODEID, which OpenPMIx 4 knows for ranks of this host only.
+    std::vector<SharedAnswer> answers;
+    answers.reserve(static_cast<std::size_t>(world_size_));
+    for (int rank = 0; rank < world_size_; ++rank) {
+      answers.push_back(request(static_cast<pmix_rank_t>(rank), PMIX_HOSTNAME, only_here()));
+    }
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    std::map<std::string, int> node_of_name;
+    std::vector<int> nodes;
+    for (const SharedAnswer& answer : answers) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          end - std::chrono::steady_clock::now());
+      if (answer->wait(left) != PMIX_SUCCESS) return {};
+      const auto next = static_cast<int>(node_of_name.size());
+      nodes.push_back(node_of_name.emplace(answer->text, next).first->second);
+    }
+    return nodes;
+  }
+
+  int rank() const override { return static_cast<int>(self_.rank); }
+  int world_size() const override { return world_size_; }
+  std::string description() const override { return load_pmix(); }
+
+ private:
+  // PMIx_Init and PMIx_Finalize wait for the launcher, without a deadline of their own.
+  void start(std::chrono::milliseconds deadline) {
+    struct Begin {
+      pmix_proc_t self{};
+      pmix_status_t status = PMIX_ERROR;
+    };
+    const auto begin = std::make_shared<Begin>();
+    PMIX_PROC_CONSTRUCT(&begin->self);
+    const bool in_time = bounded_call(
+        [begin, init = pmix_.init] { begin->status = init(&begin->self, nullptr, 0); }, deadline);
+    if (!in_time) {
+      throw Error(ErrorCode::deadline_exceeded,
+                  "PMIx_Init took more than " + std::to_string(deadline.count()) + " ms (" +
+                      pmix_.path + ")",
+                  "a PMIx server that answers this process",
+                  "look at the output of the launcher and of slurmd; or set HPCBOOT_MASTER_ADDR "
+                  "and HPCBOOT_MASTER_PORT");
+    }
+    check("PMIx_Init", begin->status);
+    self_ = begin->self;
+  }
+
+  void finish() const noexcept {
+    try {
+      bounded_call([finalize = pmix_.finalize] { finalize(nullptr, 0); }, kFinalizeDeadline);
+    } catch (const std::exception&) {
+      // No thread can be started: this process is at its end in any case.
+    }
+  }
+
+  static void check(const char* call, pmix_status_t status) {
+    if (status != PMIX_SUCCESS) fail(call, status);
+  }
+
+  // Makes a request look at what the launcher told this process at its start, and ask nobody.
+  // Static, since PMIx reads it from its own thread. PMIX_INFO_LOAD would need libpmix linked.
+  static const pmix_info_t* only_here() {
+    static const pmix_info_t info = [] {
+      pmix_info_t made{};
+      std::strcpy(made.key, PMIX_OPTIONAL);
+      made.value.type = PMIX_BOOL;
+      made.value.data.flag = true;
+      return made;
+    }();
+    return &info;
+  }
+
+  SharedAnswer request(pmix_rank_t rank, const char* key, const pmix_info_t* how = nullptr) {
+    auto answer = std::make_shared<Answer>();
+    auto data = std::make_unique<SharedAnswer>(answer);
+    pmix_proc_t proc = self_;
+    proc.rank = rank;
+    check("PMIx_Get_nb",
+          pmix_.get_nb(&proc, key, how, how == nullptr ? 0 : 1, on_value, data.get()));
+    (void)data.release();  // on_value's from here
+    return answer;
+  }
+
+  // Those of whom no commit() is known: "rank 2" or "ranks 2,3". Takes no longer than kRollCall.
+  std::string missing_ranks() {
+    std::vector<SharedAnswer> answers;
+    answers.reserve(static_cast<std::size_t>(world_size_));
+    for (int rank = 0; rank < world_size_; ++rank)
+      answers.push_back(request(static_cast<pmix_rank_t>(rank), kPresent));
+    const auto end = std::chrono::steady_clock::now() + kRollCall;
+    std::string ranks;
+    int missing = 0;
+    for (int rank = 0; rank < world_size_; ++rank) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          end - std::chrono::steady_clock::now());
+      if (answers[static_cast<std::size_t>(rank)]->wait(left) == PMIX_SUCCESS) continue;
+      if (++missing <= 8) ranks += (ranks.empty() ? "" : ",") + std::to_string(rank);
+    }
+    if (missing == 0) return "all ranks, of whom one has come and is late now";
+    return (missing == 1 ? "rank " : "ranks ") + ranks +
+           (missing > 8 ? " and " + std::to_string(missing - 8) + " more" : "");
+  }
+
+  [[noreturn]] static void fail_late(const std::string& what, std::chrono::milliseconds deadline) {
+    throw Error(ErrorCode::deadline_exceeded,
+                "no " + what + " within " + std::to_string(deadline.count() / 1000) + " s",
+                "every rank of the launch to start within the deadline",
+                "look at the output of that rank and its host: did it start at all?");
+  }
+
+  static void await(const std::string& what, Answer& answer, std::chrono::milliseconds deadline) {
+    const auto status = answer.wait(deadline);
+    if (!status) fail_late(what, deadline);
+    if (*status != PMIX_SUCCESS) fail(("asking PMIx for " + what).c_str(), *status);
+  }
+
+  const Library& pmix_;
+  pmix_proc_t self_{};
+  int world_size_ = 1;
+};
+
+}  // namespace
+
+std::string load_pmix() {
+  const Library& library = Library::get();
+  const std::string version = library.get_version();
+  return "pmix: " + version.substr(0, version.find(" (")) + " (" + library.path + ")";
+}
+
+std::unique_ptr<Exchange> open_pmix_exchange(std::chrono::milliseconds deadline) {
+  return std::make_unique<PmixExchange>(deadline);
+}
+
+}  // namespace hpcboot

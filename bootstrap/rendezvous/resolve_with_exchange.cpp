@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "core/selection.hpp"
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/exchange.hpp"
+#include "hpcboot/resolve.hpp"
+
+namespace hpcboot {
+namespace {
+
+constexpr const char* kHostKey = "host";
+
+// Where every rank runs, as the launcher and the ranks told.
+struct Hosts {
+  std::vector<std::string> names;  // in order of their first ranks
+  std::vector<int> of_rank;        // index into names
+  std::string rank0_address;       // of its interface for traffic between ranks, else its name
+
+  int count() const { return static_cast<int>(names.size()); }
+  int node_of(int rank) const { return of_rank[static_cast<std::size_t>(rank)]; }
+  const std::string& name_of(int rank) const {
+    return names[static_cast<std::size_t>(node_of(rank))];
+  }
+  int local_rank_of(int rank) const {
+    return static_cast<int>(std::count(of_rank.begin(), of_rank.begin() + rank, node_of(rank)));
+  }
+  int local_size_of(int rank) const {
+    return static_cast<int>(std::count(of_rank.begin(), of_rank.end(), node_of(rank)));
+  }
+};
+
+// Where the launcher has a node map, the first rank of each node speaks for it, which saves most of
+// the traffic; else every rank does. Nodes of one name are one host: Hydra counts a host anew for
+// each place that it has in the host file.
+Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
+                   std::chrono::milliseconds deadline) {
+  const int size = exchange.world_size();
+  std::vector<int> nodes = exchange.node_map(deadline);
+  if (nodes.empty()) {
+    nodes.resize(static_cast<std::size_t>(size));
+    std::iota(nodes.begin(), nodes.end(), 0);
+  }
+  const auto node_of = [&](int rank) { return nodes[static_cast<std::size_t>(rank)]; };
+  const auto own_node = std::find(nodes.begin(), nodes.end(), node_of(exchange.rank()));
+  if (own_node - nodes.begin() == exchange.rank()) {
+    const auto interface = choose_interface(env, facts);
+    exchange.put(kHostKey,
+                 facts.hostname.value_or("?") + " " + (interface ? interface->address : ""));
+  }
+  exchange.commit(deadline);
+  Hosts hosts;
+  std::map<int, int> host_of_node;
+  for (int rank = 0; rank < size; ++rank) {
+    const auto [known, is_new] = host_of_node.emplace(node_of(rank), hosts.count());
+    if (is_new) {
+      const std::string text = exchange.get(rank, kHostKey, deadline);
+      const std::size_t space = text.find(' ');
+      const std::string name = text.substr(0, space);
+      if (rank == 0) hosts.rank0_address = space + 1 < text.size() ? text.substr(space + 1) : name;
+      const auto same = std::find(hosts.names.begin(), hosts.names.end(), name);
+      known->second = static_cast<int>(same - hosts.names.begin());
+      if (same == hosts.names.end()) hosts.names.push_back(name);
+    }
+    hosts.of_rank.push_back(known->second);
+  }
+  return hosts;
+}
+
+void check_same_launch(const LaunchFacts& said, std::string_view source, const Exchange& exchange) {
+  const int size = exchange.world_size();
+  const bool agrees = said.rank.value_or(exchange.rank()) == exchange.rank() &&
+                      said.world_size.value_or(size) == size;
+  if (agrees) return;
+  if (size == 1) check_not_singleton(*said.world_size, size, source, exchange.description());
+  throw Error(ErrorCode::inconsistent_placement,
+              std::string(source) + " says rank " + std::to_string(said.rank.value_or(-1)) +
+                  " of " + std::to_string(said.world_size.value_or(-1)) + ", " +
+                  exchange.description() + " rank " + std::to_string(exchange.rank()) + " of " +
+                  std::to_string(size),
+              "one launch that both speak of",
+              "the exchange belongs to an outer launcher: set HPCBOOT_MASTER_ADDR and "
+              "HPCBOOT_MASTER_PORT, or choose the launcher by HPCBOOT_METHODS");
+}
+
+// What the launcher's server told, said as a user would: the rules of resolve() then hold for it.
+Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOptions& options,
+                           const Selection& selection, const Exchange& exchange,
+                           const Hosts& hosts) {
+  const int rank = exchange.rank();
+  std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
+  const auto set = [&](const char* name, int value) { variables[name] = std::to_string(value); };
+  variables["HPCBOOT_METHODS"] = "explicit";
+  set("HPCBOOT_RANK", rank);
+  set("HPCBOOT_WORLD_SIZE", exchange.world_size());
+  set("HPCBOOT_LOCAL_RANK", hosts.local_rank_of(rank));
+  set("HPCBOOT_LOCAL_SIZE", hosts.local_size_of(rank));
+  set("HPCBOOT_NODE_RANK", hosts.node_of(rank));
+  set("HPCBOOT_NUM_NODES", hosts.count());
+  Resolution r = resolve(Env(std::move(variables)), facts, options);
+  for (const char* field :
+       {"rank", "world_size", "local_rank", "local_size", "node_rank", "num_nodes"}) {
+    r.provenance[field] = {"exchange", exchange.description()};
+  }
+  // check_same_launch() found these two equal.
+  for (const char* field : {"rank", "world_size"}) {
+    const auto variable = selection.facts.variables.find(field);
+    if (variable == selection.facts.variables.end()) continue;
+    r.provenance[field] = {std::string(selection.source->name), variable->second};
+  }
+  r.launcher = selection.source->name;
+  r.witnesses = selection.witnesses;
+  r.attempts = selection.attempts;
+  return r;
+}
+
+void fill_gaps(Resolution& r, const Exchange& exchange, const Hosts& hosts) {
+  const int rank = exchange.rank();
+  const Provenance told{"exchange", exchange.description()};
+  Placement& p = r.placement;
+  const auto fill = [&](const char* field, std::optional<int>& slot, int value) {
+    if (slot) return;
+    slot = value;
+    r.provenance[field] = told;
+  };
+  if (p.local_rank == hosts.local_rank_of(rank)) {
+    fill("local_size", p.local_size, hosts.local_size_of(rank));
+    fill("node_rank", p.node_rank, hosts.node_of(rank));
+    fill("num_nodes", p.num_nodes, hosts.count());
+  } else {
+    // As where every rank has a container with a name of its own.
+    r.hints.push_back(r.launcher + " says local_rank " + std::to_string(p.local_rank) +
+                      ", but of the ranks on host " + hosts.name_of(rank) + " this is number " +
+                      std::to_string(hosts.local_rank_of(rank)));
+  }
+  if (r.hosts.empty()) {
+    r.hosts = hosts.names;
+    r.provenance["hosts"] = told;
+  }
+  if (!r.master_addr) {
+    r.master_addr = hosts.rank0_address;
+    r.provenance["master_addr"] = told;
+  }
+}
+
+// More ranks bear this host's name than Hydra counts here.
+bool is_split_by_hydra(const Resolution& r, const Hosts& hosts) {
+  const Placement& p = r.placement;
+  return r.launcher == "hydra" && p.local_size && *p.local_size < hosts.local_size_of(p.rank);
+}
+
+}  // namespace
+
+Resolution resolve_with_exchange(const Env& env, const Facts& facts, Exchange& exchange,
+                                 std::chrono::milliseconds deadline,
+                                 const ResolveOptions& options) {
+  const Selection selection = select_source(env, facts);
+  if (selection.source == nullptr) return resolve(env, facts, options);
+  check_same_launch(selection.facts, selection.source->name, exchange);
+  const Hosts hosts = gather_hosts(env, facts, exchange, deadline);
+  std::optional<Resolution> said;
+  try {
+    said = resolve(env, facts, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::needs_exchange) throw;
+  }
+  const bool is_split = said && is_split_by_hydra(*said, hosts);
+  Resolution r =
+      said && !is_split ? *said : resolve_as_told(env, facts, options, selection, exchange, hosts);
+  if (is_split) {
+    r.hints.push_back("host " + hosts.name_of(exchange.rank()) +
+                      " stands more than once in the host file, and Hydra counts local ranks anew "
+                      "for each; here they are counted by host");
+  }
+  fill_gaps(r, exchange, hosts);
+  return r;
+}
+
+void check_not_singleton(int world_size, int library_size, std::string_view launcher,
+                         std::string_view library) {
+  if (library_size != 1 || world_size <= 1) return;
+  throw Error(ErrorCode::inconsistent_placement,
+              std::string(launcher) + " started " + std::to_string(world_size) +
+                  " processes, but each is rank 0 of 1 to " + std::string(library),
+              "a launcher and a library that speak the same protocol (PMIx, PMI2, PMI-1)",
+              "under Slurm choose it by srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows what "
+              "there is), else use the mpirun or mpiexec of the same MPI");
+}
+
+}  // namespace hpcboot

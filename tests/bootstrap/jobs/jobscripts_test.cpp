@@ -1,0 +1,417 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hpcboot/error.hpp"
+#include "jobs/job_script.hpp"
+#include "jobs/nearest_name.hpp"
+#include "jobs/site_library.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr const char* kSite = R"(description = "a test"
+documentation = "https://example.org"
+scheduler = "slurm"
+launcher = "srun"
+[node]
+gpus = 4
+cores = 32
+memory_gb = 100
+[queue]
+time = "01:00:00"
+)";
+
+class JobScripts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "hpcboot-test.XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+
+  SiteProfile site(const std::string& text = kSite) const {
+    return SiteProfile::read(write("site.toml", text));
+  }
+
+  // The error that reading this profile gives, as its user reads it.
+  std::string error_of(const std::string& text) const {
+    try {
+      site(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_file);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  static std::string error_of_set(SiteProfile profile, const std::string& key,
+                                  const std::string& value) {
+    try {
+      profile.set(key, value);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_value);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos);
+  return text.replace(at, what.size(), with);
+}
+
+TEST_F(JobScripts, ProfileHasTheValuesOfItsFile) {
+  const SiteProfile profile = site();
+  EXPECT_EQ(profile.name(), "site");
+  EXPECT_EQ(profile.text("description"), "a test");
+  EXPECT_EQ(profile.number("node.gpus"), 4);
+  EXPECT_EQ(profile.text("queue.name"), "");
+  EXPECT_FALSE(profile.truth("queue.requeue"));
+  EXPECT_TRUE(profile.list("build.modules").empty());
+}
+
+TEST_F(JobScripts, UnknownKeyNamesFileLineKeyAndTheNearest) {
+  const std::string error = error_of(replaced(kSite, "cores = 32", "cpus = 32\ncores = 32"));
+  EXPECT_THAT(error, HasSubstr("site.toml:7: there is no key node.cpus"));
+  EXPECT_THAT(error, HasSubstr("write node.gpus"));
+  EXPECT_THAT(error_of(kSite + std::string("[qeue]\nx = 1\n")),
+              HasSubstr("site.toml:12: there is no key qeue.x"));
+}
+
+TEST_F(JobScripts, WrongTypeNamesFileLineAndKey) {
+  const struct {
+    const char* from;
+    const char* to;
+    const char* key;
+  } kCases[] = {
+      {"gpus = 4", "gpus = \"4\"", "site.toml:6: node.gpus"},
+      {"gpus = 4", "gpus = 4.0", "site.toml:6: node.gpus"},
+      {"gpus = 4", "gpus = -1", "site.toml:6: node.gpus"},
+      {"gpus = 4", "gpus = 4\ngpu_type = \"a b\"", "site.toml:7: node.gpu_type"},
+      {"\"slurm\"", "\"slrum\"", "site.toml:3: scheduler: 'slrum' is not known; slurm is nearest"},
+      {"\"slurm\"", "3", "site.toml:3: scheduler"},
+      {"time =", "requeue = 1\ntime =", "site.toml:10: queue.requeue"},
+      {"time =", "options = \"-x\"\ntime =", "site.toml:10: queue.options"},
+      {"time =", "options = [\"-x\", 3]\ntime =", "site.toml:10: queue.options"},
+      {"\"a test\"", "\"a\\ntest\"", "site.toml:1: description"},
+  };
+  for (const auto& c : kCases)
+    EXPECT_THAT(error_of(replaced(kSite, c.from, c.to)), HasSubstr(c.key));
+}
+
+TEST_F(JobScripts, MissingKeyAndBrokenTomlAreErrors) {
+  EXPECT_THAT(error_of(replaced(kSite, "cores = 32\n", "")),
+              HasSubstr("site.toml: the key node.cores is missing"));
+  EXPECT_THAT(error_of(replaced(kSite, "[node]", "[node")), HasSubstr("site.toml:5: "));
+  EXPECT_THROW(SiteProfile::read(folder_ / "absent.toml"), Error);
+}
+
+TEST_F(JobScripts, SetChangesAKeyOfAnyType) {
+  SiteProfile profile = site();
+  profile.set("node.gpus", "2");
+  profile.set("queue.requeue", "true");
+  profile.set("build.modules", "gcc,cuda/12.2");
+  profile.set("storage.scratch", "${SCRATCH:-/scratch}");
+  EXPECT_EQ(profile.number("node.gpus"), 2);
+  EXPECT_TRUE(profile.truth("queue.requeue"));
+  EXPECT_THAT(profile.list("build.modules"), ::testing::ElementsAre("gcc", "cuda/12.2"));
+  EXPECT_EQ(profile.text("storage.scratch"), "${SCRATCH:-/scratch}");
+}
+
+TEST_F(JobScripts, SetOfWhatDoesNotFitIsAnErrorThatSaysWhat) {
+  EXPECT_THAT(error_of_set(site(), "queue.nam", "short"), HasSubstr("write queue.name"));
+  EXPECT_THAT(error_of_set(site(), "node.gpus", "four"), HasSubstr("a whole number"));
+  EXPECT_THAT(error_of_set(site(), "node.gpus", "99999999999"), HasSubstr("a whole number"));
+  EXPECT_THAT(error_of_set(site(), "queue.requeue", "yes"), HasSubstr("true or false"));
+  EXPECT_THAT(error_of_set(site(), "queue.name", "a;b"), HasSubstr("character"));
+  EXPECT_THAT(error_of_set(site(), "storage.scratch", "$(id)"), HasSubstr("path"));
+  EXPECT_THAT(error_of_set(site(), "storage.scratch", "a\nb"), HasSubstr("path"));
+  EXPECT_THAT(error_of_set(site(), "queue.options", "a\nb"), HasSubstr("control character"));
+}
+
+TEST_F(JobScripts, ATemplateThatNamesNoValueIsAnError) {
+  write("t/a.mustache", "one\n{{#on}}{{name}}{{/on}}\n{{>b}}\n");
+  write("t/b.mustache", "\n{{nmae}}\n");
+  const TemplateValues values = {{"name", "x"}, {"on", true}};
+  try {
+    TemplateRenderer(folder_ / "t").render("a", values, Quoting::shell);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::malformed_file);
+    EXPECT_THAT(error.what(), HasSubstr("b.mustache:2: {{nmae}} is no value"));
+    EXPECT_THAT(error.what(), HasSubstr("write name"));
+  }
+  write("t/a.mustache", "{{>c}}");
+  EXPECT_THROW(TemplateRenderer(folder_ / "t").render("a", values, Quoting::shell), Error);
+  EXPECT_THROW(TemplateRenderer(folder_ / "t").render("absent", values, Quoting::shell), Error);
+  EXPECT_THROW(TemplateRenderer(folder_ / "nowhere"), Error);
+}
+
+TEST_F(JobScripts, SectionsAndListsRender) {
+  write(
+      "t/a.mustache",
+      "{{#none}}\nno\n{{/none}}\n{{^none}}\nyes\n{{/none}}\n{{#list}}\n- {{.}} {{{.}}}\n{{/list}}\n"
+      "{{#zero}}no{{/zero}}{{{n}}}\n");
+  EXPECT_EQ(
+      TemplateRenderer(folder_ / "t")
+          .render(
+              "a",
+              {{"none", ""}, {"list", std::vector<std::string>{"a", "b c"}}, {"zero", 0}, {"n", 7}},
+              Quoting::shell),
+      "yes\n- a a\n- 'b c' b c\n7\n");
+}
+
+TEST(NearestName, IsTheOneWithFewestChanges) {
+  EXPECT_EQ(nearest_name("vectro", {"cc", "vector", "polaris"}), "vector");
+  EXPECT_EQ(nearest_name("tow", {"one", "two"}), "two");
+  EXPECT_EQ(nearest_name("x", {}), "");
+}
+
+TEST(NearestName, IsNoneOfThoseThatAreNothingAlike) {
+  EXPECT_EQ(nearest_name("narval", {"cc", "vector", "polaris"}), "");
+  EXPECT_EQ(nearest_name("cd", {"cc"}), "");
+  EXPECT_EQ(remedy_for_name("narval", {"cc", "vector"}), "write one of these");
+  EXPECT_EQ(remedy_for_name("vektor", {"cc", "vector"}), "write vector, if that is meant");
+}
+
+TEST_F(JobScripts, OwnSitesWinAndUnknownOnesNameTheNearest) {
+  write("share/hpcboot/jobscripts/sites/one.toml", kSite);
+  write("share/hpcboot/jobscripts/sites/two.toml", kSite);
+  write("own/hpcboot/sites/two.toml", replaced(kSite, "a test", "mine"));
+  const SiteLibrary library(folder_ / "bin/hpcboot",
+                            Env(std::map<std::string, std::string>{
+                                {"XDG_CONFIG_HOME", (folder_ / "own").string()}, {"HOME", "/x"}}));
+  EXPECT_THAT(library.names(), ::testing::ElementsAre("one", "two"));
+  EXPECT_EQ(library.read("one").text("description"), "a test");
+  EXPECT_EQ(library.read("two").text("description"), "mine");
+  EXPECT_THAT([&] { library.read("tow"); }, ::testing::Throws<Error>(::testing::Property(
+                                                &Error::remedy, HasSubstr("write two"))));
+  EXPECT_TRUE(library.has_as_shipped("one"));
+  EXPECT_FALSE(library.has_as_shipped("two"));
+  EXPECT_FALSE(library.has_as_shipped("three"));
+  EXPECT_EQ(
+      SiteLibrary("/usr/bin/hpcboot", Env(std::map<std::string, std::string>{{"HOME", "/home/me"}}))
+          .own_sites(),
+      "/home/me/.config/hpcboot/sites");
+}
+
+TEST_F(JobScripts, AProgramWithoutItsShareSaysWhereItShouldBe) {
+  write("own/hpcboot/sites/mine.toml", kSite);
+  const SiteLibrary moved(
+      folder_ / "moved/bin/hpcboot",
+      Env(std::map<std::string, std::string>{{"XDG_CONFIG_HOME", (folder_ / "own").string()}}));
+  EXPECT_EQ(moved.read("mine").name(), "mine");
+  try {
+    moved.read("cc");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unreadable_file);
+    EXPECT_THAT(error.found(), HasSubstr("hpcboot's own sites are not where they should be"));
+    EXPECT_THAT(error.found(), HasSubstr((folder_ / "moved/share").string()));
+  }
+  EXPECT_THROW(moved.check_shipped(), Error);
+}
+
+TEST_F(JobScripts, ATimeAsSlurmWritesItIsAnErrorWithItsHoursMinutesAndSeconds) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto remedy_of = [&](const char* time) -> std::string {
+    ScriptRequest request;
+    request.job = "ddp";
+    request.time = time;
+    try {
+      render_job_script(templates, site(), request);
+    } catch (const Error& error) {
+      return error.remedy();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(remedy_of("2-00:00:00"), HasSubstr("write 48:00:00, which is how Slurm reads"));
+  EXPECT_THAT(remedy_of("1-12"), HasSubstr("write 36:00:00,"));
+  EXPECT_THAT(remedy_of("1-12:30"), HasSubstr("write 36:30:00,"));
+  EXPECT_THAT(remedy_of("30"), HasSubstr("write 00:30:00,"));
+  EXPECT_THAT(remedy_of("30:00"), HasSubstr("write 00:30:00,"));
+  EXPECT_THAT(remedy_of("90"), HasSubstr("write 01:30:00,"));
+  for (const char* time : {"1h", "1:60:00", "", "-5", "1-", "1-1-1"})
+    EXPECT_THAT(remedy_of(time), HasSubstr("correct --time")) << time;
+}
+
+TEST_F(JobScripts, AnOptionThatComesToNothingIsNoted) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto notes = [&](const SiteProfile& profile, const ScriptRequest& request) {
+    render_job_script(templates, profile, request);
+    std::string all;
+    for (const std::string& note : notes_on(profile, request)) all += note + "\n";
+    return all;
+  };
+  for (const char* job : {"single", "dp", "array"}) {
+    ScriptRequest request;
+    request.job = job;
+    request.launcher = "mpirun";
+    EXPECT_THAT(notes(site(), request), HasSubstr("--launcher has no effect: the job"));
+    request.launcher = {};
+    request.ranks_per_node = 4;
+    EXPECT_THAT(notes(site(), request), HasSubstr("--ranks-per-node has no effect: the job"));
+    request.ranks_per_node = 1;
+    EXPECT_EQ(notes(site(), request), "");
+  }
+  const SiteProfile lab =
+      site(replaced(replaced(kSite, "\"slurm\"", "\"none\""), "\"srun\"", "\"mpirun\""));
+  const SiteProfile pods =
+      site(replaced(replaced(kSite, "\"slurm\"", "\"kubernetes\""), "\"srun\"", "\"torchrun\""));
+  ScriptRequest plain;
+  plain.job = "ddp";
+  EXPECT_EQ(notes(lab, plain), "");
+  plain.account = "me";
+  plain.time = "01:00:00";
+  EXPECT_THAT(notes(lab, plain), HasSubstr("--account has no effect"));
+  EXPECT_THAT(notes(lab, plain), HasSubstr("--time has no effect"));
+  EXPECT_EQ(notes(site(), plain), "");
+  ScriptRequest pod;
+  pod.job = "pytorchjob";
+  pod.time = "01:00:00";
+  EXPECT_EQ(notes(pods, pod), "");
+  pod.mail = "me@example.org";
+  pod.launcher = "torchrun";
+  EXPECT_THAT(notes(pods, pod), HasSubstr("--mail has no effect"));
+  EXPECT_THAT(notes(pods, pod), HasSubstr("the operator starts torchrun"));
+}
+
+TEST_F(JobScripts, AWalltimeWithinTheWarningHasNone) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  ScriptRequest request;
+  request.job = "ddp";
+  for (const char* time : {"00:01:00", "00:02:00"}) {
+    request.time = time;
+    EXPECT_THAT(render_job_script(templates, site(), request), Not(HasSubstr("--signal")));
+    EXPECT_THAT(notes_on(site(), request), ElementsAre(HasSubstr("there will be none")));
+  }
+  request.time = "00:02:01";
+  EXPECT_THAT(render_job_script(templates, site(), request), HasSubstr("--signal"));
+  EXPECT_THAT(notes_on(site(), request), testing::IsEmpty());
+  request.time = "00:01:00";
+  request.program = "solver";
+  EXPECT_THAT(notes_on(site(), request), testing::IsEmpty());
+}
+
+TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto error_of = [&](const ScriptRequest& request) -> std::string {
+    try {
+      render_job_script(templates, site(), request);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_value);
+      return error.what();
+    }
+    return "no error";
+  };
+  ScriptRequest request;
+  request.job = "ddpp";
+  EXPECT_THAT(error_of(request), HasSubstr("write ddp"));
+  request.job = "ddp";
+  EXPECT_EQ(error_of(request), "no error");
+  request.nodes = 2;
+  EXPECT_THAT(error_of(request), HasSubstr("--nodes 2"));
+  request.nodes = {};
+  request.gpus_per_node = 5;
+  EXPECT_THAT(error_of(request), HasSubstr("--gpus-per-node 5"));
+  request.gpus_per_node = {};
+  request.ranks_per_node = 0;
+  EXPECT_THAT(error_of(request), HasSubstr("--ranks-per-node 0"));
+  request.ranks_per_node = {};
+  for (const char* time : {"1h", "90", "1:60:00", "-1:00:00", "01:00", "01:00:00\n#SBATCH"}) {
+    request.time = time;
+    EXPECT_THAT(error_of(request), HasSubstr("walltime"));
+  }
+  request.time = "00:00:00";
+  EXPECT_THAT(error_of(request), HasSubstr("a time that is not 0"));
+  request.program = {};
+  request.time = {};
+  request.account = "a\n#SBATCH --x";
+  EXPECT_THAT(error_of(request), HasSubstr("--account"));
+  request.account = {};
+  request.launcher = "srnu";
+  EXPECT_THAT(error_of(request), HasSubstr("srun is nearest"));
+}
+
+TEST_F(JobScripts, AProgramIsOneWordAndNotCompared) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const auto error_of = [&](const char* job, const char* program) -> std::string {
+    ScriptRequest request;
+    request.job = job;
+    request.program = program;
+    try {
+      render_job_script(templates, site(), request);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::malformed_value);
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const char* program : {"python train.py", "python\ttrain.py", "python\n#SBATCH --x"})
+    EXPECT_THAT(error_of("ddp", program), HasSubstr("write --program python, and give its"));
+  EXPECT_THAT(error_of("compare", "python"), HasSubstr("the job compare with --program python"));
+  for (const char* job : {"single", "dp", "ddp", "multinode_srun", "multinode_mpirun", "array"})
+    EXPECT_EQ(error_of(job, "python"), "no error");
+}
+
+// What a job takes of a node of 32 cores, 100 GB and 4 GPUs.
+TEST_F(JobScripts, CoresAndMemoryFollowTheGpus) {
+  const TemplateRenderer templates(fs::path(HPCBOOT_JOBSCRIPTS) / "templates");
+  const struct {
+    const char* job;
+    std::optional<int> gpus;
+    std::optional<int> ranks;
+    const char* directives;
+  } kCases[] = {
+      {"single",
+       {},
+       {},
+       "per-node=1\n#SBATCH --cpus-per-task=8\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=25G\n"},
+      {"single", 0, {}, "per-node=1\n#SBATCH --cpus-per-task=16\n#SBATCH --mem=50G\n"},
+      {"dp",
+       {},
+       {},
+       "per-node=1\n#SBATCH --cpus-per-task=32\n#SBATCH --gpus-per-node=4\n#SBATCH --mem=100G\n"},
+      {"dp", 0, {}, "per-node=1\n#SBATCH --cpus-per-task=32\n#SBATCH --mem=100G\n"},
+      {"ddp",
+       {},
+       {},
+       "per-node=4\n#SBATCH --cpus-per-task=8\n#SBATCH --gpus-per-node=4\n#SBATCH --mem=100G\n"},
+      {"ddp",
+       2,
+       {},
+       "per-node=2\n#SBATCH --cpus-per-task=8\n#SBATCH --gpus-per-node=2\n#SBATCH --mem=50G\n"},
+      {"ddp", 2, 4,
+       "per-node=4\n#SBATCH --cpus-per-task=4\n#SBATCH --gpus-per-node=2\n#SBATCH --mem=50G\n"},
+      {"ddp", 0, {}, "per-node=2\n#SBATCH --cpus-per-task=16\n#SBATCH --mem=100G\n"},
+      {"ddp", 0, 8, "per-node=8\n#SBATCH --cpus-per-task=4\n#SBATCH --mem=100G\n"},
+  };
+  for (const auto& c : kCases) {
+    ScriptRequest request;
+    request.job = c.job;
+    request.gpus_per_node = c.gpus;
+    request.ranks_per_node = c.ranks;
+    EXPECT_THAT(render_job_script(templates, site(), request), HasSubstr(c.directives));
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot::jobscripts

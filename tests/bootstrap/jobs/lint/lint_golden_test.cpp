@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "jobs/lint/lint.hpp"
+#include "support/temporary_folder.hpp"
+
+// Whole scripts: NAME.job beside NAME.expected, the output of `hpcboot lint`; a good one has none.
+namespace hpcboot::lint {
+namespace {
+
+TEST(LintGolden, ScriptsGiveWhatIsExpected) {
+  int good = 0;
+  int bad = 0;
+  std::set<std::string> rules_seen;
+  for (const auto& entry : std::filesystem::directory_iterator(HPCBOOT_LINT_DIR)) {
+    if (entry.path().extension() != ".job") continue;
+    const std::string name = entry.path().filename();
+    std::string found;
+    for (const Finding& finding : check_script(test::read_text(entry.path()))) {
+      found += format_text(name, finding).str();
+      rules_seen.insert(finding.rule);
+    }
+    auto expected = entry.path();
+    expected.replace_extension(".expected");
+    if (std::filesystem::exists(expected)) {
+      ++bad;
+      EXPECT_EQ(found, test::read_text(expected)) << name;
+    } else {
+      ++good;
+      EXPECT_EQ(found, "") << name;
+    }
+  }
+  EXPECT_GE(good, 5);
+  EXPECT_GE(bad, 2);
+  EXPECT_GE(rules_seen.size(), 15U);
+}
+
+}  // namespace
+}  // namespace hpcboot::lint

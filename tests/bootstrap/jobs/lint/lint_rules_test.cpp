@@ -1,0 +1,464 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "jobs/lint/lint.hpp"
+
+// For every rule scripts that break it, with the place where it is told, and near misses.
+namespace hpcboot::lint {
+namespace {
+
+const std::string kSlurm =
+    "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=4\n";  // 3 lines
+const std::string kPbs = "#!/bin/bash\n#PBS -N x\n";                  // 2 lines
+
+struct Broken {
+  const char* rule;
+  std::string script;
+  int line;
+  int column;
+  Severity severity;
+};
+
+constexpr Severity kError = Severity::error;
+constexpr Severity kWarning = Severity::warning;
+
+const std::vector<Broken>& broken() {
+  static const std::vector<Broken> table = {
+      {"crlf", "#!/bin/bash\r\n#SBATCH -N 1\r\n", 1, 12, kError},
+      {"crlf", "#!/bin/bash\n#SBATCH -N 1\r\n", 2, 13, kError},
+      {"byte-order-mark", "\xEF\xBB\xBF#!/bin/bash\n#SBATCH -N 1\n", 1, 1, kError},
+
+      {"shebang", "#SBATCH -N 1\nhostname\n", 1, 1, kError},
+      {"shebang", "\n#!/bin/bash\n#SBATCH -N 1\n", 2, 1, kError},
+      {"shebang", " #!/bin/bash\n#SBATCH -N 1\n", 1, 1, kError},
+      {"shebang", "#PBS -N x\nhostname\n", 1, 1, kWarning},
+      {"shebang", "hostname\n", 1, 1, kWarning},
+
+      {"typography", "#!/bin/bash\n#SBATCH –nodes=2\n", 2, 9, kError},
+      {"typography", "#!/bin/bash\n#SBATCH --job-name=“x”\n", 2, 20, kError},
+      {"typography", kSlurm + "srun -K ./a “x”\n", 4, 13, kError},
+      {"typography", kSlurm + "srun -K ./a —epochs 3\n", 4, 13, kError},
+      {"typography", kSlurm + "srun -K\xC2\xA0./a\n", 4, 8, kError},
+
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=<account>\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=def-someuser\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH -A def-xxx\n", 2, 12, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --mail-user=<your mail>\n", 2, 21, kError},
+      {"placeholder", "#!/bin/bash\n#PBS -A CHANGE_ME\n", 2, 9, kError},
+      {"placeholder", "#!/bin/bash\n#PBS -A {{account}}\n", 2, 9, kError},
+      {"placeholder", "#!/bin/bash\n#BSUB -P YOUR_PROJECT\n", 2, 10, kError},
+      {"placeholder", "#!/bin/bash\npython train.py --data {{ data }}\n", 2, 24, kError},
+      {"placeholder", "#!/bin/bash\ncd {{folder}} || exit\n", 2, 4, kError},
+      {"placeholder", "#!/bin/bash\nDATA={{data}}\n", 2, 6, kError},
+      {"placeholder", "#!/bin/bash\ncd \"{{folder}}\" || exit\n", 2, 5, kError},
+      {"placeholder", "#!/bin/bash\ncd {{folder}}/code || exit\n", 2, 4, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=XXXXXX\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH -A ACCOUNT_NAME\n", 2, 12, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --partition=PARTITION\n", 2, 21, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --mail-user=name@university.edu\n", 2, 21, kError},
+      {"placeholder", "#!/bin/bash\n#PBS -A st-XXXX-1-gpu\n", 2, 9, kError},
+      {"placeholder", "#!/bin/bash\n#BSUB -q QUEUE_NAME\n", 2, 10, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=project_id\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=[account]\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --account=TODO\n", 2, 19, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --mail-user=your@email.com\n", 2, 21, kError},
+      {"placeholder", "#!/bin/bash\n#PBS -M USERNAME@uni.edu\n", 2, 9, kError},
+      {"placeholder", "#!/bin/bash\n#BSUB -u jdoe@university.ac.uk\n", 2, 10, kError},
+      {"placeholder", "#!/bin/bash\n#SBATCH --output=/path/to/logs/%j.out\n", 2, 18, kError},
+      {"placeholder", "#!/bin/bash\ncd /path/to/your/project\n", 2, 4, kError},
+      {"placeholder", "#!/bin/bash\npython a.py --data=\"/path/to/data\"\n", 2, 13, kError},
+      {"placeholder", "#!/bin/bash\nexport DATA=/path/to/data\n", 2, 8, kError},
+
+      {"directive-after-command", kSlurm + "set -e\n#SBATCH --mem=4G\n", 5, 1, kError},
+      {"directive-after-command", kPbs + "module load x\n\n  #PBS -q q\n", 5, 3, kError},
+      {"directive-after-command", "import os\n#SBATCH -N 1\n", 2, 1, kError},
+
+      {"directive-not-read", "#!/bin/bash\n# SBATCH --nodes=2\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n  #SBATCH --nodes=2\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#SBACTH --nodes=2\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#SBATH -N 2\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n# PBS -N x\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n# BSUB -n 4\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#$ -N x\n# $ -cwd\n", 3, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#sbatch --nodes=2\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#sbatch -N 2 -t 10 # comment\n", 2, 1, kWarning},
+      {"directive-not-read", "#!/bin/bash\n#pbs -l select=1\n", 2, 1, kWarning},
+
+      {"directive-form", "#!/bin/bash\n#SBATCH -nodes=2\n", 2, 9, kError},
+      {"directive-form", "#!/bin/bash\n#SBATCH -N 2 -partition=gpu\n", 2, 14, kError},
+      {"directive-form", "#!/bin/bash\n#SBATCH nodes=2\n", 2, 9, kError},
+      {"directive-form", "#!/bin/bash\n#SBATCH --job-name=my job\n", 2, 23, kError},
+      {"directive-form", "#!/bin/bash\n#SBATCH -p=gpu\n", 2, 11, kError},
+      {"directive-form", "#!/bin/bash\n#SBATCH --nodes = 2\n", 2, 17, kError},
+      {"directive-form", "#!/bin/bash\n#PBS --nodes=2\n", 2, 6, kError},
+      {"directive-form", "#!/bin/bash\n#PBS nodes=2:ppn=4\n", 2, 6, kError},
+
+      {"directive-variable", "#!/bin/bash\n#SBATCH --output=$HOME/%j.out\n", 2, 9, kError},
+      {"directive-variable", "#!/bin/bash\n#SBATCH -J run_${NAME}\n", 2, 9, kError},
+      {"directive-variable", "#!/bin/bash\n#SBATCH --comment=\"$(date)\"\n", 2, 9, kError},
+      {"directive-variable", "#!/bin/bash\n#SBATCH --output=~/%j.out\n", 2, 9, kError},
+      {"directive-variable", "#!/bin/bash\n#PBS -l walltime=$TIME\n", 2, 6, kError},
+
+      {"mixed-schedulers", "#!/bin/bash\n#SBATCH -N 1\n#PBS -N x\n", 3, 1, kWarning},
+      {"mixed-schedulers", "#!/bin/bash\n#PBS -N x\n#$ -N x\n", 3, 1, kWarning},
+
+      {"time-format", "#!/bin/bash\n#SBATCH --time=1h\n", 2, 16, kError},
+      {"time-format", "#!/bin/bash\n#SBATCH -t 1:2:3:4\n", 2, 12, kError},
+      {"time-format", "#!/bin/bash\n#SBATCH --time=24h00\n", 2, 16, kError},
+      {"time-format", "#!/bin/bash\n#SBATCH --time=1.5\n", 2, 16, kError},
+      {"time-format", "#!/bin/bash\n#PBS -l select=1,walltime=1h\n", 2, 18, kError},
+      {"time-format", "#!/bin/bash\n#BSUB -W 1:00:00\n", 2, 10, kError},
+      {"time-format", "#!/bin/bash\n#$ -l mem=4G,h_rt=2h\n", 2, 14, kError},
+
+      {"directive-overridden", "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --nodes=2\n", 3, 9, kWarning},
+      {"directive-overridden", "#!/bin/bash\n#SBATCH --part=a\n#SBATCH -p b\n", 3, 9, kWarning},
+      {"directive-overridden",
+       "#!/bin/bash\n#SBATCH --tasks-per-node=4\n#SBATCH --ntasks-per-node=8\n", 3, 9, kWarning},
+      {"directive-overridden",
+       "#!/bin/bash\n#PBS -l walltime=1:00\n#PBS -l select=1,walltime=2:00\n", 3, 18, kWarning},
+      {"directive-overridden", "#!/bin/bash\n#BSUB -q a\n#BSUB -q b\n", 3, 7, kWarning},
+      {"directive-overridden", "#!/bin/bash\n#$ -pe mpi 4\n#$ -pe mpi 8\n", 3, 4, kWarning},
+
+      {"select-mixed", "#!/bin/bash\n#PBS -l select=2:ncpus=4\n#PBS -l ncpus=4\n", 3, 9, kError},
+      {"select-mixed", "#!/bin/bash\n#PBS -l nodes=2,select=2\n", 2, 9, kError},
+      {"select-mixed", "#!/bin/bash\n#PBS -l select=2:ncpus=4\n#PBS -l mem=10gb\n", 3, 9, kError},
+      {"select-mixed", "#!/bin/bash\n#PBS -l arch=linux,select=2\n", 2, 9, kError},
+
+      {"tasks-nodes", kSlurm + "#SBATCH --ntasks=4\n", 4, 9, kWarning},
+
+      {"ranks-gpus", kSlurm + "#SBATCH --gres=gpu:a100:2\nsrun -K ./a\n", 3, 9, kWarning},
+      {"ranks-gpus", kSlurm + "#SBATCH --gpus-per-node=8\nmpirun ./a\n", 3, 9, kWarning},
+      {"ranks-gpus", "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -n 8\n#SBATCH --gpus=4\nsrun -K ./a\n", 3,
+       9, kWarning},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4:ngpus=2:ompthreads=2\nmpiexec ./a\n", 3, 9,
+       kWarning},
+      {"ranks-gpus",
+       "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --tasks-per-node=4\n#SBATCH --gpus-per-n=2\nsrun -K "
+       "./a\n",
+       3, 9, kWarning},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np 16 ./a\n", 3, 9,
+       kWarning},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun ./a\n", 3, 9, kWarning},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun -np 8 ./a\n", 3, 9, kWarning},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu num=2\nmpirun ./a\n", 4, 7,
+       kWarning},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8 -R span[ptile=4] -gpu \"num=2:mode=shared\"\nmpirun -np 8 ./a\n", 2,
+       29, kWarning},
+
+      {"omp-threads", kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4\nmpiexec ./a\n", 3, 9, kWarning},
+
+      {"early-rank", kSlurm + "srun -K ./train --rank $SLURM_PROCID\n", 4, 24, kError},
+      {"early-rank", kSlurm + "srun -K ./train --rank=\"${SLURM_LOCALID}\"\n", 4, 25, kError},
+      {"early-rank", kSlurm + "srun -K bash -c \"./train $SLURM_PROCID\"\n", 4, 26, kError},
+      {"early-rank", kSlurm + "time srun -K \\\n  ./train $SLURM_NODEID\n", 5, 11, kError},
+      {"early-rank", kSlurm + "if srun -K ./a $SLURM_PROCID; then echo; fi\n", 4, 16, kError},
+      {"early-rank", kSlurm + "out=$(srun -K ./a $SLURM_PROCID)\n", 4, 19, kError},
+      {"early-rank", kSlurm + "srun -K bash <<EOF\n./a $SLURM_PROCID\nEOF\n", 5, 5, kError},
+      {"early-rank", kSlurm + "export RANK=$SLURM_PROCID\nsrun -K ./a\n", 4, 13, kError},
+      {"early-rank", kSlurm + "cat > wrap.sh <<EOF\n./a $SLURM_PROCID\nEOF\nsrun -K bash wrap.sh\n",
+       5, 5, kError},
+      {"early-rank",
+       kSlurm + "cat <<EOF >./wrap.sh\n./a $SLURM_PROCID\nEOF\nsrun -K bash -c \"./wrap.sh 3\"\n",
+       5, 5, kError},
+      {"early-rank", kSlurm + "tee w.sh <<EOF\n./a $SLURM_PROCID\nEOF\nsrun -K ./w.sh\n", 5, 5,
+       kError},
+      {"early-rank", kSlurm + "LOG=$((SLURM_NODEID * 4))\nsrun -K ./a\n", 4, 8, kWarning},
+      {"early-rank", kSlurm + "CMD=\"torchrun --node_rank $SLURM_PROCID\"\nsrun -K $CMD\n", 4, 27,
+       kError},
+      {"early-rank", kPbs + "mpirun ./a $OMPI_COMM_WORLD_RANK\n", 3, 12, kError},
+      {"early-rank", kPbs + "RANK=$PMI_RANK mpiexec ./a\n", 3, 6, kError},
+
+      {"kill-on-bad-exit", kSlurm + "srun ./a\n", 4, 1, kWarning},
+      {"kill-on-bad-exit", kSlurm + "A=1 exec srun -N 1 -n 4 --mpi pmix python train.py\n", 4, 10,
+       kWarning},
+      {"kill-on-bad-exit", "#!/bin/bash\n#SBATCH -n 4\nsrun -l ./a\n", 3, 1, kWarning},
+
+      {"launcher-in-srun", kSlurm + "srun -K mpirun -np 4 ./a\n", 4, 9, kError},
+      {"launcher-in-srun", kSlurm + "srun -K -n 2 --mpi=none /opt/bin/mpiexec ./a\n", 4, 25,
+       kError},
+      {"launcher-in-srun", kSlurm + "srun -K torchrun --nproc_per_node=4 train.py\n", 4, 9, kError},
+
+      {"master-port", "#!/bin/bash\nexport MASTER_PORT=29500\n", 2, 8, kWarning},
+      {"master-port", "#!/bin/bash\nMASTER_PORT=\"29500\" ./a\n", 2, 1, kWarning},
+      {"master-port", "#!/bin/bash\nexport MASTER_PORT=${MASTER_PORT:-29500}\n", 2, 8, kWarning},
+      {"master-port", "#!/bin/bash\ntorchrun --master-port 29500 a.py\n", 2, 10, kWarning},
+      {"master-port", kSlurm + "srun -K bash -c 'MASTER_PORT=29500 ./a'\n", 4, 18, kWarning},
+      {"master-port", kSlurm + "srun -K bash -lc \"x=1; export MASTER_PORT=29500\"\n", 4, 31,
+       kWarning},
+      {"master-port", "#!/bin/bash\ntorchrun --rdzv_endpoint=$HOST:29500 a.py\n", 2, 10, kWarning},
+
+      {"master-address", kSlurm + "export MASTER_ADDR=localhost\n", 4, 8, kError},
+      {"master-address", kSlurm + "torchrun --master_addr 127.0.0.1 a.py\n", 4, 10, kError},
+      {"master-address", kSlurm + "torchrun --rdzv-endpoint=localhost:0 a.py\n", 4, 10, kError},
+      {"master-address", kSlurm + "if a; then b; fi\nMASTER_ADDR=localhost\n", 5, 1, kError},
+      {"master-address", kPbs + "#PBS -l select=2\nMASTER_ADDR=localhost\n", 4, 1, kError},
+
+      {"cd-unquoted", kPbs + "cd $PBS_O_WORKDIR\n", 3, 4, kWarning},
+      {"cd-unquoted", kSlurm + "pushd $SLURM_TMPDIR\n", 4, 7, kWarning},
+      {"cd-unquoted", kSlurm + "cd ${SLURM_SUBMIT_DIR}/run || exit\n", 4, 4, kWarning},
+  };
+  return table;
+}
+
+TEST(LintRules, BrokenScriptsAreToldWithTheirPlace) {
+  for (const Broken& one : broken()) {
+    const auto findings = check_script(one.script);
+    const bool found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+      return finding.rule == one.rule && finding.line == one.line && finding.column == one.column &&
+             finding.severity == one.severity;
+    });
+    std::string all;
+    for (const Finding& finding : findings) all += format_line("found", finding).str() + "\n";
+    EXPECT_TRUE(found) << one.rule << " " << one.line << ":" << one.column << " in\n"
+                       << one.script << all;
+  }
+}
+
+TEST(LintRules, EveryRuleHasABrokenScript) {
+  std::set<std::string> tested;
+  for (const Broken& one : broken()) tested.insert(one.rule);
+  for (const RuleSummary& rule : rules()) EXPECT_EQ(tested.count(rule.id), 1U) << rule.id;
+  EXPECT_EQ(tested.size(), rules().size());
+}
+
+struct NearMiss {
+  const char* rule;
+  std::string script;
+};
+
+// Nothing at all is found in these, so that no rule is shown quiet by another's noise.
+const std::vector<NearMiss>& near_misses() {
+  static const std::vector<NearMiss> table = {
+      {"shebang", "#! /usr/bin/env bash\n#SBATCH -N 1\n"},
+      {"shebang", "#PBS -S /bin/bash\nhostname\n"},
+      {"shebang", "#$ -S /bin/bash\nhostname\n"},
+      {"shebang", ""},
+
+      {"typography", "#!/bin/bash\n# “quoted” – in a comment\necho \"“x” – it’s\" '–'\n"},
+      {"typography", "#!/bin/bash\n#SBATCH --job-name=entraînement\necho \"naïve – “fine”\" é–è\n"},
+
+      {"typography", "#!/bin/bash\necho it’s done\n"},
+
+      {"typography", "#!/bin/bash\n#SBATCH --comment=\"it’s a run – second\" -J 'a “b”'\n"},
+      {"typography", "#!/bin/bash\n#BSUB -Jd \"a run – the “second”\"\n"},
+
+      {"placeholder", "#!/bin/bash\nsed \"s/{{NAME}}/$USER/\" template > out\n"},
+      {"placeholder", "#!/bin/bash\nsed -e s/{{NAME}}/$USER/ template > out\n"},
+      {"placeholder", "#!/bin/bash\ndocker run img sh -c \"echo {{x}}\"\n"},
+      {"placeholder", "#!/bin/bash\ngrep -q \"{{name}}\" template\n"},
+      {"placeholder",
+       "#!/bin/bash\nd=$(mktemp -d /tmp/x.XXXXXX)\necho \"PARTITION ACCOUNT_NAME\"\n"},
+      {"placeholder", "#!/bin/bash\n#SBATCH -A project -p queue --qos=user -w n[1-2]\n"},
+      {"placeholder", "#!/bin/bash\n#PBS -A accounting -q USER -M youri@uni.edu\n"},
+      {"placeholder", "#!/bin/bash\n#SBATCH --job-name=XXXX --mail-user=me@uni.edu -p gpu_xxl\n"},
+      {"placeholder",
+       "#!/bin/bash\necho usage: $0 /path/to/data\n[ \"$1\" != /path/to/data ] || exit\n"},
+      {"placeholder",
+       "#!/bin/bash\ncd \"$HOME/path/to/x\" || exit\n: \"${D:?like D=/path/to/data}\"\n"},
+      {"placeholder", "#!/bin/bash\n##SBATCH --account=<account>\n# sbatch -A <account> job.sh\n"},
+      {"placeholder", "#!/bin/bash\nsort <in >out\ndiff <(a) <(b)\n"},
+      {"placeholder", "#!/bin/bash\ndocker ps --format '{{.Names}}' --f \"{{.ID}}\"\n"},
+      {"placeholder", "#!/bin/bash\ncat >t <<'EOF'\n{{ name }}\nEOF\n"},
+      {"placeholder", "#!/bin/bash\n#SBATCH -A def-smith # <account>\n"},
+      {"placeholder", "#!/bin/bash\n#BSUB -R \"select[mem<4000 && tmp>10]\"\n"},
+
+      {"directive-after-command",
+       "#!/bin/bash\n\n# words\n#SBATCH -N 1\n\n#SBATCH -n 1\nhostname\n"},
+      {"directive-after-command",
+       "#!/bin/bash\ncat >job.sh <<EOF\n#SBATCH -N 1\nEOF\nsbatch job.sh\n"},
+      {"directive-after-command", "#!/bin/bash\necho \"\n#SBATCH -N 1\n\" >job.sh\n"},
+      {"directive-after-command", "#!/bin/bash\nhostname\n##SBATCH -N 1\n# words\n"},
+      {"directive-after-command", "#!/bin/bash\n. /etc/profile\n#$ -N x\n#$ -cwd\n"},
+      {"directive-after-command", "#!/bin/sh\nmyjob arg1\n#BSUB -P myproj\n"},
+
+      {"directive-not-read", "#!/bin/bash\n##SBATCH --nodes=2\n#### SBATCH --nodes=2\n"},
+      {"directive-not-read", "#!/bin/bash\n# SBATCH options follow\n#PBSPRO\n# PBS and Slurm\n"},
+      {"directive-not-read", "#!/bin/bash\n# sbatch --nodes=2 job.sh\n#sbatch -N 2 job.sh\n"},
+      {"directive-not-read", "#!/bin/bash\n# BATCH SIZE - 4\n# WATCH -n 1\n#W -n\n"},
+
+      {"directive-not-read",
+       "#!/bin/bash\n# $ ls -l\n# $ - a price\n# 5 $ -cwd\n#bsub -n 4 job.sh\n"},
+      {"directive-not-read",
+       "#!/bin/bash\n#sbatch --test-only job.sh\n#sbatch is read\n# pbs -N x\n"},
+
+      {"directive-form", "#!/bin/bash\n#SBATCH --part gpu --tasks-per-node 2 --excl --tim 10\n"},
+      {"directive-form", "#!/bin/bash\n#SBATCH -N2 -n4 -pgpu -t 10 -J nodes\n"},
+      {"directive-form", "#!/bin/bash\n#SBATCH --nodes 2 --ntasks-per-node 1 # comment\n"},
+      {"directive-form", "#!/bin/bash\n#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -N 2\n"},
+      {"directive-form", "#!/bin/bash\n#SBATCH --job-name=\"my job\" --mem 4G --exclusive -H\n"},
+      {"directive-form", "#!/bin/bash\n#PBS -lselect=1 -N x -V\n#PBS\n"},
+
+      {"directive-variable", "#!/bin/bash\n#SBATCH --output=logs/%x-%j.out # not $HOME\n"},
+      {"directive-variable", "#!/bin/bash\n#PBS -v DATA=$HOME/data -o $PBS_JOBID.out\n"},
+      {"directive-variable", "#!/bin/bash\n#$ -o $HOME/$JOB_ID.out\n"},
+
+      {"time-format", "#!/bin/bash\n#SBATCH -t 30\n#SBATCH --time-min=1-12:30\n"},
+      {"time-format", "#!/bin/bash\n#SBATCH --time=1-00:00:00   # a day\n"},
+      {"time-format", "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
+      {"time-format", "#!/bin/bash\n#PBS -l select=1:ncpus=1,walltime=72:00:00\n"},
+      {"time-format", "#!/bin/bash\n#PBS -l walltime=3600\n"},
+      {"time-format", "#!/bin/bash\n#BSUB -W 4:30\n"},
+      {"time-format", "#!/bin/bash\n#BSUB -W 120/hostA\n"},
+      {"time-format", "#!/bin/bash\n#$ -l h_rt=24:00:00,h_vmem=8g\n"},
+
+      {"directive-overridden", "#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n"},
+      {"directive-overridden", "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --nodes=2\n"},
+      {"directive-overridden", "#!/bin/bash\n#PBS -l select=1\n#PBS -l walltime=1:00\n"},
+      {"directive-overridden",
+       "#!/bin/bash\n#BSUB -R \"span[hosts=1]\"\n#BSUB -R \"rusage[mem=1]\"\n"},
+      {"directive-overridden", "#!/bin/bash\n#$ -l gpu=1\n#$ -l h_rt=1:0:0\n"},
+
+      {"select-mixed", "#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=1,place=scatter\n"},
+      {"select-mixed", "#!/bin/bash\n#PBS -l nodes=2:ppn=4\n#PBS -l mem=4gb\n"},
+
+      {"tasks-nodes", kSlurm + "#SBATCH --ntasks=8\n"},
+      {"tasks-nodes", "#!/bin/bash\n#SBATCH --ntasks=5\n#SBATCH --ntasks-per-node=4\n"},
+
+      {"ranks-gpus", kSlurm + "#SBATCH --gres=gpu:a100:4\nsrun -K ./a\n"},
+      {"ranks-gpus", kSlurm + "#SBATCH --gpus-per-task=1\nsrun -K ./a\n"},
+      {"ranks-gpus", kSlurm + "#SBATCH --gres=tmp:40\nsrun -K ./a\n"},
+      {"ranks-gpus", kSlurm + "#SBATCH --gpus-per-node=2\nsrun -K -n 4 ./a\nmpirun -np 4 ./a\n"},
+      {"ranks-gpus", kSlurm + "#SBATCH --gpus-per-node=2\nsrun $OPTIONS ./a\n"},
+      {"ranks-gpus", kSlurm + "#SBATCH --gpus-per-node=2\nmake -j 4\n"},
+      {"ranks-gpus",
+       "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\nsrun -K torchrun "
+       "--nproc_per_node=4 a.py\n"},
+      {"ranks-gpus", kPbs + "#PBS -l select=2:ncpus=8:ngpus=4\nmpiexec ./a\n"},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np 4 ./a\n"},
+      {"ranks-gpus",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=8:ngpus=2:ompthreads=1\nmpirun -np $N ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=4\nmpirun ./a\n"},
+      {"ranks-gpus",
+       kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun --version\nmpirun -np $((N * 2)) ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun \"${options[@]}\" ./a\n"},
+      {"ranks-gpus", kPbs + "#PBS -l nodes=2:ppn=4:gpus=2\nmpirun -np 4 --map-by ppr:2:node ./a\n"},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu num=4\nmpirun ./a\n"},
+      {"ranks-gpus",
+       "#!/bin/bash\n#BSUB -n 8\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu num=1/task\nmpirun ./a\n"},
+
+      {"omp-threads", kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4:ompthreads=2\nmpiexec ./a\n"},
+      {"omp-threads",
+       kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4\nexport OMP_NUM_THREADS=2\nmpiexec ./a\n"},
+      {"omp-threads", kPbs + "#PBS -l select=2:ncpus=4:mpiprocs=1\nmpiexec ./a\n"},
+      {"omp-threads", kPbs + "#PBS -l select=2:ncpus=4:mpiprocs=4\npython a.py\n"},
+
+      {"early-rank", kSlurm + "srun -K bash -c './train $SLURM_PROCID'\n"},
+      {"early-rank", kSlurm + "srun -K bash -c \"./train \\$SLURM_PROCID\"\n"},
+      {"early-rank", kSlurm + "srun -K bash -c './train '\\''$SLURM_PROCID'\\'''\n"},
+      {"early-rank", kSlurm + "srun -K bash <<'EOF'\n./a $SLURM_PROCID\nEOF\n"},
+      {"early-rank", kSlurm + "srun -K bash <<\\EOF\n./a $SLURM_PROCID\nEOF\n"},
+      {"early-rank",
+       kSlurm + "work() { RANK=$SLURM_PROCID ./a; }\nexport -f work\nsrun -K bash -c work\n"},
+      {"early-rank",
+       kSlurm + "CMD=\"torchrun --node_rank \\$SLURM_PROCID\"\nsrun -K bash -c \"$CMD\"\n"},
+      {"early-rank",
+       kSlurm + "cat > wrap.sh <<'EOF'\n./a $SLURM_PROCID\nEOF\nsrun -K bash wrap.sh\n"},
+      {"early-rank",
+       kSlurm + "cat > wrap.sh <<EOF\n./a \\$SLURM_PROCID\nEOF\nsrun -K bash wrap.sh\n"},
+      {"early-rank", kSlurm + "cat > log <<EOF\nbegin $SLURM_PROCID\nEOF\nsrun -K ./a\n"},
+      {"early-rank", kSlurm + "cat > w.sh <<EOF\n$SLURM_PROCID\nEOF\nsrun -n 1 bash w.sh\n"},
+      {"early-rank", kSlurm + "echo rank $SLURM_PROCID # srun $SLURM_PROCID\nsrun -K ./a\n"},
+      {"early-rank",
+       kSlurm + "if [ -n \"$1\" ]; then R=$SLURM_PROCID; ./a $R; exit; fi\nsrun -K $0 x\n"},
+      {"early-rank", "#!/bin/bash\n#SBATCH -N 2\nsrun -K ./a --local-rank $SLURM_LOCALID\n"},
+      {"early-rank", "#!/bin/bash\n#SBATCH -t 10\nexport RANK=$SLURM_PROCID\nsrun ./a\n"},
+      {"early-rank", "#!/bin/bash\nexport RANK=$SLURM_PROCID\nexec python train.py\n"},
+      {"early-rank", "#!/bin/bash\n#SBATCH -n 1\nexport RANK=$SLURM_PROCID\nsrun ./a\n"},
+
+      {"kill-on-bad-exit", kSlurm + "srun -lK ./a\nsrun -K1 ./a\nsrun --kill-on-bad-exit=1 ./a\n"},
+      {"kill-on-bad-exit",
+       kSlurm + "srun hostname\nsrun -n 1 ./a\nsrun -N1 --ntasks-per-node=1 ./a\n"},
+      {"kill-on-bad-exit", kSlurm + "srun --pty bash\nsrun -n $N ./a\nsrun $ARGS ./a\n"},
+      {"kill-on-bad-exit", kSlurm + "export SLURM_KILL_BAD_EXIT=1\nsrun ./a\n"},
+      {"kill-on-bad-exit", kSlurm + "echo srun ./a '\nsrun ./a\n'\n# srun ./a\n"},
+      {"kill-on-bad-exit", "#!/bin/bash\n#SBATCH -n 1\nsrun ./a\n"},
+      {"kill-on-bad-exit", "#!/bin/bash\nsrun ./a\n"},
+
+      {"launcher-in-srun", kSlurm + "srun -n 1 mpirun ./a\nsrun -K ./mpirun_test\n"},
+      {"launcher-in-srun",
+       kSlurm + "srun -K --ntasks-per-node=1 torchrun --nproc_per_node=4 a.py\n"},
+      {"launcher-in-srun", kSlurm + "srun -K torchrun --nproc_per_node=1 a.py\n"},
+
+      {"master-port", "#!/bin/bash\nexport MASTER_PORT=$((10000 + SLURM_JOB_ID % 20000))\n"},
+      {"master-port", "#!/bin/bash\nMASTER_PORT=$(shuf -i 20000-29999 -n 1)\necho MASTER_PORT\n"},
+      {"master-port", "#!/bin/bash\n#SBATCH --exclusive\nexport MASTER_PORT=29500\n"},
+      {"master-port",
+       "#!/bin/bash\ntorchrun --master_port=$PORT --rdzv_endpoint=localhost:0 a.py\n"},
+      {"master-port",
+       kSlurm + "srun -K bash -c 'MASTER_PORT=$((9000 + SLURM_JOB_ID % 999)) ./a'\n"},
+      {"master-port", kSlurm + "echo \"srun bash -c 'MASTER_PORT=29500 ./a'\"\n"},
+      {"master-port", "#!/bin/bash\necho '\nexport MASTER_PORT=29500\n'\n"},
+
+      {"master-address", "#!/bin/bash\n#SBATCH -N 1\nexport MASTER_ADDR=localhost\n"},
+      {"master-address", kSlurm + "export MASTER_ADDR=$(hostname)\n"},
+
+      {"master-address",
+       kSlurm +
+           "if [ \"$N\" = 1 ]; then MASTER_ADDR=localhost; else MASTER_ADDR=$(hostname); fi\n"},
+      {"master-address", kSlurm + "case $N in 1) MASTER_ADDR=localhost ;; esac\n"},
+
+      {"cd-unquoted", kPbs + "cd \"$PBS_O_WORKDIR\"\ncd \"${TMPDIR:?}\"/x\n"},
+      {"cd-unquoted", kSlurm + "pushd \"$SLURM_TMPDIR\" || exit\npopd || exit\n"},
+      {"cd-unquoted", kPbs + "echo cd $PBS_O_WORKDIR\ncd data/run1\n"},
+      {"cd-unquoted", "#!/bin/zsh\n#PBS -N x\ncd $PBS_O_WORKDIR\n"},
+  };
+  return table;
+}
+
+TEST(LintRules, NearMissesAreClean) {
+  std::set<std::string> known;
+  for (const RuleSummary& rule : rules()) known.insert(rule.id);
+  for (const NearMiss& one : near_misses()) {
+    EXPECT_EQ(known.count(one.rule), 1U) << one.rule;
+    std::string all;
+    for (const Finding& finding : check_script(one.script))
+      all += format_text("found", finding).str();
+    EXPECT_EQ(all, "") << one.rule << "\n" << one.script;
+  }
+}
+
+TEST(LintRules, AreTurnedOffByNameOrInTheScript) {
+  const std::string script = kPbs + "cd $PBS_O_WORKDIR\nexport MASTER_PORT=1\n";
+  EXPECT_EQ(check_script(script).size(), 2U);
+  EXPECT_EQ(check_script(script, {"cd-unquoted"}).size(), 1U);
+  EXPECT_EQ(check_script(script + "# hpcboot-lint: disable=cd-unquoted\n").size(), 1U);
+  EXPECT_EQ(check_script(script + "# hpcboot-lint: disable=cd-unquoted,master-port here\n").size(),
+            0U);
+  EXPECT_EQ(check_script(script + "echo '# hpcboot-lint: disable=cd-unquoted'\n").size(), 2U);
+}
+
+TEST(LintRules, FindingsAreInTheOrderOfTheirPlaces) {
+  const auto findings =
+      check_script(kSlurm + "cd $TMPDIR; srun ./a $SLURM_PROCID\nset -e\n#SBATCH -t 1h\n");
+  ASSERT_EQ(findings.size(), 4U);
+  EXPECT_TRUE(
+      std::is_sorted(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+        return std::make_pair(a.line, a.column) < std::make_pair(b.line, b.column);
+      }));
+}
+
+TEST(LintRules, ControlCharactersOfAScriptAreNotPrinted) {
+  for (const Finding& finding : check_script("#!/bin/bash\n#SBATCH --time=\x1b[31m1h\n")) {
+    EXPECT_EQ(format_text("f", finding).str().find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(LintRules, DeepNestingAndUnclosedQuotesEnd) {
+  for (const char* unit :
+       {"$(", "`", "${a:-", "\"$(", "a=(", "(", "{ ", "<<E\n", "$((", "'", "<("}) {
+    std::string text = "#!/bin/bash\n";
+    for (int i = 0; i < 20000; ++i) text += unit;
+    EXPECT_LT(check_script(text).size(), 10U) << unit;
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot::lint
