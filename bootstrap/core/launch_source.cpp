@@ -16,4 +16,16 @@ const std::vector<const LaunchSource*>& launch_sources() {
   return table;
 }
 
+Detection LaunchSource::detect(const Env& env, const Facts& facts) const {
+  return detect_in(env, facts);
+}
+
+LaunchFacts LaunchSource::read(const Env& env, const Facts& facts) const {
+  return read_from(env, facts);
+}
+
+std::optional<bool> LaunchSource::is_live(const Env& env, const Facts& facts) const {
+  return is_live_in == nullptr ? std::nullopt : is_live_in(env, facts);
+}
+
 }  // namespace hpcboot

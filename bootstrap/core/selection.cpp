@@ -68,16 +68,12 @@ bool agree(const LaunchFacts& a, const LaunchFacts& b) {
          agree(a.local_rank, b.local_rank);
 }
 
-std::optional<bool> is_live(const LaunchSource& source, const Env& env, const Facts& facts) {
-  return source.is_live == nullptr ? std::nullopt : source.is_live(env, facts);
-}
-
 // Of two launchers of one level that contradict each other: does the second sit further in?
 bool second_is_inner(const LaunchSource& first, const LaunchFacts& first_facts,
                      const LaunchSource& second, const LaunchFacts& second_facts, const Env& env,
                      const Facts& facts) {
-  const auto first_live = is_live(first, env, facts);
-  const auto second_live = is_live(second, env, facts);
+  const auto first_live = first.is_live(env, facts);
+  const auto second_live = second.is_live(env, facts);
   if (first_live != second_live) {
     // Known to serve this process beats unknown, and unknown beats known not to.
     const auto weight = [](const std::optional<bool>& live) { return !live ? 1 : *live ? 2 : 0; };

@@ -7,6 +7,16 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"HPCBOOT_RANK", kIdentity, kRequired},
+    {"HPCBOOT_WORLD_SIZE", kSize, kRequired},
+    {"HPCBOOT_LOCAL_RANK", kIdentity, kRequired},
+    {"HPCBOOT_LOCAL_SIZE", kSize, kUsed},
+    {"HPCBOOT_NODE_RANK", kIdentity, kUsed},
+    {"HPCBOOT_NUM_NODES", kSize, kUsed},
+    {"HPCBOOT_*", kSetting},
+};
+
 Detection detect(const Env& env, const Facts&) {
   return detect_any(env, {"HPCBOOT_RANK", "HPCBOOT_WORLD_SIZE", "HPCBOOT_LOCAL_RANK",
                           "HPCBOOT_LOCAL_SIZE", "HPCBOOT_NODE_RANK", "HPCBOOT_NUM_NODES"});
@@ -30,7 +40,15 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kExplicit{"explicit", Level::explicit_settings,
-                             "a user who sets HPCBOOT_RANK means it", detect, read};
+const LaunchSource kExplicit{"explicit",
+                             Level::explicit_settings,
+                             "a user who sets HPCBOOT_RANK means it",
+                             "the caller who sets HPCBOOT_* variables",
+                             "bootstrap/README.md",
+                             kVariables,
+                             "hosts",
+                             {},
+                             detect,
+                             read};
 
 }  // namespace hpcboot::sources

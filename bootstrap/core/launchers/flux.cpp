@@ -7,6 +7,20 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"FLUX_TASK_RANK", kIdentity, kRequired},
+    {"FLUX_JOB_SIZE", kSize, kRequired},
+    {"FLUX_TASK_LOCAL_ID", kIdentity, kRequired},
+    {"FLUX_JOB_NNODES", kSize, kUsed},
+    {"FLUX_JOB_ID", kSetting, kUsed},
+    {"PMI_FD", kHandle, kUsed},
+    {"PMI_RANK", kIdentity, kUsed},
+    {"PMI_SIZE", kSize, kUsed},
+    {"FLUX_TASK_*", kIdentity},
+    {"FLUX_KVS_NAMESPACE", kHandle},
+    {"FLUX_*", kSetting},
+};
+
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection =
       detect_any(env, {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", "FLUX_JOB_NNODES"});
@@ -37,11 +51,17 @@ std::optional<bool> is_live(const Env& env, const Facts& facts) {
 
 }  // namespace
 
-const LaunchSource kFlux{"flux",
-                         Level::mpi_launcher,
-                         "a Flux instance may run inside a job of any other scheduler",
-                         detect,
-                         read,
-                         is_live};
+const LaunchSource kFlux{
+    "flux",
+    Level::mpi_launcher,
+    "a Flux instance may run inside a job of any other scheduler",
+    "flux run",
+    "https://flux-framework.readthedocs.io/projects/flux-core/en/latest/man7/flux-environment.html",
+    kVariables,
+    "node index, local size (but for one task a node), hosts",
+    {},
+    detect,
+    read,
+    is_live};
 
 }  // namespace hpcboot::sources

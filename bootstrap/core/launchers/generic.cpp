@@ -9,6 +9,18 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"RANK", kIdentity, kRequired},
+    {"WORLD_SIZE", kSize, kRequired},
+    {"LOCAL_RANK", kIdentity, kRequired},
+    {"LOCAL_WORLD_SIZE", kSize, kUsed},
+    {"GROUP_RANK", kIdentity, kUsed},
+    {"GROUP_WORLD_SIZE", kSize, kUsed},
+    {"MASTER_ADDR", kCompanion, kUsed},
+    {"MASTER_PORT", kCompanion, kUsed},
+    {"NODE_RANK", kIdentity},
+};
+
 bool is_in_a_job(const Env& env) {
   const auto is_set = [&](const char* variable) { return env.has(variable); };
   constexpr std::array<const char*, 6> kIds = {"SLURM_JOB_ID", "SLURM_JOBID",  "PBS_JOBID",
@@ -49,7 +61,16 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kGeneric{"generic", Level::generic,
-                            "anybody may have set these; a launcher's own say more", detect, read};
+const LaunchSource kGeneric{
+    "generic",
+    Level::generic,
+    "anybody may have set these; a launcher's own say more",
+    "the launcher or script that sets RANK and WORLD_SIZE",
+    "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+    kVariables,
+    "who set them, hosts",
+    {},
+    detect,
+    read};
 
 }  // namespace hpcboot::sources

@@ -8,6 +8,35 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"PMI_RANK", kIdentity, kRequired},
+    {"PMI_SIZE", kSize, kRequired},
+    {"MPI_LOCALRANKID", kIdentity, kRequired},
+    {"MPI_LOCALNRANKS", kSize, kUsed},
+    {"PMI_FD", kHandle, kUsed},
+    {"PMI_PORT", kHandle, kUsed},
+    {"PMI_ID", kIdentity},
+    {"PMI_HOSTNAME", kCompanion},
+    {"PMI_SPAWNED", kCompanion},
+    {"MPIR_CVAR_CH3_INTERFACE_HOSTNAME", kCompanion},
+    {"HYDI_CONTROL_FD", kHandle},
+    {"HYDRA_PROXY_*", kHandle},
+    {"MPIR_CVAR_*", kSetting},
+    {"HYDRA_*", kSetting},
+    {"HYDI_*", kSetting},
+    {"I_MPI_*", kSetting},
+    {"MPI_*", kSetting},
+    {"MPICH_*", kSetting},
+    {"MPIEXEC_*", kSetting},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.hands_on_job_variables = false;
+  traits.counts_hosts_by_entry = true;
+  return traits;
+}();
+
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"});
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
@@ -45,6 +74,11 @@ const LaunchSource kHydra{
     "hydra",
     Level::mpi_launcher,
     "under Slurm its ranks inherit the SLURM_PROCID of the proxy that started them",
+    "mpiexec (Hydra)",
+    "MPICH, src/pm/hydra/proxy/pmip_cb.c",
+    kVariables,
+    "node index, nodes, hosts; with `-pmi-port` rank and size; two proxies on one host count apart",
+    kTraits,
     detect,
     read,
     is_live};

@@ -12,6 +12,26 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"RANK", kIdentity, kUsed},
+    {"PET_NODE_RANK", kIdentity, kUsed},
+    {"JOB_COMPLETION_INDEX", kIdentity, kUsed},
+    {"WORLD_SIZE", kSize, kUsed},
+    {"PET_NNODES", kSize, kUsed},
+    {"PET_NPROC_PER_NODE", kSize, kUsed},
+    {"PET_MASTER_ADDR", kCompanion, kUsed},
+    {"PET_MASTER_PORT", kCompanion, kUsed},
+    {"MASTER_ADDR", kCompanion, kUsed},
+    {"PET_*", kCompanion},
+    {"KUBERNETES_SERVICE_HOST", kSetting, kUsed},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.one_process_a_host = true;
+  return traits;
+}();
+
 constexpr const char* kOperator = "Kubeflow or the pod's template";
 
 Detection detect(const Env& env, const Facts&) {
@@ -123,8 +143,17 @@ LaunchFacts read(const Env& env, const Facts& process) {
 
 }  // namespace
 
-const LaunchSource kKubernetes{"kubernetes", Level::pod,
-                               "RANK may be a pod's; launchers inside the pod say more", detect,
-                               read};
+const LaunchSource kKubernetes{
+    "kubernetes",
+    Level::pod,
+    "RANK may be a pod's; launchers inside the pod say more",
+    "Kubeflow or the pod's template",
+    "https://www.kubeflow.org/docs/components/trainer/ ; "
+    "https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode",
+    kVariables,
+    "hosts; processes of one pod apart: that is torchrun's work",
+    kTraits,
+    detect,
+    read};
 
 }  // namespace hpcboot::sources

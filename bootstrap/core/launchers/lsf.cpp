@@ -7,6 +7,18 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"JSM_NAMESPACE_RANK", kIdentity, kRequired},
+    {"JSM_NAMESPACE_SIZE", kSize, kRequired},
+    {"JSM_NAMESPACE_LOCAL_RANK", kIdentity, kRequired},
+    {"JSM_NAMESPACE_LOCAL_SIZE", kSize, kUsed},
+    {"LSF_PM_TASKID", kIdentity, kUsed},
+    {"PMIX_NAMESPACE", kHandle, kUsed},
+    {"JSM_NAMESPACE_*", kSize},
+    {"JSM_JSRUN_*", kCompanion},
+    {"JSM_*", kSetting},
+};
+
 Detection detect(const Env& env, const Facts&) {
   return detect_any(env, {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK",
                           "JSM_NAMESPACE_LOCAL_SIZE", "LSF_PM_TASKID"});
@@ -30,8 +42,16 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kLsf{"lsf", Level::scheduler_step,
-                        "mpirun's and Flux's daemons are started by jsrun or blaunch", detect,
-                        read};
+const LaunchSource kLsf{
+    "lsf",
+    Level::scheduler_step,
+    "mpirun's and Flux's daemons are started by jsrun or blaunch",
+    "jsrun",
+    "https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=variables-environment-set-job-execution",
+    kVariables,
+    "node index, nodes, hosts; under blaunch (`LSF_PM_TASKID`) the size and the local rank",
+    {},
+    detect,
+    read};
 
 }  // namespace hpcboot::sources

@@ -5,6 +5,30 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"MV2_COMM_WORLD_RANK", kIdentity, kRequired},
+    {"MV2_COMM_WORLD_SIZE", kSize, kRequired},
+    {"MV2_COMM_WORLD_LOCAL_RANK", kIdentity, kRequired},
+    {"MV2_COMM_WORLD_LOCAL_SIZE", kSize, kUsed},
+    {"MV2_COMM_WORLD_*", kSize},
+    {"MVP_COMM_WORLD_*", kIdentity},
+    {"MPISPAWN_*", kHandle},
+    {"MPIRUN_RANK", kIdentity},
+    {"MPIRUN_NPROCS", kSize},
+    {"MPIRUN_ID", kCompanion},
+    {"MPIRUN_HOST", kHandle},
+    {"MPIRUN_PORT", kHandle},
+    {"MV2_*", kSetting},
+    {"MVP_*", kSetting},
+    {"MPIRUN_*", kSetting},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.hands_on_job_variables = false;
+  return traits;
+}();
+
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
                                          "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"});
@@ -23,8 +47,15 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kMvapich{"mvapich", Level::mpi_launcher,
+const LaunchSource kMvapich{"mvapich",
+                            Level::mpi_launcher,
                             "its ranks may inherit the variables of the step that started it",
-                            detect, read};
+                            "mpirun_rsh",
+                            "MVAPICH2, src/pm/mpirun/mpispawn.c",
+                            kVariables,
+                            "node index, nodes, hosts; from version 3 on it is `hydra`",
+                            kTraits,
+                            detect,
+                            read};
 
 }  // namespace hpcboot::sources

@@ -7,6 +7,61 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"OMPI_COMM_WORLD_RANK", kIdentity, kRequired},
+    {"OMPI_COMM_WORLD_SIZE", kSize, kRequired},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", kIdentity, kRequired},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", kSize, kUsed},
+    {"PMIX_NAMESPACE", kHandle, kUsed},
+    {"PMIX_RANK", kIdentity, kUsed},
+    {"OMPI_MCA_rmaps_base_mapping_policy", kSetting, kUsed},
+    {"OMPI_MCA_orte_rankfile", kCompanion, kUsed},
+    {"OMPI_MCA_rmaps_rank_file_path", kCompanion, kUsed},
+    {"OMPI_COMM_WORLD_NODE_RANK", kIdentity},
+    {"OMPI_COMM_WORLD_*", kSize},
+    {"OMPI_WORLD_*", kSize},
+    {"OMPI_UNIVERSE_SIZE", kSize},
+    {"OMPI_APP_CTX_NUM_PROCS", kSize},
+    {"OMPI_NUM_APP_CTX", kSize},
+    {"OMPI_FIRST_RANKS", kCompanion},
+    {"OMPI_ARGV", kSecret},
+    {"OMPI_COMMAND", kSecret},
+    {"OMPI_MCA_orte_precondition_transports", kSecret},
+    {"OMPI_FILE_LOCATION", kHandle},
+    {"OMPI_MCA_ess", kHandle},
+    {"OMPI_MCA_ess_base_*", kHandle},
+    {"OMPI_MCA_pmix", kHandle},
+    {"OMPI_MCA_initial_wdir", kCompanion},
+    {"OMPI_MCA_num_procs", kSize},
+    {"OMPI_MCA_orte_app_num", kCompanion},
+    {"OMPI_MCA_orte_bound_at_launch", kCompanion},
+    {"OMPI_MCA_orte_ess_*", kHandle},
+    {"OMPI_MCA_orte_hnp_uri", kHandle},
+    {"OMPI_MCA_orte_jobfam_session_dir", kHandle},
+    {"OMPI_MCA_orte_launch", kCompanion},
+    {"OMPI_MCA_orte_local_daemon_uri", kHandle},
+    {"OMPI_MCA_orte_node_regex", kCompanion},
+    {"OMPI_MCA_orte_num_nodes", kSize},
+    {"OMPI_MCA_orte_parent_uri", kHandle},
+    {"OMPI_MCA_orte_top_session_dir", kHandle},
+    {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", kCompanion},
+    {"PRTE_LAUNCHED", kCompanion},
+    {"PRTE_MCA_ess_*", kHandle},
+    {"PRTE_MCA_prte_hnp_uri", kHandle},
+    {"PRTE_MCA_prte_ess_*", kHandle},
+    {"OMPI_*", kSetting},
+    {"OPAL_*", kSetting},
+    {"ORTE_*", kSetting},
+    {"PRTE_*", kSetting},
+    {"PRRTE_*", kSetting},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.hands_on_job_variables = false;
+  return traits;
+}();
+
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection =
       detect_any(env, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -62,6 +117,11 @@ const LaunchSource kOpenmpi{
     "openmpi",
     Level::mpi_launcher,
     "under Slurm its ranks inherit the SLURM_PROCID of the daemon that started them",
+    "mpirun",
+    "https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html",
+    kVariables,
+    "node index, nodes, hosts (`OMPI_COMM_WORLD_NODE_RANK` is none of them)",
+    kTraits,
     detect,
     read,
     is_live};

@@ -11,6 +11,30 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"PALS_RANKID", kIdentity, kRequired},
+    {"PALS_LOCAL_RANKID", kIdentity, kRequired},
+    {"PMI_SIZE", kSize, kUsed},
+    {"PALS_APINFO", kHandle, kUsed},
+    {"PALS_NODEID", kIdentity, kUsed},
+    {"PALS_LOCAL_SIZE", kSize, kUsed},
+    {"PMI_RANK", kIdentity, kUsed},
+    {"PMI_LOCAL_RANK", kIdentity, kUsed},
+    {"PMI_LOCAL_SIZE", kSize, kUsed},
+    {"PALS_APID", kCompanion, kUsed},
+    {"PALS_DEPTH", kCompanion},
+    {"PALS_FD", kHandle},
+    {"PALS_LOCAL_*", kIdentity},
+    {"PALS_SPOOL_DIR", kHandle},
+    {"PALS_STARTUP_*", kHandle},
+    {"PMI_UNIVERSE_SIZE", kSize},
+    {"PMI_SHARED_SECRET", kSecret},
+    {"PMI_CONTROL_*", kHandle},
+    {"PMI_CRAY_*", kCompanion},
+    {"PALS_*", kSetting},
+    {"CRAY_*", kSetting},
+};
+
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"PALS_RANKID", "PALS_LOCAL_RANKID", "PALS_NODEID",
                                          "PALS_LOCAL_SIZE", "PALS_APINFO", "PALS_APID"});
@@ -148,6 +172,11 @@ const LaunchSource kPals{
     "pals",
     Level::mpi_launcher,
     "started inside a PBS job; daemons that it starts pass its variables on to their ranks",
+    "mpiexec (PALS)",
+    "HPE's pals.h; https://cpe.ext.hpe.com/docs/latest/",
+    kVariables,
+    "without that file nodes and hosts; on Aurora the size too: PALS sets none",
+    {},
     detect,
     read,
     is_live};

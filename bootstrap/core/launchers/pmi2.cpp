@@ -5,6 +5,24 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"PMI_RANK", kIdentity, kRequired},
+    {"PMI_SIZE", kSize, kRequired},
+    {"PMI_LOCAL_RANK", kIdentity, kUsed},
+    {"PMI_LOCAL_SIZE", kSize, kUsed},
+    {"PMI_JOBID", kCompanion, kUsed},
+    {"PMI_FD", kHandle, kUsed},
+    {"PMI_SPAWNED", kCompanion},
+    {"PMI_APPNUM", kCompanion},
+    {"PMI_LOCAL_*", kIdentity},
+    {"PMI_UNIVERSE_SIZE", kSize},
+    {"PMI_SHARED_SECRET", kSecret},
+    {"PMI_CONTROL_*", kHandle},
+    {"PMI_CRAY_*", kCompanion},
+    {"PMI2_*", kCompanion},
+    {"PMI_*", kSetting},
+};
+
 Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"PMI_RANK", "PMI_SIZE"});
   // Some systems set these in every shell: rank 0 of 1 is no evidence of a launch.
@@ -27,7 +45,16 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kPmi2{"pmi2", Level::library,
-                         "srun and Hydra set it beside variables that say more", detect, read};
+const LaunchSource kPmi2{
+    "pmi2",
+    Level::library,
+    "srun and Hydra set it beside variables that say more",
+    "a PMI launcher",
+    "https://flux-framework.readthedocs.io/projects/flux-rfc/en/latest/spec_13.html",
+    kVariables,
+    "local rank, nodes, hosts",
+    {},
+    detect,
+    read};
 
 }  // namespace hpcboot::sources

@@ -5,6 +5,26 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"PMIX_RANK", kIdentity, kRequired},
+    {"PMIX_NAMESPACE", kHandle, kUsed},
+    {"PMIX_ID", kIdentity},
+    {"PMIX_HOSTNAME", kCompanion},
+    {"PMIX_VERSION", kCompanion},
+    {"PMIX_SERVER_*", kHandle},
+    {"PMIX_DSTORE_*", kHandle},
+    {"PMIX_GDS_MODULE", kCompanion},
+    {"PMIX_BFROP_BUFFER_TYPE", kCompanion},
+    {"PMIX_SECURITY_MODE", kCompanion},
+    {"PMIX_SYSTEM_TMPDIR", kHandle},
+    {"PMIX_PTL_MODULE", kCompanion},
+    {"PMIX_PARENT_ID", kHandle},
+    {"PMIX_REINCARNATION", kCompanion},
+    {"PMIX_KEEPALIVE_PIPE", kHandle},
+    {"PMIX_LAUNCHER_*", kHandle},
+    {"PMIX_*", kSetting},
+};
+
 Detection detect(const Env& env, const Facts&) {
   return detect_any(env, {"PMIX_RANK", "PMIX_NAMESPACE"});
 }
@@ -18,7 +38,15 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kPmix{"pmix", Level::library,
-                         "mpirun and srun set it beside variables that say more", detect, read};
+const LaunchSource kPmix{"pmix",
+                         Level::library,
+                         "mpirun and srun set it beside variables that say more",
+                         "prterun",
+                         "https://docs.openpmix.org/",
+                         kVariables,
+                         "all but the rank",
+                         {},
+                         detect,
+                         read};
 
 }  // namespace hpcboot::sources

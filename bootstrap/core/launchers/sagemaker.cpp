@@ -12,6 +12,18 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"SM_HOSTS", kCompanion, kRequired},     {"SM_CURRENT_HOST", kIdentity, kRequired},
+    {"TRAINING_JOB_NAME", kSetting, kUsed},  {"SM_NUM_GPUS", kSetting},
+    {"SM_NETWORK_INTERFACE_NAME", kSetting}, {"SM_CURRENT_INSTANCE_TYPE", kSetting},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.one_process_a_host = true;
+  return traits;
+}();
+
 [[noreturn]] void fail_hosts(std::string_view text) {
   throw Error(ErrorCode::malformed_value, "SM_HOSTS='" + std::string(text.substr(0, 80)) + "'",
               R"(a JSON list of different host names: ["algo-1","algo-2"])",
@@ -80,8 +92,16 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kSagemaker{"sagemaker", Level::pod,
-                              "one process a host; torchrun and mpirun on it say more", detect,
-                              read};
+const LaunchSource kSagemaker{
+    "sagemaker",
+    Level::pod,
+    "one process a host; torchrun and mpirun on it say more",
+    "SageMaker",
+    "https://github.com/aws/sagemaker-training-toolkit/blob/master/ENVIRONMENT_VARIABLES.md",
+    kVariables,
+    "processes of one host apart: torchrun's or mpirun's work",
+    kTraits,
+    detect,
+    read};
 
 }  // namespace hpcboot::sources

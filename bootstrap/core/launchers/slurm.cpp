@@ -19,6 +19,36 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"SLURM_STEP_ID", kCompanion, kRequired},
+    {"SLURM_PROCID", kIdentity, kRequired},
+    {"SLURM_LOCALID", kIdentity, kRequired},
+    {"SLURM_STEP_NUM_TASKS", kSize, kRequired},
+    {"SLURM_NODEID", kIdentity, kUsed},
+    {"SLURM_STEP_NUM_NODES", kSize, kUsed},
+    {"SLURM_STEP_NODELIST", kCompanion, kUsed},
+    {"SLURM_STEP_TASKS_PER_NODE", kSize, kUsed},
+    {"SLURM_GTIDS", kCompanion, kUsed},
+    {"SLURM_TASK_PID", kHandle, kUsed},
+    {"SLURM_STEPID", kCompanion, kUsed},
+    {"SLURM_STEP_RESV_PORTS", kCompanion, kUsed},
+    {"SLURM_PMIX_MAPPING_SERV", kCompanion, kUsed},
+    {"SLURM_DISTRIBUTION", kCompanion, kUsed},
+    {"SLURM_ARBITRARY_NODELIST", kCompanion, kUsed},
+    {"SLURM_STEP_*", kCompanion},
+    {"SLURM_SRUN_COMM_*", kHandle},
+    {"SLURM_LAUNCH_NODE_IPADDR", kHandle},
+    {"SLURM_PMIX_*", kHandle},
+    {"SLURM_PMIXP_*", kHandle},
+    {"SLURM_MPI_TYPE", kCompanion, kUsed},
+    {"SLURM_CPU_BIND", kCompanion},
+    {"SLURM_CPU_BIND_*", kCompanion},
+    {"SLURM_MEM_BIND", kCompanion},
+    {"SLURM_MEM_BIND_*", kCompanion},
+    {"SLURM_*", kSetting, kUsed},
+    {"SLURMD_NODENAME", kSetting, kUsed},
+};
+
 Detection detect(const Env& env, const Facts& facts) {
   const SlurmStep step = slurm_step_of(env);
   if (!step.contradiction.empty()) return {Match::present, step.contradiction};
@@ -288,7 +318,15 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kSlurm{"slurm", Level::scheduler_step,
-                          "a step's own variables, if no launcher runs inside it", detect, read};
+const LaunchSource kSlurm{"slurm",
+                          Level::scheduler_step,
+                          "a step's own variables, if no launcher runs inside it",
+                          "srun",
+                          "https://slurm.schedmd.com/srun.html",
+                          kVariables,
+                          "with `-m arbitrary` the host of rank 0",
+                          {},
+                          detect,
+                          read};
 
 }  // namespace hpcboot::sources

@@ -7,6 +7,33 @@
 namespace hpcboot::sources {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"TORCHELASTIC_RUN_ID", kCompanion, kRequired},
+    {"RANK", kIdentity, kRequired},
+    {"WORLD_SIZE", kSize, kRequired},
+    {"LOCAL_RANK", kIdentity, kRequired},
+    {"MASTER_ADDR", kCompanion, kRequired},
+    {"MASTER_PORT", kCompanion, kRequired},
+    {"LOCAL_WORLD_SIZE", kSize, kUsed},
+    {"GROUP_RANK", kIdentity, kUsed},
+    {"GROUP_WORLD_SIZE", kSize, kUsed},
+    {"TORCHELASTIC_USE_AGENT_STORE", kCompanion, kUsed},
+    {"TORCHELASTIC_RESTART_COUNT", kCompanion, kUsed},
+    {"TORCHELASTIC_MAX_RESTARTS", kCompanion, kUsed},
+    {"ROLE_RANK", kIdentity},
+    {"ROLE_NAME", kCompanion},
+    {"ROLE_WORLD_SIZE", kSize},
+    {"TORCHELASTIC_*", kCompanion},
+    {"TORCH_NCCL_*", kSetting},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.orders_ranks_by_host = false;
+  traits.serves_a_store = true;
+  return traits;
+}();
+
 Detection detect(const Env& env, const Facts&) {
   // The id is what the user chose, and may be empty.
   return detect_any(
@@ -27,8 +54,15 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kTorchrun{"torchrun", Level::elastic_agent,
+const LaunchSource kTorchrun{"torchrun",
+                             Level::elastic_agent,
                              "its agent is started by srun or mpirun and starts the workers",
-                             detect, read};
+                             "torchrun",
+                             "https://docs.pytorch.org/docs/stable/elastic/run.html",
+                             kVariables,
+                             "hosts; ranks need not follow their order",
+                             kTraits,
+                             detect,
+                             read};
 
 }  // namespace hpcboot::sources

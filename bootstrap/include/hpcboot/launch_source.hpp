@@ -8,6 +8,7 @@
 
 #include "hpcboot/env.hpp"
 #include "hpcboot/facts.hpp"
+#include "hpcboot/launch_variable.hpp"
 #include "hpcboot/placement.hpp"
 
 namespace hpcboot {
@@ -50,18 +51,47 @@ enum class Level {
   library,            ///< PMIx or PMI variables alone, without their launcher's own
 };
 
-/// One launcher: a file in src/sources and a line in launch_sources().
+/// What a launcher does that rules elsewhere depend on.
+struct LauncherTraits {
+  /// Its ranks on every host have the variables of the job and its script. mpirun and Hydra start
+  /// ranks over ssh, and these get few of them: what the allocation says is then known on the first
+  /// host only.
+  bool hands_on_job_variables = true;
+  /// Ranks are dealt in the order of the hosts that it names.
+  bool orders_ranks_by_host = true;
+  /// Its own agent serves the store at MASTER_ADDR and MASTER_PORT, and rank 0 must not.
+  bool serves_a_store = false;
+  /// It starts one process on each host: the index of the host is the rank.
+  bool one_process_a_host = false;
+  /// A host that its host file names twice counts as two, each with local ranks of its own.
+  bool counts_hosts_by_entry = false;
+};
+
+/// One launcher, and all that is known of it: a file in bootstrap/core/launchers and a line in
+/// launch_sources().
 struct LaunchSource {
   std::string_view name;  ///< as in HPCBOOT_METHODS, provenance and the contract's `launcher`
   Level level;
-  std::string_view why_here;  ///< the reason for its place in the order, shown by --explain
-  Detection (*detect)(const Env&, const Facts&);
-  /// Called only where detect() said present. @throws Error naming the variable that is missing or
-  /// malformed.
-  LaunchFacts (*read)(const Env&, const Facts&);
+  std::string_view why_here;     ///< the reason for its place in the order, shown by --explain
+  std::string_view set_by;       ///< the command that sets the variables, for messages
+  std::string_view documented;   ///< where they are documented: an address, or source files
+  VariableList variables;        ///< every variable that it sets or reads
+  std::string_view cannot_know;  ///< what its variables do not say
+  LauncherTraits traits;
+  /// @{ Behind detect(), read() and is_live().
+  Detection (*detect_in)(const Env&, const Facts&) = nullptr;
+  LaunchFacts (*read_from)(const Env&, const Facts&) = nullptr;
+  std::optional<bool> (*is_live_in)(const Env&, const Facts&) = nullptr;
+  /// @}
+
+  /// Does its mark stand in the environment?
+  Detection detect(const Env& env, const Facts& facts) const;
+  /// What it says. Called only if detect() said present.
+  /// @throws Error naming the variable that is missing or malformed.
+  LaunchFacts read(const Env& env, const Facts& facts) const;
   /// Is the launcher known to serve this very process (true), known not to (false), or unknown?
-  /// Asked only to tell two of one level apart. May be null.
-  std::optional<bool> (*is_live)(const Env&, const Facts&) = nullptr;
+  /// Asked only to tell two of one level apart.
+  std::optional<bool> is_live(const Env& env, const Facts& facts) const;
 };
 
 /// All launchers, innermost first. The order is documented in bootstrap/README.md.
