@@ -6,6 +6,7 @@
 
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/launch_source.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -19,15 +20,15 @@ bool is_any_of(const std::string& word, std::initializer_list<const char*> words
 bool may_differ_elsewhere(const Resolution& r, const Env& env) {
   const std::string_view kind = offered_exchange(env);
   return (kind == "pmix" || kind == "pmi1") && r.placement.num_nodes != 1 &&
-         is_any_of(r.launcher, {"openmpi", "mvapich", "hydra"}) &&
+         !traits_of(r.launcher).hands_on_job_variables &&
          is_any_of(r.provenance.at("master_addr").source, {"allocation", "environment"});
 }
 
 // What rank 0 tells of itself: "port address".
 std::string own_endpoint(Meeting& meeting) {
   Resolution& r = meeting.resolution;
-  const bool is_named =
-      is_any_of(r.provenance["master_addr"].source, {"explicit", "environment", "torchrun"});
+  const bool is_named = traits_of(r.launcher).serves_a_store ||
+                        is_any_of(r.provenance["master_addr"].source, {"explicit", "environment"});
   if (!is_named && r.interface_address) r.master_addr = r.interface_address;
   // A derived port may be taken; one that torchrun's agent serves is none for rank 0.
   if (!r.master_port || r.agent_store || r.provenance["master_port"].source == "rule") {

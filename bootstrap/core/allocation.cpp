@@ -1,6 +1,9 @@
 #include "hpcboot/allocation.hpp"
 
+#include <algorithm>
+
 #include "core/schedulers/read_file.hpp"
+#include "core/schedulers/schedulers.hpp"
 #include "hpcboot/hostfile.hpp"
 
 namespace hpcboot {
@@ -16,17 +19,26 @@ std::optional<Allocation> read_given_hostfile(const Env& env, const AllocationOp
 
 }  // namespace
 
+const std::vector<const Scheduler*>& schedulers() {
+  // Flux may run inside a job of any other, never the other way round. Grid Engine comes last: its
+  // JOB_ID could be anybody's.
+  static const std::vector<const Scheduler*> table = {&kFluxScheduler,   &kPbsScheduler,
+                                                      &kSlurmScheduler,  &kLsfScheduler,
+                                                      &kCobaltScheduler, &kSgeScheduler};
+  return table;
+}
+
+const Scheduler* find_scheduler(std::string_view name) noexcept {
+  const auto& all = schedulers();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Scheduler* s) { return s->name == name; });
+  return found == all.end() ? nullptr : *found;
+}
+
 std::optional<Allocation> read_allocation(const Env& env, const AllocationOptions& options) {
-  // Flux may run inside a job of any other, never the other way round.
-  if (auto job = read_flux_allocation(env, options)) return job;
-  // Slurm's spank_pbs plugin sets PBS_JOBID in Slurm jobs; PBS_ENVIRONMENT is set by PBS alone.
-  const bool is_pbs =
-      env.has("PBS_JOBID") && (env.has("PBS_ENVIRONMENT") || !env.has("SLURM_JOB_ID"));
-  if (is_pbs) return read_pbs_allocation(env, options);
-  if (auto job = read_slurm_allocation(env)) return job;
-  if (auto job = read_lsf_allocation(env, options)) return job;
-  if (auto job = read_cobalt_allocation(env, options)) return job;
-  if (auto job = read_sge_allocation(env, options)) return job;
+  for (const Scheduler* scheduler : schedulers()) {
+    if (auto job = scheduler->read(env, options)) return job;
+  }
   return read_given_hostfile(env, options);
 }
 

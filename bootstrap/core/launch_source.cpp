@@ -1,5 +1,7 @@
 #include "hpcboot/launch_source.hpp"
 
+#include <algorithm>
+
 #include "core/launchers/launchers.hpp"
 
 namespace hpcboot {
@@ -14,6 +16,13 @@ const std::vector<const LaunchSource*>& launch_sources() {
       &sources::kPmix,     &sources::kPmi2,
   };
   return table;
+}
+
+LauncherTraits traits_of(std::string_view launcher) noexcept {
+  const auto& all = launch_sources();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const LaunchSource* source) { return source->name == launcher; });
+  return found == all.end() ? LauncherTraits{} : (*found)->traits;
 }
 
 Detection LaunchSource::detect(const Env& env, const Facts& facts) const {

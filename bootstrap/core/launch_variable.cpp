@@ -18,6 +18,8 @@ std::string_view name_of(VariableKind kind) noexcept {
       return "secret";
     case VariableKind::handle:
       return "handle";
+    case VariableKind::submitter:
+      return "submitter";
   }
   return "";
 }

@@ -5,6 +5,7 @@
 
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/launch_source.hpp"
 #include "sites.hpp"
 
 namespace hpcboot {
@@ -25,19 +26,6 @@ bool names_host(std::string_view address, std::string_view host) {
          std::all_of(name.begin(), name.end(), is_in_a_name);
 }
 
-// The first of the ports that slurmctld reserved on every node of this step: "12000-12003".
-std::optional<int> reserved_port(const Env& env) {
-  const auto text = env.text("SLURM_STEP_RESV_PORTS");
-  if (!text) return std::nullopt;
-  const auto first = parse_whole_number(text->substr(0, text->find_first_of("-,")));
-  const bool is_list = text->find_first_not_of("0123456789-,") == std::string_view::npos;
-  if (!is_list || !first || *first < 1 || *first > 65535) {
-    throw Error(ErrorCode::malformed_value, "SLURM_STEP_RESV_PORTS='" + std::string(*text) + "'",
-                "ports such as 12000-12003", "start the program with srun again");
-  }
-  return static_cast<int>(*first);
-}
-
 class Master {
  public:
   Master(Resolution& resolution, const Selection& selection,
@@ -50,8 +38,8 @@ class Master {
     const bool port_is_explicit = take_explicit_port();
     if (!port_is_explicit) choose_port();
     r_.endpoint_is_explicit = address_is_explicit && port_is_explicit;
-    r_.agent_store =
-        r_.launcher == "torchrun" && env_.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    r_.agent_store = traits_of(r_.launcher).serves_a_store &&
+                     env_.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     r_.provenance.emplace("master_addr", Provenance{"exchange", ""});
     r_.provenance.emplace("master_port", Provenance{"exchange", ""});
   }
@@ -100,8 +88,8 @@ class Master {
       return true;
     }
     if (const auto address = env_.text("MASTER_ADDR")) require_plain("MASTER_ADDR", *address);
-    if (r_.launcher == "torchrun") {
-      set_address(std::string(env_.require_text("MASTER_ADDR", "torchrun")), "torchrun",
+    if (traits_of(r_.launcher).serves_a_store) {
+      set_address(std::string(env_.require_text("MASTER_ADDR", r_.launcher)), r_.launcher,
                   "MASTER_ADDR");
       return true;
     }
@@ -188,17 +176,11 @@ class Master {
         return true;
       }
     }
-    if (r_.launcher == "torchrun") env_.require_text("MASTER_PORT", "torchrun");
+    if (traits_of(r_.launcher).serves_a_store) env_.require_text("MASTER_PORT", r_.launcher);
     return false;
   }
 
   void choose_port() {
-    if (r_.launcher == "slurm") {
-      if (const auto port = reserved_port(env_)) {
-        set_port(*port, "slurm", "SLURM_STEP_RESV_PORTS");
-        return;
-      }
-    }
     if (const auto port = selection_.facts.master_port) {
       set_port(*port, r_.launcher, selection_.facts.variables.at("master_port"));
       return;

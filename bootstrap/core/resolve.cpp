@@ -3,6 +3,7 @@
 #include "completion.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/scheduler.hpp"
 #include "master.hpp"
 #include "selection.hpp"
 #include "sites.hpp"
@@ -10,13 +11,6 @@
 
 namespace hpcboot {
 namespace {
-
-// The command that starts a program on all of an allocation.
-std::string launcher_of(const std::string& scheduler) {
-  if (scheduler == "slurm") return "srun";
-  if (scheduler == "flux") return "flux run";
-  return "mpiexec";
-}
 
 // No launcher placed this process: it is alone, though perhaps inside an allocation.
 void complete_single(Resolution& r, const std::optional<Allocation>& allocation,
@@ -50,9 +44,11 @@ void complete_single(Resolution& r, const std::optional<Allocation>& allocation,
                              allocation->hosts_variable};
   }
   if (allocation->num_tasks.value_or(1) > 1) {
+    const Scheduler* scheduler = find_scheduler(allocation->scheduler);
     r.hints.push_back("this process is not one of the " + std::to_string(*allocation->num_tasks) +
                       " tasks of the allocation: start the program with " +
-                      launcher_of(allocation->scheduler) + " to use them");
+                      std::string(scheduler != nullptr ? scheduler->start_command : "mpirun") +
+                      " to use them");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/hostlist.hpp"
+#include "hpcboot/launch_source.hpp"
 
 namespace hpcboot {
 namespace {
@@ -106,7 +107,7 @@ class JobCheck {
 
   // mpirun over ssh gives a job's variables to the ranks of its own host only.
   static bool may_lack_job(const Resolution& r) {
-    return r.launcher == "openmpi" || r.launcher == "mvapich" || r.launcher == "hydra";
+    return !traits_of(r.launcher).hands_on_job_variables;
   }
 
   // Schedulers write "n1" where a host calls itself "n1.cluster".

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <utility>
+
+#include "hpcboot/launch_source.hpp"
+#include "hpcboot/scheduler.hpp"
 
 namespace hpcboot {
 namespace {
@@ -199,36 +203,56 @@ std::string redact_known_keys(std::string_view text) {
   return out;
 }
 
-// Prefixes of variables that tell how a process was launched, and what its communication uses.
-constexpr std::string_view kLaunchPrefixes[] = {
-    "HPCBOOT_",                                                             // our own
-    "SLURM_",      "SLURMD_",                                               // Slurm
-    "OMPI_",       "OPAL_",   "ORTE_",         "PRTE_",     "PRRTE_",       // Open MPI, PRRTE
-    "PMIX_",       "PMI_",    "PMI2_",         "MPI_",      "MPIR_CVAR_",   // PMIx, PMI, MPICH
-    "HYDRA_",      "HYDI_",   "I_MPI_",        "MPICH_",    "MPIEXEC_",     // Hydra, Intel MPI
-    "MV2_",        "MVP_",    "MPISPAWN_",     "MPIRUN_",                   // MVAPICH
-    "PALS_",       "CRAY_",   "ALPS_",         "FLUX_",                     // HPE, Flux
-    "PBS_",        "LSB_",    "LSF_",          "LS_JOBPID", "JSM_",         // PBS, LSF
-    "SGE_",        "COBALT_", "TORCHELASTIC_", "PET_",      "TORCH_NCCL_",  // SGE, Cobalt, torch
-    "NCCL_",       "RCCL_",   "GLOO_",         "UCX_",      "FI_",          // communication
-    "CUDA_",       "ROCR_",   "HIP_",          "ZE_",       "NVIDIA_VISIBLE_",
-    "GPU_DEVICE_",
+// Beside what launchers and schedulers set: which host and devices a process has, and how its
+// libraries communicate.
+constexpr LaunchVariable kSurroundings[] = {
+    {"HOSTNAME", VariableKind::companion},
+    {"HOST", VariableKind::companion},
+    {"POD_NAME", VariableKind::companion},
+    {"SYSTEMNAME", VariableKind::companion},
+    {"OMP_NUM_THREADS", VariableKind::setting},
+    {"NCCL_*", VariableKind::setting},
+    {"RCCL_*", VariableKind::setting},
+    {"GLOO_*", VariableKind::setting},
+    {"UCX_*", VariableKind::setting},
+    {"FI_*", VariableKind::setting},
+    {"CUDA_*", VariableKind::setting},
+    {"ROCR_*", VariableKind::setting},
+    {"HIP_*", VariableKind::setting},
+    {"ZE_*", VariableKind::setting},
+    {"NVIDIA_VISIBLE_*", VariableKind::setting},
+    {"GPU_DEVICE_*", VariableKind::setting},
 };
 
-constexpr std::string_view kLaunchNames[] = {
-    "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
-    "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
-    "HOSTNAME", "HOST", "ENVIRONMENT", "NCPUS", "OMP_NUM_THREADS", "SYSTEMNAME",
-    // Grid Engine
-    "NSLOTS", "NHOSTS", "NQUEUES", "PE", "PE_HOSTFILE", "RESTARTED", "JOB_ID", "QUEUE",
-    // Kubernetes, SageMaker: their other variables hold services, hyperparameters and data paths
-    "JOB_COMPLETION_INDEX", "KUBERNETES_SERVICE_HOST", "TRAINING_JOB_NAME", "CSM_ALLOCATION_ID",
-    "POD_NAME", "SM_HOSTS", "SM_CURRENT_HOST", "SM_NUM_GPUS", "SM_NETWORK_INTERFACE_NAME",
-    "SM_CURRENT_INSTANCE_TYPE"};
+// Calls `visit` with every list of variables that somebody declares, until it answers true.
+template <typename Visit>
+bool any_list(Visit visit) {
+  const auto& launchers = launch_sources();
+  const auto& jobs = schedulers();
+  return std::any_of(launchers.begin(), launchers.end(),
+                     [&](const LaunchSource* launcher) { return visit(launcher->variables); }) ||
+         std::any_of(jobs.begin(), jobs.end(),
+                     [&](const Scheduler* scheduler) { return visit(scheduler->variables); }) ||
+         visit(VariableList(kSurroundings));
+}
+
+// The kind of a variable that is declared by its whole name; users write names in any case.
+std::optional<VariableKind> declared_kind(std::string_view name) {
+  std::optional<VariableKind> kind;
+  any_list([&](const VariableList& list) {
+    for (const LaunchVariable& entry : list) {
+      if (entry.name.size() != name.size() || upper(entry.name) != upper(name)) continue;
+      if (!kind || entry.kind == VariableKind::secret) kind = entry.kind;
+    }
+    return kind == VariableKind::secret;
+  });
+  return kind;
+}
 
 }  // namespace
 
 bool is_private_name(std::string_view name) {
+  if (const auto kind = declared_kind(name)) return *kind == VariableKind::secret;
   const std::string folded = upper(name);
   const std::string_view all(folded);
   const auto holds = [&](std::initializer_list<std::string_view> parts) {
@@ -240,11 +264,6 @@ bool is_private_name(std::string_view name) {
              "-PWD"}) ||
       starts_with(all, "AWS_")) {
     return true;
-  }
-  // Open MPI's key for the processes of one job; command lines.
-  for (const std::string_view whole : {"OMPI_MCA_ORTE_PRECONDITION_TRANSPORTS", "OMPI_ARGV",
-                                       "OMPI_COMMAND", "LSB_JOBNAME", "SLURM_JOB_COMMENT"}) {
-    if (all == whole) return true;
   }
   std::size_t begin = 0;
   while (begin <= all.size()) {
@@ -262,12 +281,13 @@ std::string redact_value(std::string_view value) {
 }
 
 bool is_launch_variable(std::string_view name) {
-  if (starts_with(name, "PBS_O_")) return false;
-  if (starts_with(name, "SGE_O_")) return name == "SGE_O_WORKDIR";
-  return std::find(std::begin(kLaunchNames), std::end(kLaunchNames), name) !=
-             std::end(kLaunchNames) ||
-         std::any_of(std::begin(kLaunchPrefixes), std::end(kLaunchPrefixes),
-                     [&](std::string_view prefix) { return starts_with(name, prefix); });
+  bool is_copy = false;
+  const bool is_declared = any_list([&](const VariableList& list) {
+    const LaunchVariable* found = list.find(name);
+    is_copy = found != nullptr && found->kind == VariableKind::submitter;
+    return found != nullptr;
+  });
+  return is_declared && !is_copy;
 }
 
 Env redact(const Env& env, Keep keep) {

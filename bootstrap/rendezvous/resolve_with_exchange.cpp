@@ -7,6 +7,7 @@
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
+#include "hpcboot/launch_source.hpp"
 #include "hpcboot/resolve.hpp"
 
 namespace hpcboot {
@@ -146,10 +147,11 @@ void fill_gaps(Resolution& r, const Exchange& exchange, const Hosts& hosts) {
   }
 }
 
-// More ranks bear this host's name than Hydra counts here.
-bool is_split_by_hydra(const Resolution& r, const Hosts& hosts) {
+// More ranks bear this host's name than the launcher counts here.
+bool is_split_by_entries(const Resolution& r, const Hosts& hosts) {
   const Placement& p = r.placement;
-  return r.launcher == "hydra" && p.local_size && *p.local_size < hosts.local_size_of(p.rank);
+  return traits_of(r.launcher).counts_hosts_by_entry && p.local_size &&
+         *p.local_size < hosts.local_size_of(p.rank);
 }
 
 }  // namespace
@@ -167,7 +169,7 @@ Resolution resolve_with_exchange(const Env& env, const Facts& facts, Exchange& e
   } catch (const Error& error) {
     if (error.code() != ErrorCode::needs_exchange) throw;
   }
-  const bool is_split = said && is_split_by_hydra(*said, hosts);
+  const bool is_split = said && is_split_by_entries(*said, hosts);
   Resolution r =
       said && !is_split ? *said : resolve_as_told(env, facts, options, selection, exchange, hosts);
   if (is_split) {

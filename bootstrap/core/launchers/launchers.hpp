@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "core/variable_kinds.hpp"
 #include "hpcboot/launch_source.hpp"
 
 // Every launcher that this library knows: one file each in this folder. Their order is a table in
@@ -22,16 +23,6 @@ extern const LaunchSource kSagemaker;
 extern const LaunchSource kGeneric;
 extern const LaunchSource kPmix;
 extern const LaunchSource kPmi2;
-
-// For the tables of variables.
-inline constexpr VariableKind kIdentity = VariableKind::identity;
-inline constexpr VariableKind kSize = VariableKind::size;
-inline constexpr VariableKind kCompanion = VariableKind::companion;
-inline constexpr VariableKind kSetting = VariableKind::setting;
-inline constexpr VariableKind kSecret = VariableKind::secret;
-inline constexpr VariableKind kHandle = VariableKind::handle;
-inline constexpr VariableUse kUsed = VariableUse::used;
-inline constexpr VariableUse kRequired = VariableUse::required;
 
 // Reads `field` from an integer variable and notes where it came from; false where it is not set.
 bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,

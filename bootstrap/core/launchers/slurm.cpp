@@ -249,6 +249,19 @@ void check_gtids(const Env& env, const std::vector<int>& gtids, const LaunchFact
       "the ranks of this node's tasks, each once");
 }
 
+// The first of the ports that slurmctld reserved on every node of this step: "12000-12003".
+std::optional<int> reserved_port(const Env& env) {
+  const auto text = env.text("SLURM_STEP_RESV_PORTS");
+  if (!text) return std::nullopt;
+  const auto first = parse_whole_number(text->substr(0, text->find_first_of("-,")));
+  const bool is_list = text->find_first_not_of("0123456789-,") == std::string_view::npos;
+  if (!is_list || !first || *first < 1 || *first > 65535) {
+    throw Error(ErrorCode::malformed_value, "SLURM_STEP_RESV_PORTS='" + std::string(*text) + "'",
+                "ports such as 12000-12003", "start the program with srun again");
+  }
+  return static_cast<int>(*first);
+}
+
 LaunchFacts read(const Env& env, const Facts&) {
   LaunchFacts facts;
   need(facts, "rank", facts.rank, env, "SLURM_PROCID", "srun");
@@ -313,6 +326,8 @@ LaunchFacts read(const Env& env, const Facts&) {
   }
   if (mapping) apply_mapping(*mapping, facts);
   find_rank0(env, facts);
+  facts.master_port = reserved_port(env);
+  if (facts.master_port) facts.variables["master_port"] = "SLURM_STEP_RESV_PORTS";
   return facts;
 }
 

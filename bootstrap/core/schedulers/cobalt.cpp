@@ -1,11 +1,19 @@
+#include "core/schedulers/schedulers.hpp"
 #include "hpcboot/allocation.hpp"
 #include "read_file.hpp"
 
 // Cobalt sets COBALT_JOBID and COBALT_NODEFILE, a file with each host once. It does not say how
 // many tasks are meant.
 namespace hpcboot {
+namespace {
 
-std::optional<Allocation> read_cobalt_allocation(const Env& env, const AllocationOptions& options) {
+constexpr LaunchVariable kVariables[] = {
+    {"COBALT_JOBID", kCompanion, kUsed},
+    {"COBALT_NODEFILE", kCompanion, kUsed},
+    {"COBALT_*", kCompanion},
+};
+
+std::optional<Allocation> read(const Env& env, const AllocationOptions& options) {
   const auto id = env.text("COBALT_JOBID");
   if (!id) return std::nullopt;
   Allocation job;
@@ -17,5 +25,9 @@ std::optional<Allocation> read_cobalt_allocation(const Env& env, const Allocatio
   job.num_tasks.reset();
   return job;
 }
+
+}  // namespace
+
+const Scheduler kCobaltScheduler{"cobalt", "mpiexec", "qsub(1) of Cobalt", kVariables, read};
 
 }  // namespace hpcboot

@@ -1,3 +1,4 @@
+#include "core/schedulers/schedulers.hpp"
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/hostfile.hpp"
 #include "read_file.hpp"
@@ -6,8 +7,17 @@
 // FLUX_ENCLOSING_ID, the job that runs the script's own Flux instance: flux-environment(7). Hosts
 // are not in the environment: `flux getattr hostlist`.
 namespace hpcboot {
+namespace {
 
-std::optional<Allocation> read_flux_allocation(const Env& env, const AllocationOptions& options) {
+constexpr LaunchVariable kVariables[] = {
+    {"FLUX_JOB_ID", kCompanion, kUsed},
+    {"FLUX_ENCLOSING_ID", kCompanion, kUsed},
+    {"FLUX_JOB_ID_PATH", kCompanion, kUsed},
+    {"FLUX_EXEC_PATH", kSetting},
+    {"FLUX_*", kCompanion},
+};
+
+std::optional<Allocation> read(const Env& env, const AllocationOptions& options) {
   const char* variable = env.has("FLUX_JOB_ID") ? "FLUX_JOB_ID" : "FLUX_ENCLOSING_ID";
   const auto id = env.text(variable);
   if (!id) return std::nullopt;
@@ -20,5 +30,12 @@ std::optional<Allocation> read_flux_allocation(const Env& env, const AllocationO
   if (options.nodefile) take_hosts_from_file(job, env, "", options, parse_hostfile);
   return job;
 }
+
+}  // namespace
+
+const Scheduler kFluxScheduler{
+    "flux", "flux run",
+    "https://flux-framework.readthedocs.io/projects/flux-core/en/latest/man7/flux-environment.html",
+    kVariables, read};
 
 }  // namespace hpcboot

@@ -1,4 +1,5 @@
 
+#include "core/schedulers/schedulers.hpp"
 #include "host_lines.hpp"
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/error.hpp"
@@ -10,6 +11,22 @@
 // for job execution" in the documentation of IBM Spectrum LSF.
 namespace hpcboot {
 namespace {
+
+constexpr LaunchVariable kVariables[] = {
+    {"LSB_JOBID", kCompanion, kUsed},
+    {"LSB_JOBINDEX", kCompanion, kUsed},
+    {"LSB_RESTART", kCompanion, kUsed},
+    {"LSB_MCPU_HOSTS", kCompanion, kUsed},
+    {"LSB_HOSTS", kCompanion, kUsed},
+    {"LSB_DJOB_HOSTFILE", kCompanion, kUsed},
+    {"LSB_DJOB_NUMPROC", kSize, kUsed},
+    {"CSM_ALLOCATION_ID", kCompanion, kUsed},
+    {"LSB_JOBNAME", kSecret},
+    {"LSB_*", kCompanion},
+    {"LS_JOBPID", kCompanion},
+    {"LS_SUBCWD", kCompanion},
+    {"LSF_*", kSetting},
+};
 
 [[noreturn]] void fail(const char* variable, std::string_view text, const char* expected) {
   throw Error(ErrorCode::malformed_value,
@@ -70,9 +87,7 @@ bool begins_with_launch_node(const Env& env, const Allocation& job) {
                       [&](const std::string& host) { return shape_of(host) == shape; });
 }
 
-}  // namespace
-
-std::optional<Allocation> read_lsf_allocation(const Env& env, const AllocationOptions& options) {
+std::optional<Allocation> read(const Env& env, const AllocationOptions& options) {
   const auto id = env.text("LSB_JOBID");
   if (!id) return std::nullopt;
   Allocation job;
@@ -108,5 +123,12 @@ std::optional<Allocation> read_lsf_allocation(const Env& env, const AllocationOp
   }
   return job;
 }
+
+}  // namespace
+
+const Scheduler kLsfScheduler{
+    "lsf", "jsrun",
+    "https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=variables-environment-set-job-execution",
+    kVariables, read};
 
 }  // namespace hpcboot

@@ -1,3 +1,4 @@
+#include "core/schedulers/schedulers.hpp"
 #include "host_lines.hpp"
 #include "hpcboot/allocation.hpp"
 #include "read_file.hpp"
@@ -7,6 +8,29 @@
 // The nodefile lies on the first host only; elsewhere the variable names a file that is not there.
 // Torque adds PBS_NUM_NODES, PBS_NUM_PPN, PBS_NP, and in arrays PBS_ARRAYID.
 namespace hpcboot {
+namespace {
+
+constexpr LaunchVariable kVariables[] = {
+    {"PBS_JOBID", kCompanion, kUsed},
+    {"PBS_ENVIRONMENT", kCompanion, kUsed},
+    {"PBS_NODEFILE", kCompanion, kUsed},
+    {"PBS_ARRAYID", kCompanion, kUsed},
+    {"PBS_NUM_NODES", kSize, kUsed},
+    {"PBS_NUM_PPN", kSize, kUsed},
+    {"PBS_ARRAY_INDEX", kCompanion},
+    {"PBS_TASKNUM", kCompanion},
+    {"PBS_JOBCOOKIE", kSecret},
+    {"PBS_O_*", kSubmitter},
+    {"PBS_CONF_FILE", kSetting},
+    {"PBS_EXEC", kSetting},
+    {"PBS_HOME", kSetting},
+    {"PBS_SERVER", kSetting},
+    {"PBS_*", kCompanion},
+    {"ENVIRONMENT", kCompanion},
+    {"NCPUS", kSetting},
+};
+
+}  // namespace
 
 Nodefile parse_nodefile(std::string_view text, std::string_view name) {
   HostCounter counter;
@@ -19,11 +43,15 @@ Nodefile parse_nodefile(std::string_view text, std::string_view name) {
   return counter.take();
 }
 
-std::optional<Allocation> read_pbs_allocation(const Env& env, const AllocationOptions& options) {
+namespace {
+
+std::optional<Allocation> read(const Env& env, const AllocationOptions& options) {
   Allocation job;
   job.scheduler = "pbs";
   const auto id = env.text("PBS_JOBID");
   if (!id) return std::nullopt;
+  // Slurm's spank_pbs plugin sets PBS_JOBID in Slurm jobs; PBS_ENVIRONMENT is set by PBS alone.
+  if (!env.has("PBS_ENVIRONMENT") && env.has("SLURM_JOB_ID")) return std::nullopt;
   job.job_id = *id;
   job.job_variable = "PBS_JOBID";
   take_hosts_from_file(job, env, "PBS_NODEFILE", options, parse_nodefile);
@@ -39,5 +67,10 @@ std::optional<Allocation> read_pbs_allocation(const Env& env, const AllocationOp
   if (const auto index = env.text("PBS_ARRAYID")) job.identity.append("/").append(*index);
   return job;
 }
+
+}  // namespace
+
+const Scheduler kPbsScheduler{"pbs", "mpiexec", "OpenPBS, src/resmom/start_exec.c; qsub(1B)",
+                              kVariables, read};
 
 }  // namespace hpcboot

@@ -1,3 +1,4 @@
+#include "core/schedulers/schedulers.hpp"
 #include "host_lines.hpp"
 #include "hpcboot/allocation.hpp"
 #include "read_file.hpp"
@@ -7,6 +8,27 @@
 // the first host with lines of "host slots queue processors": submit(1), sge_pe(5). JOB_ID alone
 // could be anybody's.
 namespace hpcboot {
+namespace {
+
+constexpr LaunchVariable kVariables[] = {
+    {"JOB_ID", kCompanion, kUsed},
+    {"SGE_TASK_ID", kCompanion, kUsed},
+    {"PE_HOSTFILE", kCompanion, kUsed},
+    {"SGE_O_WORKDIR", kCompanion, kUsed},
+    {"RESTARTED", kCompanion, kUsed},
+    {"NSLOTS", kSize, kUsed},
+    {"NHOSTS", kSize},
+    {"NQUEUES", kSize},
+    {"PE", kCompanion},
+    {"JOB_NAME", kCompanion},
+    {"QUEUE", kCompanion},
+    {"SGE_TASK_*", kCompanion},
+    {"SGE_O_*", kSubmitter},
+    {"SGE_JOB_SPOOL_DIR", kCompanion},
+    {"SGE_*", kSetting},
+};
+
+}  // namespace
 
 Nodefile parse_pe_hostfile(std::string_view text, std::string_view name) {
   HostCounter counter;
@@ -24,7 +46,9 @@ Nodefile parse_pe_hostfile(std::string_view text, std::string_view name) {
   return counter.take();
 }
 
-std::optional<Allocation> read_sge_allocation(const Env& env, const AllocationOptions& options) {
+namespace {
+
+std::optional<Allocation> read(const Env& env, const AllocationOptions& options) {
   const auto id = env.text("JOB_ID");
   if (!id || !(env.has("SGE_TASK_ID") || env.has("PE_HOSTFILE") || env.has("SGE_O_WORKDIR")))
     return std::nullopt;
@@ -41,5 +65,9 @@ std::optional<Allocation> read_sge_allocation(const Env& env, const AllocationOp
   if (!job.num_tasks) job.num_tasks = env.integer("NSLOTS", 1);
   return job;
 }
+
+}  // namespace
+
+const Scheduler kSgeScheduler{"sge", "mpiexec", "submit(1), sge_pe(5)", kVariables, read};
 
 }  // namespace hpcboot

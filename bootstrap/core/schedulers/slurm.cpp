@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/launchers/slurm_components.hpp"
+#include "core/schedulers/schedulers.hpp"
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/hostlist.hpp"
@@ -14,6 +15,26 @@
 namespace hpcboot {
 namespace {
 
+constexpr LaunchVariable kVariables[] = {
+    {"SLURM_JOB_ID", kCompanion, kUsed},
+    {"SLURM_JOBID", kCompanion, kUsed},
+    {"SLURM_JOB_NODELIST", kCompanion, kUsed},
+    {"SLURM_NODELIST", kCompanion, kUsed},
+    {"SLURM_TASKS_PER_NODE", kSize, kUsed},
+    {"SLURM_NTASKS", kSize, kUsed},
+    {"SLURM_ARRAY_JOB_ID", kCompanion, kUsed},
+    {"SLURM_ARRAY_TASK_ID", kCompanion, kUsed},
+    {"SLURM_RESTART_COUNT", kCompanion, kUsed},
+    {"SLURM_HET_SIZE", kSize, kUsed},
+    {"SLURM_JOB_COMMENT", kSecret},
+    {"SLURM_CONF", kSetting},
+    {"SLURM_ROOT", kSetting},
+    {"SLURM_TIME_FORMAT", kSetting},
+    {"SLURM_*", kCompanion},
+    {"SLURMD_*", kCompanion},
+    {"ENVIRONMENT", kCompanion},
+};
+
 // A 32-bit number; in a federation of clusters its upper bits name the cluster.
 bool is_job_id(std::string_view text) {
   const auto number = parse_whole_number(text);
@@ -24,9 +45,7 @@ const char* first_set(const Env& env, const char* name, const char* older_name) 
   return !env.has(name) && env.has(older_name) ? older_name : name;
 }
 
-}  // namespace
-
-std::optional<Allocation> read_slurm_allocation(const Env& env) {
+std::optional<Allocation> read(const Env& env, const AllocationOptions&) {
   Allocation job;
   job.scheduler = "slurm";
   const char* id = first_set(env, "SLURM_JOB_ID", "SLURM_JOBID");
@@ -61,5 +80,11 @@ std::optional<Allocation> read_slurm_allocation(const Env& env) {
   }
   return job;
 }
+
+}  // namespace
+
+const Scheduler kSlurmScheduler{
+    "slurm", "srun", "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+    kVariables, read};
 
 }  // namespace hpcboot

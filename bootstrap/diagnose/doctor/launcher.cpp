@@ -1,5 +1,6 @@
 #include "checks.hpp"
 #include "hpcboot/allocation.hpp"
+#include "hpcboot/scheduler.hpp"
 
 namespace hpcboot::doctor {
 namespace {
@@ -82,10 +83,8 @@ void check_tasks(const Situation& s, Findings& findings) {
     findings.ok("tasks", job + " has one task");
     return;
   }
-  const std::string scheduler = *s.resolution->scheduler;
-  const std::string launcher = scheduler == "slurm"  ? "srun"
-                               : scheduler == "flux" ? "flux run"
-                                                     : "mpiexec";
+  const Scheduler* scheduler = find_scheduler(*s.resolution->scheduler);
+  const std::string launcher(scheduler != nullptr ? scheduler->start_command : "mpirun");
   findings.note("tasks",
                 job + " has " + std::to_string(tasks) + " tasks on " +
                     std::to_string(s.resolution->hosts.size()) +

@@ -19,6 +19,7 @@
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/exchange.hpp"
+#include "hpcboot/launch_source.hpp"
 
 namespace hpcboot {
 namespace {
@@ -156,7 +157,8 @@ std::string nvidia_driver() {
 
 // Rank 0 would open its store on this host, and nobody has opened it yet.
 bool would_serve_here(const Resolution& r) {
-  return r.placement.rank == 0 && r.launcher != "torchrun" && r.master_port.has_value();
+  return r.placement.rank == 0 && !traits_of(r.launcher).serves_a_store &&
+         r.master_port.has_value();
 }
 
 }  // namespace

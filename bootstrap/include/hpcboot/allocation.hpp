@@ -41,28 +41,6 @@ struct AllocationOptions {
 ///         options.nodefile)}
 std::optional<Allocation> read_allocation(const Env& env, const AllocationOptions& options = {});
 
-/// Slurm: SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE, SLURM_NTASKS,
-/// SLURM_ARRAY_JOB_ID, SLURM_ARRAY_TASK_ID, SLURM_RESTART_COUNT, SLURM_HET_SIZE and the lists of
-/// its components. Set by slurmctld and slurmd.
-std::optional<Allocation> read_slurm_allocation(const Env& env);
-
-/// PBS Pro and OpenPBS: PBS_JOBID, PBS_NODEFILE, PBS_ARRAY_INDEX; Torque: PBS_ARRAYID,
-/// PBS_NUM_NODES, PBS_NUM_PPN. Set by pbs_mom.
-std::optional<Allocation> read_pbs_allocation(const Env& env, const AllocationOptions& options);
-
-/// LSF: LSB_JOBID, LSB_JOBINDEX, LSB_RESTART, LSB_MCPU_HOSTS, LSB_HOSTS, LSB_DJOB_HOSTFILE. The
-/// launch node of a machine with jsrun is left out. Set by sbatchd.
-std::optional<Allocation> read_lsf_allocation(const Env& env, const AllocationOptions& options);
-
-/// Grid Engine: JOB_ID, SGE_TASK_ID, RESTARTED, PE_HOSTFILE, NSLOTS. Set by sge_execd.
-std::optional<Allocation> read_sge_allocation(const Env& env, const AllocationOptions& options);
-
-/// Cobalt: COBALT_JOBID, COBALT_NODEFILE.
-std::optional<Allocation> read_cobalt_allocation(const Env& env, const AllocationOptions& options);
-
-/// Flux: FLUX_JOB_ID, FLUX_ENCLOSING_ID. No hosts: they are not in its environment.
-std::optional<Allocation> read_flux_allocation(const Env& env, const AllocationOptions& options);
-
 /// Host names of a PBS nodefile: one line for each process slot, hosts repeated, not always
 /// adjacent.
 struct Nodefile {

@@ -97,4 +97,7 @@ struct LaunchSource {
 /// All launchers, innermost first. The order is documented in bootstrap/README.md.
 const std::vector<const LaunchSource*>& launch_sources();
 
+/// The traits of the launcher of that name; the defaults for "single" and for names of nobody.
+LauncherTraits traits_of(std::string_view launcher) noexcept;
+
 }  // namespace hpcboot

@@ -16,6 +16,7 @@ enum class VariableKind {
   setting,    ///< what the user chose, or where the scheduler is: the next launch is to find it
   secret,     ///< a key of the launch, or a text of the user that may hold one
   handle,     ///< how the process reaches its launcher: descriptors, addresses, name spaces
+  submitter,  ///< a copy of the submitting shell's environment: stays, and is not captured
 };
 
 /// "identity", "size", … as written above, and as files that describe launchers write it.

@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 
+#include "hpcboot/launch_source.hpp"
 #include "rules.hpp"
 #include "words.hpp"
 
@@ -10,16 +11,16 @@ namespace hpcboot::lint {
 namespace {
 
 // Variables that differ from task to task. In the batch script Slurm's are 0 and the others unset.
+// RANK and its like are as often the script's own.
 bool is_of_a_task(const std::string& name) {
-  static constexpr std::array<std::string_view, 14> kNames = {
-      "SLURM_PROCID",         "SLURM_LOCALID",
-      "SLURM_NODEID",         "PMI_RANK",
-      "PMI_LOCAL_RANK",       "PMIX_RANK",
-      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
-      "MPI_LOCALRANKID",      "PALS_RANKID",
-      "PALS_LOCAL_RANKID",    "PALS_NODEID",
-      "MV2_COMM_WORLD_RANK",  "MV2_COMM_WORLD_LOCAL_RANK"};
-  return is_one_of(name, kNames);
+  const auto& all = launch_sources();
+  return std::any_of(all.begin(), all.end(), [&](const LaunchSource* launcher) {
+    if (launcher->level != Level::mpi_launcher && launcher->level != Level::scheduler_step &&
+        launcher->level != Level::library)
+      return false;
+    const LaunchVariable* found = launcher->variables.find(name);
+    return found != nullptr && found->kind == VariableKind::identity;
+  });
 }
 
 std::string value_in_script(const std::string& name) {

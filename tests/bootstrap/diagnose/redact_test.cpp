@@ -146,7 +146,8 @@ TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
   int found = 0;
   for (const fs::path& folder : {core, core / "launchers", core / "schedulers"}) {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() != ".cpp") continue;
+      // Arrays and CI systems place nobody: their variables are no part of an answer.
+      if (entry.path().extension() != ".cpp" || entry.path().stem() == "arrays_and_ci") continue;
       const std::string text = test::read_text(entry.path());
       for (std::sregex_iterator match(text.begin(), text.end(), quoted), end; match != end;
            ++match) {
@@ -155,7 +156,7 @@ TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
         ++found;
         EXPECT_TRUE(is_launch_variable(name))
             << name << " of " << entry.path().filename()
-            << ": add it to kLaunchNames or kLaunchPrefixes in redact.cpp";
+            << ": add it to the variables of its launcher or scheduler";
       }
     }
   }

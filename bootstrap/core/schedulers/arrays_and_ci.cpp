@@ -1,0 +1,42 @@
+#include "core/schedulers/schedulers.hpp"
+
+// Each of these splits a list of work, or counts what is not this process's world. None places a
+// process among peers that it could meet.
+namespace hpcboot {
+namespace {
+
+constexpr LaunchVariable kVariables[] = {
+    // Tasks of an array: AWS Batch array jobs, Google Cloud Batch, Cloud Run jobs
+    {"AWS_BATCH_JOB_ARRAY_*", kCompanion},
+    {"BATCH_TASK_*", kCompanion},
+    {"CLOUD_RUN_TASK_*", kCompanion},
+    {"CLOUD_RUN_*", kCompanion},
+    // A Kubernetes Indexed Job: the index of a sweep as often as that of a rank
+    {"JOB_COMPLETION_INDEX", kIdentity},
+    // Tests that a CI system splits over its workers: GitLab, CircleCI, Buildkite, Knapsack,
+    // pytest-xdist, GoogleTest, Jest
+    {"CI_NODE_*", kCompanion},
+    {"CIRCLE_NODE_*", kCompanion},
+    {"BUILDKITE_PARALLEL_*", kCompanion},
+    {"KNAPSACK_*", kCompanion},
+    {"PYTEST_XDIST_*", kCompanion},
+    {"GTEST_SHARD_*", kCompanion},
+    {"GTEST_TOTAL_SHARDS", kCompanion},
+    {"TEST_SHARD_*", kCompanion},
+    {"TEST_TOTAL_SHARDS", kCompanion},
+    {"JEST_WORKER_ID", kCompanion},
+    // Workers of Dask and Ray, jobs of GNU parallel
+    {"DASK_*", kCompanion},
+    {"RAY_*", kCompanion},
+    {"PARALLEL_*", kCompanion},
+    // Low-rank adaptation: a size of matrices
+    {"LORA_*", kCompanion},
+};
+
+}  // namespace
+
+VariableList variables_of_arrays_and_ci() noexcept {
+  return kVariables;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hpcboot/allocation.hpp"
+#include "hpcboot/env.hpp"
+#include "hpcboot/launch_variable.hpp"
+
+namespace hpcboot {
+
+/// One scheduler, and all that is known of it: a file in bootstrap/core/schedulers and a line in
+/// schedulers(). It says what was allocated, never who a process is.
+struct Scheduler {
+  std::string_view name;           ///< as in Allocation::scheduler
+  std::string_view start_command;  ///< starts a program on all of an allocation: "srun"
+  std::string_view documented;     ///< where its variables are documented
+  VariableList variables;          ///< every variable that it sets for a job or reads
+  /// The allocation that it shows; nullopt where it shows none.
+  /// @throws Error as read_allocation()
+  std::optional<Allocation> (*read)(const Env&, const AllocationOptions&);
+};
+
+/// All schedulers in the order in which they are asked: of two whose variables are set the first
+/// gave the allocation.
+const std::vector<const Scheduler*>& schedulers();
+
+/// The one of that name; null for none, and for "".
+const Scheduler* find_scheduler(std::string_view name) noexcept;
+
+/// Indices and counts that look like a rank and a world size and are none: job arrays, sweeps,
+/// tests split over the workers of a CI system, workers of other frameworks. Each entry says whose.
+VariableList variables_of_arrays_and_ci() noexcept;
+
+}  // namespace hpcboot
