@@ -45,6 +45,7 @@ if(TARGET hpcboot_json)
   hpcboot_add_test(NAME bounded_json_test SOURCES bootstrap/json/bounded_json_test.cpp LIBRARIES hpcboot_json LABELS unit)
   hpcboot_add_test(NAME golden_env_tests
     SOURCES
+      bootstrap/core/launchers/conformance_test.cpp
       bootstrap/diagnose/capture_folder_test.cpp
       bootstrap/core/golden_env_test.cpp
       bootstrap/core/resolve_system_calls_test.cpp

@@ -77,7 +77,7 @@ const LaunchSource kHydra{
     "mpiexec (Hydra)",
     "MPICH, src/pm/hydra/proxy/pmip_cb.c",
     kVariables,
-    "node index, nodes, hosts; with `-pmi-port` rank and size; two proxies on one host count apart",
+    "node index, nodes, hosts; with -pmi-port rank and size; two proxies on one host count apart",
     kTraits,
     detect,
     read,

@@ -49,7 +49,7 @@ const LaunchSource kLsf{
     "jsrun",
     "https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=variables-environment-set-job-execution",
     kVariables,
-    "node index, nodes, hosts; under blaunch (`LSF_PM_TASKID`) the size and the local rank",
+    "node index, nodes, hosts; under blaunch (LSF_PM_TASKID) the size and the local rank",
     {},
     detect,
     read};

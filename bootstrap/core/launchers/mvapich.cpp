@@ -53,7 +53,7 @@ const LaunchSource kMvapich{"mvapich",
                             "mpirun_rsh",
                             "MVAPICH2, src/pm/mpirun/mpispawn.c",
                             kVariables,
-                            "node index, nodes, hosts; from version 3 on it is `hydra`",
+                            "node index, nodes, hosts; from version 3 on it is hydra",
                             kTraits,
                             detect,
                             read};

@@ -120,7 +120,7 @@ const LaunchSource kOpenmpi{
     "mpirun",
     "https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html",
     kVariables,
-    "node index, nodes, hosts (`OMPI_COMM_WORLD_NODE_RANK` is none of them)",
+    "node index, nodes, hosts (OMPI_COMM_WORLD_NODE_RANK is none of them)",
     kTraits,
     detect,
     read,

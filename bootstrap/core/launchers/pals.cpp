@@ -175,7 +175,7 @@ const LaunchSource kPals{
     "mpiexec (PALS)",
     "HPE's pals.h; https://cpe.ext.hpe.com/docs/latest/",
     kVariables,
-    "without that file nodes and hosts; on Aurora the size too: PALS sets none",
+    "hosts without the file of PALS_APINFO; the size without that file or PMI_SIZE: PALS sets none",
     {},
     detect,
     read,

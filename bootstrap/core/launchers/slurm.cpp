@@ -45,7 +45,12 @@ constexpr LaunchVariable kVariables[] = {
     {"SLURM_CPU_BIND_*", kCompanion},
     {"SLURM_MEM_BIND", kCompanion},
     {"SLURM_MEM_BIND_*", kCompanion},
-    {"SLURM_*", kSetting, kUsed},
+    // Of the job, for schedulers/slurm.cpp to tell
+    {"SLURM_JOB_ID", kSetting, kUsed},
+    {"SLURM_NTASKS", kSetting, kUsed},
+    {"SLURM_HET_SIZE", kSetting, kUsed},
+    {"SLURM_JOB_NODELIST_HET_GROUP_*", kSetting, kUsed},
+    {"SLURM_*", kSetting},
     {"SLURMD_NODENAME", kSetting, kUsed},
 };
 
@@ -339,7 +344,7 @@ const LaunchSource kSlurm{"slurm",
                           "srun",
                           "https://slurm.schedmd.com/srun.html",
                           kVariables,
-                          "with `-m arbitrary` the host of rank 0",
+                          "with -m arbitrary the host of rank 0",
                           {},
                           detect,
                           read};

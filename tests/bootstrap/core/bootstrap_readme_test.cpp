@@ -74,13 +74,21 @@ TEST(BootstrapReadme, LevelsNeverRise) {
     EXPECT_LE(launch_sources()[i - 1]->level, launch_sources()[i]->level) << i;
 }
 
-TEST(BootstrapReadme, EveryLauncherHasItsVariables) {
-  std::vector<std::string> names;
-  for (const Row& row : table_after("Variables by launcher"))
-    names.push_back(row[0].substr(0, row[0].find(' ')));
-  std::vector<std::string> expected;
-  for (const LaunchSource* source : launch_sources()) expected.emplace_back(source->name);
-  EXPECT_EQ(names, expected);
+std::string names_of(const LaunchSource& source, VariableUse use) {
+  std::string names;
+  for (const LaunchVariable& variable : source.variables) {
+    if (variable.use == use) names.append(names.empty() ? "" : " ").append(variable.name);
+  }
+  return names;
+}
+
+TEST(BootstrapReadme, VariablesAreTheCodes) {
+  std::vector<Row> expected;
+  for (const LaunchSource* source : launch_sources()) {
+    expected.push_back({std::string(source->name), names_of(*source, VariableUse::required),
+                        names_of(*source, VariableUse::used), std::string(source->cannot_know)});
+  }
+  EXPECT_EQ(table_after("Variables by launcher"), expected);
 }
 
 TEST(BootstrapReadme, EveryErrorCodeIsListed) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hpcboot/launch_source.hpp"
 #include "jobs/lint/lint.hpp"
 
 // For every rule scripts that break it, with the place where it is told, and near misses.
@@ -458,6 +459,26 @@ TEST(LintRules, DeepNestingAndUnclosedQuotesEnd) {
     for (int i = 0; i < 20000; ++i) text += unit;
     EXPECT_LT(check_script(text).size(), 10U) << unit;
   }
+}
+
+// Whoever adds a launcher need not think of this rule.
+TEST(LintRules, EarlyRankKnowsEveryLaunchersIdentity) {
+  int count = 0;
+  for (const LaunchSource* launcher : launch_sources()) {
+    if (launcher->level != Level::mpi_launcher && launcher->level != Level::scheduler_step)
+      continue;
+    for (const LaunchVariable& variable : launcher->variables) {
+      if (variable.kind != VariableKind::identity || variable.name.back() == '*') continue;
+      const std::string script =
+          kSlurm + "srun -K bash -c \"./train $" + std::string(variable.name) + "\"\n";
+      const auto findings = check_script(script);
+      EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+        return f.rule == "early-rank";
+      })) << variable.name;
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 20);
 }
 
 }  // namespace
