@@ -24,6 +24,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/resolve_test.cpp
     bootstrap/core/schedulers/schedulers_test.cpp
     bootstrap/core/sites_test.cpp
+    bootstrap/core/unknown_launcher_test.cpp
     bootstrap/core/launchers/slurm_source_test.cpp
     bootstrap/core/launchers/sources_test.cpp
     bootstrap/core/launchers/whole_jobs_test.cpp

@@ -38,6 +38,8 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "no_usable_interface";
     case ErrorCode::stale_master_addr:
       return "stale_master_addr";
+    case ErrorCode::unknown_launcher:
+      return "unknown_launcher";
     case ErrorCode::missing_data:
       return "missing_data";
     case ErrorCode::malformed_data:

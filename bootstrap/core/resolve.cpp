@@ -8,6 +8,7 @@
 #include "selection.hpp"
 #include "sites.hpp"
 #include "socket_ifname.hpp"
+#include "unknown_launcher.hpp"
 
 namespace hpcboot {
 namespace {
@@ -79,6 +80,7 @@ Resolution resolve(const Env& env, const Facts& facts, const ResolveOptions& opt
   } else {
     r.launcher = "single";
     complete_single(r, allocation, facts);
+    for (std::string& hint : lone_identity_hints(env)) r.hints.push_back(std::move(hint));
   }
   if (const auto interface = choose_interface(env, facts)) {
     r.interface = interface->name;

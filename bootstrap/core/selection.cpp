@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "hpcboot/error.hpp"
+#include "refusal.hpp"
+#include "unknown_launcher.hpp"
 
 namespace hpcboot {
 namespace {
@@ -126,7 +128,7 @@ Selection select_source(const Env& env, const Facts& facts) {
   Selection selection;
   if (!present.empty()) {
     selection.source = present.front();
-    selection.facts = selection.source->read(env, facts);
+    selection.facts = read_or_advise(*selection.source, present, env, facts);
   }
   for (const LaunchSource* other : present) {
     if (methods.overridden || other == selection.source || other->level != selection.source->level)
@@ -154,6 +156,7 @@ Selection select_source(const Env& env, const Facts& facts) {
     }
     selection.attempts.push_back(std::move(attempt));
   }
+  if (present.empty() && !methods.overridden) require_no_unknown_launcher(env);
   if (present.empty())
     selection.attempts.push_back({"single", "chosen", "no launcher placed this process"});
   return selection;

@@ -22,8 +22,10 @@ constexpr LaunchVariable kVariables[] = {
 };
 
 Detection detect(const Env& env, const Facts& facts) {
-  Detection detection =
-      detect_any(env, {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", "FLUX_JOB_NNODES"});
+  Detection detection = detect_any(env, {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID"});
+  // A task has its job's id, a batch script the enclosing one's; sizes may stand in both.
+  if (detection.match != Match::present && env.has("FLUX_JOB_ID"))
+    detection = detect_any(env, {"FLUX_JOB_SIZE", "FLUX_JOB_NNODES"});
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
   return detection;
 }

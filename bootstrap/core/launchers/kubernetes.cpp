@@ -35,11 +35,15 @@ constexpr LauncherTraits kTraits = [] {
 constexpr const char* kOperator = "Kubeflow or the pod's template";
 
 Detection detect(const Env& env, const Facts&) {
-  Detection detection = detect_any(env, {"JOB_COMPLETION_INDEX"});
-  if (env.has("KUBERNETES_SERVICE_HOST")) {
-    const Detection by_operator = detect_any(
-        env, {"PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE", "RANK", "WORLD_SIZE"});
-    if (by_operator.match == Match::present) detection = by_operator;
+  Detection detection =
+      detect_any(env, {"PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE", "RANK", "WORLD_SIZE"});
+  const bool is_indexed = env.has("JOB_COMPLETION_INDEX");
+  const bool is_pod = env.has("KUBERNETES_SERVICE_HOST");
+  if (is_indexed && (is_pod || detection.match == Match::present)) {
+    detection = detect_any(env, {"JOB_COMPLETION_INDEX"});
+  } else if (!is_pod) {
+    // An index alone may be anybody's, as of a sweep.
+    return {};
   }
   if (detection.match != Match::present) return detection;
   const Detection inner =

@@ -1,6 +1,16 @@
 #include "slurm_step.hpp"
 
 namespace hpcboot::sources {
+namespace {
+
+// 32 bits, printed with a sign by some versions: -5 is 4294967291.
+std::optional<std::uint32_t> step_id_of(std::string_view text) {
+  const auto number = parse_whole_number(text);
+  if (!number || *number < INT32_MIN || *number > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
+}  // namespace
 
 SlurmStep slurm_step_of(const Env& env) {
   SlurmStep step;
@@ -11,9 +21,7 @@ SlurmStep slurm_step_of(const Env& env) {
     step.text = alias;
   }
   if (!step.text) return step;
-  const auto number = parse_whole_number(*step.text);
-  if (number && *number >= INT32_MIN && *number <= UINT32_MAX)
-    step.id = static_cast<std::uint32_t>(*number);
+  step.id = step_id_of(*step.text);
   // Slurm sets both names to one value; a batch or interactive step has one task, of rank 0.
   const auto contradicts = [&](const char* variable, std::string_view only) {
     const auto value = env.text(variable);
@@ -21,7 +29,7 @@ SlurmStep slurm_step_of(const Env& env) {
       step.contradiction = std::string(variable) + "=" + std::string(*value);
     }
   };
-  contradicts("SLURM_STEPID", *step.text);
+  if (!alias || step_id_of(*alias) != step.id) contradicts("SLURM_STEPID", *step.text);
   if (step.is_special()) {
     contradicts("SLURM_PROCID", "0");
     contradicts("SLURM_STEP_NUM_TASKS", "1");

@@ -26,6 +26,7 @@ enum class ErrorCode : int {
   deadline_exceeded = 32,    ///< a rank, a store or a peer did not come in time
   no_usable_interface = 33,  ///< no network interface fits, or the one asked for does not exist
   stale_master_addr = 34,    ///< MASTER_ADDR names a host that is not rank 0's
+  unknown_launcher = 35,     ///< an index and a size of a launcher that nobody described
   // 40..63: trainer
   missing_data = 40,       ///< the data folder has no data set
   malformed_data = 41,     ///< a data file is damaged

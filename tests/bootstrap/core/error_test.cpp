@@ -35,6 +35,7 @@ TEST(Error, CodesAreStableDistinctAndNamed) {
                                              {ErrorCode::deadline_exceeded, 32},
                                              {ErrorCode::no_usable_interface, 33},
                                              {ErrorCode::stale_master_addr, 34},
+                                             {ErrorCode::unknown_launcher, 35},
                                              {ErrorCode::missing_data, 40},
                                              {ErrorCode::malformed_data, 41},
                                              {ErrorCode::unwritable_output, 42},

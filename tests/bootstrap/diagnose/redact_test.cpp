@@ -142,12 +142,13 @@ TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
   // A word in capitals between quotes is a variable, or a value of one.
   const std::regex quoted("\"([A-Z][A-Z0-9]*(_[A-Z0-9]+)*)\"");
   const std::set<std::string> values = {"COMPOSITE"};
+  // Of nobody: arrays and CI systems place no process, and an unknown launcher has no names yet.
+  const std::set<std::string> others = {"arrays_and_ci", "unknown_launcher"};
   const fs::path core = fs::path(HPCBOOT_BOOTSTRAP_README).parent_path() / "core";
   int found = 0;
   for (const fs::path& folder : {core, core / "launchers", core / "schedulers"}) {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      // Arrays and CI systems place nobody: their variables are no part of an answer.
-      if (entry.path().extension() != ".cpp" || entry.path().stem() == "arrays_and_ci") continue;
+      if (entry.path().extension() != ".cpp" || others.count(entry.path().stem()) != 0) continue;
       const std::string text = test::read_text(entry.path());
       for (std::sregex_iterator match(text.begin(), text.end(), quoted), end; match != end;
            ++match) {

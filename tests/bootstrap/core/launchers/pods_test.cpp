@@ -65,7 +65,7 @@ TEST(Kubernetes, SeveralProcessesPerPodNeedALauncher) {
         kTrainJob + "PET_NPROC_PER_NODE=8\n", kTrainJob + "PET_NPROC_PER_NODE=gpu\n",
         kTrainJob + "PET_NPROC_PER_NODE=\n", kTrainJob + "PET_NNODES=1:4\n",
         kPod + "RANK=1\nWORLD_SIZE=4\n", kPod + "JOB_COMPLETION_INDEX=1\nWORLD_SIZE=4\n",
-        std::string("JOB_COMPLETION_INDEX=1\n")}) {
+        kPod + "JOB_COMPLETION_INDEX=1\n"}) {
     expect_error(
         ErrorCode::missing_variable, [&] { of(dump); }, "LOCAL_RANK", "torchrun",
         "PET_NPROC_PER_NODE");

@@ -1,0 +1,117 @@
+#include "unknown_launcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/launch_source.hpp"
+#include "hpcboot/scheduler.hpp"
+
+namespace hpcboot {
+namespace {
+
+// How launchers call the index of a process or a host, and how many there are.
+constexpr std::array<std::string_view, 11> kIndexEnds = {
+    "RANK",         "RANK_ID",   "PROCID",     "PROCNO",       "PROCESS_ID", "PROCESS_INDEX",
+    "WORKER_INDEX", "NODE_RANK", "NODE_INDEX", "MACHINE_RANK", "TRAINER_ID"};
+constexpr std::array<std::string_view, 11> kSizeEnds = {
+    "SIZE",      "WORLD_SIZE", "NPROCS",      "NRANKS",       "NTASKS", "NUM_PROCESSES",
+    "NUM_NODES", "NNODES",     "NUM_WORKERS", "TRAINERS_NUM", "COUNT"};
+// Of these a lone one is a size of a launch and hardly of anything else.
+constexpr std::array<std::string_view, 5> kPlainSizeEnds = {"WORLD_SIZE", "NPROCS", "NRANKS",
+                                                            "NUM_PROCESSES", "TRAINERS_NUM"};
+
+// Digits alone: no sign, no space, no other base.
+std::optional<std::int64_t> plain_decimal(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
+  return parse_whole_number(text);
+}
+
+// What stands before `end` in `name`: "" or a prefix that ends in an underscore.
+std::optional<std::string_view> prefix_before(std::string_view name, std::string_view end) {
+  if (name.size() < end.size() || name.substr(name.size() - end.size()) != end) return std::nullopt;
+  const std::string_view prefix = name.substr(0, name.size() - end.size());
+  if (!prefix.empty() && prefix.back() != '_') return std::nullopt;
+  return prefix;
+}
+
+// Declared by somebody who is asked about this process, or known to place nobody. A launcher that
+// declares a variable without reading it is not asked.
+bool is_declared(std::string_view name) {
+  const auto& launchers = launch_sources();
+  const auto& jobs = schedulers();
+  return variables_of_arrays_and_ci().find(name) != nullptr ||
+         std::any_of(jobs.begin(), jobs.end(),
+                     [&](const Scheduler* s) { return s->variables.find(name) != nullptr; }) ||
+         std::any_of(launchers.begin(), launchers.end(), [&](const LaunchSource* launcher) {
+           const LaunchVariable* found = launcher->variables.find(name);
+           return found != nullptr &&
+                  (found->use != VariableUse::none || launcher->level != Level::generic);
+         });
+}
+
+struct Pair {
+  std::string index;
+  std::string size;
+};
+
+// "FOO_RANK=3" with "FOO_SIZE=8". A batch size next to the rank of a matrix is no such pair, so
+// that the size follows the prefix at once.
+std::optional<Pair> pair_of(const Env& env, std::string_view name, std::string_view value) {
+  const auto index = plain_decimal(value);
+  if (!index) return std::nullopt;
+  for (const std::string_view index_end : kIndexEnds) {
+    const auto prefix = prefix_before(name, index_end);
+    if (!prefix) continue;
+    for (const std::string_view size_end : kSizeEnds) {
+      const std::string size_name = std::string(*prefix).append(size_end);
+      const auto size = plain_decimal(env.text(size_name).value_or(""));
+      if (size && *size > 1 && *index < *size && !is_declared(size_name))
+        return Pair{std::string(name), size_name};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string shown(const Env& env, const std::string& name) {
+  return name + "=" + std::string(env.text(name).value_or("").substr(0, 80));
+}
+
+}  // namespace
+
+void require_no_unknown_launcher(const Env& env) {
+  for (const auto& [name, value] : env.variables()) {
+    const auto pair = pair_of(env, name, value);
+    if (!pair || is_declared(name)) continue;
+    throw Error(ErrorCode::unknown_launcher,
+                shown(env, pair->index) + " and " + shown(env, pair->size) +
+                    ": an index and a size, set by a launcher that is not known here",
+                "a known launcher, or one that a file describes",
+                "set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK for each process, or "
+                "describe the launcher in a file (bootstrap/README.md, \"Adding a launcher\"); if "
+                "this process is alone, set HPCBOOT_METHODS=single");
+  }
+}
+
+std::vector<std::string> lone_identity_hints(const Env& env) {
+  std::vector<std::string> hints;
+  for (const auto& [name, value] : env.variables()) {
+    if (!plain_decimal(value)) continue;
+    const std::string_view variable = name;
+    const auto ends_in = [&](std::string_view end) {
+      const auto prefix = prefix_before(variable, end);
+      return prefix && !prefix->empty();
+    };
+    const char* what = nullptr;
+    if (std::any_of(kIndexEnds.begin(), kIndexEnds.end(), ends_in)) what = "a rank";
+    if (std::any_of(kPlainSizeEnds.begin(), kPlainSizeEnds.end(), ends_in)) what = "a world size";
+    if (what == nullptr || is_declared(name)) continue;
+    hints.push_back(shown(env, name) + " looks like " + what +
+                    ", but no launcher known here sets it: this process is taken to be alone");
+  }
+  return hints;
+}
+
+}  // namespace hpcboot
