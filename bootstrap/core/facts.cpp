@@ -1,56 +1,55 @@
 #include "hpcboot/facts.hpp"
 
-#include <arpa/inet.h>
 #include <dirent.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/endpoint.hpp"
+#include "netlink.hpp"
 #include "numa.hpp"
 #include "sites.hpp"
 
 namespace hpcboot {
 namespace {
 
-int speed_of(const std::string& interface) {
-  // Unknown, or -1, where the driver does not say or the link is down.
-  std::ifstream in("/sys/class/net/" + interface + "/speed");
+constexpr const char* kLinkFolder = "/sys/class/net/";
+
+int speed_of(const std::string& link) {
+  // Unknown, or -1, if the driver does not say or the link is down.
+  std::ifstream in(kLinkFolder + link + "/speed");
   int speed = 0;
   return in >> speed && speed > 0 ? speed : 0;
 }
 
-std::vector<Interface> interfaces_of_this_host() {
-  std::vector<Interface> found;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return found;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr) continue;
-    char text[INET6_ADDRSTRLEN] = {};
-    Interface interface;
-    if (entry->ifa_addr->sa_family == AF_INET) {
-      const auto* address = reinterpret_cast<const sockaddr_in*>(entry->ifa_addr);
-      inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
-    } else if (entry->ifa_addr->sa_family == AF_INET6) {
-      const auto* address = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr);
-      inet_ntop(AF_INET6, &address->sin6_addr, text, sizeof text);
-      interface.ipv6 = true;
-    } else {
-      continue;
+std::optional<bool> has_device(const std::string& link) {
+  const std::string folder = kLinkFolder + link;
+  if (access((folder + "/device").c_str(), F_OK) == 0) return true;
+  if (access(folder.c_str(), F_OK) == 0) return false;
+  return std::nullopt;  // no sysfs here, or that of another network namespace
+}
+
+void add_what_sysfs_knows(std::vector<Interface>& interfaces) {
+  struct Known {
+    int speed_mbps = 0;
+    std::optional<bool> has_device;
+  };
+  std::map<std::string, Known> links;  // several addresses of one link ask once
+  for (Interface& interface : interfaces) {
+    // "eth0:1" is a label of an address on eth0.
+    const std::string link = interface.name.substr(0, interface.name.find(':'));
+    const auto [known, is_new] = links.try_emplace(link);
+    if (is_new) {
+      known->second.speed_mbps = speed_of(link);
+      if (interface.kind == "") known->second.has_device = has_device(link);
     }
-    interface.name = entry->ifa_name;
-    interface.address = text;
-    interface.up = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_RUNNING) != 0;
-    interface.speed_mbps = speed_of(interface.name);
-    found.push_back(interface);
+    interface.speed_mbps = known->second.speed_mbps;
+    interface.has_device = known->second.has_device;
   }
-  freeifaddrs(list);
-  return found;
 }
 
 // /dev/nvidia0, /dev/nvidia1 …: what this container or cgroup was given, in number. AMD and Intel
@@ -75,7 +74,11 @@ Facts Facts::of_this_process(const Env& env) {
   Facts facts;
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) == 0) facts.hostname = name;
-  facts.interfaces = interfaces_of_this_host();
+  if (auto network = ask_kernel_for_network()) {
+    add_what_sysfs_knows(network->interfaces);
+    facts.interfaces = std::move(network->interfaces);
+    facts.routes = std::move(network->routes);
+  }
   if (const auto pmi_fd = env.text("PMI_FD")) {
     const auto number = parse_whole_number(*pmi_fd);
     struct stat status {};

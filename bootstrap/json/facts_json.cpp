@@ -1,5 +1,6 @@
 #include "facts_json.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -11,6 +12,37 @@ namespace {
 template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+bool has(const Json& object, const char* key) {
+  return object.contains(key) && !object[key].is_null();
+}
+
+Interface read_interface(const JsonReader& entry) {
+  Interface interface;
+  interface.name = entry.require("name", entry.text("name"), "a text");
+  interface.address = entry.require("address", entry.text("address"), "a text");
+  interface.ipv6 = entry.require("ipv6", entry.boolean("ipv6"), "true or false");
+  interface.up = entry.require("up", entry.boolean("up"), "true or false");
+  interface.speed_mbps =
+      entry.require("speed_mbps", entry.small_integer("speed_mbps"), "a whole number");
+  // Captures of older versions lack these.
+  interface.kind = entry.text("kind");
+  interface.has_device = entry.boolean("has_device");
+  interface.infiniband = entry.boolean("infiniband");
+  interface.port_kinds = entry.texts("port_kinds");
+  return interface;
+}
+
+Route read_route(const JsonReader& entry) {
+  constexpr std::int64_t kMaxMetric = std::numeric_limits<std::uint32_t>::max();
+  Route route;
+  route.destination = entry.require("destination", entry.text("destination"), "a text");
+  route.prefix_length = static_cast<int>(
+      entry.require("prefix_length", entry.integer("prefix_length", 0, 128), "0 to 128"));
+  route.interface = entry.require("interface", entry.text("interface"), "a text");
+  route.metric = entry.require("metric", entry.integer("metric", 0, kMaxMetric), "a whole number");
+  return route;
 }
 
 }  // namespace
@@ -30,7 +62,21 @@ Json to_json(const Facts& facts) {
                                    {"address", interface.address},
                                    {"ipv6", interface.ipv6},
                                    {"up", interface.up},
-                                   {"speed_mbps", interface.speed_mbps}});
+                                   {"speed_mbps", interface.speed_mbps},
+                                   {"kind", or_null(interface.kind)},
+                                   {"has_device", or_null(interface.has_device)},
+                                   {"infiniband", or_null(interface.infiniband)},
+                                   {"port_kinds", or_null(interface.port_kinds)}});
+    }
+  }
+  out["routes"] = nullptr;
+  if (facts.routes) {
+    out["routes"] = Json::array();
+    for (const Route& route : *facts.routes) {
+      out["routes"].push_back({{"destination", route.destination},
+                               {"prefix_length", route.prefix_length},
+                               {"interface", route.interface},
+                               {"metric", route.metric}});
     }
   }
   return out;
@@ -48,17 +94,20 @@ Facts facts_from_json(const Json& object, const std::string& file) {
   facts.device_distance = reader.small_integers("device_distance");
   facts.pmi_fd_is_open_socket = reader.boolean("pmi_fd_is_open_socket");
   facts.is_slurm_task = reader.boolean("is_slurm_task");
-  if (!object.contains("interfaces") || object["interfaces"].is_null()) return facts;
-  facts.interfaces.emplace();
-  for (const JsonReader& entry : reader.objects("interfaces")) {
-    if (facts.interfaces->size() == kMaxInterfaces)
-      reader.fail("interfaces", "at most 4096 network interfaces");
-    facts.interfaces->push_back(
-        {entry.require("name", entry.text("name"), "a text"),
-         entry.require("address", entry.text("address"), "a text"),
-         entry.require("ipv6", entry.boolean("ipv6"), "true or false"),
-         entry.require("up", entry.boolean("up"), "true or false"),
-         entry.require("speed_mbps", entry.small_integer("speed_mbps"), "a whole number")});
+  if (has(object, "interfaces")) {
+    facts.interfaces.emplace();
+    for (const JsonReader& entry : reader.objects("interfaces")) {
+      if (facts.interfaces->size() == kMaxInterfaces)
+        reader.fail("interfaces", "at most 4096 network interfaces");
+      facts.interfaces->push_back(read_interface(entry));
+    }
+  }
+  if (has(object, "routes")) {
+    facts.routes.emplace();
+    for (const JsonReader& entry : reader.objects("routes")) {
+      if (facts.routes->size() == kMaxRoutes) reader.fail("routes", "at most 4096 routes");
+      facts.routes->push_back(read_route(entry));
+    }
   }
   return facts;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,15 +15,35 @@ struct Interface {
   std::string name;     ///< as the kernel says it: "eth0", "ib0", "hsn0"
   std::string address;  ///< numeric, IPv4 or IPv6, without scope
   bool ipv6 = false;
-  bool up = true;
-  int speed_mbps = 0;  ///< from sysfs; 0 where the driver does not say
+  bool up = true;      ///< switched on, and with a carrier if its kind has one
+  int speed_mbps = 0;  ///< from sysfs; 0 if the driver does not say
+  /// What made it, as rtnetlink says it (IFLA_INFO_KIND): "bridge", "veth", "tun", "vlan"; empty
+  /// for what no such software made: hardware, as a rule.
+  std::optional<std::string> kind = std::nullopt;
+  /// Does it stand for a device on a bus (PCI, virtio, USB)? Looked up only if `kind` is empty.
+  std::optional<bool> has_device = std::nullopt;
+  std::optional<bool> infiniband = std::nullopt;  ///< is its link layer InfiniBand (IPoIB)?
+  /// The kinds of the links that are ports of this bridge or bond, each once.
+  std::optional<std::vector<std::string>> port_kinds = std::nullopt;
 };
+
+/// One route of the kernel's main table.
+struct Route {
+  std::string destination;  ///< numeric address of the network: "10.0.0.0", "::"
+  int prefix_length = 0;    ///< 0 for the default route
+  std::string interface;    ///< the name of the link that it leads over
+  std::int64_t metric = 0;  ///< of two routes to one network the kernel takes the lower
+};
+
+/// More routes than these are neither gathered nor read from a capture.
+constexpr std::size_t kMaxRoutes = 4096;
 
 /// What is true of this process and host but does not stand in its environment. Every member is
 /// optional: with a foreign environment (`--env-file`) nothing is known, and unknown never refuses.
 struct Facts {
   std::optional<std::string> hostname;  ///< as gethostname() says it, short or fully qualified
   std::optional<std::vector<Interface>> interfaces;
+  std::optional<std::vector<Route>> routes;  ///< IPv4 and IPv6, over links that are up
   std::optional<bool>
       pmi_fd_is_open_socket;        ///< is the number in PMI_FD an open socket of this process?
   std::optional<int> device_count;  ///< accelerators visible as device files, before any mask
@@ -35,8 +57,8 @@ struct Facts {
   /// containers have other process ids.
   std::optional<bool> is_slurm_task;
 
-  /// Looks at this process and host. Reads /sys, /dev, /proc and the file of PALS_APINFO, opens no
-  /// connection.
+  /// Looks at this process and host. Reads /sys, /dev, /proc, the kernel's tables of links and
+  /// routes (rtnetlink) and the file of PALS_APINFO; opens no connection.
   /// @param env for PMI_FD, whose descriptor is looked at, SLURM_TASK_PID, PALS_APINFO and
   ///        HPCBOOT_DEVICE_ORDER.
   static Facts of_this_process(const Env& env);

@@ -44,6 +44,11 @@ TEST(CaptureFolder, ReadsWhatIsThere) {
   facts.pmi_fd_is_open_socket = true;
   facts.interfaces = {{"ib0", "10.0.0.1", false, true, 100000},
                       {"eth0", "fd00::1", true, false, 0}};
+  facts.interfaces->at(0).kind = "";
+  facts.interfaces->at(0).has_device = true;
+  facts.interfaces->at(0).infiniband = true;
+  facts.interfaces->at(1).port_kinds = {"", "veth"};
+  facts.routes = {{"0.0.0.0", 0, "eth0", 100}, {"fd00::", 64, "ib0", 4294967295}};
   write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
   write_text(folder.path() / "rank0.hostname", "n1.cluster\n");
   write_text(folder.path() / "rank0.facts.json", to_json(facts).dump());
@@ -54,6 +59,21 @@ TEST(CaptureFolder, ReadsWhatIsThere) {
   EXPECT_EQ(rank.facts.user_id, 4242);
   EXPECT_EQ(rank.facts.interfaces->at(1).address, "fd00::1");
   EXPECT_THAT(resolve(rank.env, rank.facts, rank.options).hosts, ElementsAre("n1", "n2"));
+}
+
+TEST(CaptureFolder, FactsOfOlderVersionsLoad) {
+  const test::TemporaryFolder folder;
+  write_text(folder.path() / "rank0.env", "A=1\n");
+  write_text(folder.path() / "rank0.hostname", "n1\n");
+  write_text(
+      folder.path() / "rank0.facts.json",
+      R"({"user_id":1,"device_count":0,"interfaces":[{"name":"docker0","address":"172.17.0.1",)"
+      R"("ipv6":false,"up":true,"speed_mbps":10000},{"name":"eth0","address":"10.0.0.1",)"
+      R"("ipv6":false,"up":true,"speed_mbps":0}]})");
+  const CapturedRank rank = read_captured_rank(folder.path(), "rank0");
+  EXPECT_FALSE(rank.facts.routes);
+  EXPECT_FALSE(rank.facts.interfaces->at(0).kind);
+  EXPECT_EQ(resolve(rank.env, rank.facts, rank.options).interface, "eth0");
 }
 
 TEST(CaptureFolder, ANodefileForAllRanks) {
@@ -75,9 +95,11 @@ TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
   expect_error(ErrorCode::unreadable_file, read, "rank0.env");
   write_text(path + "/rank0.env", "A=1\n");
   EXPECT_NO_THROW(read());
-  for (const char* facts :
-       {"", "{", "[]", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}", "{\"interfaces\":7}",
-        "{\"device_count\":2000000000}", "{\"device_count\":-1}"}) {
+  for (const char* facts : {"", "{", "[]", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}",
+                            "{\"interfaces\":7}", "{\"routes\":[{}]}",
+                            "{\"routes\":[{\"destination\":\"::\",\"prefix_length\":129,"
+                            "\"interface\":\"a\",\"metric\":0}]}",
+                            "{\"device_count\":2000000000}", "{\"device_count\":-1}"}) {
     write_text(path + "/rank0.facts.json", facts);
     expect_error(ErrorCode::malformed_file, read, "rank0.facts.json");
   }
