@@ -12,6 +12,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/launchers/hard_cases_test.cpp
     bootstrap/core/schedulers/hostfile_test.cpp
     bootstrap/core/hostlist_test.cpp
+    bootstrap/core/interface_test.cpp
     bootstrap/diagnose/job_check_test.cpp
     bootstrap/core/master_test.cpp
     bootstrap/core/launchers/nesting_test.cpp

@@ -82,7 +82,7 @@ Resolution resolve(const Env& env, const Facts& facts, const ResolveOptions& opt
     complete_single(r, allocation, facts);
     for (std::string& hint : lone_identity_hints(env)) r.hints.push_back(std::move(hint));
   }
-  if (const auto interface = choose_interface(env, facts)) {
+  if (const auto interface = choose_interface(env, facts, r.hosts)) {
     r.interface = interface->name;
     r.interface_address = interface->address;
     r.provenance["interface"] = provenance_of_interface(env, interface->name);

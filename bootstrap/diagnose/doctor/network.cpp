@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "checks.hpp"
+#include "core/interface.hpp"
 #include "core/socket_ifname.hpp"
 #include "hpcboot/endpoint.hpp"
 
@@ -13,10 +14,19 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Made by container and VM software: an address that every host has.
-bool is_decoy(const std::string& name) {
-  return name.rfind("docker", 0) == 0 || name.rfind("virbr", 0) == 0 || name.rfind("cni", 0) == 0 ||
-         name.rfind("podman", 0) == 0;
+// Links that software made for this host alone and that libraries may pick by mistake, with what
+// they are as far as the kernel says: "docker0 (bridge)".
+std::vector<std::string> decoys_of(const Situation& s) {
+  std::vector<std::string> decoys;
+  for (const Interface& interface : *s.facts.interfaces) {
+    if (!interface.up || interface.name == s.resolution->interface ||
+        !is_local_link(interface, s.facts))
+      continue;
+    std::string decoy = interface.name;
+    if (interface.kind && !interface.kind->empty()) decoy += " (" + *interface.kind + ")";
+    if (std::find(decoys.begin(), decoys.end(), decoy) == decoys.end()) decoys.push_back(decoy);
+  }
+  return decoys;
 }
 
 }  // namespace
@@ -37,19 +47,14 @@ void check_interface(const Situation& s, Findings& findings) {
   }
   std::string message =
       *s.resolution->interface + ", " + s.resolution->interface_address.value_or("without address");
-  std::vector<std::string> decoys;
-  for (const Interface& interface : *s.facts.interfaces) {
-    if (is_decoy(interface.name) &&
-        std::find(decoys.begin(), decoys.end(), interface.name) == decoys.end())
-      decoys.push_back(interface.name);
-  }
+  const std::vector<std::string> decoys = decoys_of(s);
   if (decoys.empty() || s.env.has("NCCL_SOCKET_IFNAME")) {
     findings.ok("interface", message);
   } else {
-    findings.note(
-        "interface",
-        message + "; " + joined(decoys) + " leads nowhere, and libraries that guess may take it",
-        "eval \"$(hpcboot env)\" sets NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME");
+    findings.note("interface",
+                  message + "; no way to other hosts: " + joined(decoys) +
+                      "; libraries that guess may pick it by mistake",
+                  "eval \"$(hpcboot env)\" sets NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME");
   }
 }
 

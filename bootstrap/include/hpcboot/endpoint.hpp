@@ -13,12 +13,18 @@
 namespace hpcboot {
 
 /// The interface that traffic between ranks should use: the one named by HPCBOOT_INTERFACE, else
-/// of those that GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME allow, where the user has set them, the
-/// best class among those that are up: hsn*, ib*, then other Ethernet by speed, IPv4 before
-/// IPv6. Never loopback, docker, virbr, veth, cni and such bridges, or link-local addresses.
-/// @return nullopt where nothing fits, or where facts.interfaces is not known.
-/// @throws Error{no_usable_interface} where HPCBOOT_INTERFACE names one that is not there.
-std::optional<Interface> choose_interface(const Env& env, const Facts& facts);
+/// the best of those that are up, and that GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME allow if the
+/// user has set them. In this order: Slingshot (hsn*) and InfiniBand; the route to the addresses
+/// that are known of other hosts; the default route; links that lead to other hosts by themselves
+/// before veth and the like; IPv4 before IPv6; speed; name. Never loopback or link-local addresses,
+/// and bridges of containers and virtual machines, tunnels or dummies only if such a route leads
+/// over them. facts tell what the kernel knows; names stand in where facts do not have it.
+/// @param hosts of the other ranks, as far as known: addresses count, names are not resolved.
+///        MASTER_ADDR counts too.
+/// @return nullopt if nothing fits, or if facts.interfaces is not known.
+/// @throws Error{no_usable_interface} if HPCBOOT_INTERFACE names one that is not there.
+std::optional<Interface> choose_interface(const Env& env, const Facts& facts,
+                                          const std::vector<std::string>& hosts = {});
 
 /// A port that every rank derives alike from what identifies this launch. It lies in 20000..32767,
 /// below Linux's ephemeral range (ip_local_port_range, 32768..60999), so that no client socket

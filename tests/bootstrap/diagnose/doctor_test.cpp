@@ -126,6 +126,9 @@ const std::vector<Case>& cases() {
   const std::string hydra_alone = "PMI_RANK=0\nPMI_SIZE=4\nMPI_LOCALRANKID=0\nMPI_LOCALNRANKS=2\n";
   const auto eth0 = interface("eth0", "10.0.0.1");
   const auto docker0 = interface("docker0", "172.17.0.1");
+  auto mybridge = interface("mybridge", "10.99.0.1");
+  mybridge.kind = "bridge";
+  mybridge.port_kinds = {"veth"};
   const auto lo = interface("lo", "127.0.0.1");
 
   static const std::vector<Case> table = {
@@ -179,6 +182,8 @@ const std::vector<Case>& cases() {
       {"one good interface", "", interfaces({lo, eth0}), "interface", Status::ok, "eth0, 10.0.0.1"},
       {"docker decoy", "", interfaces({lo, docker0, eth0}), "interface", Status::note, "docker0",
        "hpcboot env"},
+      {"a decoy that only the kernel knows", "", interfaces({lo, mybridge, eth0}), "interface",
+       Status::note, "mybridge (bridge)", "hpcboot env"},
       {"docker decoy, told", "NCCL_SOCKET_IFNAME==eth0\n", interfaces({docker0, eth0}), "interface",
        Status::ok},
       {"only loopback on one host", "", interfaces({lo}), "interface", Status::note},
