@@ -30,17 +30,127 @@ std::vector<std::string> split(std::string_view text) {
   }
 }
 
-// CUDA's reading of a mask: the list ends before the first entry that names no device. Masks hold
-// indices, UUIDs ("GPU-…") or MIG instances ("MIG-…").
-std::vector<std::string> devices_in(std::string_view mask) {
-  std::vector<std::string> devices = split(mask);
-  devices.erase(std::find_if(devices.begin(), devices.end(),
-                             [](const std::string& entry) {
-                               return entry.empty() || starts_with(entry, "-") ||
-                                      entry == "NoDevFiles" || entry == "none";
-                             }),
-                devices.end());
-  return devices;
+// A mask as its runtime reads it.
+struct Mask {
+  std::vector<std::string> entries;  // those that show a device
+  std::vector<std::string> devices;  // what they show, as the outermost mask calls it
+  std::string fault;                 // why it shows less than it lists; for people
+
+  void add(const std::string& entry, const std::string& device) {
+    entries.push_back(entry);
+    devices.push_back(device);
+  }
+};
+
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text.substr(0, 80)) + (text.size() > 80 ? "…'" : "'");
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n\r\f\v";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
+// The number that strtol finds at the start: "+1" is 1, and so is "1gpu2".
+std::optional<std::int64_t> leading_number(std::string_view text) {
+  if (starts_with(text, "+") && !starts_with(text, "+-")) text.remove_prefix(1);
+  const std::size_t sign = starts_with(text, "-") ? 1 : 0;
+  return parse_whole_number(
+      text.substr(0, std::min(text.find_first_not_of("0123456789", sign), text.size())));
+}
+
+Mask ended_at(Mask mask, std::string_view entry) {
+  // -1 is how users end a list, NoDevFiles how Slurm says that no device was asked for.
+  if (!starts_with(trimmed(entry), "-") && entry != "NoDevFiles")
+    mask.fault = "the list ends before " + quoted(entry) + ", which names no device";
+  return mask;
+}
+
+bool contains(const std::vector<std::string>& devices, const std::string& device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+// CUDA Programming Guide, "CUDA_VISIBLE_DEVICES": the list ends before the first entry that names
+// no device. All entries are of the form of the first: numbers, UUIDs ("GPU-…") or MIG instances
+// ("MIG-…"). One that is listed twice hides all, as PyTorch knows, too (torch/cuda/__init__.py).
+Mask read_cuda_mask(std::string_view text) {
+  Mask mask;
+  const std::string_view prefix = text.substr(0, 4);
+  const bool by_name = prefix == "GPU-" || prefix == "MIG-";
+  for (const std::string& entry : split(text)) {
+    std::string device = entry;
+    if (by_name) {
+      if (!starts_with(entry, prefix)) return ended_at(std::move(mask), entry);
+    } else {
+      const auto number = leading_number(trimmed(entry));
+      if (!number || *number < 0) return ended_at(std::move(mask), entry);
+      device = std::to_string(*number);
+    }
+    if (contains(mask.devices, device))
+      return {{}, {}, "CUDA shows none, because " + quoted(entry) + " is listed twice"};
+    mask.add(device, device);
+  }
+  return mask;
+}
+
+// A number beyond the devices that are here names none. Without device files of NVIDIA's (WSL,
+// Tegra) nobody has counted them.
+void end_at_count(Mask& mask, const Facts& facts) {
+  const int count = facts.device_count.value_or(0);
+  for (std::size_t i = 0; count > 0 && i < mask.devices.size(); ++i) {
+    const auto number = parse_whole_number(mask.devices[i]);
+    if (!number || *number < count) continue;
+    mask.fault = "the list ends before " + mask.devices[i] + ", for there are " +
+                 std::to_string(count) + " devices";
+    mask.devices.resize(i);
+  }
+}
+
+// ROCr, amd_filter_device.cpp: the list ends before an entry that names no device or is listed
+// twice.
+Mask read_rocr_mask(std::string_view text) {
+  Mask mask;
+  for (const std::string& entry : split(text)) {
+    std::string device(trimmed(entry));
+    if (starts_with(device, "+")) device.erase(0, 1);
+    const auto number = parse_whole_number(device);
+    const bool is_uuid = starts_with(device, "GPU-") || starts_with(device, "gpu-");
+    if (!is_uuid && (!number || *number < 0)) return ended_at(std::move(mask), entry);
+    if (number) device = std::to_string(*number);
+    if (contains(mask.devices, device)) {
+      mask.fault = "the list ends before " + quoted(entry) + ", which is listed twice";
+      return mask;
+    }
+    mask.add(device, device);
+  }
+  return mask;
+}
+
+// ROCclr, rocdevice.cpp: places in what ROCr shows, without blanks and signs, or UUIDs; one that is
+// listed twice counts once.
+// @param rocr what ROCR_VISIBLE_DEVICES shows; nullptr if it is not set
+Mask read_hip_mask(std::string_view text, const std::vector<std::string>* rocr) {
+  Mask mask;
+  for (const std::string& entry : split(text)) {
+    std::string device = entry;
+    if (!starts_with(entry, "GPU-")) {
+      const auto place = parse_whole_number(entry);
+      if (!place || *place < 0 || std::to_string(*place) != entry)
+        return ended_at(std::move(mask), entry);
+      if (rocr != nullptr) {
+        if (static_cast<std::size_t>(*place) >= rocr->size()) {
+          mask.fault = "the list ends before " + quoted(entry) + ": HIP counts within the " +
+                       std::to_string(rocr->size()) + " of ROCR_VISIBLE_DEVICES";
+          return mask;
+        }
+        device = (*rocr)[static_cast<std::size_t>(*place)];
+      }
+    }
+    if (!contains(mask.devices, device)) mask.add(entry, device);
+  }
+  return mask;
 }
 
 // "0.0,0.1,1.0" are three devices, tiles, unless Level Zero is told to show whole cards: then they
@@ -61,20 +171,28 @@ std::vector<std::string> join_tiles(const std::vector<std::string>& tiles) {
   return cards;
 }
 
-bool names_cuda_device(const std::string& entry) {
-  const std::string text = entry.substr(std::min(entry.find_first_not_of(' '), entry.size()));
-  return parse_whole_number(text) || starts_with(text, "GPU-") || starts_with(text, "MIG-");
+Mask read_level_zero_mask(std::string_view text, const Env& env) {
+  Mask mask;
+  for (const std::string& entry : split(text)) {
+    if (entry.empty() || starts_with(entry, "-")) return ended_at(std::move(mask), entry);
+    mask.add(entry, entry);
+  }
+  if (env.text("ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE")
+    mask.entries = mask.devices = join_tiles(mask.devices);
+  return mask;
 }
 
-std::vector<std::string> devices_of(const Env& env, std::string_view variable,
-                                    std::string_view mask) {
-  std::vector<std::string> devices = devices_in(mask);
-  if (variable == kCuda)
-    devices.erase(std::find_if_not(devices.begin(), devices.end(), names_cuda_device),
-                  devices.end());
-  if (variable == kLevelZero && env.text("ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE")
-    return join_tiles(devices);
-  return devices;
+// nullopt if the variable is not set. An empty mask hides every device: here alone "set but empty"
+// is an answer; for HIP it is none.
+std::optional<Mask> read_mask(const Env& env, std::string_view variable) {
+  const auto text = env.raw(variable);
+  if (!text || (variable == kHip && text->empty())) return std::nullopt;
+  if (text->empty()) return Mask{};
+  if (variable == kCuda) return read_cuda_mask(*text);
+  if (variable == kRocr) return read_rocr_mask(*text);
+  if (variable == kLevelZero) return read_level_zero_mask(*text, env);
+  const auto rocr = read_mask(env, kRocr);
+  return read_hip_mask(*text, rocr ? &rocr->devices : nullptr);
 }
 
 bool is_mig(const DeviceChoice& choice) {
@@ -84,16 +202,24 @@ bool is_mig(const DeviceChoice& choice) {
 void find_visible(DeviceChoice& choice, const Env& env, const Facts& facts) {
   for (int i = 0; i < facts.device_count.value_or(0); ++i)
     choice.visible.push_back(std::to_string(i));
-  // Masks of one vendor stack narrow each other, so the shortest one that is set decides. An empty
-  // mask hides every device: here alone "set but empty" is an answer.
+  // Slurm sets the masks of all vendors, and those of one vendor narrow each other, so the shortest
+  // one that is set decides; HIP's holds what is left of ROCr's.
   for (const std::string_view variable : kMasks) {
-    const auto mask = env.raw(variable);
+    auto mask = read_mask(env, variable);
     if (!mask) continue;
-    std::vector<std::string> devices = devices_of(env, variable, *mask);
-    if (choice.variable.empty() || devices.size() < choice.visible.size()) {
-      choice.visible = std::move(devices);
+    if (variable == kCuda) end_at_count(*mask, facts);
+    const bool is_inner = variable == kHip && choice.variable == kRocr;
+    if (choice.variable.empty() || is_inner || mask->devices.size() < choice.visible.size()) {
+      choice.visible = std::move(mask->devices);
       choice.variable = variable;
+      choice.note = std::move(mask->fault);
     }
+  }
+  const std::string_view text = env.raw(choice.variable).value_or("NoDevFiles");
+  if (!choice.note.empty()) {
+    choice.note = choice.variable + "=" + quoted(text) + ": " + choice.note;
+  } else if (choice.visible.empty() && text != "NoDevFiles") {
+    choice.note = choice.variable + "=" + quoted(text) + " hides every device";
   }
 }
 
@@ -187,8 +313,8 @@ DeviceChoice choose_device(const Env& env, const Facts& facts, int local_rank,
                    .place_of(static_cast<std::size_t>(local_rank), env, facts);
   const auto processes = static_cast<std::size_t>(local_size.value_or(local_rank + 1));
   if (processes > count) {
-    choice.note =
-        std::to_string(processes) + " local ranks share " + std::to_string(count) + " devices";
+    choice.note = (choice.note.empty() ? "" : choice.note + "; ") + std::to_string(processes) +
+                  " local ranks share " + std::to_string(count) + " devices";
   }
   choice.shows_first_only = is_mig(choice);
   if (choice.shows_first_only) {
@@ -208,10 +334,9 @@ std::vector<std::pair<std::string, std::string>> own_device_masks(const Env& env
   if (choice.variable.empty()) return {{std::string(kCuda), choice.visible[choice.own]}};
   std::vector<std::pair<std::string, std::string>> masks;
   const auto narrow = [&](std::string_view variable) {
-    const auto mask = env.raw(variable);
-    if (!mask) return;
-    const std::vector<std::string> devices = devices_of(env, variable, *mask);
-    if (choice.own < devices.size()) masks.emplace_back(variable, devices[choice.own]);
+    const auto mask = read_mask(env, variable);
+    if (mask && choice.own < mask->entries.size())
+      masks.emplace_back(variable, mask->entries[choice.own]);
   };
   // Slurm sets the masks of all vendors. On AMD's, HIP counts within ROCR's list and takes CUDA's
   // mask for its own: narrowing both layers would leave a number that the inner one does not have.

@@ -103,6 +103,8 @@ void check_devices(const Situation& s, Findings& findings) {
                    : DeviceChoice{};
   if (choice.note.empty()) {
     findings.ok("gpu", driver + shown);
+  } else if (choice.visible.empty()) {
+    findings.warning("gpu", driver + ", " + choice.note, "correct that mask, or unset it");
   } else {
     findings.warning("gpu", driver + shown + ": " + choice.note,
                      "start as many ranks on each host as there are devices");

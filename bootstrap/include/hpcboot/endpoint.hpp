@@ -43,13 +43,15 @@ struct DeviceChoice {
   /// The mask holds several MIG instances, of which CUDA shows a process the first: `device` is 0.
   bool shows_first_only = false;
   std::string variable;  ///< the mask that gave them; empty for device files
-  std::string note;      ///< for people: ranks share devices, an order that could not be kept
+  /// For people: a mask that shows less than it lists, or nothing; ranks that share devices; an
+  /// order that could not be kept.
+  std::string note;
 };
 
-/// The device for a local rank: 0 where one is visible, else by HPCBOOT_DEVICE_ORDER or the order
-/// of the site, else local_rank modulo the number visible. What is visible comes from
-/// CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES or ZE_AFFINITY_MASK, else from
-/// facts.device_count.
+/// The device for a local rank: 0 if one is visible, else by HPCBOOT_DEVICE_ORDER or the order of
+/// the site, else local_rank modulo the number visible. What is visible comes from
+/// CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES or ZE_AFFINITY_MASK, each read
+/// as its runtime reads it, else from facts.device_count. HIP's mask counts within ROCR's.
 ///
 /// HPCBOOT_DEVICE_ORDER: "linear"; "reverse", the last for local rank 0; a list such as "3,2,1,0";
 /// "numa", one of those nearest to the CPUs that this process may run on, by facts.device_distance.

@@ -66,6 +66,67 @@ TEST(Device, FollowsTheMasks) {
         << c.dump << c.local_rank;
 }
 
+// NVIDIA's CUDA Programming Guide, "CUDA_VISIBLE_DEVICES"; PyTorch's test of
+// _parse_visible_devices; ROCr's amd_filter_device.cpp; ROCclr's rocdevice.cpp.
+TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
+  struct MaskCase {
+    const char* dump;
+    std::vector<std::string> visible;
+    const char* note;  // a piece of it; empty: none
+  };
+  const MaskCase cases[] = {
+      {"CUDA_VISIBLE_DEVICES=2,1\n", {"2", "1"}, ""},
+      {"CUDA_VISIBLE_DEVICES=0,2,-1,1\n", {"0", "2"}, ""},
+      {"CUDA_VISIBLE_DEVICES= 0 ,\t1\n", {"0", "1"}, ""},
+      {"CUDA_VISIBLE_DEVICES=+1,+2,-3\n", {"1", "2"}, ""},
+      {"CUDA_VISIBLE_DEVICES=1gpu2,2ampere\n", {"1", "2"}, ""},
+      {"CUDA_VISIBLE_DEVICES=0,,1\n", {"0"}, "ends before ''"},
+      {"CUDA_VISIBLE_DEVICES=0,1,\n", {"0", "1"}, "ends before ''"},
+      {"CUDA_VISIBLE_DEVICES=0,x,1\n", {"0"}, "ends before 'x'"},
+      {"CUDA_VISIBLE_DEVICES=+-1,0\n", {}, "ends before '+-1'"},
+      {"CUDA_VISIBLE_DEVICES=0,1,0\n", {}, "'0' is listed twice"},
+      {"CUDA_VISIBLE_DEVICES=1, 1\n", {}, "listed twice"},
+      {"CUDA_VISIBLE_DEVICES=0,4,1\n", {"0"}, "ends before 4, for there are 4 devices"},
+      {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b\n", {"GPU-a", "GPU-b"}, ""},
+      {"CUDA_VISIBLE_DEVICES=GPU-a,1\n", {"GPU-a"}, "ends before '1'"},
+      {"CUDA_VISIBLE_DEVICES=1,GPU-a\n", {"1"}, "ends before 'GPU-a'"},
+      {"CUDA_VISIBLE_DEVICES=GPU-a,MIG-b\n", {"GPU-a"}, "ends before 'MIG-b'"},
+      {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-a\n", {}, "listed twice"},
+      {"CUDA_VISIBLE_DEVICES=-1\n", {}, "'-1' hides every device"},
+      {"CUDA_VISIBLE_DEVICES=\n", {}, "CUDA_VISIBLE_DEVICES='' hides every device"},
+      {"CUDA_VISIBLE_DEVICES=NoDevFiles\n", {}, ""},  // Slurm: none was asked for
+      {"CUDA_VISIBLE_DEVICES=all\n", {}, "ends before 'all'"},
+      {"ROCR_VISIBLE_DEVICES= 2, +3\n", {"2", "3"}, ""},
+      {"ROCR_VISIBLE_DEVICES=2,3,2,1\n", {"2", "3"}, "ends before '2', which is listed twice"},
+      {"ROCR_VISIBLE_DEVICES=0,GPU-a,-1,1\n", {"0", "GPU-a"}, ""},
+      {"ROCR_VISIBLE_DEVICES=0x,1\n", {}, "ends before '0x'"},
+      {"ROCR_VISIBLE_DEVICES=\n", {}, "hides every device"},
+      {"HIP_VISIBLE_DEVICES=1,0,1\n", {"1", "0"}, ""},  // counts once
+      {"HIP_VISIBLE_DEVICES=0, 1\n", {"0"}, "ends before ' 1'"},
+      {"HIP_VISIBLE_DEVICES=+1\n", {}, "ends before '+1'"},
+      {"HIP_VISIBLE_DEVICES=-1\n", {}, "hides every device"},
+      {"HIP_VISIBLE_DEVICES=\n", {"0", "1", "2", "3"}, ""},  // ROCclr takes it for unset
+      {"ROCR_VISIBLE_DEVICES=4,5,6\nHIP_VISIBLE_DEVICES=2,0\n", {"6", "4"}, ""},
+      {"ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=1\n", {"5"}, ""},
+      {"ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=\n", {"4", "5"}, ""},
+      {"ROCR_VISIBLE_DEVICES=GPU-a,GPU-b\nHIP_VISIBLE_DEVICES=1,0\n", {"GPU-b", "GPU-a"}, ""},
+      {"ROCR_VISIBLE_DEVICES=2,3\nHIP_VISIBLE_DEVICES=2,3\n",
+       {},
+       "HIP_VISIBLE_DEVICES='2,3': the list ends before '2': HIP counts within the 2 of"},
+      {"ROCR_VISIBLE_DEVICES=\nHIP_VISIBLE_DEVICES=0\n", {}, "within the 0 of"},
+  };
+  for (const MaskCase& c : cases) {
+    const DeviceChoice choice = chosen(c.dump, 4, 0, 1);
+    EXPECT_EQ(choice.visible, c.visible) << c.dump;
+    EXPECT_EQ(choice.device.has_value(), !c.visible.empty()) << c.dump;
+    if (*c.note == '\0') {
+      EXPECT_EQ(choice.note, "") << c.dump;
+    } else {
+      EXPECT_THAT(choice.note, HasSubstr(c.note)) << c.dump;
+    }
+  }
+}
+
 TEST(Device, FollowsTheOrder) {
   const Case cases[] = {
       {"HPCBOOT_DEVICE_ORDER=linear\n", 4, 1, 1},
@@ -121,7 +182,8 @@ TEST(Device, NearestByNuma) {
       {"", 4, {}, 1, 1, true},
       {"", 4, {10, 32}, 1, 1, true},
       {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b\n", 4, {32, 10, 32, 32}, 0, 0, true},
-      {"CUDA_VISIBLE_DEVICES=0,7\n", 4, {32, 10, 32, 32}, 1, 1, true},
+      {"CUDA_VISIBLE_DEVICES=0,7\n", 4, {32, 10, 32, 32}, 1, 0, false},  // there is no 7
+      {"ROCR_VISIBLE_DEVICES=0,7\n", 0, {32, 10, 32, 32}, 1, 1, true},
       {"ROCR_VISIBLE_DEVICES=2,3\nHIP_VISIBLE_DEVICES=0,1\n", 0, {32, 10, 32, 32}, 0, 0, true},
       {"ZE_AFFINITY_MASK=0,1\n", 0, {32, 10}, 0, 0, true},
   };
@@ -164,6 +226,10 @@ TEST(OwnDeviceMasks, KeepTheNamesOfTheMaskThatWasSet) {
   // HIP counts within ROCR's list, and takes CUDA's mask for its own: one layer is narrowed.
   EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=0,1\n", {}, 1),
               ElementsAre(Pair("HIP_VISIBLE_DEVICES", "1")));
+  EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5,6\nHIP_VISIBLE_DEVICES=2,0\n", {}, 0),
+              ElementsAre(Pair("HIP_VISIBLE_DEVICES", "2")));
+  EXPECT_THAT(masks("CUDA_VISIBLE_DEVICES=0,3,9\n", 4, 1),
+              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "3")));
   EXPECT_THAT(masks("ZE_AFFINITY_MASK=0.0,0.1\n", {}, 1),
               ElementsAre(Pair("ZE_AFFINITY_MASK", "0.1")));
   EXPECT_THAT(

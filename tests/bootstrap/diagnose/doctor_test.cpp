@@ -241,6 +241,8 @@ const std::vector<Case>& cases() {
       {"gpu by UUID", "CUDA_VISIBLE_DEVICES=GPU-1\n", gpu("535.54", 1), "gpu", Status::ok},
       {"gpu that is not there", "CUDA_VISIBLE_DEVICES=0,4\n", gpu("535.54", 4), "gpu",
        Status::problem, "beyond", "from 0 to 3"},
+      {"gpu listed twice", "CUDA_VISIBLE_DEVICES=0,0\n", gpu("535.54", 4), "gpu", Status::warning,
+       "listed twice", "unset it"},
       {"driver without devices", "", gpu("535.54", 0), "gpu", Status::warning, "no /dev/nvidia",
        "--gres"},
       {"no driver", "", gpu("", 0), "gpu", Status::note, "CPU"},
