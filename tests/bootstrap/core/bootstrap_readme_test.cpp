@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
+#include "hpcboot/scheduler.hpp"
 #include "support/temporary_folder.hpp"
 
 // bootstrap/README.md is the reference of the launchers: its tables are those of the code.
@@ -89,6 +92,41 @@ TEST(BootstrapReadme, VariablesAreTheCodes) {
                         names_of(*source, VariableUse::used), std::string(source->cannot_know)});
   }
   EXPECT_EQ(table_after("Variables by launcher"), expected);
+}
+
+// The words of a cell that are in capitals are variables.
+std::vector<std::string> variables_in(const std::string& cell) {
+  std::vector<std::string> names;
+  std::istringstream words(cell);
+  for (std::string word; words >> word;) {
+    word.erase(std::remove_if(word.begin(), word.end(),
+                              [](char c) { return std::strchr("(),;.", c) != nullptr; }),
+               word.end());
+    const bool is_name = word.find('_') != std::string::npos &&
+                         word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string::npos;
+    if (is_name) names.push_back(word);
+  }
+  return names;
+}
+
+TEST(BootstrapReadme, AllocationsAreTheSchedulers) {
+  std::set<std::string> listed;
+  int count = 0;
+  for (const Row& row : table_after("Allocations")) {
+    listed.insert(row[0]);
+    const Scheduler* scheduler = find_scheduler(row[0]);
+    ASSERT_NE(scheduler, nullptr) << row[0];
+    for (const std::string& cell : row) {
+      for (const std::string& name : variables_in(cell)) {
+        EXPECT_NE(scheduler->variables.find(name), nullptr) << name << " of " << row[0];
+        ++count;
+      }
+    }
+  }
+  EXPECT_GE(count, 15);
+  for (const Scheduler* scheduler : schedulers())
+    EXPECT_EQ(listed.count(std::string(scheduler->name)), 1U) << scheduler->name;
+  EXPECT_EQ(listed.size(), schedulers().size());
 }
 
 TEST(BootstrapReadme, EveryErrorCodeIsListed) {
