@@ -61,10 +61,10 @@ if(HPCBOOT_BUILD_TOOL OR HPCBOOT_WITH_TORCH OR HPCBOOT_BUILD_FUZZERS)
   hpcboot_find_or_fetch(spdlog spdlog::spdlog
     https://github.com/gabime/spdlog.git 76fb40d95455f249bd70824ecfcae7a8f0930fa3)  # 1.10.0
 endif()
-# Job scripts: profiles of sites in TOML, scripts from mustache templates.
+# TOML: launchers that are data, and profiles of sites for job scripts from mustache templates.
+hpcboot_find_or_fetch(tomlplusplus tomlplusplus::tomlplusplus
+  https://github.com/marzer/tomlplusplus.git 30172438cee64926dc41fdd9c11fb3ba5b2ba9de)  # 3.4.0
 if(HPCBOOT_BUILD_TOOL)
-  hpcboot_find_or_fetch(tomlplusplus tomlplusplus::tomlplusplus
-    https://github.com/marzer/tomlplusplus.git 30172438cee64926dc41fdd9c11fb3ba5b2ba9de)  # 3.4.0
   hpcboot_find_or_fetch(mstch mstch::mstch
     https://github.com/no1msd/mstch.git ff459067bd02e80dc399006bb610238223d41c50)         # 1.0.2
   if(TARGET mstch AND NOT TARGET mstch::mstch)
@@ -75,7 +75,7 @@ if(HPCBOOT_BUILD_TOOL)
 endif()
 foreach(pair IN ITEMS "nlohmann_json;nlohmann-json3-dev;JSON output, run records" "fmt;libfmt-dev;text formatting"
                       "spdlog;libspdlog-dev;per-rank logs of the trainer"
-                      "tomlplusplus;libtomlplusplus-dev;hpcboot script (job scripts)"
+                      "tomlplusplus;libtomlplusplus-dev;launchers described in files, hpcboot script (job scripts)"
                       "mstch;libmstch-dev;hpcboot script (job scripts)")
   list(GET pair 0 _package)
   list(GET pair 1 _debian)

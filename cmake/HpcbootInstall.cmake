@@ -1,5 +1,6 @@
 # What `cmake --install` puts where, and the package that find_package(hpcboot) finds, in an
-# installation or in this build tree. Install components: core, mpi, torch, programs.
+# installation or in this build tree. Install components: core, launchers, mpi, torch,
+# programs.
 option(HPCBOOT_INSTALL "Install hpcboot" ${PROJECT_IS_TOP_LEVEL})
 if(NOT HPCBOOT_INSTALL)
   return()
@@ -7,13 +8,16 @@ endif()
 include(CMakePackageConfigHelpers)
 set(_hpcboot_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hpcboot)
 
-function(hpcboot_install_library target headers_dir component export_file)
-  # What stands in $<BUILD_INTERFACE:…> (warnings, headers of C libraries) is for compiling the
-  # library; a static library would name it to consumers of the build tree as something to link.
+# What stands in $<BUILD_INTERFACE:…> (warnings, headers of C libraries) is for compiling the
+# library; a static library would name it to consumers of the build tree as something to link.
+function(hpcboot_hide_build_interface target)
   get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
   list(FILTER links EXCLUDE REGEX BUILD_INTERFACE)
   set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
+endfunction()
 
+function(hpcboot_install_library target headers_dir component export_file)
+  hpcboot_hide_build_interface(${target})
   install(TARGETS ${target} EXPORT ${export_file}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
   install(DIRECTORY ${headers_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component}
@@ -24,6 +28,12 @@ function(hpcboot_install_library target headers_dir component export_file)
 endfunction()
 
 hpcboot_install_library(hpcboot_bootstrap ${PROJECT_SOURCE_DIR}/bootstrap/include core hpcbootTargets)
+if(TARGET hpcboot_toml)
+  hpcboot_hide_build_interface(hpcboot_toml)
+  install(TARGETS hpcboot_toml EXPORT hpcboot-launchersTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT launchers)
+endif()
+hpcboot_install_library(hpcboot_launchers ${PROJECT_SOURCE_DIR}/bootstrap/include launchers hpcboot-launchersTargets)
 if(TARGET hpcboot_mpi)
   hpcboot_install_library(hpcboot_mpi ${PROJECT_SOURCE_DIR}/bootstrap/include mpi hpcboot-mpiTargets)
 endif()

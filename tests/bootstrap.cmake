@@ -9,6 +9,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/env_test.cpp
     bootstrap/core/error_test.cpp
     bootstrap/core/export_test.cpp
+    bootstrap/core/launchers/described_launchers_test.cpp
     bootstrap/core/launchers/hard_cases_test.cpp
     bootstrap/core/schedulers/hostfile_test.cpp
     bootstrap/core/hostlist_test.cpp
@@ -26,8 +27,10 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/schedulers/schedulers_test.cpp
     bootstrap/core/sites_test.cpp
     bootstrap/core/unknown_launcher_test.cpp
+    bootstrap/core/launchers/remote_shells_test.cpp
     bootstrap/core/launchers/slurm_source_test.cpp
     bootstrap/core/launchers/sources_test.cpp
+    bootstrap/core/launchers/tf_config_test.cpp
     bootstrap/core/launchers/whole_jobs_test.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
@@ -55,4 +58,14 @@ if(TARGET hpcboot_json)
     LIBRARIES hpcboot_json LABELS unit golden)
   target_compile_definitions(golden_env_tests PRIVATE
     HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env")
+endif()
+
+# Files that describe launchers. A program of its own: what it adds is known to the whole process.
+if(TARGET hpcboot_toml)
+  hpcboot_add_test(NAME describe_tests
+    SOURCES
+      bootstrap/describe/launcher_files_test.cpp
+      bootstrap/describe/read_description_test.cpp
+    LIBRARIES hpcboot::launchers LABELS unit)
+  target_include_directories(describe_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()

@@ -121,6 +121,7 @@ int capture(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kCapture{"capture", "write what replay needs, without secrets, for every rank", capture};
+const Verb kCapture{"capture", "write what replay needs, without secrets, for every rank", capture,
+                    true};
 
 }  // namespace hpcboot::tool

@@ -158,6 +158,7 @@ int check(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kCheck{"check", "try the launch: do all ranks come, agree and reach rank 0?", check};
+const Verb kCheck{"check", "try the launch: do all ranks come, agree and reach rank 0?", check,
+                  true};
 
 }  // namespace hpcboot::tool

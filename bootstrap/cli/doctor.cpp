@@ -76,6 +76,7 @@ int doctor(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kDoctor{"doctor", "look for what keeps programs from starting, with remedies", doctor};
+const Verb kDoctor{"doctor", "look for what keeps programs from starting, with remedies", doctor,
+                   true};
 
 }  // namespace hpcboot::tool

@@ -33,6 +33,6 @@ int print_env(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kEnv{"env", "print export lines for torch.distributed programs", print_env};
+const Verb kEnv{"env", "print export lines for torch.distributed programs", print_env, true};
 
 }  // namespace hpcboot::tool

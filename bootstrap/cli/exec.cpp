@@ -169,6 +169,6 @@ int exec(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kExec{"exec", "run a program with the variables of torch.distributed", exec};
+const Verb kExec{"exec", "run a program with the variables of torch.distributed", exec, true};
 
 }  // namespace hpcboot::tool

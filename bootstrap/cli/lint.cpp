@@ -117,6 +117,6 @@ int lint_scripts(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kLint{"lint", "find what is wrong with batch job scripts", lint_scripts};
+const Verb kLint{"lint", "find what is wrong with batch job scripts", lint_scripts, true};
 
 }  // namespace hpcboot::tool

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/launcher_files.hpp"
 #include "hpcboot/version.hpp"
 #include "text/format.hpp"
 #include "verbs.hpp"
@@ -11,9 +12,14 @@ namespace {
 
 using namespace hpcboot::tool;
 
-constexpr const Verb* kVerbs[] = {&kShow,    &kEnv,        &kExec,     &kCheck,  &kHosts,
-                                  &kCapture, &kReplay,     &kSanitize, &kDoctor, &kLint,
-                                  &kScript,  &kCompletion, &kManual};
+constexpr const Verb* kVerbs[] = {&kShow,    &kEnv,    &kExec,       &kCheck,  &kHosts,
+                                  &kCapture, &kReplay, &kSanitize,   &kDoctor, &kLaunchers,
+                                  &kLint,    &kScript, &kCompletion, &kManual};
+
+// A file that stops every other verb is no reason to be told nothing.
+bool asks_for_help(const Arguments& arguments) {
+  return !arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h");
+}
 
 int run(int argc, char** argv) {
   if (argc < 2) {
@@ -31,7 +37,10 @@ int run(int argc, char** argv) {
   }
   const Arguments arguments(argv + 2, argv + argc);
   for (const Verb* verb : kVerbs) {
-    if (name == verb->name) return verb->run(arguments);
+    if (name != verb->name) continue;
+    if (verb->asks_launchers && !asks_for_help(arguments))
+      hpcboot::add_launchers(hpcboot::read_user_launchers(hpcboot::Env::from_process()));
+    return verb->run(arguments);
   }
   throw UsageError("there is no verb '" + name + "'; `hpcboot --help` lists them");
 }
@@ -61,6 +70,7 @@ void print_help(Terminal& out) {
          "  mpirun -np 2 hpcboot capture job        all ranks, without secrets; then anywhere:\n"
          "  hpcboot replay job                      who each rank is, and who disagrees\n"
          "  hpcboot doctor                          what is wrong here, and what to do\n"
+         "  hpcboot launchers                       which launchers are known, and what each sets\n"
          "  hpcboot lint job.sh                     what is wrong with a job script\n"
          "  $(hpcboot sanitize) mpirun -np 2 CMD    a launch within another one\n"
          "  hpcboot script --site cc --job ddp      a job script, ready to submit\n\n"

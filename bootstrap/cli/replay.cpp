@@ -134,6 +134,6 @@ int replay(const Arguments& arguments) {
 }  // namespace
 
 const Verb kReplay{"replay", "resolve every rank of a capture and check that they make a job",
-                   replay};
+                   replay, true};
 
 }  // namespace hpcboot::tool

@@ -52,7 +52,7 @@ int sanitize(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kSanitize{"sanitize", "print `env -u …` for a launcher started within another",
-                     sanitize};
+const Verb kSanitize{"sanitize", "print `env -u …` for a launcher started within another", sanitize,
+                     true};
 
 }  // namespace hpcboot::tool

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "json/resolution_json.hpp"
 #include "options.hpp"
 
@@ -31,8 +33,11 @@ void print_table(const Json& object) {
 
 void print_explanation(const Resolution& r, Terminal& to) {
   to << "\nLaunchers, innermost first:\n";
+  std::size_t width = 0;
+  for (const Attempt& attempt : r.attempts) width = std::max(width, attempt.source.size());
   for (const Attempt& attempt : r.attempts) {
-    to << encoded_format("  {:<10} {:<8} {}\n", attempt.source, attempt.outcome, attempt.reason);
+    to << encoded_format("  {:<{}} {:<8} {}\n", attempt.source, width, attempt.outcome,
+                         attempt.reason);
   }
   if (r.site_rules.empty()) return;
   to << "\nRules of the site:\n";
@@ -70,7 +75,7 @@ int show(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kShow{"show", "print rank, sizes, hosts, master, device, and where each came from",
-                 show};
+const Verb kShow{"show", "print rank, sizes, hosts, master, device, and where each came from", show,
+                 true};
 
 }  // namespace hpcboot::tool

@@ -15,6 +15,8 @@ struct Verb {
   const char* name;
   const char* summary;
   int (*run)(const Arguments& arguments);
+  bool asks_launchers =
+      false;  // also those that users' files describe: they are read before it runs
 };
 
 extern const Verb kShow;
@@ -26,6 +28,7 @@ extern const Verb kCapture;
 extern const Verb kReplay;
 extern const Verb kSanitize;
 extern const Verb kDoctor;
+extern const Verb kLaunchers;
 extern const Verb kLint;
 extern const Verb kScript;
 extern const Verb kCompletion;

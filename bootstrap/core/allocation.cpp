@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/launchers/shipped.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "core/schedulers/schedulers.hpp"
 #include "hpcboot/hostfile.hpp"
@@ -17,15 +18,30 @@ std::optional<Allocation> read_given_hostfile(const Env& env, const AllocationOp
   return hosts;
 }
 
+// Flux may run inside a job of any other, never the other way round. Grid Engine comes last of
+// those in C++: its JOB_ID could be anybody's.
+std::vector<const Scheduler*>& table() {
+  static std::vector<const Scheduler*> all = [] {
+    std::vector<const Scheduler*> built_in = {&kFluxScheduler, &kPbsScheduler,    &kSlurmScheduler,
+                                              &kLsfScheduler,  &kCobaltScheduler, &kSgeScheduler};
+    for (const Scheduler& described : kShippedSchedulers) built_in.push_back(&described);
+    return built_in;
+  }();
+  return all;
+}
+
 }  // namespace
 
 const std::vector<const Scheduler*>& schedulers() {
-  // Flux may run inside a job of any other, never the other way round. Grid Engine comes last: its
-  // JOB_ID could be anybody's.
-  static const std::vector<const Scheduler*> table = {&kFluxScheduler,   &kPbsScheduler,
-                                                      &kSlurmScheduler,  &kLsfScheduler,
-                                                      &kCobaltScheduler, &kSgeScheduler};
-  return table;
+  return table();
+}
+
+void set_schedulers(std::vector<const Scheduler*> all) {
+  table() = std::move(all);
+}
+
+std::optional<Allocation> Scheduler::read(const Env& env, const AllocationOptions& options) const {
+  return description != nullptr ? read_described(*this, env, options) : read_from(env, options);
 }
 
 const Scheduler* find_scheduler(std::string_view name) noexcept {

@@ -1,21 +1,88 @@
 #include "hpcboot/launch_source.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "core/launchers/description.hpp"
 #include "core/launchers/launchers.hpp"
+#include "core/launchers/shipped.hpp"
+#include "core/schedulers/schedulers.hpp"
+#include "hpcboot/error.hpp"
 
 namespace hpcboot {
+namespace {
+
+// Those in C++, innermost first. Each source says beside its name why it stands here (`hpcboot show
+// --explain`). The table in bootstrap/README.md is compared with all of them by a test.
+constexpr std::array kInCode = {
+    &sources::kExplicit, &sources::kTorchrun,   &sources::kOpenmpi,   &sources::kMvapich,
+    &sources::kHydra,    &sources::kPals,       &sources::kFlux,      &sources::kSlurm,
+    &sources::kLsf,      &sources::kKubernetes, &sources::kSagemaker, &sources::kTfConfig,
+    &sources::kVolcano,  &sources::kGeneric,    &sources::kPmix,      &sources::kPmi2,
+    &sources::kPbsdsh,
+};
+
+struct Table {
+  std::vector<const LaunchSource*> launchers;
+  std::vector<DescribedLauncher> added;  // keeps them alive
+};
+
+void sort_by_level(std::vector<const LaunchSource*>& launchers) {
+  std::stable_sort(
+      launchers.begin(), launchers.end(),
+      [](const LaunchSource* a, const LaunchSource* b) { return a->level < b->level; });
+}
+
+Table& table() {
+  static Table built_in = [] {
+    Table table;
+    table.launchers.assign(kInCode.begin(), kInCode.end());
+    for (const LaunchSource& launcher : kShippedLaunchers) table.launchers.push_back(&launcher);
+    sort_by_level(table.launchers);
+    return table;
+  }();
+  return built_in;
+}
+
+template <typename T>
+void refuse_taken(const std::vector<const T*>& known, const T& added) {
+  const bool is_taken = std::any_of(known.begin(), known.end(),
+                                    [&](const T* entry) { return entry->name == added.name; });
+  if (!is_taken) return;
+  throw Error(ErrorCode::malformed_file,
+              std::string(added.file) + ": the name " + std::string(added.name) +
+                  " is taken by another one",
+              "a name of its own; `hpcboot launchers` lists those that are taken",
+              "choose another name, or remove one of the files");
+}
+
+}  // namespace
 
 const std::vector<const LaunchSource*>& launch_sources() {
-  // Innermost first. Each source says beside its name why it stands here (`hpcboot show
-  // --explain`). The table in bootstrap/README.md is compared with this one by a test.
-  static const std::vector<const LaunchSource*> table = {
-      &sources::kExplicit, &sources::kTorchrun,   &sources::kOpenmpi,   &sources::kMvapich,
-      &sources::kHydra,    &sources::kPals,       &sources::kFlux,      &sources::kSlurm,
-      &sources::kLsf,      &sources::kKubernetes, &sources::kSagemaker, &sources::kGeneric,
-      &sources::kPmix,     &sources::kPmi2,
-  };
-  return table;
+  return table().launchers;
+}
+
+void add_launchers(const std::vector<DescribedLauncher>& launchers) {
+  Table grown = table();
+  std::vector<const Scheduler*> jobs = schedulers();
+  std::vector<const LaunchSource*> added;
+  for (const DescribedLauncher& entry : launchers) {
+    if (entry.launcher) {
+      refuse_taken(grown.launchers, *entry.launcher);
+      refuse_taken(added, *entry.launcher);
+      added.push_back(entry.launcher.get());
+    }
+    if (entry.scheduler) {
+      refuse_taken(jobs, *entry.scheduler);
+      jobs.push_back(entry.scheduler.get());
+    }
+    grown.added.push_back(entry);
+  }
+  // Whoever describes a launcher knows its own machine: before others of the same level.
+  grown.launchers.insert(grown.launchers.begin(), added.begin(), added.end());
+  sort_by_level(grown.launchers);
+  table() = std::move(grown);
+  set_schedulers(std::move(jobs));
 }
 
 LauncherTraits traits_of(std::string_view launcher) noexcept {
@@ -26,11 +93,11 @@ LauncherTraits traits_of(std::string_view launcher) noexcept {
 }
 
 Detection LaunchSource::detect(const Env& env, const Facts& facts) const {
-  return detect_in(env, facts);
+  return description != nullptr ? detect_described(*description, env) : detect_in(env, facts);
 }
 
 LaunchFacts LaunchSource::read(const Env& env, const Facts& facts) const {
-  return read_from(env, facts);
+  return description != nullptr ? read_described(*this, env) : read_from(env, facts);
 }
 
 std::optional<bool> LaunchSource::is_live(const Env& env, const Facts& facts) const {

@@ -166,6 +166,8 @@ class Master {
       } else {
         set_address("127.0.0.1", "rule", "num_nodes=1");
       }
+    } else if (selection_.facts.rank0_knows_itself && r_.interface_address) {
+      set_address(*r_.interface_address, "interface", *r_.interface);
     }
   }
 

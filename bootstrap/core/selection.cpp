@@ -115,7 +115,14 @@ Selection select_source(const Env& env, const Facts& facts) {
   std::vector<const LaunchSource*> present;
   for (const LaunchSource* source : methods.sources) {
     detections.emplace_back(source, source->detect(env, facts));
-    if (detections.back().second.match == Match::present) present.push_back(source);
+    Detection& detection = detections.back().second;
+    if (detection.match != Match::present) continue;
+    if (source->level == Level::remote_shell && !present.empty()) {
+      detection = {Match::refused,
+                   detection.reason + ": it started what started this process, and counts nothing"};
+    } else {
+      present.push_back(source);
+    }
   }
   if (present.empty() && !methods.single_allowed) {
     throw Error(ErrorCode::unknown_method,

@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "hpcboot/encode.hpp"
-#include "nearest_name.hpp"
+#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "hpcboot/error.hpp"
-#include "nearest_name.hpp"
+#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 

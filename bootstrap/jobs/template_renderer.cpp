@@ -8,7 +8,7 @@
 
 #include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
-#include "nearest_name.hpp"
+#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {

@@ -55,9 +55,9 @@ breach() {
 }
 
 @test "text from outside: as_is() is for a few, JSON and TOML are read in one place" {
-  mkdir -p "$tree"/bootstrap/{json,jobscripts}
+  mkdir -p "$tree"/bootstrap/{json,toml}
   echo 'auto a = Json::parse(text); auto b = a.dump(2);' >"$tree/bootstrap/json/bounded_json.cpp"
-  echo 'auto a = toml::parse(text);' >"$tree/bootstrap/jobs/bounded_toml.cpp"
+  echo 'auto a = toml::parse(text);' >"$tree/bootstrap/toml/bounded_toml.cpp"
   bash "$lint/house-rules.sh" "$tree"
   breach bootstrap/cli/show.cpp 'out() << Encoded::as_is(name);'
   breach trainer/loop/a.cpp 'const Json a = Json::parse(text);' 'auto b = nlohmann::json(1);' 'file << a.dump(2) << 1;' \

@@ -5,20 +5,18 @@
 
 // RANK, WORLD_SIZE, LOCAL_RANK as torch.distributed reads them, set by whoever started this
 // process: a container hook (enroot), an operator, a script. Optional: LOCAL_WORLD_SIZE,
-// GROUP_RANK, GROUP_WORLD_SIZE.
+// GROUP_RANK, GROUP_WORLD_SIZE. Ray Train (python/ray/train/torch/config.py), Lightning and
+// Composer set NODE_RANK in place of GROUP_RANK. Scripts export it for torchrun, too, and it
+// outlives them: it counts only where the sizes agree with it.
 namespace hpcboot::sources {
 namespace {
 
 constexpr LaunchVariable kVariables[] = {
-    {"RANK", kIdentity, kRequired},
-    {"WORLD_SIZE", kSize, kRequired},
-    {"LOCAL_RANK", kIdentity, kRequired},
-    {"LOCAL_WORLD_SIZE", kSize, kUsed},
-    {"GROUP_RANK", kIdentity, kUsed},
-    {"GROUP_WORLD_SIZE", kSize, kUsed},
-    {"MASTER_ADDR", kCompanion, kUsed},
-    {"MASTER_PORT", kCompanion, kUsed},
-    {"NODE_RANK", kIdentity},
+    {"RANK", kIdentity, kRequired},       {"WORLD_SIZE", kSize, kRequired},
+    {"LOCAL_RANK", kIdentity, kRequired}, {"LOCAL_WORLD_SIZE", kSize, kUsed},
+    {"GROUP_RANK", kIdentity, kUsed},     {"GROUP_WORLD_SIZE", kSize, kUsed},
+    {"MASTER_ADDR", kCompanion, kUsed},   {"MASTER_PORT", kCompanion, kUsed},
+    {"NODE_RANK", kIdentity, kUsed},
 };
 
 bool is_in_a_job(const Env& env) {
@@ -43,6 +41,20 @@ Detection detect(const Env& env, const Facts&) {
   return {Match::present, "WORLD_SIZE is set"};
 }
 
+// Ranks are dealt host by host, as many on each.
+void take_node_rank(LaunchFacts& facts, const Env& env) {
+  if (facts.node_rank || !facts.local_rank || !facts.local_size) return;
+  const auto node_rank = env.integer("NODE_RANK");
+  if (!node_rank || *facts.world_size % *facts.local_size != 0) return;
+  const long rank = static_cast<long>(*node_rank) * *facts.local_size + *facts.local_rank;
+  if (rank != *facts.rank) return;
+  facts.node_rank = node_rank;
+  facts.variables["node_rank"] = "NODE_RANK";
+  if (facts.num_nodes) return;
+  facts.num_nodes = *facts.world_size / *facts.local_size;
+  facts.variables["num_nodes"] = "LOCAL_WORLD_SIZE";
+}
+
 LaunchFacts read(const Env& env, const Facts&) {
   static constexpr const char* kSetter = "the launcher or script that sets RANK and WORLD_SIZE";
   LaunchFacts facts;
@@ -56,6 +68,7 @@ LaunchFacts read(const Env& env, const Facts&) {
     // one's.
     env.require_integer("LOCAL_RANK", kSetter);
   }
+  take_node_rank(facts, env);
   return facts;
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
@@ -34,7 +36,21 @@ constexpr LauncherTraits kTraits = [] {
 
 constexpr const char* kOperator = "Kubeflow or the pod's template";
 
-Detection detect(const Env& env, const Facts&) {
+// Whoever else numbers pods may use an Indexed Job for it, whose index alone says less.
+const LaunchSource* other_of_pods(const Env& env, const Facts& facts) {
+  const auto& all = launch_sources();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const LaunchSource* source) {
+    return source->level == Level::pod && source->name != "kubernetes" &&
+           source->detect(env, facts).match == Match::present;
+  });
+  return found == all.end() ? nullptr : *found;
+}
+
+bool has_size(const Env& env) {
+  return env.has("WORLD_SIZE") || env.has("PET_NNODES") || env.has("PET_NPROC_PER_NODE");
+}
+
+Detection detect(const Env& env, const Facts& facts) {
   Detection detection =
       detect_any(env, {"PET_NODE_RANK", "PET_NNODES", "PET_NPROC_PER_NODE", "RANK", "WORLD_SIZE"});
   const bool is_indexed = env.has("JOB_COMPLETION_INDEX");
@@ -46,6 +62,9 @@ Detection detect(const Env& env, const Facts&) {
     return {};
   }
   if (detection.match != Match::present) return detection;
+  const LaunchSource* other = has_size(env) ? nullptr : other_of_pods(env, facts);
+  if (other != nullptr)
+    return {Match::refused, std::string(other->set_by) + " numbered the pods, and says more"};
   const Detection inner =
       detect_any(env, {"LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"});
   if (inner.match == Match::present)

@@ -20,9 +20,12 @@ extern const LaunchSource kSlurm;
 extern const LaunchSource kLsf;
 extern const LaunchSource kKubernetes;
 extern const LaunchSource kSagemaker;
+extern const LaunchSource kTfConfig;
+extern const LaunchSource kVolcano;
 extern const LaunchSource kGeneric;
 extern const LaunchSource kPmix;
 extern const LaunchSource kPmi2;
+extern const LaunchSource kPbsdsh;
 
 // Reads `field` from an integer variable and notes where it came from; false where it is not set.
 bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,

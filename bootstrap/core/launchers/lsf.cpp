@@ -1,9 +1,7 @@
 #include "launchers.hpp"
 
 // jsrun sets for each task JSM_NAMESPACE_RANK, _SIZE, _LOCAL_RANK and _LOCAL_SIZE, and beside them
-// Spectrum MPI's OMPI_COMM_WORLD_* and PMIX_*. blaunch sets LSF_PM_TASKID, from 1 on, and no number
-// of tasks (PRRTE's ess/lsf reads it less one); daemons of MPI launchers are started so, and their
-// ranks inherit it.
+// Spectrum MPI's OMPI_COMM_WORLD_* and PMIX_*. blaunch is a launcher of its own: blaunch.toml.
 namespace hpcboot::sources {
 namespace {
 
@@ -12,7 +10,6 @@ constexpr LaunchVariable kVariables[] = {
     {"JSM_NAMESPACE_SIZE", kSize, kRequired},
     {"JSM_NAMESPACE_LOCAL_RANK", kIdentity, kRequired},
     {"JSM_NAMESPACE_LOCAL_SIZE", kSize, kUsed},
-    {"LSF_PM_TASKID", kIdentity, kUsed},
     {"PMIX_NAMESPACE", kHandle, kUsed},
     {"JSM_NAMESPACE_*", kSize},
     {"JSM_JSRUN_*", kCompanion},
@@ -21,17 +18,11 @@ constexpr LaunchVariable kVariables[] = {
 
 Detection detect(const Env& env, const Facts&) {
   return detect_any(env, {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK",
-                          "JSM_NAMESPACE_LOCAL_SIZE", "LSF_PM_TASKID"});
+                          "JSM_NAMESPACE_LOCAL_SIZE"});
 }
 
 LaunchFacts read(const Env& env, const Facts&) {
   LaunchFacts facts;
-  if (env.has("LSF_PM_TASKID") && !env.has("JSM_NAMESPACE_RANK") &&
-      !env.has("JSM_NAMESPACE_SIZE")) {
-    facts.rank = env.require_integer("LSF_PM_TASKID", "blaunch", 1) - 1;
-    facts.variables["rank"] = "LSF_PM_TASKID";
-    return facts;
-  }
   need(facts, "rank", facts.rank, env, "JSM_NAMESPACE_RANK", "jsrun");
   need(facts, "world_size", facts.world_size, env, "JSM_NAMESPACE_SIZE", "jsrun", 1);
   need(facts, "local_rank", facts.local_rank, env, "JSM_NAMESPACE_LOCAL_RANK", "jsrun");
@@ -45,11 +36,11 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kLsf{
     "lsf",
     Level::scheduler_step,
-    "mpirun's and Flux's daemons are started by jsrun or blaunch",
+    "mpirun's and Flux's daemons are started by jsrun",
     "jsrun",
     "https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=variables-environment-set-job-execution",
     kVariables,
-    "node index, nodes, hosts; under blaunch (LSF_PM_TASKID) the size and the local rank",
+    "node index, nodes, hosts",
     {},
     detect,
     read};

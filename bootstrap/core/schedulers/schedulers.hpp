@@ -14,4 +14,7 @@ extern const Scheduler kLsfScheduler;
 extern const Scheduler kCobaltScheduler;
 extern const Scheduler kSgeScheduler;
 
+// Puts another table in the place of schedulers(); for add_launchers() alone.
+void set_schedulers(std::vector<const Scheduler*> all);
+
 }  // namespace hpcboot

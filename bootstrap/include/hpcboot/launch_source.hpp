@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ struct LaunchFacts {
   std::vector<std::string>
       hosts;               ///< hosts of this launch (of a Slurm step, not of the job), in order
   std::string rank0_host;  ///< where rank 0 runs, if it need not be the first of hosts
+  /// Rank 0 is not told where it is, but all others are told the address of its interface.
+  bool rank0_knows_itself = false;
   std::optional<int> master_port;  ///< a port that the launcher names for rank 0's server
   bool any_order = false;          ///< ranks may lie on any hosts in any order, as after a rankfile
   std::string identity;            ///< tells two launches within one job apart (Slurm: the step id)
@@ -49,7 +52,12 @@ enum class Level {
   pod,                ///< a container platform that starts one process in each pod
   generic,            ///< RANK and WORLD_SIZE set by anybody
   library,            ///< PMIx or PMI variables alone, without their launcher's own
+  remote_shell,       ///< started by pbsdsh and its like, which number tasks but do not count them
 };
+
+/// "explicit settings", "MPI launcher", … as bootstrap/README.md and files that describe launchers
+/// write it.
+std::string_view name_of(Level level) noexcept;
 
 /// What a launcher does that rules elsewhere depend on.
 struct LauncherTraits {
@@ -67,8 +75,10 @@ struct LauncherTraits {
   bool counts_hosts_by_entry = false;
 };
 
-/// One launcher, and all that is known of it: a file in bootstrap/core/launchers and a line in
-/// launch_sources().
+struct LauncherDescription;
+
+/// One launcher, and all that is known of it: a file in bootstrap/core/launchers, C++ with a line
+/// in launch_sources(), or data (NAME.toml).
 struct LaunchSource {
   std::string_view name;  ///< as in HPCBOOT_METHODS, provenance and the contract's `launcher`
   Level level;
@@ -83,6 +93,11 @@ struct LaunchSource {
   LaunchFacts (*read_from)(const Env&, const Facts&) = nullptr;
   std::optional<bool> (*is_live_in)(const Env&, const Facts&) = nullptr;
   /// @}
+  /// What is read of a launcher that a file describes, in place of the functions; null for those in
+  /// C++.
+  const LauncherDescription* description = nullptr;
+  /// The file that describes it, for one that add_launchers() has added; otherwise it is built in.
+  std::string_view file = {};
 
   /// Does its mark stand in the environment?
   Detection detect(const Env& env, const Facts& facts) const;
@@ -94,10 +109,26 @@ struct LaunchSource {
   std::optional<bool> is_live(const Env& env, const Facts& facts) const;
 };
 
-/// All launchers, innermost first. The order is documented in bootstrap/README.md.
+/// All launchers, innermost first. The order is documented in bootstrap/README.md: by level; within
+/// a level those that add_launchers() has added, those in C++, then the files that come with
+/// hpcboot, by name.
 const std::vector<const LaunchSource*>& launch_sources();
 
 /// The traits of the launcher of that name; the defaults for "single" and for names of nobody.
 LauncherTraits traits_of(std::string_view launcher) noexcept;
+
+struct Scheduler;
+
+/// What one file describes: a launcher, a scheduler, or both.
+struct DescribedLauncher {
+  std::shared_ptr<const LaunchSource> launcher;  ///< null for a scheduler alone
+  std::shared_ptr<const Scheduler> scheduler;    ///< null for a launcher alone
+};
+
+/// Adds to launch_sources() and schedulers(), for the whole process: what is known of launchers is
+/// asked by many, and all have to be told the same, as if it had been built in. Call it at the
+/// start of a program, before the first resolve() and before other threads exist.
+/// @throws Error{malformed_file} for a name that is taken; then none is added
+void add_launchers(const std::vector<DescribedLauncher>& launchers);
 
 }  // namespace hpcboot

@@ -42,31 +42,11 @@ std::vector<Row> table_after(const std::string& heading) {
   return rows;
 }
 
-std::string word_for(Level level) {
-  switch (level) {
-    case Level::explicit_settings:
-      return "explicit settings";
-    case Level::elastic_agent:
-      return "elastic agent";
-    case Level::mpi_launcher:
-      return "MPI launcher";
-    case Level::scheduler_step:
-      return "scheduler's step";
-    case Level::pod:
-      return "pod";
-    case Level::generic:
-      return "generic";
-    case Level::library:
-      return "library";
-  }
-  return "";
-}
-
 TEST(BootstrapReadme, PrecedenceIsTheCodes) {
   std::vector<Row> expected;
   for (const LaunchSource* source : launch_sources()) {
-    expected.push_back(
-        {std::string(source->name), word_for(source->level), std::string(source->why_here)});
+    expected.push_back({std::string(source->name), std::string(name_of(source->level)),
+                        std::string(source->why_here)});
   }
   expected.push_back({"single", "", "no launcher placed this process"});
   EXPECT_EQ(table_after("Precedence"), expected);

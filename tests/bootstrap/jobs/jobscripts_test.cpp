@@ -7,8 +7,8 @@
 
 #include "hpcboot/error.hpp"
 #include "jobs/job_script.hpp"
-#include "jobs/nearest_name.hpp"
 #include "jobs/site_library.hpp"
+#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {

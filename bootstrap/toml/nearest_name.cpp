@@ -4,7 +4,7 @@
 
 #include "core/word_distance.hpp"
 
-namespace hpcboot::jobscripts {
+namespace hpcboot {
 
 std::string nearest_name(const std::string& given, const std::vector<std::string>& known) {
   const auto nearest =
@@ -27,4 +27,4 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-}  // namespace hpcboot::jobscripts
+}  // namespace hpcboot

@@ -6,7 +6,7 @@
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/error.hpp"
 
-namespace hpcboot::jobscripts {
+namespace hpcboot {
 namespace {
 
 // The text behind a string or comment that begins at the start of `toml`: dots in them part no key.
@@ -55,6 +55,25 @@ int line_of_long_key(std::string_view toml) {
   return 0;
 }
 
+toml::table parse_toml(std::string_view text, const std::string& file) {
+  const auto wrong = [&](int line, const std::string& what, const std::string& expected) {
+    return Error(ErrorCode::malformed_file, file + ":" + std::to_string(line) + ": " + what,
+                 expected, "correct this line");
+  };
+  if (text.size() > kLongestToml)
+    throw wrong(1, "the file has " + std::to_string(text.size()) + " bytes", "at most 1 MiB");
+  if (const int line = line_of_long_key(text); line != 0) {
+    throw wrong(line, "a dotted key of more than " + std::to_string(kMostKeyParts) + " parts",
+                "a key such as node.gpus");
+  }
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw wrong(static_cast<int>(error.source().begin.line), std::string(error.description()),
+                "TOML: NAME = VALUE, texts in double quotes");
+  }
+}
+
 toml::table read_toml_file(const std::filesystem::path& file) {
   const FileText read = read_whole(file.string(), FileKind::regular);
   if (!read.text) {
@@ -62,23 +81,7 @@ toml::table read_toml_file(const std::filesystem::path& file) {
                 "the file " + file.string() + " cannot be read: " + read.reason,
                 "a profile such as jobscripts/sites/generic_slurm.toml", "correct the path");
   }
-  const auto wrong = [&](int line, const std::string& what, const std::string& expected) {
-    return Error(ErrorCode::malformed_file,
-                 file.string() + ":" + std::to_string(line) + ": " + what, expected,
-                 "correct this line");
-  };
-  if (read.text->size() > kLongestToml)
-    throw wrong(1, "the file has " + std::to_string(read.text->size()) + " bytes", "at most 1 MiB");
-  if (const int line = line_of_long_key(*read.text); line != 0) {
-    throw wrong(line, "a dotted key of more than " + std::to_string(kMostKeyParts) + " parts",
-                "a key such as node.gpus");
-  }
-  try {
-    return toml::parse(*read.text);
-  } catch (const toml::parse_error& error) {
-    throw wrong(static_cast<int>(error.source().begin.line), std::string(error.description()),
-                "TOML: NAME = VALUE, texts in double quotes");
-  }
+  return parse_toml(*read.text, file.string());
 }
 
-}  // namespace hpcboot::jobscripts
+}  // namespace hpcboot

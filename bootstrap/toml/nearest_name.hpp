@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace hpcboot::jobscripts {
+namespace hpcboot {
 
 /// The name among `known` that `given` was most likely meant to be: the one with the fewest letters
 /// to change. Empty where that would be more than a third of the longer one's: they are nothing
@@ -16,4 +16,4 @@ std::string remedy_for_name(const std::string& given, const std::vector<std::str
 /// The names with commas between them, for messages.
 std::string listed(const std::vector<std::string>& names);
 
-}  // namespace hpcboot::jobscripts
+}  // namespace hpcboot

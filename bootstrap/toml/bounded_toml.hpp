@@ -3,10 +3,11 @@
 #include <toml++/toml.h>
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 // The one place where the project parses TOML.
-namespace hpcboot::jobscripts {
+namespace hpcboot {
 
 /// The longest file, in bytes, and the longest dotted key, in parts: `a.b.c` has three.
 constexpr std::size_t kLongestToml = std::size_t{1} << 20U;
@@ -16,8 +17,12 @@ constexpr std::size_t kMostKeyParts = 16;
 /// is none. toml++ makes a table of each part, and leaves them by recursion.
 int line_of_long_key(std::string_view toml);
 
-/// Reads a whole file. @throws Error{unreadable_file}, also where it is no regular file;
-/// Error{malformed_file} naming file and line, for what is no TOML or beyond the limits
+/// Parses a text. @param file its name, for messages
+/// @throws Error{malformed_file} naming file and line, for what is no TOML or beyond the limits
+toml::table parse_toml(std::string_view text, const std::string& file);
+
+/// Reads a whole file. @throws Error{unreadable_file}, also where it is no regular file; and what
+/// parse_toml() throws
 toml::table read_toml_file(const std::filesystem::path& file);
 
-}  // namespace hpcboot::jobscripts
+}  // namespace hpcboot

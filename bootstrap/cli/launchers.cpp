@@ -1,0 +1,182 @@
+#include "hpcboot/launch_source.hpp"
+
+#include <algorithm>
+
+#include "core/word_distance.hpp"
+#include "hpcboot/launcher_files.hpp"
+#include "hpcboot/scheduler.hpp"
+#include "options.hpp"
+#include "text/table.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr VariableKind kKinds[] = {VariableKind::identity,  VariableKind::size,
+                                   VariableKind::companion, VariableKind::setting,
+                                   VariableKind::handle,    VariableKind::secret};
+
+std::string shortened(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return std::string(text);
+  const std::size_t space = text.rfind(' ', longest - 2);
+  return std::string(text.substr(0, space == std::string_view::npos ? longest - 2 : space)) + " …";
+}
+
+std::string origin_of(std::string_view file) {
+  constexpr std::size_t kLongest = 16;
+  if (file.empty()) return "built in";
+  const std::string name(file.substr(file.rfind('/') + 1));
+  return name.size() <= kLongest ? name : name.substr(0, kLongest - 1) + "…";
+}
+
+bool is_launcher(std::string_view name) {
+  const auto& all = launch_sources();
+  return std::any_of(all.begin(), all.end(), [&](const auto* s) { return s->name == name; });
+}
+
+using Row = std::vector<std::string>;
+
+std::vector<Row> rows_of_all() {
+  std::vector<Row> rows = {{"name", "level", "set by", "from"}};
+  for (const LaunchSource* source : launch_sources()) {
+    rows.push_back({std::string(source->name), std::string(name_of(source->level)),
+                    std::string(source->set_by), origin_of(source->file)});
+  }
+  for (const Scheduler* scheduler : schedulers()) {
+    if (is_launcher(scheduler->name)) continue;
+    rows.push_back({std::string(scheduler->name), "scheduler", "", origin_of(scheduler->file)});
+  }
+  return rows;
+}
+
+// What is left of 80 columns goes to who sets the variables.
+void print_table() {
+  std::vector<Row> rows = rows_of_all();
+  std::size_t left = 80;
+  for (const std::size_t column : {0U, 1U, 3U}) {
+    const auto longest = std::max_element(
+        rows.begin(), rows.end(),
+        [&](const Row& a, const Row& b) { return a[column].size() < b[column].size(); });
+    left -= (*longest)[column].size() + 2;
+  }
+  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  for (Row& row : rows) {
+    row[2] = shortened(row[2], left);
+    table.add(row);
+  }
+  out() << table.text();
+}
+
+std::string note_of(const LaunchVariable& variable) {
+  if (variable.use == VariableUse::required) return "needed";
+  return variable.use == VariableUse::used ? "used" : "";
+}
+
+void print_variables(const VariableList& variables) {
+  TextTable table({Align::left, Align::left, Align::left});
+  for (const VariableKind kind : kKinds) {
+    for (const LaunchVariable& variable : variables) {
+      if (variable.kind != kind) continue;
+      table.add({std::string(name_of(kind)), std::string(variable.name), note_of(variable)});
+    }
+  }
+  out() << "\nvariables:\n" << table.text();
+}
+
+void print_fields(const std::vector<std::pair<const char*, std::string_view>>& fields) {
+  for (const auto& [name, value] : fields)
+    out() << encoded_format("{:<12} {}\n", std::string(name) + ":", value);
+}
+
+void print_launcher(const LaunchSource& source) {
+  print_fields({{"name", source.name},
+                {"level", name_of(source.level)},
+                {"why here", source.why_here},
+                {"set by", source.set_by},
+                {"documented", source.documented},
+                {"cannot know", source.cannot_know},
+                {"from", source.file.empty() ? "built in" : source.file}});
+  print_variables(source.variables);
+}
+
+void print_scheduler(const Scheduler& scheduler) {
+  print_fields({{"name", scheduler.name},
+                {"level", "scheduler: it allocates, and places no process"},
+                {"starts by", scheduler.start_command},
+                {"documented", scheduler.documented},
+                {"from", scheduler.file.empty() ? "built in" : scheduler.file}});
+  print_variables(scheduler.variables);
+}
+
+[[noreturn]] void fail_unknown(const std::string& name) {
+  std::string_view nearest;
+  for (const LaunchSource* source : launch_sources()) {
+    if (nearest.empty() || word_distance(name, source->name) < word_distance(name, nearest))
+      nearest = source->name;
+  }
+  throw UsageError("there is no launcher '" + name + "'; the nearest name is " +
+                   std::string(nearest) + ", and `hpcboot launchers` lists all");
+}
+
+void print_one(const std::string& name) {
+  const auto has_name = [&](const auto* entry) { return entry->name == name; };
+  const auto& all = launch_sources();
+  const auto launcher = std::find_if(all.begin(), all.end(), has_name);
+  if (launcher != all.end()) return print_launcher(**launcher);
+  const Scheduler* scheduler = find_scheduler(name);
+  if (scheduler == nullptr) fail_unknown(name);
+  print_scheduler(*scheduler);
+}
+
+// Of the user's other files none is read: one of them may be this one.
+int check_file(const std::string& file) {
+  const DescribedLauncher described = read_launcher_file(file);
+  add_launchers({described});
+  if (described.launcher) {
+    out() << "ok: " << file << " describes the launcher " << described.launcher->name
+          << " (level: " << name_of(described.launcher->level) << ")\n";
+  }
+  if (described.scheduler)
+    out() << "ok: " << file << " describes the scheduler " << described.scheduler->name << "\n";
+  return 0;
+}
+
+int launchers(const Arguments& arguments) {
+  po::options_description options("Options");
+  options.add_options()("check", po::value<std::string>()->value_name("FILE"),
+                        "read this description of a launcher and report what is wrong with it");
+  po::options_description hidden;
+  hidden.add_options()("name", po::value<std::string>());
+  po::positional_options_description positional;
+  positional.add("name", 1);
+  const auto values = parse(
+      arguments,
+      "Usage: hpcboot launchers [NAME]\n"
+      "       hpcboot launchers --check FILE\n\n"
+      "Lists the launchers that are known, innermost first; with NAME everything about one of\n"
+      "them: its variables by kind, where they are documented, what they do not say.\n"
+      "Launchers of your own are files NAME.toml in ~/.config/hpcboot/launchers and in the\n"
+      "folders of HPCBOOT_LAUNCHER_PATH (separated by colons). Folders and files have to belong\n"
+      "to you or to root, and nobody else may write them. bootstrap/README.md has their keys.\n",
+      options, hidden, positional);
+  if (!values) return 0;
+  if (values->count("check") != 0) {
+    if (values->count("name") != 0) throw UsageError("launchers takes a NAME or --check, not both");
+    return check_file((*values)["check"].as<std::string>());
+  }
+  add_launchers(read_user_launchers(Env::from_process()));
+  if (values->count("name") != 0) {
+    print_one((*values)["name"].as<std::string>());
+  } else {
+    print_table();
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Verb kLaunchers{
+    "launchers", "list the launchers that are known, check a file that describes one", launchers};
+
+}  // namespace hpcboot::tool

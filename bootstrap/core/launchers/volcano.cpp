@@ -1,0 +1,108 @@
+#include <set>
+
+#include "description.hpp"
+#include "hpcboot/error.hpp"
+#include "launchers.hpp"
+
+// Volcano's plugins env and svc set in every pod of a job VC_TASK_INDEX (and VK_TASK_INDEX), the
+// pod's number within its task, and for every task of the job VC_<TASK>_HOSTS and VC_<TASK>_NUM.
+// Nothing says which task a pod belongs to: of a job with one task all pods are known, of another
+// none. With its plugin pytorch there are RANK and WORLD_SIZE as well: `kubernetes` reads these.
+// Source: volcano-sh/volcano, pkg/controllers/job/plugins/env/const.go and svc/const.go
+namespace hpcboot::sources {
+namespace {
+
+constexpr LaunchVariable kVariables[] = {
+    {"VC_TASK_INDEX", kIdentity, kUsed},
+    {"VK_TASK_INDEX", kIdentity, kUsed},
+    {"VC_*", kCompanion},
+};
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.one_process_a_host = true;
+  return traits;
+}();
+
+Detection detect(const Env& env, const Facts&) {
+  Detection detection = detect_any(env, {"VC_TASK_INDEX", "VK_TASK_INDEX"});
+  if (detection.match != Match::present) return detection;
+  const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "WORLD_SIZE", "TF_CONFIG"});
+  if (inner.match == Match::present)
+    return {Match::refused, inner.reason + ": somebody else numbered this process"};
+  return detection;
+}
+
+// "VC_WORKER" and the like, one for each task.
+std::vector<std::string> prefixes_of_tasks(const Env& env) {
+  constexpr std::string_view kBegin = "VC_";
+  std::set<std::string> prefixes;
+  const auto& all = env.variables();
+  for (auto it = all.lower_bound(kBegin); it != all.end(); ++it) {
+    const std::string_view name = it->first;
+    if (name.substr(0, kBegin.size()) != kBegin) break;
+    for (const std::string_view end : {"_NUM", "_HOSTS"}) {
+      if (name.size() > kBegin.size() + end.size() && name.substr(name.size() - end.size()) == end)
+        prefixes.emplace(name.substr(0, name.size() - end.size()));
+    }
+  }
+  return {prefixes.begin(), prefixes.end()};
+}
+
+// VC_WORKER_HOSTS beside VC_WORKER_NUM: the pods' names in the order of their numbers.
+void read_hosts(LaunchFacts& facts, const Env& env, const std::string& prefix) {
+  const std::string variable = prefix + "_HOSTS";
+  const auto text = env.text(variable);
+  if (!text) return;
+  facts.hosts = parse_hosts(*text, {variable, HostForm::commas});
+  facts.variables["hosts"] = variable;
+  if (static_cast<int>(facts.hosts.size()) == *facts.world_size) return;
+  throw Error(ErrorCode::inconsistent_placement,
+              "volcano: " + variable + " has " + std::to_string(facts.hosts.size()) + " hosts",
+              std::to_string(*facts.world_size) + ", as " + prefix + "_NUM says",
+              "unset what was set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
+              "HPCBOOT_LOCAL_RANK");
+}
+
+[[noreturn]] void fail_tasks(const std::vector<std::string>& prefixes) {
+  std::string found = "VC_TASK_INDEX counts the pods of one task, and ";
+  found += prefixes.empty() ? "no VC_<TASK>_NUM says how many there are" : "the job has several:";
+  for (const std::string& prefix : prefixes) found += " " + prefix + "_NUM";
+  throw Error(ErrorCode::missing_variable, found, "a job of one task, with the plugin svc",
+              "start the program with torchrun or mpirun, or set HPCBOOT_RANK, "
+              "HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK");
+}
+
+LaunchFacts read(const Env& env, const Facts&) {
+  const std::vector<std::string> prefixes = prefixes_of_tasks(env);
+  if (prefixes.size() != 1) fail_tasks(prefixes);
+  const std::string size = prefixes.front() + "_NUM";
+  LaunchFacts facts;
+  if (!take(facts, "rank", facts.rank, env, "VC_TASK_INDEX"))
+    need(facts, "rank", facts.rank, env, "VK_TASK_INDEX", "Volcano");
+  need(facts, "world_size", facts.world_size, env, size.c_str(), "Volcano", 1);
+  facts.local_rank = 0;
+  facts.local_size = 1;
+  facts.node_rank = facts.rank;
+  facts.num_nodes = facts.world_size;
+  for (const char* field : {"local_rank", "local_size", "num_nodes"}) facts.variables[field] = size;
+  facts.variables["node_rank"] = facts.variables["rank"];
+  read_hosts(facts, env, prefixes.front());
+  return facts;
+}
+
+}  // namespace
+
+const LaunchSource kVolcano{
+    "volcano",
+    Level::pod,
+    "one process a pod; launchers inside the pod say more",
+    "Volcano's plugins env and svc",
+    "volcano-sh/volcano, pkg/controllers/job/plugins/env/const.go and svc/const.go",
+    kVariables,
+    "which task a pod belongs to, if the job has several; processes of one pod apart",
+    kTraits,
+    detect,
+    read};
+
+}  // namespace hpcboot::sources

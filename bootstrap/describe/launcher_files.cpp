@@ -1,0 +1,78 @@
+#include "hpcboot/launcher_files.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hpcboot/error.hpp"
+#include "owned_description.hpp"
+#include "read_description.hpp"
+#include "trusted_file.hpp"
+
+namespace hpcboot {
+namespace {
+
+std::vector<std::string> folders_of_path(const Env& env) {
+  std::vector<std::string> folders;
+  for (std::string_view rest = env.text("HPCBOOT_LAUNCHER_PATH").value_or(""); !rest.empty();) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string_view folder = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (folder.empty()) continue;
+    if (folder.front() != '/') {
+      throw Error(ErrorCode::malformed_value,
+                  "HPCBOOT_LAUNCHER_PATH has the folder '" + std::string(folder.substr(0, 80)) +
+                      "', which is another one in every folder",
+                  "absolute paths separated by colons", "write it in full");
+    }
+    folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+// The XDG Base Directory Specification: relative paths are to be ignored.
+std::string own_folder(const Env& env) {
+  if (const auto config = env.text("XDG_CONFIG_HOME"); config && config->front() == '/')
+    return std::string(*config) + "/hpcboot/launchers";
+  if (const auto home = env.text("HOME"); home && home->front() == '/')
+    return std::string(*home) + "/.config/hpcboot/launchers";
+  return {};
+}
+
+DescribedLauncher parse(const std::string& text, const std::string& path) {
+  return describe(read_description(text, path), path);
+}
+
+void read_folder(const std::string& path, bool is_needed, std::vector<DescribedLauncher>& found) {
+  const auto folder = open_trusted_folder(path);
+  if (!folder) {
+    if (!is_needed) return;
+    throw Error(ErrorCode::unreadable_file,
+                "HPCBOOT_LAUNCHER_PATH has " + path + ", which is no folder that can be read",
+                "folders with descriptions of launchers", "correct HPCBOOT_LAUNCHER_PATH");
+  }
+  for (const std::string& name : toml_files_in(*folder, path)) {
+    found.push_back(
+        parse(read_trusted_file(*folder, path, name, kLongestLauncherFile), path + "/" + name));
+  }
+}
+
+}  // namespace
+
+DescribedLauncher read_launcher_file(const std::string& path) {
+  return parse(read_named_file(path, kLongestLauncherFile), path);
+}
+
+std::vector<std::string> launcher_folders(const Env& env) {
+  std::vector<std::string> folders = folders_of_path(env);
+  if (std::string own = own_folder(env); !own.empty()) folders.push_back(std::move(own));
+  return folders;
+}
+
+std::vector<DescribedLauncher> read_user_launchers(const Env& env) {
+  std::vector<DescribedLauncher> found;
+  for (const std::string& folder : folders_of_path(env)) read_folder(folder, true, found);
+  if (const std::string own = own_folder(env); !own.empty()) read_folder(own, false, found);
+  return found;
+}
+
+}  // namespace hpcboot
