@@ -9,7 +9,6 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/env_test.cpp
     bootstrap/core/error_test.cpp
     bootstrap/core/export_test.cpp
-    bootstrap/core/launchers/described_launchers_test.cpp
     bootstrap/core/launchers/hard_cases_test.cpp
     bootstrap/core/schedulers/hostfile_test.cpp
     bootstrap/core/hostlist_test.cpp
@@ -27,13 +26,16 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/schedulers/schedulers_test.cpp
     bootstrap/core/sites_test.cpp
     bootstrap/core/unknown_launcher_test.cpp
-    bootstrap/core/launchers/remote_shells_test.cpp
     bootstrap/core/launchers/slurm_source_test.cpp
     bootstrap/core/launchers/sources_test.cpp
     bootstrap/core/launchers/tf_config_test.cpp
     bootstrap/core/launchers/whole_jobs_test.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
+if(TARGET write_launcher_table)
+  target_sources(bootstrap_tests PRIVATE bootstrap/core/launchers/described_launchers_test.cpp
+    bootstrap/core/launchers/remote_shells_test.cpp)
+endif()
 # Parsers that are not part of the interface.
 target_include_directories(bootstrap_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 target_compile_definitions(bootstrap_tests PRIVATE

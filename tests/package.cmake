@@ -46,6 +46,12 @@ add_test(NAME package.unknown_component COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURR
 # CMake breaks the lines of its messages.
 set_tests_properties(package.unknown_component PROPERTIES LABELS package TIMEOUT 60 FIXTURES_REQUIRED package_core
   PASS_REGULAR_EXPRESSION "has[ \n]+no[ \n]+component[ \n]+'teleport'")
+if(TARGET hpcboot_toml)
+  hpcboot_add_install_test(launchers)
+  hpcboot_add_package_test(find_package_launchers find_package_launchers -Dhpcboot_ROOT=${_prefix})
+  set_tests_properties(package.find_package_launchers PROPERTIES FIXTURES_REQUIRED "package_core;package_launchers")
+  hpcboot_add_package_test(build_tree_launchers find_package_launchers -Dhpcboot_ROOT=${PROJECT_BINARY_DIR})
+endif()
 set(_open_mpi_as_root "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 if(TARGET hpcboot_mpi)
   hpcboot_add_install_test(mpi)

@@ -11,6 +11,7 @@
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
+#include "hpcboot/launcher_files.hpp"
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/process_group.hpp"
@@ -44,6 +45,7 @@ void convert_here(const std::string& source, const std::string& target,
 int convert_once(const std::string& source, const std::string& target,
                  const data::ConvertOptions& options) {
   const Env env = Env::from_process();
+  add_launchers(read_user_launchers(env));
   const Resolution me = resolve(env, Facts::of_this_process(env));
   if (me.placement.world_size == 1) {
     convert_here(source, target, options);

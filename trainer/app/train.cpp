@@ -8,6 +8,7 @@
 #include "app/parallel.hpp"
 #include "datasets/formats.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/launcher_files.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/run_training.hpp"
 #include "models/model.hpp"
@@ -161,7 +162,9 @@ int train(const Arguments& arguments) {
   o.start_up_timeout = std::chrono::seconds(start_up);
   o.collective_timeout = std::chrono::seconds(collective);
   check(o);
-  return train::run_training(o, Env::from_process());
+  const Env env = Env::from_process();
+  add_launchers(read_user_launchers(env));
+  return train::run_training(o, env);
 }
 
 }  // namespace hpcboot::app

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/launchers/shipped.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "hpcboot/scheduler.hpp"
@@ -43,6 +44,7 @@ std::vector<Row> table_after(const std::string& heading) {
 }
 
 TEST(BootstrapReadme, PrecedenceIsTheCodes) {
+  if (kShippedLaunchers.empty()) GTEST_SKIP() << "this build lacks the launchers that are data";
   std::vector<Row> expected;
   for (const LaunchSource* source : launch_sources()) {
     expected.push_back({std::string(source->name), std::string(name_of(source->level)),
@@ -66,6 +68,7 @@ std::string names_of(const LaunchSource& source, VariableUse use) {
 }
 
 TEST(BootstrapReadme, VariablesAreTheCodes) {
+  if (kShippedLaunchers.empty()) GTEST_SKIP() << "this build lacks the launchers that are data";
   std::vector<Row> expected;
   for (const LaunchSource* source : launch_sources()) {
     expected.push_back({std::string(source->name), names_of(*source, VariableUse::required),
