@@ -144,9 +144,6 @@ TEST(Nesting, JsrunsOpenMpiVariablesAreLsfs) {
 
 TEST(Nesting, MpirunsDaemonsAreStartedByBlaunch) {
   EXPECT_EQ(of(kOpenmpi + "LSF_PM_TASKID=2\n").launcher, "openmpi");
-  expect_error(
-      ErrorCode::missing_variable, [] { of("LSF_PM_TASKID=2\n"); }, "blaunch", "LSF_PM_TASKID=2",
-      "HPCBOOT_WORLD_SIZE");
 }
 
 TEST(Nesting, ATaskOfSrunHasInheritedWhatOtherLaunchersSet) {
