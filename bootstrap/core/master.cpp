@@ -1,5 +1,8 @@
 #include "master.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -70,40 +73,83 @@ class Master {
     return std::string(has ? address.substr(1, address.size() - 2) : address);
   }
 
-  // Not whether there is such a host: but what no name and no address has in it, nobody is to
-  // print.
-  static void require_plain(const char* variable, std::string_view address) {
-    if (std::all_of(address.begin(), address.end(), [](char c) { return c >= ' ' && c <= '~'; }))
-      return;
-    throw Error(ErrorCode::malformed_value,
-                std::string(variable) + "='" + std::string(address.substr(0, 80)) + "'",
-                "a host name or an IP address",
-                "correct " + std::string(variable) + ", or unset it");
+  // Not whether there is such a host. But what no name and no address has in it, nobody is to
+  // print, and a port or a scheme belongs elsewhere.
+  static std::string checked_address(const char* variable, std::string_view text) {
+    const std::string name(variable);
+    const std::string found = name + "='" + std::string(text.substr(0, 80)) + "'";
+    const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
+    if (!std::all_of(text.begin(), text.end(), is_printable)) {
+      throw Error(ErrorCode::malformed_value, found, "a host name or an IP address",
+                  "correct " + name + ", or unset it");
+    }
+    const std::string address = without_brackets(text);
+    // Names have no colons, IPv6 addresses no others.
+    if (text.find("://") != std::string_view::npos ||
+        (text.find(':') != std::string_view::npos && !is_ipv6(address))) {
+      const std::string port = name == "MASTER_ADDR" ? "MASTER_PORT" : "HPCBOOT_MASTER_PORT";
+      throw Error(ErrorCode::malformed_value, found,
+                  "a host name or an IP address, without a port or a scheme",
+                  "write the host alone into " + name + ", and the port into " + port);
+    }
+    return address;
+  }
+
+  // With a scope, too: "fe80::1%eth0".
+  static bool is_ipv6(const std::string& address) {
+    in6_addr ignored{};
+    return inet_pton(AF_INET6, address.substr(0, address.find('%')).c_str(), &ignored) == 1;
   }
 
   bool take_explicit_address() {
-    if (const auto address = env_.text("HPCBOOT_MASTER_ADDR")) {
-      require_plain("HPCBOOT_MASTER_ADDR", *address);
-      set_address(without_brackets(*address), "explicit", "HPCBOOT_MASTER_ADDR");
+    if (const auto text = env_.text("HPCBOOT_MASTER_ADDR")) {
+      set_explicit("explicit", "HPCBOOT_MASTER_ADDR",
+                   checked_address("HPCBOOT_MASTER_ADDR", *text));
       return true;
     }
-    if (const auto address = env_.text("MASTER_ADDR")) require_plain("MASTER_ADDR", *address);
-    if (traits_of(r_.launcher).serves_a_store) {
-      set_address(std::string(env_.require_text("MASTER_ADDR", r_.launcher)), r_.launcher,
-                  "MASTER_ADDR");
-      return true;
-    }
+    const bool by_agent = traits_of(r_.launcher).serves_a_store;
+    if (by_agent) env_.require_text("MASTER_ADDR", r_.launcher);
     const auto text = env_.text("MASTER_ADDR");
     if (!text) return false;
-    const std::string address = without_brackets(*text);
+    const std::string address = checked_address("MASTER_ADDR", *text);
+    if (by_agent) {
+      set_explicit(r_.launcher, "MASTER_ADDR", address);
+      return true;
+    }
     // Kubeflow tells the first pod so, and the others that pod's name.
     if (r_.launcher == "kubernetes" && r_.placement.rank == 0 && is_loopback(address) &&
         !selection_.facts.rank0_host.empty()) {
       return false;
     }
     check_not_stale(address);
-    set_address(address, "environment", "MASTER_ADDR");
+    set_explicit("environment", "MASTER_ADDR", address);
     return true;
+  }
+
+  void set_explicit(const char* source, const char* variable, const std::string& address) {
+    set_address(address, source, variable);
+    const auto host = rank0_host();
+    const auto caller = host_that_called_srun();
+    const auto launch_address = env_.text("SLURM_LAUNCH_NODE_IPADDR");
+    if (!host || !caller || same_host(*caller, *host) || !launch_address ||
+        !same_host(*launch_address, address))
+      return;
+    r_.hints.push_back(std::string(variable) + "=" + address + " is an address of " + *caller +
+                       ", where srun was called, but rank 0 is on " + *host +
+                       ": set it in the tasks, or unset it");
+  }
+
+  // The host whose address SLURM_LAUNCH_NODE_IPADDR is, as far as the environment tells.
+  std::optional<std::string> host_that_called_srun() const {
+    // Under a shell of srun --pty, as salloc starts, it may be any host of the job.
+    if (env_.has("SLURM_PTY_PORT")) return std::nullopt;
+    // Batch scripts run on the first host of the allocation.
+    if (env_.text("ENVIRONMENT") == "BATCH") {
+      if (!allocation_ || allocation_->hosts.empty()) return std::nullopt;
+      return allocation_->hosts.front();
+    }
+    const auto submit_host = env_.text("SLURM_SUBMIT_HOST");
+    return submit_host ? std::make_optional<std::string>(*submit_host) : std::nullopt;
   }
 
   // MASTER_ADDR outlives the job that it was set for, in a shell or a profile: a start-up that then

@@ -80,6 +80,51 @@ TEST(MasterAddr, Ipv6IsTakenWithBracketsAndInAnyForm) {
       "fd00::2");
 }
 
+TEST(MasterAddr, APortOrASchemeIsMalformed) {
+  for (const char* variable : {"MASTER_ADDR", "HPCBOOT_MASTER_ADDR"}) {
+    for (const char* bad : {"n1:29500", "[::1]:29500", "10.0.0.1:29500", "tcp://n1", "tcp://[::1]",
+                            "tcp://n1:29500", "env://", "[::1", "n1:", ":29500", "fd00::1::2"}) {
+      const std::string port = std::string(variable, std::string(variable).size() - 4) + "PORT";
+      expect_error(
+          ErrorCode::malformed_value, [&] { of(kStep + variable + "=" + bad + "\n"); },
+          std::string(variable) + "='" + bad + "'", "without a port", port);
+    }
+    for (const char* good : {"fd00::1", "::ffff:10.0.0.1", "fe80::1%eth0", "10.0.0.9"})
+      EXPECT_EQ(of(kStep + variable + "=" + good + "\n").master_addr, good);
+  }
+  expect_error(
+      ErrorCode::malformed_value,
+      [] {
+        of("TORCHELASTIC_RUN_ID=1\nRANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\nMASTER_PORT=1\n"
+           "MASTER_ADDR=n1:29500\n");
+      },
+      "MASTER_ADDR='n1:29500'");
+}
+
+TEST(MasterAddr, OneOfTheHostThatCalledSrunGetsAHint) {
+  const std::string launch = kStep + "SLURM_LAUNCH_NODE_IPADDR=10.77.0.10\n";
+  const auto hints = [&](const std::string& rest) {
+    return of(launch + "MASTER_ADDR=10.77.0.10\n" + rest).hints;
+  };
+  ASSERT_EQ(hints("SLURM_SUBMIT_HOST=login1\n").size(), 1U);
+  EXPECT_EQ(
+      hints("SLURM_SUBMIT_HOST=login1\n").front(),
+      "MASTER_ADDR=10.77.0.10 is an address of login1, where srun was called, but rank 0 is on "
+      "n1: set it in the tasks, or unset it");
+  EXPECT_EQ(of(launch + "HPCBOOT_MASTER_ADDR=10.77.0.10\nSLURM_SUBMIT_HOST=login1\n").hints.size(),
+            1U);
+  // A batch script runs on the first host, and so does rank 0.
+  EXPECT_TRUE(hints("SLURM_SUBMIT_HOST=login1\nENVIRONMENT=BATCH\n").empty());
+  EXPECT_EQ(hints("ENVIRONMENT=BATCH\nSLURM_STEP_NODELIST=n2\nSLURM_STEP_NUM_NODES=1\n"
+                  "SLURM_STEP_TASKS_PER_NODE=2\n")
+                .size(),
+            1U);
+  EXPECT_TRUE(hints("SLURM_SUBMIT_HOST=n1\n").empty()) << "salloc on rank 0's host";
+  EXPECT_TRUE(hints("SLURM_SUBMIT_HOST=login1\nSLURM_PTY_PORT=44903\n").empty());
+  EXPECT_TRUE(hints("").empty());
+  EXPECT_TRUE(of(launch + "SLURM_SUBMIT_HOST=login1\nMASTER_ADDR=10.77.0.11\n").hints.empty());
+}
+
 TEST(MasterAddr, LoopbackIsFineOnOneHost) {
   for (const char* name : {"localhost", "127.0.0.1", "::1"}) {
     EXPECT_EQ(of(kOneHost + "MASTER_ADDR=" + name + "\n").master_addr, name);

@@ -311,16 +311,19 @@ TEST(Doctor, OfAForeignEnvironmentItLooksAtNothingElse) {
 
 TEST(Doctor, SecretsAreNeverPrinted) {
   const std::string secret = "hunter2hunter2";
-  const auto findings =
-      look("OMP_NUM_THREADS=password=" + secret + "\nHPCBOOT_MASTER_ADDR=https://u:" + secret +
-               "@n1\nNCCL_SOCKET_IFNAME=token=" + secret + "\nPMI_SHARED_SECRET=" + secret + "\n",
-           [](Facts& facts, SystemFacts& system) {
-             facts.interfaces = {interface("eth0", "10.0.0.1")};
-             system.usable_cores = system.all_cores = 2;
-           });
-  EXPECT_GE(findings.size(), 4U);
-  for (const Finding& finding : findings) {
-    EXPECT_EQ((finding.message + finding.remedy).find(secret), std::string::npos) << finding.name;
+  // The second is an error of the launcher check: a URL.
+  for (const std::string& address : {"password=" + secret, "https://u:" + secret + "@n1"}) {
+    const auto findings =
+        look("OMP_NUM_THREADS=password=" + secret + "\nHPCBOOT_MASTER_ADDR=" + address +
+                 "\nNCCL_SOCKET_IFNAME=token=" + secret + "\nPMI_SHARED_SECRET=" + secret + "\n",
+             [](Facts& facts, SystemFacts& system) {
+               facts.interfaces = {interface("eth0", "10.0.0.1")};
+               system.usable_cores = system.all_cores = 2;
+             });
+    EXPECT_GE(findings.size(), 2U);
+    for (const Finding& finding : findings) {
+      EXPECT_EQ((finding.message + finding.remedy).find(secret), std::string::npos) << finding.name;
+    }
   }
 }
 
