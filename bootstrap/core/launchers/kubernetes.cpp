@@ -101,7 +101,10 @@ void read_world(const Env& env, LaunchFacts& facts) {
       per_pod == "auto" || per_pod == "gpu" || per_pod == "cpu" || per_pod == "xpu";
   if (!is_word && *env.integer("PET_NPROC_PER_NODE", 1) != 1)
     fail_several(shown(env, "PET_NPROC_PER_NODE"));
-  if (is_word && !(pods && processes && *pods == *processes)) {
+  // Nobody shares a world of one, whether pods or processes were counted.
+  const bool is_alone =
+      processes == 1 && env.integer("RANK") == 0 && !env.has("PET_NPROC_PER_NODE");
+  if (is_word && !is_alone && !(pods && processes && *pods == *processes)) {
     fail_several(shown(env, "PET_NPROC_PER_NODE") + ", " + shown(env, "WORLD_SIZE") + ", " +
                  shown(env, "PET_NNODES"));
   }
@@ -142,8 +145,10 @@ LaunchFacts read(const Env& env, const Facts& process) {
   facts.local_size = 1;
   facts.node_rank = facts.rank;
   facts.num_nodes = facts.world_size;
-  for (const char* field : {"local_rank", "local_size"})
-    facts.variables[field] = env.has("PET_NPROC_PER_NODE") ? "PET_NPROC_PER_NODE" : "PET_NNODES";
+  const char* per_pod = env.has("PET_NPROC_PER_NODE") ? "PET_NPROC_PER_NODE"
+                        : env.has("PET_NNODES")       ? "PET_NNODES"
+                                                      : "WORLD_SIZE";
+  for (const char* field : {"local_rank", "local_size"}) facts.variables[field] = per_pod;
   facts.variables["node_rank"] = facts.variables["rank"];
   facts.variables["num_nodes"] = facts.variables["world_size"];
   facts.master_port = env.port("PET_MASTER_PORT");

@@ -58,6 +58,20 @@ TEST(Kubernetes, TrainerV2SetsTorchrunsArgumentsAlone) {
   EXPECT_EQ(of(kTrainJob + "PET_NODE_RANK=\n").placement.rank, 1) << "the completion index";
 }
 
+TEST(Kubernetes, AWorldOfOneNeedsNoLocalRank) {
+  const Resolution r = of(kPod + "RANK=0\nWORLD_SIZE=1\n");
+  EXPECT_EQ(r.launcher, "kubernetes");
+  expect_one_process_per_host(r, 0, 1);
+  EXPECT_EQ(r.provenance.at("local_rank").variable, "WORLD_SIZE");
+  EXPECT_EQ(
+      of(kPod + "RANK=0\nWORLD_SIZE=1\nMASTER_ADDR=localhost\nMASTER_PORT=1234\n").master_port,
+      1234);
+  for (const char* doubtful :
+       {"WORLD_SIZE=1\n", "RANK=1\nWORLD_SIZE=1\n",
+        "RANK=0\nWORLD_SIZE=1\nPET_NPROC_PER_NODE=gpu\n", "RANK=0\nWORLD_SIZE=1\nPET_NNODES=2\n"})
+    EXPECT_THROW(of(kPod + doubtful), Error) << doubtful;
+}
+
 // Later operators count processes in WORLD_SIZE and pods in RANK; "auto" may become any number.
 TEST(Kubernetes, SeveralProcessesPerPodNeedALauncher) {
   for (const std::string& dump :
