@@ -35,7 +35,7 @@ class Completion {
     placement.local_size = said_.local_size;
     placement.node_rank = said_.node_rank;
     placement.num_nodes = said_.num_nodes;
-    validate(placement, source);
+    validate(placement, source, origins());
     fill_hosts();
     for (const char* field : {"local_size", "node_rank", "num_nodes", "hosts"}) {
       resolution_.provenance.emplace(field, Provenance{"exchange", ""});
@@ -43,6 +43,27 @@ class Completion {
   }
 
  private:
+  // What the variables hold, for errors; a number that was worked out from one is told apart.
+  std::map<std::string, std::string> origins() const {
+    std::map<std::string, std::string> origins;
+    for (const auto& [field, value] :
+         {std::make_pair("rank", said_.rank), std::make_pair("world_size", said_.world_size),
+          std::make_pair("local_rank", said_.local_rank),
+          std::make_pair("local_size", said_.local_size),
+          std::make_pair("node_rank", said_.node_rank),
+          std::make_pair("num_nodes", said_.num_nodes)}) {
+      const auto found = resolution_.provenance.find(field);
+      if (!value || found == resolution_.provenance.end()) continue;
+      const auto& [origin, variable] = found->second;
+      if (variable.empty() || origin == "rule") continue;
+      const std::string number = std::to_string(*value);
+      origins[field] = env_.text(variable) == number
+                           ? variable + "=" + number + " (" + field + ")"
+                           : std::string(field) + "=" + number + " (from " + variable + ")";
+    }
+    return origins;
+  }
+
   void set(const char* field, std::optional<int>& slot, int value, const std::string& rule) {
     if (slot) return;
     slot = value;

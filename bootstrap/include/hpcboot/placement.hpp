@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +21,12 @@ struct Placement {
 /// 0 <= local_rank < local_size <= world_size, 0 <= node_rank < num_nodes <= world_size,
 /// local_rank <= rank does not have to hold (cyclic placement). Nodes of different size are legal.
 /// @param source who said so, for the message.
+/// @param origins for the message, too: a field -> what is written for it in place of "rank=5",
+/// such
+///        as "OMPI_COMM_WORLD_RANK=5 (rank)".
 /// @throws Error{inconsistent_placement}
-void validate(const Placement& placement, std::string_view source);
+void validate(const Placement& placement, std::string_view source,
+              const std::map<std::string, std::string>& origins = {});
 
 /// Where a field came from.
 struct Provenance {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
 namespace hpcboot {
@@ -30,6 +31,33 @@ TEST(Placement, RefusesWhatCannot) {
         ErrorCode::inconsistent_placement, [&] { validate(p, "slurm"); },
         "slurm: ", "HPCBOOT_METHODS");
   }
+}
+
+TEST(Placement, ErrorsNameTheVariables) {
+  const auto found = [](const char* dump) {
+    try {
+      resolve(Env::parse(dump), Facts{});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::inconsistent_placement) << dump;
+      return error.found();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(found("OMPI_COMM_WORLD_RANK=5\nOMPI_COMM_WORLD_SIZE=4\nOMPI_COMM_WORLD_LOCAL_RANK=0\n"),
+            "openmpi: OMPI_COMM_WORLD_RANK=5 (rank) with OMPI_COMM_WORLD_SIZE=4 (world_size)");
+  EXPECT_EQ(found("RANK=0\nWORLD_SIZE=4\nLOCAL_RANK=2\nLOCAL_WORLD_SIZE=2\n"),
+            "generic: LOCAL_RANK=2 (local_rank) with LOCAL_WORLD_SIZE=2 (local_size)");
+  // What a rule made of them is no variable's value.
+  EXPECT_EQ(found("RANK=0\nWORLD_SIZE=4\nLOCAL_RANK=0\nLOCAL_WORLD_SIZE=2\nGROUP_RANK=0\n"
+                  "GROUP_WORLD_SIZE=1\n"),
+            "generic: LOCAL_WORLD_SIZE=2 (local_size) with WORLD_SIZE=4 (world_size) on one host");
+  // Nor is a number that is counted from a list.
+  EXPECT_EQ(
+      found("SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_STEP_ID=0\nSLURM_PROCID=1\n"
+            "SLURM_LOCALID=1\nSLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=2\n"
+            "SLURM_STEP_NUM_NODES=2\nSLURM_STEP_NODELIST=n[1-2]\n"
+            "SLURM_STEP_TASKS_PER_NODE=1(x2)\n"),
+      "slurm: SLURM_LOCALID=1 (local_rank) with local_size=1 (from SLURM_STEP_TASKS_PER_NODE)");
 }
 
 }  // namespace

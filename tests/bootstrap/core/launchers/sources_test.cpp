@@ -130,7 +130,7 @@ TEST(Sources, ARankBeyondItsWorldIsAnError) {
     }()] = "4";
     expect_error(
         ErrorCode::inconsistent_placement, [&] { resolve(Env(variables), Facts{}); },
-        "world_size=4");
+        "=4 (world_size)");
   }
 }
 
