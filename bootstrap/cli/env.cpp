@@ -1,4 +1,6 @@
 #include "hpcboot/export.hpp"
+#include "lone_process.hpp"
+#include "meeting.hpp"
 #include "options.hpp"
 
 namespace hpcboot::tool {
@@ -12,13 +14,22 @@ int print_env(const Arguments& arguments) {
       "LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT,\n"
       "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless they are set already. What "
       "is\n"
-      "not known is left out. In a batch script, where no launcher placed the process, only\n"
-      "MASTER_ADDR and MASTER_PORT are printed: RANK would fool every task that the script "
-      "starts.\n",
+      "not known is left out. Outside of jobs a process that no launcher placed is rank 0 of 1. In "
+      "a\n"
+      "batch script only MASTER_ADDR and MASTER_PORT are printed, because every task that the "
+      "script\n"
+      "starts would inherit this RANK: write srun hpcboot exec … there.\n",
       environment_options());
   if (!values) return 0;
   const Env env = env_as_asked(*values);
-  const Resolution r = resolve_as_asked(env, *values);
+  Resolution r = resolve_as_asked(env, *values);
+  if (is_alone(r) && !r.scheduler) {
+    // The port that is derived from host and user is that of their other processes, too.
+    const bool is_this_process = values->count("env-file") == 0;
+    if (is_this_process && r.provenance["master_port"].source == "rule")
+      r.master_port = take_a_free_port()->port();
+    r.launcher = kMadeAlone;
+  }
   out() << Encoded::as_is(to_shell(torch_env(r, env)));
   for (const auto& [field, value] : {std::make_pair("MASTER_ADDR", r.master_addr.has_value()),
                                      std::make_pair("MASTER_PORT", r.master_port.has_value())}) {
@@ -28,6 +39,7 @@ int print_env(const Arguments& arguments) {
             << " to choose it\n";
     }
   }
+  for (const std::string& hint : r.hints) err() << "hint: " << hint << "\n";
   return 0;
 }
 

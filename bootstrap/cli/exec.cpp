@@ -9,6 +9,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/export.hpp"
+#include "lone_process.hpp"
 #include "meeting.hpp"
 #include "options.hpp"
 #include "pmi_keeper.hpp"
@@ -37,10 +38,11 @@ constexpr const char* kSynopsis =
     "HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT save that. COMMAND may be an MPI program, of "
     "an\n"
     "MPI that the launcher serves: without exec it would have to start, too.\n"
-    "In a job's script, outside its tasks, only MASTER_ADDR and MASTER_PORT are set, as by\n"
-    "`hpcboot env`: RANK would fool every task that COMMAND starts. In a job of one task COMMAND "
-    "is\n"
-    "rank 0 of 1.\n\n"
+    "In the script of a job of several tasks only MASTER_ADDR and MASTER_PORT are set, with a "
+    "hint:\n"
+    "every task that COMMAND starts would inherit this RANK. Write srun hpcboot exec … there. In "
+    "a\n"
+    "job of one task COMMAND is rank 0 of 1.\n\n"
     "--gpu-bind auto narrows the mask of devices that the launcher set (CUDA_VISIBLE_DEVICES where "
     "it\n"
     "set none) to the rank's own, by HPCBOOT_DEVICE_ORDER or the site's order; COMMAND then sees "
@@ -68,11 +70,6 @@ int exec_in(const Variables& variables, const std::vector<std::string>& command,
   return errno;
 }
 
-// Nobody placed this process, and nothing says that it should have peers.
-bool is_alone(const Resolution& r) {
-  return r.launcher == "single" && r.hints.empty() && r.hosts.size() <= 1;
-}
-
 void require_usable(std::string_view kind) {
   require_exchange(kind);
   if (kind == "pmi2") {
@@ -89,7 +86,7 @@ Variables environment_for(const Env& env, Resolution r, const DeviceChoice& devi
   Variables variables = env.variables();
   const bool is_lone_rank = r.launcher != "single" && r.placement.world_size == 1;
   if (is_alone(r) || (is_lone_rank && !(r.master_addr && r.master_port))) {
-    r.launcher = "exec";
+    r.launcher = kMadeAlone;
     r.master_addr = "127.0.0.1";
     r.master_port = take_a_free_port()->port();
   }

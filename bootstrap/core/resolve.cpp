@@ -44,12 +44,12 @@ void complete_single(Resolution& r, const std::optional<Allocation>& allocation,
     r.provenance["hosts"] = {allocation->scheduler.empty() ? "hostfile" : allocation->scheduler,
                              allocation->hosts_variable};
   }
+  r.allocation_tasks = allocation->num_tasks;
   if (allocation->num_tasks.value_or(1) > 1) {
     const Scheduler* scheduler = find_scheduler(allocation->scheduler);
-    r.hints.push_back("this process is not one of the " + std::to_string(*allocation->num_tasks) +
-                      " tasks of the allocation: start the program with " +
+    r.hints.push_back(std::to_string(*allocation->num_tasks) + " tasks were asked for: write " +
                       std::string(scheduler != nullptr ? scheduler->start_command : "mpirun") +
-                      " to use them");
+                      " hpcboot exec … (this process is none of them)");
   }
 }
 

@@ -65,12 +65,17 @@ two_ranks() {
   [[ $output =~ ^'0 1 0 1 0 1'$'\n''at 127.0.0.1 '[0-9]+$ ]]
 }
 
+@test "alone, a hint does not keep the program from being rank 0 of 1" {
+  run --separate-stderr env -i PATH="$PATH" CUDA_VISIBLE_DEVICES=0,0 "$HPCBOOT" exec -- sh -c "$identity"
+  [[ $output == '0 1 0 1 0 1'* && $stderr == *"'0' is listed twice"* ]]
+}
+
 @test "in the script of a job of several tasks RANK stays unset, and it is said" {
   run --separate-stderr env -i PATH="$PATH" SLURM_JOB_ID=7 SLURM_JOB_NODELIST="$(hostname)" SLURM_NTASKS=4 \
     "$HPCBOOT" exec -- sh -c 'echo "${RANK-unset} ${WORLD_SIZE-unset} $MASTER_ADDR"'
   [ "$status" -eq 0 ]
   [ "$output" = "unset unset $(hostname)" ]
-  [[ $stderr == *"not one of the 4 tasks"* ]]
+  [[ $stderr == *"hint: 4 tasks were asked for: write srun hpcboot exec …"* ]]
 }
 
 @test "the exit code is the program's; 126, 127 and 2 without one" {

@@ -171,6 +171,27 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
   [ "$status" -eq 1 ]
 }
 
+@test "env prints everything if nobody placed the process and no scheduler is near" {
+  run --separate-stderr without_launcher "$HPCBOOT" env
+  [ "$status" -eq 0 ]
+  for line in RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1; do
+    grep -qx "export $line" <<<"$output"
+  done
+  grep -Eqx 'export MASTER_PORT=[0-9]+' <<<"$output"
+  [ -z "$stderr" ]
+  run --separate-stderr without_launcher HPCBOOT_MASTER_PORT=12345 "$HPCBOOT" env
+  grep -qx 'export MASTER_PORT=12345' <<<"$output"
+  run --separate-stderr "$HPCBOOT" env --env-file <(echo HOME=/home/u)
+  [[ $output == *"export RANK=0"*"export WORLD_SIZE=1"* ]]
+}
+
+@test "env says in the batch script of several tasks how to start them" {
+  run --separate-stderr "$HPCBOOT" env --env-file <(printf 'SLURM_JOB_ID=7\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\n')
+  [ "$status" -eq 0 ]
+  [[ $output == "export MASTER_ADDR=n1"* && $output != *RANK* ]]
+  [[ $stderr == *"hint: 4 tasks were asked for: write srun hpcboot exec …"* ]]
+}
+
 @test "env never prints a rank in a batch script" {
   for case in sbatch_batch_step salloc_shell; do
     run --separate-stderr "$HPCBOOT" env --env-file "$GOLDEN/$case/rank0.env"

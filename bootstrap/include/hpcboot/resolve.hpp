@@ -52,6 +52,9 @@ struct Resolution {
   std::vector<Attempt> attempts;
   /// What was taken from the site's rules, for `show --explain`.
   std::vector<std::string> site_rules;
+  /// How many tasks the allocation was asked for, if no launcher placed this process and the
+  /// scheduler says it.
+  std::optional<int> allocation_tasks;
   std::vector<std::string> hints;  ///< for people; never needed to go on
 };
 
