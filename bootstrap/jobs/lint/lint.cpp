@@ -12,7 +12,7 @@ namespace {
 constexpr Severity kError = Severity::error;
 constexpr Severity kWarning = Severity::warning;
 
-constexpr std::array<Rule, 22> kRules = {{
+constexpr std::array<Rule, 23> kRules = {{
     {{"crlf", kError, "line ends of Windows"}, check_line_ends},
     {{"byte-order-mark", kError, "a byte order mark before #!"}, check_byte_order_mark},
     {{"shebang", kError, "no #!, or not at the very begin of the file"}, check_shebang},
@@ -40,6 +40,8 @@ constexpr std::array<Rule, 22> kRules = {{
      check_threads},
     {{"early-rank", kError, "$SLURM_PROCID and the like expanded in the batch script"},
      check_early_rank},
+    {{"env-before-srun", kWarning, "eval \"$(hpcboot env)\" in the batch script, before srun"},
+     check_env_before_srun},
     {{"kill-on-bad-exit", kWarning, "srun that goes on after a rank died"}, check_kill_on_bad_exit},
     {{"launcher-in-srun", kError, "mpirun or torchrun started once for every task"},
      check_launcher_in_srun},

@@ -66,6 +66,7 @@ void check_ranks_and_gpus(const Subject& subject, Report& report);
 void check_threads(const Subject& subject, Report& report);
 // rules_launch.cpp
 void check_early_rank(const Subject& subject, Report& report);
+void check_env_before_srun(const Subject& subject, Report& report);
 void check_kill_on_bad_exit(const Subject& subject, Report& report);
 void check_launcher_in_srun(const Subject& subject, Report& report);
 // rules_commands.cpp

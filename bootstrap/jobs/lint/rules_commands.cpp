@@ -94,10 +94,11 @@ void check_master_port(const Subject& subject, Report& report) {
                                  : setting.value;
     if (!is_one_of(setting.name, kNames) && !is_endpoint(setting.name)) continue;
     if (!is_fixed_port(port)) continue;
-    report.add(
-        setting.at, "the master's port is fixed: " + port.substr(0, 40),
-        "two jobs that meet on a node, or one that starts again, get \"address in use\"",
-        "eval \"$(hpcboot env)\" sets one of the job's own; or compute it from the job's id");
+    report.add(setting.at, "the master's port is fixed: " + port.substr(0, 40),
+               "two jobs that meet on a node, or one that starts again, get \"address in use\"",
+               "start the ranks with hpcboot exec, which sets one of the job's own; or compute it "
+               "from the "
+               "job's id");
   }
 }
 
@@ -116,7 +117,8 @@ void check_master_address(const Subject& subject, Report& report) {
         setting.at,
         "the master is " + host + " in a job of " + std::to_string(*subject.job.nodes) + " nodes",
         "every node waits for itself until the rendezvous times out",
-        "eval \"$(hpcboot env)\" names rank 0's host; or take the job's first host, from "
+        "start the ranks with hpcboot exec, which names rank 0's host; or take the job's first "
+        "host, from "
         "scontrol show hostnames or $PBS_NODEFILE");
   }
 }

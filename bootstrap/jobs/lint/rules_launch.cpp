@@ -61,14 +61,34 @@ bool is_launched(const Subject& subject, const std::string& file) {
   });
 }
 
+bool starts_several(const LaunchCommand& launch, const JobRequest& job) {
+  if (launch.launcher == Launcher::mpirun) return true;
+  const auto tasks = tasks_of(launch, job);
+  return tasks ? *tasks > 1 : job.surely_many_tasks();
+}
+
 // Does the script surely start several tasks?
 bool starts_several(const Subject& subject) {
-  return std::any_of(subject.launches.begin(), subject.launches.end(),
-                     [&](const LaunchCommand& launch) {
-                       if (launch.launcher == Launcher::mpirun) return true;
-                       const auto tasks = tasks_of(launch, subject.job);
-                       return tasks ? *tasks > 1 : subject.job.surely_many_tasks();
-                     });
+  return std::any_of(
+      subject.launches.begin(), subject.launches.end(),
+      [&](const LaunchCommand& launch) { return starts_several(launch, subject.job); });
+}
+
+// "$(hpcboot env)", `build/bin/hpcboot env`
+bool calls_hpcboot_env(const std::string& text) {
+  const std::size_t at = text.find("hpcboot env");
+  if (at == std::string::npos || at == 0) return false;
+  const char before = text[at - 1];
+  return before == '(' || before == '/' || before == '`' || before == ' ';
+}
+
+// torchrun --rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT: one endpoint for all is what it wants.
+bool uses_master(const Command& command) {
+  return std::any_of(command.words.begin(), command.words.end(), [](const Word& word) {
+    return std::any_of(word.expansions.begin(), word.expansions.end(), [](const Expansion& e) {
+      return e.name == "MASTER_ADDR" || e.name == "MASTER_PORT";
+    });
+  });
 }
 
 // RANK=…, "… --node_rank …": apart from the variables' own names.
@@ -169,6 +189,26 @@ void check_early_rank(const Subject& subject, Report& report) {
                        "\"', or start the program with hpcboot exec");
       }
     }
+  }
+}
+
+void check_env_before_srun(const Subject& subject, Report& report) {
+  if (!subject.script.scheduler() || starts_itself(subject)) return;
+  for (const Command& command : subject.script.shell.commands) {
+    if (command.in_function || command.words.size() < 2 || command.words[0].text != "eval" ||
+        !calls_hpcboot_env(command.words[1].text))
+      continue;
+    const std::size_t at = command.words[0].at;
+    const auto served = std::find_if(
+        subject.launches.begin(), subject.launches.end(), [&](const LaunchCommand& launch) {
+          return launch.command->words[launch.first].at > at &&
+                 starts_several(launch, subject.job) && !uses_master(*launch.command);
+        });
+    if (served == subject.launches.end()) continue;
+    const char* launcher = served->launcher == Launcher::srun ? "srun" : "mpirun";
+    report.add(at, "hpcboot env runs in the batch script, before " + std::string(launcher),
+               "what it exports is for one process, and every task inherits the same",
+               std::string("write ") + launcher + " hpcboot exec -- CMD");
   }
 }
 

@@ -154,6 +154,11 @@ const std::vector<Broken>& broken() {
 
       {"omp-threads", kPbs + "#PBS -l select=2:ncpus=8:mpiprocs=4\nmpiexec ./a\n", 3, 9, kWarning},
 
+      {"env-before-srun", kSlurm + "eval \"$(hpcboot env)\"\nsrun -K ./train\n", 4, 1, kWarning},
+      {"env-before-srun", kSlurm + "eval $(./build/bin/hpcboot env)\nsrun -K ./train\n", 4, 1,
+       kWarning},
+      {"env-before-srun", kSlurm + "eval \"`hpcboot env`\"\nmpirun ./train\n", 4, 1, kWarning},
+
       {"early-rank", kSlurm + "srun -K ./train --rank $SLURM_PROCID\n", 4, 24, kError},
       {"early-rank", kSlurm + "srun -K ./train --rank=\"${SLURM_LOCALID}\"\n", 4, 25, kError},
       {"early-rank", kSlurm + "srun -K bash -c \"./train $SLURM_PROCID\"\n", 4, 26, kError},
@@ -351,6 +356,13 @@ const std::vector<NearMiss>& near_misses() {
       {"omp-threads", kPbs + "#PBS -l select=2:ncpus=4:mpiprocs=1\nmpiexec ./a\n"},
       {"omp-threads", kPbs + "#PBS -l select=2:ncpus=4:mpiprocs=4\npython a.py\n"},
 
+      {"env-before-srun", kSlurm + "srun -K bash -c 'eval \"$(hpcboot env)\"; ./train'\n"},
+      {"env-before-srun", kSlurm + "srun -K ./train\neval \"$(hpcboot env)\"\n"},
+      {"env-before-srun", kSlurm + "eval \"$(hpcboot env)\"\nsrun -n 1 ./train\n"},
+      {"env-before-srun",
+       kSlurm + "eval \"$(hpcboot env)\"\nsrun -K torchrun --rdzv-endpoint=$MASTER_ADDR a.py\n"},
+      {"env-before-srun", kSlurm + "eval \"$(my-hpcboot env)\"\nsrun -K ./train\n"},
+      {"env-before-srun", "#!/bin/bash\neval \"$(hpcboot env)\"\nsrun -K ./train\n"},
       {"early-rank", kSlurm + "srun -K bash -c './train $SLURM_PROCID'\n"},
       {"early-rank", kSlurm + "srun -K bash -c \"./train \\$SLURM_PROCID\"\n"},
       {"early-rank", kSlurm + "srun -K bash -c './train '\\''$SLURM_PROCID'\\'''\n"},
