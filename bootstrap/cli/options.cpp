@@ -72,7 +72,7 @@ Env env_as_asked(const po::variables_map& options) {
   if (options.count("env-file") == 0) return Env::from_process();
   const auto path = options["env-file"].as<std::string>();
   const std::string text = read_env_file(path);
-  Env env = Env::parse(text);
+  Env env = Env::parse(text, path);
   const bool is_blank = std::all_of(
       text.begin(), text.end(), [](unsigned char c) { return c == '\0' || std::isspace(c) != 0; });
   if (env.variables().empty() && !is_blank) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "hpcboot/error.hpp"
 
@@ -58,7 +60,7 @@ Env Env::from_process() {
   return env;
 }
 
-Env Env::parse(std::string_view dump) {
+Env Env::parse(std::string_view dump, std::string_view file) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (dump.substr(0, kByteOrderMark.size()) == kByteOrderMark)
     dump.remove_prefix(kByteOrderMark.size());
@@ -69,8 +71,7 @@ Env Env::parse(std::string_view dump) {
     dump.remove_suffix(1);
   }
   const char separator = dump.find('\0') != std::string_view::npos ? '\0' : '\n';
-  Env env;
-  std::string* current = nullptr;
+  std::vector<std::pair<std::string, std::string>> entries;
   while (!dump.empty()) {
     const std::size_t end = dump.find(separator);
     std::string_view line = dump.substr(0, end);
@@ -78,11 +79,24 @@ Env Env::parse(std::string_view dump) {
     if (separator == '\n' && !line.empty() && line.back() == '\r') line.remove_suffix(1);
     const std::size_t equals = line.find('=');
     if (equals != std::string_view::npos && is_name(line.substr(0, equals))) {
-      current = &env.variables_[std::string(line.substr(0, equals))];
-      *current = line.substr(equals + 1);
-    } else if (current != nullptr && separator == '\n' && !(dump.empty() && line.empty())) {
-      current->append("\n").append(line);
+      entries.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+    } else if (!entries.empty() && separator == '\n' && !(dump.empty() && line.empty())) {
+      entries.back().second.append("\n").append(line);
     }
+  }
+  Env env;
+  for (auto& [name, value] : entries) {
+    std::string& known = env.variables_.try_emplace(name, value).first->second;
+    if (known != value && !file.empty()) {
+      // Not the values, which may be secrets.
+      throw Error(
+          ErrorCode::malformed_file,
+          std::string(file) + ": " + name + " stands there twice, with different values",
+          "every variable once, as printenv writes them",
+          "remove the wrong line; if it belongs to a value of several lines, write the file "
+          "with env -0");
+    }
+    known = std::move(value);
   }
   return env;
 }

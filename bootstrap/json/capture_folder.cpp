@@ -61,7 +61,7 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
     rank.facts = facts_from_json(read_json_file(facts, kLimits), facts);
   }
   if (!hostname.empty()) rank.facts.hostname = hostname;
-  rank.env = Env::parse(read_needed(stem + ".env"));
+  rank.env = Env::parse(read_needed(stem + ".env"), stem + ".env");
   rank.options.allocation.read_files = false;
   for (const std::string& nodefile : {stem + ".nodefile", folder + "/nodefile"}) {
     if (!rank.options.allocation.nodefile && fs::exists(nodefile)) {

@@ -67,6 +67,8 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
   check 27 unreadable_file "$HPCBOOT" show --env-file /nonexistent
   echo 'declare -x RANK="1"' > "$BATS_TEST_TMPDIR/exported.env"
   check 28 malformed_file "$HPCBOOT" show --env-file "$BATS_TEST_TMPDIR/exported.env"
+  printf 'RANK=0\nWORLD_SIZE=2\nLOCAL_RANK=0\nRANK=1\n' > "$BATS_TEST_TMPDIR/twice.env"
+  check 28 malformed_file "$HPCBOOT" show --env-file "$BATS_TEST_TMPDIR/twice.env"
   check 29 needs_exchange PMIX_RANK=1 PMIX_NAMESPACE=x "$HPCBOOT" show
   check 33 no_usable_interface HPCBOOT_INTERFACE=nonsense0 "$HPCBOOT" show
   check 34 stale_master_addr $mpirun_rank MASTER_ADDR=127.0.0.1 "$HPCBOOT" show

@@ -22,7 +22,10 @@ class Env {
   /// A dump by `printenv`, `env` or `env -0`. A line that does not begin with NAME= continues the
   /// value before it (shell functions and multi-line values); text before the first NAME= is
   /// ignored.
-  static Env parse(std::string_view dump);
+  /// @param file where it was read from, for the error. Without one the last of two equal names
+  ///        counts.
+  /// @throws Error{malformed_file} if a file has one variable twice with different values
+  static Env parse(std::string_view dump, std::string_view file = {});
 
   /// A dump that parse() reads back: as `printenv` writes it, or as `env -0` where a value holds a
   /// line break. Names that parse() would not take for one are left out.

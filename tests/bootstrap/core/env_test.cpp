@@ -44,6 +44,28 @@ TEST(Env, TakesACStringWithItsEndAndAByteOrderMark) {
   EXPECT_EQ(Env::parse("\xEF\xBB\xBFRANK=1\n").text("RANK"), "1");
 }
 
+TEST(Env, AFileThatContradictsItselfIsAnError) {
+  for (const std::string& dump :
+       {std::string("RANK=0\nA=1\nRANK=1\n"), std::string("RANK=0\0RANK=1\0", 14),
+        std::string("RANK=0\nRANK=0\nRANK=1\n"), std::string("RANK=\nRANK=1\n"),
+        std::string("RANK=0\nRANK=0\nmore\n")}) {
+    expect_error(
+        ErrorCode::malformed_file, [&] { Env::parse(dump, "job.env"); }, "job.env: RANK", "env -0");
+    EXPECT_TRUE(Env::parse(dump).has("RANK"));
+  }
+  EXPECT_EQ(Env::parse("A=1\nRANK=3\nA=1\n", "job.env").text("RANK"), "3");
+  EXPECT_EQ(Env::parse("A=x\n y\nA=x\n y\n", "job.env").text("A"), "x\n y");
+  // Between zeros a line of a value is no variable.
+  EXPECT_EQ(Env::parse(std::string_view("A=1\nRANK=7\0RANK=3\0", 18), "job.env").text("RANK"), "3");
+  const std::string secret = "hunter2hunter2";
+  try {
+    Env::parse("KEY=" + secret + "\nKEY=2\n", "job.env");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find(secret), std::string::npos);
+  }
+}
+
 TEST(Env, ADumpIsReadBack) {
   const std::map<std::string, std::string> tables[] = {
       {},
