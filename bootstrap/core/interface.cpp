@@ -158,7 +158,7 @@ std::set<std::string, std::less<>> links_to_peers(const Env& env, const Facts& f
 // Slingshot, InfiniBand, then all other. The kernel tells InfiniBand, but takes Slingshot for
 // Ethernet.
 int class_of(const Interface& interface) {
-  if (leads(interface) != Leads::out) return 2;
+  if (leads(interface) == Leads::nowhere) return 2;
   if (starts_with(interface.name, "hsn")) return 0;
   return interface.infiniband.value_or(!interface.kind && starts_with(interface.name, "ib")) ? 1
                                                                                              : 2;

@@ -119,7 +119,8 @@ TEST(KernelInterface, FabricsGoBeforeTheDefaultRoute) {
   EXPECT_EQ(chosen({eth0, ibp1s0}, over_eth0), "ibp1s0");
   EXPECT_EQ(chosen({eth0, bond0}, over_eth0), "bond0") << "two adapters bonded";
   EXPECT_EQ(chosen({eth0, ibp1s0, hardware("hsn0", "10.3.0.1")}, over_eth0), "hsn0");
-  EXPECT_EQ(chosen({eth0, link("hsn0", "10.3.0.1", "macvlan")}, over_eth0), "hsn0");
+  for (const char* kind : {"macvlan", "veth"})  // in a container
+    EXPECT_EQ(chosen({eth0, link("hsn0", "10.3.0.1", kind)}, over_eth0), "hsn0") << kind;
   // A name does not make a fabric.
   EXPECT_EQ(chosen({eth0, hardware("ibm0", "10.2.0.1")}, over_eth0), "eth0");
   EXPECT_EQ(chosen({eth0, link("ib0", "10.2.0.1", "dummy")}, over_eth0), "eth0");
