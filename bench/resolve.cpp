@@ -38,6 +38,17 @@ void facts_of_this_process(benchmark::State& state) {
 }
 BENCHMARK(facts_of_this_process);
 
+// Two launchers are present: the environments of the processes above this one are read, too.
+void facts_of_a_nested_process(benchmark::State& state) {
+  const Env env = Env::parse(
+      "TORCHELASTIC_RUN_ID=r\nRANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\nGROUP_WORLD_SIZE=1\n"
+      "MASTER_ADDR=127.0.0.1\nMASTER_PORT=29400\nOMPI_COMM_WORLD_RANK=0\n"
+      "OMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=0\n");
+  for (auto _ : state) benchmark::DoNotOptimize(Facts::of_this_process(env));
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(facts_of_a_nested_process);
+
 // One benchmark a folder: a new capture needs no registration.
 const bool kRegistered = [] {
   std::vector<fs::path> folders;

@@ -16,6 +16,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/diagnose/job_check_test.cpp
     bootstrap/core/master_test.cpp
     bootstrap/core/launchers/nesting_test.cpp
+    bootstrap/core/nesting_proof_test.cpp
     bootstrap/core/numa_test.cpp
     bootstrap/core/placement_test.cpp
     bootstrap/core/launchers/pods_test.cpp

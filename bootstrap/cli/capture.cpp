@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "ancestry.hpp"
+#include "core/ancestors.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/redact.hpp"
@@ -89,8 +89,9 @@ int capture(const Arguments& arguments) {
       arguments,
       "Usage: srun|mpirun … hpcboot capture [--all] DIR\n\n"
       "Every rank writes what `hpcboot replay DIR` needs to tell again, anywhere, who it is: its\n"
-      "environment, host name, nodefile, network interfaces, and the names of the processes above\n"
-      "it. DIR lies on a file system that all ranks see; only you may enter it (0700, files "
+      "environment, host name, nodefile, network interfaces, and which processes are above it and\n"
+      "which launchers' variables each of them had. DIR lies on a file system that all ranks see; "
+      "only you may enter it (0700, files "
       "0600).\n"
       "Nothing that exists is overwritten. Take a new DIR for every capture.\n\n"
       "Only variables of launchers, schedulers, device masks and communication libraries are "
@@ -104,11 +105,12 @@ int capture(const Arguments& arguments) {
   if (values->count("dir") == 0) throw UsageError("capture takes the folder to write");
 
   const Env env = Env::from_process();
-  const Facts facts = Facts::of_this_process(env);
+  Facts facts = Facts::of_this_process(env);
+  // For whoever reads the capture, also if one launcher alone is present.
+  if (!facts.ancestors) facts.ancestors = ancestors_of_this_process(env, facts.hostname);
   const PrivateFolder folder((*values)["dir"].as<std::string>());
   const std::string name = claim_name(folder, rank_of(env, facts), facts);
   Json object = to_json(facts);
-  object["ancestry"] = ancestry_of_this_process();
   object["hpcboot"] = version();
   folder.create(name + ".facts.json", json_text(object, 2).str() + "\n");
   capture_files(folder, name, env);

@@ -8,8 +8,10 @@
 #include <map>
 #include <utility>
 
+#include "ancestors.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/endpoint.hpp"
+#include "nesting.hpp"
 #include "netlink.hpp"
 #include "numa.hpp"
 #include "sites.hpp"
@@ -86,16 +88,15 @@ Facts Facts::of_this_process(const Env& env) {
                                   fstat(static_cast<int>(*number), &status) == 0 &&
                                   S_ISSOCK(status.st_mode);
   }
-  if (const auto task = env.text("SLURM_TASK_PID")) {
-    facts.is_slurm_task = *task == std::to_string(getpid()) && facts.hostname &&
-                          same_host(env.text("SLURMD_NODENAME").value_or(""), *facts.hostname);
-  }
+  if (env.has("SLURM_TASK_PID"))
+    facts.is_slurm_task = is_process_of_srun(env, facts.hostname, getpid());
   facts.device_count = count_device_files();
   const auto order = device_order(env);
   if (order && order->value == "numa")
     facts.device_distance = device_distances("/sys", cpus_of_this_process());
   facts.user_id = static_cast<int>(getuid());
   if (const auto path = env.text("PALS_APINFO")) facts.apinfo = read_file(std::string(*path));
+  if (needs_ancestors(env, facts)) facts.ancestors = ancestors_of_this_process(env, facts.hostname);
   return facts;
 }
 

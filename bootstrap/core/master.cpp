@@ -110,7 +110,7 @@ class Master {
     const bool by_agent = traits_of(r_.launcher).serves_a_store;
     if (by_agent) env_.require_text("MASTER_ADDR", r_.launcher);
     const auto text = env_.text("MASTER_ADDR");
-    if (!text) return false;
+    if (!text || selection_.endpoint_is_foreign) return false;
     const std::string address = checked_address("MASTER_ADDR", *text);
     if (by_agent) {
       set_explicit(r_.launcher, "MASTER_ADDR", address);
@@ -219,6 +219,7 @@ class Master {
 
   bool take_explicit_port() {
     for (const char* variable : {"HPCBOOT_MASTER_PORT", "MASTER_PORT"}) {
+      if (variable[0] == 'M' && selection_.endpoint_is_foreign) continue;
       if (const auto port = env_.port(variable)) {
         set_port(*port, variable[0] == 'H' ? "explicit" : "environment", variable);
         return true;

@@ -1,8 +1,10 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "hpcboot/error.hpp"
+#include "nesting.hpp"
 #include "refusal.hpp"
 #include "unknown_launcher.hpp"
 
@@ -50,61 +52,159 @@ Methods methods_of(const Env& env) {
   return methods;
 }
 
-std::string describe(const LaunchFacts& facts) {
-  std::string text;
-  const auto add = [&](const char* name, const std::optional<int>& value) {
-    if (value) text += (text.empty() ? "" : " ") + std::string(name) + "=" + std::to_string(*value);
+[[noreturn]] void fail_ambiguous(const Claim& first, const Claim& second, const Facts& facts) {
+  const auto shown = [](const Claim& claim) {
+    std::string text = std::string(claim.source->name) + " says " + describe(claim.facts);
+    if (claim.source->level == Level::elastic_agent) {
+      text += claim.facts.num_nodes ? " GROUP_WORLD_SIZE=" + std::to_string(*claim.facts.num_nodes)
+                                    : " without GROUP_WORLD_SIZE";
+    }
+    return text;
   };
-  add("rank", facts.rank);
-  add("world_size", facts.world_size);
-  add("local_rank", facts.local_rank);
-  return text;
-}
-
-bool agree(const std::optional<int>& a, const std::optional<int>& b) {
-  return !a || !b || *a == *b;
-}
-
-bool agree(const LaunchFacts& a, const LaunchFacts& b) {
-  return agree(a.rank, b.rank) && agree(a.world_size, b.world_size) &&
-         agree(a.local_rank, b.local_rank);
+  std::string expected = "one launcher, or two of which one is known to have started the other; ";
+  expected += facts.ancestors ? "the environments of the processes above this one do not tell"
+                              : "the environments of the processes above this one are not known";
+  if (first.source->level == Level::elastic_agent && second.facts.world_size) {
+    expected += ", and only with GROUP_WORLD_SIZE=" + std::to_string(*second.facts.world_size) +
+                " would " + std::string(first.source->name) + " have an agent in each process of " +
+                std::string(second.source->name);
+  }
+  std::string remedy = "say which is meant: HPCBOOT_METHODS=" + std::string(first.source->name) +
+                       " or HPCBOOT_METHODS=" + std::string(second.source->name);
+  if (first.facts.world_size == 1 || second.facts.world_size == 1)
+    remedy += ", or HPCBOOT_METHODS=single for a process of its own";
+  throw Error(ErrorCode::ambiguous_environment, shown(first) + ", " + shown(second), expected,
+              remedy);
 }
 
 // Of two launchers of one level that contradict each other: does the second sit further in?
-bool second_is_inner(const LaunchSource& first, const LaunchFacts& first_facts,
-                     const LaunchSource& second, const LaunchFacts& second_facts, const Env& env,
-                     const Facts& facts) {
-  const auto first_live = first.is_live(env, facts);
-  const auto second_live = second.is_live(env, facts);
-  if (first_live != second_live) {
-    // Known to serve this process beats unknown, and unknown beats known not to.
-    const auto weight = [](const std::optional<bool>& live) { return !live ? 1 : *live ? 2 : 0; };
-    return weight(second_live) > weight(first_live);
-  }
-  throw Error(ErrorCode::ambiguous_environment,
-              std::string(first.name) + " says " + describe(first_facts) + ", " +
-                  std::string(second.name) + " says " + describe(second_facts),
-              "one launcher, or two of which one started the other",
-              "say which is meant: HPCBOOT_METHODS=" + std::string(first.name) +
-                  " or HPCBOOT_METHODS=" + std::string(second.name));
+bool second_is_inner(const Claim& first, const Claim& second, const Env& env, const Facts& facts) {
+  const auto first_live = first.source->is_live(env, facts);
+  const auto second_live = second.source->is_live(env, facts);
+  if (first_live == second_live) fail_ambiguous(first, second, facts);
+  // Known to serve this process beats unknown, and unknown beats known not to.
+  const auto weight = [](const std::optional<bool>& live) { return !live ? 1 : *live ? 2 : 0; };
+  return weight(second_live) > weight(first_live);
 }
 
-Witness testify(const LaunchSource& witness, const Selection& selection, const Env& env,
+// Those within which none of the others is known to have been started. If there are others, pods
+// and RANK are further out, too: they cannot be told from what an outer launcher set.
+std::vector<Claim> without_proven_outer(const std::vector<Claim>& claims, const Facts& facts) {
+  const auto is_outer = [&](const Claim& claim) {
+    return std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
+      return proof_of_nesting(*other.source, *claim.source, facts).has_value();
+    });
+  };
+  if (std::none_of(claims.begin(), claims.end(), is_outer)) return claims;
+  std::vector<Claim> left;
+  std::copy_if(claims.begin(), claims.end(), std::back_inserter(left), [&](const Claim& claim) {
+    return is_real_launcher(*claim.source) && !is_outer(claim);
+  });
+  return left;
+}
+
+// The one that placed this process. `claims` are in order of the table, or in the user's.
+Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
                 const Facts& facts) {
-  Witness result;
-  result.source = witness.name;
-  try {
-    const LaunchFacts said = witness.read(env, facts);
-    result.agrees = agree(said, selection.facts);
-    result.note = "says " + describe(said);
-    if (!result.agrees) {
-      result.note += ", left aside: " + std::string(selection.source->name) + " is further in";
+  if (!is_users_order && claims.front().source->level != Level::explicit_settings)
+    claims = without_proven_outer(claims, facts);
+  Claim inner = claims.front();
+  if (inner.damage) refuse(inner, claims);
+  for (const Claim& other : claims) {
+    if (is_users_order || other.source == inner.source) continue;
+    if (other.source->level == inner.source->level) {
+      if (other.damage) refuse(other, claims);
+      if (agree(other.facts, inner.facts)) continue;
+      if (second_is_inner(inner, other, env, facts)) inner = other;
+    } else if (inner.source->level == Level::elastic_agent && is_real_launcher(*other.source)) {
+      if (other.damage || agree(other.facts, inner.facts)) continue;
+      if (proof_of_nesting(*inner.source, *other.source, facts)) continue;
+      if (reason_for_nesting(other, inner, env, facts)) {
+        inner = other;
+      } else if (!reason_for_nesting(inner, other, env, facts)) {
+        fail_ambiguous(inner, other, facts);
+      }
     }
-  } catch (const Error& error) {
-    result.agrees = false;
-    result.note = "left aside: " + error.found();
   }
-  return result;
+  return inner;
+}
+
+// Who placed this process, and why the words of the others do not count.
+class Verdict {
+ public:
+  Verdict(Claim chosen, const std::vector<Claim>& claims, bool is_users_order, const Env& env,
+          const Facts& facts)
+      : chosen_(std::move(chosen)),
+        claims_(claims),
+        is_users_order_(is_users_order),
+        env_(env),
+        facts_(facts) {}
+
+  Witness testify(const LaunchSource& source) const {
+    const auto claim = std::find_if(claims_.begin(), claims_.end(),
+                                    [&](const Claim& c) { return c.source == &source; });
+    Witness result;
+    result.source = source.name;
+    try {
+      if (claim->damage) std::rethrow_exception(claim->damage);
+      result.note = "says " + describe(claim->facts);
+      result.agrees = agree(claim->facts, chosen_.facts);
+      if (result.agrees) return result;
+    } catch (const Error& error) {
+      result.agrees = false;
+      result.note = error.found();
+    }
+    const auto reason = explanation(*claim);
+    result.is_explained = reason.has_value();
+    result.note += ", left aside: " +
+                   reason.value_or(std::string(chosen_.source->name) + " stands before " +
+                                   result.source + ", but nothing shows which started the other");
+    return result;
+  }
+
+ private:
+  // nullopt if the order of the launchers alone decided.
+  std::optional<std::string> explanation(const Claim& witness) const {
+    const std::string chosen(chosen_.source->name);
+    if (is_users_order_) return "HPCBOOT_METHODS names " + chosen + " first";
+    if (chosen_.source->level == Level::explicit_settings)
+      return "HPCBOOT_RANK and its like are the user's own word";
+    if (auto proof = proof_of_nesting(*chosen_.source, *witness.source, facts_)) return proof;
+    if (auto reason = reason_for_nesting(chosen_, witness, env_, facts_)) return reason;
+    // PALS may set PMI_SIZE and nothing else of PMI, a pod RANK without LOCAL_RANK.
+    const bool is_often_partial =
+        witness.source->level == Level::library || witness.source->level == Level::generic;
+    if (witness.damage && is_often_partial)
+      return chosen + " says more, and sets some of these variables itself";
+    if (witness.source->level != Level::generic) return std::nullopt;
+    // An elastic agent sets RANK, too.
+    for (const Claim& claim : claims_) {
+      if (claim.source->level == Level::elastic_agent && claim.source != chosen_.source)
+        return explanation(claim);
+    }
+    return std::nullopt;
+  }
+
+  Claim chosen_;
+  const std::vector<Claim>& claims_;
+  bool is_users_order_;
+  const Env& env_;
+  const Facts& facts_;
+};
+
+// Is MASTER_ADDR that of an agent further out, whose store is there?
+bool has_foreign_endpoint(const Claim& chosen, const Env& env, const Facts& facts) {
+  const auto& all = launch_sources();
+  return chosen.source != nullptr && is_real_launcher(*chosen.source) &&
+         std::any_of(all.begin(), all.end(), [&](const LaunchSource* source) {
+           if (source == chosen.source || !source->traits.serves_a_store ||
+               source->detect(env, facts).match != Match::present) {
+             return false;
+           }
+           const Claim agent = claim_of(*source, env, facts);
+           return agent.damage || !agree(agent.facts, chosen.facts) ||
+                  proof_of_nesting(*chosen.source, *source, facts);
+         });
 }
 
 }  // namespace
@@ -133,20 +233,14 @@ Selection select_source(const Env& env, const Facts& facts) {
   }
 
   Selection selection;
-  if (!present.empty()) {
-    selection.source = present.front();
-    selection.facts = read_or_advise(*selection.source, present, env, facts);
-  }
-  for (const LaunchSource* other : present) {
-    if (methods.overridden || other == selection.source || other->level != selection.source->level)
-      continue;
-    const LaunchFacts said = other->read(env, facts);
-    if (agree(said, selection.facts)) continue;
-    if (second_is_inner(*selection.source, selection.facts, *other, said, env, facts)) {
-      selection.source = other;
-      selection.facts = said;
-    }
-  }
+  std::vector<Claim> claims;
+  for (const LaunchSource* source : present) claims.push_back(claim_of(*source, env, facts));
+  Claim chosen;
+  if (!claims.empty()) chosen = innermost(claims, methods.overridden, env, facts);
+  selection.source = chosen.source;
+  selection.facts = chosen.facts;
+  selection.endpoint_is_foreign = has_foreign_endpoint(chosen, env, facts);
+  const Verdict verdict(std::move(chosen), claims, methods.overridden, env, facts);
 
   for (const auto& [source, detection] : detections) {
     Attempt attempt{std::string(source->name), "absent", detection.reason};
@@ -156,7 +250,7 @@ Selection select_source(const Env& env, const Facts& facts) {
     } else if (detection.match == Match::refused) {
       attempt.outcome = "refused";
     } else if (detection.match == Match::present) {
-      selection.witnesses.push_back(testify(*source, selection, env, facts));
+      selection.witnesses.push_back(verdict.testify(*source));
       const Witness& witness = selection.witnesses.back();
       attempt.outcome = "witness";
       attempt.reason = (witness.agrees ? "agrees: " : "disagrees: ") + witness.note;

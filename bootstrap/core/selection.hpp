@@ -13,6 +13,8 @@ struct Selection {
   LaunchFacts facts;
   std::vector<Witness> witnesses;
   std::vector<Attempt> attempts;
+  // MASTER_ADDR and MASTER_PORT are those of an elastic agent further out: its store is there.
+  bool endpoint_is_foreign = false;
 };
 
 // @throws Error{unknown_method, ambiguous_environment} and what the chosen source's read() throws.

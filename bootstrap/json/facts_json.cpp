@@ -9,13 +9,13 @@
 namespace hpcboot {
 namespace {
 
+bool has(const JsonReader& reader, const char* key) {
+  return reader.json().contains(key) && !reader.json()[key].is_null();
+}
+
 template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-bool has(const Json& object, const char* key) {
-  return object.contains(key) && !object[key].is_null();
 }
 
 Interface read_interface(const JsonReader& entry) {
@@ -43,6 +43,42 @@ Route read_route(const JsonReader& entry) {
   route.interface = entry.require("interface", entry.text("interface"), "a text");
   route.metric = entry.require("metric", entry.integer("metric", 0, kMaxMetric), "a whole number");
   return route;
+}
+
+void take_interfaces(const JsonReader& reader, Facts& facts) {
+  constexpr std::size_t kMaxInterfaces = 4096;
+  if (!has(reader, "interfaces")) return;
+  facts.interfaces.emplace();
+  for (const JsonReader& entry : reader.objects("interfaces")) {
+    if (facts.interfaces->size() == kMaxInterfaces)
+      reader.fail("interfaces", "at most 4096 network interfaces");
+    facts.interfaces->push_back(read_interface(entry));
+  }
+}
+
+void take_routes(const JsonReader& reader, Facts& facts) {
+  if (!has(reader, "routes")) return;
+  facts.routes.emplace();
+  for (const JsonReader& entry : reader.objects("routes")) {
+    if (facts.routes->size() == kMaxRoutes) reader.fail("routes", "at most 4096 routes");
+    facts.routes->push_back(read_route(entry));
+  }
+}
+
+void take_ancestors(const JsonReader& reader, Facts& facts) {
+  constexpr std::size_t kMaxAncestors = 4096;
+  if (!has(reader, "ancestors")) return;
+  facts.ancestors.emplace();
+  for (const JsonReader& entry : reader.objects("ancestors")) {
+    if (facts.ancestors->size() == kMaxAncestors)
+      reader.fail("ancestors", "at most 4096 processes");
+    Ancestor ancestor;
+    ancestor.name = entry.require("name", entry.text("name"), "a text");
+    ancestor.held = entry.texts("held");
+    ancestor.is_slurm_task =
+        entry.require("is_slurm_task", entry.boolean("is_slurm_task"), "true or false");
+    facts.ancestors->push_back(std::move(ancestor));
+  }
 }
 
 }  // namespace
@@ -79,12 +115,20 @@ Json to_json(const Facts& facts) {
                                {"metric", route.metric}});
     }
   }
+  out["ancestors"] = nullptr;
+  if (facts.ancestors) {
+    out["ancestors"] = Json::array();
+    for (const Ancestor& ancestor : *facts.ancestors) {
+      out["ancestors"].push_back({{"name", ancestor.name},
+                                  {"held", or_null(ancestor.held)},
+                                  {"is_slurm_task", ancestor.is_slurm_task}});
+    }
+  }
   return out;
 }
 
 Facts facts_from_json(const Json& object, const std::string& file) {
   constexpr int kMaxDevices = 4096;  // of one host: beyond it the number is damaged
-  constexpr std::size_t kMaxInterfaces = 4096;
   const JsonReader reader(file, object);
   Facts facts;
   if (const auto id = reader.integer("user_id", 0, std::numeric_limits<int>::max()))
@@ -94,21 +138,9 @@ Facts facts_from_json(const Json& object, const std::string& file) {
   facts.device_distance = reader.small_integers("device_distance");
   facts.pmi_fd_is_open_socket = reader.boolean("pmi_fd_is_open_socket");
   facts.is_slurm_task = reader.boolean("is_slurm_task");
-  if (has(object, "interfaces")) {
-    facts.interfaces.emplace();
-    for (const JsonReader& entry : reader.objects("interfaces")) {
-      if (facts.interfaces->size() == kMaxInterfaces)
-        reader.fail("interfaces", "at most 4096 network interfaces");
-      facts.interfaces->push_back(read_interface(entry));
-    }
-  }
-  if (has(object, "routes")) {
-    facts.routes.emplace();
-    for (const JsonReader& entry : reader.objects("routes")) {
-      if (facts.routes->size() == kMaxRoutes) reader.fail("routes", "at most 4096 routes");
-      facts.routes->push_back(read_route(entry));
-    }
-  }
+  take_interfaces(reader, facts);
+  take_routes(reader, facts);
+  take_ancestors(reader, facts);
   return facts;
 }
 

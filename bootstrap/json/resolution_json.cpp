@@ -38,8 +38,10 @@ Json to_json(const Resolution& r) {
   out["provenance"] = std::move(provenance);
   Json witnesses = Json::array();
   for (const Witness& witness : r.witnesses) {
-    witnesses.push_back(
-        {{"source", witness.source}, {"agrees", witness.agrees}, {"note", witness.note}});
+    witnesses.push_back({{"source", witness.source},
+                         {"agrees", witness.agrees},
+                         {"explained", witness.agrees || witness.is_explained},
+                         {"note", witness.note}});
   }
   out["witnesses"] = std::move(witnesses);
   return out;

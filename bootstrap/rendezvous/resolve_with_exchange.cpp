@@ -94,6 +94,10 @@ Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOpti
   const int rank = exchange.rank();
   std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
   const auto set = [&](const char* name, int value) { variables[name] = std::to_string(value); };
+  if (selection.endpoint_is_foreign) {
+    variables.erase("MASTER_ADDR");
+    variables.erase("MASTER_PORT");
+  }
   variables["HPCBOOT_METHODS"] = "explicit";
   set("HPCBOOT_RANK", rank);
   set("HPCBOOT_WORLD_SIZE", exchange.world_size());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot show --json` where one launcher runs inside another: the innermost is the one that counts.
+# Where one launcher runs inside another the innermost is the one that counts.
 
 load helper
 

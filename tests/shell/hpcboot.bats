@@ -102,7 +102,7 @@ assert list(show) == ["rank", "world_size", "local_rank", "local_size", "node_ra
 for field in show["provenance"].values():
     assert list(field) == ["source", "variable"], field
 for witness in show["witnesses"]:
-    assert list(witness) == ["source", "agrees", "note"], witness
+    assert list(witness) == ["source", "agrees", "explained", "note"], witness
 assert show["device"] is None and show["interface"] is None
 assert [type(show[k]) for k in ("rank", "world_size", "local_rank")] == [int] * 3
 assert type(show["job_id"]) is str and type(show["hosts"]) is list

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hpcboot/env.hpp"
@@ -38,6 +39,19 @@ struct Route {
 /// More routes than these are neither gathered nor read from a capture.
 constexpr std::size_t kMaxRoutes = 4096;
 
+/// A process above this one. Its environment is the one that its program started with.
+struct Ancestor {
+  std::string name;    ///< as the kernel has it: the first 15 characters of the program's name
+  int process_id = 0;  ///< 0 if unknown, as in a capture
+  /// The launchers, by name, whose variables it had already, with the values that this process has.
+  /// Empty if its environment is unknown: it is another user's, or above one that is.
+  std::optional<std::vector<std::string>> held;
+  bool is_slurm_task = false;  ///< SLURM_TASK_PID is its id, as in Facts::is_slurm_task
+
+  /// Is it known to have had the variables of `launcher` (true), or not to (false), or neither?
+  std::optional<bool> holds(std::string_view launcher) const;
+};
+
 /// What is true of this process and host but does not stand in its environment. Every member is
 /// optional: with a foreign environment (`--env-file`) nothing is known, and unknown never refuses.
 struct Facts {
@@ -56,11 +70,14 @@ struct Facts {
   /// it, and what other launchers have set was inherited. False says nothing: a task's children and
   /// containers have other process ids.
   std::optional<bool> is_slurm_task;
+  /// The processes above this one, the parent first, at most 32. Looked up only if several
+  /// launchers are present: they prove which of these started the other.
+  std::optional<std::vector<Ancestor>> ancestors;
 
   /// Looks at this process and host. Reads /sys, /dev, /proc, the kernel's tables of links and
   /// routes (rtnetlink) and the file of PALS_APINFO; opens no connection.
-  /// @param env for PMI_FD, whose descriptor is looked at, SLURM_TASK_PID, PALS_APINFO and
-  ///        HPCBOOT_DEVICE_ORDER.
+  /// @param env for PMI_FD, whose descriptor is looked at, SLURM_TASK_PID, PALS_APINFO,
+  ///        HPCBOOT_DEVICE_ORDER, and the launchers that are present.
   static Facts of_this_process(const Env& env);
 };
 

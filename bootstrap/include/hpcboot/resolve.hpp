@@ -20,6 +20,9 @@ class Exchange;
 struct Witness {
   std::string source;
   bool agrees = true;
+  /// If it disagrees: a fact, the sizes or the user's own word say why its values do not count, and
+  /// `note` has the reason. Otherwise the order of the launchers alone decided.
+  bool is_explained = false;
   std::string note;
 };
 

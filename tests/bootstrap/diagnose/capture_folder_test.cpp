@@ -49,6 +49,7 @@ TEST(CaptureFolder, ReadsWhatIsThere) {
   facts.interfaces->at(0).infiniband = true;
   facts.interfaces->at(1).port_kinds = {"", "veth"};
   facts.routes = {{"0.0.0.0", 0, "eth0", 100}, {"fd00::", 64, "ib0", 4294967295}};
+  facts.ancestors = {{"bash", 0, {{"slurm"}}, true}, {"slurmstepd", 0, {}, false}};
   write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
   write_text(folder.path() / "rank0.hostname", "n1.cluster\n");
   write_text(folder.path() / "rank0.facts.json", to_json(facts).dump());
@@ -76,6 +77,36 @@ TEST(CaptureFolder, FactsOfOlderVersionsLoad) {
   EXPECT_EQ(resolve(rank.env, rank.facts, rank.options).interface, "eth0");
 }
 
+// What the live process proved, its capture proves, too.
+TEST(CaptureFolder, AProofOfNestingReplays) {
+  const test::TemporaryFolder folder;
+  const std::string env =
+      "OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=1\n"
+      "TORCHELASTIC_RUN_ID=r\nRANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\nGROUP_WORLD_SIZE=1\n"
+      "MASTER_ADDR=127.0.0.1\nMASTER_PORT=29400\n";
+  write_text(folder.path() / "rank0.env", env);
+  write_text(folder.path() / "rank0.hostname", "n1\n");
+  const auto replayed = [&] {
+    const CapturedRank rank = read_captured_rank(folder.path(), "rank0");
+    return resolve(rank.env, rank.facts, rank.options);
+  };
+  Facts facts;
+  for (const char* outer : {"torchrun", "openmpi"}) {
+    facts.ancestors = {{"mpirun", 0, {{outer}}, false}, {"bash", 0, {{}}, false}};
+    write_text(folder.path() / "rank0.facts.json", to_json(facts).dump());
+    EXPECT_EQ(to_json(replayed()), to_json(resolve(Env::parse(env), [&] {
+                Facts live = facts;
+                live.hostname = "n1";
+                return live;
+              }())));
+    EXPECT_NE(replayed().launcher, outer);
+  }
+  // Those of earlier versions have the names only.
+  write_text(folder.path() / "rank0.facts.json", "{\"ancestry\":[\"mpirun\",\"bash\"]}");
+  expect_error(
+      ErrorCode::ambiguous_environment, [&] { replayed(); }, "torchrun says rank=0 world_size=1");
+}
+
 TEST(CaptureFolder, ANodefileForAllRanks) {
   const test::TemporaryFolder folder;
   write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
@@ -95,11 +126,13 @@ TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
   expect_error(ErrorCode::unreadable_file, read, "rank0.env");
   write_text(path + "/rank0.env", "A=1\n");
   EXPECT_NO_THROW(read());
-  for (const char* facts : {"", "{", "[]", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}",
-                            "{\"interfaces\":7}", "{\"routes\":[{}]}",
-                            "{\"routes\":[{\"destination\":\"::\",\"prefix_length\":129,"
-                            "\"interface\":\"a\",\"metric\":0}]}",
-                            "{\"device_count\":2000000000}", "{\"device_count\":-1}"}) {
+  for (const char* facts :
+       {"", "{", "[]", "{\"user_id\":\"x\"}", "{\"interfaces\":[{}]}", "{\"interfaces\":7}",
+        "{\"routes\":[{}]}",
+        "{\"routes\":[{\"destination\":\"::\",\"prefix_length\":129,"
+        "\"interface\":\"a\",\"metric\":0}]}",
+        "{\"device_count\":2000000000}", "{\"device_count\":-1}", "{\"ancestors\":[7]}",
+        "{\"ancestors\":[{\"name\":\"sh\",\"held\":[1],\"is_slurm_task\":true}]}"}) {
     write_text(path + "/rank0.facts.json", facts);
     expect_error(ErrorCode::malformed_file, read, "rank0.facts.json");
   }

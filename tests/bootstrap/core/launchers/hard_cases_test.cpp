@@ -69,6 +69,8 @@ TEST(HardCases, Lightning16730_AShellFromSrunPtyIsOneTask) {
 
 TEST(HardCases, Lightning18618_TorchrunInsideSrun) {
   const Resolution r = of(kTask +
+                          "SLURM_PROCID=1\nSLURM_LOCALID=0\nSLURM_STEP_NUM_TASKS=2\n"
+                          "SLURM_STEP_TASKS_PER_NODE=1(x2)\nSLURM_GTIDS=1\n"
                           "TORCHELASTIC_RUN_ID=r\nRANK=9\nWORLD_SIZE=16\nLOCAL_RANK=1\n"
                           "LOCAL_WORLD_SIZE=8\nGROUP_RANK=1\nGROUP_WORLD_SIZE=2\nMASTER_ADDR=n1\n"
                           "MASTER_PORT=29400\n");

@@ -1,0 +1,110 @@
+#include "ancestors.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/schedulers/read_file.hpp"
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/launch_source.hpp"
+#include "nesting.hpp"
+
+namespace hpcboot {
+namespace {
+
+constexpr std::size_t kMostAncestors = 32;
+
+struct Process {
+  std::string name;
+  int parent = 0;
+};
+
+// From /proc/PID/stat: "PID (name) state parent …"; the name may hold spaces and parentheses.
+std::optional<Process> look_at(const std::string& folder) {
+  const std::string line = read_file(folder + "/stat").value_or("");
+  const std::size_t open = line.find('(');
+  const std::size_t close = line.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 4 > line.size())
+    return std::nullopt;
+  return Process{line.substr(open + 1, close - open - 1),
+                 static_cast<int>(std::strtol(line.c_str() + close + 4, nullptr, 10))};
+}
+
+// The kernel lets a process read the environments of its user's others. Programs that write over
+// their title leave nothing there that reads as one.
+std::optional<Env> environment_of(const std::string& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0 || status.st_uid != getuid()) return std::nullopt;
+  const auto bytes = read_file(folder + "/environ");
+  if (!bytes) return std::nullopt;
+  Env environment = Env::parse(*bytes);
+  if (environment.variables().empty()) return std::nullopt;
+  return environment;
+}
+
+// Is this variable of one launch of `source`, and set by no other launcher? Of a step only those
+// that it needs: Hydra's ranks have some of their daemon's step and some of the batch script.
+bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
+  if (variable.use == VariableUse::required) return true;
+  if (source.level == Level::scheduler_step) return false;
+  if (variable.kind != VariableKind::identity && variable.kind != VariableKind::size &&
+      variable.kind != VariableKind::handle) {
+    return false;
+  }
+  const auto& all = launch_sources();
+  return std::none_of(all.begin(), all.end(), [&](const LaunchSource* other) {
+    return other != &source && other->variables.find(variable.name) != nullptr;
+  });
+}
+
+bool is_held(const LaunchSource& source, const Env& env, const Env& environment) {
+  bool has_any = false;
+  for (const auto& [name, value] : env.variables()) {
+    const LaunchVariable* variable = source.variables.find(name);
+    if (variable == nullptr || value.empty() || !marks_launch(source, *variable)) continue;
+    if (environment.text(name) != value) return false;
+    has_any = true;
+  }
+  return has_any;
+}
+
+}  // namespace
+
+bool is_process_of_srun(const Env& env, const std::optional<std::string>& hostname, int pid) {
+  return env.text("SLURM_TASK_PID") == std::to_string(pid) && hostname &&
+         same_host(env.text("SLURMD_NODENAME").value_or(""), *hostname);
+}
+
+std::vector<std::string> launchers_held(const Env& env, const Env& environment) {
+  std::vector<std::string> names;
+  for (const LaunchSource* source : launch_sources()) {
+    if (is_real_launcher(*source) && is_held(*source, env, environment))
+      names.emplace_back(source->name);
+  }
+  return names;
+}
+
+std::vector<Ancestor> ancestors_of_this_process(const Env& env,
+                                                const std::optional<std::string>& hostname) {
+  std::vector<Ancestor> ancestors;
+  bool is_known = true;
+  for (int pid = getppid(); pid > 0 && ancestors.size() < kMostAncestors;) {
+    const std::string folder = "/proc/" + std::to_string(pid);
+    const auto process = look_at(folder);
+    if (!process) break;
+    Ancestor ancestor;
+    ancestor.name = process->name;
+    ancestor.process_id = pid;
+    ancestor.is_slurm_task = is_process_of_srun(env, hostname, pid);
+    const auto environment = is_known ? environment_of(folder) : std::nullopt;
+    is_known = environment.has_value();
+    if (environment) ancestor.held = launchers_held(env, *environment);
+    ancestors.push_back(std::move(ancestor));
+    pid = process->parent;
+  }
+  return ancestors;
+}
+
+}  // namespace hpcboot

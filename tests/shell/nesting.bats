@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# Launchers inside launchers, all of them real: the innermost placed the process, and what the outer one says is
+# reported with the reason why it does not count.
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets output, status and stderr in the test's own shell
+
+bats_require_minimum_version 1.5.0
+load ../support/background
+load ../support/open_mpi
+
+setup_file() {
+  HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
+  export HPCBOOT OMP_NUM_THREADS=1
+  use_open_mpi
+}
+
+setup() {
+  [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
+  mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
+  mpirun=(timeout 60 mpirun --oversubscribe)
+  hydra=(timeout 60 mpiexec.hydra)
+  torchrun=(timeout 60 "$BATS_TEST_TMPDIR/torchrun")
+  # Each with a port of its own, so that several run side by side. Version 1.13 under Python 3.11 fails with its own
+  # defaults of --redirects and --tee.
+  cat > "$BATS_TEST_TMPDIR/torchrun" <<SH
+#!/bin/sh
+exec /usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 --no_python --nnodes=1 --node_rank=0 \\
+  --master_addr=127.0.0.1 --master_port="\$($support/free_port.py)" "\$@"
+SH
+  chmod +x "$BATS_TEST_TMPDIR/torchrun"
+}
+
+teardown() { end_jobs; }
+
+need_hydra() { command -v mpiexec.hydra > /dev/null || skip "mpiexec.hydra is not here"; }
+
+need_torchrun() {
+  /usr/bin/python3 -c 'import torch.distributed.run' 2>/dev/null || skip "/usr/bin/python3 has no torchrun"
+}
+
+# A worker of torchrun as far as its variables go: torchrun itself is not everywhere.
+worker() {
+  env TORCHELASTIC_RUN_ID=none TORCHELASTIC_USE_AGENT_STORE=True RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 \
+    GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 "$@"
+}
+
+# shown COMMAND…: "launcher rank world_size", a line for each process of COMMAND under which `hpcboot show` runs, and
+# whether every other launcher agrees or its disagreement has a reason.
+shown() {
+  local dir=$BATS_TEST_TMPDIR/shown
+  rm -rf "$dir" && mkdir "$dir"
+  # A script of its own: torchrun expands $ in the words of a command.
+  printf '#!/bin/sh\n"%s" show --json > "%s/$$"\n' "$HPCBOOT" "$dir" > "$BATS_TEST_TMPDIR/show"
+  chmod +x "$BATS_TEST_TMPDIR/show"
+  "$@" "$BATS_TEST_TMPDIR/show" || return
+  python3 - "$dir" <<'PY'
+import json, pathlib, sys
+lines = []
+for path in pathlib.Path(sys.argv[1]).iterdir():
+    r = json.loads(path.read_text())
+    explained = all(witness["explained"] for witness in r["witnesses"])
+    lines.append(f'{r["launcher"]} {r["rank"]} {r["world_size"]}{"" if explained else " unexplained"}')
+print(*sorted(lines), sep="\n")
+PY
+}
+
+four_of() { printf "$1 %d 4\n" 0 1 2 3; }
+
+@test "mpirun and Hydra inside each other's only rank, and inside one of two" {
+  need_hydra
+  [ "$(shown "${mpirun[@]}" -n 1 "${hydra[@]}" -n 4)" = "$(four_of hydra)" ]
+  [ "$(shown "${hydra[@]}" -n 1 "${mpirun[@]}" -n 4)" = "$(four_of openmpi)" ]
+  [ "$(shown "${mpirun[@]}" -n 2 "${hydra[@]}" -n 2)" = $'hydra 0 2\nhydra 0 2\nhydra 1 2\nhydra 1 2' ]
+  [ "$(shown "${hydra[@]}" -n 2 "${mpirun[@]}" -n 2)" = $'openmpi 0 2\nopenmpi 0 2\nopenmpi 1 2\nopenmpi 1 2' ]
+  [ "$(shown "${mpirun[@]}" -n 2 "${hydra[@]}" -n 1)" = $'hydra 0 1\nhydra 0 1' ]
+}
+
+@test "mpirun and Hydra inside a worker of torchrun" {
+  need_torchrun
+  need_hydra
+  [ "$(shown "${torchrun[@]}" --nproc_per_node=1 "${mpirun[@]}" -n 4)" = "$(four_of openmpi)" ]
+  [ "$(shown "${torchrun[@]}" --nproc_per_node=1 "${hydra[@]}" -n 4)" = "$(four_of hydra)" ]
+  [ "$(shown "${torchrun[@]}" --nproc_per_node=2 "${mpirun[@]}" -n 2)" = $'openmpi 0 2\nopenmpi 0 2\nopenmpi 1 2\nopenmpi 1 2' ]
+}
+
+@test "a torchrun of its own in each rank of mpirun and Hydra: a sweep" {
+  need_torchrun
+  need_hydra
+  [ "$(shown "${mpirun[@]}" -n 2 "${torchrun[@]}" --nproc_per_node=1)" = $'torchrun 0 1\ntorchrun 0 1' ]
+  [ "$(shown "${hydra[@]}" -n 2 "${torchrun[@]}" --nproc_per_node=1)" = $'torchrun 0 1\ntorchrun 0 1' ]
+  [ "$(shown "${mpirun[@]}" -n 1 "${torchrun[@]}" --nproc_per_node=4)" = "$(four_of torchrun)" ]
+}
+
+@test "three levels, the outer and the inner alike" {
+  need_torchrun
+  need_hydra
+  [ "$(shown "${hydra[@]}" -n 2 "${torchrun[@]}" --nproc_per_node=1 "${hydra[@]}" -n 2)" = \
+    $'hydra 0 2\nhydra 0 2\nhydra 1 2\nhydra 1 2' ]
+}
+
+@test "launchers inside a process with the variables of torchrun, which need not be here" {
+  need_hydra
+  [ "$(shown worker "${mpirun[@]}" -n 4)" = "$(four_of openmpi)" ]
+  [ "$(shown worker "${hydra[@]}" -n 4)" = "$(four_of hydra)" ]
+  # shellcheck disable=SC2016 # for the shell inside
+  [ "$(shown "${mpirun[@]}" -n 2 sh -c 'TORCHELASTIC_RUN_ID=none RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 GROUP_WORLD_SIZE=1 \
+    MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 "$@"; true' sh)" = $'torchrun 0 1\ntorchrun 0 1' ]
+}
+
+@test "the proof is told, and what it takes without one" {
+  run -0 --separate-stderr worker "${mpirun[@]}" -n 1 sh -c '"$0" show --explain' "$HPCBOOT"
+  run -0 --separate-stderr worker "${mpirun[@]}" -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || "$0" show --explain' "$HPCBOOT"
+  [[ $output == *"torchrun"*"disagrees"*"openmpi is further in: its variables are absent from the environment of the process "*" (mpirun), 2 above this one"* ]]
+  worker "${mpirun[@]}" -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || env' > "$BATS_TEST_TMPDIR/env"
+  run -23 --separate-stderr "$HPCBOOT" show --env-file "$BATS_TEST_TMPDIR/env"
+  [[ $stderr == *"torchrun says rank=0 world_size=1"*"openmpi says rank=1 world_size=2"*"are not known"*"GROUP_WORLD_SIZE=2"* ]]
+  [[ $stderr == *"HPCBOOT_METHODS=torchrun or HPCBOOT_METHODS=openmpi, or HPCBOOT_METHODS=single"* ]]
+}
+
+@test "a capture replays what was proved" {
+  worker "${mpirun[@]}" -n 2 sh -c '"$0" capture "$1" > "$1.$$"' "$HPCBOOT" "$BATS_TEST_TMPDIR/captured"
+  run -0 --separate-stderr "$HPCBOOT" replay "$BATS_TEST_TMPDIR/captured"
+  [[ $output == *"ok: 2 ranks"* ]]
+  python3 - "$BATS_TEST_TMPDIR/captured/rank1.facts.json" <<'PY'
+import json, sys
+facts = json.load(open(sys.argv[1]))
+assert "ancestry" not in facts, facts
+shell, mpirun = facts["ancestors"][:2]
+assert set(shell) == {"name", "held", "is_slurm_task"}, shell
+assert "openmpi" in shell["held"] and "torchrun" in shell["held"], shell
+assert "openmpi" not in mpirun["held"] and "torchrun" in mpirun["held"], mpirun
+PY
+}
