@@ -8,6 +8,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/endpoint_test.cpp
     bootstrap/core/env_test.cpp
     bootstrap/core/error_test.cpp
+    bootstrap/core/export_mark_test.cpp
     bootstrap/core/export_test.cpp
     bootstrap/core/launchers/hard_cases_test.cpp
     bootstrap/core/schedulers/hostfile_test.cpp

@@ -90,13 +90,8 @@ Variables environment_for(const Env& env, Resolution r, const DeviceChoice& devi
     r.master_addr = "127.0.0.1";
     r.master_port = take_a_free_port()->port();
   }
-  if (r.launcher != "single") {
-    // What stays unknown must not be somebody else's.
-    for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",
-                             "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
-      variables.erase(name);
-    }
-  }
+  // What stays unknown must not be somebody else's.
+  for (const std::string& name : torch_unset(r, env)) variables.erase(name);
   for (const auto& [name, value] : torch_env(r, env)) variables[name] = value;
   if (r.launcher != "single") {
     for (const auto& [name, mask] : own_device_masks(env, device)) variables[name] = mask;

@@ -39,6 +39,8 @@ void print_explanation(const Resolution& r, Terminal& to) {
     to << encoded_format("  {:<{}} {:<8} {}\n", attempt.source, width, attempt.outcome,
                          attempt.reason);
   }
+  if (!r.ignored_exports.empty()) to << "\nExported by hpcboot for another launch, ignored:\n";
+  for (const std::string& name : r.ignored_exports) to << "  " << name << "\n";
   if (r.site_rules.empty()) return;
   to << "\nRules of the site:\n";
   for (const std::string& rule : r.site_rules) to << "  " << rule << "\n";

@@ -1,11 +1,24 @@
 #include "hpcboot/export.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "export_mark.hpp"
 #include "hpcboot/encode.hpp"
 
 namespace hpcboot {
 
-std::vector<std::pair<std::string, std::string>> torch_env(const Resolution& r, const Env& env) {
-  std::vector<std::pair<std::string, std::string>> out;
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Variables unmarked_torch_env(const Resolution& r, const Env& env) {
+  Variables out;
   const auto add = [&](const char* name, const std::optional<int>& value) {
     if (value) out.emplace_back(name, std::to_string(*value));
   };
@@ -21,10 +34,48 @@ std::vector<std::pair<std::string, std::string>> torch_env(const Resolution& r, 
   if (r.master_addr) out.emplace_back("MASTER_ADDR", *r.master_addr);
   add("MASTER_PORT", r.master_port);
   if (r.interface && r.launcher != "single") {
-    if (!env.has("NCCL_SOCKET_IFNAME")) out.emplace_back("NCCL_SOCKET_IFNAME", "=" + *r.interface);
-    if (!env.has("GLOO_SOCKET_IFNAME")) out.emplace_back("GLOO_SOCKET_IFNAME", *r.interface);
+    // What hpcboot has chosen before is not the user's choice.
+    const std::vector<std::string> own = marked_exports(env);
+    const auto is_chosen = [&](const char* name) { return env.has(name) && !contains(own, name); };
+    if (!is_chosen("NCCL_SOCKET_IFNAME"))
+      out.emplace_back("NCCL_SOCKET_IFNAME", "=" + *r.interface);
+    if (!is_chosen("GLOO_SOCKET_IFNAME")) out.emplace_back("GLOO_SOCKET_IFNAME", *r.interface);
   }
   return out;
+}
+
+}  // namespace
+
+Variables torch_env(const Resolution& r, const Env& env) {
+  Variables out = unmarked_torch_env(r, env);
+  if (!out.empty())
+    out.emplace_back(kExportMark, export_mark(out, without(env, torch_unset(r, env))));
+  return out;
+}
+
+std::vector<std::string> torch_unset(const Resolution& r, const Env& env) {
+  const Variables exported = unmarked_torch_env(r, env);
+  const bool is_in_an_agents_worker =
+      r.launcher != "explicit" &&
+      std::any_of(r.witnesses.begin(), r.witnesses.end(),
+                  [](const Witness& witness) { return witness.source == "torchrun"; });
+  const auto is_foreign = [&](const std::string& name) {
+    if (contains(r.ignored_exports, name)) return true;
+    if (is_in_an_agents_worker && name.rfind("TORCHELASTIC_", 0) == 0) return true;
+    constexpr std::array<const char*, 8> kPlacement = {
+        "RANK",       "WORLD_SIZE",       "LOCAL_RANK",  "LOCAL_WORLD_SIZE",
+        "GROUP_RANK", "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
+    return r.launcher != "single" &&
+           std::find(kPlacement.begin(), kPlacement.end(), name) != kPlacement.end();
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, value] : env.variables()) {
+    const bool is_exported = std::any_of(
+        exported.begin(), exported.end(),
+        [&, named = std::string_view(name)](const auto& e) { return e.first == named; });
+    if (!is_exported && is_foreign(name)) names.push_back(name);
+  }
+  return names;
 }
 
 std::string to_shell(const std::vector<std::pair<std::string, std::string>>& variables) {

@@ -10,6 +10,7 @@
 
 #include "ancestors.hpp"
 #include "core/schedulers/read_file.hpp"
+#include "export_mark.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "nesting.hpp"
 #include "netlink.hpp"
@@ -96,7 +97,8 @@ Facts Facts::of_this_process(const Env& env) {
     facts.device_distance = device_distances("/sys", cpus_of_this_process());
   facts.user_id = static_cast<int>(getuid());
   if (const auto path = env.text("PALS_APINFO")) facts.apinfo = read_file(std::string(*path));
-  if (needs_ancestors(env, facts)) facts.ancestors = ancestors_of_this_process(env, facts.hostname);
+  if (needs_ancestors(without_foreign_exports(env), facts))
+    facts.ancestors = ancestors_of_this_process(env, facts.hostname);
   return facts;
 }
 

@@ -1,6 +1,7 @@
 #include "hpcboot/resolve.hpp"
 
 #include "completion.hpp"
+#include "export_mark.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/scheduler.hpp"
@@ -64,8 +65,10 @@ Provenance provenance_of_interface(const Env& env, const std::string& name) {
 
 }  // namespace
 
-Resolution resolve(const Env& env, const Facts& facts, const ResolveOptions& options) {
+Resolution resolve(const Env& given, const Facts& facts, const ResolveOptions& options) {
   Resolution r;
+  r.ignored_exports = foreign_exports(given);
+  const Env env = without_foreign_exports(given);
   Selection selection = select_source(env, facts);
   const std::optional<Allocation> allocation = read_allocation(env, options.allocation);
   if (allocation && !allocation->scheduler.empty()) {

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/export_mark.hpp"
 #include "core/selection.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
@@ -160,9 +161,10 @@ bool is_split_by_entries(const Resolution& r, const Hosts& hosts) {
 
 }  // namespace
 
-Resolution resolve_with_exchange(const Env& env, const Facts& facts, Exchange& exchange,
+Resolution resolve_with_exchange(const Env& given, const Facts& facts, Exchange& exchange,
                                  std::chrono::milliseconds deadline,
                                  const ResolveOptions& options) {
+  const Env env = without_foreign_exports(given);
   const Selection selection = select_source(env, facts);
   if (selection.source == nullptr) return resolve(env, facts, options);
   check_same_launch(selection.facts, selection.source->name, exchange);
@@ -182,6 +184,7 @@ Resolution resolve_with_exchange(const Env& env, const Facts& facts, Exchange& e
                       "for each; here they are counted by host");
   }
   fill_gaps(r, exchange, hosts);
+  r.ignored_exports = foreign_exports(given);
   return r;
 }
 

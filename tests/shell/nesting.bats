@@ -116,6 +116,36 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   [[ $stderr == *"HPCBOOT_METHODS=torchrun or HPCBOOT_METHODS=openmpi, or HPCBOOT_METHODS=single"* ]]
 }
 
+@test "a program under exec is told what exec found" {
+  need_hydra
+  for launcher in "${mpirun[*]}" "${hydra[*]}"; do
+    # shellcheck disable=SC2086 # a list of words
+    run -0 --separate-stderr worker $launcher -n 2 "$HPCBOOT" exec -- sh -c \
+      '"$0" show --json | grep -E "\"(rank|world_size|master_port)\": [0-9]" | xargs; echo $MASTER_PORT' "$HPCBOOT"
+    [ "$(grep -c 'world_size: 2' <<<"$output")" -eq 2 ]
+    [ "$(grep -o 'master_port: [0-9]*' <<<"$output" | sort -u)" = "master_port: $(grep -x '[0-9]*' <<<"$output" | sort -u)" ]
+  done
+}
+
+@test "what env exported in a shell is nothing to a launcher that is started from it" {
+  need_hydra
+  eval "$(env -i "$HPCBOOT" env)"
+  [ "$MASTER_ADDR" = 127.0.0.1 ]
+  export RANK=0 WORLD_SIZE=1 LOCAL_RANK=0
+  eval "$(HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=1 HPCBOOT_LOCAL_RANK=0 HPCBOOT_MASTER_ADDR=login HPCBOOT_MASTER_PORT=20001 \
+    "$HPCBOOT" env)"
+  [ "$MASTER_ADDR" = login ]
+  for launcher in mpirun hydra; do
+    declare -n command=$launcher
+    # shellcheck disable=SC2016 # for the shell inside
+    run -0 --separate-stderr "${command[@]}" -n 4 "$HPCBOOT" exec -- sh -c 'echo $RANK $WORLD_SIZE at $MASTER_ADDR'
+    [ "$(cut -d' ' -f1,2 <<<"$output" | sort)" = $'0 4\n1 4\n2 4\n3 4' ]
+    [[ $output != *login* && $stderr != *stale* ]]
+  done
+  run -0 --separate-stderr "${mpirun[@]}" -n 1 "$HPCBOOT" show --explain
+  [[ $output == *"Exported by hpcboot for another launch, ignored:"*MASTER_ADDR* ]]
+}
+
 @test "a capture replays what was proved" {
   worker "${mpirun[@]}" -n 2 sh -c '"$0" capture "$1" > "$1.$$"' "$HPCBOOT" "$BATS_TEST_TMPDIR/captured"
   run -0 --separate-stderr "$HPCBOOT" replay "$BATS_TEST_TMPDIR/captured"

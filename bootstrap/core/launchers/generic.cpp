@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "launchers.hpp"
 
@@ -21,10 +21,8 @@ constexpr LaunchVariable kVariables[] = {
 
 bool is_in_a_job(const Env& env) {
   const auto is_set = [&](const char* variable) { return env.has(variable); };
-  constexpr std::array<const char*, 6> kIds = {"SLURM_JOB_ID", "SLURM_JOBID",  "PBS_JOBID",
-                                               "LSB_JOBID",    "COBALT_JOBID", "FLUX_ENCLOSING_ID"};
   // Grid Engine's JOB_ID is anybody's word.
-  return std::any_of(kIds.begin(), kIds.end(), is_set) ||
+  return std::any_of(std::begin(kJobIds), std::end(kJobIds), is_set) ||
          (env.has("JOB_ID") && env.has("SGE_TASK_ID"));
 }
 

@@ -53,6 +53,8 @@ struct Resolution {
   std::map<std::string, Provenance> provenance;  ///< by field name
   std::vector<Witness> witnesses;
   std::vector<Attempt> attempts;
+  /// Variables that hpcboot exported for another launch (export.hpp): read as if they were not set.
+  std::vector<std::string> ignored_exports;
   /// What was taken from the site's rules, for `show --explain`.
   std::vector<std::string> site_rules;
   /// How many tasks the allocation was asked for, if no launcher placed this process and the

@@ -5,6 +5,14 @@
 namespace hpcboot {
 namespace {
 
+// The lines but that of the mark, which export_mark_test.cpp is about.
+std::string exports_of(const Resolution& r, const Env& env = Env()) {
+  auto variables = torch_env(r, env);
+  EXPECT_EQ(variables.back().first, "HPCBOOT_EXPORTED");
+  variables.pop_back();
+  return to_shell(variables);
+}
+
 TEST(Export, GivesWhatTorchReads) {
   Resolution r;
   r.launcher = "slurm";
@@ -12,7 +20,7 @@ TEST(Export, GivesWhatTorchReads) {
   r.master_addr = "n1";
   r.master_port = 20001;
   r.interface = "hsn0";
-  EXPECT_EQ(to_shell(torch_env(r, Env())),
+  EXPECT_EQ(exports_of(r),
             "export RANK=3\nexport WORLD_SIZE=4\nexport LOCAL_RANK=1\nexport LOCAL_WORLD_SIZE=2\n"
             "export GROUP_RANK=1\nexport GROUP_WORLD_SIZE=2\nexport MASTER_ADDR=n1\nexport "
             "MASTER_PORT=20001\n"
@@ -40,8 +48,7 @@ TEST(Export, LeavesOutWhatIsUnknown) {
   Resolution r;
   r.launcher = "openmpi";
   r.placement.world_size = 2;
-  EXPECT_EQ(to_shell(torch_env(r, Env())),
-            "export RANK=0\nexport WORLD_SIZE=2\nexport LOCAL_RANK=0\n");
+  EXPECT_EQ(exports_of(r), "export RANK=0\nexport WORLD_SIZE=2\nexport LOCAL_RANK=0\n");
 }
 
 TEST(Export, NeverGivesARankWhereNoLauncherPlacedTheProcess) {
@@ -51,7 +58,7 @@ TEST(Export, NeverGivesARankWhereNoLauncherPlacedTheProcess) {
   r.master_addr = "n1";
   r.master_port = 20001;
   r.interface = "eth0";
-  EXPECT_EQ(to_shell(torch_env(r, Env())), "export MASTER_ADDR=n1\nexport MASTER_PORT=20001\n");
+  EXPECT_EQ(exports_of(r), "export MASTER_ADDR=n1\nexport MASTER_PORT=20001\n");
 }
 
 }  // namespace

@@ -1,0 +1,130 @@
+#include "export_mark.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/launchers/launchers.hpp"
+
+namespace hpcboot {
+namespace {
+
+// FNV-1a. Nothing depends on it but that values which differ have other digests.
+std::string digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3U;
+  }
+  return std::to_string(hash);
+}
+
+struct Mark {
+  std::string launch;
+  std::vector<std::pair<std::string, std::string>> variables;  // name, digest of the value
+
+  bool names(std::string_view variable) const {
+    return std::any_of(variables.begin(), variables.end(),
+                       [&](const auto& entry) { return entry.first == variable; });
+  }
+};
+
+// "launch,RANK:digest,WORLD_SIZE:digest"; what is not of this form marks nothing.
+Mark mark_of(const Env& env) {
+  Mark mark;
+  std::string_view rest = env.text(kExportMark).value_or("");
+  mark.launch = rest.substr(0, rest.find(','));
+  while (rest.find(',') != std::string_view::npos) {
+    rest.remove_prefix(rest.find(',') + 1);
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    const std::size_t colon = entry.find(':');
+    if (colon != std::string_view::npos)
+      mark.variables.emplace_back(entry.substr(0, colon), entry.substr(colon + 1));
+  }
+  return mark;
+}
+
+// Does this variable differ between two launches, or between two processes of one?
+bool tells_launches_apart(const LaunchVariable& variable) {
+  return variable.kind == VariableKind::identity || variable.kind == VariableKind::size ||
+         variable.use == VariableUse::required ||
+         (variable.kind == VariableKind::handle && variable.use == VariableUse::used);
+}
+
+bool is_users_own(std::string_view name) {
+  return sources::kGeneric.variables.find(name) != nullptr ||
+         sources::kExplicit.variables.find(name) != nullptr;
+}
+
+// The launch and the job of `env`. What hpcboot exports is no part of it, nor what a user may set
+// beside that, as in a loop that starts processes with RANK=0, RANK=1 and so on.
+std::string launch_of(const Env& env, const Mark& mark) {
+  std::string text;
+  const auto& sources = launch_sources();
+  for (const auto& [name, value] : env.variables()) {
+    if (value.empty() || mark.names(name) || is_users_own(name)) continue;
+    const bool counts =
+        std::find(std::begin(sources::kJobIds), std::end(sources::kJobIds), name) !=
+            std::end(sources::kJobIds) ||
+        std::any_of(sources.begin(), sources.end(), [&, named = std::string_view(name)](auto* s) {
+          const LaunchVariable* variable = s->variables.find(named);
+          return variable != nullptr && tells_launches_apart(*variable);
+        });
+    if (counts) text.append(name).append("=").append(value).push_back('\0');
+  }
+  return digest(text);
+}
+
+std::vector<std::string> unchanged(const Mark& mark, const Env& env) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : mark.variables) {
+    const auto now = env.raw(name);
+    if (now && digest(*now) == value) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string export_mark(const std::vector<std::pair<std::string, std::string>>& variables,
+                        const Env& env) {
+  Mark mark;
+  for (const auto& [name, value] : variables) mark.variables.emplace_back(name, digest(value));
+  std::string text = launch_of(env, mark);
+  for (const auto& [name, value] : mark.variables)
+    text.append(",").append(name).append(":").append(value);
+  return text;
+}
+
+std::vector<std::string> marked_exports(const Env& env) {
+  return unchanged(mark_of(env), env);
+}
+
+std::vector<std::string> foreign_exports(const Env& env) {
+  const Mark mark = mark_of(env);
+  if (mark.variables.empty() || mark.launch == launch_of(env, mark)) return {};
+  std::vector<std::string> names = unchanged(mark, env);
+  // An agent that was started since has set its own variables, perhaps to the same values.
+  const LaunchSource& agent = sources::kTorchrun;
+  if (agent.detect(env, Facts{}).match == Match::present) {
+    names.erase(std::remove_if(
+                    names.begin(), names.end(),
+                    [&](const std::string& name) { return agent.variables.find(name) != nullptr; }),
+                names.end());
+  }
+  return names;
+}
+
+Env without(const Env& env, const std::vector<std::string>& names) {
+  std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
+  for (const std::string& name : names) variables.erase(name);
+  return Env(std::move(variables));
+}
+
+Env without_foreign_exports(const Env& env) {
+  if (!env.has(kExportMark)) return env;
+  std::vector<std::string> names = foreign_exports(env);
+  names.emplace_back(kExportMark);
+  return without(env, names);
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,180 @@
+#include "core/export_mark.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hpcboot/export.hpp"
+#include "hpcboot/launch_source.hpp"
+#include "hpcboot/sanitize.hpp"
+
+// What hpcboot exported counts for the launch that it was exported for, and for no other.
+namespace hpcboot {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+const std::string kOpenmpi =
+    "OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=4\nOMPI_COMM_WORLD_LOCAL_RANK=1\n"
+    "PMIX_NAMESPACE=7\nPMIX_RANK=1\n";
+const std::string kStep =
+    "SLURM_JOB_ID=5\nSLURM_STEP_ID=0\nSLURM_PROCID=1\nSLURM_LOCALID=1\nSLURM_STEP_NUM_TASKS=4\n"
+    "SLURM_STEP_NUM_NODES=1\nSLURM_STEP_NODELIST=n2\nSLURM_STEP_TASKS_PER_NODE=4\n"
+    "SLURMD_NODENAME=n2\nSLURM_NODEID=0\n";
+const std::string kTorchrun =
+    "TORCHELASTIC_RUN_ID=r\nRANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\nLOCAL_WORLD_SIZE=1\nGROUP_RANK=0\n"
+    "GROUP_WORLD_SIZE=1\nMASTER_ADDR=127.0.0.1\nMASTER_PORT=29400\n";
+
+Facts on(const char* hostname) {
+  Facts facts;
+  facts.hostname = hostname;
+  return facts;
+}
+
+// The environment after `eval "$(hpcboot env)"`, to which a launcher started later adds `later`.
+Env after_export(const Env& env, const Facts& facts, const std::string& later = "") {
+  const Resolution r = resolve(env, facts);
+  const Env kept = without(env, torch_unset(r, env));
+  std::map<std::string, std::string> all(kept.variables().begin(), kept.variables().end());
+  for (const auto& [name, value] : torch_env(r, env)) all[name] = value;
+  const Env added = Env::parse(later);
+  for (const auto& [name, value] : added.variables()) all[name] = value;
+  return Env(all);
+}
+
+// A laptop's shell, or a shell on a login node.
+TEST(ExportMark, AnEndpointOfAnEarlierShellIsNotStale) {
+  const Env laptop = after_export(Env(), on("laptop"), kOpenmpi);
+  ASSERT_EQ(laptop.text("MASTER_ADDR"), "127.0.0.1");
+  const Resolution r = resolve(laptop, on("laptop"));
+  EXPECT_EQ(r.launcher, "openmpi");
+  EXPECT_EQ(r.master_addr, std::nullopt);
+  EXPECT_THAT(r.ignored_exports, UnorderedElementsAre("MASTER_ADDR", "MASTER_PORT"));
+  const Env login = after_export(Env::parse("HPCBOOT_MASTER_ADDR=login\n"), on("login"),
+                                 kStep + "HPCBOOT_MASTER_ADDR=\n");
+  ASSERT_EQ(login.text("MASTER_ADDR"), "login");
+  EXPECT_EQ(resolve(login, on("n2")).master_addr, "n2");
+}
+
+TEST(ExportMark, AnotherJobIsAnotherLaunch) {
+  const Env env = after_export(Env::parse("HPCBOOT_MASTER_ADDR=login\n"), on("login"),
+                               "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nHPCBOOT_MASTER_ADDR=\n");
+  EXPECT_EQ(resolve(env, on("n1")).master_addr, "n1");
+}
+
+// srun --pty bash, eval "$(hpcboot env)", and then a launcher.
+TEST(ExportMark, ARankIsNoWordAboutALaterLaunch) {
+  const std::string shell =
+      "SLURM_JOB_ID=5\nSLURM_STEP_ID=0\nSLURM_PROCID=0\nSLURM_LOCALID=0\nSLURM_STEP_NUM_TASKS=1\n"
+      "SLURM_STEP_NUM_NODES=1\nSLURM_STEP_NODELIST=n1\nSLURM_STEP_TASKS_PER_NODE=1\n"
+      "SLURMD_NODENAME=n1\n";
+  for (const std::string& later : {kOpenmpi, kStep}) {
+    const Env env = after_export(Env::parse(shell), on("n1"), later);
+    ASSERT_EQ(env.text("RANK"), "0");
+    const Resolution r = resolve(env, on("n2"));
+    EXPECT_EQ(r.placement.rank, 1);
+    EXPECT_EQ(r.placement.world_size, 4);
+    EXPECT_THAT(r.ignored_exports, Contains("RANK"));
+    for (const Witness& witness : r.witnesses) EXPECT_NE(witness.source, "generic");
+  }
+}
+
+TEST(ExportMark, TheProgramUnderExecReadsItAsBefore) {
+  for (const std::string& launch : {kOpenmpi, kStep, kTorchrun}) {
+    const Env before = Env::parse(launch + "HPCBOOT_MASTER_ADDR=n2\nHPCBOOT_MASTER_PORT=20001\n");
+    const Env env = after_export(before, on("n2"), "HPCBOOT_MASTER_ADDR=\nHPCBOOT_MASTER_PORT=\n");
+    EXPECT_THAT(foreign_exports(env), IsEmpty());
+    const Resolution r = resolve(env, on("n2"));
+    EXPECT_EQ(r.placement.rank, resolve(before, on("n2")).placement.rank);
+    EXPECT_EQ(r.master_addr, "n2");
+    EXPECT_EQ(r.master_port, 20001);
+  }
+}
+
+// Under bare PMIx the rank came from an exchange, and stands in RANK alone.
+TEST(ExportMark, UnderBarePmixTheProgramHasItsRank) {
+  const Env pmix = Env::parse("PMIX_NAMESPACE=prterun-h-9@1\nPMIX_RANK=1\n");
+  Resolution told;
+  told.launcher = "pmix";
+  told.placement = {1, 4, 1, 4, 0, 1};
+  std::map<std::string, std::string> all = {{"PMIX_NAMESPACE", "prterun-h-9@1"},
+                                            {"PMIX_RANK", "1"}};
+  for (const auto& [name, value] : torch_env(told, pmix)) all[name] = value;
+  EXPECT_EQ(resolve(Env(all), Facts{}).placement.rank, 1);
+  EXPECT_EQ(resolve(Env(all), Facts{}).placement.world_size, 4);
+  all["PMIX_NAMESPACE"] = "prterun-h-10@1";
+  EXPECT_THAT(foreign_exports(Env(all)), Contains("RANK")) << "another prterun";
+}
+
+TEST(ExportMark, TorchrunSetsItsOwnPerhapsToTheSameValues) {
+  const Env env =
+      after_export(Env::parse(kOpenmpi + "OMPI_COMM_WORLD_RANK=0\nOMPI_COMM_WORLD_SIZE="
+                                         "1\nOMPI_COMM_WORLD_LOCAL_RANK=0\nPMIX_RANK=0\n"),
+                   on("h"), kTorchrun);
+  ASSERT_EQ(env.text("RANK"), "0");
+  const Resolution r = resolve(env, on("h"));
+  EXPECT_EQ(r.launcher, "torchrun");
+  EXPECT_EQ(r.master_port, 29400);
+}
+
+// A program of torch.distributed would look for the agent's store.
+TEST(ExportMark, AnAgentFurtherOutIsUnset) {
+  Facts facts = on("h");
+  facts.ancestors = {{"mpirun", 0, {{"torchrun"}}, false}};
+  const Env worker = Env::parse(kTorchrun + kOpenmpi + "TORCHELASTIC_USE_AGENT_STORE=True\n");
+  const Env env = after_export(worker, facts);
+  EXPECT_FALSE(env.has("TORCHELASTIC_RUN_ID"));
+  EXPECT_FALSE(env.has("TORCHELASTIC_USE_AGENT_STORE"));
+  EXPECT_FALSE(env.has("LOCAL_WORLD_SIZE")) << "unknown here, and the worker's";
+  EXPECT_EQ(env.text("RANK"), "1");
+  const Resolution r = resolve(env, on("h"));
+  EXPECT_EQ(r.launcher, "openmpi");
+  EXPECT_EQ(r.placement.rank, 1);
+  const Env agent = after_export(Env::parse(kTorchrun), on("h"));
+  EXPECT_TRUE(agent.has("TORCHELASTIC_RUN_ID"));
+}
+
+TEST(ExportMark, WhatTheUserSetsCounts) {
+  const Env changed = after_export(Env(), on("laptop"), kOpenmpi + "MASTER_PORT=20001\n");
+  EXPECT_EQ(resolve(changed, on("laptop")).master_port, 20001);
+  // A loop that starts processes by hand.
+  const Env loop =
+      after_export(Env(), on("laptop"), "RANK=1\nWORLD_SIZE=2\nLOCAL_RANK=1\nLOCAL_WORLD_SIZE=2\n");
+  EXPECT_EQ(resolve(loop, on("laptop")).master_addr, "127.0.0.1");
+  for (const char* damaged : {"", "x", ",", "x,RANK", "x,RANK:", ",,:,"}) {
+    const Env env(
+        {{"HPCBOOT_EXPORTED", damaged}, {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}});
+    EXPECT_EQ(resolve(env, on("h")).placement.rank, 1) << damaged;
+  }
+}
+
+TEST(ExportMark, InterfacesAreChosenAnewForALaterLaunch) {
+  Facts facts = on("h");
+  facts.interfaces = {{"ib0", "10.0.0.1", false, true, 100000}};
+  const Env env = after_export(Env::parse(kOpenmpi), facts, "PMIX_NAMESPACE=8\n");
+  ASSERT_EQ(env.text("GLOO_SOCKET_IFNAME"), "ib0");
+  Facts other = on("h2");
+  other.interfaces = {{"hsn0", "10.1.0.1", false, true, 100000}};
+  EXPECT_EQ(resolve(env, other).interface, "hsn0");
+  const Env again = after_export(env, other);
+  EXPECT_EQ(again.text("GLOO_SOCKET_IFNAME"), "hsn0");
+  EXPECT_THAT(marked_exports(again), Contains("GLOO_SOCKET_IFNAME"));
+}
+
+TEST(ExportMark, SanitizeUnsetsIt) {
+  const Env env = after_export(Env(), on("laptop"));
+  ASSERT_TRUE(env.has("HPCBOOT_EXPORTED"));
+  EXPECT_THAT(variables_to_unset(env, Inherit::allocation), Contains("HPCBOOT_EXPORTED"));
+  for (const LaunchSource* source : launch_sources()) {
+    if (source->name != "explicit") continue;
+    const LaunchVariable* mark = source->variables.find("HPCBOOT_EXPORTED");
+    ASSERT_NE(mark, nullptr);
+    EXPECT_EQ(mark->kind, VariableKind::companion) << "a setting would stay";
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot
