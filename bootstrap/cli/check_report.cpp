@@ -49,6 +49,13 @@ int ranks_on(const std::string& host, const std::vector<RankReport>& reports) {
   return count;
 }
 
+std::vector<ReportedRank> as_reported(const std::vector<RankReport>& reports) {
+  std::vector<ReportedRank> ranks;
+  for (const RankReport& report : reports)
+    ranks.push_back({name_of(report), report.host, report.resolution, ""});
+  return ranks;
+}
+
 }  // namespace
 
 RankReport report_of(const Env& env, const Facts& facts, const Resolution& resolution) {
@@ -67,6 +74,10 @@ RankReport report_of(const Env& env, const Facts& facts, const Resolution& resol
 Json to_json(const RankReport& report) {
   Json object = hpcboot::to_json(report.resolution);
   object.erase("provenance");
+  object["conflicts"] = Json::array();
+  for (const Json& witness : object["witnesses"]) {
+    if (!witness["agrees"].get<bool>()) object["conflicts"].push_back(witness);
+  }
   object.erase("witnesses");
   object["magic"] = kMagic;
   object["host"] = report.host;
@@ -112,6 +123,12 @@ std::optional<RankReport> parse_report(const std::string& line) {
     r.device = reader.small_integer("device");
     r.interface = reader.text("interface");
     r.interface_address = reader.text("address");
+    for (const JsonReader& conflict : reader.objects("conflicts")) {
+      r.witnesses.push_back(
+          {conflict.require("source", conflict.text("source"), "a text"), false,
+           conflict.require("explained", conflict.boolean("explained"), "true or false"),
+           conflict.require("note", conflict.text("note"), "a text")});
+    }
     report.host = text("host");
     report.version = text("version");
     report.device_id = text("device_id");
@@ -125,13 +142,9 @@ std::optional<RankReport> parse_report(const std::string& line) {
 }
 
 std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports) {
-  std::vector<ReportedRank> ranks;
   std::map<std::string, std::vector<std::string>> by_version;
-  for (const RankReport& report : reports) {
-    ranks.push_back({name_of(report), report.host, report.resolution, ""});
-    by_version[report.version].push_back(name_of(report));
-  }
-  std::vector<JobProblem> problems = check_job(ranks);
+  for (const RankReport& report : reports) by_version[report.version].push_back(name_of(report));
+  std::vector<JobProblem> problems = check_job(as_reported(reports));
   for (const auto& [place, users] : by_device(reports)) {
     if (users.size() < 2 || !could_differ(users, ranks_on(place.first, reports))) continue;
     std::vector<std::string> names;
@@ -152,7 +165,7 @@ std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports) {
 }
 
 std::vector<std::string> notes_of(const std::vector<RankReport>& reports) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = notes_of_job(as_reported(reports));
   for (const auto& [place, users] : by_device(reports)) {
     if (users.size() < 2 || could_differ(users, ranks_on(place.first, reports))) continue;
     notes.push_back(users.front()->devices_visible == 1

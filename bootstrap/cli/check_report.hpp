@@ -11,7 +11,8 @@ namespace hpcboot::tool {
 
 // What one rank tells rank 0 of itself in `hpcboot check`.
 struct RankReport {
-  Resolution resolution;  // placement, launcher, job, hosts, master, device, interface
+  // Placement, launcher, job, hosts, master, device, interface, and the witnesses that disagree.
+  Resolution resolution;
   std::string host;
   std::string version;
   std::string device_id;    // as the mask of this process names it; empty where there is none
@@ -27,7 +28,8 @@ std::string to_line(const RankReport& report);
 std::optional<RankReport> parse_report(const std::string& line);
 
 // What keeps these ranks from being a job: check_job()'s and those that only a meeting shows,
-// devices shared and versions that differ. `missing` says of ranks that did not come why.
+// devices shared and versions that differ. `missing`
+// says of ranks that did not come why.
 std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports);
 
 // Worth knowing, and no fault.

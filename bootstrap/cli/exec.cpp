@@ -99,6 +99,18 @@ Variables environment_for(const Env& env, Resolution r, const DeviceChoice& devi
   return variables;
 }
 
+// All ranks inherit one value from further out, which one of them at most has by chance: of two
+// ranks at least one sees that it is not its own.
+void report_conflicts(const Resolution& r) {
+  if (r.placement.rank > 1) return;
+  for (const Witness& witness : r.witnesses) {
+    if (witness.agrees) continue;
+    err() << "note: " << r.launcher << " placed this process as rank " << r.placement.rank << " of "
+          << r.placement.world_size << ", but " << witness.source << " disagrees: " << witness.note
+          << "\n";
+  }
+}
+
 int exec(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   po::options_description options("Options");
@@ -153,6 +165,7 @@ int exec(const Arguments& arguments) {
     if (device.shows_first_only && hint == device.note) continue;
     err() << "hint: " << hint << "\n";
   }
+  report_conflicts(*r);
   const Variables variables = environment_for(env, *r, device);
   const int reason = exec_in(variables, command, command.front().c_str());
   err() << "hpcboot: " << command.front() << ": " << std::strerror(reason) << "\n";

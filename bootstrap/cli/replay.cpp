@@ -77,6 +77,7 @@ void print_table(const Replay& replay) {
              "verdict"});
   for (const ReportedRank& rank : replay.ranks) table.add(row_of(rank, replay.problems));
   out() << table.text() << "\n";
+  for (const std::string& note : notes_of_job(replay.ranks)) out() << "note: " << note << "\n";
   for (const JobProblem& problem : replay.problems) out() << "wrong: " << problem.text << "\n";
   if (replay.problems.empty()) {
     const std::size_t count = replay.ranks.size();

@@ -39,6 +39,27 @@ std::string text_of(const std::optional<int>& value) {
   return value ? std::to_string(*value) : "unknown";
 }
 
+// Launchers that disagree with the one that placed these processes, each in the words of the first
+// of them.
+std::vector<std::string> conflicts_in(const std::vector<const ReportedRank*>& ranks,
+                                      bool is_explained) {
+  std::map<std::string, std::pair<std::string, int>> by_source;
+  for (const ReportedRank* rank : ranks) {
+    for (const Witness& witness : rank->resolution->witnesses) {
+      if (witness.agrees || witness.is_explained != is_explained) continue;
+      auto& [text, count] = by_source[witness.source];
+      if (count++ == 0) text = rank->name + ": " + witness.source + " disagrees: " + witness.note;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [source, entry] : by_source) {
+    const auto& [text, count] = entry;
+    texts.push_back(text);
+    if (count > 1) texts.back() += " (and " + std::to_string(count - 1) + " more)";
+  }
+  return texts;
+}
+
 class JobCheck {
  public:
   explicit JobCheck(const std::vector<ReportedRank>& ranks) {
@@ -69,6 +90,8 @@ class JobCheck {
     check_ranks();
     check_agreement();
     check_hosts();
+    for (std::string& text : conflicts_in(resolved_, false))
+      add("launchers disagree", std::move(text), {});
     return std::move(problems_);
   }
 
@@ -234,6 +257,14 @@ class JobCheck {
 };
 
 }  // namespace
+
+std::vector<std::string> notes_of_job(const std::vector<ReportedRank>& ranks) {
+  std::vector<const ReportedRank*> resolved;
+  for (const ReportedRank& rank : ranks) {
+    if (rank.resolution) resolved.push_back(&rank);
+  }
+  return conflicts_in(resolved, true);
+}
 
 std::vector<JobProblem> check_job(const std::vector<ReportedRank>& ranks) {
   return JobCheck(ranks).run();

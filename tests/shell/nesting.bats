@@ -116,6 +116,36 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   [[ $stderr == *"HPCBOOT_METHODS=torchrun or HPCBOOT_METHODS=openmpi, or HPCBOOT_METHODS=single"* ]]
 }
 
+@test "check: the inner launch is a job, and the outer one is noted" {
+  need_hydra
+  run -0 --separate-stderr worker "${mpirun[@]}" -n 4 "$HPCBOOT" check
+  [[ $output == *"ok: 4 ranks by openmpi"* ]]
+  [[ $output == *"note: rank0: torchrun disagrees: says rank=0 world_size=1"*"openmpi is further in"*"(and 3 more)"* ]]
+  run -0 --separate-stderr "${mpirun[@]}" -n 1 "${hydra[@]}" -n 4 "$HPCBOOT" check
+  [[ $output == *"ok: 4 ranks by hydra"* ]]
+  [[ $output == *"openmpi disagrees"*"hydra is further in"* ]]
+}
+
+@test "check does not say ok over a launcher that disagrees for no known reason" {
+  run -1 --separate-stderr "${mpirun[@]}" -n 2 env RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 "$HPCBOOT" check
+  [[ $output == *"wrong: rank0: generic disagrees: says rank=0 world_size=1"*"nothing shows which started the other"* ]]
+  [[ $output != *"ok:"* ]]
+  run -1 --separate-stderr "${mpirun[@]}" -n 2 env RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 "$HPCBOOT" check --json
+  [ "$(python3 -c 'import json,sys; c=json.load(sys.stdin); print(c["ok"], c["problems"][0]["kind"])' <<<"$output")" = \
+    "False launchers disagree" ]
+}
+
+@test "exec: the program is a rank of the inner launch, and two ranks at most report the outer one" {
+  # shellcheck disable=SC2016 # for the shell inside
+  run -0 --separate-stderr worker "${mpirun[@]}" -n 4 "$HPCBOOT" exec -- sh -c \
+    'echo $RANK $WORLD_SIZE ${TORCHELASTIC_RUN_ID-unset} $MASTER_PORT'
+  [ "$(cut -d' ' -f1-3 <<<"$output" | sort)" = $'0 4 unset\n1 4 unset\n2 4 unset\n3 4 unset' ]
+  [ "$(cut -d' ' -f4 <<<"$output" | sort -u | wc -l)" -eq 1 ]
+  [[ $output != *29400* ]]
+  [ "$(grep -c 'torchrun disagrees' <<<"$stderr")" -eq 2 ]
+  [[ $stderr == *"openmpi is further in"* ]]
+}
+
 @test "a program under exec is told what exec found" {
   need_hydra
   for launcher in "${mpirun[*]}" "${hydra[*]}"; do
@@ -137,6 +167,8 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   [ "$MASTER_ADDR" = login ]
   for launcher in mpirun hydra; do
     declare -n command=$launcher
+    run -0 --separate-stderr "${command[@]}" -n 4 "$HPCBOOT" check
+    [[ $output == *"ok: 4 ranks by"* && $output != *disagrees* ]]
     # shellcheck disable=SC2016 # for the shell inside
     run -0 --separate-stderr "${command[@]}" -n 4 "$HPCBOOT" exec -- sh -c 'echo $RANK $WORLD_SIZE at $MASTER_ADDR'
     [ "$(cut -d' ' -f1,2 <<<"$output" | sort)" = $'0 4\n1 4\n2 4\n3 4' ]
@@ -149,7 +181,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
 @test "a capture replays what was proved" {
   worker "${mpirun[@]}" -n 2 sh -c '"$0" capture "$1" > "$1.$$"' "$HPCBOOT" "$BATS_TEST_TMPDIR/captured"
   run -0 --separate-stderr "$HPCBOOT" replay "$BATS_TEST_TMPDIR/captured"
-  [[ $output == *"ok: 2 ranks"* ]]
+  [[ $output == *"note: rank0: torchrun disagrees"*"openmpi is further in"*"ok: 2 ranks"* ]]
   python3 - "$BATS_TEST_TMPDIR/captured/rank1.facts.json" <<'PY'
 import json, sys
 facts = json.load(open(sys.argv[1]))

@@ -25,7 +25,12 @@ struct JobProblem {
 
 /// Do these processes make a job? Everyone resolves; the ranks are 0 … world_size-1, each once; all
 /// say the same world_size, hosts, launcher, job and master; on each host the local ranks are
-/// 0 … local_size-1, and one node_rank. Where most agree, those who differ are named.
+/// 0 … local_size-1, and one node_rank; another launcher disagrees only if it is known why. Where
+/// most agree, those who differ are named.
 std::vector<JobProblem> check_job(const std::vector<ReportedRank>& ranks);
+
+/// Worth knowing, and no problem: launchers that disagree with the one that placed these processes,
+/// for a reason that is known.
+std::vector<std::string> notes_of_job(const std::vector<ReportedRank>& ranks);
 
 }  // namespace hpcboot
