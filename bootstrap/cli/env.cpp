@@ -15,16 +15,12 @@ int print_env(const Arguments& arguments) {
       "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless they are set already. What "
       "is\n"
       "not known is left out, or unset. HPCBOOT_EXPORTED marks them: hpcboot under a launcher "
-      "that
-"
+      "that\n"
       "you start later ignores them. Outside of jobs a process that no launcher placed is rank 0 "
-      "of
-"
+      "of\n"
       "1. In a batch script only MASTER_ADDR and MASTER_PORT are printed, because every task that "
-      "the
-"
-      "script starts would inherit this RANK: write srun hpcboot exec … there.
-",
+      "the\n"
+      "script starts would inherit this RANK: write srun hpcboot exec … there.\n",
       environment_options());
   if (!values) return 0;
   const Env env = env_as_asked(*values);
@@ -36,8 +32,7 @@ int print_env(const Arguments& arguments) {
       r.master_port = take_a_free_port()->port();
     r.launcher = kMadeAlone;
   }
-  for (const std::string& name : torch_unset(r, env)) out() << "unset " << name << "
-";
+  for (const std::string& name : torch_unset(r, env)) out() << "unset " << name << "\n";
   out() << Encoded::as_is(to_shell(torch_env(r, env)));
   for (const auto& [field, value] : {std::make_pair("MASTER_ADDR", r.master_addr.has_value()),
                                      std::make_pair("MASTER_PORT", r.master_port.has_value())}) {

@@ -17,6 +17,13 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Is the name one that a shell can unset, and nothing else that it would do?
+bool is_plain(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 Variables unmarked_torch_env(const Resolution& r, const Env& env) {
   Variables out;
   const auto add = [&](const char* name, const std::optional<int>& value) {
@@ -61,7 +68,7 @@ std::vector<std::string> torch_unset(const Resolution& r, const Env& env) {
                   [](const Witness& witness) { return witness.source == "torchrun"; });
   const auto is_foreign = [&](const std::string& name) {
     if (contains(r.ignored_exports, name)) return true;
-    if (is_in_an_agents_worker && name.rfind("TORCHELASTIC_", 0) == 0) return true;
+    if (is_in_an_agents_worker && name.rfind("TORCHELASTIC_", 0) == 0) return is_plain(name);
     constexpr std::array<const char*, 8> kPlacement = {
         "RANK",       "WORLD_SIZE",       "LOCAL_RANK",  "LOCAL_WORLD_SIZE",
         "GROUP_RANK", "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};

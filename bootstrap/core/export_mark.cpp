@@ -28,6 +28,18 @@ struct Mark {
   }
 };
 
+// What hpcboot ever exports. Of other names a mark says nothing, whoever has written it.
+constexpr std::string_view kExported[] = {"RANK",
+                                          "WORLD_SIZE",
+                                          "LOCAL_RANK",
+                                          "LOCAL_WORLD_SIZE",
+                                          "GROUP_RANK",
+                                          "GROUP_WORLD_SIZE",
+                                          "MASTER_ADDR",
+                                          "MASTER_PORT",
+                                          "NCCL_SOCKET_IFNAME",
+                                          "GLOO_SOCKET_IFNAME"};
+
 // "launch,RANK:digest,WORLD_SIZE:digest"; what is not of this form marks nothing.
 Mark mark_of(const Env& env) {
   Mark mark;
@@ -37,8 +49,10 @@ Mark mark_of(const Env& env) {
     rest.remove_prefix(rest.find(',') + 1);
     const std::string_view entry = rest.substr(0, rest.find(','));
     const std::size_t colon = entry.find(':');
-    if (colon != std::string_view::npos)
-      mark.variables.emplace_back(entry.substr(0, colon), entry.substr(colon + 1));
+    const std::string_view name = entry.substr(0, colon);
+    if (colon != std::string_view::npos &&
+        std::find(std::begin(kExported), std::end(kExported), name) != std::end(kExported))
+      mark.variables.emplace_back(name, entry.substr(colon + 1));
   }
   return mark;
 }

@@ -126,7 +126,7 @@ class Master {
     return true;
   }
 
-  void set_explicit(const char* source, const char* variable, const std::string& address) {
+  void set_explicit(const std::string& source, const char* variable, const std::string& address) {
     set_address(address, source, variable);
     const auto host = rank0_host();
     const auto caller = host_that_called_srun();

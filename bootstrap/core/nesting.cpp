@@ -87,6 +87,7 @@ bool is_real_launcher(const LaunchSource& source) {
     case Level::explicit_settings:
     case Level::pod:
     case Level::generic:
+    case Level::remote_shell:
       return false;
   }
   return false;

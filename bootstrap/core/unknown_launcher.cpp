@@ -90,8 +90,8 @@ void require_no_unknown_launcher(const Env& env) {
                     ": an index and a size, set by a launcher that is not known here",
                 "a known launcher, or one that a file describes",
                 "set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK for each process, or "
-                "describe the launcher in a file (bootstrap/README.md, \"Adding a launcher\"); if "
-                "this process is alone, set HPCBOOT_METHODS=single");
+                "describe the launcher in a file (`hpcboot launchers --help`); if this process is "
+                "alone, set HPCBOOT_METHODS=single");
   }
 }
 

@@ -151,6 +151,23 @@ TEST(ExportMark, WhatTheUserSetsCounts) {
   }
 }
 
+// The names go to a shell, which `eval`s them, and hide variables.
+TEST(ExportMark, NamesThatOthersMadeUpAreNotUnset) {
+  const std::string mark =
+      export_mark({{"FOO", "1"}, {"SLURM_PROCID", "0"}, {"$(id)", "x"}, {"RANK", "1"}}, Env());
+  const Env env({{"HPCBOOT_EXPORTED", mark},
+                 {"FOO", "1"},
+                 {"SLURM_PROCID", "0"},
+                 {"$(id)", "x"},
+                 {"RANK", "1"}});
+  EXPECT_THAT(marked_exports(env), ElementsAre("RANK"));
+  Resolution r;
+  r.launcher = "openmpi";
+  r.witnesses = {{"torchrun", false, true, ""}};
+  const Env worker({{"TORCHELASTIC_RUN_ID", "r"}, {"TORCHELASTIC_$(id)", "x"}});
+  EXPECT_THAT(torch_unset(r, worker), ElementsAre("TORCHELASTIC_RUN_ID"));
+}
+
 TEST(ExportMark, InterfacesAreChosenAnewForALaterLaunch) {
   Facts facts = on("h");
   facts.interfaces = {{"ib0", "10.0.0.1", false, true, 100000}};
