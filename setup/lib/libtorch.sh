@@ -99,8 +99,8 @@ download_wheel() {
 
 # keep_log: pip's output, where it outlives this script.
 keep_log() {
-  cp "$work/pip.log" "$folder/get-libtorch.log"
-  echo "$folder/get-libtorch.log"
+  cp "$work/pip.log" "$folder/$program.log"
+  echo "$folder/$program.log"
 }
 
 # unpack ZIP FOLDER [MEMBER…]

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# matrix_rank.sh DIR HPCBOOT TRUTH…: what a launcher starts as one rank. Into files of this process's own,
+# DIR/HOST.PID.*: what hpcboot says in a child of this script, what TRUTH says of the world, and, in this very process
+# and therefore last, hpcboot again.
+set -uo pipefail
+dir=$1 hpcboot=$2
+shift 2
+out=$dir/$(hostname).$$
+env -0 > "$out.env"
+"$hpcboot" show --json > "$out.child" 2>&1
+"$@" "$out.truth" > "$out.log" 2>&1 || { echo "exit code $?" >> "$out.log"; exit 1; }
+exec "$hpcboot" show --json > "$out.self" 2>&1
