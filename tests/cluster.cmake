@@ -40,3 +40,8 @@ if(TARGET hpcboot_torch)
   hpcboot_add_cluster_test(own_model 1 ${PROJECT_BINARY_DIR}/package/own_model/consumer)
   set_tests_properties(cluster.own_model PROPERTIES FIXTURES_REQUIRED package_own_model)
 endif()
+# Launchers as PyPI has them today; .ci/nightly runs the whole matrix.
+add_test(NAME cluster.matrix COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/matrix --short)
+set_tests_properties(cluster.matrix PROPERTIES
+  LABELS cluster TIMEOUT 240 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster_1 COST 1000
+  ENVIRONMENT "HPCBOOT_CLUSTER_DIR=/tmp/hpcboot-cluster-test-${hpcboot_cluster_id}-1;HPCBOOT_BIN=${PROJECT_BINARY_DIR}/bin/hpcboot")

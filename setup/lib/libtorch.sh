@@ -79,6 +79,12 @@ require_sum() {
 
 # download_wheel REQUIREMENT MEGABYTES SHA-256: leaves it in $work/wheel.
 download_wheel() {
+  fetch_wheel "$1" "$2"
+  require_sum "$work/wheel"/*.whl "$3"
+}
+
+# fetch_wheel REQUIREMENT MEGABYTES: the same, whatever its sum.
+fetch_wheel() {
   local requirement=$1 pip code=0 left
   pip=$(command -v pip3 || command -v pip) ||
     fail "no pip" "pip, for the download alone" "install python3-pip, or take pytorch.org's archive with --cpu"
@@ -94,7 +100,6 @@ download_wheel() {
       "PyPI, or a mirror or folder of pip's settings, that has it" \
       "check the network, a proxy and pip config list; the whole output: $(keep_log)"
   fi
-  require_sum "$work/wheel"/*.whl "$3"
 }
 
 # keep_log: pip's output, where it outlives this script.

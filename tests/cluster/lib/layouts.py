@@ -1,8 +1,8 @@
 """The layouts that tests/cluster/matrix tries: how each is launched, and which ranks of which worlds must come of it.
 
 A command is bash; "$@" stands for what each rank runs. $mpirun is the launcher of the column, $host its option for one
-host, $mpi Slurm's name of the interface that its MPI speaks, $outer another MPI's launcher, which starts $mpirun where
-one runs in the other, torchrun the agent of PyTorch, batch a job of sbatch that is awaited (lib/batch.sh).
+host, $mpi Slurm's name of the interface that its MPI speaks, torchrun the agent of PyTorch, batch a job of sbatch that
+is awaited (lib/batch.sh), hosts a writer of a list of hosts for Hydra. mpiexec.hydra and mpirun.openmpi are the system's.
 """
 
 import dataclasses
@@ -28,6 +28,8 @@ class Layout:
     scheduler: str = None
     truth: str = "mpi"
     short: bool = False  # a part of the short matrix
+    without: tuple = ()  # launchers that do not start it
+    known: dict = dataclasses.field(default_factory=dict)  # by kind of launcher: why hpcboot cannot be right
 
 
 def both(command):
@@ -53,29 +55,37 @@ LAYOUTS = [
     alone(2),
     alone(4),
     Layout("ssh 2+2", TWO_BY_TWO, short=True,
-           openmpi='$mpirun --host n1:2,n2:2 -n 4 "$@"', hydra='$mpirun -hosts n1:2,n2:2 -n 4 "$@"',
+           openmpi='$mpirun --host n1:2,n2:2 -n 4 "$@"', hydra='hosts n1:2 n2:2; $mpirun -machinefile hosts -n 4 "$@"',
            torchrun="""for node in n2 n1; do ssh $node "$(declare -f torchrun); cd ${PWD@Q}
              torchrun --nnodes=2 --node_rank=$((${node#n} - 1)) --nproc_per_node=2 --master_addr=n1 \
              --master_port=29511 ${*@Q}" & pids+=($!); done; wait "${pids[0]}" && wait "${pids[1]}" """),
     Layout("ssh 3+1", [["n1", "n1", "n1", "n2"]],
-           openmpi='$mpirun --host n1:3,n2:1 -n 4 "$@"', hydra='$mpirun -hosts n1:3,n2:1 -n 4 "$@"'),
+           openmpi='$mpirun --host n1:3,n2:1 -n 4 "$@"', hydra='hosts n1:3 n2:1; $mpirun -machinefile hosts -n 4 "$@"'),
     Layout("ssh 1+2, n2 first", [["n2", "n1", "n1"]], short=True,
-           openmpi='$mpirun --host n2:1,n1:2 -n 3 "$@"', hydra='$mpirun -hosts n2:1,n1:2 -n 3 "$@"'),
+           openmpi='$mpirun --host n2:1,n1:2 -n 3 "$@"', hydra='hosts n2:1 n1:2; $mpirun -machinefile hosts -n 3 "$@"'),
     Layout("ssh cyclic", CYCLIC, short=True,
            openmpi='$mpirun --host n1:2,n2:2 --map-by node -n 4 "$@"', hydra='$mpirun -hosts n1,n2 -ppn 1 -n 4 "$@"'),
     Layout("ssh by core, unbound", [4 * ["n1"] + 4 * ["n2"]],
            openmpi='$mpirun --map-by core --host n1:4,n2:4 -n 8 "$@"'),
     Layout("ssh, n1 listed twice", [["n1", "n1", "n2"]],
            openmpi='$mpirun --host n1:1,n2:1,n1:1 -n 3 "$@"'),
-    Layout("ssh, n1 twice apart", [["n1", "n2", "n1"]], hydra='$mpirun -hosts n1,n2,n1 -ppn 1 -n 3 "$@"'),
+    Layout("ssh, n1 twice apart", [["n1", "n2", "n1"]], hydra='$mpirun -hosts n1,n2,n1 -ppn 1 -n 3 "$@"',
+           known={"hydra": "Hydra counts local ranks anew for each entry of the list, and the environment says no more"}),
     Layout("ssh 3 hosts", [["n1", "n2", "n3"]], openmpi='$mpirun --host n1,n2,n3 -n 3 "$@"',
-           hydra='$mpirun -hosts n1,n2,n3 -n 3 "$@"'),
+           hydra='$mpirun -hosts n1,n2,n3 -ppn 1 -n 3 "$@"'),
     Layout("ssh, two programs", [["n1", "n1", "n2"]],
            openmpi='$mpirun --host n1:2,n2:1 -n 1 "$@" : -n 2 "$@"',
-           hydra='$mpirun -hosts n1:2,n2:1 -n 1 "$@" : -n 2 "$@"'),
+           hydra='hosts n1:2 n2:1; $mpirun -machinefile hosts -n 1 "$@" : -n 2 "$@"'),
     Layout("sbatch 2+2", TWO_BY_TWO, **sbatch("-N2 --ntasks-per-node=2", "$mpirun", "$mpirun -n 4"), short=True),
     Layout("sbatch 3+1", [["n1", "n1", "n1", "n2"]], **sbatch("-N2 -n4", "$mpirun", "$mpirun -n 4")),
     Layout("sbatch, 1 rank of 2+2", ONE_HOST, **sbatch("-N2 --ntasks-per-node=2", "$mpirun -n 1")),
+    Layout("sbatch cyclic", CYCLIC, **sbatch("-N2 --ntasks-per-node=2", "$mpirun --map-by node", "$mpirun -ppn 1 -n 4")),
+    Layout("sbatch 2+1+1", [["n1", "n1", "n2", "n3"]], **sbatch("-N3 -n4", "$mpirun", "$mpirun -n 4")),
+    Layout("sbatch, only n2 of 2", [["n2", "n2"]],
+           **sbatch("-N2 --ntasks-per-node=2", "$mpirun --host n2:2 -n 2", "$mpirun -hosts n2 -n 2")),
+    # Open MPI 4 takes the hosts in the order of the allocation.
+    Layout("sbatch, n2 before n1", [["n2", "n1"]], without=("openmpi-4.1.8",),
+           **sbatch("-N2 --ntasks-per-node=2", "$mpirun --host n2:1,n1:1 -n 2", "$mpirun -hosts n2,n1 -ppn 1 -n 2")),
     Layout("sbatch array", [["n1", "n1"], ["n2", "n2"]],
            **sbatch("--array=1-2 -N1 -n2 --exclusive", "$mpirun -n 2")),
     Layout("sbatch by core", [4 * ["n1"] + 4 * ["n2"]], scheduler="slurm",
@@ -93,12 +103,20 @@ LAYOUTS = [
     Layout("srun -n1 in each rank", ALONE, launcher="slurm", scheduler="slurm",
            **both('salloc --quiet -N1 -n2 $mpirun -n 2 srun --overlap --mpi=$mpi -N1 -n1 "$@"')),
     Layout("mpirun in srun", PAIR, scheduler="slurm",
-           **both('salloc --quiet -N1 -n2 srun --overlap -n1 $mpirun $host -n 2 "$@"')),
-    Layout("mpirun -n 1 in each task", ALONE_ON_TWO, scheduler="slurm",
+           openmpi='salloc --quiet -N1 -n2 srun --overlap -n1 $mpirun --oversubscribe -n 2 "$@"',
+           hydra='salloc --quiet -N1 -n2 srun --overlap -n1 $mpirun -n 2 "$@"'),
+    Layout("mpirun -n 1 per task", ALONE_ON_TWO, scheduler="slurm",
            **both('salloc --quiet -N2 -n2 srun --overlap -n2 $mpirun $host -n 1 "$@"')),
-    Layout("MPI in another MPI", PAIR, at="n1", **both('$outer 1 $mpirun $host -n 2 "$@"'), short=True),
-    Layout("MPI in MPI, alone", ALONE, at="n1", **both('$outer 2 $mpirun $host -n 1 "$@"')),
-    Layout("MPI in torchrun", PAIR, at="n1", short=True,
+    Layout("MPI in Hydra", PAIR, at="n1", **both('mpiexec.hydra -n 1 $mpirun $host -n 2 "$@"'), short=True),
+    Layout("MPI in Hydra, alone", ALONE, at="n1", **both('mpiexec.hydra -n 2 $mpirun $host -n 1 "$@"')),
+    # Open MPI refuses to run in Open MPI, and MPICH 5 where Open MPI's PMIX_NAMESPACE stands beside its own variables.
+    Layout("MPI in Open MPI", PAIR, at="n1", without=("mpich-5.0.2",),
+           hydra='mpirun.openmpi --host localhost:4 -n 1 $mpirun $host -n 2 "$@"'),
+    Layout("MPI in Open MPI, alone", ALONE, at="n1", without=("mpich-5.0.2",),
+           hydra='mpirun.openmpi --host localhost:4 -n 2 $mpirun $host -n 1 "$@"'),
+    Layout("MPI in Open MPI, clean", PAIR, at="n1",
+           **both("""mpirun.openmpi --host localhost:4 -n 1 bash -c '$("$0" sanitize) "$@"' $hpcboot $mpirun $host -n 2 "$@" """)),
+    Layout("MPI in torchrun", PAIR, at="n1",
            **both('torchrun --standalone --nproc_per_node=1 $mpirun $host -n 2 "$@"')),
     Layout("MPI in torchrun, alone", ALONE, at="n1",
            **both('torchrun --standalone --nproc_per_node=2 $mpirun $host -n 1 "$@"')),
@@ -106,7 +124,7 @@ LAYOUTS = [
            openmpi="""$mpirun --host n1:1,n2:1 -n 2 bash -c "$(declare -f torchrun)"'
              torchrun --nnodes=2 --node_rank=$OMPI_COMM_WORLD_RANK --nproc_per_node=2 --master_addr=n1 \
              --master_port=29511 "$@"' - "$@" """,
-           hydra="""$mpirun -hosts n1:1,n2:1 -n 2 bash -c "$(declare -f torchrun)"'
+           hydra="""$mpirun -hosts n1,n2 -ppn 1 -n 2 bash -c "$(declare -f torchrun)"'
              torchrun --nnodes=2 --node_rank=$PMI_RANK --nproc_per_node=2 --master_addr=n1 \
              --master_port=29511 "$@"' - "$@" """),
     Layout("torchrun in srun", TWO_BY_TWO, scheduler="slurm", truth="torch",
