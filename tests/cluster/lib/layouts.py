@@ -43,6 +43,12 @@ def sbatch(options, openmpi, hydra=None):
     return {"openmpi": form.format(options, openmpi), "hydra": form.format(options, hydra), "scheduler": "slurm"}
 
 
+def qsub(options, openmpi, hydra=None):
+    """A job script of Grid Engine. Open MPI's wheels do not know it: they are given its hosts, over ssh."""
+    form = 'qsub_wait {} -- "{} \\"\\$@\\"" "$@"'
+    return {"openmpi": form.format(options, openmpi), "hydra": form.format(options, hydra or openmpi), "scheduler": "sge"}
+
+
 def alone(count):
     """count ranks on one host, without ssh."""
     return Layout(f"1 host, {count} rank{'s' if count > 1 else ''}", [count * ["n1"]], at="n1", short=count == 2,
@@ -127,6 +133,15 @@ LAYOUTS = [
            hydra="""$mpirun -hosts n1,n2 -ppn 1 -n 2 bash -c "$(declare -f torchrun)"'
              torchrun --nnodes=2 --node_rank=$PMI_RANK --nproc_per_node=2 --master_addr=n1 \
              --master_port=29511 "$@"' - "$@" """),
+    Layout("qsub 2+2", TWO_BY_TWO,
+           **qsub("-pe two 4 -masterq all.q@n1", """awk '{print \\$1, \\"slots=\\" \\$2}' \\$PE_HOSTFILE > hosts
+             $mpirun --hostfile hosts""", "$mpirun -n 4")),
+    Layout("qsub 4+1", [["n1", "n1", "n1", "n1", "n2"]],
+           **qsub("-pe fill 5 -masterq all.q@n1", """awk '{print \\$1, \\"slots=\\" \\$2}' \\$PE_HOSTFILE > hosts
+             $mpirun --hostfile hosts""", "$mpirun -n 5")),
+    Layout("qsub 1 host", [["n1", "n1", "n1"]], **qsub("-pe one 3 -l h=n1", "$mpirun --host localhost:4 -n 3", "$mpirun -n 3")),
+    Layout("qsub array", [["n1", "n1"], ["n1", "n1"]],
+           **qsub("-pe one 2 -t 1-2 -l h=n1", "$mpirun --host localhost:4 -n 2", "$mpirun -n 2")),
     Layout("torchrun in srun", TWO_BY_TWO, scheduler="slurm", truth="torch",
            torchrun="""srun -N2 --ntasks-per-node=1 bash -c "$(declare -f torchrun)"'
              torchrun --nnodes=2 --node_rank=$SLURM_PROCID --nproc_per_node=2 --master_addr=n1 \
