@@ -6,7 +6,10 @@ set -uo pipefail
 dir=$1 hpcboot=$2
 shift 2
 out=$dir/$(hostname).$$
-env -0 > "$out.env"
 "$hpcboot" show --json > "$out.child" 2>&1
 "$@" "$out.truth" > "$out.log" 2>&1 || { echo "exit code $?" >> "$out.log"; exit 1; }
+if [[ -e $dir/capture_wanted ]]; then
+  cp "$out.child" "$out.self"
+  exec "$hpcboot" capture "$dir/capture" > "$out.capture" 2>&1
+fi
 exec "$hpcboot" show --json > "$out.self" 2>&1
