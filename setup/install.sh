@@ -33,6 +33,7 @@ test_packages=(
   python3-venv        # for TensorBoard of PyPI, which reads the event files
   python3-yaml        # reads the Kubernetes manifests that are rendered
   gfortran            # the Fortran consumer of the C interface
+  python3-pip         # downloads launchers and LibTorch (tests/cluster/get-launchers, setup/get-libtorch)
   mpich               # mpiexec.hydra; mpirun stays Open MPI's, which has the higher priority
 )
 # tests/cluster runs real daemons in namespaces of its own.
@@ -41,9 +42,7 @@ cluster_packages=(
   slurm-wlm-torque # Debian's qsub, a wrapper over Slurm
   tcsh             # the login shell of many labs
 )
-developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr
-  python3-pip # setup/get-libtorch
-)
+developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr)
 
 # Older ones are as good as missing.
 declare -A minimum_version=([cmake]=3.21 [libtorch-dev]=1.13)
