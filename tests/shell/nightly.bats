@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# .ci/nightly in a copy of the repository's frame: every step runs, and none hides a failure.
+
+setup() {
+  repository=$BATS_TEST_TMPDIR/repository
+  mkdir -p "$repository/.ci" "$repository/tests/cluster" "$repository/build-fuzz/fuzz/corpus/hostlist"
+  cp "$BATS_TEST_DIRNAME/../../.ci/nightly" "$repository/.ci"
+  printf '#!/bin/bash\necho "matrix $*"; exit "${FAKE_MATRIX-0}"\n' >"$repository/tests/cluster/matrix"
+  printf '#!/bin/bash\necho "fuzz $*"; exit "${FAKE_FUZZ-0}"\n' >"$repository/build-fuzz/fuzz/hostlist"
+  printf '#!/bin/bash\necho repeat\n' >"$repository/tests/repeat"
+  chmod +x "$repository/tests/cluster/matrix" "$repository/build-fuzz/fuzz/hostlist" "$repository/tests/repeat"
+}
+
+@test "every step has its name, its time and its result" {
+  run "$repository/.ci/nightly" --quick --repeat
+  [ "$status" -eq 0 ]
+  [[ $output == *"matrix --table build/matrix.txt"*"-max_total_time=10 "* ]]
+  [[ ${lines[-3]} == "### tests/cluster/matrix: passed in "*" s" ]]
+  [[ ${lines[-2]} == "### fuzz hostlist: passed in "* && ${lines[-1]} == "### tests/repeat: passed in "* ]]
+}
+
+@test "a failed step fails it at the end, a skipped one does not" {
+  FAKE_MATRIX=1 run "$repository/.ci/nightly"
+  [ "$status" -eq 1 ]
+  [[ ${lines[-2]} == "### tests/cluster/matrix: FAILED (exit code 1) in "* && ${lines[-1]} == *"hostlist: passed"* ]]
+  FAKE_MATRIX=77 FAKE_FUZZ=77 run "$repository/.ci/nightly"
+  [[ ${lines[-2]} == *"matrix: skipped: see above in "* ]]
+  [[ ${lines[-1]} == *"hostlist: FAILED (exit code 77) in "* ]]
+  [ "$status" -eq 1 ]
+}
+
+@test "without the fuzzers it says so, and wrong options are told" {
+  rm -r "$repository/build-fuzz"
+  run "$repository/.ci/nightly"
+  [ "$status" -eq 0 ]
+  [[ ${lines[-1]} == "### fuzz: skipped: no build-fuzz"* ]]
+  run "$repository/.ci/nightly" --other
+  [ "$status" -eq 2 ]
+  [[ $output == *--quick* ]]
+}
