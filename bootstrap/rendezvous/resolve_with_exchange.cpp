@@ -132,8 +132,10 @@ void fill_gaps(Resolution& r, const Exchange& exchange, const Hosts& hosts) {
     slot = value;
     r.provenance[field] = told;
   };
-  if (p.local_rank == hosts.local_rank_of(rank)) {
-    fill("local_size", p.local_size, hosts.local_size_of(rank));
+  // Launchers may number the ranks of a host in an order of their own (Open MPI 5 by core).
+  const int local_size = hosts.local_size_of(rank);
+  if (p.local_rank < local_size && p.local_size.value_or(local_size) == local_size) {
+    fill("local_size", p.local_size, local_size);
     fill("node_rank", p.node_rank, hosts.node_of(rank));
     fill("num_nodes", p.num_nodes, hosts.count());
   } else {

@@ -94,6 +94,24 @@ refused() {
   [[ $stderr == *mine_SIZE*run_mine* ]]
 }
 
+@test "the description in bootstrap/README.md works as it stands" {
+  sed -n '/^```toml$/,/^```$/{/^```/d;p}' "$BATS_TEST_DIRNAME/../../bootstrap/README.md" >"$own/siterun.toml"
+  "$HPCBOOT" launchers --check "$own/siterun.toml"
+  step=(env SITERUN_RANK=1 SITERUN_SIZE=2 SITERUN_LOCAL_RANK=1 SITERUN_KEY=xyz SITERUN_VERBOSE=1)
+  [[ $("${step[@]}" "$HPCBOOT" show --json) == *'"rank": 1'*'"launcher": "siterun"'* ]]
+  run --separate-stderr "${step[@]}" "$HPCBOOT" sanitize
+  [[ $output == *"-u SITERUN_RANK"* ]]
+  [[ $output != *SITERUN_VERBOSE* ]]
+  "${step[@]}" "$HPCBOOT" capture capture >/dev/null
+  grep -qx SITERUN_VERBOSE=1 capture/*.env
+  grep -qx SITERUN_KEY=REDACTED capture/*.env
+  # shellcheck disable=SC2016 # the script's variable
+  printf '%s\n' '#!/bin/bash' '#SBATCH --ntasks=2' 'srun -K ./train --rank $SITERUN_RANK' >job.sh
+  run --separate-stderr "$HPCBOOT" lint job.sh
+  [ "$status" -eq 1 ]
+  [[ $output == *SITERUN_RANK*early-rank* ]]
+}
+
 @test "XDG_CONFIG_HOME and HPCBOOT_LAUNCHER_PATH name the folders" {
   mkdir -p config/hpcboot/launchers a b
   description mine >config/hpcboot/launchers/mine.toml

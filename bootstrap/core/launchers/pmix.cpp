@@ -21,6 +21,8 @@ constexpr LaunchVariable kVariables[] = {
     {"PMIX_PARENT_ID", kHandle},
     {"PMIX_REINCARNATION", kCompanion},
     {"PMIX_KEEPALIVE_PIPE", kHandle},
+    // A number: by its name it would be taken for a password
+    {"PMIX_PARAM_FILE_PASSED", kCompanion},
     {"PMIX_LAUNCHER_*", kHandle},
     {"PMIX_*", kSetting},
 };

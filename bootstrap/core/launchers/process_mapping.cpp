@@ -37,26 +37,56 @@ bool take_number(std::string_view& rest, std::int64_t minimum, std::int64_t& val
   return true;
 }
 
+struct Item {
+  std::int64_t first = 0;
+  std::int64_t nodes = 1;
+  std::int64_t ranks = 1;
+};
+
+// "(first,nodes,ranks)", or "first" for one rank there.
+bool take_item(std::string_view& rest, Item& item) {
+  if (!take_token(rest, "(")) return take_number(rest, 0, item.first);
+  return take_number(rest, 0, item.first) && take_token(rest, ",") &&
+         take_number(rest, 1, item.nodes) && take_token(rest, ",") &&
+         take_number(rest, 1, item.ranks) && take_token(rest, ")");
+}
+
+// "item", or "[item,item,…]xTIMES".
+bool take_items(std::string_view& rest, std::vector<Item>& items, std::int64_t& times) {
+  times = 1;
+  items.assign(1, {});
+  if (!take_token(rest, "[")) return take_item(rest, items.back());
+  if (!take_item(rest, items.back())) return false;
+  while (take_token(rest, ",")) {
+    items.emplace_back();
+    if (!take_item(rest, items.back())) return false;
+  }
+  return take_token(rest, "]") && take_token(rest, "x") && take_number(rest, 1, times);
+}
+
 }  // namespace
 
 ProcessMapping ProcessMapping::parse(std::string_view text, std::string_view variable) {
   constexpr std::int64_t kMax = std::numeric_limits<int>::max();
+  constexpr std::size_t kMaxBlocks = 1U << 20U;  // repeated ones take memory
   ProcessMapping mapping;
   std::string_view rest = text;
   if (!take_token(rest, "(") || !take_token(rest, "vector")) fail(text, variable);
   std::int64_t size = 0;
+  std::vector<Item> items;
   while (take_token(rest, ",")) {
-    std::int64_t first = 0;
-    std::int64_t nodes = 0;
-    std::int64_t ranks = 0;
-    if (!take_token(rest, "(") || !take_number(rest, 0, first) || !take_token(rest, ",") ||
-        !take_number(rest, 1, nodes) || !take_token(rest, ",") || !take_number(rest, 1, ranks) ||
-        !take_token(rest, ")") || first + nodes > kMax || size + nodes * ranks > kMax) {
-      fail(text, variable);
+    std::int64_t times = 1;
+    if (!take_items(rest, items, times)) fail(text, variable);
+    for (std::int64_t i = 0; i < times; ++i) {
+      for (const Item& item : items) {
+        if (item.first + item.nodes > kMax || size + item.nodes * item.ranks > kMax ||
+            mapping.blocks_.size() == kMaxBlocks)
+          fail(text, variable);
+        mapping.blocks_.push_back({static_cast<int>(item.first), static_cast<int>(item.nodes),
+                                   static_cast<int>(item.ranks), static_cast<int>(size)});
+        size += item.nodes * item.ranks;
+      }
     }
-    mapping.blocks_.push_back({static_cast<int>(first), static_cast<int>(nodes),
-                               static_cast<int>(ranks), static_cast<int>(size)});
-    size += nodes * ranks;
   }
   if (!take_token(rest, ")") || rest.find_first_not_of(' ') != std::string_view::npos || size == 0)
     fail(text, variable);

@@ -8,8 +8,9 @@ namespace hpcboot {
 // Which node each rank runs on, in the form that PMI-1 publishes as PMI_process_mapping and Slurm's
 // mpi/pmix plugin as SLURM_PMIX_MAPPING_SERV: "(vector,(first,nodes,ranks),…)". Each block deals
 // `ranks` ranks to each of `nodes` nodes from `first` on; where ranks are left after the last block
-// the blocks begin again (MPICH, src/pmi: the node map is "cyclic" in this sense). Nothing is
-// expanded, so that a damaged number costs no memory.
+// the blocks begin again (MPICH, src/pmi: the node map is "cyclic" in this sense). From 4.1 on
+// MPICH also writes a node's number alone for one rank there, and [blocks]xN for blocks N times.
+// Ranks are not expanded, so that a damaged number costs no memory.
 class ProcessMapping {
  public:
   // @param variable for the message. @throws Error{malformed_value}

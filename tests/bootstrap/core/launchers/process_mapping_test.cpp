@@ -25,6 +25,17 @@ TEST(ProcessMapping, NodesOfRanks) {
   EXPECT_THAT(nodes_of("( vector , ( 2 , 1 , 1 ) , (0,2,1) )", 3), ElementsAre(2, 0, 1));
 }
 
+// As MPICH 4.1.3, 4.3.2 and 5.0.2 wrote them for the layouts beside.
+TEST(ProcessMapping, TheFormsOfNewerMpich) {
+  EXPECT_THAT(nodes_of("(vector,[(0,2,1)]x2)", 4), ElementsAre(0, 1, 0, 1));  // cyclic
+  EXPECT_THAT(nodes_of("(vector,(0,1,3),1)", 4), ElementsAre(0, 0, 0, 1));    // 3+1
+  EXPECT_THAT(nodes_of("(vector,0,(1,1,2))", 3), ElementsAre(0, 1, 1));       // 1+2
+  EXPECT_THAT(nodes_of("(vector,0,(1,1,2),2)", 4), ElementsAre(0, 1, 1, 2));  // 1+2+1
+  EXPECT_THAT(nodes_of("(vector,(0,2,2),(0,1,2),1)", 7), ElementsAre(0, 0, 1, 1, 0, 0, 1));
+  EXPECT_THAT(nodes_of("(vector,[(0,3,1)]x2,0)", 7), ElementsAre(0, 1, 2, 0, 1, 2, 0));
+  EXPECT_THAT(nodes_of("(vector,[0,(1,1,2)]x2)", 6), ElementsAre(0, 1, 1, 0, 1, 1));
+}
+
 // MPICH repeats the blocks for ranks beyond them: (0,2,1) is round robin.
 TEST(ProcessMapping, BlocksBeginAgainForFurtherRanks) {
   EXPECT_THAT(nodes_of("(vector,(0,2,1))", 5), ElementsAre(0, 1, 0, 1, 0));
@@ -58,11 +69,31 @@ TEST(ProcessMapping, HugeCountsCostNothing) {
 }
 
 TEST(ProcessMapping, AnythingElseIsAnErrorThatNamesTheVariable) {
-  for (const char* bad :
-       {"", "(", "vector", "(vector)", "(vector,)", "(vector,(0,2))", "(vector,(0,2,2)",
-        "(vector,(0,2,2))x", "(vector,(0,0,2))", "(vector,(0,2,0))", "(vector,(-1,2,2))",
-        "(vector,(0,2,2),)", "(vector(0,2,2))", "(vector,(0,2147483647,2))",
-        "(vector,(2147483647,1,1))", "(vector,(0,99999999999999999999,1))", "(matrix,(0,2,2))"}) {
+  for (const char* bad : {"",
+                          "(",
+                          "vector",
+                          "(vector)",
+                          "(vector,)",
+                          "(vector,(0,2))",
+                          "(vector,(0,2,2)",
+                          "(vector,(0,2,2))x",
+                          "(vector,(0,0,2))",
+                          "(vector,(0,2,0))",
+                          "(vector,(-1,2,2))",
+                          "(vector,(0,2,2),)",
+                          "(vector(0,2,2))",
+                          "(vector,(0,2147483647,2))",
+                          "(vector,(2147483647,1,1))",
+                          "(vector,(0,99999999999999999999,1))",
+                          "(matrix,(0,2,2))",
+                          "(vector,-1)",
+                          "(vector,[0]x0)",
+                          "(vector,[0]x)",
+                          "(vector,[0)",
+                          "(vector,[]x2)",
+                          "(vector,[0]x2147483647)",
+                          "(vector,[[0]x2]x2)",
+                          "(vector,[0,]x2)"}) {
     expect_error(
         ErrorCode::malformed_value, [&] { ProcessMapping::parse(bad, "SLURM_PMIX_MAPPING_SERV"); },
         "SLURM_PMIX_MAPPING_SERV");
