@@ -83,7 +83,10 @@ Resolution resolve(const Env& given, const Facts& facts, const ResolveOptions& o
   } else {
     r.launcher = "single";
     complete_single(r, allocation, facts);
-    for (std::string& hint : lone_identity_hints(env)) r.hints.push_back(std::move(hint));
+    // HPCBOOT_METHODS=single is the user's own answer to them.
+    if (!env.has("HPCBOOT_METHODS")) {
+      for (std::string& hint : lone_identity_hints(env)) r.hints.push_back(std::move(hint));
+    }
   }
   if (const auto interface = choose_interface(env, facts, r.hosts)) {
     r.interface = interface->name;

@@ -66,11 +66,15 @@ void check_witnesses(const Situation& s, Findings& findings) {
   if (!s.resolution) return;
   for (const Witness& witness : s.resolution->witnesses) {
     if (witness.agrees) continue;
-    findings.note(
-        "other launchers",
-        witness.source + " says otherwise than " + s.resolution->launcher + ": " + witness.note,
-        "nothing, if " + s.resolution->launcher +
-            " is the innermost launcher; else set HPCBOOT_METHODS=" + witness.source);
+    const std::string message =
+        witness.source + " disagrees with " + s.resolution->launcher + ": " + witness.note;
+    if (witness.is_explained) {
+      findings.note("other launchers", message, "no action needed");
+    } else {
+      findings.warning("other launchers", message,
+                       "set HPCBOOT_METHODS to the launcher that is meant, or unset the variables "
+                       "of the other");
+    }
   }
 }
 

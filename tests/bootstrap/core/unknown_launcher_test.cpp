@@ -142,7 +142,9 @@ TEST(UnknownLauncher, TellsHowToGoOn) {
       ErrorCode::unknown_launcher, [] { of("FOO_RANK=3\nFOO_SIZE=8\n"); }, "FOO_RANK=3",
       "FOO_SIZE=8", "HPCBOOT_RANK", "HPCBOOT_WORLD_SIZE", "HPCBOOT_LOCAL_RANK",
       "HPCBOOT_METHODS=single");
-  EXPECT_EQ(of("FOO_RANK=3\nFOO_SIZE=8\nHPCBOOT_METHODS=single\n").launcher, "single");
+  const Resolution overruled = of("FOO_RANK=3\nFOO_SIZE=8\nHPCBOOT_METHODS=single\n");
+  EXPECT_EQ(overruled.launcher, "single");
+  EXPECT_TRUE(overruled.hints.empty());
   EXPECT_EQ(of("FOO_RANK=3\nFOO_SIZE=8\nHPCBOOT_RANK=3\nHPCBOOT_WORLD_SIZE=8\n"
                "HPCBOOT_LOCAL_RANK=3\n")
                 .launcher,

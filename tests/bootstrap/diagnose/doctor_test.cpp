@@ -137,7 +137,7 @@ const std::vector<Case>& cases() {
       {"damaged", "OMPI_COMM_WORLD_RANK=1\n", nothing, "launcher", Status::problem,
        "error 21 (missing_variable)", "start the program with mpirun"},
       {"mpirun below srun", kTask + "RANK=3\nWORLD_SIZE=8\nLOCAL_RANK=1\n", nothing,
-       "other launchers", Status::note, "generic", "HPCBOOT_METHODS=generic"},
+       "other launchers", Status::warning, "generic", "HPCBOOT_METHODS"},
       {"agreeing witnesses", kTask, nothing, "other launchers", std::nullopt},
 
       {"a server that has to be asked", pmix_alone, exchange("pmix", "pmix: OpenPMIx 4"),
