@@ -44,6 +44,13 @@ std::optional<Env> environment_of(const std::string& folder) {
   return environment;
 }
 
+bool is_set_by_others(const LaunchSource& source, std::string_view name) {
+  const auto& all = launch_sources();
+  return std::any_of(all.begin(), all.end(), [&](const LaunchSource* other) {
+    return other != &source && other->variables.find(name) != nullptr;
+  });
+}
+
 // Is this variable of one launch of `source`, and set by no other launcher? Of a step only those
 // that it needs: Hydra's ranks have some of their daemon's step and some of the batch script.
 bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
@@ -53,21 +60,31 @@ bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
       variable.kind != VariableKind::handle) {
     return false;
   }
-  const auto& all = launch_sources();
-  return std::none_of(all.begin(), all.end(), [&](const LaunchSource* other) {
-    return other != &source && other->variables.find(variable.name) != nullptr;
-  });
+  return !is_set_by_others(source, variable.name);
 }
 
-bool is_held(const LaunchSource& source, const Env& env, const Env& environment) {
-  bool has_any = false;
+enum class Seen { nothing, changed, held };
+
+Seen look_for(const LaunchSource& source, const Env& env, const Env& environment) {
+  bool has_marks = false;
+  bool has_own_marks = false;  // that no script exports for other reasons, as it does MASTER_ADDR
+  bool are_equal = true;
+  bool sees_mark = false;
+  bool sees_own_mark = false;
   for (const auto& [name, value] : env.variables()) {
     const LaunchVariable* variable = source.variables.find(name);
     if (variable == nullptr || value.empty() || !marks_launch(source, *variable)) continue;
-    if (environment.text(name) != value) return false;
-    has_any = true;
+    const bool is_own = !is_set_by_others(source, name);
+    const bool is_there = environment.has(name);
+    has_marks = true;
+    has_own_marks |= is_own;
+    sees_mark |= is_there;
+    sees_own_mark |= is_there && is_own;
+    are_equal &= environment.text(name) == value;
   }
-  return has_any;
+  if (!has_marks) return Seen::nothing;
+  if (are_equal) return Seen::held;
+  return (has_own_marks ? sees_own_mark : sees_mark) ? Seen::changed : Seen::nothing;
 }
 
 }  // namespace
@@ -77,13 +94,15 @@ bool is_process_of_srun(const Env& env, const std::optional<std::string>& hostna
          same_host(env.text("SLURMD_NODENAME").value_or(""), *hostname);
 }
 
-std::vector<std::string> launchers_held(const Env& env, const Env& environment) {
-  std::vector<std::string> names;
+LaunchersSeen launchers_seen(const Env& env, const Env& environment) {
+  LaunchersSeen seen;
   for (const LaunchSource* source : launch_sources()) {
-    if (is_real_launcher(*source) && is_held(*source, env, environment))
-      names.emplace_back(source->name);
+    if (!is_real_launcher(*source)) continue;
+    const Seen state = look_for(*source, env, environment);
+    if (state == Seen::held) seen.held.emplace_back(source->name);
+    if (state == Seen::changed) seen.changed.emplace_back(source->name);
   }
-  return names;
+  return seen;
 }
 
 std::vector<Ancestor> ancestors_of_this_process(const Env& env,
@@ -100,7 +119,11 @@ std::vector<Ancestor> ancestors_of_this_process(const Env& env,
     ancestor.is_slurm_task = is_process_of_srun(env, hostname, pid);
     const auto environment = is_known ? environment_of(folder) : std::nullopt;
     is_known = environment.has_value();
-    if (environment) ancestor.held = launchers_held(env, *environment);
+    if (environment) {
+      LaunchersSeen seen = launchers_seen(env, *environment);
+      ancestor.held = std::move(seen.held);
+      ancestor.changed = std::move(seen.changed);
+    }
     ancestors.push_back(std::move(ancestor));
     pid = process->parent;
   }

@@ -16,8 +16,14 @@ std::vector<Ancestor> ancestors_of_this_process(const Env& env,
 // Is the process `pid` of this host the one that srun started?
 bool is_process_of_srun(const Env& env, const std::optional<std::string>& hostname, int pid);
 
-// The launchers of `env` whose variables stand in `environment` with the same values: those that a
-// launcher needs, and those that nobody but it sets for one launch.
-std::vector<std::string> launchers_held(const Env& env, const Env& environment);
+// What `environment` has of the launchers of `env`: those variables that a launcher needs, and
+// those that nobody but it sets for one launch.
+struct LaunchersSeen {
+  std::vector<std::string> held;  // with the same values
+  // With others: it may be another launch, or a script has changed a variable since.
+  std::vector<std::string> changed;
+};
+
+LaunchersSeen launchers_seen(const Env& env, const Env& environment);
 
 }  // namespace hpcboot

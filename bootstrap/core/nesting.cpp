@@ -19,6 +19,15 @@ std::string name_of(const Ancestor& ancestor, std::size_t depth) {
   return text;
 }
 
+// Is there a process above this one that has variables of `inner`, and none of `outer`? Then sizes
+// do not show that `outer` started this `inner`.
+bool speaks_against(const LaunchSource& inner, const LaunchSource& outer, const Facts& facts) {
+  if (!facts.ancestors) return false;
+  return std::any_of(facts.ancestors->begin(), facts.ancestors->end(), [&](const Ancestor& above) {
+    return above.lacks(inner.name) == false && above.lacks(outer.name) == true;
+  });
+}
+
 // A torchrun that runs inside another launch has one agent in each of that launch's processes.
 bool has_agents_in(const Claim& torchrun, const LaunchFacts& outer) {
   const auto& agents = torchrun.facts.num_nodes;
@@ -48,6 +57,11 @@ bool is_a_step_of_daemons(const LaunchFacts& step) {
 std::optional<bool> Ancestor::holds(std::string_view launcher) const {
   if (!held) return std::nullopt;
   return std::find(held->begin(), held->end(), launcher) != held->end();
+}
+
+std::optional<bool> Ancestor::lacks(std::string_view launcher) const {
+  if (!held) return std::nullopt;
+  return !*holds(launcher) && std::find(changed.begin(), changed.end(), launcher) == changed.end();
 }
 
 Claim claim_of(const LaunchSource& source, const Env& env, const Facts& facts) {
@@ -107,8 +121,9 @@ std::optional<std::string> proof_of_nesting(const LaunchSource& inner, const Lau
     const auto has_inner = ancestor.holds(inner.name);
     const auto has_outer = ancestor.holds(outer.name);
     if (!has_inner || !has_outer || !*has_outer) return std::nullopt;
-    if (!*has_inner)
+    if (*ancestor.lacks(inner.name))
       return claim + "its variables are absent from the environment of " + name_of(ancestor, depth);
+    if (!*has_inner) return std::nullopt;  // the same launch, or one further out
     // What the step's task had at its start came with the step, or before it.
     if (ancestor.is_slurm_task && outer.name == "slurm") return std::nullopt;
     if (ancestor.is_slurm_task && inner.name == "slurm") {
@@ -134,7 +149,8 @@ std::optional<std::string> reason_for_nesting(const Claim& inner, const Claim& o
     return claim + "it serves PMI to this process";
   }
   if (level == Level::elastic_agent && is_real_launcher(*outer.source)) {
-    if (!has_agents_in(inner, outer.facts)) return std::nullopt;
+    if (!has_agents_in(inner, outer.facts) || speaks_against(*inner.source, *outer.source, facts))
+      return std::nullopt;
     return claim + "GROUP_WORLD_SIZE=" + std::to_string(*inner.facts.num_nodes) +
            " counts an agent in each process of " + std::string(outer.source->name);
   }

@@ -117,11 +117,12 @@ Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
       if (agree(other.facts, inner.facts)) continue;
       if (second_is_inner(inner, other, env, facts)) inner = other;
     } else if (inner.source->level == Level::elastic_agent && is_real_launcher(*other.source)) {
-      if (other.damage || agree(other.facts, inner.facts)) continue;
-      if (proof_of_nesting(*inner.source, *other.source, facts)) continue;
+      if (other.damage || proof_of_nesting(*inner.source, *other.source, facts)) continue;
+      // Two that agree by chance, as rank 0 of each does, still have different peers.
       if (reason_for_nesting(other, inner, env, facts)) {
         inner = other;
-      } else if (!reason_for_nesting(inner, other, env, facts)) {
+      } else if (!agree(other.facts, inner.facts) &&
+                 !reason_for_nesting(inner, other, env, facts)) {
         fail_ambiguous(inner, other, facts);
       }
     }

@@ -75,6 +75,9 @@ void take_ancestors(const JsonReader& reader, Facts& facts) {
     Ancestor ancestor;
     ancestor.name = entry.require("name", entry.text("name"), "a text");
     ancestor.held = entry.texts("held");
+    // Captures of 0.2 do not have it.
+    if (has(entry, "changed"))
+      ancestor.changed = entry.texts("changed").value_or(std::vector<std::string>{});
     ancestor.is_slurm_task =
         entry.require("is_slurm_task", entry.boolean("is_slurm_task"), "true or false");
     facts.ancestors->push_back(std::move(ancestor));
@@ -121,6 +124,7 @@ Json to_json(const Facts& facts) {
     for (const Ancestor& ancestor : *facts.ancestors) {
       out["ancestors"].push_back({{"name", ancestor.name},
                                   {"held", or_null(ancestor.held)},
+                                  {"changed", ancestor.changed},
                                   {"is_slurm_task", ancestor.is_slurm_task}});
     }
   }

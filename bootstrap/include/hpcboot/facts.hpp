@@ -47,9 +47,15 @@ struct Ancestor {
   /// Empty if its environment is unknown: it is another user's, or above one that is.
   std::optional<std::vector<std::string>> held;
   bool is_slurm_task = false;  ///< SLURM_TASK_PID is its id, as in Facts::is_slurm_task
+  /// Those of which it had variables with other values: of another launch, or changed since by a
+  /// script.
+  std::vector<std::string> changed = {};
 
   /// Is it known to have had the variables of `launcher` (true), or not to (false), or neither?
   std::optional<bool> holds(std::string_view launcher) const;
+
+  /// Is it known to have had no variable of `launcher` (true), or some (false), or neither?
+  std::optional<bool> lacks(std::string_view launcher) const;
 };
 
 /// What is true of this process and host but does not stand in its environment. Every member is

@@ -68,7 +68,7 @@ const std::vector<Launch> kLaunches = {
 Facts facts_of(const std::string& both, const std::string& outer) {
   Facts facts;
   facts.ancestors = {
-      {"launch", 12, launchers_held(Env::parse(both), Env::parse(outer)), false},
+      {"launch", 12, launchers_seen(Env::parse(both), Env::parse(outer)).held, false},
       {"bash", 11, {{}}, false},
   };
   return facts;
@@ -229,6 +229,13 @@ TEST(Nesting, AnOpenPmiSocketIsOfALauncherInsideTorchrun) {
   EXPECT_EQ(r.placement.rank, 3);
 }
 
+TEST(Nesting, RanksThatAgreeByChanceAreOfOneLauncher) {
+  Facts open;
+  open.pmi_fd_is_open_socket = true;
+  EXPECT_EQ(of(launch("torchrun", 2) + launch("hydra", 2), open).launcher, "hydra");
+  EXPECT_EQ(of(launch("torchrun", 2) + launch("hydra", 2)).launcher, "torchrun");
+}
+
 TEST(Nesting, BarePmixInsideAWorkerOfTorchrun) {
   const std::string both = launch("torchrun", 1) + "PMIX_NAMESPACE=prterun-h-9@1\nPMIX_RANK=0\n";
   expect_error(
@@ -287,7 +294,9 @@ TEST(Ancestors, AreThoseOfThisProcess) {
 TEST(Ancestors, ALauncherIsHeldWithItsOwnValuesOnly) {
   const Env env = Env::parse(launch("torchrun", 1) + launch("openmpi", 2) +
                              "OMPI_MCA_orte_hnp_uri=7\nPMIX_RANK=1\n");
-  const auto held = [&](const std::string& dump) { return launchers_held(env, Env::parse(dump)); };
+  const auto held = [&](const std::string& dump) {
+    return launchers_seen(env, Env::parse(dump)).held;
+  };
   EXPECT_THAT(held(launch("torchrun", 1)), ElementsAre("torchrun"));
   EXPECT_THAT(held(launch("torchrun", 1) + "MASTER_PORT=1\n"), IsEmpty()) << "another torchrun";
   EXPECT_THAT(held(launch("openmpi", 2) + "OMPI_MCA_orte_hnp_uri=7\n"), ElementsAre("openmpi"));
@@ -297,11 +306,61 @@ TEST(Ancestors, ALauncherIsHeldWithItsOwnValuesOnly) {
   EXPECT_THAT(held("PMIX_RANK=1\n"), ElementsAre("pmix"));
 }
 
+// A wrapper script that changes one variable of the outer launch does not make it a new one: rank 0
+// and rank 1 would each find another launcher.
+TEST(Nesting, AVariableThatAScriptChangedProvesNothing) {
+  const std::string agent = launch("torchrun", 2);
+  const auto changed = [&](const std::string& outer, const std::string& inner) {
+    Facts facts;
+    const auto seen = [&](const std::string& environment) {
+      return launchers_seen(Env::parse(outer + inner), Env::parse(environment));
+    };
+    const LaunchersSeen script = seen(agent + inner);
+    const LaunchersSeen launcher = seen(agent);
+    facts.ancestors = {{"wrap.sh", 12, script.held, false, script.changed},
+                       {"mpirun", 11, launcher.held, false, launcher.changed}};
+    return facts;
+  };
+  for (const char* variable : {"MASTER_PORT=29999\n", "LOCAL_RANK=0\n", "MASTER_ADDR=n7\n"}) {
+    const std::string outer = agent + variable;
+    for (const int size : {1, 4}) {
+      const std::string inner = launch("openmpi", size);
+      expect_error(
+          ErrorCode::ambiguous_environment, [&] { of(outer + inner, changed(outer, inner)); },
+          "do not tell");
+    }
+    // Sizes that fit do not overrule what the launcher's own environment showed.
+    const std::string inner = launch("openmpi", 2);
+    const std::string agents = outer + "GROUP_WORLD_SIZE=2\nWORLD_SIZE=4\n";
+    expect_error(
+        ErrorCode::ambiguous_environment, [&] { of(agents + inner, changed(agents, inner)); },
+        "do not tell");
+  }
+}
+
+TEST(Ancestors, TellAChangedLaunchFromNone) {
+  const Env env = Env::parse(launch("torchrun", 2) + launch("openmpi", 2));
+  const auto seen = [&](const std::string& dump) {
+    return launchers_seen(env, Env::parse(dump)).changed;
+  };
+  EXPECT_THAT(seen(launch("torchrun", 2)), IsEmpty());
+  EXPECT_THAT(seen(launch("torchrun", 2) + "MASTER_PORT=1\n"), ElementsAre("torchrun"));
+  EXPECT_THAT(seen(launch("torchrun", 1) + launch("openmpi", 1)),
+              ElementsAre("torchrun", "openmpi"));
+  EXPECT_THAT(seen("MASTER_ADDR=n1\nMASTER_PORT=1\nRANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\n"),
+              IsEmpty())
+      << "a script exports these for many reasons";
+  EXPECT_EQ((Ancestor{"sh", 1, {{"openmpi"}}, false, {"torchrun"}}.lacks("torchrun")), false);
+  EXPECT_EQ((Ancestor{"sh", 1, {{"openmpi"}}, false, {"torchrun"}}.lacks("openmpi")), false);
+  EXPECT_EQ((Ancestor{"sh", 1, {{"openmpi"}}, false, {"torchrun"}}.lacks("hydra")), true);
+  EXPECT_EQ((Ancestor{"sh", 1, {}, false}.lacks("hydra")), std::nullopt);
+}
+
 // Hydra hands SLURM_TASK_PID and SLURMD_NODENAME of the batch script on to ranks of other hosts.
 TEST(Ancestors, AStepIsHeldWithTheTaskOfAnother) {
   const Env env = Env::parse(launch("hydra", 4) + launch("slurm", 1) + "SLURM_TASK_PID=100\n");
-  EXPECT_THAT(launchers_held(env, Env::parse(launch("slurm", 1))), ElementsAre("slurm"));
-  EXPECT_THAT(launchers_held(env, Env::parse(launch("slurm", 2))), IsEmpty());
+  EXPECT_THAT(launchers_seen(env, Env::parse(launch("slurm", 1))).held, ElementsAre("slurm"));
+  EXPECT_THAT(launchers_seen(env, Env::parse(launch("slurm", 2))).held, IsEmpty());
 }
 
 }  // namespace
