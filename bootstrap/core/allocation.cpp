@@ -44,6 +44,10 @@ std::optional<Allocation> Scheduler::read(const Env& env, const AllocationOption
   return description != nullptr ? read_described(*this, env, options) : read_from(env, options);
 }
 
+std::string_view job_variable_of(const Scheduler& scheduler) noexcept {
+  return scheduler.description != nullptr ? scheduler.description->id : scheduler.job_variable;
+}
+
 const Scheduler* find_scheduler(std::string_view name) noexcept {
   const auto& all = schedulers();
   const auto found =

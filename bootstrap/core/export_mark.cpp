@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "core/launchers/launchers.hpp"
+#include "hpcboot/scheduler.hpp"
+#include "unknown_launcher.hpp"
 
 namespace hpcboot {
 namespace {
@@ -40,6 +42,16 @@ constexpr std::string_view kExported[] = {"RANK",
                                           "NCCL_SOCKET_IFNAME",
                                           "GLOO_SOCKET_IFNAME"};
 
+bool is_identity(std::string_view name) {
+  return name == "RANK" || name == "WORLD_SIZE" || name == "LOCAL_RANK";
+}
+
+// Where the ranks of a launch meet, and over which interface. The others count its processes.
+bool is_of_endpoint(std::string_view name) {
+  return name == "MASTER_ADDR" || name == "MASTER_PORT" || name == "NCCL_SOCKET_IFNAME" ||
+         name == "GLOO_SOCKET_IFNAME";
+}
+
 // "launch,RANK:digest,WORLD_SIZE:digest"; what is not of this form marks nothing.
 Mark mark_of(const Env& env) {
   Mark mark;
@@ -74,11 +86,16 @@ bool is_users_own(std::string_view name) {
 std::string launch_of(const Env& env, const Mark& mark) {
   std::string text;
   const auto& sources = launch_sources();
+  const auto& jobs = schedulers();
+  const auto unknown = unknown_identities(env);
   for (const auto& [name, value] : env.variables()) {
     if (value.empty() || mark.names(name) || is_users_own(name)) continue;
     const bool counts =
-        std::find(std::begin(sources::kJobIds), std::end(sources::kJobIds), name) !=
-            std::end(sources::kJobIds) ||
+        unknown.count(name) != 0 ||
+        std::any_of(jobs.begin(), jobs.end(),
+                    [&, named = std::string_view(name)](auto* job) {
+                      return job_variable_of(*job) == named;
+                    }) ||
         std::any_of(sources.begin(), sources.end(), [&, named = std::string_view(name)](auto* s) {
           const LaunchVariable* variable = s->variables.find(named);
           return variable != nullptr && tells_launches_apart(*variable);
@@ -95,6 +112,16 @@ std::vector<std::string> unchanged(const Mark& mark, const Env& env) {
     if (now && digest(*now) == value) names.push_back(name);
   }
   return names;
+}
+
+// RANK, WORLD_SIZE and LOCAL_RANK are set together: if RANK or WORLD_SIZE has changed, all are
+// somebody else's, some perhaps with the same value. LOCAL_RANK alone a script may have changed.
+bool is_numbered_anew(const Mark& mark, const Env& env) {
+  return std::any_of(mark.variables.begin(), mark.variables.end(), [&](const auto& entry) {
+    const auto now = env.raw(entry.first);
+    return is_identity(entry.first) && entry.first != "LOCAL_RANK" && now &&
+           digest(*now) != entry.second;
+  });
 }
 
 }  // namespace
@@ -115,15 +142,21 @@ std::vector<std::string> marked_exports(const Env& env) {
 
 std::vector<std::string> foreign_exports(const Env& env) {
   const Mark mark = mark_of(env);
-  if (mark.variables.empty() || mark.launch == launch_of(env, mark)) return {};
+  if (mark.variables.empty()) return {};
+  const bool is_other_launch = mark.launch != launch_of(env, mark);
+  const bool is_anew = is_numbered_anew(mark, env);
+  if (!is_other_launch && !is_anew) return {};
   std::vector<std::string> names = unchanged(mark, env);
+  const auto keep_if = [&](const auto& is_kept) {
+    names.erase(std::remove_if(names.begin(), names.end(), is_kept), names.end());
+  };
+  if (is_anew) keep_if([](const std::string& name) { return is_identity(name); });
+  if (!is_other_launch) keep_if([](const std::string& name) { return is_of_endpoint(name); });
   // An agent that was started since has set its own variables, perhaps to the same values.
-  const LaunchSource& agent = sources::kTorchrun;
-  if (agent.detect(env, Facts{}).match == Match::present) {
-    names.erase(std::remove_if(
-                    names.begin(), names.end(),
-                    [&](const std::string& name) { return agent.variables.find(name) != nullptr; }),
-                names.end());
+  for (const LaunchSource* agent : launch_sources()) {
+    if (agent->level != Level::elastic_agent || agent->detect(env, Facts{}).match != Match::present)
+      continue;
+    keep_if([&](const std::string& name) { return agent->variables.find(name) != nullptr; });
   }
   return names;
 }

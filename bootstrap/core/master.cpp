@@ -1,11 +1,9 @@
 #include "master.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <algorithm>
 #include <cctype>
 
+#include "address.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
@@ -67,51 +65,17 @@ class Master {
 
   bool knows_rank0_host() const { return !selection_.facts.any_order || r_.hosts.size() == 1; }
 
-  // "[fd00::1]" is how URLs write an address; nothing resolves it.
-  static std::string without_brackets(std::string_view address) {
-    const bool has = address.size() > 2 && address.front() == '[' && address.back() == ']';
-    return std::string(has ? address.substr(1, address.size() - 2) : address);
-  }
-
-  // Not whether there is such a host. But what no name and no address has in it, nobody is to
-  // print, and a port or a scheme belongs elsewhere.
-  static std::string checked_address(const char* variable, std::string_view text) {
-    const std::string name(variable);
-    const std::string found = name + "='" + std::string(text.substr(0, 80)) + "'";
-    const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
-    if (!std::all_of(text.begin(), text.end(), is_printable)) {
-      throw Error(ErrorCode::malformed_value, found, "a host name or an IP address",
-                  "correct " + name + ", or unset it");
-    }
-    const std::string address = without_brackets(text);
-    // Names have no colons, IPv6 addresses no others.
-    if (text.find("://") != std::string_view::npos ||
-        (text.find(':') != std::string_view::npos && !is_ipv6(address))) {
-      const std::string port = name == "MASTER_ADDR" ? "MASTER_PORT" : "HPCBOOT_MASTER_PORT";
-      throw Error(ErrorCode::malformed_value, found,
-                  "a host name or an IP address, without a port or a scheme",
-                  "write the host alone into " + name + ", and the port into " + port);
-    }
-    return address;
-  }
-
-  // With a scope, too: "fe80::1%eth0".
-  static bool is_ipv6(const std::string& address) {
-    in6_addr ignored{};
-    return inet_pton(AF_INET6, address.substr(0, address.find('%')).c_str(), &ignored) == 1;
-  }
-
   bool take_explicit_address() {
     if (const auto text = env_.text("HPCBOOT_MASTER_ADDR")) {
       set_explicit("explicit", "HPCBOOT_MASTER_ADDR",
-                   checked_address("HPCBOOT_MASTER_ADDR", *text));
+                   checked_address("HPCBOOT_MASTER_ADDR", *text, "HPCBOOT_MASTER_PORT"));
       return true;
     }
     const bool by_agent = traits_of(r_.launcher).serves_a_store;
     if (by_agent) env_.require_text("MASTER_ADDR", r_.launcher);
     const auto text = env_.text("MASTER_ADDR");
     if (!text || selection_.endpoint_is_foreign) return false;
-    const std::string address = checked_address("MASTER_ADDR", *text);
+    const std::string address = checked_address("MASTER_ADDR", *text, "MASTER_PORT");
     if (by_agent) {
       set_explicit(r_.launcher, "MASTER_ADDR", address);
       return true;
@@ -201,8 +165,8 @@ class Master {
     const auto found = r_.provenance.find("hosts");
     const Provenance hosts = found == r_.provenance.end() ? Provenance{} : found->second;
     if (!selection_.facts.rank0_host.empty()) {
-      set_host(selection_.facts.rank0_host, r_.launcher,
-               selection_.facts.variables.at("master_addr"));
+      const std::string& variable = selection_.facts.variables.at("master_addr");
+      set_host(checked_address(variable, selection_.facts.rank0_host), r_.launcher, variable);
     } else if (!r_.hosts.empty() && knows_rank0_host() && hosts.source != "hostname") {
       set_host(r_.hosts.front(), hosts.source, hosts.variable);
     } else if (r_.placement.num_nodes == 1) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
@@ -37,18 +38,20 @@ std::optional<std::string_view> prefix_before(std::string_view name, std::string
   return prefix;
 }
 
-// Declared by somebody who is asked about this process, or known to place nobody. A launcher that
-// declares a variable without reading it is not asked.
-bool is_declared(std::string_view name) {
-  const auto& launchers = launch_sources();
+// What a scheduler, an array or a CI system sets: it places nobody. That a launcher declares a
+// variable is no excuse: it did not find this process to be its own.
+bool places_nobody(std::string_view name) {
   const auto& jobs = schedulers();
   return variables_of_arrays_and_ci().find(name) != nullptr ||
          std::any_of(jobs.begin(), jobs.end(),
-                     [&](const Scheduler* s) { return s->variables.find(name) != nullptr; }) ||
+                     [&](const Scheduler* s) { return s->variables.find(name) != nullptr; });
+}
+
+bool is_declared(std::string_view name) {
+  const auto& launchers = launch_sources();
+  return places_nobody(name) ||
          std::any_of(launchers.begin(), launchers.end(), [&](const LaunchSource* launcher) {
-           const LaunchVariable* found = launcher->variables.find(name);
-           return found != nullptr &&
-                  (found->use != VariableUse::none || launcher->level != Level::generic);
+           return launcher->variables.find(name) != nullptr;
          });
 }
 
@@ -68,23 +71,27 @@ std::optional<Pair> pair_of(const Env& env, std::string_view name, std::string_v
     for (const std::string_view size_end : kSizeEnds) {
       const std::string size_name = std::string(*prefix).append(size_end);
       const auto size = plain_decimal(env.text(size_name).value_or(""));
-      if (size && *size > 1 && *index < *size && !is_declared(size_name))
+      if (size && *size > 1 && *index < *size && !places_nobody(size_name))
         return Pair{std::string(name), size_name};
     }
   }
   return std::nullopt;
 }
 
+std::optional<Pair> unknown_pair(const Env& env, std::string_view name, std::string_view value) {
+  return places_nobody(name) ? std::nullopt : pair_of(env, name, value);
+}
+
 std::string shown(const Env& env, const std::string& name) {
-  return name + "=" + std::string(env.text(name).value_or("").substr(0, 80));
+  return name.substr(0, 80) + "=" + std::string(env.text(name).value_or("").substr(0, 80));
 }
 
 }  // namespace
 
 void require_no_unknown_launcher(const Env& env) {
   for (const auto& [name, value] : env.variables()) {
-    const auto pair = pair_of(env, name, value);
-    if (!pair || is_declared(name)) continue;
+    const auto pair = unknown_pair(env, name, value);
+    if (!pair) continue;
     throw Error(ErrorCode::unknown_launcher,
                 shown(env, pair->index) + " and " + shown(env, pair->size) +
                     ": an index and a size, set by a launcher that is not known here",
@@ -95,9 +102,22 @@ void require_no_unknown_launcher(const Env& env) {
   }
 }
 
+std::set<std::string, std::less<>> unknown_identities(const Env& env) {
+  std::set<std::string, std::less<>> names;
+  for (const auto& [name, value] : env.variables()) {
+    auto pair = unknown_pair(env, name, value);
+    if (!pair) continue;
+    names.insert(std::move(pair->index));
+    names.insert(std::move(pair->size));
+  }
+  return names;
+}
+
 std::vector<std::string> lone_identity_hints(const Env& env) {
+  constexpr std::size_t kMostHints = 8;
   std::vector<std::string> hints;
   for (const auto& [name, value] : env.variables()) {
+    if (hints.size() == kMostHints) break;
     if (!plain_decimal(value)) continue;
     const std::string_view variable = name;
     const auto ends_in = [&](std::string_view end) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/address.hpp"
 #include "description.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
@@ -131,17 +132,7 @@ class Reader {
     set("num_nodes", facts_.num_nodes, static_cast<int>(facts_.hosts.size()), "hosts");
   }
 
-  [[noreturn]] void fail_master(std::string_view variable, std::string_view text,
-                                const char* expected) const {
-    throw Error(ErrorCode::malformed_value,
-                std::string(variable) + "='" + std::string(text.substr(0, 80)) + "'", expected,
-                "correct " + std::string(variable) + ", or set HPCBOOT_MASTER_ADDR");
-  }
-
   void set_master(std::string_view address, std::string_view variable) {
-    const bool is_plain =
-        std::all_of(address.begin(), address.end(), [](char c) { return c > ' ' && c <= '~'; });
-    if (!is_plain || address.empty()) fail_master(variable, address, "a host name or an address");
     // Some tell rank 0 that it is on its own host, which only the others need to find.
     if (is_loopback(address) && *facts_.world_size > 1) {
       facts_.rank0_knows_itself = facts_.rank == 0;
@@ -155,17 +146,15 @@ class Reader {
     if (!all_hold(description_.master_only_if, env_)) return;
     const std::string_view endpoint = description_.master_endpoint;
     if (const auto text = endpoint.empty() ? std::nullopt : env_.text(endpoint)) {
-      const std::size_t colon = text->rfind(':');
-      if (colon == std::string_view::npos) return set_master(*text, endpoint);
-      const auto port = parse_whole_number(text->substr(colon + 1));
-      if (!port || *port < 1 || *port > 65535) fail_master(endpoint, *text, "HOST:PORT");
-      set_master(text->substr(0, colon), endpoint);
-      facts_.master_port = static_cast<int>(*port);
+      const NamedEndpoint named = checked_endpoint(endpoint, *text);
+      set_master(named.host, endpoint);
+      if (!named.port) return;
+      facts_.master_port = named.port;
       note("master_port", endpoint);
     }
     const std::string_view address = description_.master_address;
     if (const auto text = address.empty() ? std::nullopt : env_.text(address)) {
-      set_master(*text, address);
+      set_master(checked_address(address, *text), address);
     } else if (!address.empty()) {
       facts_.rank0_knows_itself = facts_.rank == 0;
     }

@@ -1,6 +1,5 @@
-#include <algorithm>
-#include <iterator>
-
+#include "hpcboot/allocation.hpp"
+#include "hpcboot/error.hpp"
 #include "launchers.hpp"
 
 // RANK, WORLD_SIZE, LOCAL_RANK as torch.distributed reads them, set by whoever started this
@@ -20,10 +19,13 @@ constexpr LaunchVariable kVariables[] = {
 };
 
 bool is_in_a_job(const Env& env) {
-  const auto is_set = [&](const char* variable) { return env.has(variable); };
-  // Grid Engine's JOB_ID is anybody's word.
-  return std::any_of(std::begin(kJobIds), std::end(kJobIds), is_set) ||
-         (env.has("JOB_ID") && env.has("SGE_TASK_ID"));
+  AllocationOptions options;
+  options.read_files = false;
+  try {
+    return read_allocation(env, options).has_value();
+  } catch (const Error&) {
+    return true;  // a damaged one, which resolve() reports
+  }
 }
 
 Detection detect(const Env& env, const Facts&) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/address.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
@@ -156,7 +157,8 @@ LaunchFacts read(const Env& env, const Facts& process) {
   // The operator tells the first pod "localhost" and the others that pod's name, which is its host
   // name, too.
   const char* variable = env.has("MASTER_ADDR") ? "MASTER_ADDR" : "PET_MASTER_ADDR";
-  const auto address = env.text(variable);
+  const auto text = env.text(variable);
+  const auto address = text ? std::make_optional(checked_address(variable, *text)) : std::nullopt;
   if (address && is_loopback(*address)) {
     if (*facts.rank == 0 && *facts.world_size > 1 && process.hostname) {
       facts.rank0_host = *process.hostname;

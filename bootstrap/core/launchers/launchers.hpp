@@ -27,10 +27,6 @@ extern const LaunchSource kPmix;
 extern const LaunchSource kPmi2;
 extern const LaunchSource kPbsdsh;
 
-// Variables that name the job of a scheduler, and that nothing else sets.
-inline constexpr const char* kJobIds[] = {"SLURM_JOB_ID", "SLURM_JOBID",  "PBS_JOBID",
-                                          "LSB_JOBID",    "COBALT_JOBID", "FLUX_ENCLOSING_ID"};
-
 // Reads `field` from an integer variable and notes where it came from; false where it is not set.
 bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,
           const char* variable, int minimum = 0);

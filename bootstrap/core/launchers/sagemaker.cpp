@@ -62,7 +62,7 @@ std::vector<std::string> parse_hosts(std::string_view text) {
 Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"SM_HOSTS", "SM_CURRENT_HOST"});
   if (detection.match != Match::present) return detection;
-  const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "WORLD_SIZE"});
+  const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK"});
   if (inner.match == Match::present)
     return {Match::refused, inner.reason + ": somebody on the host numbered its processes"};
   return detection;

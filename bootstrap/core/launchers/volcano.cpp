@@ -27,7 +27,7 @@ constexpr LauncherTraits kTraits = [] {
 Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"VC_TASK_INDEX", "VK_TASK_INDEX"});
   if (detection.match != Match::present) return detection;
-  const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "WORLD_SIZE", "TF_CONFIG"});
+  const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "TF_CONFIG"});
   if (inner.match == Match::present)
     return {Match::refused, inner.reason + ": somebody else numbered this process"};
   return detection;

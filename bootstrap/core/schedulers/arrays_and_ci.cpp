@@ -14,7 +14,7 @@ constexpr LaunchVariable kVariables[] = {
     // A Kubernetes Indexed Job: the index of a sweep as often as that of a rank
     {"JOB_COMPLETION_INDEX", kIdentity},
     // Tests that a CI system splits over its workers: GitLab, CircleCI, Buildkite, Knapsack,
-    // pytest-xdist, GoogleTest, Jest
+    // pytest-xdist, GoogleTest, Jest, Playwright, Harness
     {"CI_NODE_*", kCompanion},
     {"CIRCLE_NODE_*", kCompanion},
     {"BUILDKITE_PARALLEL_*", kCompanion},
@@ -25,6 +25,9 @@ constexpr LaunchVariable kVariables[] = {
     {"TEST_SHARD_*", kCompanion},
     {"TEST_TOTAL_SHARDS", kCompanion},
     {"JEST_WORKER_ID", kCompanion},
+    {"TEST_WORKER_INDEX", kCompanion},
+    {"TEST_PARALLEL_INDEX", kCompanion},
+    {"HARNESS_*", kCompanion},
     // Workers of Dask and Ray, jobs of GNU parallel
     {"DASK_*", kCompanion},
     {"RAY_*", kCompanion},

@@ -28,6 +28,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 
 }  // namespace
 
-const Scheduler kCobaltScheduler{"cobalt", "mpiexec", "qsub(1) of Cobalt", kVariables, read};
+const Scheduler kCobaltScheduler{"cobalt", "mpiexec", "qsub(1) of Cobalt", kVariables, read,
+                                 nullptr,  {},        "COBALT_JOBID"};
 
 }  // namespace hpcboot

@@ -34,8 +34,13 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 }  // namespace
 
 const Scheduler kFluxScheduler{
-    "flux", "flux run",
+    "flux",
+    "flux run",
     "https://flux-framework.readthedocs.io/projects/flux-core/en/latest/man7/flux-environment.html",
-    kVariables, read};
+    kVariables,
+    read,
+    nullptr,
+    {},
+    "FLUX_ENCLOSING_ID"};
 
 }  // namespace hpcboot

@@ -127,8 +127,13 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 }  // namespace
 
 const Scheduler kLsfScheduler{
-    "lsf", "jsrun",
+    "lsf",
+    "jsrun",
     "https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=variables-environment-set-job-execution",
-    kVariables, read};
+    kVariables,
+    read,
+    nullptr,
+    {},
+    "LSB_JOBID"};
 
 }  // namespace hpcboot

@@ -68,6 +68,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 
 }  // namespace
 
-const Scheduler kSgeScheduler{"sge", "mpiexec", "submit(1), sge_pe(5)", kVariables, read};
+const Scheduler kSgeScheduler{"sge", "mpiexec", "submit(1), sge_pe(5)", kVariables, read, nullptr,
+                              {},    "JOB_ID"};
 
 }  // namespace hpcboot

@@ -84,7 +84,13 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions&) {
 }  // namespace
 
 const Scheduler kSlurmScheduler{
-    "slurm", "srun", "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-    kVariables, read};
+    "slurm",
+    "srun",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+    kVariables,
+    read,
+    nullptr,
+    {},
+    "SLURM_JOB_ID"};
 
 }  // namespace hpcboot

@@ -25,12 +25,16 @@ struct Scheduler {
   /// What is read of a scheduler that a file describes, in place of the function; null for those in
   /// C++.
   const JobDescription* description = nullptr;
-  std::string_view file = {};  ///< as LaunchSource::file
+  std::string_view file = {};          ///< as LaunchSource::file
+  std::string_view job_variable = {};  ///< names the job, of those in C++; behind job_variable_of()
 
   /// The allocation that it shows; nullopt if it shows none.
   /// @throws Error as read_allocation()
   std::optional<Allocation> read(const Env& env, const AllocationOptions& options) const;
 };
+
+/// The variable that names a job of this scheduler.
+std::string_view job_variable_of(const Scheduler& scheduler) noexcept;
 
 /// All schedulers in the order in which they are asked: of two whose variables are set the first
 /// gave the allocation. Those that files describe come last.

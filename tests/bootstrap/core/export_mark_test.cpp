@@ -6,6 +6,8 @@
 #include "hpcboot/export.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "hpcboot/sanitize.hpp"
+#include "hpcboot/scheduler.hpp"
+#include "support/expect_error.hpp"
 
 // What hpcboot exported counts for the launch that it was exported for, and for no other.
 namespace hpcboot {
@@ -148,6 +150,50 @@ TEST(ExportMark, WhatTheUserSetsCounts) {
     const Env env(
         {{"HPCBOOT_EXPORTED", damaged}, {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}});
     EXPECT_EQ(resolve(env, on("h")).placement.rank, 1) << damaged;
+  }
+}
+
+// Whoever numbers processes anew may give one the number that was exported.
+TEST(ExportMark, OneChangedNumberMakesAllOfThemSomebodyElses) {
+  for (const int rank : {0, 1, 3}) {
+    const std::string number = std::to_string(rank);
+    const Env env = after_export(Env(), on("laptop"),
+                                 "RANK=" + number + "\nWORLD_SIZE=4\nLOCAL_RANK=" + number + "\n");
+    const Resolution r = resolve(env, on("laptop"));
+    EXPECT_EQ(r.placement.rank, rank);
+    EXPECT_EQ(r.placement.world_size, 4);
+    EXPECT_EQ(r.placement.local_size, std::nullopt) << "LOCAL_WORLD_SIZE=1 is left over";
+  }
+  const Env pods = after_export(Env(), on("laptop"),
+                                "KUBERNETES_SERVICE_HOST=10.0.0.1\nRANK=0\nWORLD_SIZE=2\n"
+                                "PET_NNODES=2\n");
+  EXPECT_EQ(resolve(pods, on("pod-0")).launcher, "kubernetes");
+  EXPECT_EQ(resolve(pods, on("pod-0")).placement.world_size, 2);
+}
+
+// What hpcboot exported on a laptop does not hide a launcher that nobody described.
+TEST(ExportMark, AnUnknownLauncherStartedLaterIsRefusedAllTheSame) {
+  const Env later = after_export(Env(), on("laptop"), "SITERUN_RANK=3\nSITERUN_SIZE=4\n");
+  test::expect_error(
+      ErrorCode::unknown_launcher, [&] { resolve(later, on("n1")); }, "SITERUN_RANK=3");
+  // Under it, a user's own numbers are those that exec hands on.
+  const Env numbered = Env::parse(
+      "SITERUN_RANK=3\nSITERUN_SIZE=4\nRANK=3\nWORLD_SIZE=4\nLOCAL_RANK=1\nMASTER_ADDR=n1\n"
+      "MASTER_PORT=20001\n");
+  const Resolution r = resolve(after_export(numbered, on("n1")), on("n1"));
+  EXPECT_EQ(r.launcher, "generic");
+  EXPECT_EQ(r.placement.rank, 3);
+}
+
+TEST(ExportMark, EverySchedulersJobIsALaunchOfItsOwn) {
+  for (const Scheduler* scheduler : schedulers()) {
+    const std::string variable(job_variable_of(*scheduler));
+    ASSERT_FALSE(variable.empty()) << scheduler->name;
+    const Env first = after_export(Env::parse(variable + "=1\nMASTER_PORT=20001\n"), on("n1"));
+    EXPECT_THAT(foreign_exports(first), IsEmpty()) << scheduler->name;
+    std::map<std::string, std::string> all(first.variables().begin(), first.variables().end());
+    all[variable] = "2";
+    EXPECT_THAT(foreign_exports(Env(all)), Contains("MASTER_PORT")) << scheduler->name;
   }
 }
 

@@ -67,6 +67,8 @@ const std::vector<Ordinary>& ordinary() {
       {"pytest-xdist", "PYTEST_XDIST_WORKER=gw1\nPYTEST_XDIST_WORKER_COUNT=4\n"},
       {"GoogleTest", "GTEST_SHARD_INDEX=1\nGTEST_TOTAL_SHARDS=4\n"},
       {"Jest", "JEST_WORKER_ID=1\n"},
+      {"Playwright", "TEST_WORKER_INDEX=0\nTEST_COUNT=5\n"},
+      {"Harness", "HARNESS_NODE_INDEX=1\nHARNESS_NODE_TOTAL=4\n"},
       {"Dask", "DASK_WORKER_INDEX=1\nDASK_NUM_WORKERS=4\n"},
       {"Ray", "RAY_NODE_INDEX=1\nRAY_NUM_NODES=4\n"},
       {"GNU parallel", "PARALLEL_SEQ=3\nPARALLEL_PID=77\n"},
@@ -135,6 +137,32 @@ TEST(UnknownLauncher, AnIndexAndASizeAfterOnePrefixAreRefused) {
     }
   }
   EXPECT_EQ(count, 363);
+}
+
+// That some launcher declares such names, or a whole family of them, is no reason to be alone: it
+// did not find this process to be its own.
+TEST(UnknownLauncher, NamesOfKnownLaunchersAreNoExcuse) {
+  for (const char* dump :
+       {"MPI_RANK=1\nMPI_SIZE=4\n", "MPIRUN_RANK=1\nMPIRUN_NPROCS=4\n",
+        "MVP_COMM_WORLD_RANK=1\nMVP_COMM_WORLD_SIZE=4\n",
+        "PADDLE_TRAINER_ID=1\nPADDLE_TRAINERS_NUM=2\n", "NODE_RANK=1\nNNODES=2\n",
+        "NODE_RANK=1\nNUM_NODES=2\n", "GROUP_RANK=1\nGROUP_WORLD_SIZE=2\n",
+        "PMI2_RANK=1\nPMI2_SIZE=2\n", "CRAY_RANK=1\nCRAY_SIZE=2\n",
+        "OMPI_NODE_RANK=1\nOMPI_NNODES=2\n", "ROLE_RANK=1\nROLE_WORLD_SIZE=2\n",
+        "HOROVOD_CROSS_RANK=1\nHOROVOD_CROSS_SIZE=2\n",
+        "SLURM_JOB_ID=7\nWORLD_RANK=1\nWORLD_SIZE=4\n"}) {
+    SCOPED_TRACE(dump);
+    expect_error(
+        ErrorCode::unknown_launcher, [&] { of(dump); }, "HPCBOOT_METHODS=single");
+  }
+}
+
+TEST(UnknownLauncher, HintsAreFewAndShort) {
+  std::string dump = std::string(5000, 'V') + "_RANK=1\n";
+  for (int i = 0; i < 100; ++i) dump += "V" + std::to_string(i) + "_RANK=1\n";
+  const Resolution r = of(dump);
+  EXPECT_EQ(r.hints.size(), 8U);
+  for (const std::string& hint : r.hints) EXPECT_LT(hint.size(), 300U);
 }
 
 TEST(UnknownLauncher, TellsHowToGoOn) {

@@ -134,8 +134,59 @@ TEST(Kubernetes, ContradictionsAndDamageAreNamed) {
 }
 
 TEST(Kubernetes, OutsideAPodTorchrunsArgumentsPlaceNobody) {
-  EXPECT_EQ(of("PET_NNODES=2\nPET_NPROC_PER_NODE=1\nPET_NODE_RANK=1\n").launcher, "single");
+  EXPECT_EQ(of("PET_NNODES=2\nPET_NPROC_PER_NODE=1\n").launcher, "single");
   EXPECT_EQ(of(kPod).launcher, "single");
+  expect_error(
+      ErrorCode::unknown_launcher,
+      [] { of("PET_NNODES=2\nPET_NPROC_PER_NODE=1\nPET_NODE_RANK=1\n"); }, "PET_NODE_RANK=1");
+}
+
+// It goes into the command lines and URLs of the programs that follow.
+TEST(Kubernetes, AMasterThatIsNoHostIsRefused) {
+  for (const char* master :
+       {"lead:29500", "tcp://lead", "le\x1b[31mad", "a b", "user@lead", "-oX"}) {
+    expect_error(
+        ErrorCode::malformed_value, [&] { of(kTrainJob + "PET_MASTER_ADDR=" + master + "\n"); },
+        "PET_MASTER_ADDR");
+    expect_error(
+        ErrorCode::malformed_value, [&] { of(kTrainJob + "HPCBOOT_MASTER_ADDR=" + master + "\n"); },
+        "HPCBOOT_MASTER_ADDR");
+  }
+  EXPECT_EQ(of(kTrainJob + "PET_MASTER_ADDR=[fd00::1]\n").master_addr, "fd00::1");
+}
+
+// A node's script may export WORLD_SIZE=1 for its one device; the node is still one of two.
+TEST(Pods, AWorldSizeWithoutARankNumbersNobody) {
+  for (const char* dump :
+       {"AWS_BATCH_JOB_NODE_INDEX=1\nAWS_BATCH_JOB_NUM_NODES=2\n",
+        "SKYPILOT_NODE_RANK=1\nSKYPILOT_NUM_NODES=2\n", "LWS_WORKER_INDEX=1\nLWS_GROUP_SIZE=2\n",
+        "VC_TASK_INDEX=1\nVC_WORKER_NUM=2\n"}) {
+    SCOPED_TRACE(dump);
+    for (const char* world_size : {"", "WORLD_SIZE=1\n"}) {
+      const Resolution r = of(std::string(dump) + world_size);
+      EXPECT_EQ(r.placement.rank, 1);
+      EXPECT_EQ(r.placement.world_size, 2);
+    }
+  }
+  EXPECT_EQ(of(kSagemaker + "WORLD_SIZE=1\n").placement.world_size, 2);
+  expect_error(
+      ErrorCode::needs_exchange,
+      [] { of("JAX_PROCESS_ID=1\nJAX_NUM_PROCESSES=2\nWORLD_SIZE=1\n"); }, "local");
+}
+
+TEST(Pods, AnEndpointIsAHostAndPerhapsAPort) {
+  const auto master = [](const char* endpoint) {
+    const Resolution r = of("JAX_PROCESS_ID=1\nJAX_NUM_PROCESSES=2\n" + kPod +
+                            "JAX_COORDINATOR_ADDRESS=" + endpoint + "\n");
+    return *r.master_addr + " " + std::to_string(r.master_port.value_or(0));
+  };
+  EXPECT_EQ(master("n1:80"), "n1 80");
+  EXPECT_EQ(master("fd00::1"), "fd00::1 0");
+  EXPECT_EQ(master("[fd00::1]:80"), "fd00::1 80");
+  for (const char* endpoint : {"http://n1:80", "n1:80:81", "n1:", "n1:0", ":80", "[n1]:80"}) {
+    expect_error(
+        ErrorCode::malformed_value, [&] { master(endpoint); }, "JAX_COORDINATOR_ADDRESS");
+  }
 }
 
 TEST(Sagemaker, OneProcessAHost) {
