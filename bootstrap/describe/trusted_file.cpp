@@ -74,9 +74,14 @@ Descriptor::~Descriptor() {
 std::optional<Descriptor> open_trusted_folder(const std::string& path) {
   Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
   if (folder.number() < 0) {
-    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES) return std::nullopt;
-    throw unreadable(path, std::string("cannot be read: ") + std::strerror(errno), "a folder",
-                     "make it readable, or remove it");
+    const int reason = errno;
+    struct stat status {};
+    // A link that leads nowhere is not nothing.
+    const bool is_there = lstat(path.c_str(), &status) == 0;
+    if (!is_there && (reason == ENOENT || reason == ENOTDIR || reason == EACCES))
+      return std::nullopt;
+    throw unreadable(path, std::string("cannot be read: ") + std::strerror(reason),
+                     "a folder with descriptions of launchers", "make it readable, or remove it");
   }
   require_trusted(status_of(folder, path), path);
   return folder;

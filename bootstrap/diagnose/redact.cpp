@@ -224,25 +224,26 @@ constexpr LaunchVariable kSurroundings[] = {
     {"GPU_DEVICE_*", VariableKind::setting},
 };
 
-// Calls `visit` with every list of variables that somebody declares, until it answers true.
+// Calls `visit` with every list of variables that somebody declares, and whether a user's file
+// does, until it answers true.
 template <typename Visit>
 bool any_list(Visit visit) {
   const auto& launchers = launch_sources();
   const auto& jobs = schedulers();
-  return std::any_of(launchers.begin(), launchers.end(),
-                     [&](const LaunchSource* launcher) { return visit(launcher->variables); }) ||
-         std::any_of(jobs.begin(), jobs.end(),
-                     [&](const Scheduler* scheduler) { return visit(scheduler->variables); }) ||
-         visit(VariableList(kSurroundings));
+  const auto ask = [&](const auto* one) { return visit(one->variables, !one->file.empty()); };
+  return std::any_of(launchers.begin(), launchers.end(), ask) ||
+         std::any_of(jobs.begin(), jobs.end(), ask) || visit(VariableList(kSurroundings), false);
 }
 
-// The kind of a variable that is declared by its whole name; users write names in any case.
+// The kind of a variable that is declared by its whole name; users write names in any case. What a
+// user's file calls a setting may be a secret for all that.
 std::optional<VariableKind> declared_kind(std::string_view name) {
   std::optional<VariableKind> kind;
-  any_list([&](const VariableList& list) {
+  any_list([&](const VariableList& list, bool is_users) {
     for (const LaunchVariable& entry : list) {
       if (entry.name.size() != name.size() || upper(entry.name) != upper(name)) continue;
-      if (!kind || entry.kind == VariableKind::secret) kind = entry.kind;
+      const bool is_secret = entry.kind == VariableKind::secret;
+      if (is_secret || (!kind && !is_users)) kind = entry.kind;
     }
     return kind == VariableKind::secret;
   });
@@ -282,7 +283,7 @@ std::string redact_value(std::string_view value) {
 
 bool is_launch_variable(std::string_view name) {
   bool is_copy = false;
-  const bool is_declared = any_list([&](const VariableList& list) {
+  const bool is_declared = any_list([&](const VariableList& list, bool) {
     const LaunchVariable* found = list.find(name);
     is_copy = found != nullptr && found->kind == VariableKind::submitter;
     return found != nullptr;

@@ -64,9 +64,15 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   rank.env = Env::parse(read_needed(stem + ".env"), stem + ".env");
   rank.options.allocation.read_files = false;
   for (const std::string& nodefile : {stem + ".nodefile", folder + "/nodefile"}) {
-    if (!rank.options.allocation.nodefile && fs::exists(nodefile)) {
-      rank.options.allocation.nodefile = nodefile;
+    // Whoever sent the folder might have put a pipe there, or a link to a file of ours.
+    const fs::file_status status = fs::symlink_status(nodefile);
+    if (rank.options.allocation.nodefile || !fs::exists(status)) continue;
+    if (!fs::is_regular_file(status)) {
+      throw Error(ErrorCode::unreadable_file, nodefile + " is no regular file",
+                  "a folder as `hpcboot capture` writes it",
+                  "remove it, or put the file in its place");
     }
+    rank.options.allocation.nodefile = nodefile;
   }
   for (const std::string& apinfo : {stem + ".apinfo", folder + "/apinfo"}) {
     if (!rank.facts.apinfo) rank.facts.apinfo = read_file(apinfo);

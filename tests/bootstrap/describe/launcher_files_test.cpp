@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcboot/redact.hpp"
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/sanitize.hpp"
 #include "hpcboot/scheduler.hpp"
@@ -82,6 +83,34 @@ TEST_F(LauncherFiles, AFolderOfThePathHasToBeThere) {
       ErrorCode::unreadable_file, [&] { read_user_launchers(env()); }, "HPCBOOT_LAUNCHER_PATH",
       folder());
   EXPECT_TRUE(read_user_launchers(Env::parse("HOME=/nowhere\n")).empty());
+}
+
+// Silence would make every rank of a described launcher rank 0 of 1.
+TEST_F(LauncherFiles, AnOwnFolderThatIsThereHasToBeReadable) {
+  const std::string home = folder_.path() / "home";
+  const std::string own = home + "/.config/hpcboot/launchers";
+  std::filesystem::create_directories(home + "/.config/hpcboot");
+  const Env env(std::map<std::string, std::string>{{"HOME", home}});
+  EXPECT_TRUE(read_user_launchers(env).empty());
+  ASSERT_EQ(::symlink("/nowhere", own.c_str()), 0);
+  expect_error(
+      ErrorCode::unreadable_file, [&] { read_user_launchers(env); }, own);
+  ::unlink(own.c_str());
+  test::write_text(own, "a file");
+  expect_error(
+      ErrorCode::unreadable_file, [&] { read_user_launchers(env); }, own);
+}
+
+// What a file calls a setting may be a secret all the same.
+TEST_F(LauncherFiles, ADeclarationLiftsNoRedaction) {
+  std::string text = description("ss");
+  text.replace(text.find("MPI launcher"), 12, "pod");
+  const DescribedLauncher mine = read_launcher_file(
+      write("s.toml", text + "[variables]\nsetting = [\"MY_TOKEN\", \"AWS_SECRET_ACCESS_KEY\"]\n"));
+  add_launchers({mine});
+  EXPECT_TRUE(is_private_name("MY_TOKEN"));
+  EXPECT_TRUE(is_private_name("AWS_SECRET_ACCESS_KEY"));
+  EXPECT_FALSE(is_private_name("SS_R"));
 }
 
 TEST_F(LauncherFiles, WhatOthersMayWriteIsRefused) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "hpcboot/redact.hpp"
 #include "json/facts_json.hpp"
@@ -115,6 +117,21 @@ TEST(CaptureFolder, ANodefileForAllRanks) {
   const CapturedRank rank = read_captured_rank(folder.path(), "rank0");
   EXPECT_FALSE(rank.facts.hostname);
   EXPECT_THAT(resolve(rank.env, rank.facts, rank.options).hosts, ElementsAre("n3"));
+}
+
+// A folder from somebody else may hold a pipe, which would be waited for, or a link to a file of
+// ours.
+TEST(CaptureFolder, ANodefileIsAFile) {
+  const test::TemporaryFolder folder;
+  write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
+  write_text(folder.path() / "rank0.hostname", "n1\n");
+  const std::string nodefile = folder.path() / "rank0.nodefile";
+  const auto read = [&] { read_captured_rank(folder.path(), "rank0"); };
+  ASSERT_EQ(::mkfifo(nodefile.c_str(), 0600), 0);
+  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is no regular file");
+  ::unlink(nodefile.c_str());
+  ASSERT_EQ(::symlink("/etc/passwd", nodefile.c_str()), 0);
+  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is no regular file");
 }
 
 TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
