@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
@@ -28,10 +27,6 @@ bool is_ipv6(std::string_view text) {
   return inet_pton(AF_INET6, std::string(text.substr(0, text.find('%'))).c_str(), &ignored) == 1;
 }
 
-bool is_in_a_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
-}
-
 std::string_view without_brackets(std::string_view text) {
   const bool has = text.size() > 2 && text.front() == '[' && text.back() == ']';
   return has ? text.substr(1, text.size() - 2) : text;
@@ -43,12 +38,14 @@ std::string checked_address(std::string_view variable, std::string_view text,
                             std::string_view port_variable) {
   const std::string_view address = without_brackets(text);
   if (is_ipv6(address)) return std::string(address);
-  const bool is_name =
-      !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), is_in_a_name);
-  if (is_name) return std::string(text);
+  // Nobody is to print what no name has in it. Whoever resolves it finds out about the rest.
+  const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
+  if (text.empty() || !std::all_of(text.begin(), text.end(), is_printable))
+    fail(variable, text, "a host name or an IP address");
+  // Names have no colons, IPv6 addresses no others.
   if (text.find(':') != std::string_view::npos)
     fail(variable, text, "a host name or an IP address, without a port or a scheme", port_variable);
-  fail(variable, text, "a host name or an IP address");
+  return std::string(address);
 }
 
 NamedEndpoint checked_endpoint(std::string_view variable, std::string_view text) {

@@ -63,6 +63,12 @@ bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
   return !is_set_by_others(source, variable.name);
 }
 
+// Set for each process, unlike what a daemon starts with.
+bool is_of_ranks(const LaunchVariable& variable) {
+  return variable.use == VariableUse::required || variable.kind == VariableKind::identity ||
+         variable.kind == VariableKind::size;
+}
+
 enum class Seen { nothing, changed, held };
 
 Seen look_for(const LaunchSource& source, const Env& env, const Env& environment) {
@@ -74,7 +80,8 @@ Seen look_for(const LaunchSource& source, const Env& env, const Env& environment
   for (const auto& [name, value] : env.variables()) {
     const LaunchVariable* variable = source.variables.find(name);
     if (variable == nullptr || value.empty() || !marks_launch(source, *variable)) continue;
-    const bool is_own = !is_set_by_others(source, name);
+    // Handles tell launches apart, but a launcher's own daemons have some, too.
+    const bool is_own = !is_set_by_others(source, name) && is_of_ranks(*variable);
     const bool is_there = environment.has(name);
     has_marks = true;
     has_own_marks |= is_own;

@@ -187,7 +187,8 @@ import json, sys
 facts = json.load(open(sys.argv[1]))
 assert "ancestry" not in facts, facts
 shell, mpirun = facts["ancestors"][:2]
-assert set(shell) == {"name", "held", "is_slurm_task"}, shell
+assert set(shell) == {"name", "held", "changed", "is_slurm_task"}, shell
+assert shell["changed"] == mpirun["changed"] == [], facts
 assert "openmpi" in shell["held"] and "torchrun" in shell["held"], shell
 assert "openmpi" not in mpirun["held"] and "torchrun" in mpirun["held"], mpirun
 PY
