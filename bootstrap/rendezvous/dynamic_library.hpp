@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <vector>
 
 namespace hpcboot {
 
@@ -14,9 +15,13 @@ class DynamicLibrary {
   // Throws what the back end says where its library cannot be used.
   using Refuse = void (*)(const std::string& reason);
 
-  DynamicLibrary(const char* name, Refuse refuse)
-      : refuse_(refuse), handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) refuse_(dlerror());
+  // The first of the names that can be opened; the last is the one that errors speak of.
+  DynamicLibrary(const std::vector<std::string>& names, Refuse refuse) : refuse_(refuse) {
+    for (const std::string& name : names) {
+      handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle_ != nullptr) return;
+    }
+    refuse_(dlerror());
   }
 
   template <typename Function>
@@ -32,7 +37,7 @@ class DynamicLibrary {
 
  private:
   Refuse refuse_;
-  void* handle_;
+  void* handle_ = nullptr;
   std::string path_;
 };
 

@@ -49,14 +49,14 @@ std::string_view offered_exchange(const Env& env) {
 
 std::string load_exchange_library(const Env& env) {
   const std::string_view kind = offered_exchange(env);
-  if (kind == "pmix") return load_pmix();
+  if (kind == "pmix") return load_pmix(env);
   if (kind == "pmi2") return load_pmi2();
   return std::string(kind);
 }
 
 std::unique_ptr<Exchange> open_exchange(const Env& env, std::chrono::milliseconds deadline) {
   const std::string_view kind = offered_exchange(env);
-  if (kind == "pmix") return open_pmix_exchange(deadline);
+  if (kind == "pmix") return open_pmix_exchange(env, deadline);
   if (kind == "pmi2") return open_pmi2_exchange(deadline);
   if (kind == "pmi1") return open_pmi1_exchange(env, deadline);
   if (kind.empty()) return nullptr;

@@ -36,7 +36,7 @@ class Library {
 
  private:
   Library() {
-    DynamicLibrary file("libpmi2.so.0", refuse);
+    DynamicLibrary file({"libpmi2.so.0"}, refuse);
     file.load(init, "PMI2_Init");
     file.load(finalize, "PMI2_Finalize");
     file.load(put, "PMI2_KVS_Put");

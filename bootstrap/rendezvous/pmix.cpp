@@ -21,12 +21,30 @@ constexpr auto kFinalizeDeadline = std::chrono::seconds(5);
 constexpr auto kRollCall = std::chrono::seconds(1);
 constexpr const char* kPresent = "hpcboot.present";
 
-// The functions used, from the libpmix that the machine has.
+// Where packages keep the library below their prefix; the wheel of Open MPI 5 keeps it beside its
+// plugins.
+std::vector<std::string> library_names(const Env& env) {
+  std::vector<std::string> names;
+  if (const auto prefix = env.text("PMIX_PREFIX"); prefix && prefix->front() == '/') {
+    for (const char* folder : {"/lib/", "/lib64/", "/lib/openmpi/"})
+      names.push_back(std::string(*prefix) + folder + "libpmix.so.2");
+  }
+  names.emplace_back("libpmix.so.2");
+  return names;
+}
+
+// The functions used, from the libpmix of the launcher or of the machine.
 class Library {
  public:
-  static const Library& get() {
-    static const Library library;
+  static const Library& get(const Env& env) {
+    static const Library library(library_names(env));
     return library;
+  }
+
+  // "pmix: OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)"
+  std::string description() const {
+    const std::string version = get_version();
+    return "pmix: " + version.substr(0, version.find(" (")) + " (" + path + ")";
   }
 
   decltype(&::PMIx_Init) init = nullptr;
@@ -40,8 +58,8 @@ class Library {
   std::string path;
 
  private:
-  Library() {
-    DynamicLibrary file("libpmix.so.2", refuse);
+  explicit Library(const std::vector<std::string>& names) {
+    DynamicLibrary file(names, refuse);
     file.load(init, "PMIx_Init");
     file.load(finalize, "PMIx_Finalize");
     file.load(put, "PMIx_Put");
@@ -75,10 +93,9 @@ class Library {
   }
 };
 
-[[noreturn]] void fail(const char* call, pmix_status_t status) {
+[[noreturn]] void fail(const Library& pmix, const char* call, pmix_status_t status) {
   throw Error(ErrorCode::exchange_failed,
-              std::string(call) + " answers " + Library::get().error_string(status) + " (" +
-                  Library::get().path + ")",
+              std::string(call) + " answers " + pmix.error_string(status) + " (" + pmix.path + ")",
               "a PMIx server that serves this process",
               "start the program with mpirun or srun --mpi=pmix, and mind that its PMIx is of the "
               "same version; "
@@ -132,7 +149,7 @@ void on_done(pmix_status_t status, void* data) {
 
 class PmixExchange : public Exchange {
  public:
-  explicit PmixExchange(std::chrono::milliseconds deadline) : pmix_(Library::get()) {
+  PmixExchange(const Library& pmix, std::chrono::milliseconds deadline) : pmix_(pmix) {
     start(deadline);
     try {
       // Job-level keys belong to the whole namespace.
@@ -177,7 +194,7 @@ class PmixExchange : public Exchange {
       const auto status = answer->wait(left);
       if (status == PMIX_SUCCESS) return answer->text;
       if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
-        fail(("asking PMIx for " + what).c_str(), *status);
+        fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
       if (!status || left <= pause) fail_late(what, deadline);
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::milliseconds(100));
@@ -216,7 +233,7 @@ class PmixExchange : public Exchange {
 
   int rank() const override { return static_cast<int>(self_.rank); }
   int world_size() const override { return world_size_; }
-  std::string description() const override { return load_pmix(); }
+  std::string description() const override { return pmix_.description(); }
 
  private:
   // PMIx_Init and PMIx_Finalize wait for the launcher, without a deadline of their own.
@@ -249,8 +266,8 @@ class PmixExchange : public Exchange {
     }
   }
 
-  static void check(const char* call, pmix_status_t status) {
-    if (status != PMIX_SUCCESS) fail(call, status);
+  void check(const char* call, pmix_status_t status) const {
+    if (status != PMIX_SUCCESS) fail(pmix_, call, status);
   }
 
   // Makes a request look at what the launcher told this process at its start, and ask nobody.
@@ -304,10 +321,10 @@ class PmixExchange : public Exchange {
                 "look at the output of that rank and its host: did it start at all?");
   }
 
-  static void await(const std::string& what, Answer& answer, std::chrono::milliseconds deadline) {
+  void await(const std::string& what, Answer& answer, std::chrono::milliseconds deadline) const {
     const auto status = answer.wait(deadline);
     if (!status) fail_late(what, deadline);
-    if (*status != PMIX_SUCCESS) fail(("asking PMIx for " + what).c_str(), *status);
+    if (*status != PMIX_SUCCESS) fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
   }
 
   const Library& pmix_;
@@ -317,14 +334,12 @@ class PmixExchange : public Exchange {
 
 }  // namespace
 
-std::string load_pmix() {
-  const Library& library = Library::get();
-  const std::string version = library.get_version();
-  return "pmix: " + version.substr(0, version.find(" (")) + " (" + library.path + ")";
+std::string load_pmix(const Env& env) {
+  return Library::get(env).description();
 }
 
-std::unique_ptr<Exchange> open_pmix_exchange(std::chrono::milliseconds deadline) {
-  return std::make_unique<PmixExchange>(deadline);
+std::unique_ptr<Exchange> open_pmix_exchange(const Env& env, std::chrono::milliseconds deadline) {
+  return std::make_unique<PmixExchange>(Library::get(env), deadline);
 }
 
 }  // namespace hpcboot
