@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "check_allocation.hpp"
 #include "check_ranks.hpp"
 #include "hpcboot/error.hpp"
 #include "json/resolution_json.hpp"
@@ -13,18 +14,17 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kSynopsis =
-    "Usage: mpirun -np 4 hpcboot check [--json] [--timeout SECONDS]\n"
+    "Usage: mpirun -np 4 hpcboot check [--json] [--whole-job] [--timeout SECONDS]\n"
     "       srun hpcboot check\n\n"
     "Tries the launch itself: start it once per rank, as the program would be. All ranks meet at\n"
-    "rank 0, which prints who came from where, how long the way to each is (the least of five "
-    "round\n"
-    "trips over TCP), and the verdict: ranks 0 to world_size-1, each once; all agree on sizes, "
-    "hosts,\n"
-    "launcher and job; local ranks right on each host; devices not shared where there are enough; "
-    "one\n"
-    "version; no variables of another launcher that disagree, unless they are known to come from\n"
-    "further out. Ranks that did not come are named. The same endpoint is used that `exec` would "
-    "give.\n\n"
+    "rank 0, which prints who came from where, how long the way to each is (the least of five\n"
+    "round trips over TCP), and the verdict: ranks 0 to world_size-1, each once; all agree on\n"
+    "sizes, hosts, launcher and job; local ranks right on each host; devices not shared if there\n"
+    "are enough; one version; no variables of another launcher that disagree, unless they are\n"
+    "known to come from further out. Ranks that did not come are named, and so are hosts of the\n"
+    "job that no rank came from: a note, an error with --whole-job. The same endpoint is used "
+    "that\n"
+    "`exec` would give.\n\n"
     "Exit code, the same on every rank that takes part: 0 a job, 1 not; 20 and up where a rank "
     "found "
     "no\nanswer, or did not reach rank 0.\n";
@@ -90,10 +90,33 @@ bool has_no_pmi(const Env& env, const Resolution& r) {
   return r.launcher == "slurm" && r.placement.world_size > 1 && (kind.empty() || kind == "file");
 }
 
+// Notes, but for hosts without a rank if the whole job is to be used.
+void compare_with_job(const std::vector<RankReport>& reports, const Env& env, bool whole_job,
+                      std::vector<JobProblem>& problems, std::vector<std::string>& notes) {
+  const auto job = read_allocation(env);
+  if (!job) return;
+  std::vector<std::string> hosts;
+  for (const RankReport& report : reports) hosts.push_back(report.host);
+  for (JobProblem& idle : idle_hosts(hosts, *job)) {
+    if (whole_job) {
+      problems.push_back(std::move(idle));
+    } else {
+      notes.push_back(std::move(idle.text));
+    }
+  }
+  for (JobProblem& crowded : crowded_hosts(hosts, *job)) notes.push_back(std::move(crowded.text));
+}
+
+struct Output {
+  bool as_json = false;
+  bool whole_job = false;
+};
+
 bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolution& own,
-           bool json) {
-  const std::vector<JobProblem> problems = check_reports(reports);
+           Output output) {
+  std::vector<JobProblem> problems = check_reports(reports);
   std::vector<std::string> notes = notes_of(reports);
+  compare_with_job(reports, env, output.whole_job, problems, notes);
   notes.insert(notes.end(), own.hints.begin(), own.hints.end());
   if (has_no_pmi(env, own)) {
     notes.emplace_back(
@@ -101,7 +124,7 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
         "or "
         "refuse to start; srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows what there is)");
   }
-  if (json) {
+  if (output.as_json) {
     print_json(reports, problems, notes, own);
     return problems.empty();
   }
@@ -120,14 +143,15 @@ int check(const Arguments& arguments) {
   po::options_description options("Options");
   options.add_options()("json",
                         "one JSON object: ok, world_size, launcher, master, ranks, "
-                        "problems, notes")(
+                        "problems, notes")("whole-job",
+                                           "a host of the job that no rank came from is wrong")(
       "timeout", po::value<int>()->default_value(60)->value_name("SECONDS"),
       "how long to wait for the ranks");
   const auto values = parse(arguments, kSynopsis, options);
   if (!values) return 0;
   const int timeout = (*values)["timeout"].as<int>();
   if (timeout < 1) throw UsageError("--timeout is a number of seconds from 1");
-  const bool json = values->count("json") != 0;
+  const Output output{values->count("json") != 0, values->count("whole-job") != 0};
   const auto deadline = std::chrono::seconds(timeout);
   const auto end = std::chrono::steady_clock::now() + deadline;
 
@@ -148,12 +172,13 @@ int check(const Arguments& arguments) {
   }
   const Resolution& r = meeting.resolution;
   const RankReport own = report_of(env, facts, r);
-  if (r.placement.world_size == 1) return judge({own}, env, r, json) ? 0 : 1;
+  if (r.placement.world_size == 1) return judge({own}, env, r, output) ? 0 : 1;
   if (r.placement.rank != 0) return report_to_rank0(own, end) ? 0 : 1;
   if (!meeting.listener) meeting.listener = std::make_unique<Listener>(*r.master_port);
   meeting.listener->listen();
-  const bool ok = gather_reports(*meeting.listener, own, end,
-                                 [&](const auto& reports) { return judge(reports, env, r, json); });
+  const bool ok = gather_reports(*meeting.listener, own, end, [&](const auto& reports) {
+    return judge(reports, env, r, output);
+  });
   return ok ? 0 : 1;
 }
 

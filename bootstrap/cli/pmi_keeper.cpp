@@ -20,6 +20,18 @@ namespace {
               "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, which saves the exchange");
 }
 
+// The line "cmd=finalize_ack", for at most a second. An answer that is left unread resets the
+// connection for the launcher: Flux's shell then waits for ever for this process, and
+// mpiexec.gforker kills the other ranks.
+void read_answer(int pmi) {
+  char bytes[256];
+  pollfd entry{pmi, POLLIN, 0};
+  while (poll(&entry, 1, 1000) == 1) {
+    const ssize_t count = read(pmi, bytes, sizeof bytes);
+    if (count <= 0 || memchr(bytes, '\n', static_cast<std::size_t>(count)) != nullptr) return;
+  }
+}
+
 // The second process. Async-signal-safe calls only, though there is but one thread.
 [[noreturn]] void keep(int ends, int pmi) {
   // The launcher waits for the end of the outputs.
@@ -32,10 +44,7 @@ namespace {
   while (read(ends, &byte, 1) < 0 && errno == EINTR) {
   }
   constexpr char kFinalize[] = "cmd=finalize\n";
-  if (send(pmi, kFinalize, sizeof kFinalize - 1, MSG_NOSIGNAL) > 0) {
-    pollfd entry{pmi, POLLIN, 0};
-    poll(&entry, 1, 1000);
-  }
+  if (send(pmi, kFinalize, sizeof kFinalize - 1, MSG_NOSIGNAL) > 0) read_answer(pmi);
   _exit(0);
 }
 

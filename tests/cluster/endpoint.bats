@@ -166,6 +166,24 @@ JOB
   [[ $(wc -l < met) == 2 && $(sort -u met | wc -l) == 2 ]] || fail "$(cat met)"
 }
 
+# A launcher that does not know the scheduler starts everything on the first host.
+@test "check names a host of the job that no rank came from: a note, an error with --whole-job" {
+  cat > job.sh << 'JOB'
+#!/bin/bash
+mpirun --host "$(hostname)" --oversubscribe -n 4 "$@" > "$OUT" 2>&1
+echo "rc=$?" >> "$OUT"
+JOB
+  for option in "" --whole-job; do
+    # shellcheck disable=SC2086 # no word for no option
+    as_tester env OUT="out$option" sbatch --quiet --wait -N2 --ntasks-per-node=2 --output=job.log job.sh "$HPCBOOT_BIN" check $option || true
+  done
+  grep -q '^note: no rank came from n2: the job has 2 hosts, and 4 ranks came from 1' out || fail "$(cat out job.log)"
+  grep -q '^note: host n1 has 4 ranks and 2 slots' out || fail "$(cat out)"
+  grep -qx 'rc=0' out || fail "$(cat out)"
+  grep -q '^wrong: no rank came from n2' out--whole-job || fail "$(cat out--whole-job)"
+  grep -qx 'rc=1' out--whole-job || fail "$(cat out--whole-job)"
+}
+
 # Gloo without GLOO_SOCKET_IFNAME would take the address of the host's own name here, 127.0.1.1.
 @test "PyTorch all-reduces over two hosts under exec, and under torchrun whose agent serves the store" {
   "$CLUSTER" as tester n0 /usr/bin/python3 -c 'import torch' 2> /dev/null || skip "/usr/bin/python3 has no torch"
