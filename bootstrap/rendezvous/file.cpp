@@ -1,5 +1,7 @@
 #include "file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +30,10 @@
 // answers in the folder named after the run; only rank 0 may take a stale greeting for a new one,
 // and it waits for those answers. All else happens in the run's folder, which is new. Files appear
 // by rename, whole.
+//
+// Whoever may write here can be rank 0. So the meeting place is a folder of this user alone, and is
+// reached by a descriptor: in a folder that others may write too, as /tmp, they can put one of
+// their own in its place, but not make it ours.
 namespace hpcboot {
 namespace {
 
@@ -76,16 +82,69 @@ bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
   return true;
 }
 
+// A folder of this user that nobody else may enter, made if it is not there.
+class OwnFolder {
+ public:
+  explicit OwnFolder(const fs::path& path) {
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+      fail("cannot make " + path.string() + ": " + std::strerror(errno));
+    descriptor_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status {};
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+      const std::string reason = std::strerror(errno);
+      close_descriptor();
+      refuse(path, "cannot be opened as a folder: " + reason);
+    }
+    if (status.st_uid != geteuid()) {
+      close_descriptor();
+      refuse(path, "belongs to the user " + std::to_string(status.st_uid));
+    }
+    if ((status.st_mode & 077U) != 0) {
+      close_descriptor();
+      refuse(path, "may be entered by others");
+    }
+  }
+  ~OwnFolder() { close_descriptor(); }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+
+  // Leads there whatever stands at its name by now.
+  fs::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  [[noreturn]] static void refuse(const fs::path& path, const std::string& found) {
+    throw Error(ErrorCode::exchange_failed, path.string() + " " + found,
+                "a folder of this user that nobody else may enter (mode 0700)",
+                "remove it, or set HPCBOOT_EXCHANGE_DIR to a folder of your own that all hosts "
+                "share");
+  }
+
+  void close_descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+    descriptor_ = -1;
+  }
+
+  int descriptor_ = -1;
+};
+
+// With the user in its name, two users of one folder do not meet.
+fs::path make_parent(const FileExchangeOptions& options) {
+  std::error_code error;
+  fs::create_directories(options.folder, error);
+  if (error) fail("cannot make " + options.folder + ": " + error.message());
+  return fs::path(options.folder) /
+         ("hpcboot-" + std::to_string(geteuid()) + "-" + escape_for_pmi(options.identity) + "-" +
+          std::to_string(options.world_size));
+}
+
 class FileExchange : public Exchange {
  public:
   FileExchange(const FileExchangeOptions& options, milliseconds deadline)
       : rank_(options.rank),
         world_size_(options.world_size),
-        meeting_place_(fs::path(options.folder) / ("hpcboot-" + escape_for_pmi(options.identity) +
-                                                   "-" + std::to_string(options.world_size))) {
-    std::error_code error;
-    fs::create_directories(meeting_place_, error);
-    if (error) fail("cannot make " + meeting_place_.string() + ": " + error.message());
+        name_(make_parent(options)),
+        folder_(name_),
+        meeting_place_(folder_.path()) {
     rank_ == 0 ? gather(deadline) : join(deadline);
   }
 
@@ -110,7 +169,7 @@ class FileExchange : public Exchange {
 
   int rank() const override { return rank_; }
   int world_size() const override { return world_size_; }
-  std::string description() const override { return "file: " + meeting_place_.string(); }
+  std::string description() const override { return "file: " + name_.string(); }
 
  private:
   fs::path file_of(int rank, const std::string& key) const {
@@ -151,7 +210,7 @@ class FileExchange : public Exchange {
       }
       return missing.empty();
     });
-    if (!all) fail_missing(missing, "at " + meeting_place_.string(), deadline);
+    if (!all) fail_missing(missing, "at " + name_.string(), deadline);
   }
 
   void join(milliseconds deadline) {
@@ -163,7 +222,7 @@ class FileExchange : public Exchange {
       run_ = meeting_place_ / roster->substr(0, roster->find('\n'));
       return true;
     });
-    if (!is_listed) fail_late("no rank 0 at " + meeting_place_.string(), deadline);
+    if (!is_listed) fail_late("no rank 0 at " + name_.string(), deadline);
     write_file(run_ / ("here-" + std::to_string(rank_)), "");
   }
 
@@ -197,6 +256,8 @@ class FileExchange : public Exchange {
 
   int rank_;
   int world_size_;
+  fs::path name_;  // of the meeting place, for people
+  OwnFolder folder_;
   fs::path meeting_place_;
   fs::path run_;
   int fences_ = 0;

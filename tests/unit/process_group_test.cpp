@@ -4,6 +4,11 @@
 #include <torch/torch.h>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -264,6 +269,55 @@ TEST(ProcessGroup, NobodysAccountAndALostStoreEndInTime) {
   });
   EXPECT_EQ(accounts[0], "");
   EXPECT_EQ(accounts[1], "rank 0 has left");
+}
+
+/// Whoever is not of the launch, connects to its port and stays after the beginning of a request.
+class Stranger {
+ public:
+  explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (int i = 0; i < 1000; ++i) {
+      if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+        break;
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    const char query = 2;
+    EXPECT_EQ(::send(socket_, &query, 1, MSG_NOSIGNAL), 1);
+    std::this_thread::sleep_for(milliseconds(100));  // until the store waits for the rest
+  }
+  ~Stranger() { ::close(socket_); }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+
+ private:
+  int socket_;
+};
+
+TEST(ProcessGroup, AStrangerThatHoldsUpTheStoreEndsTheStartInTime) {
+  std::optional<Stranger> stranger;
+  const auto start = std::chrono::steady_clock::now();
+  const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
+    if (resolution.placement.rank == 1) stranger.emplace(*resolution.master_port);
+    make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(3000)));
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  for (const auto& one : thrown) EXPECT_EQ(error_of(one).code(), ErrorCode::deadline_exceeded);
+}
+
+TEST(ProcessGroup, AStrangerThatHoldsUpTheStoreDoesNotHoldTheEnd) {
+  std::optional<Stranger> stranger;
+  const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
+    ProcessGroup group =
+        make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
+    if (group.rank() == 1) stranger.emplace(*resolution.master_port);
+    const auto start = std::chrono::steady_clock::now();
+    group.shutdown();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  });
+  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
 }
 
 TEST(ProcessGroup, ARankThatHangsNeitherHoldsABarrierNorTheDestructor) {

@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 
 // How long a destructor waits for a collective that is stuck.
 constexpr milliseconds kReleaseLimit = std::chrono::seconds(5);
+// What meet() gives the ranks to tell each other who is missing, beyond the deadline.
+constexpr milliseconds kMeetingGrace = std::chrono::seconds(8);
 
 std::string host_and_process() {
   std::array<char, 256> host{};
@@ -118,15 +120,64 @@ c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
   return std::move(*group);
 }
 
+/// Drops what may be the last reference to an object whose destructor waits for others.
+template <typename Pointer>
+void release_bounded(Pointer& pointer) noexcept {
+  if (!pointer) return;
+  try {
+    auto last = std::make_shared<Pointer>(std::move(pointer));
+    bounded_call([last = std::move(last)] { last->reset(); }, kReleaseLimit);
+  } catch (...) {
+    // The ranks part either way, and a destructor has nobody to tell.
+  }
+}
+
+/// What the ranks meet by. Shared with a call that may outlast its deadline.
+struct Meeting {
+  std::unique_ptr<Exchange> exchange;
+  Rendezvous rendezvous;
+
+  Meeting() = default;
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+  /// LibTorch's store waits for its thread, which a stranger may hold up.
+  ~Meeting() { release_bounded(rendezvous.store); }
+};
+
+/// Opens the store and calls the roll. Both have deadlines, but LibTorch's store only for some of
+/// what it does: whoever connects to its port, sends half a request and stays, holds up its one
+/// thread, and with it every rank.
+std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
+                              const ProcessGroupOptions& options) {
+  const auto meeting = std::make_shared<Meeting>();
+  const bool is_in_time = bounded_call(
+      [meeting, resolution, env, deadline = options.start_up_deadline] {
+        if (rendezvous_needs_exchange(resolution, env)) meeting->exchange = open_exchange(env);
+        meeting->rendezvous = open_rendezvous(resolution, env, meeting->exchange.get(), deadline);
+        const Placement& placement = resolution.placement;
+        roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
+                  host_and_process(), deadline);
+      },
+      options.start_up_deadline + kMeetingGrace);
+  if (is_in_time) return meeting;
+  throw Error(
+      ErrorCode::deadline_exceeded,
+      "the store of the ranks takes connections and does not answer within " +
+          std::to_string(options.start_up_deadline.count()) + " ms",
+      "a store whose port nobody connects to but the ranks",
+      "set HPCBOOT_MASTER_PORT to another port on every rank; a port scanner that keeps its "
+      "connection holds up the store of LibTorch");
+}
+
 }  // namespace
 
-// Members are destroyed in reverse: the exchange, which may wait for the launcher, goes last.
+// Members are destroyed in reverse: the meeting, whose exchange may wait for the launcher, goes
+// last.
 struct ProcessGroup::Impl {
   int rank = 0;
   int world_size = 1;
   bool with_nccl = false;
-  std::unique_ptr<Exchange> exchange;
-  Rendezvous rendezvous;
+  std::shared_ptr<Meeting> meeting;
   c10::intrusive_ptr<c10d::ProcessGroup> group;
 
   Impl() = default;
@@ -134,17 +185,15 @@ struct ProcessGroup::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { release(); }
 
+  c10::intrusive_ptr<c10d::Store> store() const {
+    return meeting ? meeting->rendezvous.store : c10::intrusive_ptr<c10d::Store>();
+  }
+
   /// Gloo's destructor waits for collectives that are under way, and one whose peer hangs would
   /// keep it until the collective times out.
   void release() noexcept {
-    if (!group) return;
-    try {
-      auto last = std::make_shared<c10::intrusive_ptr<c10d::ProcessGroup>>(std::move(group));
-      bounded_call([last = std::move(last)] { last->reset(); }, kReleaseLimit);
-    } catch (...) {
-      // The ranks part either way, and a destructor has nobody to tell.
-    }
-    rendezvous.store.reset();
+    release_bounded(group);
+    if (meeting) release_bounded(meeting->rendezvous.store);
   }
 };
 
@@ -160,7 +209,7 @@ int ProcessGroup::world_size() const {
   return impl_->world_size;
 }
 const std::string& ProcessGroup::description() const {
-  return impl_->rendezvous.description;
+  return impl_->meeting->rendezvous.description;
 }
 
 const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
@@ -172,14 +221,14 @@ void ProcessGroup::barrier(milliseconds deadline) {
 }
 
 std::vector<int> ProcessGroup::absent_ranks(milliseconds wait) noexcept {
-  if (!impl_->rendezvous.store) return {};
-  return hpcboot::absent_ranks(impl_->rendezvous.store, impl_->rank, impl_->world_size, wait);
+  if (!impl_->store()) return {};
+  return hpcboot::absent_ranks(impl_->store(), impl_->rank, impl_->world_size, wait);
 }
 
 std::string ProcessGroup::first_account(const std::function<std::string()>& look,
                                         milliseconds wait) noexcept {
-  if (!impl_->rendezvous.store) return {};
-  return hpcboot::first_account(impl_->rendezvous.store, look, wait);
+  if (!impl_->store()) return {};
+  return hpcboot::first_account(impl_->store(), look, wait);
 }
 
 void ProcessGroup::shutdown() {
@@ -201,15 +250,11 @@ ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
   auto impl = std::make_unique<ProcessGroup::Impl>();
   impl->rank = resolution.placement.rank;
   impl->world_size = resolution.placement.world_size;
-  if (rendezvous_needs_exchange(resolution, env)) impl->exchange = open_exchange(env);
-  impl->rendezvous =
-      open_rendezvous(resolution, env, impl->exchange.get(), options.start_up_deadline);
-  roll_call(*impl->rendezvous.store, impl->rank, impl->world_size, host_and_process(),
-            options.start_up_deadline);
-  impl->group = connect_all(resolution, impl->rendezvous.store, options);
+  impl->meeting = meet(resolution, env, options);
+  impl->group = connect_all(resolution, impl->store(), options);
   if (options.backend == "nccl") {
-    add_nccl(*impl->group, impl->rendezvous.store, cuda_device(resolution),
-             options.start_up_deadline, options.collective_timeout);
+    add_nccl(*impl->group, impl->store(), cuda_device(resolution), options.start_up_deadline,
+             options.collective_timeout);
     impl->with_nccl = true;
   }
   return ProcessGroup(std::move(impl));

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <thread>
@@ -17,6 +19,7 @@ namespace hpcboot {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
@@ -344,6 +347,39 @@ TEST(FileExchange, WithoutRankZeroTheDeadlineHolds) {
   const Error error = error_of([&] { open_exchange(ranks.env_of(1), 200ms); });
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
   EXPECT_THAT(error.found(), HasSubstr("no rank 0"));
+}
+
+// Whoever may write at the meeting place can be rank 0.
+TEST(FileExchange, AMeetingPlaceOfOthersIsRefused) {
+  test::TemporaryFolder folder;
+  FileRanks ranks(folder.path().string(), 2);
+  ::chmod(folder.path().c_str(), 01777);
+  ASSERT_EQ(ranks.run({0, 1}, [](int r, const Env& e) { exchange_once(r, e, "a"); }), 0);
+  const std::string place = std::filesystem::directory_iterator(folder.path())->path();
+  struct stat status {};
+  ASSERT_EQ(::stat(place.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0700U);
+  const auto refused = [&](const char* found) {
+    for (const int rank : {0, 1}) {
+      const Error error = error_of([&] { open_exchange(ranks.env_of(rank), 200ms); });
+      EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+      EXPECT_THAT(error.found(), AllOf(HasSubstr(place), HasSubstr(found)));
+      EXPECT_THAT(error.remedy(), HasSubstr("HPCBOOT_EXCHANGE_DIR"));
+    }
+  };
+  for (const mode_t mode : {0777U, 0750U, 0701U}) {
+    ::chmod(place.c_str(), mode);
+    refused("may be entered by others");
+  }
+  ::chmod(place.c_str(), 0700);
+  ::rename(place.c_str(), (place + ".moved").c_str());
+  ASSERT_EQ(::symlink((place + ".moved").c_str(), place.c_str()), 0);
+  refused("cannot be opened as a folder");
+  ::unlink(place.c_str());
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives folders away";
+  ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
+  ASSERT_EQ(::chown(place.c_str(), 12345, 12345), 0);
+  refused("belongs to the user 12345");
 }
 
 TEST(FileExchange, AFolderThatCannotBeMadeIsAnError) {
