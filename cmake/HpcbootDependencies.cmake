@@ -49,6 +49,9 @@ hpcboot_note_dependency("PMI2 of Slurm" "${PMI2_FOUND}" "exchange under srun --m
 find_package(MPI QUIET COMPONENTS C)
 hpcboot_note_dependency("MPI ${MPI_C_VERSION}" "${MPI_C_FOUND}" "component hpcboot::mpi, hello_mpi"
   "Install libopenmpi-dev, load your site's MPI module, or set MPI_HOME.")
+find_package(OpenSSL 1.1 QUIET COMPONENTS Crypto)
+hpcboot_note_dependency("OpenSSL ${OPENSSL_VERSION}" "${OPENSSL_FOUND}" "proofs of the ranks; without it the trainer"
+  "Install libssl-dev, load your site's openssl module, or set OPENSSL_ROOT_DIR.")
 find_package(Boost 1.66 QUIET COMPONENTS program_options)
 hpcboot_note_dependency("Boost.Program_options ${Boost_VERSION_STRING}" "${Boost_PROGRAM_OPTIONS_FOUND}"
   "command line of the programs"
@@ -122,6 +125,8 @@ if(HPCBOOT_WITH_TORCH)
     set(_torch_remedy "This one has the old C++ ABI, which no other library here has; take another, as setup/get-libtorch does.")
   elseif(Torch_VERSION VERSION_LESS 1.13 OR (Torch_VERSION VERSION_GREATER_EQUAL 2 AND Torch_VERSION VERSION_LESS 2.7))
     set(_torch_remedy "It has to be 1.13, or 2.7 or newer; setup/get-libtorch brings one.")
+  elseif(NOT OpenSSL_FOUND)
+    set(_torch_remedy "It is there, but OpenSSL is missing, by which the ranks prove who they are.")
   else()
     set(HPCBOOT_HAVE_TORCH ON)
     include(HpcbootLibtorch)

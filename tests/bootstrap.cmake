@@ -47,6 +47,11 @@ if(TARGET fmt::fmt)
   hpcboot_add_test(NAME encode_test SOURCES bootstrap/core/encode_test.cpp LIBRARIES hpcboot_text fmt::fmt LABELS unit)
 endif()
 
+if(TARGET hpcboot_store)
+  hpcboot_add_test(NAME store_test SOURCES bootstrap/rendezvous/store_test.cpp LIBRARIES hpcboot_store LABELS unit)
+  target_include_directories(store_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
+endif()
+
 hpcboot_add_test(NAME hostlist_oracle_test SOURCES bootstrap/core/hostlist_oracle_test.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
 

@@ -130,6 +130,7 @@ TEST(ProcessGroup, ATakenPortIsNamed) {
 
 TEST(ProcessGroup, WithNoPlaceToMeetItSaysWhichVariablesHelp) {
   Resolution resolution = loopback_resolution(0, 2, 1);
+  resolution.placement = {0, 2, 0, 1, 0, 2};
   resolution.endpoint_is_explicit = false;
   resolution.master_port.reset();
   const Error error = error_of_call([&] { make_process_group(resolution, kEmptyEnv); });
@@ -164,6 +165,10 @@ TEST(ProcessGroup, UnderTorchrunTheAgentServesAndRankZeroDoesNot) {
   const auto agent = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
   const auto thrown = run_ranks({0, 1}, 2, [&](Resolution resolution) {
     resolution.agent_store = true;
+    resolution.placement.local_size = 1;
+    resolution.placement.num_nodes = 2;
+    resolution.placement.local_rank = 0;
+    resolution.placement.node_rank = resolution.placement.rank;
     resolution.master_port = agent->getPort();
     ProcessGroup group =
         make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
@@ -171,6 +176,27 @@ TEST(ProcessGroup, UnderTorchrunTheAgentServesAndRankZeroDoesNot) {
     group.shutdown();
   });
   for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+}
+
+// An agent of another version than LibTorch's need not be understood, and nobody else's port
+// matters.
+TEST(ProcessGroup, OnOneHostTheAgentsStoreIsLeftAlone) {
+  const ListeningPort mute;
+  for (const bool has_agent : {true, false}) {
+    const auto thrown = run_ranks({0, 1, 2}, 3, [&](Resolution resolution) {
+      resolution.agent_store = has_agent;
+      resolution.endpoint_is_explicit = has_agent;
+      resolution.master_port = mute.port();
+      ProcessGroup group =
+          make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
+      EXPECT_THAT(group.description(), HasSubstr("store of this host at @hpcboot-"));
+      torch::Tensor tensor = torch::full({2}, resolution.placement.rank + 1);
+      all_reduce_sum(group, tensor);
+      EXPECT_TRUE(tensor.equal(torch::full({2}, 6)));
+      group.shutdown();
+    });
+    for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
+  }
 }
 
 TEST(ProcessGroup, ARankThatLeavesIsALostPeer) {

@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "rendezvous/store/meeting.hpp"
+#include "world_store.hpp"
 
 namespace hpcboot {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr char kEndpointKey[] = "hpcboot.endpoint";
 
 struct Endpoint {
   std::string address;
@@ -78,17 +78,6 @@ c10::intrusive_ptr<c10d::TCPStore> connect(const Endpoint& endpoint, const std::
   }
 }
 
-/// What tells this launch from another one that uses the same store or the same port, equal on all
-/// ranks.
-std::string launch_identity(const Resolution& resolution, const Env& env) {
-  std::string identity = "hpcboot/" + std::to_string(resolution.placement.world_size);
-  for (const char* variable :
-       {"PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}) {
-    if (const auto text = env.text(variable)) identity += "/" + std::string(*text);
-  }
-  return identity;
-}
-
 /// The endpoint of the resolution, where it has one.
 std::optional<Endpoint> resolved_endpoint(const Resolution& resolution) {
   if (!resolution.master_addr || !resolution.master_port) return std::nullopt;
@@ -100,59 +89,31 @@ std::optional<Endpoint> resolved_endpoint(const Resolution& resolution) {
   return Endpoint{*resolution.master_addr, static_cast<std::uint16_t>(port)};
 }
 
-Endpoint parse_published(const std::string& text) {
-  const auto space = text.rfind(' ');
-  const auto port = space == std::string::npos
-                        ? std::nullopt
-                        : parse_whole_number(std::string_view(text).substr(space + 1));
-  if (!port || *port < 1 || *port > std::numeric_limits<std::uint16_t>::max()) {
-    throw Error(ErrorCode::exchange_failed, "rank 0 published '" + text + "' as its endpoint",
-                "an address and a port", "run the same version of this program on every rank");
-  }
-  return {text.substr(0, space), static_cast<std::uint16_t>(*port)};
+/// Who named an endpoint meets there, on one host, too; but torchrun's agent has that port.
+bool can_meet_on_one_host(const Resolution& resolution) {
+  const Placement& placement = resolution.placement;
+  const bool is_one_host = placement.num_nodes == 1 || placement.local_size == placement.world_size;
+  return is_one_host && (resolution.agent_store || !resolution.endpoint_is_explicit);
 }
 
-/// Did a user set this field, with HPCBOOT_MASTER_ADDR, MASTER_PORT and their like?
-bool is_chosen_by_user(const Resolution& resolution, const char* field) {
-  const auto found = resolution.provenance.find(field);
-  return found != resolution.provenance.end() &&
-         (found->second.source == "explicit" || found->second.source == "environment");
+Rendezvous as_rendezvous(rendezvous::Meeting meeting, milliseconds deadline) {
+  return {c10::make_intrusive<WorldStore>(std::move(meeting.server), std::move(meeting.client),
+                                          deadline),
+          std::move(meeting.description)};
 }
 
-/// Rank 0 lets the kernel choose the port and tells the others, so that no port can be taken. What
-/// a user chose alone, the address or the port, holds.
-Rendezvous publish_or_look_up(const Resolution& resolution, Exchange& exchange,
-                              milliseconds deadline) {
-  if (resolution.placement.rank != 0) {
-    exchange.commit(deadline);
-    const Endpoint endpoint = parse_published(exchange.get(0, kEndpointKey, deadline));
-    return {connect(endpoint, "rank 0", deadline),
-            "tcp store at " + endpoint.text() + ", published by " + exchange.description()};
-  }
-  const std::optional<std::string> address =
-      resolution.interface_address && !is_chosen_by_user(resolution, "master_addr")
-          ? resolution.interface_address
-          : resolution.master_addr;
-  if (!address) {
-    throw Error(ErrorCode::no_usable_interface, "no address of this host that others can reach",
-                "a network interface that is up", "set HPCBOOT_INTERFACE or HPCBOOT_MASTER_ADDR");
-  }
-  Endpoint endpoint{*address, 0};
-  if (is_chosen_by_user(resolution, "master_port")) {
-    endpoint.port = static_cast<std::uint16_t>(*resolution.master_port);
-  }
-  const auto store = serve(endpoint, deadline);
-  endpoint.port = store->getPort();
-  exchange.put(kEndpointKey, endpoint.address + " " + std::to_string(endpoint.port));
-  exchange.commit(deadline);
-  return {store, "tcp store at " + endpoint.text() + ", published by " + exchange.description()};
-}
-
-Rendezvous open_store(const Resolution& resolution, Exchange* exchange, milliseconds deadline) {
+Rendezvous open_store(const Resolution& resolution, const Env& env, Exchange* exchange,
+                      milliseconds deadline) {
   if (resolution.placement.world_size == 1) {
     return {c10::make_intrusive<c10d::HashStore>(), "store in this process"};
   }
-  if (exchange != nullptr) return publish_or_look_up(resolution, *exchange, deadline);
+  if (exchange != nullptr) {
+    return as_rendezvous(rendezvous::meet_by_exchange(resolution, env, *exchange, deadline),
+                         deadline);
+  }
+
+  if (can_meet_on_one_host(resolution))
+    return as_rendezvous(rendezvous::meet_on_one_host(resolution, env, deadline), deadline);
 
   const std::optional<Endpoint> endpoint = resolved_endpoint(resolution);
   if (!endpoint) {
@@ -180,9 +141,9 @@ bool rendezvous_needs_exchange(const Resolution& resolution, const Env& env) {
 
 Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchange* exchange,
                            milliseconds deadline) {
-  Rendezvous rendezvous = open_store(resolution, exchange, deadline);
-  rendezvous.store = c10::make_intrusive<c10d::PrefixStore>(launch_identity(resolution, env),
-                                                            std::move(rendezvous.store));
+  Rendezvous rendezvous = open_store(resolution, env, exchange, deadline);
+  rendezvous.store = c10::make_intrusive<c10d::PrefixStore>(
+      rendezvous::launch_identity(resolution, env), std::move(rendezvous.store));
   return rendezvous;
 }
 

@@ -44,8 +44,8 @@ class ProcessGroup {
   int rank() const;
   int world_size() const;
 
-  /// How the ranks found each other, for logs: "tcp store at 10.0.0.1:40123, published by pmix
-  /// 4.2.2".
+  /// How the ranks found each other, for logs: "store at 10.0.0.1:40123, published by pmix: OpenPMIx
+  /// 4.2.2", "store of this host at @hpcboot-…", "tcp store at n1:29500".
   const std::string& description() const;
 
   /// For collectives of c10d itself (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
@@ -81,11 +81,17 @@ class ProcessGroup {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Connects the ranks of this launch; every rank calls it. The store that they meet in is, in this
-/// order: in this process for a lone rank; the elastic agent's under torchrun; where the resolution
-/// has an explicit endpoint, served there by rank 0; on a port that rank 0's kernel chooses,
-/// published through the launcher's exchange (PMIx) where `env` shows one; at the derived endpoint
-/// of the resolution. Traffic goes over resolution.interface, or loopback in a job of one host.
+/// Connects the ranks of this launch; every rank calls it. The store that they meet in is the first
+/// of these that fits:
+///  - of a lone rank: in this process;
+///  - with an exchange of the launcher (PMIx, PMI) in `env`, and no explicit endpoint: served by rank
+///    0 at a port that its kernel chooses, and told to the others with a secret, which every
+///    connection has to know;
+///  - of ranks of one host, without an explicit endpoint or under torchrun: served by rank 0 at a Unix
+///    socket, for processes of this user alone;
+///  - under torchrun: the agent's;
+///  - else c10d's TCPStore, served by rank 0 at the endpoint of the resolution, for everybody.
+/// Traffic goes over resolution.interface, or loopback in a job of one host.
 /// With nccl the CUDA device resolution.device, or 0, becomes this thread's current one, and a rank
 /// that is lost later ends the others by c10d's watchdog after collective_timeout, with SIGABRT.
 /// SIGPIPE, where nobody handles it, is ignored from here on: a peer that is lost is an error of

@@ -1,0 +1,222 @@
+// How long do many ranks take to meet at a store? Beside c10d's TCPStore of this LibTorch, in one
+// run, in turn:
+//   meet    connect, and read rank 0's endpoint
+//   gather  set 64 bytes, and get those of every rank: key by key, and by multiGet
+// All ranks are threads of processes of this machine, at most 512 in each, on loopback: what is
+// measured is the work of all of them together, not a network.
+// Usage: store_meeting [--rounds N] [RANKS…]        default: 3 rounds of 64 256 1024
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <torch/version.h>
+#include <unistd.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "world_store.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kThreads = 512;
+constexpr auto kDeadline = 120s;
+
+enum class Kind { tcp, by_key, at_once };
+
+const hpcboot::rendezvous::Secret kSecret("a secret that is known to this program alone");
+
+hpcboot::rendezvous::World world_of(int ranks) {
+  return {"store_meeting", static_cast<std::uint32_t>(ranks), kSecret};
+}
+
+c10::intrusive_ptr<c10d::Store> tcp_store(int port, bool serve) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(port);
+  options.isServer = serve;
+  options.waitWorkers = false;
+  options.timeout = kDeadline;
+  return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+}
+
+c10::intrusive_ptr<c10d::Store> join(Kind kind, int rank, int ranks, int port) {
+  if (kind == Kind::tcp) return tcp_store(port, false);
+  return c10::make_intrusive<hpcboot::WorldStore>(
+      nullptr,
+      hpcboot::rendezvous::Client::connect({{"127.0.0.1", port}},
+                                           {world_of(ranks + 1), static_cast<std::uint32_t>(rank)},
+                                           Clock::now() + kDeadline),
+      kDeadline);
+}
+
+void gather(Kind kind, c10d::Store& store, int rank, int ranks) {
+  store.set("r" + std::to_string(rank), std::vector<std::uint8_t>(64, 7));
+  std::vector<std::string> keys;
+  for (int other = 0; other < ranks; ++other) keys.push_back("r" + std::to_string(other));
+  if (kind == Kind::at_once) {
+    dynamic_cast<hpcboot::WorldStore&>(store).multiGet(keys);
+    return;
+  }
+  for (const std::string& key : keys) store.get(key);
+}
+
+template <typename Value>
+void tell(int pipe, const Value& value) {
+  if (write(pipe, &value, sizeof value) != sizeof value) std::abort();
+}
+
+template <typename Value>
+Value hear(int pipe) {
+  Value value{};
+  if (read(pipe, &value, sizeof value) != sizeof value) {
+    std::fputs("store_meeting: a process of ranks ended early\n", stderr);
+    std::exit(1);
+  }
+  return value;
+}
+
+double now() {
+  return Seconds(Clock::now().time_since_epoch()).count();
+}
+
+// The ranks from `first` to `last`: waits for the port, meets, waits for a word, gathers; tells
+// when each was done.
+[[noreturn]] void be_ranks(Kind kind, int first, int last, int ranks, int in, int out) {
+  const int port = hear<int>(in);
+  std::vector<c10::intrusive_ptr<c10d::Store>> stores(static_cast<std::size_t>(last - first));
+  const auto all = [&](const std::function<void(int)>& work) {
+    std::vector<std::thread> threads;
+    for (int rank = first; rank < last; ++rank) threads.emplace_back(work, rank);
+    for (std::thread& thread : threads) thread.join();
+  };
+  all([&](int rank) {
+    auto& store = stores[static_cast<std::size_t>(rank - first)];
+    store = join(kind, rank, ranks, port);
+    store->get("endpoint");
+  });
+  tell(out, now());
+  hear<int>(in);
+  all([&](int rank) {
+    gather(kind, *stores[static_cast<std::size_t>(rank - first)], rank, ranks);
+  });
+  tell(out, now());
+  hear<int>(in);
+  _exit(0);
+}
+
+struct Times {
+  double meet = 0;
+  double gather = 0;
+};
+
+struct Process {
+  pid_t id = 0;
+  int in = -1;
+  int out = -1;
+};
+
+Times run(Kind kind, int ranks) {
+  std::vector<Process> processes;
+  for (int first = 0; first < ranks; first += kThreads) {
+    int in[2];
+    int out[2];
+    if (pipe(in) != 0 || pipe(out) != 0) std::abort();
+    const pid_t id = fork();
+    if (id == 0) be_ranks(kind, first, std::min(first + kThreads, ranks), ranks, in[0], out[1]);
+    processes.push_back({id, in[1], out[0]});
+    close(in[0]);
+    close(out[1]);
+  }
+  c10::intrusive_ptr<c10d::Store> tcp;
+  std::unique_ptr<hpcboot::rendezvous::Server> server;
+  int port = 0;
+  if (kind == Kind::tcp) {
+    tcp = tcp_store(0, true);
+    port = dynamic_cast<c10d::TCPStore&>(*tcp).getPort();
+    tcp->set("endpoint", std::vector<std::uint8_t>{1, 2, 3});
+  } else {
+    server = hpcboot::rendezvous::Server::start({"127.0.0.1", 0}, world_of(ranks + 1));
+    port = server->place().port;
+    // This process is one more rank, after the others.
+    hpcboot::rendezvous::Client::connect({server->place()},
+                                         {world_of(ranks + 1), static_cast<std::uint32_t>(ranks)},
+                                         Clock::now() + kDeadline)
+        ->set("endpoint", "123");
+  }
+  const auto all = [&](int word) {
+    const double begin = now();
+    for (const Process& process : processes) tell(process.in, word);
+    double end = begin;
+    for (const Process& process : processes) end = std::max(end, hear<double>(process.out));
+    return end - begin;
+  };
+  Times times;
+  times.meet = all(port);
+  times.gather = all(0);
+  for (const Process& process : processes) {
+    tell(process.in, 0);
+    close(process.in);
+    close(process.out);
+    waitpid(process.id, nullptr, 0);
+  }
+  return times;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void compare(int ranks, int rounds) {
+  std::vector<double> meet[2];
+  std::vector<double> gathers[3];
+  for (int round = 0; round < rounds; ++round) {
+    for (const Kind kind : {Kind::tcp, Kind::by_key, Kind::at_once}) {
+      const Times times = run(kind, ranks);
+      meet[kind == Kind::tcp ? 0 : 1].push_back(times.meet);
+      gathers[static_cast<int>(kind)].push_back(times.gather);
+    }
+  }
+  const double tcp_gather = median(gathers[0]);
+  std::printf("%6d %10.3f %9.3f %6.1fx %10.3f %9.3f %6.1fx %9.3f %6.1fx\n", ranks, median(meet[0]),
+              median(meet[1]), median(meet[0]) / median(meet[1]), tcp_gather, median(gathers[1]),
+              tcp_gather / median(gathers[1]), median(gathers[2]), tcp_gather / median(gathers[2]));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  int rounds = 3;
+  std::vector<int> sizes;
+  for (int i = 1; i < count; ++i) {
+    if (std::strcmp(words[i], "--rounds") == 0 && i + 1 < count) {
+      rounds = std::atoi(words[++i]);
+    } else if (std::atoi(words[i]) > 0) {
+      sizes.push_back(std::atoi(words[i]));
+    } else {
+      std::fputs("usage: store_meeting [--rounds N] [RANKS...]\n", stderr);
+      return 2;
+    }
+  }
+  if (sizes.empty()) sizes = {64, 256, 1024};
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  std::printf("seconds, median of %d; tcp: TCPStore of LibTorch %s\n", rounds, TORCH_VERSION);
+  std::printf("%6s %10s %9s %7s %10s %9s %7s %9s %7s\n", "ranks", "meet: tcp", "ours", "",
+              "gather:tcp", "by key", "", "multiGet", "");
+  for (const int ranks : sizes) compare(ranks, rounds);
+}

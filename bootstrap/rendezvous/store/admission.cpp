@@ -1,0 +1,59 @@
+#include "admission.hpp"
+
+#include <algorithm>
+
+namespace hpcboot::rendezvous {
+
+bool Members::enter(std::uint32_t rank, const Token& token) {
+  Member& member = of_rank_[rank];
+  if (member.connections > 0 && member.token != token) return false;
+  member.token = token;
+  ++member.connections;
+  return true;
+}
+
+void Members::leave(std::uint32_t rank) {
+  const auto found = of_rank_.find(rank);
+  if (found == of_rank_.end() || --found->second.connections > 0) return;
+  of_rank_.erase(found);
+}
+
+bool Admission::greet(std::string_view message, std::string& out) {
+  FrameReader reader(message);
+  std::uint8_t version = 0;
+  if (!reader.magic() || !reader.u8(version)) return false;
+  // What follows belongs to version 1. Another one is told ours all the same, so that its user
+  // learns of it.
+  if (version == kVersion &&
+      (!reader.u32(rank_) || !reader.raw(token_) || !reader.raw(client_) || rank_ >= world_->size))
+    return false;
+  server_ = random_nonce();
+  FrameWriter challenge;
+  out += kMagic;
+  challenge.u8(kVersion);
+  challenge.raw(server_);
+  out += challenge.bytes();
+  return version == kVersion;
+}
+
+Admission::State Admission::take(std::string_view message, std::string& out) {
+  if (!has_greeted_) {
+    has_greeted_ = true;
+    return greet(message, out) ? State::asking : State::turned_away;
+  }
+  const Transcript transcript{world_->identity, world_->size, rank_,  port_,
+                              token_,           client_,      server_};
+  Proof given{};
+  std::copy_n(message.data(), given.size(), reinterpret_cast<char*>(given.data()));
+  // Without a word: a stranger has nothing to learn here.
+  if (!are_equal(given, proof_of(Side::client, world_->secret, transcript)))
+    return State::turned_away;
+  const bool has_place = members_->enter(rank_, token_);
+  FrameWriter verdict;
+  verdict.u8(static_cast<std::uint8_t>(has_place ? Verdict::welcome : Verdict::rank_is_taken));
+  verdict.raw(proof_of(Side::server, world_->secret, transcript));
+  out += verdict.bytes();
+  return has_place ? State::admitted : State::turned_away;
+}
+
+}  // namespace hpcboot::rendezvous

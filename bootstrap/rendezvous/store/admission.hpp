@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "secret.hpp"
+#include "wire.hpp"
+
+namespace hpcboot::rendezvous {
+
+// What a world is known by to its own ranks.
+struct World {
+  std::string identity;
+  std::uint32_t size = 1;
+  Secret secret;
+};
+
+// Which process holds which rank. A process may have several connections, a rank one process.
+class Members {
+ public:
+  bool enter(std::uint32_t rank, const Token& token);
+  void leave(std::uint32_t rank);
+
+ private:
+  struct Member {
+    Token token{};
+    int connections = 0;
+  };
+  std::unordered_map<std::uint32_t, Member> of_rank_;
+};
+
+// The server's side of the four messages that a connection starts with.
+class Admission {
+ public:
+  enum class State { asking, admitted, turned_away };
+
+  Admission(const World& world, std::uint16_t port, Members& members)
+      : world_(&world), members_(&members), port_(port) {}
+
+  // How many bytes the next message has.
+  std::size_t expects() const { return has_greeted_ ? kProofSize : kHelloSize; }
+  // Takes that many, and appends what to answer.
+  State take(std::string_view message, std::string& out);
+  std::uint32_t rank() const { return rank_; }
+
+ private:
+  bool greet(std::string_view message, std::string& out);
+
+  const World* world_;
+  Members* members_;
+  std::uint16_t port_;
+  bool has_greeted_ = false;
+  std::uint32_t rank_ = 0;
+  Token token_{};
+  Nonce client_{};
+  Nonce server_{};
+};
+
+}  // namespace hpcboot::rendezvous

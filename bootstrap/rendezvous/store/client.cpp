@@ -1,0 +1,228 @@
+#include "client.hpp"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What needs no waiting for others is answered within this, or not at all.
+constexpr milliseconds kTimeForAnswer = std::chrono::seconds(30);
+// The server says itself when the time of a wait is up.
+constexpr milliseconds kGrace = std::chrono::seconds(5);
+
+// Thousands of ranks that start together must not come back together.
+milliseconds with_jitter(milliseconds pause) {
+  thread_local std::minstd_rand random(std::random_device{}());
+  return pause / 2 + milliseconds(std::uniform_int_distribution<int>(
+                         0, static_cast<int>(pause.count()))(random));
+}
+
+milliseconds until(Clock::time_point end) {
+  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
+}
+
+}  // namespace
+
+std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member member,
+                                        Deadline end) {
+  const auto start = Clock::now();
+  std::vector<std::string> reasons(places.size());
+  milliseconds pause(2);
+  while (true) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      Link::Attempt attempt = Link::open(places[i], member, end);
+      if (attempt.outcome == Link::Outcome::ours) {
+        return std::unique_ptr<Client>(
+            new Client(places[i], std::move(member), std::move(attempt.link)));
+      }
+      reasons[i] = attempt.reason;
+      if (attempt.outcome != Link::Outcome::other_version) continue;
+      throw Error(ErrorCode::exchange_failed, places[i].text() + ": " + attempt.reason,
+                  "one version of hpcboot on every host", "install the same version everywhere");
+    }
+    if (Clock::now() >= end) break;
+    std::this_thread::sleep_for(std::min(with_jitter(pause), until(end)));
+    pause = std::min(2 * pause, milliseconds(200));
+  }
+  std::string found;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    found += (i == 0 ? "" : "; ") + places[i].text() + ": " + reasons[i];
+  }
+  const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
+  throw Error(ErrorCode::deadline_exceeded,
+              "rank " + std::to_string(member.rank) + " did not find rank 0 within " +
+                  std::to_string(waited.count()) + " ms: " + found,
+              "rank 0 to serve the store of this launch there",
+              "check that rank 0 has started and that no firewall stands between the hosts; "
+              "HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR choose another network");
+}
+
+Client::Client(Place place, Member member, Link first)
+    : place_(std::move(place)), member_(std::move(member)) {
+  idle_.push_back(std::move(first));
+}
+
+void Client::fail_lost(const std::string& what) const {
+  throw Error(ErrorCode::peer_lost, "the store of rank 0 at " + place_.text() + " " + what,
+              "rank 0 to serve it until every rank has ended",
+              "look for the first error in the output of rank 0");
+}
+
+void Client::fail_malformed() const {
+  throw Error(ErrorCode::exchange_failed,
+              "the store of rank 0 at " + place_.text() + " sent an answer that is none",
+              "one version of hpcboot on every host", "install the same version everywhere");
+}
+
+Link Client::take_link(Deadline end) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      Link link = std::move(idle_.back());
+      idle_.pop_back();
+      return link;
+    }
+  }
+  Link::Attempt attempt = Link::open(place_, member_, end);
+  if (attempt.outcome != Link::Outcome::ours)
+    fail_lost("takes no connection more (" + attempt.reason + ")");
+  return std::move(attempt.link);
+}
+
+Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
+  Link link = take_link(end);
+  std::uint32_t id = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    id = ++last_id_;
+  }
+  FrameWriter request(id, static_cast<std::uint8_t>(kind));
+  request.raw(body.bytes());
+  const std::string frame = std::move(request).frame();
+  if (frame.size() - 4 > kLargestFrame) {
+    throw Error(ErrorCode::exchange_failed,
+                "a request of " + std::to_string(frame.size()) + " bytes to the store of the ranks",
+                "at most 64 MiB at once", "send large data by a collective operation instead");
+  }
+  // A link that failed is not used again: its answer may still come.
+  Reply reply;
+  if (!link.send(frame, end) || !link.receive(reply.body, end))
+    fail_lost(Clock::now() < end ? "went away" : "does not answer");
+  FrameReader reader(reply.body);
+  std::uint32_t answered = 0;
+  std::uint8_t answer = 0;
+  if (!reader.u32(answered) || !reader.u8(answer) || answered != id) fail_malformed();
+  reply.kind = static_cast<Answer>(answer);
+  reply.body.erase(0, kHeaderSize - 4);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(std::move(link));
+  }
+  if (reply.kind != Answer::refused) return reply;
+  std::string reason;
+  FrameReader(reply.body).text(reason);
+  throw Error(ErrorCode::exchange_failed, "the store of the ranks refuses: " + reason,
+              "a request that it can carry out", "look at what this rank asked for");
+}
+
+Client::Reply Client::ask_at_once(Request kind, const FrameWriter& body) {
+  return ask(kind, body, Clock::now() + kTimeForAnswer);
+}
+
+std::int64_t Client::number_in(const Reply& reply) const {
+  FrameReader reader(reply.body);
+  std::int64_t value = 0;
+  if (reply.kind != Answer::number || !reader.i64(value)) fail_malformed();
+  return value;
+}
+
+std::vector<std::string> Client::texts_in(const Reply& reply) const {
+  FrameReader reader(reply.body);
+  std::vector<std::string> texts;
+  if (!reader.texts(texts) || !reader.at_end()) fail_malformed();
+  return texts;
+}
+
+void Client::set(const std::string& key, const std::string& value) {
+  FrameWriter body;
+  body.text(key);
+  body.text(value);
+  ask_at_once(Request::set, body);
+}
+
+void Client::set_many(const std::vector<std::string>& keys,
+                      const std::vector<std::string>& values) {
+  FrameWriter body;
+  body.texts(keys);
+  body.texts(values);
+  ask_at_once(Request::set_many, body);
+}
+
+void Client::append(const std::string& key, const std::string& value) {
+  FrameWriter body;
+  body.text(key);
+  body.text(value);
+  ask_at_once(Request::append, body);
+}
+
+std::int64_t Client::add(const std::string& key, std::int64_t value) {
+  FrameWriter body;
+  body.text(key);
+  body.i64(value);
+  return number_in(ask_at_once(Request::add, body));
+}
+
+std::string Client::compare_set(const std::string& key, const std::string& expected,
+                                const std::string& desired) {
+  FrameWriter body;
+  body.text(key);
+  body.text(expected);
+  body.text(desired);
+  const std::vector<std::string> texts = texts_in(ask_at_once(Request::compare_set, body));
+  if (texts.size() != 1) fail_malformed();
+  return texts.front();
+}
+
+bool Client::erase(const std::string& key) {
+  FrameWriter body;
+  body.text(key);
+  return number_in(ask_at_once(Request::erase, body)) != 0;
+}
+
+bool Client::check(const std::vector<std::string>& keys) {
+  FrameWriter body;
+  body.texts(keys);
+  return number_in(ask_at_once(Request::check, body)) != 0;
+}
+
+std::int64_t Client::count() {
+  return number_in(ask_at_once(Request::count, {}));
+}
+
+bool Client::get(const std::vector<std::string>& keys, Deadline end,
+                 std::vector<std::string>& values, std::vector<std::string>& missing) {
+  FrameWriter body;
+  body.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(until(end).count(), 0xffffffff)));
+  body.texts(keys);
+  const Reply reply = ask(Request::get, body, end + kGrace);
+  (reply.kind == Answer::late ? missing : values) = texts_in(reply);
+  return reply.kind == Answer::values;
+}
+
+bool Client::wait(const std::vector<std::string>& keys, Deadline end,
+                  std::vector<std::string>& missing) {
+  FrameWriter body;
+  body.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(until(end).count(), 0xffffffff)));
+  body.texts(keys);
+  const Reply reply = ask(Request::wait, body, end + kGrace);
+  if (reply.kind == Answer::late) missing = texts_in(reply);
+  return reply.kind == Answer::done;
+}
+
+}  // namespace hpcboot::rendezvous

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "link.hpp"
+
+namespace hpcboot::rendezvous {
+
+// A rank's way to the store of its world. Threads may use it at once: each call has a connection of
+// its own while it lasts, so that one which waits does not hold up another.
+class Client {
+ public:
+  using Deadline = Clock::time_point;
+
+  // Asks one place after the other until the store of this world answers or the time is up.
+  // @throws Error{deadline_exceeded} naming each place and why it was not it
+  static std::unique_ptr<Client> connect(const std::vector<Place>& places, Member member,
+                                         Deadline end);
+
+  // All of them: @throws Error{peer_lost} if the store is gone or does not answer,
+  // Error{exchange_failed} if it refuses.
+  void set(const std::string& key, const std::string& value);
+  void set_many(const std::vector<std::string>& keys, const std::vector<std::string>& values);
+  void append(const std::string& key, const std::string& value);
+  // The sum. A key that is not there counts as 0.
+  std::int64_t add(const std::string& key, std::int64_t value);
+  // What is there after `desired` was put in the place of `expected`, if that was there.
+  std::string compare_set(const std::string& key, const std::string& expected,
+                          const std::string& desired);
+  bool erase(const std::string& key);
+  bool check(const std::vector<std::string>& keys);
+  std::int64_t count();
+
+  // Waits for all of the keys. @return false if some have not come by then; up to 64 are named
+  bool get(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& values,
+           std::vector<std::string>& missing);
+  bool wait(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& missing);
+
+  const Place& place() const { return place_; }
+
+ private:
+  Client(Place place, Member member, Link first);
+
+  struct Reply {
+    Answer kind = Answer::done;
+    std::string body;
+  };
+  Reply ask(Request kind, const FrameWriter& body, Deadline end);
+  Reply ask_at_once(Request kind, const FrameWriter& body);
+  Link take_link(Deadline end);
+  [[noreturn]] void fail_lost(const std::string& what) const;
+  [[noreturn]] void fail_malformed() const;
+  std::int64_t number_in(const Reply& reply) const;
+  std::vector<std::string> texts_in(const Reply& reply) const;
+
+  Place place_;
+  Member member_;
+  std::mutex mutex_;
+  std::vector<Link> idle_;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace hpcboot::rendezvous

@@ -1,0 +1,124 @@
+#include "link.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Whoever listens at a port of ours and says nothing must not keep us from the true store.
+constexpr milliseconds kTimeForProof = std::chrono::seconds(2);
+
+bool wait_for(int fd, short event, Clock::time_point end) {
+  while (true) {
+    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now()).count();
+    pollfd entry{fd, event, 0};
+    const int ready = poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30)));
+    if (ready > 0) return true;  // also for an error, which the next call reports
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+}  // namespace
+
+bool Link::send(std::string_view frame, Clock::time_point end) {
+  while (!frame.empty()) {
+    const ssize_t count = ::send(socket_.fd(), frame.data(), frame.size(), MSG_NOSIGNAL);
+    if (count >= 0) {
+      frame.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!wait_for(socket_.fd(), POLLOUT, end)) return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Link::receive_exactly(char* bytes, std::size_t size, Clock::time_point end) {
+  while (size > 0) {
+    const ssize_t count = recv(socket_.fd(), bytes, size, 0);
+    if (count > 0) {
+      bytes += count;
+      size -= static_cast<std::size_t>(count);
+    } else if (count == 0) {
+      return false;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!wait_for(socket_.fd(), POLLIN, end)) return false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Link::receive(std::string& frame, Clock::time_point end) {
+  std::array<char, 4> length{};
+  if (!receive_exactly(length.data(), length.size(), end)) return false;
+  std::uint32_t size = 0;
+  FrameReader({length.data(), length.size()}).u32(size);
+  if (size > kLargestFrame) return false;
+  frame.resize(size);
+  return receive_exactly(frame.data(), size, end);
+}
+
+Link::Attempt Link::open(const Place& place, const Member& member, Clock::time_point end) {
+  Attempt attempt;
+  attempt.link.socket_ = connect_to(place, end, attempt.reason);
+  if (!attempt.link.socket_.is_open()) return attempt;
+  attempt.outcome = attempt.link.introduce(
+      place, member, std::min(end, Clock::now() + kTimeForProof), attempt.reason);
+  return attempt;
+}
+
+Link::Outcome Link::introduce(const Place& place, const Member& member, Clock::time_point end,
+                              std::string& reason) {
+  if (place.is_local() && !is_own_user(socket_)) {
+    reason = "another user listens there";
+    return Outcome::not_ours;
+  }
+  const World& world = member.world;
+  const Nonce own = random_nonce();
+  FrameWriter hello;
+  hello.u8(kVersion);
+  hello.u32(member.rank);
+  hello.raw(member.token);
+  hello.raw(own);
+  std::array<char, kChallengeSize> challenge{};
+  reason = "whoever listens there does not answer as a store of this program";
+  if (!send(std::string(kMagic) + hello.bytes(), end) ||
+      !receive_exactly(challenge.data(), challenge.size(), end))
+    return Outcome::not_ours;
+  FrameReader reader({challenge.data(), challenge.size()});
+  std::uint8_t version = 0;
+  Nonce theirs{};
+  if (!reader.magic() || !reader.u8(version) || !reader.raw(theirs)) return Outcome::not_ours;
+  if (version != kVersion) {
+    reason = "the store there speaks version " + std::to_string(version) +
+             " of the protocol, this program version " + std::to_string(kVersion);
+    return Outcome::other_version;
+  }
+  const Transcript transcript{
+      world.identity, world.size, member.rank, static_cast<std::uint16_t>(place.port),
+      member.token,   own,        theirs};
+  const Proof proof = proof_of(Side::client, world.secret, transcript);
+  std::array<char, kVerdictSize> verdict{};
+  reason = "the store there is of another launch, or has another secret";
+  if (!send({reinterpret_cast<const char*>(proof.data()), proof.size()}, end) ||
+      !receive_exactly(verdict.data(), verdict.size(), end))
+    return Outcome::not_ours;
+  Proof given{};
+  std::copy_n(verdict.data() + 1, given.size(), reinterpret_cast<char*>(given.data()));
+  if (!are_equal(given, proof_of(Side::server, world.secret, transcript))) return Outcome::not_ours;
+  if (verdict[0] == static_cast<char>(Verdict::welcome)) return Outcome::ours;
+  reason = "another process is rank " + std::to_string(member.rank) + " there already";
+  return Outcome::rank_is_taken;
+}
+
+}  // namespace hpcboot::rendezvous

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+#include "admission.hpp"
+#include "place.hpp"
+
+namespace hpcboot::rendezvous {
+
+// One process of a world, as it introduces itself.
+struct Member {
+  World world;
+  std::uint32_t rank = 0;
+  Token token = random_token();
+};
+
+// A connection to a store that has proved that it is the world's, as we have.
+class Link {
+ public:
+  enum class Outcome { ours, no_answer, not_ours, rank_is_taken, other_version };
+  struct Attempt;
+
+  // One attempt. @return what came of it
+  static Attempt open(const Place& place, const Member& member, Clock::time_point end);
+
+  // Sends a frame. @return false if the server is gone or takes nothing until `end`
+  bool send(std::string_view frame, Clock::time_point end);
+  // The next frame without its length.
+  // @return false if the server is gone, sends something else, or nothing until `end`
+  bool receive(std::string& frame, Clock::time_point end);
+
+ private:
+  bool receive_exactly(char* bytes, std::size_t size, Clock::time_point end);
+  Outcome introduce(const Place& place, const Member& member, Clock::time_point end,
+                    std::string& reason);
+
+  Socket socket_;
+};
+
+struct Link::Attempt {
+  Outcome outcome = Outcome::no_answer;
+  Link link;           // if ours
+  std::string reason;  // if not
+};
+
+}  // namespace hpcboot::rendezvous

@@ -1,0 +1,184 @@
+#include "place.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+#include "core/bounded_call.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A host that drops packets must not eat the whole deadline of a rank 0 that is still to come.
+constexpr milliseconds kOneAttempt = std::chrono::seconds(5);
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+struct Lookup {
+  int error = EAI_AGAIN;
+  addrinfo* list = nullptr;
+
+  Lookup() = default;
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
+  ~Lookup() {
+    if (list != nullptr) freeaddrinfo(list);
+  }
+};
+
+milliseconds until(Clock::time_point end) {
+  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
+}
+
+// nullptr if the name does not fit.
+std::shared_ptr<Address> local_address(const std::string& name) {
+  const auto address = std::make_shared<Address>();
+  auto* local = reinterpret_cast<sockaddr_un*>(&address->storage);
+  if (name.size() > sizeof local->sun_path) return nullptr;
+  local->sun_family = AF_UNIX;
+  // A leading zero makes it abstract (unix(7)).
+  std::copy(name.begin() + 1, name.end(), local->sun_path + 1);
+  address->size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  return address;
+}
+
+Socket connect_once(const sockaddr* address, socklen_t size, Clock::time_point end, int& error) {
+  Socket socket(::socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  error = errno;
+  if (!socket.is_open()) return {};
+  error = ::connect(socket.fd(), address, size) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) {
+    pollfd entry{socket.fd(), POLLOUT, 0};
+    const int ready = poll(&entry, 1, static_cast<int>(std::min(until(end), kOneAttempt).count()));
+    socklen_t length = sizeof error;
+    error = ETIMEDOUT;
+    if (ready > 0) getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
+  }
+  if (error != 0) return {};
+  if (address->sa_family != AF_UNIX) set_stream_options(socket);
+  return socket;
+}
+
+std::shared_ptr<const Lookup> look_up(const Place& place, Clock::time_point end) {
+  const auto lookup = std::make_shared<Lookup>();
+  const auto ask = [lookup, place](int flags) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = flags | AI_NUMERICSERV;
+    lookup->error = getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints,
+                                &lookup->list);
+  };
+  ask(AI_NUMERICHOST);  // which asks nobody
+  if (lookup->error == 0) return lookup;
+  const bool in_time = bounded_call([ask] { ask(0); }, until(end));
+  return in_time ? lookup : std::make_shared<Lookup>();
+}
+
+}  // namespace
+
+std::string Place::text() const {
+  if (is_local()) return address;
+  const bool is_ipv6 = address.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+void Socket::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Socket listen_at(Place& place) {
+  Address address;
+  if (place.is_local()) {
+    const auto local = local_address(place.address);
+    errno = ENAMETOOLONG;
+    if (!local) return {};
+    address = *local;
+  } else if (place.address.empty()) {
+    auto* any = reinterpret_cast<sockaddr_in6*>(&address.storage);
+    any->sin6_family = AF_INET6;
+    any->sin6_port = htons(static_cast<std::uint16_t>(place.port));
+    address.size = sizeof *any;
+  } else {
+    const auto lookup = look_up(place, Clock::now());
+    errno = EADDRNOTAVAIL;
+    if (lookup->error != 0) return {};
+    std::memcpy(&address.storage, lookup->list->ai_addr, lookup->list->ai_addrlen);
+    address.size = lookup->list->ai_addrlen;
+  }
+  Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) return {};
+  const int on = 1;
+  const int off = 0;
+  if (!place.is_local()) setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (place.address.empty()) setsockopt(socket.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  auto* generic = reinterpret_cast<sockaddr*>(&address.storage);
+  if (bind(socket.fd(), generic, address.size) != 0 || listen(socket.fd(), SOMAXCONN) != 0) {
+    const int reason = errno;
+    socket.close();
+    errno = reason;
+    return {};
+  }
+  getsockname(socket.fd(), generic, &address.size);
+  if (generic->sa_family == AF_INET)
+    place.port = ntohs(reinterpret_cast<sockaddr_in*>(generic)->sin_port);
+  if (generic->sa_family == AF_INET6)
+    place.port = ntohs(reinterpret_cast<sockaddr_in6*>(generic)->sin6_port);
+  return socket;
+}
+
+Socket connect_to(const Place& place, Clock::time_point end, std::string& reason) {
+  int error = 0;
+  if (place.is_local()) {
+    const auto local = local_address(place.address);
+    error = ENAMETOOLONG;
+    Socket socket = local ? connect_once(reinterpret_cast<const sockaddr*>(&local->storage),
+                                         local->size, end, error)
+                          : Socket();
+    if (!socket.is_open()) reason = std::strerror(error);
+    return socket;
+  }
+  const auto lookup = look_up(place, end);
+  if (lookup->error != 0) reason = gai_strerror(lookup->error);
+  for (const addrinfo* info = lookup->list; info != nullptr; info = info->ai_next) {
+    Socket socket = connect_once(info->ai_addr, info->ai_addrlen, end, error);
+    if (socket.is_open()) return socket;
+    reason = std::strerror(error);
+  }
+  return {};
+}
+
+void set_stream_options(const Socket& socket) {
+  const int on = 1;
+  setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(socket.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+bool is_own_user(const Socket& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         peer.uid == geteuid();
+}
+
+}  // namespace hpcboot::rendezvous

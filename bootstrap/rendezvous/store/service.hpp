@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "place.hpp"
+#include "table.hpp"
+#include "wire.hpp"
+
+namespace hpcboot::rendezvous {
+
+// Answers the requests of peers that have proved who they are. Knows frames and time, no sockets.
+class Service {
+ public:
+  using Peer = std::uint64_t;
+
+  // @param frame without its length
+  // @return false for one that is not of the protocol: the peer is to be cut off
+  bool handle(Peer peer, std::string_view frame, Clock::time_point now);
+  // A peer that waits for nothing any more.
+  void forget(Peer peer);
+  // Answers those whose time is over.
+  void expire(Clock::time_point now);
+  std::optional<Clock::time_point> next_deadline() const;
+
+  struct Reply {
+    Peer peer;
+    std::string frame;
+  };
+  std::vector<Reply> take_replies() { return std::exchange(replies_, {}); }
+
+ private:
+  struct Waiting {
+    Peer peer = 0;
+    std::uint32_t id = 0;
+    bool wants_values = false;
+    std::vector<std::string> keys;
+    Clock::time_point end;
+  };
+
+  bool change(Peer peer, std::uint32_t id, Request kind, FrameReader& body);
+  bool look(Peer peer, std::uint32_t id, Request kind, FrameReader& body);
+  bool await(Peer peer, std::uint32_t id, bool wants_values, FrameReader& body,
+             Clock::time_point now);
+  void answer_ready();
+  void answer_values(const Waiting& waiting);
+  void drop(Table::Waiter waiter);
+
+  void done(Peer peer, std::uint32_t id);
+  void number(Peer peer, std::uint32_t id, std::int64_t value);
+  void values(Peer peer, std::uint32_t id, const std::vector<std::string>& values);
+  void stored(Peer peer, std::uint32_t id, bool has_room);
+  void refuse(Peer peer, std::uint32_t id, std::string_view reason);
+
+  Table table_;
+  Table::Waiter last_waiter_ = 0;
+  std::unordered_map<Table::Waiter, Waiting> waiting_;
+  std::set<std::pair<Clock::time_point, Table::Waiter>> deadlines_;
+  std::unordered_map<Peer, std::set<Table::Waiter>> waiters_of_;
+  std::vector<Reply> replies_;
+};
+
+}  // namespace hpcboot::rendezvous

@@ -1,0 +1,323 @@
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "hpcboot/error.hpp"
+#include "rendezvous/store/client.hpp"
+#include "rendezvous/store/server.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using namespace std::chrono_literals;
+
+World a_world(std::uint32_t size, std::string identity = "job 7") {
+  return {std::move(identity), size, Secret("the secret of this launch, 32 by")};
+}
+
+Place a_place() {
+  return {"127.0.0.1", 0};
+}
+
+Place a_local_place() {
+  static std::atomic<int> count{0};
+  return {"@hpcboot-test-" + std::to_string(getpid()) + "-" + std::to_string(++count), 0};
+}
+
+std::unique_ptr<Client> join(const Server& server, const World& world, std::uint32_t rank,
+                             std::chrono::milliseconds limit = 5s) {
+  return Client::connect({server.place()}, {world, rank}, Clock::now() + limit);
+}
+
+std::vector<std::string> get(Client& client, const std::vector<std::string>& keys,
+                             std::chrono::milliseconds limit = 5s) {
+  std::vector<std::string> values;
+  std::vector<std::string> missing;
+  EXPECT_TRUE(client.get(keys, Clock::now() + limit, values, missing));
+  return values;
+}
+
+ErrorCode code_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorCode::malformed_value;
+}
+
+class StoreAt : public testing::TestWithParam<bool> {
+ protected:
+  Place place_ = GetParam() ? a_local_place() : a_place();
+  World world_ = a_world(3);
+  std::unique_ptr<Server> server_ = Server::start(place_, world_);
+  std::unique_ptr<Client> client_ = join(*server_, world_, 1);
+};
+
+INSTANTIATE_TEST_SUITE_P(Places, StoreAt, testing::Bool(),
+                         [](const auto& one) { return one.param ? "local" : "tcp"; });
+
+TEST_P(StoreAt, keeps_what_ranks_tell) {
+  client_->set("a", std::string("\0binary\n", 8));
+  EXPECT_EQ(get(*join(*server_, world_, 0), {"a"}), std::vector{std::string("\0binary\n", 8)});
+  client_->append("a", "+");
+  client_->append("new", "first");
+  client_->set_many({"b", "c"}, {"2", ""});
+  EXPECT_EQ(get(*client_, {"c", "b", "new"}), (std::vector<std::string>{"", "2", "first"}));
+  EXPECT_EQ(client_->add("n", 5), 5);
+  EXPECT_EQ(client_->add("n", -7), -2);
+  EXPECT_EQ(get(*client_, {"n"}), std::vector<std::string>{"-2"});
+  EXPECT_EQ(client_->count(), 5);
+  EXPECT_TRUE(client_->check({"a", "b"}));
+  EXPECT_FALSE(client_->check({"a", "x"}));
+  EXPECT_TRUE(client_->erase("a"));
+  EXPECT_FALSE(client_->erase("a"));
+}
+
+TEST_P(StoreAt, compares_before_it_sets) {
+  EXPECT_EQ(client_->compare_set("k", "expected", "x"), "expected");
+  EXPECT_EQ(client_->compare_set("k", "", "one"), "one");
+  EXPECT_EQ(client_->compare_set("k", "other", "two"), "one");
+  EXPECT_EQ(client_->compare_set("k", "one", "two"), "two");
+}
+
+TEST_P(StoreAt, waits_for_others_and_names_what_is_missing) {
+  std::thread later([&] {
+    std::this_thread::sleep_for(50ms);
+    join(*server_, world_, 2)->set("late", "here");
+  });
+  EXPECT_EQ(get(*client_, {"late"}), std::vector<std::string>{"here"});
+  later.join();
+  std::vector<std::string> missing;
+  EXPECT_FALSE(client_->wait({"late", "never", "nor this"}, Clock::now() + 30ms, missing));
+  EXPECT_EQ(missing, (std::vector<std::string>{"never", "nor this"}));
+  client_->set("never", "");
+  client_->set("nor this", "");
+  EXPECT_TRUE(client_->wait({"late", "never", "nor this"}, Clock::now() + 30ms, missing));
+}
+
+TEST_P(StoreAt, one_thread_that_waits_does_not_hold_up_another) {
+  std::atomic<bool> came{false};
+  std::thread waiting([&] {
+    EXPECT_EQ(get(*client_, {"k"}), std::vector<std::string>{"v"});
+    came = true;
+  });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(client_->add("n", 1), 1);
+  EXPECT_FALSE(came);
+  client_->set("k", "v");
+  waiting.join();
+}
+
+TEST_P(StoreAt, carries_megabytes) {
+  const std::string large(std::size_t{20} << 20U, 'x');
+  client_->set("large", large);
+  EXPECT_EQ(get(*client_, {"large"}).front(), large);
+  EXPECT_EQ(code_of([&] { client_->set("too large", std::string(kLargestFrame, 'x')); }),
+            ErrorCode::exchange_failed);
+}
+
+TEST_P(StoreAt, refuses_a_sum_that_is_none) {
+  client_->set("text", "7 ");
+  EXPECT_EQ(code_of([&] { client_->add("text", 1); }), ErrorCode::exchange_failed);
+  client_->set("most", "9223372036854775807");
+  EXPECT_EQ(code_of([&] { client_->add("most", 1); }), ErrorCode::exchange_failed);
+  EXPECT_EQ(client_->add("n", 1), 1);  // the connection lives on
+}
+
+TEST_P(StoreAt, believes_nobody_without_the_secret_the_identity_and_the_size) {
+  World other = world_;
+  other.secret = Secret("another secret");
+  EXPECT_EQ(code_of([&] { join(*server_, other, 0, 50ms); }), ErrorCode::deadline_exceeded);
+  other = world_;
+  other.identity = "job 8";
+  EXPECT_EQ(code_of([&] { join(*server_, other, 0, 50ms); }), ErrorCode::deadline_exceeded);
+  other = world_;
+  other.size = 4;
+  EXPECT_EQ(code_of([&] { join(*server_, other, 0, 50ms); }), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(code_of([&] { join(*server_, world_, 3, 50ms); }), ErrorCode::deadline_exceeded);
+}
+
+TEST_P(StoreAt, a_rank_is_one_process_with_as_many_connections_as_it_likes) {
+  EXPECT_EQ(code_of([&] { join(*server_, world_, 1, 50ms); }), ErrorCode::deadline_exceeded);
+  client_.reset();
+  EXPECT_EQ(join(*server_, world_, 1)->add("n", 1), 1);
+}
+
+TEST_P(StoreAt, a_client_says_that_the_store_is_gone) {
+  std::thread end([&] {
+    std::this_thread::sleep_for(30ms);
+    server_.reset();
+  });
+  std::vector<std::string> missing;
+  EXPECT_EQ(code_of([&] { client_->wait({"k"}, Clock::now() + 20s, missing); }),
+            ErrorCode::peer_lost);
+  end.join();
+  EXPECT_EQ(code_of([&] { client_->set("k", ""); }), ErrorCode::peer_lost);
+}
+
+TEST(Store, a_client_goes_on_to_the_next_place) {
+  const World world = a_world(2);
+  const auto stranger = Server::start(a_place(), a_world(2, "somebody else's"));
+  const auto server = Server::start(a_place(), world);
+  Place nobody = a_place();
+  listen_at(nobody).close();
+  const auto client =
+      Client::connect({nobody, stranger->place(), server->place()}, {world, 1}, Clock::now() + 5s);
+  EXPECT_EQ(client->place().port, server->place().port);
+}
+
+// One that sits at a port of rank 0's host, and hands everything on to the true store.
+TEST(Store, a_proof_cannot_be_passed_on) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  Place stranger = a_place();
+  const Socket listener = listen_at(stranger);
+  std::thread relay([&] {
+    std::this_thread::sleep_for(50ms);
+    const Socket rank(accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+    std::string reason;
+    const Socket store = connect_to(server->place(), Clock::now() + 1s, reason);
+    char bytes[256];
+    for (const auto& [from, to, size] : {std::tuple{rank.fd(), store.fd(), kHelloSize},
+                                         {store.fd(), rank.fd(), kChallengeSize},
+                                         {rank.fd(), store.fd(), kProofSize}}) {
+      std::this_thread::sleep_for(50ms);
+      const auto count = recv(from, bytes, size, 0);
+      ASSERT_EQ(count, static_cast<ssize_t>(size));
+      ASSERT_EQ(send(to, bytes, size, 0), count);
+    }
+    // The store turns this away without a word.
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(recv(store.fd(), bytes, 1, MSG_DONTWAIT), 0);
+  });
+  const Link::Attempt attempt = Link::open(stranger, {world, 1}, Clock::now() + 5s);
+  relay.join();
+  EXPECT_EQ(attempt.outcome, Link::Outcome::not_ours);
+}
+
+TEST(Store, is_bound_to_its_address_alone) {
+  const auto server = Server::start({"127.0.0.2", 0}, a_world(2));
+  std::string reason;
+  EXPECT_FALSE(
+      connect_to({"127.0.0.1", server->place().port}, Clock::now() + 1s, reason).is_open());
+  EXPECT_TRUE(connect_to({"127.0.0.2", server->place().port}, Clock::now() + 1s, reason).is_open());
+}
+
+TEST(Store, a_place_that_is_taken_is_none) {
+  const auto first = Server::start(a_place(), a_world(2));
+  EXPECT_EQ(Server::start(first->place(), a_world(2)), nullptr);
+  const auto local = Server::start(a_local_place(), a_world(2));
+  EXPECT_EQ(Server::start(local->place(), a_world(2)), nullptr);
+}
+
+TEST(Store, what_was_answered_arrives_though_the_server_ends) {
+  const World world = a_world(2);
+  auto server = Server::start(a_place(), world);
+  const auto client = join(*server, world, 1);
+  client->set("k", std::string(std::size_t{8} << 20U, 'x'));
+  std::thread end([&] {
+    join(*server, world, 0)
+        ->wait({"ready"}, Clock::now() + 5s, *std::make_unique<std::vector<std::string>>());
+    server.reset();
+  });
+  client->set("ready", "");
+  end.join();
+}
+
+// Whatever a stranger sends at any point, ranks are served meanwhile and it is cut off within
+// seconds.
+class Stranger : public testing::TestWithParam<std::string> {};
+
+std::string hello() {
+  FrameWriter text;
+  text.u8(kVersion);
+  text.u32(1);
+  text.raw(Token{});
+  text.raw(Nonce{});
+  return std::string(kMagic) + text.bytes();
+}
+
+INSTANTIATE_TEST_SUITE_P(Bytes, Stranger,
+                         testing::Values("", "\x02", "GET / HTTP/1.1\r\n\r\n",
+                                         std::string(1000, '\0'), hello(), hello().substr(0, 30),
+                                         hello() + std::string(31, 'x'),
+                                         hello() + std::string(32, 'x'),
+                                         hello() + std::string(100000, 'x')));
+
+TEST_P(Stranger, costs_two_seconds_and_delays_nobody) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  std::string reason;
+  const Socket stranger = connect_to(server->place(), Clock::now() + 1s, reason);
+  const std::string bytes = GetParam();
+  (void)!send(stranger.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  const auto start = Clock::now();
+  const auto client = join(*server, world, 1);
+  EXPECT_EQ(client->add("n", 1), 1);
+  EXPECT_LT(Clock::now() - start, 1s);
+  pollfd entry{stranger.fd(), POLLIN | POLLRDHUP, 0};
+  while (poll(&entry, 1, 5000) == 1 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) {
+    char taken[256];
+    (void)!recv(stranger.fd(), taken, sizeof taken, MSG_DONTWAIT);
+  }
+  EXPECT_NE(entry.revents & (POLLRDHUP | POLLHUP | POLLERR), 0);
+  EXPECT_LT(Clock::now() - start, 4s);
+}
+
+TEST(Store, a_thousand_strangers_keep_no_rank_away) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  std::vector<Socket> strangers;
+  std::string reason;
+  for (int i = 0; i < 1000; ++i)
+    strangers.push_back(connect_to(server->place(), Clock::now() + 1s, reason));
+  EXPECT_EQ(join(*server, world, 1)->add("n", 1), 1);
+}
+
+// A rank that has proved itself and then sends what is no request ends its own connection only.
+TEST(Store, a_rank_that_sends_nonsense_harms_itself) {
+  const World world = a_world(3);
+  const auto server = Server::start(a_place(), world);
+  const auto other = join(*server, world, 2);
+  for (const std::string& nonsense :
+       {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\1x", 5), FrameWriter(1, 99).frame(),
+        FrameWriter(1, 0).frame(),
+        FrameWriter(1, static_cast<std::uint8_t>(Request::set)).frame()}) {
+    Link::Attempt attempt = Link::open(server->place(), {world, 1}, Clock::now() + 1s);
+    ASSERT_EQ(attempt.outcome, Link::Outcome::ours);
+    std::string frame;
+    attempt.link.send(nonsense, Clock::now() + 1s);
+    EXPECT_FALSE(attempt.link.receive(frame, Clock::now() + 2s));
+    EXPECT_EQ(other->add("n", 0), 0);
+  }
+}
+
+TEST(Store, hundreds_of_ranks_meet) {
+  constexpr int kRanks = 256;
+  const World world = a_world(kRanks);
+  const auto server = Server::start(a_place(), world);
+  std::vector<std::thread> ranks;
+  std::atomic<int> right{0};
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ranks.emplace_back([&, rank] {
+      const auto client = join(*server, world, static_cast<std::uint32_t>(rank), 30s);
+      client->set("r" + std::to_string(rank), std::to_string(rank));
+      std::vector<std::string> keys;
+      for (int other = 0; other < kRanks; ++other) keys.push_back("r" + std::to_string(other));
+      const auto values = get(*client, keys, 30s);
+      right += values.size() == kRanks && values.back() == std::to_string(kRanks - 1) ? 1 : 0;
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  EXPECT_EQ(right, kRanks);
+}
+
+}  // namespace
+}  // namespace hpcboot::rendezvous

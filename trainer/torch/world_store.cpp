@@ -1,0 +1,106 @@
+#include "world_store.hpp"
+
+#include <c10/util/Exception.h>
+#include <torch/version.h>
+
+#include <stdexcept>
+
+namespace hpcboot {
+namespace {
+
+using std::chrono::milliseconds;
+using Bytes = std::vector<std::uint8_t>;
+
+std::string text_of(const Bytes& bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+Bytes bytes_of(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+// No timeout, in c10d's words, is zero. Here it is a day.
+rendezvous::Clock::time_point end_of(const milliseconds& timeout) {
+  return rendezvous::Clock::now() +
+         (timeout == c10d::Store::kNoTimeout ? milliseconds(std::chrono::hours(24)) : timeout);
+}
+
+[[noreturn]] void throw_late(const milliseconds& timeout, const std::vector<std::string>& missing) {
+  std::string text = "wait timeout after " + std::to_string(timeout.count()) + "ms, keys: ";
+  for (const std::string& key : missing) text += (key == missing.front() ? "" : ", ") + key;
+#if TORCH_VERSION_MAJOR >= 2
+  C10_THROW_ERROR(DistStoreError, text);
+#else
+  throw std::runtime_error("Socket Timeout: " + text);
+#endif
+}
+
+}  // namespace
+
+WorldStore::WorldStore(std::shared_ptr<rendezvous::Server> server,
+                       std::shared_ptr<rendezvous::Client> client, milliseconds timeout)
+    : c10d::Store(timeout), server_(std::move(server)), client_(std::move(client)) {}
+
+void WorldStore::set(const std::string& key, const Bytes& value) {
+  client_->set(key, text_of(value));
+}
+
+Bytes WorldStore::compareSet(const std::string& key, const Bytes& expected, const Bytes& desired) {
+  return bytes_of(client_->compare_set(key, text_of(expected), text_of(desired)));
+}
+
+Bytes WorldStore::get(const std::string& key) {
+  return multiGet({key}).front();
+}
+
+std::int64_t WorldStore::add(const std::string& key, std::int64_t value) {
+  return client_->add(key, value);
+}
+
+bool WorldStore::deleteKey(const std::string& key) {
+  return client_->erase(key);
+}
+
+bool WorldStore::check(const std::vector<std::string>& keys) {
+  return client_->check(keys);
+}
+
+std::int64_t WorldStore::getNumKeys() {
+  return client_->count();
+}
+
+void WorldStore::wait(const std::vector<std::string>& keys) {
+  wait(keys, timeout_);
+}
+
+void WorldStore::wait(const std::vector<std::string>& keys, const milliseconds& timeout) {
+  std::vector<std::string> missing;
+  if (!client_->wait(keys, end_of(timeout), missing)) throw_late(timeout, missing);
+}
+
+c10::intrusive_ptr<c10d::Store> WorldStore::clone() {
+  return c10::make_intrusive<WorldStore>(server_, client_, timeout_);
+}
+
+void WorldStore::append(const std::string& key, const Bytes& value) {
+  client_->append(key, text_of(value));
+}
+
+std::vector<Bytes> WorldStore::multiGet(const std::vector<std::string>& keys) {
+  std::vector<std::string> values;
+  std::vector<std::string> missing;
+  if (!client_->get(keys, end_of(timeout_), values, missing)) throw_late(timeout_, missing);
+  std::vector<Bytes> result;
+  result.reserve(values.size());
+  for (const std::string& value : values) result.push_back(bytes_of(value));
+  return result;
+}
+
+void WorldStore::multiSet(const std::vector<std::string>& keys, const std::vector<Bytes>& values) {
+  std::vector<std::string> texts;
+  texts.reserve(values.size());
+  for (const Bytes& value : values) texts.push_back(text_of(value));
+  client_->set_many(keys, texts);
+}
+
+}  // namespace hpcboot

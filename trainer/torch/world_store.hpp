@@ -1,0 +1,58 @@
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rendezvous/store/client.hpp"
+#include "rendezvous/store/server.hpp"
+
+namespace hpcboot {
+
+/// The store of one launch as a c10d::Store: what Gloo and NCCL tell their peers by. Every rank has
+/// proved that it is of the launch. Threads may use it at once; a call that waits does not hold up
+/// another's.
+///
+/// A wait whose time is over throws what c10d's own stores throw: c10::DistStoreError from LibTorch
+/// 2 on, "wait timeout after …"; std::runtime_error in 1.13, "Socket Timeout". All calls throw
+/// Error{peer_lost} if rank 0 is gone.
+class WorldStore final : public c10d::Store {
+ public:
+  /// @param server on rank 0; it ends with this store
+  /// @param timeout of get(), and of wait() without one
+  WorldStore(std::shared_ptr<rendezvous::Server> server, std::shared_ptr<rendezvous::Client> client,
+             std::chrono::milliseconds timeout);
+
+  void set(const std::string& key, const std::vector<std::uint8_t>& value) override;
+  std::vector<std::uint8_t> compareSet(const std::string& key,
+                                       const std::vector<std::uint8_t>& expected,
+                                       const std::vector<std::uint8_t>& desired) override;
+  std::vector<std::uint8_t> get(const std::string& key) override;
+  std::int64_t add(const std::string& key, std::int64_t value) override;
+  bool deleteKey(const std::string& key) override;
+  bool check(const std::vector<std::string>& keys) override;
+  std::int64_t getNumKeys() override;
+  void wait(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys,
+            const std::chrono::milliseconds& timeout) override;
+
+  /// @{ Virtual in some versions of LibTorch only, so that no `override` can stand here.
+  // NOLINTBEGIN(modernize-use-override)
+  c10::intrusive_ptr<c10d::Store> clone();
+  void append(const std::string& key, const std::vector<std::uint8_t>& value);
+  std::vector<std::vector<std::uint8_t>> multiGet(const std::vector<std::string>& keys);
+  void multiSet(const std::vector<std::string>& keys,
+                const std::vector<std::vector<std::uint8_t>>& values);
+  bool hasExtendedApi() const { return true; }
+  // NOLINTEND(modernize-use-override)
+  /// @}
+
+ private:
+  std::shared_ptr<rendezvous::Server> server_;
+  std::shared_ptr<rendezvous::Client> client_;
+};
+
+}  // namespace hpcboot
