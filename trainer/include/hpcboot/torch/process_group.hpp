@@ -44,8 +44,8 @@ class ProcessGroup {
   int rank() const;
   int world_size() const;
 
-  /// How the ranks found each other, for logs: "store at 10.0.0.1:40123, published by pmix: OpenPMIx
-  /// 4.2.2", "store of this host at @hpcboot-…", "tcp store at n1:29500".
+  /// How the ranks found each other, for logs: "store at 10.0.0.1:40123, published by pmix:
+  /// OpenPMIx 4.2.2", "store of this host at @hpcboot-…", "tcp store at n1:29500".
   const std::string& description() const;
 
   /// For collectives of c10d itself (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
@@ -84,10 +84,12 @@ class ProcessGroup {
 /// Connects the ranks of this launch; every rank calls it. The store that they meet in is the first
 /// of these that fits:
 ///  - of a lone rank: in this process;
-///  - with an exchange of the launcher (PMIx, PMI) in `env`, and no explicit endpoint: served by rank
+///  - with an exchange of the launcher (PMIx, PMI) in `env`, and no explicit endpoint: served by
+///  rank
 ///    0 at a port that its kernel chooses, and told to the others with a secret, which every
 ///    connection has to know;
-///  - of ranks of one host, without an explicit endpoint or under torchrun: served by rank 0 at a Unix
+///  - of ranks of one host, without an explicit endpoint or under torchrun: served by rank 0 at a
+///  Unix
 ///    socket, for processes of this user alone;
 ///  - under torchrun: the agent's;
 ///  - else c10d's TCPStore, served by rank 0 at the endpoint of the resolution, for everybody.
