@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 8> kBrokenConnection{"Connection closed b
                                                             "writev",
                                                             "ncclRemoteError"};
 // The last is what Gloo tells the collectives under way when another one of this rank timed out.
-constexpr std::array<std::string_view, 4> kSilence{"Timed out waiting", "Operation timed out",
-                                                   "Socket Timeout",
+constexpr std::array<std::string_view, 5> kSilence{"Timed out waiting", "Operation timed out",
+                                                   "Socket Timeout", "wait timeout after",
                                                    "Application timeout caused pair closure"};
 
 /// The first line; c10 appends a stack trace.

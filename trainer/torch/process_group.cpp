@@ -3,6 +3,7 @@
 #include <torch/cuda.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <utility>
@@ -152,21 +153,26 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
   const auto meeting = std::make_shared<Meeting>();
   const bool is_in_time = bounded_call(
       [meeting, resolution, env, deadline = options.start_up_deadline] {
-        if (rendezvous_needs_exchange(resolution, env)) meeting->exchange = open_exchange(env);
-        meeting->rendezvous = open_rendezvous(resolution, env, meeting->exchange.get(), deadline);
+        const auto end = std::chrono::steady_clock::now() + deadline;
+        const auto left = [end] {
+          const auto rest = end - std::chrono::steady_clock::now();
+          return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(rest));
+        };
+        if (rendezvous_needs_exchange(resolution, env))
+          meeting->exchange = open_exchange(env, left());
+        meeting->rendezvous = open_rendezvous(resolution, env, meeting->exchange.get(), left());
         const Placement& placement = resolution.placement;
         roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
                   host_and_process(), deadline);
       },
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;
-  throw Error(
-      ErrorCode::deadline_exceeded,
-      "the store of the ranks takes connections and does not answer within " +
-          std::to_string(options.start_up_deadline.count()) + " ms",
-      "a store whose port nobody connects to but the ranks",
-      "set HPCBOOT_MASTER_PORT to another port on every rank; a port scanner that keeps its "
-      "connection holds up the store of LibTorch");
+  throw Error(ErrorCode::deadline_exceeded,
+              "the store of the ranks did not answer within " +
+                  std::to_string(options.start_up_deadline.count()) + " ms",
+              "rank 0 to serve it, and nobody to connect to its port but the ranks",
+              "look at the output of rank 0; a port scanner that keeps its connection holds up the "
+              "store of LibTorch: HPCBOOT_MASTER_PORT chooses another port");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace hpcboot {
@@ -19,14 +20,19 @@ Bytes bytes_of(const std::string& text) {
   return {text.begin(), text.end()};
 }
 
-// No timeout, in c10d's words, is zero. Here it is a day.
+// No timeout, in c10d's words, is zero. Nothing waits longer than a day here.
+milliseconds bounded(const milliseconds& timeout) {
+  constexpr milliseconds kLongest = std::chrono::hours(24);
+  return timeout == c10d::Store::kNoTimeout ? kLongest : std::min(timeout, kLongest);
+}
+
 rendezvous::Clock::time_point end_of(const milliseconds& timeout) {
-  return rendezvous::Clock::now() +
-         (timeout == c10d::Store::kNoTimeout ? milliseconds(std::chrono::hours(24)) : timeout);
+  return rendezvous::Clock::now() + bounded(timeout);
 }
 
 [[noreturn]] void throw_late(const milliseconds& timeout, const std::vector<std::string>& missing) {
-  std::string text = "wait timeout after " + std::to_string(timeout.count()) + "ms, keys: ";
+  std::string text =
+      "wait timeout after " + std::to_string(bounded(timeout).count()) + "ms, keys: ";
   for (const std::string& key : missing) text += (key == missing.front() ? "" : ", ") + key;
 #if TORCH_VERSION_MAJOR >= 2
   C10_THROW_ERROR(DistStoreError, text);

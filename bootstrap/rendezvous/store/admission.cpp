@@ -5,17 +5,7 @@
 namespace hpcboot::rendezvous {
 
 bool Members::enter(std::uint32_t rank, const Token& token) {
-  Member& member = of_rank_[rank];
-  if (member.connections > 0 && member.token != token) return false;
-  member.token = token;
-  ++member.connections;
-  return true;
-}
-
-void Members::leave(std::uint32_t rank) {
-  const auto found = of_rank_.find(rank);
-  if (found == of_rank_.end() || --found->second.connections > 0) return;
-  of_rank_.erase(found);
+  return of_rank_.emplace(rank, token).first->second == token;
 }
 
 bool Admission::greet(std::string_view message, std::string& out) {

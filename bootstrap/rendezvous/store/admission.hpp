@@ -17,18 +17,15 @@ struct World {
   Secret secret;
 };
 
-// Which process holds which rank. A process may have several connections, a rank one process.
+// Which process holds which rank. A process may have several connections, a rank one process: the
+// first one, also after it has gone. Another is of another run, which looks for its store at the
+// same place.
 class Members {
  public:
   bool enter(std::uint32_t rank, const Token& token);
-  void leave(std::uint32_t rank);
 
  private:
-  struct Member {
-    Token token{};
-    int connections = 0;
-  };
-  std::unordered_map<std::uint32_t, Member> of_rank_;
+  std::unordered_map<std::uint32_t, Token> of_rank_;
 };
 
 // The server's side of the four messages that a connection starts with.
@@ -43,7 +40,6 @@ class Admission {
   std::size_t expects() const { return has_greeted_ ? kProofSize : kHelloSize; }
   // Takes that many, and appends what to answer.
   State take(std::string_view message, std::string& out);
-  std::uint32_t rank() const { return rank_; }
 
  private:
   bool greet(std::string_view message, std::string& out);

@@ -89,10 +89,29 @@ Link Client::take_link(Deadline end) {
       return link;
     }
   }
-  Link::Attempt attempt = Link::open(place_, member_, end);
-  if (attempt.outcome != Link::Outcome::ours)
-    fail_lost("takes no connection more (" + attempt.reason + ")");
-  return std::move(attempt.link);
+  // The store may be busy with strangers, or with others of us; only nobody there is an answer.
+  for (milliseconds pause(2);; pause = std::min(2 * pause, milliseconds(200))) {
+    Link::Attempt attempt = Link::open(place_, member_, end);
+    if (attempt.outcome == Link::Outcome::ours) return std::move(attempt.link);
+    if (attempt.outcome == Link::Outcome::nobody_there || Clock::now() >= end)
+      fail_lost("takes no more connections (" + attempt.reason + ")");
+    std::this_thread::sleep_for(std::min(with_jitter(pause), until(end)));
+  }
+}
+
+void Client::put_back(Link link) {
+  constexpr std::size_t kKept = 2;  // each is a descriptor of rank 0's, too
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.size() < kKept) idle_.push_back(std::move(link));
+}
+
+void Client::require_keys(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    if (key.size() <= kLongestKey) continue;
+    throw Error(ErrorCode::exchange_failed,
+                "a key of " + std::to_string(key.size()) + " bytes for the store of the ranks",
+                "at most " + std::to_string(kLongestKey), "shorten it");
+  }
 }
 
 Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
@@ -120,10 +139,7 @@ Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
   if (!reader.u32(answered) || !reader.u8(answer) || answered != id) fail_malformed();
   reply.kind = static_cast<Answer>(answer);
   reply.body.erase(0, kHeaderSize - 4);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    idle_.push_back(std::move(link));
-  }
+  put_back(std::move(link));
   if (reply.kind != Answer::refused) return reply;
   std::string reason;
   FrameReader(reply.body).text(reason);
@@ -150,6 +166,7 @@ std::vector<std::string> Client::texts_in(const Reply& reply) const {
 }
 
 void Client::set(const std::string& key, const std::string& value) {
+  require_keys({key});
   FrameWriter body;
   body.text(key);
   body.text(value);
@@ -158,6 +175,13 @@ void Client::set(const std::string& key, const std::string& value) {
 
 void Client::set_many(const std::vector<std::string>& keys,
                       const std::vector<std::string>& values) {
+  require_keys(keys);
+  if (keys.size() != values.size()) {
+    throw Error(ErrorCode::exchange_failed,
+                std::to_string(keys.size()) + " keys and " + std::to_string(values.size()) +
+                    " values for the store of the ranks",
+                "a value for each key", "correct the call of multiSet()");
+  }
   FrameWriter body;
   body.texts(keys);
   body.texts(values);
@@ -165,6 +189,7 @@ void Client::set_many(const std::vector<std::string>& keys,
 }
 
 void Client::append(const std::string& key, const std::string& value) {
+  require_keys({key});
   FrameWriter body;
   body.text(key);
   body.text(value);
@@ -172,6 +197,7 @@ void Client::append(const std::string& key, const std::string& value) {
 }
 
 std::int64_t Client::add(const std::string& key, std::int64_t value) {
+  require_keys({key});
   FrameWriter body;
   body.text(key);
   body.i64(value);
@@ -180,6 +206,7 @@ std::int64_t Client::add(const std::string& key, std::int64_t value) {
 
 std::string Client::compare_set(const std::string& key, const std::string& expected,
                                 const std::string& desired) {
+  require_keys({key});
   FrameWriter body;
   body.text(key);
   body.text(expected);
@@ -190,12 +217,14 @@ std::string Client::compare_set(const std::string& key, const std::string& expec
 }
 
 bool Client::erase(const std::string& key) {
+  require_keys({key});
   FrameWriter body;
   body.text(key);
   return number_in(ask_at_once(Request::erase, body)) != 0;
 }
 
 bool Client::check(const std::vector<std::string>& keys) {
+  require_keys(keys);
   FrameWriter body;
   body.texts(keys);
   return number_in(ask_at_once(Request::check, body)) != 0;
@@ -207,16 +236,19 @@ std::int64_t Client::count() {
 
 bool Client::get(const std::vector<std::string>& keys, Deadline end,
                  std::vector<std::string>& values, std::vector<std::string>& missing) {
+  require_keys(keys);
   FrameWriter body;
   body.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(until(end).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::get, body, end + kGrace);
   (reply.kind == Answer::late ? missing : values) = texts_in(reply);
+  if (reply.kind != Answer::late && values.size() != keys.size()) fail_malformed();
   return reply.kind == Answer::values;
 }
 
 bool Client::wait(const std::vector<std::string>& keys, Deadline end,
                   std::vector<std::string>& missing) {
+  require_keys(keys);
   FrameWriter body;
   body.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(until(end).count(), 0xffffffff)));
   body.texts(keys);

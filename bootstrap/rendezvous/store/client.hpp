@@ -23,7 +23,7 @@ class Client {
                                          Deadline end);
 
   // All of them: @throws Error{peer_lost} if the store is gone or does not answer,
-  // Error{exchange_failed} if it refuses.
+  // Error{exchange_failed} if it refuses, or for a key of more than 4 KiB.
   void set(const std::string& key, const std::string& value);
   void set_many(const std::vector<std::string>& keys, const std::vector<std::string>& values);
   void append(const std::string& key, const std::string& value);
@@ -53,6 +53,8 @@ class Client {
   Reply ask(Request kind, const FrameWriter& body, Deadline end);
   Reply ask_at_once(Request kind, const FrameWriter& body);
   Link take_link(Deadline end);
+  void put_back(Link link);
+  static void require_keys(const std::vector<std::string>& keys);
   [[noreturn]] void fail_lost(const std::string& what) const;
   [[noreturn]] void fail_malformed() const;
   std::int64_t number_in(const Reply& reply) const;

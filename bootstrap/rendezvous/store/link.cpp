@@ -71,7 +71,10 @@ bool Link::receive(std::string& frame, Clock::time_point end) {
 Link::Attempt Link::open(const Place& place, const Member& member, Clock::time_point end) {
   Attempt attempt;
   attempt.link.socket_ = connect_to(place, end, attempt.reason);
-  if (!attempt.link.socket_.is_open()) return attempt;
+  if (!attempt.link.socket_.is_open()) {
+    if (errno == ECONNREFUSED) attempt.outcome = Outcome::nobody_there;
+    return attempt;
+  }
   attempt.outcome = attempt.link.introduce(
       place, member, std::min(end, Clock::now() + kTimeForProof), attempt.reason);
   return attempt;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -112,6 +113,9 @@ Meeting meet_by_exchange(const Resolution& resolution, const Env& env, Exchange&
                          milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
+  const auto left = [end] {
+    return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(end - Clock::now()));
+  };
   Member member{{launch_identity(resolution, env), static_cast<std::uint32_t>(placement.world_size),
                  Secret::random()},
                 static_cast<std::uint32_t>(placement.rank)};
@@ -124,10 +128,10 @@ Meeting meet_by_exchange(const Resolution& resolution, const Env& env, Exchange&
     told.port = place.port;
     if (place.address.empty()) place.address = "127.0.0.1";
     exchange.put(kPlaceKey, Published{told, member.world.secret}.text());
-    exchange.commit(deadline);
+    exchange.commit(left());
   } else {
-    exchange.commit(deadline);
-    Published published = parse_published(exchange.get(0, kPlaceKey, deadline));
+    exchange.commit(left());
+    Published published = parse_published(exchange.get(0, kPlaceKey, left()));
     place = published.place;
     member.world.secret = std::move(published.secret);
   }
@@ -158,8 +162,7 @@ Meeting meet_on_one_host(const Resolution& resolution, const Env& env, milliseco
           ErrorCode::exchange_failed,
           "rank 0 cannot listen at " + places.front().address + " to -7: " + std::strerror(errno),
           "one of eight names of abstract Unix sockets",
-          "end what is left of earlier runs on this host, or set HPCBOOT_MASTER_ADDR and "
-          "HPCBOOT_MASTER_PORT on every rank");
+          "end what is left of earlier runs on this host, or see who holds them: ss -xlp");
     }
     places = {server->place()};
   }

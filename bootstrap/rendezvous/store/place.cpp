@@ -63,8 +63,12 @@ Socket connect_once(const sockaddr* address, socklen_t size, Clock::time_point e
   if (!socket.is_open()) return {};
   error = ::connect(socket.fd(), address, size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
+    const auto last = std::min(end, Clock::now() + kOneAttempt);
     pollfd entry{socket.fd(), POLLOUT, 0};
-    const int ready = poll(&entry, 1, static_cast<int>(std::min(until(end), kOneAttempt).count()));
+    int ready = 0;
+    do {
+      ready = poll(&entry, 1, static_cast<int>(until(last).count()));
+    } while (ready < 0 && errno == EINTR);
     socklen_t length = sizeof error;
     error = ETIMEDOUT;
     if (ready > 0) getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
@@ -74,19 +78,43 @@ Socket connect_once(const sockaddr* address, socklen_t size, Clock::time_point e
   return socket;
 }
 
+void ask(Lookup& lookup, const Place& place, int flags) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  lookup.error =
+      getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints, &lookup.list);
+}
+
 std::shared_ptr<const Lookup> look_up(const Place& place, Clock::time_point end) {
   const auto lookup = std::make_shared<Lookup>();
-  const auto ask = [lookup, place](int flags) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = flags | AI_NUMERICSERV;
-    lookup->error = getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints,
-                                &lookup->list);
-  };
-  ask(AI_NUMERICHOST);  // which asks nobody
+  ask(*lookup, place, AI_NUMERICHOST);  // which asks nobody
   if (lookup->error == 0) return lookup;
-  const bool in_time = bounded_call([ask] { ask(0); }, until(end));
+  const bool in_time = bounded_call([lookup, place] { ask(*lookup, place, 0); }, until(end));
   return in_time ? lookup : std::make_shared<Lookup>();
+}
+
+bool has_ipv6() {
+  return Socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)).is_open();
+}
+
+Address every_address_of_both(int port) {
+  Address address;
+  auto* any = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  any->sin6_family = AF_INET6;
+  any->sin6_port = htons(static_cast<std::uint16_t>(port));
+  address.size = sizeof *any;
+  return address;
+}
+
+// Of a kernel without IPv6.
+Address every_ipv4_address(int port) {
+  Address address;
+  auto* any = reinterpret_cast<sockaddr_in*>(&address.storage);
+  any->sin_family = AF_INET;
+  any->sin_port = htons(static_cast<std::uint16_t>(port));
+  address.size = sizeof *any;
+  return address;
 }
 
 }  // namespace
@@ -115,23 +143,22 @@ Socket listen_at(Place& place) {
     if (!local) return {};
     address = *local;
   } else if (place.address.empty()) {
-    auto* any = reinterpret_cast<sockaddr_in6*>(&address.storage);
-    any->sin6_family = AF_INET6;
-    any->sin6_port = htons(static_cast<std::uint16_t>(place.port));
-    address.size = sizeof *any;
+    address = has_ipv6() ? every_address_of_both(place.port) : every_ipv4_address(place.port);
   } else {
-    const auto lookup = look_up(place, Clock::now());
+    Lookup numeric;
+    ask(numeric, place, AI_NUMERICHOST);
     errno = EADDRNOTAVAIL;
-    if (lookup->error != 0) return {};
-    std::memcpy(&address.storage, lookup->list->ai_addr, lookup->list->ai_addrlen);
-    address.size = lookup->list->ai_addrlen;
+    if (numeric.error != 0) return {};
+    std::memcpy(&address.storage, numeric.list->ai_addr, numeric.list->ai_addrlen);
+    address.size = numeric.list->ai_addrlen;
   }
   Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return {};
   const int on = 1;
   const int off = 0;
   if (!place.is_local()) setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (place.address.empty()) setsockopt(socket.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  if (place.address.empty() && address.storage.ss_family == AF_INET6)
+    setsockopt(socket.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   auto* generic = reinterpret_cast<sockaddr*>(&address.storage);
   if (bind(socket.fd(), generic, address.size) != 0 || listen(socket.fd(), SOMAXCONN) != 0) {
     const int reason = errno;
@@ -156,15 +183,18 @@ Socket connect_to(const Place& place, Clock::time_point end, std::string& reason
                                          local->size, end, error)
                           : Socket();
     if (!socket.is_open()) reason = std::strerror(error);
+    errno = error;
     return socket;
   }
   const auto lookup = look_up(place, end);
+  error = EAGAIN;
   if (lookup->error != 0) reason = gai_strerror(lookup->error);
   for (const addrinfo* info = lookup->list; info != nullptr; info = info->ai_next) {
     Socket socket = connect_once(info->ai_addr, info->ai_addrlen, end, error);
     if (socket.is_open()) return socket;
     reason = std::strerror(error);
   }
+  errno = error;
   return {};
 }
 
@@ -172,6 +202,15 @@ void set_stream_options(const Socket& socket) {
   const int on = 1;
   setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(socket.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  // A host that has died is noticed within a minute, and no NAT forgets a connection that waits.
+  const int idle = 30;
+  const int pause = 10;
+  const int probes = 3;
+  const unsigned unacknowledged = 60'000;
+  setsockopt(socket.fd(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(socket.fd(), IPPROTO_TCP, TCP_KEEPINTVL, &pause, sizeof pause);
+  setsockopt(socket.fd(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  setsockopt(socket.fd(), IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged, sizeof unacknowledged);
 }
 
 bool is_own_user(const Socket& socket) {

@@ -38,12 +38,13 @@ class Socket {
 };
 
 // Listens there alone, without waiting for anybody; port 0 becomes the kernel's choice.
-// @param place its address numeric; every address if empty
-// @return a closed socket with errno set if the place is taken or not of this host
+// @param place every address if its address is empty
+// @return a closed socket with errno set if the place is taken (EADDRINUSE) or not of this host
+//         (EADDRNOTAVAIL, also for a host name: who knows what it means elsewhere?)
 Socket listen_at(Place& place);
 
 // One attempt at each of the place's addresses. Name servers are not waited for beyond `end`.
-// @return a closed socket with the reason
+// @return a closed socket with errno and the reason
 Socket connect_to(const Place& place, Clock::time_point end, std::string& reason);
 
 // No delay for small messages, and a look now and then whether the other host is still there.

@@ -29,6 +29,11 @@ constexpr milliseconds kLinger = std::chrono::seconds(1);
 constexpr std::size_t kLongestQueue = std::size_t{256} << 20U;
 constexpr std::size_t kOneRead = std::size_t{64} << 10U;
 
+// So that a flood of connections does not keep the loop from those that it has.
+constexpr int kAcceptedAtOnce = 64;
+// How soon it looks again whether there is a descriptor for the next connection.
+constexpr milliseconds kTryAgain(100);
+
 constexpr std::uint64_t kListener = 0;
 constexpr std::uint64_t kWake = 1;
 
@@ -55,6 +60,9 @@ struct Connection {
   bool awaits_room = false;  // registered for EPOLLOUT
   std::string in{};
   std::string out{};
+  std::size_t sent = 0;  // of `out`
+
+  std::size_t unsent() const { return out.size() - sent; }
 };
 
 }  // namespace
@@ -97,7 +105,11 @@ class Server::Loop {
   void run();
   bool is_done(Clock::time_point& end) const;
   int milliseconds_to_next(Clock::time_point end) const;
-  void accept_all();
+  void accept_some();
+  void stop_listening();
+  void listen_again();
+  void dispatch(const epoll_event& event);
+  void serve_guarded(std::uint64_t id, std::uint32_t events);
   void turn_away_late(Clock::time_point now);
   void serve(std::uint64_t id, std::uint32_t events);
   bool read_from(std::uint64_t id, Connection& connection);
@@ -113,7 +125,8 @@ class Server::Loop {
   Socket epoll_;
   Socket wake_;
   std::atomic<bool> is_stopping_{false};
-  bool is_full_ = false;  // no descriptor for the next connection
+  // Beyond now if there was no descriptor for the next connection.
+  Clock::time_point listens_again_ = Clock::time_point::max();
   std::uint64_t last_id_ = kWake;
   std::unordered_map<std::uint64_t, Connection> connections_;
   std::set<std::uint64_t> strangers_;  // numbers rise: the oldest stands first
@@ -128,18 +141,26 @@ void Server::Loop::run() {
   while (!is_done(end)) {
     const int count =
         epoll_wait(epoll_.fd(), events.data(), events.size(), milliseconds_to_next(end));
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& event = events[static_cast<std::size_t>(i)];
-      if (event.data.u64 == kListener) {
-        accept_all();
-      } else if (event.data.u64 != kWake) {
-        serve(event.data.u64, event.events);
-      }
+    try {
+      for (int i = 0; i < count; ++i) dispatch(events[static_cast<std::size_t>(i)]);
+      const auto now = Clock::now();
+      turn_away_late(now);
+      service_.expire(now);
+      deliver();
+      if (now >= listens_again_) listen_again();
+    } catch (const std::exception&) {
+      // No memory for the next connection or answer: who waits for it gives up at its deadline.
     }
-    const auto now = Clock::now();
-    turn_away_late(now);
-    service_.expire(now);
-    deliver();
+  }
+}
+
+void Server::Loop::dispatch(const epoll_event& event) {
+  if (event.data.u64 == kListener) {
+    accept_some();
+  } else if (event.data.u64 == kWake) {
+    stop_listening();
+  } else {
+    serve_guarded(event.data.u64, event.events);
   }
 }
 
@@ -149,7 +170,7 @@ bool Server::Loop::is_done(Clock::time_point& end) const {
   const auto now = Clock::now();
   if (end == Clock::time_point::max()) end = now + kLinger;
   return now >= end || std::none_of(connections_.begin(), connections_.end(),
-                                    [](const auto& entry) { return !entry.second.out.empty(); });
+                                    [](const auto& entry) { return entry.second.unsent() > 0; });
 }
 
 int Server::Loop::milliseconds_to_next(Clock::time_point end) const {
@@ -157,29 +178,31 @@ int Server::Loop::milliseconds_to_next(Clock::time_point end) const {
   if (const auto deadline = service_.next_deadline()) next = std::min(next, *deadline);
   if (!strangers_.empty())
     next = std::min(next, connections_.at(*strangers_.begin()).since + kTimeForProof);
+  next = std::min(next, listens_again_);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-void Server::Loop::accept_all() {
-  while (true) {
+void Server::Loop::accept_some() {
+  for (int i = 0; i < kAcceptedAtOnce && !is_stopping_; ++i) {
     Socket socket(accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      const bool lacks_descriptors = errno == EMFILE || errno == ENFILE;
-      if (!lacks_descriptors) return;
-      if (!strangers_.empty()) {
-        end(*strangers_.begin());
-        continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+      if (strangers_.empty()) {
+        // Would be told again and again of a connection that it cannot take.
+        watch(listener_.fd(), 0, kListener, EPOLL_CTL_MOD);
+        listens_again_ = Clock::now() + kTryAgain;
+        return;
       }
-      // Would be told again and again of a connection that it cannot take.
-      is_full_ = true;
-      watch(listener_.fd(), 0, kListener, EPOLL_CTL_MOD);
-      return;
+      end(*strangers_.begin());
+      continue;
     }
     if (place_.is_local() && !is_own_user(socket)) continue;
     if (!place_.is_local()) set_stream_options(socket);
+    // What the oldest has to say may have come meanwhile.
+    if (strangers_.size() >= kStrangers) serve_guarded(*strangers_.begin(), EPOLLIN);
     if (strangers_.size() >= kStrangers) end(*strangers_.begin());
     const std::uint64_t id = ++last_id_;
     if (!watch(socket.fd(), EPOLLIN, id, EPOLL_CTL_ADD)) continue;
@@ -187,6 +210,28 @@ void Server::Loop::accept_all() {
     connections_.emplace(
         id, Connection{std::move(socket), Admission(world_, port, members_), Clock::now()});
     strangers_.insert(id);
+  }
+}
+
+// The word to stop has come: only what is under way goes on.
+void Server::Loop::stop_listening() {
+  std::uint64_t count = 0;
+  (void)!read(wake_.fd(), &count, sizeof count);
+  watch(listener_.fd(), 0, kListener, EPOLL_CTL_MOD);
+  listens_again_ = Clock::time_point::max();
+}
+
+void Server::Loop::listen_again() {
+  watch(listener_.fd(), EPOLLIN, kListener, EPOLL_CTL_MOD);
+  listens_again_ = Clock::time_point::max();
+}
+
+// Without memory, or without random bytes for a nonce, one connection ends and not the program.
+void Server::Loop::serve_guarded(std::uint64_t id, std::uint32_t events) {
+  try {
+    serve(id, events);
+  } catch (const std::exception&) {
+    if (connections_.count(id) != 0) end(id);
   }
 }
 
@@ -255,18 +300,20 @@ bool Server::Loop::admit(std::uint64_t id, Connection& connection, std::size_t& 
 }
 
 bool Server::Loop::write_to(std::uint64_t id, Connection& connection) const {
-  std::size_t sent = 0;
-  while (sent < connection.out.size()) {
-    const ssize_t count = send(connection.socket.fd(), connection.out.data() + sent,
-                               connection.out.size() - sent, MSG_NOSIGNAL);
+  while (connection.unsent() > 0) {
+    const ssize_t count = send(connection.socket.fd(), connection.out.data() + connection.sent,
+                               connection.unsent(), MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return false;
     if (count < 0) break;
-    sent += static_cast<std::size_t>(count);
+    connection.sent += static_cast<std::size_t>(count);
   }
-  connection.out.erase(0, sent);
-  if (connection.out.size() > kLongestQueue) return false;
-  const bool awaits_room = !connection.out.empty();
+  // Not at each piece: that would move the rest of a large answer every time.
+  if (connection.sent > connection.out.size() / 2) {
+    connection.out.erase(0, connection.sent);
+    connection.sent = 0;
+  }
+  const bool awaits_room = connection.unsent() > 0;
   if (awaits_room != connection.awaits_room) {
     connection.awaits_room = awaits_room;
     const std::uint32_t events = awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
@@ -276,30 +323,30 @@ bool Server::Loop::write_to(std::uint64_t id, Connection& connection) const {
 }
 
 void Server::Loop::deliver() {
-  std::vector<std::uint64_t> peers;
+  std::set<std::uint64_t> peers;
   for (Service::Reply& reply : service_.take_replies()) {
     const auto found = connections_.find(reply.peer);
     if (found == connections_.end()) continue;
-    if (found->second.out.empty()) peers.push_back(reply.peer);
-    found->second.out += reply.frame;
+    Connection& connection = found->second;
+    if (connection.unsent() > 0 && connection.unsent() + reply.frame.size() > kLongestQueue) {
+      end(reply.peer);
+      continue;
+    }
+    connection.out += reply.frame;
+    peers.insert(reply.peer);
   }
   for (const std::uint64_t peer : peers) {
     const auto found = connections_.find(peer);
-    if (!found->second.awaits_room && !write_to(peer, found->second)) end(peer);
+    if (found == connections_.end() || found->second.awaits_room) continue;
+    if (!write_to(peer, found->second)) end(peer);
   }
 }
 
 void Server::Loop::end(std::uint64_t id) {
   const auto found = connections_.find(id);
-  if (found->second.is_admitted) {
-    members_.leave(found->second.admission.rank());
-    service_.forget(id);
-  }
+  if (found->second.is_admitted) service_.forget(id);
   strangers_.erase(id);
   connections_.erase(found);
-  if (!is_full_) return;
-  is_full_ = false;
-  watch(listener_.fd(), EPOLLIN, kListener, EPOLL_CTL_MOD);
 }
 
 std::unique_ptr<Server> Server::start(Place place, World world) {

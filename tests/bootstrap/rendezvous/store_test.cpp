@@ -144,10 +144,21 @@ TEST_P(StoreAt, believes_nobody_without_the_secret_the_identity_and_the_size) {
   EXPECT_EQ(code_of([&] { join(*server_, world_, 3, 50ms); }), ErrorCode::deadline_exceeded);
 }
 
-TEST_P(StoreAt, a_rank_is_one_process_with_as_many_connections_as_it_likes) {
+// Also after it has gone: whoever comes then is of another run, whose store is elsewhere.
+TEST_P(StoreAt, a_rank_is_the_first_process_that_proved_it) {
   EXPECT_EQ(code_of([&] { join(*server_, world_, 1, 50ms); }), ErrorCode::deadline_exceeded);
   client_.reset();
-  EXPECT_EQ(join(*server_, world_, 1)->add("n", 1), 1);
+  EXPECT_EQ(code_of([&] { join(*server_, world_, 1, 50ms); }), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(join(*server_, world_, 2)->add("n", 1), 1);
+}
+
+TEST_P(StoreAt, refuses_keys_that_are_too_long_and_keeps_the_connection) {
+  const std::string longest(kLongestKey, 'k');
+  client_->set(longest, "v");
+  EXPECT_EQ(get(*client_, {longest}).front(), "v");
+  EXPECT_EQ(code_of([&] { client_->set(longest + "k", "v"); }), ErrorCode::exchange_failed);
+  EXPECT_EQ(code_of([&] { client_->set_many({"a", "b"}, {"1"}); }), ErrorCode::exchange_failed);
+  EXPECT_EQ(client_->add("n", 1), 1);
 }
 
 TEST_P(StoreAt, a_client_says_that_the_store_is_gone) {
@@ -217,18 +228,93 @@ TEST(Store, a_place_that_is_taken_is_none) {
   EXPECT_EQ(Server::start(local->place(), a_world(2)), nullptr);
 }
 
+// Large answers are still on their way when rank 0 ends.
 TEST(Store, what_was_answered_arrives_though_the_server_ends) {
-  const World world = a_world(2);
+  constexpr std::uint32_t kRanks = 4;
+  const World world = a_world(kRanks);
   auto server = Server::start(a_place(), world);
+  std::atomic<int> complete{0};
+  std::vector<std::thread> ranks;
+  for (std::uint32_t rank = 1; rank < kRanks; ++rank) {
+    ranks.emplace_back([&, client = std::shared_ptr<Client>(join(*server, world, rank))] {
+      complete += get(*client, {"k"}, 20s).at(0).size() == std::size_t{8} << 20U ? 1 : 0;
+    });
+  }
+  std::this_thread::sleep_for(50ms);
+  join(*server, world, 0)->set("k", std::string(std::size_t{8} << 20U, 'x'));
+  server.reset();
+  for (std::thread& rank : ranks) rank.join();
+  EXPECT_EQ(complete, 3);
+}
+
+// Rank 0 that is none: it knows the protocol, and not the secret.
+class Impostor {
+ public:
+  // @param answer to the client's proof: the verdict's 32 bytes
+  explicit Impostor(std::function<Proof(const Proof&)> answer)
+      : listener_(listen_at(place_)), thread_([this, answer = std::move(answer)] {
+          std::this_thread::sleep_for(20ms);
+          const Socket peer(accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+          char greeting[kHelloSize];
+          if (recv(peer.fd(), greeting, sizeof greeting, MSG_WAITALL) != sizeof greeting) return;
+          FrameWriter challenge;
+          challenge.u8(kVersion);
+          challenge.raw(Nonce{});
+          const std::string text = std::string(kMagic) + challenge.bytes();
+          (void)!send(peer.fd(), text.data(), text.size(), MSG_NOSIGNAL);
+          Proof proof{};
+          if (recv(peer.fd(), proof.data(), proof.size(), MSG_WAITALL) != ssize_t{32}) return;
+          FrameWriter verdict;
+          verdict.u8(static_cast<std::uint8_t>(Verdict::welcome));
+          verdict.raw(answer(proof));
+          (void)!send(peer.fd(), verdict.bytes().data(), verdict.bytes().size(), MSG_NOSIGNAL);
+        }) {}
+  ~Impostor() { thread_.join(); }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+  const Place& place() const { return place_; }
+
+ private:
+  Place place_ = a_place();
+  Socket listener_;
+  std::thread thread_;
+};
+
+TEST(Store, a_rank_believes_no_rank_0_without_the_secret) {
+  const std::vector<std::function<Proof(const Proof&)>> answers = {
+      [](const Proof&) { return Proof{}; }, [](const Proof& given) { return given; },  // reflected
+  };
+  for (const auto& answer : answers) {
+    const Impostor impostor(answer);
+    const Link::Attempt attempt = Link::open(impostor.place(), {a_world(2), 1}, Clock::now() + 5s);
+    EXPECT_EQ(attempt.outcome, Link::Outcome::not_ours);
+    EXPECT_NE(attempt.reason.find("another secret"), std::string::npos) << attempt.reason;
+  }
+}
+
+// A rank that needs a second connection while strangers come faster than it.
+TEST(Store, a_flood_of_strangers_loses_no_rank) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
   const auto client = join(*server, world, 1);
-  client->set("k", std::string(std::size_t{8} << 20U, 'x'));
-  std::thread end([&] {
-    join(*server, world, 0)
-        ->wait({"ready"}, Clock::now() + 5s, *std::make_unique<std::vector<std::string>>());
-    server.reset();
+  std::atomic<bool> is_over{false};
+  std::thread flood([&] {
+    std::vector<Socket> strangers;
+    std::string reason;
+    while (!is_over) {
+      strangers.push_back(connect_to(server->place(), Clock::now() + 1s, reason));
+      if (strangers.size() > 600) strangers.erase(strangers.begin(), strangers.begin() + 300);
+    }
   });
-  client->set("ready", "");
-  end.join();
+  for (int i = 0; i < 20; ++i) {
+    std::thread waiting(
+        [&] { EXPECT_EQ(get(*client, {"k" + std::to_string(i)}, 20s).size(), 1U); });
+    std::this_thread::sleep_for(2ms);
+    client->set("k" + std::to_string(i), "");
+    waiting.join();
+  }
+  is_over = true;
+  flood.join();
 }
 
 // Whatever a stranger sends at any point, ranks are served meanwhile and it is cut off within
@@ -286,11 +372,12 @@ TEST(Store, a_rank_that_sends_nonsense_harms_itself) {
   const World world = a_world(3);
   const auto server = Server::start(a_place(), world);
   const auto other = join(*server, world, 2);
+  const Member member{world, 1};
   for (const std::string& nonsense :
        {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\1x", 5), FrameWriter(1, 99).frame(),
         FrameWriter(1, 0).frame(),
         FrameWriter(1, static_cast<std::uint8_t>(Request::set)).frame()}) {
-    Link::Attempt attempt = Link::open(server->place(), {world, 1}, Clock::now() + 1s);
+    Link::Attempt attempt = Link::open(server->place(), member, Clock::now() + 1s);
     ASSERT_EQ(attempt.outcome, Link::Outcome::ours);
     std::string frame;
     attempt.link.send(nonsense, Clock::now() + 1s);
