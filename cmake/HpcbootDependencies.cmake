@@ -50,8 +50,11 @@ find_package(MPI QUIET COMPONENTS C)
 hpcboot_note_dependency("MPI ${MPI_C_VERSION}" "${MPI_C_FOUND}" "component hpcboot::mpi, hello_mpi"
   "Install libopenmpi-dev, load your site's MPI module, or set MPI_HOME.")
 find_package(OpenSSL 1.1 QUIET COMPONENTS Crypto)
-hpcboot_note_dependency("OpenSSL ${OPENSSL_VERSION}" "${OPENSSL_FOUND}" "proofs of the ranks; without it the trainer"
+hpcboot_note_dependency("OpenSSL ${OPENSSL_VERSION}" "${OPENSSL_FOUND}" "proofs of the ranks, for hpcboot and the trainer,"
   "Install libssl-dev, load your site's openssl module, or set OPENSSL_ROOT_DIR.")
+find_package(MUNGE QUIET)
+hpcboot_note_dependency("MUNGE" "${MUNGE_FOUND}" "proofs of the ranks of several hosts by the cluster's MUNGE"
+  "Install libmunge-dev, or set MUNGE_ROOT.")
 find_package(Boost 1.66 QUIET COMPONENTS program_options)
 hpcboot_note_dependency("Boost.Program_options ${Boost_VERSION_STRING}" "${Boost_PROGRAM_OPTIONS_FOUND}"
   "command line of the programs"

@@ -23,7 +23,7 @@ run_packages=(
   libboost-program-options-dev nlohmann-json3-dev libfmt-dev libspdlog-dev zlib1g-dev libhdf5-dev
   libtomlplusplus-dev libmstch-dev # job scripts
   libprotozero-dev libboost-dev
-  libpmix-dev libpmi2-0-dev libtorch-dev openmpi-bin libopenmpi-dev libssl-dev
+  libpmix-dev libpmi2-0-dev libtorch-dev openmpi-bin libopenmpi-dev libssl-dev libmunge-dev
   libopenblas0-openmp # LibTorch would multiply matrices with the reference BLAS, which is far slower
 )
 test_packages=(

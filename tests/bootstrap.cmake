@@ -48,7 +48,11 @@ if(TARGET fmt::fmt)
 endif()
 
 if(TARGET hpcboot_store)
-  hpcboot_add_test(NAME store_test SOURCES bootstrap/rendezvous/store_test.cpp LIBRARIES hpcboot_store LABELS unit)
+  hpcboot_add_test(NAME store_test
+    SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/meeting_test.cpp
+            bootstrap/rendezvous/launch_secret_test.cpp bootstrap/cli/held_port_test.cpp
+            ${PROJECT_SOURCE_DIR}/bootstrap/cli/held_port.cpp
+    LIBRARIES hpcboot_store LABELS unit)
   target_include_directories(store_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()
 

@@ -6,11 +6,9 @@ hpcboot_add_test(NAME tool_tests
     bootstrap/diagnose/system_facts_test.cpp
     bootstrap/diagnose/sanitize_test.cpp
     bootstrap/cli/check_allocation_test.cpp
-    bootstrap/cli/listener_test.cpp
     bootstrap/cli/pmi_keeper_test.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/check_allocation.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/pmi_keeper.cpp
-    ${PROJECT_SOURCE_DIR}/bootstrap/cli/tcp.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
 target_include_directories(tool_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)

@@ -6,6 +6,7 @@
 #include "json/resolution_json.hpp"
 #include "meeting.hpp"
 #include "options.hpp"
+#include "rendezvous/store/meeting.hpp"
 #include "text/table.hpp"
 
 namespace hpcboot::tool {
@@ -17,14 +18,14 @@ constexpr const char* kSynopsis =
     "Usage: mpirun -np 4 hpcboot check [--json] [--whole-job] [--timeout SECONDS]\n"
     "       srun hpcboot check\n\n"
     "Tries the launch itself: start it once per rank, as the program would be. All ranks meet at\n"
-    "rank 0, which prints who came from where, how long the way to each is (the least of five\n"
-    "round trips over TCP), and the verdict: ranks 0 to world_size-1, each once; all agree on\n"
+    "rank 0 as a training would, each proving that it is of this launch. Rank 0 prints who came\n"
+    "from where, how long each takes to reach it (the least of five round trips), and the verdict: "
+    "ranks 0 to world_size-1, each once; all agree on\n"
     "sizes, hosts, launcher and job; local ranks right on each host; devices not shared if there\n"
     "are enough; one version; no variables of another launcher that disagree, unless they are\n"
     "known to come from further out. Ranks that did not come are named, and so are hosts of the\n"
-    "job that no rank came from: a note, an error with --whole-job. The same endpoint is used "
-    "that\n"
-    "`exec` would give.\n\n"
+    "job that no rank came from: a note, an error with --whole-job. The endpoint that is shown is\n"
+    "the one that `exec` gives its program.\n\n"
     "Exit code, the same on every rank that takes part: 0 a job, 1 not; 20 and up where a rank "
     "found "
     "no\nanswer, or did not reach rank 0.\n";
@@ -112,8 +113,9 @@ struct Output {
   bool whole_job = false;
 };
 
+// @param place where the ranks met; empty for one alone
 bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolution& own,
-           Output output) {
+           const std::string& place, Output output) {
   std::vector<JobProblem> problems = check_reports(reports);
   std::vector<std::string> notes = notes_of(reports);
   compare_with_job(reports, env, output.whole_job, problems, notes);
@@ -134,6 +136,7 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   if (problems.empty()) {
     out() << encoded_format("ok: {} {} by {}, meeting at {}\n", reports.size(),
                             reports.size() == 1 ? "rank" : "ranks", own.launcher, endpoint_of(own));
+    if (!place.empty()) out() << encoded_format("met in the {}\n", place);
   }
   out().flush();  // before the others hear of it, and the launcher ends them all
   return problems.empty();
@@ -154,30 +157,32 @@ int check(const Arguments& arguments) {
   const Output output{values->count("json") != 0, values->count("whole-job") != 0};
   const auto deadline = std::chrono::seconds(timeout);
   const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto left = [end] {
+    const auto rest = end - std::chrono::steady_clock::now();
+    return std::max(std::chrono::milliseconds(1),
+                    std::chrono::ceil<std::chrono::milliseconds>(rest));
+  };
 
   const Env env = Env::from_process();
   const Facts facts = Facts::of_this_process(env);
-  const Alone alone = resolve_alone(env, facts);
-  const auto& found = alone.answer;
-  std::unique_ptr<Exchange> exchange;
-  Meeting meeting;
-  if (!found || alone.may_differ || (found->agent_store && found->placement.world_size > 1)) {
-    require_exchange(offered_exchange(env));
-    exchange = open_exchange_for(alone, env, deadline);
+  const std::optional<Resolution> found = resolve_alone(env, facts).answer;
+  // As the trainer does, with the launcher's exchange if it would be used there.
+  const std::unique_ptr<Exchange> exchange =
+      found ? rendezvous::open_exchange_for(*found, env, deadline)
+            : open_way_between({}, env, deadline);
+  Resolution r = exchange ? resolve_together(env, facts, *exchange, left()).resolution : *found;
+  if (r.placement.world_size == 1)
+    return judge({report_of(env, facts, r)}, env, r, "", output) ? 0 : 1;
+  const rendezvous::Meeting meeting =
+      rendezvous::meet(found.value_or(r), env, exchange.get(), rendezvous::Holders::many, left());
+  if (!meeting.warning.empty()) r.hints.push_back(meeting.warning);
+  RankReport own = report_of(env, facts, r);
+  if (r.placement.rank != 0) {
+    own.round_trip_ms = measure_round_trip(*meeting.client);
+    return report_to_rank0(*meeting.client, own, end) ? 0 : 1;
   }
-  if (exchange) {
-    meeting = resolve_together(env, facts, *exchange, deadline);
-  } else {
-    meeting.resolution = *found;
-  }
-  const Resolution& r = meeting.resolution;
-  const RankReport own = report_of(env, facts, r);
-  if (r.placement.world_size == 1) return judge({own}, env, r, output) ? 0 : 1;
-  if (r.placement.rank != 0) return report_to_rank0(own, end) ? 0 : 1;
-  if (!meeting.listener) meeting.listener = std::make_unique<Listener>(*r.master_port);
-  meeting.listener->listen();
-  const bool ok = gather_reports(*meeting.listener, own, end, [&](const auto& reports) {
-    return judge(reports, env, r, output);
+  const bool ok = gather_reports(*meeting.client, own, end, [&](const auto& reports) {
+    return judge(reports, env, r, meeting.description, output);
   });
   return ok ? 0 : 1;
 }

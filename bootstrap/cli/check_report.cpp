@@ -87,6 +87,7 @@ Json to_json(const RankReport& report) {
   object["version"] = report.version;
   object["device_id"] = report.device_id;
   object["devices_visible"] = report.devices_visible;
+  object["round_trip_ms"] = report.round_trip_ms;
   return object;
 }
 
@@ -95,7 +96,7 @@ std::string to_line(const RankReport& report) {
 }
 
 std::optional<RankReport> parse_report(const std::string& line) {
-  // Anybody may connect and send something: what is not of this form is no rank's.
+  // Of another version, say.
   constexpr JsonLimits kLimits{std::size_t{1} << 20U, 4, 100'000};
   try {
     const Json object = parse_json(line, kLimits);
@@ -117,6 +118,8 @@ std::optional<RankReport> parse_report(const std::string& line) {
     r.placement.num_nodes = reader.small_integer("num_nodes");
     r.master_addr = reader.text("master_addr");
     r.master_port = reader.small_integer("master_port");
+    report.round_trip_ms =
+        reader.require("round_trip_ms", reader.number("round_trip_ms"), "a number");
     r.launcher = text("launcher");
     r.job_id = reader.text("job_id");
     r.hosts = reader.texts("hosts").value_or(std::vector<std::string>{});

@@ -15,16 +15,16 @@ struct RankReport {
   Resolution resolution;
   std::string host;
   std::string version;
-  std::string device_id;    // as the mask of this process names it; empty where there is none
-  int devices_visible = 0;  // 0 where unknown
-  double round_trip_ms = 0;
+  std::string device_id;     // as the mask of this process names it; empty where there is none
+  int devices_visible = 0;   // 0 where unknown
+  double round_trip_ms = 0;  // to rank 0 and back; 0 of rank 0
 };
 
 RankReport report_of(const Env& env, const Facts& facts, const Resolution& resolution);
 
 Json to_json(const RankReport& report);
 std::string to_line(const RankReport& report);
-// nullopt for what is no report: anybody may connect to an open port.
+// nullopt for what is no report, as of another version.
 std::optional<RankReport> parse_report(const std::string& line);
 
 // What keeps these ranks from being a job: check_job()'s and those that only a meeting shows,

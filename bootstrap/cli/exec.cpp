@@ -71,7 +71,6 @@ int exec_in(const Variables& variables, const std::vector<std::string>& command,
 }
 
 void require_usable(std::string_view kind) {
-  require_exchange(kind);
   if (kind == "pmi2") {
     throw Error(ErrorCode::needs_exchange,
                 "the environment does not say where rank 0 listens, and srun --mpi=pmi2 offers an "
@@ -88,7 +87,7 @@ Variables environment_for(const Env& env, Resolution r, const DeviceChoice& devi
   if (is_alone(r) || (is_lone_rank && !(r.master_addr && r.master_port))) {
     r.launcher = kMadeAlone;
     r.master_addr = "127.0.0.1";
-    r.master_port = take_a_free_port()->port();
+    r.master_port = take_a_free_port()->number();
   }
   // What stays unknown must not be somebody else's.
   for (const std::string& name : torch_unset(r, env)) variables.erase(name);
@@ -109,6 +108,28 @@ void report_conflicts(const Resolution& r) {
           << r.placement.world_size << ", but " << witness.source << " disagrees: " << witness.note
           << "\n";
   }
+}
+
+// PMIx's default store cannot be opened by the two programs of one process; both have to use this
+// one, and PMIx reads the choice from the environment that the process began with.
+int start_again_with_gds(const Env& env, const Arguments& arguments) {
+  Variables variables = env.variables();
+  variables[kGds] = "hash";
+  std::vector<std::string> self = {"hpcboot", "exec"};
+  self.insert(self.end(), arguments.begin(), arguments.end());
+  const int reason = exec_in(variables, self, "/proc/self/exe");
+  err() << "hpcboot: cannot start itself again: " << std::strerror(reason) << "\n";
+  return 126;
+}
+
+// The port that rank 0 chose stays taken until all have heard of it, so that no other rank 0 on its
+// host gets the same.
+Resolution agree(const Env& env, const Facts& facts, std::unique_ptr<Exchange> exchange,
+                 std::chrono::milliseconds deadline) {
+  Agreement agreement = resolve_together(env, facts, *exchange, deadline);
+  exchange->hand_over();
+  if (exchange->description().rfind("pmix", 0) == 0) stay_connected();
+  return std::move(agreement.resolution);
 }
 
 int exec(const Arguments& arguments) {
@@ -133,28 +154,16 @@ int exec(const Arguments& arguments) {
   const Facts facts = Facts::of_this_process(env);
   const Alone alone = resolve_alone(env, facts);
   std::optional<Resolution> r = alone.answer;
-  if (!r || alone.may_differ) {
-    const std::string_view kind = offered_exchange(env);
-    require_usable(kind);
-    if (kind == "pmix" && !env.has(kGds)) {
-      // PMIx's default store cannot be opened by the two programs of one process; both have to use
-      // this one, and PMIx reads the choice from the environment that the process began with.
-      Variables variables = env.variables();
-      variables[kGds] = "hash";
-      std::vector<std::string> self = {"hpcboot", "exec"};
-      self.insert(self.end(), arguments.begin(), arguments.end());
-      const int reason = exec_in(variables, self, "/proc/self/exe");
-      err() << "hpcboot: cannot start itself again: " << std::strerror(reason) << "\n";
-      return 126;
-    }
-    if (kind == "pmi1") keep_pmi_connection(env);
+  if (!alone.has_endpoint) {
     const auto deadline = std::chrono::seconds(timeout);
-    if (auto exchange = open_exchange_for(alone, env, deadline)) {
-      // The port stays taken until here, so that no other rank 0 on this host gets the same.
-      r = resolve_together(env, facts, *exchange, deadline).resolution;
-      exchange->hand_over();
-      if (kind == "pmix") stay_connected();
-      exchange.reset();
+    if (must_leave_exchange_alone(env)) {
+      r = agree(env, facts, open_other_way(alone, env, deadline), deadline);
+    } else {
+      const std::string_view kind = offered_exchange(env);
+      require_usable(kind);
+      if (kind == "pmix" && !env.has(kGds)) return start_again_with_gds(env, arguments);
+      if (kind == "pmi1") keep_pmi_connection(env);
+      r = agree(env, facts, open_way_between(alone, env, deadline), deadline);
     }
   }
   DeviceChoice device;

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <random>
 
-#include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
+#include "rendezvous/store/meet_by_openmpi.hpp"
+#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/store_exchange.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -17,23 +18,16 @@ bool is_any_of(const std::string& word, std::initializer_list<const char*> words
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool may_differ_elsewhere(const Resolution& r, const Env& env) {
-  const std::string_view kind = offered_exchange(env);
-  return (kind == "pmix" || kind == "pmi1") && r.placement.num_nodes != 1 &&
-         !traits_of(r.launcher).hands_on_job_variables &&
-         is_any_of(r.provenance.at("master_addr").source, {"allocation", "environment"});
-}
-
 // What rank 0 tells of itself: "port address".
-std::string own_endpoint(Meeting& meeting) {
-  Resolution& r = meeting.resolution;
+std::string own_endpoint(Agreement& agreement) {
+  Resolution& r = agreement.resolution;
   const bool is_named = traits_of(r.launcher).serves_a_store ||
                         is_any_of(r.provenance["master_addr"].source, {"explicit", "environment"});
   if (!is_named && r.interface_address) r.master_addr = r.interface_address;
   // A derived port may be taken; one that torchrun's agent serves is none for rank 0.
   if (!r.master_port || r.agent_store || r.provenance["master_port"].source == "rule") {
-    meeting.listener = take_a_free_port();
-    r.master_port = meeting.listener->port();
+    agreement.held = take_a_free_port();
+    r.master_port = agreement.held->number();
   }
   return std::to_string(*r.master_port) + " " + *r.master_addr;
 }
@@ -42,52 +36,61 @@ std::string own_endpoint(Meeting& meeting) {
 
 Alone resolve_alone(const Env& env, const Facts& facts) {
   try {
-    Resolution r = resolve(env, facts);
-    if (r.placement.world_size == 1) return {std::move(r), false};
-    const bool may_differ = may_differ_elsewhere(r, env);
-    if (r.master_addr && r.master_port) return {std::move(r), may_differ};
+    Alone alone{resolve(env, facts), false};
+    const Resolution& r = *alone.answer;
+    alone.has_endpoint = r.placement.world_size == 1 || (r.master_addr && r.master_port &&
+                                                         !rendezvous::endpoint_may_differ(r, env));
+    return alone;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::needs_exchange) throw;
-  }
-  return {};
-}
-
-std::unique_ptr<Exchange> open_exchange_for(const Alone& alone, const Env& env,
-                                            std::chrono::milliseconds deadline) {
-  try {
-    return open_exchange(env, deadline);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::backend_unavailable || !alone.answer) throw;
-    return nullptr;
+    return {};
   }
 }
 
-void require_exchange(std::string_view kind) {
-  if (!kind.empty()) return;
-  throw Error(ErrorCode::needs_exchange,
-              "the environment does not say where rank 0 listens, and no exchange is offered",
-              "PMIx, PMI, or a shared folder in HPCBOOT_EXCHANGE_DIR",
-              "set HPCBOOT_EXCHANGE_DIR, or HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, on every "
-              "rank");
-}
-
-std::unique_ptr<Listener> take_a_free_port() {
-  std::random_device random;
-  for (int attempt = 0; attempt < 16; ++attempt) {
+std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
+                                           std::chrono::milliseconds deadline) {
+  if (exchange_is_offered(env)) {
     try {
-      return std::make_unique<Listener>(derive_port(std::to_string(random())), PortUse::exclusive);
-    } catch (const Error&) {
-      // Taken by another server: the next one.
+      return open_exchange(env, deadline);
+    } catch (const Error& error) {
+      const bool can_do_without = alone.answer && alone.answer->master_addr;
+      if (error.code() != ErrorCode::backend_unavailable || !can_do_without) throw;
     }
   }
-  return std::make_unique<Listener>(0, PortUse::exclusive);
+  if (!alone.answer) {
+    throw Error(ErrorCode::needs_exchange,
+                "the environment does not say which rank this is, and no exchange is offered",
+                "PMIx, PMI, or a shared folder in HPCBOOT_EXCHANGE_DIR",
+                "set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_MASTER_ADDR on every rank");
+  }
+  Resolution r = *alone.answer;
+  // The program opens its own store at the port that a user named.
+  r.endpoint_is_explicit = false;
+  r.provenance.erase("master_port");
+  return rendezvous::exchange_over(
+      rendezvous::meet(r, env, nullptr, rendezvous::Holders::one, deadline), r.placement.rank,
+      r.placement.world_size);
 }
 
-Meeting resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
-                         std::chrono::milliseconds deadline) {
-  Meeting meeting{resolve_with_exchange(env, facts, exchange, deadline), nullptr};
-  Resolution& r = meeting.resolution;
-  if (r.placement.rank == 0) exchange.put(kEndpointKey, own_endpoint(meeting));
+bool must_leave_exchange_alone(const Env& env) {
+  return offered_exchange(env) == "pmix" && rendezvous::can_meet_by_openmpi(env) &&
+         env.text("PMIX_VERSION").value_or("").substr(0, 2) == "3.";
+}
+
+std::unique_ptr<Exchange> open_other_way(const Alone& alone, const Env& env,
+                                         std::chrono::milliseconds deadline) {
+  const std::vector<std::string> hosts =
+      alone.answer ? alone.answer->hosts : std::vector<std::string>{};
+  return rendezvous::exchange_over(rendezvous::meet_by_openmpi(env, hosts, deadline),
+                                   env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun"),
+                                   env.require_integer("OMPI_COMM_WORLD_SIZE", "mpirun", 1));
+}
+
+Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
+                           std::chrono::milliseconds deadline) {
+  Agreement agreement{resolve_with_exchange(env, facts, exchange, deadline), nullptr};
+  Resolution& r = agreement.resolution;
+  if (r.placement.rank == 0) exchange.put(kEndpointKey, own_endpoint(agreement));
   exchange.commit(deadline);
   const std::string told = exchange.get(0, kEndpointKey, deadline);
   const std::size_t space = told.find(' ');
@@ -102,7 +105,7 @@ Meeting resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
   r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", exchange.description()};
   // Nobody leaves before all have read: with rank 0 its values may go.
   exchange.fence(deadline);
-  return meeting;
+  return agreement;
 }
 
 }  // namespace hpcboot::tool

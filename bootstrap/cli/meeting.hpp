@@ -4,46 +4,46 @@
 #include <memory>
 #include <optional>
 
+#include "held_port.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/resolve.hpp"
-#include "tcp.hpp"
 
-// Where the ranks meet: what `exec` tells its program and `check` tries.
+// What the ranks have to agree on before one of them can start a program: what `exec` tells its
+// program, and `check` shows.
 namespace hpcboot::tool {
 
 struct Alone {
-  // The environment's answer, with an endpoint where there are several ranks; nullopt where only an
-  // exchange has one.
+  // The environment's answer; nullopt if only an exchange has one, as of bare PMI.
   std::optional<Resolution> answer;
-  // May another rank's environment have no answer, or another one? mpirun over ssh gives a job's
-  // variables, and a MASTER_ADDR that its script exports, to the ranks of its own host only, and a
-  // nodefile lies on the job's first host. All ranks of such a launch have to exchange, or none.
-  bool may_differ = false;
+  // Has it an endpoint, and do all ranks have the same? Else they have to agree, all or none.
+  bool has_endpoint = false;
 };
 
+// @throws Error, as resolve()
 Alone resolve_alone(const Env& env, const Facts& facts);
 
-// An exchange, or nullptr where this machine lacks its library and the environment's answer has to
-// do. @throws Error
-std::unique_ptr<Exchange> open_exchange_for(const Alone& alone, const Env& env,
-                                            std::chrono::milliseconds deadline);
+// A way for the ranks to tell each other: the launcher's exchange, else the store of this launch.
+// @throws Error{needs_exchange} if there is neither, and as open_exchange() and meet()
+std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
+                                           std::chrono::milliseconds deadline);
 
-// @param kind as offered_exchange() has it. @throws Error{needs_exchange} where it is empty
-void require_exchange(std::string_view kind);
+// Would an MPI program that follows in this process hang if we had used the launcher's exchange,
+// and is there another way? So it is with the PMIx server of Open MPI 4 that embeds its own (PMIx
+// 3).
+bool must_leave_exchange_alone(const Env& env);
 
-// A port that no client socket is given: not one of those that the kernel chooses, since seconds
-// pass until a program under `exec` listens itself. Held, but not listened on: a rank that is early
-// must not reach `exec` instead of the program. @throws Error{exchange_failed}
-std::unique_ptr<Listener> take_a_free_port();
+// That way. @throws Error, as meet_by_openmpi()
+std::unique_ptr<Exchange> open_other_way(const Alone& alone, const Env& env,
+                                         std::chrono::milliseconds deadline);
 
-struct Meeting {
+struct Agreement {
   Resolution resolution;
-  std::unique_ptr<Listener> listener;  // on rank 0, where it had to choose the port
+  std::unique_ptr<HeldPort> held;  // on rank 0, if it had to choose the port
 };
 
 // All ranks together: completes the resolution; the endpoint is rank 0's, which chooses a port
 // where nobody named one.
-Meeting resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
-                         std::chrono::milliseconds deadline);
+Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
+                           std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot::tool

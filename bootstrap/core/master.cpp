@@ -34,6 +34,8 @@ class Master {
       : r_(resolution), selection_(selection), allocation_(allocation), env_(env), facts_(facts) {}
 
   void choose() {
+    if (allocation_) r_.job_instance = allocation_->identity;
+    r_.launch_id = selection_.facts.identity;
     const bool address_is_explicit = take_explicit_address();
     if (!address_is_explicit) derive_address();
     const bool port_is_explicit = take_explicit_port();
@@ -198,10 +200,10 @@ class Master {
       set_port(*port, r_.launcher, selection_.facts.variables.at("master_port"));
       return;
     }
-    std::string identity = allocation_ ? allocation_->identity : "";
+    std::string identity = r_.job_instance;
     std::string variables = allocation_ ? allocation_->job_variable : "";
-    if (!selection_.facts.identity.empty()) {
-      identity += "/" + selection_.facts.identity;
+    if (!r_.launch_id.empty()) {
+      identity += "/" + r_.launch_id;
       variables += std::string(variables.empty() ? "" : " and ") + "the launch id";
     }
     if (identity.empty() && r_.launcher == "single") {

@@ -4,6 +4,7 @@
 
 #include "file.hpp"
 #include "hpcboot/resolve.hpp"
+#include "launch_identity.hpp"
 #include "pmi1.hpp"
 #include "pmi2.hpp"
 #include "pmix.hpp"
@@ -17,17 +18,6 @@ constexpr const char* kFolder = "HPCBOOT_EXCHANGE_DIR";
 // inherited: a process that srun itself started is SLURM_TASK_PID.
 bool hydra_serves(const Env& env) {
   return env.has("MPI_LOCALRANKID") && env.text("SLURM_TASK_PID") != std::to_string(getpid());
-}
-
-// Equal on all ranks of a launch. Nothing that differs between hosts of one launch belongs here.
-std::string identity_of(const Resolution& r, const Env& env) {
-  std::string identity = r.launcher + "-" + r.job_id.value_or("");
-  for (const char* variable : {"SLURM_STEP_ID", "SLURM_RESTART_COUNT", "PMIX_NAMESPACE"}) {
-    // Under mpirun the step is that of its daemon, which the ranks beside mpirun do not have.
-    if (r.launcher != "slurm" && variable[0] == 'S') continue;
-    if (const auto text = env.text(variable)) identity += "-" + std::string(*text);
-  }
-  return identity;
 }
 
 }  // namespace
@@ -61,8 +51,8 @@ std::unique_ptr<Exchange> open_exchange(const Env& env, std::chrono::millisecond
   if (kind == "pmi1") return open_pmi1_exchange(env, deadline);
   if (kind.empty()) return nullptr;
   const Resolution r = resolve(env, Facts::of_this_process(env));
-  return open_file_exchange({std::string(*env.text(kFolder)), identity_of(r, env), r.placement.rank,
-                             r.placement.world_size},
+  return open_file_exchange({std::string(*env.text(kFolder)), launch_identity(r, env),
+                             r.placement.rank, r.placement.world_size},
                             deadline);
 }
 

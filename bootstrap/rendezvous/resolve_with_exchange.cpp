@@ -118,6 +118,7 @@ Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOpti
     r.provenance[field] = {std::string(selection.source->name), variable->second};
   }
   r.launcher = selection.source->name;
+  r.launch_id = selection.facts.identity;
   r.witnesses = selection.witnesses;
   r.attempts = selection.attempts;
   return r;

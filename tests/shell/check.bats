@@ -93,7 +93,7 @@ PY
   SECONDS=0
   run --separate-stderr at_port 1 2 "$HPCBOOT" check --timeout 1
   [ "$status" -eq 32 ]
-  [[ $stderr == *"rank 1 on "*" cannot reach rank 0 at 127.0.0.1 port $port"*"Connection refused"* ]]
+  [[ $stderr == *"rank 1 did not find rank 0 "*": 127.0.0.1:$port: Connection refused"* ]]
   [ "$SECONDS" -lt 20 ]
 }
 
@@ -150,5 +150,5 @@ PY
   hold_port "$port"
   run --separate-stderr at_port 0 2 "$HPCBOOT" check --timeout 5
   [ "$status" -eq 31 ]
-  [[ $stderr == *"port $port"*"already in use"* ]]
+  [[ $stderr == *"port $port of this host is taken"* ]]
 }

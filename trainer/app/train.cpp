@@ -38,12 +38,14 @@ constexpr std::int64_t kLargestImage = 4096;           // as in files
 
 const std::vector<std::string> kModes = {"auto", "single", "dp", "ddp"};
 const std::vector<std::string> kBackends = {"auto", "gloo", "nccl"};
+const std::vector<std::string> kStores = {"own", "tcp"};
 const std::vector<std::string> kDevices = {"auto", "cpu", "cuda"};
 
 void check(const TrainOptions& o) {
   require_one_of("mode", o.mode, kModes);
   require_one_of("model", o.model, models::model_names());
   require_one_of("backend", o.backend, kBackends);
+  require_one_of("store", o.store, kStores);
   require_one_of("device", o.device, kDevices);
   require_at_least("epochs", o.epochs, 1);
   require_at_least("image-size", static_cast<double>(o.image_size), 8);
@@ -95,7 +97,10 @@ po::options_description config_options(TrainOptions& o, std::int64_t& start_up,
           ->zero_tokens(),
       "events for TensorBoard in the run folder")("no-tensorboard", po::bool_switch(),
                                                   "no such events")(
-      "start-up-timeout", value(start_up, "SECONDS"), "how long to wait for all ranks")(
+      "store", value(o.store, "S"),
+      "what the ranks meet in; own: hpcboot's, where each proves that it is of this launch; tcp: "
+      "LibTorch's TCPStore, for comparison")("start-up-timeout", value(start_up, "SECONDS"),
+                                             "how long to wait for all ranks")(
       "collective-timeout", value(collective, "SECONDS"),
       "after which a silent rank counts as lost");
   options.add(optimization_options(o.optimization))

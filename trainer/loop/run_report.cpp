@@ -85,6 +85,8 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
                   own.device.substr(0, own.device.find(':')), facts.train_samples,
                   facts.validation_samples, facts.batches.global));
   say("run folder: " + folder_->path().string());
+  if (team_.group() != nullptr && !team_.group()->warning().empty())
+    note("warning: " + team_.group()->warning());
   if (!has_locks_) {
     note(
         fmt::format("the file system of {} has no locks: two jobs that resume this run at the same "
@@ -120,6 +122,7 @@ void RunReport::fill_record(const RunFacts& facts) {
   record_.train_samples = facts.train_samples;
   record_.validation_samples = facts.validation_samples;
   record_.launcher = me.launcher;
+  if (team_.group() != nullptr) record_.rendezvous = team_.group()->description();
   record_.scheduler = me.scheduler;
   record_.job_id = me.job_id;
   if (const auto site = env_.text("HPCBOOT_SITE")) record_.site = std::string(*site);

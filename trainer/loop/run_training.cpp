@@ -195,6 +195,7 @@ int run_training(const TrainOptions& options, const Env& env) {
     facts.backend = backend_of(options, devices.front(), has_nccl());
     ProcessGroupOptions how;
     how.backend = facts.backend;
+    how.store = options.store == "tcp" ? StoreKind::tcp : StoreKind::own;
     how.start_up_deadline = options.start_up_timeout;
     how.collective_timeout = options.collective_timeout;
     group.emplace(make_process_group(me, env, how));

@@ -44,6 +44,7 @@ struct TrainOptions {
   std::string resume;                   ///< a run folder, or auto; none or empty: a new run
   std::string time_limit;               ///< parse_time_limit(); empty: none
   bool deterministic = false;           ///< equal runs are equal bit for bit on any number of ranks
+  std::string store = "own";            ///< own, tcp: what the ranks meet in
   std::chrono::seconds start_up_timeout{300};
   std::chrono::seconds collective_timeout{600};
 };

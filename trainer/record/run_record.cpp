@@ -226,6 +226,7 @@ Json to_json(const RunRecord& record) {
               {"train_samples", json_of(record.train_samples)},
               {"validation_samples", json_of(record.validation_samples)},
               {"launcher", record.launcher},
+              {"rendezvous", json_of(record.rendezvous)},
               {"scheduler", json_of(record.scheduler)},
               {"job_id", json_of(record.job_id)},
               {"site", json_of(record.site)},
@@ -262,6 +263,7 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   record.train_samples = count(reader, "train_samples");
   record.validation_samples = count(reader, "validation_samples");
   record.launcher = reader.require("launcher", reader.text("launcher"), "the name of a launcher");
+  record.rendezvous = reader.text("rendezvous");
   record.scheduler = reader.text("scheduler");
   record.job_id = reader.text("job_id");
   record.site = reader.text("site");

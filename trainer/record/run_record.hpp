@@ -91,6 +91,7 @@ struct RunRecord {
   std::optional<std::int64_t> train_samples;  ///< in the data set, after --limit-samples
   std::optional<std::int64_t> validation_samples;
   std::string launcher{"single"};
+  std::optional<std::string> rendezvous;  ///< where the ranks met, and what they were proved by
   std::optional<std::string> scheduler;
   std::optional<std::string> job_id;
   std::optional<std::string> site;

@@ -17,6 +17,7 @@
 #include "hpcboot/torch/collective_failure.hpp"
 #include "nccl.hpp"
 #include "rendezvous.hpp"
+#include "rendezvous/store/meeting.hpp"
 #include "roll_call.hpp"
 
 namespace hpcboot {
@@ -152,15 +153,15 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
                               const ProcessGroupOptions& options) {
   const auto meeting = std::make_shared<Meeting>();
   const bool is_in_time = bounded_call(
-      [meeting, resolution, env, deadline = options.start_up_deadline] {
+      [meeting, resolution, env, store = options.store, deadline = options.start_up_deadline] {
         const auto end = std::chrono::steady_clock::now() + deadline;
         const auto left = [end] {
           const auto rest = end - std::chrono::steady_clock::now();
           return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(rest));
         };
-        if (rendezvous_needs_exchange(resolution, env))
-          meeting->exchange = open_exchange(env, left());
-        meeting->rendezvous = open_rendezvous(resolution, env, meeting->exchange.get(), left());
+        meeting->exchange = rendezvous::open_exchange_for(resolution, env, left());
+        meeting->rendezvous =
+            open_rendezvous(resolution, env, meeting->exchange.get(), store, left());
         const Placement& placement = resolution.placement;
         roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
                   host_and_process(), deadline);
@@ -171,8 +172,8 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
               "the store of the ranks did not answer within " +
                   std::to_string(options.start_up_deadline.count()) + " ms",
               "rank 0 to serve it, and nobody to connect to its port but the ranks",
-              "look at the output of rank 0; a port scanner that keeps its connection holds up the "
-              "store of LibTorch: HPCBOOT_MASTER_PORT chooses another port");
+              "look at the output of rank 0; with --store tcp a port scanner that keeps its "
+              "connection holds up everybody: leave that out");
 }
 
 }  // namespace
@@ -216,6 +217,10 @@ int ProcessGroup::world_size() const {
 }
 const std::string& ProcessGroup::description() const {
   return impl_->meeting->rendezvous.description;
+}
+
+const std::string& ProcessGroup::warning() const {
+  return impl_->meeting->rendezvous.warning;
 }
 
 const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {

@@ -8,6 +8,7 @@
 #include "hpcboot/env.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/resolve.hpp"
+#include "hpcboot/torch/process_group.hpp"
 
 namespace hpcboot {
 
@@ -15,16 +16,17 @@ namespace hpcboot {
 struct Rendezvous {
   c10::intrusive_ptr<c10d::Store> store;
   std::string description;  ///< where it is, for logs and errors
+  std::string warning;      ///< for people, on rank 0
+  /// What the ranks found another store by; null without one.
+  c10::intrusive_ptr<c10d::Store> found_by{};
 };
 
 /// Opens the store, or connects to it, by the rules told at make_process_group(). Does not wait for
 /// other ranks than the one that serves.
 /// @param exchange null where none is needed or offered
-/// @throws Error{deadline_exceeded, needs_exchange, backend_unavailable, exchange_failed}
+/// @throws Error{deadline_exceeded, needs_exchange, backend_unavailable, exchange_failed,
+///         unreadable_file, malformed_file}
 Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchange* exchange,
-                           std::chrono::milliseconds deadline);
-
-/// Does open_rendezvous() need an exchange?
-bool rendezvous_needs_exchange(const Resolution& resolution, const Env& env);
+                           StoreKind kind, std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot

@@ -39,6 +39,12 @@ struct Resolution {
   std::string launcher;                  ///< the source that placed this process; "single" for none
   std::optional<std::string> scheduler;  ///< slurm, pbs, …; empty outside a job
   std::optional<std::string> job_id;
+  /// What tells this run of the job from others: its id, with array task and restart. Empty outside
+  /// a job. Launchers that do not hand on job variables may leave it empty on some hosts.
+  std::string job_instance;
+  /// The launcher's own name of this launch (a step, a namespace, a run id), equal on all ranks.
+  /// Empty if it has none.
+  std::string launch_id;
   std::vector<std::string> hosts;  ///< of the launch; under "single", of the allocation
   std::optional<std::string> master_addr;
   std::optional<int> master_port;

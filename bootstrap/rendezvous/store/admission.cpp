@@ -22,7 +22,10 @@ bool Admission::greet(std::string_view message, std::string& out) {
   out += kMagic;
   challenge.u8(kVersion);
   challenge.raw(server_);
+  challenge.u8(static_cast<std::uint8_t>(world_->kind));
+  challenge.u16(static_cast<std::uint16_t>(world_->sealed.size()));
   out += challenge.bytes();
+  out += world_->sealed;
   return version == kVersion;
 }
 
@@ -31,14 +34,15 @@ Admission::State Admission::take(std::string_view message, std::string& out) {
     has_greeted_ = true;
     return greet(message, out) ? State::asking : State::turned_away;
   }
-  const Transcript transcript{world_->identity, world_->size, rank_,  port_,
-                              token_,           client_,      server_};
+  const Transcript transcript{
+      world_->identity, world_->size, rank_,  port_, static_cast<std::uint8_t>(world_->kind),
+      token_,           client_,      server_};
   Proof given{};
   std::copy_n(message.data(), given.size(), reinterpret_cast<char*>(given.data()));
   // Without a word: a stranger has nothing to learn here.
   if (!are_equal(given, proof_of(Side::client, world_->secret, transcript)))
     return State::turned_away;
-  const bool has_place = members_->enter(rank_, token_);
+  const bool has_place = world_->holders == Holders::many || members_->enter(rank_, token_);
   FrameWriter verdict;
   verdict.u8(static_cast<std::uint8_t>(has_place ? Verdict::welcome : Verdict::rank_is_taken));
   verdict.raw(proof_of(Side::server, world_->secret, transcript));

@@ -5,16 +5,22 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "secret.hpp"
+#include "secret_kind.hpp"
 #include "wire.hpp"
 
 namespace hpcboot::rendezvous {
+
+// How many processes may be one rank?
+enum class Holders : std::uint8_t { one, many };
 
 // What a world is known by to its own ranks.
 struct World {
   std::string identity;
   std::uint32_t size = 1;
   Secret secret;
+  SecretKind kind = SecretKind::told;
+  Holders holders = Holders::one;
+  std::string sealed{};  // what ranks get the secret by, if it is shown to everybody
 };
 
 // Which process holds which rank. A process may have several connections, a rank one process: the

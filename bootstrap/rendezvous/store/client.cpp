@@ -91,7 +91,8 @@ Link Client::take_link(Deadline end) {
   }
   // The store may be busy with strangers, or with others of us; only nobody there is an answer.
   for (milliseconds pause(2);; pause = std::min(2 * pause, milliseconds(200))) {
-    Link::Attempt attempt = Link::open(place_, member_, end);
+    Member member = member_;  // of its own: other threads open links, too
+    Link::Attempt attempt = Link::open(place_, member, end);
     if (attempt.outcome == Link::Outcome::ours) return std::move(attempt.link);
     if (attempt.outcome == Link::Outcome::nobody_there || Clock::now() >= end)
       fail_lost("takes no more connections (" + attempt.reason + ")");

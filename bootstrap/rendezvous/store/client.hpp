@@ -42,6 +42,8 @@ class Client {
   bool wait(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& missing);
 
   const Place& place() const { return place_; }
+  // What both sides were proved by.
+  SecretKind secret_kind() const { return member_.world.kind; }
 
  private:
   Client(Place place, Member member, Link first);

@@ -25,6 +25,15 @@ bool wait_for(int fd, short event, Clock::time_point end) {
   }
 }
 
+std::optional<Secret> find_secret(const Member& member, SecretKind kind, const std::string& sealed,
+                                  std::string& reason) {
+  if (member.find_secret) return member.find_secret(kind, sealed, reason);
+  if (member.world.kind == kind) return member.world.secret;
+  reason = "the store there proves itself by " + std::string(name_of(kind)) + ", this rank by " +
+           std::string(name_of(member.world.kind));
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool Link::send(std::string_view frame, Clock::time_point end) {
@@ -68,7 +77,7 @@ bool Link::receive(std::string& frame, Clock::time_point end) {
   return receive_exactly(frame.data(), size, end);
 }
 
-Link::Attempt Link::open(const Place& place, const Member& member, Clock::time_point end) {
+Link::Attempt Link::open(const Place& place, Member& member, Clock::time_point end) {
   Attempt attempt;
   attempt.link.socket_ = connect_to(place, end, attempt.reason);
   if (!attempt.link.socket_.is_open()) {
@@ -80,13 +89,12 @@ Link::Attempt Link::open(const Place& place, const Member& member, Clock::time_p
   return attempt;
 }
 
-Link::Outcome Link::introduce(const Place& place, const Member& member, Clock::time_point end,
+Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_point end,
                               std::string& reason) {
   if (place.is_local() && !is_own_user(socket_)) {
     reason = "another user listens there";
     return Outcome::not_ours;
   }
-  const World& world = member.world;
   const Nonce own = random_nonce();
   FrameWriter hello;
   hello.u8(kVersion);
@@ -101,16 +109,27 @@ Link::Outcome Link::introduce(const Place& place, const Member& member, Clock::t
   FrameReader reader({challenge.data(), challenge.size()});
   std::uint8_t version = 0;
   Nonce theirs{};
-  if (!reader.magic() || !reader.u8(version) || !reader.raw(theirs)) return Outcome::not_ours;
+  std::uint8_t kind = 0;
+  std::uint16_t sealed_size = 0;
+  if (!reader.magic() || !reader.u8(version) || !reader.raw(theirs) || !reader.u8(kind) ||
+      !reader.u16(sealed_size))
+    return Outcome::not_ours;
   if (version != kVersion) {
     reason = "the store there speaks version " + std::to_string(version) +
              " of the protocol, this program version " + std::to_string(kVersion);
     return Outcome::other_version;
   }
+  if (sealed_size > kLongestSeal || kind > static_cast<std::uint8_t>(kLastSecretKind))
+    return Outcome::not_ours;
+  std::string sealed(sealed_size, '\0');
+  if (!receive_exactly(sealed.data(), sealed.size(), end)) return Outcome::not_ours;
+  const auto secret = find_secret(member, static_cast<SecretKind>(kind), sealed, reason);
+  if (!secret) return Outcome::not_ours;
+  const World& world = member.world;
   const Transcript transcript{
-      world.identity, world.size, member.rank, static_cast<std::uint16_t>(place.port),
-      member.token,   own,        theirs};
-  const Proof proof = proof_of(Side::client, world.secret, transcript);
+      world.identity, world.size,   member.rank, static_cast<std::uint16_t>(place.port),
+      kind,           member.token, own,         theirs};
+  const Proof proof = proof_of(Side::client, *secret, transcript);
   std::array<char, kVerdictSize> verdict{};
   reason = "the store there is of another launch, or has another secret";
   if (!send({reinterpret_cast<const char*>(proof.data()), proof.size()}, end) ||
@@ -118,7 +137,10 @@ Link::Outcome Link::introduce(const Place& place, const Member& member, Clock::t
     return Outcome::not_ours;
   Proof given{};
   std::copy_n(verdict.data() + 1, given.size(), reinterpret_cast<char*>(given.data()));
-  if (!are_equal(given, proof_of(Side::server, world.secret, transcript))) return Outcome::not_ours;
+  if (!are_equal(given, proof_of(Side::server, *secret, transcript))) return Outcome::not_ours;
+  member.world.secret = *secret;
+  member.world.kind = static_cast<SecretKind>(kind);
+  member.find_secret = nullptr;
   if (verdict[0] == static_cast<char>(Verdict::welcome)) return Outcome::ours;
   reason = "another process is rank " + std::to_string(member.rank) + " there already";
   return Outcome::rank_is_taken;

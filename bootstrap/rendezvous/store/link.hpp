@@ -7,10 +7,12 @@
 
 namespace hpcboot::rendezvous {
 
-// One process of a world, as it introduces itself.
+// One process of a world, as it introduces itself. Its secret is the world's, or found by what the
+// server says of it.
 struct Member {
   World world;
   std::uint32_t rank = 0;
+  FindSecret find_secret{};  // if the secret is not known from the start
   Token token = random_token();
 };
 
@@ -20,8 +22,8 @@ class Link {
   enum class Outcome { ours, nobody_there, no_answer, not_ours, rank_is_taken, other_version };
   struct Attempt;
 
-  // One attempt. @return what came of it
-  static Attempt open(const Place& place, const Member& member, Clock::time_point end);
+  // One attempt. @return what came of it. What is found of the secret stays with the member.
+  static Attempt open(const Place& place, Member& member, Clock::time_point end);
 
   // Sends a frame. @return false if the server is gone or takes nothing until `end`
   bool send(std::string_view frame, Clock::time_point end);
@@ -31,8 +33,7 @@ class Link {
 
  private:
   bool receive_exactly(char* bytes, std::size_t size, Clock::time_point end);
-  Outcome introduce(const Place& place, const Member& member, Clock::time_point end,
-                    std::string& reason);
+  Outcome introduce(const Place& place, Member& member, Clock::time_point end, std::string& reason);
 
   Socket socket_;
 };

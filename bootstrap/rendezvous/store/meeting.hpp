@@ -9,30 +9,43 @@
 #include "hpcboot/resolve.hpp"
 #include "server.hpp"
 
-// How the ranks of a launch find their store, by what both the launcher and the kernel vouch for.
+// How the ranks of a launch find their store.
 namespace hpcboot::rendezvous {
 
 struct Meeting {
   std::shared_ptr<Server> server;  // on rank 0
   std::shared_ptr<Client> client;
-  std::string description;  // where it is, for logs and errors
+  std::string description;  // where it is and what it is proved by, for logs and errors
+  std::string warning{};    // for people, on rank 0; empty if all is well
 };
 
-// What tells this launch from another one that uses the same store or the same port; equal on all
-// ranks, whichever host they are on.
-std::string launch_identity(const Resolution& resolution, const Env& env);
+// May another rank's environment name another endpoint than this one's, or none? mpirun over ssh
+// gives a job's variables, and a MASTER_ADDR that its script exports, to the ranks of its own host
+// only, and a nodefile lies on the job's first host. All ranks of such a launch exchange, or none.
+bool endpoint_may_differ(const Resolution& resolution, const Env& env);
 
-// Rank 0 lets the kernel choose the port and tells the others, so that no port can be taken; an
-// address or a port that a user chose alone holds. The exchange carries a secret of this launch,
-// too: whoever does not know it is no rank.
-// @throws Error{deadline_exceeded, exchange_failed, no_usable_interface}
-Meeting meet_by_exchange(const Resolution& resolution, const Env& env, Exchange& exchange,
-                         std::chrono::milliseconds deadline);
+// Will meet() use an exchange of the launcher? The same on all ranks.
+bool needs_exchange(const Resolution& resolution, const Env& env);
 
-// For ranks of one host. The kernel says whose process the other end of a Unix socket is: no secret
-// is needed, and no port.
-// @throws Error{deadline_exceeded, exchange_failed}
-Meeting meet_on_one_host(const Resolution& resolution, const Env& env,
-                         std::chrono::milliseconds deadline);
+// The exchange that needs_exchange() asks for; null if it asks for none, or if this machine cannot
+// use it and rank 0's host is known without. @throws Error, as open_exchange()
+std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,
+                                            std::chrono::milliseconds deadline);
+
+// Meets by the first of these that fits:
+//  - an exchange, if one is given: it carries where rank 0 serves, at a port that its kernel
+//  chooses
+//    unless a user named one, and 32 random bytes as the secret of this launch;
+//  - on one host, unless a user named an endpoint that other hosts can reach: an abstract Unix
+//    socket, whose kernel says whose process the other end is;
+//  - the endpoint that a user named; else, as under torchrun, whose agent has that port, one of
+//    eight ports derived from the launch, at rank 0's host as the launcher or the job names it. The
+//    secret is that of choose_secret().
+// @param exchange null if needs_exchange() says no
+// @param holders many for a look at a launch that may have a mistake
+// @throws Error{deadline_exceeded, exchange_failed, no_usable_interface, needs_exchange,
+//         unreadable_file, malformed_file}
+Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Holders holders,
+             std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot::rendezvous

@@ -9,12 +9,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <set>
 
 #include "core/bounded_call.hpp"
+#include "hpcboot/endpoint.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -172,6 +175,20 @@ Socket listen_at(Place& place) {
   if (generic->sa_family == AF_INET6)
     place.port = ntohs(reinterpret_cast<sockaddr_in6*>(generic)->sin6_port);
   return socket;
+}
+
+std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end) {
+  if (name.empty()) return std::nullopt;
+  const auto lookup = look_up({name, 0}, end);
+  std::set<std::string> addresses;
+  for (const addrinfo* info = lookup->list; info != nullptr; info = info->ai_next) {
+    std::array<char, NI_MAXHOST> text{};
+    if (getnameinfo(info->ai_addr, info->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                    NI_NUMERICHOST) == 0)
+      addresses.insert(text.data());
+  }
+  if (addresses.size() != 1 || is_loopback(*addresses.begin())) return std::nullopt;
+  return *addresses.begin();
 }
 
 Socket connect_to(const Place& place, Clock::time_point end, std::string& reason) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace hpcboot::rendezvous {
@@ -42,6 +43,10 @@ class Socket {
 // @return a closed socket with errno set if the place is taken (EADDRINUSE) or not of this host
 //         (EADDRNOTAVAIL, also for a host name: who knows what it means elsewhere?)
 Socket listen_at(Place& place);
+
+// The one address that this host knows a name by, if it is not loopback; nullopt if there are none
+// or several. An address is its own.
+std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end);
 
 // One attempt at each of the place's addresses. Name servers are not waited for beyond `end`.
 // @return a closed socket with errno and the reason

@@ -109,6 +109,7 @@ Proof proof_of(Side side, const Secret& secret, const Transcript& t) {
   text.u32(t.world_size);
   text.u32(t.rank);
   text.u32(t.port);
+  text.u8(t.kind);
   text.raw(t.token);
   text.raw(t.client);
   text.raw(t.server);

@@ -54,6 +54,7 @@ struct Transcript {
   std::uint32_t world_size = 0;
   std::uint32_t rank = 0;
   std::uint16_t port = 0;
+  std::uint8_t kind = 0;  // SecretKind
   Token token{};
   Nonce client{};
   Nonce server{};

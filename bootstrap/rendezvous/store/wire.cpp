@@ -10,6 +10,11 @@ FrameWriter::FrameWriter(std::uint32_t id, std::uint8_t kind) {
   u8(kind);
 }
 
+void FrameWriter::u16(std::uint16_t value) {
+  u8(static_cast<std::uint8_t>(value >> 8U));
+  u8(static_cast<std::uint8_t>(value));
+}
+
 void FrameWriter::u32(std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) u8(static_cast<std::uint8_t>(value >> shift));
 }
@@ -41,6 +46,14 @@ bool FrameReader::u8(std::uint8_t& value) {
   if (rest_.empty()) return false;
   value = static_cast<std::uint8_t>(rest_.front());
   rest_.remove_prefix(1);
+  return true;
+}
+
+bool FrameReader::u16(std::uint16_t& value) {
+  std::uint8_t high = 0;
+  std::uint8_t low = 0;
+  if (!u8(high) || !u8(low)) return false;
+  value = static_cast<std::uint16_t>(high << 8U | low);
   return true;
 }
 

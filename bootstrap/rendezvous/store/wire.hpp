@@ -9,11 +9,10 @@
 
 // The bytes of the store's protocol, version 1. Numbers are in network order.
 //
-// A connection starts with four messages of fixed length:
+// A connection starts with four messages:
 //   client  "hpcboot", version, rank (4 bytes), token (16), nonce (32)
-//   server  "hpcboot", version, nonce (32)
-//   client  proof (32)
-//   server  verdict (1), proof (32)
+//   server  "hpcboot", version, nonce (32), kind of secret (1), length (2) and text of what is
+//   sealed client  proof (32) server  verdict (1), proof (32)
 // After that requests and answers, each a length (4), a number chosen by the client (4), and a kind
 // (1) with what belongs to it. Answers may come in another order than the requests.
 namespace hpcboot::rendezvous {
@@ -21,7 +20,8 @@ namespace hpcboot::rendezvous {
 constexpr std::string_view kMagic = "hpcboot";
 constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kHelloSize = kMagic.size() + 1 + 4 + 16 + 32;
-constexpr std::size_t kChallengeSize = kMagic.size() + 1 + 32;
+constexpr std::size_t kChallengeSize = kMagic.size() + 1 + 32 + 1 + 2;
+constexpr std::size_t kLongestSeal = 4096;
 constexpr std::size_t kProofSize = 32;
 constexpr std::size_t kVerdictSize = 1 + 32;
 
@@ -59,6 +59,7 @@ class FrameWriter {
   FrameWriter(std::uint32_t id, std::uint8_t kind);
 
   void u8(std::uint8_t value) { bytes_ += static_cast<char>(value); }
+  void u16(std::uint16_t value);
   void u32(std::uint32_t value);
   void i64(std::int64_t value);
   void text(std::string_view value);  // its length first
@@ -82,6 +83,7 @@ class FrameReader {
   explicit FrameReader(std::string_view bytes) : rest_(bytes) {}
 
   bool u8(std::uint8_t& value);
+  bool u16(std::uint16_t& value);
   bool u32(std::uint32_t& value);
   bool i64(std::int64_t& value);
   bool text(std::string& value);

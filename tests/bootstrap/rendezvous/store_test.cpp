@@ -208,7 +208,8 @@ TEST(Store, a_proof_cannot_be_passed_on) {
     std::this_thread::sleep_for(50ms);
     EXPECT_EQ(recv(store.fd(), bytes, 1, MSG_DONTWAIT), 0);
   });
-  const Link::Attempt attempt = Link::open(stranger, {world, 1}, Clock::now() + 5s);
+  Member member{world, 1};
+  const Link::Attempt attempt = Link::open(stranger, member, Clock::now() + 5s);
   relay.join();
   EXPECT_EQ(attempt.outcome, Link::Outcome::not_ours);
 }
@@ -260,6 +261,8 @@ class Impostor {
           FrameWriter challenge;
           challenge.u8(kVersion);
           challenge.raw(Nonce{});
+          challenge.u8(static_cast<std::uint8_t>(SecretKind::told));
+          challenge.u16(0);
           const std::string text = std::string(kMagic) + challenge.bytes();
           (void)!send(peer.fd(), text.data(), text.size(), MSG_NOSIGNAL);
           Proof proof{};
@@ -286,7 +289,8 @@ TEST(Store, a_rank_believes_no_rank_0_without_the_secret) {
   };
   for (const auto& answer : answers) {
     const Impostor impostor(answer);
-    const Link::Attempt attempt = Link::open(impostor.place(), {a_world(2), 1}, Clock::now() + 5s);
+    Member member{a_world(2), 1};
+    const Link::Attempt attempt = Link::open(impostor.place(), member, Clock::now() + 5s);
     EXPECT_EQ(attempt.outcome, Link::Outcome::not_ours);
     EXPECT_NE(attempt.reason.find("another secret"), std::string::npos) << attempt.reason;
   }
@@ -372,7 +376,7 @@ TEST(Store, a_rank_that_sends_nonsense_harms_itself) {
   const World world = a_world(3);
   const auto server = Server::start(a_place(), world);
   const auto other = join(*server, world, 2);
-  const Member member{world, 1};
+  Member member{world, 1};
   for (const std::string& nonsense :
        {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\1x", 5), FrameWriter(1, 99).frame(),
         FrameWriter(1, 0).frame(),

@@ -17,10 +17,17 @@ class ProcessGroup;
 
 namespace hpcboot {
 
+/// What the ranks tell each other by, until Gloo and NCCL have connected them.
+enum class StoreKind {
+  own,  ///< hpcboot's, where every rank proves that it is of this launch
+  tcp,  ///< LibTorch's TCPStore, found through ours: for comparison, since it believes everybody
+};
+
 struct ProcessGroupOptions {
   /// What moves tensors of CUDA devices between the ranks: gloo, through the host's memory, or
   /// nccl, from GPU to GPU. Those of the CPU go over Gloo either way.
   std::string backend = "gloo";
+  StoreKind store = StoreKind::own;
   /// How long to wait until every rank is there.
   std::chrono::milliseconds start_up_deadline = std::chrono::minutes(5);
   /// How long one collective may take before its peers count as lost.
@@ -45,8 +52,12 @@ class ProcessGroup {
   int world_size() const;
 
   /// How the ranks found each other, for logs: "store at 10.0.0.1:40123, published by pmix:
-  /// OpenPMIx 4.2.2", "store of this host at @hpcboot-…", "tcp store at n1:29500".
+  /// OpenPMIx 4.2.2", "store of this host at @hpcboot-…", "store at n1:20717, proved by MUNGE".
   const std::string& description() const;
+
+  /// On rank 0, what its user should know of the way in which the ranks met: that they have no
+  /// secret in common. Empty if all is well, and on other ranks.
+  const std::string& warning() const;
 
   /// For collectives of c10d itself (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
   /// shutdown().
@@ -81,18 +92,19 @@ class ProcessGroup {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Connects the ranks of this launch; every rank calls it. The store that they meet in is the first
-/// of these that fits:
+/// Connects the ranks of this launch; every rank calls it. Rank 0 serves the store that they meet
+/// in, where every connection proves that it is of the launch. It is found by the first of these
+/// that fits:
 ///  - of a lone rank: in this process;
-///  - with an exchange of the launcher (PMIx, PMI) in `env`, and no explicit endpoint: served by
-///  rank
-///    0 at a port that its kernel chooses, and told to the others with a secret, which every
-///    connection has to know;
-///  - of ranks of one host, without an explicit endpoint or under torchrun: served by rank 0 at a
-///  Unix
-///    socket, for processes of this user alone;
-///  - under torchrun: the agent's;
-///  - else c10d's TCPStore, served by rank 0 at the endpoint of the resolution, for everybody.
+///  - with an exchange of the launcher (PMIx, PMI) in `env`, and no explicit endpoint: at a port
+///    that rank 0's kernel chooses; the exchange carries it, and a secret;
+///  - of ranks of one host, unless an endpoint is named that other hosts reach: a Unix socket, for
+///    processes of this user alone;
+///  - at the explicit endpoint; else, and under torchrun, whose agent has that port, at one of
+///  eight
+///    ports derived from the launch, on rank 0's host. The secret is that of
+///    HPCBOOT_RENDEZVOUS_SECRET_FILE, one sealed by MUNGE, or the key file of this user; without
+///    any, everybody is believed, and warning() says so.
 /// Traffic goes over resolution.interface, or loopback in a job of one host.
 /// With nccl the CUDA device resolution.device, or 0, becomes this thread's current one, and a rank
 /// that is lost later ends the others by c10d's watchdog after collective_timeout, with SIGABRT.
@@ -100,6 +112,7 @@ class ProcessGroup {
 /// the collective, not the end of this process.
 /// @throws Error{deadline_exceeded} on every rank, naming the ranks that did not come in time;
 ///         Error{needs_exchange} where nothing tells the ranks where to meet;
+///         Error{unreadable_file, malformed_file} for a secret that others can read;
 ///         Error{backend_unavailable, no_usable_interface, exchange_failed}
 ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
                                 const ProcessGroupOptions& options = {});

@@ -1,0 +1,23 @@
+#include "launch_identity.hpp"
+
+#include "hpcboot/launch_source.hpp"
+
+namespace hpcboot {
+
+std::string launch_identity(const Resolution& resolution, const Env& env) {
+  const LauncherTraits traits = traits_of(resolution.launcher);
+  std::string identity =
+      resolution.launcher + "/" + std::to_string(resolution.placement.world_size);
+  const auto add = [&identity](const std::string& part) { identity += "/" + part; };
+  // An agent may be started by ssh, so that one host only has the job's variables; and its run id
+  // is often "none".
+  if (!traits.serves_a_store && traits.hands_on_job_variables && !resolution.endpoint_is_explicit)
+    add(resolution.job_instance);
+  add(resolution.launch_id);
+  if (traits.serves_a_store) add(std::string(env.text("TORCHELASTIC_RESTART_COUNT").value_or("")));
+  // Not the address: the first of them may know its own host by another name than the others do.
+  if (resolution.endpoint_is_explicit) add(std::to_string(resolution.master_port.value_or(0)));
+  return identity;
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,87 @@
+#include <limits>
+
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
+#include "launch_secret.hpp"
+#include "meeting_places.hpp"
+#include "rendezvous/launch_identity.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+constexpr int kPorts = 8;
+
+int checked_port(int port) {
+  if (port >= 1 && port <= std::numeric_limits<std::uint16_t>::max()) return port;
+  throw Error(ErrorCode::malformed_value, "master_port " + std::to_string(port),
+              "a port from 1 to 65535", "set HPCBOOT_MASTER_PORT to one on every rank");
+}
+
+// The port that a user named, unless torchrun's agent has it. Else a series, since anybody may have
+// one of them; without master_port, at which the program may open a store of its own.
+std::vector<Place> places_of(const Resolution& resolution, const std::string& identity) {
+  if (!resolution.master_addr) {
+    throw Error(ErrorCode::needs_exchange,
+                std::to_string(resolution.placement.world_size) + " ranks under " +
+                    resolution.launcher + " and nothing that tells them where to meet",
+                "an exchange offered by the launcher (PMIx, PMI), or an address and a port",
+                "set HPCBOOT_EXCHANGE_DIR to a folder that all hosts share, or HPCBOOT_MASTER_ADDR "
+                "and HPCBOOT_MASTER_PORT, on every rank");
+  }
+  const std::string& address = *resolution.master_addr;
+  const bool is_chosen =
+      resolution.endpoint_is_explicit || is_chosen_by_user(resolution, "master_port");
+  if (is_chosen && resolution.master_port && !resolution.agent_store)
+    return {{address, checked_port(*resolution.master_port)}};
+  std::vector<Place> places;
+  for (int i = 0; static_cast<int>(places.size()) < kPorts; ++i) {
+    const int port = derive_port("store/" + identity + "/" + std::to_string(i));
+    if (port != resolution.master_port) places.push_back({address, port});
+  }
+  return places;
+}
+
+// Jobs of a cluster have one home folder on all hosts, as a rule; and one host has one.
+bool has_shared_home(const Resolution& resolution) {
+  return resolution.scheduler || is_one_host(resolution.placement) ||
+         is_loopback(*resolution.master_addr);
+}
+
+constexpr const char* kWarning =
+    "the ranks have no secret in common, so anybody who reaches the port of rank "
+    "0's store can take part in this run or end it: give every rank the same file of mode 0600 in "
+    "HPCBOOT_RENDEZVOUS_SECRET_FILE, let setup/ssh-setup copy a key to the hosts, or have munged "
+    "run on them";
+
+}  // namespace
+
+Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Holders holders,
+                         std::chrono::milliseconds deadline) {
+  const Placement& placement = resolution.placement;
+  const auto end = Clock::now() + deadline;
+  const std::string identity = launch_identity(resolution, env);
+  World world{identity, static_cast<std::uint32_t>(placement.world_size), {}};
+  world.holders = holders;
+  Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};
+  std::vector<Place> places = places_of(resolution, identity);
+  std::shared_ptr<Server> server;
+  if (placement.rank == 0) {
+    LaunchSecret chosen = choose_secret(env, identity, has_shared_home(resolution));
+    member.world.secret = std::move(chosen.secret);
+    member.world.kind = chosen.kind;
+    member.world.sealed = std::move(chosen.sealed);
+    server = serve_at(places, member.world);
+    places = {own_way_to(*server)};
+  } else {
+    member.find_secret = secret_finder(env, identity);
+  }
+  std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
+  const SecretKind kind = client->secret_kind();
+  const Place where{*resolution.master_addr, client->place().port};
+  Meeting meeting{std::move(server), std::move(client),
+                  "store at " + where.text() + ", proved by " + std::string(name_of(kind))};
+  if (placement.rank == 0 && kind == SecretKind::none) meeting.warning = kWarning;
+  return meeting;
+}
+
+}  // namespace hpcboot::rendezvous

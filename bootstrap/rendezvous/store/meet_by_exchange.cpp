@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "hpcboot/error.hpp"
+#include "meeting_places.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kPlaceKey = "hpcboot.store";
+
+// Where rank 0 serves, and the secret that tells its ranks from others.
+struct Published {
+  Place place;
+  Secret secret;
+
+  std::string text() const {
+    return place.address + " " + std::to_string(place.port) + " " + hex_of(secret.bytes());
+  }
+};
+
+[[noreturn]] void fail_published() {
+  throw Error(ErrorCode::exchange_failed, "rank 0 published something else than where it serves",
+              "an address, a port and a secret",
+              "run the same version of this program on every rank");
+}
+
+Published parse_published(const std::string& text) {
+  const std::size_t first = text.find(' ');
+  const std::size_t second = text.find(' ', first + 1);
+  if (first == std::string::npos || second == std::string::npos) fail_published();
+  const auto port =
+      parse_whole_number(std::string_view(text).substr(first + 1, second - first - 1));
+  const auto secret = from_hex(std::string_view(text).substr(second + 1));
+  if (!port || *port < 1 || *port > std::numeric_limits<std::uint16_t>::max() || !secret)
+    fail_published();
+  return {{text.substr(0, first), static_cast<int>(*port)}, Secret(*secret)};
+}
+
+// Where rank 0 serves: at its interface, unless a user chose the address; port 0 for one that the
+// kernel chooses.
+Place own_place(const Resolution& resolution) {
+  const std::optional<std::string> address =
+      resolution.interface_address && !is_chosen_by_user(resolution, "master_addr")
+          ? resolution.interface_address
+          : resolution.master_addr;
+  if (!address) {
+    throw Error(ErrorCode::no_usable_interface, "no address of this host that others can reach",
+                "a network interface that is up", "set HPCBOOT_INTERFACE or HPCBOOT_MASTER_ADDR");
+  }
+  return {*address, is_chosen_by_user(resolution, "master_port") ? *resolution.master_port : 0};
+}
+
+}  // namespace
+
+Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Holders holders,
+                         milliseconds deadline) {
+  const Placement& placement = resolution.placement;
+  const auto end = Clock::now() + deadline;
+  const auto left = [end] {
+    return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(end - Clock::now()));
+  };
+  // The secret is of this launch alone, so that no more has to tell it from others.
+  World world{"exchange", static_cast<std::uint32_t>(placement.world_size), Secret::random()};
+  world.holders = holders;
+  Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};
+  std::shared_ptr<Server> server;
+  Place place;
+  if (placement.rank == 0) {
+    Place told = own_place(resolution);
+    server = serve_at({told}, member.world);
+    told.port = server->place().port;
+    place = own_way_to(*server);
+    exchange.put(kPlaceKey, Published{told, member.world.secret}.text());
+    exchange.commit(left());
+  } else {
+    exchange.commit(left());
+    Published published = parse_published(exchange.get(0, kPlaceKey, left()));
+    place = published.place;
+    member.world.secret = std::move(published.secret);
+  }
+  std::shared_ptr<Client> client = Client::connect({place}, std::move(member), end);
+  return {std::move(server), std::move(client),
+          "store at " + place.text() + ", published by " + exchange.description()};
+}
+
+}  // namespace hpcboot::rendezvous

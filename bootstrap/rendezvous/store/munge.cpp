@@ -1,0 +1,171 @@
+#include "munge.hpp"
+
+#include <munge.h>
+#include <openssl/crypto.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+#include "core/bounded_call.hpp"
+#include "rendezvous/dynamic_library.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+// munged is on this host and answers in milliseconds; one that hangs must not hold up a start.
+constexpr auto kTimeForDaemon = std::chrono::seconds(5);
+
+struct Munge {
+  decltype(&munge_encode) encode = nullptr;
+  decltype(&munge_decode) decode = nullptr;
+  decltype(&munge_ctx_create) create = nullptr;
+  decltype(&munge_ctx_destroy) destroy = nullptr;
+  decltype(&munge_ctx_set) set = nullptr;
+  decltype(&munge_ctx_strerror) explain = nullptr;
+  decltype(&munge_strerror) name = nullptr;
+};
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw std::runtime_error(reason);
+}
+
+// nullptr if this machine has no libmunge.
+const Munge* library() {
+  static const std::unique_ptr<Munge> loaded = []() -> std::unique_ptr<Munge> {
+    try {
+      DynamicLibrary library({"libmunge.so.2"}, refuse);
+      auto munge = std::make_unique<Munge>();
+      library.load(munge->encode, "munge_encode");
+      library.load(munge->decode, "munge_decode");
+      library.load(munge->create, "munge_ctx_create");
+      library.load(munge->destroy, "munge_ctx_destroy");
+      library.load(munge->set, "munge_ctx_set");
+      library.load(munge->explain, "munge_ctx_strerror");
+      library.load(munge->name, "munge_strerror");
+      return munge;
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }();
+  return loaded.get();
+}
+
+std::string text_of(const Munge& munge, munge_ctx_t context, munge_err_t error) {
+  const char* text = munge.explain(context);
+  if (text == nullptr) text = munge.name(error);
+  return std::string("MUNGE: ") + (text == nullptr ? "an error" : text);
+}
+
+// The daemon's defaults may be no cipher at all.
+bool restrict_to_own_user(const Munge& munge, munge_ctx_t context) {
+  return munge.set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128) == EMUNGE_SUCCESS &&
+         munge.set(context, MUNGE_OPT_MAC_TYPE, MUNGE_MAC_SHA256) == EMUNGE_SUCCESS &&
+         munge.set(context, MUNGE_OPT_UID_RESTRICTION, geteuid()) == EMUNGE_SUCCESS;
+}
+
+struct Answer {
+  std::optional<std::string> text;
+  std::string reason = "MUNGE: munged does not answer";
+};
+
+Answer encode(const Munge& munge, std::string payload) {
+  Answer answer;
+  munge_ctx_t context = munge.create();
+  if (context == nullptr || !restrict_to_own_user(munge, context)) {
+    answer.reason = "MUNGE: its library refuses a restriction to this user";
+  } else {
+    char* credential = nullptr;
+    const munge_err_t error =
+        munge.encode(&credential, context, payload.data(), static_cast<int>(payload.size()));
+    if (error == EMUNGE_SUCCESS) {
+      answer.text = credential;
+    } else {
+      answer.reason = text_of(munge, context, error);
+    }
+    std::free(credential);
+  }
+  if (context != nullptr) munge.destroy(context);
+  OPENSSL_cleanse(payload.data(), payload.size());
+  return answer;
+}
+
+// Several ranks of a host open one credential: "replayed" says no more. Whoever has recorded it
+// cannot open it, and so cannot prove that he knows what is inside.
+Answer decode(const Munge& munge, const std::string& credential) {
+  Answer answer;
+  munge_ctx_t context = munge.create();
+  void* payload = nullptr;
+  int size = 0;
+  uid_t user = 0;
+  const munge_err_t error =
+      munge.decode(credential.c_str(), context, &payload, &size, &user, nullptr);
+  if (error == EMUNGE_CRED_EXPIRED || error == EMUNGE_CRED_REWOUND) {
+    answer.reason = text_of(munge, context, error) +
+                    ": the clocks of this host and of rank 0's differ (compare `date` on both)";
+  } else if (error != EMUNGE_SUCCESS && error != EMUNGE_CRED_REPLAYED) {
+    answer.reason = text_of(munge, context, error);
+  } else if (user != geteuid()) {
+    answer.reason = "MUNGE: the user " + std::to_string(user) + " serves there";
+  } else if (payload != nullptr && size > 0) {
+    answer.text = std::string(static_cast<const char*>(payload), static_cast<std::size_t>(size));
+  }
+  if (payload != nullptr) OPENSSL_cleanse(payload, static_cast<std::size_t>(size));
+  std::free(payload);
+  if (context != nullptr) munge.destroy(context);
+  return answer;
+}
+
+template <typename Call>
+Answer in_time(Call call) {
+  const auto answer = std::make_shared<Answer>();
+  const bool is_in_time = bounded_call([answer, call] { *answer = call(); }, kTimeForDaemon);
+  return is_in_time ? std::move(*answer) : Answer();
+}
+
+// So that no credential of this user for another purpose is taken for one of ours.
+std::string heading_of(const std::string& purpose) {
+  return "hpcboot store 1\n" + purpose + "\n";
+}
+
+}  // namespace
+
+std::optional<std::string> seal_by_munge(const Secret& secret, const std::string& purpose,
+                                         std::string& reason) {
+  const Munge* munge = library();
+  reason = "MUNGE: no libmunge.so.2 on this host";
+  if (munge == nullptr) return std::nullopt;
+  const std::string payload = heading_of(purpose) + std::string(secret.bytes());
+  Answer answer = in_time([munge, payload] { return encode(*munge, payload); });
+  reason = answer.reason;
+  return answer.text;
+}
+
+std::optional<Secret> open_by_munge(const std::string& credential, const std::string& purpose,
+                                    std::string& reason) {
+  const Munge* munge = library();
+  reason = "MUNGE: no libmunge.so.2 on this host";
+  if (munge == nullptr) return std::nullopt;
+  Answer answer = in_time([munge, credential] { return decode(*munge, credential); });
+  reason = answer.reason;
+  if (!answer.text) return std::nullopt;
+  const std::string heading = heading_of(purpose);
+  std::string payload = std::move(*answer.text);
+  std::optional<Secret> secret;
+  if (payload.size() > heading.size() && payload.compare(0, heading.size(), heading) == 0) {
+    secret = Secret(payload.substr(heading.size()));
+  } else {
+    reason = "MUNGE: the credential there is of another launch of this user";
+  }
+  OPENSSL_cleanse(payload.data(), payload.size());
+  return secret;
+}
+
+bool munge_answers() {
+  std::string reason;
+  return seal_by_munge(Secret("?"), "is munged there?", reason).has_value();
+}
+
+}  // namespace hpcboot::rendezvous

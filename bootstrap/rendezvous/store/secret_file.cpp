@@ -1,0 +1,136 @@
+#include "secret_file.hpp"
+
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "hpcboot/error.hpp"
+#include "place.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+constexpr const char* kNamed = "HPCBOOT_RENDEZVOUS_SECRET_FILE";
+constexpr std::size_t kShortest = 16;
+constexpr std::size_t kLongest = 4096;
+
+[[noreturn]] void fail(const std::string& path, const std::string& why, const std::string& remedy) {
+  throw Error(ErrorCode::unreadable_file, path + " " + why,
+              "a secret in a regular file that this user alone can read (mode 0600)", remedy);
+}
+
+enum class Owner { user, user_or_root };
+
+// What was checked is what is read.
+Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
+  struct stat status {};
+  if (fstat(file.fd(), &status) != 0)
+    fail(path, std::string("cannot be read: ") + std::strerror(errno), "give another file");
+  if (!S_ISREG(status.st_mode)) fail(path, "is no regular file", "give another file");
+  const bool is_of_root = owner == Owner::user_or_root && status.st_uid == 0;
+  if (status.st_uid != geteuid() && !is_of_root)
+    fail(path, "belongs to the user " + std::to_string(status.st_uid), "make a file of your own");
+  // Platforms hand a secret of root's to a group that has this process alone.
+  const unsigned closed_to = is_of_root ? 037U : 077U;
+  if ((status.st_mode & closed_to) != 0) fail(path, "is open to others", "chmod 600 " + path);
+  std::array<char, kLongest + 1> bytes{};
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t count = read(file.fd(), bytes.data() + size, bytes.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path, std::string("cannot be read: ") + std::strerror(errno), "look at it");
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  const std::string_view text(bytes.data(), size);
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = std::min(text.find_first_not_of(kBlanks), size);
+  const std::size_t last = text.find_last_not_of(kBlanks);
+  const std::size_t length = first == size ? 0 : last + 1 - first;
+  Secret secret(std::string(text.substr(first, length)));
+  OPENSSL_cleanse(bytes.data(), bytes.size());
+  if (length >= kShortest && size <= kLongest) return secret;
+  throw Error(ErrorCode::malformed_file,
+              path + " holds " + std::to_string(length) + " characters" +
+                  (size > kLongest ? " or more" : ""),
+              "a secret of 16 to 4096 characters",
+              "make one: (umask 077; openssl rand -hex 32 >FILE)");
+}
+
+bool write_whole(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return fsync(fd) == 0;
+}
+
+}  // namespace
+
+std::optional<Secret> named_secret(const Env& env) {
+  const auto named = env.text(kNamed);
+  if (!named) return std::nullopt;
+  const std::string path(*named);
+  const Socket file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) {
+    fail(path, std::string("(") + kNamed + ") cannot be read: " + std::strerror(errno),
+         std::string("give every rank the same file, or unset ") + kNamed);
+  }
+  return read_secret(file, path, Owner::user_or_root);
+}
+
+std::string key_path(const Env& env) {
+  if (const auto config = env.text("XDG_CONFIG_HOME"); config && config->front() == '/')
+    return std::string(*config) + "/hpcboot/rendezvous.key";
+  if (const auto home = env.text("HOME"); home && home->front() == '/')
+    return std::string(*home) + "/.config/hpcboot/rendezvous.key";
+  return {};
+}
+
+std::optional<Secret> read_key(const std::string& path, std::string& reason) {
+  reason = "HOME is not set";
+  if (path.empty()) return std::nullopt;
+  const Socket file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+  if (file.is_open()) return read_secret(file, path, Owner::user);
+  reason = path + ": " + std::strerror(errno);
+  return std::nullopt;
+}
+
+bool make_key(const std::string& path, std::string& reason) {
+  reason = "HOME is not set";
+  if (path.empty()) return false;
+  const std::string folder = path.substr(0, path.rfind('/'));
+  const std::string parent = folder.substr(0, folder.rfind('/'));
+  for (const std::string& name : {parent, folder}) {
+    if (mkdir(name.c_str(), 0700) == 0 || errno == EEXIST) continue;
+    reason = name + ": " + std::strerror(errno);
+    return false;
+  }
+  const Token random = random_token();
+  const std::string name = folder + "/.rendezvous.key." +
+                           hex_of({reinterpret_cast<const char*>(random.data()), random.size()});
+  Socket file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) {
+    reason = name + ": " + std::strerror(errno);
+    return false;
+  }
+  std::string text = hex_of(Secret::random().bytes()) + "\n";
+  const bool is_written = write_whole(file.fd(), text);
+  OPENSSL_cleanse(text.data(), text.size());
+  // A file system without links leaves this user without a key, not with half of one.
+  const bool is_there = is_written && (link(name.c_str(), path.c_str()) == 0 || errno == EEXIST);
+  if (!is_there) reason = path + ": " + std::strerror(errno);
+  unlink(name.c_str());
+  return is_there;
+}
+
+}  // namespace hpcboot::rendezvous

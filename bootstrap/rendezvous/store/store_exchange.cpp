@@ -1,0 +1,96 @@
+#include "store_exchange.hpp"
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFarewell = std::chrono::seconds(3);
+constexpr const char* kLeft = "hpcboot/left";
+
+class StoreExchange : public Exchange {
+ public:
+  StoreExchange(Meeting meeting, int rank, int world_size)
+      : meeting_(std::move(meeting)), rank_(rank), world_size_(world_size) {}
+  ~StoreExchange() override { leave_together(*meeting_.client, rank_ == 0, world_size_ - 1); }
+  StoreExchange(const StoreExchange&) = delete;
+  StoreExchange& operator=(const StoreExchange&) = delete;
+
+  void put(const std::string& key, const std::string& value) override {
+    keys_.push_back(key_of(rank_, key));
+    values_.push_back(value);
+  }
+
+  void commit(milliseconds) override {
+    if (!keys_.empty()) meeting_.client->set_many(keys_, values_);
+    keys_.clear();
+    values_.clear();
+  }
+
+  std::string get(int rank, const std::string& key, milliseconds deadline) override {
+    std::vector<std::string> values;
+    std::vector<std::string> missing;
+    if (meeting_.client->get({key_of(rank, key)}, Clock::now() + deadline, values, missing))
+      return values.front();
+    fail_late("no '" + key + "' from rank " + std::to_string(rank), deadline);
+  }
+
+  void fence(milliseconds deadline) override {
+    const std::string name = "hpcboot/fence/" + std::to_string(++fences_);
+    std::vector<std::string> missing;
+    if (meeting_.client->add(name, 1) == world_size_) meeting_.client->set(name + "/all", "");
+    if (!meeting_.client->wait({name + "/all"}, Clock::now() + deadline, missing))
+      fail_late("not every rank came to a fence", deadline);
+  }
+
+  int rank() const override { return rank_; }
+  int world_size() const override { return world_size_; }
+  std::string description() const override { return meeting_.description; }
+
+ private:
+  static std::string key_of(int rank, const std::string& key) {
+    return "value/" + std::to_string(rank) + "/" + key;
+  }
+
+  [[noreturn]] static void fail_late(const std::string& what, milliseconds deadline) {
+    throw Error(ErrorCode::deadline_exceeded,
+                what + " within " + std::to_string(deadline.count()) + " ms",
+                "every rank of the launch to start within the deadline",
+                "look at the output of that rank and its host: did it start?");
+  }
+
+  Meeting meeting_;
+  int rank_;
+  int world_size_;
+  int fences_ = 0;
+  std::vector<std::string> keys_;
+  std::vector<std::string> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> exchange_over(Meeting meeting, int rank, int world_size) {
+  return std::make_unique<StoreExchange>(std::move(meeting), rank, world_size);
+}
+
+void leave_together(Client& client, bool is_first, int others) noexcept {
+  try {
+    if (!is_first) {
+      client.add(kLeft, 1);
+      return;
+    }
+    const auto end = Clock::now() + kFarewell;
+    while (client.add(kLeft, 0) < others && Clock::now() < end)
+      std::this_thread::sleep_for(milliseconds(2));
+  } catch (const std::exception&) {
+    // Whoever is not there any more needs no farewell.
+  }
+}
+
+}  // namespace hpcboot::rendezvous
