@@ -1,0 +1,80 @@
+# secret: the key by which ranks of several hosts prove that they are of one launch, on every host.
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables are the sourcing script's
+
+# secret_script: for sh, here and on a host; $secret stands before it. Says what became of the key there. A key that is
+# there stays, and a new one comes whole, by a link.
+secret_script() {
+  cat <<'SH'
+umask 077
+say() { printf 'hpcboot:%s\n' "$*"; }
+folder=${config_folder:-${XDG_CONFIG_HOME:-$HOME/.config}}/hpcboot
+key=$folder/rendezvous.key
+new=$folder/.rendezvous.key.$$
+if [ ! -f "$key" ]; then
+  if mkdir -p "$folder" && printf '%s\n' "$secret" >"$new" && ln "$new" "$key"; then say state copied; fi
+  rm -f "$new"
+fi
+[ -f "$key" ] || exit 1
+if [ "$(cat "$key")" = "$secret" ]; then say state same; else say state other; fi
+SH
+}
+
+# The key of this machine, made if there is none, in $secret.
+own_secret() {
+  local folder=${XDG_CONFIG_HOME-} key
+  if [ -n "$home_option" ] || [[ $folder != /* ]]; then folder=$home/.config; fi
+  key=$folder/hpcboot/rendezvous.key
+  if [ ! -f "$key" ]; then
+    if [ "$dry_run" = true ]; then
+      say "would make the key $key"
+      return
+    fi
+    secret=$(od -An -v -N32 -tx1 /dev/urandom | tr -d ' \n')
+    {
+      printf 'secret=%s\nconfig_folder=%s\n' "$(shell_word "$secret")" "$(shell_word "$folder")"
+      secret_script
+    } >"$work/secret.sh"
+    sh -s <"$work/secret.sh" >"$work/secret.here.out" 2>"$work/secret.here.err" ||
+      fail "the key $key cannot be made: $(words_of secret.here)" "a home folder that can be written" "make room there, or correct the modes"
+    say "made the key $key"
+  fi
+  (((8#$(mode_of "$key") & 8#077) == 0)) ||
+    fail "$key can be read by others (mode $(mode_of "$key"))" "mode 600" "chmod 600 $(shell_word "$key")"
+  secret=$(cat "$key")
+  [[ $secret =~ ^[[:print:]]{16,4096}$ ]] ||
+    fail "$key holds no secret" "a line of 16 to 4096 characters" "remove it, and run this again"
+}
+
+# 1 if a host did not get it.
+share_secret() {
+  local host states code=0
+  own_secret
+  if [ "$dry_run" = true ]; then
+    for host in "${hosts[@]}"; do is_here "$host" || say "would see to it that $host has the key"; done
+    return
+  fi
+  {
+    printf 'secret=%s\n' "$(shell_word "$secret")"
+    secret_script
+  } >"$work/secret.sh"
+  for host in "${hosts[@]}"; do
+    if is_here "$host"; then continue; fi
+    on_host "secret.$host" "$host" "$work/secret.sh"
+    states=$(answers "secret.$host" state | tr '\n' ' ')
+    case $states in
+      "copied same "*) say "$host: the key is there now" ;;
+      "same "*) say "$host: has the key already" ;;
+      *"other "*)
+        say "$host: has another key in ~/.config/hpcboot/rendezvous.key, which stays; remove one of the two"
+        code=1
+        ;;
+      *)
+        say "$host: not copied: $(words_of "secret.$host")"
+        code=1
+        ;;
+    esac
+  done
+  rm -f "$work/secret.sh"
+  return "$code"
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# setup/ssh-setup secret: the key of the ranks on every host, with hosts that are folders (fake_ssh.bash).
+# shellcheck disable=SC2154 # $lab and $fake are set there
+
+load fake_ssh
+
+setup() {
+  script=$BATS_TEST_DIRNAME/../../setup/ssh-setup
+  make_lab
+  hosts=$BATS_TEST_TMPDIR/hosts
+  key=.config/hpcboot/rendezvous.key
+  unset XDG_CONFIG_HOME
+  make_host lab1
+  make_host lab2
+  bash "$script" generate
+  let_in lab1
+  let_in lab2
+  printf '%s\n' lab1 lab2:2 >"$hosts"
+}
+
+@test "a key is made, and comes to every host with mode 600; a second time nothing changes" {
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  [[ $(cat "$HOME/$key") =~ ^[0-9a-f]{64}$ ]]
+  for host in lab1 lab2; do
+    [[ $output == *"$host: the key is there now"* ]]
+    cmp "$HOME/$key" "$lab/$host/$key"
+    [ "$(stat -c %a "$lab/$host/$key")" = 600 ]
+    [ "$(ls -A "$lab/$host/.config/hpcboot")" = rendezvous.key ]
+  done
+  [ "$(stat -c %a "$HOME/$key")" = 600 ]
+  [[ $output != *"$(cat "$HOME/$key")"* ]]
+  before=$(tree_hash "$HOME/.config" "$lab"/*/.config)
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  [[ $output == *"lab1: has the key already"*"lab2: has the key already"* ]]
+  [ "$(tree_hash "$HOME/.config" "$lab"/*/.config)" = "$before" ]
+}
+
+@test "hpcboot reads the key that ssh-setup made" {
+  [ -x "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot" ] || skip "hpcboot is not built"
+  bash "$script" secret --hosts "$hosts"
+  port=$(python3 "$BATS_TEST_DIRNAME/../support/free_port.py" 2>/dev/null || echo 23456)
+  at() {
+    timeout 60 env -i PATH="$PATH" HOME="$2" HPCBOOT_RANK="$1" HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK="$1" \
+      HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" \
+      "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot" check --timeout 20
+  }
+  at 0 "$HOME" >"$BATS_TEST_TMPDIR/out" &
+  rank0=$!
+  run at 1 "$lab/lab1"
+  [ "$status" -eq 0 ]
+  wait "$rank0"
+  # munged may run on this machine.
+  grep -Eq 'proved by (the key file of this user|MUNGE)$' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "another key is never replaced, and a host that takes none is named" {
+  mkdir -p "$lab/lab1/.config/hpcboot"
+  echo 0123456789abcdef0123456789abcdef >"$lab/lab1/$key"
+  echo down >"$lab/lab2.is"
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"lab1: has another key"* ]]
+  [[ $output == *"lab2: not copied"* ]]
+  [ "$(cat "$lab/lab1/$key")" = 0123456789abcdef0123456789abcdef ]
+}
+
+@test "a key of one's own that others can read, or that is none, goes nowhere" {
+  mkdir -p "$HOME/.config/hpcboot"
+  echo 0123456789abcdef0123456789abcdef >"$HOME/$key"
+  chmod 644 "$HOME/$key"
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -ne 0 ]
+  [[ $output == *"can be read by others"*"chmod 600"* ]]
+  chmod 600 "$HOME/$key"
+  echo short >"$HOME/$key"
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -ne 0 ]
+  [[ $output == *"holds no secret"* ]]
+  [ ! -e "$lab/lab1/$key" ]
+}
+
+@test "--dry-run changes nothing" {
+  before=$(tree_hash "$HOME" "$lab")
+  run bash "$script" secret --hosts "$hosts" --dry-run
+  [ "$status" -eq 0 ]
+  [[ $output == *"would make the key"*"lab1"*"lab2"* ]]
+  [ "$(tree_hash "$HOME" "$lab")" = "$before" ]
+}
