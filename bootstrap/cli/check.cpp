@@ -57,6 +57,7 @@ void print_table(const std::vector<RankReport>& reports) {
 
 std::string endpoint_of(const Resolution& r) {
   if (!r.master_addr) return "-";
+  if (!r.master_port) return *r.master_addr;
   const bool is_ipv6 = r.master_addr->find(':') != std::string::npos;
   return (is_ipv6 ? "[" + *r.master_addr + "]" : *r.master_addr) + ":" + text_of(r.master_port);
 }
@@ -133,10 +134,10 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   print_table(reports);
   for (const std::string& note : notes) out() << "note: " << note << "\n";
   for (const JobProblem& problem : problems) out() << "wrong: " << problem.text << "\n";
+  if (!place.empty()) out() << encoded_format("met in the {}\n", place);
   if (problems.empty()) {
     out() << encoded_format("ok: {} {} by {}, meeting at {}\n", reports.size(),
                             reports.size() == 1 ? "rank" : "ranks", own.launcher, endpoint_of(own));
-    if (!place.empty()) out() << encoded_format("met in the {}\n", place);
   }
   out().flush();  // before the others hear of it, and the launcher ends them all
   return problems.empty();
@@ -165,12 +166,15 @@ int check(const Arguments& arguments) {
 
   const Env env = Env::from_process();
   const Facts facts = Facts::of_this_process(env);
-  const std::optional<Resolution> found = resolve_alone(env, facts).answer;
+  const Alone alone = resolve_alone(env, facts);
+  const std::optional<Resolution>& found = alone.answer;
   // As the trainer does, with the launcher's exchange if it would be used there.
   const std::unique_ptr<Exchange> exchange =
       found ? rendezvous::open_exchange_for(*found, env, deadline)
-            : open_way_between({}, env, deadline);
-  Resolution r = exchange ? resolve_together(env, facts, *exchange, left()).resolution : *found;
+            : open_way_between(alone, env, deadline);
+  Resolution r = exchange && !alone.has_endpoint
+                     ? resolve_together(env, facts, *exchange, left()).resolution
+                     : *found;
   if (r.placement.world_size == 1)
     return judge({report_of(env, facts, r)}, env, r, "", output) ? 0 : 1;
   const rendezvous::Meeting meeting =

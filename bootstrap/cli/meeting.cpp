@@ -49,7 +49,7 @@ Alone resolve_alone(const Env& env, const Facts& facts) {
 
 std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
                                            std::chrono::milliseconds deadline) {
-  if (exchange_is_offered(env)) {
+  if (alone.answer ? rendezvous::exchange_serves(*alone.answer, env) : exchange_is_offered(env)) {
     try {
       return open_exchange(env, deadline);
     } catch (const Error& error) {

@@ -93,7 +93,7 @@ PY
   SECONDS=0
   run --separate-stderr at_port 1 2 "$HPCBOOT" check --timeout 1
   [ "$status" -eq 32 ]
-  [[ $stderr == *"rank 1 did not find rank 0 "*": 127.0.0.1:$port: Connection refused"* ]]
+  [[ $stderr == *"rank 1 on "*" did not find rank 0 within "*": 127.0.0.1:$port: Connection refused"* ]]
   [ "$SECONDS" -lt 20 ]
 }
 

@@ -1,6 +1,9 @@
 #include "client.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <random>
 #include <thread>
 
@@ -27,6 +30,28 @@ milliseconds until(Clock::time_point end) {
   return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
 }
 
+std::string own_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// "n1:20717, 25001, 31002: Connection refused; n1:28000: another user listens there"
+std::string joined(const std::vector<Place>& places, const std::vector<std::string>& reasons) {
+  constexpr std::size_t kMost = 600;  // with a thousand hosts to look at
+  std::string text;
+  for (std::size_t i = 0; i < places.size() && text.size() < kMost; ++i) {
+    const bool goes_on = i > 0 && !places[i].is_local() &&
+                         places[i].address == places[i - 1].address && reasons[i] == reasons[i - 1];
+    const bool ends = i + 1 == places.size() || places[i + 1].address != places[i].address ||
+                      reasons[i + 1] != reasons[i] || places[i].is_local();
+    text +=
+        goes_on ? ", " + std::to_string(places[i].port) : (i == 0 ? "" : "; ") + places[i].text();
+    if (ends) text += ": " + reasons[i];
+  }
+  return text;
+}
+
 }  // namespace
 
 std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member member,
@@ -36,6 +61,8 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
   milliseconds pause(2);
   while (true) {
     for (std::size_t i = 0; i < places.size(); ++i) {
+      // What an attempt without time would say says nothing.
+      if (Clock::now() >= end && !reasons[i].empty()) break;
       Link::Attempt attempt = Link::open(places[i], member, end);
       if (attempt.outcome == Link::Outcome::ours) {
         return std::unique_ptr<Client>(
@@ -50,14 +77,11 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
     std::this_thread::sleep_for(std::min(with_jitter(pause), until(end)));
     pause = std::min(2 * pause, milliseconds(200));
   }
-  std::string found;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    found += (i == 0 ? "" : "; ") + places[i].text() + ": " + reasons[i];
-  }
   const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
   throw Error(ErrorCode::deadline_exceeded,
-              "rank " + std::to_string(member.rank) + " did not find rank 0 within " +
-                  std::to_string(waited.count()) + " ms: " + found,
+              "rank " + std::to_string(member.rank) + " on " + own_host() +
+                  " did not find rank 0 within " + std::to_string(waited.count()) +
+                  " ms: " + joined(places, reasons),
               "rank 0 to serve the store of this launch there",
               "check that rank 0 has started and that no firewall stands between the hosts; "
               "HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR choose another network");

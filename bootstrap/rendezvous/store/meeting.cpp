@@ -16,6 +16,12 @@ bool meets_on_one_host(const Resolution& resolution) {
 
 }  // namespace
 
+bool exchange_serves(const Resolution& resolution, const Env& env) {
+  const std::string_view kind = offered_exchange(env);
+  if (kind != "pmix" || resolution.launcher != "slurm") return !kind.empty();
+  return env.text("PMIX_NAMESPACE").value_or("").substr(0, 11) == "slurm.pmix.";
+}
+
 bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
   const std::string_view kind = offered_exchange(env);
   const auto named = resolution.provenance.find("master_addr");
@@ -28,7 +34,7 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
 bool needs_exchange(const Resolution& resolution, const Env& env) {
   const bool is_named = resolution.endpoint_is_explicit && !endpoint_may_differ(resolution, env);
   return resolution.placement.world_size > 1 && !resolution.agent_store && !is_named &&
-         exchange_is_offered(env);
+         exchange_serves(resolution, env);
 }
 
 std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,

@@ -19,6 +19,10 @@ struct Meeting {
   std::string warning{};    // for people, on rank 0; empty if all is well
 };
 
+// Is an exchange offered, and by the launcher of this launch? srun without PMIx hands on what the
+// mpirun around it has set.
+bool exchange_serves(const Resolution& resolution, const Env& env);
+
 // May another rank's environment name another endpoint than this one's, or none? mpirun over ssh
 // gives a job's variables, and a MASTER_ADDR that its script exports, to the ranks of its own host
 // only, and a nodefile lies on the job's first host. All ranks of such a launch exchange, or none.
