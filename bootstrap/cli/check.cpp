@@ -171,14 +171,14 @@ int check(const Arguments& arguments) {
   // As the trainer does, with the launcher's exchange if it would be used there.
   const std::unique_ptr<Exchange> exchange =
       found ? rendezvous::open_exchange_for(*found, env, deadline)
-            : open_way_between(alone, env, deadline);
+            : open_way_between(alone, env, deadline).exchange;
   Resolution r = exchange && !alone.has_endpoint
                      ? resolve_together(env, facts, *exchange, left()).resolution
                      : *found;
   if (r.placement.world_size == 1)
     return judge({report_of(env, facts, r)}, env, r, "", output) ? 0 : 1;
   const rendezvous::Meeting meeting =
-      rendezvous::meet(found.value_or(r), env, exchange.get(), rendezvous::Holders::many, left());
+      rendezvous::meet(found.value_or(r), env, exchange.get(), rendezvous::Purpose::check, left());
   if (!meeting.warning.empty()) r.hints.push_back(meeting.warning);
   RankReport own = report_of(env, facts, r);
   if (r.placement.rank != 0) {

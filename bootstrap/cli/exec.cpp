@@ -19,6 +19,7 @@ namespace hpcboot::tool {
 namespace {
 
 namespace po = boost::program_options;
+using Clock = std::chrono::steady_clock;
 using Variables = std::map<std::string, std::string, std::less<>>;
 
 constexpr const char* kGds = "PMIX_MCA_gds";
@@ -124,11 +125,13 @@ int start_again_with_gds(const Env& env, const Arguments& arguments) {
 
 // The port that rank 0 chose stays taken until all have heard of it, so that no other rank 0 on its
 // host gets the same.
-Resolution agree(const Env& env, const Facts& facts, std::unique_ptr<Exchange> exchange,
-                 std::chrono::milliseconds deadline) {
-  Agreement agreement = resolve_together(env, facts, *exchange, deadline);
-  exchange->hand_over();
-  if (exchange->description().rfind("pmix", 0) == 0) stay_connected();
+Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point end) {
+  const auto left = std::max(std::chrono::milliseconds(1),
+                             std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()));
+  Agreement agreement = resolve_together(env, facts, *way.exchange, left);
+  way.exchange->hand_over();
+  if (way.exchange->description().rfind("pmix", 0) == 0) stay_connected();
+  if (!way.warning.empty()) agreement.resolution.hints.push_back(way.warning);
   return std::move(agreement.resolution);
 }
 
@@ -156,14 +159,15 @@ int exec(const Arguments& arguments) {
   std::optional<Resolution> r = alone.answer;
   if (!alone.has_endpoint) {
     const auto deadline = std::chrono::seconds(timeout);
+    const auto end = Clock::now() + deadline;
     if (must_leave_exchange_alone(env)) {
-      r = agree(env, facts, open_other_way(alone, env, deadline), deadline);
+      r = agree(env, facts, open_other_way(alone, env, deadline), end);
     } else {
       const std::string_view kind = offered_exchange(env);
       require_usable(kind);
       if (kind == "pmix" && !env.has(kGds)) return start_again_with_gds(env, arguments);
       if (kind == "pmi1") keep_pmi_connection(env);
-      r = agree(env, facts, open_way_between(alone, env, deadline), deadline);
+      r = agree(env, facts, open_way_between(alone, env, deadline), end);
     }
   }
   DeviceChoice device;

@@ -47,11 +47,10 @@ Alone resolve_alone(const Env& env, const Facts& facts) {
   }
 }
 
-std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
-                                           std::chrono::milliseconds deadline) {
+Way open_way_between(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {
   if (alone.answer ? rendezvous::exchange_serves(*alone.answer, env) : exchange_is_offered(env)) {
     try {
-      return open_exchange(env, deadline);
+      return {open_exchange(env, deadline), {}};
     } catch (const Error& error) {
       const bool can_do_without = alone.answer && alone.answer->master_addr;
       if (error.code() != ErrorCode::backend_unavailable || !can_do_without) throw;
@@ -67,9 +66,11 @@ std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
   // The program opens its own store at the port that a user named.
   r.endpoint_is_explicit = false;
   r.provenance.erase("master_port");
-  return rendezvous::exchange_over(
-      rendezvous::meet(r, env, nullptr, rendezvous::Holders::one, deadline), r.placement.rank,
-      r.placement.world_size);
+  rendezvous::Meeting meeting =
+      rendezvous::meet(r, env, nullptr, rendezvous::Purpose::exec, deadline);
+  std::string warning = meeting.warning;
+  return {rendezvous::exchange_over(std::move(meeting), r.placement.rank, r.placement.world_size),
+          std::move(warning)};
 }
 
 bool must_leave_exchange_alone(const Env& env) {
@@ -77,22 +78,28 @@ bool must_leave_exchange_alone(const Env& env) {
          env.text("PMIX_VERSION").value_or("").substr(0, 2) == "3.";
 }
 
-std::unique_ptr<Exchange> open_other_way(const Alone& alone, const Env& env,
-                                         std::chrono::milliseconds deadline) {
+Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {
   const std::vector<std::string> hosts =
       alone.answer ? alone.answer->hosts : std::vector<std::string>{};
-  return rendezvous::exchange_over(rendezvous::meet_by_openmpi(env, hosts, deadline),
-                                   env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun"),
-                                   env.require_integer("OMPI_COMM_WORLD_SIZE", "mpirun", 1));
+  return {rendezvous::exchange_over(rendezvous::meet_by_openmpi(env, hosts, deadline),
+                                    env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun"),
+                                    env.require_integer("OMPI_COMM_WORLD_SIZE", "mpirun", 1)),
+          {}};
 }
 
 Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
                            std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto left = [end] {
+    const auto rest = end - std::chrono::steady_clock::now();
+    return std::max(std::chrono::milliseconds(1),
+                    std::chrono::ceil<std::chrono::milliseconds>(rest));
+  };
   Agreement agreement{resolve_with_exchange(env, facts, exchange, deadline), nullptr};
   Resolution& r = agreement.resolution;
   if (r.placement.rank == 0) exchange.put(kEndpointKey, own_endpoint(agreement));
-  exchange.commit(deadline);
-  const std::string told = exchange.get(0, kEndpointKey, deadline);
+  exchange.commit(left());
+  const std::string told = exchange.get(0, kEndpointKey, left());
   const std::size_t space = told.find(' ');
   const auto port = parse_whole_number(told.substr(0, space));
   if (!port || *port < 1 || *port > 65535 || space + 1 >= told.size()) {
@@ -104,7 +111,7 @@ Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchang
   r.master_addr = told.substr(space + 1);
   r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", exchange.description()};
   // Nobody leaves before all have read: with rank 0 its values may go.
-  exchange.fence(deadline);
+  exchange.fence(left());
   return agreement;
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "held_port.hpp"
 #include "hpcboot/exchange.hpp"
@@ -22,10 +23,15 @@ struct Alone {
 // @throws Error, as resolve()
 Alone resolve_alone(const Env& env, const Facts& facts);
 
-// A way for the ranks to tell each other: the launcher's exchange, else the store of this launch.
+// A way for the ranks to tell each other what they need to know.
+struct Way {
+  std::unique_ptr<Exchange> exchange;
+  std::string warning;  // for people, on rank 0
+};
+
+// The launcher's exchange, else the store of this launch.
 // @throws Error{needs_exchange} if there is neither, and as open_exchange() and meet()
-std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
-                                           std::chrono::milliseconds deadline);
+Way open_way_between(const Alone& alone, const Env& env, std::chrono::milliseconds deadline);
 
 // Would an MPI program that follows in this process hang if we had used the launcher's exchange,
 // and is there another way? So it is with the PMIx server of Open MPI 4 that embeds its own (PMIx
@@ -33,8 +39,7 @@ std::unique_ptr<Exchange> open_way_between(const Alone& alone, const Env& env,
 bool must_leave_exchange_alone(const Env& env);
 
 // That way. @throws Error, as meet_by_openmpi()
-std::unique_ptr<Exchange> open_other_way(const Alone& alone, const Env& env,
-                                         std::chrono::milliseconds deadline);
+Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds deadline);
 
 struct Agreement {
   Resolution resolution;

@@ -40,7 +40,7 @@ class Master {
     if (!address_is_explicit) derive_address();
     const bool port_is_explicit = take_explicit_port();
     if (!port_is_explicit) choose_port();
-    r_.endpoint_is_explicit = address_is_explicit && port_is_explicit;
+    r_.endpoint_is_explicit = (address_is_explicit || is_named_for_others_) && port_is_explicit;
     r_.agent_store = traits_of(r_.launcher).serves_a_store &&
                      env_.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     r_.provenance.emplace("master_addr", Provenance{"exchange", ""});
@@ -85,6 +85,7 @@ class Master {
     // Kubeflow tells the first pod so, and the others that pod's name.
     if (r_.launcher == "kubernetes" && r_.placement.rank == 0 && is_loopback(address) &&
         !selection_.facts.rank0_host.empty()) {
+      is_named_for_others_ = true;
       return false;
     }
     check_not_stale(address);
@@ -218,6 +219,7 @@ class Master {
   const std::optional<Allocation>& allocation_;
   const Env& env_;
   const Facts& facts_;
+  bool is_named_for_others_ = false;  // by MASTER_ADDR, which is loopback here
 };
 
 }  // namespace

@@ -14,7 +14,9 @@ std::string launch_identity(const Resolution& resolution, const Env& env) {
   if (!traits.serves_a_store && traits.hands_on_job_variables && !resolution.endpoint_is_explicit)
     add(resolution.job_instance);
   add(resolution.launch_id);
-  if (traits.serves_a_store) add(std::string(env.text("TORCHELASTIC_RESTART_COUNT").value_or("")));
+  // As c10d does: without the agent's store its port tells the rounds apart, which agents may count
+  // differently.
+  if (resolution.agent_store) add(std::string(env.text("TORCHELASTIC_RESTART_COUNT").value_or("")));
   // Not the address: the first of them may know its own host by another name than the others do.
   if (resolution.endpoint_is_explicit) add(std::to_string(resolution.master_port.value_or(0)));
   return identity;

@@ -40,8 +40,14 @@ struct Hosts {
 // each place that it has in the host file.
 Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
                    std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto left = [end] {
+    const auto rest = end - std::chrono::steady_clock::now();
+    return std::max(std::chrono::milliseconds(1),
+                    std::chrono::ceil<std::chrono::milliseconds>(rest));
+  };
   const int size = exchange.world_size();
-  std::vector<int> nodes = exchange.node_map(deadline);
+  std::vector<int> nodes = exchange.node_map(left());
   if (nodes.empty()) {
     nodes.resize(static_cast<std::size_t>(size));
     std::iota(nodes.begin(), nodes.end(), 0);
@@ -53,13 +59,13 @@ Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
     exchange.put(kHostKey,
                  facts.hostname.value_or("?") + " " + (interface ? interface->address : ""));
   }
-  exchange.commit(deadline);
+  exchange.commit(left());
   Hosts hosts;
   std::map<int, int> host_of_node;
   for (int rank = 0; rank < size; ++rank) {
     const auto [known, is_new] = host_of_node.emplace(node_of(rank), hosts.count());
     if (is_new) {
-      const std::string text = exchange.get(rank, kHostKey, deadline);
+      const std::string text = exchange.get(rank, kHostKey, left());
       const std::size_t space = text.find(' ');
       const std::string name = text.substr(0, space);
       if (rank == 0) hosts.rank0_address = space + 1 < text.size() ? text.substr(space + 1) : name;

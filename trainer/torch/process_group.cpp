@@ -164,7 +164,7 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
             open_rendezvous(resolution, env, meeting->exchange.get(), store, left());
         const Placement& placement = resolution.placement;
         roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
-                  host_and_process(), deadline);
+                  host_and_process(), left());
       },
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;

@@ -72,7 +72,7 @@ Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchang
   if (resolution.placement.world_size == 1)
     return {c10::make_intrusive<c10d::HashStore>(), "store in this process", {}};
   rendezvous::Meeting meeting =
-      rendezvous::meet(resolution, env, exchange, rendezvous::Holders::one, deadline);
+      rendezvous::meet(resolution, env, exchange, rendezvous::Purpose::training, deadline);
   auto own = c10::make_intrusive<WorldStore>(std::move(meeting.server), meeting.client, deadline);
   if (kind == StoreKind::own)
     return {std::move(own), std::move(meeting.description), std::move(meeting.warning)};

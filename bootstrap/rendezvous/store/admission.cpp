@@ -29,14 +29,17 @@ bool Admission::greet(std::string_view message, std::string& out) {
   return version == kVersion;
 }
 
+Transcript Admission::transcript() const {
+  return {world_->identity, world_->size, rank_,  port_, static_cast<std::uint8_t>(world_->kind),
+          token_,           client_,      server_};
+}
+
 Admission::State Admission::take(std::string_view message, std::string& out) {
   if (!has_greeted_) {
     has_greeted_ = true;
     return greet(message, out) ? State::asking : State::turned_away;
   }
-  const Transcript transcript{
-      world_->identity, world_->size, rank_,  port_, static_cast<std::uint8_t>(world_->kind),
-      token_,           client_,      server_};
+  const Transcript transcript = this->transcript();
   Proof given{};
   std::copy_n(message.data(), given.size(), reinterpret_cast<char*>(given.data()));
   // Without a word: a stranger has nothing to learn here.

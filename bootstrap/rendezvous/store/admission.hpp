@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "frame_guard.hpp"
 #include "secret_kind.hpp"
 #include "wire.hpp"
 
@@ -46,8 +47,11 @@ class Admission {
   std::size_t expects() const { return has_greeted_ ? kProofSize : kHelloSize; }
   // Takes that many, and appends what to answer.
   State take(std::string_view message, std::string& out);
+  // Of the frames that follow, once admitted.
+  FrameGuard guard() const { return {Side::server, world_->secret, transcript()}; }
 
  private:
+  Transcript transcript() const;
   bool greet(std::string_view message, std::string& out);
 
   const World* world_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -58,17 +59,29 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
                                         Deadline end) {
   const auto start = Clock::now();
   std::vector<std::string> reasons(places.size());
+  std::vector<bool> is_telling(places.size());
   milliseconds pause(2);
   while (true) {
+    std::map<std::string, std::string> silent;  // address -> why: its other ports are no better
     for (std::size_t i = 0; i < places.size(); ++i) {
       // What an attempt without time would say says nothing.
       if (Clock::now() >= end && !reasons[i].empty()) break;
+      if (const auto known = silent.find(places[i].address); known != silent.end()) {
+        if (!is_telling[i]) reasons[i] = known->second;
+        continue;
+      }
       Link::Attempt attempt = Link::open(places[i], member, end);
       if (attempt.outcome == Link::Outcome::ours) {
         return std::unique_ptr<Client>(
             new Client(places[i], std::move(member), std::move(attempt.link)));
       }
-      reasons[i] = attempt.reason;
+      // That nobody is there any more says less than what somebody has said before.
+      const bool tells = attempt.outcome != Link::Outcome::nobody_there &&
+                         attempt.outcome != Link::Outcome::no_answer;
+      if (tells || !is_telling[i]) reasons[i] = attempt.reason;
+      is_telling[i] = is_telling[i] || tells;
+      if (attempt.outcome == Link::Outcome::no_answer && !places[i].is_local())
+        silent[places[i].address] = attempt.reason;
       if (attempt.outcome != Link::Outcome::other_version) continue;
       throw Error(ErrorCode::exchange_failed, places[i].text() + ": " + attempt.reason,
                   "one version of hpcboot on every host", "install the same version everywhere");
@@ -82,9 +95,9 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
               "rank " + std::to_string(member.rank) + " on " + own_host() +
                   " did not find rank 0 within " + std::to_string(waited.count()) +
                   " ms: " + joined(places, reasons),
-              "rank 0 to serve the store of this launch there",
-              "check that rank 0 has started and that no firewall stands between the hosts; "
-              "HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR choose another network");
+              "rank 0 to serve the store of this launch there, with a secret that this rank has",
+              "look at the output of rank 0: has it started? If so look for a firewall between the "
+              "hosts; HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR choose another network");
 }
 
 Client::Client(Place place, Member member, Link first)
@@ -222,11 +235,15 @@ void Client::append(const std::string& key, const std::string& value) {
 }
 
 std::int64_t Client::add(const std::string& key, std::int64_t value) {
+  return add(key, value, Clock::now() + kTimeForAnswer);
+}
+
+std::int64_t Client::add(const std::string& key, std::int64_t value, Deadline end) {
   require_keys({key});
   FrameWriter body;
   body.text(key);
   body.i64(value);
-  return number_in(ask_at_once(Request::add, body));
+  return number_in(ask(Request::add, body, end));
 }
 
 std::string Client::compare_set(const std::string& key, const std::string& expected,

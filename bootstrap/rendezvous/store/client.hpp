@@ -29,6 +29,7 @@ class Client {
   void append(const std::string& key, const std::string& value);
   // The sum. A key that is not there counts as 0.
   std::int64_t add(const std::string& key, std::int64_t value);
+  std::int64_t add(const std::string& key, std::int64_t value, Deadline end);
   // What is there after `desired` was put in the place of `expected`, if that was there.
   std::string compare_set(const std::string& key, const std::string& expected,
                           const std::string& desired);

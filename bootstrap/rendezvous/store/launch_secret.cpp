@@ -1,56 +1,57 @@
 #include "launch_secret.hpp"
 
+#include <memory>
+
+#include "hpcboot/error.hpp"
 #include "munge.hpp"
 #include "secret_file.hpp"
+#include "wire.hpp"
 
 namespace hpcboot::rendezvous {
+namespace {
 
-LaunchSecret choose_secret(const Env& env, const std::string& identity, bool may_make_key) {
-  if (auto named = named_secret(env)) return {SecretKind::file, std::move(*named), {}};
-  std::string reason;
-  Secret random = Secret::random();
-  if (auto sealed = seal_by_munge(random, identity, reason))
-    return {SecretKind::munge, std::move(random), std::move(*sealed)};
-  const std::string path = key_path(env);
-  auto key = read_key(path, reason);
-  if (!key && may_make_key && make_key(path, reason)) key = read_key(path, reason);
-  if (key) return {SecretKind::key, std::move(*key), {}};
-  return {};
+std::string path_for(const Env& env, KeyUse use) {
+  return use == KeyUse::of_this_host ? host_key_path(env) : key_path(env);
 }
 
-FindSecret secret_finder(const Env& env, const std::string& identity) {
-  const auto named = named_secret(env);
-  return [env, identity, named](SecretKind kind, const std::string& sealed,
-                                std::string& reason) -> std::optional<Secret> {
-    const std::string path = key_path(env);
+std::optional<LaunchSecret> by_munge(const std::string& identity) {
+  Secret secret = Secret::random();
+  std::string reason;
+  auto sealed = seal_by_munge(secret, identity, reason);
+  // In a user namespace munged knows this process by another number than it does itself.
+  if (!sealed || sealed->size() > kLongestSeal || !open_by_munge(*sealed, identity, reason))
+    return std::nullopt;
+  return LaunchSecret{SecretKind::munge, std::move(secret), std::move(*sealed)};
+}
+
+std::optional<LaunchSecret> by_key(const Env& env, KeyUse use) {
+  const std::string path = path_for(env, use);
+  std::string reason;
+  auto key = read_key(path, reason);
+  const bool may_make =
+      use == KeyUse::of_this_host || (use == KeyUse::of_a_job && is_on_network_file_system(path));
+  if (!key && may_make && make_key(path, reason)) key = read_key(path, reason);
+  if (!key) return std::nullopt;
+  return LaunchSecret{SecretKind::key, std::move(*key), {}};
+}
+
+// What a rank has found out of its host; kept, since it is asked at every attempt.
+class Finder {
+ public:
+  Finder(const Env& env, std::string identity, KeyUse use)
+      : identity_(std::move(identity)), named_(named_secret(env)), key_path_(path_for(env, use)) {}
+
+  std::optional<Secret> find(SecretKind kind, const std::string& sealed, std::string& reason) {
     switch (kind) {
       case SecretKind::file:
         reason = "rank 0 has HPCBOOT_RENDEZVOUS_SECRET_FILE, this rank has not";
-        return named;
+        return named_;
       case SecretKind::munge:
-        if (!named) return open_by_munge(sealed, identity, reason);
-        reason = "this rank has HPCBOOT_RENDEZVOUS_SECRET_FILE, rank 0 has not";
-        return std::nullopt;
+        return by_munge(sealed, reason);
       case SecretKind::key:
-        if (auto key = read_key(path, reason)) return key;
-        reason = "rank 0 proves itself by the key file of this user, which this host has not (" +
-                 reason + "); setup/ssh-setup copies it";
-        return std::nullopt;
-      case SecretKind::none: {
-        std::string unused;
-        reason =
-            "whoever serves there has no secret to prove that it is rank 0, but this host has ";
-        if (named) {
-          reason += "HPCBOOT_RENDEZVOUS_SECRET_FILE";
-        } else if (munge_answers()) {
-          reason += "MUNGE";
-        } else if (read_key(path, unused)) {
-          reason += path;
-        } else {
-          return Secret();
-        }
-        return std::nullopt;
-      }
+        return by_key(reason);
+      case SecretKind::none:
+        return without(reason);
       case SecretKind::kernel:
       case SecretKind::told:
       case SecretKind::launcher:
@@ -58,6 +59,75 @@ FindSecret secret_finder(const Env& env, const std::string& identity) {
     }
     reason = "whoever serves there proves itself by " + std::string(name_of(kind));
     return std::nullopt;
+  }
+
+ private:
+  std::optional<Secret> by_munge(const std::string& sealed, std::string& reason) {
+    if (named_) {
+      reason = "this rank has HPCBOOT_RENDEZVOUS_SECRET_FILE, rank 0 has not";
+      return std::nullopt;
+    }
+    // A daemon that is slow has answered after the server lost its patience: the next time it
+    // knows.
+    if (!opened_ || opened_from_ != sealed) opened_ = open_by_munge(sealed, identity_, reason);
+    if (opened_) opened_from_ = sealed;
+    return opened_;
+  }
+
+  std::optional<Secret> by_key(std::string& reason) const {
+    try {
+      if (auto key = read_key(key_path_, reason)) return key;
+    } catch (const Error& error) {
+      reason = error.found();
+    }
+    reason = "rank 0 proves itself by the key file of this user, which this host has not (" +
+             reason + "); setup/ssh-setup secret brings it";
+    return std::nullopt;
+  }
+
+  std::optional<Secret> without(std::string& reason) {
+    reason = "whoever serves there has no secret to prove that it is rank 0, but this host has ";
+    if (named_) {
+      reason += "HPCBOOT_RENDEZVOUS_SECRET_FILE";
+    } else if (may_have_key(key_path_)) {
+      reason += key_path_;
+    } else if (has_munge()) {
+      reason += "MUNGE";
+    } else {
+      return Secret();
+    }
+    return std::nullopt;
+  }
+
+  bool has_munge() {
+    if (!has_munge_) has_munge_ = munge_is_there();
+    return *has_munge_;
+  }
+
+  std::string identity_;
+  std::optional<Secret> named_;
+  std::string key_path_;
+  std::optional<Secret> opened_;
+  std::string opened_from_;
+  std::optional<bool> has_munge_;
+};
+
+}  // namespace
+
+LaunchSecret choose_secret(const Env& env, const std::string& identity, KeyUse use) {
+  if (auto named = named_secret(env)) return {SecretKind::file, std::move(*named), {}};
+  if (use == KeyUse::of_many_hosts) {
+    if (auto key = by_key(env, use)) return std::move(*key);
+  }
+  if (auto munge = by_munge(identity)) return std::move(*munge);
+  if (auto key = by_key(env, use)) return std::move(*key);
+  return {};
+}
+
+FindSecret secret_finder(const Env& env, const std::string& identity, KeyUse use) {
+  const auto finder = std::make_shared<Finder>(env, identity, use);
+  return [finder](SecretKind kind, const std::string& sealed, std::string& reason) {
+    return finder->find(kind, sealed, reason);
   };
 }
 

@@ -37,10 +37,18 @@ std::optional<Secret> find_secret(const Member& member, SecretKind kind, const s
 }  // namespace
 
 bool Link::send(std::string_view frame, Clock::time_point end) {
-  while (!frame.empty()) {
-    const ssize_t count = ::send(socket_.fd(), frame.data(), frame.size(), MSG_NOSIGNAL);
+  if (guard_.seal_size() == 0) return send_bytes(frame, end);
+  // One segment for the two, if they are small: the server needs both.
+  std::string sealed(frame);
+  guard_.seal(frame, sealed);
+  return send_bytes(sealed, end);
+}
+
+bool Link::send_bytes(std::string_view bytes, Clock::time_point end) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::send(socket_.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count >= 0) {
-      frame.remove_prefix(static_cast<std::size_t>(count));
+      bytes.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!wait_for(socket_.fd(), POLLOUT, end)) return false;
     } else if (errno != EINTR) {
@@ -68,13 +76,20 @@ bool Link::receive_exactly(char* bytes, std::size_t size, Clock::time_point end)
 }
 
 bool Link::receive(std::string& frame, Clock::time_point end) {
-  std::array<char, 4> length{};
-  if (!receive_exactly(length.data(), length.size(), end)) return false;
+  constexpr std::size_t kLength = 4;
+  frame.resize(kLength);
+  if (!receive_exactly(frame.data(), kLength, end)) return false;
   std::uint32_t size = 0;
-  FrameReader({length.data(), length.size()}).u32(size);
+  FrameReader(frame).u32(size);
   if (size > kLargestFrame) return false;
-  frame.resize(size);
-  return receive_exactly(frame.data(), size, end);
+  const std::size_t whole = kLength + size;
+  frame.resize(whole + guard_.seal_size());
+  if (!receive_exactly(frame.data() + kLength, frame.size() - kLength, end)) return false;
+  const std::string_view all = frame;
+  if (!guard_.accepts(all.substr(0, whole), all.substr(whole))) return false;
+  frame.resize(whole);
+  frame.erase(0, kLength);
+  return true;
 }
 
 Link::Attempt Link::open(const Place& place, Member& member, Clock::time_point end) {
@@ -103,7 +118,7 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
   hello.raw(own);
   std::array<char, kChallengeSize> challenge{};
   reason = "whoever listens there does not answer as a store of this program";
-  if (!send(std::string(kMagic) + hello.bytes(), end) ||
+  if (!send_bytes(std::string(kMagic) + hello.bytes(), end) ||
       !receive_exactly(challenge.data(), challenge.size(), end))
     return Outcome::not_ours;
   FrameReader reader({challenge.data(), challenge.size()});
@@ -132,16 +147,19 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
   const Proof proof = proof_of(Side::client, *secret, transcript);
   std::array<char, kVerdictSize> verdict{};
   reason = "the store there is of another launch, or has another secret";
-  if (!send({reinterpret_cast<const char*>(proof.data()), proof.size()}, end) ||
+  if (!send_bytes({reinterpret_cast<const char*>(proof.data()), proof.size()}, end) ||
       !receive_exactly(verdict.data(), verdict.size(), end))
     return Outcome::not_ours;
   Proof given{};
   std::copy_n(verdict.data() + 1, given.size(), reinterpret_cast<char*>(given.data()));
   if (!are_equal(given, proof_of(Side::server, *secret, transcript))) return Outcome::not_ours;
-  member.world.secret = *secret;
-  member.world.kind = static_cast<SecretKind>(kind);
-  member.find_secret = nullptr;
-  if (verdict[0] == static_cast<char>(Verdict::welcome)) return Outcome::ours;
+  if (verdict[0] == static_cast<char>(Verdict::welcome)) {
+    guard_ = FrameGuard(Side::client, *secret, transcript);
+    member.world.secret = *secret;
+    member.world.kind = static_cast<SecretKind>(kind);
+    member.find_secret = nullptr;
+    return Outcome::ours;
+  }
   reason = "another process is rank " + std::to_string(member.rank) + " there already";
   return Outcome::rank_is_taken;
 }

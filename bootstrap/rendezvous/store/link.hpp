@@ -25,17 +25,20 @@ class Link {
   // One attempt. @return what came of it. What is found of the secret stays with the member.
   static Attempt open(const Place& place, Member& member, Clock::time_point end);
 
-  // Sends a frame. @return false if the server is gone or takes nothing until `end`
+  // Sends a frame and its seal. @return false if the server is gone or takes nothing until `end`
   bool send(std::string_view frame, Clock::time_point end);
   // The next frame without its length.
-  // @return false if the server is gone, sends something else, or nothing until `end`
+  // @return false if the server is gone, sends something else, or nothing until `end`, or if
+  //         somebody has changed what it sent
   bool receive(std::string& frame, Clock::time_point end);
 
  private:
+  bool send_bytes(std::string_view bytes, Clock::time_point end);
   bool receive_exactly(char* bytes, std::size_t size, Clock::time_point end);
   Outcome introduce(const Place& place, Member& member, Clock::time_point end, std::string& reason);
 
   Socket socket_;
+  FrameGuard guard_;
 };
 
 struct Link::Attempt {

@@ -41,10 +41,11 @@ std::vector<Place> places_of(const Resolution& resolution, const std::string& id
   return places;
 }
 
-// Jobs of a cluster have one home folder on all hosts, as a rule; and one host has one.
-bool has_shared_home(const Resolution& resolution) {
-  return resolution.scheduler || is_one_host(resolution.placement) ||
-         is_loopback(*resolution.master_addr);
+KeyUse key_use_of(const Resolution& resolution) {
+  const bool is_on_one_host =
+      is_one_host(resolution.placement) || is_loopback(*resolution.master_addr);
+  if (is_on_one_host) return KeyUse::of_this_host;
+  return resolution.scheduler ? KeyUse::of_a_job : KeyUse::of_many_hosts;
 }
 
 constexpr const char* kWarning =
@@ -55,31 +56,34 @@ constexpr const char* kWarning =
 
 }  // namespace
 
-Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Holders holders,
+Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
                          std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
-  const std::string identity = launch_identity(resolution, env);
+  const std::string identity =
+      launch_identity(resolution, env) + "/" + std::string(name_of(purpose));
   World world{identity, static_cast<std::uint32_t>(placement.world_size), {}};
-  world.holders = holders;
+  world.holders = holders_for(purpose);
   Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};
   std::vector<Place> places = places_of(resolution, identity);
+  member.find_secret = secret_finder(env, identity, key_use_of(resolution));
   std::shared_ptr<Server> server;
   if (placement.rank == 0) {
-    LaunchSecret chosen = choose_secret(env, identity, has_shared_home(resolution));
+    LaunchSecret chosen = choose_secret(env, identity, key_use_of(resolution));
     member.world.secret = std::move(chosen.secret);
     member.world.kind = chosen.kind;
     member.world.sealed = std::move(chosen.sealed);
-    server = serve_at(places, member.world);
+    server = serve_at(places, member, end);
     places = {own_way_to(*server)};
-  } else {
-    member.find_secret = secret_finder(env, identity);
+    member.find_secret = nullptr;
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
   const SecretKind kind = client->secret_kind();
   const Place where{*resolution.master_addr, client->place().port};
+  const bool is_everywhere = server && server->place().address.empty();
   Meeting meeting{std::move(server), std::move(client),
-                  "store at " + where.text() + ", proved by " + std::string(name_of(kind))};
+                  "store at " + where.text() + (is_everywhere ? " (on every interface)" : "") +
+                      ", proved by " + std::string(name_of(kind))};
   if (placement.rank == 0 && kind == SecretKind::none) meeting.warning = kWarning;
   return meeting;
 }

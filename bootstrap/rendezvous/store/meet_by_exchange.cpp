@@ -56,7 +56,7 @@ Place own_place(const Resolution& resolution) {
 
 }  // namespace
 
-Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Holders holders,
+Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpose purpose,
                          milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
@@ -65,13 +65,13 @@ Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Holde
   };
   // The secret is of this launch alone, so that no more has to tell it from others.
   World world{"exchange", static_cast<std::uint32_t>(placement.world_size), Secret::random()};
-  world.holders = holders;
+  world.holders = holders_for(purpose);
   Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};
   std::shared_ptr<Server> server;
   Place place;
   if (placement.rank == 0) {
     Place told = own_place(resolution);
-    server = serve_at({told}, member.world);
+    server = serve_at({told}, member, end);
     told.port = server->place().port;
     place = own_way_to(*server);
     exchange.put(kPlaceKey, Published{told, member.world.secret}.text());

@@ -131,7 +131,7 @@ Meeting meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
     // Which of its names and addresses the others try first it does not know.
     for (int i = 0; i < kPorts; ++i)
       places.push_back({"", derive_port(identity + "/" + std::to_string(i))});
-    server = serve_at(places, member.world);
+    server = serve_at(places, member, end);
     places = {own_way_to(*server)};
   } else {
     const std::vector<std::string> all = candidates(env, hosts);

@@ -1,9 +1,5 @@
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
-#include "hpcboot/error.hpp"
 #include "meeting_places.hpp"
 #include "rendezvous/launch_identity.hpp"
 
@@ -11,8 +7,9 @@ namespace hpcboot::rendezvous {
 namespace {
 
 // What tells this launch from another one of this user on this host.
-std::string local_identity(const Resolution& resolution, const Env& env) {
-  std::string identity = launch_identity(resolution, env) + "/" + resolution.job_instance;
+std::string local_identity(const Resolution& resolution, const Env& env, Purpose purpose) {
+  std::string identity = launch_identity(resolution, env) + "/" + resolution.job_instance + "/" +
+                         std::string(name_of(purpose));
   for (const char* variable : {"SLURM_STEP_ID", "MASTER_ADDR", "MASTER_PORT"})
     identity += "/" + std::string(env.text(variable).value_or(""));
   return identity;
@@ -20,15 +17,15 @@ std::string local_identity(const Resolution& resolution, const Env& env) {
 
 }  // namespace
 
-Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Holders holders,
+Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
                          std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
-  World world{local_identity(resolution, env),
+  World world{local_identity(resolution, env, purpose),
               static_cast<std::uint32_t>(placement.world_size),
               {},
               SecretKind::kernel};
-  world.holders = holders;
+  world.holders = holders_for(purpose);
   Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};
   // Some, since anybody may take a name first.
   std::vector<Place> places;
@@ -37,17 +34,7 @@ Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Holders h
   for (int i = 0; i < 8; ++i) places.push_back({name + "-" + std::to_string(i), 0});
   std::shared_ptr<Server> server;
   if (placement.rank == 0) {
-    for (const Place& place : places) {
-      server = Server::start(place, member.world);
-      if (server) break;
-    }
-    if (!server) {
-      throw Error(
-          ErrorCode::exchange_failed,
-          "rank 0 cannot listen at " + places.front().address + " to -7: " + std::strerror(errno),
-          "one of eight names of abstract Unix sockets",
-          "end what is left of earlier runs on this host, or see who holds them: ss -xlp");
-    }
+    server = serve_at(places, member, end);
     places = {server->place()};
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);

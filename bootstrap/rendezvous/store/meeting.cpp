@@ -48,11 +48,11 @@ std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const 
   }
 }
 
-Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Holders holders,
+Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Purpose purpose,
              std::chrono::milliseconds deadline) {
-  if (exchange != nullptr) return meet_by_exchange(resolution, *exchange, holders, deadline);
-  if (meets_on_one_host(resolution)) return meet_on_one_host(resolution, env, holders, deadline);
-  return meet_at_endpoint(resolution, env, holders, deadline);
+  if (exchange != nullptr) return meet_by_exchange(resolution, *exchange, purpose, deadline);
+  if (meets_on_one_host(resolution)) return meet_on_one_host(resolution, env, purpose, deadline);
+  return meet_at_endpoint(resolution, env, purpose, deadline);
 }
 
 }  // namespace hpcboot::rendezvous

@@ -12,6 +12,10 @@
 // How the ranks of a launch find their store.
 namespace hpcboot::rendezvous {
 
+// What the ranks meet for. Those of a check and of the training after it are not taken for each
+// other; and a check welcomes two processes that hold one rank, to tell of it.
+enum class Purpose { training, check, exec };
+
 struct Meeting {
   std::shared_ptr<Server> server;  // on rank 0
   std::shared_ptr<Client> client;
@@ -46,10 +50,9 @@ std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const 
 //    eight ports derived from the launch, at rank 0's host as the launcher or the job names it. The
 //    secret is that of choose_secret().
 // @param exchange null if needs_exchange() says no
-// @param holders many for a look at a launch that may have a mistake
 // @throws Error{deadline_exceeded, exchange_failed, no_usable_interface, needs_exchange,
 //         unreadable_file, malformed_file}
-Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Holders holders,
+Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Purpose purpose,
              std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot::rendezvous

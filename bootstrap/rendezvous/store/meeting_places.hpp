@@ -5,16 +5,19 @@
 // The ways in which meet() lets ranks find their store.
 namespace hpcboot::rendezvous {
 
-Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Holders holders,
+Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpose purpose,
                          std::chrono::milliseconds deadline);
 
-Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Holders holders,
+Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
                          std::chrono::milliseconds deadline);
 
-Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Holders holders,
+Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
                          std::chrono::milliseconds deadline);
 
 // @{ For those.
+
+std::string_view name_of(Purpose purpose) noexcept;
+Holders holders_for(Purpose purpose) noexcept;
 
 // Are all ranks known to be on one host?
 bool is_one_host(const Placement& placement);
@@ -25,8 +28,12 @@ bool is_chosen_by_user(const Resolution& resolution, const char* field);
 // Serves at the first port that is free: at the address that the others are told, and at no other;
 // if that is none of this host's, as behind a NAT, or a name of several addresses, at all of them.
 // @param places of one address, with different ports
-// @throws Error{exchange_failed} if all are taken, or the address cannot be used
-std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const World& world);
+// A place where a store of the same world is served is of a run before, which is about to end, or
+// of another launch that nothing tells from this one: it is waited for, for some seconds.
+// @throws Error{exchange_failed} if all are taken, or the address cannot be used, or by that other
+//         launch
+std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member& member,
+                                 Clock::time_point end);
 
 // Where rank 0 itself reaches what it serves.
 Place own_way_to(const Server& server);

@@ -68,6 +68,7 @@ bool restrict_to_own_user(const Munge& munge, munge_ctx_t context) {
 
 struct Answer {
   std::optional<std::string> text;
+  bool is_there = true;  // munged, also one that is late
   std::string reason = "MUNGE: munged does not answer";
 };
 
@@ -84,6 +85,7 @@ Answer encode(const Munge& munge, std::string payload) {
       answer.text = credential;
     } else {
       answer.reason = text_of(munge, context, error);
+      answer.is_there = error != EMUNGE_SOCKET;
     }
     std::free(credential);
   }
@@ -92,8 +94,13 @@ Answer encode(const Munge& munge, std::string payload) {
   return answer;
 }
 
-// Several ranks of a host open one credential: "replayed" says no more. Whoever has recorded it
-// cannot open it, and so cannot prove that he knows what is inside.
+// For these three the library hands out what is inside (munge_decode(3)). Several ranks of a host
+// open one credential, late ones too; and whoever has recorded it cannot open it.
+bool is_opened(munge_err_t error) {
+  return error == EMUNGE_SUCCESS || error == EMUNGE_CRED_REPLAYED || error == EMUNGE_CRED_EXPIRED ||
+         error == EMUNGE_CRED_REWOUND;
+}
+
 Answer decode(const Munge& munge, const std::string& credential) {
   Answer answer;
   munge_ctx_t context = munge.create();
@@ -102,10 +109,7 @@ Answer decode(const Munge& munge, const std::string& credential) {
   uid_t user = 0;
   const munge_err_t error =
       munge.decode(credential.c_str(), context, &payload, &size, &user, nullptr);
-  if (error == EMUNGE_CRED_EXPIRED || error == EMUNGE_CRED_REWOUND) {
-    answer.reason = text_of(munge, context, error) +
-                    ": the clocks of this host and of rank 0's differ (compare `date` on both)";
-  } else if (error != EMUNGE_SUCCESS && error != EMUNGE_CRED_REPLAYED) {
+  if (!is_opened(error)) {
     answer.reason = text_of(munge, context, error);
   } else if (user != geteuid()) {
     answer.reason = "MUNGE: the user " + std::to_string(user) + " serves there";
@@ -127,7 +131,7 @@ Answer in_time(Call call) {
 
 // So that no credential of this user for another purpose is taken for one of ours.
 std::string heading_of(const std::string& purpose) {
-  return "hpcboot store 1\n" + purpose + "\n";
+  return "hpcboot store 1\n" + digest_of(purpose) + "\n";
 }
 
 }  // namespace
@@ -163,9 +167,9 @@ std::optional<Secret> open_by_munge(const std::string& credential, const std::st
   return secret;
 }
 
-bool munge_answers() {
-  std::string reason;
-  return seal_by_munge(Secret("?"), "is munged there?", reason).has_value();
+bool munge_is_there() {
+  const Munge* munge = library();
+  return munge != nullptr && in_time([munge] { return encode(*munge, "?"); }).is_there;
 }
 
 }  // namespace hpcboot::rendezvous

@@ -15,12 +15,14 @@ namespace hpcboot::rendezvous {
 std::optional<std::string> seal_by_munge(const Secret& secret, const std::string& purpose,
                                          std::string& reason);
 
-// What seal_by_munge() sealed for the same purpose, if a process of our user did that.
-// @return nullopt with a reason; clocks that differ are named
+// What seal_by_munge() sealed for the same purpose, if a process of our user did that; also when
+// the credential's time is over, or yet to come by this host's clock, or when it was opened before:
+// that the other end knows what is inside, and now, its proof will show.
+// @return nullopt with a reason
 std::optional<Secret> open_by_munge(const std::string& credential, const std::string& purpose,
                                     std::string& reason);
 
-// Does munged answer on this host?
-bool munge_answers();
+// Is there a munged on this host? One that is slow is one.
+bool munge_is_there();
 
 }  // namespace hpcboot::rendezvous

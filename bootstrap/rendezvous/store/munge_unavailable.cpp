@@ -16,7 +16,7 @@ std::optional<Secret> open_by_munge(const std::string&, const std::string&, std:
   return std::nullopt;
 }
 
-bool munge_answers() {
+bool munge_is_there() {
   return false;
 }
 

@@ -26,6 +26,8 @@ using std::chrono::milliseconds;
 
 // A host that drops packets must not eat the whole deadline of a rank 0 that is still to come.
 constexpr milliseconds kOneAttempt = std::chrono::seconds(5);
+// And neither must a name server that is silent; the next attempt asks again.
+constexpr milliseconds kOneLookup = std::chrono::seconds(5);
 
 struct Address {
   sockaddr_storage storage{};
@@ -93,7 +95,8 @@ std::shared_ptr<const Lookup> look_up(const Place& place, Clock::time_point end)
   const auto lookup = std::make_shared<Lookup>();
   ask(*lookup, place, AI_NUMERICHOST);  // which asks nobody
   if (lookup->error == 0) return lookup;
-  const bool in_time = bounded_call([lookup, place] { ask(*lookup, place, 0); }, until(end));
+  const bool in_time =
+      bounded_call([lookup, place] { ask(*lookup, place, 0); }, std::min(until(end), kOneLookup));
   return in_time ? lookup : std::make_shared<Lookup>();
 }
 

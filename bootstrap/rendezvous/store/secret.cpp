@@ -104,7 +104,7 @@ Token random_token() {
 
 Proof proof_of(Side side, const Secret& secret, const Transcript& t) {
   FrameWriter text;
-  text.text(side == Side::client ? "client" : "server");
+  text.text(side == Side::client ? "client" : side == Side::server ? "server" : "session");
   text.text(t.identity);
   text.u32(t.world_size);
   text.u32(t.rank);

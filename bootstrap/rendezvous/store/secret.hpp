@@ -60,7 +60,8 @@ struct Transcript {
   Nonce server{};
 };
 
-enum class Side : std::uint8_t { client, server };
+// Whose proof it is; `session` for the key of what follows.
+enum class Side : std::uint8_t { client, server, session };
 
 // HMAC-SHA-256 (RFC 2104) under the secret of the side's name and the transcript.
 Proof proof_of(Side side, const Secret& secret, const Transcript& transcript);

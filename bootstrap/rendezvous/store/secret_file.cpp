@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +40,10 @@ Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
     fail(path, "belongs to the user " + std::to_string(status.st_uid), "make a file of your own");
   // Platforms hand a secret of root's to a group that has this process alone.
   const unsigned closed_to = is_of_root ? 037U : 077U;
-  if ((status.st_mode & closed_to) != 0) fail(path, "is open to others", "chmod 600 " + path);
+  if ((status.st_mode & closed_to) != 0) {
+    fail(path, "is open to others",
+         "chmod 600 " + path + "; of a Kubernetes Secret: defaultMode: 0400, or 0440 with fsGroup");
+  }
   std::array<char, kLongest + 1> bytes{};
   std::size_t size = 0;
   while (size < bytes.size()) {
@@ -96,6 +100,51 @@ std::string key_path(const Env& env) {
   return {};
 }
 
+std::string host_key_path(const Env& env) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::string path = key_path(env);
+  if (path.empty()) return {};
+  return path.substr(0, path.rfind('/')) + "/rendezvous." + host.data() + ".key";
+}
+
+bool is_on_network_file_system(const std::string& path) {
+  // statfs(2) and the file systems' own headers.
+  constexpr std::array<std::uint32_t, 18> kNetworks = {
+      0x6969,      // NFS
+      0x0bd00bd0,  // Lustre
+      0x47504653,  // GPFS
+      0x19830326,  // BeeGFS
+      0x00c36400,  // Ceph
+      0x18031977,  // Weka
+      0xaad7aaea,  // PanFS
+      0x5346414f,  // AFS
+      0x6b414653,  // kAFS
+      0x20030528,  // OrangeFS
+      0x73757245,  // Coda
+      0x7461636f,  // OCFS2
+      0x01161970,  // GFS2
+      0xff534d42,  // CIFS
+      0xfe534d42,  // SMB2
+      0x517b,      // SMB
+      0x01021997,  // 9p
+      0x65735546,  // FUSE, by which several of these are mounted
+  };
+  for (std::string folder = path; !folder.empty(); folder.erase(folder.rfind('/'))) {
+    struct statfs status {};
+    if (statfs(folder.c_str(), &status) != 0) continue;
+    const auto type = static_cast<std::uint32_t>(status.f_type);
+    return std::find(kNetworks.begin(), kNetworks.end(), type) != kNetworks.end();
+  }
+  return false;
+}
+
+bool may_have_key(const std::string& path) {
+  struct stat status {};
+  return !path.empty() &&
+         (lstat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR));
+}
+
 std::optional<Secret> read_key(const std::string& path, std::string& reason) {
   reason = "HOME is not set";
   if (path.empty()) return std::nullopt;
@@ -121,6 +170,13 @@ bool make_key(const std::string& path, std::string& reason) {
   Socket file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) {
     reason = name + ": " + std::strerror(errno);
+    return false;
+  }
+  struct stat status {};
+  if (fstat(file.fd(), &status) != 0 || status.st_uid != geteuid() ||
+      (status.st_mode & 077U) != 0) {
+    unlink(name.c_str());
+    reason = folder + ": a file system that keeps no owner and mode";
     return false;
   }
   std::string text = hex_of(Secret::random().bytes()) + "\n";

@@ -19,8 +19,18 @@ std::optional<Secret> named_secret(const Env& env);
 // HOME is not set.
 std::string key_path(const Env& env);
 
+// The same for this host alone: hpcboot/rendezvous.HOST.key.
+std::string host_key_path(const Env& env);
+
+// Is the folder where the key would lie, or the first above it that there is, on a file system that
+// other hosts see as well (NFS, Lustre, GPFS and their like)?
+bool is_on_network_file_system(const std::string& path);
+
+// False only if there is certainly no file.
+bool may_have_key(const std::string& path);
+
 // The key there; nullopt with a reason if there is none. It is this user's, with mode 0600.
-// @throws Error{unreadable_file, malformed_file} for one that others can read or have written
+// @throws Error{unreadable_file, malformed_file} for one that others can read or own
 std::optional<Secret> read_key(const std::string& path, std::string& reason);
 
 // Makes one of 32 random bytes, whole at once, and never in the place of another: two that do this

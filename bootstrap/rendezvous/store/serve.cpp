@@ -1,13 +1,20 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
+#include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "meeting_places.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
 
+using std::chrono::milliseconds;
+
 constexpr auto kTimeForName = std::chrono::seconds(5);
+// What is left of a run before ends within this.
+constexpr auto kTimeForTheLast = std::chrono::seconds(6);
 
 [[noreturn]] void fail_to_serve(const std::vector<Place>& places, int reason) {
   const Place& first = places.front();
@@ -15,6 +22,13 @@ constexpr auto kTimeForName = std::chrono::seconds(5);
     throw Error(
         ErrorCode::exchange_failed, "port " + std::to_string(first.port) + " of this host is taken",
         "a free port for rank 0's store", "set HPCBOOT_MASTER_PORT to a free port on every rank");
+  }
+  if (reason == EADDRINUSE && first.is_local()) {
+    throw Error(ErrorCode::exchange_failed,
+                "names of Unix sockets of this host are taken: " + first.address + " to " +
+                    places.back().address,
+                "one that is free",
+                "end what is left of earlier runs on this host, or see who holds them: ss -xlp");
   }
   if (reason == EADDRINUSE) {
     std::string ports;
@@ -30,7 +44,46 @@ constexpr auto kTimeForName = std::chrono::seconds(5);
               "check HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT on every rank");
 }
 
+[[noreturn]] void fail_same_world(const Place& place) {
+  throw Error(ErrorCode::exchange_failed,
+              "another launch of this user, which nothing tells from this one, is served at " +
+                  place.text(),
+              "one launch at a time, or a difference that all ranks see: a job, a step, a port",
+              "wait for its end, or set HPCBOOT_MASTER_PORT to a free port on every rank of this "
+              "one");
+}
+
+// Whoever listens there: does he prove that he serves this world?
+bool is_of_same_world(Place place, Member member, Clock::time_point end) {
+  if (!place.is_local() && place.address.empty()) place.address = "127.0.0.1";
+  if (member.world.kind == SecretKind::none) return false;  // anybody would
+  const Link::Attempt attempt = Link::open(place, member, end);
+  return attempt.outcome == Link::Outcome::ours || attempt.outcome == Link::Outcome::rank_is_taken;
+}
+
+// An address is listened at alone, and so is the one that a name has.
+std::string address_to_listen_at(const std::string& name, Clock::time_point end) {
+  if (is_loopback(name) && !is_numeric_address(name)) return "127.0.0.1";
+  return only_address_of(name, std::min(end, Clock::now() + kTimeForName)).value_or(name);
+}
+
 }  // namespace
+
+std::string_view name_of(Purpose purpose) noexcept {
+  switch (purpose) {
+    case Purpose::training:
+      return "training";
+    case Purpose::check:
+      return "check";
+    case Purpose::exec:
+      return "exec";
+  }
+  return "?";
+}
+
+Holders holders_for(Purpose purpose) noexcept {
+  return purpose == Purpose::check ? Holders::many : Holders::one;
+}
 
 bool is_one_host(const Placement& placement) {
   return placement.num_nodes == 1 || placement.local_size == placement.world_size;
@@ -42,16 +95,27 @@ bool is_chosen_by_user(const Resolution& resolution, const char* field) {
          (found->second.source == "explicit" || found->second.source == "environment");
 }
 
-std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const World& world) {
-  const auto address = only_address_of(places.front().address, Clock::now() + kTimeForName);
-  for (const Place& place : places) {
-    std::shared_ptr<Server> server =
-        Server::start({address.value_or(place.address), place.port}, world);
-    if (!server && errno == EADDRNOTAVAIL) server = Server::start({"", place.port}, world);
+std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member& member,
+                                 Clock::time_point end) {
+  const std::string address = address_to_listen_at(places.front().address, end);
+  const auto patience = std::min(end, Clock::now() + kTimeForTheLast);
+  int reason = EADDRINUSE;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place place{places[i].is_local() ? places[i].address : address, places[i].port};
+    std::shared_ptr<Server> server = Server::start(place, member.world);
+    reason = errno;
+    if (!server && reason == EADDRNOTAVAIL) {
+      server = Server::start({"", place.port}, member.world);
+      reason = errno;
+    }
     if (server) return server;
-    if (errno != EADDRINUSE) break;
+    if (reason != EADDRINUSE) break;
+    if (!is_of_same_world(place, member, end)) continue;
+    if (Clock::now() >= patience) fail_same_world(place);
+    std::this_thread::sleep_for(milliseconds(50));
+    --i;
   }
-  fail_to_serve(places, errno);
+  fail_to_serve(places, reason);
 }
 
 Place own_way_to(const Server& server) {

@@ -57,6 +57,7 @@ struct Connection {
   Admission admission;
   Clock::time_point since;
   bool is_admitted = false;
+  FrameGuard guard{};
   bool awaits_room = false;  // registered for EPOLLOUT
   std::string in{};
   std::string out{};
@@ -273,9 +274,12 @@ bool Server::Loop::take_messages(std::uint64_t id, Connection& connection) {
     std::uint32_t size = 0;
     FrameReader(in.substr(used)).u32(size);
     if (size > kLargestFrame) return false;
-    if (in.size() - used - 4 < size) break;
-    if (!service_.handle(id, in.substr(used + 4, size), Clock::now())) return false;
-    used += 4 + size;
+    const std::size_t seal_size = connection.guard.seal_size();
+    if (in.size() - used - 4 < size + seal_size) break;
+    const std::string_view frame = in.substr(used, 4 + size);
+    if (!connection.guard.accepts(frame, in.substr(used + 4 + size, seal_size))) return false;
+    if (!service_.handle(id, frame.substr(4), Clock::now())) return false;
+    used += 4 + size + seal_size;
   }
   connection.in.erase(0, used);
   return write_to(id, connection);
@@ -294,6 +298,7 @@ bool Server::Loop::admit(std::uint64_t id, Connection& connection, std::size_t& 
   }
   if (state == Admission::State::admitted) {
     connection.is_admitted = true;
+    connection.guard = connection.admission.guard();
     strangers_.erase(id);
   }
   return true;
@@ -333,6 +338,7 @@ void Server::Loop::deliver() {
       continue;
     }
     connection.out += reply.frame;
+    connection.guard.seal(reply.frame, connection.out);
     peers.insert(reply.peer);
   }
   for (const std::uint64_t peer : peers) {

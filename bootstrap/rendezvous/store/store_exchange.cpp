@@ -44,8 +44,9 @@ class StoreExchange : public Exchange {
   void fence(milliseconds deadline) override {
     const std::string name = "hpcboot/fence/" + std::to_string(++fences_);
     std::vector<std::string> missing;
-    if (meeting_.client->add(name, 1) == world_size_) meeting_.client->set(name + "/all", "");
-    if (!meeting_.client->wait({name + "/all"}, Clock::now() + deadline, missing))
+    const auto end = Clock::now() + deadline;
+    if (meeting_.client->add(name, 1, end) == world_size_) meeting_.client->set(name + "/all", "");
+    if (!meeting_.client->wait({name + "/all"}, end, missing))
       fail_late("not every rank came to a fence", deadline);
   }
 
@@ -81,12 +82,12 @@ std::unique_ptr<Exchange> exchange_over(Meeting meeting, int rank, int world_siz
 
 void leave_together(Client& client, bool is_first, int others) noexcept {
   try {
+    const auto end = Clock::now() + kFarewell;
     if (!is_first) {
-      client.add(kLeft, 1);
+      client.add(kLeft, 1, end);
       return;
     }
-    const auto end = Clock::now() + kFarewell;
-    while (client.add(kLeft, 0) < others && Clock::now() < end)
+    while (client.add(kLeft, 0, end) < others && Clock::now() < end)
       std::this_thread::sleep_for(milliseconds(2));
   } catch (const std::exception&) {
     // Whoever is not there any more needs no farewell.

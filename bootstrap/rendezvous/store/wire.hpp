@@ -14,7 +14,8 @@
 //   server  "hpcboot", version, nonce (32), kind of secret (1), length (2) and text of what is
 //   sealed client  proof (32) server  verdict (1), proof (32)
 // After that requests and answers, each a length (4), a number chosen by the client (4), and a kind
-// (1) with what belongs to it. Answers may come in another order than the requests.
+// (1) with what belongs to it; then, if the connection has a secret, its seal (16), which the
+// length does not count. Answers may come in another order than the requests.
 namespace hpcboot::rendezvous {
 
 constexpr std::string_view kMagic = "hpcboot";

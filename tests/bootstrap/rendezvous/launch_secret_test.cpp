@@ -131,13 +131,15 @@ TEST_F(SecretFiles, a_home_that_cannot_be_written_has_no_key) {
 
 TEST_F(SecretFiles, rank_0_chooses_and_the_others_find_the_same) {
   const Env env = naming(write("a secret of this launch"));
-  const LaunchSecret chosen = choose_secret(env, "job 7", true);
+  const LaunchSecret chosen = choose_secret(env, "job 7", KeyUse::of_a_job);
   EXPECT_EQ(chosen.kind, SecretKind::file);
   std::string reason;
-  const auto found = secret_finder(env, "job 7")(chosen.kind, chosen.sealed, reason);
+  const auto found =
+      secret_finder(env, "job 7", KeyUse::of_a_job)(chosen.kind, chosen.sealed, reason);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->bytes(), chosen.secret.bytes());
-  EXPECT_FALSE(secret_finder(Env(), "job 7")(chosen.kind, "", reason).has_value());
+  EXPECT_FALSE(
+      secret_finder(Env(), "job 7", KeyUse::of_a_job)(chosen.kind, "", reason).has_value());
   EXPECT_NE(reason.find("HPCBOOT_RENDEZVOUS_SECRET_FILE"), std::string::npos);
 }
 
@@ -145,19 +147,22 @@ TEST_F(SecretFiles, rank_0_chooses_and_the_others_find_the_same) {
 TEST_F(SecretFiles, a_rank_with_a_secret_follows_nobody_without) {
   std::string reason;
   const Env env = naming(write("a secret of this launch"));
-  EXPECT_FALSE(secret_finder(env, "job 7")(SecretKind::none, "", reason).has_value());
+  EXPECT_FALSE(
+      secret_finder(env, "job 7", KeyUse::of_a_job)(SecretKind::none, "", reason).has_value());
   EXPECT_NE(reason.find("HPCBOOT_RENDEZVOUS_SECRET_FILE"), std::string::npos);
   ASSERT_TRUE(make_key(key_path(at_home()), reason));
-  EXPECT_FALSE(secret_finder(at_home(), "job 7")(SecretKind::none, "", reason).has_value());
+  EXPECT_FALSE(secret_finder(at_home(), "job 7", KeyUse::of_a_job)(SecretKind::none, "", reason)
+                   .has_value());
   // munged may run on this host; without it a rank that has nothing takes what there is.
-  EXPECT_EQ(secret_finder(Env(), "job 7")(SecretKind::none, "", reason).has_value(),
-            !munge_answers());
+  EXPECT_EQ(
+      secret_finder(Env(), "job 7", KeyUse::of_a_job)(SecretKind::none, "", reason).has_value(),
+      !munge_is_there());
 }
 
 TEST_F(SecretFiles, kinds_of_other_meetings_are_refused) {
   for (const SecretKind kind : {SecretKind::kernel, SecretKind::told, SecretKind::launcher}) {
     std::string reason;
-    EXPECT_FALSE(secret_finder(Env(), "job 7")(kind, "", reason).has_value());
+    EXPECT_FALSE(secret_finder(Env(), "job 7", KeyUse::of_a_job)(kind, "", reason).has_value());
     EXPECT_FALSE(reason.empty());
   }
 }

@@ -55,7 +55,7 @@ class Launch : public testing::Test {
     for (int rank = 0; rank < world_size; ++rank) {
       threads.emplace_back([&, rank] {
         meetings[static_cast<std::size_t>(rank)] =
-            meet(rank_of(rank), env, nullptr, Holders::one, 10s);
+            meet(rank_of(rank), env, nullptr, Purpose::training, 10s);
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -130,10 +130,10 @@ TEST_F(Launch, rank_0_is_told_that_there_is_no_secret) {
 }
 
 TEST_F(Launch, a_rank_without_the_secret_says_what_it_lacks) {
-  const Meeting served = meet(a_rank(0, 2), env(), nullptr, Holders::one, 5s);
+  const Meeting served = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
   test::expect_error(
       ErrorCode::deadline_exceeded,
-      [&] { meet(a_rank(1, 2), Env(), nullptr, Holders::one, 300ms); },
+      [&] { meet(a_rank(1, 2), Env(), nullptr, Purpose::training, 300ms); },
       "rank 0 has HPCBOOT_RENDEZVOUS_SECRET_FILE, this rank has not", "rank 0", "firewall");
 }
 
@@ -141,7 +141,7 @@ TEST_F(Launch, nothing_that_says_where_is_an_error) {
   Resolution r = a_rank(1, 2);
   r.master_addr.reset();
   test::expect_error(
-      ErrorCode::needs_exchange, [&] { meet(r, env(), nullptr, Holders::one, 1s); },
+      ErrorCode::needs_exchange, [&] { meet(r, env(), nullptr, Purpose::training, 1s); },
       "nothing that tells them where to meet", "exchange", "HPCBOOT_MASTER_ADDR");
 }
 
@@ -150,7 +150,7 @@ TEST_F(Launch, a_store_serves_as_an_exchange) {
   for (int rank = 0; rank < 3; ++rank) {
     ranks.emplace_back([&, rank] {
       const auto exchange =
-          exchange_over(meet(a_rank(rank), env(), nullptr, Holders::one, 10s), rank, 3);
+          exchange_over(meet(a_rank(rank), env(), nullptr, Purpose::training, 10s), rank, 3);
       exchange->put("k", "of " + std::to_string(rank));
       exchange->commit(5s);
       for (int other = 0; other < 3; ++other)
@@ -233,6 +233,7 @@ TEST(LaunchIdentity, is_of_what_all_ranks_know) {
   r.launcher = "torchrun";
   r.launch_id = "none";
   r.endpoint_is_explicit = true;
+  r.agent_store = true;
   const std::string by_torchrun = launch_identity(r, Env());
   r.job_instance = "job 7";
   r.master_addr = "another name of that host";

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -372,6 +373,70 @@ TEST(Store, a_thousand_strangers_keep_no_rank_away) {
 }
 
 // A rank that has proved itself and then sends what is no request ends its own connection only.
+// One end's frames, as the other end takes them.
+TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
+  Transcript transcript;
+  transcript.identity = "job 7";
+  const Secret secret("the secret of this launch, 32 by");
+  FrameGuard client(Side::client, secret, transcript);
+  FrameGuard server(Side::server, secret, transcript);
+  std::string first;
+  std::string second;
+  client.seal("one", first);
+  client.seal("two", second);
+  EXPECT_EQ(first.size(), FrameGuard::kSealSize);
+  EXPECT_FALSE(FrameGuard(Side::server, secret, transcript).accepts("two", second));  // left out
+  EXPECT_FALSE(FrameGuard(Side::server, secret, transcript).accepts("onE", first));
+  EXPECT_FALSE(FrameGuard(Side::client, secret, transcript).accepts("one", first));  // reflected
+  EXPECT_FALSE(FrameGuard(Side::server, Secret("another"), transcript).accepts("one", first));
+  Transcript other = transcript;
+  other.server[0] = 1;
+  EXPECT_FALSE(FrameGuard(Side::server, secret, other).accepts("one", first));
+  EXPECT_TRUE(server.accepts("one", first));
+  EXPECT_FALSE(server.accepts("one", first));  // repeated
+  FrameGuard open;
+  std::string nothing;
+  open.seal("one", nothing);
+  EXPECT_EQ(nothing, "");
+  EXPECT_TRUE(open.accepts("one", ""));
+}
+
+// A relay that lets the proofs pass and changes one byte of what follows.
+TEST(Store, what_a_relay_changes_is_not_believed) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  Place place = a_place();
+  place.port = server->place().port;
+  place.address = "127.0.0.2";  // the same port, as its proofs want it
+  const Socket listener = listen_at(place);
+  ASSERT_TRUE(listener.is_open());
+  std::thread relay([&] {
+    pollfd waiting{listener.fd(), POLLIN, 0};
+    poll(&waiting, 1, 5000);
+    const Socket rank(accept(listener.fd(), nullptr, nullptr));
+    std::string reason;
+    const Socket store = connect_to(server->place(), Clock::now() + 5s, reason);
+    std::array<pollfd, 2> ends{{{rank.fd(), POLLIN, 0}, {store.fd(), POLLIN, 0}}};
+    std::size_t from_rank = 0;
+    while (poll(ends.data(), ends.size(), 5000) > 0) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (ends[i].revents == 0) continue;
+        std::array<char, 4096> bytes{};
+        const ssize_t count = recv(ends[i].fd, bytes.data(), bytes.size(), 0);
+        if (count <= 0) return;
+        if (i == 0 && from_rank == kHelloSize + kProofSize)
+          bytes[12] ^= 1;  // the key's length or text
+        if (i == 0) from_rank += static_cast<std::size_t>(count);
+        send(ends[1 - i].fd, bytes.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL);
+      }
+    }
+  });
+  const auto client = Client::connect({place}, {world, 1}, Clock::now() + 5s);
+  EXPECT_EQ(code_of([&] { client->set("key", "value"); }), ErrorCode::peer_lost);
+  relay.join();
+  EXPECT_EQ(join(*server, world, 0)->count(), 0);
+}
+
 TEST(Store, a_rank_that_sends_nonsense_harms_itself) {
   const World world = a_world(3);
   const auto server = Server::start(a_place(), world);
