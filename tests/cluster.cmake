@@ -28,6 +28,8 @@ foreach(name show nested pbs_names network endpoint endpoint_ipv6 sanitize)
   hpcboot_add_cluster_test(${name} 2 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 endforeach()
 hpcboot_add_cluster_test(tool 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
+# Beside cluster.matrix, which fetches launchers to the same place.
+hpcboot_add_cluster_test(rendezvous 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 hpcboot_add_cluster_test(exchange 1 ${PROJECT_BINARY_DIR}/tests/bin/exchange_test)
 hpcboot_add_cluster_test(exchange_pmi 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 if(TARGET trainer)

@@ -316,7 +316,7 @@ class PmixExchange : public Exchange {
 
   [[noreturn]] static void fail_late(const std::string& what, std::chrono::milliseconds deadline) {
     throw Error(ErrorCode::deadline_exceeded,
-                "no " + what + " within " + std::to_string(deadline.count() / 1000) + " s",
+                "no " + what + " within " + std::to_string((deadline.count() + 999) / 1000) + " s",
                 "every rank of the launch to start within the deadline",
                 "look at the output of that rank and its host: did it start at all?");
   }

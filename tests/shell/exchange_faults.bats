@@ -61,7 +61,7 @@ SH
 }
 
 @test "a rank that never comes, over PMIx" { ends_with 'found: +no .*rank 2 within 2 s' pmix absent; }
-@test "a rank that never comes, over PMI-1" { ends_with 'found: +.cmd=barrier_in. took more than 2000 ms' pmi1 absent; }
+@test "a rank that never comes, over PMI-1" { ends_with 'found: +.cmd=barrier_in. took more than (19[0-9][0-9]|2000) ms' pmi1 absent; }
 @test "a rank that never comes, in a shared folder" { ends_with 'found: +no rank 2 at .* within 2000 ms' file absent; }
 
 # mpirun and Hydra see the death themselves and end the job, long before the others would give up.

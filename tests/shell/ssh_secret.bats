@@ -37,24 +37,6 @@ setup() {
   [ "$(tree_hash "$HOME/.config" "$lab"/*/.config)" = "$before" ]
 }
 
-@test "hpcboot reads the key that ssh-setup made" {
-  [ -x "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot" ] || skip "hpcboot is not built"
-  bash "$script" secret --hosts "$hosts"
-  port=$(python3 "$BATS_TEST_DIRNAME/../support/free_port.py" 2>/dev/null || echo 23456)
-  at() {
-    timeout 60 env -i PATH="$PATH" HOME="$2" HPCBOOT_RANK="$1" HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK="$1" \
-      HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" \
-      "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot" check --timeout 20
-  }
-  at 0 "$HOME" >"$BATS_TEST_TMPDIR/out" &
-  rank0=$!
-  run at 1 "$lab/lab1"
-  [ "$status" -eq 0 ]
-  wait "$rank0"
-  # munged may run on this machine.
-  grep -Eq 'proved by (the key file of this user|MUNGE)$' "$BATS_TEST_TMPDIR/out"
-}
-
 @test "another key is never replaced, and a host that takes none is named" {
   mkdir -p "$lab/lab1/.config/hpcboot"
   echo 0123456789abcdef0123456789abcdef >"$lab/lab1/$key"

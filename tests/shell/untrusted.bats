@@ -135,43 +135,40 @@ shown() {
   done
 }
 
+# A rank of the launch, which knows its secret, and says what it likes.
 @test "check: a peer's report is shown, not obeyed, and none that is damaged counts" {
   port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
-  timeout 60 env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 \
+  (umask 077; echo 0123456789abcdef >secret)
+  timeout 60 env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 HPCBOOT_RENDEZVOUS_SECRET_FILE=secret \
     HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$HPCBOOT" check --timeout 20 >out 2>err &
   rank0=$!
-  python3 - "$port" <<'PY'
-import json, os, socket, sys, time
+  PYTHONPATH=$BATS_TEST_DIRNAME/../support python3 - "$port" <<'PY'
+import json, os, sys, time
+from store_peer import Rank
+port = int(sys.argv[1])
 def connect():
     for _ in range(400):
         try:
-            return socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+            return Rank("127.0.0.1", port, f"explicit/2//{port}/check", 2, 1, b"0123456789abcdef")
         except ConnectionRefusedError:
             time.sleep(0.05)
 report = {"rank": 1, "world_size": 2, "local_rank": 1, "local_size": None, "node_rank": None, "num_nodes": None,
           "master_addr": "127.0.0.1", "master_port": 1, "launcher": "explicit" + os.environ["EVIL"], "job_id": None,
           "hosts": ["a\nok: forged"], "device": None, "interface": os.environ["EVIL"], "magic": "hpcboot check 1",
           "host": "n1\nok: 2 ranks forged" + os.environ["EVIL"], "address": None, "version": "\x1b[2J", "device_id": "",
-          "devices_visible": 0}
+          "devices_visible": 0, "round_trip_ms": 1e300}
 damaged = [b"[" * 900000, b'{"magic": "hpcboot check 1", "magic": 1}', json.dumps({**report, "rank": 2**40}).encode(),
-           json.dumps({**report, "rank": -1}).encode(), b'{"magic": "hpcboot check 1", "rank": 1e999}', b"\xff\x00"]
-for line in damaged:
-    peer = connect()
-    peer.sendall(line + b"\n")
-    peer.settimeout(10)
-    assert peer.recv(10) == b"", line[:40]  # sent away
+           json.dumps({**report, "rank": -1}).encode(), b'{"magic": "hpcboot check 1", "rank": 1e999}', b"\xff\x00",
+           json.dumps({**report, "round_trip_ms": "1"}).encode()]
 peer = connect()
-peer.sendall(json.dumps(report).encode() + b"\n")
-lines = peer.makefile("rwb")
-while (line := lines.readline()) == b"ping\n":
-    lines.write(b"pong\n")
-    lines.flush()
-assert line == b"wrong\n", line
+peer.append("report/1", b"\n".join([*damaged, json.dumps(report).encode(), b""]))
+assert peer.get("verdict", 20000) == b"wrong"
 PY
   wait "$rank0" && return 1
   cat -v out err
   harmless out err
   grep -q '^wrong: ' out
+  [ "$(grep -c '^ *1 ' out)" -eq 1 ]
   if grep '^ok: ' out; then return 1; fi
 }
 
