@@ -61,6 +61,8 @@ hpcboot_add_test(NAME hostlist_oracle_test SOURCES bootstrap/core/hostlist_oracl
 
 if(TARGET hpcboot_json)
   hpcboot_add_test(NAME bounded_json_test SOURCES bootstrap/json/bounded_json_test.cpp LIBRARIES hpcboot_json LABELS unit)
+endif()
+if(TARGET hpcboot_json AND TARGET hpcboot_store)
   hpcboot_add_test(NAME golden_env_tests
     SOURCES
       bootstrap/core/launchers/conformance_test.cpp
@@ -68,7 +70,7 @@ if(TARGET hpcboot_json)
       bootstrap/core/golden_env_test.cpp
       bootstrap/core/resolve_system_calls_test.cpp
       support/unchanged_environment.cpp
-    LIBRARIES hpcboot_json LABELS unit golden)
+    LIBRARIES hpcboot_json hpcboot_store LABELS unit golden)
   target_compile_definitions(golden_env_tests PRIVATE
     HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env")
 endif()

@@ -5,16 +5,12 @@
 #include "meeting_places.hpp"
 
 namespace hpcboot::rendezvous {
-namespace {
-
 // Who named an endpoint meets there, on one host, too: it may be reached from containers that share
 // no Unix sockets. But torchrun's agent has its port itself.
 bool meets_on_one_host(const Resolution& resolution) {
   return is_one_host(resolution.placement) &&
          (resolution.agent_store || !resolution.endpoint_is_explicit);
 }
-
-}  // namespace
 
 bool exchange_serves(const Resolution& resolution, const Env& env) {
   const std::string_view kind = offered_exchange(env);

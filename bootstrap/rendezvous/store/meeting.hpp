@@ -35,6 +35,9 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env);
 // Will meet() use an exchange of the launcher? The same on all ranks.
 bool needs_exchange(const Resolution& resolution, const Env& env);
 
+// And without an exchange, will it use a Unix socket? The same on all ranks.
+bool meets_on_one_host(const Resolution& resolution);
+
 // The exchange that needs_exchange() asks for; null if it asks for none, or if this machine cannot
 // use it and rank 0's host is known without. @throws Error, as open_exchange()
 std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,

@@ -11,6 +11,8 @@
 #include "hpcboot/scheduler.hpp"
 #include "json/capture_folder.hpp"
 #include "json/resolution_json.hpp"
+#include "rendezvous/launch_identity.hpp"
+#include "rendezvous/store/meeting.hpp"
 
 // Environments captured from real launches, or written from documentation where none could be made
 // (PROVENANCE.md in each says which), one folder a launch, one file a rank: every rank resolves to
@@ -102,6 +104,20 @@ TEST_P(Golden, TheRanksMakeAJob) {
   }
   EXPECT_EQ(hosts.size(), 1U) << "ranks disagree on the hosts";
   EXPECT_EQ(endpoints.size(), 1U) << "ranks disagree on the endpoint";
+}
+
+// Else they wait for each other at different places.
+TEST_P(Golden, TheRanksMeetInOneWay) {
+  std::set<std::string> identities;
+  std::set<std::pair<bool, bool>> ways;
+  for (const Rank& rank : ranks_) {
+    const Resolution r = resolve(rank.env, rank.facts, rank.options);
+    if (r.placement.world_size == 1) continue;
+    identities.insert(launch_identity(r, rank.env));
+    ways.emplace(rendezvous::needs_exchange(r, rank.env), rendezvous::meets_on_one_host(r));
+  }
+  EXPECT_LE(identities.size(), 1U) << testing::PrintToString(identities);
+  EXPECT_LE(ways.size(), 1U);
 }
 
 // One damaged variable may cost an answer, never make a wrong one.

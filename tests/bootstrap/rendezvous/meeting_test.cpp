@@ -104,6 +104,25 @@ TEST_F(Launch, two_launches_of_a_user_do_not_meet) {
   EXPECT_FALSE(other[1].client->check({"k"}));
 }
 
+// Nothing tells the second from the first: their ranks would find each other's store.
+TEST_F(Launch, a_second_launch_that_looks_the_same_is_refused) {
+  const Meeting first = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
+  test::expect_error(
+      ErrorCode::exchange_failed,
+      [&] { meet(a_rank(0, 2), env(), nullptr, Purpose::training, 300ms); },
+      "another launch of this user", "one launch at a time", "HPCBOOT_MASTER_PORT");
+  // What is left of a run before goes.
+  std::thread last([meeting = meet(a_rank(0, 1), env(), nullptr, Purpose::training, 5s)]() mutable {
+    std::this_thread::sleep_for(200ms);
+    meeting.server.reset();
+  });
+  const Meeting next = meet(a_rank(0, 1), env(), nullptr, Purpose::training, 5s);
+  EXPECT_EQ(next.client->add("n", 1), 1);
+  last.join();
+  // A check before it is another matter.
+  EXPECT_EQ(meet(a_rank(0, 2), env(), nullptr, Purpose::check, 5s).client->count(), 0);
+}
+
 TEST_F(Launch, a_named_port_is_the_place) {
   const int port = testing_support::free_port();
   const auto explicit_rank = [port](int rank) {
