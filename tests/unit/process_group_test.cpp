@@ -133,6 +133,7 @@ TEST(ProcessGroup, WithNoPlaceToMeetItSaysWhichVariablesHelp) {
   Resolution resolution = loopback_resolution(0, 2, 1);
   resolution.placement = {0, 2, 0, 1, 0, 2};
   resolution.endpoint_is_explicit = false;
+  resolution.master_addr.reset();
   resolution.master_port.reset();
   const Error error = error_of_call([&] { make_process_group(resolution, kEmptyEnv); });
   EXPECT_EQ(error.code(), ErrorCode::needs_exchange);
