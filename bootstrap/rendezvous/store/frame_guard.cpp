@@ -2,41 +2,75 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
+#include <array>
+
+#include "hpcboot/error.hpp"
 #include "wire.hpp"
 
 namespace hpcboot::rendezvous {
+namespace {
+
+constexpr std::size_t kBlock = 64;  // of SHA-256, in bytes
+
+[[noreturn]] void fail() {
+  throw Error(ErrorCode::exchange_failed, "libcrypto computes no SHA-256",
+              "a libcrypto with SHA-256", "install OpenSSL 1.1 or newer");
+}
+
+}  // namespace
+
+void FrameGuard::Free::operator()(evp_md_ctx_st* context) const {
+  EVP_MD_CTX_free(context);
+}
+
+FrameGuard::Context FrameGuard::begun_with(const Proof& key, std::uint8_t pad) {
+  std::array<std::uint8_t, kBlock> block{};
+  for (std::size_t i = 0; i < block.size(); ++i)
+    block[i] = static_cast<std::uint8_t>((i < key.size() ? key[i] : 0) ^ pad);
+  Context context(EVP_MD_CTX_new());
+  const bool is_begun = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1 &&
+                        EVP_DigestUpdate(context.get(), block.data(), block.size()) == 1;
+  OPENSSL_cleanse(block.data(), block.size());
+  if (!is_begun) fail();
+  return context;
+}
 
 FrameGuard::FrameGuard(Side own, const Secret& secret, const Transcript& transcript) : own_(own) {
   if (secret.empty()) return;
-  const Proof key = proof_of(Side::session, secret, transcript);
-  key_ = Secret(std::string(reinterpret_cast<const char*>(key.data()), key.size()));
+  Proof key = proof_of(Side::session, secret, transcript);
+  inner_ = begun_with(key, 0x36);
+  outer_ = begun_with(key, 0x5c);
+  work_ = Context(EVP_MD_CTX_new());
+  OPENSSL_cleanse(key.data(), key.size());
+  if (!work_) fail();
 }
 
-// The HMAC is of the frame's hash, so that a large one need not be copied behind its number.
 Proof FrameGuard::seal_of(Side side, std::uint64_t number, std::string_view frame) const {
+  FrameWriter head;
+  head.u8(static_cast<std::uint8_t>(side));
+  head.i64(static_cast<std::int64_t>(number));
   Proof hash{};
-  EVP_Digest(frame.data(), frame.size(), hash.data(), nullptr, EVP_sha256(), nullptr);
-  FrameWriter text;
-  text.u8(static_cast<std::uint8_t>(side));
-  text.i64(static_cast<std::int64_t>(number));
-  text.raw(hash);
-  Proof seal{};
-  HMAC(EVP_sha256(), key_.bytes().data(), static_cast<int>(key_.bytes().size()),
-       reinterpret_cast<const unsigned char*>(text.bytes().data()), text.bytes().size(),
-       seal.data(), nullptr);
-  return seal;
+  EVP_MD_CTX* work = work_.get();
+  const bool is_done = EVP_MD_CTX_copy_ex(work, inner_.get()) == 1 &&
+                       EVP_DigestUpdate(work, head.bytes().data(), head.bytes().size()) == 1 &&
+                       EVP_DigestUpdate(work, frame.data(), frame.size()) == 1 &&
+                       EVP_DigestFinal_ex(work, hash.data(), nullptr) == 1 &&
+                       EVP_MD_CTX_copy_ex(work, outer_.get()) == 1 &&
+                       EVP_DigestUpdate(work, hash.data(), hash.size()) == 1 &&
+                       EVP_DigestFinal_ex(work, hash.data(), nullptr) == 1;
+  if (!is_done) fail();
+  return hash;
 }
 
 void FrameGuard::seal(std::string_view frame, std::string& out) {
-  if (key_.empty()) return;
+  if (!inner_) return;
   const Proof seal = seal_of(own_, sent_++, frame);
   out.append(reinterpret_cast<const char*>(seal.data()), kSealSize);
 }
 
 bool FrameGuard::accepts(std::string_view frame, std::string_view seal) {
-  if (key_.empty()) return seal.empty();
+  if (!inner_) return seal.empty();
   const Side other = own_ == Side::client ? Side::server : Side::client;
   const Proof right = seal_of(other, received_++, frame);
   return seal.size() == kSealSize && CRYPTO_memcmp(seal.data(), right.data(), kSealSize) == 0;
