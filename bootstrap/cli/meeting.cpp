@@ -18,6 +18,11 @@ bool is_any_of(const std::string& word, std::initializer_list<const char*> words
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+std::chrono::milliseconds left_until(std::chrono::steady_clock::time_point end) {
+  const auto rest = end - std::chrono::steady_clock::now();
+  return std::max(std::chrono::milliseconds(1), std::chrono::ceil<std::chrono::milliseconds>(rest));
+}
+
 // What rank 0 tells of itself: "port address".
 std::string own_endpoint(Agreement& agreement) {
   Resolution& r = agreement.resolution;
@@ -48,6 +53,7 @@ Alone resolve_alone(const Env& env, const Facts& facts) {
 }
 
 Way open_way_between(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
   if (alone.answer ? rendezvous::exchange_serves(*alone.answer, env) : exchange_is_offered(env)) {
     try {
       return {open_exchange(env, deadline), {}};
@@ -67,7 +73,7 @@ Way open_way_between(const Alone& alone, const Env& env, std::chrono::millisecon
   r.endpoint_is_explicit = false;
   r.provenance.erase("master_port");
   rendezvous::Meeting meeting =
-      rendezvous::meet(r, env, nullptr, rendezvous::Purpose::exec, deadline);
+      rendezvous::meet(r, env, nullptr, rendezvous::Purpose::exec, left_until(end));
   std::string warning = meeting.warning;
   return {rendezvous::exchange_over(std::move(meeting), r.placement.rank, r.placement.world_size),
           std::move(warning)};
@@ -90,11 +96,7 @@ Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds
 Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
                            std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  const auto left = [end] {
-    const auto rest = end - std::chrono::steady_clock::now();
-    return std::max(std::chrono::milliseconds(1),
-                    std::chrono::ceil<std::chrono::milliseconds>(rest));
-  };
+  const auto left = [end] { return left_until(end); };
   Agreement agreement{resolve_with_exchange(env, facts, exchange, deadline), nullptr};
   Resolution& r = agreement.resolution;
   if (r.placement.rank == 0) exchange.put(kEndpointKey, own_endpoint(agreement));

@@ -16,6 +16,7 @@ if [ ! -f "$key" ]; then
   rm -f "$new"
 fi
 [ -f "$key" ] || exit 1
+if [ -L "$key" ] || [ "$(ls -ld "$key" | cut -c5-10)" != ------ ]; then say state open; fi
 if [ "$(cat "$key")" = "$secret" ]; then say state same; else say state other; fi
 SH
 }
@@ -65,6 +66,10 @@ share_secret() {
     case $states in
       "copied same "*) say "$host: the key is there now" ;;
       "same "*) say "$host: has the key already" ;;
+      *"open "*)
+        say "$host: ~/.config/hpcboot/rendezvous.key is a link, or open to others, so that no rank will use it; there: chmod 600 it, or remove the link"
+        code=1
+        ;;
       *"other "*)
         say "$host: has another key in ~/.config/hpcboot/rendezvous.key, which stays; remove one of the two"
         code=1

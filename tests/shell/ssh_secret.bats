@@ -37,9 +37,18 @@ setup() {
   [ "$(tree_hash "$HOME/.config" "$lab"/*/.config)" = "$before" ]
 }
 
+@test "a key that no rank will use is no key" {
+  bash "$script" secret --hosts "$hosts"
+  chmod 644 "$lab/lab1/$key"
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"lab1: "*"open to others"*"chmod 600"* ]]
+  [[ $output == *"lab2: has the key already"* ]]
+}
+
 @test "another key is never replaced, and a host that takes none is named" {
   mkdir -p "$lab/lab1/.config/hpcboot"
-  echo 0123456789abcdef0123456789abcdef >"$lab/lab1/$key"
+  (umask 077; echo 0123456789abcdef0123456789abcdef >"$lab/lab1/$key")
   echo down >"$lab/lab2.is"
   run bash "$script" secret --hosts "$hosts"
   [ "$status" -eq 1 ]

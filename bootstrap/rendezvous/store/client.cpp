@@ -76,12 +76,12 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
             new Client(places[i], std::move(member), std::move(attempt.link)));
       }
       // That nobody is there any more says less than what somebody has said before.
-      const bool tells = attempt.outcome != Link::Outcome::nobody_there &&
+      const bool is_unreachable = attempt.outcome == Link::Outcome::unreachable;
+      const bool tells = !is_unreachable && attempt.outcome != Link::Outcome::nobody_there &&
                          attempt.outcome != Link::Outcome::no_answer;
       if (tells || !is_telling[i]) reasons[i] = attempt.reason;
       is_telling[i] = is_telling[i] || tells;
-      if (attempt.outcome == Link::Outcome::no_answer && !places[i].is_local())
-        silent[places[i].address] = attempt.reason;
+      if (is_unreachable) silent[places[i].address] = attempt.reason;
       if (attempt.outcome != Link::Outcome::other_version) continue;
       throw Error(ErrorCode::exchange_failed, places[i].text() + ": " + attempt.reason,
                   "one version of hpcboot on every host", "install the same version everywhere");

@@ -11,7 +11,8 @@ namespace hpcboot::rendezvous {
 namespace {
 
 std::string path_for(const Env& env, KeyUse use) {
-  return use == KeyUse::of_this_host ? host_key_path(env) : key_path(env);
+  const std::string path = key_path(env);
+  return use == KeyUse::of_this_host && !may_have_key(path) ? host_key_path(env) : path;
 }
 
 std::optional<LaunchSecret> by_munge(const std::string& identity) {
@@ -39,7 +40,10 @@ std::optional<LaunchSecret> by_key(const Env& env, KeyUse use) {
 class Finder {
  public:
   Finder(const Env& env, std::string identity, KeyUse use)
-      : identity_(std::move(identity)), named_(named_secret(env)), key_path_(path_for(env, use)) {}
+      : identity_(std::move(identity)),
+        named_(named_secret(env)),
+        use_(use),
+        key_path_(path_for(env, use)) {}
 
   std::optional<Secret> find(SecretKind kind, const std::string& sealed, std::string& reason) {
     switch (kind) {
@@ -69,9 +73,16 @@ class Finder {
     }
     // A daemon that is slow has answered after the server lost its patience: the next time it
     // knows.
-    if (!opened_ || opened_from_ != sealed) opened_ = open_by_munge(sealed, identity_, reason);
-    if (opened_) opened_from_ = sealed;
-    return opened_;
+    if (opened_ && opened_from_ == sealed) return opened_;
+    auto opened = open_by_munge(sealed, identity_, reason);
+    if (opened) {
+      opened_ = opened;
+      opened_from_ = sealed;
+    } else {
+      reason +=
+          " (have the hosts one MUNGE key? If not, setup/ssh-setup secret brings one of yours)";
+    }
+    return opened;
   }
 
   std::optional<Secret> by_key(std::string& reason) const {
@@ -80,15 +91,20 @@ class Finder {
     } catch (const Error& error) {
       reason = error.found();
     }
-    reason = "rank 0 proves itself by the key file of this user, which this host has not (" +
-             reason + "); setup/ssh-setup secret brings it";
+    reason = "rank 0 proves itself by the key file of this user, which cannot be used here (" +
+             reason + "); " +
+             (use_ == KeyUse::of_this_host ? "give all ranks one HPCBOOT_RENDEZVOUS_SECRET_FILE"
+                                           : "setup/ssh-setup secret brings it");
     return std::nullopt;
   }
 
   std::optional<Secret> without(std::string& reason) {
     reason = "whoever serves there has no secret to prove that it is rank 0, but this host has ";
+    std::string unused;
     if (named_) {
       reason += "HPCBOOT_RENDEZVOUS_SECRET_FILE";
+    } else if (use_ == KeyUse::of_this_host && make_key(key_path_, unused)) {
+      reason += key_path_;  // by now: rank 0, which may be still to come, finds it
     } else if (may_have_key(key_path_)) {
       reason += key_path_;
     } else if (has_munge()) {
@@ -106,6 +122,7 @@ class Finder {
 
   std::string identity_;
   std::optional<Secret> named_;
+  KeyUse use_;
   std::string key_path_;
   std::optional<Secret> opened_;
   std::string opened_from_;

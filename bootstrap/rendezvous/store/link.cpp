@@ -96,7 +96,11 @@ Link::Attempt Link::open(const Place& place, Member& member, Clock::time_point e
   Attempt attempt;
   attempt.link.socket_ = connect_to(place, end, attempt.reason);
   if (!attempt.link.socket_.is_open()) {
-    if (errno == ECONNREFUSED) attempt.outcome = Outcome::nobody_there;
+    const int error = errno;
+    if (error == ECONNREFUSED) attempt.outcome = Outcome::nobody_there;
+    // Of a name that has no address connect_to() says EAGAIN.
+    if (error == EHOSTUNREACH || error == ENETUNREACH || (error == EAGAIN && !place.is_local()))
+      attempt.outcome = Outcome::unreachable;
     return attempt;
   }
   attempt.outcome = attempt.link.introduce(

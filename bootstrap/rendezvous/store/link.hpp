@@ -19,7 +19,15 @@ struct Member {
 // A connection to a store that has proved that it is the world's, as we have.
 class Link {
  public:
-  enum class Outcome { ours, nobody_there, no_answer, not_ours, rank_is_taken, other_version };
+  enum class Outcome {
+    ours,
+    nobody_there,
+    no_answer,
+    unreachable,
+    not_ours,
+    rank_is_taken,
+    other_version
+  };
   struct Attempt;
 
   // One attempt. @return what came of it. What is found of the secret stays with the member.

@@ -44,7 +44,7 @@ Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
     fail(path, "is open to others",
          "chmod 600 " + path + "; of a Kubernetes Secret: defaultMode: 0400, or 0440 with fsGroup");
   }
-  std::array<char, kLongest + 1> bytes{};
+  std::array<char, kLongest + 64> bytes{};
   std::size_t size = 0;
   while (size < bytes.size()) {
     const ssize_t count = read(file.fd(), bytes.data() + size, bytes.size() - size);
@@ -60,10 +60,10 @@ Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
   const std::size_t length = first == size ? 0 : last + 1 - first;
   Secret secret(std::string(text.substr(first, length)));
   OPENSSL_cleanse(bytes.data(), bytes.size());
-  if (length >= kShortest && size <= kLongest) return secret;
+  if (length >= kShortest && length <= kLongest && size < bytes.size()) return secret;
   throw Error(ErrorCode::malformed_file,
               path + " holds " + std::to_string(length) + " characters" +
-                  (size > kLongest ? " or more" : ""),
+                  (size == bytes.size() ? " or more" : ""),
               "a secret of 16 to 4096 characters",
               "make one: (umask 077; openssl rand -hex 32 >FILE)");
 }
@@ -110,7 +110,7 @@ std::string host_key_path(const Env& env) {
 
 bool is_on_network_file_system(const std::string& path) {
   // statfs(2) and the file systems' own headers.
-  constexpr std::array<std::uint32_t, 18> kNetworks = {
+  constexpr std::array<std::uint32_t, 17> kNetworks = {
       0x6969,      // NFS
       0x0bd00bd0,  // Lustre
       0x47504653,  // GPFS
@@ -128,7 +128,6 @@ bool is_on_network_file_system(const std::string& path) {
       0xfe534d42,  // SMB2
       0x517b,      // SMB
       0x01021997,  // 9p
-      0x65735546,  // FUSE, by which several of these are mounted
   };
   for (std::string folder = path; !folder.empty(); folder.erase(folder.rfind('/'))) {
     struct statfs status {};

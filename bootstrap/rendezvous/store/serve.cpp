@@ -53,12 +53,34 @@ constexpr auto kTimeForTheLast = std::chrono::seconds(6);
               "one");
 }
 
-// Whoever listens there: does he prove that he serves this world?
-bool is_of_same_world(Place place, Member member, Clock::time_point end) {
+enum class Holder { same_world, gone, other };
+
+// Who listens there?
+Holder holder_of(Place place, Member member, Clock::time_point end) {
   if (!place.is_local() && place.address.empty()) place.address = "127.0.0.1";
-  if (member.world.kind == SecretKind::none) return false;  // anybody would
-  const Link::Attempt attempt = Link::open(place, member, end);
-  return attempt.outcome == Link::Outcome::ours || attempt.outcome == Link::Outcome::rank_is_taken;
+  if (member.world.kind == SecretKind::none) return Holder::other;  // anybody could say so
+  switch (Link::open(place, member, end).outcome) {
+    case Link::Outcome::ours:
+    case Link::Outcome::rank_is_taken:
+      return Holder::same_world;
+    case Link::Outcome::nobody_there:
+      return Holder::gone;
+    case Link::Outcome::no_answer:
+    case Link::Outcome::unreachable:
+    case Link::Outcome::not_ours:
+    case Link::Outcome::other_version:
+      break;
+  }
+  return Holder::other;
+}
+
+// Listens there, or at every address if that one is not of this host. `place` is what was tried
+// last.
+std::shared_ptr<Server> start_at(Place& place, const Member& member) {
+  std::shared_ptr<Server> server = Server::start(place, member.world, member.token);
+  if (server || errno != EADDRNOTAVAIL) return server;
+  place.address.clear();
+  return Server::start(place, member.world, member.token);
 }
 
 // An address is listened at alone, and so is the one that a name has.
@@ -100,20 +122,20 @@ std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member&
   const std::string address = address_to_listen_at(places.front().address, end);
   const auto patience = std::min(end, Clock::now() + kTimeForTheLast);
   int reason = EADDRINUSE;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Place place{places[i].is_local() ? places[i].address : address, places[i].port};
-    std::shared_ptr<Server> server = Server::start(place, member.world);
-    reason = errno;
-    if (!server && reason == EADDRNOTAVAIL) {
-      server = Server::start({"", place.port}, member.world);
+  for (const Place& one : places) {
+    bool is_awaited = false;  // a run before, which is about to end
+    while (true) {
+      Place place{one.is_local() ? one.address : address, one.port};
+      if (std::shared_ptr<Server> server = start_at(place, member)) return server;
       reason = errno;
+      if (reason != EADDRINUSE) fail_to_serve(places, reason);
+      const Holder holder = holder_of(place, member, std::min(end, patience));
+      is_awaited = is_awaited || holder == Holder::same_world;
+      const bool is_late = Clock::now() >= patience;
+      if (is_late && is_awaited) fail_same_world(place);
+      if (is_late || (holder == Holder::other && !is_awaited)) break;
+      std::this_thread::sleep_for(milliseconds(20));
     }
-    if (server) return server;
-    if (reason != EADDRINUSE) break;
-    if (!is_of_same_world(place, member, end)) continue;
-    if (Clock::now() >= patience) fail_same_world(place);
-    std::this_thread::sleep_for(milliseconds(50));
-    --i;
   }
   fail_to_serve(places, reason);
 }

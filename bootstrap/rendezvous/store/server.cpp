@@ -70,13 +70,14 @@ struct Connection {
 
 class Server::Loop {
  public:
-  Loop(Socket listener, Place place, World world)
+  Loop(Socket listener, Place place, World world, const std::optional<Token>& rank0)
       : listener_(std::move(listener)),
         place_(std::move(place)),
         world_(std::move(world)),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!epoll_.is_open() || !wake_.is_open()) fail("epoll");
+    if (rank0) members_.enter(0, *rank0);
     const bool can_watch = watch(listener_.fd(), EPOLLIN, kListener, EPOLL_CTL_ADD) &&
                            watch(wake_.fd(), EPOLLIN, kWake, EPOLL_CTL_ADD);
     if (!can_watch) fail("epoll_ctl");
@@ -355,12 +356,13 @@ void Server::Loop::end(std::uint64_t id) {
   connections_.erase(found);
 }
 
-std::unique_ptr<Server> Server::start(Place place, World world) {
+std::unique_ptr<Server> Server::start(Place place, World world, const std::optional<Token>& rank0) {
   raise_descriptor_limit();
   Socket listener = listen_at(place);
   if (!listener.is_open()) return nullptr;
-  return std::unique_ptr<Server>(
-      new Server(std::make_unique<Loop>(std::move(listener), std::move(place), std::move(world))));
+  auto loop =
+      std::make_unique<Loop>(std::move(listener), std::move(place), std::move(world), rank0);
+  return std::unique_ptr<Server>(new Server(std::move(loop)));
 }
 
 Server::Server(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "admission.hpp"
 #include "place.hpp"
@@ -17,7 +18,9 @@ class Server {
   // alone.
   // @return nullptr with errno set if the place is taken or not of this host
   // @throws Error{exchange_failed} if the system lacks what a server needs
-  static std::unique_ptr<Server> start(Place place, World world);
+  // @param rank0 the process that is rank 0, before anybody else can say so
+  static std::unique_ptr<Server> start(Place place, World world,
+                                       const std::optional<Token>& rank0 = std::nullopt);
 
   // What has been answered leaves, for at most a second; then all connections end.
   ~Server();

@@ -64,7 +64,11 @@ TEST_F(SecretFiles, what_is_no_secret_is_refused) {
       "9 characters", "16 to 4096", "openssl rand");
   test::expect_error(
       ErrorCode::malformed_file, [&] { named_secret(naming(write(std::string(4097, 'x')))); },
+      "4097 characters", "16 to 4096", "openssl rand");
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { named_secret(naming(write(std::string(9999, 'x')))); },
       "or more", "16 to 4096", "openssl rand");
+  EXPECT_EQ(named_secret(naming(write(std::string(4096, 'x') + "\n")))->bytes().size(), 4096U);
   test::expect_error(
       ErrorCode::unreadable_file, [&] { named_secret(naming(folder_ / "none")); }, "No such file",
       "0600", "same file");

@@ -373,6 +373,17 @@ TEST(Store, a_thousand_strangers_keep_no_rank_away) {
 }
 
 // A rank that has proved itself and then sends what is no request ends its own connection only.
+// A second launch that looks the same asks whoever has its port, as rank 0.
+TEST(Store, rank_0_is_the_process_that_serves_from_the_start) {
+  const World world = a_world(2);
+  Member rank0{world, 0};
+  const auto server = Server::start(a_place(), world, rank0.token);
+  Member other{world, 0};
+  EXPECT_EQ(Link::open(server->place(), other, Clock::now() + 5s).outcome,
+            Link::Outcome::rank_is_taken);
+  EXPECT_EQ(Link::open(server->place(), rank0, Clock::now() + 5s).outcome, Link::Outcome::ours);
+}
+
 // One end's frames, as the other end takes them.
 TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
   Transcript transcript;
