@@ -2,6 +2,7 @@
 
 #include "check_allocation.hpp"
 #include "check_ranks.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "json/resolution_json.hpp"
 #include "meeting.hpp"
@@ -158,11 +159,6 @@ int check(const Arguments& arguments) {
   const Output output{values->count("json") != 0, values->count("whole-job") != 0};
   const auto deadline = std::chrono::seconds(timeout);
   const auto end = std::chrono::steady_clock::now() + deadline;
-  const auto left = [end] {
-    const auto rest = end - std::chrono::steady_clock::now();
-    return std::max(std::chrono::milliseconds(1),
-                    std::chrono::ceil<std::chrono::milliseconds>(rest));
-  };
 
   const Env env = Env::from_process();
   const Facts facts = Facts::of_this_process(env);
@@ -173,12 +169,12 @@ int check(const Arguments& arguments) {
       found ? rendezvous::open_exchange_for(*found, env, deadline)
             : open_way_between(alone, env, deadline).exchange;
   Resolution r = exchange && !alone.has_endpoint
-                     ? resolve_together(env, facts, *exchange, left()).resolution
+                     ? resolve_together(env, facts, *exchange, time_left(end)).resolution
                      : *found;
   if (r.placement.world_size == 1)
     return judge({report_of(env, facts, r)}, env, r, "", output) ? 0 : 1;
-  const rendezvous::Meeting meeting =
-      rendezvous::meet(found.value_or(r), env, exchange.get(), rendezvous::Purpose::check, left());
+  const rendezvous::Meeting meeting = rendezvous::meet(found.value_or(r), env, exchange.get(),
+                                                       rendezvous::Purpose::check, time_left(end));
   if (!meeting.warning.empty()) r.hints.push_back(meeting.warning);
   RankReport own = report_of(env, facts, r);
   if (r.placement.rank != 0) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
@@ -127,9 +128,7 @@ int start_again_with_gds(const Env& env, const Arguments& arguments) {
 // The port that rank 0 chose stays taken until all have heard of it, so that no other rank 0 on its
 // host gets the same.
 Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point end) {
-  const auto left = std::max(std::chrono::milliseconds(1),
-                             std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()));
-  Agreement agreement = resolve_together(env, facts, *way.exchange, left);
+  Agreement agreement = resolve_together(env, facts, *way.exchange, time_left(end));
   way.exchange->hand_over();
   if (way.exchange->description().rfind("pmix", 0) == 0) stay_connected();
   if (!way.warning.empty()) agreement.resolution.hints.push_back(way.warning);

@@ -1,8 +1,9 @@
 #include "meeting.hpp"
 
-#include <algorithm>
-#include <initializer_list>
+#include <utility>
+#include <vector>
 
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "rendezvous/store/meet_by_openmpi.hpp"
@@ -14,20 +15,11 @@ namespace {
 
 constexpr const char* kEndpointKey = "endpoint";
 
-bool is_any_of(const std::string& word, std::initializer_list<const char*> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::chrono::milliseconds left_until(std::chrono::steady_clock::time_point end) {
-  const auto rest = end - std::chrono::steady_clock::now();
-  return std::max(std::chrono::milliseconds(1), std::chrono::ceil<std::chrono::milliseconds>(rest));
-}
-
 // What rank 0 tells of itself: "port address".
 std::string own_endpoint(Agreement& agreement) {
   Resolution& r = agreement.resolution;
-  const bool is_named = traits_of(r.launcher).serves_a_store ||
-                        is_any_of(r.provenance["master_addr"].source, {"explicit", "environment"});
+  const bool is_named =
+      traits_of(r.launcher).serves_a_store || rendezvous::is_chosen_by_user(r, "master_addr");
   if (!is_named && r.interface_address) r.master_addr = r.interface_address;
   // A derived port may be taken; one that torchrun's agent serves is none for rank 0.
   if (!r.master_port || r.agent_store || r.provenance["master_port"].source == "rule") {
@@ -54,14 +46,9 @@ Alone resolve_alone(const Env& env, const Facts& facts) {
 
 Way open_way_between(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  if (alone.answer ? rendezvous::exchange_serves(*alone.answer, env) : exchange_is_offered(env)) {
-    try {
-      return {open_exchange(env, deadline), {}};
-    } catch (const Error& error) {
-      const bool can_do_without = alone.answer && alone.answer->master_addr;
-      if (error.code() != ErrorCode::backend_unavailable || !can_do_without) throw;
-    }
-  }
+  auto exchange = alone.answer ? rendezvous::open_served_exchange(*alone.answer, env, deadline)
+                               : open_exchange(env, deadline);
+  if (exchange) return {std::move(exchange), {}};
   if (!alone.answer) {
     throw Error(ErrorCode::needs_exchange,
                 "the environment does not say which rank this is, and no exchange is offered",
@@ -73,7 +60,7 @@ Way open_way_between(const Alone& alone, const Env& env, std::chrono::millisecon
   r.endpoint_is_explicit = false;
   r.provenance.erase("master_port");
   rendezvous::Meeting meeting =
-      rendezvous::meet(r, env, nullptr, rendezvous::Purpose::exec, left_until(end));
+      rendezvous::meet(r, env, nullptr, rendezvous::Purpose::exec, time_left(end));
   std::string warning = meeting.warning;
   return {rendezvous::exchange_over(std::move(meeting), r.placement.rank, r.placement.world_size),
           std::move(warning)};
@@ -96,12 +83,11 @@ Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds
 Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
                            std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  const auto left = [end] { return left_until(end); };
   Agreement agreement{resolve_with_exchange(env, facts, exchange, deadline), nullptr};
   Resolution& r = agreement.resolution;
   if (r.placement.rank == 0) exchange.put(kEndpointKey, own_endpoint(agreement));
-  exchange.commit(left());
-  const std::string told = exchange.get(0, kEndpointKey, left());
+  exchange.commit(time_left(end));
+  const std::string told = exchange.get(0, kEndpointKey, time_left(end));
   const std::size_t space = told.find(' ');
   const auto port = parse_whole_number(told.substr(0, space));
   if (!port || *port < 1 || *port > 65535 || space + 1 >= told.size()) {
@@ -113,7 +99,7 @@ Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchang
   r.master_addr = told.substr(space + 1);
   r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", exchange.description()};
   // Nobody leaves before all have read: with rank 0 its values may go.
-  exchange.fence(left());
+  exchange.fence(time_left(end));
   return agreement;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/config_folder.hpp"
 #include "hpcboot/error.hpp"
 #include "owned_description.hpp"
 #include "read_description.hpp"
@@ -29,13 +30,9 @@ std::vector<std::string> folders_of_path(const Env& env) {
   return folders;
 }
 
-// The XDG Base Directory Specification: relative paths are to be ignored.
 std::string own_folder(const Env& env) {
-  if (const auto config = env.text("XDG_CONFIG_HOME"); config && config->front() == '/')
-    return std::string(*config) + "/hpcboot/launchers";
-  if (const auto home = env.text("HOME"); home && home->front() == '/')
-    return std::string(*home) + "/.config/hpcboot/launchers";
-  return {};
+  const std::string folder = config_folder(env);
+  return folder.empty() ? "" : folder + "/hpcboot/launchers";
 }
 
 DescribedLauncher parse(const std::string& text, const std::string& path) {

@@ -5,6 +5,7 @@
 
 #include "core/export_mark.hpp"
 #include "core/selection.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
@@ -41,13 +42,8 @@ struct Hosts {
 Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
                    std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  const auto left = [end] {
-    const auto rest = end - std::chrono::steady_clock::now();
-    return std::max(std::chrono::milliseconds(1),
-                    std::chrono::ceil<std::chrono::milliseconds>(rest));
-  };
   const int size = exchange.world_size();
-  std::vector<int> nodes = exchange.node_map(left());
+  std::vector<int> nodes = exchange.node_map(time_left(end));
   if (nodes.empty()) {
     nodes.resize(static_cast<std::size_t>(size));
     std::iota(nodes.begin(), nodes.end(), 0);
@@ -59,13 +55,13 @@ Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
     exchange.put(kHostKey,
                  facts.hostname.value_or("?") + " " + (interface ? interface->address : ""));
   }
-  exchange.commit(left());
+  exchange.commit(time_left(end));
   Hosts hosts;
   std::map<int, int> host_of_node;
   for (int rank = 0; rank < size; ++rank) {
     const auto [known, is_new] = host_of_node.emplace(node_of(rank), hosts.count());
     if (is_new) {
-      const std::string text = exchange.get(rank, kHostKey, left());
+      const std::string text = exchange.get(rank, kHostKey, time_left(end));
       const std::size_t space = text.find(' ');
       const std::string name = text.substr(0, space);
       if (rank == 0) hosts.rank0_address = space + 1 < text.size() ? text.substr(space + 1) : name;

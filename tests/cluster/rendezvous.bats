@@ -5,10 +5,7 @@
 load helper
 
 setup_file() {
-  export HPCBOOT_BIN=${HPCBOOT_BIN:-$(realpath "$BATS_TEST_DIRNAME/../../build/bin/hpcboot")}
-  [[ -x $HPCBOOT_BIN ]]
-  "$CLUSTER" down
-  "$CLUSTER" up -n 2 --bind "$(dirname "$HPCBOOT_BIN")"
+  start_for_show
   key=$HPCBOOT_CLUSTER_DIR/home/tester/.config/hpcboot/rendezvous.key
   export key
 }

@@ -11,6 +11,7 @@
 #include "absent_ranks.hpp"
 #include "compat.hpp"
 #include "core/bounded_call.hpp"
+#include "core/time_left.hpp"
 #include "first_account.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
@@ -155,16 +156,12 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
   const bool is_in_time = bounded_call(
       [meeting, resolution, env, store = options.store, deadline = options.start_up_deadline] {
         const auto end = std::chrono::steady_clock::now() + deadline;
-        const auto left = [end] {
-          const auto rest = end - std::chrono::steady_clock::now();
-          return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(rest));
-        };
-        meeting->exchange = rendezvous::open_exchange_for(resolution, env, left());
+        meeting->exchange = rendezvous::open_exchange_for(resolution, env, time_left(end));
         meeting->rendezvous =
-            open_rendezvous(resolution, env, meeting->exchange.get(), store, left());
+            open_rendezvous(resolution, env, meeting->exchange.get(), store, time_left(end));
         const Placement& placement = resolution.placement;
         roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
-                  host_and_process(), left());
+                  host_and_process(), time_left(end));
       },
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;

@@ -1,13 +1,11 @@
 #include "client.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <random>
 #include <thread>
 
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::rendezvous {
@@ -25,16 +23,6 @@ milliseconds with_jitter(milliseconds pause) {
   thread_local std::minstd_rand random(std::random_device{}());
   return pause / 2 + milliseconds(std::uniform_int_distribution<int>(
                          0, static_cast<int>(pause.count()))(random));
-}
-
-milliseconds until(Clock::time_point end) {
-  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
-}
-
-std::string own_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 // "n1:20717, 25001, 31002: Connection refused; n1:28000: another user listens there"
@@ -87,7 +75,7 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
                   "one version of hpcboot on every host", "install the same version everywhere");
     }
     if (Clock::now() >= end) break;
-    std::this_thread::sleep_for(std::min(with_jitter(pause), until(end)));
+    std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));
     pause = std::min(2 * pause, milliseconds(200));
   }
   const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
@@ -133,7 +121,7 @@ Link Client::take_link(Deadline end) {
     if (attempt.outcome == Link::Outcome::ours) return std::move(attempt.link);
     if (attempt.outcome == Link::Outcome::nobody_there || Clock::now() >= end)
       fail_lost("takes no more connections (" + attempt.reason + ")");
-    std::this_thread::sleep_for(std::min(with_jitter(pause), until(end)));
+    std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));
   }
 }
 
@@ -280,7 +268,8 @@ bool Client::get(const std::vector<std::string>& keys, Deadline end,
                  std::vector<std::string>& values, std::vector<std::string>& missing) {
   require_keys(keys);
   FrameWriter body;
-  body.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(until(end).count(), 0xffffffff)));
+  body.u32(static_cast<std::uint32_t>(
+      std::min<std::int64_t>(time_left(end, milliseconds(0)).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::get, body, end + kGrace);
   (reply.kind == Answer::late ? missing : values) = texts_in(reply);
@@ -292,7 +281,8 @@ bool Client::wait(const std::vector<std::string>& keys, Deadline end,
                   std::vector<std::string>& missing) {
   require_keys(keys);
   FrameWriter body;
-  body.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(until(end).count(), 0xffffffff)));
+  body.u32(static_cast<std::uint32_t>(
+      std::min<std::int64_t>(time_left(end, milliseconds(0)).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::wait, body, end + kGrace);
   if (reply.kind == Answer::late) missing = texts_in(reply);

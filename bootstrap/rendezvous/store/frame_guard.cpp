@@ -5,18 +5,12 @@
 
 #include <array>
 
-#include "hpcboot/error.hpp"
 #include "wire.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
 
 constexpr std::size_t kBlock = 64;  // of SHA-256, in bytes
-
-[[noreturn]] void fail() {
-  throw Error(ErrorCode::exchange_failed, "libcrypto computes no SHA-256",
-              "a libcrypto with SHA-256", "install OpenSSL 1.1 or newer");
-}
 
 }  // namespace
 
@@ -32,7 +26,7 @@ FrameGuard::Context FrameGuard::begun_with(const Proof& key, std::uint8_t pad) {
   const bool is_begun = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1 &&
                         EVP_DigestUpdate(context.get(), block.data(), block.size()) == 1;
   OPENSSL_cleanse(block.data(), block.size());
-  if (!is_begun) fail();
+  if (!is_begun) fail_without_sha();
   return context;
 }
 
@@ -43,7 +37,7 @@ FrameGuard::FrameGuard(Side own, const Secret& secret, const Transcript& transcr
   outer_ = begun_with(key, 0x5c);
   work_ = Context(EVP_MD_CTX_new());
   OPENSSL_cleanse(key.data(), key.size());
-  if (!work_) fail();
+  if (!work_) fail_without_sha();
 }
 
 Proof FrameGuard::seal_of(Side side, std::uint64_t number, std::string_view frame) const {
@@ -59,7 +53,7 @@ Proof FrameGuard::seal_of(Side side, std::uint64_t number, std::string_view fram
                        EVP_MD_CTX_copy_ex(work, outer_.get()) == 1 &&
                        EVP_DigestUpdate(work, hash.data(), hash.size()) == 1 &&
                        EVP_DigestFinal_ex(work, hash.data(), nullptr) == 1;
-  if (!is_done) fail();
+  if (!is_done) fail_without_sha();
   return hash;
 }
 

@@ -9,16 +9,14 @@
 namespace hpcboot::rendezvous {
 namespace {
 
-constexpr int kPorts = 8;
-
 int checked_port(int port) {
   if (port >= 1 && port <= std::numeric_limits<std::uint16_t>::max()) return port;
   throw Error(ErrorCode::malformed_value, "master_port " + std::to_string(port),
               "a port from 1 to 65535", "set HPCBOOT_MASTER_PORT to one on every rank");
 }
 
-// The port that a user named, unless torchrun's agent has it. Else a series, since anybody may have
-// one of them; without master_port, at which the program may open a store of its own.
+// The port that a user named, unless torchrun's agent has it. Else the series without master_port,
+// at which the program may open a store of its own.
 std::vector<Place> places_of(const Resolution& resolution, const std::string& identity) {
   if (!resolution.master_addr) {
     throw Error(ErrorCode::needs_exchange,
@@ -34,10 +32,8 @@ std::vector<Place> places_of(const Resolution& resolution, const std::string& id
   if (is_chosen && resolution.master_port && !resolution.agent_store)
     return {{address, checked_port(*resolution.master_port)}};
   std::vector<Place> places;
-  for (int i = 0; static_cast<int>(places.size()) < kPorts; ++i) {
-    const int port = derive_port("store/" + identity + "/" + std::to_string(i));
-    if (port != resolution.master_port) places.push_back({address, port});
-  }
+  for (const int port : port_series("store/" + identity, resolution.master_port))
+    places.push_back({address, port});
   return places;
 }
 
@@ -74,7 +70,7 @@ Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose p
     member.world.kind = chosen.kind;
     member.world.sealed = std::move(chosen.sealed);
     server = serve_at(places, member, end);
-    places = {own_way_to(*server)};
+    places = {own_way_to(server->place())};
     member.find_secret = nullptr;
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);

@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <limits>
 #include <optional>
 
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "meeting_places.hpp"
 
@@ -60,9 +60,6 @@ Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpo
                          milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
-  const auto left = [end] {
-    return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(end - Clock::now()));
-  };
   // The secret is of this launch alone, so that no more has to tell it from others.
   World world{"exchange", static_cast<std::uint32_t>(placement.world_size), Secret::random()};
   world.holders = holders_for(purpose);
@@ -73,12 +70,12 @@ Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpo
     Place told = own_place(resolution);
     server = serve_at({told}, member, end);
     told.port = server->place().port;
-    place = own_way_to(*server);
+    place = own_way_to(server->place());
     exchange.put(kPlaceKey, Published{told, member.world.secret}.text());
-    exchange.commit(left());
+    exchange.commit(time_left(end));
   } else {
-    exchange.commit(left());
-    Published published = parse_published(exchange.get(0, kPlaceKey, left()));
+    exchange.commit(time_left(end));
+    Published published = parse_published(exchange.get(0, kPlaceKey, time_left(end)));
     place = published.place;
     member.world.secret = std::move(published.secret);
   }

@@ -11,7 +11,6 @@ namespace {
 
 constexpr const char* kRandom = "OMPI_MCA_orte_precondition_transports";
 constexpr std::size_t kMostHosts = 1024;
-constexpr int kPorts = 8;
 
 // 64 and 64 bits: "931cc8a29557b0a1-a7a6ba7a0b32abbd".
 bool is_random(std::string_view text) {
@@ -129,15 +128,13 @@ Meeting meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
   std::shared_ptr<Server> server;
   if (rank == 0) {
     // Which of its names and addresses the others try first it does not know.
-    for (int i = 0; i < kPorts; ++i)
-      places.push_back({"", derive_port(identity + "/" + std::to_string(i))});
+    for (const int port : port_series(identity)) places.push_back({"", port});
     server = serve_at(places, member, end);
-    places = {own_way_to(*server)};
+    places = {own_way_to(server->place())};
   } else {
     const std::vector<std::string> all = candidates(env, hosts);
-    for (int i = 0; i < kPorts; ++i) {
-      for (const std::string& host : all)
-        places.push_back({host, derive_port(identity + "/" + std::to_string(i))});
+    for (const int port : port_series(identity)) {
+      for (const std::string& host : all) places.push_back({host, port});
     }
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);

@@ -36,6 +36,12 @@ bool needs_exchange(const Resolution& resolution, const Env& env) {
 std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,
                                             std::chrono::milliseconds deadline) {
   if (!needs_exchange(resolution, env)) return nullptr;
+  return open_served_exchange(resolution, env, deadline);
+}
+
+std::unique_ptr<Exchange> open_served_exchange(const Resolution& resolution, const Env& env,
+                                               std::chrono::milliseconds deadline) {
+  if (!exchange_serves(resolution, env)) return nullptr;
   try {
     return open_exchange(env, deadline);
   } catch (const Error& error) {

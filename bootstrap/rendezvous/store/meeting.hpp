@@ -43,6 +43,13 @@ bool meets_on_one_host(const Resolution& resolution);
 std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,
                                             std::chrono::milliseconds deadline);
 
+// The exchange of this launch, whether meet() needs it or not; null as above.
+std::unique_ptr<Exchange> open_served_exchange(const Resolution& resolution, const Env& env,
+                                               std::chrono::milliseconds deadline);
+
+// Did a user name this field, with HPCBOOT_MASTER_ADDR, MASTER_PORT and their like?
+bool is_chosen_by_user(const Resolution& resolution, const char* field);
+
 // Meets by the first of these that fits:
 //  - an exchange, if one is given: it carries where rank 0 serves, at a port that its kernel
 //  chooses

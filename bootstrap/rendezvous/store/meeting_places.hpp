@@ -22,9 +22,6 @@ Holders holders_for(Purpose purpose) noexcept;
 // Are all ranks known to be on one host?
 bool is_one_host(const Placement& placement);
 
-// Did a user name this field, with HPCBOOT_MASTER_ADDR, MASTER_PORT and their like?
-bool is_chosen_by_user(const Resolution& resolution, const char* field);
-
 // Serves at the first port that is free: at the address that the others are told, and at no other;
 // if that is none of this host's, as behind a NAT, or a name of several addresses, at all of them.
 // @param places of one address, with different ports
@@ -35,8 +32,12 @@ bool is_chosen_by_user(const Resolution& resolution, const char* field);
 std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member& member,
                                  Clock::time_point end);
 
-// Where rank 0 itself reaches what it serves.
-Place own_way_to(const Server& server);
+// Where a process of this host reaches what is served there.
+Place own_way_to(Place place);
+
+// The eight ports at which a launch looks for its store, in their order: anybody may have one.
+// @param except the program's own
+std::vector<int> port_series(const std::string& identity, std::optional<int> except = {});
 
 // @}
 

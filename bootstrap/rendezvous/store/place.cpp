@@ -17,6 +17,7 @@
 #include <set>
 
 #include "core/bounded_call.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 
 namespace hpcboot::rendezvous {
@@ -46,10 +47,6 @@ struct Lookup {
   }
 };
 
-milliseconds until(Clock::time_point end) {
-  return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
-}
-
 // nullptr if the name does not fit.
 std::shared_ptr<Address> local_address(const std::string& name) {
   const auto address = std::make_shared<Address>();
@@ -72,7 +69,7 @@ Socket connect_once(const sockaddr* address, socklen_t size, Clock::time_point e
     pollfd entry{socket.fd(), POLLOUT, 0};
     int ready = 0;
     do {
-      ready = poll(&entry, 1, static_cast<int>(until(last).count()));
+      ready = poll(&entry, 1, static_cast<int>(time_left(last, milliseconds(0)).count()));
     } while (ready < 0 && errno == EINTR);
     socklen_t length = sizeof error;
     error = ETIMEDOUT;
@@ -95,8 +92,8 @@ std::shared_ptr<const Lookup> look_up(const Place& place, Clock::time_point end)
   const auto lookup = std::make_shared<Lookup>();
   ask(*lookup, place, AI_NUMERICHOST);  // which asks nobody
   if (lookup->error == 0) return lookup;
-  const bool in_time =
-      bounded_call([lookup, place] { ask(*lookup, place, 0); }, std::min(until(end), kOneLookup));
+  const bool in_time = bounded_call([lookup, place] { ask(*lookup, place, 0); },
+                                    std::min(time_left(end, milliseconds(0)), kOneLookup));
   return in_time ? lookup : std::make_shared<Lookup>();
 }
 
@@ -178,6 +175,12 @@ Socket listen_at(Place& place) {
   if (generic->sa_family == AF_INET6)
     place.port = ntohs(reinterpret_cast<sockaddr_in6*>(generic)->sin6_port);
   return socket;
+}
+
+std::string own_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
 std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end) {

@@ -29,12 +29,12 @@ void fill_at_random(void* bytes, std::size_t size) {
   }
 }
 
-[[noreturn]] void fail_without_sha() {
+}  // namespace
+
+void fail_without_sha() {
   throw Error(ErrorCode::exchange_failed, "libcrypto computes no SHA-256",
               "a libcrypto with SHA-256", "install OpenSSL 1.1 or newer");
 }
-
-}  // namespace
 
 Secret& Secret::operator=(Secret&& other) noexcept {
   if (this == &other) return *this;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/config_folder.hpp"
 #include "hpcboot/error.hpp"
 #include "place.hpp"
 
@@ -93,19 +94,14 @@ std::optional<Secret> named_secret(const Env& env) {
 }
 
 std::string key_path(const Env& env) {
-  if (const auto config = env.text("XDG_CONFIG_HOME"); config && config->front() == '/')
-    return std::string(*config) + "/hpcboot/rendezvous.key";
-  if (const auto home = env.text("HOME"); home && home->front() == '/')
-    return std::string(*home) + "/.config/hpcboot/rendezvous.key";
-  return {};
+  const std::string folder = config_folder(env);
+  return folder.empty() ? "" : folder + "/hpcboot/rendezvous.key";
 }
 
 std::string host_key_path(const Env& env) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
   const std::string path = key_path(env);
   if (path.empty()) return {};
-  return path.substr(0, path.rfind('/')) + "/rendezvous." + host.data() + ".key";
+  return path.substr(0, path.rfind('/')) + "/rendezvous." + own_host() + ".key";
 }
 
 bool is_on_network_file_system(const std::string& path) {

@@ -56,10 +56,9 @@ constexpr auto kTimeForTheLast = std::chrono::seconds(6);
 enum class Holder { same_world, gone, other };
 
 // Who listens there?
-Holder holder_of(Place place, Member member, Clock::time_point end) {
-  if (!place.is_local() && place.address.empty()) place.address = "127.0.0.1";
+Holder holder_of(const Place& place, Member member, Clock::time_point end) {
   if (member.world.kind == SecretKind::none) return Holder::other;  // anybody could say so
-  switch (Link::open(place, member, end).outcome) {
+  switch (Link::open(own_way_to(place), member, end).outcome) {
     case Link::Outcome::ours:
     case Link::Outcome::rank_is_taken:
       return Holder::same_world;
@@ -140,10 +139,19 @@ std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member&
   fail_to_serve(places, reason);
 }
 
-Place own_way_to(const Server& server) {
-  Place place = server.place();
+Place own_way_to(Place place) {
   if (place.address.empty()) place.address = "127.0.0.1";
   return place;
+}
+
+std::vector<int> port_series(const std::string& identity, std::optional<int> except) {
+  constexpr std::size_t kPorts = 8;
+  std::vector<int> ports;
+  for (int i = 0; ports.size() < kPorts; ++i) {
+    const int port = derive_port(identity + "/" + std::to_string(i));
+    if (port != except) ports.push_back(port);
+  }
+  return ports;
 }
 
 }  // namespace hpcboot::rendezvous
