@@ -1,11 +1,11 @@
 #include "munge.hpp"
 
 #include <munge.h>
-#include <openssl/crypto.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 
@@ -90,7 +90,7 @@ Answer encode(const Munge& munge, std::string payload) {
     std::free(credential);
   }
   if (context != nullptr) munge.destroy(context);
-  OPENSSL_cleanse(payload.data(), payload.size());
+  explicit_bzero(payload.data(), payload.size());
   return answer;
 }
 
@@ -116,7 +116,7 @@ Answer decode(const Munge& munge, const std::string& credential) {
   } else if (payload != nullptr && size > 0) {
     answer.text = std::string(static_cast<const char*>(payload), static_cast<std::size_t>(size));
   }
-  if (payload != nullptr) OPENSSL_cleanse(payload, static_cast<std::size_t>(size));
+  if (payload != nullptr) explicit_bzero(payload, static_cast<std::size_t>(size));
   std::free(payload);
   if (context != nullptr) munge.destroy(context);
   return answer;
@@ -163,7 +163,7 @@ std::optional<Secret> open_by_munge(const std::string& credential, const std::st
   } else {
     reason = "MUNGE: the credential there is of another launch of this user";
   }
-  OPENSSL_cleanse(payload.data(), payload.size());
+  explicit_bzero(payload.data(), payload.size());
   return secret;
 }
 

@@ -1,13 +1,11 @@
 #include "secret.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <sys/random.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "crypto.hpp"
 #include "hpcboot/error.hpp"
 #include "wire.hpp"
 
@@ -31,11 +29,6 @@ void fill_at_random(void* bytes, std::size_t size) {
 
 }  // namespace
 
-void fail_without_sha() {
-  throw Error(ErrorCode::exchange_failed, "libcrypto computes no SHA-256",
-              "a libcrypto with SHA-256", "install OpenSSL 1.1 or newer");
-}
-
 Secret& Secret::operator=(Secret&& other) noexcept {
   if (this == &other) return *this;
   wipe();
@@ -45,7 +38,7 @@ Secret& Secret::operator=(Secret&& other) noexcept {
 }
 
 void Secret::wipe() {
-  OPENSSL_cleanse(bytes_.data(), bytes_.size());
+  explicit_bzero(bytes_.data(), bytes_.size());
   bytes_.clear();
 }
 
@@ -58,8 +51,8 @@ Secret Secret::random() {
 std::string digest_of(std::string_view text) {
   std::array<char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
-  if (EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
-                 EVP_sha256(), nullptr) != 1)
+  if (crypto().digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()),
+                      &size, crypto().sha256(), nullptr) != 1)
     fail_without_sha();
   return hex_of({digest.data(), 16});
 }
@@ -116,15 +109,15 @@ Proof proof_of(Side side, const Secret& secret, const Transcript& t) {
   Proof proof{};
   unsigned size = 0;
   const std::string_view key = secret.bytes();
-  HMAC(EVP_sha256(), key.empty() ? "" : key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(text.bytes().data()), text.bytes().size(),
-       proof.data(), &size);
+  crypto().hmac(crypto().sha256(), key.empty() ? "" : key.data(), static_cast<int>(key.size()),
+                reinterpret_cast<const unsigned char*>(text.bytes().data()), text.bytes().size(),
+                proof.data(), &size);
   if (size != proof.size()) fail_without_sha();
   return proof;
 }
 
 bool are_equal(const Proof& a, const Proof& b) {
-  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+  return crypto().differ(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace hpcboot::rendezvous

@@ -32,9 +32,6 @@ class Secret {
   std::string bytes_;
 };
 
-// @throws Error{exchange_failed}, for a libcrypto that was built without SHA-256
-[[noreturn]] void fail_without_sha();
-
 // SHA-256 of a text that is no secret, as 32 hexadecimal digits: for names.
 std::string digest_of(std::string_view text);
 

@@ -1,7 +1,6 @@
 #include "secret_file.hpp"
 
 #include <fcntl.h>
-#include <openssl/crypto.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -60,7 +59,7 @@ Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
   const std::size_t last = text.find_last_not_of(kBlanks);
   const std::size_t length = first == size ? 0 : last + 1 - first;
   Secret secret(std::string(text.substr(first, length)));
-  OPENSSL_cleanse(bytes.data(), bytes.size());
+  explicit_bzero(bytes.data(), bytes.size());
   if (length >= kShortest && length <= kLongest && size < bytes.size()) return secret;
   throw Error(ErrorCode::malformed_file,
               path + " holds " + std::to_string(length) + " characters" +
@@ -176,7 +175,7 @@ bool make_key(const std::string& path, std::string& reason) {
   }
   std::string text = hex_of(Secret::random().bytes()) + "\n";
   const bool is_written = write_whole(file.fd(), text);
-  OPENSSL_cleanse(text.data(), text.size());
+  explicit_bzero(text.data(), text.size());
   // A file system without links leaves this user without a key, not with half of one.
   const bool is_there = is_written && (link(name.c_str(), path.c_str()) == 0 || errno == EEXIST);
   if (!is_there) reason = path + ": " + std::strerror(errno);
