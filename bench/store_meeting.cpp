@@ -52,11 +52,12 @@ c10::intrusive_ptr<c10d::Store> tcp_store(int port, bool serve) {
 
 c10::intrusive_ptr<c10d::Store> join(Kind kind, int rank, int ranks, int port) {
   if (kind == Kind::tcp) return tcp_store(port, false);
+  auto client = hpcboot::rendezvous::Client::connect(
+      {{"127.0.0.1", port}}, {world_of(ranks + 1), static_cast<std::uint32_t>(rank)},
+      Clock::now() + kDeadline);
   return c10::make_intrusive<hpcboot::WorldStore>(
-      nullptr,
-      hpcboot::rendezvous::Client::connect({{"127.0.0.1", port}},
-                                           {world_of(ranks + 1), static_cast<std::uint32_t>(rank)},
-                                           Clock::now() + kDeadline),
+      std::make_shared<hpcboot::rendezvous::Meeting>(
+          hpcboot::rendezvous::Meeting{nullptr, nullptr, std::move(client), ""}),
       kDeadline);
 }
 

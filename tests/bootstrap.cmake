@@ -49,7 +49,7 @@ endif()
 
 if(TARGET hpcboot_store)
   hpcboot_add_test(NAME store_test
-    SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/meeting_test.cpp
+    SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/meeting_test.cpp bootstrap/rendezvous/relay_test.cpp
             bootstrap/rendezvous/launch_secret_test.cpp bootstrap/cli/held_port_test.cpp
             ${PROJECT_SOURCE_DIR}/bootstrap/cli/held_port.cpp
     LIBRARIES hpcboot_store LABELS unit)

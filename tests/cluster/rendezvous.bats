@@ -73,14 +73,14 @@ with_munge() {
 # Outside of a scheduler's jobs the key comes first: lab machines may have a MUNGE of their own each.
 @test "a key in the user's home: in a job if MUNGE does not answer, elsewhere before it" {
   printf '%s\n' n1 n2 > nodes
-  job=(PBS_ENVIRONMENT=PBS_BATCH PBS_JOBID=7.n0 PBS_NODEFILE="$PWD/nodes")
+  pbs_job=(PBS_ENVIRONMENT=PBS_BATCH PBS_JOBID=7.n0 PBS_NODEFILE="$PWD/nodes")
   as_tester bash -c 'umask 077; mkdir -p ~/.config/hpcboot; openssl rand -hex 32 > ~/.config/hpcboot/rendezvous.key'
   over_ssh
   [[ $output == *"proved by the key file of this user"*"ok: 2 ranks"* && $output != *"$(cat "$key")"* ]] || fail "$output"
-  over_ssh "${job[@]}"
+  over_ssh "${pbs_job[@]}"
   [[ $output == *"proved by MUNGE"*"ok: 2 ranks"* ]] || fail "$output"
   without_munge
-  over_ssh "${job[@]}"
+  over_ssh "${pbs_job[@]}"
   with_munge
   [[ $output == *"proved by the key file of this user"*"ok: 2 ranks"* ]] || fail "$output"
 }
@@ -128,6 +128,27 @@ PY
   over_ssh
   kill "$stranger"
   [[ $output == *"ok: 2 ranks"* && $output != *"n1:$port,"* ]] || fail "$output"
+}
+
+# As in a launch of thousands: rank 0 could not have descriptors for all, so each host has a relay. Rank 2 is the one of n2.
+@test "few descriptors: each host has one connection, and without the rank that has it the others go on to rank 0" {
+  trainer=${HPCBOOT_BIN%/*}/trainer
+  [[ -x $trainer ]] || skip "the trainer was built without LibTorch"
+  for mpi in none pmix; do
+    run -0 as_tester timeout 60 srun --mpi=$mpi -N2 --ntasks-per-node=2 bash -c "ulimit -n 70; exec $HPCBOOT_BIN check"
+    [[ $output == *"ok: 4 ranks"* ]] || fail "$mpi: $output"
+  done
+  as_tester timeout 100 srun --mpi=none -N2 --ntasks-per-node=2 bash -c "ulimit -n 70; exec $trainer --mode ddp \
+    --model mnistnet --data synthetic:6400x1x28x28 --batch-size 32 --epochs 100000 --device cpu --threads 1 --runs-dir $PWD/runs" > out 2>&1 &
+  job=$!
+  await grep -q "^first step done" out
+  grep -h "store at" runs/*/rank_*.log > places
+  [[ $(grep -c "store at n1:[0-9]*, proved by MUNGE" places) == 2 && $(grep -c "through this host's relay" places) == 2 ]] ||
+    fail "$(cat places)"
+  pid=$(sed -n 's/^rank 2 of 4: host n2, pid \([0-9]*\),.*/\1/p' out)
+  "$CLUSTER" on n2 kill -9 "$pid"
+  wait "$job" && fail "the job ended as if nothing had happened"
+  grep -q "trainer: rank 3 of 4 on n2" out && grep -q "rank 2 of 4 on n2 (pid $pid) has left" out || fail "$(cat out)"
 }
 
 # Open MPI 4.1.8 brings a PMIx of its own, which does not serve a second client in one process: MPI_Init hung.

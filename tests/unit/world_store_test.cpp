@@ -28,10 +28,11 @@ class WorldStoreOf : public testing::Test {
  protected:
   c10::intrusive_ptr<c10d::Store> join(std::uint32_t rank,
                                        milliseconds timeout = milliseconds(5000)) {
+    auto client = rendezvous::Client::connect({server_->place()}, {world_, rank},
+                                              rendezvous::Clock::now() + milliseconds(5000));
     return c10::make_intrusive<WorldStore>(
-        rank == 0 ? server_ : nullptr,
-        rendezvous::Client::connect({server_->place()}, {world_, rank},
-                                    rendezvous::Clock::now() + milliseconds(5000)),
+        std::make_shared<rendezvous::Meeting>(rendezvous::Meeting{
+            rank == 0 ? server_ : nullptr, nullptr, std::move(client), "a test's"}),
         timeout);
   }
 

@@ -71,14 +71,13 @@ Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchang
                            StoreKind kind, milliseconds deadline) {
   if (resolution.placement.world_size == 1)
     return {c10::make_intrusive<c10d::HashStore>(), "store in this process", {}};
-  rendezvous::Meeting meeting =
-      rendezvous::meet(resolution, env, exchange, rendezvous::Purpose::training, deadline);
-  auto own = c10::make_intrusive<WorldStore>(std::move(meeting.server), meeting.client, deadline);
-  if (kind == StoreKind::own)
-    return {std::move(own), std::move(meeting.description), std::move(meeting.warning)};
-  Rendezvous tcp = open_tcp(resolution, *meeting.client, deadline);
+  const auto meeting = std::make_shared<const rendezvous::Meeting>(
+      rendezvous::meet(resolution, env, exchange, rendezvous::Purpose::training, deadline));
+  auto own = c10::make_intrusive<WorldStore>(meeting, deadline);
+  if (kind == StoreKind::own) return {std::move(own), meeting->description, meeting->warning};
+  Rendezvous tcp = open_tcp(resolution, *meeting->client, deadline);
   tcp.found_by = std::move(own);
-  tcp.warning = std::move(meeting.warning);
+  tcp.warning = meeting->warning;
   return tcp;
 }
 

@@ -43,16 +43,15 @@ rendezvous::Clock::time_point end_of(const milliseconds& timeout) {
 
 }  // namespace
 
-WorldStore::WorldStore(std::shared_ptr<rendezvous::Server> server,
-                       std::shared_ptr<rendezvous::Client> client, milliseconds timeout)
-    : c10d::Store(timeout), server_(std::move(server)), client_(std::move(client)) {}
+WorldStore::WorldStore(std::shared_ptr<const rendezvous::Meeting> meeting, milliseconds timeout)
+    : c10d::Store(timeout), meeting_(std::move(meeting)) {}
 
 void WorldStore::set(const std::string& key, const Bytes& value) {
-  client_->set(key, text_of(value));
+  client().set(key, text_of(value));
 }
 
 Bytes WorldStore::compareSet(const std::string& key, const Bytes& expected, const Bytes& desired) {
-  return bytes_of(client_->compare_set(key, text_of(expected), text_of(desired)));
+  return bytes_of(client().compare_set(key, text_of(expected), text_of(desired)));
 }
 
 Bytes WorldStore::get(const std::string& key) {
@@ -60,19 +59,19 @@ Bytes WorldStore::get(const std::string& key) {
 }
 
 std::int64_t WorldStore::add(const std::string& key, std::int64_t value) {
-  return client_->add(key, value);
+  return client().add(key, value);
 }
 
 bool WorldStore::deleteKey(const std::string& key) {
-  return client_->erase(key);
+  return client().erase(key);
 }
 
 bool WorldStore::check(const std::vector<std::string>& keys) {
-  return client_->check(keys);
+  return client().check(keys);
 }
 
 std::int64_t WorldStore::getNumKeys() {
-  return client_->count();
+  return client().count();
 }
 
 void WorldStore::wait(const std::vector<std::string>& keys) {
@@ -81,21 +80,21 @@ void WorldStore::wait(const std::vector<std::string>& keys) {
 
 void WorldStore::wait(const std::vector<std::string>& keys, const milliseconds& timeout) {
   std::vector<std::string> missing;
-  if (!client_->wait(keys, end_of(timeout), missing)) throw_late(timeout, missing);
+  if (!client().wait(keys, end_of(timeout), missing)) throw_late(timeout, missing);
 }
 
 c10::intrusive_ptr<c10d::Store> WorldStore::clone() {
-  return c10::make_intrusive<WorldStore>(server_, client_, timeout_);
+  return c10::make_intrusive<WorldStore>(meeting_, timeout_);
 }
 
 void WorldStore::append(const std::string& key, const Bytes& value) {
-  client_->append(key, text_of(value));
+  client().append(key, text_of(value));
 }
 
 std::vector<Bytes> WorldStore::multiGet(const std::vector<std::string>& keys) {
   std::vector<std::string> values;
   std::vector<std::string> missing;
-  if (!client_->get(keys, end_of(timeout_), values, missing)) throw_late(timeout_, missing);
+  if (!client().get(keys, end_of(timeout_), values, missing)) throw_late(timeout_, missing);
   std::vector<Bytes> result;
   result.reserve(values.size());
   for (const std::string& value : values) result.push_back(bytes_of(value));
@@ -106,7 +105,7 @@ void WorldStore::multiSet(const std::vector<std::string>& keys, const std::vecto
   std::vector<std::string> texts;
   texts.reserve(values.size());
   for (const Bytes& value : values) texts.push_back(text_of(value));
-  client_->set_many(keys, texts);
+  client().set_many(keys, texts);
 }
 
 }  // namespace hpcboot

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rendezvous/store/client.hpp"
-#include "rendezvous/store/server.hpp"
+#include "rendezvous/store/meeting.hpp"
 
 namespace hpcboot {
 
@@ -21,10 +20,9 @@ namespace hpcboot {
 /// Error{peer_lost} if rank 0 is gone.
 class WorldStore final : public c10d::Store {
  public:
-  /// @param server on rank 0; it ends with this store
+  /// @param meeting what this rank serves of it ends with this store
   /// @param timeout of get(), and of wait() without one
-  WorldStore(std::shared_ptr<rendezvous::Server> server, std::shared_ptr<rendezvous::Client> client,
-             std::chrono::milliseconds timeout);
+  WorldStore(std::shared_ptr<const rendezvous::Meeting> meeting, std::chrono::milliseconds timeout);
 
   void set(const std::string& key, const std::vector<std::uint8_t>& value) override;
   std::vector<std::uint8_t> compareSet(const std::string& key,
@@ -51,8 +49,9 @@ class WorldStore final : public c10d::Store {
   /// @}
 
  private:
-  std::shared_ptr<rendezvous::Server> server_;
-  std::shared_ptr<rendezvous::Client> client_;
+  rendezvous::Client& client() const { return *meeting_->client; }
+
+  std::shared_ptr<const rendezvous::Meeting> meeting_;
 };
 
 }  // namespace hpcboot

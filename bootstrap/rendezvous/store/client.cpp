@@ -61,7 +61,7 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
       Link::Attempt attempt = Link::open(places[i], member, end);
       if (attempt.outcome == Link::Outcome::ours) {
         return std::unique_ptr<Client>(
-            new Client(places[i], std::move(member), std::move(attempt.link)));
+            new Client({{places[i]}, std::move(member)}, std::move(attempt.link)));
       }
       // That nobody is there any more says less than what somebody has said before.
       const bool is_unreachable = attempt.outcome == Link::Outcome::unreachable;
@@ -88,20 +88,56 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
               "hosts; HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR choose another network");
 }
 
-Client::Client(Place place, Member member, Link first)
-    : place_(std::move(place)), member_(std::move(member)) {
+Client::Client(Way way, Link first) : way_(std::move(way)) {
   idle_.push_back(std::move(first));
 }
 
+void Client::set_way_out(std::vector<Place> places, Member member) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  way_out_ = Way{std::move(places), std::move(member)};
+}
+
+Place Client::place() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return way_.places.front();
+}
+
+SecretKind Client::secret_kind() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return way_.member.world.kind;
+}
+
+// @return false if there is none; true also if another thread has taken it
+bool Client::take_way_out(int tried) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (tried != way_number_) return true;
+  if (!way_out_) return false;
+  way_ = std::move(*way_out_);
+  way_out_.reset();
+  ++way_number_;
+  idle_.clear();
+  return true;
+}
+
+bool Client::can_ask_again(Request kind) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Other links to the same place are no better.
+  idle_.clear();
+  const bool has_no_effect_twice = kind == Request::set || kind == Request::set_many ||
+                                   kind == Request::get || kind == Request::wait ||
+                                   kind == Request::check || kind == Request::count;
+  return has_no_effect_twice && (way_out_ || way_number_ > 0);
+}
+
 void Client::fail_lost(const std::string& what) const {
-  throw Error(ErrorCode::peer_lost, "the store of rank 0 at " + place_.text() + " " + what,
+  throw Error(ErrorCode::peer_lost, "the store of rank 0 at " + place().text() + " " + what,
               "rank 0 to serve it until every rank has ended",
               "look for the first error in the output of rank 0");
 }
 
 void Client::fail_malformed() const {
   throw Error(ErrorCode::exchange_failed,
-              "the store of rank 0 at " + place_.text() + " sent an answer that is none",
+              "the store of rank 0 at " + place().text() + " sent an answer that is none",
               "one version of hpcboot on every host", "install the same version everywhere");
 }
 
@@ -114,13 +150,32 @@ Link Client::take_link(Deadline end) {
       return link;
     }
   }
-  // The store may be busy with strangers, or with others of us; only nobody there is an answer.
+  return open_link(end);
+}
+
+// The store may be busy with strangers, or with others of us; only nobody there is an answer.
+Link Client::open_link(Deadline end) {
   for (milliseconds pause(2);; pause = std::min(2 * pause, milliseconds(200))) {
-    Member member = member_;  // of its own: other threads open links, too
-    Link::Attempt attempt = Link::open(place_, member, end);
-    if (attempt.outcome == Link::Outcome::ours) return std::move(attempt.link);
-    if (attempt.outcome == Link::Outcome::nobody_there || Clock::now() >= end)
-      fail_lost("takes no more connections (" + attempt.reason + ")");
+    const auto [way, number] = [this] {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      return std::pair(way_, way_number_);
+    }();
+    bool is_anybody_there = false;
+    std::string reason;
+    for (const Place& place : way.places) {
+      Member member = way.member;  // of its own: other threads open links, too
+      Link::Attempt attempt = Link::open(place, member, end);
+      if (attempt.outcome == Link::Outcome::ours) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (number == way_number_) way_ = {{place}, std::move(member)};
+        return std::move(attempt.link);
+      }
+      is_anybody_there |= attempt.outcome != Link::Outcome::nobody_there;
+      reason = attempt.reason;
+    }
+    if (!is_anybody_there && take_way_out(number)) continue;
+    if (!is_anybody_there || Clock::now() >= end)
+      fail_lost("takes no more connections (" + reason + ")");
     std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));
   }
 }
@@ -141,7 +196,6 @@ void Client::require_keys(const std::vector<std::string>& keys) {
 }
 
 Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
-  Link link = take_link(end);
   std::uint32_t id = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -157,8 +211,13 @@ Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
   }
   // A link that failed is not used again: its answer may still come.
   Reply reply;
-  if (!link.send(frame, end) || !link.receive(reply.body, end))
-    fail_lost(Clock::now() < end ? "went away" : "does not answer");
+  Link link = take_link(end);
+  for (bool is_again = false; !link.send(frame, end) || !link.receive(reply.body, end);) {
+    if (Clock::now() >= end) fail_lost("does not answer");
+    if (is_again || !can_ask_again(kind)) fail_lost("went away");
+    is_again = true;
+    link = take_link(end);
+  }
   FrameReader reader(reply.body);
   std::uint32_t answered = 0;
   std::uint8_t answer = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,12 +43,24 @@ class Client {
            std::vector<std::string>& missing);
   bool wait(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& missing);
 
-  const Place& place() const { return place_; }
+  // Where to go on if the store goes away here, as a host's relay does with its process. Who is in
+  // the middle of an add, an append or a comparison learns of it, all else is asked again there.
+  void set_way_out(std::vector<Place> places, Member member);
+
+  // A connection of its own, for a relay. @throws as the calls above
+  Link open_link(Deadline end);
+
+  Place place() const;
   // What both sides were proved by.
-  SecretKind secret_kind() const { return member_.world.kind; }
+  SecretKind secret_kind() const;
 
  private:
-  Client(Place place, Member member, Link first);
+  struct Way {
+    std::vector<Place> places;  // one, once it is known which
+    Member member;
+  };
+
+  Client(Way way, Link first);
 
   struct Reply {
     Answer kind = Answer::done;
@@ -57,15 +70,18 @@ class Client {
   Reply ask_at_once(Request kind, const FrameWriter& body);
   Link take_link(Deadline end);
   void put_back(Link link);
+  bool take_way_out(int tried);
+  bool can_ask_again(Request kind);
   static void require_keys(const std::vector<std::string>& keys);
   [[noreturn]] void fail_lost(const std::string& what) const;
   [[noreturn]] void fail_malformed() const;
   std::int64_t number_in(const Reply& reply) const;
   std::vector<std::string> texts_in(const Reply& reply) const;
 
-  Place place_;
-  Member member_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  Way way_;
+  int way_number_ = 0;
+  std::optional<Way> way_out_;
   std::vector<Link> idle_;
   std::uint32_t last_id_ = 0;
 };

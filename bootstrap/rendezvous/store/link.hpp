@@ -4,6 +4,7 @@
 
 #include "admission.hpp"
 #include "place.hpp"
+#include "stream.hpp"
 
 namespace hpcboot::rendezvous {
 
@@ -39,6 +40,9 @@ class Link {
   // @return false if the server is gone, sends something else, or nothing until `end`, or if
   //         somebody has changed what it sent
   bool receive(std::string& frame, Clock::time_point end);
+
+  // For who reads and writes without waiting, once there are no answers on their way.
+  Stream into_stream() && { return Stream(std::move(socket_), std::move(guard_)); }
 
  private:
   bool send_bytes(std::string_view bytes, Clock::time_point end);

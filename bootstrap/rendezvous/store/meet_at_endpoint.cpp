@@ -73,13 +73,18 @@ Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose p
     places = {own_way_to(server->place())};
     member.find_secret = nullptr;
   }
-  std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
-  const SecretKind kind = client->secret_kind();
-  const Place where{*resolution.master_addr, client->place().port};
-  const bool is_everywhere = server && server->place().address.empty();
-  Meeting meeting{std::move(server), std::move(client),
-                  "store at " + where.text() + (is_everywhere ? " (on every interface)" : "") +
-                      ", proved by " + std::string(name_of(kind))};
+  Way way =
+      reach(placement, local_identity(resolution, env, purpose), places, std::move(member), end);
+  const SecretKind kind = way.client->secret_kind();
+  const Place where{*resolution.master_addr, way.client->place().port};
+  std::string description =
+      way.is_through_relay()
+          ? "store at " + where.address + way.text()
+          : "store at " + where.text() +
+                (server && server->place().address.empty() ? " (on every interface)" : "") +
+                ", proved by " + std::string(name_of(kind));
+  Meeting meeting{std::move(server), std::move(way.relay), std::move(way.client),
+                  std::move(description)};
   if (placement.rank == 0 && kind == SecretKind::none) meeting.warning = kWarning;
   return meeting;
 }

@@ -79,9 +79,11 @@ Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpo
     place = published.place;
     member.world.secret = std::move(published.secret);
   }
-  std::shared_ptr<Client> client = Client::connect({place}, std::move(member), end);
-  return {std::move(server), std::move(client),
-          "store at " + place.text() + ", published by " + exchange.description()};
+  const std::string host_identity = digest_of(member.world.secret.bytes());
+  Way way = reach(placement, host_identity, {place}, std::move(member), end);
+  std::string description =
+      "store at " + place.text() + ", published by " + exchange.description() + way.text();
+  return {std::move(server), std::move(way.relay), std::move(way.client), std::move(description)};
 }
 
 }  // namespace hpcboot::rendezvous

@@ -139,7 +139,7 @@ Meeting meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
   const std::string where = client->place().text();
-  return {std::move(server), std::move(client),
+  return {std::move(server), nullptr, std::move(client),
           "store at " + where + ", proved by a secret of mpirun's"};
 }
 

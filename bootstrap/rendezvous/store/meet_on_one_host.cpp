@@ -4,9 +4,7 @@
 #include "rendezvous/launch_identity.hpp"
 
 namespace hpcboot::rendezvous {
-namespace {
 
-// What tells this launch from another one of this user on this host.
 std::string local_identity(const Resolution& resolution, const Env& env, Purpose purpose) {
   std::string identity = launch_identity(resolution, env) + "/" + resolution.job_instance + "/" +
                          std::string(name_of(purpose));
@@ -15,7 +13,12 @@ std::string local_identity(const Resolution& resolution, const Env& env, Purpose
   return identity;
 }
 
-}  // namespace
+std::vector<Place> local_places(const std::string& identity) {
+  std::vector<Place> places;
+  const std::string name = "@hpcboot-" + std::to_string(geteuid()) + "-" + digest_of(identity);
+  for (int i = 0; i < 8; ++i) places.push_back({name + "-" + std::to_string(i), 0});
+  return places;
+}
 
 Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
                          std::chrono::milliseconds deadline) {
@@ -27,11 +30,7 @@ Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose p
               SecretKind::kernel};
   world.holders = holders_for(purpose);
   Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};
-  // Some, since anybody may take a name first.
-  std::vector<Place> places;
-  const std::string name =
-      "@hpcboot-" + std::to_string(geteuid()) + "-" + digest_of(member.world.identity);
-  for (int i = 0; i < 8; ++i) places.push_back({name + "-" + std::to_string(i), 0});
+  std::vector<Place> places = local_places(member.world.identity);
   std::shared_ptr<Server> server;
   if (placement.rank == 0) {
     server = serve_at(places, member, end);
@@ -39,7 +38,7 @@ Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose p
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
   const std::string where = client->place().text();
-  return {std::move(server), std::move(client), "store of this host at " + where};
+  return {std::move(server), nullptr, std::move(client), "store of this host at " + where};
 }
 
 }  // namespace hpcboot::rendezvous

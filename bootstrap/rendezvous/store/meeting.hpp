@@ -18,6 +18,7 @@ enum class Purpose { training, check, exec };
 
 struct Meeting {
   std::shared_ptr<Server> server;  // on rank 0
+  std::shared_ptr<Server> relay;   // on the first rank of each host of a large launch
   std::shared_ptr<Client> client;
   std::string description;  // where it is and what it is proved by, for logs and errors
   std::string warning{};    // for people, on rank 0; empty if all is well

@@ -13,9 +13,12 @@
 #include <cstring>
 #include <set>
 #include <thread>
+#include <unordered_map>
 
 #include "hpcboot/error.hpp"
+#include "relay.hpp"
 #include "service.hpp"
+#include "stream.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -27,7 +30,6 @@ constexpr milliseconds kTimeForProof = std::chrono::seconds(2);
 constexpr milliseconds kLinger = std::chrono::seconds(1);
 // A peer that asks and does not read.
 constexpr std::size_t kLongestQueue = std::size_t{256} << 20U;
-constexpr std::size_t kOneRead = std::size_t{64} << 10U;
 
 // So that a flood of connections does not keep the loop from those that it has.
 constexpr int kAcceptedAtOnce = 64;
@@ -36,6 +38,7 @@ constexpr milliseconds kTryAgain(100);
 
 constexpr std::uint64_t kListener = 0;
 constexpr std::uint64_t kWake = 1;
+constexpr std::uint64_t kUpstream = 2;
 
 [[noreturn]] void fail(const char* call) {
   throw Error(ErrorCode::exchange_failed, std::string(call) + ": " + std::strerror(errno),
@@ -53,25 +56,21 @@ void raise_descriptor_limit() {
 }
 
 struct Connection {
-  Socket socket;
+  Stream stream;
   Admission admission;
   Clock::time_point since;
   bool is_admitted = false;
-  FrameGuard guard{};
   bool awaits_room = false;  // registered for EPOLLOUT
-  std::string in{};
-  std::string out{};
-  std::size_t sent = 0;  // of `out`
-
-  std::size_t unsent() const { return out.size() - sent; }
 };
 
 }  // namespace
 
 class Server::Loop {
  public:
-  Loop(Socket listener, Place place, World world, const std::optional<Token>& rank0)
-      : listener_(std::move(listener)),
+  Loop(Socket listener, Place place, World world, const std::optional<Token>& rank0,
+       std::unique_ptr<Handler> handler)
+      : handler_(std::move(handler)),
+        listener_(std::move(listener)),
         place_(std::move(place)),
         world_(std::move(world)),
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
@@ -79,7 +78,7 @@ class Server::Loop {
     if (!epoll_.is_open() || !wake_.is_open()) fail("epoll");
     if (rank0) members_.enter(0, *rank0);
     const bool can_watch = watch(listener_.fd(), EPOLLIN, kListener, EPOLL_CTL_ADD) &&
-                           watch(wake_.fd(), EPOLLIN, kWake, EPOLL_CTL_ADD);
+                           watch(wake_.fd(), EPOLLIN, kWake, EPOLL_CTL_ADD) && watch_handler();
     if (!can_watch) fail("epoll_ctl");
     thread_ = std::thread([this] { run(); });
   }
@@ -104,7 +103,13 @@ class Server::Loop {
     return epoll_ctl(epoll_.fd(), operation, fd, &event) == 0;
   }
 
+  bool watch_handler() const {
+    constexpr std::uint32_t kWhatever = EPOLLIN | EPOLLOUT | EPOLLET;
+    return handler_->fd() < 0 || watch(handler_->fd(), kWhatever, kUpstream, EPOLL_CTL_ADD);
+  }
+
   void run();
+  void go_on();
   bool is_done(Clock::time_point& end) const;
   int milliseconds_to_next(Clock::time_point end) const;
   void accept_some();
@@ -116,11 +121,13 @@ class Server::Loop {
   void serve(std::uint64_t id, std::uint32_t events);
   bool read_from(std::uint64_t id, Connection& connection);
   bool take_messages(std::uint64_t id, Connection& connection);
-  bool admit(std::uint64_t id, Connection& connection, std::size_t& used);
+  bool admit(std::uint64_t id, Connection& connection);
   bool write_to(std::uint64_t id, Connection& connection) const;
   void deliver();
   void end(std::uint64_t id);
+  void end_all();
 
+  std::unique_ptr<Handler> handler_;
   Socket listener_;
   Place place_;
   World world_;
@@ -129,11 +136,10 @@ class Server::Loop {
   std::atomic<bool> is_stopping_{false};
   // Beyond now if there was no descriptor for the next connection.
   Clock::time_point listens_again_ = Clock::time_point::max();
-  std::uint64_t last_id_ = kWake;
+  std::uint64_t last_id_ = kUpstream;
   std::unordered_map<std::uint64_t, Connection> connections_;
   std::set<std::uint64_t> strangers_;  // numbers rise: the oldest stands first
   Members members_;
-  Service service_;
   std::thread thread_;
 };
 
@@ -145,15 +151,20 @@ void Server::Loop::run() {
         epoll_wait(epoll_.fd(), events.data(), events.size(), milliseconds_to_next(end));
     try {
       for (int i = 0; i < count; ++i) dispatch(events[static_cast<std::size_t>(i)]);
-      const auto now = Clock::now();
-      turn_away_late(now);
-      service_.expire(now);
-      deliver();
-      if (now >= listens_again_) listen_again();
+      go_on();
     } catch (const std::exception&) {
       // No memory for the next connection or answer: who waits for it gives up at its deadline.
     }
   }
+}
+
+void Server::Loop::go_on() {
+  const auto now = Clock::now();
+  turn_away_late(now);
+  handler_->expire(now);
+  if (listener_.is_open() && !handler_->move()) return end_all();
+  deliver();
+  if (now >= listens_again_) listen_again();
 }
 
 void Server::Loop::dispatch(const epoll_event& event) {
@@ -161,23 +172,28 @@ void Server::Loop::dispatch(const epoll_event& event) {
     accept_some();
   } else if (event.data.u64 == kWake) {
     stop_listening();
-  } else {
+  } else if (event.data.u64 != kUpstream) {
     serve_guarded(event.data.u64, event.events);
   }
 }
 
-// After the word to stop: what has been answered still leaves.
+// After the word to stop: what has been answered still leaves, and peers may be waited for.
 bool Server::Loop::is_done(Clock::time_point& end) const {
   if (!is_stopping_) return false;
   const auto now = Clock::now();
-  if (end == Clock::time_point::max()) end = now + kLinger;
-  return now >= end || std::none_of(connections_.begin(), connections_.end(),
-                                    [](const auto& entry) { return entry.second.unsent() > 0; });
+  const milliseconds farewell = handler_->farewell();
+  if (end == Clock::time_point::max()) end = now + std::max(kLinger, farewell);
+  return now >= end ||
+         std::none_of(connections_.begin(), connections_.end(), [&](const auto& entry) {
+           const Connection& connection = entry.second;
+           return connection.stream.unsent() > 0 ||
+                  (connection.is_admitted && farewell > milliseconds(0));
+         });
 }
 
 int Server::Loop::milliseconds_to_next(Clock::time_point end) const {
   Clock::time_point next = end;
-  if (const auto deadline = service_.next_deadline()) next = std::min(next, *deadline);
+  if (const auto deadline = handler_->next_deadline()) next = std::min(next, *deadline);
   if (!strangers_.empty())
     next = std::min(next, connections_.at(*strangers_.begin()).since + kTimeForProof);
   next = std::min(next, listens_again_);
@@ -210,7 +226,7 @@ void Server::Loop::accept_some() {
     if (!watch(socket.fd(), EPOLLIN, id, EPOLL_CTL_ADD)) continue;
     const auto port = static_cast<std::uint16_t>(place_.port);
     connections_.emplace(
-        id, Connection{std::move(socket), Admission(world_, port, members_), Clock::now()});
+        id, Connection{Stream(std::move(socket)), Admission(world_, port, members_), Clock::now()});
     strangers_.insert(id);
   }
 }
@@ -255,91 +271,66 @@ void Server::Loop::serve(std::uint64_t id, std::uint32_t events) {
 }
 
 bool Server::Loop::read_from(std::uint64_t id, Connection& connection) {
-  std::array<char, kOneRead> bytes;
-  const ssize_t count = recv(connection.socket.fd(), bytes.data(), bytes.size(), 0);
-  if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-  if (count == 0) return false;
-  connection.in.append(bytes.data(), static_cast<std::size_t>(count));
+  const Stream::Progress progress = connection.stream.read_some();
+  if (progress != Stream::Progress::some) return progress == Stream::Progress::none;
   return take_messages(id, connection);
 }
 
 bool Server::Loop::take_messages(std::uint64_t id, Connection& connection) {
-  std::size_t used = 0;
-  const std::string_view in = connection.in;
+  Stream& stream = connection.stream;
   while (!connection.is_admitted) {
-    const std::size_t before = used;
-    if (!admit(id, connection, used)) return false;
-    if (used == before) break;
+    if (stream.rest().size() < connection.admission.expects()) return write_to(id, connection);
+    if (!admit(id, connection)) return false;
   }
-  while (connection.is_admitted && in.size() - used >= 4) {
-    std::uint32_t size = 0;
-    FrameReader(in.substr(used)).u32(size);
-    if (size > kLargestFrame) return false;
-    const std::size_t seal_size = connection.guard.seal_size();
-    if (in.size() - used - 4 < size + seal_size) break;
-    const std::string_view frame = in.substr(used, 4 + size);
-    if (!connection.guard.accepts(frame, in.substr(used + 4 + size, seal_size))) return false;
-    if (!service_.handle(id, frame.substr(4), Clock::now())) return false;
-    used += 4 + size + seal_size;
+  std::string_view frame;
+  Stream::Next next = stream.next_frame(frame);
+  for (; next == Stream::Next::frame; next = stream.next_frame(frame)) {
+    if (!handler_->handle(id, frame, Clock::now())) return false;
   }
-  connection.in.erase(0, used);
-  return write_to(id, connection);
+  return next == Stream::Next::incomplete && write_to(id, connection);
 }
 
-// One message of a connection's start, if it has arrived whole.
-bool Server::Loop::admit(std::uint64_t id, Connection& connection, std::size_t& used) {
-  const std::string_view rest = std::string_view(connection.in).substr(used);
+// One message of a connection's start.
+bool Server::Loop::admit(std::uint64_t id, Connection& connection) {
+  Stream& stream = connection.stream;
+  std::string answer;
   const std::size_t size = connection.admission.expects();
-  if (rest.size() < size) return true;
-  const Admission::State state = connection.admission.take(rest.substr(0, size), connection.out);
-  used += size;
+  const Admission::State state = connection.admission.take(stream.rest().substr(0, size), answer);
+  stream.take(size);
+  stream.put(answer);
   if (state == Admission::State::turned_away) {
     write_to(id, connection);  // the reason, as far as there is one
     return false;
   }
   if (state == Admission::State::admitted) {
     connection.is_admitted = true;
-    connection.guard = connection.admission.guard();
+    stream.guard_by(connection.admission.guard());
     strangers_.erase(id);
   }
   return true;
 }
 
 bool Server::Loop::write_to(std::uint64_t id, Connection& connection) const {
-  while (connection.unsent() > 0) {
-    const ssize_t count = send(connection.socket.fd(), connection.out.data() + connection.sent,
-                               connection.unsent(), MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return false;
-    if (count < 0) break;
-    connection.sent += static_cast<std::size_t>(count);
-  }
-  // Not at each piece: that would move the rest of a large answer every time.
-  if (connection.sent > connection.out.size() / 2) {
-    connection.out.erase(0, connection.sent);
-    connection.sent = 0;
-  }
-  const bool awaits_room = connection.unsent() > 0;
-  if (awaits_room != connection.awaits_room) {
-    connection.awaits_room = awaits_room;
-    const std::uint32_t events = awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
-    return watch(connection.socket.fd(), events, id, EPOLL_CTL_MOD);
-  }
-  return true;
+  if (!connection.stream.write_some()) return false;
+  const bool awaits_room = connection.stream.unsent() > 0;
+  if (awaits_room == connection.awaits_room) return true;
+  connection.awaits_room = awaits_room;
+  return watch(connection.stream.fd(), awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN, id,
+               EPOLL_CTL_MOD);
 }
 
 void Server::Loop::deliver() {
   std::set<std::uint64_t> peers;
-  for (Service::Reply& reply : service_.take_replies()) {
+  for (const Handler::Reply& reply : handler_->take_replies()) {
     const auto found = connections_.find(reply.peer);
     if (found == connections_.end()) continue;
     Connection& connection = found->second;
-    if (connection.unsent() > 0 && connection.unsent() + reply.frame.size() > kLongestQueue) {
+    const std::size_t unsent = connection.stream.unsent();
+    if (unsent > 0 && unsent + reply.frame.size() > kLongestQueue) {
       end(reply.peer);
       continue;
     }
-    connection.out += reply.frame;
-    connection.guard.seal(reply.frame, connection.out);
+    connection.stream.put_frame(reply.frame);
     peers.insert(reply.peer);
   }
   for (const std::uint64_t peer : peers) {
@@ -351,18 +342,45 @@ void Server::Loop::deliver() {
 
 void Server::Loop::end(std::uint64_t id) {
   const auto found = connections_.find(id);
-  if (found->second.is_admitted) service_.forget(id);
+  if (found->second.is_admitted) handler_->forget(id);
   strangers_.erase(id);
   connections_.erase(found);
+}
+
+// Rank 0 is gone: so that every peer sees it, and none comes any more.
+void Server::Loop::end_all() {
+  listener_.close();
+  listens_again_ = Clock::time_point::max();
+  strangers_.clear();
+  connections_.clear();
+}
+
+std::unique_ptr<Server> Server::start(Socket listener, Place place, World world,
+                                      const std::optional<Token>& rank0,
+                                      std::unique_ptr<Handler> handler) {
+  auto loop = std::make_unique<Loop>(std::move(listener), std::move(place), std::move(world), rank0,
+                                     std::move(handler));
+  return std::unique_ptr<Server>(new Server(std::move(loop)));
 }
 
 std::unique_ptr<Server> Server::start(Place place, World world, const std::optional<Token>& rank0) {
   raise_descriptor_limit();
   Socket listener = listen_at(place);
   if (!listener.is_open()) return nullptr;
-  auto loop =
-      std::make_unique<Loop>(std::move(listener), std::move(place), std::move(world), rank0);
-  return std::unique_ptr<Server>(new Server(std::move(loop)));
+  return start(std::move(listener), std::move(place), std::move(world), rank0,
+               std::make_unique<Service>());
+}
+
+std::unique_ptr<Server> Server::start_relay(const std::vector<Place>& places, const World& world,
+                                            Link upstream) {
+  raise_descriptor_limit();
+  for (Place place : places) {
+    Socket listener = listen_at(place);
+    if (!listener.is_open()) continue;
+    return start(std::move(listener), std::move(place), world, std::nullopt,
+                 std::make_unique<Relay>(std::move(upstream).into_stream()));
+  }
+  return nullptr;
 }
 
 Server::Server(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}

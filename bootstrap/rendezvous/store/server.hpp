@@ -2,8 +2,11 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "admission.hpp"
+#include "handler.hpp"
+#include "link.hpp"
 #include "place.hpp"
 
 namespace hpcboot::rendezvous {
@@ -22,7 +25,16 @@ class Server {
   static std::unique_ptr<Server> start(Place place, World world,
                                        const std::optional<Token>& rank0 = std::nullopt);
 
-  // What has been answered leaves, for at most a second; then all connections end.
+  // Serves the ranks of a host by handing their requests on. If rank 0 goes away, so does this.
+  // @param places the first that is free is taken
+  // @param world the same ranks, as they find each other on this host
+  // @param upstream to rank 0's store
+  // @return nullptr if no place is free. @throws as start()
+  static std::unique_ptr<Server> start_relay(const std::vector<Place>& places, const World& world,
+                                             Link upstream);
+
+  // What has been answered leaves, for at most a second; then all connections end. A relay stays
+  // for at most 3 seconds until its peers have gone.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -33,6 +45,9 @@ class Server {
  private:
   class Loop;
   explicit Server(std::unique_ptr<Loop> loop);
+  static std::unique_ptr<Server> start(Socket listener, Place place, World world,
+                                       const std::optional<Token>& rank0,
+                                       std::unique_ptr<Handler> handler);
 
   std::unique_ptr<Loop> loop_;
 };

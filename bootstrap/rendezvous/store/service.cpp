@@ -58,8 +58,10 @@ bool Service::handle(Peer peer, std::string_view frame, Clock::time_point now) {
       is_known = await(peer, id, request == Request::get, body, now);
       break;
   }
+  // By its number, since it may be of one rank of many that share a connection.
+  if (!is_known) refuse(peer, id, "this is no request of the protocol's version 1");
   answer_ready();
-  return is_known;
+  return true;
 }
 
 bool Service::change(Peer peer, std::uint32_t id, Request kind, FrameReader& body) {

@@ -10,31 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "place.hpp"
+#include "handler.hpp"
 #include "table.hpp"
 #include "wire.hpp"
 
 namespace hpcboot::rendezvous {
 
 // Answers the requests of peers that have proved who they are. Knows frames and time, no sockets.
-class Service {
+class Service : public Handler {
  public:
-  using Peer = std::uint64_t;
-
-  // @param frame without its length
-  // @return false for one that is not of the protocol: the peer is to be cut off
-  bool handle(Peer peer, std::string_view frame, Clock::time_point now);
-  // A peer that waits for nothing any more.
-  void forget(Peer peer);
-  // Answers those whose time is over.
-  void expire(Clock::time_point now);
-  std::optional<Clock::time_point> next_deadline() const;
-
-  struct Reply {
-    Peer peer;
-    std::string frame;
-  };
-  std::vector<Reply> take_replies() { return std::exchange(replies_, {}); }
+  bool handle(Peer peer, std::string_view frame, Clock::time_point now) override;
+  void forget(Peer peer) override;
+  void expire(Clock::time_point now) override;
+  std::optional<Clock::time_point> next_deadline() const override;
+  std::vector<Reply> take_replies() override { return std::exchange(replies_, {}); }
 
  private:
   struct Waiting {

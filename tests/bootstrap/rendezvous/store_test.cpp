@@ -454,15 +454,32 @@ TEST(Store, a_rank_that_sends_nonsense_harms_itself) {
   const auto other = join(*server, world, 2);
   Member member{world, 1};
   for (const std::string& nonsense :
-       {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\1x", 5), FrameWriter(1, 99).frame(),
-        FrameWriter(1, 0).frame(),
-        FrameWriter(1, static_cast<std::uint8_t>(Request::set)).frame()}) {
+       {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\1x", 5)}) {
     Link::Attempt attempt = Link::open(server->place(), member, Clock::now() + 1s);
     ASSERT_EQ(attempt.outcome, Link::Outcome::ours);
     std::string frame;
     attempt.link.send(nonsense, Clock::now() + 1s);
     EXPECT_FALSE(attempt.link.receive(frame, Clock::now() + 2s));
     EXPECT_EQ(other->add("n", 0), 0);
+  }
+}
+
+TEST(Store, what_is_no_request_is_refused_and_the_connection_lives_on) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  Member member{world, 1};
+  Link::Attempt attempt = Link::open(server->place(), member, Clock::now() + 1s);
+  std::uint32_t sent = 0;
+  for (const std::uint8_t kind : {std::uint8_t{99}, std::uint8_t{0}, std::uint8_t{1}}) {
+    std::string answer;
+    ASSERT_TRUE(attempt.link.send(FrameWriter(++sent, kind).frame(), Clock::now() + 1s));
+    ASSERT_TRUE(attempt.link.receive(answer, Clock::now() + 2s));
+    std::uint32_t id = 0;
+    std::uint8_t verdict = 0;
+    FrameReader reader(answer);
+    ASSERT_TRUE(reader.u32(id) && reader.u8(verdict));
+    EXPECT_EQ(id, sent);
+    EXPECT_EQ(verdict, static_cast<std::uint8_t>(Answer::refused));
   }
 }
 

@@ -1,0 +1,74 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "hpcboot/error.hpp"
+#include "meeting_places.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Below it rank 0 has the connections of all ranks in some tenths of a second.
+constexpr int kMostDirect = 512;
+// A rank has up to two connections that wait for its next call.
+constexpr std::uint64_t kDescriptorsOfARank = 2;
+constexpr std::uint64_t kOtherDescriptors = 64;
+constexpr milliseconds kTimeForRelay = std::chrono::minutes(1);
+
+std::uint64_t most_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<std::uint64_t>::max();
+  return limit.rlim_max;
+}
+
+World world_of_host(const World& world, const std::string& host_identity) {
+  World own{"host/" + host_identity, world.size, {}, SecretKind::kernel};
+  own.holders = world.holders;
+  return own;
+}
+
+Way serve_host(const std::vector<Place>& places, const World& own, Member member,
+               Clock::time_point end) {
+  std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
+  std::shared_ptr<Server> relay =
+      Server::start_relay(local_places(own.identity), own, client->open_link(end));
+  return {std::move(relay), std::move(client)};
+}
+
+// nullptr if there is no relay.
+std::shared_ptr<Client> ask_host(const World& own, std::uint32_t rank, Clock::time_point end) {
+  const auto now = Clock::now();
+  const auto patience = std::min<Clock::duration>((end - now) / 2, kTimeForRelay);
+  try {
+    return Client::connect(local_places(own.identity), {own, rank}, now + patience);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::deadline_exceeded) throw;
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+bool relays_by_host(const Placement& placement, std::uint64_t descriptors) {
+  if (is_one_host(placement) || placement.local_size.value_or(1) == 1) return false;
+  const auto size = static_cast<std::uint64_t>(placement.world_size);
+  return placement.world_size > kMostDirect ||
+         size * kDescriptorsOfARank + kOtherDescriptors > descriptors;
+}
+
+Way reach(const Placement& placement, const std::string& host_identity,
+          const std::vector<Place>& places, Member member, Clock::time_point end) {
+  if (!relays_by_host(placement, most_descriptors()))
+    return {nullptr, Client::connect(places, std::move(member), end)};
+  const World own = world_of_host(member.world, host_identity);
+  if (placement.local_rank == 0) return serve_host(places, own, std::move(member), end);
+  std::shared_ptr<Client> client = ask_host(own, member.rank, end);
+  if (!client) return {nullptr, Client::connect(places, std::move(member), end)};
+  client->set_way_out(places, std::move(member));
+  return {nullptr, std::move(client)};
+}
+
+}  // namespace hpcboot::rendezvous
