@@ -2,6 +2,8 @@
 // run, in turn:
 //   meet    connect, and read rank 0's endpoint
 //   gather  set 64 bytes, and get those of every rank: key by key, and by multiGet
+// Ours is measured twice: each rank by itself, and through relays, as in launches of more than 512
+// ranks, with 64 ranks to a host.
 // All ranks are threads of processes of this machine, at most 512 in each, on loopback: what is
 // measured is the work of all of them together, not a network.
 // Usage: store_meeting [--rounds N] [RANKS…]        default: 3 rounds of 64 256 1024
@@ -17,11 +19,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "rendezvous/store/meeting_places.hpp"
 #include "world_store.hpp"
 
 namespace {
@@ -31,9 +35,14 @@ using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kThreads = 512;
-constexpr auto kDeadline = 120s;
+constexpr int kRanksOfAHost = 64;
+constexpr auto kDeadline = 600s;
 
-enum class Kind { tcp, by_key, at_once };
+enum class Kind { tcp, by_key, at_once, relayed_by_key, relayed_at_once };
+constexpr Kind kKinds[] = {Kind::tcp, Kind::by_key, Kind::at_once, Kind::relayed_by_key,
+                           Kind::relayed_at_once};
+const char* const kNames[] = {"TCPStore, key by key", "ours, key by key", "ours, multiGet",
+                              "relays, key by key", "relays, multiGet"};
 
 const hpcboot::rendezvous::Secret kSecret("a secret that is known to this program alone");
 
@@ -52,20 +61,34 @@ c10::intrusive_ptr<c10d::Store> tcp_store(int port, bool serve) {
 
 c10::intrusive_ptr<c10d::Store> join(Kind kind, int rank, int ranks, int port) {
   if (kind == Kind::tcp) return tcp_store(port, false);
-  auto client = hpcboot::rendezvous::Client::connect(
-      {{"127.0.0.1", port}}, {world_of(ranks + 1), static_cast<std::uint32_t>(rank)},
-      Clock::now() + kDeadline);
+  namespace r = hpcboot::rendezvous;
+  const auto id = static_cast<std::uint32_t>(rank);
+  const r::World world = world_of(ranks + 1);
+  const r::Place place{"127.0.0.1", port};
+  const auto end = Clock::now() + kDeadline;
+  r::Meeting meeting;
+  if (kind == Kind::by_key || kind == Kind::at_once) {
+    meeting.client = r::Client::connect({place}, {world, id}, end);
+  } else {
+    const std::string host = std::to_string(port) + "/" + std::to_string(rank / kRanksOfAHost);
+    const r::World own{host, world.size, {}, r::SecretKind::kernel};
+    if (rank % kRanksOfAHost == 0) {
+      meeting.client = r::Client::connect({place}, {world, id}, end);
+      meeting.relay =
+          r::Server::start_relay(r::local_places(host), own, meeting.client->open_link(end));
+    } else {
+      meeting.client = r::Client::connect(r::local_places(host), {own, id}, end);
+    }
+  }
   return c10::make_intrusive<hpcboot::WorldStore>(
-      std::make_shared<hpcboot::rendezvous::Meeting>(
-          hpcboot::rendezvous::Meeting{nullptr, nullptr, std::move(client), ""}),
-      kDeadline);
+      std::make_shared<const r::Meeting>(std::move(meeting)), kDeadline);
 }
 
 void gather(Kind kind, c10d::Store& store, int rank, int ranks) {
   store.set("r" + std::to_string(rank), std::vector<std::uint8_t>(64, 7));
   std::vector<std::string> keys;
   for (int other = 0; other < ranks; ++other) keys.push_back("r" + std::to_string(other));
-  if (kind == Kind::at_once) {
+  if (kind == Kind::at_once || kind == Kind::relayed_at_once) {
     dynamic_cast<hpcboot::WorldStore&>(store).multiGet(keys);
     return;
   }
@@ -180,19 +203,23 @@ double median(std::vector<double> values) {
 }
 
 void compare(int ranks, int rounds) {
-  std::vector<double> meet[2];
-  std::vector<double> gathers[3];
+  std::map<Kind, std::vector<double>> meet;
+  std::map<Kind, std::vector<double>> gathers;
   for (int round = 0; round < rounds; ++round) {
-    for (const Kind kind : {Kind::tcp, Kind::by_key, Kind::at_once}) {
+    for (const Kind kind : kKinds) {
       const Times times = run(kind, ranks);
-      meet[kind == Kind::tcp ? 0 : 1].push_back(times.meet);
-      gathers[static_cast<int>(kind)].push_back(times.gather);
+      meet[kind].push_back(times.meet);
+      gathers[kind].push_back(times.gather);
     }
   }
-  const double tcp_gather = median(gathers[0]);
-  std::printf("%6d %10.3f %9.3f %6.1fx %10.3f %9.3f %6.1fx %9.3f %6.1fx\n", ranks, median(meet[0]),
-              median(meet[1]), median(meet[0]) / median(meet[1]), tcp_gather, median(gathers[1]),
-              tcp_gather / median(gathers[1]), median(gathers[2]), tcp_gather / median(gathers[2]));
+  const double tcp_meet = median(meet[Kind::tcp]);
+  const double tcp_gather = median(gathers[Kind::tcp]);
+  for (const Kind kind : kKinds) {
+    const double own_meet = median(meet[kind]);
+    const double own_gather = median(gathers[kind]);
+    std::printf("%6d  %-21s %8.3f %6.1fx %9.3f %7.1fx\n", ranks, kNames[static_cast<int>(kind)],
+                own_meet, tcp_meet / own_meet, own_gather, tcp_gather / own_gather);
+  }
   std::fflush(stdout);
 }
 
@@ -216,8 +243,7 @@ int main(int count, char** words) {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-  std::printf("seconds, median of %d; tcp: TCPStore of LibTorch %s\n", rounds, TORCH_VERSION);
-  std::printf("%6s %10s %9s %7s %10s %9s %7s %9s %7s\n", "ranks", "meet: tcp", "ours", "",
-              "gather:tcp", "by key", "", "multiGet", "");
+  std::printf("seconds, median of %d; TCPStore of LibTorch %s\n", rounds, TORCH_VERSION);
+  std::printf("%6s  %-21s %8s %7s %9s %8s\n", "ranks", "store", "meet", "", "gather", "");
   for (const int ranks : sizes) compare(ranks, rounds);
 }
