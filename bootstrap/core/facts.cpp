@@ -73,10 +73,14 @@ int count_device_files() {
 
 }  // namespace
 
+std::string own_hostname() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
 Facts Facts::of_this_process(const Env& env) {
   Facts facts;
-  char name[256] = {};
-  if (gethostname(name, sizeof name - 1) == 0) facts.hostname = name;
+  if (std::string name = own_hostname(); !name.empty()) facts.hostname = std::move(name);
   if (auto network = ask_kernel_for_network()) {
     add_what_sysfs_knows(network->interfaces);
     facts.interfaces = std::move(network->interfaces);

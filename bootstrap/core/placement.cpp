@@ -76,4 +76,9 @@ void validate(const Placement& p, std::string_view source,
   }
 }
 
+bool is_on_one_host(const Placement& placement) {
+  return placement.world_size == 1 || placement.num_nodes == 1 ||
+         placement.local_size == placement.world_size;
+}
+
 }  // namespace hpcboot

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/config_folder.hpp"
 #include "hpcboot/error.hpp"
 #include "toml/nearest_name.hpp"
 
@@ -12,11 +13,8 @@ namespace fs = std::filesystem;
 SiteLibrary::SiteLibrary(const fs::path& program, const Env& env)
     : folder_((program.parent_path() / HPCBOOT_SHARE_FROM_BIN / "hpcboot/jobscripts")
                   .lexically_normal()) {
-  if (const auto config = env.text("XDG_CONFIG_HOME")) {
-    own_ = fs::path(*config) / "hpcboot/sites";
-  } else if (const auto home = env.text("HOME")) {
-    own_ = fs::path(*home) / ".config/hpcboot/sites";
-  }
+  if (const std::string config = config_folder(env); !config.empty())
+    own_ = fs::path(config) / "hpcboot/sites";
 }
 
 std::vector<fs::path> SiteLibrary::folders() const {

@@ -98,13 +98,15 @@ TEST(ProcessGroup, RanksMeetAtAnExplicitEndpoint) {
 }
 
 TEST(ProcessGroup, EveryRankNamesTheMissingOnes) {
-  const auto thrown = run_ranks({0, 2}, 4, [](const Resolution& resolution) {
+  const auto thrown = run_ranks({0, 2}, 4, [](Resolution resolution) {
+    resolution.hosts = {own_hostname(), "n2", "n3"};
     make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(4000)));
   });
   for (const auto& one : thrown) {
     const Error error = error_of(one);
     EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
-    EXPECT_THAT(error.found(), HasSubstr("ranks 1, 3 of 4 did not come"));
+    EXPECT_THAT(error.found(), AllOf(HasSubstr("ranks 1, 3 of 4 did not come"),
+                                     HasSubstr("no rank came from n[2-3]")));
   }
 }
 

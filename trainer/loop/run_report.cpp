@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/facts.hpp"
 #include "loop/lost_neighbours.hpp"
 #include "record/utc_time.hpp"
 #include "text/format.hpp"
@@ -23,12 +24,6 @@ namespace {
 constexpr std::chrono::seconds kLastWord{5};
 // How long a rank of this host may take to end after its connections have.
 constexpr std::chrono::milliseconds kEndIsSeen{500};
-
-std::string own_hostname() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
 
 /// "; rank 3 has left; rank 4 has left" of such indented lines.
 std::string in_one_line(const std::string& lines) {

@@ -2,24 +2,15 @@
 
 #include <fmt/format.h>
 #include <torch/types.h>
-#include <unistd.h>
 
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/facts.hpp"
 
 namespace hpcboot::train {
-namespace {
-
-std::string own_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
-}  // namespace
 
 std::vector<double> StepLosses::add(const at::Tensor& loss, std::int64_t images,
                                     const StepPlace& place) {
@@ -71,7 +62,8 @@ void StepLosses::fail(const StepPlace& place, double loss, double own_part) {
   // All ranks see the same sum and come here together, so they can tell each other.
   std::string ranks;
   for (const std::string& rank : team_.gather(
-           std::isfinite(own_part) ? "" : fmt::format("rank {} on {}", team_.rank(), own_host()))) {
+           std::isfinite(own_part) ? ""
+                                   : fmt::format("rank {} on {}", team_.rank(), own_hostname()))) {
     if (!rank.empty()) ranks += (ranks.empty() ? "" : ", ") + rank;
   }
   throw Error(ErrorCode::diverged,

@@ -9,6 +9,8 @@
 #include <protozero/pbf_writer.hpp>
 #include <utility>
 
+#include "hpcboot/facts.hpp"
+
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::record {
@@ -60,12 +62,6 @@ std::string checksum(const std::string& bytes) {
 
 double wall_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string own_hostname() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "first_account.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
+#include "hpcboot/facts.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "nccl.hpp"
 #include "rendezvous.hpp"
@@ -32,9 +32,7 @@ constexpr milliseconds kReleaseLimit = std::chrono::seconds(5);
 constexpr milliseconds kMeetingGrace = std::chrono::seconds(8);
 
 std::string host_and_process() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return std::string(host.data()) + " " + std::to_string(getpid());
+  return own_hostname() + " " + std::to_string(getpid());
 }
 
 /// Gloo writes to a rank that has left as to any other: without this, the signal ends the process
@@ -43,11 +41,6 @@ void survive_broken_pipes() {
   struct sigaction now {};
   sigaction(SIGPIPE, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
-}
-
-bool is_on_one_host(const Placement& placement) {
-  return placement.world_size == 1 || placement.num_nodes == 1 ||
-         placement.local_size == placement.world_size;
 }
 
 compat::GlooDevice make_device(const Resolution& resolution) {
@@ -161,7 +154,7 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
             open_rendezvous(resolution, env, meeting->exchange.get(), store, time_left(end));
         const Placement& placement = resolution.placement;
         roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
-                  host_and_process(), time_left(end));
+                  host_and_process(), resolution.hosts, time_left(end));
       },
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;

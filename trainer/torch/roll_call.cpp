@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <thread>
 #include <vector>
 
+#include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/hostlist.hpp"
 
 namespace hpcboot {
 namespace {
@@ -44,65 +45,91 @@ bool poll_until(Clock::time_point end, Question question) {
   }
 }
 
-/// "1, 3, 4": those that have not written their name.
-std::string absent_ranks(c10d::Store& store, int world_size) {
-  std::string absent;
+/// Those that have not written their name.
+struct Absent {
+  int count = 0;
+  std::string text;  // "ranks 1, 3 of 4 did not come within 5000 ms; no rank came from n2"
+};
+
+// Of thousands that are missing, a few say enough.
+constexpr int kNamed = 16;
+
+/// @param hosts of the launch, as far as they are known
+Absent look_for_absent(c10d::Store& store, int world_size, std::vector<std::string> hosts,
+                       milliseconds deadline) {
+  Absent absent;
+  std::string ranks;
   for (int rank = 0; rank < world_size; ++rank) {
-    if (store.check({key_of(rank)})) continue;
-    absent += (absent.empty() ? "" : ", ") + std::to_string(rank);
+    if (!store.check({key_of(rank)})) {
+      if (++absent.count <= kNamed) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+      continue;
+    }
+    const std::vector<std::uint8_t> name = store.get(key_of(rank));
+    const std::string host(name.begin(), std::find(name.begin(), name.end(), ' '));
+    hosts.erase(std::remove_if(hosts.begin(), hosts.end(),
+                               [&](const std::string& one) { return same_host(one, host); }),
+                hosts.end());
   }
+  if (absent.count == 0) return absent;
+  if (absent.count > kNamed) ranks += " and " + std::to_string(absent.count - kNamed) + " more";
+  absent.text = (absent.count == 1 ? "rank " : "ranks ") + ranks + " of " +
+                std::to_string(world_size) + " did not come within " +
+                std::to_string(deadline.count()) + " ms";
+  if (!hosts.empty()) absent.text += "; no rank came from " + hostlist::compress(hosts);
   return absent;
 }
 
-[[noreturn]] void throw_missing(const std::string& missing, int world_size, milliseconds deadline) {
-  throw Error(
-      ErrorCode::deadline_exceeded,
-      (missing.find(',') == std::string::npos ? "rank " : "ranks ") + missing + " of " +
-          std::to_string(world_size) + " did not come within " + std::to_string(deadline.count()) +
-          " ms",
-      "every rank to reach the process group",
-      "look at that rank's output and host; where it is only slow, allow more time for start-up");
+[[noreturn]] void throw_missing(const std::string& found) {
+  throw Error(ErrorCode::deadline_exceeded, found, "every rank to reach the process group",
+              "look at that rank's output and host; if it is only slow, allow more time for "
+              "start-up");
 }
 
-void call_the_roll(c10d::Store& store, int world_size, milliseconds deadline) {
+void call_the_roll(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
+                   milliseconds deadline) {
   const Clock::time_point end = Clock::now() + deadline;
   for (int rank = 0; rank < world_size; ++rank) {
     if (poll_until(end, [&] { return store.check({key_of(rank)}); })) continue;
-    const std::string missing = absent_ranks(store, world_size);
-    if (missing.empty()) break;  // the last one came at the last moment
-    store.set(kMissing, bytes(missing));
-    const auto count = 1 + std::count(missing.begin(), missing.end(), ',');
-    const std::int64_t others = world_size - 1 - count;
+    const Absent absent = look_for_absent(store, world_size, hosts, deadline);
+    if (absent.count == 0) break;  // the last one came at the last moment
+    store.set(kMissing, bytes(absent.text));
+    const std::int64_t others = world_size - 1 - absent.count;
     poll_until(Clock::now() + kLinger, [&] { return store.add(kInformed, 0) >= others; });
-    throw_missing(missing, world_size, deadline);
+    throw_missing(absent.text);
   }
   store.set(kGo, bytes("1"));
 }
 
-void await_verdict(c10d::Store& store, int world_size, milliseconds deadline) {
-  std::optional<std::string> missing;
+void await_verdict(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
+                   milliseconds deadline) {
+  std::string missing;
   const bool decided = poll_until(Clock::now() + deadline + kGrace, [&] {
     if (store.check({kGo})) return true;
     if (!store.check({kMissing})) return false;
-    const std::vector<std::uint8_t> list = store.get(kMissing);
-    missing.emplace(list.begin(), list.end());
+    const std::vector<std::uint8_t> text = store.get(kMissing);
+    missing.assign(text.begin(), text.end());
     store.add(kInformed, 1);
     return true;
   });
-  if (!decided) missing = absent_ranks(store, world_size);
-  if (missing) throw_missing(*missing, world_size, deadline);
+  if (!decided) {
+    missing = look_for_absent(store, world_size, hosts, deadline).text;
+    if (missing.empty())
+      missing = "rank 0 did not say within " + std::to_string(deadline.count()) +
+                " ms that all ranks are there";
+  }
+  if (!missing.empty()) throw_missing(missing);
 }
 
 }  // namespace
 
 void roll_call(c10d::Store& store, int rank, int world_size, const std::string& me,
-               milliseconds deadline) {
+               const std::vector<std::string>& hosts, milliseconds deadline) {
   try {
     store.set(key_of(rank), bytes(me));
     if (rank == 0) {
-      call_the_roll(store, world_size, deadline);
+      call_the_roll(store, world_size, hosts, deadline);
     } else {
-      await_verdict(store, world_size, deadline);
+      await_verdict(store, world_size, hosts, deadline);
     }
   } catch (const Error&) {
     throw;

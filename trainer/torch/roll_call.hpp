@@ -4,14 +4,16 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace hpcboot {
 
 /// Waits until all ranks have written their name into the store; none goes on before all are there.
 /// @param me what to call this rank: host and process id
+/// @param hosts of the launch, as far as they are known: those without any rank are named, too
 /// @throws Error{deadline_exceeded} on every rank that is there, with the same list of the ranks
-///         that are not; Error{peer_lost} where the store is gone
+///         that are not; Error{peer_lost} if the store is gone
 void roll_call(c10d::Store& store, int rank, int world_size, const std::string& me,
-               std::chrono::milliseconds deadline);
+               const std::vector<std::string>& hosts, std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot

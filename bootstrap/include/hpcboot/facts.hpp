@@ -58,10 +58,13 @@ struct Ancestor {
   std::optional<bool> lacks(std::string_view launcher) const;
 };
 
+/// As gethostname() says it, short or fully qualified; empty if the kernel has none.
+std::string own_hostname();
+
 /// What is true of this process and host but does not stand in its environment. Every member is
 /// optional: with a foreign environment (`--env-file`) nothing is known, and unknown never refuses.
 struct Facts {
-  std::optional<std::string> hostname;  ///< as gethostname() says it, short or fully qualified
+  std::optional<std::string> hostname;  ///< as own_hostname() says it
   std::optional<std::vector<Interface>> interfaces;
   std::optional<std::vector<Route>> routes;  ///< IPv4 and IPv6, over links that are up
   std::optional<bool>

@@ -28,6 +28,9 @@ struct Placement {
 void validate(const Placement& placement, std::string_view source,
               const std::map<std::string, std::string>& origins = {});
 
+/// Are all processes known to be on one host?
+bool is_on_one_host(const Placement& placement);
+
 /// Where a field came from.
 struct Provenance {
   std::string source;    ///< a launcher, "allocation", "exchange", "rule", …

@@ -7,6 +7,7 @@
 
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/facts.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -80,7 +81,7 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
   }
   const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
   throw Error(ErrorCode::deadline_exceeded,
-              "rank " + std::to_string(member.rank) + " on " + own_host() +
+              "rank " + std::to_string(member.rank) + " on " + own_hostname() +
                   " did not find rank 0 within " + std::to_string(waited.count()) +
                   " ms: " + joined(places, reasons),
               "rank 0 to serve the store of this launch there, with a secret that this rank has",

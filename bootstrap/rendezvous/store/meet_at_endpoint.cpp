@@ -38,9 +38,8 @@ std::vector<Place> places_of(const Resolution& resolution, const std::string& id
 }
 
 KeyUse key_use_of(const Resolution& resolution) {
-  const bool is_on_one_host =
-      is_one_host(resolution.placement) || is_loopback(*resolution.master_addr);
-  if (is_on_one_host) return KeyUse::of_this_host;
+  if (is_on_one_host(resolution.placement) || is_loopback(*resolution.master_addr))
+    return KeyUse::of_this_host;
   return resolution.scheduler ? KeyUse::of_a_job : KeyUse::of_many_hosts;
 }
 

@@ -8,7 +8,7 @@ namespace hpcboot::rendezvous {
 // Who named an endpoint meets there, on one host, too: it may be reached from containers that share
 // no Unix sockets. But torchrun's agent has its port itself.
 bool meets_on_one_host(const Resolution& resolution) {
-  return is_one_host(resolution.placement) &&
+  return is_on_one_host(resolution.placement) &&
          (resolution.agent_store || !resolution.endpoint_is_explicit);
 }
 

@@ -19,9 +19,6 @@ Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose p
 std::string_view name_of(Purpose purpose) noexcept;
 Holders holders_for(Purpose purpose) noexcept;
 
-// Are all ranks known to be on one host?
-bool is_one_host(const Placement& placement);
-
 // Serves at the first port that is free: at the address that the others are told, and at no other;
 // if that is none of this host's, as behind a NAT, or a name of several addresses, at all of them.
 // @param places of one address, with different ports

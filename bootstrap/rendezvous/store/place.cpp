@@ -177,12 +177,6 @@ Socket listen_at(Place& place) {
   return socket;
 }
 
-std::string own_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end) {
   if (name.empty()) return std::nullopt;
   const auto lookup = look_up({name, 0}, end);

@@ -44,9 +44,6 @@ class Socket {
 //         (EADDRNOTAVAIL, also for a host name: who knows what it means elsewhere?)
 Socket listen_at(Place& place);
 
-// The name of this host, as it has it itself.
-std::string own_host();
-
 // The one address that this host knows a name by, if it is not loopback; nullopt if there are none
 // or several. An address is its own.
 std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end);

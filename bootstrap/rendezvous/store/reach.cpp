@@ -53,7 +53,7 @@ std::shared_ptr<Client> ask_host(const World& own, std::uint32_t rank, Clock::ti
 }  // namespace
 
 bool relays_by_host(const Placement& placement, std::uint64_t descriptors) {
-  if (is_one_host(placement) || placement.local_size.value_or(1) == 1) return false;
+  if (is_on_one_host(placement) || placement.local_size.value_or(1) == 1) return false;
   const auto size = static_cast<std::uint64_t>(placement.world_size);
   return placement.world_size > kMostDirect ||
          size * kDescriptorsOfARank + kOtherDescriptors > descriptors;

@@ -13,6 +13,7 @@
 
 #include "core/config_folder.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/facts.hpp"
 #include "place.hpp"
 
 namespace hpcboot::rendezvous {
@@ -100,7 +101,7 @@ std::string key_path(const Env& env) {
 std::string host_key_path(const Env& env) {
   const std::string path = key_path(env);
   if (path.empty()) return {};
-  return path.substr(0, path.rfind('/')) + "/rendezvous." + own_host() + ".key";
+  return path.substr(0, path.rfind('/')) + "/rendezvous." + own_hostname() + ".key";
 }
 
 bool is_on_network_file_system(const std::string& path) {

@@ -106,10 +106,6 @@ Holders holders_for(Purpose purpose) noexcept {
   return purpose == Purpose::check ? Holders::many : Holders::one;
 }
 
-bool is_one_host(const Placement& placement) {
-  return placement.num_nodes == 1 || placement.local_size == placement.world_size;
-}
-
 bool is_chosen_by_user(const Resolution& resolution, const char* field) {
   const auto found = resolution.provenance.find(field);
   return found != resolution.provenance.end() &&
