@@ -6,6 +6,7 @@
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
+#include "rendezvous/pmix_server.hpp"
 #include "rendezvous/store/meet_by_openmpi.hpp"
 #include "rendezvous/store/meeting.hpp"
 #include "rendezvous/store/store_exchange.hpp"
@@ -68,7 +69,7 @@ Way open_way_between(const Alone& alone, const Env& env, std::chrono::millisecon
 
 bool must_leave_exchange_alone(const Env& env) {
   return offered_exchange(env) == "pmix" && rendezvous::can_meet_by_openmpi(env) &&
-         env.text("PMIX_VERSION").value_or("").substr(0, 2) == "3.";
+         answers_one_client(env);
 }
 
 Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {

@@ -13,6 +13,7 @@
 #include "core/bounded_call.hpp"
 #include "dynamic_library.hpp"
 #include "hpcboot/error.hpp"
+#include "pmix_server.hpp"
 
 namespace hpcboot {
 namespace {
@@ -21,23 +22,11 @@ constexpr auto kFinalizeDeadline = std::chrono::seconds(5);
 constexpr auto kRollCall = std::chrono::seconds(1);
 constexpr const char* kPresent = "hpcboot.present";
 
-// Where packages keep the library below their prefix; the wheel of Open MPI 5 keeps it beside its
-// plugins.
-std::vector<std::string> library_names(const Env& env) {
-  std::vector<std::string> names;
-  if (const auto prefix = env.text("PMIX_PREFIX"); prefix && prefix->front() == '/') {
-    for (const char* folder : {"/lib/", "/lib64/", "/lib/openmpi/"})
-      names.push_back(std::string(*prefix) + folder + "libpmix.so.2");
-  }
-  names.emplace_back("libpmix.so.2");
-  return names;
-}
-
 // The functions used, from the libpmix of the launcher or of the machine.
 class Library {
  public:
   static const Library& get(const Env& env) {
-    static const Library library(library_names(env));
+    static const Library library(pmix_library_names(env));
     return library;
   }
 

@@ -11,9 +11,8 @@ namespace hpcboot {
 // Connects to the PMIx server that PMIX_NAMESPACE and PMIX_SERVER_URI* name.
 std::unique_ptr<Exchange> open_pmix_exchange(const Env& env, std::chrono::milliseconds deadline);
 
-// Loads libpmix: the server's own, below PMIX_PREFIX, if the launcher names it, since a server may
-// not understand an older client; else the machine's. Once in the life of a process. @return "pmix:
-// OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)". @throws Error{backend_unavailable}
+// Loads libpmix, the first of pmix_library_names() that can be. Once in the life of a process.
+// @return "pmix: OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)". @throws Error{backend_unavailable}
 std::string load_pmix(const Env& env);
 
 }  // namespace hpcboot

