@@ -3,6 +3,7 @@ hpcboot_add_test(NAME tool_tests
   SOURCES
     bootstrap/c/c_api_test.cpp
     bootstrap/diagnose/doctor_test.cpp
+    bootstrap/diagnose/live_launcher_test.cpp
     bootstrap/diagnose/system_facts_test.cpp
     bootstrap/diagnose/sanitize_test.cpp
     bootstrap/cli/check_allocation_test.cpp

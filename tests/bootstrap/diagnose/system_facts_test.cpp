@@ -51,14 +51,34 @@ TEST(SystemFacts, BeforeTheFirstRunTheFolderAboveMustTakeIt) {
   EXPECT_FALSE(fs::exists("nonexistent_runs"));
 }
 
-TEST(SystemFacts, LinksOfMpirunAreFollowed) {
-  const test::TemporaryFolder folder;
-  test::write_text(folder.path() / "orterun", "#!/bin/sh\n");
-  fs::permissions(folder.path() / "orterun", fs::perms::all);
+class MpirunInPath : public testing::Test {
+ protected:
+  void make_program(const char* name) const {
+    test::write_text(folder.path() / name, "#!/bin/sh\n");
+    fs::permissions(folder.path() / name, fs::perms::all);
+  }
+  // Its file, and nothing else's.
+  void expect_found(const char* name) const {
+    const SystemFacts s =
+        look_up("PATH=/nonexistent:" + folder.path().string() + "\n", folder.path());
+    EXPECT_EQ(s.mpirun, fs::canonical(folder.path() / name));
+  }
+
+  test::TemporaryFolder folder;
+};
+
+TEST_F(MpirunInPath, LinksAreFollowed) {
+  make_program("orterun");
+  make_program("prterun");
   fs::create_symlink("orterun", folder.path() / "mpirun");
-  const SystemFacts s =
-      look_up("PATH=/nonexistent:" + folder.path().string() + "\n", folder.path());
-  EXPECT_EQ(s.mpirun, fs::canonical(folder.path() / "orterun"));
+  expect_found("orterun");
+}
+
+TEST_F(MpirunInPath, WhoseACopyIsTheProgramBesideItTells) {
+  make_program("mpirun");
+  expect_found("mpirun");
+  make_program("prterun");
+  expect_found("prterun");
 }
 
 TEST(SystemFacts, APortThatSomebodyListensOnIsTaken) {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+namespace hpcboot::doctor {
+
+enum class Mpi { unknown, open_mpi_4, open_mpi_5, hydra };
+
+// "Open MPI 4 or older".
+const char* name_of(Mpi mpi);
+
+// Whose launcher is it, mpirun or a daemon of its, by the name of the file that it really is? A
+// copy that is called mpirun has no family.
+Mpi family_of_launcher(std::string_view path);
+
+}  // namespace hpcboot::doctor

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hpcboot/facts.hpp"
+
+// Programs of the launchers on this machine, found without running any.
+namespace hpcboot::doctor {
+
+// Without links; empty if nothing is there.
+std::string real_path(const std::string& path);
+
+// PATH's mpirun, links followed. Of a copy that is called mpirun, the program beside it that tells
+// whose it is. Empty: there is none.
+std::string mpirun_in_path(const Env& env);
+
+// The file of the nearest of these processes that is an MPI's launcher; empty if none is known to
+// be.
+std::string mpi_launcher_above(const std::vector<Ancestor>& ancestors);
+
+}  // namespace hpcboot::doctor
