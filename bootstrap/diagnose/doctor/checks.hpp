@@ -42,6 +42,8 @@ void check_tasks(const Situation& s, Findings& findings);
 void check_mpi(const Situation& s, Findings& findings);
 // exchange.cpp
 void check_exchange(const Situation& s, Findings& findings);
+// pmix.cpp
+void check_pmix(const Situation& s, Findings& findings);
 // network.cpp
 void check_interface(const Situation& s, Findings& findings);
 void check_interface_variables(const Situation& s, Findings& findings);

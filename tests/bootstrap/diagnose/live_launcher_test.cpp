@@ -76,5 +76,59 @@ TEST(LiveLauncher, AnotherInstallationOfTheSameKindIsNoted) {
                {"note: Open MPI 4 or older (/opt/openmpi-4.1.8/bin/orterun)", "another"});
 }
 
+SystemFacts library(const char* text) {
+  SystemFacts system;
+  system.exchange = "pmix";
+  system.exchange_library = text;
+  return system;
+}
+
+TEST(PmixServer, AnOlderLibraryIsWarnedOf) {
+  const std::string openmpi5 = captured("ssh_openmpi5_2x2");
+  expect_texts(found("pmix", openmpi5, library("pmix: OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)")),
+               {"warning: the server is PMIx 5.0.11rc1, newer than the library, OpenPMIx 4.2.2",
+                "UNPACK", "PMIX_PREFIX=DIR"});
+  expect_texts(found("pmix", openmpi5 + "PMIX_PREFIX=/opt/gone\n",
+                     library("pmix: OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)")),
+               {"warning: ", "PMIX_PREFIX=/opt/gone has no libpmix.so.2"});
+  expect_texts(found("pmix", openmpi5, library("pmix: OpenPMIx 5.0.11rc1 (/x/libpmix.so.2)")),
+               {"ok: the server is PMIx 5.0.11rc1, the library OpenPMIx 5.0.11rc1 (/x"});
+  expect_texts(found("pmix", openmpi5, library("pmix: of no version")), {"ok: "});
+  expect_texts(found("pmix", openmpi5, library("")), {"ok: the server is PMIx 5.0.11rc1;"});
+  expect_texts(found("pmix", captured("srun_pmix_2x2"), library("pmix: OpenPMIx 5.0.1 (/x)")),
+               {"ok: the server is PMIx 4.2.2rc2"});
+}
+
+TEST(PmixServer, OpenMpi4sOwnIsNotedOnSeveralHosts) {
+  const std::string rank =
+      "OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=4\n"
+      "OMPI_COMM_WORLD_LOCAL_RANK=1\nPMIX_NAMESPACE=1147600897\nPMIX_RANK=1\n"
+      "PMIX_VERSION=3.2.5a1\n";
+  const std::string two_hosts = rank + "OMPI_COMM_WORLD_LOCAL_SIZE=2\n";
+  expect_texts(found("pmix", two_hosts, library("pmix: OpenPMIx 4.2.2 (/x)")),
+               {"note: the server is PMIx 3.2.5a1, Open MPI 4's own", "MPI_Init", "hpcboot exec"});
+  expect_texts(found("pmix", rank + "OMPI_COMM_WORLD_LOCAL_SIZE=4\n", {}), {"ok: ", "3.2.5a1"});
+}
+
+TEST(PmixServer, WithoutAVersionItsAddressesTellIt) {
+  const std::string rank = "PMIX_NAMESPACE=job\nPMIX_RANK=0\n";
+  EXPECT_EQ(found("pmix", rank, {}), "");
+  expect_texts(found("pmix", rank + "PMIX_SERVER_URI2=x\nPMIX_SERVER_URI21=x\n", {}),
+               {"PMIx 2.1;"});
+  expect_texts(found("pmix", rank + "PMIX_SERVER_URI3=x\nPMIX_SERVER_URI21=x\n", {}), {"PMIx 3;"});
+  expect_texts(found("pmix", rank + "PMIX_SERVER_URI3=x\nPMIX_SERVER_URI41=x\n", {}),
+               {"PMIx 4.1 or newer;"});
+}
+
+TEST(PmixServer, AnInheritedOneIsNone) {
+  const std::string hydra_in_mpirun = captured("ssh_hydra_2x2") +
+                                      "PMIX_NAMESPACE=1\nPMIX_RANK=0\n"
+                                      "PMIX_VERSION=4.2.2\n";
+  EXPECT_EQ(found("pmix", hydra_in_mpirun, {}), "");
+  SystemFacts served_by_hydra;
+  served_by_hydra.exchange = "pmi1";
+  EXPECT_EQ(found("pmix", captured("mpirun_local_2"), served_by_hydra), "");
+}
+
 }  // namespace
 }  // namespace hpcboot
