@@ -6,6 +6,7 @@ hpcboot_add_test(NAME tool_tests
     bootstrap/diagnose/live_launcher_test.cpp
     bootstrap/diagnose/system_facts_test.cpp
     bootstrap/diagnose/sanitize_test.cpp
+    bootstrap/diagnose/torchrun_test.cpp
     bootstrap/cli/check_allocation_test.cpp
     bootstrap/cli/pmi_keeper_test.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/check_allocation.cpp

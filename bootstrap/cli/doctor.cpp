@@ -48,9 +48,10 @@ int doctor(const Arguments& arguments) {
   const auto values = parse(
       arguments,
       "Usage: [srun|mpirun …] hpcboot doctor [--json] [--runs-dir DIR] [--env-file F]\n\n"
-      "Looks for what keeps distributed programs from starting: launcher, MPI, PMI and\n"
-      "exchange, interfaces, host name, master and its port, threads, devices, folders, clock, "
-      "limits.\n"
+      "Looks for what keeps distributed programs from starting: the launcher and its MPI, PMIx or\n"
+      "torchrun, the exchange, interfaces, host name, master and its port, threads, devices, "
+      "folders,\n"
+      "clock, limits. What this launcher is known to break is named.\n"
       "Each finding is ok, note, warning or problem, with what to do. Exit code 1 where there is "
       "a\n"
       "problem. Under a launcher every process looks at itself. With --env-file only what that\n"

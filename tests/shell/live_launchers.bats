@@ -59,3 +59,14 @@ for f in json.load(sys.stdin):
   run finding pmix "${mpirun[@]}" -n 1 env -u PMIX_PREFIX -u OMPI_LIBDIR_LOC
   [[ $output == "warning the server is PMIx 5.0.11"*", newer than the library, OpenPMIx 4"* || $output == ok*5.* ]]
 }
+
+@test "doctor names the PyTorch of torchrun's agent, through a script between them" {
+  /usr/bin/python3 -c 'import torch.distributed.run' 2>/dev/null || skip "/usr/bin/python3 has no torchrun"
+  version=$(/usr/bin/python3 -c 'import torch; print(torch.version.__version__)')
+  printf '#!/bin/sh\n"%s" doctor --json >doctor.json\nexit 0\n' "$HPCBOOT" >script
+  chmod +x script
+  # Version 1.13 under Python 3.11 fails with its own defaults of --redirects and --tee.
+  timeout 60 /usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 --no_python --master_addr=127.0.0.1 \
+    --master_port="$("$BATS_TEST_DIRNAME/../support/free_port.py")" ./script
+  grep -F "\"message\": \"torchrun is of PyTorch $version" doctor.json
+}

@@ -44,6 +44,8 @@ void check_mpi(const Situation& s, Findings& findings);
 void check_exchange(const Situation& s, Findings& findings);
 // pmix.cpp
 void check_pmix(const Situation& s, Findings& findings);
+// torchrun.cpp
+void check_torchrun(const Situation& s, Findings& findings);
 // network.cpp
 void check_interface(const Situation& s, Findings& findings);
 void check_interface_variables(const Situation& s, Findings& findings);

@@ -22,6 +22,7 @@
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "programs.hpp"
+#include "torch_version.hpp"
 
 namespace hpcboot {
 namespace {
@@ -162,6 +163,8 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   system.mpirun = doctor::mpirun_in_path(situation.env);
   const auto ancestors = ancestors_of_this_process(situation.env, situation.facts.hostname);
   system.mpi_launcher = doctor::mpi_launcher_above(ancestors);
+  if (situation.resolution && situation.resolution->launcher == "torchrun")
+    system.torchrun = doctor::torch_version_above(ancestors);
   if (situation.facts.hostname) system.own_addresses = addresses_of(*situation.facts.hostname);
   if (situation.resolution) {
     const Resolution& r = *situation.resolution;

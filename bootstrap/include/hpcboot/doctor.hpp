@@ -44,6 +44,7 @@ struct SystemFacts {
   std::optional<std::string> mpirun;    ///< PATH's mpirun, links followed; empty: there is none
   /// The file of the nearest process above that is an MPI's launcher; empty: none is known to be.
   std::string mpi_launcher;
+  std::string torchrun;  ///< of the PyTorch of torchrun's agent, the version; empty: not known
   /// What the own host name resolves to; empty: nothing.
   std::optional<std::vector<std::string>> own_addresses;
   std::optional<bool> master_resolves;    ///< does the master's name have an address?
@@ -72,10 +73,10 @@ struct Situation {
 /// Resolves; `system` stays empty.
 Situation situation_of(const Env& env, const Facts& facts, const ResolveOptions& options = {});
 
-/// Looks at this machine: files in /proc and /etc, name resolution, one bind() to the master's port
-/// where rank 0 would serve here, one temporary file in runs_folder. Loads the library of the
-/// exchange that the launcher offers. Runs no program, opens no exchange, connects to nothing but
-/// the name service.
+/// Looks at this machine: files in /proc and /etc, also of the processes above, name resolution,
+/// one bind() to the master's port where rank 0 would serve here, one temporary file in
+/// runs_folder. Loads the library of the exchange that the launcher offers. Runs no program, opens
+/// no exchange, connects to nothing but the name service.
 SystemFacts look_up_system(const Situation& situation, const std::string& runs_folder);
 
 /// Every check, in a fixed order. A pure function.
