@@ -67,7 +67,7 @@ void check_pmix(const Situation& s, Findings& findings) {
     findings.warning("pmix",
                      server + ", newer than the library, " + library +
                          ": it may print PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER" +
-                         (prefix ? "; PMIX_PREFIX=" + std::string(*prefix) +
+                         (prefix ? "; PMIX_PREFIX=" + std::string(prefix->substr(0, 256)) +
                                        " has no libpmix.so.2 that can be loaded"
                                  : ""),
                      "export PMIX_PREFIX=DIR on every host, so that DIR/lib/libpmix.so.2 is the "
