@@ -110,8 +110,11 @@ bool Service::change(Peer peer, std::uint32_t id, Request kind, FrameReader& bod
       stored(peer, id, false);
       return true;
     }
-    const std::string* after = table_.find(key);
-    values(peer, id, {after == nullptr ? text : *after});
+    if (table_.find(key) == nullptr) {
+      values(peer, id, {text});
+    } else {
+      answer_values({peer, id, true, {key}, {}});  // if a frame can carry it
+    }
   }
   return true;
 }

@@ -124,6 +124,15 @@ TEST_P(StoreAt, carries_megabytes) {
             ErrorCode::exchange_failed);
 }
 
+// No frame could carry it.
+TEST_P(StoreAt, refuses_to_show_a_value_that_has_grown_too_large) {
+  const std::string half(kLargestFrame / 2, 'x');
+  for (int i = 0; i < 2; ++i) client_->append("k", half);
+  EXPECT_EQ(code_of([&] { get(*client_, {"k"}); }), ErrorCode::exchange_failed);
+  EXPECT_EQ(code_of([&] { client_->compare_set("k", "y", "z"); }), ErrorCode::exchange_failed);
+  EXPECT_EQ(client_->compare_set("new", "y", "z"), "y");
+}
+
 TEST_P(StoreAt, refuses_a_sum_that_is_none) {
   client_->set("text", "7 ");
   EXPECT_EQ(code_of([&] { client_->add("text", 1); }), ErrorCode::exchange_failed);
