@@ -6,7 +6,7 @@
 namespace hpcboot::rendezvous {
 
 bool Table::make_room(std::size_t freed, std::size_t needed) {
-  if (needed > kLargest || bytes_ - freed > kLargest - needed) return false;
+  if (needed > largest_ || bytes_ - freed > largest_ - needed) return false;
   bytes_ = bytes_ - freed + needed;
   return true;
 }
@@ -14,8 +14,8 @@ bool Table::make_room(std::size_t freed, std::size_t needed) {
 bool Table::set(const std::string& key, std::string value) {
   const auto found = values_.find(key);
   const bool is_new = found == values_.end();
-  const std::size_t freed = is_new ? 0 : key.size() + found->second.size();
-  if (!make_room(freed, key.size() + value.size())) return false;
+  const std::size_t freed = is_new ? 0 : kEntry + key.size() + found->second.size();
+  if (!make_room(freed, kEntry + key.size() + value.size())) return false;
   if (!is_new) {
     found->second = std::move(value);
     return true;
@@ -46,7 +46,7 @@ bool Table::has_all(const std::vector<std::string>& keys) const {
 bool Table::erase(const std::string& key) {
   const auto found = values_.find(key);
   if (found == values_.end()) return false;
-  bytes_ -= key.size() + found->second.size();
+  bytes_ -= kEntry + key.size() + found->second.size();
   values_.erase(found);
   return true;
 }

@@ -16,7 +16,9 @@ class Table {
   // Beyond it nothing more is taken: a rank that fills the memory of rank 0's host has a mistake.
   static constexpr std::size_t kLargest = std::size_t{1} << 30U;
 
-  // @return false if the table would become larger than kLargest; nothing has changed then.
+  explicit Table(std::size_t largest = kLargest) : largest_(largest) {}
+
+  // @return false if the table would become larger than that; nothing has changed then.
   bool set(const std::string& key, std::string value);
   bool append(const std::string& key, const std::string& value);
 
@@ -35,6 +37,9 @@ class Table {
   std::vector<Waiter> take_ready();
 
  private:
+  // About what an entry costs beside its key and value, by which a table of small ones is large.
+  static constexpr std::size_t kEntry = 128;
+
   bool make_room(std::size_t freed, std::size_t needed);
   void arrived(const std::string& key);
 
@@ -44,6 +49,7 @@ class Table {
   };
 
   std::unordered_map<std::string, std::string> values_;
+  std::size_t largest_;
   std::size_t bytes_ = 0;
   std::unordered_map<std::string, std::vector<Waiter>> waiters_of_;
   std::unordered_map<Waiter, Waiting> waiting_;

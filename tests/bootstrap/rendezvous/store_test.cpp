@@ -11,6 +11,7 @@
 #include "hpcboot/error.hpp"
 #include "rendezvous/store/client.hpp"
 #include "rendezvous/store/server.hpp"
+#include "rendezvous/store/table.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -391,6 +392,18 @@ TEST(Store, rank_0_is_the_process_that_serves_from_the_start) {
   EXPECT_EQ(Link::open(server->place(), other, Clock::now() + 5s).outcome,
             Link::Outcome::rank_is_taken);
   EXPECT_EQ(Link::open(server->place(), rank0, Clock::now() + 5s).outcome, Link::Outcome::ours);
+}
+
+// A small entry costs many times what its key and value have.
+TEST(Table, is_full_of_small_entries) {
+  Table table(100'000);
+  int taken = 0;
+  while (table.set("key " + std::to_string(taken), "")) ++taken;
+  EXPECT_GT(taken, 500);
+  EXPECT_LT(taken, 1000);
+  EXPECT_TRUE(table.set("key 0", ""));  // in the room of the one before
+  for (int i = 0; i < taken; ++i) EXPECT_TRUE(table.erase("key " + std::to_string(i)));
+  EXPECT_TRUE(table.set("k", std::string(99'000, 'v')));
 }
 
 // One end's frames, as the other end takes them.
