@@ -19,6 +19,8 @@ namespace hpcboot::rendezvous {
 // Answers the requests of peers that have proved who they are. Knows frames and time, no sockets.
 class Service : public Handler {
  public:
+  explicit Service(std::size_t largest_table = Table::kLargest) : table_(largest_table) {}
+
   bool handle(Peer peer, std::string_view frame, Clock::time_point now) override;
   void forget(Peer peer) override;
   void expire(Clock::time_point now) override;

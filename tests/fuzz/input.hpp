@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace hpcboot::fuzz {
+
+/// Takes an input apart, for programs whose input is a sequence of steps. What lies beyond its end
+/// reads as zeros.
+class Input {
+ public:
+  explicit Input(std::string_view bytes) : rest_(bytes) {}
+
+  bool at_end() const { return rest_.empty(); }
+
+  std::uint8_t u8() {
+    const std::string_view byte = take(1);
+    return byte.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(byte.front());
+  }
+
+  /// At most so many bytes: those that there are.
+  std::string_view take(std::size_t size) {
+    const std::string_view taken = rest_.substr(0, std::min(size, rest_.size()));
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace hpcboot::fuzz

@@ -1,0 +1,238 @@
+#include "rendezvous/store/service.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "fuzz.hpp"
+#include "input.hpp"
+
+namespace {
+
+using namespace hpcboot::rendezvous;
+using hpcboot::fuzz::Input;
+using hpcboot::fuzz::require;
+using std::chrono::milliseconds;
+
+// So small that inputs fill it.
+constexpr std::size_t kTableSize = 20'000;
+constexpr milliseconds kLongestWait = std::chrono::hours(24);
+
+const std::array<std::string, 8> kKeys = {
+    "", "a", "b", "c", "d", std::string(kLongestKey - 1, 'k'), std::string(kLongestKey, 'k'), "n"};
+const std::array<std::string, 6> kTexts = {
+    "", "7", "-9223372036854775808", "9223372036854775807", "text", std::string(6'000, 'v')};
+
+// One of a few each time, so that requests meet.
+const std::string& key_from(Input& input) {
+  return kKeys[input.u8() % kKeys.size()];
+}
+
+const std::string& text_from(Input& input) {
+  return kTexts[input.u8() % kTexts.size()];
+}
+
+std::vector<std::string> keys_from(Input& input) {
+  std::vector<std::string> keys(input.u8() % 5);
+  for (std::string& key : keys) key = key_from(input);
+  return keys;
+}
+
+FrameWriter body_from(Input& input, Request kind) {
+  FrameWriter body;
+  if (kind == Request::get || kind == Request::wait)
+    body.u32(input.u8() * 0x01010101U >> input.u8() % 32U);
+  if (kind == Request::check || kind == Request::get || kind == Request::wait)
+    body.texts(keys_from(input));
+  if (kind == Request::set_many) {
+    const auto keys = keys_from(input);
+    std::vector<std::string> texts(keys.size());
+    for (std::string& text : texts) text = text_from(input);
+    body.texts(keys);
+    body.texts(texts);
+  }
+  if (kind <= Request::erase) body.text(key_from(input));
+  if (kind <= Request::append || kind == Request::compare_set) body.text(text_from(input));
+  if (kind == Request::compare_set) body.text(text_from(input));
+  if (kind == Request::add) body.i64(static_cast<std::int8_t>(input.u8()));
+  return body;
+}
+
+// Is this an answer to that request?
+bool fits(Request request, Answer answer) {
+  const bool waits = request == Request::get || request == Request::wait;
+  if (answer == Answer::late) return waits;
+  if (answer == Answer::refused) return request != Request::wait && request != Request::erase;
+  switch (request) {
+    case Request::set:
+    case Request::append:
+    case Request::set_many:
+    case Request::wait:
+      return answer == Answer::done;
+    case Request::add:
+    case Request::erase:
+    case Request::check:
+    case Request::count:
+      return answer == Answer::number;
+    case Request::compare_set:
+    case Request::get:
+      return answer == Answer::values;
+  }
+  return false;
+}
+
+// The peers of a service, who remember what they have asked.
+class Peers {
+ public:
+  void step(Input& input) {
+    const unsigned step = input.u8();
+    const Service::Peer peer = step % 3;
+    if (step < 16) return pass(milliseconds(input.u8() << step));
+    if (step < 32) return leave(peer);
+    if (step < 40) return require(!service_.handle(peer, input.take(3), now_), "no short frame");
+    if (step < 56) return ask(peer, input.take(input.u8()), false);
+    const auto kind = static_cast<Request>(1 + input.u8() % 10);
+    std::string request(1, static_cast<char>(kind));
+    request += body_from(input, kind).bytes();
+    if (step < 192) return ask(peer, request, true);
+    request[input.u8() % request.size()] ^= static_cast<char>(input.u8());
+    request.resize(request.size() - input.u8() % 4 % request.size());
+    ask(peer, request, false);
+  }
+
+  void end() {
+    const auto waiting = waiting_;
+    for (const auto& [id, asked] : waiting) {
+      number_ = -1;
+      FrameWriter keys;
+      keys.texts(asked.keys);
+      ask(0, static_cast<char>(Request::check) + keys.bytes(), true);
+      require(number_ == 0, "who waits lacks a key");
+    }
+    bytes_ = 0;
+    for (const std::string& key : kKeys) {
+      FrameWriter wish;
+      wish.u32(0);
+      wish.texts({key});
+      ask(0, static_cast<char>(Request::get) + wish.bytes(), true);
+      pass(milliseconds(0));
+    }
+    require(bytes_ <= kTableSize, "a table within its limit");
+    pass(kLongestWait);
+    require(waiting_.empty() && !service_.next_deadline(), "nobody waits for longer than a day");
+  }
+
+ private:
+  struct Asked {
+    Service::Peer peer = 0;
+    Request kind = Request::set;
+    std::vector<std::string> keys{};
+    Clock::time_point end = Clock::time_point::max();
+  };
+
+  // @param request from its kind on
+  void ask(Service::Peer peer, std::string_view request, bool is_right) {
+    FrameWriter number;
+    number.u32(++last_id_);
+    const bool is_taken = service_.handle(peer, std::string(number.bytes()).append(request), now_);
+    require(is_taken || !is_right, "a request of the protocol is taken");
+    if (!is_taken) {
+      require(service_.take_replies().empty(), "no answer to what is no request");
+      return leave(peer);
+    }
+    FrameReader body(request);
+    std::uint8_t kind = 0;
+    body.u8(kind);
+    Asked asked{peer, static_cast<Request>(kind)};
+    const bool waits = asked.kind == Request::get || asked.kind == Request::wait;
+    std::uint32_t limit = 0;
+    if (waits) {
+      require(body.u32(limit) && body.texts(asked.keys), "a wait names a time and keys");
+      asked.end = now_ + std::min(milliseconds(limit), kLongestWait);
+    }
+    waiting_.emplace(last_id_, std::move(asked));
+    take_answers();
+    require(waits || waiting_.count(last_id_) == 0, "what needs no waiting is answered");
+  }
+
+  void pass(milliseconds time) {
+    now_ += time;
+    service_.expire(now_);
+    take_answers();
+    for (const auto& [id, asked] : waiting_) require(asked.end > now_, "nobody waits too long");
+  }
+
+  // As a server does it, which has taken all answers by then.
+  void leave(Service::Peer peer) {
+    service_.forget(peer);
+    require(service_.take_replies().empty(), "who leaves changes nothing");
+    for (auto one = waiting_.begin(); one != waiting_.end();)
+      one = one->second.peer == peer ? waiting_.erase(one) : std::next(one);
+    require_deadline();
+  }
+
+  void take_answers() {
+    for (const Service::Reply& reply : service_.take_replies()) {
+      FrameReader frame(reply.frame);
+      std::uint32_t size = 0;
+      std::uint32_t id = 0;
+      std::uint8_t kind = 0;
+      require(frame.u32(size) && frame.u32(id) && frame.u8(kind) && size == reply.frame.size() - 4,
+              "an answer has a header");
+      const auto found = waiting_.find(id);
+      require(found != waiting_.end() && found->second.peer == reply.peer,
+              "an answer to what this peer has asked, and only one");
+      require_answer(found->second, static_cast<Answer>(kind), frame);
+      waiting_.erase(found);
+    }
+    require_deadline();
+  }
+
+  void require_answer(const Asked& asked, Answer kind, FrameReader& body) {
+    require(fits(asked.kind, kind), "an answer of the kind that was asked for");
+    std::vector<std::string> texts;
+    std::string reason;
+    if (kind == Answer::number) require(body.i64(number_), "a number");
+    if (kind == Answer::values || kind == Answer::late) require(body.texts(texts), "texts");
+    if (kind == Answer::refused) require(body.text(reason) && !reason.empty(), "a reason");
+    require(body.at_end(), "nothing behind an answer");
+    if (kind == Answer::late) {
+      require(asked.end <= now_, "nobody is late too early");
+      require(!texts.empty() && texts.size() <= 64, "some keys that are missing");
+      for (const std::string& key : texts)
+        require(std::count(asked.keys.begin(), asked.keys.end(), key) > 0, "missing of those");
+    } else if (kind == Answer::values) {
+      require(texts.size() == (asked.kind == Request::get ? asked.keys.size() : 1), "all values");
+      for (const std::string& text : texts) bytes_ += text.size();
+    }
+  }
+
+  void require_deadline() const {
+    std::optional<Clock::time_point> first;
+    for (const auto& [id, asked] : waiting_) first = std::min(asked.end, first.value_or(asked.end));
+    require(service_.next_deadline() == first, "the next deadline is of the first who waits");
+  }
+
+  Service service_{kTableSize};
+  Clock::time_point now_{};
+  std::uint32_t last_id_ = 0;
+  std::map<std::uint32_t, Asked> waiting_;
+  // Of the last answer with a number, and of all with values.
+  std::int64_t number_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+// Requests of some peers, right and wrong ones, while time passes: each is answered once, at its
+// time, or its peer cut off.
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr int kMostSteps = 200;  // all that wait are looked at in each
+  Input input(hpcboot::fuzz::text_of(data, size));
+  Peers peers;
+  for (int i = 0; i < kMostSteps && !input.at_end(); ++i) peers.step(input);
+  peers.end();
+  return 0;
+}
