@@ -240,15 +240,19 @@ Client::Reply Client::ask_at_once(Request kind, const FrameWriter& body) {
 std::int64_t Client::number_in(const Reply& reply) const {
   FrameReader reader(reply.body);
   std::int64_t value = 0;
-  if (reply.kind != Answer::number || !reader.i64(value)) fail_malformed();
+  if (reply.kind != Answer::number || !reader.i64(value) || !reader.at_end()) fail_malformed();
   return value;
 }
 
-std::vector<std::string> Client::texts_in(const Reply& reply) const {
+std::vector<std::string> Client::texts_in(const Reply& reply, Answer kind) const {
   FrameReader reader(reply.body);
   std::vector<std::string> texts;
-  if (!reader.texts(texts) || !reader.at_end()) fail_malformed();
+  if (reply.kind != kind || !reader.texts(texts) || !reader.at_end()) fail_malformed();
   return texts;
+}
+
+void Client::require_done(const Reply& reply) const {
+  if (reply.kind != Answer::done || !reply.body.empty()) fail_malformed();
 }
 
 void Client::set(const std::string& key, const std::string& value) {
@@ -256,7 +260,7 @@ void Client::set(const std::string& key, const std::string& value) {
   FrameWriter body;
   body.text(key);
   body.text(value);
-  ask_at_once(Request::set, body);
+  require_done(ask_at_once(Request::set, body));
 }
 
 void Client::set_many(const std::vector<std::string>& keys,
@@ -271,7 +275,7 @@ void Client::set_many(const std::vector<std::string>& keys,
   FrameWriter body;
   body.texts(keys);
   body.texts(values);
-  ask_at_once(Request::set_many, body);
+  require_done(ask_at_once(Request::set_many, body));
 }
 
 void Client::append(const std::string& key, const std::string& value) {
@@ -279,7 +283,7 @@ void Client::append(const std::string& key, const std::string& value) {
   FrameWriter body;
   body.text(key);
   body.text(value);
-  ask_at_once(Request::append, body);
+  require_done(ask_at_once(Request::append, body));
 }
 
 std::int64_t Client::add(const std::string& key, std::int64_t value) {
@@ -301,7 +305,8 @@ std::string Client::compare_set(const std::string& key, const std::string& expec
   body.text(key);
   body.text(expected);
   body.text(desired);
-  const std::vector<std::string> texts = texts_in(ask_at_once(Request::compare_set, body));
+  const std::vector<std::string> texts =
+      texts_in(ask_at_once(Request::compare_set, body), Answer::values);
   if (texts.size() != 1) fail_malformed();
   return texts.front();
 }
@@ -332,9 +337,10 @@ bool Client::get(const std::vector<std::string>& keys, Deadline end,
       std::min<std::int64_t>(time_left(end, milliseconds(0)).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::get, body, end + kGrace);
-  (reply.kind == Answer::late ? missing : values) = texts_in(reply);
-  if (reply.kind != Answer::late && values.size() != keys.size()) fail_malformed();
-  return reply.kind == Answer::values;
+  const bool is_late = reply.kind == Answer::late;
+  (is_late ? missing : values) = texts_in(reply, is_late ? Answer::late : Answer::values);
+  if (!is_late && values.size() != keys.size()) fail_malformed();
+  return !is_late;
 }
 
 bool Client::wait(const std::vector<std::string>& keys, Deadline end,
@@ -345,8 +351,10 @@ bool Client::wait(const std::vector<std::string>& keys, Deadline end,
       std::min<std::int64_t>(time_left(end, milliseconds(0)).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::wait, body, end + kGrace);
-  if (reply.kind == Answer::late) missing = texts_in(reply);
-  return reply.kind == Answer::done;
+  const bool is_late = reply.kind == Answer::late;
+  if (is_late) missing = texts_in(reply, Answer::late);
+  if (!is_late) require_done(reply);
+  return !is_late;
 }
 
 }  // namespace hpcboot::rendezvous

@@ -76,7 +76,8 @@ class Client {
   [[noreturn]] void fail_lost(const std::string& what) const;
   [[noreturn]] void fail_malformed() const;
   std::int64_t number_in(const Reply& reply) const;
-  std::vector<std::string> texts_in(const Reply& reply) const;
+  std::vector<std::string> texts_in(const Reply& reply, Answer kind) const;
+  void require_done(const Reply& reply) const;
 
   mutable std::mutex mutex_;
   Way way_;

@@ -307,6 +307,63 @@ TEST(Store, a_rank_believes_no_rank_0_without_the_secret) {
   }
 }
 
+// Answers all requests of one rank alike, without seals.
+void serve_alike(const Socket& listener, const World& world, Answer kind, const std::string& body) {
+  pollfd waiting{listener.fd(), POLLIN, 0};
+  poll(&waiting, 1, 5000);
+  const Socket peer(accept(listener.fd(), nullptr, nullptr));
+  const auto take = [&peer](std::size_t size) {
+    std::string bytes(size, '\0');
+    const ssize_t count = recv(peer.fd(), bytes.data(), size, MSG_WAITALL);
+    return count == static_cast<ssize_t>(size) ? bytes : std::string();
+  };
+  Members members;
+  Admission admission(world, 0, members);
+  for (int i = 0; i < 2; ++i) {
+    std::string out;
+    admission.take(take(admission.expects()), out);
+    (void)!send(peer.fd(), out.data(), out.size(), MSG_NOSIGNAL);
+  }
+  while (true) {
+    std::uint32_t size = 0;
+    std::uint32_t id = 0;
+    if (!FrameReader(take(4)).u32(size)) return;
+    FrameReader(take(size)).u32(id);
+    FrameWriter answer(id, static_cast<std::uint8_t>(kind));
+    answer.raw(body);
+    const std::string frame = std::move(answer).frame();
+    (void)!send(peer.fd(), frame.data(), frame.size(), MSG_NOSIGNAL);
+  }
+}
+
+TEST(Store, an_answer_to_another_request_is_none) {
+  const World world{"job 7", 2, {}};
+  FrameWriter texts;
+  texts.texts({"a key"});
+  FrameWriter number;
+  number.i64(7);
+  number.u8(0);
+  for (const auto& [kind, body] : {std::pair{Answer::done, texts.bytes()},
+                                   {Answer::number, number.bytes()},
+                                   {Answer::number, texts.bytes()},
+                                   {static_cast<Answer>(77), texts.bytes()}}) {
+    Place place = a_local_place();
+    const Socket listener = listen_at(place);
+    std::thread rank0([&, kind = kind, body = body] { serve_alike(listener, world, kind, body); });
+    auto client = Client::connect({place}, {world, 1}, Clock::now() + 5s);
+    std::vector<std::string> some;
+    const auto now = Clock::now();
+    for (const std::function<void()>& call : std::vector<std::function<void()>>{
+             [&] { client->set("k", "v"); }, [&] { client->append("k", "v"); },
+             [&] { client->set_many({"k"}, {"v"}); }, [&] { client->compare_set("k", "", "v"); },
+             [&] { client->wait({"k"}, now, some); }, [&] { client->get({"k"}, now, some, some); },
+             [&] { client->add("k", 1); }})
+      EXPECT_EQ(code_of(call), ErrorCode::exchange_failed) << static_cast<int>(kind);
+    client.reset();
+    rank0.join();
+  }
+}
+
 // A rank that needs a second connection while strangers come faster than it.
 TEST(Store, a_flood_of_strangers_loses_no_rank) {
   const World world = a_world(2);
