@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hpcboot::fuzz {
@@ -30,5 +31,19 @@ class Input {
  private:
   std::string_view rest_;
 };
+
+/// Changes some bytes, or all, or none. @return did it change anything?
+inline bool change(Input& input, std::string& bytes) {
+  const std::string before = bytes;
+  const unsigned how = input.u8();
+  if (how == 255) {
+    const std::string_view others = input.take(bytes.size());
+    bytes.replace(0, others.size(), others);
+  } else if (!bytes.empty()) {
+    for (unsigned i = 0; i < how % 4; ++i)
+      bytes[input.u8() % bytes.size()] ^= static_cast<char>(input.u8());
+  }
+  return bytes != before;
+}
 
 }  // namespace hpcboot::fuzz

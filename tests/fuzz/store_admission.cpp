@@ -6,6 +6,7 @@
 namespace {
 
 using namespace hpcboot::rendezvous;
+using hpcboot::fuzz::change;
 using hpcboot::fuzz::Input;
 using hpcboot::fuzz::require;
 
@@ -42,20 +43,6 @@ struct Rank {
     return {world.identity, world.size, rank, port, kind, token, own, theirs};
   }
 };
-
-// Some bytes of it, or all. @return did it change anything?
-bool change(Input& input, std::string& bytes) {
-  const std::string before = bytes;
-  const unsigned how = input.u8();
-  if (how == 255) {
-    const std::string_view others = input.take(bytes.size());
-    bytes.replace(0, others.size(), others);
-  } else if (!bytes.empty()) {
-    for (unsigned i = 0; i < how % 4; ++i)
-      bytes[input.u8() % bytes.size()] ^= static_cast<char>(input.u8());
-  }
-  return bytes != before;
-}
 
 // One who knows something else than the rank 1 of this launch. @return is he to be kept out?
 bool change_what_is_known(Input& input, Rank& rank) {
