@@ -54,11 +54,13 @@ if(TARGET hpcboot_datasets)
   target_link_libraries(fuzz_safetensors PRIVATE hpcboot_datasets)
 endif()
 if(TARGET hpcboot_store)
-  foreach(_name store_admission store_client store_service)
+  foreach(_name store_admission store_client store_link store_service)
     hpcboot_add_fuzzer(${_name})
     target_link_libraries(fuzz_${_name} PRIVATE hpcboot_store)
   endforeach()
-  target_link_options(fuzz_store_client PRIVATE -Wl,--wrap=poll)  # local_server.hpp
+  foreach(_name store_client store_link)
+    target_link_options(fuzz_${_name} PRIVATE -Wl,--wrap=poll)  # local_server.hpp
+  endforeach()
 endif()
 if(HPCBOOT_HAVE_TORCH)  # cmake --preset fuzz -DHPCBOOT_WITH_TORCH=ON
   hpcboot_add_fuzzer(pt)
