@@ -166,7 +166,8 @@ int exec(const Arguments& arguments) {
       const std::string_view kind = offered_exchange(env);
       require_usable(kind);
       if (kind == "pmix" && !env.has(kGds)) return start_again_with_gds(env, arguments);
-      if (kind == "pmi1") keep_pmi_connection(env);
+      if (kind == "pmi1" && takes_silence_for_a_crash(alone.answer ? alone.answer->launcher : ""))
+        keep_pmi_connection(env);
       r = agree(env, facts, open_way_between(alone, env, deadline), end);
     }
   }

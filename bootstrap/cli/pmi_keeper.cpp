@@ -21,8 +21,7 @@ namespace {
 }
 
 // The line "cmd=finalize_ack", for at most a second. An answer that is left unread resets the
-// connection for the launcher: Flux's shell then waits for ever for this process, and
-// mpiexec.gforker kills the other ranks.
+// connection for the launcher: mpiexec.gforker then kills the other ranks.
 void read_answer(int pmi) {
   char bytes[256];
   pollfd entry{pmi, POLLIN, 0};
@@ -49,6 +48,10 @@ void read_answer(int pmi) {
 }
 
 }  // namespace
+
+bool takes_silence_for_a_crash(std::string_view launcher) {
+  return launcher != "flux";
+}
 
 void keep_pmi_connection(const Env& env) {
   const int pmi = env.require_integer("PMI_FD", "mpiexec");

@@ -180,6 +180,13 @@ bound() {
   await none_of_hpcboot || { pgrep -af "exec.*$BATS_TEST_TMPDIR"; return 1; }
 }
 
+@test "Flux hears nothing from a task that has ended: it would end the job" {
+  run env -i PATH="$PATH" timeout 60 /usr/bin/python3 "$BATS_TEST_DIRNAME/../support/flux_shell.py" 2 "$HPCBOOT" exec -- \
+    sh -c 'echo $RANK'
+  [ "$status" -eq 0 ]
+  [ "$(grep -x '[01]' <<<"$output" | sort | xargs)" = "0 1" ]
+}
+
 @test "an all-reduce of torch.distributed, with no variable set by hand" {
   /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "/usr/bin/python3 has no torch"
   cat > "$BATS_TEST_TMPDIR/reduce.py" <<'PY'
