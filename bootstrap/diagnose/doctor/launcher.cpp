@@ -49,12 +49,21 @@ void check_tasks(const Situation& s, Findings& findings) {
   const std::string job = *s.resolution->scheduler + " job " + s.resolution->job_id.value_or("");
   const auto allocation = read_allocation(s.env, {std::nullopt, false});
   const int tasks = allocation ? allocation->num_tasks.value_or(1) : 1;
+  const Scheduler* scheduler = find_scheduler(*s.resolution->scheduler);
+  const std::string launcher(scheduler != nullptr ? scheduler->start_command : "mpirun");
+  if (allocation && !allocation->num_tasks && s.resolution->hosts.empty()) {
+    // A batch script of Flux.
+    findings.note("tasks",
+                  "the environment does not say how many tasks and hosts " + job +
+                      " has; this process is none of them, as in a batch script",
+                  "put " + launcher + " before the program; `" + launcher +
+                      " hpcboot doctor` looks at each task");
+    return;
+  }
   if (tasks <= 1 && s.resolution->hosts.size() <= 1) {
     findings.ok("tasks", job + " has one task");
     return;
   }
-  const Scheduler* scheduler = find_scheduler(*s.resolution->scheduler);
-  const std::string launcher(scheduler != nullptr ? scheduler->start_command : "mpirun");
   findings.note("tasks",
                 job + " has " + std::to_string(tasks) + " tasks on " +
                     std::to_string(s.resolution->hosts.size()) +

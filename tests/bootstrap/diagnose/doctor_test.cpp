@@ -161,6 +161,8 @@ const std::vector<Case>& cases() {
        "tasks", Status::note, "4 tasks on 2 hosts", "srun hpcboot doctor"},
       {"job of one task", "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n1\nSLURM_NTASKS=1\n", nothing,
        "tasks", Status::ok},
+      {"batch script of Flux", "FLUX_ENCLOSING_ID=f2fXM4ytT\n", nothing, "tasks", Status::note,
+       "does not say how many tasks", "flux run hpcboot doctor"},
       {"under srun", kTask, nothing, "tasks", std::nullopt},
 
       {"Open MPI 5 needs PMIx", kTask + "SLURM_MPI_TYPE=pmi2\n", mpirun("/opt/ompi/bin/prterun"),
