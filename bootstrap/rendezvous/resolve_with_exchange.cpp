@@ -22,6 +22,7 @@ struct Hosts {
   std::vector<std::string> names;  // in order of their first ranks
   std::vector<int> of_rank;        // index into names
   std::string rank0_address;       // of its interface for traffic between ranks, else its name
+  int ranks_on_own_node = 0;       // as the launcher counts nodes; 0: unknown
 
   int count() const { return static_cast<int>(names.size()); }
   int node_of(int rank) const { return of_rank[static_cast<std::size_t>(rank)]; }
@@ -38,13 +39,17 @@ struct Hosts {
 
 // Where the launcher has a node map, the first rank of each node speaks for it, which saves most of
 // the traffic; else every rank does. Nodes of one name are one host: Hydra counts a host anew for
-// each place that it has in the host file.
+// each place that it has in the host file, Flux for each broker that runs there.
 Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
                    std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   const int size = exchange.world_size();
+  Hosts hosts;
   std::vector<int> nodes = exchange.node_map(time_left(end));
-  if (nodes.empty()) {
+  if (!nodes.empty()) {
+    const int own = nodes[static_cast<std::size_t>(exchange.rank())];
+    hosts.ranks_on_own_node = static_cast<int>(std::count(nodes.begin(), nodes.end(), own));
+  } else {
     nodes.resize(static_cast<std::size_t>(size));
     std::iota(nodes.begin(), nodes.end(), 0);
   }
@@ -56,7 +61,6 @@ Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
                  facts.hostname.value_or("?") + " " + (interface ? interface->address : ""));
   }
   exchange.commit(time_left(end));
-  Hosts hosts;
   std::map<int, int> host_of_node;
   for (int rank = 0; rank < size; ++rank) {
     const auto [known, is_new] = host_of_node.emplace(node_of(rank), hosts.count());
@@ -159,9 +163,9 @@ void fill_gaps(Resolution& r, const Exchange& exchange, const Hosts& hosts) {
 
 // More ranks bear this host's name than the launcher counts here.
 bool is_split_by_entries(const Resolution& r, const Hosts& hosts) {
-  const Placement& p = r.placement;
-  return traits_of(r.launcher).counts_hosts_by_entry && p.local_size &&
-         *p.local_size < hosts.local_size_of(p.rank);
+  if (!traits_of(r.launcher).counts_hosts_by_entry) return false;
+  const int counted = r.placement.local_size.value_or(hosts.ranks_on_own_node);
+  return counted > 0 && counted < hosts.local_size_of(r.placement.rank);
 }
 
 }  // namespace
@@ -184,9 +188,12 @@ Resolution resolve_with_exchange(const Env& given, const Facts& facts, Exchange&
   Resolution r =
       said && !is_split ? *said : resolve_as_told(env, facts, options, selection, exchange, hosts);
   if (is_split) {
-    r.hints.push_back("host " + hosts.name_of(exchange.rank()) +
-                      " stands more than once in the host file, and Hydra counts local ranks anew "
-                      "for each; here they are counted by host");
+    const char* why = r.launcher == "flux"
+                          ? " has several of Flux's brokers, and each counts local ranks anew"
+                          : " stands more than once in the host file, and Hydra counts local ranks "
+                            "anew for each";
+    r.hints.push_back("host " + hosts.name_of(exchange.rank()) + why +
+                      "; here they are counted by host");
   }
   fill_gaps(r, exchange, hosts);
   r.ignored_exports = foreign_exports(given);

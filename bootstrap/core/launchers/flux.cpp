@@ -3,7 +3,8 @@
 // flux-shell sets for each task FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE and
 // FLUX_JOB_NNODES, and PMI_RANK, PMI_SIZE and PMI_FD unless told -o pmi=none: flux-environment(7).
 // A batch script has none of them. Neither node index nor local size nor hosts are in the
-// environment, and ranks need not be dealt node by node (--taskmap).
+// environment, and ranks need not be dealt node by node (--taskmap). A node is a broker, and a host
+// may run several (flux start --test-size).
 namespace hpcboot::sources {
 namespace {
 
@@ -20,6 +21,12 @@ constexpr LaunchVariable kVariables[] = {
     {"FLUX_KVS_NAMESPACE", kHandle},
     {"FLUX_*", kSetting},
 };
+
+constexpr LauncherTraits kTraits = [] {
+  LauncherTraits traits;
+  traits.counts_hosts_by_entry = true;
+  return traits;
+}();
 
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID"});
@@ -61,7 +68,7 @@ const LaunchSource kFlux{
     "https://flux-framework.readthedocs.io/projects/flux-core/en/latest/man7/flux-environment.html",
     kVariables,
     "node index, local size (but for one task a node), hosts",
-    {},
+    kTraits,
     detect,
     read,
     is_live};

@@ -71,7 +71,8 @@ struct LauncherTraits {
   bool serves_a_store = false;
   /// It starts one process on each host: the index of the host is the rank.
   bool one_process_a_host = false;
-  /// A host that its host file names twice counts as two, each with local ranks of its own.
+  /// A host that its host file names twice, or that runs two of its daemons, counts as two, each
+  /// with local ranks of its own.
   bool counts_hosts_by_entry = false;
 };
 

@@ -135,6 +135,26 @@ TEST(ResolveWithExchange, AHostThatHydraHasTwiceIsCountedTogether) {
   }
 }
 
+// `flux start --test-size` has several brokers on a host, and each is a node to Flux.
+TEST(ResolveWithExchange, AHostOfSeveralFluxBrokersIsCountedTogether) {
+  const int local_ranks[] = {0, 1, 0};
+  for (const int rank : {0, 1, 2}) {
+    FakeExchange exchange(rank, {"n1 10.0.0.1", "n1 10.0.0.1", "n1 10.0.0.1"}, {0, 0, 1});
+    const Env env(Variables{{"FLUX_TASK_RANK", std::to_string(rank)},
+                            {"FLUX_JOB_SIZE", "3"},
+                            {"FLUX_TASK_LOCAL_ID", std::to_string(local_ranks[rank])},
+                            {"FLUX_JOB_NNODES", "2"}});
+    const Resolution r = resolve_with_exchange(env, on("n1", "10.0.0.1"), exchange, 1s);
+    EXPECT_EQ(r.launcher, "flux");
+    EXPECT_EQ(r.placement.local_rank, rank);
+    EXPECT_EQ(r.placement.local_size, 3);
+    EXPECT_EQ(r.placement.node_rank, 0);
+    EXPECT_EQ(r.placement.num_nodes, 1);
+    ASSERT_EQ(r.hints.size(), 1U);
+    EXPECT_THAT(r.hints[0], HasSubstr("host n1 has several of Flux's brokers"));
+  }
+}
+
 // Each rank in a container of its own.
 TEST(ResolveWithExchange, LocalRanksThatHostNamesContradictGiveAHint) {
   FakeExchange exchange(1, {"c0 10.0.0.1", "c1 10.0.0.2"});
