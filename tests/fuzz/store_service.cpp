@@ -105,11 +105,7 @@ class Peers {
   void end() {
     const auto waiting = waiting_;
     for (const auto& [id, asked] : waiting) {
-      number_ = -1;
-      FrameWriter keys;
-      keys.texts(asked.keys);
-      ask(0, static_cast<char>(Request::check) + keys.bytes(), true);
-      require(number_ == 0, "who waits lacks a key");
+      require(!has_all(asked.keys), "who waits lacks a key");
     }
     bytes_ = 0;
     for (const std::string& key : kKeys) {
@@ -152,9 +148,17 @@ class Peers {
       require(body.u32(limit) && body.texts(asked.keys), "a wait names a time and keys");
       asked.end = now_ + std::min(milliseconds(limit), kLongestWait);
     }
+    has_erased_ = has_erased_ || asked.kind == Request::erase;
     waiting_.emplace(last_id_, std::move(asked));
     take_answers();
     require(waits || waiting_.count(last_id_) == 0, "what needs no waiting is answered");
+  }
+
+  bool has_all(const std::vector<std::string>& keys) {
+    FrameWriter body;
+    body.texts(keys);
+    ask(0, static_cast<char>(Request::check) + body.bytes(), true);
+    return number_ == 1;
   }
 
   void pass(milliseconds time) {
@@ -174,6 +178,7 @@ class Peers {
   }
 
   void take_answers() {
+    std::vector<std::vector<std::string>> came;
     for (const Service::Reply& reply : service_.take_replies()) {
       FrameReader frame(reply.frame);
       std::uint32_t size = 0;
@@ -184,10 +189,13 @@ class Peers {
       const auto found = waiting_.find(id);
       require(found != waiting_.end() && found->second.peer == reply.peer,
               "an answer to what this peer has asked, and only one");
-      require_answer(found->second, static_cast<Answer>(kind), frame);
+      const auto answer = static_cast<Answer>(kind);
+      require_answer(found->second, answer, frame);
+      if (answer != Answer::late && !found->second.keys.empty()) came.push_back(found->second.keys);
       waiting_.erase(found);
     }
     require_deadline();
+    for (const auto& keys : came) require(has_erased_ || has_all(keys), "who waited has all keys");
   }
 
   void require_answer(const Asked& asked, Answer kind, FrameReader& body) {
@@ -219,6 +227,7 @@ class Peers {
   Clock::time_point now_{};
   std::uint32_t last_id_ = 0;
   std::map<std::uint32_t, Asked> waiting_;
+  bool has_erased_ = false;  // a key that came may have gone before it is looked for
   // Of the last answer with a number, and of all with values.
   std::int64_t number_ = 0;
   std::size_t bytes_ = 0;
