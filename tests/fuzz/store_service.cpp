@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 
 // So small that inputs fill it.
 constexpr std::size_t kTableSize = 20'000;
+constexpr std::size_t kEntry = 128;  // beside key and value
 constexpr milliseconds kLongestWait = std::chrono::hours(24);
 
 const std::array<std::string, 8> kKeys = {
@@ -104,18 +105,8 @@ class Peers {
 
   void end() {
     const auto waiting = waiting_;
-    for (const auto& [id, asked] : waiting) {
-      require(!has_all(asked.keys), "who waits lacks a key");
-    }
-    bytes_ = 0;
-    for (const std::string& key : kKeys) {
-      FrameWriter wish;
-      wish.u32(0);
-      wish.texts({key});
-      ask(0, static_cast<char>(Request::get) + wish.bytes(), true);
-      pass(milliseconds(0));
-    }
-    require(bytes_ <= kTableSize, "a table within its limit");
+    for (const auto& [id, asked] : waiting) require(!has_all(asked.keys), "who waits lacks a key");
+    require_limit();
     pass(kLongestWait);
     require(waiting_.empty() && !service_.next_deadline(), "nobody waits for longer than a day");
   }
@@ -152,6 +143,34 @@ class Peers {
     waiting_.emplace(last_id_, std::move(asked));
     take_answers();
     require(waits || waiting_.count(last_id_) == 0, "what needs no waiting is answered");
+  }
+
+  // All that there is up to the last byte, and no more.
+  void require_limit() {
+    std::size_t used = 0;
+    std::int64_t entries = 0;
+    for (const std::string& key : kKeys) {
+      if (!has_all({key})) continue;
+      bytes_ = 0;
+      FrameWriter wish;
+      wish.u32(0);
+      wish.texts({key});
+      ask(0, static_cast<char>(Request::get) + wish.bytes(), true);
+      used += kEntry + key.size() + bytes_;
+      ++entries;
+    }
+    require(used <= kTableSize, "a table within its limit");
+    ask(0, std::string(1, static_cast<char>(Request::count)), true);
+    const std::string probe = "a key of its own";
+    const std::size_t needed = used + kEntry + probe.size();
+    if (number_ != entries || needed > kTableSize) return;  // damaged requests had other keys
+    for (const std::size_t more : {1U, 0U}) {
+      FrameWriter entry;
+      entry.text(probe);
+      entry.text(std::string(kTableSize - needed + more, 'v'));
+      ask(0, static_cast<char>(Request::set) + entry.bytes(), true);
+      require((last_answer_ == Answer::refused) == (more > 0), "room for what fits");
+    }
   }
 
   bool has_all(const std::vector<std::string>& keys) {
@@ -200,6 +219,7 @@ class Peers {
 
   void require_answer(const Asked& asked, Answer kind, FrameReader& body) {
     require(fits(asked.kind, kind), "an answer of the kind that was asked for");
+    last_answer_ = kind;
     std::vector<std::string> texts;
     std::string reason;
     if (kind == Answer::number) require(body.i64(number_), "a number");
@@ -228,6 +248,7 @@ class Peers {
   std::uint32_t last_id_ = 0;
   std::map<std::uint32_t, Asked> waiting_;
   bool has_erased_ = false;  // a key that came may have gone before it is looked for
+  Answer last_answer_ = Answer::done;
   // Of the last answer with a number, and of all with values.
   std::int64_t number_ = 0;
   std::size_t bytes_ = 0;
