@@ -26,9 +26,12 @@ const std::array<std::string, 8> kKeys = {
 const std::array<std::string, 6> kTexts = {
     "", "7", "-9223372036854775808", "9223372036854775807", "text", std::string(6'000, 'v')};
 
+const std::string kTooLong(kLongestKey + 1, 'k');
+
 // One of a few each time, so that requests meet.
 const std::string& key_from(Input& input) {
-  return kKeys[input.u8() % kKeys.size()];
+  const std::uint8_t which = input.u8();
+  return which == 255 ? kTooLong : kKeys[which % kKeys.size()];
 }
 
 const std::string& text_from(Input& input) {
@@ -93,14 +96,14 @@ class Peers {
     if (step < 16) return pass(milliseconds(input.u8() << step));
     if (step < 32) return leave(peer);
     if (step < 40) return require(!service_.handle(peer, input.take(3), now_), "no short frame");
-    if (step < 56) return ask(peer, input.take(input.u8()), false);
+    if (step < 56) return ask(peer, input.take(input.u8()), {});
     const auto kind = static_cast<Request>(1 + input.u8() % 10);
     std::string request(1, static_cast<char>(kind));
     request += body_from(input, kind).bytes();
-    if (step < 192) return ask(peer, request, true);
+    if (step < 192) return ask(peer, request, request.find(kTooLong) == std::string::npos);
     request[input.u8() % request.size()] ^= static_cast<char>(input.u8());
     request.resize(request.size() - input.u8() % 4 % request.size());
-    ask(peer, request, false);
+    ask(peer, request, {});
   }
 
   void end() {
@@ -117,11 +120,12 @@ class Peers {
     Request kind = Request::set;
     std::vector<std::string> keys{};
     Clock::time_point end = Clock::time_point::max();
-    bool is_right = true;
+    std::optional<bool> is_right{};  // if it is known
   };
 
   // @param request from its kind on
-  void ask(Service::Peer peer, std::string_view request, bool is_right) {
+  // @param is_right if that is known
+  void ask(Service::Peer peer, std::string_view request, std::optional<bool> is_right) {
     FrameWriter number;
     number.u32(++last_id_);
     const bool is_taken = service_.handle(peer, std::string(number.bytes()).append(request), now_);
@@ -218,7 +222,8 @@ class Peers {
   }
 
   void require_answer(const Asked& asked, Answer kind, FrameReader& body) {
-    require(fits(asked.kind, kind) || (kind == Answer::refused && !asked.is_right),
+    require((fits(asked.kind, kind) && asked.is_right != false) ||
+                (kind == Answer::refused && asked.is_right != true),
             "an answer of the kind that was asked for");
     last_answer_ = kind;
     std::vector<std::string> texts;
