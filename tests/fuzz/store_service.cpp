@@ -214,7 +214,8 @@ class Peers {
               "an answer to what this peer has asked, and only one");
       const auto answer = static_cast<Answer>(kind);
       require_answer(found->second, answer, frame);
-      if (answer != Answer::late && !found->second.keys.empty()) came.push_back(found->second.keys);
+      const bool has_come = answer == Answer::done || answer == Answer::values;
+      if (has_come && !found->second.keys.empty()) came.push_back(found->second.keys);
       waiting_.erase(found);
     }
     require_deadline();

@@ -1,6 +1,6 @@
 """flux_shell.py TASKS COMMAND…: starts tasks as `flux run` does, each with a PMI-1 server (Flux RFC 13) in PMI_FD.
 
-Written after flux-core 0.88, shell/pmi/pmi.c: what a task's PMI_FD says after the task has ended cannot be answered
+Behaves as flux-core 0.88 was seen to: what a task's PMI_FD says after the task has ended cannot be answered
 any more, and ends the job ("PMI-1 wire protocol error"). Exit code 1 then, or a task's own.
 """
 import os

@@ -32,8 +32,7 @@ class Launcher {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
     rank_end_ = ends[0];
-    thread_ =
-        std::thread([this, end = ends[1], answer = std::move(answer)] { serve(end, answer); });
+    thread_ = std::thread([end = ends[1], answer = std::move(answer)] { serve(end, answer); });
   }
   ~Launcher() {
     close(rank_end_);
