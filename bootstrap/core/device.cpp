@@ -40,7 +40,8 @@ void find_visible(DeviceChoice& choice, const Env& env, const Facts& facts) {
   const std::string_view text = env.raw(choice.variable).value_or("NoDevFiles");
   if (!choice.note.empty()) {
     choice.note = choice.variable + "=" + quoted(text) + ": " + choice.note;
-  } else if (choice.visible.empty() && text != "NoDevFiles") {
+  } else if (choice.visible.empty() && text != "NoDevFiles" && facts.device_count != 0) {
+    // Flux sets -1 for every job without GPUs, also on hosts that have none.
     choice.note = choice.variable + "=" + quoted(text) + " hides every device";
   }
 }

@@ -127,6 +127,13 @@ TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
   }
 }
 
+// As Flux sets it for every job without GPUs.
+TEST(Device, NothingIsHiddenOnAHostWithoutDevices) {
+  const DeviceChoice choice = chosen("CUDA_VISIBLE_DEVICES=-1\n", 0, 0, 1);
+  EXPECT_FALSE(choice.device.has_value());
+  EXPECT_EQ(choice.note, "");
+}
+
 TEST(Device, FollowsTheOrder) {
   const Case cases[] = {
       {"HPCBOOT_DEVICE_ORDER=linear\n", 4, 1, 1},
