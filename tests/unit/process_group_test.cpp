@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <torch/torch.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <arpa/inet.h>
@@ -20,6 +21,7 @@
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
+#include "roll_call.hpp"
 #include "support/thread_ranks.hpp"
 
 namespace hpcboot {
@@ -108,6 +110,15 @@ TEST(ProcessGroup, EveryRankNamesTheMissingOnes) {
     EXPECT_THAT(error.found(), AllOf(HasSubstr("ranks 1, 3 of 4 did not come"),
                                      HasSubstr("no rank came from n[2-3]")));
   }
+}
+
+// As where hosts are listed by their addresses.
+TEST(RollCall, NamesNoHostsIfTheListHasOtherNamesForThem) {
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  const Error error = error_of_call([&] {
+    roll_call(*store, 0, 2, "n1 77", {"10.0.0.1", "10.0.0.2"}, milliseconds(20));
+  });
+  EXPECT_EQ(error.found(), "rank 1 of 2 did not come within 20 ms");
 }
 
 TEST(ProcessGroup, WithoutRankZeroThereIsNoStoreToMeetIn) {

@@ -15,10 +15,9 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// Rank 0 decides, everybody else waits for its verdict. Only check() is asked for keys that may not
-// be there: it answers at once, where get() and wait() would block.
-constexpr char kGo[] = "hpcboot/go";
-constexpr char kMissing[] = "hpcboot/missing";
+// Rank 0 decides, everybody else waits for its verdict: nothing, or who is missing. Only check() is
+// asked for keys that may not be there: it answers at once, where get() and wait() would block.
+constexpr char kVerdict[] = "hpcboot/verdict";
 constexpr char kInformed[] = "hpcboot/informed";
 
 // How long rank 0, which may be serving the store, stays for the others to read a bad verdict.
@@ -34,11 +33,13 @@ std::vector<std::uint8_t> bytes(const std::string& text) {
   return {text.begin(), text.end()};
 }
 
-/// Asks again and again, ever more slowly, since thousands may be asking one store.
+/// Asks again and again, ever more slowly, since thousands may be asking one store: together some
+/// ten thousand times a second at most.
 /// @return false when the time is up
 template <typename Question>
-bool poll_until(Clock::time_point end, Question question) {
-  for (milliseconds pause(1);; pause = std::min(2 * pause, milliseconds(50))) {
+bool poll_until(Clock::time_point end, int askers, Question question) {
+  const milliseconds longest(50 + askers / 10);
+  for (milliseconds pause(1);; pause = std::min(2 * pause, longest)) {
     if (question()) return true;
     if (Clock::now() >= end) return false;
     std::this_thread::sleep_for(pause);
@@ -51,31 +52,44 @@ struct Absent {
   std::string text;  // "ranks 1, 3 of 4 did not come within 5000 ms; no rank came from n2"
 };
 
-// Of thousands that are missing, a few say enough.
-constexpr int kNamed = 16;
+/// "; no rank came from n[2-3]". Empty if a rank came from a host that is not of the list: then the
+/// list has other names for them.
+std::string silent_hosts(std::vector<std::string> hosts, const std::vector<std::string>& heard) {
+  for (const std::string& host : heard) {
+    const auto is_it = [&](const std::string& one) { return same_host(one, host); };
+    if (std::none_of(hosts.begin(), hosts.end(), is_it)) return {};
+  }
+  hosts.erase(std::remove_if(hosts.begin(), hosts.end(),
+                             [&](const std::string& host) {
+                               return std::any_of(heard.begin(), heard.end(), [&](const auto& one) {
+                                 return same_host(one, host);
+                               });
+                             }),
+              hosts.end());
+  return hosts.empty() ? "" : "; no rank came from " + hostlist::compress(hosts);
+}
 
 /// @param hosts of the launch, as far as they are known
-Absent look_for_absent(c10d::Store& store, int world_size, std::vector<std::string> hosts,
+Absent look_for_absent(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
                        milliseconds deadline) {
+  constexpr int kNamed = 16;  // of thousands that are missing, a few say enough
   Absent absent;
   std::string ranks;
+  std::vector<std::string> heard;
   for (int rank = 0; rank < world_size; ++rank) {
     if (!store.check({key_of(rank)})) {
       if (++absent.count <= kNamed) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
       continue;
     }
     const std::vector<std::uint8_t> name = store.get(key_of(rank));
-    const std::string host(name.begin(), std::find(name.begin(), name.end(), ' '));
-    hosts.erase(std::remove_if(hosts.begin(), hosts.end(),
-                               [&](const std::string& one) { return same_host(one, host); }),
-                hosts.end());
+    std::string host(name.begin(), std::find(name.begin(), name.end(), ' '));
+    if (std::find(heard.begin(), heard.end(), host) == heard.end()) heard.push_back(host);
   }
   if (absent.count == 0) return absent;
   if (absent.count > kNamed) ranks += " and " + std::to_string(absent.count - kNamed) + " more";
   absent.text = (absent.count == 1 ? "rank " : "ranks ") + ranks + " of " +
                 std::to_string(world_size) + " did not come within " +
-                std::to_string(deadline.count()) + " ms";
-  if (!hosts.empty()) absent.text += "; no rank came from " + hostlist::compress(hosts);
+                std::to_string(deadline.count()) + " ms" + silent_hosts(hosts, heard);
   return absent;
 }
 
@@ -87,37 +101,29 @@ Absent look_for_absent(c10d::Store& store, int world_size, std::vector<std::stri
 
 void call_the_roll(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
                    milliseconds deadline) {
-  const Clock::time_point end = Clock::now() + deadline;
-  for (int rank = 0; rank < world_size; ++rank) {
-    if (poll_until(end, [&] { return store.check({key_of(rank)}); })) continue;
-    const Absent absent = look_for_absent(store, world_size, hosts, deadline);
-    if (absent.count == 0) break;  // the last one came at the last moment
-    store.set(kMissing, bytes(absent.text));
-    const std::int64_t others = world_size - 1 - absent.count;
-    poll_until(Clock::now() + kLinger, [&] { return store.add(kInformed, 0) >= others; });
-    throw_missing(absent.text);
-  }
-  store.set(kGo, bytes("1"));
+  std::vector<std::string> all;
+  for (int rank = 0; rank < world_size; ++rank) all.push_back(key_of(rank));
+  Absent absent;
+  if (!poll_until(Clock::now() + deadline, world_size, [&] { return store.check(all); }))
+    absent = look_for_absent(store, world_size, hosts, deadline);
+  store.set(kVerdict, bytes(absent.text));
+  if (absent.count == 0) return;
+  const std::int64_t others = world_size - 1 - absent.count;
+  poll_until(Clock::now() + kLinger, 1, [&] { return store.add(kInformed, 0) >= others; });
+  throw_missing(absent.text);
 }
 
-void await_verdict(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
-                   milliseconds deadline) {
-  std::string missing;
-  const bool decided = poll_until(Clock::now() + deadline + kGrace, [&] {
-    if (store.check({kGo})) return true;
-    if (!store.check({kMissing})) return false;
-    const std::vector<std::uint8_t> text = store.get(kMissing);
-    missing.assign(text.begin(), text.end());
-    store.add(kInformed, 1);
-    return true;
-  });
-  if (!decided) {
-    missing = look_for_absent(store, world_size, hosts, deadline).text;
-    if (missing.empty())
-      missing = "rank 0 did not say within " + std::to_string(deadline.count()) +
-                " ms that all ranks are there";
+void await_verdict(c10d::Store& store, int world_size, milliseconds deadline) {
+  const bool is_decided = poll_until(Clock::now() + deadline + kGrace, world_size,
+                                     [&] { return store.check({kVerdict}); });
+  if (!is_decided) {
+    throw_missing("rank 0 did not say within " + std::to_string(deadline.count()) +
+                  " ms whether all ranks are there");
   }
-  if (!missing.empty()) throw_missing(missing);
+  const std::vector<std::uint8_t> verdict = store.get(kVerdict);
+  if (verdict.empty()) return;
+  store.add(kInformed, 1);
+  throw_missing({verdict.begin(), verdict.end()});
 }
 
 }  // namespace
@@ -129,7 +135,7 @@ void roll_call(c10d::Store& store, int rank, int world_size, const std::string& 
     if (rank == 0) {
       call_the_roll(store, world_size, hosts, deadline);
     } else {
-      await_verdict(store, world_size, hosts, deadline);
+      await_verdict(store, world_size, deadline);
     }
   } catch (const Error&) {
     throw;

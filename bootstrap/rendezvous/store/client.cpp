@@ -96,11 +96,17 @@ Client::Client(Way way, Link first) : way_(std::move(way)) {
 void Client::set_way_out(std::vector<Place> places, Member member) {
   const std::lock_guard<std::mutex> lock(mutex_);
   way_out_ = Way{std::move(places), std::move(member)};
+  is_relayed_ = true;
 }
 
 Place Client::place() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return way_.places.front();
+}
+
+bool Client::is_relayed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return is_relayed_;
 }
 
 SecretKind Client::secret_kind() const {
@@ -115,6 +121,7 @@ bool Client::take_way_out(int tried) {
   if (!way_out_) return false;
   way_ = std::move(*way_out_);
   way_out_.reset();
+  is_relayed_ = false;
   ++way_number_;
   idle_.clear();
   return true;
@@ -131,6 +138,12 @@ bool Client::can_ask_again(Request kind) {
 }
 
 void Client::fail_lost(const std::string& what) const {
+  if (is_relayed()) {
+    throw Error(ErrorCode::peer_lost,
+                "the first rank of this host, which hands on what the others ask rank 0, " + what,
+                "it to stay until every rank has ended",
+                "look for the first error in the output of local rank 0 of " + own_hostname());
+  }
   throw Error(ErrorCode::peer_lost, "the store of rank 0 at " + place().text() + " " + what,
               "rank 0 to serve it until every rank has ended",
               "look for the first error in the output of rank 0");
@@ -145,10 +158,10 @@ void Client::fail_malformed() const {
 Link Client::take_link(Deadline end) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!idle_.empty()) {
+    while (!idle_.empty()) {
       Link link = std::move(idle_.back());
       idle_.pop_back();
-      return link;
+      if (link.is_quiet()) return link;
     }
   }
   return open_link(end);
@@ -162,7 +175,7 @@ Link Client::open_link(Deadline end) {
       return std::pair(way_, way_number_);
     }();
     bool is_anybody_there = false;
-    std::string reason;
+    std::vector<std::string> reasons;
     for (const Place& place : way.places) {
       Member member = way.member;  // of its own: other threads open links, too
       Link::Attempt attempt = Link::open(place, member, end);
@@ -172,11 +185,11 @@ Link Client::open_link(Deadline end) {
         return std::move(attempt.link);
       }
       is_anybody_there |= attempt.outcome != Link::Outcome::nobody_there;
-      reason = attempt.reason;
+      reasons.push_back(attempt.reason);
     }
     if (!is_anybody_there && take_way_out(number)) continue;
     if (!is_anybody_there || Clock::now() >= end)
-      fail_lost("takes no more connections (" + reason + ")");
+      fail_lost("takes no more connections (" + joined(way.places, reasons) + ")");
     std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));
   }
 }
@@ -196,28 +209,39 @@ void Client::require_keys(const std::vector<std::string>& keys) {
   }
 }
 
+std::string Client::frame_of(Request kind, std::uint32_t id, const FrameWriter& body,
+                             Deadline end) {
+  FrameWriter request(id, static_cast<std::uint8_t>(kind));
+  if (kind == Request::get || kind == Request::wait) {
+    const auto left = time_left(end - kGrace, milliseconds(0)).count();
+    request.u32(static_cast<std::uint32_t>(std::min<std::int64_t>(left, 0xffffffff)));
+  }
+  request.raw(body.bytes());
+  std::string frame = std::move(request).frame();
+  if (frame.size() - 4 > kLargestFrame) {
+    throw Error(ErrorCode::exchange_failed,
+                "a request of " + std::to_string(frame.size()) + " bytes to the store of the ranks",
+                "at most 64 MiB at once", "send large data by a collective operation instead");
+  }
+  return frame;
+}
+
 Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
   std::uint32_t id = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     id = ++last_id_;
   }
-  FrameWriter request(id, static_cast<std::uint8_t>(kind));
-  request.raw(body.bytes());
-  const std::string frame = std::move(request).frame();
-  if (frame.size() - 4 > kLargestFrame) {
-    throw Error(ErrorCode::exchange_failed,
-                "a request of " + std::to_string(frame.size()) + " bytes to the store of the ranks",
-                "at most 64 MiB at once", "send large data by a collective operation instead");
-  }
   // A link that failed is not used again: its answer may still come.
   Reply reply;
   Link link = take_link(end);
-  for (bool is_again = false; !link.send(frame, end) || !link.receive(reply.body, end);) {
+  for (bool is_again = false;
+       !link.send(frame_of(kind, id, body, end), end) || !link.receive(reply.body, end);) {
     if (Clock::now() >= end) fail_lost("does not answer");
     if (is_again || !can_ask_again(kind)) fail_lost("went away");
     is_again = true;
-    link = take_link(end);
+    // Who waits for a day learns sooner that rank 0's host is gone, too.
+    link = take_link(std::min(end, Clock::now() + kTimeForAnswer));
   }
   FrameReader reader(reply.body);
   std::uint32_t answered = 0;
@@ -333,8 +357,6 @@ bool Client::get(const std::vector<std::string>& keys, Deadline end,
                  std::vector<std::string>& values, std::vector<std::string>& missing) {
   require_keys(keys);
   FrameWriter body;
-  body.u32(static_cast<std::uint32_t>(
-      std::min<std::int64_t>(time_left(end, milliseconds(0)).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::get, body, end + kGrace);
   const bool is_late = reply.kind == Answer::late;
@@ -347,8 +369,6 @@ bool Client::wait(const std::vector<std::string>& keys, Deadline end,
                   std::vector<std::string>& missing) {
   require_keys(keys);
   FrameWriter body;
-  body.u32(static_cast<std::uint32_t>(
-      std::min<std::int64_t>(time_left(end, milliseconds(0)).count(), 0xffffffff)));
   body.texts(keys);
   const Reply reply = ask(Request::wait, body, end + kGrace);
   const bool is_late = reply.kind == Answer::late;

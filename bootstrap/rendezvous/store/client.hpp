@@ -43,8 +43,8 @@ class Client {
            std::vector<std::string>& missing);
   bool wait(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& missing);
 
-  // Where to go on if the store goes away here, as a host's relay does with its process. Who is in
-  // the middle of an add, an append or a comparison learns of it, all else is asked again there.
+  // Where to go on if the store goes away here, as a host's relay does with its process. An add, an
+  // append, a comparison or a deletion that is under way fails; all else is asked again there.
   void set_way_out(std::vector<Place> places, Member member);
 
   // A connection of its own, for a relay. @throws as the calls above
@@ -71,6 +71,9 @@ class Client {
   Link take_link(Deadline end);
   void put_back(Link link);
   bool take_way_out(int tried);
+  bool is_relayed() const;
+  static std::string frame_of(Request kind, std::uint32_t id, const FrameWriter& body,
+                              Deadline end);
   bool can_ask_again(Request kind);
   static void require_keys(const std::vector<std::string>& keys);
   [[noreturn]] void fail_lost(const std::string& what) const;
@@ -83,6 +86,7 @@ class Client {
   Way way_;
   int way_number_ = 0;
   std::optional<Way> way_out_;
+  bool is_relayed_ = false;
   std::vector<Link> idle_;
   std::uint32_t last_id_ = 0;
 };

@@ -38,10 +38,11 @@ class Handler {
 
   // How long peers that are still there keep the server from ending.
   virtual std::chrono::milliseconds farewell() const { return std::chrono::milliseconds(0); }
-  // A socket that move() is to be called for whenever it can be read from or written to again; -1
-  // for none.
+  // A socket that move() is to be called for whenever there is something to read; and when it can
+  // be written to, as long as there is something unsent. -1 for none.
   virtual int fd() const { return -1; }
-  // @return false if nobody can be served any more
+  virtual bool has_unsent() const { return false; }
+  // Some of it, and no more than once. @return false if nobody can be served any more
   virtual bool move() { return true; }
 };
 

@@ -1,6 +1,7 @@
 #include "launch_secret.hpp"
 
 #include <memory>
+#include <mutex>
 
 #include "hpcboot/error.hpp"
 #include "munge.hpp"
@@ -143,7 +144,9 @@ LaunchSecret choose_secret(const Env& env, const std::string& identity, KeyUse u
 
 FindSecret secret_finder(const Env& env, const std::string& identity, KeyUse use) {
   const auto finder = std::make_shared<Finder>(env, identity, use);
-  return [finder](SecretKind kind, const std::string& sealed, std::string& reason) {
+  const auto mutex = std::make_shared<std::mutex>();  // threads may look for it at once
+  return [finder, mutex](SecretKind kind, const std::string& sealed, std::string& reason) {
+    const std::lock_guard<std::mutex> lock(*mutex);
     return finder->find(kind, sealed, reason);
   };
 }

@@ -44,6 +44,12 @@ bool Link::send(std::string_view frame, Clock::time_point end) {
   return send_bytes(sealed, end);
 }
 
+bool Link::is_quiet() const {
+  char byte = 0;
+  return recv(socket_.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+         (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 bool Link::send_bytes(std::string_view bytes, Clock::time_point end) {
   while (!bytes.empty()) {
     const ssize_t count = ::send(socket_.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

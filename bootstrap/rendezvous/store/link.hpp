@@ -41,6 +41,9 @@ class Link {
   //         somebody has changed what it sent
   bool receive(std::string& frame, Clock::time_point end);
 
+  // Is nothing to be read there, not even the end? Then the server may still serve it.
+  bool is_quiet() const;
+
   // For who reads and writes without waiting, once there are no answers on their way.
   Stream into_stream() && { return Stream(std::move(socket_), std::move(guard_)); }
 

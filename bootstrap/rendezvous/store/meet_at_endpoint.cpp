@@ -72,8 +72,11 @@ Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose p
     places = {own_way_to(server->place())};
     member.find_secret = nullptr;
   }
-  Way way =
-      reach(placement, local_identity(resolution, env, purpose), places, std::move(member), end);
+  // Two launches that differ in nothing else may differ in where rank 0 is.
+  const std::string host_identity = local_identity(resolution, env, purpose) + "/" +
+                                    *resolution.master_addr + "/" +
+                                    std::to_string(resolution.master_port.value_or(0));
+  Way way = reach(placement, host_identity, places, std::move(member), end);
   const SecretKind kind = way.client->secret_kind();
   const Place where{*resolution.master_addr, way.client->place().port};
   std::string description =

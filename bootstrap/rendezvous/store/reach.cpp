@@ -30,20 +30,43 @@ World world_of_host(const World& world, const std::string& host_identity) {
   return own;
 }
 
-Way serve_host(const std::vector<Place>& places, const World& own, Member member,
-               Clock::time_point end) {
+// @param own of a host's relay; nullptr if another rank has that
+Way connect_and_serve(const std::vector<Place>& places, const World* own, Member member,
+                      Clock::time_point end) {
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
+  if (own == nullptr) return {nullptr, std::move(client)};
   std::shared_ptr<Server> relay =
-      Server::start_relay(local_places(own.identity), own, client->open_link(end));
+      Server::start_relay(local_places(own->identity), *own, client->open_link(end));
   return {std::move(relay), std::move(client)};
 }
 
+struct Holder {
+  std::uint32_t rank;
+  Token token;
+  Holders holders;
+};
+
+// Rank 0's server sees relays, and not who is behind them.
+void claim(Client& client, const Holder& holder) {
+  if (holder.holders == Holders::many) return;
+  const std::string own =
+      hex_of({reinterpret_cast<const char*>(holder.token.data()), holder.token.size()});
+  const std::string key = "hpcboot/holder/" + std::to_string(holder.rank);
+  if (client.compare_set(key, "", own) == own) return;
+  throw Error(ErrorCode::exchange_failed,
+              "another process is rank " + std::to_string(holder.rank) + " of this launch already",
+              "one process for each rank",
+              "look whether an earlier launch still runs, or two processes have one rank: hpcboot "
+              "check");
+}
+
 // nullptr if there is no relay.
-std::shared_ptr<Client> ask_host(const World& own, std::uint32_t rank, Clock::time_point end) {
+std::shared_ptr<Client> ask_host(const World& own, const Member& member, Clock::time_point end) {
   const auto now = Clock::now();
   const auto patience = std::min<Clock::duration>((end - now) / 2, kTimeForRelay);
   try {
-    return Client::connect(local_places(own.identity), {own, rank}, now + patience);
+    return Client::connect(local_places(own.identity), {own, member.rank, {}, member.token},
+                           now + patience);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::deadline_exceeded) throw;
     return nullptr;
@@ -64,9 +87,16 @@ Way reach(const Placement& placement, const std::string& host_identity,
   if (!relays_by_host(placement, most_descriptors()))
     return {nullptr, Client::connect(places, std::move(member), end)};
   const World own = world_of_host(member.world, host_identity);
-  if (placement.local_rank == 0) return serve_host(places, own, std::move(member), end);
-  std::shared_ptr<Client> client = ask_host(own, member.rank, end);
+  const Holder holder{member.rank, member.token, member.world.holders};
+  if (placement.local_rank == 0 || member.rank == 0) {
+    Way way = connect_and_serve(places, placement.local_rank == 0 ? &own : nullptr,
+                                std::move(member), end);
+    claim(*way.client, holder);
+    return way;
+  }
+  std::shared_ptr<Client> client = ask_host(own, member, end);
   if (!client) return {nullptr, Client::connect(places, std::move(member), end)};
+  claim(*client, holder);
   client->set_way_out(places, std::move(member));
   return {nullptr, std::move(client)};
 }

@@ -34,24 +34,20 @@ void Relay::forget(Peer peer) {
 }
 
 bool Relay::move() {
-  while (true) {
-    const Stream::Progress progress = upstream_.read_some();
-    if (progress == Stream::Progress::ended) return false;
-    std::string_view frame;
-    Stream::Next next = upstream_.next_frame(frame);
-    for (; next == Stream::Next::frame; next = upstream_.next_frame(frame)) {
-      std::uint32_t id = 0;
-      if (!FrameReader(frame).u32(id)) return false;
-      const auto asked = asked_.find(id);
-      if (asked == asked_.end()) return false;
-      if (asked->second.peer != 0)
-        replies_.push_back({asked->second.peer, renumbered(frame, asked->second.id)});
-      asked_.erase(asked);
-    }
-    if (next == Stream::Next::broken) return false;
-    if (progress == Stream::Progress::none) break;
+  const Stream::Progress progress = upstream_.read_some();
+  std::string_view frame;
+  Stream::Next next = upstream_.next_frame(frame);
+  for (; next == Stream::Next::frame; next = upstream_.next_frame(frame)) {
+    std::uint32_t id = 0;
+    if (!FrameReader(frame).u32(id)) return false;
+    const auto asked = asked_.find(id);
+    if (asked == asked_.end()) return false;
+    if (asked->second.peer != 0)
+      replies_.push_back({asked->second.peer, renumbered(frame, asked->second.id)});
+    asked_.erase(asked);
   }
-  return upstream_.write_some();
+  return progress != Stream::Progress::ended && next != Stream::Next::broken &&
+         upstream_.write_some();
 }
 
 }  // namespace hpcboot::rendezvous

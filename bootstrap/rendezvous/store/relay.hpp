@@ -23,6 +23,7 @@ class Relay : public Handler {
   // They may be a step behind the process that serves them.
   std::chrono::milliseconds farewell() const override { return std::chrono::seconds(3); }
   int fd() const override { return upstream_.fd(); }
+  bool has_unsent() const override { return upstream_.unsent() > 0; }
   bool move() override;
 
  private:

@@ -30,6 +30,7 @@ constexpr milliseconds kTimeForProof = std::chrono::seconds(2);
 constexpr milliseconds kLinger = std::chrono::seconds(1);
 // A peer that asks and does not read.
 constexpr std::size_t kLongestQueue = std::size_t{256} << 20U;
+constexpr milliseconds kTimeToTake = std::chrono::seconds(10);
 
 // So that a flood of connections does not keep the loop from those that it has.
 constexpr int kAcceptedAtOnce = 64;
@@ -60,7 +61,8 @@ struct Connection {
   Admission admission;
   Clock::time_point since;
   bool is_admitted = false;
-  bool awaits_room = false;  // registered for EPOLLOUT
+  bool awaits_room = false;   // registered for EPOLLOUT
+  Clock::time_point moved{};  // when the peer took something last, if something waits for it
 };
 
 }  // namespace
@@ -104,12 +106,12 @@ class Server::Loop {
   }
 
   bool watch_handler() const {
-    constexpr std::uint32_t kWhatever = EPOLLIN | EPOLLOUT | EPOLLET;
-    return handler_->fd() < 0 || watch(handler_->fd(), kWhatever, kUpstream, EPOLL_CTL_ADD);
+    return handler_->fd() < 0 || watch(handler_->fd(), EPOLLIN, kUpstream, EPOLL_CTL_ADD);
   }
 
   void run();
   void go_on();
+  bool move_handler();
   bool is_done(Clock::time_point& end) const;
   int milliseconds_to_next(Clock::time_point end) const;
   void accept_some();
@@ -125,7 +127,7 @@ class Server::Loop {
   bool write_to(std::uint64_t id, Connection& connection) const;
   void deliver();
   void end(std::uint64_t id);
-  void end_all();
+  void end_lost(Clock::time_point now);
 
   std::unique_ptr<Handler> handler_;
   Socket listener_;
@@ -136,6 +138,9 @@ class Server::Loop {
   std::atomic<bool> is_stopping_{false};
   // Beyond now if there was no descriptor for the next connection.
   Clock::time_point listens_again_ = Clock::time_point::max();
+  // Of a relay whose rank 0 has gone: how long its peers have for their last answers.
+  std::optional<Clock::time_point> lost_until_;
+  bool handler_awaits_room_ = false;
   std::uint64_t last_id_ = kUpstream;
   std::unordered_map<std::uint64_t, Connection> connections_;
   std::set<std::uint64_t> strangers_;  // numbers rise: the oldest stands first
@@ -162,9 +167,29 @@ void Server::Loop::go_on() {
   const auto now = Clock::now();
   turn_away_late(now);
   handler_->expire(now);
-  if (listener_.is_open() && !handler_->move()) return end_all();
+  if (!lost_until_ && !move_handler()) {
+    // No more connections, and those that there are end once they have their answers.
+    listener_.close();
+    if (handler_->fd() >= 0) watch(handler_->fd(), 0, kUpstream, EPOLL_CTL_DEL);
+    listens_again_ = Clock::time_point::max();
+    lost_until_ = now + kLinger;
+  }
   deliver();
+  if (lost_until_) end_lost(now);
   if (now >= listens_again_) listen_again();
+}
+
+// @return false also if there was no memory for what was read: it would be missed
+bool Server::Loop::move_handler() {
+  try {
+    if (!handler_->move()) return false;
+    if (handler_->fd() < 0 || handler_->has_unsent() == handler_awaits_room_) return true;
+    handler_awaits_room_ = !handler_awaits_room_;
+    return watch(handler_->fd(), handler_awaits_room_ ? EPOLLIN | EPOLLOUT : EPOLLIN, kUpstream,
+                 EPOLL_CTL_MOD);
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 void Server::Loop::dispatch(const epoll_event& event) {
@@ -196,7 +221,7 @@ int Server::Loop::milliseconds_to_next(Clock::time_point end) const {
   if (const auto deadline = handler_->next_deadline()) next = std::min(next, *deadline);
   if (!strangers_.empty())
     next = std::min(next, connections_.at(*strangers_.begin()).since + kTimeForProof);
-  next = std::min(next, listens_again_);
+  next = std::min(next, std::min(listens_again_, lost_until_.value_or(next)));
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
@@ -311,7 +336,9 @@ bool Server::Loop::admit(std::uint64_t id, Connection& connection) {
 }
 
 bool Server::Loop::write_to(std::uint64_t id, Connection& connection) const {
+  const std::size_t before = connection.stream.unsent();
   if (!connection.stream.write_some()) return false;
+  if (connection.stream.unsent() < before) connection.moved = Clock::now();
   const bool awaits_room = connection.stream.unsent() > 0;
   if (awaits_room == connection.awaits_room) return true;
   connection.awaits_room = awaits_room;
@@ -325,8 +352,10 @@ void Server::Loop::deliver() {
     const auto found = connections_.find(reply.peer);
     if (found == connections_.end()) continue;
     Connection& connection = found->second;
-    const std::size_t unsent = connection.stream.unsent();
-    if (unsent > 0 && unsent + reply.frame.size() > kLongestQueue) {
+    const auto now = Clock::now();
+    if (connection.stream.unsent() == 0) connection.moved = now;
+    // A relay's peer may be a whole host: much that waits is no fault, as long as it is taken.
+    if (connection.stream.unsent() > kLongestQueue && now - connection.moved > kTimeToTake) {
       end(reply.peer);
       continue;
     }
@@ -347,12 +376,14 @@ void Server::Loop::end(std::uint64_t id) {
   connections_.erase(found);
 }
 
-// Rank 0 is gone: so that every peer sees it, and none comes any more.
-void Server::Loop::end_all() {
-  listener_.close();
-  listens_again_ = Clock::time_point::max();
-  strangers_.clear();
-  connections_.clear();
+// So that every peer sees it.
+void Server::Loop::end_lost(Clock::time_point now) {
+  std::vector<std::uint64_t> done;
+  for (const auto& [id, connection] : connections_) {
+    if (now >= *lost_until_ || connection.stream.unsent() == 0) done.push_back(id);
+  }
+  for (const std::uint64_t id : done) end(id);
+  if (connections_.empty()) lost_until_ = Clock::time_point::max();
 }
 
 std::unique_ptr<Server> Server::start(Socket listener, Place place, World world,

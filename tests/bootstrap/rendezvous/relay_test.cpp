@@ -113,20 +113,48 @@ TEST_F(RelayTo, without_rank_0_its_ranks_know) {
   end.join();
 }
 
-// As if the process that relays were killed: its ranks go on by themselves, also a wait.
+TEST_F(RelayTo, the_last_answers_arrive_though_rank_0_ends) {
+  const std::string large(std::size_t{20} << 20U, 'x');
+  const auto zero = direct(0);
+  const auto two = through_relay(2);
+  std::vector<std::string> values;
+  std::thread reading([&] {
+    std::vector<std::string> missing;
+    EXPECT_TRUE(two->get({"large"}, Clock::now() + 20s, values, missing));
+  });
+  std::this_thread::sleep_for(300ms);  // it is waiting by then
+  zero->set("large", large);
+  server_.reset();
+  reading.join();
+  EXPECT_TRUE(values == std::vector{large});
+}
+
+TEST_F(RelayTo, a_link_that_lay_idle_when_the_relay_went_is_not_used) {
+  const auto two = with_way_out(2);
+  two->set("k", "v");
+  relay_.reset();
+  EXPECT_EQ(two->add("n", 1), 1);
+  EXPECT_EQ(two->place().port, server_->place().port);
+}
+
+// Its ranks go on by themselves, also a wait, whose time goes on, too.
 TEST_F(RelayTo, without_the_relay_its_ranks_go_to_rank_0) {
-  auto leaving = through_relay(3);
   const auto two = with_way_out(2);
   two->set("k", "v");
   std::thread waiting([&] { EXPECT_EQ(get(*two, "later"), "came"); });
+  std::thread late([&] {
+    std::vector<std::string> missing;
+    EXPECT_FALSE(two->wait({"never"}, Clock::now() + 5s, missing));
+    EXPECT_EQ(missing, std::vector<std::string>{"never"});
+  });
   std::this_thread::sleep_for(20ms);
-  leaving.reset();
   const auto began = Clock::now();
   relay_.reset();
   EXPECT_LT(Clock::now() - began, 4s);
   EXPECT_EQ(two->add("n", 1), 1);
   direct(0)->set("later", "came");
   waiting.join();
+  late.join();
   EXPECT_EQ(two->place().port, server_->place().port);
 }
 
@@ -140,6 +168,53 @@ TEST_F(RelayTo, stays_until_its_ranks_have_gone) {
   relay_.reset();
   EXPECT_EQ(direct(0)->add("n", 0), 1);
   last.join();
+}
+
+// Of a launch of 1024 ranks, two to a host.
+class Reach : public testing::Test {
+ protected:
+  Way reach_as(int rank, const std::string& host, std::chrono::milliseconds limit = 5s) const {
+    const Placement placement{rank, 1024, rank % 2, 2, rank / 2, 512};
+    return reach(placement, "reach-test/" + std::to_string(getpid()) + "/" + host,
+                 {server_->place()}, {world_, static_cast<std::uint32_t>(rank)},
+                 Clock::now() + limit);
+  }
+
+  World world_ = a_world(1024);
+  std::unique_ptr<Server> server_ = Server::start({"127.0.0.1", 0}, world_);
+};
+
+TEST_F(Reach, the_first_rank_of_a_host_serves_the_others) {
+  Way second;
+  std::thread other([&] { second = reach_as(3, "a"); });
+  const Way first = reach_as(2, "a");
+  other.join();
+  EXPECT_NE(first.relay, nullptr);
+  EXPECT_FALSE(first.is_through_relay());
+  EXPECT_EQ(second.relay, nullptr);
+  EXPECT_TRUE(second.is_through_relay());
+  EXPECT_EQ(second.client->add("n", 1), 1);
+  EXPECT_EQ(first.client->add("n", 1), 2);
+  second.client.reset();
+}
+
+TEST_F(Reach, a_host_without_its_first_rank_does_without) {
+  const Way way = reach_as(5, "b", 400ms);
+  EXPECT_FALSE(way.is_through_relay());
+  EXPECT_EQ(way.client->add("n", 1), 1);
+}
+
+TEST_F(Reach, a_rank_is_one_process_on_whatever_host) {
+  const Way first = reach_as(6, "c");
+  Way second = reach_as(7, "c");
+  const Way elsewhere = reach_as(8, "d");
+  try {
+    reach_as(7, "d");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.found(), "another process is rank 7 of this launch already");
+  }
+  second.client.reset();
 }
 
 TEST(RelaysByHost, in_large_launches_or_with_few_descriptors) {
