@@ -11,6 +11,8 @@
 
 namespace hpcboot::rendezvous {
 
+class ServerLoop;
+
 // Rank 0's store: one thread that serves every rank of a world and nobody else.
 //
 // A stranger's connection costs a descriptor for at most two seconds, whatever it sends or does not
@@ -43,13 +45,12 @@ class Server {
   const Place& place() const;
 
  private:
-  class Loop;
-  explicit Server(std::unique_ptr<Loop> loop);
+  explicit Server(std::unique_ptr<ServerLoop> loop);
   static std::unique_ptr<Server> start(Socket listener, Place place, World world,
                                        const std::optional<Token>& rank0,
                                        std::unique_ptr<Handler> handler);
 
-  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<ServerLoop> loop_;
 };
 
 }  // namespace hpcboot::rendezvous
