@@ -91,7 +91,6 @@ Client::Client(Way way, Link first) : way_(std::move(way)) {
 void Client::set_way_out(std::vector<Place> places, Member member) {
   const std::lock_guard<std::mutex> lock(mutex_);
   way_out_ = Way{std::move(places), std::move(member)};
-  is_relayed_ = true;
 }
 
 Place Client::place() const {
@@ -101,7 +100,7 @@ Place Client::place() const {
 
 bool Client::is_relayed() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return is_relayed_;
+  return way_out_.has_value();
 }
 
 SecretKind Client::secret_kind() const {
@@ -116,7 +115,6 @@ bool Client::take_way_out(int tried) {
   if (!way_out_) return false;
   way_ = std::move(*way_out_);
   way_out_.reset();
-  is_relayed_ = false;
   ++way_number_;
   idle_.clear();
   return true;

@@ -85,8 +85,7 @@ class Client {
   mutable std::mutex mutex_;
   Way way_;
   int way_number_ = 0;
-  std::optional<Way> way_out_;
-  bool is_relayed_ = false;
+  std::optional<Way> way_out_;  // as long as this goes through a relay
   std::vector<Link> idle_;
   std::uint32_t last_id_ = 0;
 };

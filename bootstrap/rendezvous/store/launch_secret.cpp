@@ -47,6 +47,7 @@ class Finder {
         key_path_(path_for(env, use)) {}
 
   std::optional<Secret> find(SecretKind kind, const std::string& sealed, std::string& reason) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     switch (kind) {
       case SecretKind::file:
         reason = "rank 0 has HPCBOOT_RENDEZVOUS_SECRET_FILE, this rank has not";
@@ -121,6 +122,7 @@ class Finder {
     return *has_munge_;
   }
 
+  std::mutex mutex_;  // threads may look for it at once
   std::string identity_;
   std::optional<Secret> named_;
   KeyUse use_;
@@ -144,9 +146,7 @@ LaunchSecret choose_secret(const Env& env, const std::string& identity, KeyUse u
 
 FindSecret secret_finder(const Env& env, const std::string& identity, KeyUse use) {
   const auto finder = std::make_shared<Finder>(env, identity, use);
-  const auto mutex = std::make_shared<std::mutex>();  // threads may look for it at once
-  return [finder, mutex](SecretKind kind, const std::string& sealed, std::string& reason) {
-    const std::lock_guard<std::mutex> lock(*mutex);
+  return [finder](SecretKind kind, const std::string& sealed, std::string& reason) {
     return finder->find(kind, sealed, reason);
   };
 }

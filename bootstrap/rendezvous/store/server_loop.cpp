@@ -30,10 +30,6 @@ constexpr int kAcceptedAtOnce = 64;
 // How soon it looks again whether there is a descriptor for the next connection.
 constexpr milliseconds kTryAgain(100);
 
-constexpr std::uint64_t kListener = 0;
-constexpr std::uint64_t kWake = 1;
-constexpr std::uint64_t kUpstream = 2;
-
 [[noreturn]] void fail(const char* call) {
   throw Error(ErrorCode::exchange_failed, std::string(call) + ": " + std::strerror(errno),
               "what a server of the ranks needs from the system",
@@ -275,12 +271,12 @@ bool ServerLoop::write_to(std::uint64_t id, Connection& connection) const {
 }
 
 void ServerLoop::deliver() {
+  const auto now = Clock::now();
   std::set<std::uint64_t> peers;
   for (const Handler::Reply& reply : handler_->take_replies()) {
     const auto found = connections_.find(reply.peer);
     if (found == connections_.end()) continue;
     Connection& connection = found->second;
-    const auto now = Clock::now();
     if (connection.stream.unsent() == 0) connection.moved = now;
     // A relay's peer may be a whole host: much that waits is no fault, as long as it is taken.
     if (connection.stream.unsent() > kLongestQueue && now - connection.moved > kTimeToTake) {

@@ -32,6 +32,11 @@ class ServerLoop {
   const Place& place() const { return place_; }
 
  private:
+  // What epoll knows them by; connections have higher numbers.
+  static constexpr std::uint64_t kListener = 0;
+  static constexpr std::uint64_t kWake = 1;
+  static constexpr std::uint64_t kUpstream = 2;
+
   struct Connection {
     Stream stream;
     Admission admission;
@@ -75,7 +80,7 @@ class ServerLoop {
   // Of a relay whose rank 0 has gone: how long its peers have for their last answers.
   std::optional<Clock::time_point> lost_until_;
   bool handler_awaits_room_ = false;
-  std::uint64_t last_id_ = 2;  // after those of the listener, the word to stop, and the handler
+  std::uint64_t last_id_ = kUpstream;
   std::unordered_map<std::uint64_t, Connection> connections_;
   std::set<std::uint64_t> strangers_;  // numbers rise: the oldest stands first
   Members members_;
