@@ -8,7 +8,7 @@
 #include "jobs/job_script.hpp"
 #include "jobs/site_library.hpp"
 #include "options.hpp"
-#include "run_command.hpp"
+#include "process/command.hpp"
 #include "script_words.hpp"
 
 namespace hpcboot::tool {
@@ -181,10 +181,15 @@ int hand_over(const SiteProfile& site, const std::string& file, bool submit) {
                                  site.name(), scheduler, submit ? "submit" : "check",
                                  scheduler == "none" ? "; start the script with bash" : ""));
   }
-  const CommandResult result =
-      run_command(words, "do this where jobs of " + site.name() + " are submitted");
-  (result.code == 0 ? out() : err()) << terminal_lines(result.output);
-  return result.code == 0 ? 0 : 1;
+  // A site's own checks of a submission take their time.
+  const CommandResult result = run_command(words, {"", std::nullopt});
+  if (!result.is_started) {
+    throw Error(ErrorCode::backend_unavailable, words.front() + " cannot be started",
+                words.front() + " in PATH",
+                "do this where jobs of " + site.name() + " are submitted");
+  }
+  (result.is_ok() ? out() : err()) << terminal_lines(result.output);
+  return result.is_ok() ? 0 : 1;
 }
 
 int script(const Arguments& arguments) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/config_folder.hpp"
+#include "core/user_folders.hpp"
 #include "hpcboot/error.hpp"
 #include "owned_description.hpp"
 #include "read_description.hpp"

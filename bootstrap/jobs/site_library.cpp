@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "core/config_folder.hpp"
+#include "core/user_folders.hpp"
 #include "hpcboot/error.hpp"
 #include "toml/nearest_name.hpp"
 

@@ -5,39 +5,30 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
-#include <sstream>
 
+#include "core/program_path.hpp"
 #include "mpi_family.hpp"
 
 namespace hpcboot::doctor {
-namespace {
-
-bool is_program(const std::string& path) {
-  return access(path.c_str(), X_OK) == 0;
-}
-
-}  // namespace
-
 std::string real_path(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), free);
   return real ? real.get() : "";
 }
 
-std::string mpirun_in_path(const Env& env) {
-  std::istringstream folders{std::string(env.text("PATH").value_or(""))};
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = (folder.empty() ? "." : folder) + "/mpirun";
-    if (!is_program(path)) continue;
-    const std::string real = real_path(path);
-    const std::size_t name = real.rfind('/') + 1;
-    if (real.substr(name) != "mpirun") return real;
-    for (const char* program : {"orterun", "prterun", "mpiexec.hydra"}) {
-      const std::string beside = real.substr(0, name) + program;
-      if (is_program(beside)) return real_path(beside);
-    }
-    return real;
+std::string program_behind(const std::string& path) {
+  const std::string real = real_path(path);
+  const std::size_t name = real.rfind('/') + 1;
+  if (real.substr(name) != "mpirun") return real;
+  for (const char* program : {"orterun", "prterun", "mpiexec.hydra"}) {
+    const std::string beside = real.substr(0, name) + program;
+    if (is_program(beside)) return real_path(beside);
   }
-  return "";
+  return real;
+}
+
+std::string mpirun_in_path(const Env& env) {
+  const std::string path = find_program(env.text("PATH").value_or(""), "mpirun");
+  return path.empty() ? "" : program_behind(path);
 }
 
 std::string mpi_launcher_above(const std::vector<Ancestor>& ancestors) {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/config_folder.hpp"
+#include "core/user_folders.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "place.hpp"

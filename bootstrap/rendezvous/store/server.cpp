@@ -1,24 +1,11 @@
 #include "server.hpp"
 
-#include <sys/resource.h>
-
+#include "core/descriptor_limit.hpp"
 #include "relay.hpp"
 #include "server_loop.hpp"
 #include "service.hpp"
 
 namespace hpcboot::rendezvous {
-namespace {
-
-// Every rank is a descriptor here. The program that follows keeps the higher limit, as it would
-// after `ulimit -n` in its script.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-}  // namespace
 
 std::unique_ptr<Server> Server::start(Socket listener, Place place, World world,
                                       const std::optional<Token>& rank0,
@@ -29,6 +16,8 @@ std::unique_ptr<Server> Server::start(Socket listener, Place place, World world,
 }
 
 std::unique_ptr<Server> Server::start(Place place, World world, const std::optional<Token>& rank0) {
+  // Every rank is a descriptor here. The program that follows keeps the higher limit, as it would
+  // after `ulimit -n` in its script.
   raise_descriptor_limit();
   Socket listener = listen_at(place);
   if (!listener.is_open()) return nullptr;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hpcboot/env.hpp"
+
+namespace hpcboot {
+
+// A folder of the XDG Base Directory Specification: what `variable` names, else `below_home` in the
+// user's home. Relative paths are to be ignored. Empty if neither is set.
+inline std::string user_folder(const Env& env, std::string_view variable,
+                               const std::string& below_home) {
+  if (const auto named = env.text(variable); named && named->front() == '/')
+    return std::string(*named);
+  if (const auto home = env.text("HOME"); home && home->front() == '/')
+    return std::string(*home) + below_home;
+  return {};
+}
+
+// Where users keep their settings.
+inline std::string config_folder(const Env& env) {
+  return user_folder(env, "XDG_CONFIG_HOME", "/.config");
+}
+
+// Where programs keep for users what outlives them.
+inline std::string state_folder(const Env& env) {
+  return user_folder(env, "XDG_STATE_HOME", "/.local/state");
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,123 @@
+#include "command.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): handed on, never read
+
+namespace hpcboot {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+
+// A file in memory: nobody has to write on while the command reads. -1: there is none to be had.
+int input_of(const std::string& text) {
+  if (text.empty()) return open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int fd = memfd_create("input", MFD_CLOEXEC);
+  for (std::size_t done = 0; fd >= 0 && done < text.size();) {
+    const ssize_t count = write(fd, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      close(fd);
+      return -1;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  if (fd >= 0) lseek(fd, 0, SEEK_SET);
+  return fd;
+}
+
+// With no signal blocked, whatever this process has blocked. 0: not started.
+pid_t start(const std::vector<std::string>& words, int input, int output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  std::vector<std::string> copies = words;
+  std::vector<char*> argv;
+  for (std::string& word : copies) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failure =
+      posix_spawnp(&child, argv.front(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failure == 0 ? child : 0;
+}
+
+// Until the other end is closed. @return false if the time is over first
+bool read_until(int output, std::optional<Clock::time_point> end, std::string& text) {
+  std::array<char, 4096> buffer{};
+  while (text.size() < kMostBytes) {
+    pollfd ready{output, POLLIN, 0};
+    int left = -1;
+    if (end) {
+      const auto time = std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now());
+      if (time.count() <= 0) return false;
+      left = static_cast<int>(time.count());
+    }
+    const int count = poll(&ready, 1, left);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    if (count == 0) continue;
+    const ssize_t size = read(output, buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  return true;
+}
+
+}  // namespace
+
+CommandResult run_command(const std::vector<std::string>& words, const CommandOptions& options) {
+  CommandResult result;
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return result;
+  const int input = input_of(options.input);
+  const pid_t child = input < 0 ? 0 : start(words, input, ends[1]);
+  if (input >= 0) close(input);
+  close(ends[1]);
+  if (child > 0) {
+    result.is_started = true;
+    std::optional<Clock::time_point> end;
+    if (options.limit) end = Clock::now() + *options.limit;
+    result.is_late = !read_until(ends[0], end, result.output);
+    // One that has closed its output is about to end. A zombie's number is nobody else's yet.
+    siginfo_t ended{};
+    while (!result.is_late && result.output.size() < kMostBytes &&
+           waitid(P_PID, static_cast<id_t>(child), &ended,
+                  WEXITED | WNOWAIT | (end ? WNOHANG : 0)) == 0 &&
+           ended.si_pid == 0) {
+      if (Clock::now() >= *end) result.is_late = true;
+      usleep(1000);
+    }
+    kill(-child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  close(ends[0]);
+  return result;
+}
+
+}  // namespace hpcboot
