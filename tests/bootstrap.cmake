@@ -18,6 +18,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/master_test.cpp
     bootstrap/core/launchers/nesting_test.cpp
     bootstrap/core/nesting_proof_test.cpp
+    bootstrap/core/cpu_topology_test.cpp
     bootstrap/core/numa_test.cpp
     bootstrap/core/placement_test.cpp
     bootstrap/core/launchers/pods_test.cpp
@@ -50,8 +51,7 @@ endif()
 if(TARGET hpcboot_store)
   hpcboot_add_test(NAME store_test
     SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/meeting_test.cpp bootstrap/rendezvous/relay_test.cpp
-            bootstrap/rendezvous/launch_secret_test.cpp bootstrap/cli/held_port_test.cpp
-            ${PROJECT_SOURCE_DIR}/bootstrap/cli/held_port.cpp
+            bootstrap/rendezvous/launch_secret_test.cpp bootstrap/rendezvous/handover_test.cpp bootstrap/rendezvous/held_port_test.cpp
     LIBRARIES hpcboot_store LABELS unit)
   target_include_directories(store_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()

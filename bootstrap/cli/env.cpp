@@ -29,7 +29,7 @@ int print_env(const Arguments& arguments) {
     // The port that is derived from host and user is that of their other processes, too.
     const bool is_this_process = values->count("env-file") == 0;
     if (is_this_process && r.provenance["master_port"].source == "rule")
-      r.master_port = take_a_free_port()->number();
+      r.master_port = rendezvous::take_a_free_port()->number();
     r.launcher = kMadeAlone;
   }
   for (const std::string& name : torch_unset(r, env)) out() << "unset " << name << "\n";

@@ -24,7 +24,7 @@ std::string own_endpoint(Agreement& agreement) {
   if (!is_named && r.interface_address) r.master_addr = r.interface_address;
   // A derived port may be taken; one that torchrun's agent serves is none for rank 0.
   if (!r.master_port || r.agent_store || r.provenance["master_port"].source == "rule") {
-    agreement.held = take_a_free_port();
+    agreement.held = rendezvous::take_a_free_port();
     r.master_port = agreement.held->number();
   }
   return std::to_string(*r.master_port) + " " + *r.master_addr;

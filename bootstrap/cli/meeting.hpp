@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "held_port.hpp"
 #include "hpcboot/exchange.hpp"
 #include "hpcboot/resolve.hpp"
+#include "rendezvous/store/held_port.hpp"
 
 // What the ranks have to agree on before one of them can start a program: what `exec` tells its
 // program, and `check` shows.
@@ -43,7 +43,7 @@ Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds
 
 struct Agreement {
   Resolution resolution;
-  std::unique_ptr<HeldPort> held;  // on rank 0, if it had to choose the port
+  std::unique_ptr<rendezvous::HeldPort> held;  // on rank 0, if it had to choose the port
 };
 
 // All ranks together: completes the resolution; the endpoint is rank 0's, which chooses a port

@@ -55,8 +55,17 @@ Variables unmarked_torch_env(const Resolution& r, const Env& env) {
 
 Variables torch_env(const Resolution& r, const Env& env) {
   Variables out = unmarked_torch_env(r, env);
-  if (!out.empty())
-    out.emplace_back(kExportMark, export_mark(out, without(env, torch_unset(r, env))));
+  if (out.empty()) return out;
+  const Env base = without(env, torch_unset(r, env));
+  Variables marked = out;
+  // What an outer call has exported for this launch stays known as such.
+  const std::vector<std::string> foreign = foreign_exports(env);
+  for (const std::string& name : marked_exports(base)) {
+    const bool is_anew =
+        std::any_of(out.begin(), out.end(), [&](const auto& entry) { return entry.first == name; });
+    if (!is_anew && !contains(foreign, name)) marked.emplace_back(name, *base.raw(name));
+  }
+  out.emplace_back(kExportMark, export_mark(marked, base));
   return out;
 }
 

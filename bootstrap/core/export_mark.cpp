@@ -31,16 +31,12 @@ struct Mark {
 };
 
 // What hpcboot ever exports. Of other names a mark says nothing, whoever has written it.
-constexpr std::string_view kExported[] = {"RANK",
-                                          "WORLD_SIZE",
-                                          "LOCAL_RANK",
-                                          "LOCAL_WORLD_SIZE",
-                                          "GROUP_RANK",
-                                          "GROUP_WORLD_SIZE",
-                                          "MASTER_ADDR",
-                                          "MASTER_PORT",
-                                          "NCCL_SOCKET_IFNAME",
-                                          "GLOO_SOCKET_IFNAME"};
+constexpr std::string_view kExported[] = {
+    "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
+    "MASTER_ADDR", "MASTER_PORT", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
+    // by the agents of `hpcboot run`
+    "HPCBOOT_RANK", "HPCBOOT_WORLD_SIZE", "HPCBOOT_LOCAL_RANK", "HPCBOOT_LOCAL_SIZE",
+    "HPCBOOT_NODE_RANK", "HPCBOOT_NUM_NODES", "HPCBOOT_RUN_ID"};
 
 bool is_identity(std::string_view name) {
   return name == "RANK" || name == "WORLD_SIZE" || name == "LOCAL_RANK";
@@ -124,6 +120,16 @@ bool is_numbered_anew(const Mark& mark, const Env& env) {
   });
 }
 
+// Of what `hpcboot run` hands over only the id is marked, so that not even a digest of the secret
+// is shown.
+void add_what_the_id_stands_for(const Env& env, std::vector<std::string>& names) {
+  constexpr const char* kId = "HPCBOOT_RUN_ID";
+  if (std::find(names.begin(), names.end(), kId) == names.end()) return;
+  for (const auto& [name, value] : env.variables()) {
+    if (name.rfind("HPCBOOT_RUN_", 0) == 0 && name != kId) names.push_back(name);
+  }
+}
+
 }  // namespace
 
 std::string export_mark(const std::vector<std::pair<std::string, std::string>>& variables,
@@ -158,6 +164,7 @@ std::vector<std::string> foreign_exports(const Env& env) {
       continue;
     keep_if([&](const std::string& name) { return agent->variables.find(name) != nullptr; });
   }
+  add_what_the_id_stands_for(env, names);
   return names;
 }
 

@@ -128,9 +128,11 @@ class JobCheck {
         {});
   }
 
-  // mpirun over ssh gives a job's variables to the ranks of its own host only.
+  // mpirun over ssh gives a job's variables to the ranks of its own host only. Agents of
+  // `hpcboot run`, and whoever else sets HPCBOOT_RANK on several hosts, may hand them on, but not
+  // the files that they name.
   static bool may_lack_job(const Resolution& r) {
-    return !traits_of(r.launcher).hands_on_job_variables;
+    return !traits_of(r.launcher).hands_on_job_variables || r.launcher == "explicit";
   }
 
   // Schedulers write "n1" where a host calls itself "n1.cluster".

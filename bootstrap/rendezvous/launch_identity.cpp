@@ -1,10 +1,13 @@
 #include "launch_identity.hpp"
 
+#include "handover.hpp"
 #include "hpcboot/launch_source.hpp"
 
 namespace hpcboot {
 
 std::string launch_identity(const Resolution& resolution, const Env& env) {
+  if (const auto handover = rendezvous::handover_for(env, resolution.placement.world_size))
+    return "run/" + handover->launch_id + "/" + std::to_string(handover->world_size);
   const LauncherTraits traits = traits_of(resolution.launcher);
   std::string identity =
       resolution.launcher + "/" + std::to_string(resolution.placement.world_size);

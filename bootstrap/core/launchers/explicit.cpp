@@ -3,15 +3,22 @@
 
 // HPCBOOT_RANK, _WORLD_SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK, _NUM_NODES: set by the user, or
 // by a wrapper that knows better. HPCBOOT_INTERFACE, _METHODS and _MASTER_* are settings, not
-// identity. HPCBOOT_EXPORTED marks what hpcboot itself has exported.
+// identity. HPCBOOT_EXPORTED marks what hpcboot itself has exported; HPCBOOT_RUN_* is what
+// `hpcboot run` hands over to its ranks.
 namespace hpcboot::sources {
 namespace {
 
 constexpr LaunchVariable kVariables[] = {
-    {"HPCBOOT_RANK", kIdentity, kRequired},       {"HPCBOOT_WORLD_SIZE", kSize, kRequired},
-    {"HPCBOOT_LOCAL_RANK", kIdentity, kRequired}, {"HPCBOOT_LOCAL_SIZE", kSize, kUsed},
-    {"HPCBOOT_NODE_RANK", kIdentity, kUsed},      {"HPCBOOT_NUM_NODES", kSize, kUsed},
-    {"HPCBOOT_EXPORTED", kCompanion, kUsed},      {"HPCBOOT_*", kSetting},
+    {"HPCBOOT_RANK", kIdentity, kRequired},
+    {"HPCBOOT_WORLD_SIZE", kSize, kRequired},
+    {"HPCBOOT_LOCAL_RANK", kIdentity, kRequired},
+    {"HPCBOOT_LOCAL_SIZE", kSize, kUsed},
+    {"HPCBOOT_NODE_RANK", kIdentity, kUsed},
+    {"HPCBOOT_NUM_NODES", kSize, kUsed},
+    {"HPCBOOT_EXPORTED", kCompanion, kUsed},
+    {"HPCBOOT_RUN_SECRET", kSecret},
+    {"HPCBOOT_RUN_*", kCompanion},
+    {"HPCBOOT_*", kSetting},
 };
 
 Detection detect(const Env& env, const Facts&) {

@@ -61,6 +61,7 @@ class Finder {
       case SecretKind::kernel:
       case SecretKind::told:
       case SecretKind::launcher:
+      case SecretKind::run:
         break;
     }
     reason = "whoever serves there proves itself by " + std::string(name_of(kind));

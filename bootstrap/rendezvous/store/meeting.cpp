@@ -3,13 +3,23 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "meeting_places.hpp"
+#include "rendezvous/handover.hpp"
 
 namespace hpcboot::rendezvous {
+namespace {
+
+bool is_handed_over(const Resolution& resolution, const Env& env) {
+  return handover_for(env, resolution.placement.world_size).has_value();
+}
+
+}  // namespace
+
 // Who named an endpoint meets there, on one host, too: it may be reached from containers that share
-// no Unix sockets. But torchrun's agent has its port itself.
-bool meets_on_one_host(const Resolution& resolution) {
+// no Unix sockets. But torchrun's agent has its port itself, and what `run` sets is the program's.
+bool meets_on_one_host(const Resolution& resolution, const Env& env) {
   return is_on_one_host(resolution.placement) &&
-         (resolution.agent_store || !resolution.endpoint_is_explicit);
+         (resolution.agent_store || !resolution.endpoint_is_explicit ||
+          is_handed_over(resolution, env));
 }
 
 bool exchange_serves(const Resolution& resolution, const Env& env) {
@@ -30,7 +40,7 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
 bool needs_exchange(const Resolution& resolution, const Env& env) {
   const bool is_named = resolution.endpoint_is_explicit && !endpoint_may_differ(resolution, env);
   return resolution.placement.world_size > 1 && !resolution.agent_store && !is_named &&
-         exchange_serves(resolution, env);
+         !is_handed_over(resolution, env) && exchange_serves(resolution, env);
 }
 
 std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,
@@ -41,7 +51,7 @@ std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const 
 
 std::unique_ptr<Exchange> open_served_exchange(const Resolution& resolution, const Env& env,
                                                std::chrono::milliseconds deadline) {
-  if (!exchange_serves(resolution, env)) return nullptr;
+  if (is_handed_over(resolution, env) || !exchange_serves(resolution, env)) return nullptr;
   try {
     return open_exchange(env, deadline);
   } catch (const Error& error) {
@@ -53,7 +63,10 @@ std::unique_ptr<Exchange> open_served_exchange(const Resolution& resolution, con
 Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Purpose purpose,
              std::chrono::milliseconds deadline) {
   if (exchange != nullptr) return meet_by_exchange(resolution, *exchange, purpose, deadline);
-  if (meets_on_one_host(resolution)) return meet_on_one_host(resolution, env, purpose, deadline);
+  if (meets_on_one_host(resolution, env))
+    return meet_on_one_host(resolution, env, purpose, deadline);
+  if (const auto handover = handover_for(env, resolution.placement.world_size))
+    return meet_by_handover(resolution, env, *handover, purpose, deadline);
   return meet_at_endpoint(resolution, env, purpose, deadline);
 }
 

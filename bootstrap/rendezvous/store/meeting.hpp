@@ -33,11 +33,12 @@ bool exchange_serves(const Resolution& resolution, const Env& env);
 // only, and a nodefile lies on the job's first host. All ranks of such a launch exchange, or none.
 bool endpoint_may_differ(const Resolution& resolution, const Env& env);
 
-// Will meet() use an exchange of the launcher? The same on all ranks.
+// Will meet() use an exchange of the launcher? Not if `hpcboot run` handed over where to meet. The
+// same on all ranks.
 bool needs_exchange(const Resolution& resolution, const Env& env);
 
 // And without an exchange, will it use a Unix socket? The same on all ranks.
-bool meets_on_one_host(const Resolution& resolution);
+bool meets_on_one_host(const Resolution& resolution, const Env& env);
 
 // The exchange that needs_exchange() asks for; null if it asks for none, or if this machine cannot
 // use it and rank 0's host is known without. @throws Error, as open_exchange()
@@ -57,6 +58,7 @@ bool is_chosen_by_user(const Resolution& resolution, const char* field);
 //    unless a user named one, and 32 random bytes as the secret of this launch;
 //  - on one host, unless a user named an endpoint that other hosts can reach: an abstract Unix
 //    socket, whose kernel says whose process the other end is;
+//  - what `hpcboot run` handed over: one of eight ports of rank 0's host, and the secret;
 //  - the endpoint that a user named; else, as under torchrun, whose agent has that port, one of
 //    eight ports derived from the launch, at rank 0's host as the launcher or the job names it. The
 //    secret is that of choose_secret().

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "meeting.hpp"
+#include "rendezvous/handover.hpp"
 
 // The ways in which meet() lets ranks find their store.
 namespace hpcboot::rendezvous {
@@ -13,6 +14,9 @@ Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose p
 
 Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
                          std::chrono::milliseconds deadline);
+
+Meeting meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
+                         Purpose purpose, std::chrono::milliseconds deadline);
 
 // @{ For those.
 

@@ -18,6 +18,8 @@ std::string_view name_of(SecretKind kind) noexcept {
       return "the key file of this user";
     case SecretKind::none:
       return "no secret";
+    case SecretKind::run:
+      return "a secret that hpcboot run handed over";
   }
   return "an unknown kind of secret";
 }

@@ -20,8 +20,9 @@ enum class SecretKind : std::uint8_t {
   munge = 4,     // the server seals it for our user, with MUNGE
   key = 5,       // the user's key file
   none = 6,      // there is none: anybody who reaches the port may take part
+  run = 7,       // `hpcboot run` handed it over
 };
-constexpr SecretKind kLastSecretKind = SecretKind::none;
+constexpr SecretKind kLastSecretKind = SecretKind::run;
 
 // "the key file of this user", for messages and logs.
 std::string_view name_of(SecretKind kind) noexcept;

@@ -114,7 +114,8 @@ TEST_P(Golden, TheRanksMeetInOneWay) {
     const Resolution r = resolve(rank.env, rank.facts, rank.options);
     if (r.placement.world_size == 1) continue;
     identities.insert(launch_identity(r, rank.env));
-    ways.emplace(rendezvous::needs_exchange(r, rank.env), rendezvous::meets_on_one_host(r));
+    ways.emplace(rendezvous::needs_exchange(r, rank.env),
+                 rendezvous::meets_on_one_host(r, rank.env));
   }
   EXPECT_LE(identities.size(), 1U) << testing::PrintToString(identities);
   EXPECT_LE(ways.size(), 1U);

@@ -97,6 +97,14 @@ TEST(JobCheck, WhoDiffersFromMostIsNamed) {
   EXPECT_THAT(texts(job), IsEmpty());
   job[2].resolution->job_id = "8";
   EXPECT_THAT(texts(job), ElementsAre("rank2 has job_id 8, 2 others have 7"));
+  // Grid Engine's PE_HOSTFILE is on the first host, wherever `hpcboot run` hands its name on.
+  job = good_job();
+  for (ReportedRank& rank : job) rank.resolution->launcher = "explicit";
+  job[2].resolution->hosts.clear();
+  EXPECT_THAT(texts(job), IsEmpty());
+  job = good_job();
+  job[2].resolution->hosts.clear();
+  EXPECT_THAT(texts(job), ElementsAre("rank2 has hosts unknown, 3 others have n[1-2]"));
   job = good_job();
   job[1].resolution->launcher = "openmpi";
   EXPECT_THAT(texts(job), ElementsAre("rank1 has launcher openmpi, 3 others have slurm"));

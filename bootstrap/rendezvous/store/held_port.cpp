@@ -12,7 +12,7 @@
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 
-namespace hpcboot::tool {
+namespace hpcboot::rendezvous {
 
 void HeldPort::fail(const char* call) const {
   throw Error(ErrorCode::exchange_failed,
@@ -69,4 +69,4 @@ std::unique_ptr<HeldPort> take_a_free_port() {
   return std::make_unique<HeldPort>(0);
 }
 
-}  // namespace hpcboot::tool
+}  // namespace hpcboot::rendezvous

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-namespace hpcboot::tool {
+namespace hpcboot::rendezvous {
 
 // A port of all addresses of this host, IPv6 and IPv4, that nobody else can have while this lives.
 // Nobody listens there: who connects is refused, so that a rank that is early does not reach this
@@ -28,4 +28,4 @@ class HeldPort {
 // pass until a program under `exec` listens itself. @throws Error{exchange_failed}
 std::unique_ptr<HeldPort> take_a_free_port();
 
-}  // namespace hpcboot::tool
+}  // namespace hpcboot::rendezvous

@@ -3,19 +3,19 @@
 #include <chrono>
 #include <string>
 
-#include "cli/held_port.hpp"
+#include "rendezvous/store/held_port.hpp"
 #include "rendezvous/store/place.hpp"
 #include "support/expect_error.hpp"
 
-namespace hpcboot::tool {
+namespace hpcboot::rendezvous {
 namespace {
 
 // A rank that started sooner must not reach the socket that only holds rank 0's port.
 TEST(HeldPort, RefusesEverybody) {
   const HeldPort held(0);
   std::string reason;
-  const auto end = rendezvous::Clock::now() + std::chrono::seconds(5);
-  EXPECT_FALSE(rendezvous::connect_to({"127.0.0.1", held.number()}, end, reason).is_open());
+  const auto end = Clock::now() + std::chrono::seconds(5);
+  EXPECT_FALSE(connect_to({"127.0.0.1", held.number()}, end, reason).is_open());
   EXPECT_EQ(reason, "Connection refused");
 }
 
@@ -24,9 +24,9 @@ TEST(HeldPort, IsKeptFromOthers) {
   test::expect_error(
       ErrorCode::exchange_failed, [&] { HeldPort again(held.number()); }, "bind",
       std::to_string(held.number()), "HPCBOOT_MASTER_PORT");
-  rendezvous::Place place{"127.0.0.1", held.number()};
-  EXPECT_FALSE(rendezvous::listen_at(place).is_open());
+  Place place{"127.0.0.1", held.number()};
+  EXPECT_FALSE(listen_at(place).is_open());
 }
 
 }  // namespace
-}  // namespace hpcboot::tool
+}  // namespace hpcboot::rendezvous
