@@ -1,0 +1,70 @@
+#include "event_loop.hpp"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::run {
+
+void PollSet::add(int fd, short events) {
+  if (fd < 0) return;
+  entries_.push_back({fd, events, 0});
+}
+
+void PollSet::wait(Clock::time_point until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  poll(entries_.data(), entries_.size(),
+       static_cast<int>(std::clamp<decltype(left + 0)>(left, 0, 60000)));
+}
+
+bool PollSet::is_ready(int fd) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const pollfd& entry) { return entry.fd == fd && entry.revents != 0; });
+}
+
+BlockedSignals::BlockedSignals(std::initializer_list<int> numbers) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : numbers) {
+    struct sigaction now {};
+    sigaction(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN || number == SIGCHLD) sigaddset(&set, number);
+  }
+  fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd_ < 0) {
+    throw Error(ErrorCode::backend_unavailable, std::string("signalfd: ") + std::strerror(errno),
+                "a descriptor for signals", "see ulimit -n");
+  }
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &standard, &child_before_);
+  sigaddset(&set, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+BlockedSignals::~BlockedSignals() {
+  // What came too late to be heard must not end the program now.
+  while (next()) {
+  }
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  const timespec none{};
+  sigtimedwait(&pipe, nullptr, &none);
+  sigaction(SIGCHLD, &child_before_, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  close(fd_);
+}
+
+std::optional<int> BlockedSignals::next() const {
+  signalfd_siginfo info{};
+  if (read(fd_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return static_cast<int>(info.ssi_signo);
+}
+
+}  // namespace hpcboot::run

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hpcboot::run {
+
+// Standard output or standard error, written without waiting for who reads it.
+class OutStream {
+ public:
+  explicit OutStream(int fd);
+  ~OutStream();
+  OutStream(const OutStream&) = delete;
+  OutStream& operator=(const OutStream&) = delete;
+
+  bool is_terminal() const { return is_terminal_; }
+  int fd() const { return fd_; }  // to wait for, where there is something unwritten
+  std::size_t unwritten() const { return unwritten_.size(); }
+
+  void add(std::string_view bytes);
+  void flush();
+  // errno of what kept it from being written; 0: none. No more is written then.
+  int error() const { return error_; }
+  // No more is written from here on.
+  void discard();
+
+ private:
+  int fd_;
+  bool is_own_ = false;
+  bool is_socket_ = false;
+  bool may_wait_ = false;  // a write of much may
+  bool is_terminal_ = false;
+  bool is_discarded_ = false;
+  int error_ = 0;
+  std::string unwritten_;
+};
+
+}  // namespace hpcboot::run

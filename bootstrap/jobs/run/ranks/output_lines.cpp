@@ -1,0 +1,90 @@
+#include "output_lines.hpp"
+
+#include <algorithm>
+
+namespace hpcboot::run {
+
+void OutputLines::show(int source, std::string_view text, std::string& to) {
+  if (open_ != source) {
+    if (open_) to += '\n';
+    const auto prefix = prefixes_.find(source);
+    if (prefix != prefixes_.end()) to += prefix->second;
+  }
+  to += text;
+  if (text.back() == '\n') {
+    open_.reset();
+  } else {
+    open_ = source;
+  }
+}
+
+std::string OutputLines::take(int source, std::string_view bytes, Clock::time_point now) {
+  std::string to;
+  Waiting& waiting = waiting_[source];
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end == std::string_view::npos ? end : end + 1);
+    bytes.remove_prefix(part.size());
+    waiting.text += part;
+    if (end == std::string_view::npos && waiting.text.size() < kLongest) break;
+    show(source, waiting.text, to);
+    waiting.text.clear();
+  }
+  waiting.since = now;
+  if (waiting.text.empty()) waiting_.erase(source);
+  return to;
+}
+
+std::string OutputLines::finish(int source) {
+  std::string to;
+  const auto waiting = waiting_.find(source);
+  if (waiting == waiting_.end()) return to;
+  show(source, waiting->second.text, to);
+  waiting_.erase(waiting);
+  return to;
+}
+
+std::string OutputLines::show_waiting(Clock::time_point now) {
+  std::string to;
+  for (auto waiting = waiting_.begin(); waiting != waiting_.end();) {
+    if (now < waiting->second.since + kPatience) {
+      ++waiting;
+      continue;
+    }
+    show(waiting->first, waiting->second.text, to);
+    waiting = waiting_.erase(waiting);
+  }
+  return to;
+}
+
+std::optional<OutputLines::Clock::time_point> OutputLines::next_time() const {
+  std::optional<Clock::time_point> next;
+  for (const auto& [source, waiting] : waiting_)
+    next = std::min(next.value_or(Clock::time_point::max()), waiting.since + kPatience);
+  return next;
+}
+
+void LastLines::take(std::string_view bytes) {
+  constexpr std::size_t kKept = std::size_t{16} << 10U;
+  if (bytes.size() > kKept) bytes.remove_prefix(bytes.size() - kKept);
+  text_ += bytes;
+  if (text_.size() > 2 * kKept) text_.erase(0, text_.size() - kKept);
+}
+
+std::vector<std::string> LastLines::lines() const {
+  std::vector<std::string> lines;
+  std::string_view rest = text_;
+  if (!rest.empty() && rest.back() == '\n') rest.remove_suffix(1);
+  while (!rest.empty() && lines.size() < kCount) {
+    const std::size_t end = rest.rfind('\n');
+    std::string_view line = rest.substr(end == std::string_view::npos ? 0 : end + 1);
+    // A progress bar has written over what stood there.
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    line.remove_prefix(line.rfind('\r') + 1);
+    lines.insert(lines.begin(), std::string(line));
+    rest = rest.substr(0, end == std::string_view::npos ? 0 : end);
+  }
+  return lines;
+}
+
+}  // namespace hpcboot::run
