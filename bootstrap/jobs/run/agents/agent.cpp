@@ -1,0 +1,219 @@
+#include "agent.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "agent_messages.hpp"
+#include "core/descriptor_limit.hpp"
+#include "frames.hpp"
+#include "hpcboot/version.hpp"
+#include "jobs/run/ranks/event_loop.hpp"
+#include "jobs/run/ranks/graces.hpp"
+#include "jobs/run/ranks/left_behind.hpp"
+#include "jobs/run/stage/stage.hpp"
+#include "local_ranks.hpp"
+#include "rendezvous/handover.hpp"
+#include "rendezvous/store/held_port.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+constexpr std::chrono::seconds kHeartbeat{1};
+constexpr std::chrono::seconds kSpecDeadline{60};  // for what to start
+constexpr std::chrono::seconds kLastWords{5};
+// The ranks wait where `hpcboot run` takes no more.
+constexpr std::size_t kMostUnsent = std::size_t{1} << 20U;
+
+class Agent {
+ public:
+  Agent(FrameChannel& channel, const LeftBehind& left_behind)
+      : channel_(channel), left_behind_(left_behind) {}
+
+  // Until all has ended, and all is told. @return whether there was something to start
+  bool run(const BlockedSignals& signals) {
+    const auto spec_until = Clock::now() + kSpecDeadline;
+    while (!is_done()) {
+      if (!ranks_ && Clock::now() > spec_until) break;
+      const auto now = Clock::now();
+      if (now >= next_heartbeat_) {
+        next_heartbeat_ = now + kHeartbeat;
+        if (has_room()) send(FrameKind::heartbeat, "");
+      }
+      PollSet set;
+      set.add(signals.fd(), POLLIN);
+      if (!is_lost_) set.add(channel_.in(), POLLIN);
+      if (channel_.unsent() > 0 && !is_lost_) set.add(channel_.out(), POLLOUT);
+      auto until = next_heartbeat_;
+      if (ranks_) {
+        ranks_->add_to(set, has_room());
+        until = std::min(until, ranks_->next_time());
+      }
+      if (stage_) set.add(stage_->fd(), POLLIN);
+      if (kill_at_) until = std::min(until, *kill_at_);
+      set.wait(until);
+      turn(signals, set);
+    }
+    return has_started_;
+  }
+
+ private:
+  bool is_done() const {
+    const bool has_ended = has_started_ ? ranks_->have_ended() : is_lost_;
+    return has_ended && (is_lost_ || channel_.unsent() == 0);
+  }
+
+  bool has_room() const { return is_lost_ || channel_.unsent() < kMostUnsent; }
+
+  void send(FrameKind kind, const std::string& payload) {
+    if (!is_lost_) channel_.send(kind, payload);
+  }
+
+  void turn(const BlockedSignals& signals, const PollSet& set) {
+    // A signal that hits everybody, the scheduler's, is for `hpcboot run` to hand on.
+    while (signals.next()) {
+    }
+    if (!is_lost_ && set.is_ready(channel_.in())) {
+      const bool is_there = channel_.receive();
+      while (const auto frame = channel_.next()) take(*frame);
+      if (!is_there) lose();
+    }
+    if (!is_lost_) channel_.flush();
+    if (ranks_) ranks_->handle(set);
+    if (stage_ && set.is_ready(stage_->fd())) take_stage();
+    left_behind_.reap(ranks_ ? ranks_->children() : std::vector<pid_t>{});
+    if (has_started_ && !is_clean_ && ranks_->have_ended()) {
+      is_clean_ = true;
+      left_behind_.kill_all({kStageKeeper});
+    }
+    if (kill_at_ && Clock::now() >= *kill_at_) {
+      kill_at_.reset();
+      ranks_->signal(SIGKILL);
+    }
+  }
+
+  void lose() {
+    is_lost_ = true;
+    if (has_started_) obey({SIGTERM, kGraceToEnd});
+  }
+
+  void take(const Frame& frame) {
+    switch (frame.kind) {
+      case FrameKind::spec:
+        prepare(frame.payload);
+        return;
+      case FrameKind::start:
+        if (!ranks_ || has_started_) break;
+        port_.reset();
+        ranks_->start(read_master(frame.payload));
+        has_started_ = true;
+        return;
+      case FrameKind::signal:
+        if (!has_started_) break;
+        obey(read_order(frame.payload));
+        return;
+      case FrameKind::input:
+        if (!has_started_) break;
+        ranks_->give_input(frame.payload);
+        return;
+      case FrameKind::stacks:
+        if (!has_started_) break;
+        ranks_->write_stacks();
+        return;
+      case FrameKind::hello:
+      case FrameKind::staged:
+      case FrameKind::output:
+      case FrameKind::error_output:
+      case FrameKind::input_taken:
+      case FrameKind::note:
+      case FrameKind::stacks_written:
+      case FrameKind::ended:
+      case FrameKind::failed:
+      case FrameKind::heartbeat:
+        break;
+    }
+    throw Error(ErrorCode::exchange_failed,
+                std::string("a message '") + static_cast<char>(frame.kind) + "' out of turn",
+                "the messages of hpcboot run in their order", "use one version of hpcboot");
+  }
+
+  void prepare(std::string_view payload) {
+    AgentSpec spec = read_spec(payload);
+    const bool is_first = spec.first_rank == 0;
+    const bool is_alone = spec.num_nodes == 1;
+    const auto source = spec.stage;
+    const std::string launch_id = spec.handover[rendezvous::kHandoverId];
+    ranks_ = std::make_unique<LocalRanks>(
+        std::move(spec), [this](FrameKind kind, const std::string& text) { send(kind, text); });
+    const Resolution& r = ranks_->resolution();
+    AgentHello hello;
+    hello.version = version();
+    hello.hostname = own_hostname();
+    if (is_first && r.endpoint_is_explicit) {
+      hello.address = r.master_addr.value_or("");
+      hello.port = r.master_port.value_or(0);
+    } else {
+      hello.address = is_alone ? "127.0.0.1" : r.interface_address.value_or("");
+    }
+    if (is_first && hello.port == 0) {
+      port_ = rendezvous::take_a_free_port();
+      hello.port = port_->number();
+    }
+    send(FrameKind::hello, to_payload(hello));
+    if (source) stage_.emplace(*source, ranks_->env(), launch_id);
+  }
+
+  void take_stage() {
+    const auto staged = stage_->result();
+    if (!staged) return;
+    ranks_->set_staged(staged->path);
+    if (!staged->note.empty()) send(FrameKind::note, staged->note);
+    send(FrameKind::staged, "");
+  }
+
+  void obey(const SignalOrder& order) {
+    ranks_->signal(order.signal);
+    if (!order.kill_after) return;
+    // A rank that is stopped could not end.
+    ranks_->signal(SIGCONT);
+    const auto at = Clock::now() + *order.kill_after;
+    kill_at_ = kill_at_ ? std::min(*kill_at_, at) : at;
+  }
+
+  FrameChannel& channel_;
+  const LeftBehind& left_behind_;
+  std::unique_ptr<LocalRanks> ranks_;
+  std::optional<Stage> stage_;
+  std::unique_ptr<rendezvous::HeldPort> port_;
+  bool has_started_ = false;
+  bool is_lost_ = false;
+  bool is_clean_ = false;  // nothing is left of the ranks
+  Clock::time_point next_heartbeat_ = Clock::now() + kHeartbeat;
+  std::optional<Clock::time_point> kill_at_;
+};
+
+}  // namespace
+
+int agent_main(int in, int out) {
+  raise_descriptor_limit();
+  const BlockedSignals signals(
+      {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGXCPU, SIGTSTP});
+  const LeftBehind left_behind;
+  FrameChannel channel(in, out);
+  try {
+    return Agent(channel, left_behind).run(signals) ? 0 : 1;
+  } catch (const Error& error) {
+    left_behind.kill_all({kStageKeeper});
+    channel.send(FrameKind::failed, to_payload(error));
+    const auto until = Clock::now() + kLastWords;
+    while (channel.unsent() > 0 && Clock::now() < until) {
+      PollSet set;
+      set.add(channel.out(), POLLOUT);
+      set.wait(until);
+      channel.flush();
+    }
+    return error.exit_code();
+  }
+}
+
+}  // namespace hpcboot::run

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "agent_link.hpp"
+#include "agents.hpp"
+#include "console.hpp"
+#include "jobs/run/ranks/run_input.hpp"
+#include "jobs/run/ranks/silence.hpp"
+#include "jobs/run/ranks/stop_requests.hpp"
+
+namespace hpcboot::run {
+
+// What `hpcboot run` does while its agents live.
+class Coordinator {
+ public:
+  Coordinator(const AgentRun& run, Console& console, const BlockedSignals& signals);
+
+  // Until all ranks have ended. @return the exit code. @throws Error where they could not be
+  // started
+  int run();
+
+  // As RunEnd has them.
+  bool was_warned() const { return was_warned_; }
+  int asked_by() const { return end_signal_ != 0 ? end_signal_ : stop_signal_; }
+  const std::string& lost_host() const { return lost_host_; }
+
+ private:
+  void start_links();
+  void turn();
+  void take_signals();
+  void hand_on(int number);
+  bool can_be_warned() const;
+  void warn_in_time();
+  void stop_with_the_ranks();
+  void take_frames(AgentLink& link);
+  void take(AgentLink& link, const Frame& frame);
+  void take_end(AgentLink& link, const Frame& frame);
+  void look_at(AgentLink& link);
+  void show_messages(AgentLink& link);
+  bool have_answered() const;
+  bool are_ready() const;
+  void start_ranks();
+  void lose(AgentLink& link, const std::string& why);
+  void order(const SignalOrder& order);
+  void end_others();
+  void take_out_error();
+  void check_deadlines();
+  void look_for_silence();
+  bool are_stacks_written() const;
+  [[noreturn]] void fail_to_start(const AgentLink& link, const std::string& reason) const;
+  bool have_ended() const;
+  void close_links();
+  int end_of_run();
+
+  const AgentRun& run_;
+  Console& console_;
+  const BlockedSignals& signals_;
+  RunInput input_;
+  std::vector<AgentLink> links_;
+  bool has_started_ = false;
+  StopRequests stop_requests_;
+  int stop_signal_ = 0;             // that ended the run before its ranks were there
+  int end_signal_ = 0;              // the first one that the ranks were told to end by
+  bool is_stopping_ = false;        // what fails now is no failure to tell of
+  bool was_warned_ = false;         // by SIGUSR1
+  bool has_failed_itself_ = false;  // a rank or a host, before anything asked for the end
+  int out_error_ = 0;
+  std::optional<RankEnd> first_failure_;
+  std::optional<Error> first_loss_;
+  std::string lost_host_;
+  Clock::time_point last_turn_ = Clock::now();
+  Clock::time_point start_until_;
+  std::optional<Clock::time_point> discard_at_;
+  std::optional<Clock::time_point> leave_at_;
+  std::optional<Clock::time_point> end_others_at_;  // one has stopped in order
+  SilenceWatch silence_;
+  std::optional<Clock::time_point> stacks_until_;  // all ranks were silent
+};
+
+}  // namespace hpcboot::run

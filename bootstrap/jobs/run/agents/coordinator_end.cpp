@@ -1,0 +1,210 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "coordinator.hpp"
+#include "jobs/run/ranks/graces.hpp"
+
+// How a run ends: signals, hosts that are lost, deadlines.
+namespace hpcboot::run {
+namespace {
+
+constexpr std::chrono::seconds kStopPatience{1};  // for agents to take the word
+constexpr std::chrono::seconds kAfterKill{10};    // for agents to say that their ranks have ended
+constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::seconds kLastOutput{2};  // for whoever reads, once the run was ended
+
+std::string joined(const std::set<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (const int rank : ranks) text += (rank == *ranks.begin() ? "" : ", ") + std::to_string(rank);
+  return text;
+}
+
+bool asks_for_the_end(int number) {
+  return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
+
+}  // namespace
+
+void Coordinator::lose(AgentLink& link, const std::string& why) {
+  show_messages(link);
+  if (!link.hello) fail_to_start(link, why);
+  if (!first_failure_ && !first_loss_) {
+    first_loss_.emplace(ErrorCode::peer_lost,
+                        "host " + link.host() + " was lost: " + joined(link.ranks()) + "; " + why,
+                        "an agent on every host until its ranks have ended",
+                        link.is_here()
+                            ? "see what ended it: `dmesg` tells of want of memory"
+                            : "look after " + link.host() + ", or start the run without it");
+    has_failed_itself_ = !is_stopping_;
+    // This host is there; something has killed the agent alone.
+    if (!is_stopping_ && !link.is_here()) lost_host_ = link.host();
+  }
+  if (!has_started_) throw Error(*first_loss_);
+  link.close();
+  end_others();
+}
+
+void Coordinator::fail_to_start(const AgentLink& link, const std::string& reason) const {
+  throw Error(
+      ErrorCode::backend_unavailable, "no agent on " + link.host() + ": " + reason,
+      "hpcboot run-agent on every host, started by " + std::string(name_of(run_.plan.launcher)),
+      "see that " + run_.self + " can be run there without a password");
+}
+
+void Coordinator::order(const SignalOrder& order) {
+  for (AgentLink& link : links_) link.send(FrameKind::signal, to_payload(order));
+}
+
+void Coordinator::end_others() {
+  end_others_at_.reset();
+  order({SIGTERM, kGraceToEnd});
+  if (!leave_at_) leave_at_ = Clock::now() + kGraceToEnd + kAfterKill;
+}
+
+void Coordinator::take_out_error() {
+  if (out_error_ != 0 || console_.out_error() == 0) return;
+  out_error_ = console_.out_error();
+  if (out_error_ != EPIPE) {
+    console_.say([&](Terminal& to) {
+      to << "hpcboot run: standard output cannot be written: " << std::strerror(out_error_) << "\n";
+    });
+  }
+  is_stopping_ = true;
+  end_others();
+}
+
+void Coordinator::check_deadlines() {
+  const auto now = Clock::now();
+  if (!have_answered() && now >= start_until_ && stop_signal_ == 0) {
+    std::string missing;
+    for (AgentLink& link : links_) {
+      if (!link.hello)
+        missing += (missing.empty() ? "" : "; ") + link.host() + ": " + link.reason();
+    }
+    throw Error(
+        ErrorCode::deadline_exceeded,
+        "no agent within " + std::to_string(run_.request.timeout.count()) + " s: " + missing,
+        "an agent on every host in time",
+        "try the same by hand, as in `ssh HOST true`, or give more time with --timeout");
+  }
+  if (end_others_at_ && now >= *end_others_at_) end_others();
+  if (discard_at_ && now >= *discard_at_) console_.discard();
+  if (!leave_at_ || now < *leave_at_ || !console_.has_room()) return;
+  for (AgentLink& link : links_) {
+    if (link.fd() >= 0 && !link.ranks().empty()) lose(link, "they were killed and do not end");
+  }
+}
+
+void Coordinator::take_signals() {
+  while (const auto number = signals_.next()) {
+    if (*number == SIGCHLD) continue;
+    if (*number == SIGTSTP) {
+      stop_with_the_ranks();
+    } else if (has_started_) {
+      hand_on(*number);
+    } else if (asks_for_the_end(*number) || *number == SIGQUIT || *number == SIGXCPU) {
+      stop_requests_.take(*number, Clock::now());
+      stop_signal_ = *number;
+    }
+  }
+}
+
+void Coordinator::hand_on(int number) {
+  if (!asks_for_the_end(number)) {
+    was_warned_ = was_warned_ || number == SIGUSR1;
+    order({number, std::nullopt});
+    return;
+  }
+  const StopMeaning meaning = stop_requests_.take(number, Clock::now());
+  if (meaning == StopMeaning::repeated) return;
+  is_stopping_ = true;
+  end_others_at_.reset();
+  if (end_signal_ == 0) end_signal_ = number;
+  if (meaning == StopMeaning::second) {
+    console_.say(
+        [](Terminal& to) { to << "hpcboot run: a second signal: the ranks are killed\n"; });
+    order({SIGKILL, std::nullopt});
+    discard_at_ = Clock::now() + kLastOutput;
+    leave_at_ = Clock::now() + kAfterKill;
+    return;
+  }
+  order({number, run_.grace});
+  discard_at_ = Clock::now() + run_.grace + kLastOutput;
+  leave_at_ = Clock::now() + run_.grace + kAfterKill;
+}
+
+bool Coordinator::can_be_warned() const {
+  return run_.clock != nullptr && !was_warned_ && has_started_ && !is_stopping_;
+}
+
+void Coordinator::warn_in_time() {
+  if (!can_be_warned() || !run_.clock->is_due()) return;
+  console_.say([&](Terminal& to) { say_warning(to, *run_.clock); });
+  hand_on(SIGUSR1);
+}
+
+// The ranks are in groups of their own, which the terminal does not reach.
+void Coordinator::stop_with_the_ranks() {
+  if (has_started_) order({SIGTSTP, std::nullopt});
+  const auto until = Clock::now() + kStopPatience;
+  const auto has_unsent = [](AgentLink& link) {
+    if (link.channel() != nullptr) link.channel()->flush();
+    return link.channel() != nullptr && link.channel()->unsent() > 0;
+  };
+  while (std::any_of(links_.begin(), links_.end(), has_unsent) && Clock::now() < until) {
+    PollSet set;
+    for (const AgentLink& link : links_) link.add_to(set, false);
+    set.wait(until);
+  }
+  kill(getpid(), SIGSTOP);
+}
+
+// What they stage they remove. The others end when they are let go of.
+void Coordinator::close_links() {
+  if (!run_.request.stage) return;
+  for (AgentLink& link : links_) link.close();
+  const auto has_ended = [](AgentLink& link) { return link.has_ended(); };
+  while (!std::all_of(links_.begin(), links_.end(), has_ended)) {
+    PollSet set;
+    set.wait(Clock::now() + kLook);
+  }
+}
+
+int Coordinator::end_of_run() {
+  for (AgentLink& link : links_) link.close();
+  while (!console_.is_written() ||
+         !std::all_of(links_.begin(), links_.end(), [](AgentLink& l) { return l.has_ended(); })) {
+    PollSet set;
+    set.add(signals_.fd(), POLLIN);
+    console_.add_to(set);
+    for (const AgentLink& link : links_) link.add_to(set, false);
+    set.wait(Clock::now() + kLook);
+    while (const auto number = signals_.next()) {
+      if (!asks_for_the_end(*number)) continue;
+      // Not for the rest of a signal that has ended the ranks.
+      if (stop_requests_.take(*number, Clock::now()) != StopMeaning::repeated) console_.discard();
+    }
+    if (discard_at_ && Clock::now() >= *discard_at_) console_.discard();
+    for (AgentLink& link : links_) look_at(link);
+    console_.flush();
+    take_out_error();
+  }
+  if (stop_signal_ != 0) return 128 + stop_signal_;
+  if (stacks_until_) throw silence_error(*run_.request.silence);
+  if (out_error_ != 0 && !has_failed_itself_) return out_error_ == EPIPE ? 128 + SIGPIPE : 1;
+  // A job that is cancelled may lose ssh before its ranks.
+  if (first_loss_ && end_signal_ != 0 && !has_failed_itself_) return 128 + end_signal_;
+  if (first_loss_) throw Error(*first_loss_);
+  if (!first_failure_) return 0;
+  if (has_failed_itself_) {
+    console_.say([&](Terminal& to) {
+      print_first_failure(to, *first_failure_, run_.plan.layout.world_size());
+    });
+  }
+  return first_failure_->exit_code;
+}
+
+}  // namespace hpcboot::run

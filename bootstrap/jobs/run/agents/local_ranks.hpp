@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent_messages.hpp"
+#include "core/cpu_topology.hpp"
+#include "frames.hpp"
+#include "jobs/run/ranks/event_loop.hpp"
+#include "jobs/run/ranks/output_lines.hpp"
+#include "jobs/run/ranks/rank_child.hpp"
+#include "jobs/run/ranks/rank_log.hpp"
+#include "stacks_of_ranks.hpp"
+
+namespace hpcboot::run {
+
+// The ranks of one agent: their processes, output and ends.
+class LocalRanks {
+ public:
+  // Tells `hpcboot run`.
+  using Send = std::function<void(FrameKind kind, const std::string& payload)>;
+
+  // @throws Error for an environment or a folder for logs that cannot be
+  LocalRanks(AgentSpec spec, Send send);
+
+  // What the first of them would be told.
+  const Resolution& resolution() const { return environments_.front().resolution(); }
+
+  // What they all have.
+  const Env& env() const { return env_; }
+
+  // Where the copy is of what was staged. Before start().
+  void set_staged(const std::string& path);
+  void start(const MasterEndpoint& master);
+  bool have_ended() const;
+
+  // Those that have not been reaped, and debuggers.
+  std::vector<pid_t> children() const;
+
+  // To each that has not ended.
+  void signal(int number);
+  // Of rank 0; empty: its end.
+  void give_input(std::string_view bytes);
+
+  // As their standard error; then it is told.
+  void write_stacks();
+
+  // @param reads whether there is room for more output
+  void add_to(PollSet& set, bool reads) const;
+  void handle(const PollSet& set);
+  // When handle() has to look again, whatever happens.
+  Clock::time_point next_time() const;
+
+ private:
+  struct Rank {
+    int rank = 0;
+    std::optional<RankChild> child;
+    LastLines out_lines;
+    LastLines err_lines;
+    std::unique_ptr<RankLog> out_log;
+    std::unique_ptr<RankLog> err_log;
+    std::optional<ChildEnd> end;
+    Clock::time_point ended_at;
+  };
+
+  void start_rank(std::size_t index, const MasterEndpoint& master, const std::vector<Core>& cores);
+  bool read_output(Rank& rank, bool is_error);
+  void show(Rank& rank, bool is_error, std::string_view bytes);
+  void show_stacks(Rank& rank, const std::string& lines);
+  void look_for_end(Rank& rank);
+  void report(Rank& rank, const ChildEnd& end, int process_id, std::vector<std::string> lines);
+  void write_input();
+  void close_input();
+
+  AgentSpec spec_;
+  Send send_;
+  Env env_;
+  Facts facts_;
+  std::vector<RankEnvironment> environments_;
+  std::vector<Rank> ranks_;
+  std::string staged_;  // empty: nothing
+  int input_fd_ = -1;
+  std::string input_;
+  bool input_ends_ = false;
+  std::int64_t oom_kills_before_ = 0;
+  std::optional<StacksOfRanks> stacks_;  // until they are written
+};
+
+}  // namespace hpcboot::run

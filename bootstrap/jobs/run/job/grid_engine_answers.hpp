@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// What Grid Engine's commands print of a job.
+namespace hpcboot::run {
+
+// In the form of `qalter -l`: "300", "24:00:00". nullopt for INFINITY.
+std::optional<std::chrono::seconds> grid_engine_time(std::string_view text);
+
+// The hard resource requests of `qstat -xml -j JOB`: {"h_rt", "300"}.
+std::map<std::string, std::string> hard_requests(std::string_view details);
+
+// When a task of it was started, in seconds since 1970.
+std::optional<long long> start_of_task(std::string_view details, const std::string& task);
+
+// The state of a task in `qstat -xml`: "r", "dr" once qdel was called. @param task empty: the job
+// is no array. Empty if it is not listed.
+std::string listed_state(std::string_view list, const std::string& job, const std::string& task);
+
+// The limit in `qconf -sq QUEUE@HOST`.
+std::optional<std::chrono::seconds> queue_limit(const std::string& queue);
+
+}  // namespace hpcboot::run

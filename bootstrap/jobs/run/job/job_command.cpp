@@ -1,0 +1,31 @@
+#include "job_command.hpp"
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::run {
+
+void fail(const std::string& command, const CommandResult& result) {
+  std::string reason = !result.is_started ? "there is no such program"
+                       : result.is_late   ? "no answer in time"
+                                          : "exit code " + std::to_string(result.exit_code);
+  if (!result.output.empty()) reason += ": " + result.output;
+  reason.erase(reason.find_last_not_of('\n') + 1);
+  if (result.is_late || result.signal != 0) {
+    throw NoAnswer(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
+                   "yes or no: nothing is submitted a second time before that",
+                   "see whether the scheduler has the job queued");
+  }
+  throw Error(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
+              "an answer of the scheduler", "try the command by hand, in a job");
+}
+
+std::string answer_of(const Surroundings& s, const std::vector<std::string>& words,
+                      const std::string& input) {
+  const CommandResult result = s.run_command(words, input);
+  if (result.is_ok() && !result.is_late) return result.output;
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
+  fail(command, result);
+}
+
+}  // namespace hpcboot::run

@@ -1,0 +1,126 @@
+#include "job_course.hpp"
+
+#include <csignal>
+
+#include "hpcboot/error.hpp"
+#include "job_command.hpp"
+#include "next_step.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kWarningForRequeue{120};  // enough for a checkpoint
+
+seconds warning_of(const RunRequest& request) {
+  return request.warn.value_or(request.requeue ? kWarningForRequeue : seconds(0));
+}
+
+// Schedulers warn too, maybe once the ranks have ended at this program's warning; and whoever read
+// standard error may be gone. Neither is to keep the job from being queued again.
+void outlive_warnings() {
+  for (const int number : {SIGUSR1, SIGUSR2, SIGXCPU, SIGPIPE}) std::signal(number, SIG_IGN);
+}
+
+}  // namespace
+
+JobCourse::JobCourse(const RunRequest& request, const Surroundings& s, Terminal& err)
+    : request_(request), err_(err), attempts_(s.env) {
+  if (!request.requeue && warning_of(request) == seconds(0)) return;
+  job_ = job_of(s);
+  if (job_) {
+    start_clock();
+    return;
+  }
+  // The same line is for a laptop, too.
+  if (request.requeue) err_ << "note: this is no job of a scheduler: nothing is queued again\n";
+}
+
+void JobCourse::start_clock() {
+  JobState state;
+  try {
+    state = job_->state();
+  } catch (const Error& error) {
+    err_ << "note: the end of the walltime is not known, and nobody is warned of it: "
+         << error.found() << "\n";
+    return;
+  }
+  if (state.start && state.end)
+    walltime_ = std::chrono::duration_cast<seconds>(*state.end - *state.start);
+  const seconds warning = warning_of(request_);
+  if (!state.end || warning == seconds(0)) return;
+  if (walltime_ && *walltime_ <= warning) {
+    err_ << "note: the walltime of " << walltime_->count()
+         << " s is not longer than the warning before its end, " << warning.count()
+         << " s: nobody is warned\n";
+    return;
+  }
+  clock_ =
+      std::make_unique<WalltimeClock>(*state.end, warning, [this] { return job_->state().end; });
+}
+
+int JobCourse::finish(const RunEnd& run) {
+  const bool may_be_queued = request_.requeue && job_;
+  if (may_be_queued) outlive_warnings();
+  clock_.reset();  // which may wait for an answer of the scheduler
+  if (!may_be_queued) return run.exit_code;
+  EndOfJob end;
+  end.run = run;
+  end.lasted = std::chrono::duration_cast<seconds>(std::chrono::steady_clock::now() - start_);
+  end.walltime = walltime_;
+  end.warning = warning_of(request_);
+  end.is_torchrun = request_.torchrun;
+  end.attempts_in_vain = attempts_.in_vain(job_->id());
+  end.retries = request_.retries;
+  if (run.exit_code != 0) {
+    try {
+      const JobState state = job_->state();
+      end.is_ending = state.is_ending;
+      end.is_preempted = state.is_preempted;
+    } catch (const Error&) {
+      // Whoever does not answer now may take the job all the same.
+    }
+  }
+  const NextStep next = next_step(end);
+  if (next.is_queued_again) {
+    err_ << "hpcboot run: " << next.reason << ": the job is to be queued again\n";
+    return queue_again(run, next.attempts_in_vain);
+  }
+  if (!next.reason.empty()) err_ << "hpcboot run: " << next.reason << "\n";
+  attempts_.forget(job_->id());
+  return run.exit_code;
+}
+
+int JobCourse::queue_again(const RunEnd& run, int attempts_in_vain) {
+  const std::string id = job_->id();
+  if (attempts_in_vain == 0) {
+    attempts_.forget(id);
+  } else if (!attempts_.remember(id, attempts_in_vain)) {
+    err_ << "hpcboot run: attempts cannot be counted in ~/.local/state/hpcboot: the job is not "
+            "queued again\n";
+    return run.exit_code;
+  }
+  // A scheduler that has taken the job tells its processes to end, while more is to be said to it.
+  std::signal(SIGTERM, SIG_IGN);
+  try {
+    const QueuedAgain queued = job_->queue_again(run.lost_host);
+    err_ << "hpcboot run: queued again: " << queued.how << "\n";
+    if (!queued.note.empty()) err_ << "note: " << queued.note << "\n";
+    if (attempts_in_vain != 0 && queued.job_id != id) {
+      attempts_.remember(queued.job_id, attempts_in_vain);
+      attempts_.forget(id);
+    }
+    return queued.exit_code.value_or(run.exit_code);
+  } catch (const NoAnswer& error) {
+    err_ << terminal_lines(format_error("hpcboot run", error));
+    err_ << "hpcboot run: whether the job is queued again is not known\n";
+  } catch (const Error& error) {
+    attempts_.forget(id);
+    err_ << terminal_lines(format_error("hpcboot run", error));
+    err_ << "hpcboot run: the job is not queued again\n";
+  }
+  return run.exit_code;
+}
+
+}  // namespace hpcboot::run

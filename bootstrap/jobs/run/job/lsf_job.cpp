@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "job_command.hpp"
+#include "scheduler_job.hpp"
+
+// LSF as IBM documents bjobs(1) and brequeue(1); never tried on a cluster.
+namespace hpcboot::run {
+namespace {
+
+using std::chrono::seconds;
+
+// bjobs prints times as "37 second(s)", or with LSB_HMS_TIME_FORMAT as "00:00:37".
+std::optional<seconds> run_time_of(const std::string& text) {
+  std::istringstream stream(text);
+  long long total = 0;
+  if (!(stream >> total) || total < 0) return std::nullopt;
+  for (char colon = 0; stream.peek() == ':';) {
+    long long part = 0;
+    if (!(stream >> colon >> part) || part < 0) return std::nullopt;
+    total = total * 60 + part;
+  }
+  return seconds(total);
+}
+
+// "1:05 L": hours and minutes to the run limit, up to a minute less than there are. With E or X
+// they are to an estimate, at which nothing ends the job.
+std::optional<seconds> time_left_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::string time;
+  std::string kind;
+  if (!(stream >> time >> kind) || kind != "L") return std::nullopt;
+  const auto left = run_time_of(time);
+  if (!left) return std::nullopt;
+  const bool has_seconds = std::count(time.begin(), time.end(), ':') > 1;
+  return has_seconds ? left : std::optional<seconds>(*left * 60);
+}
+
+class LsfJob : public SchedulerJob {
+ public:
+  LsfJob(const Surroundings& s, std::string id) : s_(s), id_(std::move(id)) {}
+
+  std::string id() const override { return id_; }
+
+  // From times that do not depend on the language, the year or the time zone, as start_time and
+  // finish_time do. LSF counts no time in which the job is suspended, in its limit neither. Nor
+  // does it say that bkill was called: is_ending stays false.
+  JobState state() const override {
+    const std::string answer =
+        answer_of(s_, {"bjobs", "-noheader", "-o", "run_time time_left delimiter='|'", id_});
+    const auto now = std::chrono::system_clock::now();
+    const std::size_t bar = answer.find('|');
+    const auto run_time = run_time_of(answer.substr(0, bar));
+    if (bar == std::string::npos || !run_time) {
+      throw Error(ErrorCode::backend_unavailable, "`bjobs -o run_time` prints '" + answer + "'",
+                  "seconds", "try the command by hand, in a job");
+    }
+    JobState state;
+    state.start = now - *run_time;
+    if (const auto left = time_left_of(answer.substr(bar + 1))) state.end = now + *left;
+    return state;
+  }
+
+  // For any job of its owner, whether it was submitted as one that may run again or not. It kills
+  // what is left of the job, this process too.
+  QueuedAgain queue_again(const std::string& bad_host) override {
+    answer_of(s_, {"brequeue", id_});
+    QueuedAgain result;
+    result.how = "brequeue " + id_;
+    result.job_id = id_;
+    if (!bad_host.empty())
+      result.note =
+          "LSF cannot leave a host out of a job that runs: " + bad_host + " may come back";
+    return result;
+  }
+
+ private:
+  const Surroundings& s_;
+  std::string id_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulerJob> lsf_job(const Surroundings& s) {
+  if (!s.allocation || s.allocation->scheduler != "lsf") return nullptr;
+  return std::make_unique<LsfJob>(s, s.allocation->job_id);
+}
+
+}  // namespace hpcboot::run

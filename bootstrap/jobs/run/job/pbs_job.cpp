@@ -1,0 +1,90 @@
+#include "hpcboot/error.hpp"
+#include "job_command.hpp"
+#include "pbs_submission.hpp"
+#include "scheduler_job.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+// What is said here of OpenPBS was seen with 23.06; of Torque it is from the source of 6.1.
+class PbsJob : public SchedulerJob {
+ public:
+  explicit PbsJob(const Surroundings& s) : s_(s), id_(s.env.text("PBS_JOBID").value_or("")) {}
+
+  std::string id() const override { return id_; }
+
+  JobState state() const override { return status().state(std::chrono::system_clock::now()); }
+
+  QueuedAgain queue_again(const std::string& bad_host) override {
+    QueuedAgain again;
+    const PbsStatus found = status();
+    if (found.state(std::chrono::system_clock::now()).is_ending) {
+      throw Error(ErrorCode::backend_unavailable, "PBS is ending job " + id_,
+                  "a job that runs, to be queued again", "see with qstat what becomes of it");
+    }
+    if (!rerun(found)) {
+      again = submit(found);
+    } else {
+      again.how = "qrerun " + id_;
+      again.job_id = id_;
+    }
+    if (!bad_host.empty()) {
+      again.note +=
+          (again.note.empty() ? "" : "; ") + bad_host + " was not left out: PBS cannot be told to";
+    }
+    return again;
+  }
+
+ private:
+  PbsStatus status() const {
+    PbsStatus status(answer_of(s_, {"qstat", "-f", id_}));
+    if (!status.text("job_state").empty()) return status;
+    throw Error(ErrorCode::backend_unavailable, "`qstat -f " + id_ + "` shows no job_state",
+                "the job that this process is in", "try the command by hand, in a job");
+  }
+
+  // Operators may, and where a site lets them the users. OpenPBS answers when the job has ended,
+  // for which it kills the job's processes, qrerun among them: that it failed says nothing alone.
+  bool rerun(const PbsStatus& found) const {
+    if (found.is("Rerunable", "False")) return false;
+    const CommandResult result = s_.run_command({"qrerun", id_}, "");
+    if (result.is_ok() && !result.is_late) return true;
+    if (status().is_rerun()) return true;
+    if (!result.is_late && result.signal == 0) return false;
+    throw NoAnswer(ErrorCode::backend_unavailable, "`qrerun " + id_ + "`: no answer in time",
+                   "yes or no: a second job is not submitted before that",
+                   "see with qstat whether the job is queued again");
+  }
+
+  QueuedAgain submit(const PbsStatus& found) const {
+    const PbsSubmission submission = pbs_submission(s_, id_, found);
+    const CommandResult result = s_.run_command({"sh"}, submission.shell_script);
+    std::string printed = result.output.substr(0, result.output.find_last_not_of(" \t\r\n") + 1);
+    const std::string where = "qsub on " + s_.facts.hostname.value_or("this host") + ": ";
+    if (result.is_late) {
+      throw NoAnswer(ErrorCode::backend_unavailable, where + "no answer in time",
+                     "the job, submitted once more", "see with qstat whether there is a new job");
+    }
+    if (!result.is_ok()) {
+      throw Error(ErrorCode::backend_unavailable,
+                  where + "exit code " + std::to_string(result.exit_code) +
+                      (printed.empty() ? "" : ": " + printed),
+                  "the job, submitted once more", "submit it by hand, on a login host");
+    }
+    // What a site prints beside it comes before.
+    const std::string job_id = printed.substr(printed.find_last_of('\n') + 1);
+    return {"qsub, as " + job_id, job_id, std::nullopt, submission.note};
+  }
+
+  const Surroundings& s_;
+  std::string id_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulerJob> pbs_job(const Surroundings& s) {
+  if (!s.allocation || s.allocation->scheduler != "pbs" || !s.env.has("PBS_JOBID")) return nullptr;
+  return std::make_unique<PbsJob>(s);
+}
+
+}  // namespace hpcboot::run

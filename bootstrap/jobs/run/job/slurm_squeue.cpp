@@ -1,0 +1,102 @@
+#include "slurm_squeue.hpp"
+
+#include <sstream>
+
+#include "hpcboot/error.hpp"
+#include "job_command.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+constexpr std::size_t kTextWidth = 4096;
+
+// Without the user's settings for other calls; times in seconds since 1970.
+std::string ask(const Surroundings& s, const std::string& id, const std::string& option,
+                const std::string& format) {
+  std::vector<std::string> words{"env"};
+  for (const auto& [name, value] : s.env.variables()) {
+    if (name.rfind("SQUEUE_", 0) == 0 || name == "SLURM_CLUSTERS")
+      words.insert(words.end(), {"-u", name});
+  }
+  words.insert(words.end(), {"SLURM_TIME_FORMAT=%s", "squeue", "--noheader", "--all", "--jobs", id,
+                             option, format});
+  return answer_of(s, words);
+}
+
+[[noreturn]] void refuse(const std::string& id, const std::string& answer) {
+  throw Error(ErrorCode::backend_unavailable,
+              "squeue does not describe job " + id + ": '" + answer.substr(0, 200) + "'",
+              "what was asked for, of a job that runs", "try `squeue --jobs " + id + "` by hand");
+}
+
+std::string known(std::string text) {
+  if (text == "(null)" || text == "N/A") text.clear();
+  return text;
+}
+
+// "Comment:64,State:64"
+std::string format_of(const std::vector<std::string>& columns, std::size_t width) {
+  std::string format;
+  for (const std::string& column : columns)
+    format += (format.empty() ? "" : ",") + column + ":" + std::to_string(width);
+  return format;
+}
+
+}  // namespace
+
+std::vector<std::string> squeue_columns(const Surroundings& s, const std::string& id,
+                                        const std::string& columns) {
+  std::string format;
+  for (const char column : columns) format += (format.empty() ? "%" : "\n%") + std::string{column};
+  const std::string answer = ask(s, id, "--format", format);
+  std::vector<std::string> values;
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) values.push_back(known(line));
+  if (values.size() != columns.size()) refuse(id, answer);
+  return values;
+}
+
+std::vector<std::string> squeue_texts(const Surroundings& s, const std::string& id,
+                                      const std::vector<std::string>& columns) {
+  const std::string answer = ask(s, id, "--Format", format_of(columns, kTextWidth));
+  if (answer.size() != columns.size() * kTextWidth + 1) refuse(id, answer);
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::string value = answer.substr(i * kTextWidth, kTextWidth);
+    value.erase(value.find_last_not_of(' ') + 1);
+    values.push_back(known(value));
+  }
+  return values;
+}
+
+// In an array that was not begun as a whole its number is that of several tasks for squeue.
+std::string squeue_id(const Surroundings& s, const std::string& number) {
+  const std::string answer = ask(s, number, "--Format", format_of({"JobArrayID", "JobID"}, 64));
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream text(line);
+    std::string id;
+    std::string found;
+    if (text >> id >> found && found == number) return id;
+  }
+  refuse(number, answer);
+}
+
+// The leader of a heterogeneous job is the component "12+0".
+std::vector<std::string> squeue_words(const Surroundings& s, const std::string& id,
+                                      const std::vector<std::string>& columns) {
+  std::vector<std::string> asked{"JobArrayID"};
+  asked.insert(asked.end(), columns.begin(), columns.end());
+  const std::string answer = ask(s, id, "--Format", format_of(asked, 64));
+  std::istringstream lines(answer);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream text(line);
+    std::vector<std::string> words;
+    for (std::string word; text >> word;) words.push_back(word);
+    if (words.size() != asked.size() || (words[0] != id && words[0] != id + "+0")) continue;
+    return {words.begin() + 1, words.end()};
+  }
+  refuse(id, answer);
+}
+
+}  // namespace hpcboot::run

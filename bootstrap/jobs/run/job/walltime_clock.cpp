@@ -1,0 +1,89 @@
+#include "walltime_clock.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <utility>
+
+#include "jobs/run/ranks/graces.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+// A later end than this was meant to be changed; schedulers round by less.
+constexpr std::chrono::seconds kRounding{2};
+// A wait on the clock of the day: it may be set.
+constexpr std::chrono::seconds kLongestWait{60};
+
+}  // namespace
+
+WalltimeClock::WalltimeClock(WallTime end, std::chrono::seconds before, Ask ask)
+    : before_(before), ask_(std::move(ask)), end_(end) {
+  // Signals are for the thread that reads them.
+  sigset_t all;
+  sigset_t own;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &own);
+  thread_ = std::thread([this] { watch(); });
+  pthread_sigmask(SIG_SETMASK, &own, nullptr);
+}
+
+WalltimeClock::~WalltimeClock() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_over_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool WalltimeClock::is_due() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return is_due_;
+}
+
+std::chrono::seconds WalltimeClock::left() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!end_) return std::chrono::seconds::max();
+  const auto left = std::chrono::ceil<std::chrono::seconds>(*end_ - WallTime::clock::now());
+  return std::max(left, std::chrono::seconds(0));
+}
+
+std::chrono::seconds grace_to_stop(const WalltimeClock* clock) {
+  if (clock == nullptr || !clock->is_due()) return kGraceOfRun;
+  return std::clamp(clock->left() / 2, kGraceToEnd, kMostGraceToStop);
+}
+
+void say_warning(Terminal& err, const WalltimeClock& clock) {
+  err << "hpcboot run: the walltime is over in " << clock.left().count()
+      << " s: every rank gets SIGUSR1\n";
+}
+
+void WalltimeClock::watch() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!is_over_ && end_) {
+    const WallTime warning = *end_ - before_;
+    const WallTime now = WallTime::clock::now();
+    if (now < warning) {
+      changed_.wait_for(lock, std::min<WallTime::duration>(warning - now, kLongestWait));
+      continue;
+    }
+    const WallTime known = *end_;
+    std::optional<WallTime> end = known;
+    lock.unlock();
+    try {
+      end = ask_();
+    } catch (const std::exception&) {
+      end = known;  // the scheduler is busy just now
+    }
+    lock.lock();
+    end_ = end;
+    if (end && *end <= known + kRounding) {
+      is_due_ = true;
+      bell_.ring();
+      return;
+    }
+  }
+}
+
+}  // namespace hpcboot::run

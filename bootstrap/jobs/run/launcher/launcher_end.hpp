@@ -1,0 +1,19 @@
+#pragma once
+
+#include "control.hpp"
+#include "jobs/run/plan/plan.hpp"
+#include "jobs/run/ranks/rank_child.hpp"
+#include "jobs/run/ranks/run_end.hpp"
+#include "silence_of_ranks.hpp"
+#include "text/terminal.hpp"
+
+namespace hpcboot::run {
+
+// Finds out why the launcher ended, by what the ranks' parents have told, and says it.
+// @param end of the launcher, which has been reaped
+// @param heard by `run` before that; gets an exit code, and the host that was lost
+// @throws Error{deadline_exceeded} if the ranks were silent for too long
+RunEnd end_of_launcher(const Plan& plan, Control& control, const ChildEnd& end, RunEnd heard,
+                       const SilenceOfRanks& silence, Terminal& err);
+
+}  // namespace hpcboot::run

@@ -1,0 +1,96 @@
+#include "flux_grant.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/hostlist.hpp"
+#include "json/bounded_json.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+void take_hosts(Granted& granted, const Surroundings& s) {
+  std::istringstream list(s.output_of({"flux", "getattr", "hostlist"}));
+  std::string hosts;
+  list >> hosts;
+  if (hosts.empty()) {
+    throw Error(ErrorCode::backend_unavailable, "`flux getattr hostlist` names no host",
+                "the hosts of this Flux instance", "put flux into PATH, or give --hostfile");
+  }
+  granted.hosts.clear();
+  granted.origin = "flux getattr hostlist";
+  std::set<std::string> known;  // a host of several brokers stands there for each
+  for (const std::string& host : hostlist::expand(hosts)) {
+    if (known.insert(host).second) granted.hosts.push_back({host});
+  }
+}
+
+// "2 Nodes, 8 Cores, 4 GPUs": flux-resource(1).
+void take_resources(Granted& granted, const Surroundings& s) {
+  std::istringstream info(s.output_of({"flux", "resource", "info"}));
+  const int nodes = static_cast<int>(granted.hosts.size());
+  std::string unit;
+  for (int count = 0; info >> count >> unit;) {
+    if (unit.rfind("Core", 0) == 0) {
+      for (GrantedHost& host : granted.hosts) {
+        host.cpus = std::max(count / nodes, 1);
+        host.limit = std::max((count + nodes - 1) / nodes, 1);  // some may have more than others
+      }
+    } else if (unit.rfind("GPU", 0) == 0) {
+      granted.gpus = count / nodes;
+    }
+  }
+}
+
+// How many of `type` the first of `resources` is; 0: it is something else.
+int count_of(const Json& resources, const char* type) {
+  const Json& first = resources.at(0);
+  if (first.at("type") != type || !first.at("count").is_number_integer()) return 0;
+  return first.at("count").get<int>();
+}
+
+// The slots that `flux batch -n` and `flux alloc -n` asked for; all in all. With -N they stand
+// within the nodes: Flux RFC 25.
+int slots_of(const Json& jobspec) {
+  const Json& resources = jobspec.at("resources");
+  const int nodes = count_of(resources, "node");
+  return nodes > 0 ? nodes * count_of(resources.at(0).at("with"), "slot")
+                   : count_of(resources, "slot");
+}
+
+// Only the instance above knows what was asked for. One that is no job of another has none.
+void take_slots(Granted& granted, const Surroundings& s) {
+  const auto job = s.env.text("FLUX_ENCLOSING_ID");
+  if (!job) return;
+  const std::string text =
+      s.output_of({"flux", "--parent", "job", "info", std::string(*job), "jobspec"});
+  const int nodes = static_cast<int>(granted.hosts.size());
+  int slots = 0;
+  try {
+    slots = slots_of(parse_json(text));
+  } catch (const JsonError&) {
+    return;  // as many as if nobody had asked
+  } catch (const Json::exception&) {
+    return;
+  }
+  // One a node is what is there without -n.
+  if (slots <= nodes) return;
+  granted.has_asked_for_ranks = true;
+  for (int i = 0; i < nodes; ++i) {
+    GrantedHost& host = granted.hosts[static_cast<std::size_t>(i)];
+    host.slots = std::min(slots / nodes + (i < slots % nodes ? 1 : 0), host.limit);
+  }
+}
+
+}  // namespace
+
+void take_flux(Granted& granted, const Surroundings& s) {
+  if (s.env.has("FLUX_JOB_ID") && !s.env.has("FLUX_ENCLOSING_ID")) return;  // a task, not a script
+  take_hosts(granted, s);
+  take_resources(granted, s);
+  take_slots(granted, s);
+}
+
+}  // namespace hpcboot::run

@@ -1,0 +1,144 @@
+#include "granted.hpp"
+
+#include <algorithm>
+
+#include "flux_grant.hpp"
+#include "hpcboot/endpoint.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/hostfile.hpp"
+#include "hpcboot/hostlist.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+Granted from_hostfile(const std::string& path, const Surroundings& s) {
+  const Nodefile file = parse_hostfile(s.read_file(path), path);
+  if (file.hosts.empty()) {
+    throw Error(ErrorCode::malformed_file, path + " names no host", "at least one host",
+                "write a host on each line, such as 'n1 slots=4'");
+  }
+  Granted granted;
+  granted.origin = path;
+  granted.has_asked_for_ranks = true;
+  for (std::size_t i = 0; i < file.hosts.size(); ++i)
+    granted.hosts.push_back({file.hosts[i], file.slots[i], file.slots[i], 0});
+  return granted;
+}
+
+std::optional<int> small_number(std::optional<std::string_view> text) {
+  const auto number = text ? parse_whole_number(*text) : std::nullopt;
+  if (!number || *number < 0 || *number > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+// --gpus-per-node, as salloc hands it to a shell on the login node: "2", "a100:2".
+std::optional<int> gpus_per_node(const Env& env) {
+  const auto text = env.text("SLURM_GPUS_PER_NODE");
+  return text ? small_number(text->substr(text->rfind(':') + 1)) : std::nullopt;
+}
+
+// Slurm grants CPUs; tasks are a wish that srun may exceed up to them.
+void take_slurm(Granted& granted, const Env& env) {
+  granted.has_asked_for_ranks = env.has("SLURM_NTASKS") || env.has("SLURM_NTASKS_PER_NODE");
+  granted.gpus = small_number(env.text("SLURM_GPUS_ON_NODE"));
+  if (!granted.gpus) granted.gpus = gpus_per_node(env);
+  granted.cpus_of_a_rank = env.integer("SLURM_CPUS_PER_TASK", 1);
+  constexpr const char* kCpus = "SLURM_JOB_CPUS_PER_NODE";
+  const auto text = env.text(kCpus);
+  std::vector<int> cpus = text ? hostlist::expand_counts(*text, kCpus) : std::vector<int>();
+  const bool are_known = cpus.size() == granted.hosts.size();
+  for (std::size_t i = 0; i < granted.hosts.size(); ++i) {
+    GrantedHost& host = granted.hosts[i];
+    host.cpus = are_known ? cpus[i] : 0;
+    host.limit = are_known ? std::max(host.slots, host.cpus) : host.limit;
+  }
+}
+
+std::string this_host(const Surroundings& s) {
+  return s.facts.hostname.value_or("localhost");
+}
+
+// The scheduler named no hosts.
+void fail_without_hosts(const Allocation& job) {
+  if (!job.unreadable_file.empty()) {
+    throw Error(ErrorCode::unreadable_file,
+                "the file of this job's hosts, " + job.unreadable_file +
+                    ", cannot be read: " + job.unreadable_reason,
+                "the file that the scheduler wrote, on the first host of the job",
+                "start hpcboot run in the job's script, or give the hosts with --hostfile");
+  }
+  const bool names_hosts_always = job.scheduler == "slurm" || job.scheduler == "pbs";
+  if (!names_hosts_always) return;
+  const std::string variable = job.scheduler == "slurm" ? "SLURM_JOB_NODELIST" : "PBS_NODEFILE";
+  throw Error(ErrorCode::missing_variable, job.job_variable + " is set, but not " + variable,
+              variable + ", which names the hosts of a job",
+              "keep the job's environment whole; outside a job unset " + job.job_variable);
+}
+
+Granted from_allocation(const Allocation& job, const Surroundings& s) {
+  Granted granted;
+  granted.scheduler = job.scheduler;
+  granted.origin = job.hosts_variable.empty() ? job.job_variable : job.hosts_variable;
+  const bool are_counted = !job.slots.empty() && job.slots.size() == job.hosts.size();
+  for (std::size_t i = 0; i < job.hosts.size(); ++i) {
+    const int slots = are_counted ? job.slots[i] : 1;
+    granted.hosts.push_back({job.hosts[i], slots, are_counted ? slots : GrantedHost::kNoLimit, 0});
+  }
+  if (job.hosts.empty() && job.scheduler != "flux") {
+    fail_without_hosts(job);
+    const int slots = job.num_tasks.value_or(1);
+    granted.hosts.push_back(
+        {this_host(s), slots, job.num_tasks ? slots : GrantedHost::kNoLimit, 0});
+  } else if (job.hosts.empty()) {
+    granted.hosts.push_back({this_host(s)});
+  }
+  // One slot alone is what a scheduler counts where nobody asked.
+  granted.has_asked_for_ranks =
+      (are_counted && granted.hosts.size() > 1) || granted.hosts.front().slots > 1;
+  if (job.scheduler == "slurm") {
+    take_slurm(granted, s.env);
+  } else if (job.scheduler == "flux" && job.hosts.empty()) {
+    take_flux(granted, s);
+  } else if (job.scheduler == "pbs") {
+    for (GrantedHost& host : granted.hosts)
+      host.cpus = small_number(s.env.text("NCPUS")).value_or(0);
+  } else if (job.scheduler == "sge" || job.scheduler == "lsf") {
+    for (GrantedHost& host : granted.hosts) host.cpus = are_counted ? host.slots : 0;
+  }
+  return granted;
+}
+
+void take_first_nodes(Granted& granted, int nodes) {
+  const auto count = static_cast<int>(granted.hosts.size());
+  if (nodes > count) {
+    throw Error(ErrorCode::inconsistent_placement, "--nodes " + std::to_string(nodes),
+                "at most the " + std::to_string(count) + " of " + granted.origin,
+                "ask the scheduler for more nodes, or lower --nodes");
+  }
+  if (nodes < count) granted.origin += ", the first " + std::to_string(nodes) + " of them";
+  granted.hosts.resize(static_cast<std::size_t>(nodes));
+}
+
+}  // namespace
+
+Granted granted_hosts(const RunRequest& request, const Surroundings& s) {
+  const bool has_job = s.allocation && !s.allocation->scheduler.empty();
+  Granted granted;
+  if (request.hostfile) {
+    granted = from_hostfile(*request.hostfile, s);
+    if (has_job) granted.scheduler = s.allocation->scheduler;
+  } else if (has_job) {
+    granted = from_allocation(*s.allocation, s);
+  } else {
+    granted.hosts.push_back({this_host(s)});
+    granted.origin = "this host";
+  }
+  if (request.nodes) take_first_nodes(granted, *request.nodes);
+  return granted;
+}
+
+bool is_this_host(const std::string& host, const Surroundings& s) {
+  return same_host(host, this_host(s)) || is_loopback(host);
+}
+
+}  // namespace hpcboot::run

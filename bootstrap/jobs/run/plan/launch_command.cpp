@@ -1,0 +1,276 @@
+#include "launch_command.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "granted.hpp"
+#include "hidden_colon.hpp"
+#include "hpcboot/error.hpp"
+
+// No value of a variable stands in any of these commands: everybody on a host can read them.
+namespace hpcboot::run {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Command {
+ public:
+  Command(Plan& plan, const RunRequest& request, const Surroundings& s,
+          const LauncherChoice& choice, int threads)
+      : plan_(plan), request_(request), s_(s), choice_(choice), threads_(threads) {
+    for (const HostRanks& host : plan.layout.hosts) {
+      tasks_.push_back(request.torchrun ? 1 : host.ranks);
+      total_ += tasks_.back();
+    }
+  }
+
+  void write() {
+    switch (plan_.launcher) {
+      case Launcher::srun:
+        srun();
+        break;
+      case Launcher::openmpi:
+        openmpi();
+        break;
+      case Launcher::hydra:
+        hydra();
+        break;
+      case Launcher::pals:
+        pals();
+        break;
+      case Launcher::flux:
+        flux();
+        break;
+      case Launcher::jsrun:
+        jsrun();
+        break;
+      case Launcher::local:
+      case Launcher::ssh:
+      case Launcher::qrsh:
+      case Launcher::blaunch:
+        agents();
+        return;
+    }
+    add(request_.launcher_args);
+    rank();
+  }
+
+ private:
+  void add(const Words& words) {
+    plan_.words.insert(plan_.words.end(), words.begin(), words.end());
+  }
+
+  std::string hosts() const { return std::to_string(tasks_.size()); }
+  std::string total() const { return std::to_string(total_); }
+  std::string of_each() const { return std::to_string(tasks_.front()); }
+
+  bool is_even() const {
+    return std::all_of(tasks_.begin(), tasks_.end(),
+                       [&](int count) { return count == tasks_.front(); });
+  }
+
+  // Launchers that fill host after host leave the last one short.
+  bool is_even_but_for_the_last() const {
+    return tasks_.back() <= tasks_.front() &&
+           std::all_of(tasks_.begin(), tasks_.end() - 1,
+                       [&](int count) { return count == tasks_.front(); });
+  }
+
+  bool leaves_hosts_out() const {
+    return s_.allocation && s_.allocation->hosts.size() > tasks_.size();
+  }
+
+  std::string host_names() const {
+    std::string names;
+    for (const HostRanks& host : plan_.layout.hosts)
+      names += (names.empty() ? "" : ",") + host.host;
+    return names;
+  }
+
+  void require(bool is_possible) const {
+    if (is_possible) return;
+    throw Error(
+        ErrorCode::inconsistent_placement,
+        "different numbers of ranks on the hosts, under " + std::string(name_of(plan_.launcher)),
+        "as many ranks on every host",
+        "give --ranks-per-node, and no -n that leaves one host short");
+  }
+
+  void write_hostfile(const char* separator) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i)
+      plan_.hostfile += plan_.layout.hosts[i].host + separator + std::to_string(tasks_[i]) + "\n";
+  }
+
+  // srun(1).
+  void srun() {
+    add({"srun", "--nodes=" + hosts(), "--ntasks=" + total()});
+    plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would keep the secret from the ranks
+    if (is_even()) {
+      add({"--ntasks-per-node=" + of_each()});
+      plan_.unset.emplace_back("SLURM_HOSTFILE");
+      if (leaves_hosts_out()) add({"--nodelist=" + host_names()});
+    } else {
+      add({"--distribution=arbitrary"});
+      plan_.unset.emplace_back("SLURM_NTASKS_PER_NODE");
+      plan_.set["SLURM_HOSTFILE"] = kHostfileWord;
+      for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        for (int rank = 0; rank < tasks_[i]; ++rank)
+          plan_.hostfile += plan_.layout.hosts[i].host + "\n";
+      }
+    }
+    // Since Slurm 22.05 srun does not take it from the job: without it a task has one core.
+    // Of more ranks than tasks each has less.
+    if (s_.env.has("SLURM_CPUS_PER_TASK")) {
+      const int ranks = request_.torchrun ? plan_.layout.hosts.front().ranks : 1;
+      add({"--cpus-per-task=" + std::to_string(std::int64_t{threads_} * ranks)});
+    }
+    add({"--input=0", "--kill-on-bad-exit=1", "--wait=60", "--export=ALL"});
+    if (request_.chdir) add({"--chdir=" + *request_.chdir});
+    if (request_.oversubscribe) add({"--overcommit"});
+    const char* protocol = choice_.needs == ProgramMpi::open_mpi ? "pmix"
+                           : choice_.needs == ProgramMpi::mpich  ? "pmi2"
+                                                                 : nullptr;
+    if (protocol != nullptr && !s_.env.has("SLURM_MPI_TYPE") &&
+        s_.output_of({"srun", "--mpi=list"}).find(protocol) != std::string::npos)
+      add({"--mpi=" + std::string(protocol)});
+  }
+
+  // A path tells Open MPI the folder of its daemons on other hosts, where no module is loaded.
+  // Those of the system are found without.
+  std::string mpirun_of_open_mpi() const {
+    const std::string& path = choice_.program;
+    return path == "/usr/bin/mpirun" || path == "/bin/mpirun" ? "mpirun" : path;
+  }
+
+  // mpirun(1) of Open MPI 4 and 5. Slots by the host file, so that ranks fill the hosts in order.
+  void openmpi() {
+    write_hostfile(" slots=");
+    add({mpirun_of_open_mpi(), "-np", total(), "--hostfile", kHostfileWord, "--map-by",
+         request_.oversubscribe ? "slot:OVERSUBSCRIBE" : "slot", "--bind-to", "none"});
+    if (!plan_.layout.is_this_host_alone) {  // where ranks inherit all
+      for (const std::string& name : plan_.exported) add({"-x", name});
+    }
+    if (request_.chdir) add({"--wdir", *request_.chdir});
+    if (s_.facts.user_id == 0) add({"--allow-run-as-root"});
+    if (s_.allocation && s_.allocation->scheduler == "slurm") count_slots_for_slurm();
+  }
+
+  // In a job of Slurm mpirun takes this for the most slots, whatever the host file says. (Told not
+  // to ask Slurm, it starts its daemons by an srun without hosts, on the first one alone: seen with
+  // Open MPI 4.1.4.)
+  void count_slots_for_slurm() {
+    keep_ranks_for_kill_wait();
+    std::string counts;
+    for (const std::string& name : s_.allocation->hosts) {
+      std::size_t i = 0;
+      while (i < tasks_.size() && plan_.layout.hosts[i].host != name) ++i;
+      counts += (counts.empty() ? "" : ",") + std::to_string(i < tasks_.size() ? tasks_[i] : 1);
+    }
+    plan_.set["SLURM_TASKS_PER_NODE"] = counts;
+  }
+
+  // At a SIGTERM, as of scancel, mpirun kills its ranks after a second. Slurm gives KillWait.
+  void keep_ranks_for_kill_wait() {
+    const std::string config = s_.output_of({"scontrol", "show", "config"});
+    constexpr std::string_view kName = "KillWait";
+    const std::size_t at = config.find(kName);
+    const std::size_t digits = config.find_first_of("0123456789", at);
+    if (at == std::string::npos || digits == std::string::npos) return;
+    const auto wait = parse_whole_number(
+        std::string_view(config).substr(digits, config.find(' ', digits) - digits));
+    if (!wait || *wait < 4 || *wait > 3600) return;
+    const std::string patience = std::to_string(*wait - 2);
+    plan_.set["OMPI_MCA_odls_base_sigkill_timeout"] = patience;
+    plan_.set["PRTE_MCA_odls_base_sigkill_timeout"] = patience;
+  }
+
+  // mpiexec of MPICH and of Intel MPI, whose -f alone would not read the numbers.
+  void hydra() {
+    write_hostfile(":");
+    add({"mpirun", "-np", total(), "-machinefile", kHostfileWord});
+    if (request_.chdir) add({"-wdir", *request_.chdir});
+  }
+
+  // mpiexec(1) of HPE's PALS: it has the hosts from the scheduler.
+  void pals() {
+    require(is_even_but_for_the_last());
+    const int cores = std::max(s_.cores / tasks_.front(), 1);
+    add({"mpiexec", "-n", total(), "--ppn", of_each(), "--depth", std::to_string(cores),
+         "--cpu-bind", "depth"});
+    if (leaves_hosts_out()) add({"--hosts", host_names()});
+    if (request_.chdir) add({"--wdir", *request_.chdir});
+  }
+
+  // flux-run(1): tasks of a node and of a resource cannot be mixed with --ntasks. Whole nodes,
+  // since a task gets one core and no GPU else. Flux deals --ntasks evenly, the first nodes one
+  // more than the others.
+  void flux() {
+    require(tasks_.front() - tasks_.back() <= 1 && std::is_sorted(tasks_.rbegin(), tasks_.rend()));
+    add({"flux", "run", "--nodes=" + hosts()});
+    add({is_even() ? "--tasks-per-node=" + of_each() : "--ntasks=" + total(), "--exclusive",
+         "--input=0"});
+    if (request_.chdir) add({"--cwd=" + *request_.chdir});
+  }
+
+  // jsrun(1) of IBM's Job Step Manager: one set of resources a host, with all that it has.
+  void jsrun() {
+    require(is_even());
+    add({"jsrun", "--nrs", hosts(), "--rs_per_host", "1", "--tasks_per_rs", of_each(),
+         "--cpu_per_rs", "ALL_CPUS", "--gpu_per_rs", "ALL_GPUS", "--bind", "none",
+         "--exit_on_error", "1"});
+    if (request_.chdir) add({"--chdir", *request_.chdir});
+  }
+
+  void agents() {
+    for (const HostRanks& host : plan_.layout.hosts) {
+      AgentPlace place{host.host, {}};
+      if (!is_this_host(host.host, s_)) {
+        if (plan_.launcher == Launcher::ssh) {
+          place.shell = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+        } else if (plan_.launcher == Launcher::qrsh) {
+          place.shell = {choice_.program, "-inherit"};
+        } else {
+          place.shell = {"blaunch"};
+        }
+        place.shell.insert(place.shell.end(), request_.launcher_args.begin(),
+                           request_.launcher_args.end());
+        place.shell.push_back(host.host);
+      }
+      plan_.agents.push_back(std::move(place));
+    }
+    if (request_.torchrun) {
+      rank();
+    } else {
+      add(request_.command);
+    }
+  }
+
+  void rank() {
+    add({s_.self, "run-rank", "--timeout", std::to_string(request_.timeout.count())});
+    if (request_.gpu_bind) add({"--gpu-bind", "auto"});
+    if (!request_.prefix) add({"--no-prefix"});
+    if (request_.output_dir) add({"--output-dir", *request_.output_dir});
+    if (request_.stage && !has_agents(plan_.launcher)) add({"--stage", *request_.stage});
+    if (request_.torchrun) add({"--torchrun", std::to_string(plan_.layout.hosts.front().ranks)});
+    add({"--"});
+    // A launcher would take a lone colon for the end of the first of several programs.
+    for (const std::string& word : request_.command) add({hide_colon(word)});
+  }
+
+  Plan& plan_;
+  const RunRequest& request_;
+  const Surroundings& s_;
+  const LauncherChoice& choice_;
+  const int threads_;
+  std::vector<int> tasks_;  // that the launcher starts on each host
+  int total_ = 0;
+};
+
+}  // namespace
+
+void write_launch_command(Plan& plan, const RunRequest& request, const Surroundings& s,
+                          const LauncherChoice& choice, int threads) {
+  Command(plan, request, s, choice, threads).write();
+}
+
+}  // namespace hpcboot::run

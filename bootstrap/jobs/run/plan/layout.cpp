@@ -1,0 +1,189 @@
+#include "layout.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+using Counts = std::vector<int>;
+
+std::string count_of(std::int64_t count, const char* thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::int64_t sum_of(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+// All hosts are taken to be as this one, but not as a login node that no rank comes to.
+int gpus_of_a_host(const Surroundings& s, const Granted& granted) {
+  const bool is_here =
+      std::any_of(granted.hosts.begin(), granted.hosts.end(),
+                  [&](const GrantedHost& host) { return is_this_host(host.host, s); });
+  if (granted.gpus && (!is_here || !s.visible_devices)) return *granted.gpus;
+  return s.visible_devices.value_or(0);
+}
+
+[[noreturn]] void fail_ranks_per_node(const std::string& text) {
+  throw Error(ErrorCode::malformed_value, "--ranks-per-node " + text,
+              "a number from 1 to 1048576, gpu, numa or core", "write --ranks-per-node 4, or gpu");
+}
+
+// What --ranks-per-node says.
+int ranks_per_node(const std::string& text, const Surroundings& s, int gpus) {
+  if (text == "numa") return std::max(s.numa_nodes, 1);
+  if (text == "core") return std::max(s.cores, 1);
+  if (text == "gpu") {
+    if (gpus > 0) return gpus;
+    throw Error(ErrorCode::inconsistent_placement,
+                "--ranks-per-node gpu, and no GPU is visible on this host",
+                "a GPU that this process may use",
+                "ask the scheduler for GPUs, correct CUDA_VISIBLE_DEVICES, or give a number");
+  }
+  constexpr int kMost = 1 << 20;
+  const auto number = parse_whole_number(text);
+  if (!number || *number < 1 || *number > kMost) fail_ranks_per_node(text);
+  return static_cast<int>(*number);
+}
+
+// Without -n, and where -n begins to deal.
+Counts ranks_of_each(const RunRequest& request, const Surroundings& s, const Granted& granted,
+                     int gpus) {
+  Counts counts;
+  for (const GrantedHost& host : granted.hosts) {
+    counts.push_back(request.ranks_per_node ? ranks_per_node(*request.ranks_per_node, s, gpus)
+                     : granted.has_asked_for_ranks ? host.slots
+                                                   : std::max(gpus, 1));
+  }
+  return counts;
+}
+
+const char* how_to_ask(const std::string& scheduler) {
+  if (scheduler == "slurm") return "ask for more with --ntasks-per-node";
+  if (scheduler == "pbs") return "ask for more with mpiprocs (Torque: ppn)";
+  if (scheduler == "sge") return "ask for more slots with -pe";
+  if (scheduler == "lsf") return "ask for more slots with -n";
+  if (scheduler.empty()) return "raise the slots in the hostfile";
+  return "ask the scheduler for more";
+}
+
+[[noreturn]] void fail_granted(const std::string& asked, const std::string& most,
+                               const Granted& granted) {
+  throw Error(ErrorCode::inconsistent_placement, asked, "at most " + most,
+              std::string(how_to_ask(granted.scheduler)) +
+                  ", start fewer ranks, or allow it with --oversubscribe");
+}
+
+// Beyond the slots every host takes as many more, within its limit.
+Counts raised_to(int level, const Counts& begin, const Granted& granted) {
+  Counts counts = begin;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    counts[i] = std::max(begin[i], std::min(level, granted.hosts[i].limit));
+  return counts;
+}
+
+// -n: in the order of the hosts, each filled up.
+Counts deal(int ranks, Counts counts, const RunRequest& request, const Granted& granted) {
+  if (sum_of(counts) < ranks && request.ranks_per_node) {
+    throw Error(ErrorCode::inconsistent_placement,
+                "-n " + std::to_string(ranks) + " with --ranks-per-node " + *request.ranks_per_node,
+                "at most " + count_of(sum_of(counts), "rank") + " on " +
+                    count_of(static_cast<std::int64_t>(counts.size()), "host"),
+                "lower -n, raise --ranks-per-node, or leave one of them out");
+  }
+  if (sum_of(counts) < ranks) {
+    const Counts most = raised_to(ranks, counts, granted);
+    if (sum_of(most) < ranks) {
+      const auto hosts = static_cast<std::int64_t>(counts.size());
+      fail_granted("-n " + std::to_string(ranks),
+                   "the " + std::to_string(sum_of(most)) + " granted on " +
+                       (hosts == 1 ? granted.hosts.front().host : count_of(hosts, "host")) + " (" +
+                       granted.origin + ")",
+                   granted);
+    }
+    // The lowest level that suffices.
+    int too_low = 0;
+    int enough = ranks;
+    while (enough - too_low > 1) {
+      const int middle = too_low + (enough - too_low) / 2;
+      (sum_of(raised_to(middle, counts, granted)) < ranks ? too_low : enough) = middle;
+    }
+    counts = raised_to(enough, counts, granted);
+  }
+  for (int& count : counts) {
+    count = std::min(count, ranks);
+    ranks -= count;
+  }
+  return counts;
+}
+
+void require_granted(const Counts& counts, const Granted& granted) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const GrantedHost& host = granted.hosts[i];
+    if (counts[i] <= host.limit) continue;
+    fail_granted(count_of(counts[i], "rank") + " on host " + host.host,
+                 "the " + std::to_string(host.limit) + " granted there (" + granted.origin + ")",
+                 granted);
+  }
+}
+
+// The agents of torchrun are one command on all hosts, with one number of ranks in it.
+void require_even(const Layout& layout) {
+  for (const HostRanks& host : layout.hosts) {
+    if (host.ranks == layout.hosts.front().ranks) continue;
+    throw Error(ErrorCode::inconsistent_placement,
+                "--torchrun with " + std::to_string(layout.hosts.front().ranks) + " ranks on " +
+                    layout.hosts.front().host + " and " + std::to_string(host.ranks) + " on " +
+                    host.host,
+                "as many ranks on every host", "give --ranks-per-node, and no -n");
+  }
+}
+
+}  // namespace
+
+int Layout::world_size() const {
+  return std::accumulate(hosts.begin(), hosts.end(), 0,
+                         [](int sum, const HostRanks& host) { return sum + host.ranks; });
+}
+
+Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted) {
+  const int gpus = gpus_of_a_host(s, granted);
+  for (GrantedHost& host : granted.hosts) {
+    if (request.oversubscribe) host.limit = GrantedHost::kNoLimit;
+    // Who asked for GPUs and for no number of ranks was granted a rank for each.
+    if (!granted.has_asked_for_ranks) host.limit = std::max(host.limit, gpus);
+  }
+  Counts counts = ranks_of_each(request, s, granted, gpus);
+  if (request.ranks) counts = deal(*request.ranks, std::move(counts), request, granted);
+  require_granted(counts, granted);
+  if (sum_of(counts) > std::numeric_limits<int>::max()) {
+    throw Error(ErrorCode::inconsistent_placement, count_of(sum_of(counts), "rank"),
+                "at most 2147483647 ranks", "lower --ranks-per-node");
+  }
+  Layout layout;
+  layout.origin = granted.origin;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) layout.hosts.push_back({granted.hosts[i].host, counts[i]});
+  }
+  layout.is_this_host_alone =
+      layout.hosts.size() == 1 && is_this_host(layout.hosts.front().host, s);
+  if (request.torchrun) require_even(layout);
+  return layout;
+}
+
+int threads_per_rank(const Layout& layout, const Surroundings& s, const Granted& granted) {
+  int fewest = granted.cpus_of_a_rank.value_or(std::numeric_limits<int>::max());
+  auto found = granted.hosts.begin();  // in the same order
+  for (const HostRanks& host : layout.hosts) {
+    while (found->host != host.host) ++found;
+    const int cpus = found->cpus > 0 ? found->cpus : s.cores;
+    fewest = std::min(fewest, std::max(cpus / host.ranks, 1));
+  }
+  return fewest;
+}
+
+}  // namespace hpcboot::run

@@ -1,0 +1,170 @@
+#include "plan.hpp"
+
+#include <algorithm>
+
+#include "exported_variables.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/sanitize.hpp"
+#include "jobs/run/launcher/control.hpp"
+#include "launch_command.hpp"
+#include "launcher_choice.hpp"
+#include "layout.hpp"
+#include "mpi_launchers.hpp"
+
+namespace hpcboot::run {
+namespace {
+
+void require_at_least_one(const char* option, const std::optional<int>& value) {
+  if (!value || *value >= 1) return;
+  throw Error(ErrorCode::malformed_value, option + (" " + std::to_string(*value)),
+              "a whole number from 1", std::string("correct ") + option);
+}
+
+// mpirun's and srun's form of several programs in one launch: a colon, and options or a program.
+// Any other colon is an argument, as of `cut -d :`.
+bool begins_a_program(const std::string& word, const Surroundings& s) {
+  return word == "-n" || word == "-np" || word == "--np" || word == "--ntasks" ||
+         !s.find_program(s.env, word).empty();
+}
+
+void require_one_program(const std::vector<std::string>& command, const Surroundings& s) {
+  const auto is_colon = [](const std::string& word) { return word == ":"; };
+  auto colon = std::find_if(command.begin(), command.end(), is_colon);
+  while (colon != command.end() &&
+         (colon + 1 == command.end() || !begins_a_program(*(colon + 1), s)))
+    colon = std::find_if(colon + 1, command.end(), is_colon);
+  if (colon == command.end()) return;
+  throw Error(ErrorCode::malformed_value,
+              "several programs in one command (MPMD), with ':' between",
+              "one program for all ranks",
+              "start a script that chooses by RANK, or the launcher itself with hpcboot exec");
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void remove(std::vector<std::string>& names, const std::string& name) {
+  names.erase(std::remove(names.begin(), names.end(), name), names.end());
+}
+
+// What of an outer launch the launcher must not see.
+std::vector<std::string> unset_for_launcher(const Env& env) {
+  std::vector<std::string> names = variables_to_unset(env, Inherit::allocation);
+  // PBS's task manager refuses a mother superior's shell without them: tm_init(3).
+  remove(names, "PBS_NODENUM");
+  remove(names, "PBS_TASKNUM");
+  // Outside a step it is the user's choice.
+  if (!env.has("SLURM_STEP_ID")) remove(names, "SLURM_MPI_TYPE");
+  return names;
+}
+
+// --env NAME and --env NAME=VALUE.
+void take_env_options(Plan& plan, const RunRequest& request, const Env& env) {
+  for (const std::string& option : request.env) {
+    const std::string name = option.substr(0, option.find('='));
+    if (!is_variable_name(name)) {
+      // Not the value, which may be a secret.
+      throw Error(ErrorCode::malformed_value, "--env " + name,
+                  "NAME or NAME=VALUE, with a name of letters, digits and _", "correct the name");
+    }
+    if (name.size() < option.size()) {
+      plan.set[name] = option.substr(name.size() + 1);
+    } else if (!env.raw(name)) {
+      plan.notes.push_back("--env " + name + ": it is not set here");
+      continue;
+    }
+    remove(plan.unset, name);
+    if (!contains(plan.exported, name)) plan.exported.push_back(name);
+  }
+}
+
+constexpr const char* kThreads = "OMP_NUM_THREADS";
+
+// PBS sets it to the CPUs of a chunk, as many ranks as are in it: pbs_resources(7B), ompthreads.
+bool has_threads_of_a_chunk(const RunRequest& request, const Env& env, const Granted& granted) {
+  return granted.scheduler == "pbs" && env.text(kThreads) &&
+         env.text(kThreads) == env.text("NCPUS") && !contains(request.env, kThreads);
+}
+
+void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Granted& granted,
+                 int threads) {
+  const std::string shared = std::to_string(threads);
+  if (plan.set.count(kThreads) != 0 || env.text(kThreads) == shared) return;
+  if (env.has(kThreads)) {
+    if (!has_threads_of_a_chunk(request, env, granted)) return;
+    plan.notes.push_back("OMP_NUM_THREADS is " + shared + ", not PBS's " +
+                         std::string(*env.text(kThreads)) +
+                         " for all ranks of a chunk; --env OMP_NUM_THREADS keeps that");
+  }
+  plan.set[kThreads] = shared;
+  if (!contains(plan.exported, kThreads)) plan.exported.emplace_back(kThreads);
+}
+
+// Agents get these in another way.
+void export_handover(Plan& plan) {
+  for (const char* name : rendezvous::kHandoverNames) plan.exported.emplace_back(name);
+  plan.exported.emplace_back(kControlVariable);
+}
+
+// Sorted, and only what there is to unset.
+std::vector<std::string> needed_unsets(const Plan& plan, const Env& env) {
+  std::vector<std::string> names;
+  for (const std::string& name : plan.unset) {
+    if (env.raw(name) && plan.set.count(name) == 0) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// One on each host is what is started.
+void count_torchruns(Plan& plan) {
+  plan.notes.push_back("torchrun starts " + std::to_string(plan.layout.hosts.front().ranks) +
+                       " ranks on each host");
+  for (HostRanks& host : plan.layout.hosts) host.ranks = 1;
+}
+
+void note_idle_hosts(Plan& plan, const Granted& granted) {
+  const std::size_t idle = granted.hosts.size() - plan.layout.hosts.size();
+  if (idle == 0) return;
+  const std::string first = granted.hosts[plan.layout.hosts.size()].host;
+  plan.notes.push_back(idle == 1 ? "host " + first + " gets no rank"
+                                 : std::to_string(idle) + " hosts get no rank, " + first +
+                                       " the first of them");
+}
+
+}  // namespace
+
+Plan make_plan(const RunRequest& request, const Surroundings& s) {
+  require_one_program(request.command, s);
+  require_at_least_one("--nodes", request.nodes);
+  require_at_least_one("-n", request.ranks);
+  const Granted granted = granted_hosts(request, s);
+  Plan plan;
+  plan.self = s.self;
+  plan.stage = request.stage;
+  plan.layout = lay_out(request, s, granted);
+  const LauncherChoice choice = choose_launcher(request, s, plan.layout);
+  plan.launcher = choice.launcher;
+  plan.launcher_origin = choice.origin;
+  plan.notes = choice.notes;
+  note_idle_hosts(plan, granted);
+  if (plan.launcher == Launcher::local && !request.launcher_args.empty())
+    plan.notes.emplace_back("--launcher-args: no launcher is started that would read them");
+  plan.unset = unset_for_launcher(s.env);
+  plan.exported = exported_variables(s, plan.launcher, plan.unset);
+  take_env_options(plan, request, s.env);
+  const int threads = threads_per_rank(plan.layout, s, granted);
+  share_cores(plan, request, s.env, granted, threads);
+  if (!has_agents(plan.launcher)) export_handover(plan);
+  std::sort(plan.exported.begin(), plan.exported.end());
+  write_launch_command(plan, request, s, choice, threads);
+  if (request.torchrun) count_torchruns(plan);
+  plan.unset = needed_unsets(plan, s.env);
+  const bool is_mpirun = plan.launcher == Launcher::openmpi || plan.launcher == Launcher::hydra;
+  plan.own_session = is_mpirun && granted.scheduler == "pbs" &&
+                     !starts_daemons_by_tm({choice.program, choice.launcher}, s);
+  return plan;
+}
+
+}  // namespace hpcboot::run
