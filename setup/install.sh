@@ -34,6 +34,7 @@ test_packages=(
   python3-yaml        # reads the Kubernetes manifests that are rendered
   gfortran            # the Fortran consumer of the C interface
   python3-pip         # downloads launchers and LibTorch (tests/cluster/get-launchers, setup/get-libtorch)
+  gdb elfutils        # the stacks of ranks that are silent
   mpich               # mpiexec.hydra; mpirun stays Open MPI's, which has the higher priority
 )
 # tests/cluster runs real daemons in namespaces of its own.
@@ -105,7 +106,7 @@ install.sh: this is not a Debian or Ubuntu system. Install with its own package 
                     nlohmann-json, fmt, spdlog, toml++, mstch, zlib, HDF5 (with C++), protozero,
                     OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
   to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
-                    torchvision (Python), MPICH, iproute2, OpenSSH, munge, Slurm, tcsh
+                    torchvision (Python), MPICH, gdb, elfutils, iproute2, OpenSSH, munge, Slurm, tcsh
 TEXT
   no_root_recipe
   exit 1

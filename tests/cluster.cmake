@@ -4,7 +4,7 @@ find_program(HPCBOOT_BATS bats)
 string(MD5 hpcboot_cluster_id "${PROJECT_BINARY_DIR}")
 string(SUBSTRING "${hpcboot_cluster_id}" 0 8 hpcboot_cluster_id)
 
-# hpcboot_add_cluster_test(NAME PLACE [PROGRAM]): tests/cluster/NAME.bats. They wait more than they compute: of those
+# hpcboot_add_cluster_test(NAME PLACE [PROGRAM [LAUNCHER…]]): tests/cluster/NAME.bats. They wait more than they compute: of those
 # with the same PLACE (1 or 2) one after the other, beside one of the other place or tests of one process.
 function(hpcboot_add_cluster_test name place)
   if(HPCBOOT_BATS)
@@ -28,12 +28,17 @@ foreach(name show nested pbs_names network endpoint endpoint_ipv6 sanitize)
   hpcboot_add_cluster_test(${name} 2 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 endforeach()
 hpcboot_add_cluster_test(tool 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
-# Beside cluster.matrix, which fetches launchers to the same place.
+# These and cluster.matrix fetch launchers to the same place, one after the other.
 hpcboot_add_cluster_test(rendezvous 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
+hpcboot_add_cluster_test(grid_engine 1 ${PROJECT_BINARY_DIR}/bin/hpcboot gridengine)
+hpcboot_add_cluster_test(run 2 ${PROJECT_BINARY_DIR}/bin/hpcboot)
+hpcboot_add_cluster_test(requeue 2 ${PROJECT_BINARY_DIR}/bin/hpcboot)
+hpcboot_add_cluster_test(silence 2 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 hpcboot_add_cluster_test(exchange 1 ${PROJECT_BINARY_DIR}/tests/bin/exchange_test)
 hpcboot_add_cluster_test(exchange_pmi 1 ${PROJECT_BINARY_DIR}/bin/hpcboot)
 if(TARGET trainer)
   hpcboot_add_cluster_test(trainer 1 ${PROJECT_BINARY_DIR}/bin/trainer)
+  hpcboot_add_cluster_test(run_trainer 1 ${PROJECT_BINARY_DIR}/bin/trainer)
   hpcboot_add_cluster_test(jobs 1 ${PROJECT_BINARY_DIR}/bin/trainer)
   set_tests_properties(cluster.jobs PROPERTIES COST 2000 TIMEOUT 1200)
 endif()

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <new>
 
@@ -12,9 +14,10 @@ namespace {
 
 using namespace hpcboot::tool;
 
-constexpr const Verb* kVerbs[] = {&kShow,    &kEnv,    &kExec,       &kCheck,  &kHosts,
-                                  &kCapture, &kReplay, &kSanitize,   &kDoctor, &kLaunchers,
-                                  &kLint,    &kScript, &kCompletion, &kManual};
+constexpr const Verb* kVerbs[] = {&kShow,      &kEnv,     &kExec,   &kRun,        &kCheck,
+                                  &kHosts,     &kCapture, &kReplay, &kSanitize,   &kDoctor,
+                                  &kLaunchers, &kLint,    &kScript, &kCompletion, &kManual,
+                                  &kRunAgent,  &kRunRank};
 
 // A file that stops every other verb is no reason to be told nothing.
 bool asks_for_help(const Arguments& arguments) {
@@ -50,13 +53,16 @@ int run(int argc, char** argv) {
 namespace hpcboot::tool {
 
 std::vector<const Verb*> verbs() {
-  return {std::begin(kVerbs), std::end(kVerbs)};
+  std::vector<const Verb*> shown;
+  std::copy_if(std::begin(kVerbs), std::end(kVerbs), std::back_inserter(shown),
+               [](const Verb* verb) { return !verb->is_internal; });
+  return shown;
 }
 
 void print_help(Terminal& out) {
   out << "hpcboot: who am I, how many are we, where is rank 0, which device is mine?\n\n"
          "Usage: hpcboot VERB [OPTIONS]\n\nVerbs:\n";
-  for (const Verb* verb : kVerbs) {
+  for (const Verb* verb : verbs()) {
     out << encoded_format("  {:<12}{}\n", verb->name, verb->summary);
   }
   out << "\n  hpcboot VERB --help tells more of each.\n\n"
@@ -96,6 +102,9 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const std::bad_alloc&) {
     hpcboot::err() << "hpcboot: out of memory\n";
+    return 1;
+  } catch (const std::exception& error) {
+    hpcboot::err() << "hpcboot: " << error.what() << "\n";
     return 1;
   }
 }

@@ -16,12 +16,16 @@ struct Verb {
   const char* summary;
   int (*run)(const Arguments& arguments);
   bool asks_launchers =
-      false;  // also those that users' files describe: they are read before it runs
+      false;                 // also those that users' files describe: they are read before it runs
+  bool is_internal = false;  // no user writes it: no list of verbs has it
 };
 
 extern const Verb kShow;
 extern const Verb kEnv;
 extern const Verb kExec;
+extern const Verb kRun;
+extern const Verb kRunAgent;
+extern const Verb kRunRank;
 extern const Verb kCheck;
 extern const Verb kHosts;
 extern const Verb kCapture;
@@ -34,7 +38,7 @@ extern const Verb kScript;
 extern const Verb kCompletion;
 extern const Verb kManual;
 
-// All of them, in the order in which --help tells of them.
+// Those for users, in the order in which --help tells of them.
 std::vector<const Verb*> verbs();
 
 // What `hpcboot --help` prints.

@@ -207,8 +207,11 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["script"] = shell_quote(request.script);
   values["arguments"] = request.arguments;
   const bool own_clock = request.program.empty() && (scheduler == "pbs" || scheduler == "torque");
+  const auto local = values.find("storage_local");
+  const bool may_stage = request.program.empty() && local != values.end() &&
+                         !std::get<std::string>(local->second).empty();
   values["needs_job_id"] =
-      job.name == "compare" || own_clock || std::get<bool>(values["launch_torchrun"]);
+      job.name == "compare" || own_clock || may_stage || std::get<bool>(values["launch_torchrun"]);
   return templates.render(scheduler == "none" ? "plain" : scheduler, values,
                           scheduler == "kubernetes" ? Quoting::yaml : Quoting::shell);
 }

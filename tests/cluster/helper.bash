@@ -18,6 +18,13 @@ enter_shared_folder() {
   cd "$dir" || return
 }
 
+# kill_host HOST: it does not come back. Its kernel closes its connections and then answers nobody.
+kill_host() {
+  local pid
+  pid=$("$CLUSTER" status | awk -v host="$1" '$1 == host { print $3 }')
+  nsenter --target "$pid" --net sh -c 'kill -KILL "$0"; sleep 0.2; ip link set eth0 down' "$pid"
+}
+
 # What setup_file of the tests of `hpcboot show` does; options are those of `cluster up`.
 start_for_show() {
   export HPCBOOT_BIN=${HPCBOOT_BIN:-$(realpath "$BATS_TEST_DIRNAME/../../build/bin/hpcboot")}

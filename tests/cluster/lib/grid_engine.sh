@@ -39,7 +39,7 @@ worker_threads          2
 scheduler_threads       1
 CONFIG
   sed -e 's/^\(execd_spool_dir\) .*/\1 \/var\/spool\/gridengine/' -e 's/^\(mailer\) .*/\1 \/bin\/true/' \
-    -e 's/^\(load_report_time\) .*/\1 00:00:05/' /usr/share/gridengine/default-configuration > "$state/configuration"
+    -e 's/^\(load_report_time\) .*/\1 00:00:05/' -e 's/ flush_time=/ accounting_flush_time=00:00:00&/' /usr/share/gridengine/default-configuration > "$state/configuration"
   cat > "$state/env.sh" << SETTINGS
 export SGE_ROOT=$state SGE_CELL=default SGE_ARCH=lx-amd64 SGE_QMASTER_PORT=6444 SGE_EXECD_PORT=6445
 export PATH=/usr/lib/gridengine:\$PATH
@@ -77,14 +77,14 @@ start_master() {
   for rule in fill:\$fill_up robin:\$round_robin one:\$pe_slots two:2; do
     add p "pe_name ${rule%%:*}" 'slots 99' 'user_lists NONE' 'xuser_lists NONE' 'start_proc_args NONE' \
       'stop_proc_args NONE' "allocation_rule ${rule#*:}" 'control_slaves TRUE' 'job_is_first_task FALSE' \
-      'urgency_slots min' 'accounting_summary FALSE' 'qsort_args NONE'
+      'urgency_slots min' 'accounting_summary TRUE' 'qsort_args NONE'
   done
   qconf -sq | sed -e 's/^\(qname\) .*/\1 all.q/' -e 's/^\(hostlist\) .*/\1 @hosts/' -e 's/^\(slots\) .*/\1 4/' \
     -e 's/^\(pe_list\) .*/\1 fill robin one two/' -e 's/^\(shell\) .*/\1 \/bin\/bash/' \
-    -e 's/^\(load_thresholds\) .*/\1 NONE/' > "$state/queue"
+    -e 's/^\(load_thresholds\) .*/\1 NONE/' -e 's/^\(seq_no\) .*/\1 0,[n2=1]/' > "$state/queue"
   qconf -Aq "$state/queue"
-  # Jobs start at once, not at the next of its rounds.
-  qconf -ssconf | sed -e 's/^\(schedule_interval\) .*/\1 0:0:1/' -e 's/^\(flush_[a-z]*_sec\) .*/\1 1/' > "$state/scheduler"
+  # Jobs start at once, not at the next of its rounds, and on n1 before n2, whatever their load is.
+  qconf -ssconf | sed -e 's/^\(queue_sort_method\) .*/\1 seqno/' -e 's/^\(schedule_interval\) .*/\1 0:0:1/' -e 's/^\(flush_[a-z]*_sec\) .*/\1 1/' > "$state/scheduler"
   qconf -Msconf "$state/scheduler"
 }
 

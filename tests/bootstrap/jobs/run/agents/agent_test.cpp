@@ -1,0 +1,242 @@
+#include "jobs/run/agents/agent.hpp"
+
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "hpcboot/version.hpp"
+#include "jobs/run/agents/agent_messages.hpp"
+#include "jobs/run/agents/frames.hpp"
+#include "jobs/run/ranks/event_loop.hpp"
+#include "jobs/run/ranks/rank_child.hpp"
+#include "run_process.hpp"
+#include "support/expect_error.hpp"
+
+// An agent, to which the test is `hpcboot run`; and what the two say.
+namespace hpcboot::run {
+namespace {
+
+using test::has_gone;
+using test::has_state;
+using testing::HasSubstr;
+
+class AgentProcess {
+ public:
+  AgentProcess() : AgentProcess(make_ends()) {}
+
+  void send(FrameKind kind, const std::string& payload) { channel_->send(kind, payload); }
+  void send_bytes(const std::string& bytes) {
+    ASSERT_EQ(write(channel_->out(), bytes.data(), bytes.size()),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  void leave() { channel_.reset(); }
+
+  // The next frame of this kind.
+  Frame await(FrameKind kind) {
+    const auto until = Clock::now() + std::chrono::seconds(30);
+    while (Clock::now() < until) {
+      while (const auto frame = channel_->next()) {
+        if (frame->kind == kind) return *frame;
+      }
+      PollSet set;
+      set.add(channel_->in(), POLLIN);
+      set.wait(until);
+      if (!channel_->receive()) break;
+    }
+    throw std::runtime_error("it does not come");
+  }
+
+  int exit_code() const {
+    for (int i = 0; i < 3000 && !process_.ended(); ++i) usleep(10000);
+    const auto end = process_.ended();
+    return end ? end->exit_code : -1;
+  }
+
+ private:
+  explicit AgentProcess(FdPair ends)
+      : process_(spec_of(ends)), channel_(std::in_place, ends.first, ends.first) {
+    close(ends.second);
+  }
+  static FdPair make_ends() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::runtime_error("socketpair");
+    return {ends[0], ends[1]};
+  }
+  static ChildSpec spec_of(FdPair ends) {
+    ChildSpec spec;
+    spec.words = {"agent"};
+    spec.input = ends.second;
+    spec.output = ends.second;
+    spec.body = [ends] {
+      close(ends.first);
+      close(ends.second);
+      return agent_main(STDIN_FILENO, STDOUT_FILENO);
+    };
+    return spec;
+  }
+
+  RankChild process_;
+  std::optional<FrameChannel> channel_;
+};
+
+AgentSpec spec_of(const std::string& script) {
+  AgentSpec spec;
+  spec.version = version();
+  spec.words = {"sh", "-c", script};
+  spec.folder = "/";
+  return spec;
+}
+
+// The process id of the one rank, which prints it.
+int start(AgentProcess& agent, const std::string& script) {
+  agent.send(FrameKind::spec, to_payload(spec_of(script)));
+  agent.await(FrameKind::hello);
+  agent.send(FrameKind::start, to_payload(MasterEndpoint{"127.0.0.1", 20001}));
+  const Frame frame = agent.await(FrameKind::output);
+  return std::stoi(std::string(read_output(frame.payload).bytes));
+}
+
+TEST(Frames, AreTheSameHoweverTheBytesAreCut) {
+  const std::string bytes = to_bytes(FrameKind::output, std::string("a\0b\n", 4)) +
+                            to_bytes(FrameKind::heartbeat, "") + to_bytes(FrameKind::note, "x");
+  for (std::size_t step = 1; step <= bytes.size(); ++step) {
+    FrameReader reader;
+    std::vector<Frame> frames;
+    for (std::size_t i = 0; i < bytes.size(); i += step) {
+      reader.take(std::string_view(bytes).substr(i, step));
+      while (auto frame = reader.next()) frames.push_back(std::move(*frame));
+    }
+    ASSERT_EQ(frames.size(), 3U);
+    EXPECT_EQ(frames[0].payload, std::string("a\0b\n", 4));
+    EXPECT_EQ(frames[1].kind, FrameKind::heartbeat);
+    EXPECT_EQ(frames[2].payload, "x");
+  }
+}
+
+TEST(Frames, OfNoKindOrTooLongAreRefused) {
+  for (const std::string& bytes : {std::string("?\0\0\0\0", 5), std::string("o\xff\0\0\0", 5),
+                                   std::string("Hello, world\n")}) {
+    FrameReader reader;
+    reader.take(bytes);
+    test::expect_error(
+        ErrorCode::exchange_failed, [&] { reader.next(); }, "no message");
+  }
+}
+
+TEST(AgentMessages, KeepEveryByte) {
+  AgentSpec spec = spec_of("");
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
+  spec.words = {"x", all, ""};
+  spec.set = {{"A", all}, {"B", ""}};
+  spec.output_dir = all;
+  const AgentSpec again = read_spec(to_payload(spec));
+  EXPECT_EQ(again.words, spec.words);
+  EXPECT_EQ(again.set, spec.set);
+  EXPECT_EQ(again.output_dir, spec.output_dir);
+}
+
+TEST(AgentMessages, ThatAreNoneAreRefused) {
+  for (const char* payload : {"", "{", "[]", "{}", "{\"rank\":\"x\"}", "{\"rank\":1}"})
+    test::expect_error(
+        ErrorCode::malformed_file, [&] { read_end(payload); }, "hpcboot run");
+  test::expect_error(ErrorCode::malformed_file, [] { read_output("abc"); });
+  AgentSpec spec = spec_of("");
+  spec.ranks = 0;
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { read_spec(to_payload(spec)); }, "ranks");
+}
+
+TEST(AgentMessages, HaveAnExitCodeOfAnError) {
+  const auto code_of = [](const std::string& code) {
+    return read_error("{\"code\":" + code + R"(,"found":"x","expected":"y","remedy":"z"})").code();
+  };
+  EXPECT_EQ(code_of("44"), ErrorCode::peer_lost);
+  for (const char* code : {"0", "1", "19", "139", "512"})
+    EXPECT_EQ(code_of(code), ErrorCode::exchange_failed) << code;
+}
+
+TEST(Agent, RefusesAnotherVersion) {
+  AgentProcess agent;
+  AgentSpec spec = spec_of("echo started");
+  spec.version = "0.0.7";
+  agent.send(FrameKind::spec, to_payload(spec));
+  const Error error = read_error(agent.await(FrameKind::failed).payload);
+  EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);
+  EXPECT_THAT(error.found(), HasSubstr("version 0.0.7 started an agent of version"));
+  EXPECT_EQ(agent.exit_code(), 30);
+}
+
+TEST(Agent, RefusesWhatIsNoFrameOrOutOfTurn) {
+  {
+    AgentProcess agent;
+    agent.send_bytes("hello?");
+    EXPECT_EQ(read_error(agent.await(FrameKind::failed).payload).code(),
+              ErrorCode::exchange_failed);
+    EXPECT_EQ(agent.exit_code(), 31);
+  }
+  AgentProcess agent;
+  agent.send(FrameKind::start, to_payload(MasterEndpoint{"127.0.0.1", 20001}));
+  EXPECT_THAT(read_error(agent.await(FrameKind::failed).payload).found(), HasSubstr("out of turn"));
+}
+
+TEST(Agent, EndsItsRanksWithNonsenseAndWithTheConnection) {
+  AgentProcess first;
+  const int pid = start(first, "echo $$; while :; do sleep 0.1; done");
+  first.send_bytes("?????");
+  EXPECT_TRUE(has_gone(pid));
+  AgentProcess second;
+  const int other = start(second, "echo $$; while :; do sleep 0.1; done");
+  second.leave();
+  EXPECT_TRUE(has_gone(other));
+  EXPECT_EQ(second.exit_code(), 0);
+}
+
+TEST(Agent, SpeaksWhileItsRanksAreStoppedAndEndsThem) {
+  AgentProcess agent;
+  const int pid = start(agent, "echo $$; exec sleep 1000");
+  agent.send(FrameKind::signal, to_payload(SignalOrder{SIGSTOP, std::nullopt}));
+  EXPECT_TRUE(has_state(pid, 'T'));
+  agent.await(FrameKind::heartbeat);
+  agent.await(FrameKind::heartbeat);
+  agent.leave();
+  EXPECT_TRUE(has_gone(pid));
+}
+
+TEST(Agent, KeepsThePortThatItHasToldUntilTheStart) {
+  AgentProcess agent;
+  agent.send(FrameKind::spec, to_payload(spec_of("echo $$")));
+  const AgentHello hello = read_hello(agent.await(FrameKind::hello).payload);
+  EXPECT_EQ(hello.version, version());
+  EXPECT_EQ(hello.address, "127.0.0.1");
+  EXPECT_GT(hello.port, 0);
+}
+
+// The rank's child is in its group, and would hold the pipe.
+TEST(Agent, TakesWhatARankLeavesBehindWithIt) {
+  AgentProcess agent;
+  const int pid = start(agent, "sleep 1000 & echo $!");
+  EXPECT_EQ(read_end(agent.await(FrameKind::ended).payload).exit_code, 0);
+  EXPECT_TRUE(has_gone(pid));
+  EXPECT_EQ(agent.exit_code(), 0);
+}
+
+TEST(Agent, IsNotEndedByTheSignalsOfItsJob) {
+  AgentProcess agent;
+  const int pid = start(agent, "trap 'exit 5' USR1; echo $$; while :; do sleep 0.1; done");
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const int parent = std::stoi(text.substr(text.rfind(") ") + 4));
+  for (const int number : {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGQUIT, SIGXCPU})
+    kill(parent, number);
+  agent.send(FrameKind::signal, to_payload(SignalOrder{SIGUSR1, std::nullopt}));
+  EXPECT_EQ(read_end(agent.await(FrameKind::ended).payload).exit_code, 5);
+}
+
+}  // namespace
+}  // namespace hpcboot::run

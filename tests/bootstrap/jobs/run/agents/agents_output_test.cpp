@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "agents_of_scripts.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+using hpcboot::test::count;
+using hpcboot::test::has_gone;
+using hpcboot::test::lines_of;
+using hpcboot::test::pids_of;
+using hpcboot::test::run;
+using hpcboot::test::RunOutcome;
+using hpcboot::test::RunProcess;
+using hpcboot::test::script;
+using hpcboot::test::TemporaryFolder;
+using testing::HasSubstr;
+
+TEST(Agents, ShowTheOutputOfEightRanksInWholeLinesEachOnItsStream) {
+  const std::string line(100, 'x');
+  const RunOutcome outcome = run(script({8}, "for i in 1 2 3 4 5 6 7 8 9; do printf " + line +
+                                                 "; echo $RANK; done; echo e$RANK >&2"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(lines_of(outcome.out).size(), 72U);
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_EQ(count(outcome.out, line + std::to_string(rank) + "\n"), 9U);
+    EXPECT_EQ(count(outcome.err, "e" + std::to_string(rank) + "\n"), 1U);
+  }
+}
+
+TEST(Agents, GoOnWithARankThatClosesItsOutput) {
+  const RunOutcome outcome = run(script({2}, "exec >&- 2>&-; sleep 0.3; exit $RANK"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("rank 1 of 2"));
+}
+
+TEST(Agents, PassOnFiftyMegabytesWithoutALineEnd) {
+  const RunOutcome outcome = run(script({1}, "head -c 50000000 /dev/zero"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.size(), 50000000U);
+  EXPECT_EQ(outcome.out.find_first_not_of('\0'), std::string::npos);
+}
+
+TEST(Agents, HearSignalsWhileNobodyReadsTheOutput) {
+  RunProcess process(script({1}, "echo pid $$; exec yes"));
+  process.await("\n");
+  const int pid = pids_of(process.out()).at(0);
+  usleep(500000);  // until all that lies between is full
+  process.signal(SIGTERM);
+  EXPECT_TRUE(has_gone(pid));
+  EXPECT_EQ(process.finish().exit_code, 128 + SIGTERM);
+}
+
+TEST(Agents, EndAsByItsSignalWhenTheReaderGoes) {
+  RunProcess process(script({2}, "echo pid $$; while :; do echo x; sleep 0.05; done"));
+  while (pids_of(process.out()).size() < 2 || process.out().back() != '\n') process.await_more();
+  process.close_out();
+  EXPECT_EQ(process.finish().exit_code, 128 + SIGPIPE);
+  for (const int pid : pids_of(process.out())) EXPECT_TRUE(has_gone(pid));
+}
+
+TEST(Agents, GiveTheInputToRank0Alone) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "in";
+  std::ofstream(file) << std::string(300000, 'x');
+  RunProcess::Options options = script({2}, "echo $RANK has $(wc -c)");
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  options.input = fd;
+  const RunOutcome outcome = run(options);
+  EXPECT_THAT(outcome.out, HasSubstr("0 has 300000\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("1 has 0\n"));
+  lseek(fd, 0, SEEK_SET);
+  options.script = "exec <&-; sleep 0.3; echo done";
+  EXPECT_EQ(run(options).exit_code, 0) << "a rank need not read it";
+  close(fd);
+}
+
+TEST(Agents, WriteALogARank) {
+  const TemporaryFolder folder;
+  RunProcess::Options options = script({1, 1}, "echo out $RANK; echo err $RANK >&2");
+  options.request.output_dir = (folder.path() / "new" / "logs").string();
+  const RunOutcome outcome = run(options);
+  EXPECT_EQ(hpcboot::test::read_text(folder.path() / "new/logs/rank_0000.out"), "out 0\n");
+  EXPECT_EQ(hpcboot::test::read_text(folder.path() / "new/logs/rank_0001.err"), "err 1\n");
+  EXPECT_THAT(outcome.out, HasSubstr("out 1\n"));
+  options.request.output_dir = "/proc/no";
+  const RunOutcome refused = run(options);
+  EXPECT_EQ(refused.exit_code, 42);
+  EXPECT_THAT(refused.err, HasSubstr("--output-dir"));
+}
+
+TEST(Agents, WriteLogsToRegularFilesAlone) {
+  const TemporaryFolder folder;
+  const auto log = folder.path() / "rank_0000.out";
+  RunProcess::Options options = script({1}, "echo new");
+  options.request.output_dir = folder.path().string();
+  std::ofstream(log) << "an older and longer text\n";
+  EXPECT_EQ(run(options).exit_code, 0);
+  EXPECT_EQ(hpcboot::test::read_text(log), "new\n");
+  const auto refusal = [&] {
+    const RunOutcome outcome = run(options);
+    EXPECT_EQ(outcome.exit_code, 42);
+    std::filesystem::remove(log);
+    return outcome.err;
+  };
+  const auto other = folder.path() / "other";
+  std::ofstream(other) << "kept";
+  std::filesystem::remove(log);
+  std::filesystem::create_symlink(other, log);
+  EXPECT_THAT(refusal(), HasSubstr("rank_0000.out: it is a symbolic link"));
+  EXPECT_EQ(hpcboot::test::read_text(other), "kept");
+  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+  EXPECT_THAT(refusal(), HasSubstr("rank_0000.out: it is a named pipe"));
+  std::filesystem::create_directory(log);
+  EXPECT_THAT(refusal(), HasSubstr("rank_0000.out: it is a folder"));
+}
+
+TEST(Agents, PutThePrefixBeforeLinesOnATerminalAlone) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  RunProcess::Options options = script({1, 1}, "echo out; echo err >&2");
+  for (const bool prefix : {true, false}) {
+    options.request.prefix = prefix;
+    options.output = other;
+    const RunOutcome outcome = run(options);
+    EXPECT_EQ(outcome.err, "err\nerr\n") << "standard error is no terminal";
+    char shown[256] = {};
+    ASSERT_GT(read(terminal, shown, sizeof shown - 1), 0);
+    std::string text = shown;
+    if (count(text, "\n") < 2) {
+      ASSERT_GT(read(terminal, shown, sizeof shown - 1), 0);
+      text += shown;
+    }
+    EXPECT_EQ(count(text, "[0 n0] out\r\n"), prefix ? 1U : 0U) << text;
+    EXPECT_EQ(count(text, "[1 n1] out\r\n"), prefix ? 1U : 0U) << text;
+    EXPECT_EQ(count(text, "out\r\n"), 2U) << text;
+  }
+  close(other);
+  close(terminal);
+}
+
+TEST(Agents, ReadNoTerminalInTheBackground) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(write(terminal, "typed\n", 6), 6);
+  RunProcess::Options options = script({1}, "echo ready; read -r word; echo word $word");
+  options.input = other;
+  RunProcess process(options);
+  process.await("ready\n");
+  usleep(300000);
+  char text[16] = {};
+  EXPECT_EQ(read(other, text, sizeof text), 6) << "what was typed is for whoever is in front";
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.finish().out, "ready\n");
+  close(other);
+  close(terminal);
+}
+
+}  // namespace

@@ -1,0 +1,162 @@
+#include "jobs/run/ranks/rank_child.hpp"
+
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/numa.hpp"
+#include "hpcboot/error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+using hpcboot::run::CannotExecute;
+using hpcboot::run::ChildSpec;
+using hpcboot::run::RankChild;
+using hpcboot::test::TemporaryFolder;
+
+constexpr int kDeadline = 20000;  // ms
+
+ChildSpec shell(const std::string& script) {
+  ChildSpec spec;
+  spec.words = {"sh", "-c", script};
+  spec.env = {{"PATH", "/usr/bin:/bin"}};
+  return spec;
+}
+
+// Up to the end of the stream.
+std::string all_of(int fd) {
+  std::string text;
+  char buffer[4096];
+  while (true) {
+    pollfd entry{fd, POLLIN, 0};
+    if (poll(&entry, 1, kDeadline) != 1) throw std::runtime_error("no end of the output");
+    const ssize_t size = read(fd, buffer, sizeof buffer);
+    if (size <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(size));
+  }
+}
+
+hpcboot::run::ChildEnd end_of(const RankChild& child) {
+  for (int i = 0; i < kDeadline / 10; ++i) {
+    if (const auto end = child.ended()) return *end;
+    usleep(10000);
+  }
+  throw std::runtime_error("the child does not end");
+}
+
+TEST(RankChild, HasItsEnvironmentFolderAndPipes) {
+  const TemporaryFolder folder;
+  ChildSpec spec = shell("echo $NAME in $PWD; echo bad >&2; cat; exit 3");
+  spec.env["NAME"] = "x y";
+  spec.folder = folder.path();
+  RankChild child(spec);
+  EXPECT_EQ(all_of(child.out_fd()), "x y in " + folder.path().string() + "\n");
+  EXPECT_EQ(all_of(child.err_fd()), "bad\n");
+  EXPECT_EQ(end_of(child).exit_code, 3);
+  EXPECT_EQ(end_of(child).signal, 0);
+  child.reap();
+}
+
+TEST(RankChild, SaysTheSignalThatEndedItAndTakesItsGroupAlong) {
+  RankChild child(shell("sleep 1000 & echo $!; kill -9 $$; sleep 1"));
+  char buffer[32] = {};
+  pollfd entry{child.out_fd(), POLLIN, 0};
+  ASSERT_EQ(poll(&entry, 1, kDeadline), 1);
+  ASSERT_GT(read(child.out_fd(), buffer, sizeof buffer - 1), 0);
+  EXPECT_EQ(end_of(child).exit_code, 137);
+  EXPECT_EQ(end_of(child).signal, 9);
+  child.reap();
+  all_of(child.out_fd());  // ends only when nobody holds it any more
+  SUCCEED();
+}
+
+TEST(RankChild, SaysWhyAProgramCannotBeExecuted) {
+  const TemporaryFolder folder;
+  const auto code_of = [](ChildSpec spec, const std::string& program) {
+    spec.words = {program};
+    try {
+      const RankChild child(spec);
+    } catch (const CannotExecute& error) {
+      EXPECT_NE(error.reason.find(program + ": "), std::string::npos) << error.reason;
+      return error.exit_code;
+    }
+    return 0;
+  };
+  EXPECT_EQ(code_of(shell(""), "no-such-program"), 127);
+  EXPECT_EQ(code_of(shell(""), "/no/such/program"), 127);
+  EXPECT_EQ(code_of(shell(""), folder.path()), 126);
+  ChildSpec spec = shell("");
+  spec.folder = "/no/such/folder";
+  try {
+    const RankChild child(spec);
+    FAIL();
+  } catch (const CannotExecute& error) {
+    EXPECT_EQ(error.exit_code, 126);
+    EXPECT_EQ(error.reason, "/no/such/folder: No such file or directory");
+  }
+}
+
+TEST(RankChild, RunsAFileWithoutAFirstLineByTheShell) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "script";
+  std::ofstream(file) << "echo $0 $1\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  ChildSpec spec = shell("");
+  spec.words = {"script", "one"};
+  spec.env["PATH"] = "/no/such:" + folder.path().string();
+  const RankChild child(spec);
+  EXPECT_EQ(all_of(child.out_fd()), file.string() + " one\n");
+}
+
+TEST(RankChild, RunsWhereItIsTold) {
+  const int cpu = hpcboot::cpus_of_this_process().back();
+  ChildSpec spec = shell("grep Cpus_allowed_list /proc/self/status");
+  spec.cpus = {cpu};
+  const RankChild child(spec);
+  EXPECT_EQ(all_of(child.out_fd()), "Cpus_allowed_list:\t" + std::to_string(cpu) + "\n");
+}
+
+TEST(RankChild, KeepsAnExceptionOfItsBody) {
+  ChildSpec spec = shell("");
+  spec.body = []() -> int { throw std::runtime_error("no room"); };
+  const RankChild child(spec);
+  EXPECT_EQ(all_of(child.err_fd()), "no room\n");
+  EXPECT_EQ(end_of(child).exit_code, 1);
+}
+
+TEST(RankChild, SaysThatThereIsNoRoomForDescriptors) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizers open descriptors of their own, and end the program without";
+#endif
+  ChildSpec spec = shell("");
+  // In a process of its own, whose limit rises to what suffices.
+  spec.body = [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    int refusals = 0;
+    for (limit.rlim_cur = 3; limit.rlim_cur < 100; ++limit.rlim_cur) {
+      setrlimit(RLIMIT_NOFILE, &limit);
+      try {
+        const RankChild child(shell("exit 7"));
+        return end_of(child).exit_code == 7 && refusals > 0 ? 0 : 2;
+      } catch (const hpcboot::Error& error) {
+        if (error.found().find("Too many open files") == std::string::npos) return 3;
+        ++refusals;
+      } catch (const CannotExecute&) {
+        return 4;
+      }
+    }
+    return 5;
+  };
+  const RankChild child(spec);
+  EXPECT_EQ(end_of(child).exit_code, 0);
+}
+
+}  // namespace

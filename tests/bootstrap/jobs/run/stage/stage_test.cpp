@@ -1,0 +1,273 @@
+#include "jobs/run/stage/stage.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "jobs/run/ranks/event_loop.hpp"
+#include "jobs/run/stage/file_tree.hpp"
+#include "jobs/run/stage/stage_folder.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using hpcboot::Env;
+using hpcboot::ErrorCode;
+using hpcboot::run::Stage;
+using hpcboot::run::Staged;
+using hpcboot::test::expect_error;
+using hpcboot::test::read_text;
+using hpcboot::test::TemporaryFolder;
+using hpcboot::test::write_text;
+
+const std::function<void()> kGoOn = [] {};
+
+Staged await_result(Stage& stage) {
+  while (true) {
+    if (auto staged = stage.result()) return *staged;
+    hpcboot::run::PollSet set;
+    set.add(stage.fd(), POLLIN);
+    set.wait(hpcboot::run::Clock::now() + std::chrono::seconds(60));
+  }
+}
+
+bool is_link(const fs::path& path) {
+  return fs::is_symlink(fs::symlink_status(path));
+}
+
+class FileTreeTest : public testing::Test {
+ protected:
+  void copy() {
+    const auto tree = hpcboot::run::read_tree(root_, kGoOn);
+    bytes_ = tree.bytes;
+    hpcboot::run::copy_tree(tree, root_, to_, kGoOn);
+  }
+
+  TemporaryFolder folder_;
+  std::string root_ = (folder_.path() / "data").string();
+  std::string to_ = (folder_.path() / "copy").string();
+  std::uint64_t bytes_ = 0;
+};
+
+TEST_F(FileTreeTest, KeepsContentAndWhatMayBeExecuted) {
+  write_text(root_ + "/a", "one");
+  write_text(root_ + "/sub/run", "two");
+  fs::create_directory(root_ + "/empty");
+  chmod((root_ + "/sub/run").c_str(), 0555);
+  chmod((root_ + "/sub").c_str(), 0555);
+  copy();
+  EXPECT_EQ(bytes_, 6U);
+  EXPECT_EQ(read_text(to_ + "/a"), "one");
+  EXPECT_EQ(read_text(to_ + "/sub/run"), "two");
+  EXPECT_TRUE(fs::is_directory(to_ + "/empty"));
+  struct stat status {};
+  ASSERT_EQ(stat((to_ + "/sub/run").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0700U, 0700U);
+  EXPECT_GT(fs::remove_all(to_), 0U);  // though the original could not be written to
+}
+
+TEST_F(FileTreeTest, KeepsLinksThatStayInsideAndFollowsTheOthers) {
+  write_text(folder_.path() / "elsewhere/c", "outside");
+  write_text(root_ + "/blobs/1", "inside");
+  fs::create_directory(root_ + "/snapshot");
+  fs::create_symlink("../blobs/1", root_ + "/snapshot/a");
+  fs::create_symlink("../../elsewhere/c", root_ + "/snapshot/b");
+  fs::create_symlink(root_ + "/blobs/1", root_ + "/snapshot/absolute");
+  fs::create_symlink("../elsewhere", root_ + "/folder");
+  fs::create_symlink("folder/../elsewhere/c", root_ + "/crooked");  // of the link's target
+  copy();
+  EXPECT_TRUE(is_link(to_ + "/snapshot/a"));
+  EXPECT_EQ(read_text(to_ + "/snapshot/a"), "inside");
+  EXPECT_FALSE(is_link(to_ + "/snapshot/b"));
+  EXPECT_EQ(read_text(to_ + "/snapshot/b"), "outside");
+  EXPECT_FALSE(is_link(to_ + "/snapshot/absolute"));
+  EXPECT_FALSE(is_link(to_ + "/folder"));
+  EXPECT_EQ(read_text(to_ + "/folder/c"), "outside");
+  EXPECT_FALSE(is_link(to_ + "/crooked"));
+  EXPECT_EQ(read_text(to_ + "/crooked"), "outside");
+}
+
+TEST_F(FileTreeTest, KeepsLinksToFoldersHoweverTheyAreWritten) {
+  write_text(root_ + "/v1/lib/a", "one");
+  const std::vector<std::pair<std::string, std::string>> links = {
+      {"latest", "v1/"},   {"self", "."},         {"v1/self", "./"},    {"v1/above", ".."},
+      {"v1/root", "../."}, {"v1/lib64", "lib//"}, {"v1/lib/up", "../"}, {"far", "v1/./lib/"}};
+  for (const auto& [name, target] : links) fs::create_directory_symlink(target, root_ + "/" + name);
+  copy();
+  EXPECT_EQ(bytes_, 3U);
+  for (const auto& [name, target] : links)
+    EXPECT_EQ(fs::read_symlink(to_ + "/" + name).string(), target) << name;
+  EXPECT_EQ(read_text(to_ + "/latest/self/lib/up/above/far/a"), "one");
+}
+
+TEST_F(FileTreeTest, RefusesWhatHasNoEndOrIsNoFile) {
+  write_text(root_ + "/sub/a", "one");
+  fs::create_symlink(root_, root_ + "/sub/above");
+  expect_error(
+      ErrorCode::unreadable_file, [&] { copy(); }, "sub/above", "lies in");
+  fs::remove(root_ + "/sub/above");
+  mkfifo((root_ + "/sub/pipe").c_str(), 0600);
+  expect_error(
+      ErrorCode::unreadable_file, [&] { copy(); }, "sub/pipe");
+  fs::remove(root_ + "/sub/pipe");
+  fs::create_symlink("nowhere", root_ + "/sub/dead");
+  expect_error(
+      ErrorCode::unreadable_file, [&] { copy(); }, "sub/dead", "No such file");
+}
+
+class StageTest : public testing::Test {
+ protected:
+  StageTest() { write_text(folder_.path() / "data/a", "one"); }
+
+  std::unique_ptr<Stage> stage(const std::string& id = "0123abcd") {
+    return std::make_unique<Stage>((folder_.path() / "data").string(), env_, id);
+  }
+
+  fs::path own_folder(const std::string& id = "0123abcd") const {
+    return hpcboot::run::stage_folder(base_.path().string(), id);
+  }
+
+  TemporaryFolder folder_;
+  TemporaryFolder base_;
+  Env env_{{{"TMPDIR", base_.path().string()}}};
+};
+
+TEST_F(StageTest, CopiesOnceForAllAndGoesWithTheLast) {
+  auto first = stage();
+  const Staged staged = await_result(*first);
+  EXPECT_EQ(staged.path, (own_folder() / "data/data").string());
+  EXPECT_NE(staged.note.find("3 bytes staged to " + own_folder().string()), std::string::npos);
+  EXPECT_EQ(read_text(staged.path + "/a"), "one");
+  struct stat status {};
+  ASSERT_EQ(stat(own_folder().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0700U);
+  write_text(folder_.path() / "data/a", "two");
+  auto second = stage();
+  const Staged again = await_result(*second);
+  EXPECT_EQ(again.path, staged.path);
+  EXPECT_EQ(again.note, "");
+  first.reset();
+  EXPECT_EQ(read_text(staged.path + "/a"), "one");
+  second.reset();
+  EXPECT_FALSE(fs::exists(own_folder()));
+}
+
+TEST_F(StageTest, OneOfThoseWhoLeaveAtOnceWaitsForTheRemoval) {
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::unique_ptr<Stage>> stages;
+    for (int i = 0; i < 8; ++i) stages.push_back(stage());
+    for (auto& one : stages) await_result(*one);
+    std::vector<std::thread> leaving;
+    for (auto& one : stages) leaving.emplace_back([&one] { one.reset(); });
+    for (std::thread& thread : leaving) thread.join();
+    ASSERT_FALSE(fs::exists(own_folder())) << round;
+  }
+}
+
+TEST_F(StageTest, PathsMayHaveAnyCharacters) {
+  const fs::path base = base_.path() / "two\nlines, \"a\" 'b'";
+  write_text(folder_.path() / "-x\ny/a", "odd");
+  fs::create_directory(base);
+  Stage stage((folder_.path() / "-x\ny").string(), Env({{"TMPDIR", base.string()}}), "77");
+  EXPECT_EQ(read_text(fs::path(await_result(stage).path) / "a"), "odd");
+}
+
+TEST_F(StageTest, WhatAKilledKeeperHasCopiedIsInNobodysWay) {
+  write_text(own_folder() / "part/data/a", "on");
+  chmod(own_folder().c_str(), 0700);
+  auto next = stage();
+  EXPECT_EQ(read_text(await_result(*next).path + "/a"), "one");
+}
+
+TEST_F(StageTest, OtherRunsHaveOtherFolders) {
+  auto first = stage();
+  auto second = stage("4567");
+  EXPECT_NE(await_result(*first).path, await_result(*second).path);
+  second.reset();
+  EXPECT_TRUE(fs::exists(own_folder() / "data/data/a"));
+  EXPECT_FALSE(fs::exists(own_folder("4567")));
+}
+
+TEST_F(StageTest, NothingIsLeftOfAFailure) {
+  fs::remove_all(folder_.path() / "data");
+  auto failing = stage();
+  expect_error(
+      ErrorCode::unreadable_file, [&] { await_result(*failing); }, "data cannot be staged",
+      "No such file");
+  failing.reset();
+  EXPECT_TRUE(fs::is_empty(base_.path()));
+}
+
+TEST_F(StageTest, FollowsNoLinkAndTakesNoFolderThatOthersMayEnter) {
+  const fs::path elsewhere = base_.path() / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::create_symlink(elsewhere, own_folder());
+  expect_error(
+      ErrorCode::unwritable_output, [&] { stage(); }, "it is a symbolic link");
+  fs::remove(own_folder());
+  fs::create_directory(own_folder());
+  chmod(own_folder().c_str(), 0755);
+  expect_error(
+      ErrorCode::unwritable_output, [&] { stage(); }, "others may enter it");
+  chmod(own_folder().c_str(), 0700);
+  fs::create_symlink(elsewhere / "made", own_folder() / "users");
+  expect_error(
+      ErrorCode::unwritable_output, [&] { stage(); }, "users");
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+  expect_error(
+      ErrorCode::malformed_value, [&] { stage("../x"); }, "HPCBOOT_RUN_ID='../x'");
+}
+
+TEST_F(StageTest, AFolderOfAnotherUserIsNotTaken) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs a folder of another user";
+  fs::create_directory(own_folder());
+  chmod(own_folder().c_str(), 0700);
+  ASSERT_EQ(chown(own_folder().c_str(), 65534, 65534), 0);
+  expect_error(
+      ErrorCode::unwritable_output, [&] { stage(); }, "it is another user's");
+}
+
+TEST_F(StageTest, RemovesWhatEarlierRunsLeftAndNothingElse) {
+  for (const char* id : {"11", "22"}) {
+    write_text(own_folder(id) / "data/data/a", "old");
+    write_text(own_folder(id) / "users", "");
+  }
+  const auto used = hpcboot::run::use_stage_folder(own_folder("33").string());
+  auto in_use = hpcboot::run::LockFile(own_folder("22").string() + "/users");
+  ASSERT_TRUE(in_use.try_shared());
+  const std::string of_another_host = own_folder("44").string() + "-other";
+  write_text(of_another_host + "/data/a", "old");
+  await_result(*stage());
+  EXPECT_FALSE(fs::exists(own_folder("11")));
+  EXPECT_TRUE(fs::exists(own_folder("22") / "data/data/a"));
+  EXPECT_TRUE(fs::exists(own_folder("33")));
+  EXPECT_TRUE(fs::exists(of_another_host));
+}
+
+TEST(StageBaseTest, IsTheFirstFolderThatCanBeWrittenTo) {
+  const TemporaryFolder one;
+  const TemporaryFolder two;
+  const auto base = [](const std::string& slurm, const std::string& tmpdir) {
+    return hpcboot::run::stage_base(Env({{"SLURM_TMPDIR", slurm}, {"TMPDIR", tmpdir}}));
+  };
+  EXPECT_EQ(base(one.path().string(), two.path().string()), one.path().string());
+  EXPECT_EQ(base(one.path().string() + "/none", two.path().string()), two.path().string());
+  EXPECT_EQ(base("", "relative"), "/tmp");
+}
+
+TEST(StagedWordsTest, EachOneIsReplaced) {
+  EXPECT_THAT(hpcboot::run::with_staged({"p", "{staged}", "--d={staged}/a:{staged}", "{stage}"},
+                                        "/x/{staged}"),
+              testing::ElementsAre("p", "/x/{staged}", "--d=/x/{staged}/a:/x/{staged}", "{stage}"));
+}
+
+}  // namespace

@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# `hpcboot run` in jobs of a real Grid Engine, over agents of `qrsh -inherit` and over Open MPI's mpirun. Every job has
+# two slots on n1, where its script runs, and one on n2.
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # ranks expand their scripts; run sets output in the test's own shell
+
+load helper
+
+setup_file() {
+  local packages part
+  packages=$(realpath "$BATS_TEST_DIRNAME/../..")/.deps/launchers/gridengine
+  [[ -d $packages ]] || skip "no Grid Engine: tests/cluster/get-launchers gridengine"
+  start_for_show
+  export GRID_ENGINE=$HPCBOOT_CLUSTER_DIR/shared/gridengine
+  for part in n0:install n1:install n2:install n0:master n1:exec n2:exec; do
+    "$CLUSTER" on "${part%:*}" "$BATS_TEST_DIRNAME/lib/grid_engine.sh" "${part#*:}" "$packages" "$GRID_ENGINE"
+  done
+  await are_up || fail "$(engine qstat -f)"
+}
+
+# Both hosts have told their load.
+are_up() {
+  [[ $(engine qstat -f | grep -c '^all.q@n[12] .* lx-amd64 *$') == 2 ]]
+}
+
+teardown_file() {
+  "$CLUSTER" down
+}
+
+setup() {
+  enter_shared_folder
+  here=$PWD
+  mkdir -m 1777 qrsh mpirun
+  cat >waits.py <<'PY'
+"""Writes who it is, and which signals it gets. Ends with CODE once it has got one of WANTED."""
+import os, signal, socket, sys, time
+rank, got = os.environ["RANK"], []
+
+def write(name, *words):
+    with open("part." + rank, "w") as file:
+        print(*words, file=file)
+    os.rename("part." + rank, name + "." + rank)
+
+for name in ("SIGHUP", "SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"):
+    signal.signal(getattr(signal, name), lambda number, _: got.append(signal.Signals(number).name))
+print("waiting", rank, flush=True)
+write("got")
+write("is", socket.gethostname(), os.getpid())
+while not set(sys.argv[1].split(",")) & set(got):
+    time.sleep(0.02)
+    write("got", *got)
+time.sleep(0.3)  # what is told twice is told by then
+write("got", *got)
+sys.exit(int(sys.argv[2]))
+PY
+}
+
+teardown() {
+  engine qdel -u tester >/dev/null || true
+}
+
+engine() {
+  as_tester bash -c '. "$0/env.sh" && exec "$@"' "$GRID_ENGINE" "$@"
+}
+
+# each COMMAND…: in a folder for each launcher, which is $launcher. So the jobs of both run at the same time.
+each() {
+  for launcher in qrsh mpirun; do
+    cd "$here/$launcher" || return
+    "$@" || return
+  done
+}
+
+# submit OPTION… -- ARGUMENT…: `hpcboot run ARGUMENT…` as the last command of a job's script. The job's number goes to `id`,
+# its output to `out`, and every attempt writes a line to attempts.TASK.
+submit() {
+  local options=()
+  while [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  shift
+  printf '#!/bin/bash\necho $JOB_ID >>attempts.$SGE_TASK_ID\necho $$ >run.pid\nexec %s run "$@"\n' "$HPCBOOT_BIN" >job.sh
+  engine qsub -terse -cwd -S /bin/bash -j y -o "$PWD/out" -pe robin "${slots:-3}" "${options[@]}" job.sh --launcher "$launcher" "$@" |
+    cut -d. -f1 >id
+  [[ -s id ]] || fail "no job was submitted"
+}
+
+are_there() {
+  local rank
+  for rank in 0 1 2; do await test -e "is.$rank" || return; done
+}
+
+# start OPTION… -- ARGUMENT…: a job for each launcher, until three ranks of each are there.
+start() {
+  each submit "$@"
+  each are_there
+}
+
+pid_of() { cut -d' ' -f2 "is.$1"; }
+
+# nobody_left: on no host is there a process of this test's programs.
+nobody_left() {
+  local host
+  for host in n1 n2; do
+    ! "$CLUSTER" on "$host" ps -eo stat,args | grep -v '^Z' | grep -F "$here/waits.py" >left || return 1
+  done
+}
+
+# The exit code of each attempt, as Grid Engine has written it down.
+codes() { engine qacct -j "$(cat id)" | awk '$1 == "exit_status" { printf "%s%s", separator, $2; separator = " " }'; }
+
+is_known() { engine qstat -j "$(cat id)" >/dev/null 2>&1; }
+is_gone() { ! is_known; }
+
+# ended CODE…: the job is over, after as many attempts as there are exit codes, and has left nobody.
+ended() {
+  await is_gone || return
+  await engine qacct -j "$(cat id)" >/dev/null || return
+  [[ $(codes) == "$*" ]] || fail "exit codes $(codes)" "$(cat out)" || return
+  await nobody_left || fail "$(cat left)"
+}
+
+deleted() { engine qdel "$(cat id)" >/dev/null; }
+
+@test "ranks on the slots of PE_HOSTFILE, and check" {
+  each submit -- -- sh -c 'echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE $(hostname); exec $0 check' "$HPCBOOT_BIN"
+  is_right() {
+    ended 0
+    [[ $(grep '^[0-9]' out | sort) == $'0 3 0 2 0 2 n1\n1 3 1 2 0 2 n1\n2 3 0 1 1 2 n2' ]] || fail "$(cat out)" || return
+    [[ $(cat out) == *"proved by a secret that hpcboot run handed over"*"ok: 3 ranks"* ]] || fail "$(cat out)"
+  }
+  each is_right
+}
+
+@test "a rank that fails is named last, the others are ended, and its exit code is the job's" {
+  start -- -- python3 "$here/waits.py" SIGUSR2,SIGTERM 7
+  fails() { "$CLUSTER" on n2 kill -USR2 "$(pid_of 2)"; }
+  each fails
+  is_named() {
+    ended 7
+    [[ $(tail -n 2 out) == "hpcboot run: rank 2 of 3 on n2 (pid $(pid_of 2)) failed first: exit code 7, after"$'\n'"  waiting 2" ]] ||
+      fail "$(cat out)"
+  }
+  each is_named
+}
+
+@test "qdel: ranks that heed no signal are gone before long, on the first host at once" {
+  start -- --requeue -- python3 "$here/waits.py" never 0
+  each deleted
+  each ended 137
+  cd "$here" || return
+  [[ $(cat qrsh/got.*) == '' && $(cat mpirun/got.*) == $'\n\nSIGTERM' ]] || fail "$(head ./*/got.*)"
+}
+
+# Each host is told by Grid Engine and by its rank's parent.
+@test "qdel -notify: every rank is told SIGUSR2, and what stops then is not queued again" {
+  start -notify -- --requeue -- python3 "$here/waits.py" SIGUSR2 46
+  each deleted
+  are_told() {
+    ended 46
+    [[ $(cut -d' ' -f1 got.* | uniq -c | tr -s ' ') == ' 3 SIGUSR2' ]] || fail "$(head got.*)" || return
+    grep -q 'the scheduler is ending the job' out || fail "$(cat out)"
+  }
+  each are_told
+}
+
+@test "kill -9 of run leaves nobody on any host" {
+  start -- --requeue -- python3 "$here/waits.py" never 0
+  run_is_killed() { "$CLUSTER" on n1 kill -9 "$(cat run.pid)"; }
+  each run_is_killed
+  each ended 137
+}
+
+@test "--requeue: every rank is warned once before the walltime, and the job goes on under its number" {
+  start -l h_rt=14 -- --requeue --warn 8 -- sh -c '[ $(wc -l <attempts.undefined) = 1 ] || exit 0; exec python3 "$0" SIGUSR1 46' "$here/waits.py"
+  goes_on() {
+    ended 99 0
+    # The first that ends with 46 ends the others.
+    [[ $(sed 's/ SIGTERM$//' got.*) == $'SIGUSR1\nSIGUSR1\nSIGUSR1' ]] || fail "$(head got.*)" "$(cat out)" || return
+    [[ $(uniq -c attempts.undefined | tr -s ' ') == " 2 $(cat id)" ]] || fail "$(cat attempts.*)"
+  }
+  each goes_on
+}
+
+# What follows does not depend on the launcher.
+
+@test "--requeue: a task of an array is queued again alone" {
+  launcher=local slots=1 submit -t 2-4:2 -- --requeue -- sh -c '[ "$SGE_TASK_ID $(wc -l <attempts.$SGE_TASK_ID)" != "4 1" ] || exit 46'
+  await is_gone
+  [[ $(codes | tr ' ' '\n' | sort -n) == $'0\n0\n99' ]] || fail "exit codes $(codes)" "$(cat out)"
+  [[ $(uniq -c attempts.2 | tr -s ' ') == " 1 $(cat id)" && $(uniq -c attempts.4 | tr -s ' ') == " 2 $(cat id)" ]] ||
+    fail "$(head attempts.*)"
+}
+
+@test "--requeue: a walltime that is not longer than the warning" {
+  launcher=qrsh submit -l h_rt=60 -- --requeue --warn 60 -- sh -c 'exit 46'
+  ended 46
+  grep -q '^note: the walltime of 60 s is not longer than the warning before its end, 60 s: nobody is warned' out || fail "$(cat out)"
+  grep -q 'every attempt would end at once, and the job is not queued again' out || fail "$(cat out)"
+}
