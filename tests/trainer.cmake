@@ -32,5 +32,7 @@ set_tests_properties(trainer.data trainer.resume PROPERTIES FIXTURES_REQUIRED te
 
 hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
+hpcboot_add_test(NAME host_load_test SOURCES unit/host_load_test.cpp
+  LIBRARIES hpcboot_loop LABELS unit)
 # The programs that these runs start.
 add_dependencies(torch_tests hpcboot trainer runtable)

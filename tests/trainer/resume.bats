@@ -74,6 +74,9 @@ cut_back_to() {
     equal whole/* parts/*
     [ "$(runs_in parts)" = 1 ]
     [ "$(value parts/* "['resumed'][0]['step']")" = "$step" ]
+    # The run that was cut back had done all 40.
+    [ "$(value parts/* "['resumed'][0]['steps_again']")" = $((40 - step)) ]
+    grep -q "^of the start before at least $((40 - step)) steps are lost and done again\$" out
     [ "$(value parts/* "['exit_reason']")" = finished ]
     [ "$(value parts/* "['epochs'].__len__()")" = 2 ]
     [ "$(value parts/* "['totals']['images']")" = 1280 ]
@@ -179,7 +182,66 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   kill -KILL "$job"
   wait "$job" || true
   [ "$(value runs/* "['resumed'].__len__()")" = 4 ]
+  # What ends in order loses nothing.
+  [ "$(value runs/* "['resumed'][3]['steps_again']")" = 0 ]
   [ "$(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | uniq -d | wc -l)" = 0 ]
+}
+
+@test "a signal that comes before the first step is kept until then" {
+  mkfifo config
+  for signal in USR1 TERM INT USR2; do
+    rm -rf runs
+    "$trainer" $long --runs-dir runs --config config >out 2>&1 &
+    job=$!
+    # Opened once the program reads it, with everything still before it.
+    exec {end}>config
+    for _ in 1 2 3; do kill -s $signal "$job"; done
+    exec {end}>&-
+    status=0
+    wait "$job" || status=$?
+    cat out
+    [ "$status" -eq 46 ]
+    grep -q "^stopped (signal $signal) after step 1, " out
+    [ "$(value runs/* "['exit_reason']")" = "signal $signal" ]
+  done
+}
+
+# rank_of_2 N OPTION…: in the background, by the variables that every launcher knows.
+rank_of_2() {
+  local rank=$1
+  shift
+  env RANK="$rank" WORLD_SIZE=2 LOCAL_RANK="$rank" LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT="$port" \
+    "$trainer" $long --runs-dir runs "$@" &
+  job=$!
+}
+
+# PID waits for other ranks: its threads do, and it has a socket.
+has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
+
+@test "while ranks wait for each other a warning is kept, and SIGTERM and SIGINT end them at once" {
+  port=$(free_port)
+  rank_of_2 0 >out 2>&1
+  first=$job
+  await has_socket "$first"
+  kill -USR1 "$first"
+  rank_of_2 1 >out.1 2>&1
+  for one in "$first" "$job"; do
+    status=0
+    wait "$one" || status=$?
+    cat out out.1
+    [ "$status" -eq 46 ]
+  done
+  grep -q '^stopped (signal USR1) after step 1, ' out
+  for signal in TERM INT; do
+    rank_of_2 0 --start-up-timeout 300 >out 2>&1
+    await has_socket "$job"
+    kill -s $signal "$job"
+    begin=$SECONDS
+    status=0
+    wait "$job" || status=$?
+    [ "$status" -eq 46 ]
+    [ $((SECONDS - begin)) -lt 60 ]
+  done
 }
 
 @test "2 ranks: a signal to one of them stops both after one step, with exit code 46" {
@@ -256,7 +318,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
 @test "--time-limit leaves in time, with exit code 46" {
   "$trainer" $long --runs-dir runs --time-limit 0:08 >out 2>&1 &
   job=$!
-  # From here on: the time in which the system loads the program is not the run's.
+  # From here on: on a busy machine the program may be loaded for longer than that.
   await has_line out '^run folder'
   begin=$SECONDS
   status=0
@@ -265,6 +327,14 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   [ $((SECONDS - begin)) -le 9 ]
   [ "$(value runs/* "['exit_reason']")" = "time limit" ]
   [ -n "$(ls runs/*/checkpoints/)" ]
+}
+
+@test "--time-limit counts from the start of the process, however long its start takes" {
+  # What the process does before it is the trainer stands for a slow load of LibTorch.
+  # shellcheck disable=SC2016 # for the inner shell
+  run -46 bash -c 'sleep 5 && exec "$@"' bash "$trainer" $long --runs-dir runs --time-limit 4
+  [[ $output == *"stopped (time limit) after step 1, saved as"* ]]
+  [ "$(value runs/* "['totals']['runtime_seconds'] > 5")" = True ]
 }
 
 @test "a kill -9 at any moment of a save leaves a checkpoint that can be read: 50 times" {

@@ -42,7 +42,7 @@ setup() {
     [ "$(value runs/* "['ranks'][0]['device']")" = "cpu:$n" ]
     [ "$(value runs/* "['config']['devices']")" = "cpu:$n" ]
   done
-  run "$runtable" "$single" runs --format json
+  run --separate-stderr "$runtable" "$single" runs --format json
   echo "$output" | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)
@@ -85,7 +85,7 @@ assert abs(rows[1]["efficiency"] * 3 - rows[1]["speedup"]) < 1e-9, rows'
 
 @test "the runtable compares the runs" {
   ranks 2
-  run "$runtable" "$single" runs --format json
+  run --separate-stderr "$runtable" "$single" runs --format json
   [ "$status" -eq 0 ]
   echo "$output" | python3 -c '
 import json, sys
@@ -396,4 +396,35 @@ EOF
     [ "$code" -eq 1 ]
     grep -q 'standard output cannot be written' err
   done
+}
+
+# trains_under LOADAVG: 2 ranks on a host whose /proc/loadavg holds this; what they say is in `out`.
+trains_under() {
+  echo "$1" >loadavg
+  # shellcheck disable=SC2016 # for the inner shell
+  small="$small" unshare -m bash -euc 'mount --bind loadavg /proc/loadavg
+    mpirun -np 2 --oversubscribe "$trainer" $small --runs-dir runs' >out 2>&1
+  cat out
+}
+
+@test "the load of each host is recorded, and a busy host is noted once: by rank 0, and by runtable" {
+  unshare -m true 2>/dev/null || skip "no mount namespaces here (root needed)"
+  local processors
+  processors=$(getconf _NPROCESSORS_ONLN)
+  trains_under "$processors.25 9.00 9.00 $((processors + 2))/300 77"
+  [ "$(grep -c "^trainer: host $(hostname) was busy at the start: load $processors.2 on $processors processors\$" out)" = 1 ]
+  [ "$(value runs/* "['hosts'].__len__()")" = 1 ]
+  [ "$(value runs/* "['hosts'][0]['host']")" = "$(hostname)" ]
+  [ "$(value runs/* "['hosts'][0]['processors']")" = "$processors" ]
+  [ "$(value runs/* "['hosts'][0]['load_at_start']")" = "$processors.25" ]
+  [ "$(value runs/* "['hosts'][0]['load_at_end']")" = "$processors.25" ]
+  [ "$(value runs/* "['hosts'][0]['others_at_start']")" = "$processors.0" ] # without the 2 ranks
+  [ "$(value runs/* "['hosts'][0]['busy']")" = True ]
+  run --separate-stderr "$runtable" runs
+  # shellcheck disable=SC2154 # set by run
+  [[ $stderr == "runtable: note: other programs kept $(hostname) busy during "* ]]
+  rm -r runs
+  # An earlier run that has just ended is in the load still.
+  trains_under "$processors.25 9.00 9.00 2/300 77"
+  run ! grep 'busy at the start' out
 }

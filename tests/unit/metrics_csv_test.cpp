@@ -52,6 +52,17 @@ TEST(MetricsCsv, ARowDoesNotWaitForTheDiskUnlessFlushed) {
   EXPECT_EQ(read_text(path), std::string(kHeader) + "1,1,1,1,1,1,1,0,0,0,0,0\n");
 }
 
+TEST(MetricsCsv, TheLastStepIsThatOfTheLastWholeRow) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  EXPECT_EQ(MetricsCsv::last_step(path), std::nullopt);
+  write_text(path, kHeader);
+  EXPECT_EQ(MetricsCsv::last_step(path), std::nullopt);
+  write_text(path,
+             std::string(kHeader) + "1,1,1,1,1,1,1,0,0,0,0,0\n1,2,1,1,1,1,1,0,0,0,0,0\n1,3,0.");
+  EXPECT_EQ(MetricsCsv::last_step(path), 2);
+}
+
 TEST(MetricsCsv, AResumedRunGoesOnAfterTheLastWholeLine) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "metrics.csv";

@@ -42,13 +42,15 @@ RunRecord full_record() {
     one.provenance["rank"] = {"openmpi", "OMPI_COMM_WORLD_RANK"};
     record.ranks.push_back(one);
   }
+  record.hosts = {{"node00", 4, 14.5, 6.25, 12.0, 1.5, true},
+                  {"node01", {}, {}, {}, {}, {}, false}};
   record.versions = {{"hpcboot", "0.1.0"}, {"libtorch", "1.13.1"}};
   record.epochs.push_back(
       {1, 469, 50.5, 4.25, 0.31, 0.12, 0.964, 1188.1, 0.5, 15.0, 30.5, 2.0, 2.25, 4096, 3});
   record.epochs.push_back({2, 469, 50.0, {}, 0.1, {}, {}, 1200.0, 0.25, {}, {}, {}, {}, {}, {}});
   record.totals = {121.0, 2.5, 2.75, 100.5, 4.25, 0.75, 120000, 1194.0, 1.5};
   record.resumed = {
-      {"2026-11-21T00:00:01Z", "epoch_0001_step_00000469.safetensors", 2, 469, 8, "1234", 1}};
+      {"2026-11-21T00:00:01Z", "epoch_0001_step_00000469.safetensors", 2, 469, 8, "1234", 1, 12}};
   record.identity = {{"lr", 1e-4}, {"model", "resnet50"}};
   return record;
 }
@@ -70,6 +72,10 @@ TEST(RunRecord, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.epochs.at(1).skipped_steps, std::nullopt);
   EXPECT_EQ(back.totals.images, 120000);
   EXPECT_EQ(back.totals.first_step_seconds, 2.75);
+  ASSERT_EQ(back.hosts.size(), 2U);
+  EXPECT_EQ(back.hosts[0].load_at_start, 14.5);
+  EXPECT_TRUE(back.hosts[0].busy);
+  EXPECT_EQ(back.resumed.at(0).steps_again, 12);
 }
 
 TEST(RunRecord, AFreshRecordIsWrittenAndReadToo) {
@@ -176,6 +182,8 @@ TEST(RunRecord, DamageIsNamedByFileAndKey) {
       {[](Json& j) { j["ranks"][1].erase("rank"); }, "no key 'ranks[1].rank'", "number"},
       {[](Json& j) { j["ranks"][0]["provenance"]["rank"] = 1; },
        "key 'ranks[0].provenance.rank' holds 1", "object"},
+      {[](Json& j) { j["hosts"][0]["load_at_end"] = -1; }, "'hosts[0].load_at_end' holds -1",
+       "from 0"},
       {[](Json& j) { j["epochs"][1]["train_loss"] = "low"; },
        "key 'epochs[1].train_loss' holds \"low\"", "number or null"},
       {[](Json& j) { j["totals"]["images"] = 18446744073709551615U; },

@@ -20,7 +20,8 @@ po::options_description checkpoint_options(train::TrainOptions& o) {
       "go on with a run: its folder, or auto, the newest unfinished one of the same options "
       "[none]");
   add("time-limit", po::value(&o.time_limit)->value_name("T"),
-      "stop in time, with a checkpoint and exit code 46: seconds, 30m, 2h, [HH:]MM:SS");
+      "stop in time, with a checkpoint and exit code 46: seconds, 30m, 2h, [HH:]MM:SS from the "
+      "start of the process");
   add("deterministic", po::bool_switch(&o.deterministic),
       "equal runs are equal bit for bit, also on 3 and more ranks; slower");
   return options;

@@ -88,6 +88,12 @@ std::optional<Arguments> parse_arguments(int argc, char** argv) {
 int print_table(const Arguments& arguments) {
   const record::RuntimeTable table = record::read_runtime_table(arguments.places);
   for (const std::string& line : table.skipped) err() << "runtable: skipped " << line << "\n";
+  for (const record::RuntimeRow& row : table.rows) {
+    if (row.busy_hosts.empty()) continue;
+    err() << "runtable: note: other programs kept " << row.busy_hosts.front();
+    if (row.busy_hosts.size() > 1) err() << " (and " << row.busy_hosts.size() - 1 << " more)";
+    err() << " busy during " << row.run << "\n";
+  }
   if (table.rows.empty()) {
     if (!table.skipped.empty()) {
       err() << "runtable: no finished run is left to show\n";

@@ -11,6 +11,7 @@
 #include "hpcboot/launcher_files.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/run_training.hpp"
+#include "loop/stop_request.hpp"
 #include "models/model.hpp"
 #include "text/terminal.hpp"
 
@@ -126,6 +127,7 @@ void read_config(const std::string& file, const po::options_description& options
 }  // namespace
 
 int train(const Arguments& arguments) {
+  train::catch_stop_signals();
   TrainOptions o;
   std::int64_t start_up = o.start_up_timeout.count();
   std::int64_t collective = o.collective_timeout.count();

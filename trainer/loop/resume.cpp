@@ -84,12 +84,17 @@ ResumePoint point_of(Candidate run, RunLock::Attempt taken,
                                 return epoch.epoch >= newest.second.state.epoch;
                               }),
                epochs.end());
+  std::optional<std::int64_t> again;
+  if (const auto last = record::MetricsCsv::last_step(run.folder.metrics_csv())) {
+    again = std::max<std::int64_t>(0, *last - newest.second.state.step);
+  }
   return {run.folder,
           std::move(*taken.lock),
           taken.has_locks,
           std::move(run.record),
           std::move(newest.first),
-          std::move(newest.second)};
+          std::move(newest.second),
+          again};
 }
 
 std::string who(const std::optional<record::LockHolder>& holder) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct ResumePoint {
   record::RunRecord record;  ///< with the epochs before the checkpoint only
   std::filesystem::path file;
   Checkpoint checkpoint;
+  /// That metrics.csv has after the checkpoint: they are lost. The last second's are not in it.
+  std::optional<std::int64_t> steps_again;
 };
 
 /// Finds what --resume asks for and takes its lock; for rank 0. Of several runs that `auto` could

@@ -7,35 +7,15 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "loop/lost_neighbours.hpp"
 #include "record/utc_time.hpp"
-#include "text/format.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::train {
-namespace {
-
-// How long ranks whose collective has timed out wait for each other to say so.
-constexpr std::chrono::seconds kLastWord{5};
-// How long a rank of this host may take to end after its connections have.
-constexpr std::chrono::milliseconds kEndIsSeen{500};
-
-/// "; rank 3 has left; rank 4 has left" of such indented lines.
-std::string in_one_line(const std::string& lines) {
-  std::string text;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
-    text += "; " + line.substr(std::min(line.size(), line.find_first_not_of(' ')));
-  }
-  return text;
-}
-
-}  // namespace
 
 RunReport::RunReport(Team& team, const TrainOptions& options, const Env& env,
                      std::chrono::steady_clock::time_point begin)
@@ -65,6 +45,10 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
     record_.ranks.push_back(record::rank_record_from_json(parse_json(text), "a rank's greeting"));
   }
   neighbours_ = neighbours_seen(record_.ranks, team_.rank());
+  const bool on_processors = facts.device.rfind("cpu", 0) == 0;
+  threads_ = on_processors ? facts.devices * facts.threads : facts.threads;
+  first_looks_ = look_at_hosts();
+  record_.hosts = hosts_at_start(first_looks_);
   fill_record(facts);
   record_.identity = identity;
   make_folder();
@@ -94,6 +78,26 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
                     rank.placement.local_rank, rank.device,
                     rank.backend ? *rank.backend + " over " + rank.interface.value_or("loopback")
                                  : std::string("alone")));
+  }
+  warn(busy_at_start(record_.hosts));
+}
+
+std::vector<HostLook> RunReport::look_at_hosts() {
+  const std::string own = json_text(to_json(look_at_host(host_, threads_))).str();
+  std::vector<HostLook> looks;
+  for (const std::string& text : team_.gather(own)) {
+    looks.push_back(host_look_from_json(parse_json(text), "a rank's look at its host"));
+  }
+  return looks;
+}
+
+void RunReport::trained() {
+  try {
+    const std::vector<record::HostRecord> before = record_.hosts;
+    add_end(record_.hosts, first_looks_, look_at_hosts());
+    warn(busy_since(record_.hosts, before));
+  } catch (const Error& error) {
+    log_->info("the load of the hosts at the end is not known: " + error.found());
   }
 }
 
@@ -172,6 +176,7 @@ void RunReport::go_on(ResumePoint& resumed) {
   entry.checkpoint = resumed.file.filename().string();
   entry.epoch = state.epoch;
   entry.step = state.step;
+  entry.steps_again = resumed.steps_again;
   entry.world_size = team_.size();
   entry.job_id = team_.resolution().job_id;
   if (const auto count = env_.text("SLURM_RESTART_COUNT")) {
@@ -242,56 +247,11 @@ void RunReport::finish(const std::string& exit_reason) {
   lock_.reset();
 }
 
-Encoded RunReport::silent_ranks(ErrorCode code) noexcept {
-  const bool lost = code == ErrorCode::peer_lost || code == ErrorCode::deadline_exceeded;
-  if (team_.group() == nullptr || !lost) return {};
-  // A process closes its connections some moments before it is seen to have ended. Later on,
-  // while this rank waits, others leave by themselves.
-  lost_ = team_.group()->first_account([&] { return lost_neighbours(neighbours_, team_.size()); },
-                                       kEndIsSeen);
-  if (code == ErrorCode::peer_lost) {
-    // Who is gone is known by the broken connection; others, whose time is up, count those left.
-    team_.group()->absent_ranks({});
-    return {};
-  }
-  Encoded text;
-  for (const int rank : team_.group()->absent_ranks(kLastWord)) {
-    const auto known = std::find_if(record_.ranks.begin(), record_.ranks.end(),
-                                    [&](const auto& one) { return one.placement.rank == rank; });
-    text += encoded_format("  rank {} of {}{} does not answer\n", rank, team_.size(),
-                           known == record_.ranks.end()
-                               ? ""
-                               : fmt::format(" on {} (pid {})", known->host, known->pid));
-  }
-  return text;
-}
-
-void RunReport::fail(const std::string& exit_reason, const Encoded& text) noexcept {
-  try {
-    const std::string lost = lost_.value_or(lost_neighbours(neighbours_, team_.size()));
-    const Encoded lines = text + terminal_lines(lost);
-    err() << encoded_format("trainer: rank {} of {} on {}, pid {}\n{}", team_.rank(), team_.size(),
-                            host_, getpid(), lines);
-    if (log_) log_->error(lines);
-    finish(exit_reason + in_one_line(lost));
-  } catch (const std::exception& second) {
-    err() << "trainer: and the run record could not be written: " << second.what() << "\n";
-  }
-}
-
-void RunReport::fail_together(const std::string& exit_reason, const Encoded& text) noexcept {
-  try {
-    if (team_.is_first()) {
-      fail(exit_reason, text);
-    } else {
-      log_->error(text);
-      finish(exit_reason);
-    }
-    // A launcher ends all ranks soon after the first has left with an exit code.
-    team_.finish();
-  } catch (const std::exception& second) {
-    err() << encoded_format("trainer: and rank {} could not wait for the others: {}\n",
-                            team_.rank(), second.what());
+void RunReport::warn(const std::vector<std::string>& lines) {
+  if (!team_.is_first()) return;
+  for (const std::string& line : lines) {
+    log_->info(line);
+    err() << "trainer: " << line << "\n";
   }
 }
 

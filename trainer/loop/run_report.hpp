@@ -8,6 +8,7 @@
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
 #include "loop/batch_plan.hpp"
+#include "loop/host_load.hpp"
 #include "loop/rank_log.hpp"
 #include "loop/resume.hpp"
 #include "loop/team.hpp"
@@ -56,6 +57,9 @@ class RunReport {
   /// @throws Error{unwritable_output}
   void add_epoch(const record::EpochRecord& epoch);
 
+  /// Looks at the hosts once more; a rank that has left costs no more than this. Collective.
+  void trained();
+
   /// The end, good or bad: the run folder is given back. @throws Error{unwritable_output}
   void finish(const std::string& exit_reason);
 
@@ -93,6 +97,8 @@ class RunReport {
   record::RankRecord own_record(const RunFacts& facts) const;
   void make_folder();
   void fill_record(const RunFacts& facts);
+  std::vector<HostLook> look_at_hosts();
+  void warn(const std::vector<std::string>& lines);
   void say(const std::string& line);
   void write();
 
@@ -108,7 +114,9 @@ class RunReport {
   std::optional<RankLog> log_;
   record::RunRecord record_;
   std::vector<record::RankRecord> neighbours_;
-  std::optional<std::string> lost_;  ///< lost_neighbours() when a collective failed
+  int threads_ = 1;                    ///< that this rank computes with, on all its devices
+  std::vector<HostLook> first_looks_;  ///< by rank
+  std::optional<std::string> lost_;    ///< lost_neighbours() when a collective failed
 };
 
 }  // namespace hpcboot::train

@@ -20,6 +20,7 @@
 #include "loop/keep_memory.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
+#include "loop/process_start.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/run_identity.hpp"
 #include "loop/run_report.hpp"
@@ -145,6 +146,10 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     runtime_before = resumed.state->runtime_seconds;
     report.note(fmt::format("resumed from {}: epoch {}, after step {}", resumed.file,
                             resumed.state->epoch, resumed.state->step));
+    if (resumed.point && resumed.point->steps_again.value_or(0) > 0) {
+      report.note(fmt::format("of the start before at least {} steps are lost and done again",
+                              *resumed.point->steps_again));
+    }
   }
   std::optional<RunCurves> curves;
   if (team.is_first()) {
@@ -155,6 +160,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   report.started_up();
   train_epochs(options, *test_set, facts.batches.local, model, trainer, checkpointer,
                curves ? &*curves : nullptr, team, report);
+  report.trained();
   checkpointer.finish();
   report.set_checkpoint_seconds(checkpointer.waited_seconds());
   if (team.is_first()) curves->flush();
@@ -178,7 +184,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
 }  // namespace
 
 int run_training(const TrainOptions& options, const Env& env) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = start_of_this_process();
   const Resolution me = resolve(env, Facts::of_this_process(env));
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
@@ -198,11 +204,11 @@ int run_training(const TrainOptions& options, const Env& env) {
     how.store = options.store == "tcp" ? StoreKind::tcp : StoreKind::own;
     how.start_up_deadline = options.start_up_timeout;
     how.collective_timeout = options.collective_timeout;
+    const RanksMeet meeting;
     group.emplace(make_process_group(me, env, how));
   }
   Team team(me, std::move(group));
   RunReport report(team, options, env, begin);
-  catch_stop_signals();
   int code = 1;
   try {
     std::string stopped;

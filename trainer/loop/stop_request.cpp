@@ -3,6 +3,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcboot/error.hpp"
+
 namespace hpcboot::train {
 namespace {
 
@@ -10,9 +12,15 @@ constexpr time_t kSameRequest = 2;  // seconds
 
 volatile std::sig_atomic_t caught = 0;
 volatile time_t caught_at = 0;
+volatile std::sig_atomic_t ranks_meet = 0;
+
+bool ends_a_meeting(int number) {
+  return number == SIGTERM || number == SIGINT;
+}
 
 // Async-signal-safe calls only.
 extern "C" void on_stop_signal(int number) {
+  if (ranks_meet != 0 && ends_a_meeting(number)) ::_exit(static_cast<int>(ErrorCode::stopped));
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   if (caught == 0) {
@@ -33,6 +41,18 @@ void catch_stop_signals() {
   for (const int number : kStopSignals) sigaddset(&action.sa_mask, number);
   action.sa_flags = SA_RESTART;
   for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
+}
+
+RanksMeet::RanksMeet() {
+  ranks_meet = 1;
+  if (!ends_a_meeting(caught)) return;
+  ranks_meet = 0;
+  throw Error(ErrorCode::stopped, name_of_stop_signal(caught) + " came before the ranks had met",
+              "a start without one", "start it again, with --resume if it is to go on");
+}
+
+RanksMeet::~RanksMeet() {
+  ranks_meet = 0;
 }
 
 int stop_signal() {

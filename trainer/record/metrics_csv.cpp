@@ -35,26 +35,37 @@ std::optional<std::int64_t> step_of(std::string_view row) {
   return step;
 }
 
-/// How many bytes to keep: whole lines, up to the last row of `last_step` or before.
-std::size_t bytes_to_keep(std::string_view text, std::int64_t last_step) {
-  std::size_t kept = kHeader.size();
-  for (std::size_t begin = kept; begin < text.size();) {
+/// What to keep of a file.
+struct Kept {
+  std::size_t bytes = kHeader.size();     ///< whole lines
+  std::optional<std::int64_t> last_step;  ///< of the last of them
+};
+
+/// Up to the last row of `last_step` or before.
+Kept kept_of(std::string_view text, std::int64_t last_step) {
+  Kept kept;
+  for (std::size_t begin = kept.bytes; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string_view::npos) break;
     const auto step = step_of(text.substr(begin, end - begin));
     if (!step || *step > last_step) break;
-    kept = begin = end + 1;
+    kept.bytes = begin = end + 1;
+    kept.last_step = step;
   }
   return kept;
 }
 
-/// Drops what a crash cut short of an existing file's last line, and rows after `last_step`.
-void cut(const std::filesystem::path& path, std::int64_t last_step) {
+std::string text_of(const std::filesystem::path& path) {
   MetricsCsv::require_usable(path);
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Drops what a crash cut short of an existing file's last line, and rows after `last_step`.
+void cut(const std::filesystem::path& path, std::int64_t last_step) {
+  const std::size_t bytes = kept_of(text_of(path), last_step).bytes;
   std::error_code error;
-  std::filesystem::resize_file(path, bytes_to_keep(text, last_step), error);
+  std::filesystem::resize_file(path, bytes, error);
   if (error) throw output_error("write", path, error.value());
 }
 
@@ -80,6 +91,10 @@ void MetricsCsv::append(const StepMetrics& row) {
       field(row.learning_rate), field(row.images_per_second), field(row.data_wait_seconds),
       field(row.step_seconds), field(row.forward_seconds), field(row.backward_seconds),
       field(row.communication_seconds), field(row.optimizer_seconds), row.bytes_reduced));
+}
+
+std::optional<std::int64_t> MetricsCsv::last_step(const std::filesystem::path& path) {
+  return kept_of(text_of(path), std::numeric_limits<std::int64_t>::max()).last_step;
 }
 
 void MetricsCsv::require_usable(const std::filesystem::path& path) {

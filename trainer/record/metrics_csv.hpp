@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 
 #include "record/append_file.hpp"
 
@@ -36,6 +37,10 @@ class MetricsCsv {
   /// Whether a run can go on with this file: one that is not there, empty, or begins as ours do.
   /// @throws Error{malformed_file} where it cannot
   static void require_usable(const std::filesystem::path& path);
+
+  /// Of the last whole row; nothing where there is none.
+  /// @throws Error{malformed_file} as require_usable()
+  static std::optional<std::int64_t> last_step(const std::filesystem::path& path);
 
   /// @throws Error{unwritable_output}
   void append(const StepMetrics& row);

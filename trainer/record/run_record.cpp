@@ -1,26 +1,17 @@
 #include "record/run_record.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "json/json_reader.hpp"
 #include "record/atomic_file.hpp"
+#include "record/json_values.hpp"
+#include "record/places_json.hpp"
 #include "record/utc_time.hpp"
 
 namespace hpcboot::record {
 namespace {
-
-/// JSON knows neither NaN nor infinity.
-Json json_of(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json();
-}
-
-template <typename T>
-Json json_of(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 /// Option names with '_' for '-', so that a key is spelled in one way whoever wrote it.
 Json with_plain_keys(const Json& config) {
@@ -70,19 +61,8 @@ Json to_json(const ResumedRecord& resumed) {
               {"step", resumed.step},
               {"world_size", resumed.world_size},
               {"job_id", json_of(resumed.job_id)},
-              {"restart_count", json_of(resumed.restart_count)}};
-}
-
-ResumedRecord resumed_from(const JsonReader& reader) {
-  ResumedRecord resumed;
-  resumed.time = reader.text("time").value_or("");
-  resumed.checkpoint = reader.text("checkpoint").value_or("");
-  resumed.epoch = reader.small_integer("epoch").value_or(0);
-  resumed.step = reader.integer("step").value_or(0);
-  resumed.world_size = reader.small_integer("world_size").value_or(1);
-  resumed.job_id = reader.text("job_id");
-  resumed.restart_count = reader.integer("restart_count");
-  return resumed;
+              {"restart_count", json_of(resumed.restart_count)},
+              {"steps_again", json_of(resumed.steps_again)}};
 }
 
 // What a run may be at most. A number beyond is damage: a table of it would be read as if it were
@@ -108,6 +88,19 @@ std::optional<std::int64_t> count(const JsonReader& reader, const char* key) {
 
 std::optional<double> loss(const JsonReader& reader, const char* key) {
   return reader.number(key, -kLargestLoss, kLargestLoss);
+}
+
+ResumedRecord resumed_from(const JsonReader& reader) {
+  ResumedRecord resumed;
+  resumed.time = reader.text("time").value_or("");
+  resumed.checkpoint = reader.text("checkpoint").value_or("");
+  resumed.epoch = reader.small_integer("epoch").value_or(0);
+  resumed.step = reader.integer("step").value_or(0);
+  resumed.world_size = reader.small_integer("world_size").value_or(1);
+  resumed.job_id = reader.text("job_id");
+  resumed.restart_count = reader.integer("restart_count");
+  resumed.steps_again = count(reader, "steps_again");
+  return resumed;
 }
 
 EpochRecord epoch_from(const JsonReader& reader) {
@@ -145,33 +138,6 @@ Totals totals_from(const JsonReader& reader) {
   return totals;
 }
 
-RankRecord rank_from(const JsonReader& reader) {
-  constexpr std::string_view kNumber = "a number";
-  RankRecord rank;
-  rank.placement.rank = reader.require("rank", reader.small_integer("rank"), kNumber);
-  rank.placement.world_size =
-      reader.require("world_size", reader.small_integer("world_size"), kNumber);
-  rank.placement.local_rank =
-      reader.require("local_rank", reader.small_integer("local_rank"), kNumber);
-  rank.placement.local_size = reader.small_integer("local_size");
-  rank.placement.node_rank = reader.small_integer("node_rank");
-  rank.placement.num_nodes = reader.small_integer("num_nodes");
-  rank.host = reader.text("host").value_or("");
-  rank.pid = reader.integer("pid").value_or(0);
-  rank.device = reader.text("device").value_or("");
-  rank.interface = reader.text("interface");
-  rank.backend = reader.text("backend");
-  if (const auto fields = reader.object("provenance")) {
-    for (const auto& item : fields->json().items()) {
-      if (const auto from = fields->object(item.key().c_str())) {
-        rank.provenance[item.key()] = {from->text("source").value_or(""),
-                                       from->text("variable").value_or("")};
-      }
-    }
-  }
-  return rank;
-}
-
 int count_from(const JsonReader& reader, const char* key) {
   const int count = reader.require(key, reader.small_integer(key), "a number from 1");
   if (count < 1) reader.fail(key, "a number from 1");
@@ -189,28 +155,11 @@ std::optional<std::string> time_from(const JsonReader& reader, const char* key) 
 
 }  // namespace
 
-Json to_json(const RankRecord& rank) {
-  Json provenance = Json::object();
-  for (const auto& [field, from] : rank.provenance) {
-    provenance[field] = Json{{"source", from.source}, {"variable", from.variable}};
-  }
-  return Json{{"rank", rank.placement.rank},
-              {"world_size", rank.placement.world_size},
-              {"local_rank", rank.placement.local_rank},
-              {"local_size", json_of(rank.placement.local_size)},
-              {"node_rank", json_of(rank.placement.node_rank)},
-              {"num_nodes", json_of(rank.placement.num_nodes)},
-              {"host", rank.host},
-              {"pid", rank.pid},
-              {"device", rank.device},
-              {"interface", json_of(rank.interface)},
-              {"backend", json_of(rank.backend)},
-              {"provenance", std::move(provenance)}};
-}
-
 Json to_json(const RunRecord& record) {
   Json ranks = Json::array();
   for (const RankRecord& rank : record.ranks) ranks.push_back(to_json(rank));
+  Json hosts = Json::array();
+  for (const HostRecord& host : record.hosts) hosts.push_back(to_json(host));
   Json epochs = Json::array();
   for (const EpochRecord& epoch : record.epochs) epochs.push_back(to_json(epoch));
   Json resumed = Json::array();
@@ -233,15 +182,12 @@ Json to_json(const RunRecord& record) {
               {"nodes", record.nodes},
               {"devices_per_node", record.devices_per_node},
               {"ranks", std::move(ranks)},
+              {"hosts", std::move(hosts)},
               {"versions", std::move(versions)},
               {"epochs", std::move(epochs)},
               {"resumed", std::move(resumed)},
               {"identity", record.identity},
               {"totals", to_json(record.totals)}};
-}
-
-RankRecord rank_record_from_json(const Json& json, const std::string& file) {
-  return rank_from(JsonReader(file, json));
 }
 
 RunRecord run_record_from_json(const Json& json, const std::string& file) {
@@ -270,6 +216,7 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   record.nodes = count_from(reader, "nodes");
   record.devices_per_node = count_from(reader, "devices_per_node");
   for (const JsonReader& rank : reader.objects("ranks")) record.ranks.push_back(rank_from(rank));
+  for (const JsonReader& host : reader.objects("hosts")) record.hosts.push_back(host_from(host));
   if (const auto versions = reader.object("versions")) {
     for (const auto& item : versions->json().items()) {
       record.versions[item.key()] = versions->text(item.key().c_str()).value_or("");

@@ -32,6 +32,17 @@ struct RankRecord {
   std::map<std::string, Provenance> provenance;  ///< by field name, as resolve() gave it
 };
 
+/// One host of the run, and what else it had to do.
+struct HostRecord {
+  std::string host;
+  std::optional<int> processors;          ///< online
+  std::optional<double> load_at_start;    ///< the system's load average over the minute before
+  std::optional<double> load_at_end;      ///< the same, with the run's own threads
+  std::optional<double> others_at_start;  ///< threads of other programs that ran or were ready to
+  std::optional<double> others;  ///< processors that other programs kept busy, mean over the run
+  bool busy = false;  ///< other programs left the run's threads too little, at the start or since
+};
+
 /// One epoch, as seen over all ranks.
 struct EpochRecord {
   int epoch = 0;  ///< from 1
@@ -54,7 +65,7 @@ struct EpochRecord {
 
 /// The run as a whole, known at its end.
 struct Totals {
-  std::optional<double> runtime_seconds;   ///< from start to end on rank 0, start-up included; of a
+  std::optional<double> runtime_seconds;   ///< from the start of rank 0's process to the end; of a
                                            ///< resumed run all starts, without what was lost
   std::optional<double> start_up_seconds;  ///< of these, before the first step
   std::optional<double> first_step_seconds;  ///< to the end of the first step
@@ -75,6 +86,7 @@ struct ResumedRecord {
   int world_size = 1;
   std::optional<std::string> job_id;
   std::optional<std::int64_t> restart_count;  ///< of the job, where the scheduler counts
+  std::optional<std::int64_t> steps_again;    ///< done after the checkpoint, and lost: at least
 };
 
 /// What run.json holds. Rank 0 fills it and calls write() after the start, after each epoch and at
@@ -98,6 +110,7 @@ struct RunRecord {
   int nodes = 1;
   int devices_per_node = 1;  ///< of the node with most, where they differ
   std::vector<RankRecord> ranks;
+  std::vector<HostRecord> hosts;                ///< of the last start, by their first rank
   std::map<std::string, std::string> versions;  ///< hpcboot, libtorch, compiler, mpi, …
   std::vector<EpochRecord> epochs;
   std::vector<ResumedRecord> resumed;

@@ -22,8 +22,9 @@ struct RuntimeRow {
   std::optional<std::int64_t> epochs;
   std::optional<double> runtime_seconds;
   std::optional<double> images_per_second;
-  std::optional<double> speedup;     ///< runtime of the baseline / runtime
-  std::optional<double> efficiency;  ///< speedup / number of devices
+  std::optional<double> speedup;        ///< runtime of the baseline / runtime
+  std::optional<double> efficiency;     ///< speedup / number of devices
+  std::vector<std::string> busy_hosts;  ///< where other programs took a part of the processors
 };
 
 struct RuntimeTable {

@@ -1,0 +1,87 @@
+// What a run that fails tells: the part of RunReport that is needed once.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "hpcboot/error.hpp"
+#include "loop/lost_neighbours.hpp"
+#include "loop/run_report.hpp"
+#include "text/format.hpp"
+#include "text/terminal.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+// How long ranks whose collective has timed out wait for each other to say so.
+constexpr std::chrono::seconds kLastWord{5};
+// How long a rank of this host may take to end after its connections have.
+constexpr std::chrono::milliseconds kEndIsSeen{500};
+
+/// "; rank 3 has left; rank 4 has left" of such indented lines.
+std::string in_one_line(const std::string& lines) {
+  std::string text;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    text += "; " + line.substr(std::min(line.size(), line.find_first_not_of(' ')));
+  }
+  return text;
+}
+
+}  // namespace
+
+Encoded RunReport::silent_ranks(ErrorCode code) noexcept {
+  const bool lost = code == ErrorCode::peer_lost || code == ErrorCode::deadline_exceeded;
+  if (team_.group() == nullptr || !lost) return {};
+  // A process closes its connections some moments before it is seen to have ended. Later on,
+  // while this rank waits, others leave by themselves.
+  lost_ = team_.group()->first_account([&] { return lost_neighbours(neighbours_, team_.size()); },
+                                       kEndIsSeen);
+  if (code == ErrorCode::peer_lost) {
+    // Who is gone is known by the broken connection; others, whose time is up, count those left.
+    team_.group()->absent_ranks({});
+    return {};
+  }
+  Encoded text;
+  for (const int rank : team_.group()->absent_ranks(kLastWord)) {
+    const auto known = std::find_if(record_.ranks.begin(), record_.ranks.end(),
+                                    [&](const auto& one) { return one.placement.rank == rank; });
+    text += encoded_format("  rank {} of {}{} does not answer\n", rank, team_.size(),
+                           known == record_.ranks.end()
+                               ? ""
+                               : fmt::format(" on {} (pid {})", known->host, known->pid));
+  }
+  return text;
+}
+
+void RunReport::fail(const std::string& exit_reason, const Encoded& text) noexcept {
+  try {
+    const std::string lost = lost_.value_or(lost_neighbours(neighbours_, team_.size()));
+    const Encoded lines = text + terminal_lines(lost);
+    err() << encoded_format("trainer: rank {} of {} on {}, pid {}\n{}", team_.rank(), team_.size(),
+                            host_, getpid(), lines);
+    if (log_) log_->error(lines);
+    finish(exit_reason + in_one_line(lost));
+  } catch (const std::exception& second) {
+    err() << "trainer: and the run record could not be written: " << second.what() << "\n";
+  }
+}
+
+void RunReport::fail_together(const std::string& exit_reason, const Encoded& text) noexcept {
+  try {
+    if (team_.is_first()) {
+      fail(exit_reason, text);
+    } else {
+      log_->error(text);
+      finish(exit_reason);
+    }
+    // A launcher ends all ranks soon after the first has left with an exit code.
+    team_.finish();
+  } catch (const std::exception& second) {
+    err() << encoded_format("trainer: and rank {} could not wait for the others: {}\n",
+                            team_.rank(), second.what());
+  }
+}
+
+}  // namespace hpcboot::train

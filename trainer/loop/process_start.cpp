@@ -1,0 +1,42 @@
+#include "loop/process_start.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+namespace hpcboot::train {
+namespace {
+
+/// The 22nd field of /proc/self/stat (proc(5)), in seconds after boot; the command in parentheses,
+/// which may hold anything, is the second.
+double start_after_boot() {
+  constexpr int kFieldsBetween = 19;
+  std::ifstream in("/proc/self/stat");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+  std::string skipped;
+  for (int i = 0; i < kFieldsBetween; ++i) fields >> skipped;
+  double ticks = -1;
+  fields >> ticks;
+  return fields ? ticks / static_cast<double>(::sysconf(_SC_CLK_TCK)) : -1;
+}
+
+}  // namespace
+
+std::chrono::steady_clock::time_point start_of_this_process() {
+  const auto now = std::chrono::steady_clock::now();
+  const double start = start_after_boot();
+  timespec since_boot{};
+  if (start < 0 || ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return now;
+  const double age = static_cast<double>(since_boot.tv_sec) +
+                     static_cast<double>(since_boot.tv_nsec) * 1e-9 - start;
+  return now - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                   std::chrono::duration<double>(std::max(0.0, age)));
+}
+
+}  // namespace hpcboot::train
