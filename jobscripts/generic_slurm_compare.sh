@@ -132,8 +132,10 @@ run() {
   return "$code"
 }
 
+# A folder of this job's own: another job of this node may have other data.
+staged=
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
-  staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
+  staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data-${job_id:-$$}"
   run launch_srun "$nodes" 1 bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
   if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
@@ -165,5 +167,6 @@ attempt "DDP on one node" launch_srun 1 "$ranks_per_node" "${command[@]}" --mode
 attempt "DDP on all nodes, srun" launch_srun "$nodes" "$ranks_per_node" "${command[@]}" --mode ddp
 attempt "DDP on all nodes, mpirun" launch_mpirun "$nodes" "$ranks_per_node" "${command[@]}" --mode ddp
 "$bin/runtable" "$runs" || say "there is no runtime table"
+if [ -n "$staged" ]; then run launch_srun "$nodes" 1 rm -rf "$staged" || true; fi
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
 exit "$code"

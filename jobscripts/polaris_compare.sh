@@ -126,8 +126,10 @@ else
   say "the walltime is not longer than 120 s: there will be no warning before its end"
 fi
 
+# A folder of this job's own: another job of this node may have other data.
+staged=
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
-  staged="/local/scratch/hpcboot-data"
+  staged="/local/scratch/hpcboot-data-${job_id:-$$}"
   run launch_pals "$nodes" 1 bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
   if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
@@ -158,5 +160,6 @@ attempt "DP on one node" "${command[@]}" --mode dp
 attempt "DDP on one node" launch_pals 1 "$ranks_per_node" "${command[@]}" --mode ddp
 attempt "DDP on all nodes, pals" launch_pals "$nodes" "$ranks_per_node" "${command[@]}" --mode ddp
 "$bin/runtable" "$runs" || say "there is no runtime table"
+if [ -n "$staged" ]; then run launch_pals "$nodes" 1 rm -rf "$staged" || true; fi
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
 exit "$code"

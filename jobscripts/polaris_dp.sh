@@ -102,8 +102,6 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { qrerun "${PBS_JOBID:?}"; }
-script=jobscripts/polaris_dp.sh
-again="qsub $script"
 
 # PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
 walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true
@@ -121,8 +119,10 @@ else
   say "the walltime is not longer than 120 s: there will be no warning before its end"
 fi
 
+# A folder of this job's own: another job of this node may have other data.
+staged=
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
-  staged="/local/scratch/hpcboot-data"
+  staged="/local/scratch/hpcboot-data-${job_id:-$$}"
   run bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
   if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
@@ -135,10 +135,12 @@ command=("$bin/trainer")
 
 code=0
 run "${command[@]}" --mode dp "${options[@]}" || code=$?
+if [ -n "$staged" ]; then run rm -rf "$staged" || true; fi
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
-  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+  trap '' TERM # a scheduler that has taken it ends what runs
+  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
 fi
 exit "$code"

@@ -37,6 +37,7 @@ stop() {
 }
 
 cd "${SLURM_SUBMIT_DIR:-$PWD}"
+job_id=${SLURM_JOB_ID:-}
 if command -v module >/dev/null 2>&1; then
   set +u # what modules do was not written for it
   { module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11; } ||
@@ -113,11 +114,11 @@ too_short() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { scontrol requeue "${SLURM_JOB_ID:?}"; }
-script=jobscripts/vector_array.sh
-again="sbatch $script $*"
 
+# A folder of this job's own: another job of this node may have other data.
+staged=
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
-  staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data"
+  staged="${SLURM_TMPDIR:-/tmp}/hpcboot-data-${job_id:-$$}"
   run bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
     stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
   if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
@@ -133,15 +134,17 @@ code=0
 sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4")
 read -r -a chosen <<<"${sweep[index]:?no set of options for task $index}"
 run "${command[@]}" --mode single --comment "task $index" "${chosen[@]}" "${options[@]}" || code=$?
+if [ -n "$staged" ]; then run rm -rf "$staged" || true; fi
 if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
 if [ "$code" -eq 46 ] && [ "$stopping" = USR1 ] && too_short; then
   say "the walltime is not longer than the warning before its end, 120 s: every start would end at once"
-  say "do: submit it again with a longer time: $again"
+  say "do: submit it again with a longer time, and all other options and arguments as before"
   exit "$code"
 fi
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
-  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+  trap '' TERM # a scheduler that has taken it ends what runs
+  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
 fi
 exit "$code"

@@ -101,8 +101,6 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-script=no-gpu.sh
-again="bash $script $*"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
@@ -115,6 +113,7 @@ if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is 
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
-  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+  trap '' TERM # a scheduler that has taken it ends what runs
+  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
 fi
 exit "$code"

@@ -115,8 +115,6 @@ too_short() { [ "$SECONDS" -lt 120 ]; }
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { false; }
-script=no-gpu.sh
-again="bsub <$script"
 
 # The trainer takes the last of an option that it is given twice: the user's.
 read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
@@ -129,11 +127,12 @@ if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is 
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
 if [ "$code" -eq 46 ] && [ "$stopping" = USR1 ] && too_short; then
   say "the walltime is not longer than the warning before its end, 120 s: every start would end at once"
-  say "do: submit it again with a longer time: $again"
+  say "do: submit it again with a longer time, and all other options and arguments as before"
   exit "$code"
 fi
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
-  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+  trap '' TERM # a scheduler that has taken it ends what runs
+  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
 fi
 exit "$code"

@@ -123,8 +123,6 @@ run() {
 
 # queue_again: this very job starts once more, where that is allowed.
 queue_again() { exit 99; }
-script=full.sh
-again="qsub $script $*"
 
 # The container sees nothing else of this machine but HOME and /tmp.
 if [ -e "$data" ]; then data=$(realpath "$data"); fi
@@ -146,6 +144,7 @@ if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is 
 # 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
 if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
   say "the job is to be queued again"
-  queue_again || say "that is not possible here; to go on from the checkpoint: $again"
+  trap '' TERM # a scheduler that has taken it ends what runs
+  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
 fi
 exit "$code"
