@@ -49,10 +49,6 @@ void read_answer(int pmi) {
 
 }  // namespace
 
-bool takes_silence_for_a_crash(std::string_view launcher) {
-  return launcher != "flux";
-}
-
 void keep_pmi_connection(const Env& env) {
   const int pmi = env.require_integer("PMI_FD", "mpiexec");
   int ends[2];

@@ -8,6 +8,7 @@
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/exchange.hpp"
+#include "hpcboot/launch_source.hpp"
 #include "jobs/run/ranks/rank_environment.hpp"
 #include "lone_process.hpp"
 #include "meeting.hpp"
@@ -95,7 +96,8 @@ Resolution resolve_for_program(const Env& env, const Facts& facts, const Program
     const std::string_view kind = offered_exchange(env);
     require_usable(kind);
     if (kind == "pmix" && !env.has(kGds)) start_again_with_gds(env, verb, arguments);
-    if (kind == "pmi1" && takes_silence_for_a_crash(alone.answer ? alone.answer->launcher : ""))
+    if (kind == "pmi1" &&
+        traits_of(alone.answer ? alone.answer->launcher : "").takes_silence_for_a_crash)
       keep_pmi_connection(env);
   }
   return agree(env, facts, open_way_between(alone, env, options.timeout), end);

@@ -188,12 +188,9 @@ Resolution resolve_with_exchange(const Env& given, const Facts& facts, Exchange&
   Resolution r =
       said && !is_split ? *said : resolve_as_told(env, facts, options, selection, exchange, hosts);
   if (is_split) {
-    const char* why = r.launcher == "flux"
-                          ? " has several of Flux's brokers, and each counts local ranks anew"
-                          : " stands more than once in the host file, and Hydra counts local ranks "
-                            "anew for each";
-    r.hints.push_back("host " + hosts.name_of(exchange.rank()) + why +
-                      "; here they are counted by host");
+    r.hints.push_back(r.launcher + " counts host " + hosts.name_of(exchange.rank()) +
+                      " more than once, each time with local ranks from 0 (a host file that names "
+                      "it twice, or several daemons on it); here local ranks are counted by host");
   }
   fill_gaps(r, exchange, hosts);
   r.ignored_exports = foreign_exports(given);

@@ -25,6 +25,9 @@ constexpr LaunchVariable kVariables[] = {
 constexpr LauncherTraits kTraits = [] {
   LauncherTraits traits;
   traits.counts_hosts_by_entry = true;
+  // Its shell is content with the end, and cannot answer a word that comes after it: that is a
+  // "PMI-1 wire protocol error", and ends the job (flux-core 0.27 and later, shell/pmi.c).
+  traits.takes_silence_for_a_crash = false;
   return traits;
 }();
 

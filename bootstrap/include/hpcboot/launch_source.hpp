@@ -74,6 +74,9 @@ struct LauncherTraits {
   /// A host that its host file names twice, or that runs two of its daemons, counts as two, each
   /// with local ranks of its own.
   bool counts_hosts_by_entry = false;
+  /// It ends the job if a rank that has used PMI-1 ends without the word "finalize". Of bare PMI
+  /// nobody knows.
+  bool takes_silence_for_a_crash = true;
 };
 
 struct LauncherDescription;

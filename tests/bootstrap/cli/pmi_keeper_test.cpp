@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hpcboot/launch_source.hpp"
+
 namespace hpcboot::tool {
 namespace {
 
@@ -45,9 +47,9 @@ TEST(PmiKeeper, TakesTheLaunchersAnswerBeforeItLeaves) {
 }
 
 TEST(PmiKeeper, IsForAllLaunchersButFlux) {
-  EXPECT_FALSE(takes_silence_for_a_crash("flux"));
-  EXPECT_TRUE(takes_silence_for_a_crash("hydra"));
-  EXPECT_TRUE(takes_silence_for_a_crash(""));  // of bare PMI nobody knows
+  EXPECT_FALSE(traits_of("flux").takes_silence_for_a_crash);
+  EXPECT_TRUE(traits_of("hydra").takes_silence_for_a_crash);
+  EXPECT_TRUE(traits_of("").takes_silence_for_a_crash);  // of bare PMI nobody knows
 }
 
 }  // namespace
