@@ -66,6 +66,10 @@ class SlurmJob : public SchedulerJob {
       // That takes its time. Slurm queues also what somebody has cancelled meanwhile.
       require_running();
     }
+    if (!bad_host.empty() && s_.env.has("SLURM_JOB_GPUS")) {
+      submit(excluded, forgets_devices(), queued);
+      return queued;
+    }
     try {
       requeue(excluded, queued.note);
     } catch (const NoAnswer&) {
@@ -82,6 +86,13 @@ class SlurmJob : public SchedulerJob {
   }
 
  private:
+  // Seen with Slurm 22.05: a job that is queued again before the host that died is down to Slurm
+  // starts without GPUs, and its srun says "Invalid generic resource (gres) specification".
+  static Error forgets_devices() {
+    return {ErrorCode::backend_unavailable,
+            "Slurm would start the job without GPUs if it was queued again in place", "", ""};
+  }
+
   void require_running() const {
     if (!state().is_ending) return;
     throw Error(ErrorCode::backend_unavailable, "Slurm is ending job " + id_,

@@ -176,6 +176,20 @@ TEST_F(SlurmJobTest, ABadHostIsLeftOutBesideThoseThatWere) {
   EXPECT_EQ(queue_again("n2").note, "");
 }
 
+// Slurm forgets the GPUs of a job that is queued again in place then.
+TEST_F(SlurmJobTest, AJobWithGpusThatHasLostAHostIsSubmittedAnew) {
+  slurm({{"SLURM_JOB_GPUS", "0,1"}});
+  set_plain_job();
+  set_script("");
+  set_columns("x", {""});
+  const std::string sbatch = "env sbatch --parsable --export=ALL " + options + " --exclude=n2";
+  machine().outputs[sbatch + " --test-only"] = "";
+  machine().outputs[sbatch + " /dev/stdin"] = "13\n";
+  EXPECT_EQ(queue_again("n2").how, "sbatch, as 13");
+  machine().outputs[requeue()] = "";
+  EXPECT_EQ(queue_again().how, "scontrol requeue 7");
+}
+
 TEST_F(SlurmJobTest, ABadHostStaysIfTheJobCouldNotRunWithoutIt) {
   slurm();
   set_plain_job();
