@@ -120,7 +120,9 @@ void RunReport::fill_record(const RunFacts& facts) {
   record_.config["threads"] = facts.threads;
   record_.train_samples = facts.train_samples;
   record_.validation_samples = facts.validation_samples;
-  record_.launcher = me.launcher;
+  // As its users know it: the agents of `hpcboot run` set the variables of "explicit".
+  record_.launcher =
+      me.launcher == "explicit" && env_.has("HPCBOOT_RUN_ID") ? "hpcboot" : me.launcher;
   if (team_.group() != nullptr) record_.rendezvous = team_.group()->description();
   record_.scheduler = me.scheduler;
   record_.job_id = me.job_id;
