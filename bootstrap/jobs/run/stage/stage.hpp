@@ -16,7 +16,8 @@ namespace hpcboot::run {
 inline constexpr const char* kStagedVariable = "HPCBOOT_STAGED";
 inline constexpr const char* kStagedWord = "{staged}";
 // Where the copy goes, for people.
-inline constexpr const char* kStageBases = "below $SLURM_TMPDIR, $TMPDIR or /tmp";
+inline constexpr const char* kStageBases =
+    "below $HPCBOOT_STAGE_DIR, $SLURM_TMPDIR, $TMPDIR or /tmp";
 // The name of that process, as the kernel has it.
 inline constexpr const char* kStageKeeper = "hpcboot-stage";
 

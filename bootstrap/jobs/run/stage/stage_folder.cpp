@@ -75,7 +75,7 @@ void make_or_take(const std::string& folder) {
 
 std::string stage_base(const Env& env) {
   std::string tried;
-  for (const char* name : {"SLURM_TMPDIR", "TMPDIR"}) {
+  for (const char* name : {"HPCBOOT_STAGE_DIR", "SLURM_TMPDIR", "TMPDIR"}) {
     const std::string path(env.text(name).value_or(""));
     if (path.empty()) continue;
     if (is_own_disk(path)) return path;

@@ -10,7 +10,8 @@
 // leaves, and `keeper` by the process that copies and, when nobody uses it any more, removes it.
 namespace hpcboot::run {
 
-// The first of SLURM_TMPDIR, TMPDIR and /tmp that can be written to and lies on no network.
+// The first of HPCBOOT_STAGE_DIR, SLURM_TMPDIR, TMPDIR and /tmp that can be written to and lies on
+// no network.
 // @throws Error{unwritable_output}
 std::string stage_base(const Env& env);
 
