@@ -83,11 +83,6 @@ if(TARGET hpcboot AND HPCBOOT_SHARE)
   install(FILES ${HPCBOOT_SHARE}/hpcboot.1 COMPONENT programs DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 
-if(TARGET hpcboot_jobscripts)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/jobscripts/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hpcboot/jobscripts
-          COMPONENT programs USE_SOURCE_PERMISSIONS)
-endif()
-
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hpcbootConfig.cmake.in
   ${PROJECT_BINARY_DIR}/hpcbootConfig.cmake INSTALL_DESTINATION ${_hpcboot_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hpcbootConfigVersion.cmake

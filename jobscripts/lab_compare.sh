@@ -1,140 +1,28 @@
 #!/bin/bash
-# every method in one allocation, then the runtime table, at machines of a laboratory, over ssh
+# Every method in one allocation, then the runtime table, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
 # Start it from hpcboot's folder:
 #   bash jobscripts/lab_compare.sh [OPTION OF THE TRAINER…]
 # The machines are those of setup/hosts.txt, or of the file that HOSTFILE names.
-# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
-# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
+# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job compare`.
-# shellcheck disable=SC2317 # functions are called by way of run
-
-set -euo pipefail
-
-say() { echo "$(date +%T) lab compare: $*" >&2; }
-# stop WHAT REMEDY: the job cannot go on.
-stop() {
-  say "$1"
-  say "do: $2"
-  exit 1
-}
-
-job_id=$(date +%Y%m%d-%H%M%S)
-ranks_per_node=${RANKS_PER_NODE:-2}
-hostfile=${HOSTFILE:-setup/hosts.txt}
-[ -r "$hostfile" ] || stop "there is no hostfile $hostfile" "list your machines there, or set HOSTFILE"
-nodes=$(grep -cv -e '^ *#' -e '^ *$' "$hostfile")
-cores=$(nproc)
-# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
-threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
-export OMP_NUM_THREADS=$threads
+job=$(date +%Y%m%d-%H%M%S)
 export HPCBOOT_SITE=lab
+hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
+[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build lab' >&2; exit 1; }
 
-bin=${HPCBOOT_BIN_DIR:-build/bin}
-for program in trainer hpcboot runtable; do
-  if ! [ -x "$bin/$program" ]; then
-    say "there is no program $bin/$program in $PWD"
-    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
-    say 'bash setup/quickstart.sh'
-    exit 1
-  fi
-done
-
-data=${DATA_DIR:-data/mnist}
-# What the options name the trainer looks for itself, and synthetic data is nowhere.
-case "$data $* ${TRAINER_ARGS-} " in
-  synthetic:* | *" --data "* | *" --data="*) ;;
-  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
-esac
-runs=${RUNS_DIR:-runs}
-if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
-  stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
-fi
-
-# Programs on other hosts have an environment of their own: mpirun hands these on.
-exports() {
-  local name
-  for name in PATH LD_LIBRARY_PATH OMP_NUM_THREADS HPCBOOT_SITE HPCBOOT_INTERFACE HPCBOOT_HOST_SUFFIX HPCBOOT_DEVICE_ORDER; do
-    if [ -n "${!name-}" ]; then printf '%s\n' -x "$name"; fi
-  done
+data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
+read -ra options <<<"${TRAINER_ARGS-}"
+options+=("$@") runs=$runs/compare_${job//[^A-Za-z0-9._-]/-} code=0
+trap 'code=46' TERM # what trains saves itself, and nothing follows
+train() { # MODE OPTION-OF-RUN…: goes on after one that failed
+  [ "$code" = 46 ] || "$hpcboot" run "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+    --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" || code=$?
 }
-
-# launch_mpirun NODES RANKS_PER_NODE COMMAND…: by Open MPI, else by Hydra (MPICH, Intel MPI).
-launch_mpirun() {
-  local nodes=$1 per_node=$2 options
-  shift 2
-  case $(mpirun --version 2>&1) in
-    *"Open MPI"*)
-      mapfile -t options < <(exports)
-      options+=(--map-by "ppr:$per_node:node" --bind-to none)
-      if [ -n "$hostfile" ]; then options+=(--hostfile "$hostfile"); fi
-      ;;
-    *)
-      options=(-ppn "$per_node")
-      if [ -n "$hostfile" ]; then options+=(-f "$hostfile"); fi
-      ;;
-  esac
-  exec mpirun -np "$((nodes * per_node))" "${options[@]}" "$@"
-}
-
-# launch_ssh NODES RANKS_PER_NODE COMMAND…: the hostfile says on which machines, and how many ranks on each.
-launch_ssh() {
-  local options
-  shift 2
-  mapfile -t options < <(exports)
-  exec mpirun --hostfile "$hostfile" --bind-to none "${options[@]}" "$@"
-}
-
-# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
-# is the command's.
-child=
-stopping=
-pass_on() {
-  stopping=$1
-  say "signal $1 arrived; the training is told and waited for"
-  # Always USR1: mpirun hands that on, while TERM makes it kill the ranks.
-  if [ -n "$child" ]; then kill -s USR1 "$child" 2>/dev/null || true; fi
-}
-trap 'pass_on USR1' USR1
-trap 'pass_on TERM' TERM INT
-run() {
-  local code=0
-  "$@" &
-  child=$!
-  wait "$child" || code=$?
-  # A signal interrupts wait; the command is still running then.
-  while kill -0 "$child" 2>/dev/null; do
-    code=0
-    wait "$child" || code=$?
-  done
-  child=
-  return "$code"
-}
-
-# The trainer takes the last of an option that it is given twice: the user's.
-read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
-options=(--data "$data" --runs-dir "$runs" "${options[@]}" "$@")
-command=("$bin/trainer")
-
-code=0
-# Every run goes on if the one before has failed, but not once the job is to end.
-runs=$runs/compare_${job_id//[^A-Za-z0-9._-]/-}
-options+=(--runs-dir "$runs")
-attempt() {
-  local what=$1 failure=0
-  shift
-  if [ -n "$stopping" ]; then return; fi
-  say "== $what"
-  run "$@" "${options[@]}" || failure=$?
-  if [ "$failure" -ne 0 ]; then
-    say "$what: exit code $failure"
-    code=$failure
-  fi
-}
-attempt "one process" "${command[@]}" --mode single
-attempt "DP on one node" "${command[@]}" --mode dp
-attempt "DDP on one node" launch_mpirun 1 "$ranks_per_node" "${command[@]}" --mode ddp
-attempt "DDP on all nodes, ssh" launch_ssh "$nodes" "$ranks_per_node" "${command[@]}" --mode ddp
-"$bin/runtable" "$runs" || say "there is no runtime table"
-if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
+train single -n 1
+train dp -n 1
+train ddp --nodes 1 --ranks-per-node "${RANKS_PER_NODE:-2}"
+train ddp --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"}
+"${hpcboot%/*}/runtable" "$runs"
 exit "$code"

@@ -1,92 +1,16 @@
 #!/bin/bash
-# one process on one device, at machines of a laboratory, over ssh
+# One process on one device, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
 # Start it from hpcboot's folder:
 #   bash jobscripts/lab_single.sh [OPTION OF THE TRAINER…]
-# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
-# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin.
+# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job single`.
-# shellcheck disable=SC2317 # functions are called by way of run
-
-set -euo pipefail
-
-say() { echo "$(date +%T) lab single: $*" >&2; }
-# stop WHAT REMEDY: the job cannot go on.
-stop() {
-  say "$1"
-  say "do: $2"
-  exit 1
-}
-
-ranks_per_node=1
-cores=$(nproc)
-# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
-threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
-export OMP_NUM_THREADS=$threads
 export HPCBOOT_SITE=lab
+hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
+[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build lab' >&2; exit 1; }
 
-bin=${HPCBOOT_BIN_DIR:-build/bin}
-for program in trainer hpcboot runtable; do
-  if ! [ -x "$bin/$program" ]; then
-    say "there is no program $bin/$program in $PWD"
-    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
-    say 'bash setup/quickstart.sh'
-    exit 1
-  fi
-done
-
-data=${DATA_DIR:-data/mnist}
-# What the options name the trainer looks for itself, and synthetic data is nowhere.
-case "$data $* ${TRAINER_ARGS-} " in
-  synthetic:* | *" --data "* | *" --data="*) ;;
-  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
-esac
-runs=${RUNS_DIR:-runs}
-if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
-  stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
-fi
-
-# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
-# is the command's.
-child=
-stopping=
-pass_on() {
-  stopping=$1
-  say "signal $1 arrived; the training is told and waited for"
-  # Always USR1: mpirun hands that on, while TERM makes it kill the ranks.
-  if [ -n "$child" ]; then kill -s USR1 "$child" 2>/dev/null || true; fi
-}
-trap 'pass_on USR1' USR1
-trap 'pass_on TERM' TERM INT
-run() {
-  local code=0
-  "$@" &
-  child=$!
-  wait "$child" || code=$?
-  # A signal interrupts wait; the command is still running then.
-  while kill -0 "$child" 2>/dev/null; do
-    code=0
-    wait "$child" || code=$?
-  done
-  child=
-  return "$code"
-}
-
-# queue_again: this very job starts once more, where that is allowed.
-queue_again() { false; }
-
-# The trainer takes the last of an option that it is given twice: the user's.
-read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
-options=(--data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@")
-command=("$bin/trainer")
-
-code=0
-run "${command[@]}" --mode single "${options[@]}" || code=$?
-if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
-# 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
-if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
-  say "the job is to be queued again"
-  trap '' TERM # a scheduler that has taken it ends what runs
-  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
-fi
-exit "$code"
+data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
+read -ra options <<<"${TRAINER_ARGS-}"
+exec "$hpcboot" run -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+  --mode single --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

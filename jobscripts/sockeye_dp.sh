@@ -10,133 +10,20 @@
 #
 # DP: one process over all devices of a node, at Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-# Submit it from hpcboot's folder:
 #   qsub jobscripts/sockeye_dp.sh
 # Account: qsub -A …, or the line above with one # and your account.
-# Variables go along with -v: qsub -v TRAINER_ARGS="--epochs 5" …
-# TRAINER_ARGS="--epochs 5" in the environment gives the trainer options, too; DATA_DIR, RUNS_DIR and
-# HPCBOOT_BIN_DIR name other folders than data/mnist, runs and build/bin; STAGE=1 copies what
-# DATA_DIR names to each node's own disk first.
+# Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
+# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site sockeye --job dp`.
-# shellcheck disable=SC2317 # functions are called by way of run
-
-set -euo pipefail
-
-say() { echo "$(date +%T) sockeye dp: $*" >&2; }
-# stop WHAT REMEDY: the job cannot go on.
-stop() {
-  say "$1"
-  say "do: $2"
-  exit 1
-}
-
-cd "${PBS_O_WORKDIR:-$PWD}"
-job_id=${PBS_JOBID:-}
-if command -v module >/dev/null 2>&1; then
-  set +u # what modules do was not written for it
-  { module load gcc cuda openmpi; } ||
-    stop "the modules above could not be loaded" "see 'module spider' for their names here"
-  set -u
-fi
-ranks_per_node=1
-cores=${NCPUS:-24}
-# The cores of a node are shared by its ranks; some schedulers would give all of them to each.
-threads=$((cores > ranks_per_node ? cores / ranks_per_node : 1))
-export OMP_NUM_THREADS=$threads
+cd "${PBS_O_WORKDIR:-.}" || exit
+if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi
 export HPCBOOT_SITE=sockeye
+hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
+[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build sockeye' >&2; exit 1; }
 
-bin=${HPCBOOT_BIN_DIR:-build/bin}
-for program in trainer hpcboot runtable; do
-  if ! [ -x "$bin/$program" ]; then
-    say "there is no program $bin/$program in $PWD"
-    say "do: submit from hpcboot's folder; where it is not built yet, on a login node:"
-    say 'module load gcc cuda openmpi cmake boost'
-    say 'export CMAKE_PREFIX_PATH=$HOME/libtorch    # an unpacked LibTorch'
-    say 'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DHPCBOOT_BUILD_TESTS=OFF'
-    say 'cmake --build build --parallel 8'
-    exit 1
-  fi
-done
-
-data=${DATA_DIR:-data/mnist}
-# What the options name the trainer looks for itself, and synthetic data is nowhere.
-case "$data $* ${TRAINER_ARGS-} " in
-  synthetic:* | *" --data "* | *" --data="*) ;;
-  *) [ -e "$data" ] || stop "there is no data in $data" "bash setup/get-mnist on a login node, or set DATA_DIR" ;;
-esac
-runs=${RUNS_DIR:-runs}
-if ! mkdir -p "$runs" 2>/dev/null || ! [ -w "$runs" ]; then
-  stop "$runs cannot be written" "submit from a folder that can be written in jobs, or set RUNS_DIR"
-fi
-
-# run COMMAND…: in the background, so that a signal to this script is passed on at once; its exit code
-# is the command's.
-child=
-stopping=
-pass_on() {
-  stopping=$1
-  say "signal $1 arrived; the training is told and waited for"
-  # Always USR1: mpirun hands that on, while TERM makes it kill the ranks.
-  if [ -n "$child" ]; then kill -s USR1 "$child" 2>/dev/null || true; fi
-}
-trap 'pass_on USR1' USR1
-trap 'pass_on TERM' TERM INT
-run() {
-  local code=0
-  "$@" &
-  child=$!
-  wait "$child" || code=$?
-  # A signal interrupts wait; the command is still running then.
-  while kill -0 "$child" 2>/dev/null; do
-    code=0
-    wait "$child" || code=$?
-  done
-  child=
-  return "$code"
-}
-
-# queue_again: this very job starts once more, where that is allowed.
-queue_again() { qrerun "${PBS_JOBID:?}"; }
-
-# PBS ends a job without a warning; this clock gives one, 120 seconds before the walltime is over.
-walltime=$(qstat -f "$job_id" 2>/dev/null | sed -n 's/^ *Resource_List.walltime = \([0-9]*:[0-9]*:[0-9]*\)$/\1/p') || true
-IFS=: read -r hours minutes seconds <<<"${walltime:-03:00:00}"
-left=$((10#$hours * 3600 + 10#$minutes * 60 + 10#$seconds - 120))
-if [ "$left" -gt 0 ]; then
-  (
-    trap 'kill "$!"' TERM
-    sleep "$left" &
-    wait "$!" && kill -s USR1 $$
-  ) &
-  clock=$!
-  trap 'kill "$clock" 2>/dev/null || true' EXIT
-else
-  say "the walltime is not longer than 120 s: there will be no warning before its end"
-fi
-
-# A folder of this job's own: another job of this node may have other data.
-staged=
-if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then
-  staged="${TMPDIR:-/tmp}/hpcboot-data-${job_id:-$$}"
-  run bash -c 'mkdir -p "$2" && if [ -d "$1" ]; then cp -r "$1/." "$2"; else cp "$1" "$2"; fi' stage "$data" "$staged" ||
-    stop "the data could not be copied to $staged" "look at the messages above, or leave STAGE out"
-  if [ -d "$data" ]; then data=$staged; else data=$staged/$(basename "$data"); fi
-fi
-
-# The trainer takes the last of an option that it is given twice: the user's.
-read -r -a options <<<"--threads $threads ${TRAINER_ARGS-}"
-options=(--data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@")
-command=("$bin/trainer")
-
-code=0
-run "${command[@]}" --mode dp "${options[@]}" || code=$?
-if [ -n "$staged" ]; then run rm -rf "$staged" || true; fi
-if [ -n "$stopping" ]; then say "ended by signal $stopping; what was reached is in the run's record"; fi
-# 46: stopped in order, with a checkpoint that the same script goes on from. TERM cancels a job: such a one stays away.
-if [ "$code" -eq 46 ] && [ "$stopping" != TERM ]; then
-  say "the job is to be queued again"
-  trap '' TERM # a scheduler that has taken it ends what runs
-  queue_again || say "that is not possible here; submitted again with the same options and arguments it goes on from the checkpoint"
-fi
-exit "$code"
+data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
+read -ra options <<<"${TRAINER_ARGS-}"
+exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+  --mode dp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

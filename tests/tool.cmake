@@ -20,5 +20,4 @@ target_compile_definitions(tool_tests PRIVATE
 
 if(TARGET hpcboot_jobscripts)
   hpcboot_add_test(NAME jobscripts_test SOURCES bootstrap/jobs/jobscripts_test.cpp LIBRARIES hpcboot_jobscripts LABELS unit)
-  target_compile_definitions(jobscripts_test PRIVATE HPCBOOT_JOBSCRIPTS="${PROJECT_SOURCE_DIR}/jobscripts")
 endif()

@@ -14,10 +14,10 @@ namespace {
 
 using namespace hpcboot::tool;
 
-constexpr const Verb* kVerbs[] = {&kShow,      &kEnv,     &kExec,   &kRun,        &kCheck,
-                                  &kHosts,     &kCapture, &kReplay, &kSanitize,   &kDoctor,
-                                  &kLaunchers, &kLint,    &kScript, &kCompletion, &kManual,
-                                  &kRunAgent,  &kRunRank};
+constexpr const Verb* kVerbs[] = {&kShow,      &kEnv,      &kExec,   &kRun,      &kCheck,
+                                  &kHosts,     &kCapture,  &kReplay, &kSanitize, &kDoctor,
+                                  &kLaunchers, &kLint,     &kScript, &kSite,     &kCompletion,
+                                  &kManual,    &kRunAgent, &kRunRank};
 
 // A file that stops every other verb is no reason to be told nothing.
 bool asks_for_help(const Arguments& arguments) {

@@ -29,7 +29,15 @@ constexpr const char* kSynopsis =
     "  hpcboot script --site cc --job ddp --launcher torchrun --program train.py\n\n"
     "A program of your own is one word; its arguments come behind the script:\n\n"
     "  hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh\n"
-    "  sbatch p.sh train.py --epochs 5      # on each rank: srun … python train.py --epochs 5\n";
+    "  sbatch p.sh train.py --epochs 5      # on each rank: python train.py --epochs 5\n\n"
+    "Variables that a script reads when it runs:\n\n"
+    "  TRAINER_ARGS=\"--epochs 5\"  more arguments of the trainer or program, before those behind\n"
+    "                             the script; with qsub: TRAINER_ARGS=… qsub -v TRAINER_ARGS …\n"
+    "  DATA_DIR, RUNS_DIR         the trainer's data and runs [data/mnist, runs]\n"
+    "  STAGE=1                    copy DATA_DIR to each node's own disk first\n"
+    "  RANKS_PER_NODE             ranks on each node (not Slurm: --ntasks-per-node)\n"
+    "  HOSTFILE                   the machines, without a scheduler\n"
+    "  HPCBOOT_BIN_DIR            where hpcboot and the trainer are\n";
 
 po::options_description script_options() {
   po::options_description options("Options");
@@ -65,7 +73,6 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
 
 // The exit code: a profile that cannot be read is told, and the others are listed all the same.
 int print_list(const SiteLibrary& library) {
-  library.check_shipped();
   int code = 0;
   out() << encoded_format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
   for (const std::string& name : library.names()) {
@@ -123,6 +130,19 @@ std::string name_of_script(const std::string& output, const SiteLibrary& library
                           library.has_as_shipped(site.name());
   return (as_shipped ? "jobscripts/" : "") + site.name() + "_" + request.job +
          (site.text("scheduler") == "kubernetes" ? ".yaml" : ".sh");
+}
+
+// Where the script looks for hpcboot's programs: in build/bin of the folder that it is submitted
+// from, if that is the checkout in which this program was built; else where this program lies.
+// @return empty for build/bin
+std::string programs_for(const std::string& output) {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path checkout = folder.parent_path().parent_path();
+  std::error_code none;
+  if (!fs::is_directory(checkout / "jobscripts/sites", none)) return folder.string();
+  // To stdout it is for the checkout, as those that hpcboot comes with.
+  if (output.empty() || fs::equivalent(checkout, ".", none)) return "";
+  return folder.string();
 }
 
 void write_script(const std::string& file, const std::string& script) {
@@ -195,7 +215,7 @@ int hand_over(const SiteProfile& site, const std::string& file, bool submit) {
 int script(const Arguments& arguments) {
   const auto values = parse(arguments, kSynopsis, script_options());
   if (!values) return 0;
-  const SiteLibrary library(fs::read_symlink("/proc/self/exe"), Env::from_process());
+  const SiteLibrary library(Env::from_process());
   if (values->count("list") != 0) return print_list(library);
   const SiteProfile site = site_as_asked(*values, library);
   const std::string named = text_of(*values, "output");
@@ -203,7 +223,8 @@ int script(const Arguments& arguments) {
   ScriptRequest request = request_of(*values);
   request.arguments = arguments_of_script(*values, script_options());
   request.script = name_of_script(output, library, site, request);
-  const std::string text = render_job_script(TemplateRenderer(library.templates()), site, request);
+  request.programs = programs_for(output);
+  const std::string text = render_job_script(TemplateRenderer(shipped_templates()), site, request);
   for (const std::string& note : notes_on(site, request)) err() << "note: " << note << "\n";
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;

@@ -4,14 +4,10 @@
 namespace hpcboot::tool {
 namespace {
 
-int script(const Arguments& arguments) {
-  // The options are not known here: whatever is asked, the answer is why.
+// The options are not known here: whatever is asked, the answer is why.
+int say_why(const Arguments& arguments, const char* synopsis) {
   if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "--version")) {
-    parse(arguments,
-          "Usage: hpcboot script --site S --job J [OPTIONS]\n\n"
-          "Prints the job script of a site. This build cannot: it lacks toml++ or mstch. The "
-          "rendered\nscripts in jobscripts/ can be submitted as they are.\n",
-          boost::program_options::options_description("Options"));
+    parse(arguments, synopsis, boost::program_options::options_description("Options"));
     return 0;
   }
   throw Error(ErrorCode::backend_unavailable, "this build has no job scripts",
@@ -20,8 +16,23 @@ int script(const Arguments& arguments) {
               "reachable");
 }
 
+int script(const Arguments& arguments) {
+  return say_why(
+      arguments,
+      "Usage: hpcboot script --site S --job J [OPTIONS]\n\n"
+      "Prints the job script of a site. This build cannot: it lacks toml++ or mstch. The "
+      "rendered\nscripts in jobscripts/ can be submitted as they are.\n");
+}
+
+int site(const Arguments& arguments) {
+  return say_why(arguments,
+                 "Usage: hpcboot site show SITE\n\n"
+                 "Prints the profile of a site. This build cannot: it lacks toml++ or mstch.\n");
+}
+
 }  // namespace
 
 const Verb kScript{"script", "print, check or submit the job script of a site", script};
+const Verb kSite{"site", "print the profile of a site", site};
 
 }  // namespace hpcboot::tool

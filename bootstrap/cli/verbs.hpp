@@ -35,6 +35,7 @@ extern const Verb kDoctor;
 extern const Verb kLaunchers;
 extern const Verb kLint;
 extern const Verb kScript;
+extern const Verb kSite;
 extern const Verb kCompletion;
 extern const Verb kManual;
 

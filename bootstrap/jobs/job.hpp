@@ -23,14 +23,4 @@ std::vector<Job> jobs_of(const SiteProfile& site);
 /// @throws Error{malformed_value} naming the site's jobs where `name` is not among them
 Job job_of(const SiteProfile& site, const std::string& name);
 
-/// What starts the ranks of a job, each name a template launch_NAME.
-struct JobLaunchers {
-  std::string on_one_node;                ///< empty where the job has no ranks to start
-  std::vector<std::string> on_all_nodes;  ///< more than one where the job compares them
-};
-
-/// @param chosen the launcher that the user asks for; empty: the site's
-/// @throws Error{malformed_value} where there is no such launcher
-JobLaunchers launchers_of(const SiteProfile& site, const Job& job, const std::string& chosen);
-
 }  // namespace hpcboot::jobscripts

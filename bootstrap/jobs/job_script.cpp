@@ -5,6 +5,7 @@
 #include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 #include "job.hpp"
+#include "run_line.hpp"
 #include "walltime.hpp"
 
 namespace hpcboot::jobscripts {
@@ -24,6 +25,9 @@ struct Share {
   int ranks = 1;
   int cores = 1;
   int memory_gb = 0;
+
+  // Of Grid Engine, whose requests count for each slot: one for each GPU, else for each core.
+  int slots() const { return gpus > 0 ? gpus : cores; }
 };
 
 Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& request) {
@@ -105,27 +109,61 @@ void add_profile(TemplateValues& values, const SiteProfile& site) {
   }
 }
 
-void add_launchers(TemplateValues& values, const SiteProfile& site, const Job& job,
-                   const ScriptRequest& request) {
-  const JobLaunchers launchers = launchers_of(site, job, request.launcher);
-  std::vector<std::string> used = launchers.on_all_nodes;
-  if (!launchers.on_one_node.empty()) used.push_back(launchers.on_one_node);
-  const auto uses = [&](const char* name) {
-    return std::find(used.begin(), used.end(), name) != used.end();
-  };
-  // torchrun is started once a node, by what else starts something on nodes.
-  const std::string& scheduler = site.text("scheduler");
-  std::string below = scheduler == "slurm" ? "srun" : site.text("launcher");
-  if (below == "torchrun") below = "mpirun";
-  if (uses("torchrun")) used.push_back(below);
-  values["below_torchrun"] = below;
-  for (const char* name : {"srun", "mpirun", "pals", "ssh", "torchrun"})
-    values[std::string("launch_") + name] = uses(name);
-  values["needs_exports"] = uses("mpirun") || uses("ssh");
-  values["one_node_launcher"] = launchers.on_one_node;
-  values["all_nodes_launchers"] = launchers.on_all_nodes;
-  values["all_nodes_launcher"] =
-      launchers.on_all_nodes.empty() ? std::string() : launchers.on_all_nodes.front();
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : between) + word;
+  return all;
+}
+
+// @param seen the folders that the image sees beside HOME and /tmp, in bash's words
+std::string container_words(const SiteProfile& site, const char* seen, bool has_gpus) {
+  const std::string& image = site.text("container.image");
+  if (image.empty()) return "";
+  return std::string("apptainer exec") + (has_gpus ? " --nv" : "") + " --bind \"" + seen + "\" \"" +
+         image + "\" ";
+}
+
+std::string module_words(const SiteProfile& site) {
+  const std::vector<std::string>& modules = site.list("build.modules");
+  if (modules.empty()) return "";
+  const std::string& folder = site.text("build.module_folder");
+  return (folder.empty() ? "" : "module use " + shell_quote(folder) + " && ") + "module load " +
+         joined(modules, " ");
+}
+
+std::string export_words(const SiteProfile& site) {
+  std::string words;
+  for (const auto& [name, key] : {std::pair{"HPCBOOT_INTERFACE", "network.interface"},
+                                  std::pair{"HPCBOOT_HOST_SUFFIX", "network.host_suffix"},
+                                  std::pair{"HPCBOOT_DEVICE_ORDER", "network.device_order"}}) {
+    if (!site.text(key).empty())
+      words += std::string(" ") + name + "=" + shell_quote(site.text(key));
+  }
+  const std::string& local = site.text("storage.local");
+  return words + (local.empty() ? "" : " HPCBOOT_STAGE_DIR=\"" + local + "\"");
+}
+
+// What stands behind the directives: the folder's programs, and how `hpcboot run` starts them.
+void add_commands(TemplateValues& values, const SiteProfile& site, const Job& job,
+                  const ScriptRequest& request, const Share& share) {
+  const RunLines lines = run_lines(site, job, request, share.ranks);
+  values["run_options"] = lines.options;
+  values["attempts"] = lines.attempts;
+  values["mode"] = lines.mode;
+  const bool requeues = site.truth("queue.requeue") && job.name != "compare";
+  const std::string warn = " --warn " + std::to_string(kWarningSeconds);
+  values["before_the_end"] = !warns(site.text("scheduler"), request) ? ""
+                             : requeues                              ? " --requeue"
+                                                                     : warn;
+  values["container_here"] = container_words(site, "$PWD", share.gpus > 0);
+  values["container_with_data"] = container_words(site, "$seen", share.gpus > 0);
+  values["modules"] = module_words(site);
+  values["exports"] = export_words(site);
+  values["hpcboot_folder"] = request.programs.empty() ? "build/bin" : shell_quote(request.programs);
+  values["how_to_build"] = shell_quote(
+      request.programs.empty()
+          ? "no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build " + site.name()
+          : "no hpcboot in " + request.programs + " or PATH; set HPCBOOT_BIN_DIR");
 }
 
 }  // namespace
@@ -171,17 +209,17 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   const std::string time = request.time.value_or(site.text("queue.time"));
   const int seconds = walltime_of(time);
   const std::string& scheduler = site.text("scheduler");
-  const bool warned = warns(scheduler, request);
 
   TemplateValues values;
   add_profile(values, site);
-  add_launchers(values, site, job, request);
+  add_commands(values, site, job, request, share);
   values["site"] = site.name();
   values["job"] = job.name;
   values["summary"] = job.summary;
   for (const Job& other : jobs_of(site)) values["job_" + other.name] = other.name == job.name;
   for (const char* name : {"job_multinode_srun", "job_array"}) values.emplace(name, false);
   values["job_multinode"] = job.name.rfind("multinode_", 0) == 0;
+  values["one_node"] = job.one_node;
   values["one_rank"] = job.one_rank;
   values["nodes"] = share.nodes;
   values["workers"] = share.nodes - 1;
@@ -192,26 +230,21 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["cores"] = share.cores;
   values["cores_per_rank"] = share.cores / share.ranks;
   values["memory_gb"] = share.memory_gb;
-  values["memory_mb_per_rank"] = share.memory_gb * 1024 / share.ranks;
+  values["slots"] = share.slots() * share.nodes;
+  values["memory_mb_per_slot"] = share.memory_gb * 1024 / share.slots();
+  values["parallel_environment"] =
+      share.slots() * share.nodes == 1
+          ? std::string()
+          : site.text(job.one_node ? "queue.parallel_environment_of_one_host"
+                                   : "queue.parallel_environment");
   values["time"] = time;
   values["seconds"] = seconds;
   values["hours_minutes"] = time.substr(0, time.rfind(':'));
-  values["warning_seconds"] = kWarningSeconds;
-  values["warning_minutes"] = kWarningSeconds / 60;
-  values["asks_for_warning"] = warned && seconds > kWarningSeconds;
-  values["warned_by_scheduler"] = warned && (scheduler == "slurm" || scheduler == "lsf");
-  values["warning_time"] = time_of(std::max(seconds - kWarningSeconds, 0));
   values["account"] = request.account;
   values["mail"] = request.mail;
   values["program"] = request.program;
   values["script"] = shell_quote(request.script);
   values["arguments"] = request.arguments;
-  const bool own_clock = request.program.empty() && (scheduler == "pbs" || scheduler == "torque");
-  const auto local = values.find("storage_local");
-  const bool may_stage = request.program.empty() && local != values.end() &&
-                         !std::get<std::string>(local->second).empty();
-  values["needs_job_id"] =
-      job.name == "compare" || own_clock || may_stage || std::get<bool>(values["launch_torchrun"]);
   return templates.render(scheduler == "none" ? "plain" : scheduler, values,
                           scheduler == "kubernetes" ? Quoting::yaml : Quoting::shell);
 }

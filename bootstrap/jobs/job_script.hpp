@@ -20,6 +20,7 @@ struct ScriptRequest {
   std::string mail;
   std::string launcher;   ///< empty: the site's
   std::string program;    ///< what is started in place of the trainer; empty: the trainer
+  std::string programs;   ///< the folder of an installed hpcboot; empty: build/bin
   std::string script;     ///< the file that the script is, as its user would name it
   std::string arguments;  ///< of `hpcboot script`, which give this script
 };

@@ -52,7 +52,7 @@ class Reader {
         throw Error(ErrorCode::malformed_file,
                     file_.string() + ": the key " + key.name + " is missing",
                     key.name + ", " + description_of(key) + ": " + key.meaning,
-                    "add it; the other files in jobscripts/sites show how");
+                    "add it; `hpcboot site show generic_slurm` shows how");
       }
       values_[key.name] = nothing_of(key.type);
     }
@@ -121,8 +121,20 @@ SiteProfile SiteProfile::read(const fs::path& file) {
   std::error_code failure;
   if (!fs::is_regular_file(file, failure)) {
     throw Error(ErrorCode::unreadable_file, "the site's file " + file.string() + " is not there",
-                "a profile such as jobscripts/sites/generic_slurm.toml", "correct the path");
+                "a profile, such as `hpcboot site show generic_slurm` prints", "correct the path");
   }
+  SiteProfile profile = named_by(file);
+  profile.values_ = Reader(file).read(read_toml_file(file));
+  return profile;
+}
+
+SiteProfile SiteProfile::parse(const fs::path& file, const std::string& text) {
+  SiteProfile profile = named_by(file);
+  profile.values_ = Reader(file).read(parse_toml(text, file.string()));
+  return profile;
+}
+
+SiteProfile SiteProfile::named_by(const fs::path& file) {
   SiteProfile profile;
   profile.name_ = file.stem().string();
   if (!is_site_name(profile.name_)) {
@@ -131,7 +143,6 @@ SiteProfile SiteProfile::read(const fs::path& file) {
                 "letters, digits, _ . and -, at most 64, before .toml: scripts contain the name",
                 "rename the file");
   }
-  profile.values_ = Reader(file).read(read_toml_file(file));
   return profile;
 }
 

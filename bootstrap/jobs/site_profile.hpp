@@ -19,6 +19,9 @@ class SiteProfile {
   /// type
   static SiteProfile read(const std::filesystem::path& file);
 
+  /// The same, of a text. @param file its name, for messages
+  static SiteProfile parse(const std::filesystem::path& file, const std::string& text);
+
   /// The file's name without .toml.
   const std::string& name() const noexcept { return name_; }
 
@@ -34,6 +37,8 @@ class SiteProfile {
   const std::vector<std::string>& list(const std::string& key) const;
 
  private:
+  static SiteProfile named_by(const std::filesystem::path& file);
+
   using Value = std::variant<std::string, int, bool, std::vector<std::string>>;
 
   std::string name_;

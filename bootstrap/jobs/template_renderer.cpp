@@ -1,8 +1,6 @@
 #include "template_renderer.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <mstch/mstch.hpp>
 #include <regex>
 
@@ -12,8 +10,6 @@
 
 namespace hpcboot::jobscripts {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".mustache";
 
@@ -31,26 +27,6 @@ int line_of(const std::string& text, std::ptrdiff_t position) {
 
 }  // namespace
 
-TemplateRenderer::TemplateRenderer(fs::path folder) : folder_(std::move(folder)) {
-  std::error_code failure;
-  for (fs::directory_iterator entry(folder_, failure), end; !failure && entry != end;
-       entry.increment(failure)) {
-    if (entry->path().extension() != kSuffix) continue;
-    std::ifstream in(entry->path(), std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (!in.is_open() || in.bad()) failure = std::make_error_code(std::errc::io_error);
-    templates_[entry->path().stem().string()] = std::move(text);
-  }
-  if (failure || templates_.empty()) {
-    throw Error(ErrorCode::unreadable_file,
-                "the templates in " + folder_.string() + " cannot be read" +
-                    (failure ? " (" + failure.message() + ")" : ""),
-                "the folder jobscripts/templates of hpcboot",
-                "run hpcboot from its build or installation, which have the folder at "
-                "../share/hpcboot");
-  }
-}
-
 std::string TemplateRenderer::render(const std::string& name, const TemplateValues& values,
                                      Quoting quoting) const {
   check_names(name, values);
@@ -67,9 +43,8 @@ void TemplateRenderer::check_names(const std::string& name, const TemplateValues
   static const std::regex kTag(R"(\{\{\{?\s*([#^/>&!]?)\s*([^}\s]*)\s*\}\}\}?)");
   const auto found = templates_.find(name);
   if (found == templates_.end()) {
-    throw Error(ErrorCode::unreadable_file,
-                "there is no template " + name + kSuffix + " in " + folder_.string(),
-                "a template of the site's scheduler", "restore the file, or add the template");
+    throw Error(ErrorCode::malformed_file, "there is no template " + name + kSuffix,
+                "a template of the site's scheduler", "add it to jobscripts/templates");
   }
   std::vector<std::string> keys;
   for (const auto& [key, value] : values) keys.push_back(key);
@@ -87,9 +62,8 @@ void TemplateRenderer::check_names(const std::string& name, const TemplateValues
       continue;
     }
     throw Error(ErrorCode::malformed_file,
-                (folder_ / (name + kSuffix)).string() + ":" +
-                    std::to_string(line_of(text, tag->position())) + ": " + tag->str() +
-                    (is_part ? " is no template" : " is no value"),
+                name + kSuffix + ":" + std::to_string(line_of(text, tag->position())) + ": " +
+                    tag->str() + (is_part ? " is no template" : " is no value"),
                 "one of " + listed(is_part ? parts : keys),
                 remedy_for_name(used, is_part ? parts : keys));
   }

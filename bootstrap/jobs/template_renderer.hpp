@@ -1,8 +1,8 @@
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,20 +16,19 @@ using TemplateValues = std::map<std::string, TemplateValue>;
 /// How {{name}} is written; {{{name}}} is as it stands.
 enum class Quoting { shell, yaml };
 
-/// The mustache templates of a folder: NAME.mustache, which take one another as {{>NAME}}.
+/// Mustache templates, by name, which take one another as {{>NAME}}.
 class TemplateRenderer {
  public:
-  /// @throws Error{unreadable_file} where the folder or a template cannot be read
-  explicit TemplateRenderer(std::filesystem::path folder);
+  explicit TemplateRenderer(std::map<std::string, std::string> templates)
+      : templates_(std::move(templates)) {}
 
-  /// @throws Error{unreadable_file} where there is no template `name`; Error{malformed_file} naming
-  /// template, line and name where one uses a name that `values` lacks or a part that is not there
+  /// @throws Error{malformed_file} if there is no template `name`, or naming
+  /// template, line and name if one uses a name that `values` lacks or a part that is not there
   std::string render(const std::string& name, const TemplateValues& values, Quoting quoting) const;
 
  private:
   void check_names(const std::string& name, const TemplateValues& values) const;
 
-  std::filesystem::path folder_;
   std::map<std::string, std::string> templates_;
 };
 

@@ -198,3 +198,32 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   grep -q '^note: the walltime of 60 s is not longer than the warning before its end, 60 s: nobody is warned' out || fail "$(cat out)"
   grep -q 'every attempt would end at once, and the job is not queued again' out || fail "$(cat out)"
 }
+
+@test "every job of generic_sge, submitted as it is" {
+  local trainer job more='--comment a,b' site=generic_sge # commas part the variables of qsub -v
+  local -A id
+  trainer=$(dirname "$HPCBOOT_BIN")/trainer
+  [[ -x $trainer ]] || skip "the trainer is not built"
+  as_tester "$trainer" digits "$PWD/data/mnist" --train 64 --test 16
+  mkdir build
+  ln -s "$(dirname "$HPCBOOT_BIN")" build/bin
+  ln -s "$(realpath "$BATS_TEST_DIRNAME/../../jobscripts")" jobscripts
+  for job in single dp ddp multinode_mpirun compare array; do
+    id[$job]=$(engine env RANKS_PER_NODE=2 \
+      TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 32 --threads 1 --start-up-timeout 60 $more" \
+      qsub -terse -v TRAINER_ARGS,RANKS_PER_NODE "jobscripts/${site}_$job.sh")
+    more=
+  done
+  for ((i = 0; i < 400; ++i)); do
+    [[ -n $(engine qstat) ]] || break
+    sleep 0.5
+  done
+  recorded "${id[single]}" $site single 1 1 hpcboot || fail "$(cat ./*.o*)"
+  recorded "${id[dp]}" $site dp 1 2 hpcboot || fail "$(cat ./*.o*)"
+  recorded "${id[ddp]}" $site ddp 1 2 hpcboot || fail "$(cat ./*.o*)"
+  recorded "${id[multinode_mpirun]}" $site ddp 2 2 openmpi || fail "$(cat ./*.o*)"
+  recorded "${id[compare]}" $site ddp 2 2 openmpi || fail "$(cat ./*.o*)"
+  grep -E '^ +2 +2 +DDP +mnistnet +openmpi +'$site hpcboot_compare.o"${id[compare]}" || fail "$(cat ./*.o*)"
+  swept $site || fail "$(cat ./*.o*)"
+  grep -q '"comment": "a,b"' runs/*/run.json
+}

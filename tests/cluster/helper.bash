@@ -39,3 +39,27 @@ shows_the_truth() {
     "$HPCBOOT_BIN" show --json
   "$BATS_TEST_DIRNAME/lib/placement.py" check "$1" "$PWD"
 }
+
+# recorded JOB SITE MODE NODES DEVICES_PER_NODE LAUNCHER: such a run of this job has come to its end.
+recorded() {
+  python3 - "$@" << 'PY'
+import glob, json, sys
+job, site, mode, nodes, devices, launcher = sys.argv[1:]
+runs = [json.load(open(f)) for f in glob.glob("runs/**/run.json", recursive=True)]
+found = [(r["job_id"], r["site"], r["config"]["mode"], str(r["nodes"]), str(r["devices_per_node"]), r["launcher"],
+          r["exit_reason"], len(r["ranks"])) for r in runs]
+ranks = int(nodes) * int(devices) if mode == "ddp" else 1
+assert (job, site, mode, nodes, devices, launcher, "finished", ranks) in found, found
+PY
+}
+
+# swept SITE: the array's tasks have each trained with a learning rate of their own.
+swept() {
+  python3 - "$1" << 'PY'
+import glob, json, sys
+runs = [json.load(open(f)) for f in glob.glob("runs/*task-*/run.json")]
+found = sorted((r["config"]["comment"], r["config"]["lr"], r["site"], r["exit_reason"]) for r in runs)
+rates = [("task 0", 1e-3), ("task 1", 3e-4), ("task 2", 1e-4)]
+assert found == [(task, rate, sys.argv[1], "finished") for task, rate in rates], found
+PY
+}

@@ -2,7 +2,7 @@
 # grid_engine.sh PART FOLDER STATE: a part of a Grid Engine on a host of the cluster, as its root. FOLDER holds Debian's
 # packages, unpacked (get-launchers gridengine); STATE, which all hosts see, what it keeps.
 #   install    on every host: puts the packages in their places, for this host alone
-#   master     the qmaster, a queue all.q with four slots a host, and parallel environments
+#   master     the qmaster, a queue all.q with four slots and GPUs a host, and parallel environments
 #   exec       the daemon that starts jobs
 # STATE/env.sh sets what users need.
 set -euo pipefail
@@ -72,17 +72,22 @@ start_master() {
     qconf -ah "$host"
     qconf -as "$host"
   done
+  qconf -sc | sed '$i gpu gpu INT <= YES YES 0 0' > "$state/complexes"
+  qconf -Mc "$state/complexes"
   qconf -as n0
   add hgrp 'group_name @hosts' 'hostlist n1 n2'
-  for rule in fill:\$fill_up robin:\$round_robin one:\$pe_slots two:2; do
+  for rule in fill:\$fill_up mpi:\$fill_up robin:\$round_robin one:\$pe_slots smp:\$pe_slots two:2; do
     add p "pe_name ${rule%%:*}" 'slots 99' 'user_lists NONE' 'xuser_lists NONE' 'start_proc_args NONE' \
       'stop_proc_args NONE' "allocation_rule ${rule#*:}" 'control_slaves TRUE' 'job_is_first_task FALSE' \
       'urgency_slots min' 'accounting_summary TRUE' 'qsort_args NONE'
   done
   qconf -sq | sed -e 's/^\(qname\) .*/\1 all.q/' -e 's/^\(hostlist\) .*/\1 @hosts/' -e 's/^\(slots\) .*/\1 4/' \
-    -e 's/^\(pe_list\) .*/\1 fill robin one two/' -e 's/^\(shell\) .*/\1 \/bin\/bash/' \
+    -e 's/^\(pe_list\) .*/\1 fill mpi robin one smp two/' -e 's/^\(shell\) .*/\1 \/bin\/bash/' \
     -e 's/^\(load_thresholds\) .*/\1 NONE/' -e 's/^\(seq_no\) .*/\1 0,[n2=1]/' > "$state/queue"
   qconf -Aq "$state/queue"
+  for host in n1 n2; do
+    qconf -rattr exechost complex_values gpu=4 "$host"
+  done
   # Jobs start at once, not at the next of its rounds, and on n1 before n2, whatever their load is.
   qconf -ssconf | sed -e 's/^\(queue_sort_method\) .*/\1 seqno/' -e 's/^\(schedule_interval\) .*/\1 0:0:1/' -e 's/^\(flush_[a-z]*_sec\) .*/\1 1/' > "$state/scheduler"
   qconf -Msconf "$state/scheduler"

@@ -1,0 +1,109 @@
+#include "run_line.hpp"
+
+#include "hpcboot/error.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+void check_launcher(const SiteProfile& site, const std::string& launcher) {
+  if (const auto problem = problem_of(*find_key("launcher"), launcher)) {
+    throw Error(ErrorCode::malformed_value, "the launcher " + launcher + " " + *problem,
+                description_of(*find_key("launcher")), "correct --launcher");
+  }
+  // The others start processes on the hosts that any scheduler, or none, gives.
+  const std::string& scheduler = site.text("scheduler");
+  const std::string needed = launcher == "srun"   ? "slurm"
+                             : launcher == "pals" ? "pbs"
+                             : launcher == "ssh"  ? "none"
+                                                  : scheduler;
+  if (scheduler == needed) return;
+  throw Error(ErrorCode::malformed_value,
+              "the launcher " + launcher + " with the scheduler " + scheduler,
+              launcher + " goes with " + needed, "choose another launcher: mpirun goes with all");
+}
+
+class Composer {
+ public:
+  Composer(const SiteProfile& site, const ScriptRequest& request, int ranks_per_node)
+      : site_(site),
+        scheduler_(site.text("scheduler")),
+        chosen_(request.launcher),
+        ranks_per_node_(ranks_per_node) {}
+
+  // Nothing, if `run` chooses it by itself.
+  std::string launcher_words(const std::string& launcher) const {
+    std::string words;
+    if (launcher == "torchrun") {
+      words = " --torchrun";
+    } else if (launcher != "ssh" && !(launcher == "srun" && scheduler_ == "slurm")) {
+      words = " --launcher " + launcher;
+    }
+    const std::vector<std::string>& options = site_.list("launch.options");
+    if (options.empty()) return words;
+    std::string joined;
+    for (const std::string& option : options) joined += (joined.empty() ? "" : " ") + option;
+    return words + " --launcher-args '" + joined + "'";
+  }
+
+  // The scheduler tells `run` how many were granted, but where a slot is no rank.
+  std::string ranks_words(bool one_node) const {
+    if (scheduler_ == "slurm") return "";
+    const bool told = (scheduler_ == "pbs" && !site_.truth("queue.whole_nodes")) ||
+                      (scheduler_ == "none" && !one_node);
+    if (told) return " ${RANKS_PER_NODE:+--ranks-per-node \"$RANKS_PER_NODE\"}";
+    return " --ranks-per-node \"${RANKS_PER_NODE:-" + std::to_string(ranks_per_node_) + "}\"";
+  }
+
+  std::string one_node() const {
+    const std::string& launcher = chosen_.empty() ? site_.text("launcher") : chosen_;
+    // On one host `run` needs neither; what the user asks for is said all the same.
+    const bool is_plain = chosen_.empty() && launcher != "srun" && launcher != "torchrun";
+    return ranks_words(true) + (is_plain ? "" : launcher_words(launcher));
+  }
+
+  std::string all_nodes(const std::string& launcher) const {
+    const std::string hosts =
+        scheduler_ == "none" ? " --hostfile \"${HOSTFILE:-" + site_.text("launch.hostfile") + "}\""
+                             : "";
+    return hosts + ranks_words(false) + launcher_words(launcher);
+  }
+
+  // By which of them a job of several nodes starts its ranks.
+  std::string launcher_of(const Job& job) const {
+    if (!chosen_.empty()) return chosen_;
+    if (job.name == "multinode_srun") return "srun";
+    const std::string& launcher = site_.text("launcher");
+    return launcher == "pals" || launcher == "ssh" ? launcher : "mpirun";
+  }
+
+ private:
+  const SiteProfile& site_;
+  const std::string& scheduler_;
+  const std::string& chosen_;
+  const int ranks_per_node_;
+};
+
+}  // namespace
+
+RunLines run_lines(const SiteProfile& site, const Job& job, const ScriptRequest& request,
+                   int ranks_per_node) {
+  check_launcher(site, request.launcher.empty() ? site.text("launcher") : request.launcher);
+  const Composer composer(site, request, ranks_per_node);
+  RunLines lines;
+  if (job.one_rank) {
+    lines.options = " -n 1";
+    lines.mode = job.name == "dp" ? "dp" : "single";
+  } else if (job.name == "compare") {
+    lines.attempts = {"single -n 1", "dp -n 1", "ddp --nodes 1" + composer.one_node()};
+    if (site.text("scheduler") == "slurm" && request.launcher.empty())
+      lines.attempts.push_back("ddp" + composer.all_nodes("srun"));
+    lines.attempts.push_back("ddp" + composer.all_nodes(composer.launcher_of(job)));
+  } else {
+    lines.options =
+        job.one_node ? composer.one_node() : composer.all_nodes(composer.launcher_of(job));
+    lines.mode = "ddp";
+  }
+  return lines;
+}
+
+}  // namespace hpcboot::jobscripts

@@ -1,0 +1,27 @@
+#!/bin/bash -l
+#$ -N hpcboot_dp
+#$ -cwd
+#$ -S /bin/bash
+#$ -pe smp 4
+#$ -l h_rt=01:00:00
+#$ -l gpu=1
+#$ -j y
+#$ -r y
+#
+# DP: one process over all devices of a node, at a cluster with Grid Engine
+# (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
+#   qsub jobscripts/generic_sge_dp.sh [OPTION OF THE TRAINER…]
+# Project: qsub -P …; mail: qsub -M … -m abe.
+# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Written by `hpcboot script --site generic_sge --job dp`.
+cd "${SGE_O_WORKDIR:-.}" || exit
+export HPCBOOT_SITE=generic_sge
+hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
+[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build generic_sge' >&2; exit 1; }
+
+data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-$HOME}/hpcboot/runs"
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
+read -ra options <<<"${TRAINER_ARGS-}"
+exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+  --mode dp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

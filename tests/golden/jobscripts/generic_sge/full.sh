@@ -1,0 +1,35 @@
+#!/bin/bash -l
+#$ -N hpcboot_multinode_mpirun
+#$ -cwd
+#$ -S /bin/bash
+#$ -pe mpi 6
+#$ -l h_rt=02:00:00
+#$ -l gpu=1
+#$ -q short
+#$ -j y
+#$ -r y
+#$ -P acme-1
+#$ -M me@hpc.invalid
+#$ -m abe
+#
+# DDP over several nodes, started by mpirun, at a cluster with Grid Engine
+# (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
+#   qsub full.sh [OPTION OF THE TRAINER…]
+# Project: qsub -P …; mail: qsub -M … -m abe.
+# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Written by `hpcboot script --site generic_sge --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
+cd "${SGE_O_WORKDIR:-.}" || exit
+export HPCBOOT_SITE=generic_sge HPCBOOT_INTERFACE=ib0
+hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
+[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+
+data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-$HOME}/hpcboot/runs"
+mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$PWD,$runs # by the container, beside HOME and /tmp
+if [ -e "$data" ]; then data=$(realpath "$data") && seen=$seen,$data; fi
+if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
+read -ra options <<<"${TRAINER_ARGS-}"
+
+"$hpcboot" run --ranks-per-node "${RANKS_PER_NODE:-2}" --launcher mpirun -- apptainer exec --nv --bind "$PWD" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
+exec "$hpcboot" run --requeue --ranks-per-node "${RANKS_PER_NODE:-2}" --launcher mpirun "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \
+  --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"
