@@ -56,6 +56,13 @@ void check_not_read(const Subject& subject, Report& report);
 void check_form(const Subject& subject, Report& report);
 void check_variables(const Subject& subject, Report& report);
 void check_mixed(const Subject& subject, Report& report);
+// rules_options.cpp
+void check_unknown_options(const Subject& subject, Report& report);
+void check_empty(const Subject& subject, Report& report);
+void check_memory(const Subject& subject, Report& report);
+void check_gres_and_gpus(const Subject& subject, Report& report);
+void check_signal(const Subject& subject, Report& report);
+void check_array_output(const Subject& subject, Report& report);
 // rules_values.cpp
 void check_times(const Subject& subject, Report& report);
 void check_overridden(const Subject& subject, Report& report);
@@ -64,6 +71,11 @@ void check_select(const Subject& subject, Report& report);
 void check_tasks_and_nodes(const Subject& subject, Report& report);
 void check_ranks_and_gpus(const Subject& subject, Report& report);
 void check_threads(const Subject& subject, Report& report);
+// rules_steps.cpp
+void check_slots(const Subject& subject, Report& report);
+void check_background(const Subject& subject, Report& report);
+void check_srun_elsewhere(const Subject& subject, Report& report);
+void check_torchrun_alone(const Subject& subject, Report& report);
 // rules_launch.cpp
 void check_early_rank(const Subject& subject, Report& report);
 void check_env_before_srun(const Subject& subject, Report& report);

@@ -134,6 +134,18 @@ void check_pbs_words(const Directive& directive, Report& report) {
   }
 }
 
+// Torque replaces HOME and its own variables in the paths of -o and -e; PBS Pro and OpenPBS none.
+void check_pbs_path(const Option& option, std::size_t dollar, Report& report) {
+  const std::size_t name = option.value.find_first_not_of("${", dollar);
+  if (name == std::string::npos || option.value.compare(name, 4, "PBS_") == 0 ||
+      option.value.compare(name, 4, "HOME") == 0)
+    return;
+  report.add(Severity::warning, option.at,
+             "a variable in the path of -" + option.name + ": " + option.value.substr(0, 80),
+             "qsub takes it literally, and the output goes to a folder of that name or is lost",
+             "write the path, or one relative to the folder of submission");
+}
+
 }  // namespace
 
 void check_after_command(const Subject& subject, Report& report) {
@@ -192,7 +204,10 @@ void check_variables(const Subject& subject, Report& report) {
     if (!slurm && directive.scheduler != Scheduler::pbs) continue;
     for (const Option& option : directive.options) {
       // Some versions of PBS replace variables in the paths of -o and -e, and -v takes names.
-      if (!slurm && std::string_view("lNqA").find(option.name) == std::string_view::npos) continue;
+      const bool is_pbs_path = !slurm && (option.name == "o" || option.name == "e");
+      if (!slurm && !is_pbs_path &&
+          std::string_view("lNqA").find(option.name) == std::string_view::npos)
+        continue;
       const std::size_t dollar = option.value.find('$');
       const bool is_path = slurm && (option.name == "output" || option.name == "error" ||
                                      option.name == "input" || option.name == "chdir");
@@ -202,6 +217,10 @@ void check_variables(const Subject& subject, Report& report) {
            std::string_view("_{(").find(option.value[dollar + 1]) != std::string_view::npos);
       const bool has_tilde = is_path && starts_with(option.value, "~/");
       if (!has_variable && !has_tilde) continue;
+      if (is_pbs_path) {
+        check_pbs_path(option, dollar, report);
+        continue;
+      }
       report.add(option.at,
                  std::string(has_variable ? "a variable" : "~") +
                      " in a directive: " + option.value.substr(0, 80),

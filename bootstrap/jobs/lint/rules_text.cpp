@@ -96,7 +96,16 @@ void check_byte_order_mark(const Subject& subject, Report& report) {
 
 void check_shebang(const Subject& subject, Report& report) {
   const Script& script = subject.script;
-  if (script.lines.empty() || script.text.substr(0, 2) == "#!") return;
+  if (script.lines.empty()) return;
+  if (script.text.substr(0, 2) == "#!") {
+    const std::string_view line = script.lines[0].text;
+    const std::size_t at = line.find_first_not_of(" \t", 2);
+    if (at != std::string_view::npos && line[at] == '/') return;
+    report.add(Severity::error, 0, "the path behind #! does not begin with a slash",
+               "the node looks for the interpreter in its current folder, and the job ends at once",
+               "write #!/bin/bash");
+    return;
+  }
   if (script.text.substr(0, kByteOrderMark.size()) == kByteOrderMark) return;  // told by its rule
   const bool slurm = script.has_directives_of(Scheduler::slurm);
   // The scheduler is told the interpreter: #PBS -S /bin/bash.

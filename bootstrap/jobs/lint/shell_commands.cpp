@@ -57,6 +57,7 @@ void ShellParser::read_commands(char end, int depth) {
     } else if (c == '<' || c == '>' || (c == '&' && peek(1) == '>')) {
       read_redirection(command, documents, depth, end);
     } else if (c == ';' || c == '&' || c == '|' || c == ')') {
+      command.in_background = c == '&' && peek(1) != '&' && (at_ == 0 || text_[at_ - 1] != '&');
       finish(command, documents);
       ++at_;
     } else {

@@ -33,7 +33,8 @@ struct Command {
   std::vector<Expansion> input;  // of here-documents and here-strings
   std::string output;            // the file that it writes to: > FILE, >> FILE
   bool in_function = false;
-  bool in_condition = false;  // between if and fi or case and esac
+  bool in_condition = false;   // between if and fi or case and esac
+  bool in_background = false;  // ends with &
 };
 
 struct Shell {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/word_distance.hpp"
+
 namespace hpcboot::lint {
 namespace {
 
@@ -130,6 +132,24 @@ std::string slurm_option_name(std::string_view written) {
   std::string_view name = written;
   if (!written.empty() && begins(found) && (*found == written || !begins(found + 1))) name = *found;
   return std::string(name == "tasks-per-node" ? "ntasks-per-node" : name);
+}
+
+UnknownOption unknown_slurm_option(std::string_view written) {
+  UnknownOption unknown;
+  if (std::binary_search(kNames.begin(), kNames.end(), written)) return unknown;
+  for (const std::string_view name : kNames) {
+    if (name.substr(0, written.size()) == written) unknown.beginnings.emplace_back(name);
+  }
+  if (unknown.beginnings.size() == 1) unknown.beginnings.clear();  // an abbreviation
+  if (!unknown.beginnings.empty() || slurm_option_name(written) != written) return unknown;
+  std::size_t least = std::min<std::size_t>(2, written.size() / 3) + 1;
+  for (const std::string_view name : kNames) {
+    const std::size_t distance = word_distance(written, name);
+    if (distance >= least) continue;
+    least = distance;
+    unknown.nearest = name;
+  }
+  return unknown;
 }
 
 }  // namespace hpcboot::lint

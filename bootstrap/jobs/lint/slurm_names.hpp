@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hpcboot::lint {
 
@@ -10,5 +11,13 @@ namespace hpcboot::lint {
 // (--part=gpu), and --tasks-per-node for --ntasks-per-node. What it does not know comes back as it
 // is.
 std::string slurm_option_name(std::string_view written);
+
+// What sbatch makes of a long option that it does not know: nothing, as of options that a site's
+// plug-ins add; the one that is nearest, if that is near; or those of which it is the beginning.
+struct UnknownOption {
+  std::string nearest;
+  std::vector<std::string> beginnings;  // two or more
+};
+UnknownOption unknown_slurm_option(std::string_view written);
 
 }  // namespace hpcboot::lint

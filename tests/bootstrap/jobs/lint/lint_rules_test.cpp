@@ -37,6 +37,8 @@ const std::vector<Broken>& broken() {
       {"shebang", "#PBS -N x\nhostname\n", 1, 1, kWarning},
       {"shebang", "hostname\n", 1, 1, kWarning},
 
+      {"shebang", "#!bin/bash\n#SBATCH -N 1\n", 1, 1, kError},
+
       {"typography", "#!/bin/bash\n#SBATCH –nodes=2\n", 2, 9, kError},
       {"typography", "#!/bin/bash\n#SBATCH --job-name=“x”\n", 2, 20, kError},
       {"typography", kSlurm + "srun -K ./a “x”\n", 4, 13, kError},
@@ -101,6 +103,56 @@ const std::vector<Broken>& broken() {
       {"directive-variable", "#!/bin/bash\n#SBATCH --comment=\"$(date)\"\n", 2, 9, kError},
       {"directive-variable", "#!/bin/bash\n#SBATCH --output=~/%j.out\n", 2, 9, kError},
       {"directive-variable", "#!/bin/bash\n#PBS -l walltime=$TIME\n", 2, 6, kError},
+
+      {"directive-variable", "#!/bin/bash\n#PBS -o /scratch/${USER}/out.log\n", 2, 6, kWarning},
+
+      {"unknown-option", "#!/bin/bash\n#SBATCH --partiton=main\n", 2, 9, kError},
+      {"unknown-option", "#!/bin/bash\n#SBATCH -N 1 --tme=10\n", 2, 14, kError},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --gpu=2\n", 2, 9, kError},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --excl\n", 2, 9, kError},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --cpu-per-task=2\n", 2, 9, kError},
+
+      {"directive-empty", "#!/bin/bash\n#SBATCH\n#SBATCH -N 1\n", 2, 1, kWarning},
+      {"directive-empty", "#!/bin/bash\n#PBS \n", 2, 1, kWarning},
+      {"directive-empty", "#!/bin/bash\n#SBATCH --account=\n", 2, 9, kError},
+      {"directive-empty", "#!/bin/bash\n#SBATCH -N 1 -p\n", 2, 14, kError},
+      {"directive-empty", "#!/bin/bash\n#PBS -A\n", 2, 6, kError},
+
+      {"memory-twice", "#!/bin/bash\n#SBATCH --mem=1G\n#SBATCH --mem-per-cpu=2G\n", 3, 9, kError},
+      {"memory-twice", "#!/bin/bash\n#SBATCH --mem-per-gpu=1G --mem=2G\n", 2, 26, kError},
+
+      {"gres-and-gpus", "#!/bin/bash\n#SBATCH --gres=gpu:2\n#SBATCH --gpus-per-node=4\n", 3, 9,
+       kWarning},
+      {"gres-and-gpus", "#!/bin/bash\n#SBATCH -N 2 --gpus=2\n#SBATCH --gres=gpu:a100:2\n", 3, 9,
+       kWarning},
+
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o out.log\n", 2, 21, kWarning},
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o x_%A.out\n", 3, 9, kWarning},
+      {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -o out.log\n", 3, 6, kWarning},
+      {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o out.log\n", 3, 4, kWarning},
+      {"array-output", "#!/bin/bash\n#BSUB -J \"x[1-3]\"\n#BSUB -o %J.out\n", 3, 7, kWarning},
+
+      {"more-ranks", kSlurm + "mpirun -np 16 ./a\n", 4, 1, kError},
+      {"more-ranks", kSlurm + "srun -K -n 16 ./a\n", 4, 1, kError},
+      {"more-ranks", kPbs + "#PBS -l select=2:ncpus=4:ompthreads=1\nmpirun -np 16 ./a\n", 4, 1,
+       kError},
+      {"more-ranks", kPbs + "#PBS -l nodes=1:ppn=8\nmpiexec -n 16 ./a\n", 4, 1, kError},
+      {"more-ranks", "#!/bin/bash\n#BSUB -n 8\nmpirun -np 16 ./a\n", 3, 1, kError},
+      {"more-ranks", "#!/bin/bash\n#$ -pe mpi 8\nmpirun -np 16 ./a\n", 3, 1, kError},
+
+      {"background-steps", kSlurm + "srun -K ./a &\n", 4, 1, kError},
+      {"background-steps", kSlurm + "srun -K -n 1 ./a &\nsrun -K -n 2 ./b > log &\necho done\n", 5,
+       1, kError},
+
+      {"srun-elsewhere", kPbs + "srun -K -n 4 ./a\n", 3, 1, kError},
+      {"srun-elsewhere", "#!/bin/bash\n#BSUB -n 4\nsrun -K -n 4 ./a\n", 3, 1, kError},
+
+      {"torchrun-alone", kSlurm + "torchrun --nnodes=2 train.py\n", 4, 1, kWarning},
+      {"torchrun-alone", kSlurm + "python -m torch.distributed.run --nnodes 2 a.py\n", 4, 11,
+       kWarning},
+
+      {"signal-and-trap",
+       "#!/bin/bash\n#SBATCH --signal=USR1@60\ntrap 'save' SIGUSR1\n./a &\nwait\n", 2, 9, kWarning},
 
       {"mixed-schedulers", "#!/bin/bash\n#SBATCH -N 1\n#PBS -N x\n", 3, 1, kWarning},
       {"mixed-schedulers", "#!/bin/bash\n#PBS -N x\n#$ -N x\n", 3, 1, kWarning},
@@ -246,6 +298,53 @@ const std::vector<NearMiss>& near_misses() {
       {"shebang", "#$ -S /bin/bash\nhostname\n"},
       {"shebang", ""},
 
+      {"directive-variable", "#!/bin/bash\n#PBS -o $PBS_O_WORKDIR/out.log\n"},
+
+      {"unknown-option", "#!/bin/bash\n#SBATCH --container-image=x.sqsh --x11\n"},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --tasks-per=2 --cpus-per-t 2\n"},
+
+      {"directive-empty", "#!/bin/bash\n#SBATCH --exclusive --requeue\n#SBATCH # GPUs\n#$\n"},
+
+      {"memory-twice", "#!/bin/bash\n#SBATCH --mem=0\n#SBATCH --mem-bind=local\n"},
+
+      {"gres-and-gpus", "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --gpus-per-node=4\n"},
+      {"gres-and-gpus", "#!/bin/bash\n#SBATCH -N 2 --gres=gpu:2 --gpus=4\n"},
+      {"gres-and-gpus", "#!/bin/bash\n#SBATCH --gres=lustre:1 --gpus=4\n"},
+
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o %A_%a.out\n"},
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o x-%j.out\n"},
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o /dev/null\n"},
+      {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -o logs\n"},
+      {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o x.$TASK_ID.log\n"},
+      {"array-output", "#!/bin/bash\n#BSUB -J x\n#BSUB -o out.log\n"},
+
+      {"more-ranks", kSlurm + "mpirun -np 8 ./a\n"},
+      {"more-ranks", kSlurm + "mpirun --oversubscribe -np 16 ./a\n"},
+      {"more-ranks", kSlurm + "mpirun -np $N ./a\nmpirun -np 16 --host a:16 ./b\n"},
+      {"more-ranks", kSlurm + "#SBATCH --cpus-per-task=2\nsrun -K -n 16 ./a\n"},
+      {"more-ranks", kSlurm + "srun -K --overcommit -n 16 ./a\n"},
+      {"more-ranks", kSlurm + "#SBATCH --exclusive\nmpirun -np 128 ./a\n"},
+      {"more-ranks", kSlurm + "if [ -n \"$BIG\" ]; then mpirun -np 16 ./a; fi\n"},
+      {"more-ranks", kPbs + "#PBS -l select=1:ncpus=16:ompthreads=1\nmpirun -np 16 ./a\n"},
+      {"more-ranks", kPbs + "#PBS -l select=2:system=x\nmpirun -np 16 ./a\n"},
+
+      {"background-steps", kSlurm + "srun -K ./a &\nsrun -K ./b &\nwait\n"},
+      {"background-steps", kSlurm + "srun -n 1 nvidia-smi dmon &\nsrun -K ./b\n"},
+      {"background-steps", kSlurm + "srun -K ./a && echo ok\n"},
+      {"background-steps", kSlurm + "for i in 1 2; do srun -K -n 2 ./a & done\nwait -n\n"},
+
+      {"srun-elsewhere", "#!/bin/bash\nsrun -K -n 4 ./a\n"},
+      {"srun-elsewhere", kPbs + "if command -v srun; then srun -K -n 4 ./a; fi\n"},
+
+      {"torchrun-alone", kSlurm + "srun -K --ntasks-per-node=1 torchrun --nnodes=2 a.py\n"},
+      {"torchrun-alone", "#!/bin/bash\n#SBATCH -N 1\ntorchrun --nproc_per_node=4 a.py\n"},
+      {"torchrun-alone",
+       kSlurm + "for h in $HOSTS; do ssh $h torchrun --nnodes=2 a.py & done; wait\n"},
+
+      {"signal-and-trap",
+       "#!/bin/bash\n#SBATCH --signal=B:USR1@60\ntrap 'save' USR1\n./a &\nwait\n"},
+      {"signal-and-trap", "#!/bin/bash\n#SBATCH --signal=USR1@60\ntrap 'rm -rf tmp' EXIT\n./a\n"},
+
       {"typography", "#!/bin/bash\n# “quoted” – in a comment\necho \"“x” – it’s\" '–'\n"},
       {"typography", "#!/bin/bash\n#SBATCH --job-name=entraînement\necho \"naïve – “fine”\" é–è\n"},
 
@@ -293,12 +392,13 @@ const std::vector<NearMiss>& near_misses() {
       {"directive-not-read",
        "#!/bin/bash\n#sbatch --test-only job.sh\n#sbatch is read\n# pbs -N x\n"},
 
-      {"directive-form", "#!/bin/bash\n#SBATCH --part gpu --tasks-per-node 2 --excl --tim 10\n"},
+      {"directive-form",
+       "#!/bin/bash\n#SBATCH --part gpu --tasks-per-node 2 --exclusi --time-m 10\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH -N2 -n4 -pgpu -t 10 -J nodes\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH --nodes 2 --ntasks-per-node 1 # comment\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -N 2\n"},
       {"directive-form", "#!/bin/bash\n#SBATCH --job-name=\"my job\" --mem 4G --exclusive -H\n"},
-      {"directive-form", "#!/bin/bash\n#PBS -lselect=1 -N x -V\n#PBS\n"},
+      {"directive-form", "#!/bin/bash\n#PBS -lselect=1 -N x -V\n"},
 
       {"directive-variable", "#!/bin/bash\n#SBATCH --output=logs/%x-%j.out # not $HOME\n"},
       {"directive-variable", "#!/bin/bash\n#PBS -v DATA=$HOME/data -o $PBS_JOBID.out\n"},

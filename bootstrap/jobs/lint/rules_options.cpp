@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <array>
+
+#include "rules.hpp"
+#include "slurm_names.hpp"
+#include "words.hpp"
+
+// Options that are misspelt, empty, or contradict one another or the script. What sbatch does was
+// tried with 22.05.
+namespace hpcboot::lint {
+namespace {
+
+template <typename Visit>
+void for_each_option(const Script& script, Scheduler scheduler, Visit visit) {
+  for (const Directive& directive : script.directives) {
+    if (!directive.is_read || directive.scheduler != scheduler) continue;
+    for (const Option& option : directive.options) visit(option);
+  }
+}
+
+// The last one of this name; its text outlives the script.
+const Option* last_option(const Script& script, Scheduler scheduler, std::string_view name) {
+  const Option* last = nullptr;
+  for_each_option(script, scheduler, [&](const Option& option) {
+    if (option.name == name) last = &option;
+  });
+  return last;
+}
+
+// Options without which nobody writes them.
+bool needs_value(Scheduler scheduler, const std::string& name) {
+  static constexpr std::array<std::string_view, 22> kSlurm = {
+      "account", "array",         "constraint", "cpus-per-task", "dependency", "error",
+      "gpus",    "gpus-per-node", "gres",       "job-name",      "mail-type",  "mail-user",
+      "mem",     "mem-per-cpu",   "nodelist",   "nodes",         "ntasks",     "ntasks-per-node",
+      "output",  "partition",     "qos",        "time"};
+  static constexpr std::string_view kPbs = "ANPWeloqM";
+  if (scheduler == Scheduler::slurm) return is_one_of(name, kSlurm);
+  return scheduler == Scheduler::pbs && kPbs.find(name) != std::string_view::npos;
+}
+
+// "gpu:2", "gpu:a100:2", "gpu": how many.
+std::optional<int> gpus_in_gres(const std::string& gres) {
+  if (gres.find(',') != std::string::npos || gres.rfind("gpu", 0) != 0) return std::nullopt;
+  const std::size_t colon = gres.find_last_of(':');
+  return colon == std::string::npos ? std::optional(1) : number_of(gres.substr(colon + 1));
+}
+
+// "USR1" of "B:USR1@60", "SIGUSR1", "10".
+std::string signal_name(std::string text) {
+  text = text.substr(0, text.find('@'));
+  const std::size_t colon = text.find(':');
+  if (colon != std::string::npos) text = text.substr(colon + 1);
+  if (text.rfind("SIG", 0) == 0) text = text.substr(3);
+  if (text == "10") return "USR1";
+  if (text == "12") return "USR2";
+  return text == "15" ? "TERM" : text;
+}
+
+const Word* trap_of(const Script& script, const std::string& signal) {
+  for (const Command& command : script.shell.commands) {
+    if (command.words.size() < 3 || command.words[0].text != "trap") continue;
+    for (std::size_t i = 2; i < command.words.size(); ++i) {
+      if (signal_name(command.words[i].text) == signal) return &command.words[0];
+    }
+  }
+  return nullptr;
+}
+
+bool is_a_file(const std::string& path) {
+  static constexpr std::array<std::string_view, 5> kEnds = {".log", ".out", ".err", ".txt", ".o"};
+  return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) {
+    return path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
+  });
+}
+
+void check_output_of(const Script& script, Scheduler scheduler, const char* name,
+                     std::initializer_list<const char*> marks, const char* remedy, Report& report) {
+  const Option* output = last_option(script, scheduler, name);
+  if (output == nullptr || output->value.empty() || output->value == "/dev/null") return;
+  for (const char* mark : marks) {
+    if (output->value.find(mark) != std::string::npos) return;
+  }
+  // To the others a path may be that of a folder.
+  const bool takes_folders = scheduler == Scheduler::pbs || scheduler == Scheduler::sge;
+  if (takes_folders && !is_a_file(output->value)) return;
+  report.add(output->at, "all tasks of the array write to " + output->value.substr(0, 60),
+             "what one of them writes is overwritten by, or stands among, that of the others",
+             remedy);
+}
+
+}  // namespace
+
+void check_unknown_options(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  for_each_option(script, Scheduler::slurm, [&](const Option& option) {
+    constexpr std::size_t kLongest = 32;
+    if (script.text.substr(option.at, 2) != "--" || option.name.size() > kLongest) return;
+    const UnknownOption unknown = unknown_slurm_option(option.name);
+    if (!unknown.nearest.empty()) {
+      report.add(option.at, "sbatch has no option --" + option.name,
+                 "it refuses the script: unrecognized option", "write --" + unknown.nearest);
+    } else if (!unknown.beginnings.empty()) {
+      std::string names;
+      for (std::size_t i = 0; i < std::min<std::size_t>(unknown.beginnings.size(), 4); ++i)
+        names += (i == 0 ? "--" : ", --") + unknown.beginnings[i];
+      report.add(option.at, "--" + option.name + " is the beginning of several options",
+                 "sbatch refuses the script: the option is ambiguous", "write one of " + names);
+    }
+  });
+}
+
+void check_empty(const Subject& subject, Report& report) {
+  for (const Directive& directive : subject.script.directives) {
+    if (!directive.is_read || directive.scheduler == Scheduler::sge) continue;
+    if (directive.rest.find_first_not_of(" \t\r") == std::string_view::npos) {
+      report.add(directive.at, std::string(prefix_of(directive.scheduler)) + " without an option",
+                 "it asks for nothing", "write the option, or drop the line");
+    }
+    for (const Option& option : directive.options) {
+      if (!option.value.empty() || !needs_value(directive.scheduler, option.name)) continue;
+      const bool is_long = directive.scheduler == Scheduler::slurm;
+      const std::string name = (is_long ? "--" : "-") + option.name;
+      // sbatch takes --account= and some others for the default, and refuses most.
+      report.add(Severity::error, option.at, name + " has no value",
+                 std::string(submitter_of(directive.scheduler)) +
+                     " refuses the script, or takes the site's default without a word",
+                 "write the value, or drop " + name);
+    }
+  }
+}
+
+void check_memory(const Subject& subject, Report& report) {
+  if (subject.job.several_parts) return;
+  static constexpr std::array<const char*, 3> kNames = {"mem", "mem-per-cpu", "mem-per-gpu"};
+  const Option* first = nullptr;
+  for (const char* name : kNames) {
+    const Option* option = last_option(subject.script, Scheduler::slurm, name);
+    if (option == nullptr) continue;
+    if (first != nullptr) {
+      report.add(std::max(first->at, option->at), "--" + first->name + " beside --" + option->name,
+                 "sbatch refuses the script: they are mutually exclusive", "keep one of them");
+      return;
+    }
+    first = option;
+  }
+}
+
+void check_gres_and_gpus(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  const Option* gres = last_option(script, Scheduler::slurm, "gres");
+  if (subject.job.several_parts || gres == nullptr) return;
+  const auto each = gpus_in_gres(gres->value);
+  if (!each) return;
+  for (const char* name : {"gpus-per-node", "gpus"}) {
+    const Option* other = last_option(script, Scheduler::slurm, name);
+    if (other == nullptr) continue;
+    const auto count = number_of(other->value.substr(other->value.find_last_of(':') + 1));
+    const bool is_of_all = other->name == "gpus";
+    if (!count || (is_of_all && !subject.job.nodes)) continue;
+    const long long asked = static_cast<long long>(*each) * (is_of_all ? *subject.job.nodes : 1);
+    if (asked == *count) continue;
+    report.add(std::max(gres->at, other->at),
+               "--gres=" + gres->value.substr(0, 40) + ", which counts for each node, and --" +
+                   other->name + "=" + other->value.substr(0, 40),
+               "they ask for different numbers of GPUs: sbatch refuses the job, or adds them up",
+               std::string("keep --") + other->name);
+  }
+}
+
+void check_signal(const Subject& subject, Report& report) {
+  const Option* signal = last_option(subject.script, Scheduler::slurm, "signal");
+  if (signal == nullptr) return;
+  const std::string flags = signal->value.substr(0, signal->value.find(':') + 1);
+  if (flags.find('B') != std::string::npos) return;
+  const std::string name = signal_name(signal->value);
+  if (trap_of(subject.script, name) == nullptr) return;
+  report.add(signal->at, "--signal=" + signal->value.substr(0, 40) + " beside a trap for " + name,
+             "without B: Slurm sends the signal to the job's steps and not to the script, whose "
+             "trap never runs",
+             "write --signal=B:" + signal->value.substr(0, 40) +
+                 ", and start what trains in the background and wait for it");
+}
+
+void check_array_output(const Subject& subject, Report& report) {
+  const Script& script = subject.script;
+  if (last_option(script, Scheduler::slurm, "array") != nullptr) {
+    check_output_of(script, Scheduler::slurm, "output", {"%a", "%j", "%J"},
+                    "write %A_%a, the numbers of the array and of the task", report);
+  }
+  if (last_option(script, Scheduler::pbs, "J") != nullptr) {
+    check_output_of(script, Scheduler::pbs, "o", {"^array_index^"},
+                    "name a folder, or write ^array_index^ into the name", report);
+  }
+  if (last_option(script, Scheduler::sge, "t") != nullptr) {
+    check_output_of(script, Scheduler::sge, "o", {"TASK_ID"},
+                    "name a folder, or write $TASK_ID into the name", report);
+  }
+  const Option* name = last_option(script, Scheduler::lsf, "J");
+  if (name != nullptr && name->value.find('[') != std::string::npos) {
+    check_output_of(script, Scheduler::lsf, "o", {"%I"}, "write %J_%I into the name", report);
+  }
+}
+
+}  // namespace hpcboot::lint

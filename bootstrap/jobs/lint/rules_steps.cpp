@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "rules.hpp"
+#include "words.hpp"
+
+// What the script starts, against what the directives ask for.
+namespace hpcboot::lint {
+namespace {
+
+// Ranks that the job has room for; absent if the directives do not say. Generous: a launcher may
+// take each core for a slot.
+std::optional<std::int64_t> slots_of(const Subject& subject) {
+  const Script& script = subject.script;
+  const JobRequest& job = subject.job;
+  if (job.several_parts || job.exclusive) return std::nullopt;
+  if (script.has_directives_of(Scheduler::slurm)) {
+    const auto each = script.option(Scheduler::slurm, "cpus-per-task");
+    const auto cores = each ? number_of(*each) : std::optional(1);
+    if (!job.tasks || !cores || script.option(Scheduler::slurm, "mincpus")) return std::nullopt;
+    return std::int64_t{*job.tasks} * *cores;
+  }
+  if (script.has_directives_of(Scheduler::pbs)) {
+    std::optional<std::int64_t> slots;
+    for (const PbsResource& resource : pbs_resources(script)) {
+      if (resource.name != "select" && resource.name != "nodes") continue;
+      slots = 0;
+      for (const PbsChunk& chunk : parse_select(resource.value)) {
+        if (!chunk.ncpus && !chunk.mpiprocs) return std::nullopt;  // whole nodes
+        *slots += std::int64_t{chunk.count} *
+                  std::max(chunk.ncpus.value_or(1), chunk.mpiprocs.value_or(1));
+      }
+    }
+    return slots;
+  }
+  if (script.has_directives_of(Scheduler::lsf)) return job.tasks;
+  if (const auto environment = script.option(Scheduler::sge, "pe")) {
+    const std::size_t blank = environment->find_last_of(' ');
+    if (blank != std::string::npos) return number_of(environment->substr(blank + 1));
+  }
+  return std::nullopt;
+}
+
+// The number behind -np, if that is all that says how many ranks there are, and where.
+std::optional<int> ranks_of_mpirun(const LaunchCommand& launch) {
+  static constexpr std::array<std::string_view, 4> kCount = {"-n", "-np", "--np", "-c"};
+  static constexpr std::array<std::string_view, 10> kElsewhere = {
+      "--oversubscribe", "-oversubscribe", "--hostfile", "-hostfile", "-machinefile",
+      "--machinefile",   "--host",         "-host",      "-hosts",    "-f"};
+  const auto& words = launch.command->words;
+  std::optional<int> ranks;
+  for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (is_one_of(text, kElsewhere) || text == ":" || text == "-H" ||
+        text.find("OVERSUBSCRIBE") != std::string::npos ||
+        text.find("hwthread") != std::string::npos)
+      return std::nullopt;
+    if (!is_one_of(text, kCount)) continue;
+    if (ranks || i + 1 >= words.size()) return std::nullopt;
+    ranks = number_of(words[i + 1].text);
+    if (!ranks) return std::nullopt;
+    ++i;
+  }
+  return ranks;
+}
+
+std::optional<int> ranks_of_srun(const LaunchCommand& launch) {
+  static constexpr std::array<const char*, 4> kMore = {"overcommit", "oversubscribe", "overlap",
+                                                       "jobid"};
+  if (!launch.has_all_options) return std::nullopt;
+  for (const char* name : kMore) {
+    if (launch.options.count(name) != 0) return std::nullopt;
+  }
+  const auto tasks = launch.options.find("ntasks");
+  return tasks == launch.options.end() ? std::nullopt : number_of(tasks->second);
+}
+
+// Also in a text for a shell: "ssh $host torchrun …".
+bool has_word(const Command& command, const std::vector<std::string_view>& names) {
+  return std::any_of(command.words.begin(), command.words.end(), [&](const Word& word) {
+    return std::find(names.begin(), names.end(), base_name(word.text)) != names.end();
+  });
+}
+
+const Word* torchrun_in(const Command& command) {
+  const auto& words = command.words;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (base_name(words[i].text) == "torchrun") return &words[i];
+    const bool is_module =
+        words[i].text == "torch.distributed.run" || words[i].text == "torch.distributed.launch";
+    if (is_module && i > 0 && words[i - 1].text == "-m") return &words[i];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void check_slots(const Subject& subject, Report& report) {
+  const auto slots = slots_of(subject);
+  if (!slots || *slots == 0) return;
+  for (const LaunchCommand& launch : subject.launches) {
+    const bool is_srun = launch.launcher == Launcher::srun;
+    if (launch.command->in_condition || launch.command->in_function) continue;
+    const auto ranks = is_srun ? ranks_of_srun(launch) : ranks_of_mpirun(launch);
+    if (!ranks || *ranks <= *slots) continue;
+    report.add(launch.command->words[launch.first].at,
+               std::string(is_srun ? "srun" : "mpirun") + " of " + std::to_string(*ranks) +
+                   " ranks in a job of " + std::to_string(*slots) +
+                   (*slots == 1 ? " slot" : " slots"),
+               is_srun ? "Slurm refuses the step: more processors requested than permitted"
+                       : "mpirun refuses to start, or several ranks share a core",
+               "ask for as many as are started, or start as many as were asked for");
+  }
+}
+
+void check_background(const Subject& subject, Report& report) {
+  if (!subject.script.scheduler() || subject.launches.empty()) return;
+  // What runs while the last step does is ended with it, as it is meant to be.
+  const LaunchCommand& last = subject.launches.back();
+  if (!last.command->in_background || last.command->in_function) return;
+  const auto& commands = subject.script.shell.commands;
+  const bool waits = std::any_of(commands.begin(), commands.end(), [](const Command& command) {
+    static const std::vector<std::string_view> kWaiting = {"wait", "fg", "tail", "sleep"};
+    return has_word(command, kWaiting);
+  });
+  if (waits) return;
+  report.add(last.command->words[last.first].at,
+             last.command->words[last.first].text.substr(0, 40) +
+                 " runs in the background, and nothing waits for it",
+             "the job ends with its script, at once, and what it has started is killed",
+             "write wait as the last line, or drop the &");
+}
+
+void check_srun_elsewhere(const Subject& subject, Report& report) {
+  const auto scheduler = subject.script.scheduler();
+  if (!scheduler || *scheduler == Scheduler::slurm ||
+      subject.script.has_directives_of(Scheduler::slurm))
+    return;
+  for (const LaunchCommand& launch : subject.launches) {
+    if (launch.launcher != Launcher::srun || launch.command->in_condition ||
+        launch.command->in_function)
+      continue;
+    report.add(launch.command->words[launch.first].at,
+               std::string("srun in a script with ") + prefix_of(*scheduler),
+               "srun is Slurm's: there is none here, or it asks another cluster for a job of its "
+               "own",
+               "write mpirun, or hpcboot run -- CMD, which takes what belongs to the scheduler");
+    return;
+  }
+}
+
+void check_torchrun_alone(const Subject& subject, Report& report) {
+  if (!subject.job.surely_many_nodes() || !subject.launches.empty()) return;
+  static const std::vector<std::string_view> kStarters = {
+      "ssh",   "pdsh",  "clush", "pbsdsh",   "blaunch", "hpcboot",
+      "jsrun", "aprun", "flux",  "parallel", "qrsh",    "pbs_tmrsh"};
+  const auto& commands = subject.script.shell.commands;
+  if (std::any_of(commands.begin(), commands.end(),
+                  [](const Command& command) { return has_word(command, kStarters); }))
+    return;
+  for (const Command& command : commands) {
+    const Word* torchrun = torchrun_in(command);
+    if (torchrun == nullptr || command.in_condition || command.in_function) continue;
+    report.add(
+        torchrun->at,
+        "torchrun runs on the first of " + std::to_string(*subject.job.nodes) + " nodes alone",
+        "a batch script runs on one node: the others stay idle, or torchrun waits for them "
+        "until it gives up",
+        "start one on each node: srun --ntasks-per-node=1 torchrun …, or hpcboot run "
+        "--torchrun -- train.py");
+    return;
+  }
+}
+
+}  // namespace hpcboot::lint
