@@ -140,6 +140,13 @@ PY
   [[ $output == *"openmpi started 2 ranks"* ]]
 }
 
+@test "a rank of hpcboot run takes as many threads as run has found granted" {
+  # One of this machine's cores, to which nobody is bound.
+  # shellcheck disable=SC2086
+  "$(dirname "$trainer")/hpcboot" run -n 1 --env OMP_NUM_THREADS=1 -- "$trainer" $small --threads 0 --mode single --runs-dir runs
+  [ "$(value runs/* "['config']['threads']")" = 1 ]
+}
+
 @test "options are checked, and named" {
   for bad in "--mode x" "--model vgg" "--epochs 0" "--lr 0" "--epochs x" "--image-size 4" "--no-such 1" "--epo 3" \
     "--optimizer lamb" "--schedule x" "--scale-lr x" "--momentum 1" "--weight-decay -1" "--data-fraction 0" "--clip-grad-norm -1" \

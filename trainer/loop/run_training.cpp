@@ -50,12 +50,21 @@ std::string resolved_mode(const TrainOptions& options, const Resolution& me) {
   return options.mode;
 }
 
-int threads_of(const TrainOptions& options, const Resolution& me,
+// `hpcboot run` knows how many cores the scheduler has granted, also if it binds nobody to them.
+std::optional<int> threads_told(const Env& env) {
+  constexpr int kMostThreads = 1024;
+  if (!env.has("HPCBOOT_RUN_ID")) return std::nullopt;
+  const auto told = parse_whole_number(env.text("OMP_NUM_THREADS").value_or(""));
+  if (!told || *told < 1 || *told > kMostThreads) return std::nullopt;
+  return static_cast<int>(*told);
+}
+
+int threads_of(const TrainOptions& options, const Resolution& me, const Env& env,
                const std::vector<torch::Device>& devices) {
   if (options.threads > 0) return options.threads;
-  const int of_rank = threads_per_rank(cores_of_this_process(),
-                                       static_cast<int>(std::thread::hardware_concurrency()),
-                                       me.placement.local_size);
+  const int of_rank = threads_told(env).value_or(threads_per_rank(
+      cores_of_this_process(), static_cast<int>(std::thread::hardware_concurrency()),
+      me.placement.local_size));
   // Replicas on the CPU compute at the same time, each with its own threads.
   const int replicas = devices.front().is_cpu() ? static_cast<int>(devices.size()) : 1;
   return std::max(1, of_rank / replicas);
@@ -190,7 +199,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   facts.mode = resolved_mode(options, me);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
   facts.batches = plan_batches(options.batches, me.placement.world_size, devices.size());
-  facts.threads = threads_of(options, me, devices);
+  facts.threads = threads_of(options, me, env, devices);
   facts.device = name_of(devices);
   require_precision(options, facts.mode, devices.front());
   if (options.deterministic) use_deterministic_algorithms(devices.front(), env);

@@ -100,8 +100,13 @@ Granted from_allocation(const Allocation& job, const Surroundings& s) {
   } else if (job.scheduler == "flux" && job.hosts.empty()) {
     take_flux(granted, s);
   } else if (job.scheduler == "pbs") {
-    for (GrantedHost& host : granted.hosts)
-      host.cpus = small_number(s.env.text("NCPUS")).value_or(0);
+    // OpenPBS sets the first, Torque the second. A chunk without mpiprocs has one line in the node
+    // file, however many cores it has.
+    const auto cpus = small_number(s.env.text(s.env.has("NCPUS") ? "NCPUS" : "PBS_NUM_PPN"));
+    for (GrantedHost& host : granted.hosts) {
+      host.cpus = cpus.value_or(0);
+      if (are_counted) host.limit = std::max(host.slots, host.cpus);
+    }
   } else if (job.scheduler == "sge" || job.scheduler == "lsf") {
     for (GrantedHost& host : granted.hosts) host.cpus = are_counted ? host.slots : 0;
   }

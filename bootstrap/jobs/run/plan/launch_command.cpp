@@ -194,9 +194,9 @@ class Command {
   // mpiexec(1) of HPE's PALS: it has the hosts from the scheduler.
   void pals() {
     require(is_even_but_for_the_last());
-    const int cores = std::max(s_.cores / tasks_.front(), 1);
-    add({"mpiexec", "-n", total(), "--ppn", of_each(), "--depth", std::to_string(cores),
-         "--cpu-bind", "depth"});
+    const int ranks = request_.torchrun ? plan_.layout.hosts.front().ranks : 1;
+    add({"mpiexec", "-n", total(), "--ppn", of_each(), "--depth",
+         std::to_string(std::int64_t{threads_} * ranks), "--cpu-bind", "depth"});
     if (leaves_hosts_out()) add({"--hosts", host_names()});
     if (request_.chdir) add({"--wdir", *request_.chdir});
   }
