@@ -19,5 +19,6 @@ target_compile_definitions(tool_tests PRIVATE
   HPCBOOT_PROJECT_VERSION="${PROJECT_VERSION}")
 
 if(TARGET hpcboot_jobscripts)
-  hpcboot_add_test(NAME jobscripts_test SOURCES bootstrap/jobs/jobscripts_test.cpp LIBRARIES hpcboot_jobscripts LABELS unit)
+  hpcboot_add_test(NAME jobscripts_test SOURCES bootstrap/jobs/jobscripts_test.cpp bootstrap/jobs/probe/probe_test.cpp
+                   LIBRARIES hpcboot_jobscripts LABELS unit)
 endif()

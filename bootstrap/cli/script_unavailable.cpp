@@ -26,13 +26,13 @@ int script(const Arguments& arguments) {
 
 int site(const Arguments& arguments) {
   return say_why(arguments,
-                 "Usage: hpcboot site show SITE\n\n"
-                 "Prints the profile of a site. This build cannot: it lacks toml++ or mstch.\n");
+                 "Usage: hpcboot site probe\n       hpcboot site show SITE\n\n"
+                 "Prints profiles of sites. This build cannot: it lacks toml++ or mstch.\n");
 }
 
 }  // namespace
 
 const Verb kScript{"script", "print, check or submit the job script of a site", script};
-const Verb kSite{"site", "print the profile of a site", site};
+const Verb kSite{"site", "describe this cluster, or print the profile of a site", site};
 
 }  // namespace hpcboot::tool

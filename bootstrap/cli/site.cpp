@@ -1,5 +1,7 @@
+#include "jobs/probe/probed_site.hpp"
 #include "jobs/site_library.hpp"
 #include "options.hpp"
+#include "process/command.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -8,13 +10,21 @@ namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
 constexpr const char* kSynopsis =
-    "Usage: hpcboot site show SITE\n\n"
-    "Prints the profile of a site, which `hpcboot script` makes job scripts of. To describe your\n"
-    "own site, change a copy:\n\n"
+    "Usage: hpcboot site probe\n"
+    "       hpcboot site show SITE\n\n"
+    "A profile describes a site, and `hpcboot script` makes job scripts of it. probe asks the\n"
+    "scheduler of this machine (Slurm, PBS, Torque, Grid Engine, LSF) and prints a profile of "
+    "what\n"
+    "it says, to be read and changed; show prints one that there is.\n\n"
     "  mkdir -p ~/.config/hpcboot/sites\n"
-    "  hpcboot site show generic_slurm > ~/.config/hpcboot/sites/mine.toml\n"
+    "  hpcboot site probe > ~/.config/hpcboot/sites/mine.toml\n"
     "  hpcboot script --site mine --job ddp\n\n"
     "hpcboot script --list names the sites.\n";
+
+std::optional<std::string> answer_to(const std::vector<std::string>& words) {
+  const CommandResult result = run_command(words);
+  return result.is_ok() ? std::optional(result.output) : std::nullopt;
+}
 
 int site(const Arguments& arguments) {
   po::options_description hidden;
@@ -24,16 +34,23 @@ int site(const Arguments& arguments) {
   const auto values =
       parse(arguments, kSynopsis, po::options_description("Options"), hidden, positional);
   if (!values) return 0;
-  if (values->count("name") == 0 || (*values)["action"].as<std::string>() != "show")
-    throw UsageError("site takes show and the name of a site; hpcboot script --list names them");
-  // A file of somebody's own may hold anything.
-  const SiteLibrary library(Env::from_process());
-  out() << terminal_lines(library.text_of((*values)["name"].as<std::string>()));
+  const std::string action =
+      values->count("action") != 0 ? (*values)["action"].as<std::string>() : "";
+  const bool has_name = values->count("name") != 0;
+  // What schedulers and files of somebody's own say may be anything.
+  if (action == "probe" && !has_name) {
+    out() << terminal_lines(probe(answer_to));
+  } else if (action == "show" && has_name) {
+    const SiteLibrary library(Env::from_process());
+    out() << terminal_lines(library.text_of((*values)["name"].as<std::string>()));
+  } else {
+    throw UsageError("site takes probe, or show and the name of a site");
+  }
   return 0;
 }
 
 }  // namespace
 
-const Verb kSite{"site", "print the profile of a site", site};
+const Verb kSite{"site", "describe this cluster, or print the profile of a site", site};
 
 }  // namespace hpcboot::tool

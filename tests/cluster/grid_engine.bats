@@ -227,3 +227,18 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   swept $site || fail "$(cat ./*.o*)"
   grep -q '"comment": "a,b"' runs/*/run.json
 }
+
+@test "hpcboot site probe describes this Grid Engine, and a script of that starts a program on both hosts" {
+  engine "$HPCBOOT_BIN" site probe >probed.toml
+  grep -x 'gpus = 4' probed.toml
+  grep -E '^parallel_environment = "(fill|mpi|robin)"' probed.toml
+  grep -E '^parallel_environment_of_one_host = "(one|smp)"' probed.toml
+  sed -i 's/^parallel_environment = .*/parallel_environment = "mpi"/' probed.toml
+  printf '#!/bin/sh\necho "$RANK of $WORLD_SIZE on $(hostname)" >rank.$RANK\n' >program.sh
+  chmod +x program.sh
+  as_tester "$HPCBOOT_BIN" script --site-file probed.toml --job multinode_mpirun --program ./program.sh -o job.sh
+  engine qsub -terse job.sh
+  await test -e rank.7 || fail "$(cat ./*.o*)"
+  for rank in 0 1 2 3; do await grep -qx "$rank of 8 on n1" rank.$rank; done
+  for rank in 4 5 6 7; do await grep -qx "$rank of 8 on n2" rank.$rank; done
+}

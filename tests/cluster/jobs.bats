@@ -124,6 +124,18 @@ every_pbs_job() {
   recorded "$output" generic_slurm single 1 1 slurm
 }
 
+@test "hpcboot site probe describes this Slurm, and a script of that trains" {
+  local hpcboot
+  hpcboot=$(dirname "$HPCBOOT_BIN")/hpcboot
+  as_tester "$hpcboot" site probe > probed.toml
+  grep -x 'cores = 64' probed.toml
+  grep -x 'gpu_type = "h100"' probed.toml
+  as_tester "$hpcboot" script --site-file probed.toml --job ddp --gpus-per-node 2 -o probed.sh
+  job=$(submit probed.sh)
+  ended COMPLETED "$job"
+  recorded "$job" probed ddp 1 2 slurm
+}
+
 @test "mpirun and Hydra by hostfile over ssh, in spite of docker0 and 127.0.1.1" {
   printf '%s slots=2\n' n1 n2 > hosts.txt
   printf '%s:2\n' n1 n2 > hosts.hydra

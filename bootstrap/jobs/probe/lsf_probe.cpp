@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <map>
+
+#include "probe_text.hpp"
+#include "probed_site.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+// Rows of a table by its first column, their other columns by their heads.
+std::map<std::string, std::map<std::string, std::string>> rows_of(const std::string& table) {
+  std::map<std::string, std::map<std::string, std::string>> rows;
+  std::vector<std::string> heads;
+  for (const std::string& line : split(table, '\n')) {
+    const auto words = words_in(line);
+    if (heads.empty()) {
+      heads = words;
+      continue;
+    }
+    if (words.empty()) continue;
+    auto& row = rows[words[0]];
+    for (std::size_t i = 0; i < std::min(heads.size(), words.size()); ++i)
+      row.emplace(heads[i], words[i]);
+  }
+  return rows;
+}
+
+// A row for each GPU; the first of a host begins with its name, the others with blanks.
+std::map<std::string, int> gpus_of_hosts(const std::string& table) {
+  std::map<std::string, int> gpus;
+  std::string host;
+  std::size_t at = std::min(table.find('\n'), table.size());  // behind the heads
+  while (at + 1 < table.size()) {
+    const std::size_t end = std::min(table.find('\n', at + 1), table.size());
+    const std::string line = table.substr(at + 1, end - at - 1);
+    at = end;
+    if (trimmed(line).empty()) continue;
+    if (line[0] != ' ') host = words_in(line).front();
+    ++gpus[host];
+  }
+  return gpus;
+}
+
+}  // namespace
+
+// lshosts(1), lsid(1), bparams(1), bqueues(1), as IBM's manual of LSF 10.1 has them; not run.
+std::optional<ProbedSite> probe_lsf(const Ask& ask) {
+  const auto hosts = ask({"lshosts", "-w"});
+  if (!hosts || trimmed(*hosts).empty()) return std::nullopt;
+  ProbedSite site;
+  site.scheduler = "lsf";
+  site.launcher = "mpirun";
+  site.documentation = "https://www.ibm.com/docs/en/spectrum-lsf";
+  site.asked = "lshosts, lsid, bparams, bqueues -l";
+  const std::string ids = ask({"lsid"}).value_or("");
+  constexpr std::string_view kName = "My cluster name is ";
+  if (const std::size_t at = ids.find(kName); at != std::string::npos)
+    site.cluster = split(ids.substr(at + kName.size()), '\n').front();
+  const std::string parameters = ask({"bparams"}).value_or("");
+  const auto queues = words_in(value_of(parameters, "Default Queues:"));
+  const std::string queue = queues.empty() ? "" : queues.front();
+  std::optional<int> limit;
+  // " RUNLIMIT" and, in the next line, " 1440.0 min of host" or "24:00".
+  const std::string said = queue.empty() ? "" : ask({"bqueues", "-l", queue}).value_or("");
+  const auto lines = split(said, '\n');
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    if (lines[i].compare(0, 8, "RUNLIMIT") == 0) limit = leading_number(lines[i + 1]) * 60;
+  }
+  const auto gpus = gpus_of_hosts(ask({"lshosts", "-gpu"}).value_or(""));
+  for (const auto& [host, row] : rows_of(*hosts)) {
+    ProbedNodes nodes;
+    nodes.count = 1;
+    nodes.is_default = true;
+    nodes.queue = queue;
+    if (const auto cores = row.find("ncpus"); cores != row.end())
+      nodes.cores = leading_number(cores->second);
+    if (limit && *limit > 0) nodes.limit_seconds = limit;
+    if (const auto found = gpus.find(host); found != gpus.end()) nodes.gpus = found->second;
+    if (nodes.cores > 0) add_alike(site.nodes, nodes);
+  }
+  return site;
+}
+
+}  // namespace hpcboot::jobscripts

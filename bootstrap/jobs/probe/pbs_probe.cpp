@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <map>
+
+#include "probe_text.hpp"
+#include "probed_site.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+// Blocks of lines: a name in the first column, and what belongs to it indented.
+std::map<std::string, std::string> blocks_of(const std::string& text) {
+  std::map<std::string, std::string> blocks;
+  std::string* block = nullptr;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    if (trimmed(line).empty()) continue;
+    if (line[0] != ' ' && line[0] != '\t') {
+      std::string name = trimmed(line);
+      const std::size_t colon = name.find(": ");  // "Queue: workq"
+      if (colon != std::string::npos) name = name.substr(colon + 2);
+      block = &blocks[name];
+    } else if (block != nullptr) {
+      *block += trimmed(line) + "\n";
+    }
+  }
+  return blocks;
+}
+
+ProbedNodes nodes_of(const std::string& block, bool is_torque) {
+  ProbedNodes nodes;
+  nodes.count = 1;
+  if (is_torque) {
+    nodes.cores = leading_number(value_of(block, "np"));
+    nodes.gpus = leading_number(value_of(block, "gpus"));
+    // "rectime=…,physmem=131915000kb,…"
+    nodes.memory_gb = gibibytes(part_of(value_of(block, "status"), "physmem"), 'k');
+  } else {
+    nodes.cores = leading_number(value_of(block, "resources_available.ncpus"));
+    nodes.gpus = leading_number(value_of(block, "resources_available.ngpus"));
+    nodes.memory_gb = gibibytes(value_of(block, "resources_available.mem"), 'b');
+    nodes.queue = value_of(block, "queue");
+  }
+  return nodes;
+}
+
+}  // namespace
+
+// pbsnodes(8), qstat(1) of PBS Pro, OpenPBS and Torque. What is seen of OpenPBS 23.06; Torque as
+// its manual has it.
+std::optional<ProbedSite> probe_pbs(const Ask& ask) {
+  const auto listed = ask({"pbsnodes", "-a"});
+  const auto server = ask({"qstat", "-Bf"});
+  if (!listed || !server || trimmed(*listed).empty()) return std::nullopt;
+  ProbedSite site;
+  const bool is_torque = listed->find("resources_available.") == std::string::npos;
+  site.scheduler = is_torque ? "torque" : "pbs";
+  site.launcher = "mpirun";
+  site.documentation = is_torque ? "https://docs.adaptivecomputing.com" : "https://openpbs.org";
+  site.asked = "pbsnodes -a, qstat -Bf, qstat -Qf";
+  for (const auto& [host, block] : blocks_of(*listed))
+    add_alike(site.nodes, nodes_of(block, is_torque));
+
+  const std::string standard = value_of(*server, "default_queue");
+  const auto queues = blocks_of(ask({"qstat", "-Qf"}).value_or(""));
+  const auto limit_of = [&](const std::string& queue) -> std::optional<int> {
+    const auto found = queues.find(queue);
+    if (found == queues.end()) return std::nullopt;
+    return seconds_of(value_of(found->second, "resources_max.walltime"));
+  };
+  for (ProbedNodes& nodes : site.nodes) {
+    // Hosts that belong to no queue serve every one.
+    nodes.is_default = nodes.queue.empty() || nodes.queue == standard;
+    nodes.limit_seconds = limit_of(nodes.queue.empty() ? standard : nodes.queue);
+  }
+  const auto blocks = blocks_of(*server);
+  if (!blocks.empty()) site.cluster = blocks.begin()->first;
+  if (const auto mpiexec = ask({"mpiexec", "--version"});
+      !is_torque && mpiexec && mpiexec->find("PALS") != std::string::npos)
+    site.launcher = "pals";
+  site.notes.emplace_back(
+      "Sites that hand out whole nodes want queue.whole_nodes = true, and many ask for options of "
+      "their own: queue.options, queue.chunk");
+  return site;
+}
+
+}  // namespace hpcboot::jobscripts
