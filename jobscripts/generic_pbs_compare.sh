@@ -10,30 +10,30 @@
 #
 # Every method in one allocation, then the runtime table, at a cluster with PBS Pro or OpenPBS
 # (https://openpbs.org).
-#   qsub jobscripts/generic_pbs_compare.sh
+#   qsub jobscripts/generic_pbs_compare.sh in hpcboot's folder
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_pbs --job compare`.
 cd "${PBS_O_WORKDIR:-.}" || exit
-job=${PBS_JOBID:-$$}
 export HPCBOOT_SITE=generic_pbs
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build generic_pbs' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_pbs" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-$HOME}/hpcboot/runs"
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
-options+=("$@") runs=$runs/compare_${job//[^A-Za-z0-9._-]/-} code=0
-trap 'code=46' TERM # what trains saves itself, and nothing follows
+options+=("$@") runs=$runs/compare_${PBS_JOBID:-$$} code=0 stopped=
+trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # what trains is told, and nothing follows
 train() { # MODE OPTION-OF-RUN…: goes on after one that failed
-  [ "$code" = 46 ] || "$hpcboot" run --warn 120 "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
-    --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" || code=$?
+  if [ -n "$stopped" ] || [ "$code" = 46 ]; then return; else echo "== $*" >&2; fi
+  "$hpcboot" run --warn 120 "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+    --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" &
+  wait "$!" || { wait "$!"; code=$?; } # a signal ends the first
 }
 train single -n 1
 train dp -n 1
 train ddp --nodes 1 ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"}
 train ddp ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun
-"${hpcboot%/*}/runtable" "$runs"
-exit "$code"
+"${hpcboot%/*}/runtable" "$runs"; exit "$code"

@@ -10,18 +10,18 @@
 #
 # DDP over the devices of one node, at a cluster with PBS Pro or OpenPBS
 # (https://openpbs.org).
-#   qsub jobscripts/generic_pbs_ddp.sh
+#   qsub jobscripts/generic_pbs_ddp.sh in hpcboot's folder
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_pbs --job ddp`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_pbs
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build generic_pbs' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_pbs" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-$HOME}/hpcboot/runs"
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} "${stage[@]}" -- "${hpcboot%/*}/trainer" \

@@ -10,20 +10,20 @@
 #
 # DDP over several nodes, started by mpirun, at a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
-#   qsub jobscripts/generic_sge_multinode_mpirun.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe.
+#   qsub jobscripts/generic_sge_multinode_mpirun.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_sge --job multinode_mpirun`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_sge
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build generic_sge' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_sge" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-$HOME}/hpcboot/runs"
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 
-"$hpcboot" run --ranks-per-node "${RANKS_PER_NODE:-4}" --launcher mpirun -- "$hpcboot" check || exit
-exec "$hpcboot" run --requeue --ranks-per-node "${RANKS_PER_NODE:-4}" --launcher mpirun "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+"$hpcboot" run ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun -- "$hpcboot" check || exit
+exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

@@ -1,28 +1,27 @@
 #!/bin/bash
 # Every method in one allocation, then the runtime table, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-# Start it from hpcboot's folder:
-#   bash jobscripts/lab_compare.sh [OPTION OF THE TRAINER…]
+#   bash jobscripts/lab_compare.sh [OPTION OF THE TRAINER…] in hpcboot's folder
 # The machines are those of setup/hosts.txt, or of the file that HOSTFILE names.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job compare`.
-job=$(date +%Y%m%d-%H%M%S)
 export HPCBOOT_SITE=lab
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build lab' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build lab" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
-options+=("$@") runs=$runs/compare_${job//[^A-Za-z0-9._-]/-} code=0
-trap 'code=46' TERM # what trains saves itself, and nothing follows
+options+=("$@") runs=$runs/compare_$(date +%Y%m%d-%H%M%S) code=0 stopped=
+trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # what trains is told, and nothing follows
 train() { # MODE OPTION-OF-RUN…: goes on after one that failed
-  [ "$code" = 46 ] || "$hpcboot" run "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
-    --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" || code=$?
+  if [ -n "$stopped" ] || [ "$code" = 46 ]; then return; else echo "== $*" >&2; fi
+  "$hpcboot" run "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+    --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" &
+  wait "$!" || { wait "$!"; code=$?; } # a signal ends the first
 }
 train single -n 1
 train dp -n 1
 train ddp --nodes 1 --ranks-per-node "${RANKS_PER_NODE:-2}"
 train ddp --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"}
-"${hpcboot%/*}/runtable" "$runs"
-exit "$code"
+"${hpcboot%/*}/runtable" "$runs"; exit "$code"

@@ -1,6 +1,6 @@
 #!/bin/bash -l
 #PBS -N hpcboot_ddp
-#PBS -l select=1:system=polaris
+#PBS -l select=1:mpiprocs=4:system=polaris
 #PBS -l place=scatter
 #PBS -l walltime=00:30:00
 #PBS -q debug
@@ -12,7 +12,7 @@
 #
 # DDP over the devices of one node, at Polaris of the Argonne Leadership Computing Facility
 # (https://docs.alcf.anl.gov/polaris/running-jobs/).
-#   qsub jobscripts/polaris_ddp.sh
+#   qsub jobscripts/polaris_ddp.sh in hpcboot's folder
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # The queue debug takes 2 nodes for an hour; --set queue.name=prod takes 10 and more.
@@ -20,12 +20,12 @@
 # Written by `hpcboot script --site polaris --job ddp`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone || exit; fi
-export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="/local/scratch"
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build polaris' >&2; exit 1; }
+export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build polaris" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
-exec "$hpcboot" run --requeue --ranks-per-node "${RANKS_PER_NODE:-4}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

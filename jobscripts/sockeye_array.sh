@@ -11,7 +11,7 @@
 #
 # A sweep: one task, and one process, for each set of options, at Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-#   qsub jobscripts/sockeye_array.sh
+#   qsub jobscripts/sockeye_array.sh in hpcboot's folder
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
@@ -21,12 +21,12 @@ cd "${PBS_O_WORKDIR:-.}" || exit
 index=${PBS_ARRAY_INDEX:-0}
 if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi
 export HPCBOOT_SITE=sockeye
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build sockeye' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build sockeye" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
-sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # the options of each task; there are as many as the directive above says
+sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # options of each task: keep as many as the array above has
 read -ra options <<<"${sweep[index]:?no options for task $index} ${TRAINER_ARGS-}"
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode single --data "$data" --runs-dir "$runs" --resume auto --comment "task $index" "${options[@]}" "$@"

@@ -10,7 +10,7 @@
 #
 # DP: one process over all devices of a node, at Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-#   qsub jobscripts/sockeye_dp.sh
+#   qsub jobscripts/sockeye_dp.sh in hpcboot's folder
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
@@ -19,8 +19,8 @@
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi
 export HPCBOOT_SITE=sockeye
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build sockeye' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build sockeye" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi

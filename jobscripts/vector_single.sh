@@ -14,7 +14,7 @@
 #
 # One process on one device, at Killarney of the Vector Institute
 # (https://docs.alliancecan.ca/wiki/Killarney).
-#   sbatch jobscripts/vector_single.sh [OPTION OF THE TRAINER…]
+#   sbatch jobscripts/vector_single.sh [OPTION OF THE TRAINER…] in hpcboot's folder
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # Scratch is purged of files that nobody read for 60 days.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
@@ -22,11 +22,11 @@
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11 || exit; fi
 export HPCBOOT_SITE=vector
-hpcboot=${HPCBOOT_BIN_DIR:-build/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build vector' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build vector" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-/scratch/$USER}/hpcboot/runs"
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-/scratch/$USER}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \

@@ -35,9 +35,11 @@ constexpr const char* kSynopsis =
     "                             the script; with qsub: TRAINER_ARGS=… qsub -v TRAINER_ARGS …\n"
     "  DATA_DIR, RUNS_DIR         the trainer's data and runs [data/mnist, runs]\n"
     "  STAGE=1                    copy DATA_DIR to each node's own disk first\n"
-    "  RANKS_PER_NODE             ranks on each node (not Slurm: --ntasks-per-node)\n"
+    "  RANKS_PER_NODE             ranks on each node, at most what was asked for (of Slurm:\n"
+    "                             --ntasks-per-node)\n"
     "  HOSTFILE                   the machines, without a scheduler\n"
-    "  HPCBOOT_BIN_DIR            where hpcboot and the trainer are\n";
+    "  HPCBOOT_BIN_DIR            where hpcboot and the trainer are\n"
+    "  APPTAINER_BIND             more folders that a container sees\n";
 
 po::options_description script_options() {
   po::options_description options("Options");
@@ -133,16 +135,20 @@ std::string name_of_script(const std::string& output, const SiteLibrary& library
 }
 
 // Where the script looks for hpcboot's programs: in build/bin of the folder that it is submitted
-// from, if that is the checkout in which this program was built; else where this program lies.
+// from, if that is the checkout whose build/bin this program lies in, as far as can be told; else
+// where this program lies.
 // @return empty for build/bin
 std::string programs_for(const std::string& output) {
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path checkout = folder.parent_path().parent_path();
   std::error_code none;
-  if (!fs::is_directory(checkout / "jobscripts/sites", none)) return folder.string();
-  // To stdout it is for the checkout, as those that hpcboot comes with.
-  if (output.empty() || fs::equivalent(checkout, ".", none)) return "";
-  return folder.string();
+  const bool is_in_checkout = fs::is_directory(checkout / "jobscripts/sites", none) &&
+                              folder == checkout / "build/bin" &&
+                              fs::equivalent(checkout, ".", none);
+  if (!is_in_checkout) return folder.string();
+  const fs::path script = fs::weakly_canonical(fs::absolute(output.empty() ? "x" : output), none);
+  const std::string within = script.lexically_relative(fs::canonical(checkout, none)).string();
+  return none || within.rfind("..", 0) == 0 ? folder.string() : "";
 }
 
 void write_script(const std::string& file, const std::string& script) {

@@ -53,6 +53,12 @@ Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& req
                 "1 to the node's " + std::to_string(site.number("node.cores")) + " cores",
                 "correct it, or node.cores of the site");
   }
+  if (site.text("scheduler") == "sge" && share.gpus > 0 && share.ranks > share.gpus) {
+    throw wrong("--ranks-per-node " + std::to_string(share.ranks) + " on " +
+                    std::to_string(share.gpus) + " GPUs, under Grid Engine",
+                "a rank for each GPU at most: a slot there is a GPU",
+                "lower --ranks-per-node, or give --gpus-per-node 0");
+  }
   // GPUs bring their part of the cores and of the memory; without GPUs ranks do.
   const int parts = share.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, share.ranks);
   const int taken = share.gpus > 0 ? share.gpus : job.all_devices ? parts : share.ranks;
@@ -140,30 +146,43 @@ std::string export_words(const SiteProfile& site) {
       words += std::string(" ") + name + "=" + shell_quote(site.text(key));
   }
   const std::string& local = site.text("storage.local");
-  return words + (local.empty() ? "" : " HPCBOOT_STAGE_DIR=\"" + local + "\"");
+  return words +
+         (local.empty() ? "" : " HPCBOOT_STAGE_DIR=\"${HPCBOOT_STAGE_DIR:-" + local + "}\"");
+}
+
+// In bash's words.
+std::string job_id_of(const std::string& scheduler) {
+  if (scheduler == "slurm") return "${SLURM_JOB_ID:-$$}";
+  if (scheduler == "pbs" || scheduler == "torque") return "${PBS_JOBID:-$$}";
+  if (scheduler == "sge") return "${JOB_ID:-$$}";
+  return scheduler == "lsf" ? "${LSB_JOBID:-$$}" : "$(date +%Y%m%d-%H%M%S)";
 }
 
 // What stands behind the directives: the folder's programs, and how `hpcboot run` starts them.
 void add_commands(TemplateValues& values, const SiteProfile& site, const Job& job,
                   const ScriptRequest& request, const Share& share) {
-  const RunLines lines = run_lines(site, job, request, share.ranks);
+  const RunLines lines =
+      run_lines(site, job, request, {share.ranks, share.cores / share.ranks, share.gpus > 0});
   values["run_options"] = lines.options;
   values["attempts"] = lines.attempts;
   values["mode"] = lines.mode;
+  values["job_id"] = job_id_of(site.text("scheduler"));
   const bool requeues = site.truth("queue.requeue") && job.name != "compare";
   const std::string warn = " --warn " + std::to_string(kWarningSeconds);
   values["before_the_end"] = !warns(site.text("scheduler"), request) ? ""
                              : requeues                              ? " --requeue"
                                                                      : warn;
-  values["container_here"] = container_words(site, "$PWD", share.gpus > 0);
+  values["container_here"] = container_words(site, "$here", share.gpus > 0);
   values["container_with_data"] = container_words(site, "$seen", share.gpus > 0);
   values["modules"] = module_words(site);
   values["exports"] = export_words(site);
-  values["hpcboot_folder"] = request.programs.empty() ? "build/bin" : shell_quote(request.programs);
-  values["how_to_build"] = shell_quote(
-      request.programs.empty()
-          ? "no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build " + site.name()
-          : "no hpcboot in " + request.programs + " or PATH; set HPCBOOT_BIN_DIR");
+  const bool is_checkout = request.programs.empty();
+  values["from_checkout"] = is_checkout;
+  values["hpcboot_folder"] = is_checkout ? "build/bin" : shell_quote(request.programs);
+  values["remedy"] = std::string(
+      is_checkout
+          ? "submit from hpcboot's folder, once it is built: bash jobscripts/build " + site.name()
+          : "set HPCBOOT_BIN_DIR");
 }
 
 }  // namespace
@@ -231,6 +250,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["cores_per_rank"] = share.cores / share.ranks;
   values["memory_gb"] = share.memory_gb;
   values["slots"] = share.slots() * share.nodes;
+  values["gpu_resource"] = site.text("node.gpu_type").empty() ? "gpu" : site.text("node.gpu_type");
   values["memory_mb_per_slot"] = share.memory_gb * 1024 / share.slots();
   values["parallel_environment"] =
       share.slots() * share.nodes == 1

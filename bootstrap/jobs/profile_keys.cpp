@@ -54,7 +54,7 @@ const std::vector<ProfileKey>& profile_keys() {
       {"storage.scratch", T::path,
        "where runs go if the folder of submission cannot be written in jobs", false},
       {"storage.local", T::path,
-       "a disk of each node for staged data, if SLURM_TMPDIR and TMPDIR name none", false},
+       "where staged data goes on each node, in place of SLURM_TMPDIR or TMPDIR", false},
       {"storage.note", T::text, "what a job cannot write or reach", false},
       {"launch.hostfile", T::word, "the machines that mpirun uses where no scheduler says it",
        false},

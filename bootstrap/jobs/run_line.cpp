@@ -24,11 +24,14 @@ void check_launcher(const SiteProfile& site, const std::string& launcher) {
 
 class Composer {
  public:
-  Composer(const SiteProfile& site, const ScriptRequest& request, int ranks_per_node)
-      : site_(site),
-        scheduler_(site.text("scheduler")),
-        chosen_(request.launcher),
-        ranks_per_node_(ranks_per_node) {}
+  Composer(const SiteProfile& site, const ScriptRequest& request, const LaunchShare& share)
+      : site_(site), scheduler_(site.text("scheduler")), chosen_(request.launcher), share_(share) {}
+
+  // LSF counts tasks, and their cores in a request of their own.
+  std::string threads_words() const {
+    if (scheduler_ != "lsf") return "";
+    return " --env OMP_NUM_THREADS=" + std::to_string(share_.cores_per_rank);
+  }
 
   // Nothing, if `run` chooses it by itself.
   std::string launcher_words(const std::string& launcher) const {
@@ -48,10 +51,10 @@ class Composer {
   // The scheduler tells `run` how many were granted, but where a slot is no rank.
   std::string ranks_words(bool one_node) const {
     if (scheduler_ == "slurm") return "";
-    const bool told = (scheduler_ == "pbs" && !site_.truth("queue.whole_nodes")) ||
+    const bool told = scheduler_ == "pbs" || (scheduler_ == "sge" && share_.has_gpus) ||
                       (scheduler_ == "none" && !one_node);
     if (told) return " ${RANKS_PER_NODE:+--ranks-per-node \"$RANKS_PER_NODE\"}";
-    return " --ranks-per-node \"${RANKS_PER_NODE:-" + std::to_string(ranks_per_node_) + "}\"";
+    return " --ranks-per-node \"${RANKS_PER_NODE:-" + std::to_string(share_.ranks_per_node) + "}\"";
   }
 
   std::string one_node() const {
@@ -80,27 +83,36 @@ class Composer {
   const SiteProfile& site_;
   const std::string& scheduler_;
   const std::string& chosen_;
-  const int ranks_per_node_;
+  const LaunchShare& share_;
 };
 
 }  // namespace
 
 RunLines run_lines(const SiteProfile& site, const Job& job, const ScriptRequest& request,
-                   int ranks_per_node) {
+                   const LaunchShare& share) {
   check_launcher(site, request.launcher.empty() ? site.text("launcher") : request.launcher);
-  const Composer composer(site, request, ranks_per_node);
+  const Composer composer(site, request, share);
   RunLines lines;
   if (job.one_rank) {
-    lines.options = " -n 1";
+    lines.options = " -n 1" + composer.threads_words();
     lines.mode = job.name == "dp" ? "dp" : "single";
   } else if (job.name == "compare") {
-    lines.attempts = {"single -n 1", "dp -n 1", "ddp --nodes 1" + composer.one_node()};
-    if (site.text("scheduler") == "slurm" && request.launcher.empty())
+    const bool is_slurm = site.text("scheduler") == "slurm";
+    const std::string threads = composer.threads_words();
+    // A task of Slurm has the cores of one rank; DP is the only process on its node.
+    const std::string all_cores =
+        is_slurm ? " --env OMP_NUM_THREADS=\"${SLURM_CPUS_ON_NODE:-1}\" --launcher-args "
+                   "\"--cpus-per-task=${SLURM_CPUS_ON_NODE:-1}\""
+                 : threads;
+    lines.attempts = {"single -n 1" + threads, "dp -n 1" + all_cores,
+                      "ddp --nodes 1" + composer.one_node() + threads};
+    if (is_slurm && request.launcher.empty())
       lines.attempts.push_back("ddp" + composer.all_nodes("srun"));
-    lines.attempts.push_back("ddp" + composer.all_nodes(composer.launcher_of(job)));
+    lines.attempts.push_back("ddp" + composer.all_nodes(composer.launcher_of(job)) + threads);
   } else {
     lines.options =
-        job.one_node ? composer.one_node() : composer.all_nodes(composer.launcher_of(job));
+        (job.one_node ? composer.one_node() : composer.all_nodes(composer.launcher_of(job))) +
+        composer.threads_words();
     lines.mode = "ddp";
   }
   return lines;

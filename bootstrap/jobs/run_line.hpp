@@ -19,9 +19,15 @@ struct RunLines {
   std::string mode;
 };
 
-/// @param ranks_per_node what the job asks for on each node
+/// What the job asks for on each node.
+struct LaunchShare {
+  int ranks_per_node = 1;
+  int cores_per_rank = 1;
+  bool has_gpus = false;
+};
+
 /// @throws Error{malformed_value} if the launcher does not go with the site's scheduler
 RunLines run_lines(const SiteProfile& site, const Job& job, const ScriptRequest& request,
-                   int ranks_per_node);
+                   const LaunchShare& share);
 
 }  // namespace hpcboot::jobscripts

@@ -42,8 +42,9 @@ bool SiteLibrary::has_as_shipped(const std::string& name) const {
 
 void SiteLibrary::require(const std::string& name) const {
   if (!file_of(name).empty() || shipped_.count(name) != 0) return;
-  throw Error(ErrorCode::malformed_value, "there is no site " + name, "one of " + listed(names()),
-              remedy_for_name(name, names()) + ", or give the file as --site-file");
+  throw Error(
+      ErrorCode::malformed_value, "there is no site " + name, "one of " + listed(names()),
+      remedy_for_name(name, names()) + ", or make a profile of this name (hpcboot site probe)");
 }
 
 SiteProfile SiteLibrary::read(const std::string& name) const {

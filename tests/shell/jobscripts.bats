@@ -108,7 +108,7 @@ esac' >"$program"
   run ! script --site cc --job ddpp
   [[ $output == *"write ddp"* ]]
   run -20 script --site narval --job ddp
-  [[ $output == *"one of cc, "*"write one of these, or give the file as --site-file"* ]]
+  [[ $output == *"one of cc, "*"write one of these, or make a profile of this name (hpcboot site probe)"* ]]
   run -0 script --site cc --job single --launcher mpirun
   [[ $output == *"note: --launcher has no effect: the job single is one process"* ]]
   run -20 script --site cc --job ddp --time 2-00:00:00
@@ -186,7 +186,7 @@ esac' >"$program"
   wait "$reader"
   [ "$(stat -c '%a %F' pipe)" = "600 fifo" ]
   run -0 script --site cc --job ddp -o -
-  diff <(echo "$output") "$ROOT/jobscripts/cc_ddp.sh"
+  diff <(grep -v hpcboot= <<<"$output") <(grep -v hpcboot= "$ROOT/jobscripts/cc_ddp.sh" | sed "s/ in hpcboot's folder$//")
   [ ! -e - ]
   # For the checkout, or for this folder: they look for hpcboot in other places.
   diff <(grep -v hpcboot= through_pipe) <(grep -v hpcboot= <<<"${output//jobscripts\/cc_ddp.sh/pipe}")
@@ -247,9 +247,23 @@ esac' >"$program"
   chmod +x train.sh
   run -0 bash job.sh --epochs 5
   [[ $output == *"I am rank 1 of 2: --epochs 5"* ]]
-  # A checkout's program, for a folder that is not the checkout.
-  script --site cc --job ddp -o job.sh
-  grep -qx "hpcboot=\${HPCBOOT_BIN_DIR:-$(dirname "$HPCBOOT")}/hpcboot" job.sh
+}
+
+@test "scripts for the checkout look in build/bin, all others where the program lies that wrote them" {
+  co=$BATS_TEST_TMPDIR/co
+  mkdir -p "$co"/{jobscripts/sites,build/bin,build2/bin,mine} "$BATS_TEST_TMPDIR/elsewhere"
+  cp "$HPCBOOT" "$co/build/bin"
+  cp "$HPCBOOT" "$co/build2/bin"
+  looks() { sed -n 's/^bin=${HPCBOOT_BIN_DIR:-\(.*\)} hpcboot=.*/\1/p'; }
+  cd "$co"
+  [ "$(build/bin/hpcboot script --site cc --job ddp | looks)" = build/bin ]
+  build/bin/hpcboot script --site cc --job ddp -o mine/x.sh
+  [ "$(looks <mine/x.sh)" = build/bin ]
+  build/bin/hpcboot script --site cc --job ddp -o ../elsewhere/x.sh
+  [ "$(looks <../elsewhere/x.sh)" = "$co/build/bin" ]
+  [ "$(build2/bin/hpcboot script --site cc --job ddp | looks)" = "$co/build2/bin" ]
+  cd ../elsewhere
+  [ "$(../co/build/bin/hpcboot script --site cc --job ddp | looks)" = "$co/build/bin" ]
 }
 
 @test "--submit hands the script over and prints the job's id; --check asks" {
@@ -261,7 +275,7 @@ esac' >"$program"
   run -0 script --site cc --job ddp --submit
   [ "$output" = 4711 ]
   grep -q '^--parsable ' "$BATS_TEST_TMPDIR/words"
-  diff "$BATS_TEST_TMPDIR/script" "$ROOT/jobscripts/cc_ddp.sh"
+  diff "$BATS_TEST_TMPDIR/script" <(script --site cc --job ddp)
   [ ! -e "$(cut -d' ' -f2 "$BATS_TEST_TMPDIR/words")" ]
   script --site cc --job ddp --check -o "$BATS_TEST_TMPDIR/kept.sh"
   [ "$(cat "$BATS_TEST_TMPDIR/words")" = "--test-only $BATS_TEST_TMPDIR/kept.sh" ]
@@ -282,14 +296,19 @@ esac' >"$program"
 @test "hpcboot is looked for in HPCBOOT_BIN_DIR or build/bin, then in PATH; else how to build it is said" {
   cd "$BATS_TEST_TMPDIR"
   PATH=/usr/bin:/bin run -1 bash "$ROOT/jobscripts/cc_single.sh"
-  [ "$output" = "no hpcboot in build/bin or PATH; on a login node: bash jobscripts/build cc" ]
+  [ "$output" = "no hpcboot in build/bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build cc" ]
   enter_fakes
   mkdir elsewhere
   mv build/bin elsewhere/bin
   HPCBOOT_BIN_DIR=elsewhere/bin bash "$ROOT/jobscripts/cc_single.sh"
   PATH=$PWD/elsewhere/bin:$PATH bash "$ROOT/jobscripts/cc_single.sh"
-  [ "$(grep -o '<--> <[^>]*>' log)" = "<--> <elsewhere/bin/trainer>
-<--> <$PWD/elsewhere/bin/trainer>" ]
+  ln -s elsewhere/bin/hpcboot hpcboot # the trainer lies where the link leads to
+  PATH=$PWD:$PATH bash "$ROOT/jobscripts/cc_single.sh"
+  [ "$(grep -o '<--> <[^>]*>' log | uniq)" = "<--> <elsewhere/bin/trainer>
+<--> <$(realpath elsewhere)/bin/trainer>" ]
+  mkdir -p folder/hpcboot
+  HPCBOOT_BIN_DIR=$PWD/folder PATH=/usr/bin:/bin run -1 bash "$ROOT/jobscripts/cc_single.sh"
+  [[ $output == "no hpcboot in $PWD/folder or PATH: "* ]]
 }
 
 @test "jobscripts/build does what the profile says, as every profile of hpcboot can be read, and stops at a failure" {
@@ -302,6 +321,14 @@ esac' >"$program"
 ==> echo \$where
 $(realpath "$ROOT")/x y
 ==> false" ]
+  printf '%s\n' '[build]' 'commands = [' '  "echo one",' '  # a comment' '    "echo two"' ']' >"$XDG_CONFIG_HOME/hpcboot/sites/mine.toml"
+  run -0 bash "$ROOT/jobscripts/build" mine
+  [[ $output == *$'\ntwo' ]]
+  for list in $'[\n  \'echo one\',\n]' $'[\n  "echo", "one",\n]' '["echo one"]'; do
+    printf '[build]\ncommands = %s\n' "$list" >"$XDG_CONFIG_HOME/hpcboot/sites/mine.toml"
+    run -1 bash "$ROOT/jobscripts/build" mine
+    [[ $output == *"stand on a line each, in double quotes; not so: "* ]]
+  done
   for file in "$ROOT"/jobscripts/sites/*.toml; do
     [ "$(grep -c '^  "' "$file")" -eq "$(grep -cE '^  "([^"\\]|\\")*",( #.*)?$' "$file")" ]
   done
@@ -349,7 +376,7 @@ $(realpath "$ROOT")/x y
   run ! grep -q '^trainer' log
 }
 
-@test "PBS: as many ranks as mpiprocs says, or RANKS_PER_NODE; whole nodes get the site's number" {
+@test "PBS: as many ranks as mpiprocs says, or RANKS_PER_NODE; of whole nodes too" {
   enter_fakes
   export PBS_O_WORKDIR=$PWD
   bash "$ROOT/jobscripts/sockeye_multinode_mpirun.sh"
@@ -357,7 +384,8 @@ $(realpath "$ROOT")/x y
   RANKS_PER_NODE=2 bash "$ROOT/jobscripts/sockeye_ddp.sh"
   grep -q '^hpcboot <run> <--requeue> <--ranks-per-node> <2> <--> ' log
   bash "$ROOT/jobscripts/polaris_multinode_mpirun.sh"
-  grep -q '^hpcboot <run> <--requeue> <--ranks-per-node> <4> <--launcher> <pals> <--> ' log
+  grep -q '^hpcboot <run> <--requeue> <--launcher> <pals> <--> ' log
+  grep -qx '#PBS -l select=2:mpiprocs=4:system=polaris' "$ROOT/jobscripts/polaris_multinode_mpirun.sh"
 }
 
 @test "Grid Engine, LSF and Torque, whose slots are not ranks; a hostfile of machines without a scheduler" {
@@ -367,7 +395,9 @@ $(realpath "$ROOT")/x y
     script --site $site --job multinode_mpirun -o $site.sh
     HPCBOOT_BIN_DIR=build/bin bash $site.sh
   done
-  [ "$(grep -c '^hpcboot <run> <--warn> <120> <--ranks-per-node> <4> <--launcher> <mpirun> <--> <build/bin/trainer>' log)" -eq 3 ]
+  [ "$(grep -o '^hpcboot <run> <--warn> .* <build/bin/trainer>' log)" = "hpcboot <run> <--warn> <120> <--launcher> <mpirun> <--> <build/bin/trainer>
+hpcboot <run> <--warn> <120> <--ranks-per-node> <4> <--launcher> <mpirun> <--env> <OMP_NUM_THREADS=4> <--> <build/bin/trainer>
+hpcboot <run> <--warn> <120> <--ranks-per-node> <4> <--launcher> <mpirun> <--> <build/bin/trainer>" ]
   bash "$ROOT/jobscripts/lab_multinode_mpirun.sh"
   HOSTFILE=mine RANKS_PER_NODE=3 bash "$ROOT/jobscripts/lab_multinode_mpirun.sh"
   [ "$(grep -o '<run> <--hostfile> .* <build/bin/trainer>' log)" = "<run> <--hostfile> <setup/hosts.txt> <--> <build/bin/trainer>
@@ -381,6 +411,39 @@ $(realpath "$ROOT")/x y
   [ "$(requests --job single)" = '#$ -l gpu=1 ' ]
   [ "$(requests --job multinode_mpirun --nodes 3)" = '#$ -pe mpi 12 #$ -l gpu=1 ' ]
   [ "$(requests --job ddp --gpus-per-node 0 --set node.memory_gb=64)" = '#$ -pe smp 32 #$ -l h_vmem=2048M ' ]
+  script --site generic_sge --job ddp --set node.gpu_type=ngpus | grep -qx '#$ -l ngpus=1'
+  run -20 script --site generic_sge --job ddp --ranks-per-node 8
+  [[ $output == *"a rank for each GPU at most"* ]]
+}
+
+@test "hpcboot run takes the numbers of the scripts, as each scheduler grants them" {
+  enter_fakes
+  export XDG_CONFIG_HOME=$GOLDEN/config
+  printf '#!/bin/bash\nexec "%s" run --dry-run "${@:2}"\n' "$HPCBOOT" >build/bin/hpcboot
+  printf '#!/bin/sh\necho "mpiexec version 1.2.12, PALS revision 1"\n' >mpiexec
+  printf '#!/bin/sh\necho "mpirun (Open MPI) 4.1.4"\n' >mpirun
+  chmod +x mpiexec mpirun
+  export PATH=$PWD:$PATH HPCBOOT_BIN_DIR=build/bin
+  for host in n1 n2; do for _ in 1 2 3 4; do echo $host; done; done >four
+  for host in n1 n2; do for _ in {1..16}; do echo $host; done; done >sixteen
+  printf '%s\n' 'n1 4 gpu.q UNDEFINED' 'n2 4 gpu.q UNDEFINED' >slots
+  for site in own_torque own_lsf generic_sge; do script --site $site --job multinode_mpirun -o $site.sh; done
+  # The last line of the plan is of the training, not of the check.
+  planned() { bash "$@" | tee plan; }
+  PBS_JOBID=1.polaris-pbs-01 PBS_NODEFILE=$PWD/four NCPUS=64 planned "$ROOT/jobscripts/polaris_multinode_mpirun.sh"
+  [ "$(grep -c 'mpiexec -n 8 --ppn 4 --depth 16 ' plan)" -eq 2 ]
+  PBS_JOBID=1.pbs PBS_NODEFILE=$PWD/four NCPUS=24 planned "$ROOT/jobscripts/sockeye_multinode_mpirun.sh"
+  grep -q 'mpirun -np 8 ' plan
+  PBS_JOBID=1.pbs PBS_NODEFILE=$PWD/four NCPUS=24 RANKS_PER_NODE=8 planned "$ROOT/jobscripts/sockeye_multinode_mpirun.sh"
+  grep -q 'mpirun -np 16 ' plan
+  PBS_JOBID=1.pbs PBS_NODEFILE=$PWD/sixteen PBS_NUM_PPN=16 planned own_torque.sh
+  grep -q 'mpirun -np 8 ' plan
+  grep -q 'OMP_NUM_THREADS=4' plan
+  JOB_ID=1 PE_HOSTFILE=$PWD/slots NSLOTS=8 NHOSTS=2 SGE_CELL=x planned generic_sge.sh
+  grep -q 'mpirun -np 8 ' plan
+  LSB_JOBID=1 LSB_MCPU_HOSTS="n1 4 n2 4" planned own_lsf.sh
+  grep -q 'mpirun -np 8 ' plan
+  grep -q 'OMP_NUM_THREADS=4' plan
 }
 
 @test "the exit code is the training's" {
@@ -392,9 +455,10 @@ $(realpath "$ROOT")/x y
 @test "compare goes on after a method that failed, and ends with the table" {
   enter_fakes
   export FAKE_TRAINER='[[ "$*" != *single* ]] || exit 44'
-  SLURM_JOB_ID=12 run -44 bash "$ROOT/jobscripts/cc_compare.sh" --epochs 2
+  SLURM_JOB_ID=12 SLURM_CPUS_ON_NODE=64 run -44 bash "$ROOT/jobscripts/cc_compare.sh" --epochs 2
+  [[ $output == *"== single -n 1"*"== ddp --launcher mpirun"* ]]
   [ "$(grep '^hpcboot' log | sed 's/ <--> .*//')" = "hpcboot <run> <--warn> <120> <-n> <1>
-hpcboot <run> <--warn> <120> <-n> <1>
+hpcboot <run> <--warn> <120> <-n> <1> <--env> <OMP_NUM_THREADS=64> <--launcher-args> <--cpus-per-task=64>
 hpcboot <run> <--warn> <120> <--nodes> <1>
 hpcboot <run> <--warn> <120>
 hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
@@ -406,10 +470,11 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   [ "$(grep -c '^trainer' log)" -eq 1 ]
 }
 
-@test "compare, cancelled: what trains may save itself, and nothing follows" {
+@test "compare, cancelled: what trains is told and saves itself, and nothing follows" {
   enter_fakes
-  export FAKE_TRAINER='touch started; sleep 1; echo saved >>log'
-  bash "$ROOT/jobscripts/cc_compare.sh" &
+  cp "$HPCBOOT" build/bin/hpcboot
+  export FAKE_TRAINER='trap "echo saved >>log; exit 46" TERM; touch started; while :; do sleep 0.1; done'
+  bash "$ROOT/jobscripts/lab_compare.sh" &
   job=$!
   await test -e started
   kill -TERM "$job"
@@ -418,6 +483,17 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   [ "$code" -eq 46 ]
   [ "$(grep -c '^trainer' log)" -eq 1 ]
   grep -q '^saved$' log
+  # Ctrl-C, of a program that saves nothing.
+  rm log started
+  export FAKE_TRAINER='touch started; exec sleep 60'
+  env --default-signal=INT setsid bash "$ROOT/jobscripts/lab_compare.sh" &
+  job=$!
+  await test -e started
+  kill -INT -- "-$(ps -o pgid= -p "$job" | tr -d ' ')"
+  code=0
+  wait "$job" || code=$?
+  [ "$code" -ne 0 ]
+  [ "$(grep -c '^trainer' log)" -eq 1 ]
 }
 
 @test "an array's task takes its own options; one without options is an error" {
@@ -476,6 +552,8 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   export SCRATCH=$PWD/scratch RUNS_DIR=/proc/nowhere
   bash "$ROOT/jobscripts/cc_single.sh"
   grep -q "<--runs-dir> <$PWD/scratch/hpcboot/runs>" log
+  run -0 bash "$ROOT/jobscripts/cc_single.sh"
+  [[ $output == "runs go to $PWD/scratch/hpcboot/runs"* ]]
 }
 
 @test "STAGE=1 hands the data to run --stage: a folder, a file with a space, and no synthetic data" {
@@ -490,7 +568,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   STAGE=1 DATA_DIR=synthetic:9x3x4x4 bash "$ROOT/jobscripts/cc_single.sh"
   grep -q '^hpcboot <run> <--requeue> <-n> <1> <--> .*<--data> <synthetic:9x3x4x4>' log
   # Where the site has a disk of its own for it.
-  grep -q '^export .*HPCBOOT_STAGE_DIR="/local/scratch"' "$ROOT/jobscripts/polaris_ddp.sh"
+  grep -q '^export .*HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"' "$ROOT/jobscripts/polaris_ddp.sh"
 }
 
 @test "a container sees the data, the runs and what is staged, wherever they are" {
@@ -502,23 +580,24 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   export HPCBOOT_BIN_DIR=build/bin
   DATA_DIR=$BATS_TEST_TMPDIR/far/mnist bash job.sh
   far=$(realpath "$BATS_TEST_TMPDIR/far")
-  [[ $(head -n 1 log) == *" <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$far/runs,$far/mnist> <hpcboot.sif> <build/bin/trainer> <--mode> <single> <--data> <$far/mnist> <--runs-dir> <$far/runs> "* ]]
+  here=$(realpath build/bin)
+  [[ $(head -n 1 log) == *" <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$here,$far/runs,$far/mnist> <hpcboot.sif> <build/bin/trainer> <--mode> <single> <--data> <$far/mnist> <--runs-dir> <$far/runs> "* ]]
   rm log
   STAGE=1 DATA_DIR=far.h5 bash job.sh
-  [[ $(head -n 1 log) == *" <--stage> <$PWD/far.h5> <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$far/runs,$PWD/far.h5,{staged}> "*" <--data> <{staged}> "* ]]
+  [[ $(head -n 1 log) == *" <--stage> <$PWD/far.h5> <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$here,$far/runs,$PWD/far.h5,{staged}> "*" <--data> <{staged}> "* ]]
   rm log
   DATA_DIR=synthetic:9x3x4x4 bash job.sh
-  [[ $(head -n 1 log) == *" <--bind> <$PWD,$far/runs> <hpcboot.sif>"* ]]
+  [[ $(head -n 1 log) == *" <--bind> <$PWD,$here,$far/runs> <hpcboot.sif>"* ]]
   # Before there is a copy there is none to see.
   rm log
   script --site cc --job multinode_srun --set container.image=hpcboot.sif -o job.sh
   STAGE=1 bash job.sh
-  [[ $(head -n 1 log) == *" <--bind> <$PWD> <hpcboot.sif> <build/bin/hpcboot> <check>"* ]]
+  [[ $(head -n 1 log) == *" <--bind> <$PWD,$here> <hpcboot.sif> <build/bin/hpcboot> <check>"* ]]
   # A program of one's own has the folder of submission.
   rm log
   script --site cc --job single --set container.image=hpcboot.sif --gpus-per-node 0 --program ./solver -o job.sh
   bash job.sh
-  [[ $(head -n 1 log) == "hpcboot <run> <-n> <1> <--> <apptainer> <exec> <--bind> <$PWD> <hpcboot.sif> <./solver> "* ]]
+  [[ $(head -n 1 log) == "hpcboot <run> <-n> <1> <--> <apptainer> <exec> <--bind> <$PWD,$here> <hpcboot.sif> <./solver> "* ]]
 }
 
 @test "the manifest for Kubernetes is YAML with workers, GPUs, RDMA devices, folders and TensorBoard" {

@@ -201,7 +201,8 @@ PY
 
 @test "script: a site's name and its texts are no commands, and no terminal's" {
   "$HPCBOOT" script --list >/dev/null 2>&1 || skip "this build has no job scripts (toml++, mstch)"
-  shipped=$(dirname "$HPCBOOT")/../share/hpcboot/jobscripts/sites/generic_slurm.toml
+  shipped=$BATS_TEST_TMPDIR/shipped.toml
+  "$HPCBOOT" site show generic_slurm >"$shipped"
   mkdir -p config/hpcboot/sites
   export XDG_CONFIG_HOME=$PWD/config
   local name

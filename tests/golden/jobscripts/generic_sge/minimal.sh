@@ -10,16 +10,16 @@
 # One process on one device, at a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
 #   qsub minimal.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe.
+# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_sge --job single`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_sge
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || runs="${SCRATCH:-$HOME}/hpcboot/runs"
+{ mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \

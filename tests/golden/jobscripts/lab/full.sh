@@ -1,21 +1,21 @@
 #!/bin/bash
 # DDP over several nodes, started by mpirun, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-# Start it from hpcboot's folder:
 #   bash full.sh [OPTION OF THE TRAINER…]
 # The machines are those of setup/hosts.txt, or of the file that HOSTFILE names.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job multinode_mpirun --nodes 3 --gpus-per-node 2 --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 export HPCBOOT_SITE=lab HPCBOOT_INTERFACE=ib0
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
+here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$PWD,$runs # by the container, beside HOME and /tmp
+mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs
 if [ -e "$data" ]; then data=$(realpath "$data") && seen=$seen,$data; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 
-"$hpcboot" run --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} -- apptainer exec --nv --bind "$PWD" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
+"$hpcboot" run --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} -- apptainer exec --nv --bind "$here" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
 exec "$hpcboot" run --hostfile "${HOSTFILE:-setup/hosts.txt}" ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

@@ -10,16 +10,16 @@
 # DDP over the devices of one node, at a site of the user's own, with LSF
 # (https://example.org/lsf).
 #   bsub <no-gpu.sh
-# Project: bsub -P …; mail: bsub -u … -N.
+# Project: bsub -P …; mail: bsub -u … -N; options: TRAINER_ARGS="--epochs 5" bsub <…
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site own_lsf --job ddp --gpus-per-node 0`.
 cd "${LS_SUBCWD:-.}" || exit
 export HPCBOOT_SITE=own_lsf
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
-exec "$hpcboot" run --warn 120 --ranks-per-node "${RANKS_PER_NODE:-2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+exec "$hpcboot" run --warn 120 --ranks-per-node "${RANKS_PER_NODE:-2}" --env OMP_NUM_THREADS=8 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

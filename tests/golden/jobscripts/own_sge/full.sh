@@ -16,20 +16,21 @@
 # DDP over several nodes, started by mpirun, at a site of the user's own, with Grid Engine
 # (https://example.org/sge).
 #   qsub full.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe.
+# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site own_sge --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=own_sge HPCBOOT_INTERFACE=ib0
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
+here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$PWD,$runs # by the container, beside HOME and /tmp
+mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs
 if [ -e "$data" ]; then data=$(realpath "$data") && seen=$seen,$data; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 
-"$hpcboot" run --ranks-per-node "${RANKS_PER_NODE:-2}" --launcher mpirun -- apptainer exec --nv --bind "$PWD" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
-exec "$hpcboot" run --requeue --ranks-per-node "${RANKS_PER_NODE:-2}" --launcher mpirun "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \
+"$hpcboot" run ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun -- apptainer exec --nv --bind "$here" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
+exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher mpirun "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

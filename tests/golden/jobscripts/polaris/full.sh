@@ -1,6 +1,6 @@
 #!/bin/bash -l
 #PBS -N hpcboot_multinode_mpirun
-#PBS -l select=3:system=polaris
+#PBS -l select=3:mpiprocs=2:system=polaris
 #PBS -l place=scatter
 #PBS -l walltime=02:00:00
 #PBS -q short
@@ -20,16 +20,17 @@
 # Written by `hpcboot script --site polaris --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone || exit; fi
-export HPCBOOT_SITE=polaris HPCBOOT_INTERFACE=ib0 HPCBOOT_STAGE_DIR="/local/scratch"
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+export HPCBOOT_SITE=polaris HPCBOOT_INTERFACE=ib0 HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
+here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$PWD,$runs # by the container, beside HOME and /tmp
+mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs
 if [ -e "$data" ]; then data=$(realpath "$data") && seen=$seen,$data; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 
-"$hpcboot" run --ranks-per-node "${RANKS_PER_NODE:-2}" --launcher pals -- apptainer exec --nv --bind "$PWD" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
-exec "$hpcboot" run --requeue --ranks-per-node "${RANKS_PER_NODE:-2}" --launcher pals "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \
+"$hpcboot" run ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher pals -- apptainer exec --nv --bind "$here" "${HOME}/hpcboot.sif" "$hpcboot" check || exit
+exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} --launcher pals "${stage[@]}" -- apptainer exec --nv --bind "$seen" "${HOME}/hpcboot.sif" "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

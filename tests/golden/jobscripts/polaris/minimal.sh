@@ -1,6 +1,6 @@
 #!/bin/bash -l
 #PBS -N hpcboot_single
-#PBS -l select=1:system=polaris
+#PBS -l select=1:mpiprocs=1:system=polaris
 #PBS -l place=scatter
 #PBS -l walltime=00:30:00
 #PBS -q debug
@@ -20,9 +20,9 @@
 # Written by `hpcboot script --site polaris --job single`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone || exit; fi
-export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="/local/scratch"
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi

@@ -1,6 +1,6 @@
 #!/bin/bash -l
 #PBS -N hpcboot_ddp
-#PBS -l select=1:system=polaris
+#PBS -l select=1:mpiprocs=2:system=polaris
 #PBS -l place=scatter
 #PBS -l walltime=00:30:00
 #PBS -q debug
@@ -20,12 +20,12 @@
 # Written by `hpcboot script --site polaris --job ddp --gpus-per-node 0`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone || exit; fi
-export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="/local/scratch"
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
-exec "$hpcboot" run --requeue --ranks-per-node "${RANKS_PER_NODE:-2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
+exec "$hpcboot" run --requeue ${RANKS_PER_NODE:+--ranks-per-node "$RANKS_PER_NODE"} "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode ddp --data "$data" --runs-dir "$runs" --resume auto "${options[@]}" "$@"

@@ -23,8 +23,8 @@
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi
 export HPCBOOT_SITE=sockeye_slurm
-hpcboot=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin}/hpcboot
-[ -x "$hpcboot" ] || hpcboot=$(command -v hpcboot) || { echo 'no hpcboot in /opt/hpcboot/bin or PATH; set HPCBOOT_BIN_DIR' >&2; exit 1; }
+bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
