@@ -10,7 +10,7 @@ namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
 constexpr const char* kSynopsis =
-    "Usage: hpcboot site probe\n"
+    "Usage: hpcboot site probe [--scheduler S]\n"
     "       hpcboot site show SITE\n\n"
     "A profile describes a site, and `hpcboot script` makes job scripts of it. probe asks the\n"
     "scheduler of this machine (Slurm, PBS, Torque, Grid Engine, LSF) and prints a profile of "
@@ -31,15 +31,18 @@ int site(const Arguments& arguments) {
   hidden.add_options()("action", po::value<std::string>())("name", po::value<std::string>());
   po::positional_options_description positional;
   positional.add("action", 1).add("name", 1);
-  const auto values =
-      parse(arguments, kSynopsis, po::options_description("Options"), hidden, positional);
+  po::options_description options("Options");
+  options.add_options()(
+      "scheduler", po::value<std::string>()->default_value("", "")->value_name("S"),
+      "ask this one alone: slurm, pbs, torque, sge or lsf [the first that answers]");
+  const auto values = parse(arguments, kSynopsis, options, hidden, positional);
   if (!values) return 0;
   const std::string action =
       values->count("action") != 0 ? (*values)["action"].as<std::string>() : "";
   const bool has_name = values->count("name") != 0;
   // What schedulers and files of somebody's own say may be anything.
   if (action == "probe" && !has_name) {
-    out() << terminal_lines(probe(answer_to));
+    out() << terminal_lines(probe(answer_to, (*values)["scheduler"].as<std::string>()));
   } else if (action == "show" && has_name) {
     const SiteLibrary library(Env::from_process());
     out() << terminal_lines(library.text_of((*values)["name"].as<std::string>()));

@@ -229,14 +229,14 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
 }
 
 @test "hpcboot site probe describes this Grid Engine, and a script of that starts a program on both hosts" {
-  engine "$HPCBOOT_BIN" site probe >probed.toml
+  engine "$HPCBOOT_BIN" site probe --scheduler sge >probed.toml
   grep -x 'gpus = 4' probed.toml
   grep -E '^parallel_environment = "(fill|mpi|robin)"' probed.toml
   grep -E '^parallel_environment_of_one_host = "(one|smp)"' probed.toml
   sed -i 's/^parallel_environment = .*/parallel_environment = "mpi"/' probed.toml
   printf '#!/bin/sh\necho "$RANK of $WORLD_SIZE on $(hostname)" >rank.$RANK\n' >program.sh
   chmod +x program.sh
-  as_tester "$HPCBOOT_BIN" script --site-file probed.toml --job multinode_mpirun --program ./program.sh -o job.sh
+  as_tester "$HPCBOOT_BIN" script --site-file probed.toml --set node.cores=4 --job multinode_mpirun --program ./program.sh -o job.sh
   engine qsub -terse job.sh
   await test -e rank.7 || fail "$(cat ./*.o*)"
   for rank in 0 1 2 3; do await grep -qx "$rank of 8 on n1" rank.$rank; done

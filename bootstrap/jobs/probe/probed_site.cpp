@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 #include "jobs/profile_keys.hpp"
@@ -111,9 +112,22 @@ std::string profile_of(const ProbedSite& site) {
   return text;
 }
 
-std::string probe(const Ask& ask) {
-  for (const auto& of_scheduler : {probe_slurm, probe_pbs, probe_grid_engine, probe_lsf}) {
+std::string probe(const Ask& ask, const std::string& scheduler) {
+  static const std::vector<std::pair<std::string, std::optional<ProbedSite> (*)(const Ask&)>>
+      kProbes = {{"slurm", probe_slurm},
+                 {"pbs", probe_pbs},
+                 {"torque", probe_pbs},
+                 {"sge", probe_grid_engine},
+                 {"lsf", probe_lsf}};
+  bool is_known = scheduler.empty();
+  for (const auto& [name, of_scheduler] : kProbes) {
+    is_known = is_known || name == scheduler;
+    if (!scheduler.empty() && name != scheduler) continue;
     if (const auto site = of_scheduler(ask)) return profile_of(*site);
+  }
+  if (!is_known) {
+    throw Error(ErrorCode::malformed_value, "the scheduler " + scheduler + " cannot be asked",
+                "slurm, pbs, torque, sge or lsf", "correct --scheduler");
   }
   throw Error(ErrorCode::backend_unavailable,
               "no scheduler answers: neither sinfo, pbsnodes, qconf nor lshosts",

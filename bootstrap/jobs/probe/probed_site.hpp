@@ -55,8 +55,9 @@ const ProbedNodes& chosen_nodes(const std::vector<ProbedNodes>& nodes);
 /// @throws Error{backend_unavailable} if no hosts are known
 std::string profile_of(const ProbedSite& site);
 
-/// Of the scheduler that answers, Slurm first: on clusters that have two, PBS's and Grid Engine's
-/// commands are Slurm's. @throws Error{backend_unavailable} if none does
-std::string probe(const Ask& ask);
+/// The profile of the scheduler that answers, Slurm first: Slurm may have PBS's and Grid Engine's
+/// commands, too. @param scheduler of a profile, the only one that is asked; empty: all
+/// @throws Error{backend_unavailable} if none answers; Error{malformed_value} for another scheduler
+std::string probe(const Ask& ask, const std::string& scheduler = "");
 
 }  // namespace hpcboot::jobscripts

@@ -194,6 +194,18 @@ TEST(Probe, LsfTellsHostsAndTheDefaultQueue) {
   expect_scripts(site);
 }
 
+TEST(Probe, OneOfTwoSchedulersIsAsked) {
+  const Answers answers = {{kSinfo, "main*|2|8|1000|(null)|10:00|n/a|up\n"},
+                           {"pbsnodes -a", std::string("n1\n") + kPbsHost},
+                           {"qstat -Bf", "Server: p\n    default_queue = workq\n"}};
+  EXPECT_THAT(probe(from(answers)), HasSubstr("scheduler = \"slurm\""));
+  EXPECT_THAT(probe(from(answers), "pbs"), HasSubstr("scheduler = \"pbs\""));
+  EXPECT_THROW(probe(from(answers), "sge"), Error);
+  EXPECT_THAT(
+      [&] { probe(from(answers), "flux"); },
+      ::testing::Throws<Error>(::testing::Property(&Error::code, ErrorCode::malformed_value)));
+}
+
 TEST(Probe, WhereNoSchedulerAnswersItSaysSo) {
   const Answers none;
   const Answers no_hosts = {{kSinfo, "main*|0|0|0|(null)|infinite|n/a|down\n"}};
