@@ -668,6 +668,8 @@ one_torchrun() {
 #!/bin/sh
 trap 'echo told; exit 5' TERM
 echo "torchrun $*"
+# Its workers are ranks of a launch of their own: they know torchrun's numbers alone.
+env | grep -E '^(RANK|WORLD_SIZE|LOCAL_RANK|HPCBOOT_RANK|HPCBOOT_WORLD_SIZE|HPCBOOT_RUN_|HPCBOOT_EXPORTED)'
 echo $$ >pid.0
 while :; do sleep 0.05; done
 SH
@@ -682,6 +684,7 @@ SH
   ends_with 5
   grep -qxE 'torchrun --nnodes=1 --nproc_per_node=2 --node_rank=0 --master_addr=[0-9a-f.:]+ --master_port=[0-9]+ train.py --lr 1' out || fail "$(cat out)"
   [ "$(tail -n 1 out)" = told ]
+  [ "$(wc -l <out)" -eq 2 ] || fail "$(cat out)"
 }
 
 # --- what is shown
