@@ -14,7 +14,7 @@
 #
 # One process on one device, at Rorqual of the Digital Research Alliance of Canada
 # (https://docs.alliancecan.ca/wiki/Rorqual).
-#   sbatch jobscripts/cc_single.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   sbatch jobscripts/cc_single.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # Compute nodes have no internet; scratch is purged.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.

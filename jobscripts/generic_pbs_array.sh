@@ -11,7 +11,7 @@
 #
 # A sweep: one task, and one process, for each set of options, at a cluster with PBS Pro or OpenPBS
 # (https://openpbs.org).
-#   qsub jobscripts/generic_pbs_array.sh in hpcboot's folder
+#   qsub jobscripts/generic_pbs_array.sh (in hpcboot's folder)
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.

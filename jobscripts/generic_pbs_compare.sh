@@ -10,7 +10,7 @@
 #
 # Every method in one allocation, then the runtime table, at a cluster with PBS Pro or OpenPBS
 # (https://openpbs.org).
-#   qsub jobscripts/generic_pbs_compare.sh in hpcboot's folder
+#   qsub jobscripts/generic_pbs_compare.sh (in hpcboot's folder)
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.

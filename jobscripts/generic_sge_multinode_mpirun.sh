@@ -10,7 +10,7 @@
 #
 # DDP over several nodes, started by mpirun, at a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
-#   qsub jobscripts/generic_sge_multinode_mpirun.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   qsub jobscripts/generic_sge_multinode_mpirun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_sge --job multinode_mpirun`.

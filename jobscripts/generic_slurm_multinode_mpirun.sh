@@ -13,7 +13,7 @@
 #
 # DDP over several nodes, started by mpirun, at a cluster with Slurm
 # (https://slurm.schedmd.com/sbatch.html).
-#   sbatch jobscripts/generic_slurm_multinode_mpirun.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   sbatch jobscripts/generic_slurm_multinode_mpirun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_slurm --job multinode_mpirun`.

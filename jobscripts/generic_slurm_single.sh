@@ -13,7 +13,7 @@
 #
 # One process on one device, at a cluster with Slurm
 # (https://slurm.schedmd.com/sbatch.html).
-#   sbatch jobscripts/generic_slurm_single.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   sbatch jobscripts/generic_slurm_single.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site generic_slurm --job single`.

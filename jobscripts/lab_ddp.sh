@@ -1,7 +1,7 @@
 #!/bin/bash
 # DDP over the devices of one node, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash jobscripts/lab_ddp.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   bash jobscripts/lab_ddp.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job ddp`.
 export HPCBOOT_SITE=lab

@@ -1,7 +1,7 @@
 #!/bin/bash
 # DP: one process over all devices of a node, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash jobscripts/lab_dp.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   bash jobscripts/lab_dp.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job dp`.
 export HPCBOOT_SITE=lab

@@ -1,7 +1,7 @@
 #!/bin/bash
 # DDP over several nodes, started by mpirun, at machines of a laboratory, over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash jobscripts/lab_multinode_mpirun.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   bash jobscripts/lab_multinode_mpirun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # The machines are those of setup/hosts.txt, or of the file that HOSTFILE names.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
 # Written by `hpcboot script --site lab --job multinode_mpirun`.

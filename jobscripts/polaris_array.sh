@@ -13,7 +13,7 @@
 #
 # A sweep: one task, and one process, for each set of options, at Polaris of the Argonne Leadership Computing Facility
 # (https://docs.alcf.anl.gov/polaris/running-jobs/).
-#   qsub jobscripts/polaris_array.sh in hpcboot's folder
+#   qsub jobscripts/polaris_array.sh (in hpcboot's folder)
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # The queue debug takes 2 nodes for an hour; --set queue.name=prod takes 10 and more.

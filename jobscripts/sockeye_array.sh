@@ -11,7 +11,7 @@
 #
 # A sweep: one task, and one process, for each set of options, at Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-#   qsub jobscripts/sockeye_array.sh in hpcboot's folder
+#   qsub jobscripts/sockeye_array.sh (in hpcboot's folder)
 # Account: qsub -A …, or the line above with one # and your account.
 # Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
 # Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.

@@ -15,7 +15,7 @@
 #
 # One process on one device, at Sockeye of UBC Advanced Research Computing, under Slurm
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-#   sbatch jobscripts/sockeye_slurm_single.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   sbatch jobscripts/sockeye_slurm_single.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # Project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.

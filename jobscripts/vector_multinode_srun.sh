@@ -14,7 +14,7 @@
 #
 # DDP over several nodes, started by srun, at Killarney of the Vector Institute
 # (https://docs.alliancecan.ca/wiki/Killarney).
-#   sbatch jobscripts/vector_multinode_srun.sh [OPTION OF THE TRAINER…] in hpcboot's folder
+#   sbatch jobscripts/vector_multinode_srun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
 # Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
 # Scratch is purged of files that nobody read for 60 days.
 # DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.

@@ -186,7 +186,7 @@ esac' >"$program"
   wait "$reader"
   [ "$(stat -c '%a %F' pipe)" = "600 fifo" ]
   run -0 script --site cc --job ddp -o -
-  diff <(grep -v hpcboot= <<<"$output") <(grep -v hpcboot= "$ROOT/jobscripts/cc_ddp.sh" | sed "s/ in hpcboot's folder$//")
+  diff <(grep -v hpcboot= <<<"$output") <(grep -v hpcboot= "$ROOT/jobscripts/cc_ddp.sh" | sed "s/ (in hpcboot's folder)$//")
   [ ! -e - ]
   # For the checkout, or for this folder: they look for hpcboot in other places.
   diff <(grep -v hpcboot= through_pipe) <(grep -v hpcboot= <<<"${output//jobscripts\/cc_ddp.sh/pipe}")
