@@ -41,6 +41,13 @@ killed_at() {
   rm -f "$lab/count" "$lab/group"
   shift
   TMPDIR=$own_tmp setsid --wait bash -c 'echo $$ >"$lab/group"; exec bash "$@" >/dev/null 2>&1 </dev/null' - "$script" "$@" 3>&- || code=$?
+  # What was in a system call when it was killed still ends that.
+  local i group
+  group=$(<"$lab/group")
+  for ((i = 0; i < 500; ++i)); do
+    kill -0 -- "-$group" 2>/dev/null || break
+    sleep 0.01
+  done
   rm -f "$lab/kill_at" "$lab/group"
   [ "$code" -eq 137 ]
 }
