@@ -44,32 +44,6 @@ std::vector<std::string> torchrun_words(const Resolution& r, int ranks_per_node,
   return words;
 }
 
-// The numbers of this launch are those of the torchruns. Their workers are another one, of which
-// torchrun tells; interfaces and folders are the same.
-void forget_numbers(Variables& variables) {
-  static constexpr std::string_view kNumbers[] = {"RANK",
-                                                  "WORLD_SIZE",
-                                                  "LOCAL_RANK",
-                                                  "LOCAL_WORLD_SIZE",
-                                                  "GROUP_RANK",
-                                                  "GROUP_WORLD_SIZE",
-                                                  "MASTER_ADDR",
-                                                  "MASTER_PORT",
-                                                  "HPCBOOT_RANK",
-                                                  "HPCBOOT_WORLD_SIZE",
-                                                  "HPCBOOT_LOCAL_RANK",
-                                                  "HPCBOOT_LOCAL_SIZE",
-                                                  "HPCBOOT_NODE_RANK",
-                                                  "HPCBOOT_NUM_NODES",
-                                                  kExportMark};
-  for (const std::string_view name : kNumbers) variables.erase(std::string(name));
-  // What was handed over is for as many ranks as there are torchruns.
-  const auto begin = variables.lower_bound("HPCBOOT_RUN_");
-  auto end = begin;
-  while (end != variables.end() && end->first.rfind("HPCBOOT_RUN_", 0) == 0) ++end;
-  variables.erase(begin, end);
-}
-
 // As the program did, so that the launcher says the same of it; but for the core, of which there is
 // one already.
 [[noreturn]] void end_like(const run::RankEnd& end) {
@@ -149,7 +123,9 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
   start.is_agent = values.count("torchrun") != 0;
   start.words = start.is_agent ? torchrun_words(r, values["torchrun"].as<int>(), command) : command;
   start.env = std::move(made.variables);
-  if (start.is_agent) forget_numbers(start.env);
+  // The numbers of this launch are those of the torchruns, and what was handed over is for as many
+  // ranks. Their workers are another one, of which torchrun tells.
+  if (start.is_agent) forget_launch(start.env);
   if (stage) {
     start.words = run::with_staged(std::move(start.words), staged);
     start.env[run::kStagedVariable] = staged;

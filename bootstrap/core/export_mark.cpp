@@ -168,6 +168,17 @@ std::vector<std::string> foreign_exports(const Env& env) {
   return names;
 }
 
+void forget_launch(std::map<std::string, std::string>& variables) {
+  for (const std::string_view name : kExported) {
+    if (name != "NCCL_SOCKET_IFNAME" && name != "GLOO_SOCKET_IFNAME")
+      variables.erase(std::string(name));
+  }
+  variables.erase(kExportMark);
+  for (auto it = variables.lower_bound("HPCBOOT_RUN_");
+       it != variables.end() && it->first.rfind("HPCBOOT_RUN_", 0) == 0;)
+    it = variables.erase(it);
+}
+
 Env without(const Env& env, const std::vector<std::string>& names) {
   std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
   for (const std::string& name : names) variables.erase(name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,10 @@ std::vector<std::string> foreign_exports(const Env& env);
 
 // `env` as resolve() reads it: without foreign exports, and without the mark.
 Env without_foreign_exports(const Env& env);
+
+// Takes out what hpcboot exports of a launch: its numbers, its endpoint, what `hpcboot run` handed
+// over, the mark. Interfaces stay: they are those of the host.
+void forget_launch(std::map<std::string, std::string>& variables);
 
 // `env` without the variables `names`.
 Env without(const Env& env, const std::vector<std::string>& names);

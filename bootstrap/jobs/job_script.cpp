@@ -239,11 +239,9 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   for (const char* name : {"job_multinode_srun", "job_array"}) values.emplace(name, false);
   values["job_multinode"] = job.name.rfind("multinode_", 0) == 0;
   values["one_node"] = job.one_node;
-  values["one_rank"] = job.one_rank;
   values["nodes"] = share.nodes;
   values["workers"] = share.nodes - 1;
   values["gpus"] = share.gpus;
-  values["all_gpus"] = share.gpus * share.nodes;
   values["ranks_per_node"] = share.ranks;
   values["ranks"] = share.ranks * share.nodes;
   values["cores"] = share.cores;
