@@ -22,3 +22,9 @@ if(TARGET hpcboot_jobscripts)
   hpcboot_add_test(NAME jobscripts_test SOURCES bootstrap/jobs/jobscripts_test.cpp bootstrap/jobs/probe/probe_test.cpp
                    LIBRARIES hpcboot_jobscripts LABELS unit)
 endif()
+if(TARGET hpcboot_queue)
+  hpcboot_add_test(NAME queue_tests
+    SOURCES bootstrap/jobs/queue/known_jobs_test.cpp bootstrap/jobs/queue/queue_test.cpp
+            bootstrap/jobs/queue/submission_test.cpp
+    LIBRARIES hpcboot_queue LABELS unit)
+endif()

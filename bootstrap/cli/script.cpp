@@ -128,8 +128,9 @@ ScriptRequest request_of(const po::variables_map& values) {
 std::string name_of_script(const std::string& output, const SiteLibrary& library,
                            const SiteProfile& site, const ScriptRequest& request) {
   if (!output.empty()) return output;
-  const bool as_shipped = request.arguments == "--site " + site.name() + " --job " + request.job &&
-                          library.has_as_shipped(site.name());
+  const bool as_shipped =
+      request.arguments == "script --site " + site.name() + " --job " + request.job &&
+      library.has_as_shipped(site.name());
   return (as_shipped ? "jobscripts/" : "") + site.name() + "_" + request.job +
          (site.text("scheduler") == "kubernetes" ? ".yaml" : ".sh");
 }
@@ -227,7 +228,7 @@ int script(const Arguments& arguments) {
   const std::string named = text_of(*values, "output");
   const std::string output = named == "-" ? "" : named;
   ScriptRequest request = request_of(*values);
-  request.arguments = arguments_of_script(*values, script_options());
+  request.arguments = "script " + arguments_of_script(*values, script_options());
   request.script = name_of_script(output, library, site, request);
   request.programs = programs_for(output);
   const std::string text = render_job_script(TemplateRenderer(shipped_templates()), site, request);

@@ -5,67 +5,15 @@
 #include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 #include "job.hpp"
+#include "job_shape.hpp"
 #include "run_line.hpp"
 #include "walltime.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {
 
-// Ranks of a node without GPUs: one for each socket of the usual two.
-constexpr int kRanksWithoutGpus = 2;
-
 Error wrong(const std::string& found, const std::string& expected, const std::string& remedy) {
   return {ErrorCode::malformed_value, found, expected, remedy};
-}
-
-// What a job takes of each node.
-struct Share {
-  int nodes = 1;
-  int gpus = 0;
-  int ranks = 1;
-  int cores = 1;
-  int memory_gb = 0;
-
-  // Of Grid Engine, whose requests count for each slot: one for each GPU, else for each core.
-  int slots() const { return gpus > 0 ? gpus : cores; }
-};
-
-Share share_of(const SiteProfile& site, const Job& job, const ScriptRequest& request) {
-  Share share;
-  const int all_gpus = site.number("node.gpus");
-  const int most_gpus = job.all_devices ? all_gpus : std::min(all_gpus, 1);
-  share.nodes = request.nodes.value_or(job.one_node ? 1 : 2);
-  if (share.nodes < 1 || (job.one_node && share.nodes != 1)) {
-    throw wrong("--nodes " + std::to_string(share.nodes) + " for the job " + job.name,
-                job.one_node ? "1: it is a job of one node" : "1 or more",
-                job.one_node ? "leave --nodes out, or take a multinode job" : "correct --nodes");
-  }
-  share.gpus = request.gpus_per_node.value_or(most_gpus);
-  if (share.gpus < 0 || share.gpus > most_gpus) {
-    throw wrong("--gpus-per-node " + std::to_string(share.gpus) + " for the job " + job.name,
-                "0 to " + std::to_string(most_gpus),
-                "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
-  }
-  const int usual = share.gpus > 0 ? share.gpus : kRanksWithoutGpus;
-  share.ranks = job.one_rank ? 1 : request.ranks_per_node.value_or(usual);
-  if (share.ranks < 1 || share.ranks > site.number("node.cores")) {
-    throw wrong("--ranks-per-node " + std::to_string(share.ranks),
-                "1 to the node's " + std::to_string(site.number("node.cores")) + " cores",
-                "correct it, or node.cores of the site");
-  }
-  if (site.text("scheduler") == "sge" && share.gpus > 0 && share.ranks > share.gpus) {
-    throw wrong("--ranks-per-node " + std::to_string(share.ranks) + " on " +
-                    std::to_string(share.gpus) + " GPUs, under Grid Engine",
-                "a rank for each GPU at most: a slot there is a GPU",
-                "lower --ranks-per-node, or give --gpus-per-node 0");
-  }
-  // GPUs bring their part of the cores and of the memory; without GPUs ranks do.
-  const int parts = share.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, share.ranks);
-  const int taken = share.gpus > 0 ? share.gpus : job.all_devices ? parts : share.ranks;
-  const int cores_per_rank = std::max(1, site.number("node.cores") * taken / parts / share.ranks);
-  share.cores = cores_per_rank * share.ranks;
-  share.memory_gb = site.number("node.memory_gb") * taken / parts;
-  return share;
 }
 
 void check_value(const char* option, KeyType type, const std::string& value) {
@@ -94,7 +42,8 @@ void check_program(const Job& job, const std::string& program) {
 
 // A program of one's own knows nothing of the signal, and these two send none.
 bool warns(const std::string& scheduler, const ScriptRequest& request) {
-  return request.program.empty() && scheduler != "none" && scheduler != "kubernetes";
+  return request.program.empty() && request.command.empty() && scheduler != "none" &&
+         scheduler != "kubernetes";
 }
 
 // Every value of the profile: node.gpus is node_gpus in a template.
@@ -160,10 +109,12 @@ std::string job_id_of(const std::string& scheduler) {
 
 // What stands behind the directives: the folder's programs, and how `hpcboot run` starts them.
 void add_commands(TemplateValues& values, const SiteProfile& site, const Job& job,
-                  const ScriptRequest& request, const Share& share) {
+                  const ScriptRequest& request, const JobShape& shape) {
   const RunLines lines =
-      run_lines(site, job, request, {share.ranks, share.cores / share.ranks, share.gpus > 0});
+      run_lines(site, job, request,
+                {shape.ranks_per_node, shape.cores / shape.ranks_per_node, shape.gpus > 0});
   values["run_options"] = lines.options;
+  values["more_options"] = request.run_options;
   values["attempts"] = lines.attempts;
   values["mode"] = lines.mode;
   values["job_id"] = job_id_of(site.text("scheduler"));
@@ -172,8 +123,8 @@ void add_commands(TemplateValues& values, const SiteProfile& site, const Job& jo
   values["before_the_end"] = !warns(site.text("scheduler"), request) ? ""
                              : requeues                              ? " --requeue"
                                                                      : warn;
-  values["container_here"] = container_words(site, "$here", share.gpus > 0);
-  values["container_with_data"] = container_words(site, "$seen", share.gpus > 0);
+  values["container_here"] = container_words(site, "$here", shape.gpus > 0);
+  values["container_with_data"] = container_words(site, "$seen", shape.gpus > 0);
   values["modules"] = module_words(site);
   values["exports"] = export_words(site);
   const bool is_checkout = request.programs.empty();
@@ -222,36 +173,42 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   check_value("--mail", KeyType::word, request.mail);
   // Both stand in comments, which a new line would end.
   check_value("--output", KeyType::text, request.script);
-  check_value("hpcboot script", KeyType::text, request.arguments);
+  check_value("--name", KeyType::word, request.name);
   check_program(job, request.program);
-  const Share share = share_of(site, job, request);
+  const JobShape shape = shape_of(site, request);
   const std::string time = request.time.value_or(site.text("queue.time"));
   const int seconds = walltime_of(time);
   const std::string& scheduler = site.text("scheduler");
 
   TemplateValues values;
   add_profile(values, site);
-  add_commands(values, site, job, request, share);
+  add_commands(values, site, job, request, shape);
   values["site"] = site.name();
-  values["job"] = job.name;
-  values["summary"] = job.summary;
+  values["job_name"] = request.name.empty() ? "hpcboot_" + job.name : request.name;
+  const auto number_of = [](int number, const char* name) {
+    return std::to_string(number) + " " + name + (number == 1 ? "" : "s");
+  };
+  values["summary"] = request.command.empty()
+                          ? job.summary
+                          : request.name + " on " + number_of(shape.nodes, "node") + ", " +
+                                number_of(shape.ranks_per_node, "rank") + " each";
   for (const Job& other : jobs_of(site)) values["job_" + other.name] = other.name == job.name;
   for (const char* name : {"job_multinode_srun", "job_array"}) values.emplace(name, false);
   values["job_multinode"] = job.name.rfind("multinode_", 0) == 0;
   values["one_node"] = job.one_node;
-  values["nodes"] = share.nodes;
-  values["workers"] = share.nodes - 1;
-  values["gpus"] = share.gpus;
-  values["ranks_per_node"] = share.ranks;
-  values["ranks"] = share.ranks * share.nodes;
-  values["cores"] = share.cores;
-  values["cores_per_rank"] = share.cores / share.ranks;
-  values["memory_gb"] = share.memory_gb;
-  values["slots"] = share.slots() * share.nodes;
+  values["nodes"] = shape.nodes;
+  values["workers"] = shape.nodes - 1;
+  values["gpus"] = shape.gpus;
+  values["ranks_per_node"] = shape.ranks_per_node;
+  values["ranks"] = shape.ranks_per_node * shape.nodes;
+  values["cores"] = shape.cores;
+  values["cores_per_rank"] = shape.cores / shape.ranks_per_node;
+  values["memory_gb"] = shape.memory_gb;
+  values["slots"] = shape.slots() * shape.nodes;
   values["gpu_resource"] = site.text("node.gpu_type").empty() ? "gpu" : site.text("node.gpu_type");
-  values["memory_mb_per_slot"] = share.memory_gb * 1024 / share.slots();
+  values["memory_mb_per_slot"] = shape.memory_gb * 1024 / shape.slots();
   values["parallel_environment"] =
-      share.slots() * share.nodes == 1
+      shape.slots() * shape.nodes == 1
           ? std::string()
           : site.text(job.one_node ? "queue.parallel_environment_of_one_host"
                                    : "queue.parallel_environment");
@@ -260,9 +217,14 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   values["hours_minutes"] = time.substr(0, time.rfind(':'));
   values["account"] = request.account;
   values["mail"] = request.mail;
-  values["program"] = request.program;
+  std::vector<std::string> words = request.command;
+  if (words.empty() && !request.program.empty()) words = {request.program};
+  values["program"] = words.empty() ? std::string() : words.front();
+  for (std::string& word : words) word = shell_quote(word);
+  values["program_words"] = joined(words, " ");
+  values["has_command"] = !request.command.empty();
   values["script"] = shell_quote(request.script);
-  values["arguments"] = request.arguments;
+  values["arguments"] = terminal_text(request.arguments).str();
   return templates.render(scheduler == "none" ? "plain" : scheduler, values,
                           scheduler == "kubernetes" ? Quoting::yaml : Quoting::shell);
 }

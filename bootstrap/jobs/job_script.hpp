@@ -18,11 +18,15 @@ struct ScriptRequest {
   std::optional<std::string> time;    ///< HH:MM:SS
   std::string account;                ///< empty: left to the user, by a comment
   std::string mail;
-  std::string launcher;   ///< empty: the site's
-  std::string program;    ///< what is started in place of the trainer; empty: the trainer
-  std::string programs;   ///< the folder of an installed hpcboot; empty: build/bin
-  std::string script;     ///< the file that the script is, as its user would name it
-  std::string arguments;  ///< of `hpcboot script`, which give this script
+  std::string launcher;  ///< empty: the site's
+  std::string program;   ///< what is started in place of the trainer; empty: the trainer
+  /// A program and its arguments, all that is started, in place of `program`; empty: none.
+  std::vector<std::string> command{};
+  std::string run_options{};  ///< more options of `hpcboot run`, in bash's words
+  std::string name{};         ///< of the job; empty: hpcboot_JOB
+  std::string programs;       ///< the folder of an installed hpcboot; empty: build/bin
+  std::string script;         ///< the file that the script is, as its user would name it
+  std::string arguments;      ///< of hpcboot, which give this script
 };
 
 /// What is asked for, and no line of the script comes of, or less than one would think; a sentence

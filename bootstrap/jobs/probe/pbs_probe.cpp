@@ -1,33 +1,8 @@
-#include <algorithm>
-#include <map>
-
 #include "probe_text.hpp"
 #include "probed_site.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {
-
-// Blocks of lines: a name in the first column, and what belongs to it indented.
-std::map<std::string, std::string> blocks_of(const std::string& text) {
-  std::map<std::string, std::string> blocks;
-  std::string* block = nullptr;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
-    if (trimmed(line).empty()) continue;
-    if (line[0] != ' ' && line[0] != '\t') {
-      std::string name = trimmed(line);
-      const std::size_t colon = name.find(": ");  // "Queue: workq"
-      if (colon != std::string::npos) name = name.substr(colon + 2);
-      block = &blocks[name];
-    } else if (block != nullptr) {
-      *block += trimmed(line) + "\n";
-    }
-  }
-  return blocks;
-}
 
 ProbedNodes nodes_of(const std::string& block, bool is_torque) {
   ProbedNodes nodes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ std::string trimmed(std::string_view text);
 /// What stands behind the first "NAME = ", "NAME=" or, of Grid Engine, "NAME " at the beginning of
 /// a line, to its end. Empty if there is no such line.
 std::string value_of(std::string_view text, std::string_view name);
+
+/// Blocks of lines, of `qstat -Qf` and `pbsnodes -a`: by what stands in the first column ("n1",
+/// "Queue: workq" by "workq") the lines below it, which are indented there.
+std::map<std::string, std::string> blocks_of(const std::string& text);
 
 /// VALUE of NAME=VALUE among the parts of a list with commas. Empty if there is none.
 std::string part_of(std::string_view list, const std::string& name);

@@ -1,55 +1,11 @@
 #include "grid_engine_answers.hpp"
 
 #include <sstream>
-#include <utility>
 
 #include "hpcboot/env.hpp"
+#include "jobs/xml_elements.hpp"
 
 namespace hpcboot::run {
-namespace {
-
-// A part of it that has elements of one name once: Grid Engine writes no attributes in these.
-// nullopt if there is none.
-std::optional<std::string_view> between(std::string_view text, const std::string& name) {
-  const std::size_t begin = text.find("<" + name + ">");
-  if (begin == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(begin + name.size() + 2);
-  const std::size_t end = text.find("</" + name + ">");
-  if (end == std::string_view::npos) return std::nullopt;
-  return text.substr(0, end);
-}
-
-// Calls `each` with what every element of that name holds.
-template <typename Each>
-void for_each_element(std::string_view text, const std::string& name, Each each) {
-  for (;;) {
-    const auto element = between(text, name);
-    if (!element) return;
-    each(*element);
-    text.remove_prefix(static_cast<std::size_t>(element->data() - text.data()) + element->size());
-  }
-}
-
-std::string decoded(std::string_view text) {
-  static const std::pair<std::string_view, char> kEntities[] = {
-      {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&apos;", '\''}, {"&quot;", '"'}};
-  std::string plain;
-  while (!text.empty()) {
-    std::size_t taken = 1;
-    char c = text.front();
-    for (const auto& [entity, character] : kEntities) {
-      if (text.substr(0, entity.size()) != entity) continue;
-      taken = entity.size();
-      c = character;
-    }
-    plain += c;
-    text.remove_prefix(taken);
-  }
-  return plain;
-}
-
-}  // namespace
-
 std::optional<std::chrono::seconds> grid_engine_time(std::string_view text) {
   long long total = 0;
   for (;;) {
@@ -65,15 +21,15 @@ std::optional<std::chrono::seconds> grid_engine_time(std::string_view text) {
 
 std::map<std::string, std::string> hard_requests(std::string_view details) {
   std::map<std::string, std::string> requests;
-  const auto list = between(details, "JB_hard_resource_list");
+  const auto list = element_in(details, "JB_hard_resource_list");
   if (!list) return requests;
   std::string name;
   for_each_element(*list, "CE_name", [&](std::string_view found) {
     // What stands next is this request's value.
     const std::string_view rest =
         list->substr(static_cast<std::size_t>(found.data() - list->data()));
-    const auto value = between(rest, "CE_stringval");
-    if (value) requests[decoded(found)] = decoded(*value);
+    const auto value = element_in(rest, "CE_stringval");
+    if (value) requests[xml_text(found)] = xml_text(*value);
   });
   return requests;
 }
@@ -83,7 +39,7 @@ std::optional<long long> start_of_task(std::string_view details, const std::stri
   const std::size_t begin = details.find(mark + task + "</JAT_task_number>");
   if (begin == std::string_view::npos) return std::nullopt;
   const std::size_t next = details.find(mark, begin + mark.size());
-  const auto text = between(details.substr(begin, next - begin), "JAT_start_time");
+  const auto text = element_in(details.substr(begin, next - begin), "JAT_start_time");
   const auto start = text ? parse_whole_number(*text) : std::nullopt;
   if (!start || *start <= 0) return std::nullopt;
   // Univa's has milliseconds.
@@ -98,9 +54,9 @@ std::string listed_state(std::string_view list, const std::string& job, const st
     const std::size_t size = list.find(end);
     const std::string_view entry = list.substr(0, size);
     list.remove_prefix(size == std::string_view::npos ? list.size() : size + end.size());
-    if (between(entry, "JB_job_number") != job) continue;
-    if (!task.empty() && between(entry, "tasks") != task) continue;
-    state = std::string(between(entry, "state").value_or(""));
+    if (element_in(entry, "JB_job_number") != job) continue;
+    if (!task.empty() && element_in(entry, "tasks") != task) continue;
+    state = std::string(element_in(entry, "state").value_or(""));
   }
   return state;
 }

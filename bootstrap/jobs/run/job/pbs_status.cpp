@@ -22,7 +22,7 @@ std::string name_in(const std::string& line) {
   return is_name ? name : "";
 }
 
-// "Mon Nov 23 11:57:31 2026", of this host's time zone, which is qstat's, too.
+// "Mon Nov 23 11:57:31 2026"
 std::optional<WallTime> time_in(const std::string& text) {
   std::istringstream in(text);
   in.imbue(std::locale::classic());
@@ -83,6 +83,10 @@ const std::string& PbsStatus::text(const std::string& name) const {
   return found == attributes_.end() ? nothing : found->second.front();
 }
 
+std::optional<WallTime> PbsStatus::time(const std::string& name) const {
+  return time_in(text(name));
+}
+
 std::string PbsStatus::repeated() const {
   for (const auto& [name, values] : attributes_) {
     if (values.size() > 1) return name;
@@ -133,7 +137,7 @@ bool PbsStatus::is_rerun() const {
 
 JobState PbsStatus::state(WallTime now) const {
   JobState state;
-  state.start = time_in(is("stime", "") ? text("start_time") : text("stime"));
+  state.start = time(is("stime", "") ? "start_time" : "stime");
   const auto walltime = duration_in(text("Resource_List.walltime"));
   if (state.start && walltime) {
     state.end = *state.start + *walltime;

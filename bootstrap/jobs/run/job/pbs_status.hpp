@@ -22,6 +22,9 @@ class PbsStatus {
   const std::string& text(const std::string& name) const;
   bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
 
+  // A time that it shows, in this host's time zone, which is qstat's, too.
+  std::optional<WallTime> time(const std::string& name) const;
+
   // Names and values of the resources asked for, without "Resource_List.".
   std::vector<std::pair<std::string, std::string>> resources() const;
 

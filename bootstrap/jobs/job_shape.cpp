@@ -1,0 +1,62 @@
+#include "job_shape.hpp"
+
+#include <algorithm>
+
+#include "hpcboot/error.hpp"
+#include "job.hpp"
+#include "walltime.hpp"
+
+namespace hpcboot::jobscripts {
+namespace {
+
+// Ranks of a node without GPUs: one for each socket of the usual two.
+constexpr int kRanksWithoutGpus = 2;
+
+Error wrong(const std::string& found, const std::string& expected, const std::string& remedy) {
+  return {ErrorCode::malformed_value, found, expected, remedy};
+}
+
+}  // namespace
+
+JobShape shape_of(const SiteProfile& site, const ScriptRequest& request) {
+  const Job job = job_of(site, request.job);
+  JobShape shape;
+  const int all_gpus = site.number("node.gpus");
+  const int most_gpus = job.all_devices ? all_gpus : std::min(all_gpus, 1);
+  shape.nodes = request.nodes.value_or(job.one_node ? 1 : 2);
+  if (shape.nodes < 1 || (job.one_node && shape.nodes != 1)) {
+    throw wrong("--nodes " + std::to_string(shape.nodes) + " for the job " + job.name,
+                job.one_node ? "1: it is a job of one node" : "1 or more",
+                job.one_node ? "leave --nodes out, or take a multinode job" : "correct --nodes");
+  }
+  shape.gpus = request.gpus_per_node.value_or(most_gpus);
+  if (shape.gpus < 0 || shape.gpus > most_gpus) {
+    throw wrong("--gpus-per-node " + std::to_string(shape.gpus) + " for the job " + job.name,
+                "0 to " + std::to_string(most_gpus),
+                "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
+  }
+  const int usual = shape.gpus > 0 ? shape.gpus : kRanksWithoutGpus;
+  shape.ranks_per_node = job.one_rank ? 1 : request.ranks_per_node.value_or(usual);
+  if (shape.ranks_per_node < 1 || shape.ranks_per_node > site.number("node.cores")) {
+    throw wrong("--ranks-per-node " + std::to_string(shape.ranks_per_node),
+                "1 to the node's " + std::to_string(site.number("node.cores")) + " cores",
+                "correct it, or node.cores of the site");
+  }
+  if (site.text("scheduler") == "sge" && shape.gpus > 0 && shape.ranks_per_node > shape.gpus) {
+    throw wrong("--ranks-per-node " + std::to_string(shape.ranks_per_node) + " on " +
+                    std::to_string(shape.gpus) + " GPUs, under Grid Engine",
+                "a rank for each GPU at most: a slot there is a GPU",
+                "lower --ranks-per-node, or give --gpus-per-node 0");
+  }
+  // GPUs bring their part of the cores and of the memory; without GPUs ranks do.
+  const int parts = shape.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, shape.ranks_per_node);
+  const int taken = shape.gpus > 0 ? shape.gpus : job.all_devices ? parts : shape.ranks_per_node;
+  const int cores_per_rank =
+      std::max(1, site.number("node.cores") * taken / parts / shape.ranks_per_node);
+  shape.cores = cores_per_rank * shape.ranks_per_node;
+  shape.memory_gb = site.number("node.memory_gb") * taken / parts;
+  shape.seconds = walltime_of(request.time.value_or(site.text("queue.time")));
+  return shape;
+}
+
+}  // namespace hpcboot::jobscripts

@@ -1,0 +1,118 @@
+#include <sstream>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "jobs/probe/probe_text.hpp"
+#include "json/bounded_json.hpp"
+#include "queue.hpp"
+
+// Flux, whose jobs belong to the instance that this process is in.
+namespace hpcboot::queue {
+namespace {
+
+using jobscripts::split;
+
+// flux-jobs(1), "OUTPUT FORMAT"; the name last, which may hold anything.
+constexpr const char* kFormat =
+    "--format={id}|{state}|{status}|{nnodes}|{t_submit}|{t_run}|{t_inactive}|{duration}|"
+    "{returncode}|{nodelist}|{name}";
+
+std::optional<std::chrono::seconds> limit_of(const std::string& text) {
+  const int seconds = jobscripts::leading_number(text);  // "3600.0"; 0: none
+  if (seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+QueuedJob described(const std::vector<std::string>& parts) {
+  QueuedJob job;
+  job.id = parts[0];
+  job.state = lower_case(parts[2]);
+  const std::string stage = lower_case(parts[1]);
+  job.stage = stage == "inactive"                    ? JobStage::ended
+              : stage == "run" || stage == "cleanup" ? JobStage::running
+                                                     : JobStage::waiting;
+  if (job.stage == JobStage::waiting) job.reason = stage;
+  job.nodes = jobscripts::leading_number(parts[3]);
+  job.submitted = time_of_epoch(parts[4]);
+  job.start = time_of_epoch(parts[5]);
+  if (job.stage == JobStage::ended) {
+    job.end = time_of_epoch(parts[6]);
+    // -15: ended by signal 15; of a job that never ran there is none.
+    if (const auto code = parse_whole_number(parts[8]))
+      job.exit_code = static_cast<int>(*code < 0 ? 128 - *code : *code);
+  }
+  job.limit = limit_of(parts[7]);
+  if (job.stage == JobStage::running) job.hosts = parts[9];
+  job.name = parts[10];
+  return job;
+}
+
+class FluxQueue : public Queue {
+ public:
+  explicit FluxQueue(RunCommand run) : run_(std::move(run)) {}
+
+  std::string scheduler() const override { return "flux"; }
+
+  std::vector<QueuedJob> jobs() const override {
+    return all_in(answer_of(run_, {"flux", "jobs", "-a", "--suppress-header", kFormat}));
+  }
+
+  std::optional<QueuedJob> job(const std::string& id) const override {
+    const std::vector<std::string> words = {"flux", "jobs", "-a", "--suppress-header", kFormat, id};
+    const CommandResult result = run_(words);
+    if (!result.is_started || result.is_late) answer_of(run_, words);
+    auto jobs = all_in(result.output);
+    if (jobs.empty()) return std::nullopt;
+    jobs.front().output = output_of(id);
+    return std::move(jobs.front());
+  }
+
+  std::vector<std::string> cancel_command(const std::string& id) const override {
+    return {"flux", "cancel", id};
+  }
+
+ private:
+  // A batch script's; a job without such a file keeps its output in Flux.
+  std::vector<std::string> output_of(const std::string& id) const {
+    const CommandResult spec = run_({"flux", "job", "info", id, "jobspec"});
+    if (!spec.is_ok() || spec.is_late) return {};
+    static const Json::json_pointer path("/attributes/system/shell/options/output/stdout/path");
+    std::string file;
+    try {
+      const Json json = parse_json(spec.output);
+      if (!json.contains(path) || !json.at(path).is_string()) return {};
+      file = json.at(path).get<std::string>();
+    } catch (const JsonError&) {
+      return {};
+    }
+    for (const std::string mark : {"{{id}}", "{{jobid}}"}) {
+      if (const std::size_t at = file.find(mark); at != std::string::npos)
+        file.replace(at, mark.size(), id);
+    }
+    return {file};
+  }
+
+  static std::vector<QueuedJob> all_in(const std::string& text) {
+    std::vector<QueuedJob> jobs;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      auto parts = split(line, '|');
+      if (parts.size() < 11) continue;
+      for (std::size_t i = 11; i < parts.size(); ++i) parts[10] += "|" + parts[i];
+      jobs.push_back(described(parts));
+    }
+    return jobs;
+  }
+
+  RunCommand run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Queue> flux_queue(const Env& /*env*/, const RunCommand& run) {
+  const CommandResult size = run({"flux", "getattr", "size"});
+  if (!size.is_ok() || size.is_late) return nullptr;
+  return std::make_unique<FluxQueue>(run);
+}
+
+}  // namespace hpcboot::queue

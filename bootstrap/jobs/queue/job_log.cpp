@@ -1,0 +1,86 @@
+#include "job_log.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace hpcboot::queue {
+namespace {
+
+constexpr std::size_t kPart = std::size_t{64} << 10U;
+constexpr std::size_t kTail = std::size_t{1} << 20U;
+
+}  // namespace
+
+JobLog::JobLog(std::vector<std::string> files) {
+  add(files);
+}
+
+JobLog::~JobLog() {
+  for (const File& file : files_) {
+    if (file.descriptor >= 0) ::close(file.descriptor);
+  }
+}
+
+void JobLog::add(const std::vector<std::string>& files) {
+  for (const std::string& path : files) {
+    const bool is_known =
+        std::any_of(files_.begin(), files_.end(), [&](const File& f) { return f.path == path; });
+    if (!is_known) files_.push_back({path});
+  }
+  open_new();
+}
+
+// Only what a job writes to and leaves: no device, and no FIFO, which would be waited for.
+void JobLog::open_new() {
+  for (File& file : files_) {
+    if (file.descriptor >= 0) continue;
+    const int descriptor = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) continue;
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+      ::close(descriptor);
+      continue;
+    }
+    file.descriptor = descriptor;
+    is_there_ = true;
+  }
+}
+
+void JobLog::skip_to_last(std::size_t lines) {
+  for (const File& file : files_) {
+    const off_t size = file.descriptor < 0 ? 0 : ::lseek(file.descriptor, 0, SEEK_END);
+    if (size <= 0) continue;
+    std::string tail(std::min<std::size_t>(kTail, static_cast<std::size_t>(size)), '\0');
+    const off_t begin = size - static_cast<off_t>(tail.size());
+    const ssize_t got = ::pread(file.descriptor, tail.data(), tail.size(), begin);
+    tail.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    // The line end at the very end is the last line's own.
+    std::size_t at = tail.empty() ? 0 : tail.size() - 1;
+    for (std::size_t left = lines; left > 0 && at > 0; --left) {
+      const std::size_t line_end = tail.rfind('\n', at - 1);
+      at = line_end == std::string::npos ? 0 : line_end;
+    }
+    const std::size_t from = lines == 0 ? tail.size() : at == 0 ? 0 : at + 1;
+    ::lseek(file.descriptor, begin + static_cast<off_t>(from), SEEK_SET);
+  }
+}
+
+std::string JobLog::read() {
+  open_new();
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].descriptor < 0) continue;
+    std::string part(kPart, '\0');
+    const ssize_t size = ::read(files_[i].descriptor, part.data(), part.size());
+    if (size <= 0) continue;
+    part.resize(static_cast<std::size_t>(size));
+    const bool is_another = shown_ && *shown_ != i;
+    shown_ = i;
+    return (is_another ? "==> " + files_[i].path + " <==\n" : "") + part;
+  }
+  return "";
+}
+
+}  // namespace hpcboot::queue

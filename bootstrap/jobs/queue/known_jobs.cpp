@@ -1,0 +1,144 @@
+#include "known_jobs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "json/bounded_json.hpp"
+#include "json/json_reader.hpp"
+
+namespace hpcboot::queue {
+namespace {
+
+// What the scheduler no longer knows has ended; how, nobody can tell.
+constexpr const char* kForgotten = "forgotten";
+
+QueuedJob from_memory(const SubmittedJob& submitted) {
+  QueuedJob job;
+  job.id = submitted.id;
+  job.name = submitted.name;
+  job.nodes = submitted.nodes;
+  job.submitted =
+      std::chrono::system_clock::from_time_t(static_cast<std::time_t>(submitted.submitted));
+  job.stage = submitted.state.empty() ? JobStage::waiting : JobStage::ended;
+  job.state = submitted.state.empty() ? "unknown" : submitted.state;
+  job.exit_code = submitted.exit_code;
+  job.end = time_of_epoch(std::to_string(submitted.ended));
+  return job;
+}
+
+// The scheduler forgets it before long.
+void remember_end(SubmittedJob& submitted, const QueuedJob& job, const SubmittedJobs& memory) {
+  if (job.stage != JobStage::ended || submitted.state == job.state) return;
+  submitted.state = job.state;
+  submitted.exit_code = job.exit_code;
+  submitted.ended = job.end ? std::chrono::system_clock::to_time_t(*job.end) : 0;
+  try {
+    memory.remember(submitted);
+  } catch (const Error&) {
+    return;  // it is asked again next time
+  }
+}
+
+// What was noted about its files stays: the scheduler knows but one of them.
+void add_outputs(QueuedJob& job, const SubmittedJob& submitted) {
+  std::vector<std::string> all = submitted.output;
+  for (const std::string& file : job.output) {
+    if (std::find(all.begin(), all.end(), file) == all.end()) all.push_back(file);
+  }
+  job.output = std::move(all);
+}
+
+KnownJob with_memory(std::optional<QueuedJob> job, SubmittedJob submitted,
+                     const SubmittedJobs& memory, const Queue* queue) {
+  if (!job) {
+    job = from_memory(submitted);
+    if (queue != nullptr && submitted.state.empty()) {
+      job->stage = JobStage::ended;
+      job->state = kForgotten;
+    }
+  }
+  remember_end(submitted, *job, memory);
+  add_outputs(*job, submitted);
+  if (job->nodes == 0) job->nodes = submitted.nodes;
+  return {std::move(*job), std::move(submitted)};
+}
+
+int rank_of(JobStage stage) {
+  return stage == JobStage::running ? 0 : stage == JobStage::waiting ? 1 : 2;
+}
+
+}  // namespace
+
+std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory, WallTime since) {
+  std::vector<SubmittedJob> submitted = memory.of(queue);
+  std::vector<KnownJob> jobs;
+  for (QueuedJob& job : queue == nullptr ? std::vector<QueuedJob>() : queue->jobs()) {
+    const auto ours = std::find_if(submitted.begin(), submitted.end(),
+                                   [&](const SubmittedJob& one) { return one.id == job.id; });
+    if (ours == submitted.end()) {
+      jobs.push_back({std::move(job), std::nullopt});
+    } else {
+      // The list does not say with which exit code it ended. Once that is known, it is remembered.
+      if (job.stage == JobStage::ended && ours->state.empty()) {
+        if (auto whole = queue->job(job.id)) job = std::move(*whole);
+      }
+      if (ours->exit_code && ours->state == job.state) job.exit_code = ours->exit_code;
+      jobs.push_back(with_memory(std::move(job), *ours, memory, queue));
+      submitted.erase(ours);
+    }
+  }
+  for (SubmittedJob& one : submitted) {
+    const auto time =
+        std::chrono::system_clock::from_time_t(static_cast<std::time_t>(one.submitted));
+    if (time < since && !one.state.empty()) continue;
+    const bool is_asked = queue != nullptr && one.state.empty();
+    auto job = is_asked ? queue->job(one.id) : std::nullopt;
+    jobs.push_back(with_memory(std::move(job), std::move(one), memory, queue));
+  }
+  std::stable_sort(jobs.begin(), jobs.end(), [](const KnownJob& a, const KnownJob& b) {
+    if (a.job.stage != b.job.stage) return rank_of(a.job.stage) < rank_of(b.job.stage);
+    return a.job.submitted.value_or(WallTime()) > b.job.submitted.value_or(WallTime());
+  });
+  return jobs;
+}
+
+std::optional<KnownJob> known_job(const std::string& id, const Queue* queue,
+                                  const SubmittedJobs& memory) {
+  auto submitted = memory.find(id, queue);
+  const std::string asked = submitted ? submitted->id : id;
+  if (asked.empty()) return std::nullopt;
+  auto job = queue == nullptr ? std::nullopt : queue->job(asked);
+  if (!submitted && !job) return std::nullopt;
+  if (!submitted) return KnownJob{std::move(*job), std::nullopt};
+  if (!job && !submitted->state.empty()) job = from_memory(*submitted);
+  return with_memory(std::move(job), std::move(*submitted), memory, queue);
+}
+
+std::vector<std::string> run_folders_of(const SubmittedJob& job) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> folders;
+  if (job.runs_dir.empty()) return folders;
+  const fs::path runs = fs::path(job.folder) / job.runs_dir;
+  std::error_code none;
+  for (fs::directory_iterator entry(runs, none), end; !none && entry != end;
+       entry.increment(none)) {
+    // The name of a run's folder has the job's id in it; its record says whether it is the job's.
+    if (entry->path().filename().string().find(job.id.substr(0, job.id.find('.'))) ==
+        std::string::npos)
+      continue;
+    try {
+      const fs::path file = entry->path() / "run.json";
+      const Json json = read_json_file(file);
+      if (JsonReader(file.string(), json).text("job_id") == job.id)
+        folders.push_back(entry->path().string());
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  std::sort(folders.rbegin(), folders.rend());
+  return folders;
+}
+
+}  // namespace hpcboot::queue

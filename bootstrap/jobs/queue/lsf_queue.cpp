@@ -1,0 +1,107 @@
+#include <sstream>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "jobs/probe/probe_text.hpp"
+#include "queue.hpp"
+
+// LSF as IBM documents bjobs(1), lsid(1) and bkill(1); never tried on a cluster.
+namespace hpcboot::queue {
+namespace {
+
+using jobscripts::split;
+
+constexpr const char* kColumns =
+    "jobid jobindex stat exit_code nexec_host run_time time_left exec_host output_file sub_cwd "
+    "pend_reason job_name delimiter='|'";
+
+std::string known(const std::string& text) {
+  return text == "-" ? "" : text;
+}
+
+QueuedJob described(const std::vector<std::string>& parts) {
+  QueuedJob job;
+  job.id = parts[0];
+  if (!known(parts[1]).empty() && parts[1] != "0") job.id += "[" + parts[1] + "]";
+  job.state = lower_case(parts[2]);
+  job.stage = job.state == "done" || job.state == "exit"    ? JobStage::ended
+              : job.state == "pend" || job.state == "psusp" ? JobStage::waiting
+                                                            : JobStage::running;
+  if (job.state == "done") job.exit_code = 0;
+  if (const auto code = parse_whole_number(parts[3]); code && job.stage == JobStage::ended)
+    job.exit_code = static_cast<int>(*code);
+  job.nodes = jobscripts::leading_number(parts[4]);
+  // "37 second(s)". What is left of the limit is in hours and minutes.
+  const auto now = std::chrono::system_clock::now();
+  const auto ran = std::chrono::seconds(jobscripts::leading_number(parts[5]));
+  if (job.stage == JobStage::running) {
+    job.start = now - ran;
+    if (const auto left = jobscripts::seconds_of(parts[6].substr(0, parts[6].find(' ')), true))
+      job.limit = ran + std::chrono::seconds(*left);
+    job.hosts = known(parts[7]);
+  }
+  if (const std::string file = known(parts[8]); !file.empty())
+    job.output = {file.front() == '/' ? file : parts[9] + "/" + file};
+  if (job.stage == JobStage::waiting) job.reason = known(parts[10]);
+  job.name = parts[11];
+  return job;
+}
+
+class LsfQueue : public Queue {
+ public:
+  LsfQueue(RunCommand run, std::string cluster)
+      : run_(std::move(run)), cluster_(std::move(cluster)) {}
+
+  std::string scheduler() const override { return "lsf"; }
+  std::string cluster() const override { return cluster_; }
+
+  std::vector<QueuedJob> jobs() const override {
+    // "No unfinished job found" is no failure, but an exit code.
+    const std::vector<std::string> words = {"bjobs", "-a", "-noheader", "-o", kColumns};
+    const CommandResult result = run_(words);
+    if (result.output.find("No ") == std::string::npos) return all_in(answer_of(run_, words));
+    return all_in(result.output);
+  }
+
+  std::optional<QueuedJob> job(const std::string& id) const override {
+    const std::vector<std::string> words = {"bjobs", "-a", "-noheader", "-o", kColumns, id};
+    const CommandResult result = run_(words);
+    if (!result.is_started || result.is_late) answer_of(run_, words);
+    auto jobs = all_in(result.output);
+    if (jobs.empty()) return std::nullopt;
+    return std::move(jobs.front());
+  }
+
+  std::vector<std::string> cancel_command(const std::string& id) const override {
+    return {"bkill", id};
+  }
+
+ private:
+  static std::vector<QueuedJob> all_in(const std::string& text) {
+    std::vector<QueuedJob> jobs;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      auto parts = split(line, '|');
+      if (parts.size() < 12) continue;
+      for (std::size_t i = 12; i < parts.size(); ++i) parts[11] += "|" + parts[i];
+      jobs.push_back(described(parts));
+    }
+    return jobs;
+  }
+
+  RunCommand run_;
+  std::string cluster_;
+};
+
+}  // namespace
+
+std::unique_ptr<Queue> lsf_queue(const Env& /*env*/, const RunCommand& run) {
+  const CommandResult answer = run({"lsid"});
+  const std::string mark = "My cluster name is ";
+  const std::size_t begin = answer.output.find(mark);
+  if (!answer.is_ok() || answer.is_late || begin == std::string::npos) return nullptr;
+  const std::string rest = answer.output.substr(begin + mark.size());
+  return std::make_unique<LsfQueue>(run, jobscripts::trimmed(rest.substr(0, rest.find('\n'))));
+}
+
+}  // namespace hpcboot::queue

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "jobs/probe/probe_text.hpp"
+#include "jobs/run/job/pbs_status.hpp"
+#include "queue.hpp"
+
+// PBS Pro, OpenPBS and Torque.
+namespace hpcboot::queue {
+namespace {
+
+using run::PbsStatus;
+
+// A user may have had thousands of jobs: the last ones.
+constexpr std::size_t kMostJobs = 200;
+
+struct State {
+  const char* letter;
+  const char* word;
+  JobStage stage;
+};
+
+constexpr State kStates[] = {
+    {"Q", "queued", JobStage::waiting},      {"H", "held", JobStage::waiting},
+    {"W", "waiting", JobStage::waiting},     {"T", "moving", JobStage::waiting},
+    {"M", "moved", JobStage::waiting},       {"R", "running", JobStage::running},
+    {"B", "array begun", JobStage::running}, {"E", "ending", JobStage::running},
+    {"S", "suspended", JobStage::running},   {"U", "suspended", JobStage::running},
+    {"F", "ended", JobStage::ended},         {"C", "ended", JobStage::ended},
+    {"X", "ended", JobStage::ended},
+};
+
+// "n1/0*4+n2/0-3": the hosts, each once.
+std::string hosts_in(const std::string& text, int& count) {
+  std::vector<std::string> hosts;
+  for (const std::string& part : jobscripts::split(text, '+')) {
+    const std::string host = part.substr(0, part.find('/'));
+    if (!host.empty() && std::find(hosts.begin(), hosts.end(), host) == hosts.end())
+      hosts.push_back(host);
+  }
+  count = static_cast<int>(hosts.size());
+  std::string list;
+  for (const std::string& host : hosts) list += (list.empty() ? "" : ",") + host;
+  return list;
+}
+
+// "host:/path/name.o12"; of the task 12[3] "host:/path/name.o12.^array_index^".
+std::string path_in(const std::string& text, const std::string& id) {
+  const std::size_t colon = text.find(":/");
+  std::string path = colon == std::string::npos ? text : text.substr(colon + 1);
+  const std::string mark = "^array_index^";
+  const std::size_t at = path.find(mark);
+  const std::size_t open = id.find('[');
+  if (at != std::string::npos && open != std::string::npos)
+    path.replace(at, mark.size(), id.substr(open + 1, id.find(']') - open - 1));
+  return path;
+}
+
+// Below 0 it was PBS that ended the job, pbs_job_attributes(7): -29 at its walltime. 256 + n after
+// signal n. A job that never began has none.
+void take_end(QueuedJob& job, const std::string& exit_status, bool was_deleted) {
+  constexpr long long kWalltime = -29;
+  constexpr long long kLastOfStart = -3;
+  constexpr long long kSignals = 256;
+  const auto status = parse_whole_number(exit_status);
+  if (!status) {
+    job.state = "deleted";
+  } else if (*status < 0) {
+    job.state = *status == kWalltime      ? "timeout"
+                : *status >= kLastOfStart ? "never ran"
+                                          : "killed by PBS";
+  } else {
+    job.exit_code = static_cast<int>(*status > kSignals ? *status - kSignals + 128 : *status);
+    job.state = was_deleted ? "deleted" : *status == 0 ? "completed" : "failed";
+  }
+}
+
+QueuedJob described(const std::string& id, const PbsStatus& status) {
+  QueuedJob job;
+  job.id = id;
+  job.name = status.text("Job_Name");
+  for (const State& state : kStates) {
+    if (!status.is("job_state", state.letter)) continue;
+    job.state = state.word;
+    job.stage = state.stage;
+  }
+  const run::JobState times = status.state(std::chrono::system_clock::now());
+  job.submitted = status.time("ctime");
+  job.start = job.stage == JobStage::waiting ? status.time("estimated.start_time") : times.start;
+  if (job.stage == JobStage::ended) {
+    constexpr const char* kTerminated = "91";  // JOB_SUBSTATE_TERMINATED
+    take_end(job, status.text(status.is("Exit_status", "") ? "exit_status" : "Exit_status"),
+             status.is("substate", kTerminated));
+    job.end = status.time("obittime") ? status.time("obittime") : status.time("mtime");
+  }
+  if (const auto seconds = jobscripts::seconds_of(status.text("Resource_List.walltime")))
+    job.limit = std::chrono::seconds(*seconds);
+  const std::string hosts = hosts_in(status.text("exec_host"), job.nodes);
+  if (job.stage == JobStage::running) job.hosts = hosts;
+  if (job.nodes == 0) job.nodes = jobscripts::leading_number(status.text("Resource_List.nodect"));
+  if (job.stage == JobStage::waiting) job.reason = status.text("comment");
+  const std::string out = path_in(status.text("Output_Path"), id);
+  const std::string err = path_in(status.text("Error_Path"), id);
+  if (!out.empty()) job.output.push_back(out);
+  if (!err.empty() && err != out && !status.is("Join_Path", "oe")) job.output.push_back(err);
+  return job;
+}
+
+class PbsQueue : public Queue {
+ public:
+  PbsQueue(RunCommand run, std::string server) : run_(std::move(run)), server_(std::move(server)) {}
+
+  std::string scheduler() const override { return "pbs"; }
+  std::string cluster() const override { return server_; }
+
+  std::vector<QueuedJob> jobs() const override {
+    // -x: also those that ended, of a PBS that keeps them. Torque has no such option, and shows
+    // them for some minutes.
+    CommandResult list = run_({"qselect", "-x", "-u", user_name()});
+    const bool has_history = list.is_ok() && !list.is_late;
+    const std::string answer =
+        has_history ? list.output : answer_of(run_, {"qselect", "-u", user_name()});
+    std::vector<std::string> ids = jobscripts::words_in([&] {
+      std::string text = answer;
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      return text;
+    }());
+    if (ids.size() > kMostJobs) ids.erase(ids.begin(), ids.end() - kMostJobs);
+    if (ids.empty()) return {};
+    std::vector<std::string> words = {"qstat"};
+    if (has_history) words.emplace_back("-x");
+    words.emplace_back("-f");
+    words.insert(words.end(), ids.begin(), ids.end());
+    // A job that ended meanwhile makes it fail, after it has told of the others.
+    const CommandResult result = run_(words);
+    if (!result.is_started || result.is_late) answer_of(run_, words);
+    return all_in(result.output);
+  }
+
+  std::optional<QueuedJob> job(const std::string& id) const override {
+    for (const auto& words : {std::vector<std::string>{"qstat", "-x", "-f", id},
+                              std::vector<std::string>{"qstat", "-f", id}}) {
+      const CommandResult result = run_(words);
+      if (!result.is_started || result.is_late) answer_of(run_, words);
+      auto jobs = result.is_ok() ? all_in(result.output) : std::vector<QueuedJob>{};
+      if (!jobs.empty()) return std::move(jobs.front());
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::string> cancel_command(const std::string& id) const override {
+    return {"qdel", id};
+  }
+
+ private:
+  static std::vector<QueuedJob> all_in(const std::string& text) {
+    std::vector<QueuedJob> jobs;
+    const std::string mark = "Job Id: ";
+    std::istringstream lines(text);
+    std::string id;
+    std::string part;
+    const auto take = [&] {
+      if (!id.empty()) jobs.push_back(described(id, PbsStatus(part)));
+      part.clear();
+    };
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind(mark, 0) == 0) {
+        take();
+        id = jobscripts::trimmed(line.substr(mark.size()));
+      } else {
+        part += line + "\n";
+      }
+    }
+    take();
+    return jobs;
+  }
+
+  RunCommand run_;
+  std::string server_;
+};
+
+}  // namespace
+
+std::unique_ptr<Queue> pbs_queue(const Env& /*env*/, const RunCommand& run) {
+  const CommandResult server = run({"qstat", "-Bf"});
+  const std::string mark = "Server: ";
+  const std::size_t begin = server.output.find(mark);
+  if (!server.is_ok() || server.is_late || begin == std::string::npos) return nullptr;
+  const std::string rest = server.output.substr(begin + mark.size());
+  return std::make_unique<PbsQueue>(run, jobscripts::trimmed(rest.substr(0, rest.find('\n'))));
+}
+
+}  // namespace hpcboot::queue

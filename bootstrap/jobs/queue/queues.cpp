@@ -1,0 +1,64 @@
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "queue.hpp"
+
+namespace hpcboot::queue {
+
+std::string answer_of(const RunCommand& run, const std::vector<std::string>& words) {
+  const CommandResult result = run(words);
+  if (result.is_ok() && !result.is_late) return result.output;
+  std::string command;
+  for (const std::string& word : words) {
+    if (word != "env" && word.find('=') != std::string::npos && command.empty()) continue;
+    command += (command.empty() ? "" : " ") + word;
+  }
+  std::string reason = !result.is_started ? "there is no such program"
+                       : result.is_late   ? "no answer in time"
+                                          : "exit code " + std::to_string(result.exit_code);
+  if (!result.output.empty()) reason += ": " + result.output.substr(0, 500);
+  reason.erase(reason.find_last_not_of('\n') + 1);
+  throw Error(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
+              "an answer of the scheduler", "try the command by hand");
+}
+
+std::string user_name() {
+  const passwd* entry = ::getpwuid(::geteuid());
+  return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
+}
+
+std::optional<WallTime> time_of_epoch(const std::string& text) {
+  const auto seconds = parse_whole_number(text.substr(0, text.find('.')));
+  if (!seconds || *seconds <= 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(static_cast<std::time_t>(*seconds));
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// Slurm first: it may have PBS's and Grid Engine's commands, too. In an instance of Flux the jobs
+// are Flux's, whatever is around it.
+std::unique_ptr<Queue> queue_here(const Env& env, const RunCommand& run,
+                                  const std::string& scheduler) {
+  using Make = std::unique_ptr<Queue> (*)(const Env&, const RunCommand&);
+  std::array<std::pair<const char*, Make>, 5> all = {{{"slurm", slurm_queue},
+                                                      {"pbs", pbs_queue},
+                                                      {"sge", grid_engine_queue},
+                                                      {"lsf", lsf_queue},
+                                                      {"flux", flux_queue}}};
+  if (env.text("FLUX_URI")) std::swap(all.front(), all.back());
+  for (const auto& [name, make] : all) {
+    if (!scheduler.empty() && scheduler != name) continue;
+    if (auto queue = make(env, run)) return queue;
+  }
+  return nullptr;
+}
+
+}  // namespace hpcboot::queue

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "jobs/probe/probe_text.hpp"
+#include "jobs/walltime.hpp"
+#include "limits.hpp"
+
+// scontrol(1), "show partition"; what is seen of 22.05. Where EnforcePartLimits is NO, as it is by
+// default, sbatch takes such a job, and it waits for ever (PartitionTimeLimit, PartitionNodeLimit).
+namespace hpcboot::queue {
+namespace {
+
+using jobscripts::split;
+
+// "KEY=VALUE" among the words of a line.
+std::string field(const std::string& line, const std::string& key) {
+  for (const std::string& word : jobscripts::words_in(line)) {
+    if (word.rfind(key + "=", 0) == 0) return word.substr(key.size() + 1);
+  }
+  return "";
+}
+
+std::string line_of(const std::string& partitions, const std::string& name) {
+  for (const std::string& line : split(partitions, '\n')) {
+    if (name.empty() ? field(line, "Default") == "YES" : field(line, "PartitionName") == name)
+      return line;
+  }
+  return "";
+}
+
+std::string others(const std::string& partitions, const std::string& name) {
+  std::string list;
+  for (const std::string& line : split(partitions, '\n')) {
+    const std::string other = field(line, "PartitionName");
+    if (!other.empty() && other != name) list += (list.empty() ? "" : ", ") + other;
+  }
+  return list.empty() ? "" : ", or another partition by --set queue.name=… (" + list + ")";
+}
+
+}  // namespace
+
+std::vector<LimitProblem> slurm_limit_problems(const JobDemand& job, const jobscripts::Ask& ask) {
+  // Several, "a,b": Slurm takes the one that fits.
+  if (job.queue.find(',') != std::string::npos) return {};
+  const std::string all = ask({"scontrol", "--oneliner", "show", "partition"}).value_or("");
+  const std::string line = line_of(all, job.queue);
+  if (line.empty()) return {};
+  const std::string name = field(line, "PartitionName");
+  const std::string source = "scontrol show partition " + name;
+  const std::string elsewhere = others(all, name);
+  std::vector<LimitProblem> problems;
+  const auto most = jobscripts::seconds_of(field(line, "MaxTime"));
+  if (most && job.shape.seconds > *most) {
+    problems.push_back({"a walltime of " + jobscripts::time_of(job.shape.seconds),
+                        "at most " + jobscripts::time_of(*most) + " (" + source + ")",
+                        "take --time " + jobscripts::time_of(*most) + elsewhere});
+  }
+  const auto number = [&](const char* key) {
+    return static_cast<long>(jobscripts::leading_number(field(line, key)));
+  };
+  // "UNLIMITED" is no number.
+  const long most_nodes = number("MaxNodes") > 0
+                              ? std::min(number("MaxNodes"), number("TotalNodes"))
+                              : number("TotalNodes");
+  require_at_most(problems, "nodes", job.shape.nodes, most_nodes, source,
+                  "lower --nodes" + elsewhere);
+  if (job.shape.nodes < number("MinNodes")) {
+    problems.push_back({std::to_string(job.shape.nodes) + " nodes",
+                        "at least " + field(line, "MinNodes") + " (" + source + ")",
+                        "raise --nodes" + elsewhere});
+  }
+  require_at_most(problems, "cores on a node", job.shape.cores, number("MaxCPUsPerNode"), source,
+                  "lower node.cores by --set" + elsewhere);
+  require_at_most(problems, "MiB of memory on a node", job.shape.memory_gb * 1024L,
+                  number("MaxMemPerNode"), source, "lower node.memory_gb by --set" + elsewhere);
+  const std::string state = field(line, "State");
+  if (!state.empty() && state != "UP") {
+    problems.push_back({"the partition " + name + ", which is " + state, "one that is up",
+                        "wait until it is up" + elsewhere});
+  }
+  return problems;
+}
+
+}  // namespace hpcboot::queue

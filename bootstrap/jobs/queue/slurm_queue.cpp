@@ -1,0 +1,199 @@
+#include <unistd.h>
+
+#include <sstream>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "jobs/probe/probe_text.hpp"
+#include "queue.hpp"
+
+namespace hpcboot::queue {
+namespace {
+
+using jobscripts::seconds_of;
+using jobscripts::split;
+
+JobStage stage_of(const std::string& state) {
+  for (const char* waits : {"pending", "requeued", "requeue_hold", "requeue_fed", "special_exit",
+                            "resv_del_hold", "configuring"})
+    if (state == waits) return JobStage::waiting;
+  for (const char* ended : {"completed", "failed", "timeout", "cancelled", "node_fail", "preempted",
+                            "out_of_memory", "boot_fail", "deadline", "revoked"})
+    if (state == ended) return JobStage::ended;
+  return JobStage::running;
+}
+
+std::string known(const std::string& text) {
+  return text == "None" || text == "(null)" || text == "N/A" || text == "Unknown" ? "" : text;
+}
+
+// "2:0": the exit code and the signal.
+std::optional<int> code_of(const std::string& text) {
+  const auto parts = split(text, ':');
+  if (parts.size() != 2) return std::nullopt;
+  const auto code = parse_whole_number(parts[0]);
+  const auto signal = parse_whole_number(parts[1]);
+  if (!code || !signal) return std::nullopt;
+  return static_cast<int>(*signal > 0 ? 128 + *signal : *code);
+}
+
+class SlurmQueue : public Queue {
+ public:
+  SlurmQueue(const Env& env, RunCommand run, std::string cluster)
+      : run_(std::move(run)), cluster_(std::move(cluster)) {
+    // The user's settings for other calls; times in seconds since 1970.
+    plain_ = {"env"};
+    for (const auto& [name, value] : env.variables()) {
+      if (name.rfind("SQUEUE_", 0) == 0 || name.rfind("SCONTROL_", 0) == 0 ||
+          name.rfind("SACCT_", 0) == 0)
+        plain_.insert(plain_.end(), {"-u", name});
+    }
+    plain_.emplace_back("SLURM_TIME_FORMAT=%s");
+  }
+
+  std::string scheduler() const override { return "slurm"; }
+
+  std::string cluster() const override { return cluster_; }
+
+  std::vector<QueuedJob> jobs() const override {
+    const std::string answer = answer_of(
+        run_, plain({"squeue", "--noheader", "--states=all", "--user", std::to_string(::geteuid()),
+                     "--format=%i|%T|%D|%V|%S|%e|%l|%r|%N|%j"}));
+    std::vector<QueuedJob> jobs;
+    std::istringstream lines(answer);
+    for (std::string line; std::getline(lines, line);) {
+      const auto parts = split(line, '|');
+      if (parts.size() < 10) continue;
+      QueuedJob job;
+      job.id = parts[0];
+      job.state = lower_case(parts[1]);
+      job.stage = stage_of(job.state);
+      job.nodes = jobscripts::leading_number(parts[2]);
+      job.submitted = time_of_epoch(parts[3]);
+      job.start = time_of_epoch(parts[4]);
+      if (job.stage == JobStage::ended) job.end = time_of_epoch(parts[5]);
+      job.limit = limit_of(parts[6]);
+      if (job.stage == JobStage::waiting) job.reason = known(parts[7]);
+      if (job.stage == JobStage::running) job.hosts = known(parts[8]);
+      job.name = parts[9];
+      for (std::size_t i = 10; i < parts.size(); ++i) job.name += "|" + parts[i];
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  }
+
+  std::optional<QueuedJob> job(const std::string& id) const override {
+    const CommandResult result = run_(plain({"scontrol", "--oneliner", "show", "job", id}));
+    if (result.is_ok() && !result.is_late) {
+      // Of an array there is a line for each task: the first that is not over.
+      std::optional<QueuedJob> found;
+      for (const std::string& line : split(result.output, '\n')) {
+        if (line.rfind("JobId=", 0) != 0) continue;
+        QueuedJob job = described(line);
+        if (!found || (found->stage == JobStage::ended && job.stage != JobStage::ended))
+          found = std::move(job);
+      }
+      if (found) {
+        found->id = id;
+        return found;
+      }
+    }
+    if (result.output.find("Invalid job id") == std::string::npos)
+      answer_of(run_, {"scontrol", "show", "job", id});
+    return from_accounting(id);
+  }
+
+  std::vector<std::string> cancel_command(const std::string& id) const override {
+    return {"scancel", "--", id};
+  }
+
+ private:
+  std::vector<std::string> plain(const std::vector<std::string>& words) const {
+    std::vector<std::string> all = plain_;
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  }
+
+  static std::optional<std::chrono::seconds> limit_of(const std::string& text) {
+    const auto seconds = seconds_of(text);
+    if (!seconds) return std::nullopt;
+    return std::chrono::seconds(*seconds);
+  }
+
+  // " KEY=VALUE" of one line, in which only names of jobs, commands and paths may have blanks.
+  static std::string field(const std::string& line, const std::string& key, const char* next = "") {
+    const std::size_t begin = line.find(" " + key + "=");
+    if (begin == std::string::npos) return "";
+    const std::size_t from = begin + key.size() + 2;
+    const std::string mark = *next == '\0' ? " " : " " + std::string(next) + "=";
+    return known(line.substr(from, line.find(mark, from) - from));
+  }
+
+  static QueuedJob described(const std::string& line) {
+    QueuedJob job;
+    job.name = field(line, "JobName", "UserId");
+    job.state = lower_case(field(line, "JobState"));
+    job.stage = stage_of(job.state);
+    if (job.stage == JobStage::ended) {
+      job.exit_code = code_of(field(line, "ExitCode"));
+      job.end = time_of_epoch(field(line, "EndTime"));
+    }
+    job.nodes = jobscripts::leading_number(field(line, "NumNodes"));
+    job.submitted = time_of_epoch(field(line, "SubmitTime"));
+    job.start = time_of_epoch(field(line, "StartTime"));
+    job.limit = limit_of(field(line, "TimeLimit"));
+    if (job.stage == JobStage::waiting) job.reason = field(line, "Reason");
+    if (job.stage == JobStage::running) job.hosts = field(line, "NodeList");
+    const std::string out = path(field(line, "StdOut", "Power"));
+    const std::string err = path(field(line, "StdErr", "StdIn"));
+    if (!out.empty()) job.output.push_back(out);
+    if (!err.empty() && err != out) job.output.push_back(err);
+    return job;
+  }
+
+  // What follows a path in the line differs from one Slurm to another.
+  static std::string path(std::string text) {
+    for (const char* key : {" Power=", " StdIn=", " MailUser=", " TresPerNode=", " NtasksPer",
+                            " Switches=", " CpusPerTres="})
+      text.erase(std::min(text.find(key), text.size()));
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+  }
+
+  // What slurmctld has forgotten, if the cluster keeps accounts.
+  std::optional<QueuedJob> from_accounting(const std::string& id) const {
+    const CommandResult result =
+        run_(plain({"sacct", "--noheader", "--parsable2", "--allocations", "--jobs", id,
+                    "--format=State,ExitCode,NNodes,Submit,Start,End,JobName"}));
+    if (!result.is_ok() || result.is_late) return std::nullopt;
+    const auto parts = split(result.output.substr(0, result.output.find('\n')), '|');
+    if (parts.size() < 7) return std::nullopt;
+    QueuedJob job;
+    job.id = id;
+    job.state = lower_case(parts[0].substr(0, parts[0].find(' ')));  // "CANCELLED by 1000"
+    job.stage = stage_of(job.state);
+    if (job.stage == JobStage::ended) {
+      job.exit_code = code_of(parts[1]);
+      job.end = time_of_epoch(parts[5]);
+    }
+    job.nodes = jobscripts::leading_number(parts[2]);
+    job.submitted = time_of_epoch(parts[3]);
+    job.start = time_of_epoch(parts[4]);
+    job.name = parts[6];
+    return job;
+  }
+
+  RunCommand run_;
+  std::string cluster_;
+  std::vector<std::string> plain_;
+};
+
+}  // namespace
+
+std::unique_ptr<Queue> slurm_queue(const Env& env, const RunCommand& run) {
+  const CommandResult config = run({"scontrol", "show", "config"});
+  if (!config.is_ok() || config.is_late) return nullptr;
+  return std::make_unique<SlurmQueue>(env, run, jobscripts::value_of(config.output, "ClusterName"));
+}
+
+}  // namespace hpcboot::queue

@@ -1,0 +1,141 @@
+#include "submission.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "hpcboot/error.hpp"
+#include "jobs/probe/probe_text.hpp"
+
+namespace hpcboot::queue {
+namespace {
+
+// "-v A,B": qsub takes their values from its own environment, so that they are no arguments.
+void add_variables(std::vector<std::string>& words, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  words.insert(words.end(), {"-v", list});
+}
+
+std::vector<std::string> command_of(const Submission& submission) {
+  const std::string& file = submission.file;
+  std::vector<std::string> words;
+  if (submission.scheduler == "slurm") return {"sbatch", "--parsable", file};
+  if (submission.scheduler == "lsf") return {"sh", "-c", "exec bsub <\"$1\"", "sh", file};
+  if (submission.scheduler == "kubernetes") return {"kubectl", "apply", "-f", file};
+  words = submission.scheduler == "sge" ? std::vector<std::string>{"qsub", "-terse"}
+                                        : std::vector<std::string>{"qsub"};
+  add_variables(words, submission.variables);
+  words.push_back(file);
+  return words;
+}
+
+CommandResult require_started(const RunCommand& run, const std::vector<std::string>& words,
+                              const std::string& name) {
+  CommandResult result = run(words);
+  const bool is_missing = !result.is_started || (words.front() == "sh" && result.exit_code == 127);
+  if (!is_missing) return result;
+  throw Error(ErrorCode::backend_unavailable, name + " cannot be started", name + " in PATH",
+              "do this where jobs of that site are submitted");
+}
+
+std::string name_of_command(const std::string& scheduler) {
+  return scheduler == "slurm"        ? "sbatch"
+         : scheduler == "lsf"        ? "bsub"
+         : scheduler == "kubernetes" ? "kubectl"
+                                     : "qsub";
+}
+
+bool is_id(const std::string& word) {
+  const std::size_t digits = word.find_first_not_of("0123456789");
+  if (digits == 0 || word.empty()) return false;
+  return word.find_first_not_of(
+             "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_[]", digits) ==
+         std::string::npos;
+}
+
+// What a command said, as one line of an error.
+std::string in_one_line(std::string text) {
+  text = jobscripts::trimmed(text);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  constexpr std::size_t kLongest = 600;
+  return text.size() > kLongest ? text.substr(0, kLongest) + "…" : text;
+}
+
+}  // namespace
+
+bool can_submit(const std::string& scheduler) {
+  return scheduler != "none";
+}
+
+std::string job_id_in(const std::string& scheduler, const std::string& said) {
+  if (scheduler == "kubernetes") return "";
+  std::string id;
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);) {
+    line = jobscripts::trimmed(line);
+    if (scheduler == "slurm") {
+      line = line.substr(0, line.find(';'));  // "12;cluster"
+    } else if (scheduler == "lsf") {
+      if (line.rfind("Job <", 0) != 0) continue;
+      line = line.substr(5, line.find('>') - 5);
+    } else if (scheduler == "sge") {
+      // "9.2-6:2" for an array; a qsub without -terse says "Your job 9 (…".
+      line = line.substr(0, line.find('.'));
+    }
+    // Sites have qsub say more, before or after it.
+    if (is_id(line)) id = line;
+  }
+  return id;
+}
+
+Answer submit(const Submission& submission, const RunCommand& run) {
+  const std::vector<std::string> words = command_of(submission);
+  const CommandResult result = require_started(run, words, name_of_command(submission.scheduler));
+  Answer answer;
+  answer.is_ok = result.is_ok();
+  if (answer.is_ok) answer.id = job_id_in(submission.scheduler, result.output);
+  std::istringstream lines(result.output);
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_the_id = !answer.id.empty() && job_id_in(submission.scheduler, line) == answer.id;
+    if (!is_the_id) answer.said += line + "\n";
+  }
+  return answer;
+}
+
+std::vector<LimitProblem> problems_of(const Submission& submission, const JobDemand& demand,
+                                      const RunCommand& run, std::string& said) {
+  const jobscripts::Ask ask =
+      [&](const std::vector<std::string>& words) -> std::optional<std::string> {
+    const CommandResult result = run(words);
+    return result.is_ok() && !result.is_late ? std::optional(result.output) : std::nullopt;
+  };
+  std::vector<LimitProblem> problems;
+  const std::string& scheduler = submission.scheduler;
+  std::vector<std::string> trial;
+  if (scheduler == "slurm") {
+    problems = slurm_limit_problems(demand, ask);
+    trial = {"sbatch", "--test-only", submission.file};
+  } else if (scheduler == "pbs" || scheduler == "torque") {
+    problems = pbs_limit_problems(demand, ask);
+  } else if (scheduler == "sge") {
+    trial = {"qsub", "-w", "v", submission.file};
+  } else if (scheduler == "kubernetes") {
+    trial = {"kubectl", "apply", "--dry-run=server", "-f", submission.file};
+  }
+  if (trial.empty()) return problems;
+  const CommandResult result = require_started(run, trial, trial.front());
+  // Grid Engine's qsub ends with 0 either way.
+  const bool fits = result.is_ok() && (scheduler != "sge" ||
+                                       result.output.find("found suitable") != std::string::npos);
+  if (fits) {
+    said = result.output;
+  } else if (problems.empty()) {
+    problems.push_back({trial.front() + " says: " + in_one_line(result.output),
+                        "a job that the scheduler would take",
+                        "correct --nodes, --time, --gpus-per-node, or the site's profile"});
+  }
+  return problems;
+}
+
+}  // namespace hpcboot::queue

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobs/probe/probed_site.hpp"
+#include "jobs/queue/queue.hpp"
+
+namespace hpcboot::queue {
+
+// What commands print, by their words. One that is not there cannot be started.
+class Answers {
+ public:
+  Answers& say(const std::string& command, const std::string& output, int exit_code = 0) {
+    CommandResult result;
+    result.is_started = true;
+    result.exit_code = exit_code;
+    result.output = output;
+    results_[command] = result;
+    return *this;
+  }
+
+  RunCommand run() const {
+    return [results = results_](const std::vector<std::string>& words) {
+      std::string command;
+      for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
+      const auto found = results.find(command);
+      return found == results.end() ? CommandResult() : found->second;
+    };
+  }
+
+  jobscripts::Ask ask() const {
+    return [run = run()](const std::vector<std::string>& words) -> std::optional<std::string> {
+      const CommandResult result = run(words);
+      return result.is_ok() ? std::optional(result.output) : std::nullopt;
+    };
+  }
+
+ private:
+  std::map<std::string, CommandResult> results_;
+};
+
+}  // namespace hpcboot::queue

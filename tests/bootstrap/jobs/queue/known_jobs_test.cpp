@@ -1,0 +1,294 @@
+#include "jobs/queue/known_jobs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <map>
+
+#include "answers.hpp"
+#include "hpcboot/error.hpp"
+#include "jobs/queue/job_log.hpp"
+#include "jobs/queue/job_table.hpp"
+#include "support/temporary_folder.hpp"
+#include "text/display_width.hpp"
+
+namespace hpcboot::queue {
+namespace {
+
+using std::chrono::seconds;
+using test::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const WallTime kNow = std::chrono::system_clock::from_time_t(1'795'472'200);
+
+// A scheduler that knows what the test has it know.
+class InventedQueue : public Queue {
+ public:
+  std::string scheduler() const override { return "slurm"; }
+  std::string cluster() const override { return "rorqual"; }
+  std::vector<QueuedJob> jobs() const override { return listed; }
+  std::optional<QueuedJob> job(const std::string& id) const override {
+    ++asked[id];
+    const auto found = known.find(id);
+    if (found == known.end()) return std::nullopt;
+    return found->second;
+  }
+  std::vector<std::string> cancel_command(const std::string& id) const override {
+    return {"scancel", id};
+  }
+
+  std::vector<QueuedJob> listed;
+  std::map<std::string, QueuedJob> known;
+  mutable std::map<std::string, int> asked;
+};
+
+QueuedJob queued(const std::string& id, JobStage stage, const std::string& state) {
+  QueuedJob job;
+  job.id = id;
+  job.name = "train";
+  job.stage = stage;
+  job.state = state;
+  return job;
+}
+
+SubmittedJob submitted(const std::string& id, long ago = 60) {
+  SubmittedJob job;
+  job.id = id;
+  job.scheduler = "slurm";
+  job.cluster = "rorqual";
+  job.name = "train";
+  job.folder = "/home/me/p";
+  job.command = "hpcboot run --submit -- python3 train.py";
+  job.output = {"/home/me/p/train-" + id + ".out"};
+  job.submitted = 1'795'472'200 - ago;
+  job.nodes = 2;
+  return job;
+}
+
+class Memory : public ::testing::Test {
+ protected:
+  Env env() const { return Env::parse("XDG_STATE_HOME=" + folder_.path().string() + "\n", "test"); }
+  std::filesystem::path files() const { return folder_.path() / "hpcboot/submitted"; }
+
+  TemporaryFolder folder_;
+  SubmittedJobs memory_{env()};
+  InventedQueue queue_;
+};
+
+mode_t mode_of(const std::filesystem::path& path) {
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  return status.st_mode & 07777U;
+}
+
+TEST_F(Memory, KeepsWhatWasSubmittedToItsUserAlone) {
+  ASSERT_TRUE(memory_.remember(submitted("12")));
+  const auto found = memory_.find("12", &queue_);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->command, "hpcboot run --submit -- python3 train.py");
+  EXPECT_THAT(found->output, ElementsAre("/home/me/p/train-12.out"));
+  EXPECT_EQ(found->exit_code, std::nullopt);
+  EXPECT_EQ(mode_of(files()), 0700U);
+  EXPECT_EQ(mode_of(files() / "slurm-rorqual-12.json"), 0600U);
+}
+
+TEST_F(Memory, FindsTheLatestAndShortIds) {
+  memory_.remember(submitted("12.pbs-server", 50));
+  memory_.remember(submitted("123.pbs-server", 60));
+  EXPECT_EQ(memory_.find("12", nullptr)->id, "12.pbs-server");
+  EXPECT_EQ(memory_.find("", nullptr)->id, "12.pbs-server");
+  EXPECT_FALSE(memory_.find("1", nullptr));
+}
+
+TEST_F(Memory, KeepsClustersApart) {
+  SubmittedJob elsewhere = submitted("12");
+  elsewhere.cluster = "fir/../..";
+  memory_.remember(elsewhere);
+  EXPECT_FALSE(memory_.find("12", &queue_));
+  memory_.remember(submitted("12"));
+  EXPECT_EQ(memory_.of(nullptr).size(), 2U);
+  EXPECT_EQ(memory_.of(&queue_).size(), 1U);
+}
+
+TEST_F(Memory, LeavesOutFilesThatCannotBeRead) {
+  memory_.remember(submitted("12"));
+  for (const auto& [name, text] : {std::pair{"a.json", "{"},
+                                   {"b.json", "[1]"},
+                                   {"c.json", ""},
+                                   {"d.json", R"({"id": 5})"},
+                                   {"e.json.x1y2z3", "{}"}})
+    test::write_text(files() / name, text);
+  std::filesystem::create_directory(files() / "f.json");
+  EXPECT_EQ(memory_.of(&queue_).size(), 1U);
+}
+
+TEST_F(Memory, WithoutAHomeThereIsNone) {
+  const SubmittedJobs none{Env()};
+  EXPECT_FALSE(none.remember(submitted("12")));
+  EXPECT_THAT(none.of(nullptr), IsEmpty());
+}
+
+TEST_F(Memory, ThatCannotBeWrittenIsAnError) {
+  test::write_text(folder_.path() / "hpcboot", "a file");
+  EXPECT_THROW(memory_.remember(submitted("12")), Error);
+}
+
+TEST_F(Memory, JobsAreToldInOrderAndTheirEndIsRemembered) {
+  queue_.listed = {queued("20", JobStage::ended, "failed"),
+                   queued("21", JobStage::waiting, "pending"),
+                   queued("22", JobStage::running, "running")};
+  queue_.known["20"] = queued("20", JobStage::ended, "failed");
+  queue_.known["20"].exit_code = 7;
+  for (const char* id : {"20", "22", "5"}) memory_.remember(submitted(id));
+  for (int round = 0; round < 2; ++round) {
+    const auto jobs = known_jobs(&queue_, memory_, kNow - seconds(100));
+    ASSERT_EQ(jobs.size(), 4U);
+    EXPECT_EQ(jobs[0].job.id, "22");
+    EXPECT_THAT(jobs[0].job.output, ElementsAre("/home/me/p/train-22.out"));
+    EXPECT_EQ(jobs[1].job.id, "21");
+    EXPECT_FALSE(jobs[1].submitted);
+    EXPECT_EQ(jobs[2].job.exit_code.value_or(-1) + jobs[3].job.exit_code.value_or(-1), 6);
+  }
+  // Both are asked for but once: how they ended is remembered.
+  EXPECT_EQ(queue_.asked["20"], 1);
+  EXPECT_EQ(queue_.asked["5"], 1);
+  EXPECT_EQ(memory_.find("5", &queue_)->state, "forgotten");
+  queue_.listed.clear();
+  EXPECT_EQ(known_jobs(&queue_, memory_, kNow).size(), 1U);  // 22, of which no end is known
+  EXPECT_EQ(known_job("20", &queue_, memory_)->job.exit_code, 7);
+}
+
+TEST_F(Memory, OutlivesAScheduler) {
+  memory_.remember(submitted("12"));
+  const auto jobs = known_jobs(nullptr, memory_, kNow - seconds(100));
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].job.state, "unknown");
+  EXPECT_EQ(memory_.find("12", nullptr)->state, "");
+}
+
+TEST_F(Memory, TellsOfRunsWhoseRecordNamesTheJob) {
+  SubmittedJob job = submitted("12");
+  job.folder = folder_.path().string();
+  job.runs_dir = "runs";
+  const auto runs = folder_.path() / "runs";
+  for (const auto& [name, id] :
+       {std::pair{"a_12", "12"}, {"b_12", "12"}, {"c_12", "312"}, {"d", "12"}}) {
+    std::filesystem::create_directories(runs / name);
+    test::write_text(runs / name / "run.json", std::string(R"({"job_id": ")") + id + "\"}");
+  }
+  std::filesystem::create_directories(runs / "e_12");
+  EXPECT_THAT(run_folders_of(job), ElementsAre((runs / "b_12").string(), (runs / "a_12").string()));
+}
+
+TEST(JobTable, FitsTheTerminal) {
+  std::vector<KnownJob> jobs;
+  for (const JobStage stage : {JobStage::running, JobStage::waiting, JobStage::ended}) {
+    QueuedJob job = queued("1234567.pbs-server.cluster.example.org", stage, "out_of_memory");
+    job.name = "a name that is longer than any column of a table should be, with \x1b[31m";
+    job.nodes = 1000;
+    job.start = kNow + (stage == JobStage::waiting ? seconds(90000) : seconds(-4000));
+    job.end = kNow - seconds(40);
+    job.limit = seconds(86400);
+    job.exit_code = 137;
+    job.reason = job.hosts = "n[1-1000],語語語語語語語語語語語語語語語語";
+    jobs.push_back({job, std::nullopt});
+  }
+  for (const std::size_t columns : {80U, 100U, 200U}) {
+    const std::string table = job_table(jobs, kNow, columns).str();
+    std::size_t begin = 0;
+    while (begin < table.size()) {
+      const std::size_t end = table.find('\n', begin);
+      EXPECT_LE(display_width(table.substr(begin, end - begin)), columns) << table;
+      begin = end + 1;
+    }
+    EXPECT_THAT(table, HasSubstr("1h06m of 1d00h"));
+    EXPECT_THAT(table, HasSubstr("in 1d01h"));
+    EXPECT_THAT(table, HasSubstr("40s ago"));
+    EXPECT_EQ(table.find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(JobDetails, SayWhyAndSinceWhen) {
+  QueuedJob job = queued("12", JobStage::waiting, "pending");
+  job.reason = "PartitionTimeLimit";
+  job.output = {"/home/me/a b.out"};
+  const std::string text = job_details({job, submitted("12")}, kNow).str();
+  EXPECT_THAT(text, HasSubstr("pending: PartitionTimeLimit, it will never start: "));
+  EXPECT_THAT(text, HasSubstr("/home/me/a b.out"));
+  EXPECT_THAT(text, HasSubstr("by      hpcboot run --submit"));
+  EXPECT_TRUE(will_never_start("PartitionTimeLimit"));
+  EXPECT_TRUE(will_never_start("Can Never Run: Insufficient amount of resource"));
+  EXPECT_FALSE(will_never_start("Priority"));
+  EXPECT_FALSE(will_never_start(""));
+}
+
+TEST(JobJson, HasNullForWhatIsNotKnown) {
+  const Json json = job_json({queued("12", JobStage::waiting, "pending"), std::nullopt});
+  EXPECT_EQ(json.at("stage"), "waiting");
+  EXPECT_TRUE(json.at("exit_code").is_null());
+  EXPECT_TRUE(json.at("start").is_null());
+  EXPECT_TRUE(json.at("runs").empty());
+}
+
+TEST(ShortTime, HasTwoParts) {
+  EXPECT_EQ(short_time(seconds(-5)), "0s");
+  EXPECT_EQ(short_time(seconds(59)), "59s");
+  EXPECT_EQ(short_time(seconds(3599)), "59m");
+  EXPECT_EQ(short_time(seconds(3660)), "1h01m");
+  EXPECT_EQ(short_time(seconds(2 * 86400 + 7200)), "2d02h");
+}
+
+TEST(JobLog, TellsWhatIsNew) {
+  const TemporaryFolder folder;
+  const auto a = folder.path() / "a";
+  const auto b = folder.path() / "b";
+  JobLog log({a.string()});
+  EXPECT_FALSE(log.is_there());
+  EXPECT_EQ(log.read(), "");
+  test::write_text(a, "1\n2");
+  EXPECT_EQ(log.read(), "1\n2");
+  EXPECT_TRUE(log.is_there());
+  EXPECT_EQ(log.read(), "");
+  std::ofstream(a, std::ios::app) << "\n3\n";
+  EXPECT_EQ(log.read(), "\n3\n");
+  test::write_text(b, "other\n");
+  log.add({a.string(), b.string()});
+  EXPECT_EQ(log.read(), "==> " + b.string() + " <==\nother\n");
+  std::ofstream(a, std::ios::app) << "4\n";
+  EXPECT_EQ(log.read(), "==> " + a.string() + " <==\n4\n");
+}
+
+TEST(JobLog, SkipsToTheLastLines) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a";
+  const auto last = [&](const std::string& text, std::size_t lines) {
+    test::write_text(file, text);
+    JobLog log({file.string()});
+    log.skip_to_last(lines);
+    return log.read();
+  };
+  EXPECT_EQ(last("1\n2\n3\n", 2), "2\n3\n");
+  EXPECT_EQ(last("1\n2\n3", 2), "2\n3");
+  EXPECT_EQ(last("1\n2\n3\n", 3), "1\n2\n3\n");
+  EXPECT_EQ(last("1\n2\n3\n", 9), "1\n2\n3\n");
+  EXPECT_EQ(last("1\n\n\n", 2), "\n\n");
+  EXPECT_EQ(last("1\n2\n", 0), "");
+  EXPECT_EQ(last("\n", 1), "\n");
+  EXPECT_EQ(last("", 1), "");
+  EXPECT_EQ(last(std::string(3U << 20U, 'x') + "\nend\n", 1), "end\n");
+}
+
+TEST(JobLog, ReadsNoDeviceAndNoFifo) {
+  const TemporaryFolder folder;
+  const auto fifo = folder.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  JobLog log({fifo.string(), "/dev/zero", folder.path().string()});
+  EXPECT_FALSE(log.is_there());
+  EXPECT_EQ(log.read(), "");
+}
+
+}  // namespace
+}  // namespace hpcboot::queue
