@@ -14,10 +14,10 @@ namespace {
 
 using namespace hpcboot::tool;
 
-constexpr const Verb* kVerbs[] = {&kShow,      &kEnv,      &kExec,   &kRun,      &kCheck,
-                                  &kHosts,     &kCapture,  &kReplay, &kSanitize, &kDoctor,
-                                  &kLaunchers, &kLint,     &kScript, &kSite,     &kCompletion,
-                                  &kManual,    &kRunAgent, &kRunRank};
+constexpr const Verb* kVerbs[] = {
+    &kShow,   &kEnv,      &kExec,   &kRun,        &kCheck,  &kHosts,    &kCapture,
+    &kReplay, &kSanitize, &kDoctor, &kLaunchers,  &kLint,   &kScript,   &kSite,
+    &kJobs,   &kLogs,     &kCancel, &kCompletion, &kManual, &kRunAgent, &kRunRank};
 
 // A file that stops every other verb is no reason to be told nothing.
 bool asks_for_help(const Arguments& arguments) {
@@ -79,7 +79,9 @@ void print_help(Terminal& out) {
          "  hpcboot launchers                       which launchers are known, and what each sets\n"
          "  hpcboot lint job.sh                     what is wrong with a job script\n"
          "  $(hpcboot sanitize) mpirun -np 2 CMD    a launch within another one\n"
-         "  hpcboot script --site cc --job ddp      a job script, ready to submit\n\n"
+         "  hpcboot script --site cc --job ddp      a job script, ready to submit\n"
+         "  hpcboot run --submit -- python train.py a job, submitted; then:\n"
+         "  hpcboot jobs; hpcboot logs -f           where it is, and what it writes\n\n"
          "Exit codes: 0 ok, 1 failed check, 2 usage, 20 and up by kind of error (see README).\n";
 }
 

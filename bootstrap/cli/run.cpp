@@ -12,6 +12,7 @@
 #include "jobs/run/launcher/launcher_run.hpp"
 #include "options.hpp"
 #include "rendezvous/store/fresh_handover.hpp"
+#include "run_submit.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -25,7 +26,8 @@ constexpr const char* kSynopsis =
     "  hpcboot run --ranks-per-node 4 -- ./program     on this machine: 4 ranks\n"
     "  hpcboot run --hostfile hosts.txt -- ./program   on lab machines: mpirun, else ssh\n"
     "  sbatch -N2 --ntasks-per-node=4 --wrap 'hpcboot run -- python3 train.py'\n"
-    "  hpcboot run --dry-run -- ./program              what would be started, and how\n\n"
+    "  hpcboot run --dry-run -- ./program              what would be started, and how\n"
+    "  hpcboot run --submit --nodes 2 -- ./program     as a job; then: hpcboot jobs\n\n"
     "Inside an allocation of Slurm, PBS, Torque, Grid Engine, LSF or Flux the ranks are started "
     "on\n"
     "its hosts, as many as were granted, through the launcher that belongs there. PROGRAM may be\n"
@@ -197,12 +199,17 @@ run::RunEnd run_as_planned(const run::Plan& plan, const run::RunRequest& request
 
 int run_verb(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  const auto values = parse(Arguments(arguments.begin(), dashes), kSynopsis, run_options());
+  po::options_description options = run_options();
+  options.add(submit_options());
+  const auto values = parse(Arguments(arguments.begin(), dashes), kSynopsis, options);
   if (!values) return 0;
   if (dashes == arguments.end())
     throw UsageError("the program stands behind --: hpcboot run -- PROGRAM [ARGUMENT…]");
-  run::RunRequest request = request_of(*values, {dashes + 1, arguments.end()});
-  if (request.command.empty()) throw UsageError("there is no program behind --");
+  const std::vector<std::string> command(dashes + 1, arguments.end());
+  if (command.empty()) throw UsageError("there is no program behind --");
+  run::RunRequest request = request_of(*values, command);
+  if (values->count("submit") != 0) return submit_run(*values, options, command);
+  require_no_submit_options(*values);
   const Env env = Env::from_process();
   const run::Surroundings surroundings = run::Surroundings::of_this_process(env);
   require_one_copy(env, surroundings.facts);

@@ -1,20 +1,14 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <fstream>
-
 #include "hpcboot/error.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_script.hpp"
 #include "jobs/site_library.hpp"
 #include "options.hpp"
-#include "process/command.hpp"
+#include "script_submission.hpp"
 #include "script_words.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
-namespace fs = std::filesystem;
 namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
@@ -59,7 +53,7 @@ po::options_description script_options() {
       "change a key of the profile, such as queue.name=short; may be repeated")(
       "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(
       "output,o", text("F"), "write the script to this file; -: to stdout [-]")(
-      "check", "ask the scheduler whether it would take the job (Slurm)")(
+      "check", "ask the scheduler whether it would take the job, and ever start it")(
       "submit", "submit it, and print the job's id");
   return options;
 }
@@ -92,22 +86,6 @@ int print_list(const SiteLibrary& library) {
   return code;
 }
 
-SiteProfile site_as_asked(const po::variables_map& values, const SiteLibrary& library) {
-  if ((values.count("site") != 0) == (values.count("site-file") != 0))
-    throw UsageError("script takes --site or --site-file; --list prints the sites");
-  SiteProfile site = values.count("site-file") != 0
-                         ? SiteProfile::read(values["site-file"].as<std::string>())
-                         : library.read(values["site"].as<std::string>());
-  if (values.count("set") == 0) return site;
-  for (const std::string& setting : values["set"].as<std::vector<std::string>>()) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos)
-      throw UsageError("--set takes KEY=VALUE, not '" + setting + "'");
-    site.set(setting.substr(0, equals), setting.substr(equals + 1));
-  }
-  return site;
-}
-
 ScriptRequest request_of(const po::variables_map& values) {
   if (values.count("job") == 0) throw UsageError("script takes --job; --list prints the jobs");
   ScriptRequest request;
@@ -135,90 +113,6 @@ std::string name_of_script(const std::string& output, const SiteLibrary& library
          (site.text("scheduler") == "kubernetes" ? ".yaml" : ".sh");
 }
 
-// Where the script looks for hpcboot's programs: in build/bin of the folder that it is submitted
-// from, if that is the checkout whose build/bin this program lies in, as far as can be told; else
-// where this program lies.
-// @return empty for build/bin
-std::string programs_for(const std::string& output) {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  const fs::path checkout = folder.parent_path().parent_path();
-  std::error_code none;
-  const bool is_in_checkout = fs::is_directory(checkout / "jobscripts/sites", none) &&
-                              folder == checkout / "build/bin" &&
-                              fs::equivalent(checkout, ".", none);
-  if (!is_in_checkout) return folder.string();
-  const fs::path script = fs::weakly_canonical(fs::absolute(output.empty() ? "x" : output), none);
-  const std::string within = script.lexically_relative(fs::canonical(checkout, none)).string();
-  return none || within.rfind("..", 0) == 0 ? folder.string() : "";
-}
-
-void write_script(const std::string& file, const std::string& script) {
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << script;
-  stream.close();
-  std::error_code failure;
-  // A device or a FIFO keeps its mode: it is not ours to change, and root could.
-  if (stream && fs::is_regular_file(file, failure)) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    fs::permissions(file, fs::perms(0111 & ~mask), fs::perm_options::add, failure);
-  }
-  if (!stream || failure) {
-    throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
-                "a file in a folder that can be written", "correct --output");
-  }
-}
-
-// A file of its own for a script that is submitted and not kept: the scheduler takes a copy.
-class TemporaryScript {
- public:
-  explicit TemporaryScript(const std::string& script)
-      : file_((fs::temp_directory_path() / "hpcboot-job.XXXXXX").string()) {
-    const int descriptor = mkstemp(file_.data());
-    if (descriptor >= 0) close(descriptor);
-    write_script(file_, script);
-  }
-  ~TemporaryScript() {
-    std::error_code ignored;
-    fs::remove(file_, ignored);
-  }
-  TemporaryScript(const TemporaryScript&) = delete;
-  TemporaryScript& operator=(const TemporaryScript&) = delete;
-
-  const std::string& file() const { return file_; }
-
- private:
-  std::string file_;
-};
-
-int hand_over(const SiteProfile& site, const std::string& file, bool submit) {
-  const std::string& scheduler = site.text("scheduler");
-  std::vector<std::string> words;
-  if (scheduler == "slurm") {
-    words = submit ? std::vector<std::string>{"sbatch", "--parsable", file}
-                   : std::vector<std::string>{"sbatch", "--test-only", file};
-  } else if (submit && scheduler == "lsf") {
-    words = {"sh", "-c", "exec bsub <\"$1\"", "sh", file};
-  } else if (submit && scheduler == "kubernetes") {
-    words = {"kubectl", "apply", "-f", file};
-  } else if (submit && scheduler != "none") {
-    words = {"qsub", file};
-  } else {
-    throw UsageError(fmt::format("the scheduler of {} is {}, which has nothing to {} a job with{}",
-                                 site.name(), scheduler, submit ? "submit" : "check",
-                                 scheduler == "none" ? "; start the script with bash" : ""));
-  }
-  // A site's own checks of a submission take their time.
-  const CommandResult result = run_command(words, {"", std::nullopt});
-  if (!result.is_started) {
-    throw Error(ErrorCode::backend_unavailable, words.front() + " cannot be started",
-                words.front() + " in PATH",
-                "do this where jobs of " + site.name() + " are submitted");
-  }
-  (result.is_ok() ? out() : err()) << terminal_lines(result.output);
-  return result.is_ok() ? 0 : 1;
-}
-
 int script(const Arguments& arguments) {
   const auto values = parse(arguments, kSynopsis, script_options());
   if (!values) return 0;
@@ -228,7 +122,8 @@ int script(const Arguments& arguments) {
   const std::string named = text_of(*values, "output");
   const std::string output = named == "-" ? "" : named;
   ScriptRequest request = request_of(*values);
-  request.arguments = "script " + arguments_of_script(*values, script_options());
+  request.arguments =
+      "script " + option_words(*values, script_options(), {"list", "output", "check", "submit"});
   request.script = name_of_script(output, library, site, request);
   request.programs = programs_for(output);
   const std::string text = render_job_script(TemplateRenderer(shipped_templates()), site, request);
@@ -236,9 +131,10 @@ int script(const Arguments& arguments) {
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;
   if (submit || values->count("check") != 0) {
-    if (!output.empty()) return hand_over(site, output, submit);
-    const TemporaryScript temporary(text);
-    return hand_over(site, temporary.file(), submit);
+    const TemporaryScript temporary(output.empty() ? text : "");
+    const ScriptJob job{site, request, output.empty() ? temporary.file() : output};
+    if (!submit) return check_script(job) == 0 ? 0 : 1;  // a check that failed
+    return submit_script(job).exit_code;
   }
   if (output.empty()) out() << Encoded::as_is(text);
   return 0;

@@ -1,5 +1,6 @@
 #include "hpcboot/error.hpp"
 #include "options.hpp"
+#include "run_submit.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -30,9 +31,32 @@ int site(const Arguments& arguments) {
                  "Prints profiles of sites. This build cannot: it lacks toml++ or mstch.\n");
 }
 
+int jobs(const Arguments& arguments) {
+  return say_why(arguments,
+                 "Usage: hpcboot jobs|logs|cancel JOB…\n\n"
+                 "Lists, shows and ends jobs. This build cannot: it lacks toml++ or mstch.\n");
+}
+
 }  // namespace
+
+boost::program_options::options_description submit_options() {
+  boost::program_options::options_description options("From a login node");
+  options.add_options()("submit", "not in this build, which lacks toml++ or mstch");
+  return options;
+}
+
+void require_no_submit_options(const boost::program_options::variables_map& /*values*/) {}
+
+int submit_run(const boost::program_options::variables_map& /*values*/,
+               const boost::program_options::options_description& /*run_options*/,
+               const std::vector<std::string>& /*command*/) {
+  return say_why({}, "");
+}
 
 const Verb kScript{"script", "print, check or submit the job script of a site", script};
 const Verb kSite{"site", "describe this cluster, or print the profile of a site", site};
+const Verb kJobs{"jobs", "your jobs: where they run, or why they wait", jobs};
+const Verb kLogs{"logs", "what a job has written", jobs};
+const Verb kCancel{"cancel", "end jobs", jobs};
 
 }  // namespace hpcboot::tool

@@ -36,6 +36,9 @@ extern const Verb kLaunchers;
 extern const Verb kLint;
 extern const Verb kScript;
 extern const Verb kSite;
+extern const Verb kJobs;
+extern const Verb kLogs;
+extern const Verb kCancel;
 extern const Verb kCompletion;
 extern const Verb kManual;
 

@@ -242,3 +242,40 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   for rank in 0 1 2 3; do await grep -qx "$rank of 8 on n1" rank.$rank; done
   for rank in 4 5 6 7; do await grep -qx "$rank of 8 on n2" rank.$rank; done
 }
+
+hpcboot() {
+  as_tester bash -c '. "$0/env.sh" && exec env XDG_STATE_HOME="$1/state" XDG_CONFIG_HOME="$1/config" "${@:2}"' "$GRID_ENGINE" "$PWD" \
+    "$HPCBOOT_BIN" "$@"
+}
+
+@test "site probe, run --submit, jobs, logs and cancel" {
+  cat >train.py <<'PY'
+import os, sys, time
+for step in range(int(sys.argv[1])):
+    print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "step", step, flush=True)
+    time.sleep(0.1)
+sys.exit(int(sys.argv[2]))
+PY
+  mkdir -p config/hpcboot/sites state
+  chmod -R 1777 state
+  # n0 has Slurm, too.
+  hpcboot site probe --scheduler sge >config/hpcboot/sites/mine.toml
+  run --separate-stderr -7 hpcboot run --submit --nodes 2 -n 4 --gpus-per-node 2 --time 00:05:00 --follow -- python3 train.py 2 7
+  [[ $(grep -c '^rank [0-3] of 4 step 1$' <<<"$output") == 4 && $stderr == *'has ended: failed, exit code 7'* ]] ||
+    fail "$output" "$stderr"
+  run --separate-stderr -20 hpcboot run --submit --nodes 2 -n 4 --set queue.parallel_environment=absent -- python3 train.py 1 0
+  [[ $stderr == *'qsub says: '*absent* ]] || fail "$stderr"
+  # More GPUs than there are: qsub would take it, and it would wait for ever.
+  run --separate-stderr -20 hpcboot run --submit --nodes 3 -n 6 --gpus-per-node 4 -- python3 train.py 1 0
+  [[ $stderr == *'qsub says: '* ]] || fail "$stderr"
+  run --separate-stderr -0 hpcboot run --submit -n 2 --time 00:05:00 --name slow -- python3 train.py 3000 0
+  number=$output
+  has_begun() { run -0 hpcboot logs -n 1 "$number" && [[ $output == 'rank '* ]]; }
+  await has_begun || fail "$output"
+  run -0 hpcboot jobs --scheduler sge
+  [[ $output == *"$number "*"slow "*running*n[12]*train.py*'failed 7'* ]] || fail "$output"
+  run --separate-stderr -1 hpcboot cancel "$number" 4711
+  [[ $output == "job $number is cancelled" && $stderr == *'nobody knows job 4711'* ]] || fail "$output" "$stderr"
+  is_over() { run -0 hpcboot jobs "$number" && [[ $output == *'state      killed, exit code 137'* ]]; }
+  await is_over || fail "$output"
+}

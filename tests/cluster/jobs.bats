@@ -120,8 +120,13 @@ every_pbs_job() {
   run ! as_tester "$(dirname "$HPCBOOT_BIN")/hpcboot" script --site cc --job multinode_srun --set queue.name=absent --check
   run -0 as_tester env "${user_settings[@]}" "$(dirname "$HPCBOOT_BIN")/hpcboot" script --site generic_slurm --job single \
     --set node.gpu_type=h100 --submit
-  ended COMPLETED "$output"
-  recorded "$output" generic_slurm single 1 1 slurm
+  id=$output
+  ended COMPLETED "$id"
+  recorded "$id" generic_slurm single 1 1 slurm
+  # What it was, where it wrote, and the folder of its run.
+  run -0 as_tester "$(dirname "$HPCBOOT_BIN")/hpcboot" jobs "$id"
+  [[ $output == *"state      completed, exit code 0"*"output     $PWD/hpcboot_single-$id.out"*"run        $PWD/runs/"*"$id"* ]] ||
+    fail "$output"
 }
 
 @test "hpcboot site probe describes this Slurm, and a script of that trains" {

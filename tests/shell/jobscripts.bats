@@ -13,7 +13,7 @@ setup() {
   GOLDEN=$ROOT/tests/golden/jobscripts
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
   "$HPCBOOT" script --list >"$BATS_TEST_TMPDIR/list" 2>&1 || skip "this build has no job scripts (toml++, mstch)"
-  export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/none
+  export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/none XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
 }
 
 teardown() { end_jobs; }
@@ -284,6 +284,67 @@ esac' >"$program"
   [[ $output == *"invalid partition"* ]]
   rm "$BATS_TEST_TMPDIR/fakes/sbatch"
   PATH=$BATS_TEST_TMPDIR/fakes run -30 script --site cc --job ddp --submit
+}
+
+# made OPTION…: the script that `run --submit` would submit.
+made() { "$HPCBOOT" run --submit --dry-run "$@"; }
+
+@test "run --submit: the script of every scheduler is bash, clean for lint, and keeps every word of the command" {
+  cd "$BATS_TEST_TMPDIR" || return
+  local site nodes
+  sed 's/^scheduler = .*/scheduler = "torque"/' "$ROOT/jobscripts/sites/generic_pbs.toml" >torque.toml
+  sed 's/^scheduler = .*/scheduler = "lsf"/' "$ROOT/jobscripts/sites/generic_pbs.toml" >lsf.toml
+  for site in cc vector sockeye sockeye_slurm polaris generic_slurm generic_pbs generic_sge torque lsf; do
+    for nodes in 1 3; do
+      if [ -e "$site.toml" ]; then set -- --site-file "$site.toml"; else set -- --site "$site"; fi
+      made "$@" --nodes "$nodes" --output-dir 'an out' --env A="x y'z" --silence 60 --stage 'a b' -- \
+        python3 train.py --name "it's \$HOME" $'two\nlines' '{staged}' >made.sh
+      bash -n made.sh
+      "$HPCBOOT" lint --strict made.sh
+      # What bash makes of the last command; hpcboot is a fake.
+      mkdir -p bin
+      printf '#!/bin/bash\nprintf "<%%s>" "$@" >>words; echo >>words\n' >bin/hpcboot
+      chmod +x bin/hpcboot
+      rm -f words
+      env -u MODULEPATH HPCBOOT_BIN_DIR="$PWD/bin" PBS_JOBID=1 LSB_JOBID=1 bash made.sh
+      tail -n 2 words | tr '\n' ' ' >last
+      grep -F "<--env><A=x y'z><--output-dir><an out><--stage><a b><--silence><60><--></" last || { cat words && return 1; }
+      grep -F "python3><train.py><--name><it's \$HOME><two lines><{staged}>" last || { cat words && return 1; }
+      [ "$nodes" = 1 ] || head -n 1 words | grep -F '><check>'
+      grep -c . words | grep -qx "$((nodes == 1 ? 2 : 3))"
+    done
+  done
+}
+
+@test "run --submit: ranks, nodes and GPUs go together; what does not go with it is said" {
+  cd "$BATS_TEST_TMPDIR" || return
+  directives() { made --site cc "$@" -- true | sed -n 's/^#SBATCH --\(nodes\|ntasks-per-node\|gpus-per-node\)=//p' | tr '\n' ' '; }
+  [ "$(directives)" = '1 4 h100:4 ' ]
+  [ "$(directives -n 1)" = '1 1 h100:1 ' ]
+  [ "$(directives -n 2)" = '1 2 h100:2 ' ]
+  [ "$(directives -n 8)" = '2 4 h100:4 ' ]
+  [ "$(directives --nodes 3 --ranks-per-node 2)" = '3 2 h100:2 ' ]
+  [ "$(directives --nodes 3 --ranks-per-node gpu)" = '3 4 h100:4 ' ]
+  [ "$(directives -n 6 --ranks-per-node 2)" = '3 2 h100:2 ' ]
+  [ "$(directives --ranks-per-node 8 --gpus-per-node 0)" = '1 8 ' ]
+  local words
+  for words in '-n 5' '-n 6 --nodes 4' '-n 6 --nodes 2 --ranks-per-node 2' '--ranks-per-node numa' '--hostfile h' '--name 1a' \
+    '--torchrun --launcher srun' '--site lab' '--env ABSENT_HERE' '--set x'; do
+    # shellcheck disable=SC2086
+    run -2 made --site cc $words -- true
+  done
+  run -2 "$HPCBOOT" run --site cc -- true
+  [[ $output == *'--site goes with --submit'* ]]
+  run -20 made --site cc --time 3 -- true
+  run -20 made --site cc --launcher qrsh -- true
+  run -20 made --site cc --set queue.nme=x -- true
+  [[ $output == *queue.name* ]]
+  # The name: of an interpreter what it interprets.
+  named() { made --site cc "$@" | sed -n 's/^#SBATCH --job-name=//p'; }
+  [ "$(named -- python3 -u src/train.py)" = train.py ]
+  [ "$(named -- ./0build/my_program+x)" = my_programx ]
+  [ "$(named -- sh -c 'echo a; b')" = sh ]
+  [ "$(named --name abc -- sh)" = abc ]
 }
 
 @test "a script is short: directives, modules, a folder and a line that starts the ranks" {

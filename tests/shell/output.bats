@@ -43,7 +43,7 @@ fails() {
   [ "${#verbs[@]}" -gt 10 ]
   for verb in "${verbs[@]}"; do
     fails "$BIN/hpcboot" "$verb" --help
-    if [ "$verb" = exec ]; then continue; fi # its program prints
+    case $verb in exec | jobs | logs | cancel) continue ;; esac # its program prints; the test below
     [[ -v of[$verb] ]] || { echo "a verb that this test does not know: $verb" && return 1; }
     read -r -a words <<<"${of[$verb]}"
     rm -rf new
@@ -59,6 +59,20 @@ fails() {
     "lint --format json job.sh" "replay --json job"; do
     # shellcheck disable=SC2086
     fails env -i PATH="$PATH" "$BIN/hpcboot" $words
+  done
+}
+
+@test "hpcboot: the verbs that ask a scheduler" {
+  mkdir -p bin state/hpcboot/submitted
+  chmod 700 state/hpcboot/submitted
+  printf '#!/bin/sh\ncase "$*" in *config) echo "ClusterName = c" ;; *) echo "JobId=7 JobName=x JobState=RUNNING" ;; esac\n' >bin/scontrol
+  printf '#!/bin/sh\necho "7|RUNNING|1|1795472170|1795472170|N/A|10:00|None|n1|x"\n' >bin/squeue
+  printf '#!/bin/sh\n' >bin/scancel
+  chmod +x bin/*
+  printf '{"id": "7", "scheduler": "slurm", "cluster": "c", "output": ["%s/job.sh"]}' "$PWD" >state/hpcboot/submitted/7.json
+  for words in jobs "jobs 7" "jobs --json" "logs 7" logs "cancel 7"; do
+    # shellcheck disable=SC2086
+    fails env -i PATH="$PWD/bin:$PATH" XDG_STATE_HOME="$PWD/state" "$BIN/hpcboot" $words
   done
 }
 

@@ -40,7 +40,8 @@ rule "Encoded::as_is() is for encoders and writers of documents; add a file here
     -e './bootstrap/(include/hpcboot/encode\.hpp|core/encode/[a-z]+\.cpp|json/bounded_json\.cpp|text/[a-z_]+\.[ch]pp)' \
     -e './trainer/record/table_format\.cpp' `# every cell is encoded for its format` \
     -e './trainer/datasets/inspect\.cpp' `# images drawn of blocks and colours` \
-    -e './bootstrap/cli/(env|script)\.cpp' `# shell words, quoted; a script rendered of typed values` \
+    -e './bootstrap/cli/(env|run_submit|script)\.cpp' `# shell words, quoted; a script rendered of typed values` \
+    -e './bootstrap/cli/queue_of_user\.cpp' `# output of a job, shown as run shows it` \
     -e './trainer/loop/run_training\.cpp' `# format_error(), which encodes` \
     -e './(bootstrap/cli/options|setup/hello_mpi/main|trainer/app/(convert|digits|inspect|runtable|train))\.cpp' `# --help`)
 

@@ -1,0 +1,135 @@
+#include "queue_of_user.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "hpcboot/error.hpp"
+#include "jobs/queue/job_log.hpp"
+#include "jobs/queue/job_table.hpp"
+#include "options.hpp"
+
+namespace hpcboot::tool {
+
+namespace po = boost::program_options;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+CommandResult run_for_queue(const std::vector<std::string>& words) {
+  constexpr seconds kLimit{60};
+  return run_command(words, {"", kLimit});
+}
+
+po::options_description queue_options() {
+  po::options_description options("Options");
+  options.add_options()(
+      "scheduler", po::value<std::string>()->default_value("", "")->value_name("S"),
+      "ask this one alone: slurm, pbs, sge, lsf or flux [the first that answers]");
+  return options;
+}
+
+std::unique_ptr<queue::Queue> queue_as_asked(const po::variables_map& values, const Env& env) {
+  std::string scheduler = values["scheduler"].as<std::string>();
+  if (scheduler == "torque") scheduler = "pbs";
+  const auto all = {"", "slurm", "pbs", "sge", "lsf", "flux"};
+  if (std::find(all.begin(), all.end(), scheduler) == all.end())
+    throw UsageError("--scheduler is slurm, pbs, sge, lsf or flux, not '" + scheduler + "'");
+  return queue::queue_here(env, run_for_queue, scheduler);
+}
+
+std::unique_ptr<queue::Queue> queue_of_job(const po::variables_map& values, const Env& env,
+                                           const queue::SubmittedJobs& memory,
+                                           const std::string& id) {
+  auto queue = queue_as_asked(values, env);
+  const bool is_chosen = !values["scheduler"].as<std::string>().empty();
+  if (is_chosen || !queue || (!id.empty() && memory.find(id, queue.get()))) return queue;
+  const auto elsewhere = memory.find(id, nullptr);
+  if (!elsewhere || elsewhere->scheduler == queue->scheduler()) return queue;
+  auto other = queue::queue_here(env, run_for_queue, elsewhere->scheduler);
+  return other ? std::move(other) : std::move(queue);
+}
+
+std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue) {
+  if (queue) return queue;
+  throw Error(ErrorCode::backend_unavailable, "no scheduler answers here",
+              "scontrol (Slurm), qstat (PBS, Torque), qconf (Grid Engine), lsid (LSF) or flux in "
+              "PATH, and a server that it reaches",
+              "do this on a login node of the cluster; `scontrol ping` or `qstat -B` says more");
+}
+
+void require_job_id(const std::string& id) {
+  const bool is_id = !id.empty() && id.front() != '-' && id.size() < 200 && is_printable(id) &&
+                     id.find_first_of(" /\\'\"$`;&|<>*?=") == std::string::npos;
+  if (!is_id) throw UsageError("'" + id + "' is no job's id; `hpcboot jobs` lists them");
+}
+
+int exit_code_of(const queue::QueuedJob& job) {
+  if (job.exit_code) {
+    const bool is_well = job.state == "completed" || job.state == "done";
+    return *job.exit_code == 0 && !is_well ? 1 : *job.exit_code;
+  }
+  return 1;
+}
+
+std::string news_of_end(const queue::QueuedJob& job) {
+  return "job " + job.id + " has ended: " + queue::words_of_end(job);
+}
+
+bool show_output(const std::string& part) {
+  out() << Encoded::as_is(part);
+  return out().flush().is_good();
+}
+
+queue::QueuedJob JobWatch::wait(const std::string& id) {
+  constexpr seconds kLongestSilence{600};
+  constexpr seconds kMostPause{15};
+  constexpr std::chrono::milliseconds kRead{200};
+  constexpr seconds kLate{2};  // what a job wrote last may take so long to be seen here
+  queue::JobLog log({});
+  std::optional<queue::QueuedJob> last;
+  bool has_started_log = false;
+  seconds pause{1};
+  auto answered = steady_clock::now();
+  auto next = answered;
+  std::optional<steady_clock::time_point> end;
+  std::string shown_state;
+  for (;;) {
+    if (!end && steady_clock::now() >= next) {
+      try {
+        const auto known = queue::known_job(id, &queue_, memory_);
+        answered = steady_clock::now();
+        if (known) last = known->job;
+        if (!known && last) last->stage = queue::JobStage::ended;
+        if (!known && !last)
+          throw Error(ErrorCode::malformed_value, "the scheduler knows no job " + id,
+                      "a job of yours", "`hpcboot jobs` lists them");
+        if (last->stage == queue::JobStage::ended) end = steady_clock::now() + kLate;
+        log.add(last->output);
+        if (!has_started_log && last_lines_) log.skip_to_last(*last_lines_);
+        has_started_log = true;
+        const std::string state = last->state + (last->reason.empty() ? "" : ": " + last->reason);
+        if (state != shown_state && last->stage != queue::JobStage::ended)
+          err() << "job " << id << " is " << state << "\n";
+        shown_state = state;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::backend_unavailable ||
+            steady_clock::now() - answered > kLongestSilence)
+          throw;
+      }
+      next = steady_clock::now() + pause;
+      pause = std::min(pause + seconds{1}, kMostPause);
+    }
+    bool is_new = false;
+    while (shows_output_) {
+      const std::string part = log.read();
+      if (part.empty()) break;
+      is_new = true;
+      if (!show_output(part)) return *last;
+    }
+    if (end && (!shows_output_ || (!is_new && steady_clock::now() >= *end))) return *last;
+    std::this_thread::sleep_for(kRead);
+  }
+}
+
+}  // namespace hpcboot::tool

@@ -1,0 +1,168 @@
+#include "run_submit.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "core/program_path.hpp"
+#include "hpcboot/error.hpp"
+#include "jobs/job.hpp"
+#include "jobs/probe/probed_site.hpp"
+#include "options.hpp"
+#include "queue_of_user.hpp"
+#include "script_submission.hpp"
+#include "script_words.hpp"
+#include "submit_request.hpp"
+#include "toml/nearest_name.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+namespace po = boost::program_options;
+using namespace hpcboot::jobscripts;
+
+std::optional<std::string> answer_to(const std::vector<std::string>& words) {
+  const CommandResult result = run_for_queue(words);
+  return result.is_ok() && !result.is_late ? std::optional(result.output) : std::nullopt;
+}
+
+// The user's only one, else what the scheduler says of this machine.
+SiteProfile site_by_default(const po::variables_map& values, const SiteLibrary& library) {
+  std::vector<std::string> own;
+  for (const std::string& name : library.names()) {
+    if (!library.has_as_shipped(name)) own.push_back(name);
+  }
+  if (own.size() > 1) throw UsageError("--submit takes --site, one of yours: " + listed(own));
+  if (!own.empty()) {
+    SiteProfile site = library.read(own.front());
+    apply_settings(values, site);
+    return site;
+  }
+  SiteProfile site = SiteProfile::parse("here.toml", probe(answer_to));
+  err() << "note: no --site: this is what " << site.text("scheduler")
+        << " says of its hosts (hpcboot site probe)\n";
+  apply_settings(values, site);
+  return site;
+}
+
+SiteProfile site_of(const po::variables_map& values) {
+  const SiteLibrary library(Env::from_process());
+  const bool is_named = values.count("site") != 0 || values.count("site-file") != 0;
+  SiteProfile site = is_named ? site_as_asked(values, library) : site_by_default(values, library);
+  const std::string& scheduler = site.text("scheduler");
+  if (scheduler == "none" || scheduler == "kubernetes") {
+    throw UsageError("--submit takes a site with a batch scheduler; that of " + site.name() +
+                     " is " + scheduler +
+                     (scheduler == "none" ? ": leave --submit out, and give --hostfile"
+                                          : ": see hpcboot script --site " + site.name()));
+  }
+  return site;
+}
+
+// The job may have another PATH, and under PBS none of this shell's environment: a virtual
+// environment's python is that one by its path alone. Within a container paths are others.
+std::vector<std::string> with_path(std::vector<std::string> command, const SiteProfile& site,
+                                   const Env& env) {
+  std::string& program = command.front();
+  if (program.find('/') != std::string::npos || !site.text("container.image").empty())
+    return command;
+  const std::string found = find_program(env.text("PATH").value_or("/usr/bin:/bin"), program);
+  if (found.empty()) {
+    err() << "note: " << program << " is not in PATH here; the job looks for it itself\n";
+  } else {
+    std::error_code none;
+    program = std::filesystem::absolute(found, none).string();
+  }
+  return command;
+}
+
+// The folder that the trainer's runs go to; empty for another program.
+std::string runs_dir_of(const std::vector<std::string>& command) {
+  if (std::filesystem::path(command.front()).filename() != "trainer") return "";
+  const std::string option = "--runs-dir";
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (command[i].rfind(option + "=", 0) == 0) return command[i].substr(option.size() + 1);
+    if (command[i] == option && i + 1 < command.size()) return command[i + 1];
+  }
+  return "runs";
+}
+
+std::string words_of(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + shell_quote(word);
+  return text;
+}
+
+int wait_for(const SubmittedScript& submitted, bool shows_output) {
+  const std::string& id = submitted.id;
+  const Env env = Env::from_process();
+  const queue::SubmittedJobs memory(env);
+  const auto queue = require_queue(queue::queue_here(env, run_for_queue, submitted.scheduler));
+  err() << "note: Ctrl-C leaves job " << id << " alone; hpcboot cancel " << id << " ends it\n";
+  const queue::QueuedJob end = JobWatch(*queue, memory, shows_output).wait(id);
+  err() << news_of_end(end) << "\n";
+  return exit_code_of(end);
+}
+
+}  // namespace
+
+po::options_description submit_options() {
+  po::options_description options("With --submit, from a login node");
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  options.add_options()("submit",
+                        "submit a job that does this; print its id, and the script with --dry-run")(
+      "site", text("S"), "the site [your only own profile, else what the scheduler says]")(
+      "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(
+      "time", text("HH:MM:SS"), "walltime [the site's queue.time]")(
+      "gpus-per-node", po::value<int>()->value_name("N"), "0: on CPU [one for each rank]")(
+      "account", text("A"), "account or project")(
+      "mail", text("ADDRESS"), "where the scheduler writes when the job begins, ends or fails")(
+      "name", text("NAME"), "of the job [the program's]")(
+      "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
+      "change a key of the profile, such as queue.name=short; may be repeated")(
+      "no-check", "submit what the limits of the queue forbid")(
+      "wait", "wait until the job has ended, and end with its exit code")(
+      "follow", "the same, and show what the job writes");
+  return options;
+}
+
+void require_no_submit_options(const po::variables_map& values) {
+  const po::options_description options = submit_options();
+  for (const auto& option : options.options()) {
+    if (values.count(option->long_name()) != 0)
+      throw UsageError("--" + option->long_name() + " goes with --submit");
+  }
+}
+
+int submit_run(const po::variables_map& values, const po::options_description& run_options,
+               const std::vector<std::string>& command) {
+  const Env env = Env::from_process();
+  ScriptJob job{site_of(values), {}, "", {}, runs_dir_of(command)};
+  job.request = submit_request(values, job.site, command);
+  job.request.command = with_path(command, job.site, env);
+  job.request.programs = programs_for("");
+  const std::string options = option_words(values, run_options, {"dry-run", "wait", "follow"});
+  job.request.arguments = "run " + options + (options.empty() ? "-- " : " -- ") + words_of(command);
+  job.variables = variables_by_name(values, env);
+  const std::string script =
+      render_job_script(TemplateRenderer(shipped_templates()), job.site, job.request);
+  for (const std::string& note : notes_on(job.site, job.request)) err() << "note: " << note << "\n";
+  if (values.count("dry-run") != 0) {
+    out() << Encoded::as_is(script);
+    return 0;
+  }
+  const TemporaryScript file(script);
+  job.file = file.file();
+  if (values.count("no-check") == 0) {
+    const CapturedOutput what_fits;
+    if (const int code = check_script(job); code != 0) return code;
+  }
+  const bool follows = values.count("follow") != 0;
+  const SubmittedScript submitted = submit_script(job, !follows);
+  if (submitted.exit_code != 0 || submitted.id.empty()) return submitted.exit_code;
+  if (follows || values.count("wait") != 0) return wait_for(submitted, follows);
+  err() << "note: hpcboot logs -f " << submitted.id << " shows what it writes\n";
+  return 0;
+}
+
+}  // namespace hpcboot::tool

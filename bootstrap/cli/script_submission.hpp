@@ -1,0 +1,68 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+#include <vector>
+
+#include "jobs/job_script.hpp"
+#include "jobs/site_library.hpp"
+
+// What `script` and `run --submit` do alike.
+namespace hpcboot::tool {
+
+// The profile that --site or --site-file names, as --set changes it. @throws UsageError
+jobscripts::SiteProfile site_as_asked(const boost::program_options::variables_map& values,
+                                      const jobscripts::SiteLibrary& library);
+
+// Each KEY=VALUE of --set. @throws UsageError
+void apply_settings(const boost::program_options::variables_map& values,
+                    jobscripts::SiteProfile& site);
+
+// Where the script looks for hpcboot's programs: in build/bin of the folder that it is submitted
+// from, if that is the checkout whose build/bin this program lies in, as far as can be told; else
+// where this program lies.
+// @param output the script's file; empty: one that is not kept
+// @return empty for build/bin
+std::string programs_for(const std::string& output);
+
+// @throws Error{unwritable_output}
+void write_script(const std::string& file, const std::string& script);
+
+// A file of its own for a script that is submitted and not kept: the scheduler takes a copy.
+class TemporaryScript {
+ public:
+  // @param script empty: no file
+  explicit TemporaryScript(const std::string& script);
+  ~TemporaryScript();
+  TemporaryScript(const TemporaryScript&) = delete;
+  TemporaryScript& operator=(const TemporaryScript&) = delete;
+
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+};
+
+// A script that was written, and what it was made of.
+struct ScriptJob {
+  jobscripts::SiteProfile site;
+  jobscripts::ScriptRequest request;
+  std::string file;
+  std::vector<std::string> variables{};  // handed to the job by their names
+  std::string runs_dir = "runs";         // of the trainer; empty for another program
+};
+
+// Says what is wrong with it, or when it may start. @return the exit code
+int check_script(const ScriptJob& job);
+
+struct SubmittedScript {
+  int exit_code = 0;
+  std::string id;
+  std::string scheduler{};  // that answers for it; empty if none does
+};
+
+// Submits it, prints the job's id and remembers it.
+// @param shows_id false: the id goes to standard error
+SubmittedScript submit_script(const ScriptJob& job, bool shows_id = true);
+
+}  // namespace hpcboot::tool
