@@ -85,13 +85,15 @@ queue::QueuedJob JobWatch::wait(const std::string& id) {
   constexpr seconds kLongestSilence{600};
   constexpr seconds kMostPause{15};
   constexpr std::chrono::milliseconds kRead{200};
-  constexpr seconds kLate{2};  // what a job wrote last may take so long to be seen here
+  constexpr seconds kAccounts{60};  // until the scheduler tells how a job ended
+  constexpr seconds kLate{2};       // what a job wrote last may take so long to be seen here
   queue::JobLog log({});
   std::optional<queue::QueuedJob> last;
   bool has_started_log = false;
   seconds pause{1};
   auto answered = steady_clock::now();
   auto next = answered;
+  auto known_last = answered;
   std::optional<steady_clock::time_point> end;
   std::string shown_state;
   for (;;) {
@@ -100,11 +102,18 @@ queue::QueuedJob JobWatch::wait(const std::string& id) {
         const auto known = queue::known_job(id, &queue_, memory_);
         answered = steady_clock::now();
         if (known) last = known->job;
-        if (!known && last) last->stage = queue::JobStage::ended;
+        if (!known && last) {
+          last->stage = queue::JobStage::ended;
+          last->state = queue::kForgotten;
+        }
         if (!known && !last)
           throw Error(ErrorCode::malformed_value, "the scheduler knows no job " + id,
                       "a job of yours", "`hpcboot jobs` lists them");
-        if (last->stage == queue::JobStage::ended) end = steady_clock::now() + kLate;
+        const bool is_forgotten = last->state == queue::kForgotten;
+        if (!is_forgotten) known_last = steady_clock::now();
+        if (last->stage == queue::JobStage::ended &&
+            (!is_forgotten || steady_clock::now() - known_last > kAccounts))
+          end = steady_clock::now() + kLate;
         log.add(last->output);
         if (!has_started_log && last_lines_) log.skip_to_last(*last_lines_);
         has_started_log = true;

@@ -58,10 +58,9 @@ class FluxQueue : public Queue {
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    const std::vector<std::string> words = {"flux", "jobs", "-a", "--suppress-header", kFormat, id};
-    const CommandResult result = run_(words);
-    if (!result.is_started || result.is_late) answer_of(run_, words);
-    auto jobs = all_in(result.output);
+    const auto answer = answer_about_job(
+        run_, {"flux", "jobs", "-a", "--suppress-header", kFormat, id}, {"unknown", "invalid"});
+    auto jobs = all_in(answer.value_or(""));
     if (jobs.empty()) return std::nullopt;
     jobs.front().output = output_of(id);
     return std::move(jobs.front());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -11,8 +12,14 @@
 namespace hpcboot::queue {
 namespace {
 
-// What the scheduler no longer knows has ended; how, nobody can tell.
-constexpr const char* kForgotten = "forgotten";
+// Of an array the scheduler lists tasks: "12_3", "12[3].server", "12.3".
+bool is_task_of(const std::string& listed, const std::string& submitted) {
+  const std::string number = submitted.substr(0, submitted.find_first_of("[."));
+  if (listed.size() <= number.size() || listed.compare(0, number.size(), number) != 0) return false;
+  const std::string rest = listed.substr(number.size());
+  return rest[0] == '_' || rest[0] == '[' ||
+         (rest[0] == '.' && rest.size() > 1 && rest[1] >= '0' && rest[1] <= '9');
+}
 
 QueuedJob from_memory(const SubmittedJob& submitted) {
   QueuedJob job;
@@ -28,17 +35,32 @@ QueuedJob from_memory(const SubmittedJob& submitted) {
   return job;
 }
 
+void remember(const SubmittedJob& submitted, const SubmittedJobs& memory) {
+  try {
+    memory.remember(submitted);
+  } catch (const Error&) {
+    return;  // the scheduler is asked again next time
+  }
+}
+
 // The scheduler forgets it before long.
 void remember_end(SubmittedJob& submitted, const QueuedJob& job, const SubmittedJobs& memory) {
   if (job.stage != JobStage::ended || submitted.state == job.state) return;
   submitted.state = job.state;
   submitted.exit_code = job.exit_code;
   submitted.ended = job.end ? std::chrono::system_clock::to_time_t(*job.end) : 0;
-  try {
-    memory.remember(submitted);
-  } catch (const Error&) {
-    return;  // it is asked again next time
+  remember(submitted, memory);
+}
+
+// Grid Engine knows a job that has ended only after a while, from its accounts.
+bool is_forgotten(SubmittedJob& submitted, const SubmittedJobs& memory) {
+  constexpr std::int64_t kLate = 600;
+  const std::int64_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  if (submitted.missing_since == 0) {
+    submitted.missing_since = now;
+    remember(submitted, memory);
   }
+  return now - submitted.missing_since >= kLate;
 }
 
 // What was noted about its files stays: the scheduler knows but one of them.
@@ -52,14 +74,17 @@ void add_outputs(QueuedJob& job, const SubmittedJob& submitted) {
 
 KnownJob with_memory(std::optional<QueuedJob> job, SubmittedJob submitted,
                      const SubmittedJobs& memory, const Queue* queue) {
-  if (!job) {
+  if (job) {
+    remember_end(submitted, *job, memory);
+  } else {
     job = from_memory(submitted);
     if (queue != nullptr && submitted.state.empty()) {
+      const bool is_over = is_forgotten(submitted, memory);
       job->stage = JobStage::ended;
       job->state = kForgotten;
+      if (is_over) remember_end(submitted, *job, memory);
     }
   }
-  remember_end(submitted, *job, memory);
   add_outputs(*job, submitted);
   if (job->nodes == 0) job->nodes = submitted.nodes;
   return {std::move(*job), std::move(submitted)};
@@ -74,11 +99,16 @@ int rank_of(JobStage stage) {
 std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory, WallTime since) {
   std::vector<SubmittedJob> submitted = memory.of(queue);
   std::vector<KnownJob> jobs;
+  std::set<std::string> arrays;  // whose tasks are listed
   for (QueuedJob& job : queue == nullptr ? std::vector<QueuedJob>() : queue->jobs()) {
-    const auto ours = std::find_if(submitted.begin(), submitted.end(),
-                                   [&](const SubmittedJob& one) { return one.id == job.id; });
+    const auto ours = std::find_if(
+        submitted.begin(), submitted.end(),
+        [&](const SubmittedJob& one) { return one.id == job.id || is_task_of(job.id, one.id); });
     if (ours == submitted.end()) {
       jobs.push_back({std::move(job), std::nullopt});
+    } else if (ours->id != job.id) {
+      arrays.insert(ours->id);
+      jobs.push_back({std::move(job), *ours});
     } else {
       // The list does not say with which exit code it ended. Once that is known, it is remembered.
       if (job.stage == JobStage::ended && ours->state.empty()) {
@@ -90,6 +120,7 @@ std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory
     }
   }
   for (SubmittedJob& one : submitted) {
+    if (arrays.count(one.id) != 0) continue;
     const auto time =
         std::chrono::system_clock::from_time_t(static_cast<std::time_t>(one.submitted));
     if (time < since && !one.state.empty()) continue;

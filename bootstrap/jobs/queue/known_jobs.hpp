@@ -9,6 +9,10 @@
 
 namespace hpcboot::queue {
 
+/// The state of a job that the scheduler does not know any more: it has ended, and how nobody can
+/// tell.
+constexpr const char* kForgotten = "forgotten";
+
 /// A job as the scheduler tells of it, and what is remembered of it.
 struct KnownJob {
   QueuedJob job;

@@ -64,10 +64,9 @@ class LsfQueue : public Queue {
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    const std::vector<std::string> words = {"bjobs", "-a", "-noheader", "-o", kColumns, id};
-    const CommandResult result = run_(words);
-    if (!result.is_started || result.is_late) answer_of(run_, words);
-    auto jobs = all_in(result.output);
+    const auto answer = answer_about_job(run_, {"bjobs", "-a", "-noheader", "-o", kColumns, id},
+                                         {"not found", "No matching job"});
+    auto jobs = all_in(answer.value_or(""));
     if (jobs.empty()) return std::nullopt;
     return std::move(jobs.front());
   }

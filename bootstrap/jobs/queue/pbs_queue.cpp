@@ -140,14 +140,16 @@ class PbsQueue : public Queue {
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    for (const auto& words : {std::vector<std::string>{"qstat", "-x", "-f", id},
-                              std::vector<std::string>{"qstat", "-f", id}}) {
-      const CommandResult result = run_(words);
-      if (!result.is_started || result.is_late) answer_of(run_, words);
-      auto jobs = result.is_ok() ? all_in(result.output) : std::vector<QueuedJob>{};
-      if (!jobs.empty()) return std::move(jobs.front());
+    // With -x also what has ended, of a PBS that keeps it; Torque has no such option.
+    const CommandResult kept = run_({"qstat", "-x", "-f", id});
+    auto jobs = kept.is_ok() ? all_in(kept.output) : std::vector<QueuedJob>();
+    if (jobs.empty()) {
+      const auto answer =
+          answer_about_job(run_, {"qstat", "-f", id}, {"Unknown Job", "Job has finished"});
+      jobs = all_in(answer.value_or(""));
     }
-    return std::nullopt;
+    if (jobs.empty()) return std::nullopt;
+    return std::move(jobs.front());
   }
 
   std::vector<std::string> cancel_command(const std::string& id) const override {

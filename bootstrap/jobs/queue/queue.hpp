@@ -72,6 +72,12 @@ std::unique_ptr<Queue> grid_engine_queue(const Env& env, const RunCommand& run);
 std::unique_ptr<Queue> lsf_queue(const Env& env, const RunCommand& run);
 std::unique_ptr<Queue> flux_queue(const Env& env, const RunCommand& run);
 
+/// What a command says of one job; nullopt if it says, by one of these words, that it knows none.
+/// @throws Error{backend_unavailable} if it fails otherwise
+std::optional<std::string> answer_about_job(const RunCommand& run,
+                                            const std::vector<std::string>& words,
+                                            const std::vector<std::string>& unknown);
+
 /// The answer of a command. @throws Error{backend_unavailable} if it is not there or fails
 std::string answer_of(const RunCommand& run, const std::vector<std::string>& words);
 

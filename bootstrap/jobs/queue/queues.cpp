@@ -10,14 +10,11 @@
 
 namespace hpcboot::queue {
 
-std::string answer_of(const RunCommand& run, const std::vector<std::string>& words) {
-  const CommandResult result = run(words);
-  if (result.is_ok() && !result.is_late) return result.output;
+namespace {
+
+[[noreturn]] void fail(const std::vector<std::string>& words, const CommandResult& result) {
   std::string command;
-  for (const std::string& word : words) {
-    if (word != "env" && word.find('=') != std::string::npos && command.empty()) continue;
-    command += (command.empty() ? "" : " ") + word;
-  }
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
   std::string reason = !result.is_started ? "there is no such program"
                        : result.is_late   ? "no answer in time"
                                           : "exit code " + std::to_string(result.exit_code);
@@ -25,6 +22,25 @@ std::string answer_of(const RunCommand& run, const std::vector<std::string>& wor
   reason.erase(reason.find_last_not_of('\n') + 1);
   throw Error(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
               "an answer of the scheduler", "try the command by hand");
+}
+
+}  // namespace
+
+std::string answer_of(const RunCommand& run, const std::vector<std::string>& words) {
+  CommandResult result = run(words);
+  if (!result.is_ok() || result.is_late) fail(words, result);
+  return std::move(result.output);
+}
+
+std::optional<std::string> answer_about_job(const RunCommand& run,
+                                            const std::vector<std::string>& words,
+                                            const std::vector<std::string>& unknown) {
+  CommandResult result = run(words);
+  if (result.is_ok() && !result.is_late) return std::move(result.output);
+  for (const std::string& text : unknown) {
+    if (!result.is_late && result.output.find(text) != std::string::npos) return std::nullopt;
+  }
+  fail(words, result);
 }
 
 std::string user_name() {

@@ -83,23 +83,20 @@ class SlurmQueue : public Queue {
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    const CommandResult result = run_(plain({"scontrol", "--oneliner", "show", "job", id}));
-    if (result.is_ok() && !result.is_late) {
-      // Of an array there is a line for each task: the first that is not over.
-      std::optional<QueuedJob> found;
-      for (const std::string& line : split(result.output, '\n')) {
-        if (line.rfind("JobId=", 0) != 0) continue;
-        QueuedJob job = described(line);
-        if (!found || (found->stage == JobStage::ended && job.stage != JobStage::ended))
-          found = std::move(job);
-      }
-      if (found) {
-        found->id = id;
-        return found;
-      }
+    const auto answer = answer_about_job(run_, plain({"scontrol", "--oneliner", "show", "job", id}),
+                                         {"Invalid job id"});
+    // Of an array there is a line for each task: the first that is not over.
+    std::optional<QueuedJob> found;
+    for (const std::string& line : split(answer.value_or(""), '\n')) {
+      if (line.rfind("JobId=", 0) != 0) continue;
+      QueuedJob job = described(line);
+      if (!found || (found->stage == JobStage::ended && job.stage != JobStage::ended))
+        found = std::move(job);
     }
-    if (result.output.find("Invalid job id") == std::string::npos)
-      answer_of(run_, {"scontrol", "show", "job", id});
+    if (found) {
+      found->id = id;
+      return found;
+    }
     return from_accounting(id);
   }
 

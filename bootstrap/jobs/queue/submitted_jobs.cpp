@@ -30,11 +30,20 @@ std::string file_name(const SubmittedJob& job) {
 }
 
 Json json_of(const SubmittedJob& job) {
-  Json json = {{"id", job.id},           {"scheduler", job.scheduler}, {"cluster", job.cluster},
-               {"site", job.site},       {"name", job.name},           {"folder", job.folder},
-               {"command", job.command}, {"output", job.output},       {"runs_dir", job.runs_dir},
-               {"nodes", job.nodes},     {"submitted", job.submitted}, {"state", job.state},
-               {"ended", job.ended}};
+  Json json = {{"id", job.id},
+               {"scheduler", job.scheduler},
+               {"cluster", job.cluster},
+               {"site", job.site},
+               {"name", job.name},
+               {"folder", job.folder},
+               {"command", job.command},
+               {"output", job.output},
+               {"runs_dir", job.runs_dir},
+               {"nodes", job.nodes},
+               {"submitted", job.submitted},
+               {"state", job.state},
+               {"ended", job.ended},
+               {"missing_since", job.missing_since}};
   json["exit_code"] = job.exit_code ? Json(*job.exit_code) : Json();
   return json;
 }
@@ -58,6 +67,7 @@ SubmittedJob job_in(const fs::path& file) {
   job.state = text("state");
   job.exit_code = reader.small_integer("exit_code");
   job.ended = reader.integer("ended").value_or(0);
+  job.missing_since = reader.integer("missing_since").value_or(0);
   return job;
 }
 

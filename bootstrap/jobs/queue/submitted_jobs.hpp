@@ -26,7 +26,8 @@ struct SubmittedJob {
   std::int64_t submitted = 0;  ///< seconds since 1970
   std::string state{};         ///< how it ended, once that was seen; empty before
   std::optional<int> exit_code{};
-  std::int64_t ended = 0;  ///< seconds since 1970; 0: not known
+  std::int64_t ended = 0;          ///< seconds since 1970; 0: not known
+  std::int64_t missing_since = 0;  ///< the scheduler has not known it from then on; 0: it does
 };
 
 /// What hpcboot submitted: a file for each job in the user's state folder,

@@ -152,13 +152,42 @@ TEST_F(Memory, JobsAreToldInOrderAndTheirEndIsRemembered) {
     EXPECT_FALSE(jobs[1].submitted);
     EXPECT_EQ(jobs[2].job.exit_code.value_or(-1) + jobs[3].job.exit_code.value_or(-1), 6);
   }
-  // Both are asked for but once: how they ended is remembered.
+  // It is asked for but once: how it ended is remembered.
   EXPECT_EQ(queue_.asked["20"], 1);
-  EXPECT_EQ(queue_.asked["5"], 1);
-  EXPECT_EQ(memory_.find("5", &queue_)->state, "forgotten");
   queue_.listed.clear();
-  EXPECT_EQ(known_jobs(&queue_, memory_, kNow).size(), 1U);  // 22, of which no end is known
+  EXPECT_EQ(known_jobs(&queue_, memory_, kNow).size(), 2U);  // 5 and 22, of which no end is known
   EXPECT_EQ(known_job("20", &queue_, memory_)->job.exit_code, 7);
+}
+
+TEST_F(Memory, WhatTheSchedulerDoesNotKnowIsForgottenAfterAWhile) {
+  memory_.remember(submitted("5"));
+  EXPECT_EQ(known_job("5", &queue_, memory_)->job.state, kForgotten);
+  EXPECT_EQ(known_job("5", &queue_, memory_)->job.stage, JobStage::ended);
+  // Its accounts may know of it soon.
+  SubmittedJob remembered = *memory_.find("5", &queue_);
+  EXPECT_EQ(remembered.state, "");
+  queue_.known["5"] = queued("5", JobStage::ended, "completed");
+  EXPECT_EQ(known_job("5", &queue_, memory_)->job.state, "completed");
+  remembered.missing_since -= 3600;
+  memory_.remember(remembered);
+  queue_.known.clear();
+  EXPECT_EQ(known_job("5", &queue_, memory_)->job.state, kForgotten);
+  EXPECT_EQ(memory_.find("5", &queue_)->state, kForgotten);
+}
+
+TEST_F(Memory, TasksOfAnArrayStandForIt) {
+  for (const char* id : {"12", "7", "9[].pbs"}) memory_.remember(submitted(id));
+  queue_.listed = {queued("12_1", JobStage::running, "running"),
+                   queued("12_[2-9]", JobStage::waiting, "pending"),
+                   queued("7.2", JobStage::running, "running"),
+                   queued("9[3].pbs", JobStage::running, "running"),
+                   queued("123", JobStage::running, "running")};
+  const auto jobs = known_jobs(&queue_, memory_, kNow - seconds(100));
+  ASSERT_EQ(jobs.size(), 5U);
+  for (const KnownJob& one : jobs)
+    EXPECT_EQ(one.submitted.has_value(), one.job.id != "123") << one.job.id;
+  EXPECT_TRUE(queue_.asked.empty());
+  EXPECT_EQ(memory_.find("12", &queue_)->state, "");
 }
 
 TEST_F(Memory, OutlivesAScheduler) {

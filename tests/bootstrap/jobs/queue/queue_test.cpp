@@ -220,6 +220,9 @@ TEST(PbsQueue, DoesNotKnowOthersJobs) {
   answers.say("qstat -x -f 99", "qstat: Unknown Job Id 99.pbs\n", 153);
   answers.say("qstat -f 99", "qstat: Unknown Job Id 99.pbs\n", 153);
   EXPECT_FALSE(pbs_queue(Env(), answers.run())->job("99"));
+  // A server that is away does not know that it knows none.
+  answers.say("qstat -f 99", "qstat: cannot connect to server pbs (errno=15010)\n", 1);
+  EXPECT_THROW(pbs_queue(Env(), answers.run())->job("99"), Error);
 }
 
 Answers grid_engine_here(const std::string& list) {
