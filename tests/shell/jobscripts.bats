@@ -120,12 +120,15 @@ esac' >"$program"
   run ! script --site cc --job ddp --set node.gpus=many
   [[ $output == *"a whole number"* ]]
   for arguments in '--job ddp' '--site cc' '--site cc --site-file x --job ddp' '--site cc --job ddp --set x' \
-    '--site lab --job ddp --submit' '--site sockeye --job ddp --check'; do
+    '--site lab --job ddp --submit' '--site lab --job ddp --check'; do
     # shellcheck disable=SC2086 # a list of words
     run script $arguments
     echo "$arguments: $status $output"
     [ "$status" -eq 2 ]
   done
+  mkdir "$BATS_TEST_TMPDIR/nothing"
+  PATH=$BATS_TEST_TMPDIR/nothing run -30 script --site sockeye --job ddp --check
+  [[ $output == *qstat* ]]
   printf 'description = 3\n' >"$BATS_TEST_TMPDIR/bad.toml"
   run -28 script --site-file "$BATS_TEST_TMPDIR/bad.toml" --job ddp
   [[ $output == *"bad.toml:1: description"* ]]

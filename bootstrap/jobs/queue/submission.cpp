@@ -117,12 +117,14 @@ std::vector<LimitProblem> problems_of(const Submission& submission, const JobDem
     problems = slurm_limit_problems(demand, ask);
     trial = {"sbatch", "--test-only", submission.file};
   } else if (scheduler == "pbs" || scheduler == "torque") {
+    answer_of(run, {"qstat", "-Qf"});
     problems = pbs_limit_problems(demand, ask);
   } else if (scheduler == "sge") {
     trial = {"qsub", "-w", "v", submission.file};
   } else if (scheduler == "kubernetes") {
     trial = {"kubectl", "apply", "--dry-run=server", "-f", submission.file};
   }
+  if (scheduler == "lsf") said = "LSF looks at a job when it is submitted\n";
   if (trial.empty()) return problems;
   const CommandResult result = require_started(run, trial, trial.front());
   // Grid Engine's qsub ends with 0 either way.

@@ -34,7 +34,7 @@ std::string job_id_in(const std::string& scheduler, const std::string& said);
 /// What is wrong with the job: by the limits of its partition or queue, and by the scheduler's own
 /// trial (sbatch --test-only, qsub -w v).
 /// @param said what the scheduler says of a job that fits, such as when it may start
-/// @throws Error{backend_unavailable} if the command of the trial is not there
+/// @throws Error{backend_unavailable} if the scheduler does not answer
 std::vector<LimitProblem> problems_of(const Submission& submission, const JobDemand& demand,
                                       const RunCommand& run, std::string& said);
 

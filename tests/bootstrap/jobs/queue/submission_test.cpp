@@ -152,6 +152,8 @@ TEST(ProblemsOf, AsksTheSchedulerItself) {
   EXPECT_EQ(problems_of({"sge", "job.sh"}, demand(1, 60), answers.run(), said).size(), 1U);
   answers.say("qsub -w v job.sh", "verification: found suitable queue(s)\n");
   EXPECT_THAT(problems_of({"sge", "job.sh"}, demand(1, 60), answers.run(), said), IsEmpty());
+  EXPECT_THROW(problems_of({"pbs", "job.sh"}, demand(1, 60), Answers().run(), said), Error);
+  EXPECT_THAT(problems_of({"pbs", "job.sh"}, demand(1, 60), pbs_limits().run(), said), IsEmpty());
   // LSF tells when the job is submitted.
   EXPECT_THAT(problems_of({"lsf", "job.sh"}, demand(1, 60), Answers().run(), said), IsEmpty());
 }
