@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "hpcboot/error.hpp"
-#include "jobs/queue/job_log.hpp"
 #include "jobs/queue/job_table.hpp"
 #include "options.hpp"
 
@@ -15,6 +14,15 @@ namespace hpcboot::tool {
 namespace po = boost::program_options;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
+
+namespace {
+
+constexpr seconds kMostPause{15};
+constexpr seconds kLongestSilence{600};  // of a scheduler
+constexpr seconds kAccounts{60};         // until it tells how a job ended
+constexpr seconds kLate{2};              // what a job wrote last may take so long to be seen here
+
+}  // namespace
 
 CommandResult run_for_queue(const std::vector<std::string>& words) {
   constexpr seconds kLimit{60};
@@ -82,63 +90,60 @@ bool show_output(const std::string& part) {
 }
 
 queue::QueuedJob JobWatch::wait(const std::string& id) {
-  constexpr seconds kLongestSilence{600};
-  constexpr seconds kMostPause{15};
   constexpr std::chrono::milliseconds kRead{200};
-  constexpr seconds kAccounts{60};  // until the scheduler tells how a job ended
-  constexpr seconds kLate{2};       // what a job wrote last may take so long to be seen here
-  queue::JobLog log({});
-  std::optional<queue::QueuedJob> last;
-  bool has_started_log = false;
-  seconds pause{1};
-  auto answered = steady_clock::now();
-  auto next = answered;
-  auto known_last = answered;
-  std::optional<steady_clock::time_point> end;
-  std::string shown_state;
   for (;;) {
-    if (!end && steady_clock::now() >= next) {
-      try {
-        const auto known = queue::known_job(id, &queue_, memory_);
-        answered = steady_clock::now();
-        if (known) last = known->job;
-        if (!known && last) {
-          last->stage = queue::JobStage::ended;
-          last->state = queue::kForgotten;
-        }
-        if (!known && !last)
-          throw Error(ErrorCode::malformed_value, "the scheduler knows no job " + id,
-                      "a job of yours", "`hpcboot jobs` lists them");
-        const bool is_forgotten = last->state == queue::kForgotten;
-        if (!is_forgotten) known_last = steady_clock::now();
-        if (last->stage == queue::JobStage::ended &&
-            (!is_forgotten || steady_clock::now() - known_last > kAccounts))
-          end = steady_clock::now() + kLate;
-        log.add(last->output);
-        if (!has_started_log && last_lines_) log.skip_to_last(*last_lines_);
-        has_started_log = true;
-        const std::string state = last->state + (last->reason.empty() ? "" : ": " + last->reason);
-        if (state != shown_state && last->stage != queue::JobStage::ended)
-          err() << "job " << id << " is " << state << "\n";
-        shown_state = state;
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::backend_unavailable ||
-            steady_clock::now() - answered > kLongestSilence)
-          throw;
-      }
-      next = steady_clock::now() + pause;
-      pause = std::min(pause + seconds{1}, kMostPause);
+    if (!end_ && steady_clock::now() >= next_) {
+      ask(id);
+      next_ = steady_clock::now() + pause_;
+      pause_ = std::min(pause_ + seconds{1}, kMostPause);
     }
     bool is_new = false;
     while (shows_output_) {
-      const std::string part = log.read();
+      const std::string part = log_.read();
       if (part.empty()) break;
       is_new = true;
-      if (!show_output(part)) return *last;
+      if (!show_output(part)) return *job_;
     }
-    if (end && (!shows_output_ || (!is_new && steady_clock::now() >= *end))) return *last;
+    const auto now = steady_clock::now();
+    // A process that the job has left behind may write for ever.
+    const bool is_shown = end_ && now >= *end_ && (!is_new || now >= *end_ + kLate);
+    if (end_ && (!shows_output_ || is_shown)) return *job_;
     std::this_thread::sleep_for(kRead);
   }
+}
+
+void JobWatch::ask(const std::string& id) {
+  try {
+    take(id, queue::known_job(id, &queue_, memory_));
+    answered_ = steady_clock::now();
+  } catch (const Error& error) {
+    const bool may_answer_yet = error.code() == ErrorCode::backend_unavailable &&
+                                steady_clock::now() - answered_ < kLongestSilence;
+    if (!may_answer_yet) throw;
+  }
+}
+
+void JobWatch::take(const std::string& id, const std::optional<queue::KnownJob>& known) {
+  if (known) {
+    job_ = known->job;
+  } else if (job_) {
+    job_->stage = queue::JobStage::ended;
+    job_->state = queue::kForgotten;
+  } else {
+    throw Error(ErrorCode::malformed_value, "the scheduler knows no job " + id, "a job of yours",
+                "`hpcboot jobs` lists them");
+  }
+  const auto now = steady_clock::now();
+  const bool is_forgotten = job_->state == queue::kForgotten;
+  if (!is_forgotten) seen_ = now;
+  const bool is_over = job_->stage == queue::JobStage::ended;
+  if (is_over && (!is_forgotten || now - seen_ > kAccounts)) end_ = now + kLate;
+  log_.add(job_->output);
+  if (last_lines_) log_.skip_to_last(*last_lines_);
+  last_lines_.reset();
+  const std::string state = job_->state + (job_->reason.empty() ? "" : ": " + job_->reason);
+  if (state != told_ && !is_over) err() << "job " << id << " is " << state << "\n";
+  told_ = state;
 }
 
 }  // namespace hpcboot::tool

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <boost/program_options.hpp>
-#include <functional>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "hpcboot/env.hpp"
+#include "jobs/queue/job_log.hpp"
 #include "jobs/queue/known_jobs.hpp"
 #include "jobs/queue/queue.hpp"
 
@@ -60,10 +63,23 @@ class JobWatch {
   queue::QueuedJob wait(const std::string& id);
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void ask(const std::string& id);
+  void take(const std::string& id, const std::optional<queue::KnownJob>& known);
+
   const queue::Queue& queue_;
   const queue::SubmittedJobs& memory_;
   bool shows_output_;
   std::optional<std::size_t> last_lines_;
+  queue::JobLog log_{{}};
+  std::optional<queue::QueuedJob> job_;  // as it was told last
+  std::string told_;                     // of its state, to the user
+  Time answered_ = std::chrono::steady_clock::now();
+  Time seen_ = answered_;    // the scheduler knew it
+  Time next_ = answered_;    // it is asked then
+  std::optional<Time> end_;  // the job has ended, and what it wrote is there by then
+  std::chrono::seconds pause_{1};
 };
 
 }  // namespace hpcboot::tool
