@@ -8,6 +8,7 @@
 #include "hpcboot/error.hpp"
 #include "jobs/job.hpp"
 #include "jobs/probe/probed_site.hpp"
+#include "jobs/run/launcher/private_file.hpp"
 #include "options.hpp"
 #include "queue_of_user.hpp"
 #include "script_submission.hpp"
@@ -151,8 +152,8 @@ int submit_run(const po::variables_map& values, const po::options_description& r
     out() << Encoded::as_is(script);
     return 0;
   }
-  const TemporaryScript file(script);
-  job.file = file.file();
+  const run::PrivateFile file(script);
+  job.file = file.path();
   if (values.count("no-check") == 0) {
     const CapturedOutput what_fits;
     if (const int code = check_script(job); code != 0) return code;

@@ -1,6 +1,7 @@
 #include "hpcboot/error.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_script.hpp"
+#include "jobs/run/launcher/private_file.hpp"
 #include "jobs/site_library.hpp"
 #include "options.hpp"
 #include "script_submission.hpp"
@@ -131,8 +132,10 @@ int script(const Arguments& arguments) {
   if (!output.empty()) write_script(output, text);
   const bool submit = values->count("submit") != 0;
   if (submit || values->count("check") != 0) {
-    const TemporaryScript temporary(output.empty() ? text : "");
-    const ScriptJob job{site, request, output.empty() ? temporary.file() : output};
+    // One that is not kept: the scheduler takes a copy.
+    std::optional<run::PrivateFile> file;
+    if (output.empty()) file.emplace(text);
+    const ScriptJob job{site, request, file ? file->path() : output};
     if (!submit) return check_script(job) == 0 ? 0 : 1;  // a check that failed
     return submit_script(job).exit_code;
   }

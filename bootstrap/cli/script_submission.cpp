@@ -1,11 +1,9 @@
 #include "script_submission.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -167,19 +165,6 @@ void write_script(const std::string& file, const std::string& script) {
     throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
                 "a file in a folder that can be written", "correct --output");
   }
-}
-
-TemporaryScript::TemporaryScript(const std::string& script) {
-  if (script.empty()) return;
-  file_ = (fs::temp_directory_path() / "hpcboot-job.XXXXXX").string();
-  const int descriptor = mkstemp(file_.data());
-  if (descriptor >= 0) close(descriptor);
-  write_script(file_, script);
-}
-
-TemporaryScript::~TemporaryScript() {
-  std::error_code ignored;
-  if (!file_.empty()) fs::remove(file_, ignored);
 }
 
 int check_script(const ScriptJob& job) {

@@ -28,21 +28,6 @@ std::string programs_for(const std::string& output);
 // @throws Error{unwritable_output}
 void write_script(const std::string& file, const std::string& script);
 
-// A file of its own for a script that is submitted and not kept: the scheduler takes a copy.
-class TemporaryScript {
- public:
-  // @param script empty: no file
-  explicit TemporaryScript(const std::string& script);
-  ~TemporaryScript();
-  TemporaryScript(const TemporaryScript&) = delete;
-  TemporaryScript& operator=(const TemporaryScript&) = delete;
-
-  const std::string& file() const { return file_; }
-
- private:
-  std::string file_;
-};
-
 // A script that was written, and what it was made of.
 struct ScriptJob {
   jobscripts::SiteProfile site;

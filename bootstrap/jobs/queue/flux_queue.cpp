@@ -1,4 +1,3 @@
-#include <sstream>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -9,8 +8,6 @@
 // Flux, whose jobs belong to the instance that this process is in.
 namespace hpcboot::queue {
 namespace {
-
-using jobscripts::split;
 
 // flux-jobs(1), "OUTPUT FORMAT"; the name last, which may hold anything.
 constexpr const char* kFormat =
@@ -93,13 +90,7 @@ class FluxQueue : public Queue {
 
   static std::vector<QueuedJob> all_in(const std::string& text) {
     std::vector<QueuedJob> jobs;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      auto parts = split(line, '|');
-      if (parts.size() < 11) continue;
-      for (std::size_t i = 11; i < parts.size(); ++i) parts[10] += "|" + parts[i];
-      jobs.push_back(described(parts));
-    }
+    for (const auto& row : rows_in(text, 11)) jobs.push_back(described(row));
     return jobs;
   }
 

@@ -1,4 +1,3 @@
-#include <sstream>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -8,8 +7,6 @@
 // LSF as IBM documents bjobs(1), lsid(1) and bkill(1); never tried on a cluster.
 namespace hpcboot::queue {
 namespace {
-
-using jobscripts::split;
 
 constexpr const char* kColumns =
     "jobid jobindex stat exit_code nexec_host run_time time_left exec_host output_file sub_cwd "
@@ -78,13 +75,7 @@ class LsfQueue : public Queue {
  private:
   static std::vector<QueuedJob> all_in(const std::string& text) {
     std::vector<QueuedJob> jobs;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      auto parts = split(line, '|');
-      if (parts.size() < 12) continue;
-      for (std::size_t i = 12; i < parts.size(); ++i) parts[11] += "|" + parts[i];
-      jobs.push_back(described(parts));
-    }
+    for (const auto& row : rows_in(text, 12)) jobs.push_back(described(row));
     return jobs;
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -80,6 +81,10 @@ std::optional<std::string> answer_about_job(const RunCommand& run,
 
 /// The answer of a command. @throws Error{backend_unavailable} if it is not there or fails
 std::string answer_of(const RunCommand& run, const std::vector<std::string>& words);
+
+/// Lines of so many columns between bars; the last column may hold bars itself. Other lines are
+/// left out.
+std::vector<std::vector<std::string>> rows_in(const std::string& text, std::size_t columns);
 
 /// The name of this process's user; its number if it has no name.
 std::string user_name();

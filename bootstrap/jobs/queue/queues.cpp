@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cctype>
+#include <sstream>
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "jobs/probe/probe_text.hpp"
 #include "queue.hpp"
 
 namespace hpcboot::queue {
@@ -41,6 +43,19 @@ std::optional<std::string> answer_about_job(const RunCommand& run,
     if (!result.is_late && result.output.find(text) != std::string::npos) return std::nullopt;
   }
   fail(words, result);
+}
+
+std::vector<std::vector<std::string>> rows_in(const std::string& text, std::size_t columns) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    auto parts = jobscripts::split(line, '|');
+    if (parts.size() < columns) continue;
+    for (std::size_t i = columns; i < parts.size(); ++i) parts[columns - 1] += "|" + parts[i];
+    parts.resize(columns);
+    rows.push_back(std::move(parts));
+  }
+  return rows;
 }
 
 std::string user_name() {

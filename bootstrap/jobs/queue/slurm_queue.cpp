@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <sstream>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -60,10 +59,7 @@ class SlurmQueue : public Queue {
         run_, plain({"squeue", "--noheader", "--states=all", "--user", std::to_string(::geteuid()),
                      "--format=%i|%T|%D|%V|%S|%e|%l|%r|%N|%j"}));
     std::vector<QueuedJob> jobs;
-    std::istringstream lines(answer);
-    for (std::string line; std::getline(lines, line);) {
-      const auto parts = split(line, '|');
-      if (parts.size() < 10) continue;
+    for (const auto& parts : rows_in(answer, 10)) {
       QueuedJob job;
       job.id = parts[0];
       job.state = lower_case(parts[1]);
@@ -76,7 +72,6 @@ class SlurmQueue : public Queue {
       if (job.stage == JobStage::waiting) job.reason = known(parts[7]);
       if (job.stage == JobStage::running) job.hosts = known(parts[8]);
       job.name = parts[9];
-      for (std::size_t i = 10; i < parts.size(); ++i) job.name += "|" + parts[i];
       jobs.push_back(std::move(job));
     }
     return jobs;
@@ -163,8 +158,9 @@ class SlurmQueue : public Queue {
         run_(plain({"sacct", "--noheader", "--parsable2", "--allocations", "--jobs", id,
                     "--format=State,ExitCode,NNodes,Submit,Start,End,JobName"}));
     if (!result.is_ok() || result.is_late) return std::nullopt;
-    const auto parts = split(result.output.substr(0, result.output.find('\n')), '|');
-    if (parts.size() < 7) return std::nullopt;
+    const auto rows = rows_in(result.output, 7);
+    if (rows.empty()) return std::nullopt;
+    const auto& parts = rows.front();
     QueuedJob job;
     job.id = id;
     job.state = lower_case(parts[0].substr(0, parts[0].find(' ')));  // "CANCELLED by 1000"
