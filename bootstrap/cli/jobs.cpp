@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 
 #include "hpcboot/error.hpp"
 #include "jobs/queue/job_table.hpp"
@@ -66,6 +67,16 @@ void print_hopeless(const std::vector<queue::KnownJob>& known) {
   }
 }
 
+// The exit code; the next job is to have its turn.
+int for_one(const std::function<int()>& act) {
+  try {
+    return act();
+  } catch (const Error& error) {
+    print_error("hpcboot", error);
+    return error.exit_code();
+  }
+}
+
 int jobs(const Arguments& arguments) {
   po::options_description options = queue_options();
   add_days(options);
@@ -86,11 +97,13 @@ int jobs(const Arguments& arguments) {
   if (ids.empty())
     known = queue::known_jobs(queue.get(), memory, now - std::chrono::hours(24) * days);
   for (const std::string& id : ids) {
-    if (auto job = queue::known_job(id, queue.get(), memory)) {
+    const int one = for_one([&] {
+      auto job = queue::known_job(id, queue.get(), memory);
+      if (!job) return say_unknown(id);
       known.push_back(std::move(*job));
-    } else {
-      code = say_unknown(id);
-    }
+      return 0;
+    });
+    code = code == 0 ? one : code;
   }
   if (values->count("json") != 0) {
     Json all = Json::array();
@@ -108,6 +121,18 @@ int jobs(const Arguments& arguments) {
   return code;
 }
 
+int cancel_one(const queue::Queue& queue, const std::string& id, const queue::QueuedJob& job) {
+  if (job.stage == queue::JobStage::ended) {
+    err() << news_of_end(job) << "\n";
+    return 0;
+  }
+  const CommandResult result = run_for_queue(queue.cancel_command(job.id));
+  err() << terminal_lines(result.output);
+  if (!result.is_ok() || result.is_late) return 1;
+  out() << "job " << id << " is cancelled\n";
+  return 0;
+}
+
 int cancel(const Arguments& arguments) {
   const auto values = parsed(arguments, kCancelSynopsis, queue_options());
   if (!values) return 0;
@@ -117,20 +142,12 @@ int cancel(const Arguments& arguments) {
   const queue::SubmittedJobs memory(env);
   int code = 0;
   for (const std::string& id : ids) {
-    const auto queue = require_queue(queue_of_job(*values, env, memory, id));
-    const auto known = queue::known_job(id, queue.get(), memory);
-    if (!known) {
-      code = say_unknown(id);
-      continue;
-    }
-    if (known->job.stage == queue::JobStage::ended) {
-      err() << news_of_end(known->job) << "\n";
-      continue;
-    }
-    const CommandResult result = run_for_queue(queue->cancel_command(known->job.id));
-    if (!result.is_ok() || result.is_late) code = 1;
-    err() << terminal_lines(result.output);
-    if (result.is_ok()) out() << "job " << id << " is cancelled\n";
+    const int one = for_one([&] {
+      const auto queue = require_queue(queue_of_job(*values, env, memory, id));
+      const auto known = queue::known_job(id, queue.get(), memory);
+      return known ? cancel_one(*queue, id, known->job) : say_unknown(id);
+    });
+    code = code == 0 ? one : code;
   }
   return code;
 }

@@ -24,6 +24,18 @@ std::string what_it_does(const queue::QueuedJob& job) {
   return "it is " + job.state + (job.reason.empty() ? "" : ": " + job.reason);
 }
 
+// What a job has written is there, whether the scheduler answers or not.
+std::optional<queue::KnownJob> known_or_remembered(const std::string& id, const queue::Queue* queue,
+                                                   const queue::SubmittedJobs& memory) {
+  try {
+    return queue::known_job(id, queue, memory);
+  } catch (const Error&) {
+    auto submitted = memory.find(id, queue);
+    if (!submitted) throw;
+    return queue::known_job(submitted->id, nullptr, memory);
+  }
+}
+
 int logs(const Arguments& arguments) {
   po::options_description options = queue_options();
   options.add_options()("follow,f", "go on until the job has ended")(
@@ -45,7 +57,7 @@ int logs(const Arguments& arguments) {
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
   auto queue = queue_of_job(*values, env, memory, asked);
-  const auto known = queue::known_job(asked, queue.get(), memory);
+  const auto known = known_or_remembered(asked, queue.get(), memory);
   if (!known) {
     if (!queue) queue = require_queue(std::move(queue));
     throw Error(ErrorCode::malformed_value,

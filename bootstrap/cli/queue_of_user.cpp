@@ -26,7 +26,8 @@ constexpr seconds kLate{2};              // what a job wrote last may take so lo
 
 CommandResult run_for_queue(const std::vector<std::string>& words) {
   constexpr seconds kLimit{60};
-  return run_command(words, {"", kLimit});
+  constexpr std::size_t kMost = std::size_t{64} << 20U;  // of thousands of jobs
+  return run_command(words, {"", kLimit, kMost});
 }
 
 po::options_description queue_options() {
@@ -67,8 +68,12 @@ std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue)
 }
 
 void require_job_id(const std::string& id) {
-  const bool is_id = !id.empty() && id.front() != '-' && id.size() < 200 && is_printable(id) &&
-                     id.find_first_of(" /\\'\"$`;&|<>*?=") == std::string::npos;
+  // "12", "12_3", "12[3].server", "9.2"; of Flux "f12aB" or "ƒ12aB". qdel and qstat take the names
+  // of queues and servers, too.
+  const bool begins = !id.empty() && ((id.front() >= '0' && id.front() <= '9') ||
+                                      id.front() == 'f' || id.rfind("ƒ", 0) == 0);
+  const bool is_id = begins && id.size() < 200 && is_printable(id) &&
+                     id.find_first_of(" /\\'\"$`;&|<>*?=@") == std::string::npos;
   if (!is_id) throw UsageError("'" + id + "' is no job's id; `hpcboot jobs` lists them");
 }
 
@@ -92,17 +97,13 @@ bool show_output(const std::string& part) {
 queue::QueuedJob JobWatch::wait(const std::string& id) {
   constexpr std::chrono::milliseconds kRead{200};
   for (;;) {
-    if (!end_ && steady_clock::now() >= next_) {
-      ask(id);
-      next_ = steady_clock::now() + pause_;
-      pause_ = std::min(pause_ + seconds{1}, kMostPause);
-    }
+    if (!end_) ask(id);
     bool is_new = false;
     while (shows_output_) {
       const std::string part = log_.read();
       if (part.empty()) break;
       is_new = true;
-      if (!show_output(part)) return *job_;
+      if (!show_output(part)) return job_.value_or(queue::QueuedJob());
     }
     const auto now = steady_clock::now();
     // A process that the job has left behind may write for ever.
@@ -112,9 +113,18 @@ queue::QueuedJob JobWatch::wait(const std::string& id) {
   }
 }
 
+// In a thread of its own: a scheduler that takes its time does not hold up the output.
 void JobWatch::ask(const std::string& id) {
+  if (!answer_.valid()) {
+    if (steady_clock::now() < next_) return;
+    answer_ = std::async(std::launch::async,
+                         [this, id] { return queue::known_job(id, &queue_, memory_); });
+  }
+  if (answer_.wait_for(seconds{0}) != std::future_status::ready) return;
+  next_ = steady_clock::now() + pause_;
+  pause_ = std::min(pause_ + seconds{1}, kMostPause);
   try {
-    take(id, queue::known_job(id, &queue_, memory_));
+    take(id, answer_.get());
     answered_ = steady_clock::now();
   } catch (const Error& error) {
     const bool may_answer_yet = error.code() == ErrorCode::backend_unavailable &&

@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,9 @@ class JobWatch {
   JobWatch(const queue::Queue& queue, const queue::SubmittedJobs& memory, bool shows_output)
       : queue_(queue), memory_(memory), shows_output_(shows_output) {}
 
+  // Files that it is known to write to, whatever the scheduler says.
+  void add_output(const std::vector<std::string>& files) { log_.add(files); }
+
   // Of what is there already, only so many lines are shown.
   void skip_to_last(std::size_t lines) { last_lines_ = lines; }
 
@@ -73,8 +77,9 @@ class JobWatch {
   bool shows_output_;
   std::optional<std::size_t> last_lines_;
   queue::JobLog log_{{}};
-  std::optional<queue::QueuedJob> job_;  // as it was told last
-  std::string told_;                     // of its state, to the user
+  std::future<std::optional<queue::KnownJob>> answer_;  // that is waited for
+  std::optional<queue::QueuedJob> job_;                 // as it was told last
+  std::string told_;                                    // of its state, to the user
   Time answered_ = std::chrono::steady_clock::now();
   Time seen_ = answered_;    // the scheduler knew it
   Time next_ = answered_;    // it is asked then

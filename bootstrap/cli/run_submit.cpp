@@ -94,13 +94,26 @@ std::string words_of(const std::vector<std::string>& command) {
   return text;
 }
 
+// Slurm takes a % in the folder's name for a part of the pattern of the output's name.
+void require_folder() {
+  std::error_code none;
+  const std::string folder = std::filesystem::current_path(none).string();
+  if (none || folder.find('%') != std::string::npos) {
+    throw Error(ErrorCode::malformed_value,
+                "the folder to submit from: " + (none ? std::string("it is gone") : folder),
+                "a folder that is there, without % in its name", "cd to another folder");
+  }
+}
+
 int wait_for(const SubmittedScript& submitted, bool shows_output) {
   const std::string& id = submitted.id;
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
   const auto queue = require_queue(queue::queue_here(env, run_for_queue, submitted.scheduler));
   err() << "note: Ctrl-C leaves job " << id << " alone; hpcboot cancel " << id << " ends it\n";
-  const queue::QueuedJob end = JobWatch(*queue, memory, shows_output).wait(id);
+  JobWatch watch(*queue, memory, shows_output);
+  watch.add_output(submitted.output);
+  const queue::QueuedJob end = watch.wait(id);
   err() << news_of_end(end) << "\n";
   return exit_code_of(end);
 }
@@ -138,13 +151,18 @@ void require_no_submit_options(const po::variables_map& values) {
 int submit_run(const po::variables_map& values, const po::options_description& run_options,
                const std::vector<std::string>& command) {
   const Env env = Env::from_process();
+  require_folder();
   ScriptJob job{site_of(values), {}, "", {}, runs_dir_of(command)};
   job.request = submit_request(values, job.site, command);
   job.request.command = with_path(command, job.site, env);
   job.request.programs = programs_for("");
   const std::string options = option_words(values, run_options, {"dry-run", "wait", "follow"});
   job.request.arguments = "run " + options + (options.empty() ? "-- " : " -- ") + words_of(command);
-  job.variables = variables_by_name(values, env);
+  const std::string& scheduler = job.site.text("scheduler");
+  const bool takes_qsub = scheduler != "slurm" && scheduler != "lsf";
+  job.variables = variables_by_name(values, env, takes_qsub);
+  if (takes_qsub && !job.variables.empty())
+    err() << "note: qstat -f shows the values of --env to every user\n";
   const std::string script =
       render_job_script(TemplateRenderer(shipped_templates()), job.site, job.request);
   for (const std::string& note : notes_on(job.site, job.request)) err() << "note: " << note << "\n";

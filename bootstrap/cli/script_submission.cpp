@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -29,7 +30,10 @@ queue::Submission submission_of(const ScriptJob& job) {
     throw UsageError("the scheduler of " + job.site.name() + " is " + scheduler +
                      ", which takes no jobs; start the script with bash");
   }
-  return {scheduler, job.file, job.variables};
+  std::vector<std::string> names;
+  const Env env = Env::from_process();
+  for (const auto& [name, value] : env.variables()) names.push_back(name);
+  return {scheduler, job.file, job.variables, names};
 }
 
 // A site's own checks of a submission take their time.
@@ -81,39 +85,58 @@ std::string current_folder() {
   return fs::current_path(none).string();
 }
 
-std::string remember(const ScriptJob& job, const std::string& id) {
+queue::SubmittedJob note_of(const ScriptJob& job, const std::string& id) {
+  queue::SubmittedJob note;
+  note.id = id;
+  note.scheduler = job.site.text("scheduler");
+  if (note.scheduler == "torque") note.scheduler = "pbs";
+  note.site = job.site.name();
+  note.name = job.request.name.empty() ? "hpcboot_" + job.request.job : job.request.name;
+  note.folder = current_folder();
+  note.command = "hpcboot " + job.request.arguments;
+  note.output = output_of(job, note.folder, id);
   const Env env = Env::from_process();
-  queue::SubmittedJob submitted;
-  submitted.id = id;
-  submitted.site = job.site.name();
-  submitted.name = job.request.name.empty() ? "hpcboot_" + job.request.job : job.request.name;
-  submitted.folder = current_folder();
-  submitted.command = "hpcboot " + job.request.arguments;
-  submitted.output = output_of(job, submitted.folder, id);
   const auto runs = env.text("RUNS_DIR");
   const bool is_trainer = job.request.program.empty() && job.request.command.empty();
-  submitted.runs_dir = is_trainer && runs ? std::string(*runs) : job.runs_dir;
-  if (!job.request.program.empty()) submitted.runs_dir.clear();
-  submitted.nodes = shape_of(job.site, job.request).nodes;
-  submitted.submitted = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  // Slurm has a qsub, too.
-  std::string scheduler = job.site.text("scheduler");
-  if (scheduler == "torque") scheduler = "pbs";
-  auto queue = queue::queue_here(env, run_for_queue, scheduler);
-  if (!queue) queue = queue::queue_here(env, run_for_queue);
-  submitted.scheduler = queue ? queue->scheduler() : scheduler;
-  if (queue) {
-    submitted.cluster = queue->cluster();
-    const auto seen = queue->job(id);
-    for (const std::string& file : seen ? seen->output : std::vector<std::string>()) {
-      if (std::find(submitted.output.begin(), submitted.output.end(), file) ==
-          submitted.output.end())
-        submitted.output.push_back(file);
-    }
-  }
-  queue::SubmittedJobs(env).remember(submitted);
-  return queue ? queue->scheduler() : "";
+  note.runs_dir = is_trainer && runs ? std::string(*runs) : job.runs_dir;
+  if (!job.request.program.empty()) note.runs_dir.clear();
+  note.nodes = shape_of(job.site, job.request).nodes;
+  note.submitted = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return note;
 }
+
+// What the scheduler adds: which of several it is, and files.
+void ask_about(queue::SubmittedJob& note, bool is_array) {
+  const Env env = Env::from_process();
+  auto queue = queue::queue_here(env, run_for_queue, note.scheduler);
+  if (!queue) queue = queue::queue_here(env, run_for_queue);  // Slurm has a qsub, too
+  if (!queue) return;
+  note.scheduler = queue->scheduler();
+  note.cluster = queue->cluster();
+  if (is_array) return;
+  const auto seen = queue->job(note.id);
+  for (const std::string& file : seen ? seen->output : std::vector<std::string>()) {
+    if (std::find(note.output.begin(), note.output.end(), file) == note.output.end())
+      note.output.push_back(file);
+  }
+}
+
+// SIGINT, SIGTERM and SIGHUP, which wait as long as this lives.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, number);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace
 
@@ -180,18 +203,35 @@ int check_script(const ScriptJob& job) {
 }
 
 SubmittedScript submit_script(const ScriptJob& job, bool shows_id) {
-  const queue::Answer answer = queue::submit(submission_of(job), run_without_limit);
-  err() << terminal_lines(answer.said);
-  if (!answer.is_ok) return {1, ""};
-  if (answer.id.empty()) return {0, ""};
-  if (shows_id) {
-    out() << answer.id << "\n";
-  } else {
-    err() << "job " << answer.id << " is submitted\n";
+  SubmittedScript submitted;
+  {
+    const BlockedSignals until_the_id_is_known;
+    const queue::Answer answer = queue::submit(submission_of(job), run_without_limit);
+    err() << terminal_lines(answer.said);
+    if (!answer.is_ok) return {1, ""};
+    if (job.site.text("scheduler") == "kubernetes") return {};
+    if (answer.id.empty()) {
+      err() << "hpcboot: the job is submitted, but its id is not in what was said\n";
+      return {1, ""};
+    }
+    submitted.id = answer.id;
+    if (shows_id) {
+      out() << answer.id << "\n";
+      out().flush();
+    } else {
+      err() << "job " << answer.id << " is submitted\n";
+    }
   }
-  SubmittedScript submitted{0, answer.id};
+  queue::SubmittedJob note = note_of(job, submitted.id);
   try {
-    submitted.scheduler = remember(job, answer.id);
+    ask_about(note, job.request.job == "array");
+  } catch (const Error&) {
+    err() << "note: the scheduler does not answer just now\n";
+  }
+  submitted.scheduler = note.scheduler;
+  submitted.output = note.output;
+  try {
+    queue::SubmittedJobs(Env::from_process()).remember(note);
   } catch (const Error& error) {
     // The job is submitted, whatever becomes of the note about it.
     err() << "note: " << error.found() << "\n";

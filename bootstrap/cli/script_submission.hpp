@@ -43,10 +43,12 @@ int check_script(const ScriptJob& job);
 struct SubmittedScript {
   int exit_code = 0;
   std::string id;
-  std::string scheduler{};  // that answers for it; empty if none does
+  std::string scheduler{};            // that answers for it
+  std::vector<std::string> output{};  // the files that it writes to
 };
 
-// Submits it, prints the job's id and remembers it.
+// Submits it, prints the job's id and remembers it. Signals that end this process wait until the
+// id is known.
 // @param shows_id false: the id goes to standard error
 SubmittedScript submit_script(const ScriptJob& job, bool shows_id = true);
 

@@ -28,12 +28,13 @@ std::optional<int> count_of(const po::variables_map& values, const char* name) {
 std::optional<int> ranks_per_node_of(const po::variables_map& values, const SiteProfile& site) {
   const std::string text = text_of(values, "ranks-per-node");
   if (text.empty()) return std::nullopt;
-  if (text == "gpu" && site.number("node.gpus") > 0) return std::nullopt;
+  const bool has_gpus = site.number("node.gpus") > 0 && (values.count("gpus-per-node") == 0 ||
+                                                         values["gpus-per-node"].as<int>() > 0);
+  if (text == "gpu" && has_gpus) return std::nullopt;
   const auto number = parse_whole_number(text);
   if (!number || *number < 1 || *number > 100'000) {
-    throw UsageError("--submit takes --ranks-per-node N" +
-                     std::string(site.number("node.gpus") > 0 ? " or gpu" : "") + ", not '" + text +
-                     "'");
+    throw UsageError("--submit takes --ranks-per-node N" + std::string(has_gpus ? " or gpu" : "") +
+                     ", not '" + text + "'");
   }
   return static_cast<int>(*number);
 }
@@ -123,13 +124,18 @@ void require_possible(const po::variables_map& values, const SiteProfile& site) 
 
 }  // namespace
 
-std::vector<std::string> variables_by_name(const po::variables_map& values, const Env& env) {
+std::vector<std::string> variables_by_name(const po::variables_map& values, const Env& env,
+                                           bool takes_qsub) {
   std::vector<std::string> names;
   if (values.count("env") == 0) return names;
   for (const std::string& one : values["env"].as<std::vector<std::string>>()) {
     if (one.find('=') != std::string::npos) continue;
     if (env.variables().count(one) == 0)
       throw UsageError("--env " + one + ": there is no such variable here");
+    if (takes_qsub && env.variables().at(one).find_first_of("\\\"'\n") != std::string::npos)
+      throw UsageError("--env " + one +
+                       ": qsub changes values with quotes, backslashes or line ends; put it into a "
+                       "file that the program reads");
     names.push_back(one);
   }
   return names;

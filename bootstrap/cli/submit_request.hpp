@@ -16,8 +16,9 @@ jobscripts::ScriptRequest submit_request(const boost::program_options::variables
                                          const jobscripts::SiteProfile& site,
                                          const std::vector<std::string>& command);
 
-// Those of --env that have a name and no value. @throws UsageError if `env` has none such
+// Those of --env that have a name and no value. @throws UsageError if `env` has none such, or a
+// value that the job would not get as it is. @param takes_qsub that hands them on
 std::vector<std::string> variables_by_name(const boost::program_options::variables_map& values,
-                                           const Env& env);
+                                           const Env& env, bool takes_qsub);
 
 }  // namespace hpcboot::tool

@@ -70,6 +70,20 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return all;
 }
 
+// Grid Engine takes any line of a script that begins so for a directive: no word has a line end.
+std::string bash_word(const std::string& word) {
+  if (word.find('\n') == std::string::npos) return shell_quote(word);
+  std::string quoted = "$'";
+  for (const char c : word) {
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    }
+  }
+  return quoted + "'";
+}
+
 // @param seen the folders that the image sees beside HOME and /tmp, in bash's words
 std::string container_words(const SiteProfile& site, const char* seen, bool has_gpus) {
   const std::string& image = site.text("container.image");
@@ -220,7 +234,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   std::vector<std::string> words = request.command;
   if (words.empty() && !request.program.empty()) words = {request.program};
   values["program"] = words.empty() ? std::string() : words.front();
-  for (std::string& word : words) word = shell_quote(word);
+  for (std::string& word : words) word = bash_word(word);
   values["program_words"] = joined(words, " ");
   values["has_command"] = !request.command.empty();
   values["script"] = shell_quote(request.script);

@@ -18,8 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-
 // A file in memory: nobody has to write on while the command reads. -1: there is none to be had.
 int input_of(const std::string& text) {
   if (text.empty()) return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -63,9 +61,10 @@ pid_t start(const std::vector<std::string>& words, int input, int output) {
 }
 
 // Until the other end is closed. @return false if the time is over first
-bool read_until(int output, std::optional<Clock::time_point> end, std::string& text) {
+bool read_until(int output, std::optional<Clock::time_point> end, std::size_t most,
+                std::string& text) {
   std::array<char, 4096> buffer{};
-  while (text.size() < kMostBytes) {
+  while (text.size() < most) {
     pollfd ready{output, POLLIN, 0};
     int left = -1;
     if (end) {
@@ -99,10 +98,10 @@ CommandResult run_command(const std::vector<std::string>& words, const CommandOp
     result.is_started = true;
     std::optional<Clock::time_point> end;
     if (options.limit) end = Clock::now() + *options.limit;
-    result.is_late = !read_until(ends[0], end, result.output);
+    result.is_late = !read_until(ends[0], end, options.most_bytes, result.output);
     // One that has closed its output is about to end. A zombie's number is nobody else's yet.
     siginfo_t ended{};
-    while (!result.is_late && result.output.size() < kMostBytes &&
+    while (!result.is_late && result.output.size() < options.most_bytes &&
            waitid(P_PID, static_cast<id_t>(child), &ended,
                   WEXITED | WNOWAIT | (end ? WNOHANG : 0)) == 0 &&
            ended.si_pid == 0) {

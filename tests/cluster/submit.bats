@@ -135,3 +135,29 @@ state_is() { [[ $(hpcboot jobs --json "$1" | jq -r '.[0].state') == "$2" ]]; }
   await state_is "${id}_2" cancelled
   state_is "${id}_1" running
 }
+
+@test "an array ends as the first task that failed, and has the output of all" {
+  printf '#!/bin/sh\necho "task $SLURM_ARRAY_TASK_ID"\n[ $SLURM_ARRAY_TASK_ID = 3 ] || exit 9\n' > plain.sh
+  id=$(as_tester sbatch --parsable --array=3-4 --output="$PWD/%A-%a.txt" plain.sh)
+  await state_is "$id" failed
+  run --separate-stderr -9 hpcboot logs -f "$id"
+  [[ $(grep ^task <<< "$output" | sort) == $'task 3\ntask 4' && $stderr == *"failed, exit code 9"* ]] || fail "$output" "$stderr"
+}
+
+@test "the name of a job is a name, whatever it looks like" {
+  name=$'a\nb UserId=x JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname Power=\n1|fake'
+  id=$(as_tester sbatch --parsable --output="$PWD/out.txt" --job-name="$name" --wrap 'echo mine; sleep 2; exit 5')
+  run --separate-stderr -5 hpcboot logs -f "$id"
+  [[ $output == mine && $stderr == *"failed, exit code 5"* ]] || fail "$output" "$stderr"
+  run -0 hpcboot jobs
+  [[ $output != *$'\n1 '* ]] || fail "$output"
+  run -2 hpcboot cancel main
+  run -1 hpcboot cancel 0
+}
+
+@test "settings for sbatch, and an allocation around it, do not change the job" {
+  run --separate-stderr -0 as_tester env SBATCH_TIMELIMIT=3 SBATCH_JOB_NAME=other SLURM_MEM_PER_CPU=100 SLURM_NTASKS=7 \
+    XDG_STATE_HOME="$PWD/state" "$HPCBOOT_CLUSTER_DIR/shared/bin/hpcboot" run --submit --nodes 2 --ranks-per-node 2 \
+    --time 00:05:00 --name mine --follow -- sh -c 'echo $RANK of $WORLD_SIZE'
+  [[ $(grep -c ' of 4$' <<< "$output") == 4 && -e $(echo mine-*.out) ]] || fail "$output" "$stderr"
+}

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <iomanip>
 #include <locale>
 #include <set>
@@ -104,7 +105,10 @@ class GridEngineQueue : public Queue {
     const std::string number = id.substr(0, dot);
     const std::string task = dot == std::string::npos ? "" : id.substr(dot + 1);
     for (QueuedJob& job : jobs()) {
-      const bool is_it = job.id == id || (task.empty() && job.id.rfind(number + ".", 0) == 0);
+      // Of an array's tasks that wait there is one entry: "7.3-9:2".
+      const bool is_range = job.id.find_first_of("-,:") != std::string::npos;
+      const bool is_it =
+          job.id == id || (job.id.rfind(number + ".", 0) == 0 && (task.empty() || is_range));
       if (!is_it) continue;
       job.id = id;
       add_details(job, number, task);
@@ -153,7 +157,9 @@ class GridEngineQueue : public Queue {
     if (list.empty()) return folder + "/" + usual;
     std::string path = list.substr(list.rfind(':') + 1);
     if (path.rfind('/', 0) != 0) path.insert(0, folder + "/");
-    return path.back() == '/' ? path + usual : path;
+    std::error_code none;
+    const bool is_folder = path.back() == '/' || std::filesystem::is_directory(path, none);
+    return is_folder ? path + (path.back() == '/' ? "" : "/") + usual : path;
   }
 
   std::optional<QueuedJob> from_accounting(const std::string& id, const std::string& number,

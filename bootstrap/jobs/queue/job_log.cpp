@@ -68,17 +68,40 @@ void JobLog::skip_to_last(std::size_t lines) {
   }
 }
 
+// A job that is queued again may begin its file anew, or another one of its name.
+void JobLog::look_for_new(File& file) {
+  struct stat here {};
+  struct stat there {};
+  if (::fstat(file.descriptor, &here) != 0) return;
+  if (here.st_size < ::lseek(file.descriptor, 0, SEEK_CUR)) ::lseek(file.descriptor, 0, SEEK_SET);
+  const bool is_another = ::stat(file.path.c_str(), &there) == 0 && S_ISREG(there.st_mode) &&
+                          (there.st_ino != here.st_ino || there.st_dev != here.st_dev);
+  if (!is_another) return;
+  ::close(file.descriptor);
+  file.descriptor = -1;
+  open_new();
+}
+
 std::string JobLog::read() {
   open_new();
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i].descriptor < 0) continue;
+  for (std::size_t count = 0; count < files_.size(); ++count) {
+    // In turns: one that grows all the time leaves room for the others.
+    const std::size_t i = (next_ + count) % files_.size();
     std::string part(kPart, '\0');
-    const ssize_t size = ::read(files_[i].descriptor, part.data(), part.size());
+    ssize_t size = 0;
+    for (int attempt = 0; attempt < 2 && size <= 0 && files_[i].descriptor >= 0; ++attempt) {
+      if (attempt > 0) look_for_new(files_[i]);
+      if (files_[i].descriptor >= 0) size = ::read(files_[i].descriptor, part.data(), part.size());
+    }
     if (size <= 0) continue;
     part.resize(static_cast<std::size_t>(size));
+    next_ = i + 1;
     const bool is_another = shown_ && *shown_ != i;
+    const std::string head =
+        is_another ? std::string(is_in_line_ ? "\n" : "") + "==> " + files_[i].path + " <==\n" : "";
     shown_ = i;
-    return (is_another ? "==> " + files_[i].path + " <==\n" : "") + part;
+    is_in_line_ = part.back() != '\n';
+    return head + part;
   }
   return "";
 }

@@ -34,9 +34,12 @@ class JobLog {
     int descriptor = -1;
   };
   void open_new();
+  void look_for_new(File& file);
 
   std::vector<File> files_;
   std::optional<std::size_t> shown_;  // whose part was the last
+  std::size_t next_ = 0;              // whose turn it is
+  bool is_in_line_ = false;           // what was read last ended within a line
   bool is_there_ = false;
 };
 

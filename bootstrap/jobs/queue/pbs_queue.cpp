@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <sstream>
 #include <utility>
 
@@ -53,8 +54,9 @@ std::string path_in(const std::string& text, const std::string& id) {
   const std::string mark = "^array_index^";
   const std::size_t at = path.find(mark);
   const std::size_t open = id.find('[');
-  if (at != std::string::npos && open != std::string::npos)
-    path.replace(at, mark.size(), id.substr(open + 1, id.find(']') - open - 1));
+  if (at == std::string::npos) return path;
+  if (open == std::string::npos || id[open + 1] == ']') return "";  // of all its tasks
+  path.replace(at, mark.size(), id.substr(open + 1, id.find(']') - open - 1));
   return path;
 }
 
@@ -136,20 +138,22 @@ class PbsQueue : public Queue {
     // A job that ended meanwhile makes it fail, after it has told of the others.
     const CommandResult result = run_(words);
     if (!result.is_started || result.is_late) answer_of(run_, words);
-    return all_in(result.output);
+    return all_in(result.output, [&](const std::string& id) {
+      return std::find(ids.begin(), ids.end(), id) != ids.end();
+    });
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    // With -x also what has ended, of a PBS that keeps it; Torque has no such option.
-    const CommandResult kept = run_({"qstat", "-x", "-f", id});
-    auto jobs = kept.is_ok() ? all_in(kept.output) : std::vector<QueuedJob>();
-    if (jobs.empty()) {
-      const auto answer =
-          answer_about_job(run_, {"qstat", "-f", id}, {"Unknown Job", "Job has finished"});
-      jobs = all_in(answer.value_or(""));
-    }
+    auto jobs = jobs_of(id);
+    const bool is_number = id.find_first_not_of("0123456789") == std::string::npos;
+    if (jobs.empty() && is_number) jobs = jobs_of(id + "[]");
     if (jobs.empty()) return std::nullopt;
-    return std::move(jobs.front());
+    // Of an array PBS lists the whole, too, which ends with 0 whatever its tasks end with.
+    QueuedJob whole = jobs.front();
+    if (whole.id.find("[]") == std::string::npos || jobs.size() == 1) return whole;
+    QueuedJob tasks = merged({jobs.begin() + 1, jobs.end()});
+    tasks.id = whole.id;
+    return tasks;
   }
 
   std::vector<std::string> cancel_command(const std::string& id) const override {
@@ -157,7 +161,32 @@ class PbsQueue : public Queue {
   }
 
  private:
-  static std::vector<QueuedJob> all_in(const std::string& text) {
+  // With -x also what has ended, of a PBS that keeps it; Torque has no such option.
+  std::vector<QueuedJob> jobs_of(const std::string& id) const {
+    const bool is_array = id.find("[]") != std::string::npos;
+    const auto is_it = [&](const std::string& listed) {
+      const std::string number = id.substr(0, is_array ? id.find('[') : std::string::npos);
+      return listed == id || listed.rfind(id + ".", 0) == 0 ||
+             (is_array && listed.rfind(number + "[", 0) == 0);
+    };
+    const auto words = [&](bool kept) {
+      std::vector<std::string> all = {"qstat"};
+      if (kept) all.emplace_back("-x");
+      if (is_array) all.emplace_back("-t");
+      all.insert(all.end(), {"-f", id});
+      return all;
+    };
+    const CommandResult kept = run_(words(true));
+    auto jobs = kept.is_ok() ? all_in(kept.output, is_it) : std::vector<QueuedJob>();
+    if (!jobs.empty()) return jobs;
+    const auto answer = answer_about_job(run_, words(false),
+                                         {"Unknown Job", "Job has finished", "illegally formed"});
+    return all_in(answer.value_or(""), is_it);
+  }
+
+  // A variable of a job may have lines that look like another job: those with `is_asked` ids count.
+  static std::vector<QueuedJob> all_in(const std::string& text,
+                                       const std::function<bool(const std::string&)>& is_asked) {
     std::vector<QueuedJob> jobs;
     const std::string mark = "Job Id: ";
     std::istringstream lines(text);
@@ -168,9 +197,11 @@ class PbsQueue : public Queue {
       part.clear();
     };
     for (std::string line; std::getline(lines, line);) {
-      if (line.rfind(mark, 0) == 0) {
+      const std::string found =
+          line.rfind(mark, 0) == 0 ? jobscripts::trimmed(line.substr(mark.size())) : "";
+      if (!found.empty() && is_asked(found)) {
         take();
-        id = jobscripts::trimmed(line.substr(mark.size()));
+        id = found;
       } else {
         part += line + "\n";
       }

@@ -82,6 +82,10 @@ std::optional<std::string> answer_about_job(const RunCommand& run,
 /// The answer of a command. @throws Error{backend_unavailable} if it is not there or fails
 std::string answer_of(const RunCommand& run, const std::vector<std::string>& words);
 
+/// An array as one job, of its tasks: it has ended when all have, and as the first that did not end
+/// well; their output is its output. @param tasks not empty
+QueuedJob merged(const std::vector<QueuedJob>& tasks);
+
 /// Lines of so many columns between bars; the last column may hold bars itself. Other lines are
 /// left out.
 std::vector<std::vector<std::string>> rows_in(const std::string& text, std::size_t columns);

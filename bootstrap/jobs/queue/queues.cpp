@@ -1,6 +1,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <sstream>
@@ -43,6 +44,28 @@ std::optional<std::string> answer_about_job(const RunCommand& run,
     if (!result.is_late && result.output.find(text) != std::string::npos) return std::nullopt;
   }
   fail(words, result);
+}
+
+QueuedJob merged(const std::vector<QueuedJob>& tasks) {
+  const auto first = [&](JobStage stage) {
+    return std::find_if(tasks.begin(), tasks.end(),
+                        [&](const QueuedJob& task) { return task.stage == stage; });
+  };
+  auto chosen = first(JobStage::running);
+  if (chosen == tasks.end()) chosen = first(JobStage::waiting);
+  if (chosen == tasks.end()) {
+    chosen = std::find_if(tasks.begin(), tasks.end(),
+                          [](const QueuedJob& task) { return task.exit_code != 0; });
+  }
+  QueuedJob whole = chosen == tasks.end() ? tasks.front() : *chosen;
+  for (const QueuedJob& task : tasks) {
+    for (const std::string& file : task.output) {
+      if (std::find(whole.output.begin(), whole.output.end(), file) == whole.output.end())
+        whole.output.push_back(file);
+    }
+    if (task.end && whole.end) whole.end = std::max(*task.end, *whole.end);
+  }
+  return whole;
 }
 
 std::vector<std::vector<std::string>> rows_in(const std::string& text, std::size_t columns) {

@@ -55,11 +55,8 @@ class SlurmQueue : public Queue {
   std::string cluster() const override { return cluster_; }
 
   std::vector<QueuedJob> jobs() const override {
-    const std::string answer = answer_of(
-        run_, plain({"squeue", "--noheader", "--states=all", "--user", std::to_string(::geteuid()),
-                     "--format=%i|%T|%D|%V|%S|%e|%l|%r|%N|%j"}));
     std::vector<QueuedJob> jobs;
-    for (const auto& parts : rows_in(answer, 10)) {
+    for (const auto& parts : rows_in(squeue("%i|%T|%D|%V|%S|%e|%l|%r|%N"), 9)) {
       QueuedJob job;
       job.id = parts[0];
       job.state = lower_case(parts[1]);
@@ -71,28 +68,33 @@ class SlurmQueue : public Queue {
       job.limit = limit_of(parts[6]);
       if (job.stage == JobStage::waiting) job.reason = known(parts[7]);
       if (job.stage == JobStage::running) job.hosts = known(parts[8]);
-      job.name = parts[9];
       jobs.push_back(std::move(job));
+    }
+    // A name may be any text, with lines in it: what does not begin with a job's id is part of one.
+    for (const auto& parts : rows_in(squeue("%i|%j"), 2)) {
+      for (QueuedJob& job : jobs) {
+        if (job.id == parts[0] && job.name.empty()) job.name = parts[1];
+      }
     }
     return jobs;
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    const auto answer = answer_about_job(run_, plain({"scontrol", "--oneliner", "show", "job", id}),
-                                         {"Invalid job id"});
-    // Of an array there is a line for each task: the first that is not over.
-    std::optional<QueuedJob> found;
-    for (const std::string& line : split(answer.value_or(""), '\n')) {
-      if (line.rfind("JobId=", 0) != 0) continue;
-      QueuedJob job = described(line);
-      if (!found || (found->stage == JobStage::ended && job.stage != JobStage::ended))
-        found = std::move(job);
+    const std::string asked = id.substr(0, id.find("_["));  // "12_[3-5]", tasks that wait
+    auto answer = answer_about_job(run_, plain({"scontrol", "--oneliner", "show", "job", asked}),
+                                   {"Invalid job id"});
+    if (!answer) return from_accounting(id);
+    const std::string name = name_of(asked);
+    take_out(*answer, name);
+    std::vector<QueuedJob> tasks;
+    for (const std::string& line : split(*answer, '\n')) {
+      if (is_of(line, asked)) tasks.push_back(described(line));
     }
-    if (found) {
-      found->id = id;
-      return found;
-    }
-    return from_accounting(id);
+    if (tasks.empty()) return std::nullopt;
+    QueuedJob whole = merged(tasks);
+    whole.id = id;
+    whole.name = name;
+    return whole;
   }
 
   std::vector<std::string> cancel_command(const std::string& id) const override {
@@ -112,18 +114,63 @@ class SlurmQueue : public Queue {
     return std::chrono::seconds(*seconds);
   }
 
+  std::string squeue(const std::string& format) const {
+    return answer_of(run_, plain({"squeue", "--noheader", "--states=all", "--user",
+                                  std::to_string(::geteuid()), "--format=" + format}));
+  }
+
+  // Of an array it is printed for each task.
+  std::string name_of(const std::string& id) const {
+    const auto ask = [&](const char* format) {
+      const CommandResult result =
+          run_(plain({"squeue", "--noheader", "--states=all", "--jobs", id, format}));
+      return result.is_ok() && !result.is_late ? result.output : std::string();
+    };
+    const std::string names = ask("--format=%j");
+    const std::size_t count = std::max<std::size_t>(rows_in(ask("--format=%i"), 1).size(), 1);
+    const std::size_t length = names.size() / count;
+    return length > 0 ? names.substr(0, length - 1) : "";
+  }
+
+  // What else has a name may look like any of the fields.
+  static void take_out(std::string& text, const std::string& name) {
+    const std::string field = "JobName=" + name + " UserId=";
+    for (std::size_t at = text.find(field); at != std::string::npos; at = text.find(field, at + 1))
+      text.replace(at, field.size(), "UserId=");
+  }
+
+  static bool is_of(const std::string& line, const std::string& id) {
+    if (line.rfind("JobId=", 0) != 0) return false;
+    const std::string number = id.substr(0, id.find('_'));
+    for (const char* key : {"ArrayJobId", "HetJobId", "JobId"}) {
+      if (field(" " + line, key) == number) return true;
+    }
+    return false;
+  }
+
   // " KEY=VALUE" of one line, in which only names of jobs, commands and paths may have blanks.
-  static std::string field(const std::string& line, const std::string& key, const char* next = "") {
+  static std::string field(const std::string& line, const std::string& key) {
     const std::size_t begin = line.find(" " + key + "=");
     if (begin == std::string::npos) return "";
     const std::size_t from = begin + key.size() + 2;
-    const std::string mark = *next == '\0' ? " " : " " + std::string(next) + "=";
-    return known(line.substr(from, line.find(mark, from) - from));
+    return known(line.substr(from, line.find(' ', from) - from));
+  }
+
+  // A path, whose end is where the next field begins; which that is differs from Slurm to Slurm.
+  static std::string path(const std::string& line, const std::string& key) {
+    const std::size_t begin = line.find(" " + key + "=");
+    if (begin == std::string::npos) return "";
+    std::string text = line.substr(begin + key.size() + 2);
+    for (const char* next : {" Power=", " StdIn=", " StdOut=", " MailUser=", " TresPerNode=",
+                             " NtasksPer", " Switches=", " CpusPerTres="})
+      text.erase(std::min(text.find(next), text.size()));
+    text.erase(text.find_last_not_of(' ') + 1);
+    // Of tasks that wait there is no file yet.
+    return text.find("4294967294") == std::string::npos ? text : "";
   }
 
   static QueuedJob described(const std::string& line) {
     QueuedJob job;
-    job.name = field(line, "JobName", "UserId");
     job.state = lower_case(field(line, "JobState"));
     job.stage = stage_of(job.state);
     if (job.stage == JobStage::ended) {
@@ -136,20 +183,11 @@ class SlurmQueue : public Queue {
     job.limit = limit_of(field(line, "TimeLimit"));
     if (job.stage == JobStage::waiting) job.reason = field(line, "Reason");
     if (job.stage == JobStage::running) job.hosts = field(line, "NodeList");
-    const std::string out = path(field(line, "StdOut", "Power"));
-    const std::string err = path(field(line, "StdErr", "StdIn"));
+    const std::string out = path(line, "StdOut");
+    const std::string err = path(line, "StdErr");
     if (!out.empty()) job.output.push_back(out);
     if (!err.empty() && err != out) job.output.push_back(err);
     return job;
-  }
-
-  // What follows a path in the line differs from one Slurm to another.
-  static std::string path(std::string text) {
-    for (const char* key : {" Power=", " StdIn=", " MailUser=", " TresPerNode=", " NtasksPer",
-                            " Switches=", " CpusPerTres="})
-      text.erase(std::min(text.find(key), text.size()));
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text;
   }
 
   // What slurmctld has forgotten, if the cluster keeps accounts.

@@ -1,6 +1,7 @@
 #include "submission.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "hpcboot/error.hpp"
@@ -9,7 +10,8 @@
 namespace hpcboot::queue {
 namespace {
 
-// "-v A,B": qsub takes their values from its own environment, so that they are no arguments.
+// "-v A,B": qsub takes their values from its own environment, so that they are no arguments. What
+// `qstat -f` shows of the job has them all the same.
 void add_variables(std::vector<std::string>& words, const std::vector<std::string>& names) {
   if (names.empty()) return;
   std::string list;
@@ -17,10 +19,28 @@ void add_variables(std::vector<std::string>& words, const std::vector<std::strin
   words.insert(words.end(), {"-v", list});
 }
 
+// sbatch(1), "INPUT ENVIRONMENT VARIABLES": they win over the script's own directives. A job around
+// this one leaves its own SLURM_* to what it submits, where srun takes them for options. What says
+// where and for whose account a job goes is the user's to set.
+std::vector<std::string> sbatch_words(const Submission& submission, const char* option) {
+  static const std::set<std::string> kKept = {
+      "SBATCH_ACCOUNT",    "SBATCH_PARTITION",         "SBATCH_QOS", "SBATCH_RESERVATION",
+      "SBATCH_CONSTRAINT", "SBATCH_CLUSTERS",          "SLURM_CONF", "SLURM_CLUSTERS",
+      "SLURM_JWT",         "SBATCH_CLUSTER_CONSTRAINT"};
+  std::vector<std::string> words;
+  for (const std::string& name : submission.environment) {
+    const bool counts = name.rfind("SBATCH_", 0) == 0 || name.rfind("SLURM_", 0) == 0;
+    if (counts && kKept.count(name) == 0) words.insert(words.end(), {"-u", name});
+  }
+  if (!words.empty()) words.insert(words.begin(), "env");
+  words.insert(words.end(), {"sbatch", option, submission.file});
+  return words;
+}
+
 std::vector<std::string> command_of(const Submission& submission) {
   const std::string& file = submission.file;
   std::vector<std::string> words;
-  if (submission.scheduler == "slurm") return {"sbatch", "--parsable", file};
+  if (submission.scheduler == "slurm") return sbatch_words(submission, "--parsable");
   if (submission.scheduler == "lsf") return {"sh", "-c", "exec bsub <\"$1\"", "sh", file};
   if (submission.scheduler == "kubernetes") return {"kubectl", "apply", "-f", file};
   words = submission.scheduler == "sge" ? std::vector<std::string>{"qsub", "-terse"}
@@ -33,7 +53,8 @@ std::vector<std::string> command_of(const Submission& submission) {
 CommandResult require_started(const RunCommand& run, const std::vector<std::string>& words,
                               const std::string& name) {
   CommandResult result = run(words);
-  const bool is_missing = !result.is_started || (words.front() == "sh" && result.exit_code == 127);
+  const bool is_by_another = words.front() == "sh" || words.front() == "env";
+  const bool is_missing = !result.is_started || (is_by_another && result.exit_code == 127);
   if (!is_missing) return result;
   throw Error(ErrorCode::backend_unavailable, name + " cannot be started", name + " in PATH",
               "do this where jobs of that site are submitted");
@@ -46,12 +67,15 @@ std::string name_of_command(const std::string& scheduler) {
                                      : "qsub";
 }
 
-bool is_id(const std::string& word) {
+// "12"; of PBS "12.server", "12[].server", too.
+bool is_id(const std::string& word, bool has_server) {
   const std::size_t digits = word.find_first_not_of("0123456789");
   if (digits == 0 || word.empty()) return false;
-  return word.find_first_not_of(
+  if (digits == std::string::npos) return true;
+  return has_server && (word[digits] == '.' || word.compare(digits, 2, "[]") == 0) &&
+         word.find_first_not_of(
              "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_[]", digits) ==
-         std::string::npos;
+             std::string::npos;
 }
 
 // What a command said, as one line of an error.
@@ -84,7 +108,7 @@ std::string job_id_in(const std::string& scheduler, const std::string& said) {
       line = line.substr(0, line.find('.'));
     }
     // Sites have qsub say more, before or after it.
-    if (is_id(line)) id = line;
+    if (is_id(line, scheduler == "pbs" || scheduler == "torque")) id = line;
   }
   return id;
 }
@@ -115,7 +139,7 @@ std::vector<LimitProblem> problems_of(const Submission& submission, const JobDem
   std::vector<std::string> trial;
   if (scheduler == "slurm") {
     problems = slurm_limit_problems(demand, ask);
-    trial = {"sbatch", "--test-only", submission.file};
+    trial = sbatch_words(submission, "--test-only");
   } else if (scheduler == "pbs" || scheduler == "torque") {
     answer_of(run, {"qstat", "-Qf"});
     problems = pbs_limit_problems(demand, ask);
@@ -126,14 +150,14 @@ std::vector<LimitProblem> problems_of(const Submission& submission, const JobDem
   }
   if (scheduler == "lsf") said = "LSF looks at a job when it is submitted\n";
   if (trial.empty()) return problems;
-  const CommandResult result = require_started(run, trial, trial.front());
+  const CommandResult result = require_started(run, trial, name_of_command(scheduler));
   // Grid Engine's qsub ends with 0 either way.
   const bool fits = result.is_ok() && (scheduler != "sge" ||
                                        result.output.find("found suitable") != std::string::npos);
   if (fits) {
     said = result.output;
   } else if (problems.empty()) {
-    problems.push_back({trial.front() + " says: " + in_one_line(result.output),
+    problems.push_back({name_of_command(scheduler) + " says: " + in_one_line(result.output),
                         "a job that the scheduler would take",
                         "correct --nodes, --time, --gpus-per-node, or the site's profile"});
   }

@@ -12,8 +12,9 @@ namespace hpcboot::queue {
 struct Submission {
   std::string scheduler;  ///< of the site's profile
   std::string file;       ///< the script
-  std::vector<std::string>
-      variables{};  ///< names: handed to the job, if the scheduler hands on none by itself
+  /// Names of variables that the job is to get, from a scheduler that hands on none by itself.
+  std::vector<std::string> variables{};
+  std::vector<std::string> environment{};  ///< names of all variables that are set here
 };
 
 /// The scheduler has no such command: none, a lab's.

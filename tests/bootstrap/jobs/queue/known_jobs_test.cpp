@@ -290,6 +290,32 @@ TEST(JobLog, TellsWhatIsNew) {
   EXPECT_EQ(log.read(), "==> " + a.string() + " <==\n4\n");
 }
 
+TEST(JobLog, FollowsAFileThatBeginsAnew) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "a";
+  test::write_text(file, "the first attempt\n");
+  JobLog log({file.string()});
+  EXPECT_EQ(log.read(), "the first attempt\n");
+  test::write_text(file, "second\n");  // shorter
+  EXPECT_EQ(log.read(), "second\n");
+  std::filesystem::remove(file);
+  EXPECT_EQ(log.read(), "");
+  test::write_text(file, "third, of another file\n");
+  EXPECT_EQ(log.read(), "third, of another file\n");
+}
+
+TEST(JobLog, TakesFilesInTurnsAndBeginsALineForEach) {
+  const TemporaryFolder folder;
+  const auto a = folder.path() / "a";
+  const auto b = folder.path() / "b";
+  test::write_text(a, std::string(100'000, 'x'));
+  test::write_text(b, "err\n");
+  JobLog log({a.string(), b.string()});
+  EXPECT_EQ(log.read().size(), 65536U);
+  EXPECT_EQ(log.read(), "\n==> " + b.string() + " <==\nerr\n");
+  EXPECT_EQ(log.read().substr(0, 5), "==> /");
+}
+
 TEST(JobLog, SkipsToTheLastLines) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "a";

@@ -30,18 +30,22 @@ Answers slurm_here() {
   return answers;
 }
 
-std::string squeue() {
-  return slurm("squeue --noheader --states=all --user " + std::to_string(::geteuid()) +
-               " --format=%i|%T|%D|%V|%S|%e|%l|%r|%N|%j");
+std::string squeue(const std::string& format) {
+  return "squeue --noheader --states=all --user " + std::to_string(::geteuid()) +
+         " --format=" + format;
 }
+
+constexpr const char* kListed = "%i|%T|%D|%V|%S|%e|%l|%r|%N";
 
 TEST(SlurmQueue, ListsWhatRunsWaitsAndHasEnded) {
   Answers answers = slurm_here();
-  answers.say(squeue(),
-              "12|PENDING|2|1795472170|1795479999|N/A|10:00|Priority||train\n"
-              "13_4|RUNNING|2|1795472162|1795472163|1795475763|1-00:00:00|None|n[1-2]|a|b\n"
-              "9|FAILED|1|1795472100|1795472101|1795472110|UNLIMITED|NonZeroExitCode|n1|x\n"
+  answers.say(slurm(squeue(kListed)),
+              "12|PENDING|2|1795472170|1795479999|N/A|10:00|Priority|\n"
+              "13_4|RUNNING|2|1795472162|1795472163|1795475763|1-00:00:00|None|n[1-2]\n"
+              "9|FAILED|1|1795472100|1795472101|1795472110|UNLIMITED|NonZeroExitCode|n1\n"
               "no line of squeue\n");
+  // A name may have bars, and lines that look like others.
+  answers.say(slurm(squeue("%i|%j")), "12|train\n9|x\n13_4|a|b\n9|another\n99|fake\n");
   const auto queue = queue_here(Env(), answers.run());
   ASSERT_TRUE(queue);
   EXPECT_EQ(queue->scheduler(), "slurm");
@@ -67,21 +71,32 @@ TEST(SlurmQueue, ListsWhatRunsWaitsAndHasEnded) {
 TEST(SlurmQueue, TakesNoSettingsOfTheUserForSqueue) {
   Answers answers = slurm_here();
   const Env env = Env::parse("SQUEUE_FORMAT=%i\nSQUEUE_STATES=RUNNING\nHOME=/home/me\n", "test");
-  const std::string plain = squeue().substr(4);
-  answers.say("env -u SQUEUE_FORMAT -u SQUEUE_STATES " + plain, "");
+  for (const char* format : {kListed, "%i|%j"})
+    answers.say("env -u SQUEUE_FORMAT -u SQUEUE_STATES SLURM_TIME_FORMAT=%s " + squeue(format), "");
   EXPECT_THAT(slurm_queue(env, answers.run())->jobs(), IsEmpty());
 }
 
-constexpr const char* kJob =
-    "JobId=8 JobName=a b UserId=tester(4242) GroupId=tester(4242) JobState=FAILED "
-    "Reason=NonZeroExitCode Dependency=(null) ExitCode=0:9 SubmitTime=1795472167 "
-    "StartTime=1795472168 EndTime=1795472169 TimeLimit=00:10:00 NodeList=n1 NumNodes=1 "
-    "Command=/x/job.sh 5 WorkDir=/x StdErr=/x/my out.txt StdIn=/dev/null StdOut=/x/my out.txt "
-    "Power= \n";
+std::string line_of(const std::string& ids, const std::string& name, const std::string& state,
+                    const std::string& code, const std::string& out) {
+  return ids + " JobName=" + name + " UserId=tester(4242) GroupId=tester(4242) JobState=" + state +
+         " Reason=NonZeroExitCode Dependency=(null) ExitCode=" + code +
+         " SubmitTime=1795472167 StartTime=1795472168 EndTime=1795472169 TimeLimit=00:10:00 "
+         "NodeList=n1 NumNodes=1 Command=/x/job.sh 5 WorkDir=/x StdErr=" +
+         out + " StdIn=/dev/null StdOut=" + out + " Power= \n";
+}
+
+void say_job(Answers& answers, const std::string& id, const std::string& lines,
+             const std::string& names, const std::string& ids) {
+  answers.say(slurm("scontrol --oneliner show job " + id), lines);
+  const std::string ask = "squeue --noheader --states=all --jobs " + id + " --format=";
+  answers.say(slurm(ask + "%j"), names);
+  answers.say(slurm(ask + "%i"), ids);
+}
 
 TEST(SlurmQueue, DescribesOneJob) {
   Answers answers = slurm_here();
-  answers.say(slurm("scontrol --oneliner show job 8"), kJob);
+  say_job(answers, "8", line_of("JobId=8", "a b", "FAILED", "0:9", "/x/my out.txt"), "a b\n",
+          "8\n");
   const auto job = slurm_queue(Env(), answers.run())->job("8");
   ASSERT_TRUE(job);
   EXPECT_EQ(job->name, "a b");
@@ -89,6 +104,50 @@ TEST(SlurmQueue, DescribesOneJob) {
   EXPECT_EQ(job->exit_code, 137);
   EXPECT_THAT(job->output, ElementsAre("/x/my out.txt"));
   EXPECT_EQ(time_of(job->end), 1795472169);
+}
+
+TEST(SlurmQueue, TakesNoNameForAField) {
+  for (const std::string name :
+       {"x UserId=a JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname Power=", "a\nb",
+        "x\nJobId=8 JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname"}) {
+    Answers answers = slurm_here();
+    say_job(answers, "8", line_of("JobId=8", name, "FAILED", "3:0", "/x/out"), name + "\n", "8\n");
+    const auto job = slurm_queue(Env(), answers.run())->job("8");
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->name, name);
+    EXPECT_EQ(job->state, "failed");
+    EXPECT_EQ(job->exit_code, 3);
+    EXPECT_THAT(job->output, ElementsAre("/x/out"));
+  }
+}
+
+TEST(SlurmQueue, TakesAnArrayAsOne) {
+  Answers answers = slurm_here();
+  const std::string one =
+      line_of("JobId=9 ArrayJobId=7 ArrayTaskId=1", "a", "FAILED", "9:0", "/x/1");
+  const std::string two =
+      line_of("JobId=7 ArrayJobId=7 ArrayTaskId=2", "a", "COMPLETED", "0:0", "/x/2");
+  const std::string rest =
+      line_of("JobId=10 ArrayJobId=7 ArrayTaskId=3-5", "a", "PENDING", "0:0", "/x/4294967294");
+  say_job(answers, "7", one + two, "a\na\n", "7_1\n7_2\n");
+  auto job = slurm_queue(Env(), answers.run())->job("7");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->state, "failed");
+  EXPECT_EQ(job->exit_code, 9);
+  EXPECT_EQ(job->name, "a");
+  EXPECT_THAT(job->output, ElementsAre("/x/1", "/x/2"));
+  say_job(answers, "7", rest + one + two, "a\na\na\n", "7_[3-5]\n7_1\n7_2\n");
+  job = slurm_queue(Env(), answers.run())->job("7");
+  EXPECT_EQ(job->stage, JobStage::waiting);
+  EXPECT_THAT(job->output, ElementsAre("/x/1", "/x/2"));
+  // As squeue lists it.
+  EXPECT_EQ(slurm_queue(Env(), answers.run())->job("7_[3-5]")->id, "7_[3-5]");
+}
+
+TEST(SlurmQueue, TakesNoOtherJobForTheOneThatIsAsked) {
+  Answers answers = slurm_here();
+  say_job(answers, "0", line_of("JobId=8", "a", "RUNNING", "0:0", "/x"), "", "");
+  EXPECT_FALSE(slurm_queue(Env(), answers.run())->job("0"));
 }
 
 TEST(SlurmQueue, AsksTheAccountsForWhatSlurmctldHasForgotten) {
@@ -215,10 +274,49 @@ TEST(PbsQueue, NamesTheFileOfAnArraysTask) {
               ElementsAre("/home/alice/arr.o7.2"));
 }
 
+TEST(PbsQueue, TakesAnArrayAsOne) {
+  Answers answers = pbs_here();
+  const std::string whole =
+      "Job Id: 28[].pbs\n    Job_Name = arr\n    job_state = F\n    substate = 93\n"
+      "    Output_Path = pbs:/home/alice/arr.o28.^array_index^\n"
+      "    Join_Path = oe\n    Exit_status = 0\n\n";
+  const auto task = [](const std::string& index, const std::string& code) {
+    return "Job Id: 28[" + index +
+           "].pbs\n    Job_Name = arr\n    job_state = X\n    substate = 93\n"
+           "    Join_Path = oe\n    Output_Path = pbs:/home/alice/arr.o28.^array_index^\n"
+           "    Exit_status = " +
+           code + "\n\n";
+  };
+  answers.say("qstat -x -t -f 28[]", whole + task("0", "9") + task("1", "0"));
+  answers.say("qstat -f 28", "qstat: Unknown Job Id 28.pbs\n", 153);
+  for (const char* asked : {"28[]", "28"}) {
+    const auto job = pbs_queue(Env(), answers.run())->job(asked);
+    ASSERT_TRUE(job) << asked;
+    EXPECT_EQ(job->id, "28[].pbs");
+    EXPECT_EQ(job->exit_code, 9);
+    EXPECT_THAT(job->output, ElementsAre("/home/alice/arr.o28.0", "/home/alice/arr.o28.1"));
+  }
+}
+
+TEST(PbsQueue, TakesNoVariableForAJob) {
+  Answers answers = pbs_here();
+  std::string text = kPbsRunning;
+  text.insert(text.find("    comment"), "x\n\nJob Id: 999.pbs\n    job_state = F\n");
+  answers.say("qselect -x -u " + user_name(), "19.pbs\n");
+  answers.say("qstat -x -f 19.pbs", text);
+  const auto jobs = pbs_queue(Env(), answers.run())->jobs();
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].state, "running");
+  answers.say("qstat -x -f short", text);  // of a queue
+  answers.say("qstat -f short", text);
+  EXPECT_FALSE(pbs_queue(Env(), answers.run())->job("short"));
+}
+
 TEST(PbsQueue, DoesNotKnowOthersJobs) {
   Answers answers = pbs_here();
   answers.say("qstat -x -f 99", "qstat: Unknown Job Id 99.pbs\n", 153);
   answers.say("qstat -f 99", "qstat: Unknown Job Id 99.pbs\n", 153);
+  answers.say("qstat -t -f 99[]", "qstat: Unknown Job Id 99[].pbs\n", 153);
   EXPECT_FALSE(pbs_queue(Env(), answers.run())->job("99"));
   // A server that is away does not know that it knows none.
   answers.say("qstat -f 99", "qstat: cannot connect to server pbs (errno=15010)\n", 1);

@@ -23,6 +23,8 @@ TEST(JobIdIn, IsFoundWhateverTheSiteSays) {
   EXPECT_EQ(job_id_in("pbs", "qsub: waiting for 5 minutes\n"), "");
   EXPECT_EQ(job_id_in("slurm", "12; rm -rf\n"), "12");
   EXPECT_EQ(job_id_in("slurm", ""), "");
+  EXPECT_EQ(job_id_in("slurm", "4711\n2026-11-maintenance\n"), "4711");
+  EXPECT_EQ(job_id_in("pbs", "17.pbs\n2026-11-maintenance\n"), "17.pbs");
 }
 
 TEST(Submit, TellsTheIdAndWhatElseWasSaid) {
@@ -35,6 +37,20 @@ TEST(Submit, TellsTheIdAndWhatElseWasSaid) {
   answers.say("sbatch --parsable job.sh", "sbatch: error: no\n", 1);
   EXPECT_FALSE(submit({"slurm", "job.sh"}, answers.run()).is_ok);
   EXPECT_THROW(submit({"sge", "job.sh"}, answers.run()), Error);
+}
+
+TEST(Submit, KeepsAwayWhatWouldWinOverTheScript) {
+  Answers answers;
+  answers.say("env -u SBATCH_TIMELIMIT -u SLURM_MEM_PER_CPU sbatch --parsable job.sh", "12\n");
+  const Submission submission{
+      "slurm",
+      "job.sh",
+      {},
+      {"HOME", "SBATCH_ACCOUNT", "SBATCH_TIMELIMIT", "SLURM_CONF", "SLURM_MEM_PER_CPU"}};
+  EXPECT_EQ(submit(submission, answers.run()).id, "12");
+  answers.say("env -u SBATCH_TIMELIMIT -u SLURM_MEM_PER_CPU sbatch --parsable job.sh",
+              "env: 'sbatch': No such file or directory\n", 127);
+  EXPECT_THROW(submit(submission, answers.run()), Error);
 }
 
 JobDemand demand(int nodes, int seconds, const std::string& queue = "") {
