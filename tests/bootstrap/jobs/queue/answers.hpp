@@ -1,6 +1,8 @@
 #pragma once
 
+#include <ctime>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,5 +42,10 @@ class Answers {
  private:
   std::map<std::string, CommandResult> results_;
 };
+
+// Seconds since 1970; 0: there is no time.
+inline std::time_t time_of(const std::optional<WallTime>& time) {
+  return time ? std::chrono::system_clock::to_time_t(*time) : 0;
+}
 
 }  // namespace hpcboot::queue

@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "answers.hpp"
+#include "jobs/queue/queue.hpp"
+
+// What is printed is that of Grid Engine 8.1.9, shortened.
+namespace hpcboot::queue {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+
+Answers grid_engine_here(const std::string& list) {
+  Answers answers;
+  answers.say("qconf -sql", "all.q\n");
+  answers.say("qstat -u " + user_name() + " -xml", list);
+  return answers;
+}
+
+constexpr const char* kQstat =
+    "<?xml version='1.0'?>\n<job_info>\n<queue_info>\n<job_list state=\"running\">\n"
+    "<JB_job_number>5</JB_job_number>\n<JB_name>a&amp;b</JB_name>\n<state>r</state>\n"
+    "<JAT_start_time>2026-11-23T22:20:02</JAT_start_time>\n<queue_name>all.q@n1</queue_name>\n"
+    "<slots>4</slots>\n</job_list>\n</queue_info>\n<job_info>\n<job_list state=\"pending\">\n"
+    "<JB_job_number>7</JB_job_number>\n<JB_name>x</JB_name>\n<state>hqw</state>\n"
+    "<JB_submission_time>2026-11-23T22:20:02</JB_submission_time>\n<queue_name></queue_name>\n"
+    "<tasks>2</tasks>\n</job_list>\n</job_info>\n</job_info>\n";
+
+TEST(GridEngineQueue, ListsJobsAndWhyTheyWait) {
+  Answers answers = grid_engine_here(kQstat);
+  answers.say("qstat -j 7",
+              "job_number:                 7\ncwd:                        /home/me/p\n"
+              "hard resource_list:         gpu=1,h_rt=300\n"
+              "stdout_path_list:           NONE:NONE:logs/\n"
+              "scheduling info:            queue instance \"all.q@n1\" dropped because it is full\n"
+              "                            cannot run in PE\n");
+  const auto queue = queue_here(Env(), answers.run());
+  ASSERT_TRUE(queue);
+  EXPECT_EQ(queue->scheduler(), "sge");
+  const auto jobs = queue->jobs();
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0].id, "5");
+  EXPECT_EQ(jobs[0].name, "a&b");
+  EXPECT_EQ(jobs[0].state, "running");
+  EXPECT_EQ(jobs[0].hosts, "n1");
+  EXPECT_EQ(jobs[1].id, "7.2");
+  EXPECT_EQ(jobs[1].state, "held");
+  EXPECT_EQ(jobs[1].stage, JobStage::waiting);
+  EXPECT_EQ(jobs[1].limit, seconds(300));
+  EXPECT_EQ(jobs[1].reason, "queue instance \"all.q@n1\" dropped because it is full");
+  EXPECT_THAT(jobs[1].output, ElementsAre("/home/me/p/logs/x.o7.2"));
+}
+
+TEST(GridEngineQueue, TakesTheLastAttemptOfWhatHasEnded) {
+  struct Case {
+    const char* failed;
+    const char* status;
+    const char* state;
+    int code;
+  };
+  const Case cases[] = {{"0", "0", "completed", 0},
+                        {"0", "7", "failed", 7},
+                        {"100 : assumedly after job", "137", "killed", 137},
+                        {"37  : qmaster enforced h_rt limit", "137 (Killed)", "timeout", 137}};
+  for (const Case& one : cases) {
+    Answers answers = grid_engine_here("<job_info></job_info>");
+    answers.say("qacct -j 4", std::string("==========\njobname x\nfailed 0\nexit_status 99\n"
+                                          "==========\nqname        all.q\njobname      x\n") +
+                                  "end_time     Mon Nov 23 22:20:05 2026\nfailed       " +
+                                  one.failed + "\nexit_status  " + one.status + "\n");
+    const auto job = grid_engine_queue(Env(), answers.run())->job("4");
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->state, one.state);
+    EXPECT_EQ(job->exit_code, one.code);
+    EXPECT_NE(time_of(job->end), 0);
+  }
+  EXPECT_FALSE(grid_engine_queue(Env(), grid_engine_here("").run())->job("4"));
+}
+
+TEST(GridEngineQueue, CancelsATaskAlone) {
+  const auto queue = grid_engine_queue(Env(), grid_engine_here("").run());
+  EXPECT_THAT(queue->cancel_command("7"), ElementsAre("qdel", "7"));
+  EXPECT_THAT(queue->cancel_command("7.2"), ElementsAre("qdel", "7", "-t", "2"));
+}
+
+}  // namespace
+}  // namespace hpcboot::queue

@@ -1,0 +1,179 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "answers.hpp"
+#include "hpcboot/error.hpp"
+#include "jobs/queue/queue.hpp"
+
+// What is printed is that of Slurm 22.05.8, shortened.
+namespace hpcboot::queue {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string slurm(const std::string& command) {
+  return "env SLURM_TIME_FORMAT=%s " + command;
+}
+
+Answers slurm_here() {
+  Answers answers;
+  answers.say("scontrol show config", "Configuration data\nClusterName             = rorqual\n");
+  return answers;
+}
+
+std::string squeue(const std::string& format) {
+  return "squeue --noheader --states=all --user " + std::to_string(::geteuid()) +
+         " --format=" + format;
+}
+
+constexpr const char* kListed = "%i|%T|%D|%V|%S|%e|%l|%r|%N";
+
+TEST(SlurmQueue, ListsWhatRunsWaitsAndHasEnded) {
+  Answers answers = slurm_here();
+  answers.say(slurm(squeue(kListed)),
+              "12|PENDING|2|1795472170|1795479999|N/A|10:00|Priority|\n"
+              "13_4|RUNNING|2|1795472162|1795472163|1795475763|1-00:00:00|None|n[1-2]\n"
+              "9|FAILED|1|1795472100|1795472101|1795472110|UNLIMITED|NonZeroExitCode|n1\n"
+              "no line of squeue\n");
+  // A name may have bars, and lines that look like others.
+  answers.say(slurm(squeue("%i|%j")), "12|train\n9|x\n13_4|a|b\n9|another\n99|fake\n");
+  const auto queue = queue_here(Env(), answers.run());
+  ASSERT_TRUE(queue);
+  EXPECT_EQ(queue->scheduler(), "slurm");
+  EXPECT_EQ(queue->cluster(), "rorqual");
+  const auto jobs = queue->jobs();
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[0].stage, JobStage::waiting);
+  EXPECT_EQ(jobs[0].state, "pending");
+  EXPECT_EQ(jobs[0].reason, "Priority");
+  EXPECT_EQ(time_of(jobs[0].start), 1795479999);
+  EXPECT_EQ(jobs[0].limit, seconds(600));
+  EXPECT_EQ(jobs[1].id, "13_4");
+  EXPECT_EQ(jobs[1].stage, JobStage::running);
+  EXPECT_EQ(jobs[1].name, "a|b");
+  EXPECT_EQ(jobs[1].hosts, "n[1-2]");
+  EXPECT_EQ(jobs[1].limit, seconds(86400));
+  EXPECT_EQ(jobs[2].stage, JobStage::ended);
+  EXPECT_EQ(jobs[2].reason, "");
+  EXPECT_EQ(time_of(jobs[2].end), 1795472110);
+  EXPECT_EQ(jobs[2].limit, std::nullopt);
+}
+
+TEST(SlurmQueue, TakesNoSettingsOfTheUserForSqueue) {
+  Answers answers = slurm_here();
+  const Env env = Env::parse("SQUEUE_FORMAT=%i\nSQUEUE_STATES=RUNNING\nHOME=/home/me\n", "test");
+  for (const char* format : {kListed, "%i|%j"})
+    answers.say("env -u SQUEUE_FORMAT -u SQUEUE_STATES SLURM_TIME_FORMAT=%s " + squeue(format), "");
+  EXPECT_THAT(slurm_queue(env, answers.run())->jobs(), IsEmpty());
+}
+
+std::string line_of(const std::string& ids, const std::string& name, const std::string& state,
+                    const std::string& code, const std::string& out) {
+  return ids + " JobName=" + name + " UserId=tester(4242) GroupId=tester(4242) JobState=" + state +
+         " Reason=NonZeroExitCode Dependency=(null) ExitCode=" + code +
+         " SubmitTime=1795472167 StartTime=1795472168 EndTime=1795472169 TimeLimit=00:10:00 "
+         "NodeList=n1 NumNodes=1 Command=/x/job.sh 5 WorkDir=/x StdErr=" +
+         out + " StdIn=/dev/null StdOut=" + out + " Power= \n";
+}
+
+void say_job(Answers& answers, const std::string& id, const std::string& lines,
+             const std::string& names, const std::string& ids) {
+  answers.say(slurm("scontrol --oneliner show job " + id), lines);
+  const std::string ask = "squeue --noheader --states=all --jobs " + id + " --format=";
+  answers.say(slurm(ask + "%j"), names);
+  answers.say(slurm(ask + "%i"), ids);
+}
+
+TEST(SlurmQueue, DescribesOneJob) {
+  Answers answers = slurm_here();
+  say_job(answers, "8", line_of("JobId=8", "a b", "FAILED", "0:9", "/x/my out.txt"), "a b\n",
+          "8\n");
+  const auto job = slurm_queue(Env(), answers.run())->job("8");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->name, "a b");
+  EXPECT_EQ(job->state, "failed");
+  EXPECT_EQ(job->exit_code, 137);
+  EXPECT_THAT(job->output, ElementsAre("/x/my out.txt"));
+  EXPECT_EQ(time_of(job->end), 1795472169);
+}
+
+TEST(SlurmQueue, TakesNoNameForAField) {
+  for (const std::string name :
+       {"x UserId=a JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname Power=", "a\nb",
+        "x\nJobId=8 JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname"}) {
+    Answers answers = slurm_here();
+    say_job(answers, "8", line_of("JobId=8", name, "FAILED", "3:0", "/x/out"), name + "\n", "8\n");
+    const auto job = slurm_queue(Env(), answers.run())->job("8");
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->name, name);
+    EXPECT_EQ(job->state, "failed");
+    EXPECT_EQ(job->exit_code, 3);
+    EXPECT_THAT(job->output, ElementsAre("/x/out"));
+  }
+}
+
+TEST(SlurmQueue, TakesAnArrayAsOne) {
+  Answers answers = slurm_here();
+  const std::string one =
+      line_of("JobId=9 ArrayJobId=7 ArrayTaskId=1", "a", "FAILED", "9:0", "/x/1");
+  const std::string two =
+      line_of("JobId=7 ArrayJobId=7 ArrayTaskId=2", "a", "COMPLETED", "0:0", "/x/2");
+  const std::string rest =
+      line_of("JobId=10 ArrayJobId=7 ArrayTaskId=3-5", "a", "PENDING", "0:0", "/x/4294967294");
+  say_job(answers, "7", one + two, "a\na\n", "7_1\n7_2\n");
+  auto job = slurm_queue(Env(), answers.run())->job("7");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->state, "failed");
+  EXPECT_EQ(job->exit_code, 9);
+  EXPECT_EQ(job->name, "a");
+  EXPECT_THAT(job->output, ElementsAre("/x/1", "/x/2"));
+  say_job(answers, "7", rest + one + two, "a\na\na\n", "7_[3-5]\n7_1\n7_2\n");
+  job = slurm_queue(Env(), answers.run())->job("7");
+  EXPECT_EQ(job->stage, JobStage::waiting);
+  EXPECT_THAT(job->output, ElementsAre("/x/1", "/x/2"));
+  // As squeue lists it.
+  EXPECT_EQ(slurm_queue(Env(), answers.run())->job("7_[3-5]")->id, "7_[3-5]");
+}
+
+TEST(SlurmQueue, TakesNoOtherJobForTheOneThatIsAsked) {
+  Answers answers = slurm_here();
+  say_job(answers, "0", line_of("JobId=8", "a", "RUNNING", "0:0", "/x"), "", "");
+  EXPECT_FALSE(slurm_queue(Env(), answers.run())->job("0"));
+}
+
+TEST(SlurmQueue, AsksTheAccountsForWhatSlurmctldHasForgotten) {
+  Answers answers = slurm_here();
+  answers.say(slurm("scontrol --oneliner show job 8"),
+              "slurm_load_jobs error: Invalid job id specified\n", 1);
+  EXPECT_FALSE(slurm_queue(Env(), answers.run())->job("8"));
+  answers.say(slurm("sacct --noheader --parsable2 --allocations --jobs 8 "
+                    "--format=State,ExitCode,NNodes,Submit,Start,End,JobName"),
+              "CANCELLED by 1000|0:15|2|1795472100|1795472101|1795472110|a|b\n");
+  const auto job = slurm_queue(Env(), answers.run())->job("8");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->state, "cancelled");
+  EXPECT_EQ(job->exit_code, 143);
+  EXPECT_EQ(job->nodes, 2);
+}
+
+TEST(SlurmQueue, ThatStopsAnsweringIsAnError) {
+  Answers answers = slurm_here();
+  answers.say(slurm("scontrol --oneliner show job 8"), "Unable to contact slurm controller\n", 1);
+  answers.say("scontrol show job 8", "Unable to contact slurm controller\n", 1);
+  const auto queue = slurm_queue(Env(), answers.run());
+  for (const auto& ask : {std::function<void()>([&] { queue->job("8"); }),
+                          std::function<void()>([&] { queue->jobs(); })}) {
+    try {
+      ask();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::backend_unavailable);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot::queue
