@@ -70,10 +70,15 @@ std::vector<std::string> with_path(std::vector<std::string> command, const SiteP
   const std::string found = find_program(env.text("PATH").value_or("/usr/bin:/bin"), program);
   if (found.empty()) {
     err() << "note: " << program << " is not in PATH here; the job looks for it itself\n";
-  } else {
-    std::error_code none;
-    program = std::filesystem::absolute(found, none).string();
+    return command;
   }
+  std::error_code none;
+  const std::filesystem::path whole = std::filesystem::absolute(found, none);
+  // The site's modules may bring one that is not the system's.
+  const auto system_folders = {"/bin", "/usr/bin", "/usr/local/bin"};
+  const bool is_of_system = std::find(system_folders.begin(), system_folders.end(),
+                                      whole.parent_path()) != system_folders.end();
+  if (!is_of_system || site.list("build.modules").empty()) program = whole.string();
   return command;
 }
 

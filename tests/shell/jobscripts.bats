@@ -342,6 +342,13 @@ made() { "$HPCBOOT" run --submit --dry-run "$@"; }
   run -20 made --site cc --launcher qrsh -- true
   run -20 made --site cc --set queue.nme=x -- true
   [[ $output == *queue.name* ]]
+  # A program of the system's may be another one's once the modules are loaded; a virtual environment's is not.
+  mkdir venv
+  printf '#!/bin/sh\n' >venv/env
+  chmod +x venv/env
+  PATH=/usr/bin:/bin made --site cc -- env X | grep -q ' run -- env X$'
+  PATH=/usr/bin:/bin made --site generic_slurm -- env X | grep -q ' run -- /usr/bin/env X$'
+  PATH=$PWD/venv:/usr/bin:/bin made --site cc -- env X | grep -q " run -- $PWD/venv/env X\$"
   # The name: of an interpreter what it interprets.
   named() { made --site cc "$@" | sed -n 's/^#SBATCH --job-name=//p'; }
   [ "$(named -- python3 -u src/train.py)" = train.py ]
