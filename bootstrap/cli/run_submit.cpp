@@ -6,7 +6,6 @@
 
 #include "core/program_path.hpp"
 #include "hpcboot/error.hpp"
-#include "jobs/job.hpp"
 #include "jobs/probe/probed_site.hpp"
 #include "jobs/run/launcher/private_file.hpp"
 #include "options.hpp"
@@ -22,34 +21,25 @@ namespace {
 namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
-std::optional<std::string> answer_to(const std::vector<std::string>& words) {
-  const CommandResult result = run_for_queue(words);
-  return result.is_ok() && !result.is_late ? std::optional(result.output) : std::nullopt;
-}
-
 // The user's only one, else what the scheduler says of this machine.
-SiteProfile site_by_default(const po::variables_map& values, const SiteLibrary& library) {
+SiteProfile site_by_default(const SiteLibrary& library) {
   std::vector<std::string> own;
   for (const std::string& name : library.names()) {
     if (!library.has_as_shipped(name)) own.push_back(name);
   }
   if (own.size() > 1) throw UsageError("--submit takes --site, one of yours: " + listed(own));
-  if (!own.empty()) {
-    SiteProfile site = library.read(own.front());
-    apply_settings(values, site);
-    return site;
-  }
-  SiteProfile site = SiteProfile::parse("here.toml", probe(answer_to));
+  if (!own.empty()) return library.read(own.front());
+  SiteProfile site = SiteProfile::parse("here.toml", probe(queue::ask_by(run_for_queue)));
   err() << "note: no --site: this is what " << site.text("scheduler")
         << " says of its hosts (hpcboot site probe)\n";
-  apply_settings(values, site);
   return site;
 }
 
 SiteProfile site_of(const po::variables_map& values) {
   const SiteLibrary library(Env::from_process());
   const bool is_named = values.count("site") != 0 || values.count("site-file") != 0;
-  SiteProfile site = is_named ? site_as_asked(values, library) : site_by_default(values, library);
+  SiteProfile site = is_named ? site_as_asked(values, library) : site_by_default(library);
+  if (!is_named) apply_settings(values, site);
   const std::string& scheduler = site.text("scheduler");
   if (scheduler == "none" || scheduler == "kubernetes") {
     throw UsageError("--submit takes a site with a batch scheduler; that of " + site.name() +

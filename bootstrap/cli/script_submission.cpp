@@ -115,10 +115,7 @@ void ask_about(queue::SubmittedJob& note, bool is_array) {
   note.cluster = queue->cluster();
   if (is_array) return;
   const auto seen = queue->job(note.id);
-  for (const std::string& file : seen ? seen->output : std::vector<std::string>()) {
-    if (std::find(note.output.begin(), note.output.end(), file) == note.output.end())
-      note.output.push_back(file);
-  }
+  if (seen) queue::add_files(note.output, seen->output);
 }
 
 // SIGINT, SIGTERM and SIGHUP, which wait as long as this lives.

@@ -86,6 +86,15 @@ bool read_until(int output, std::optional<Clock::time_point> end, std::size_t mo
 
 }  // namespace
 
+std::string failure_of(const CommandResult& result) {
+  std::string reason = !result.is_started ? "there is no such program"
+                       : result.is_late   ? "no answer in time"
+                                          : "exit code " + std::to_string(result.exit_code);
+  if (!result.output.empty()) reason += ": " + result.output;
+  reason.erase(reason.find_last_not_of('\n') + 1);
+  return reason;
+}
+
 CommandResult run_command(const std::vector<std::string>& words, const CommandOptions& options) {
   CommandResult result;
   std::array<int, 2> ends{};

@@ -24,6 +24,10 @@ struct CommandResult {
   bool is_ok() const { return exit_code == 0; }
 };
 
+// Why one that is not ok, or late, is of no use, with what it printed; without a line end at its
+// end.
+std::string failure_of(const CommandResult& result);
+
 // Runs a program, in a process group of its own: what it has started is ended with it.
 CommandResult run_command(const std::vector<std::string>& words,
                           const CommandOptions& options = {});

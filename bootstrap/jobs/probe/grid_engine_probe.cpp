@@ -27,11 +27,7 @@ std::string gpu_resource(const std::string& complexes, std::string& consumable) 
 }
 
 void take_environments(ProbedSite& site, const Ask& ask) {
-  for (const std::string& name : words_in([&] {
-         std::string list = ask({"qconf", "-spl"}).value_or("");
-         std::replace(list.begin(), list.end(), '\n', ' ');
-         return list;
-       }())) {
+  for (const std::string& name : words_in(ask({"qconf", "-spl"}).value_or(""))) {
     const std::string rule =
         value_of(whole_lines(ask({"qconf", "-sp", name}).value_or("")), "allocation_rule");
     if (rule == "$pe_slots") {

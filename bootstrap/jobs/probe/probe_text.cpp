@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
 
 #include "hpcboot/env.hpp"
 
@@ -37,12 +39,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-std::vector<std::string> words_in(std::string_view line) {
-  std::vector<std::string> words;
-  for (std::string& part : split(line, ' ')) {
-    if (!part.empty()) words.push_back(std::move(part));
-  }
-  return words;
+std::vector<std::string> words_in(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 std::string value_of(std::string_view text, std::string_view name) {

@@ -12,8 +12,8 @@ namespace hpcboot::jobscripts {
 /// Parts between separators, blanks around them removed; as many as there are separators, and one.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Words between blanks.
-std::vector<std::string> words_in(std::string_view line);
+/// Words between blanks and line ends.
+std::vector<std::string> words_in(std::string_view text);
 
 std::string trimmed(std::string_view text);
 

@@ -66,9 +66,7 @@ bool is_forgotten(SubmittedJob& submitted, const SubmittedJobs& memory) {
 // What was noted about its files stays: the scheduler knows but one of them.
 void add_outputs(QueuedJob& job, const SubmittedJob& submitted) {
   std::vector<std::string> all = submitted.output;
-  for (const std::string& file : job.output) {
-    if (std::find(all.begin(), all.end(), file) == all.end()) all.push_back(file);
-  }
+  add_files(all, job.output);
   job.output = std::move(all);
 }
 

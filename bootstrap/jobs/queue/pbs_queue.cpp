@@ -124,11 +124,7 @@ class PbsQueue : public Queue {
     const bool has_history = list.is_ok() && !list.is_late;
     const std::string answer =
         has_history ? list.output : answer_of(run_, {"qselect", "-u", user_name()});
-    std::vector<std::string> ids = jobscripts::words_in([&] {
-      std::string text = answer;
-      std::replace(text.begin(), text.end(), '\n', ' ');
-      return text;
-    }());
+    std::vector<std::string> ids = jobscripts::words_in(answer);
     if (ids.size() > kMostJobs) ids.erase(ids.begin(), ids.end() - kMostJobs);
     if (ids.empty()) return {};
     std::vector<std::string> words = {"qstat"};

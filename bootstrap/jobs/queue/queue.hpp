@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hpcboot/env.hpp"
+#include "jobs/probe/probed_site.hpp"
 #include "process/command.hpp"
 
 // The jobs of a scheduler, as its users see them from a login node: one way over squeue, qstat,
@@ -61,6 +62,9 @@ class Queue {
   virtual std::vector<std::string> cancel_command(const std::string& id) const = 0;
 };
 
+/// What a command prints, for who only reads it; nullopt if it fails.
+jobscripts::Ask ask_by(const RunCommand& run);
+
 /// The scheduler of this machine. @param scheduler the only one to be asked; empty: all
 /// @return null if none answers
 std::unique_ptr<Queue> queue_here(const Env& env, const RunCommand& run,
@@ -85,6 +89,9 @@ std::string answer_of(const RunCommand& run, const std::vector<std::string>& wor
 /// An array as one job, of its tasks: it has ended when all have, and as the first that did not end
 /// well; their output is its output. @param tasks not empty
 QueuedJob merged(const std::vector<QueuedJob>& tasks);
+
+/// Adds those of `more` that `files` does not have.
+void add_files(std::vector<std::string>& files, const std::vector<std::string>& more);
 
 /// Lines of so many columns between bars; the last column may hold bars itself. Other lines are
 /// left out.

@@ -18,16 +18,21 @@ namespace {
 [[noreturn]] void fail(const std::vector<std::string>& words, const CommandResult& result) {
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
-  std::string reason = !result.is_started ? "there is no such program"
-                       : result.is_late   ? "no answer in time"
-                                          : "exit code " + std::to_string(result.exit_code);
-  if (!result.output.empty()) reason += ": " + result.output.substr(0, 500);
-  reason.erase(reason.find_last_not_of('\n') + 1);
-  throw Error(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
+  constexpr std::size_t kMost = 500;  // of all jobs of a user it may print megabytes
+  throw Error(ErrorCode::backend_unavailable,
+              "`" + command + "`: " + failure_of(result).substr(0, kMost),
               "an answer of the scheduler", "try the command by hand");
 }
 
 }  // namespace
+
+jobscripts::Ask ask_by(const RunCommand& run) {
+  return [run](const std::vector<std::string>& words) -> std::optional<std::string> {
+    CommandResult result = run(words);
+    if (!result.is_ok() || result.is_late) return std::nullopt;
+    return std::move(result.output);
+  };
+}
 
 std::string answer_of(const RunCommand& run, const std::vector<std::string>& words) {
   CommandResult result = run(words);
@@ -59,13 +64,16 @@ QueuedJob merged(const std::vector<QueuedJob>& tasks) {
   }
   QueuedJob whole = chosen == tasks.end() ? tasks.front() : *chosen;
   for (const QueuedJob& task : tasks) {
-    for (const std::string& file : task.output) {
-      if (std::find(whole.output.begin(), whole.output.end(), file) == whole.output.end())
-        whole.output.push_back(file);
-    }
+    add_files(whole.output, task.output);
     if (task.end && whole.end) whole.end = std::max(*task.end, *whole.end);
   }
   return whole;
+}
+
+void add_files(std::vector<std::string>& files, const std::vector<std::string>& more) {
+  for (const std::string& file : more) {
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
 }
 
 std::vector<std::vector<std::string>> rows_in(const std::string& text, std::size_t columns) {

@@ -129,11 +129,7 @@ Answer submit(const Submission& submission, const RunCommand& run) {
 
 std::vector<LimitProblem> problems_of(const Submission& submission, const JobDemand& demand,
                                       const RunCommand& run, std::string& said) {
-  const jobscripts::Ask ask =
-      [&](const std::vector<std::string>& words) -> std::optional<std::string> {
-    const CommandResult result = run(words);
-    return result.is_ok() && !result.is_late ? std::optional(result.output) : std::nullopt;
-  };
+  const jobscripts::Ask ask = ask_by(run);
   std::vector<LimitProblem> problems;
   const std::string& scheduler = submission.scheduler;
   std::vector<std::string> trial;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 
 #include "core/user_folders.hpp"
 #include "hpcboot/error.hpp"

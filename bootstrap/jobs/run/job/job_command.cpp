@@ -5,11 +5,7 @@
 namespace hpcboot::run {
 
 void fail(const std::string& command, const CommandResult& result) {
-  std::string reason = !result.is_started ? "there is no such program"
-                       : result.is_late   ? "no answer in time"
-                                          : "exit code " + std::to_string(result.exit_code);
-  if (!result.output.empty()) reason += ": " + result.output;
-  reason.erase(reason.find_last_not_of('\n') + 1);
+  const std::string reason = failure_of(result);
   if (result.is_late || result.signal != 0) {
     throw NoAnswer(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
                    "yes or no: nothing is submitted a second time before that",
