@@ -6,13 +6,6 @@
 
 namespace hpcboot {
 
-// The processes above this one, the parent first, at most 32, from /proc. Environments are read up
-// to the first that belongs to another user or cannot be read.
-// @param env whose launchers' variables are looked for in them.
-// @param hostname for SLURM_TASK_PID, which counts processes of the host SLURMD_NODENAME.
-std::vector<Ancestor> ancestors_of_this_process(const Env& env,
-                                                const std::optional<std::string>& hostname);
-
 // Is the process `pid` of this host the one that srun started?
 bool is_process_of_srun(const Env& env, const std::optional<std::string>& hostname, int pid);
 

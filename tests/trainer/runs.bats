@@ -83,6 +83,15 @@ assert abs(rows[1]["efficiency"] * 3 - rows[1]["speedup"]) < 1e-9, rows'
   grep -q "published by pmix" "$folder/rank_01.log"
 }
 
+@test "what the launch took before main is recorded beside the runtime" {
+  # A shell for each rank, which has the launcher's variables, too.
+  # shellcheck disable=SC2086,SC2016 # several options; for the inner shell
+  mpirun -np 2 --oversubscribe sh -c 'sleep 2; "$trainer" "$@"; exit $?' sh $small --runs-dir runs
+  [ "$(value runs/* "['totals']['launch_seconds'] >= 2")" = True ]
+  # Of a process alone it is the part of the runtime in which its libraries are loaded.
+  [ "$(value "$single"/* "['totals']['launch_seconds'] < r['totals']['runtime_seconds']")" = True ]
+}
+
 @test "the runtable compares the runs" {
   ranks 2
   run --separate-stderr "$runtable" "$single" runs --format json
@@ -414,7 +423,7 @@ trains_under() {
   cat out
 }
 
-@test "the load of each host is recorded, and a busy host is noted once: by rank 0, and by runtable" {
+@test "the load of each host is recorded, and a busy host is noted once by rank 0, and marked by runtable" {
   unshare -m true 2>/dev/null || skip "no mount namespaces here (root needed)"
   local processors
   processors=$(getconf _NPROCESSORS_ONLN)
@@ -427,9 +436,10 @@ trains_under() {
   [ "$(value runs/* "['hosts'][0]['load_at_end']")" = "$processors.25" ]
   [ "$(value runs/* "['hosts'][0]['others_at_start']")" = "$processors.0" ] # without the 2 ranks
   [ "$(value runs/* "['hosts'][0]['busy']")" = True ]
-  run --separate-stderr "$runtable" runs
-  # shellcheck disable=SC2154 # set by run
-  [[ $stderr == "runtable: note: other programs kept $(hostname) busy during "* ]]
+  run -0 "$runtable" runs
+  [[ ${lines[1]} == *" *"[0-9]* ]]
+  [[ ${lines[2]} == "* Other programs kept hosts of the run busy"* ]]
+  [ "$("$runtable" runs --format json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["busy_hosts"])')" = "['$(hostname)']" ]
   rm -r runs
   # An earlier run that has just ended is in the load still.
   trains_under "$processors.25 9.00 9.00 2/300 77"

@@ -48,7 +48,7 @@ RunRecord full_record() {
   record.epochs.push_back(
       {1, 469, 50.5, 4.25, 0.31, 0.12, 0.964, 1188.1, 0.5, 15.0, 30.5, 2.0, 2.25, 4096, 3});
   record.epochs.push_back({2, 469, 50.0, {}, 0.1, {}, {}, 1200.0, 0.25, {}, {}, {}, {}, {}, {}});
-  record.totals = {121.0, 2.5, 2.75, 100.5, 4.25, 0.75, 120000, 1194.0, 1.5};
+  record.totals = {121.0, 2.5, 2.75, 100.5, 4.25, 0.75, 120000, 1194.0, 1.5, 3.25};
   record.resumed = {
       {"2026-11-21T00:00:01Z", "epoch_0001_step_00000469.safetensors", 2, 469, 8, "1234", 1, 12}};
   record.identity = {{"lr", 1e-4}, {"model", "resnet50"}};
@@ -72,6 +72,7 @@ TEST(RunRecord, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.epochs.at(1).skipped_steps, std::nullopt);
   EXPECT_EQ(back.totals.images, 120000);
   EXPECT_EQ(back.totals.first_step_seconds, 2.75);
+  EXPECT_EQ(back.totals.launch_seconds, 3.25);
   ASSERT_EQ(back.hosts.size(), 2U);
   EXPECT_EQ(back.hosts[0].load_at_start, 14.5);
   EXPECT_TRUE(back.hosts[0].busy);

@@ -15,9 +15,11 @@ namespace hpcboot::record {
 namespace {
 
 using test::TemporaryFolder;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 RunRecord run(const std::string& name, const std::string& mode, int nodes, int devices,
               double runtime) {
@@ -249,7 +251,7 @@ TEST(TableFormat, NoRowsAreValidInEveryFormat) {
   EXPECT_EQ(format_rows({}, TableFormat::json).str(), "[]\n");
   EXPECT_EQ(format_rows({}, TableFormat::csv).str(),
             "nodes,devices_per_node,method,model,launcher,site,epochs,runtime_seconds,"
-            "images_per_second,speedup,efficiency,run\n");
+            "images_per_second,speedup,efficiency,run,busy_hosts\n");
   EXPECT_THAT(format_rows({}, TableFormat::table).str(), HasSubstr("Speed-up"));
 }
 
@@ -258,11 +260,43 @@ TEST(TableFormat, JsonHasTheKeysOfTheContractAndTheModel) {
       Json::parse(format_rows(runtime_rows({run("r", "ddp", 1, 2, 1.0)}), TableFormat::json).str());
   std::vector<std::string> keys;
   for (const auto& item : json.at(0).items()) keys.push_back(item.key());
-  EXPECT_THAT(keys, testing::UnorderedElementsAre(
-                        "run", "method", "nodes", "devices_per_node", "model", "launcher", "site",
-                        "epochs", "runtime_seconds", "images_per_second", "speedup", "efficiency"));
+  EXPECT_THAT(keys, testing::UnorderedElementsAre("run", "method", "nodes", "devices_per_node",
+                                                  "model", "launcher", "site", "epochs",
+                                                  "runtime_seconds", "images_per_second", "speedup",
+                                                  "efficiency", "busy_hosts"));
   EXPECT_TRUE(json[0]["speedup"].is_null());
   EXPECT_EQ(json[0]["method"], "DDP");
+}
+
+TEST(TableFormat, ARunBesideOtherProgramsIsMarked) {
+  RunRecord busy = run("r", "single", 1, 1, 12.3);
+  busy.hosts.resize(3);
+  busy.hosts[0].host = "n1";
+  busy.hosts[1].host = "n2";
+  busy.hosts[2].host = "n3";
+  busy.hosts[0].busy = busy.hosts[2].busy = true;
+  const auto rows = runtime_rows({busy});
+  EXPECT_THAT(format_rows(rows, TableFormat::table).str(),
+              AllOf(HasSubstr("  *12.3 s  "), HasSubstr("\n* Other programs kept hosts")));
+  EXPECT_THAT(format_rows(rows, TableFormat::md).str(),
+              AllOf(HasSubstr("| \\*12.3 s |"), HasSubstr("\n\n\\* Other programs kept hosts")));
+  EXPECT_THAT(format_rows(rows, TableFormat::html).str(),
+              AllOf(HasSubstr(">*12.3 s</td>"), HasSubstr("<p>* Other programs kept hosts")));
+  EXPECT_THAT(format_rows(rows, TableFormat::csv).str(), HasSubstr(",r,n1 n3\n"));
+  EXPECT_EQ(Json::parse(format_rows(rows, TableFormat::json).str())[0]["busy_hosts"],
+            (Json{"n1", "n3"}));
+}
+
+TEST(TableFormat, AnEfficiencyAboveAllNoiseIsMarked) {
+  const auto shown = [](double runtime) {
+    return format_rows(
+               runtime_rows({run("a", "single", 1, 1, 100), run("b", "ddp", 1, 2, runtime)}),
+               TableFormat::table)
+        .str();
+  };
+  EXPECT_THAT(shown(48), AllOf(HasSubstr("  104%"), Not(HasSubstr("†"))));  // noise
+  EXPECT_THAT(shown(40), AllOf(HasSubstr(" †125%"), HasSubstr("  100%"),
+                               HasSubstr("\n† Above 100% by more than noise (5%)")));
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ DIR is a folder of runs, one run folder or a run.json; default: runs.
 The speed-up of a run is the runtime of its baseline over its own: the single-device run (mode
 single) of equal model, image size, samples, epochs and precision. Of several, one on the same kind
 of device comes first, then one of the same site, then the newest. Without one it shows "–".
+The runtime is that of rank 0's process, from its start to its end. The launch before it is in
+run.json (totals.launch_seconds). A mark before a figure has a footnote: "*" for a run beside
+other programs, "†" for an efficiency above 100% by more than noise.
 
 )";
 constexpr const char* kExitCodes =
@@ -88,12 +91,6 @@ std::optional<Arguments> parse_arguments(int argc, char** argv) {
 int print_table(const Arguments& arguments) {
   const record::RuntimeTable table = record::read_runtime_table(arguments.places);
   for (const std::string& line : table.skipped) err() << "runtable: skipped " << line << "\n";
-  for (const record::RuntimeRow& row : table.rows) {
-    if (row.busy_hosts.empty()) continue;
-    err() << "runtable: note: other programs kept " << row.busy_hosts.front();
-    if (row.busy_hosts.size() > 1) err() << " (and " << row.busy_hosts.size() - 1 << " more)";
-    err() << " busy during " << row.run << "\n";
-  }
   if (table.rows.empty()) {
     if (!table.skipped.empty()) {
       err() << "runtable: no finished run is left to show\n";

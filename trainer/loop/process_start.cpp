@@ -9,14 +9,16 @@
 #include <sstream>
 #include <string>
 
+#include "hpcboot/facts.hpp"
+
 namespace hpcboot::train {
 namespace {
 
-/// The 22nd field of /proc/self/stat (proc(5)), in seconds after boot; the command in parentheses,
+/// The 22nd field of /proc/PID/stat (proc(5)), in seconds after boot; the command in parentheses,
 /// which may hold anything, is the second.
-double start_after_boot() {
+double start_after_boot(const std::string& process) {
   constexpr int kFieldsBetween = 19;
-  std::ifstream in("/proc/self/stat");
+  std::ifstream in("/proc/" + process + "/stat");
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
   std::string skipped;
@@ -26,17 +28,33 @@ double start_after_boot() {
   return fields ? ticks / static_cast<double>(::sysconf(_SC_CLK_TCK)) : -1;
 }
 
-}  // namespace
-
-std::chrono::steady_clock::time_point start_of_this_process() {
+std::chrono::steady_clock::time_point start_of(const std::string& process) {
   const auto now = std::chrono::steady_clock::now();
-  const double start = start_after_boot();
+  const double start = start_after_boot(process);
   timespec since_boot{};
   if (start < 0 || ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return now;
   const double age = static_cast<double>(since_boot.tv_sec) +
                      static_cast<double>(since_boot.tv_nsec) * 1e-9 - start;
   return now - std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                    std::chrono::duration<double>(std::max(0.0, age)));
+}
+
+}  // namespace
+
+std::chrono::steady_clock::time_point start_of_this_process() {
+  return start_of("self");
+}
+
+std::chrono::steady_clock::time_point start_of_launch(const Env& env, const Resolution& me) {
+  const auto own = start_of_this_process();
+  if (me.placement.world_size == 1) return own;
+  for (const Ancestor& ancestor : ancestors_of_this_process(env, own_hostname())) {
+    if (ancestor.process_id == 0 || ancestor.holds(me.launcher).value_or(false)) continue;
+    // A parent that has left is unknown: its child is init's now, whose start says nothing.
+    if (ancestor.process_id == 1) break;
+    return std::min(own, start_of(std::to_string(ancestor.process_id)));
+  }
+  return own;
 }
 
 }  // namespace hpcboot::train

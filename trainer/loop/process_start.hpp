@@ -2,10 +2,21 @@
 
 #include <chrono>
 
+#include "hpcboot/env.hpp"
+#include "hpcboot/resolve.hpp"
+
 namespace hpcboot::train {
 
 /// When the kernel started this process, of which loading LibTorch may be a good part; now where
 /// /proc does not tell.
 std::chrono::steady_clock::time_point start_of_this_process();
+
+/// When the launch of this process began on this host: the start of the nearest process above it
+/// that had none of the launch's variables yet, such as mpirun, slurmstepd or an agent of
+/// `hpcboot run`. Of a process that no launcher started it is the process's own start; also of one
+/// alone under a launcher, since that may be a shell that somebody types into.
+/// @param env of this process
+/// @param me what resolve() made of it
+std::chrono::steady_clock::time_point start_of_launch(const Env& env, const Resolution& me);
 
 }  // namespace hpcboot::train

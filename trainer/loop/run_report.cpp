@@ -18,8 +18,10 @@
 namespace hpcboot::train {
 
 RunReport::RunReport(Team& team, const TrainOptions& options, const Env& env,
-                     std::chrono::steady_clock::time_point begin)
-    : team_(team), options_(options), env_(env), begin_(begin), host_(own_hostname()) {}
+                     std::chrono::steady_clock::time_point begin, double launch_seconds)
+    : team_(team), options_(options), env_(env), begin_(begin), host_(own_hostname()) {
+  record_.totals.launch_seconds = launch_seconds;
+}
 
 double RunReport::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();

@@ -36,8 +36,9 @@ struct RunFacts {
 class RunReport {
  public:
   /// @param begin when the process started, for the totals
+  /// @param launch_seconds from the start of the launch to main()
   RunReport(Team& team, const TrainOptions& options, const Env& env,
-            std::chrono::steady_clock::time_point begin);
+            std::chrono::steady_clock::time_point begin, double launch_seconds);
 
   /// Makes the run folder, or goes on in that of `resumed`, and gathers the ranks' placements.
   /// Collective.

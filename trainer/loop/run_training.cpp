@@ -194,7 +194,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
 
 int run_training(const TrainOptions& options, const Env& env) {
   const auto begin = start_of_this_process();
+  const auto main_begun = std::chrono::steady_clock::now();
   const Resolution me = resolve(env, Facts::of_this_process(env));
+  const std::chrono::duration<double> launch = main_begun - start_of_launch(env, me);
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
@@ -217,7 +219,7 @@ int run_training(const TrainOptions& options, const Env& env) {
     group.emplace(make_process_group(me, env, how));
   }
   Team team(me, std::move(group));
-  RunReport report(team, options, env, begin);
+  RunReport report(team, options, env, begin, launch.count());
   int code = 1;
   try {
     std::string stopped;

@@ -44,6 +44,7 @@ Json to_json(const EpochRecord& epoch) {
 
 Json to_json(const Totals& totals) {
   return Json{{"runtime_seconds", json_of(totals.runtime_seconds)},
+              {"launch_seconds", json_of(totals.launch_seconds)},
               {"start_up_seconds", json_of(totals.start_up_seconds)},
               {"first_step_seconds", json_of(totals.first_step_seconds)},
               {"train_seconds", json_of(totals.train_seconds)},
@@ -127,6 +128,7 @@ EpochRecord epoch_from(const JsonReader& reader) {
 Totals totals_from(const JsonReader& reader) {
   Totals totals;
   totals.runtime_seconds = seconds(reader, "runtime_seconds");
+  totals.launch_seconds = seconds(reader, "launch_seconds");
   totals.start_up_seconds = seconds(reader, "start_up_seconds");
   totals.first_step_seconds = seconds(reader, "first_step_seconds");
   totals.train_seconds = seconds(reader, "train_seconds");

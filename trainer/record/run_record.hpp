@@ -75,6 +75,9 @@ struct Totals {
   std::optional<std::int64_t> images;        ///< training images shown, over all epochs and ranks
   std::optional<double> images_per_second;   ///< images / train_seconds
   std::optional<double> checkpoint_seconds;  ///< that training waited for checkpoints in this start
+  /// From the start of the launch to rank 0's main() in the last start: processes are started and
+  /// libraries loaded. The loading by rank 0 is in runtime_seconds, too.
+  std::optional<double> launch_seconds;
 };
 
 /// One start of a run that had begun before: from where it went on, and where.

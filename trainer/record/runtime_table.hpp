@@ -25,6 +25,11 @@ struct RuntimeRow {
   std::optional<double> speedup;        ///< runtime of the baseline / runtime
   std::optional<double> efficiency;     ///< speedup / number of devices
   std::vector<std::string> busy_hosts;  ///< where other programs took a part of the processors
+
+  /// Is the efficiency above 1 by more than runs of equal work differ by? Then the baseline tells
+  /// more of its host than of the program: more devices are rarely faster than their number.
+  bool is_superlinear() const { return efficiency.value_or(0) > 1 + kNoise; }
+  static constexpr double kNoise = 0.05;  ///< a rule of thumb
 };
 
 struct RuntimeTable {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -45,16 +46,20 @@ std::string duration(const std::optional<double>& seconds) {
 /// A column: its key in csv and json, its title for people, and a row's value for each of them.
 struct Column {
   const char* key;
-  const char* title;
-  bool is_number;  ///< aligned to the right
+  const char* title;  ///< null if people see it as marks of another column
+  bool is_number;     ///< aligned to the right
   Json (*value)(const RuntimeRow&);
   std::string (*shown)(const RuntimeRow&);
+  /// Before the values of some rows, where it leaves the digits below each other.
+  const char* mark = nullptr;
+  bool (*is_marked)(const RuntimeRow&) = nullptr;
+  const char* footnote = nullptr;
 };
 
 using Row = const RuntimeRow&;
 
 // The name of the run comes last because it is long and the figures are what one compares.
-constexpr std::array<Column, 12> kColumns{{
+constexpr std::array<Column, 13> kColumns{{
     {"nodes", "Nodes", true, [](Row row) { return Json(row.nodes); },
      [](Row row) { return std::to_string(row.nodes); }},
     {"devices_per_node", "Devices/node", true, [](Row row) { return Json(row.devices_per_node); },
@@ -70,21 +75,52 @@ constexpr std::array<Column, 12> kColumns{{
     {"epochs", "Epochs", true, [](Row row) { return raw(row.epochs); },
      [](Row row) { return row.epochs ? std::to_string(*row.epochs) : "–"; }},
     {"runtime_seconds", "Runtime", true, [](Row row) { return raw(row.runtime_seconds); },
-     [](Row row) { return duration(row.runtime_seconds); }},
+     [](Row row) { return duration(row.runtime_seconds); }, "*",
+     [](Row row) { return !row.busy_hosts.empty(); },
+     "Other programs kept hosts of the run busy; its run.json says which (hosts[].busy)."},
     {"images_per_second", "Images/s", true, [](Row row) { return raw(row.images_per_second); },
      [](Row row) { return rounded(row.images_per_second, 1); }},
     {"speedup", "Speed-up", true, [](Row row) { return raw(row.speedup); },
      [](Row row) { return rounded(row.speedup, 2); }},
     {"efficiency", "Efficiency", true, [](Row row) { return raw(row.efficiency); },
-     [](Row row) { return percent(row.efficiency); }},
+     [](Row row) { return percent(row.efficiency); }, "†",
+     [](Row row) { return row.is_superlinear(); },
+     "Above 100% by more than noise (5%): the single-device run was slower than it can be, as on a "
+     "busy host."},
     {"run", "Run", false, [](Row row) { return Json(row.run); },
      [](Row row) { return text_or_dash(row.run); }},
+    {"busy_hosts", nullptr, false, [](Row row) { return Json(row.busy_hosts); }, nullptr},
 }};
 
+/// What people see.
+std::vector<Column> shown_columns() {
+  std::vector<Column> columns(kColumns.begin(), kColumns.end());
+  columns.erase(std::remove_if(columns.begin(), columns.end(),
+                               [](const Column& column) { return column.title == nullptr; }),
+                columns.end());
+  return columns;
+}
+
+std::string cell(const Column& column, Row row) {
+  const bool is_marked = column.mark != nullptr && column.is_marked(row);
+  return (is_marked ? column.mark : "") + column.shown(row);
+}
+
+/// A line for each mark that a row has.
+std::vector<std::string> footnotes(const std::vector<RuntimeRow>& rows) {
+  std::vector<std::string> lines;
+  for (const Column& column : kColumns) {
+    if (column.mark != nullptr && std::any_of(rows.begin(), rows.end(), column.is_marked))
+      lines.push_back(fmt::format("{} {}", column.mark, column.footnote));
+  }
+  return lines;
+}
+
 std::string as_table(const std::vector<RuntimeRow>& rows) {
+  const std::vector<Column> columns = shown_columns();
   std::vector<Align> alignment;
   std::vector<std::string> titles;
-  for (const Column& column : kColumns) {
+  for (const Column& column : columns) {
     alignment.push_back(column.is_number ? Align::right : Align::left);
     titles.emplace_back(column.title);
   }
@@ -92,30 +128,39 @@ std::string as_table(const std::vector<RuntimeRow>& rows) {
   table.add(titles);
   for (const RuntimeRow& row : rows) {
     std::vector<std::string> cells;
-    for (const Column& column : kColumns) cells.push_back(column.shown(row));
+    for (const Column& column : columns) cells.push_back(cell(column, row));
     table.add(cells);
   }
-  return table.text().str();
+  std::string text = table.text().str();
+  for (const std::string& line : footnotes(rows)) text += line + "\n";
+  return text;
 }
 
 std::string as_markdown(const std::vector<RuntimeRow>& rows) {
+  const std::vector<Column> columns = shown_columns();
   std::string titles = "|";
   std::string rule = "|";
-  for (const Column& column : kColumns) {
+  for (const Column& column : columns) {
     titles += fmt::format(" {} |", column.title);
     rule += column.is_number ? "---:|" : "---|";
   }
   std::string text = titles + "\n" + rule + "\n";
   for (const RuntimeRow& row : rows) {
     text += "|";
-    for (const Column& column : kColumns) text += " " + markdown_text(column.shown(row)) + " |";
+    for (const Column& column : columns) text += " " + markdown_text(cell(column, row)) + " |";
     text += "\n";
   }
+  for (const std::string& line : footnotes(rows)) text += "\n" + markdown_text(line) + "\n";
   return text;
 }
 
 std::string csv_value(const Json& value) {
   if (value.is_null()) return "";
+  if (value.is_array()) {
+    std::string words;
+    for (const Json& word : value) words += (words.empty() ? "" : " ") + word.get<std::string>();
+    return csv_field(words);
+  }
   return value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
 }
 
@@ -157,14 +202,17 @@ std::string as_html(const std::vector<RuntimeRow>& rows) {
       "th, td { padding: 0.3em 0.8em; border-bottom: 1px solid #ccc; text-align: left; }\n"
       ".number { text-align: right; font-variant-numeric: tabular-nums; }\n"
       "</style>\n</head>\n<body>\n<table>\n<thead>\n<tr>";
-  for (const Column& column : kColumns) text += html_line("th", column, column.title);
+  const std::vector<Column> columns = shown_columns();
+  for (const Column& column : columns) text += html_line("th", column, column.title);
   text += "</tr>\n</thead>\n<tbody>\n";
   for (const RuntimeRow& row : rows) {
     text += "<tr>";
-    for (const Column& column : kColumns) text += html_line("td", column, column.shown(row));
+    for (const Column& column : columns) text += html_line("td", column, cell(column, row));
     text += "</tr>\n";
   }
-  return text + "</tbody>\n</table>\n</body>\n</html>\n";
+  text += "</tbody>\n</table>\n";
+  for (const std::string& line : footnotes(rows)) text += "<p>" + html_text(line) + "</p>\n";
+  return text + "</body>\n</html>\n";
 }
 
 }  // namespace

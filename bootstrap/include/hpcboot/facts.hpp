@@ -58,6 +58,12 @@ struct Ancestor {
   std::optional<bool> lacks(std::string_view launcher) const;
 };
 
+/// The processes above this one, the parent first, at most 32, from /proc. Environments are read up
+/// to the first that belongs to another user or cannot be read.
+/// @param env whose launchers' variables are looked for in them
+/// @param hostname for SLURM_TASK_PID, which counts processes of the host SLURMD_NODENAME
+std::vector<Ancestor> ancestors_of_this_process(const Env& env,
+                                                const std::optional<std::string>& hostname);
 /// As gethostname() says it, short or fully qualified; empty if the kernel has none.
 std::string own_hostname();
 
