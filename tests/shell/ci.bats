@@ -23,9 +23,9 @@ setup() {
 @test "passes where all stages pass, and ends with their counts" {
   run "$repository/.ci/run"
   [ "$status" -eq 0 ]
-  [[ ${lines[-5]} == "### bash setup/test.sh: passed in "*"out of 12" ]]
-  [[ ${lines[-4]} == "### cmake --workflow --preset asan: passed in "*"out of 50" ]]
-  [[ ${lines[-3]} == "### bash setup/install.sh --for all: passed in "* ]]
+  [[ ${lines[-5]} == "### bash setup/install.sh --for all: passed in "* ]]
+  [[ ${lines[-4]} == "### bash setup/test.sh: passed in "*"out of 12" ]]
+  [[ ${lines[-3]} == "### cmake --workflow --preset asan: passed in "*"out of 50" ]]
   [[ ${lines[-2]} == "### cmake --workflow --preset fuzz: passed in "*"out of 50" ]]
 }
 
@@ -46,16 +46,17 @@ setup() {
 @test "fails where the first stage fails, and runs the others all the same" {
   FAKE_TEST_CODE=8 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ ${lines[-5]} == *"FAILED (exit code 8)"* ]]
-  [[ ${lines[-4]} == *"passed in"* && ${lines[-2]} == *"passed in"* ]]
+  [[ ${lines[-4]} == *"FAILED (exit code 8)"* ]]
+  [[ ${lines[-3]} == *"passed in"* && ${lines[-2]} == *"passed in"* ]]
 }
 
 @test "fails where a later stage fails" {
   FAKE_FAILED_PRESET=asan run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ ${lines[-4]} == *"FAILED (exit code 1)"* ]]
+  [[ ${lines[-3]} == *"FAILED (exit code 1)"* ]]
   FAKE_INSTALL_CODE=1 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
+  [[ ${lines[-5]} == *"FAILED (exit code 1)"* ]]
   FAKE_FAILED_PRESET=fuzz run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ ${lines[-2]} == *"FAILED (exit code 1)"* ]]
@@ -65,13 +66,28 @@ setup() {
   FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'7:cluster.tool\n9:shell.exec\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
   [ "$status" -eq 0 ]
   [[ $output == *"ctest --test-dir build --rerun-failed"* ]]
-  [[ ${lines[-5]} == *"passed, but only at the second try: cluster.tool shell.exec; in "*"out of 12" ]]
+  [[ $output == *"test.sh: passed, but only at the second try: cluster.tool shell.exec; in "*"out of 12"* ]]
+  # Each run is counted, so that the rate is known.
+  run "$repository/.ci/run"
+  FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'9:shell.exec\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
+  [ "$(wc -l <"$XDG_CACHE_HOME/hpcboot/second-tries")" = 3 ]
+  [[ ${lines[-2]} == "### second tries: cluster.tool in 1 of 3 runs ($XDG_CACHE_HOME/hpcboot/second-tries)" ]]
+  [[ ${lines[-1]} == "### second tries: shell.exec in 2 of 3 runs ($XDG_CACHE_HOME/hpcboot/second-tries)" ]]
+}
+
+@test "what later stages build is built beside the tests" {
+  printf 'sleep 1; cat built; exit 0\n' >"$repository/setup/test.sh"
+  # shellcheck disable=SC2016 # for the inner shell
+  printf '#!/bin/bash\necho "$*" >>built; nice >>built\n' >"$BATS_TEST_TMPDIR/bin/cmake"
+  run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ $output == *$'### bash setup/test.sh\n--preset asan\n19\n--build --preset asan\n19\n--preset fuzz\n19\n--build --preset fuzz\n19\n'* ]]
 }
 
 @test "a test that fails twice is a failure, and so are four, and a build that fails after an earlier run's failures" {
   FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'7:cluster.tool\n' run "$repository/.ci/run"
   [ "$status" -ne 0 ]
-  [[ $output == *--rerun-failed* && ${lines[-5]} == *"FAILED (exit code 8)"* ]]
+  [[ $output == *--rerun-failed* && ${lines[-4]} == *"FAILED (exit code 8)"* ]]
   FAKE_TEST_CODE=8 FAKE_FAILED_TESTS=$'1:a\n2:b\n3:c\n4:d\n' FAKE_SECOND_TRY=0 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ $output != *--rerun-failed* ]]
