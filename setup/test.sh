@@ -16,8 +16,8 @@ Installs what the tests need, builds everything and runs all tests:
      and more; no service is started or enabled. As root or with sudo; without either it prints the line for your
      administrator. setup/install.sh --for test --dry-run shows what it would install
   2. builds into build/, also where the quickstart has: programs, tests and benchmarks, which takes far longer
-  3. runs the tests with ctest, as many at a time as there are cores. Those of a cluster of namespaces need root;
-     what cannot run here is shown as skipped, with the reason
+  3. runs the tests with ctest, twice as many at a time as there are cores, since most wait more than they compute.
+     Those of a cluster of namespaces need root; what cannot run here is shown as skipped, with the reason
 
   --no-install   where modules or CMAKE_PREFIX_PATH bring what is needed
   --help         this text
@@ -52,4 +52,4 @@ step "configuring build/" "install what the summary above calls missing" \
 step "building with $(build_jobs) jobs" "read the first error above" \
   cmake --build build --parallel "$(build_jobs)"
 echo "==> testing"
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${ctest_options[@]}"
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((2 * $(nproc)))" "${ctest_options[@]}"
