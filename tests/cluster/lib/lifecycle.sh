@@ -118,8 +118,13 @@ up_was_stopped() {
   if [[ -n ${room:-} && ! -e $STATE/ready ]]; then
     kill -KILL "$room" 2> /dev/null || true # it may not have MARK on its command line yet
   fi
-  if [[ $LOCKED == no || -e $STATE/ready ]]; then
+  if [[ -e $STATE/ready ]]; then
     return
+  fi
+  if [[ $LOCKED == no ]]; then
+    # It may have made the folder and not yet its lock.
+    { exec 9< "$STATE"; } 2> /dev/null || return
+    flock --nonblock 9 || return
   fi
   if [[ -e $STATE/.hpcboot-cluster ]]; then
     echo "cluster: up did not finish; the end of its logs:" >&2
