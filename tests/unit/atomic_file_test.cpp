@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "support/errors.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -76,6 +78,28 @@ TEST(AtomicFile, TwoWritersDoNotMix) {
   EXPECT_EQ(read_text(path), "first");
   second.commit();
   EXPECT_EQ(read_text(path), "second");
+}
+
+// On another host of a shared file system a process of the same number may be at the same count.
+TEST(AtomicFile, AWriterOnAnotherHostOfTheSameTemporaryNameDoesNotMix) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "file";
+  const std::string last = AtomicFile(path).temporary().string();
+  const std::size_t count = last.rfind('-') + 1;
+  const fs::path next =
+      last.substr(0, count) + std::to_string(std::stoul(last.substr(count)) + 1) + ".tmp";
+  std::ofstream other(next);
+  other << "the other host's, half" << std::flush;
+  {
+    AtomicFile file(path);
+    EXPECT_NE(file.temporary(), next);
+    file.write("this host's", 11);
+    file.commit();
+  }
+  EXPECT_EQ(read_text(path), "this host's");
+  other << " and whole" << std::flush;
+  fs::rename(next, path);
+  EXPECT_EQ(read_text(path), "the other host's, half and whole");
 }
 
 TEST(AtomicFile, FollowsTheUmask) {

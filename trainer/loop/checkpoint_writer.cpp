@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "loop/checkpoint_folder.hpp"
+#include "record/disk_sync.hpp"
 #include "record/output_error.hpp"
 
 namespace hpcboot::train {
@@ -48,16 +49,19 @@ bool link_as(const std::filesystem::path& file, const std::filesystem::path& nam
   }
   // Where both names were the same file already, rename has left the temporary one.
   ::unlink(temporary.c_str());
+  record::sync_folder(name.parent_path());
   return true;
 }
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(std::filesystem::path folder, std::size_t keep)
-    : folder_(std::move(folder)), keep_(keep) {
+CheckpointWriter::CheckpointWriter(std::filesystem::path folder, std::size_t keep,
+                                   std::filesystem::path metrics)
+    : folder_(std::move(folder)), keep_(keep), metrics_(std::move(metrics)) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw record::output_error("make the folder", folder_, error.value());
+  record::sync_folder(folder_.parent_path());  // and so the name of metrics.csv, too
   remove_unfinished_checkpoints(folder_);
   thread_ = std::thread([this] { work(); });
 }
@@ -148,6 +152,7 @@ void CheckpointWriter::write(Kind kind) {
   const TrainingState& state = copy_.state;
   const std::filesystem::path regular = folder_ / checkpoint_name(state.epoch - 1, state.step);
   const std::filesystem::path best = folder_ / kBestCheckpoint;
+  if (!metrics_.empty()) record::sync_file(metrics_);
   if (kind.regular) {
     write_checkpoint(copy_, regular);
     const std::lock_guard<std::mutex> lock(mutex_);

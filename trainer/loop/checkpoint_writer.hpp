@@ -22,8 +22,11 @@ class CheckpointWriter {
   };
 
   /// @param keep how many of the newest stay
+  /// @param metrics the run's metrics.csv, which is put on the disk before each checkpoint, so that
+  ///        a power cut leaves the rows of the steps that a checkpoint counts; empty: none
   /// @throws Error{unwritable_output}
-  CheckpointWriter(std::filesystem::path folder, std::size_t keep);
+  CheckpointWriter(std::filesystem::path folder, std::size_t keep,
+                   std::filesystem::path metrics = {});
   /// Waits for what is being written; a failure is told by check() and finish() only.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
@@ -54,6 +57,7 @@ class CheckpointWriter {
 
   const std::filesystem::path folder_;
   const std::size_t keep_;
+  const std::filesystem::path metrics_;
   double waited_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows, up to thread_

@@ -33,7 +33,8 @@ Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder&
       runtime_before_(runtime_before),
       best_(trainer.state().best) {
   if (!team.is_first()) return;
-  writer_.emplace(folder.checkpoints(), static_cast<std::size_t>(options.keep_checkpoints));
+  writer_.emplace(folder.checkpoints(), static_cast<std::size_t>(options.keep_checkpoints),
+                  folder.metrics_csv());
 }
 
 double Checkpointer::seconds_since(Clock::time_point begin) const {

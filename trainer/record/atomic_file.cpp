@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "record/disk_sync.hpp"
 #include "record/output_error.hpp"
 
 namespace hpcboot::record {
@@ -22,32 +23,14 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
          fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
 }
 
-int open_retrying(const std::filesystem::path& path, int flags, mode_t mode = 0) {
-  int descriptor = -1;
-  do {
-    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-  } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
-}
-
-/// Makes the rename itself durable. 0 or the error number.
-int sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = open_retrying(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (descriptor < 0) return errno;
-  const int error_number = ::fsync(descriptor) == 0 ? 0 : errno;
-  ::close(descriptor);
-  // Some network file systems cannot sync a folder and say EINVAL: the file itself is safe there.
-  return error_number == EINVAL ? 0 : error_number;
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   do {
     temporary_ = temporary_name(path_);
     // 0666 less the umask, as for any file; mkstemp's 0600 would hide the record from colleagues.
-    descriptor_ = open_retrying(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
   if (descriptor_ < 0) fail("create", errno);
 }
 
@@ -76,7 +59,7 @@ void AtomicFile::commit() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("create", errno);
   temporary_.clear();
-  if (const int error_number = sync_folder(path_.parent_path())) fail("write", error_number);
+  sync_folder(path_.parent_path());
 }
 
 void AtomicFile::fail(std::string_view action, int error_number) {

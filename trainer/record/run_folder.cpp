@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
+#include "record/disk_sync.hpp"
 #include "record/output_error.hpp"
 #include "record/utc_time.hpp"
 
@@ -52,10 +52,7 @@ std::string folder_name(const RunName& name) {
 }
 
 RunFolder RunFolder::create(const std::filesystem::path& runs_dir, const RunName& name) {
-  std::error_code error;
-  std::filesystem::create_directories(runs_dir, error);
-  if (error) throw output_error("make the folder", runs_dir, error.value());
-
+  make_folders(runs_dir);
   const std::string base = folder_name(name);
   std::filesystem::path path = runs_dir / base;
   // mkdir either makes the folder or says that another run has it, in one step on any file system.
@@ -63,6 +60,7 @@ RunFolder RunFolder::create(const std::filesystem::path& runs_dir, const RunName
     if (errno != EEXIST) throw output_error("make the folder", path, errno);
     path = runs_dir / fmt::format("{}_{}", base, attempt);
   }
+  sync_folder(runs_dir);
   return RunFolder(std::move(path));
 }
 
