@@ -473,6 +473,55 @@ PY
   grep -q 'a new run begins' out
 }
 
+# A run of 3 epochs in runs/, killed after them, of which the first is the best: the epochs that follow are to be trained
+# again, with the same losses.
+killed_after_its_best() {
+  train "$1" runs --epochs 3 >/dev/null
+  # The best one is a second name of a regular one.
+  cp --remove-destination runs/*/checkpoints/{epoch_0001_step_00000020,best}.safetensors
+  sed -i 's/"finished"/"running"/' runs/*/run.json
+}
+
+@test "where all checkpoints are damaged but the best, the message has the option that takes it" {
+  train 1 whole --epochs 3 >/dev/null
+  killed_after_its_best 1
+  for file in runs/*/checkpoints/epoch_*; do truncate -s -100 "$file"; done
+  run -28 train 1 runs --epochs 3 --resume runs/*
+  echo "$output"
+  [[ $output =~ (--resume\ runs/[^\ ]*/checkpoints/best.safetensors)" goes on from its best epoch, 1 (step 20)" ]]
+  option=${BASH_REMATCH[1]}
+  cp -r runs others
+  train 1 others --epochs 3 --resume auto >out
+  grep -q "^the run .* has no other checkpoint that can be used: --resume others/.*/best.safetensors goes on from " out
+  grep -q 'a new run begins' out
+  train 1 runs --epochs 3 $option >out
+  cat out
+  grep -q '^resumed from runs/.*/checkpoints/best.safetensors: epoch 2, after step 20$' out
+  grep -q '^of the start before at least 40 steps are lost and done again$' out
+  equal whole/* runs/*
+  [ "$(value runs/* "['resumed'][0]['checkpoint']")" = best.safetensors ]
+}
+
+@test "--resume best goes back, and what came after it goes: 1 and 2 ranks" {
+  for n in 1 2; do
+    if [ "$n" = 2 ]; then need_mpirun; fi
+    rm -rf whole runs
+    train "$n" whole --epochs 3 >/dev/null
+    killed_after_its_best "$n"
+    # Stopped before its first checkpoint: what is left is what it went back to.
+    run -46 train "$n" runs --epochs 3 --resume best --checkpoint-every 0 --time-limit 1
+    echo "$output"
+    [[ $output == *"resumed from runs/"*"/checkpoints/best.safetensors: epoch 2, after step 20"* ]]
+    [ "$(cd runs/*/checkpoints && echo *)" = "best.safetensors epoch_0001_step_00000020.safetensors epoch_0001_step_00000021.safetensors" ]
+    [ "$(tail -n 1 runs/*/metrics.csv | cut -d, -f2)" = 21 ]
+    train "$n" runs --epochs 3 --resume auto >out
+    grep -q '^resumed from .*_step_00000021.safetensors' out
+    equal whole/* runs/*
+  done
+  run -27 train 1 nowhere --resume best
+  [[ $output == *"no unfinished run of this configuration in nowhere with a best.safetensors"* ]]
+}
+
 @test "a run of another configuration is refused, naming each option with both values" {
   train 1 runs >/dev/null
   sed -i 's/"finished"/"running"/' runs/*/run.json

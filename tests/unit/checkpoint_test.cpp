@@ -215,14 +215,18 @@ TEST(CheckpointFolder, IsListedNewestFirstAndCleaned) {
   };
   EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20),
                                                checkpoint_name(0, 20), checkpoint_name(0, 9)}));
-  remove_older_checkpoints(folder.path(), 2);
+  keep_newest_checkpoints(folder.path() / checkpoint_name(1, 100), 2);
   EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20)}));
+  keep_newest_checkpoints(folder.path() / checkpoint_name(9, 9), 1);
+  EXPECT_EQ(names().size(), 2U) << "a listing without the newest one is out of date";
+  keep_newest_checkpoints(folder.path() / checkpoint_name(1, 20), 2);
+  EXPECT_EQ(names(), std::vector<std::string>{checkpoint_name(1, 20)}) << "the later one goes";
   remove_unfinished_checkpoints(folder.path());
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(folder.path())) {
     ++files;
   }
-  EXPECT_EQ(files, 4U) << "two, the best and the foreign one";
+  EXPECT_EQ(files, 3U) << "one, the best and the foreign one";
   EXPECT_TRUE(checkpoints_in(folder.path() / "absent").empty());
 }
 

@@ -17,8 +17,8 @@ po::options_description checkpoint_options(train::TrainOptions& o) {
   add("keep-checkpoints", value(o.keep_checkpoints, "K"),
       "the newest ones that stay, beside that of the best epoch");
   add("resume", po::value(&o.resume)->value_name("RUN"),
-      "go on with a run: its folder, or auto, the newest unfinished one of the same options "
-      "[none]");
+      "go on with a run: its folder or one of its checkpoints; auto: the newest unfinished one of "
+      "the same options; best: that one from its best.safetensors [none]");
   add("time-limit", po::value(&o.time_limit)->value_name("T"),
       "stop in time, with a checkpoint and exit code 46: seconds, 30m, 2h, [HH:]MM:SS from the "
       "start of the process");

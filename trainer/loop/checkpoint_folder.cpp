@@ -55,11 +55,16 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& f
   return paths;
 }
 
-void remove_older_checkpoints(const std::filesystem::path& folder, std::size_t keep) noexcept {
+void keep_newest_checkpoints(const std::filesystem::path& newest, std::size_t keep) noexcept {
   try {
-    const auto paths = checkpoints_in(folder);
+    const auto paths = checkpoints_in(newest.parent_path());
+    const auto found = std::find(paths.begin(), paths.end(), newest);
+    if (found == paths.end()) return;  // a listing that is out of date
+    const auto begin = static_cast<std::size_t>(found - paths.begin());
     std::error_code ignored;
-    for (std::size_t i = keep; i < paths.size(); ++i) std::filesystem::remove(paths[i], ignored);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      if (i < begin || i >= begin + keep) std::filesystem::remove(paths[i], ignored);
+    }
   } catch (const std::exception&) {
     // The newest ones are there, which is what counts; the next save tries again.
   }

@@ -159,7 +159,7 @@ void CheckpointWriter::write(Kind kind) {
     newest_ = regular;
   }
   if (kind.best && !(kind.regular && link_as(regular, best))) write_checkpoint(copy_, best);
-  if (kind.regular) remove_older_checkpoints(folder_, keep_);
+  if (kind.regular) keep_newest_checkpoints(regular, keep_);
 }
 
 }  // namespace hpcboot::train

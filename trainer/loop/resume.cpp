@@ -9,7 +9,9 @@
 
 #include "hpcboot/error.hpp"
 #include "loop/checkpoint_folder.hpp"
+#include "loop/resume_request.hpp"
 #include "loop/run_identity.hpp"
+#include "loop/usable_checkpoint.hpp"
 #include "record/metrics_csv.hpp"
 
 namespace hpcboot::train {
@@ -59,42 +61,50 @@ RunLock::Attempt take_lock(const RunFolder& folder, const record::LockHolder& se
   }
 }
 
-/// The newest checkpoint that can be read.
-std::optional<std::pair<std::filesystem::path, Checkpoint>> newest_checkpoint(
-    const RunFolder& folder, const Json& identity, std::vector<std::string>& notes) {
-  for (const auto& file : checkpoints_in(folder.checkpoints())) {
-    try {
-      Checkpoint checkpoint = read_checkpoint(file);
-      if (checkpoint.state.identity == identity) return {{file, std::move(checkpoint)}};
-      notes.push_back(fmt::format("checkpoint {} is of another configuration and left out",
-                                  file.filename().string()));
-    } catch (const Error& error) {
-      notes.push_back(fmt::format("checkpoint {} cannot be used and is left out: {}",
-                                  file.filename().string(), error.found()));
-    }
-  }
-  return std::nullopt;
+bool has_candidate(const RunFolder& folder, const ResumeRequest& request) {
+  std::error_code absent;
+  return std::filesystem::exists(folder.checkpoints() / kBestCheckpoint, absent) ||
+         (request.checkpoint.empty() && !checkpoints_in(folder.checkpoints()).empty());
 }
 
-ResumePoint point_of(Candidate run, RunLock::Attempt taken,
-                     std::pair<std::filesystem::path, Checkpoint> newest) {
+/// What this start is to take of the run. A job that is queued again gives the same options again:
+/// what it has trained since it went back is not to be lost each time.
+std::string checkpoint_wanted(const Candidate& run, const ResumeRequest& request,
+                              const record::LockHolder& self, std::vector<std::string>& notes) {
+  const auto& starts = run.record.resumed;
+  const bool is_done = std::any_of(starts.begin(), starts.end(), [&](const auto& start) {
+    return !self.job_id.empty() && start.job_id == self.job_id &&
+           start.checkpoint == request.checkpoint;
+  });
+  if (!is_done) return request.checkpoint;
+  notes.push_back(
+      fmt::format("job {} has gone back to {} before: the run goes on from its newest checkpoint",
+                  self.job_id, request.checkpoint));
+  return {};
+}
+
+std::optional<UsableCheckpoint> find_checkpoint(const RunFolder& folder, const std::string& wanted,
+                                                const Json& identity,
+                                                std::vector<std::string>& notes) {
+  return wanted.empty() ? first_usable(checkpoints_in(folder.checkpoints()), identity, notes)
+                        : first_usable({folder.checkpoints() / wanted}, identity, notes);
+}
+
+ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint from) {
   auto& epochs = run.record.epochs;
   epochs.erase(std::remove_if(epochs.begin(), epochs.end(),
                               [&](const record::EpochRecord& epoch) {
-                                return epoch.epoch >= newest.second.state.epoch;
+                                return epoch.epoch >= from.checkpoint.state.epoch;
                               }),
                epochs.end());
   std::optional<std::int64_t> again;
   if (const auto last = record::MetricsCsv::last_step(run.folder.metrics_csv())) {
-    again = std::max<std::int64_t>(0, *last - newest.second.state.step);
+    again = std::max<std::int64_t>(0, *last - from.checkpoint.state.step);
   }
-  return {run.folder,
-          std::move(*taken.lock),
-          taken.has_locks,
-          std::move(run.record),
-          std::move(newest.first),
-          std::move(newest.second),
-          again};
+  const auto all = checkpoints_in(run.folder.checkpoints());
+  const bool goes_back = all.empty() || all.front() != from.file;
+  return {run.folder,           std::move(*taken.lock),     taken.has_locks, std::move(run.record),
+          std::move(from.file), std::move(from.checkpoint), goes_back,       again};
 }
 
 std::string who(const std::optional<record::LockHolder>& holder) {
@@ -111,7 +121,8 @@ std::string how_to_free(const RunFolder& folder, bool has_locks) {
                      RunLock::file(folder.path()).string());
 }
 
-std::vector<Candidate> runs_to_choose_from(const TrainOptions& options, const Json& identity,
+std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
+                                           const ResumeRequest& request, const Json& identity,
                                            const record::LockHolder& self,
                                            std::vector<std::string>& notes) {
   std::vector<Candidate> found;
@@ -124,7 +135,7 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options, const Js
     try {
       RunRecord run = RunRecord::read(folder.run_json());
       if (run.exit_reason != record::kFinished && run.identity == identity &&
-          is_same_kind(options, run) && !checkpoints_in(folder.checkpoints()).empty()) {
+          is_same_kind(options, run) && has_candidate(folder, request)) {
         found.push_back({folder, std::move(run)});
       }
     } catch (const Error& problem) {
@@ -143,10 +154,10 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options, const Js
   return found;
 }
 
-std::optional<ResumePoint> find_newest(const TrainOptions& options, const Json& identity,
-                                       const record::LockHolder& self,
+std::optional<ResumePoint> find_newest(const TrainOptions& options, const ResumeRequest& request,
+                                       const Json& identity, const record::LockHolder& self,
                                        std::vector<std::string>& notes) {
-  for (Candidate& run : runs_to_choose_from(options, identity, self, notes)) {
+  for (Candidate& run : runs_to_choose_from(options, request, identity, self, notes)) {
     RunLock::Attempt taken;
     try {
       taken = take_lock(run.folder, self);
@@ -162,26 +173,27 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Json& 
                                   how_to_free(run.folder, taken.has_locks)));
       continue;
     }
-    auto newest = newest_checkpoint(run.folder, identity, notes);
-    if (newest) return point_of(std::move(run), std::move(taken), std::move(*newest));
+    const std::string wanted = checkpoint_wanted(run, request, self, notes);
+    auto from = find_checkpoint(run.folder, wanted, identity, notes);
+    if (from) return point_of(std::move(run), std::move(taken), std::move(*from));
+    const std::string best = wanted.empty() ? how_to_take_best(run.folder, identity) : "";
+    if (!best.empty()) {
+      notes.push_back(fmt::format("the run {} has no other checkpoint that can be used: {}",
+                                  run.folder.name(), best));
+    }
+  }
+  if (!request.checkpoint.empty()) {
+    throw Error(ErrorCode::unreadable_file,
+                fmt::format("no unfinished run of this configuration in {} with a {} that can be "
+                            "used{}{}",
+                            options.runs_dir, request.checkpoint, notes.empty() ? "" : "; ",
+                            notes.empty() ? "" : notes.back()),
+                "one that nobody trains",
+                "give the folder of a run, or --resume auto for the newest checkpoint");
   }
   notes.push_back(fmt::format("no unfinished run of this configuration in {}: a new run begins",
                               options.runs_dir));
   return std::nullopt;
-}
-
-RunFolder folder_named(const TrainOptions& options) {
-  std::error_code error;
-  for (const std::filesystem::path& path :
-       {std::filesystem::path(options.resume),
-        std::filesystem::path(options.runs_dir) / options.resume}) {
-    const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
-    if (std::filesystem::exists(RunFolder(plain).run_json(), error)) return RunFolder(plain);
-  }
-  throw Error(
-      ErrorCode::unreadable_file, fmt::format("no run in '{}'", options.resume),
-      "a run folder with its run.json, or auto",
-      fmt::format("give one of the folders in {}, or leave --resume out", options.runs_dir));
 }
 
 void require_resumable(const TrainOptions& options, const Candidate& run, const Json& identity) {
@@ -205,9 +217,25 @@ void require_resumable(const TrainOptions& options, const Candidate& run, const 
                   run.folder.name(), list));
 }
 
-ResumePoint open_named(const TrainOptions& options, const Json& identity,
-                       const record::LockHolder& self, std::vector<std::string>& notes) {
-  const RunFolder folder = folder_named(options);
+Error no_checkpoint(const RunFolder& folder, const std::string& wanted, const Json& identity,
+                    const std::vector<std::string>& notes) {
+  if (!wanted.empty()) {
+    return Error(ErrorCode::malformed_file, notes.back(), "a checkpoint that was written whole",
+                 "give another one, or the run's folder for the newest");
+  }
+  const std::string best = how_to_take_best(folder, identity);
+  return Error(ErrorCode::malformed_file,
+               notes.empty() ? fmt::format("no checkpoint in '{}'", folder.checkpoints().string())
+                             : fmt::format("no checkpoint in '{}' that can be used; {}",
+                                           folder.checkpoints().string(), notes.front()),
+               "one that was written whole",
+               best.empty() ? "start a new run" : best + "; or start a new run");
+}
+
+ResumePoint open_named(const TrainOptions& options, const ResumeRequest& request,
+                       const Json& identity, const record::LockHolder& self,
+                       std::vector<std::string>& notes) {
+  const RunFolder& folder = *request.run;
   auto taken = take_lock(folder, self);
   if (!taken.lock) {
     throw Error(ErrorCode::run_in_use,
@@ -218,15 +246,10 @@ ResumePoint open_named(const TrainOptions& options, const Json& identity,
   }
   Candidate run{folder, RunRecord::read(folder.run_json())};
   require_resumable(options, run, identity);
-  auto newest = newest_checkpoint(folder, identity, notes);
-  if (!newest) {
-    throw Error(ErrorCode::malformed_file,
-                notes.empty() ? fmt::format("no checkpoint in '{}'", folder.checkpoints().string())
-                              : fmt::format("no checkpoint in '{}' that can be used; {}",
-                                            folder.checkpoints().string(), notes.front()),
-                "one that was written whole", "start a new run");
-  }
-  return point_of(std::move(run), std::move(taken), std::move(*newest));
+  const std::string wanted = checkpoint_wanted(run, request, self, notes);
+  auto from = find_checkpoint(folder, wanted, identity, notes);
+  if (!from) throw no_checkpoint(folder, wanted, identity, notes);
+  return point_of(std::move(run), std::move(taken), std::move(*from));
 }
 
 }  // namespace
@@ -234,8 +257,9 @@ ResumePoint open_named(const TrainOptions& options, const Json& identity,
 std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Json& identity,
                                              const record::LockHolder& self,
                                              std::vector<std::string>& notes) {
-  return options.resume == "auto" ? find_newest(options, identity, self, notes)
-                                  : open_named(options, identity, self, notes);
+  const ResumeRequest request = request_of(options);
+  return request.run ? open_named(options, request, identity, self, notes)
+                     : find_newest(options, request, identity, self, notes);
 }
 
 }  // namespace hpcboot::train

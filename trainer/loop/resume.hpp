@@ -22,6 +22,9 @@ struct ResumePoint {
   record::RunRecord record;  ///< with the epochs before the checkpoint only
   std::filesystem::path file;
   Checkpoint checkpoint;
+  /// Whether `file` is not the newest checkpoint of the run: later ones, damaged or not wanted, are
+  /// there, or none but the best.
+  bool goes_back = false;
   /// That metrics.csv has after the checkpoint: they are lost. The last second's are not in it.
   std::optional<std::int64_t> steps_again;
 };
@@ -34,7 +37,8 @@ struct ResumePoint {
 /// @param notes gets a line for everything worth telling, such as a damaged checkpoint
 /// @return nothing where --resume auto finds no run to go on with
 /// @throws UsageError where the run is finished or was configured differently;
-///         Error{unreadable_file, malformed_file} for a run or checkpoints that cannot be read;
+///         Error{unreadable_file, malformed_file} for a run or checkpoints that cannot be read,
+///         the former also if no run has what --resume best asks for;
 ///         Error{run_in_use}; Error{unwritable_output}
 std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Json& identity,
                                              const record::LockHolder& self,

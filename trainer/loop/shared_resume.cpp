@@ -4,15 +4,30 @@
 
 #include "hpcboot/error.hpp"
 #include "json/json_reader.hpp"
+#include "loop/checkpoint_folder.hpp"
+#include "record/disk_sync.hpp"
 
 namespace hpcboot::train {
 namespace {
+
+/// Makes the point the run's newest checkpoint, and removes what comes after it. Before anything
+/// else of the run is cut back to it: until then a crash leaves the run as it was.
+void go_back(const ResumePoint& point, std::size_t keep) {
+  const TrainingState& state = point.checkpoint.state;
+  const std::filesystem::path newest =
+      point.folder.checkpoints() / checkpoint_name(state.epoch - 1, state.step);
+  if (point.file != newest) write_checkpoint(point.checkpoint, newest);
+  keep_newest_checkpoints(newest, keep);
+  record::sync_folder(point.folder.checkpoints());
+}
 
 /// Rank 0's part: what the others are told.
 Json find(const TrainOptions& options, const Json& identity, const record::LockHolder& self,
           SharedResume& shared) {
   try {
     shared.point = find_resume_point(options, identity, self, shared.notes);
+    if (shared.point && shared.point->goes_back)
+      go_back(*shared.point, static_cast<std::size_t>(options.keep_checkpoints));
   } catch (const UsageError& error) {
     return {{"usage", error.what()}};
   } catch (const Error& error) {

@@ -19,8 +19,8 @@ struct SharedResume {
   std::vector<std::string> notes;      ///< of rank 0
 };
 
-/// Does what --resume says, which may be nothing. Collective: what goes wrong on rank 0 is thrown
-/// on every rank.
+/// Does what --resume says, which may be nothing. Where the run goes back, the checkpoints after
+/// the point are removed. Collective: what goes wrong on rank 0 is thrown on every rank.
 /// @throws as find_resume_point(); Error{peer_lost, deadline_exceeded}
 SharedResume resume_together(const TrainOptions& options, const Json& identity,
                              const record::LockHolder& self, Team& team);

@@ -41,10 +41,10 @@ struct TrainOptions {
   int loader_threads = 1;    ///< that decode and resize, on each rank
   std::string checkpoint_every = "1e";  ///< parse_checkpoint_interval()
   int keep_checkpoints = 3;             ///< the newest; the best one stays beside them
-  std::string resume;                   ///< a run folder, or auto; none or empty: a new run
-  std::string time_limit;               ///< parse_time_limit(); empty: none
-  bool deterministic = false;           ///< equal runs are equal bit for bit on any number of ranks
-  std::string store = "own";            ///< own, tcp: what the ranks meet in
+  std::string resume;      ///< a run folder or a checkpoint, auto, best; none or empty: a new run
+  std::string time_limit;  ///< parse_time_limit(); empty: none
+  bool deterministic = false;  ///< equal runs are equal bit for bit on any number of ranks
+  std::string store = "own";   ///< own, tcp: what the ranks meet in
   std::chrono::seconds start_up_timeout{300};
   std::chrono::seconds collective_timeout{600};
 };

@@ -1,0 +1,157 @@
+// What --resume finds in a runs folder.
+#include "loop/resume.hpp"
+
+#include <gmock/gmock.h>
+
+#include "loop/checkpoint_folder.hpp"
+#include "support/expect_error.hpp"
+#include "support/saved_run.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+using test::expect_error;
+using testing::Contains;
+using testing::HasSubstr;
+
+const record::LockHolder kSelf{"host", 1, "77"};
+
+/// A run with checkpoints after steps 2, 3 and 4, of which the best epoch is the first.
+class Resume : public ::testing::Test {
+ protected:
+  Resume() { add_run("run", 2); }
+
+  record::RunFolder add_run(const std::string& name, std::int64_t best) {
+    const record::RunFolder folder(runs_.path() / name);
+    std::filesystem::create_directories(folder.checkpoints());
+    record::RunRecord record = saved_run::record_after(4);
+    record.run = name;
+    record.write(folder.run_json());
+    for (const int step : {2, 3, 4}) save(folder.checkpoints() / name_after(step), step);
+    save(folder.checkpoints() / kBestCheckpoint, best);
+    record::MetricsCsv metrics(folder.metrics_csv());
+    for (const int step : {1, 2, 3, 4}) metrics.append(saved_run::row_of(step));
+    return folder;
+  }
+
+  static std::string name_after(std::int64_t step) {
+    return checkpoint_name(saved_run::epochs_after(step), step);
+  }
+
+  static void save(const std::filesystem::path& file, std::int64_t step) {
+    write_checkpoint({saved_run::state_after(step), saved_run::tensors_after(step)}, file);
+  }
+
+  void damage_all_regular() {
+    for (const auto& file : checkpoints_in(run_.checkpoints())) test::write_text(file, "damaged");
+  }
+
+  std::optional<ResumePoint> find(const std::string& resume) {
+    notes_.clear();
+    return find_resume_point(saved_run::options(runs_.path(), resume), saved_run::identity(), kSelf,
+                             notes_);
+  }
+
+  const test::TemporaryFolder runs_;
+  const record::RunFolder run_{runs_.path() / "run"};
+  const std::string best_ = (run_.checkpoints() / kBestCheckpoint).string();
+  std::vector<std::string> notes_;
+};
+
+TEST_F(Resume, TakesTheNewestCheckpoint) {
+  for (const std::string& resume : {std::string("auto"), std::string("run"), run_.path().string(),
+                                    run_.path().string() + "/"}) {
+    const auto point = find(resume);
+    ASSERT_TRUE(point) << resume;
+    EXPECT_EQ(point->checkpoint.state.step, 4);
+    EXPECT_FALSE(point->goes_back);
+    EXPECT_EQ(point->steps_again, 0);
+  }
+}
+
+TEST_F(Resume, GoesBackToTheBestOrToANamedCheckpoint) {
+  for (const std::string& resume :
+       {std::string("best"), std::string("run/checkpoints/best.safetensors"), best_,
+        "run/checkpoints/" + name_after(2)}) {
+    const auto point = find(resume);
+    ASSERT_TRUE(point) << resume;
+    EXPECT_EQ(point->folder.path(), run_.path());
+    EXPECT_EQ(point->checkpoint.state.step, 2);
+    EXPECT_TRUE(point->goes_back);
+    EXPECT_EQ(point->steps_again, 2);
+    EXPECT_EQ(point->record.epochs.size(), 1U) << "the second is trained again";
+  }
+}
+
+TEST_F(Resume, BestIsThatOfTheRunThatAutoTakes) {
+  record::RunRecord record = saved_run::record_after(4);
+  record.started = "2026-11-21T00:00:00Z";
+  record.write(add_run("newer", 2).run_json());
+  EXPECT_EQ(find("best")->folder.name(), "newer");
+  // One whose best is damaged is left out, as auto leaves out one without a checkpoint.
+  test::write_text(runs_.path() / "newer" / "checkpoints" / kBestCheckpoint, "damaged");
+  EXPECT_EQ(find("best")->folder.name(), "run");
+  EXPECT_THAT(notes_, Contains(HasSubstr("best.safetensors cannot be used")));
+}
+
+TEST_F(Resume, OffersTheBestWhereAllElseIsDamaged) {
+  damage_all_regular();
+  const std::string offer = "--resume " + best_ + " goes on from its best epoch, 1 (step 2)";
+  expect_error(
+      ErrorCode::malformed_file, [&] { find("run"); }, offer, "cannot be used");
+  EXPECT_FALSE(find("auto"));
+  EXPECT_THAT(notes_, Contains(HasSubstr(offer)));
+  EXPECT_EQ(find(best_)->checkpoint.state.step, 2);
+  EXPECT_TRUE(find("best")->goes_back);
+  // Nothing that cannot be taken is offered.
+  test::write_text(best_, "damaged");
+  expect_error(
+      ErrorCode::malformed_file, [&] { find("run"); }, "start a new run");
+  EXPECT_FALSE(find("auto"));
+  EXPECT_THAT(notes_, Not(Contains(HasSubstr("--resume"))));
+  expect_error(
+      ErrorCode::malformed_file, [&] { find(best_); }, "best.safetensors cannot be used");
+  // No new run begins where the best was asked for.
+  expect_error(
+      ErrorCode::unreadable_file, [&] { find("best"); }, "with a best.safetensors that can be used",
+      "cannot be used and is left out");
+}
+
+TEST_F(Resume, OffersTheBestWhereItIsTheOnlyOne) {
+  for (const auto& file : checkpoints_in(run_.checkpoints())) std::filesystem::remove(file);
+  EXPECT_FALSE(find("auto"));
+  EXPECT_THAT(notes_, Contains(HasSubstr("--resume " + best_)));
+  EXPECT_TRUE(find("best")->goes_back);
+}
+
+TEST_F(Resume, AJobGoesBackOnce) {
+  record::RunRecord record = saved_run::record_after(4);
+  record.resumed.emplace_back();
+  record.resumed.back().checkpoint = kBestCheckpoint;
+  record.resumed.back().job_id = kSelf.job_id;
+  record.resumed.emplace_back();
+  record.resumed.back().checkpoint = name_after(3);
+  record.resumed.back().job_id = kSelf.job_id;
+  record.write(run_.run_json());
+  for (const std::string& resume : {std::string("best"), best_}) {
+    EXPECT_EQ(find(resume)->checkpoint.state.step, 4) << resume;
+    EXPECT_THAT(notes_, Contains(HasSubstr("job 77 has gone back to best.safetensors before")));
+  }
+  record.resumed.front().job_id = "76";
+  record.write(run_.run_json());
+  EXPECT_EQ(find("best")->checkpoint.state.step, 2) << "another job may go back";
+}
+
+TEST_F(Resume, NamesWhatItTakesWhereThereIsNoRun) {
+  for (const char* wrong : {"nowhere", "run/checkpoints", "run/best.safetensors"}) {
+    expect_error(
+        ErrorCode::unreadable_file, [&] { find(wrong); }, "no run in", "auto or best");
+  }
+  expect_error(
+      ErrorCode::malformed_file, [&] { find("run/checkpoints/none.safetensors"); },
+      "none.safetensors");
+}
+
+}  // namespace
+}  // namespace hpcboot::train
