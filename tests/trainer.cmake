@@ -11,6 +11,10 @@ hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp unit/chec
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
 
+# A program of its own: its system calls are recorded.
+hpcboot_add_test(NAME crash_test SOURCES unit/crash_test.cpp support/crash_states.cpp support/file_recorder.cpp
+  LIBRARIES hpcboot_loop LABELS unit)
+
 hpcboot_add_test(NAME optimization_test SOURCES unit/fused_optimizers_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS

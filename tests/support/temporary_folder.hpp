@@ -18,8 +18,9 @@ namespace hpcboot::test {
 /// without root's rights in it.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = ::testing::TempDir() + "hpcboot_XXXXXX";
+  /// @param parent with a slash at its end
+  explicit TemporaryFolder(const std::string& parent = ::testing::TempDir()) {
+    std::string name = parent + "hpcboot_XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp: " + name);
     ::chmod(name.c_str(), 0755);
     path_ = name;
