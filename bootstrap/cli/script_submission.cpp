@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/redact.hpp"
 #include "jobs/job_shape.hpp"
 #include "jobs/lint/lint.hpp"
 #include "jobs/queue/submission.hpp"
@@ -93,7 +94,7 @@ queue::SubmittedJob note_of(const ScriptJob& job, const std::string& id) {
   note.site = job.site.name();
   note.name = job.request.name.empty() ? "hpcboot_" + job.request.job : job.request.name;
   note.folder = current_folder();
-  note.command = "hpcboot " + job.request.arguments;
+  note.command = redact_value("hpcboot " + job.request.arguments);
   note.output = output_of(job, note.folder, id);
   const Env env = Env::from_process();
   const auto runs = env.text("RUNS_DIR");

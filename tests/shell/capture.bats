@@ -74,6 +74,18 @@ PY
   [ "$status" -eq 1 ]
 }
 
+@test "--all leaves out what stands in command lines and addresses" {
+  key=$(printf 'gh%s_%s' p 0a1B2c3D4e5F6g7H8i9J0kL1m2N3o4P5q6R7)
+  PET="mysql -uroot -pzebra db; sshpass -p zebra ssh h; curl -u me:zebra h; wandb login zebra" FORM="run $key" KEY1=zebra OTP=zebra \
+    HOOK=https://hooks.slack.com/services/zebra SAS='https://h/f?sv=1&sig=zebra' LM_LICENSE_FILE=27000@a:27000@b MONKEY=see \
+    RANK=0 WORLD_SIZE=1 "$HPCBOOT" capture --all "$job"
+  run grep -rE "zebra|0a1B2c3D" "$job"
+  [ "$status" -eq 1 ]
+  grep -qx 'PET=mysql -uroot -pREDACTED db; sshpass -p REDACTED ssh h; curl -u REDACTED h; wandb login REDACTED' "$job/rank0.env"
+  grep -qx 'LM_LICENSE_FILE=27000@a:27000@b' "$job/rank0.env"
+  grep -qx 'MONKEY=see' "$job/rank0.env"
+}
+
 @test "--all keeps every variable, without its secrets" {
   SOME_THING=kept HF_TOKEN=zebra URL=http://u:zebra@h RANK=0 WORLD_SIZE=1 "$HPCBOOT" capture --all "$job"
   grep -qx 'SOME_THING=kept' "$job/rank0.env"

@@ -11,14 +11,19 @@ namespace hpcboot {
 inline constexpr std::string_view kRedacted = "REDACTED";
 
 /// Is a variable's value kept back for its name alone? Secrets (…SECRET…, …PASS…, …TOKEN…,
-/// …COOKIE…, …CREDENTIAL…, …AUTH…, words ending in KEY, AWS_*, without regard to case) and command
-/// lines, which often hold one (OMPI_ARGV, LSB_JOBNAME). Errs towards yes.
+/// …COOKIE…, …CREDENTIAL…, …AUTH…, …WEBHOOK…, words ending in KEY also before digits, OTP,
+/// SESSION_ID, AWS_*, without regard to case) and command lines, which often hold one (OMPI_ARGV,
+/// LSB_JOBNAME). Errs towards yes, but for what launchers declare, and for words such as PASSED and
+/// MONKEY.
 bool is_private_name(std::string_view name);
 
 /// The value without what looks like a secret in it: user information before an @
-/// ("https://u:p@h"), assignments and options with a private name ("password=x", "--token x",
-/// JSON), words after "Bearer" or "Basic", keys of well-known form (ghp_…, hf_…, AKIA…, eyJ…),
-/// private key blocks. Errs towards taking out too much.
+/// ("https://u:p@h"), addresses of webhooks, assignments and options with a private name
+/// ("password=x", "--token x", JSON, XML), words after "Bearer" or "Basic", arguments that programs
+/// take as passwords ("mysql -px", "curl -u u:p", "wandb login x"), keys of well-known form (ghp_…,
+/// hf_…, AKIA…, eyJ…), private keys, 28 and more random letters of both cases and digits. Errs
+/// towards taking out too much. A secret that is a plain word, or hexadecimal digits without a
+/// name, cannot be told.
 std::string redact_value(std::string_view value);
 
 /// Is it a variable of a launcher, a scheduler, a device mask or a communication library? HOME,

@@ -33,14 +33,53 @@ TEST(Redact, NamesThatAreKeptBack) {
                            "x-private-thing",
                            "--api-key",
                            "client_secret",
+                           "APIKEY2",
+                           "KEY1",
+                           "MY_APIKEYS3",
+                           "KEY_1",
+                           "OTP",
+                           "SESSION_ID",
+                           "PHPSESSID",
+                           "OPENSTACK_SESSIONID",
+                           "DB_PW",
+                           "DBPWD_PSWD",
+                           "SLACK_WEBHOOK",
+                           "X-Amz-Signature",
+                           "AccountKey",
+                           "PIN",
                            "OMPI_ARGV",
                            "LSB_JOBNAME",
                            "OMPI_MCA_orte_precondition_transports"}) {
     EXPECT_TRUE(is_private_name(name)) << name;
   }
-  for (const char* name :
-       {"PWD", "OLDPWD", "RANK", "SLURM_PROCID", "SLURM_JOB_NODELIST", "PBS_JOBID",
-        "PMIX_NAMESPACE", "TORCHELASTIC_RUN_ID", "KEYBOARD_LAYOUT", "MASTER_ADDR"}) {
+  for (const char* name : {"PWD",
+                           "OLDPWD",
+                           "RANK",
+                           "SLURM_PROCID",
+                           "SLURM_JOB_NODELIST",
+                           "PBS_JOBID",
+                           "PMIX_NAMESPACE",
+                           "TORCHELASTIC_RUN_ID",
+                           "KEYBOARD_LAYOUT",
+                           "MASTER_ADDR",
+                           "MASTER_PORT",
+                           "KEYBOARD",
+                           "MONKEY",
+                           "MONKEY1",
+                           "SSH_CONNECTION",
+                           "SLURM_JOB_KEYS",
+                           "SLURM_JOB_UID",
+                           "PMIX_SERVER_URI41",
+                           "PMIX_PARAM_FILE_PASSED",
+                           "I_MPI_PIN",
+                           "I_MPI_INFO_SIGN",
+                           "XDG_SESSION_ID",
+                           "TOKENIZERS_PARALLELISM",
+                           "GIT_AUTHOR_NAME",
+                           "COMPASS_HOME",
+                           "PIN_MEMORY",
+                           "SLURM_TASKS_PER_NODE",
+                           "LD_LIBRARY_PATH"}) {
     EXPECT_FALSE(is_private_name(name)) << name;
   }
 }
@@ -52,6 +91,35 @@ struct Case {
 
 constexpr Case kValues[] = {
     // Nothing to hide.
+    {"27000@lic1:27000@lic2", "27000@lic1:27000@lic2"},
+    {"27000@lic1,27001@lic2", "27000@lic1,27001@lic2"},
+    {"/opt/python@3.11/bin:/usr/bin:/opt/x@2/bin", "/opt/python@3.11/bin:/usr/bin:/opt/x@2/bin"},
+    {"local/n1:@/tmp/.ICE-unix/1,unix/n1:/tmp/.ICE-unix/1",
+     "local/n1:@/tmp/.ICE-unix/1,unix/n1:/tmp/.ICE-unix/1"},
+    {"docker://ghcr.io/a/b:1@sha256:0123456789abcdef0123456789abcdef",
+     "docker://ghcr.io/a/b:1@sha256:0123456789abcdef0123456789abcdef"},
+    {"n[1:1-2]@0(2)", "n[1:1-2]@0(2)"},
+    {"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"},
+    {"GPU-8a5f3c1e-1b2c-4d5e-8f90-a1b2c3d4e5f6", "GPU-8a5f3c1e-1b2c-4d5e-8f90-a1b2c3d4e5f6"},
+    {"10.0.0.7 51234 10.0.0.1 22", "10.0.0.7 51234 10.0.0.1 22"},
+    {"/opt/openfoam/OpenFOAM-v2312/platforms/linux64GccDPInt32Opt/lib",
+     "/opt/openfoam/OpenFOAM-v2312/platforms/linux64GccDPInt32Opt/lib"},
+    {"/apps/software/PyTorch/2.1.2-foss-2023a-CUDA-12.1.1/lib/python3.11",
+     "/apps/software/PyTorch/2.1.2-foss-2023a-CUDA-12.1.1/lib/python3.11"},
+    {"/opt/spack/gcc-12.2.0/openmpi-4.1.5-ehw6syvqbovsi2ghgsqjcdjkfe4ylfpz/bin",
+     "/opt/spack/gcc-12.2.0/openmpi-4.1.5-ehw6syvqbovsi2ghgsqjcdjkfe4ylfpz/bin"},
+    {"/srv/git/x.git/hooks/pre-commit", "/srv/git/x.git/hooks/pre-commit"},
+    {"https://example.org/services/T1/B2", "https://example.org/services/T1/B2"},
+    {"srun -u -pgpu -N 2 ./a.out", "srun -u -pgpu -N 2 ./a.out"},
+    {"squeue -u me -p gpu", "squeue -u me -p gpu"},
+    {"docker run -u 1000:1000 -p 8080:80 image", "docker run -u 1000:1000 -p 8080:80 image"},
+    {"mkdir -pv /scratch/x && ssh -p22 login1 hostname",
+     "mkdir -pv /scratch/x && ssh -p22 login1 hostname"},
+    {"docker login registry.example.org", "docker login registry.example.org"},
+    {"exit code=1", "exit code=1"},
+    {"conda activate sk-learn-environment", "conda activate sk-learn-environment"},
+    {"pypi-mirror.example.org/simple", "pypi-mirror.example.org/simple"},
+    {"hf_hub_download", "hf_hub_download"},
     {"", ""},
     {"3", "3"},
     {"n[1-2],gpu[01-16]", "n[1-2],gpu[01-16]"},
@@ -78,6 +146,53 @@ constexpr Case kValues[] = {
     {"{'secret': 'a b'}", "{'secret': 'REDACTED'}"},
     {"https://host/?access_token=abc&x=1", "https://host/?access_token=REDACTED"},
     {"secret", "secret"},
+    // Addresses that are permissions.
+    {"https://x.net/f?sv=1&sig=abc%3D&se=2", "https://x.net/f?sv=1&sig=REDACTED"},
+    {"https://x.net/api/f?code=abc", "https://x.net/api/f?code=REDACTED"},
+    {"https://hooks.slack.com/services/T0/B0/abc done", "https://hooks.slack.com/REDACTED done"},
+    {"https://discord.com/api/webhooks/12/abc", "https://discord.com/api/webhooks/REDACTED"},
+    {"u=https://api.telegram.org/bot1:a/getMe", "u=https://api.telegram.org/REDACTED"},
+    {"https://maker.ifttt.com/trigger/x/with/key/abc",
+     "https://maker.ifttt.com/trigger/x/with/key/REDACTED"},
+    // Commands.
+    {"curl -u user:pw https://h/x", "curl -u REDACTED https://h/x"},
+    {"curl -uuser:pw --proxy-user=a:b h", "curl -uREDACTED --proxy-user=REDACTED h"},
+    {"curl -u 'user:p w' h", "curl -u 'REDACTED' h"},
+    {"curl -d \"password=a b\" h", "curl -d \"password=REDACTED\" h"},
+    {"curl -H \"Cookie: a=b; c=d\" https://h", "curl -H \"Cookie: REDACTED\" https://h"},
+    {"wget --user=me --password=pw h", "wget --user=me --password=REDACTED h"},
+    {"mysql -u root -ppw db", "mysql -u root -pREDACTED db"},
+    {"mysqldump -pPW db", "mysqldump -pREDACTED db"},
+    {"mysql -p db", "mysql -p db"},
+    {"mytool -u me -p pw", "mytool -u me -p REDACTED"},
+    {"/usr/bin/sshpass -p pw ssh me@h", "/usr/bin/sshpass -p REDACTED ssh me@h"},
+    {"sshpass -ppw ssh h -p 22", "sshpass -pREDACTED ssh h -p REDACTED"},
+    {"ssh h 'mysql -ppw'; ls -p", "ssh h 'mysql -pREDACTED'; ls -p"},
+    {"bash -c \"sudo mysql -ppw\"", "bash -c \"sudo mysql -pREDACTED\""},
+    {"[\"mysql\",\"-ppw\",\"db\"]", "[\"mysql\",\"-pREDACTED\",\"db\"]"},
+    {"docker login -u me -p pw registry", "docker login -u me -p REDACTED registry"},
+    {"wandb login pw && python train.py", "wandb login REDACTED && python train.py"},
+    {"wandb login --relogin pw", "wandb login --relogin REDACTED"},
+    {"huggingface-cli login --token pw", "huggingface-cli login --token REDACTED"},
+    {"tool login 0a1b2c3d4e5f60718", "tool login REDACTED"},
+    {"aws configure set aws_secret_access_key pw",
+     "aws configure set aws_secret_access_key REDACTED"},
+    {"setenv API_KEY pw", "setenv API_KEY REDACTED"},
+    {"machine h login me password pw", "machine h login me password REDACTED"},
+    {"redis-cli -a pw ping", "redis-cli -a REDACTED ping"},
+    {"ldapsearch -x -w pw", "ldapsearch -x -w REDACTED"},
+    {"echo pw | sudo -S ls", "echo REDACTED | sudo -S ls"},
+    {"kinit me <<<pw", "kinit me <<<REDACTED"},
+    {"CREATE USER x IDENTIFIED BY 'pw'", "CREATE USER x IDENTIFIED BY 'REDACTED'"},
+    // Other ways to write a name and its value.
+    {"{\\\"token\\\":\\\"a b\\\"}", "{\\\"token\\\":\\\"REDACTED\\\"}"},
+    {"a?x=1%26token%3Dabc", "a?x=1%26token%3DREDACTED"},
+    {"<password>pw</password>", "<password>REDACTED"},
+    {"<add key=\"Password\" value=\"pw\"/>", "<add key=\"REDACTED\" value=\"REDACTED\"/>"},
+    {"[{\"name\":\"API_KEY\",\"value\":\"pw\"}]",
+     "[{\"name\":\"API_KEY\",\"value\":\"REDACTED\"}]"},
+    {"os.environ.setdefault('TOKEN', 'pw')", "os.environ.setdefault('TOKEN', 'REDACTED')"},
+    {"APIKEY2=x KEY1=y OTP=z MONKEY=a", "APIKEY2=REDACTED KEY1=REDACTED OTP=REDACTED MONKEY=a"},
     // Headers.
     {"Authorization: Bearer abc.def", "Authorization: REDACTED"},
     {"authorization: basic dXNlcjpwdw==", "authorization: REDACTED"},
@@ -177,6 +292,27 @@ TEST(Redact, AnEnvironment) {
   EXPECT_EQ(redact(env, Keep::all_variables).dump(),
             "FLUX_URI=ssh://REDACTED@n1/run\nHOME=/home/me\nPBS_JOBCOOKIE=\n"
             "PMI_SHARED_SECRET=REDACTED\nPROXY=http://REDACTED@proxy:3128\nSLURM_PROCID=3\n");
+}
+
+TEST(Redact, OptionsOfMysqlAreKnownByTheirVariable) {
+  const Env env = Env::parse("MYSQL_OPTS=-uroot -phunter2\nMYSQL_ARGS=-phunter2\n");
+  EXPECT_EQ(redact(env, Keep::all_variables).dump(),
+            "MYSQL_ARGS=-pREDACTED\nMYSQL_OPTS=-uroot -pREDACTED\n");
+}
+
+// Of the surroundings that users ask to see, in the names and forms of a login shell.
+TEST(Redact, AnOrdinaryEnvironmentIsKeptAsItIs) {
+  const std::string text =
+      "BUILD=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b\n"
+      "CONDA_DEFAULT_ENV=torch-2.1-py311\nDBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus\n"
+      "GIT_COMMIT=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b\nKEYBOARD=us\n"
+      "LM_LICENSE_FILE=27000@lic1:27000@lic2\nLS_COLORS=rs=0:di=01;34:*.tar=01;31:*.gz=01;31\n"
+      "MODULEPATH=/cvmfs/soft.example.org/modules/all:/opt/modulefiles\nMONKEY=see\n"
+      "OMP_PLACES=cores\nPATH=/opt/python@3.11/bin:/usr/bin\nSHLVL=2\n"
+      "SSH_CONNECTION=10.0.0.7 51234 10.0.0.1 22\nTERM=xterm-256color\n"
+      "TOKENIZERS_PARALLELISM=false\nWM_OPTIONS=linux64GccDPInt32Opt\nXDG_SESSION_ID=41\n"
+      "_ModuleTable001_=X01vZHVsZVRhYmxlXyA9IHsKTVR2ZXJzaW9uID0gMywKY19yZWJ1aWxkVGltZSA9IDg2NDAw\n";
+  EXPECT_EQ(redact(Env::parse(text), Keep::all_variables).dump(), text);
 }
 
 }  // namespace

@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "command_words.hpp"
+#include "hpcboot/redact.hpp"
+#include "secrets.hpp"
+#include "text.hpp"
+
+namespace hpcboot::redaction {
+namespace {
+
+enum class Takes {
+  glued,     ///< "-px"; "-p x" asks for the password, and x is something else
+  argument,  ///< "-p x", "-px", "-p=x"
+  words,     ///< all that is no option, after the word `flag` if that is not empty
+};
+
+struct SecretArgument {
+  std::string_view programs;  // with spaces around them
+  std::string_view flag;
+  Takes takes;
+};
+
+constexpr SecretArgument kSecretArguments[] = {
+    {" mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlslap mysqlsh mycli ", "-p",
+     Takes::glued},
+    {" mariadb mariadb-dump mariadb-admin 7z 7za 7zr 7zz ", "-p", Takes::glued},
+    {" sshpass mongo mongosh mongodump mongorestore cqlsh twine useradd usermod rdesktop ", "-p",
+     Takes::argument},
+    {" condor_store_cred ", "-p", Takes::argument},
+    {" zip unzip ipmitool sqlcmd bcp mosquitto_pub mosquitto_sub ssh-keygen ", "-P",
+     Takes::argument},
+    {" ssh-keygen ", "-N", Takes::argument},
+    {" ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami ", "-w", Takes::argument},
+    {" redis-cli ", "-a", Takes::argument},
+    {" snmpget snmpwalk ", "-A", Takes::argument},
+    {" snmpget snmpwalk ", "-X", Takes::argument},
+    {" openssl ", "-k", Takes::argument},
+    {" openssl ", "-K", Takes::argument},
+    {" lftp smbclient ", "-u", Takes::argument},
+    {" smbclient ", "-U", Takes::argument},
+    {" xfreerdp wlfreerdp ", "/p:", Takes::glued},
+    {" wandb vault comet neptune clearml cargo modal replicate dagshub hf huggingface-cli ngc ",
+     "login", Takes::words},
+    {" snyk doctl ", "auth", Takes::words},
+    {" ngrok ", "authtoken", Takes::words},
+    {" mc mcli ", "set", Takes::words},
+    {" b2 ", "authorize-account", Takes::words},
+    {" rclone ", "obscure", Takes::words},
+    {" sqlplus htpasswd oathtool wpa_passphrase ConvertTo-SecureString ", "", Takes::words},
+};
+
+// Their -u is a user whose jobs or files they show, or no user at all, and -p a partition.
+constexpr std::string_view kOtherPrograms =
+    " srun sbatch salloc squeue sinfo sacct scancel sprio scontrol bsub bjobs qsub qstat ps pgrep "
+    "lsof ssh scp rsync mkdir ";
+
+// After a pipe these read a secret, and `echo` before it had it as an argument.
+constexpr std::string_view kReaders =
+    " sudo passwd chpasswd kinit cryptsetup --password-stdin --with-token --pass-stdin login ";
+
+bool is_one_of(std::string_view word, std::string_view list) {
+  return !word.empty() && holds(list, " " + std::string(word) + " ");
+}
+
+bool looks_like_a_key(std::string_view word) {
+  return word.size() >= 16 && end_of(word, 0, is_word) == word.size() && is_disorderly(word);
+}
+
+// "8080:80", "1000:1000", "22": ports and ids
+bool is_number(std::string_view text) {
+  return !text.empty() && end_of(text, 0, [](char c) {
+                            return is_digit(c) || c == ':' || c == '.' || c == '/';
+                          }) == text.size();
+}
+
+// Reads the words of a text in order and notes the parts that are secrets.
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view name, std::vector<CommandWord> words, Spans& found)
+      : text_(text), words_(std::move(words)), found_(found) {
+    // What a value alone may hold: options.
+    any_part(name, "_", [&](std::string_view part) {
+      const bool is_mysql = are_equal_but_for_case(part, "mysql");
+      if (is_mysql || are_equal_but_for_case(part, "mariadb")) note_program("mysql");
+      return is_mysql;
+    });
+    named_ = takes_;
+  }
+
+  void read() {
+    for (at_ = 0; at_ < words_.size(); ++at_) take(text_of(at_));
+  }
+
+ private:
+  struct Taken {
+    const SecretArgument* secret;
+    bool is_after_flag;
+  };
+
+  std::string_view text_of(std::size_t word) const {
+    return text_.substr(words_[word].begin, words_[word].end - words_[word].begin);
+  }
+
+  bool is_end(std::size_t word) const {
+    return word >= words_.size() || is_end_of_command(text_of(word)[0]);
+  }
+
+  void take(std::string_view raw) {
+    if (is_end(at_)) {
+      if (raw == "|") end_of_echo();
+      takes_ = named_;
+      begin_ = at_ + 1;
+      has_user_ = is_of_scheduler_ = is_login_ = sets_ = false;
+      return;
+    }
+    const std::string_view word = unquoted(raw);
+    take_here_string(raw);
+    take_arguments(word);
+    take_user(word);
+    take_setting(word);
+    take_login(word);
+    note_program(program_of(word));
+  }
+
+  void note_program(std::string_view program) {
+    if (program.empty()) return;
+    const std::string padded = " " + std::string(program) + " ";
+    is_of_scheduler_ = is_of_scheduler_ || holds(kOtherPrograms, padded);
+    for (const SecretArgument& secret : kSecretArguments) {
+      if (holds(secret.programs, padded)) takes_.push_back({&secret, secret.flag.empty()});
+    }
+  }
+
+  // The word `word` but for its first `kept` characters; nothing that is a variable's expansion.
+  void hide(std::size_t word, std::size_t kept = 0) {
+    const std::string_view bare = unquoted(text_of(word));
+    if (is_end(word) || bare.size() <= kept) return;
+    const auto begin = static_cast<std::size_t>(bare.data() - text_.data());
+    found_.push_back({begin + kept, begin + bare.size()});
+  }
+
+  void take_arguments(std::string_view word) {
+    for (Taken& taken : takes_) {
+      const SecretArgument& secret = *taken.secret;
+      const std::size_t length = secret.flag.size();
+      if (secret.takes == Takes::words) {
+        if (taken.is_after_flag && word[0] != '-') hide(at_);
+        taken.is_after_flag = taken.is_after_flag || word == secret.flag;
+      } else if (word == secret.flag && secret.takes == Takes::argument) {
+        hide(at_ + 1);
+      } else if (starts_with(word, secret.flag) && !starts_with(word, "--")) {
+        hide(at_, word.size() > length && word[length] == '=' ? length + 1 : length);
+      }
+    }
+  }
+
+  // "-u user:password" of any program; where a user was named, "-p password", too.
+  void take_user(std::string_view word) {
+    if (word.size() < 2) return;
+    const bool is_short = starts_with(word, "-u") || starts_with(word, "-U");
+    const bool is_long = word == "--user" || word == "--proxy-user" || word == "--username";
+    if (is_long || (is_short && word.size() == 2)) {
+      if (is_end(at_ + 1)) return;
+      const std::string_view user = unquoted(text_of(at_ + 1));
+      has_user_ = has_user_ || (!user.empty() && user[0] != '-');
+      if (is_pair(user)) hide(at_ + 1);
+    } else if (is_short || starts_with(word, "--user=") || starts_with(word, "--proxy-user=")) {
+      const std::size_t kept = is_short ? 2 : word.find('=') + 1;
+      has_user_ = true;
+      if (is_pair(word.substr(kept))) hide(at_, kept);
+    } else if ((has_user_ && !is_of_scheduler_) || is_login_) {
+      const bool is_glued = starts_with(word, "-p") && word.size() > 2;
+      if (is_glued && !is_number(word.substr(2))) hide(at_, word[2] == '=' ? 3 : 2);
+      if (word == "-p" && !is_end(at_ + 1) && !is_number(unquoted(text_of(at_ + 1)))) hide(at_ + 1);
+    }
+  }
+
+  static bool is_pair(std::string_view user) {
+    const std::size_t colon = user.find(':');
+    return colon != std::string_view::npos && user.size() > 1 &&
+           !starts_with(user.substr(colon), "://") && !is_number(user);
+  }
+
+  // "config set api_key x", "setenv TOKEN x", and .netrc's "login me password x"
+  void take_setting(std::string_view word) {
+    const std::size_t last = word.find_last_of("/:");
+    const std::string_view name = last == std::string_view::npos ? word : word.substr(last + 1);
+    const bool is_name = !name.empty() && end_of(name, 0, is_word) == name.size();
+    const bool is_netrc = is_login_ && (word == "password" || word == "account");
+    if (is_netrc || (sets_ && is_name && name[0] != '-' && is_private_name(name))) {
+      std::size_t value = at_ + 1;
+      while (!is_end(value) && text_of(value)[0] == '-') ++value;
+      if (!is_end(value)) hide(value);
+    }
+    sets_ = sets_ || is_one_of(word, " set --set --add setenv config modify configure create ");
+  }
+
+  // "login x" of any program, if x is a key by its looks
+  void take_login(std::string_view word) {
+    if (is_login_ && looks_like_a_key(word)) hide(at_);
+    is_login_ = is_login_ || word == "login";
+  }
+
+  // "program <<<secret"
+  void take_here_string(std::string_view raw) {
+    if (raw == "<<<") hide(at_ + 1);
+    if (starts_with(raw, "<<<") && raw.size() > 3) hide(at_, 3);
+  }
+
+  // "echo secret | sudo -S program"
+  void end_of_echo() {
+    if (begin_ >= at_) return;
+    const std::string_view program = program_of(text_of(begin_));
+    if (program != "echo" && program != "printf") return;
+    bool is_read = false;
+    for (std::size_t i = at_ + 1; !is_end(i); ++i)
+      is_read = is_read || is_one_of(unquoted(text_of(i)), kReaders);
+    for (std::size_t i = begin_ + 1; is_read && i < at_; ++i) hide(i);
+  }
+
+  std::string_view text_;
+  std::vector<CommandWord> words_;
+  Spans& found_;
+  // What the programs of the command at hand take, and those that the variable's name tells of
+  std::vector<Taken> takes_, named_;
+  std::size_t at_ = 0, begin_ = 0;
+  bool has_user_ = false, is_of_scheduler_ = false, is_login_ = false, sets_ = false;
+};
+
+}  // namespace
+
+void find_in_commands(std::string_view text, std::string_view name, Spans& found) {
+  Reader(text, name, command_words(text, Quotes::join), found).read();
+  // Commands in quotes, as of "bash -c", and quotes that belong to no command
+  Reader(text, name, command_words(text, Quotes::ignored), found).read();
+}
+
+}  // namespace hpcboot::redaction

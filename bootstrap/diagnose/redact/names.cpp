@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "declared_variables.hpp"
+#include "hpcboot/redact.hpp"
+#include "secrets.hpp"
+#include "text.hpp"
+
+namespace hpcboot {
+namespace {
+
+using namespace redaction;
+
+constexpr std::string_view kSeparators = "_-.";
+
+template <std::size_t N>
+bool is_any(std::string_view text, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), text) != names.end();
+}
+
+// Words that hold a private one and mean something else. AUTHORITY and AUTHORIZATION are not among
+// them.
+constexpr std::array<std::string_view, 21> kHarmlessWords = {
+    "PASSED",    "PASSES",    "PASSING",     "PASSIVE",   "PASSAGE",  "PASSTHROUGH", "BYPASS",
+    "COMPASS",   "AUTHOR",    "AUTHORS",     "AUTHORED",  "TOKENIZE", "TOKENIZER",   "TOKENIZERS",
+    "TOKENIZED", "TOKENISER", "SECRETARIAT", "SECRETARY", "MONKEY",   "DONKEY",      "TURKEY"};
+
+// Anywhere in a word, also of "DBPASSWORD1" and "accessToken".
+constexpr std::array<std::string_view, 16> kPrivateParts = {
+    "SECRET", "PASS",      "TOKEN",  "COOKIE",  "CREDENTIAL", "AUTH",   "PRIVATE", "JWT",
+    "APIKEY", "ACCESSKEY", "PASSWD", "WEBHOOK", "SIGNATURE",  "BEARER", "CREDS",   "MNEMONIC"};
+
+// A whole word, without the digits at its end. Those of the second list are names of other things,
+// too, so that a launcher may have them.
+constexpr std::array<std::string_view, 3> kPrivateWords = {"CRED", "PSWD", "USERPWD"};
+constexpr std::array<std::string_view, 16> kPrivateUnlessDeclared = {
+    "OTP",  "TOTP", "PW",   "SIG",    "SAS",      "PSK",       "SALT",      "NONCE",
+    "CSRF", "XSRF", "KEYS", "SESSID", "SESSKEYS", "SESSIONID", "PHPSESSID", "JSESSIONID"};
+
+bool ends_in_key(std::string_view word) {
+  return ends_with(word, "KEY") || ends_with(word, "KEYS");
+}
+
+bool is_private_word(std::string_view word, bool is_declared) {
+  if (is_any(word, kHarmlessWords)) return false;
+  if (std::any_of(kPrivateParts.begin(), kPrivateParts.end(),
+                  [&](std::string_view part) { return holds(word, part); })) {
+    return true;
+  }
+  // APIKEY2, KEY1
+  while (!word.empty() && is_digit(word.back())) word.remove_suffix(1);
+  if (is_any(word, kHarmlessWords)) return false;
+  if (is_any(word, kPrivateWords)) return true;
+  if (is_declared) return ends_in_key(word) && word != "KEYS";
+  return ends_in_key(word) || is_any(word, kPrivateUnlessDeclared);
+}
+
+// What systemd names XDG_SESSION_ID is a number that it counts from 1.
+bool is_session(std::string_view name) {
+  if (starts_with(name, "XDG_")) return false;
+  return holds(name, "SESSION_ID") || holds(name, "SESSION-ID") || holds(name, "SESSION.ID");
+}
+
+// Services whose keys are letters and digits like any other; those with a form are in
+// key_forms.cpp.
+constexpr std::array<std::string_view, 70> kServices = {
+    "ADAFRUIT",     "ADOBE",      "AIRTABLE",   "ALGOLIA",    "ALIBABA",    "ARTIFACTORY",
+    "ASANA",        "ATLASSIAN",  "BEAMER",     "BINTRAY",    "BITBUCKET",  "BITTREX",
+    "CLEARML",      "CLOUDFLARE", "CODECOV",    "COHERE",     "COINBASE",   "COMET",
+    "CONFLUENCE",   "CONFLUENT",  "CONTENTFUL", "DATADOG",    "DISCORD",    "DRONECI",
+    "DROPBOX",      "ETSY",       "FACEBOOK",   "FASTLY",     "FINICITY",   "FINNHUB",
+    "FLICKR",       "FRESHBOOKS", "GITTER",     "HEROKU",     "HUBSPOT",    "INTERCOM",
+    "JFROG",        "JIRA",       "KAGGLE",     "KRAKEN",     "KUCOIN",     "LAUNCHDARKLY",
+    "LINKEDIN",     "LOOKER",     "MAILCHIMP",  "MAILGUN",    "MATTERMOST", "MERAKI",
+    "MESSAGEBIRD",  "NEPTUNE",    "NETLIFY",    "NEWRELIC",   "NYTIMES",    "OKTA",
+    "PLAID",        "RAPIDAPI",   "SENDBIRD",   "SENTRY",     "SNYK",       "SONAR",
+    "SQUARESPACE",  "TELEGR",     "TRAVIS",     "GOCARDLESS", "MAPBOX",     "CONTRIBSYS",
+    "NEWYORKTIMES", "TWITCH",     "TWITTER",    "WANDB"};
+
+// Short names, or names of other things, too: only as a word of their own.
+constexpr std::array<std::string_view, 7> kServicesByWord = {"API",  "LINEAR", "LOB",    "SUMO",
+                                                             "XRAY", "YANDEX", "ZENDESK"};
+
+// What such a service's variable may well hold: what was built or run, and where.
+constexpr std::array<std::string_view, 8> kPublicWords = {"COMMIT", "SHA",     "HASH", "REVISION",
+                                                          "DIGEST", "RELEASE", "PATH", "DIR"};
+
+}  // namespace
+
+bool redaction::is_name_of_service(std::string_view name) {
+  const std::string folded = upper(name);
+  if (any_part(folded, kSeparators, [](auto word) { return is_any(word, kPublicWords); }))
+    return false;
+  if (any_part(folded, kSeparators, [](auto word) { return is_any(word, kServicesByWord); }))
+    return true;
+  std::string squeezed;  // NEW_RELIC, LINKED_IN
+  std::copy_if(folded.begin(), folded.end(), std::back_inserter(squeezed), is_alphanumeric);
+  return std::any_of(kServices.begin(), kServices.end(),
+                     [&](std::string_view service) { return holds(squeezed, service); });
+}
+
+bool is_private_name(std::string_view name) {
+  if (const auto kind = declared_kind(name)) return *kind == VariableKind::secret;
+  const std::string folded = upper(name);
+  const std::string_view all(folded);
+  // "PWD" and "OLDPWD" are folders.
+  if (starts_with(all, "AWS_") || holds(all, "_PWD") || holds(all, "-PWD")) return true;
+  const auto is_private = [&](bool is_declared) {
+    if (!is_declared && (is_session(all) || all == "PIN")) return true;
+    return any_part(all, kSeparators,
+                    [&](auto word) { return is_private_word(word, is_declared); });
+  };
+  // Who declares a name is asked only if it matters: every word of a text comes here.
+  return is_private(false) && (!is_launch_variable(name) || is_private(true));
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,82 @@
+#include "hpcboot/redact.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "secrets.hpp"
+#include "text.hpp"
+
+namespace hpcboot {
+namespace {
+
+using namespace redaction;
+
+// What is a secret from its first to its last line.
+bool is_secret_file(std::string_view value) {
+  if (holds(value, "PRIVATE KEY-----") || holds(value, "PRIVATE KEY BLOCK-----") ||
+      holds(value, "PuTTY-User-Key-File")) {
+    return true;
+  }
+  const std::size_t kind = value.find("kind:");  // of Kubernetes
+  if (kind == std::string_view::npos) return false;
+  const std::size_t begin = skip(value, kind + 5, " \t\"'");
+  return are_equal_but_for_case(value.substr(begin, 6), "secret");
+}
+
+enum class Guess { no, yes };  // also what is random by its looks
+
+std::string without_secrets(std::string_view text, std::string_view name, Guess guess) {
+  if (is_secret_file(text)) return std::string(kRedacted);
+  Spans found;
+  find_in_addresses(text, found);
+  find_known_keys(text, found);
+  find_assignments(text, found);
+  find_in_commands(text, name, found);
+  if (guess == Guess::yes) find_random(text, found);
+  std::sort(found.begin(), found.end(),
+            [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  std::string out;
+  std::size_t done = 0;
+  for (const Span& secret : found) {
+    if (secret.begin > done || (done == 0 && secret.begin == 0)) {
+      out.append(text.substr(done, secret.begin - done)).append(kRedacted);
+      done = secret.end;
+    } else {
+      done = std::max(done, secret.end);  // they overlap or touch
+    }
+  }
+  return out.append(text.substr(done));
+}
+
+// The variable that holds the whole of Lmod's memory in base64: long, random by its looks, and no
+// secret.
+bool is_module_table(std::string_view name) {
+  return starts_with(name, "_ModuleTable");
+}
+
+std::string redact_variable(std::string_view name, std::string_view value) {
+  if (value.empty()) return "";
+  if (is_private_name(name)) return std::string(kRedacted);
+  // What a launcher gave its ranks is theirs, however random.
+  if (is_launch_variable(name) || is_module_table(name))
+    return without_secrets(value, name, Guess::no);
+  if (is_name_of_service(name) && is_disorderly(value)) return std::string(kRedacted);
+  return without_secrets(value, name, Guess::yes);
+}
+
+}  // namespace
+
+std::string redact_value(std::string_view value) {
+  return without_secrets(value, "", Guess::yes);
+}
+
+Env redact(const Env& env, Keep keep) {
+  std::map<std::string, std::string> kept;
+  for (const auto& [name, value] : env.variables()) {
+    if (keep == Keep::launch_variables && !is_launch_variable(name)) continue;
+    kept[name] = redact_variable(name, value);
+  }
+  return Env(std::move(kept));
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "secrets.hpp"
+#include "text.hpp"
+
+namespace hpcboot::redaction {
+namespace {
+
+constexpr std::string_view kEnds = " \t\r\n\"'<>`";
+
+// "repository@sha256:…" names an image.
+bool is_digest(std::string_view text, std::size_t at) {
+  return starts_with(text.substr(at + 1), "sha256:") || starts_with(text.substr(at + 1), "sha512:");
+}
+
+std::size_t last_at(std::string_view run) {
+  std::size_t at = run.rfind('@');
+  while (at != std::string_view::npos && is_digest(run, at)) {
+    at = at == 0 ? std::string_view::npos : run.rfind('@', at - 1);
+  }
+  return at;
+}
+
+// What has an @ and a colon and no user: license servers ("27000@a:27000@b"), folders
+// ("/opt/python@3.11/bin:/bin"), abstract sockets ("local/n1:@/tmp/x"), hosts and their slots as
+// Open MPI packs them ("n[1:1-2]@0(2)").
+bool is_list_without_users(std::string_view run) {
+  const bool of_folders = !run.empty() && (run[0] == '/' || starts_with(run, "~/"));
+  // "user:27000@host" may be a password of digits.
+  const bool of_ports = run.find('@') < run.find(':');
+  return !any_part(run, ":,;", [&](std::string_view piece) {
+    const std::size_t at = piece.find('@');
+    if (at == std::string_view::npos) return false;
+    const bool is_port = of_ports && at > 0 && at <= 5 && end_of(piece, 0, is_digit) == at;
+    const bool is_folder = of_folders && (piece[0] == '/' || starts_with(piece, "~/"));
+    const std::size_t digits = end_of(piece, at + 1, is_digit);
+    const bool is_packed = digits > at + 1 && digits < piece.size() && piece[digits] == '(';
+    return !is_port && !is_folder && !is_packed && !starts_with(piece, "@/");
+  });
+}
+
+// "https://user:password@host" and "user:password@host": everything before the last @ of the run,
+// since a password that was not percent-encoded may hold any character.
+Span user_of(std::string_view run) {
+  const std::size_t at = last_at(run);
+  const std::size_t colon = run.find(':');
+  if (at == std::string_view::npos || colon == std::string_view::npos || colon > at) return {0, 0};
+  const std::size_t assigned = run.substr(0, colon).rfind('=');
+  std::size_t secret = assigned == std::string_view::npos ? 0 : assigned + 1;
+  const std::size_t scheme = run.substr(0, at).find("://");
+  if (scheme != std::string_view::npos) {
+    secret = scheme + 3;
+  } else if (is_list_without_users(run.substr(secret))) {
+    return {0, 0};
+  }
+  return {secret, at};
+}
+
+bool is_hook(std::string_view segment) {
+  const std::string folded = upper(segment);
+  for (const char* name :
+       {"HOOK", "HOOKS", "WEBHOOK", "WEBHOOKS", "WEBHOOKB2", "INCOMINGWEBHOOK", "KEY", "TOKEN"}) {
+    if (folded == name) return true;
+  }
+  return false;
+}
+
+bool is_host_of_hooks(std::string_view host) {
+  return starts_with(host, "hooks.") || holds(host, ".webhook.") || starts_with(host, "hc-ping.");
+}
+
+std::size_t begin_of_host(std::string_view run) {
+  const std::size_t scheme = run.find("://");
+  if (scheme != std::string_view::npos) return scheme + 3;
+  const std::size_t assigned = run.find('=');
+  return assigned == std::string_view::npos ? 0 : assigned + 1;
+}
+
+// Where the secret of an address begins whose host begins at `host`; npos if it has none.
+std::size_t secret_of_path(std::string_view run, std::size_t host, bool has_scheme) {
+  std::size_t slash = run.find('/', host);
+  if (slash == std::string_view::npos) return slash;
+  if (is_host_of_hooks(run.substr(host, slash - host))) return slash + 1;
+  while (slash != std::string_view::npos) {
+    const std::size_t next = run.find('/', slash + 1);
+    const std::string_view segment = run.substr(slash + 1, next - slash - 1);
+    // Telegram's: /bot123456:key/sendMessage
+    if (starts_with(segment, "bot") && segment.size() > 3 && is_digit(segment[3])) return slash + 1;
+    const bool may_be = has_scheme || starts_with(segment, "webhook");
+    if (may_be && next != std::string_view::npos && is_hook(segment)) return next + 1;
+    slash = next;
+  }
+  return slash;
+}
+
+// "https://hooks.slack.com/services/T/B/x": whoever has the address may post.
+Span hook_of(std::string_view run, std::size_t host) {
+  const bool has_scheme = host >= 3 && run.substr(host - 3, 3) == "://";
+  // Without a scheme, "n1/hooks/x" is a file.
+  if (!has_scheme && !holds(run.substr(host, run.find('/', host) - host), ".")) return {0, 0};
+  const std::size_t secret = secret_of_path(run, host, has_scheme);
+  return secret < run.size() ? Span{secret, run.size()} : Span{0, 0};
+}
+
+void find_in_run(std::string_view run, std::size_t begin, Spans& found) {
+  const std::size_t host = begin_of_host(run);
+  const std::size_t length = std::min(run.find('/', host), run.size()) - host;
+  const bool posts = is_host_of_hooks(run.substr(host, length));
+  // The path of a hook may have an @ in it.
+  const Span user = posts && !holds(run.substr(host, length), "@") ? Span{0, 0} : user_of(run);
+  for (const Span& one : {user, hook_of(run, std::max(host, user.end))}) {
+    if (one.end > one.begin) found.push_back({begin + one.begin, begin + one.end});
+  }
+}
+
+}  // namespace
+
+void find_in_addresses(std::string_view text, Spans& found) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = find_any(text, begin, kEnds);
+    find_in_run(text.substr(begin, end - begin), begin, found);
+    begin = end + 1;
+  }
+}
+
+}  // namespace hpcboot::redaction
