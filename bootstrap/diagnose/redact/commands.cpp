@@ -129,7 +129,10 @@ class Reader {
     const std::string padded = " " + std::string(program) + " ";
     is_of_scheduler_ = is_of_scheduler_ || holds(kOtherPrograms, padded);
     for (const SecretArgument& secret : kSecretArguments) {
-      if (holds(secret.programs, padded)) takes_.push_back({&secret, secret.flag.empty()});
+      if (!holds(secret.programs, padded)) continue;
+      const bool is_known = std::any_of(takes_.begin(), takes_.end(),
+                                        [&](const Taken& one) { return one.secret == &secret; });
+      if (!is_known) takes_.push_back({&secret, secret.flag.empty()});
     }
   }
 

@@ -8,7 +8,7 @@
 namespace hpcboot::redaction {
 namespace {
 
-// What may follow a prefix. `mixed` has letters of both cases and a digit, as no plain name has.
+// What may follow a prefix. `mixed` has letters of both cases, and digits or no order.
 enum class Body { hex, alphanumeric, capitals, word, mixed, base64 };
 
 struct KeyForms {
@@ -43,7 +43,8 @@ constexpr KeyForms kKeyForms[] = {
     {"nvapi-", Body::word, 14},
     {"sk-proj- sk-svcacct- sk-admin- sk-ant- sk-or- sk-lf- wandb_v1_", Body::word, 20},
     {"sk-", Body::alphanumeric, 20},
-    {"hf_ sk- xai- pplx- tvly- tgp_v1_ llx- gsk_", Body::mixed, 30},
+    {"xai- pplx- tvly- tgp_v1_ llx- gsk_", Body::word, 20},
+    {"hf_ sk-", Body::mixed, 30},
     {"ak_ ck_ oak_ uak_", Body::mixed, 16},
     // Clouds and what runs in them
     {"AKIA ASIA ABIA ACCA AGPA AIDA AIPA ANPA ANVA AROA APKA ASCA A3T", Body::capitals, 16},
@@ -82,7 +83,7 @@ constexpr KeyForms kKeyForms[] = {
     {"duffel_test_ duffel_live_ CFPAT-", Body::word, 40},
     {"sm_aat_ sm_pat_ sm_sat_", Body::alphanumeric, 16},
     {"sl.", Body::mixed, 77},
-    {"AAAAAAAAAAAAAAAAAAAAA", Body::word, 1},
+    {"AAAAAAAAAAAAAAAAAAAAA", Body::word, 0},
     {"wx", Body::hex, 16},
     // Of no one issuer: JSON Web Tokens and JSON in base64 (also twice), PASETO, private keys in
     // base64, NKEY, NTLM, age
@@ -116,9 +117,14 @@ bool is_in(Body body, char c) {
 }
 
 bool is_mixed(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), is_digit) &&
-         std::any_of(text.begin(), text.end(), is_lower) &&
-         std::any_of(text.begin(), text.end(), is_upper);
+  std::size_t changes = 0;  // between capitals and small letters
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (is_lower(text[i]) ? is_upper(text[i - 1]) : is_upper(text[i]) && is_lower(text[i - 1]))
+      ++changes;
+  }
+  return std::any_of(text.begin(), text.end(), is_lower) &&
+         std::any_of(text.begin(), text.end(), is_upper) &&
+         (std::any_of(text.begin(), text.end(), is_digit) || changes * 3 >= text.size());
 }
 
 struct KeyForm {
@@ -249,7 +255,9 @@ void find_known_keys(std::string_view text, Spans& found) {
       ++i;
       continue;
     }
-    const std::string_view rest = text.substr(i);
+    // What tells a key stands near its beginning; of a long text without spaces, any place is one.
+    constexpr std::size_t kMost = 512;
+    const std::string_view rest = text.substr(i, kMost);
     const std::string_view word = rest.substr(0, end_of(rest, 0, is_marked_character));
     std::size_t end = i + end_of_numbered_key(rest);
     if (end == i && (has_prefix(rest) || has_mark(word))) end = end_of_key(text, i);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -292,6 +293,17 @@ TEST(Redact, AnEnvironment) {
   EXPECT_EQ(redact(env, Keep::all_variables).dump(),
             "FLUX_URI=ssh://REDACTED@n1/run\nHOME=/home/me\nPBS_JOBCOOKIE=\n"
             "PMI_SHARED_SECRET=REDACTED\nPROXY=http://REDACTED@proxy:3128\nSLURM_PROCID=3\n");
+}
+
+// A variable may have 128 KiB. Each of these took seconds while its place was read again and again.
+TEST(Redact, ALongValueTakesNoLongTime) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string piece : {"_", "mysql ", "\"a", "token=", "a:@", "login a ", "://"}) {
+    std::string text;
+    while (text.size() < 100'000) text += piece;
+    redact_value(text);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(Redact, OptionsOfMysqlAreKnownByTheirVariable) {
