@@ -40,6 +40,10 @@ const std::vector<Case>& cases() {
        "PMIX_NAMESPACE=slurm.pmix.1.0\nPMIX_RANK=1\nPMIX_MCA_gds=hash\nSLURM_CPU_BIND=none\n",
        {"PMIX_NAMESPACE", "PMIX_RANK", "SLURM_CPU_BIND", "SLURM_MPI_TYPE", "SLURM_PROCID",
         "SLURM_STEP_ID", "SLURM_STEP_NODELIST"}},
+      {"srun -m arbitrary: the inner step is dealt out anew",
+       "SLURM_JOB_ID=1\nSLURM_PROCID=0\nSLURM_STEP_ID=0\nSLURM_DISTRIBUTION=arbitrary\n"
+       "SLURM_ARBITRARY_NODELIST=n2,n1\n",
+       {"SLURM_ARBITRARY_NODELIST", "SLURM_DISTRIBUTION", "SLURM_PROCID", "SLURM_STEP_ID"}},
       {"mpirun: its user's settings stay",
        "OMPI_COMM_WORLD_RANK=0\nOMPI_COMM_WORLD_SIZE=1\nOMPI_COMM_WORLD_LOCAL_RANK=0\n"
        "OMPI_MCA_orte_hnp_uri=1.0\nOMPI_MCA_btl=self,tcp\nOMPI_ALLOW_RUN_AS_ROOT=1\n"

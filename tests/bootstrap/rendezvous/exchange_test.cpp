@@ -348,6 +348,37 @@ TEST(FileExchange, WithoutRankZeroTheDeadlineHolds) {
   EXPECT_THAT(error.found(), HasSubstr("no rank 0"));
 }
 
+// What was put before a fence is there after it, for whoever comes first.
+TEST(FileExchange, AFenceLetsNobodyPassBeforeAllHaveCome) {
+  test::TemporaryFolder folder;
+  FileRanks ranks(folder.path().string(), 3);
+  const int failures = ranks.run({0, 1, 2}, [](int rank, const Env& env) {
+    const auto exchange = open_exchange(env, 20s);
+    for (const char* key : {"first", "second"}) {
+      if (rank == 2) std::this_thread::sleep_for(300ms);
+      exchange->put(key, std::to_string(rank));
+      exchange->fence(20s);
+      for (int other = 0; other < 3; ++other) exchange->get(other, key, 0ms);
+    }
+  });
+  EXPECT_EQ(failures, 0);
+}
+
+TEST(FileExchange, AFenceNamesWhoDoesNotCome) {
+  test::TemporaryFolder folder;
+  FileRanks ranks(folder.path().string(), 3);
+  const int failures = ranks.run({0, 1, 2}, [](int rank, const Env& env) {
+    const auto exchange = open_exchange(env, 20s);
+    if (rank == 1) return;
+    const Error error = error_of([&] { exchange->fence(500ms); });
+    if (error.code() != ErrorCode::deadline_exceeded ||
+        error.found() != "no rank 1 at a fence within 500 ms") {
+      throw std::runtime_error(error.found());
+    }
+  });
+  EXPECT_EQ(failures, 0);
+}
+
 // Whoever may write at the meeting place can be rank 0.
 TEST(FileExchange, AMeetingPlaceOfOthersIsRefused) {
   test::TemporaryFolder folder;

@@ -145,6 +145,16 @@ TEST(Slurm, ArbitraryDistributionNamesRankZeroItself) {
   EXPECT_EQ(of(kTask + "SLURM_ARBITRARY_NODELIST=n2,n1,n1,n2\n").master_addr, "n2");
 }
 
+// kTask is rank 3 of 4, on n2.
+TEST(Slurm, AListOfArbitraryHostsThatDoesNotFitTheTaskIsAnError) {
+  for (const char* list : {"n2,n1,n2,n1", "n2,n1,n2", "n2,n1,n1,n2,n2"}) {
+    expect_error(
+        ErrorCode::inconsistent_placement,
+        [&] { of(kTask + "SLURM_ARBITRARY_NODELIST=" + list + "\n"); }, list,
+        "SLURMD_NODENAME=n2");
+  }
+}
+
 // Seen with 22.05: components are counted in the order of the command line, the list is sorted.
 TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
   const std::string het =
@@ -161,6 +171,17 @@ TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
   }
   // A component's list lost, the order is, too.
   const Resolution r = of(het + "SLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_PACK_GROUP_1=\n");
+  EXPECT_THAT(r.hosts, testing::IsEmpty());
+  EXPECT_EQ(r.master_addr, std::nullopt);
+}
+
+// Which of its places the sorted list means cannot be told.
+TEST(Slurm, AHostInTwoComponentsLeavesTheOrderOfNodesOpen) {
+  const Resolution r = of(
+      "SLURM_JOB_ID=1\nSLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_HET_GROUP_0=n1\n"
+      "SLURM_JOB_NODELIST_HET_GROUP_1=n1\nSLURM_STEP_ID=0\nSLURM_PROCID=0\nSLURM_LOCALID=0\n"
+      "SLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=3\nSLURM_STEP_NUM_NODES=2\n"
+      "SLURM_STEP_NODELIST=n1,n1\nSLURM_GTIDS=0\nSLURMD_NODENAME=n1\n");
   EXPECT_THAT(r.hosts, testing::IsEmpty());
   EXPECT_EQ(r.master_addr, std::nullopt);
 }
