@@ -9,24 +9,26 @@ setup() {
   printf '#!/bin/bash\necho "fuzz $*"; exit "${FAKE_FUZZ-0}"\n' >"$repository/build-fuzz/fuzz/hostlist"
   printf '#!/bin/bash\necho repeat\n' >"$repository/tests/repeat"
   printf '#!/bin/bash\necho toy\n' >"$repository/tests/add-launcher"
-  chmod +x "$repository"/tests/{cluster/matrix,repeat,add-launcher} "$repository/build-fuzz/fuzz/hostlist"
+  printf '#!/bin/bash\necho "mutants $*"\n' >"$repository/tests/mutants"
+  chmod +x "$repository"/tests/{cluster/matrix,repeat,add-launcher,mutants} "$repository/build-fuzz/fuzz/hostlist"
 }
 
 @test "every step has its name, its time and its result" {
   run "$repository/.ci/nightly" --quick --repeat
   [ "$status" -eq 0 ]
-  [[ $output == *"matrix --table build/matrix.txt"*"-max_total_time=10 "* ]]
-  [[ ${lines[-4]} == "### tests/cluster/matrix: passed in "*" s" ]]
-  [[ ${lines[-3]} == "### tests/add-launcher: passed in "*" s" ]]
+  [[ $output == *"matrix --table build/matrix.txt"*"mutants --count 10"*"-max_total_time=10 "* ]]
+  [[ ${lines[-5]} == "### tests/cluster/matrix: passed in "*" s" ]]
+  [[ ${lines[-4]} == "### tests/add-launcher: passed in "*" s" ]]
+  [[ ${lines[-3]} == "### tests/mutants: passed in "*" s" ]]
   [[ ${lines[-2]} == "### fuzz hostlist: passed in "* && ${lines[-1]} == "### tests/repeat: passed in "* ]]
 }
 
 @test "a failed step fails it at the end, a skipped one does not" {
   FAKE_MATRIX=1 run "$repository/.ci/nightly"
   [ "$status" -eq 1 ]
-  [[ ${lines[-3]} == "### tests/cluster/matrix: FAILED (exit code 1) in "* && ${lines[-1]} == *"hostlist: passed"* ]]
+  [[ ${lines[-4]} == "### tests/cluster/matrix: FAILED (exit code 1) in "* && ${lines[-1]} == *"hostlist: passed"* ]]
   FAKE_MATRIX=77 FAKE_FUZZ=77 run "$repository/.ci/nightly"
-  [[ ${lines[-3]} == *"matrix: skipped: see above in "* ]]
+  [[ ${lines[-4]} == *"matrix: skipped: see above in "* ]]
   [[ ${lines[-1]} == *"hostlist: FAILED (exit code 77) in "* ]]
   [ "$status" -eq 1 ]
 }

@@ -129,10 +129,23 @@ class Bench:
         if code != 0:
             raise BenchError("unshare makes no namespaces here, in which the tests of mutants are kept from doing harm: "
                              f"run this as root, or allow user namespaces ({output.strip()[-200:]})")
-        with ThreadPoolExecutor(WORKERS) as pool:
-            list(pool.map(self.measure, self.tests))
-        self.tests = [test for test in self.tests if test.command]
         self.fingerprints = self.fingerprint()
+        kept = self.folder / "measured.json"
+        measured = json.loads(kept.read_text()) if kept.exists() else {}
+        with ThreadPoolExecutor(WORKERS) as pool:
+            list(pool.map(lambda test: self.measure_once(test, measured), self.tests))
+        kept.write_text(json.dumps(measured))
+        self.tests = [test for test in self.tests if test.command]
+
+    def measure_once(self, test, measured):
+        """What is known of the very same program is not measured again."""
+        key = " ".join(test.command) + " " + self.fingerprints[test].hex()
+        if key in measured:
+            test.seconds, test.left_out, is_left_out = measured[key]
+            test.command = None if is_left_out else test.command
+        else:
+            self.measure(test)
+            measured[key] = test.seconds, test.left_out, test.command is None
 
     def measure(self, test):
         while True:
@@ -224,7 +237,7 @@ class Bench:
 
     def failure_of(self, test, shard, shards, found):
         """A failure counts if the test fails again, alone: a busy machine kills no mutant."""
-        deadline = 10 + 5 * test.seconds / shards
+        deadline = 10 + 3 * test.seconds / shards
         environment = {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} if test.is_gtest else {}
         unsteady = []
         while len(unsteady) < 4:
@@ -234,7 +247,7 @@ class Bench:
             name = failing_test(output) if test.is_gtest else None
             if test.is_gtest and name is None:
                 return f"{test.name} (ends with {code})"
-            code, _ = self.run(test.words(only=name), test.folder, deadline)
+            code, _ = self.run(test.words(only=name), test.folder, 15 if name else deadline)
             if found:
                 return None
             if code != 0:

@@ -150,8 +150,7 @@ TEST(Slurm, AListOfArbitraryHostsThatDoesNotFitTheTaskIsAnError) {
   for (const char* list : {"n2,n1,n2,n1", "n2,n1,n2", "n2,n1,n1,n2,n2"}) {
     expect_error(
         ErrorCode::inconsistent_placement,
-        [&] { of(kTask + "SLURM_ARBITRARY_NODELIST=" + list + "\n"); }, list,
-        "SLURMD_NODENAME=n2");
+        [&] { of(kTask + "SLURM_ARBITRARY_NODELIST=" + list + "\n"); }, list, "SLURMD_NODENAME=n2");
   }
 }
 
@@ -177,11 +176,11 @@ TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
 
 // Which of its places the sorted list means cannot be told.
 TEST(Slurm, AHostInTwoComponentsLeavesTheOrderOfNodesOpen) {
-  const Resolution r = of(
-      "SLURM_JOB_ID=1\nSLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_HET_GROUP_0=n1\n"
-      "SLURM_JOB_NODELIST_HET_GROUP_1=n1\nSLURM_STEP_ID=0\nSLURM_PROCID=0\nSLURM_LOCALID=0\n"
-      "SLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=3\nSLURM_STEP_NUM_NODES=2\n"
-      "SLURM_STEP_NODELIST=n1,n1\nSLURM_GTIDS=0\nSLURMD_NODENAME=n1\n");
+  const Resolution r =
+      of("SLURM_JOB_ID=1\nSLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_HET_GROUP_0=n1\n"
+         "SLURM_JOB_NODELIST_HET_GROUP_1=n1\nSLURM_STEP_ID=0\nSLURM_PROCID=0\nSLURM_LOCALID=0\n"
+         "SLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=3\nSLURM_STEP_NUM_NODES=2\n"
+         "SLURM_STEP_NODELIST=n1,n1\nSLURM_GTIDS=0\nSLURMD_NODENAME=n1\n");
   EXPECT_THAT(r.hosts, testing::IsEmpty());
   EXPECT_EQ(r.master_addr, std::nullopt);
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "broken_scripts.hpp"
 #include "jobs/lint/lint.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -35,6 +36,17 @@ TEST(LintGolden, ScriptsGiveWhatIsExpected) {
   EXPECT_GE(good, 5);
   EXPECT_GE(bad, 2);
   EXPECT_GE(rules_seen.size(), 15U);
+}
+
+// Every word that the rules say of the scripts that break them, for a person to read through.
+TEST(LintGolden, WhatIsSaidOfBrokenScriptsIsWhatWasRead) {
+  std::string said;
+  for (const Broken& one : broken()) {
+    for (const Finding& finding : check_script(one.script)) {
+      if (finding.rule == one.rule) said += format_text(one.rule, finding).str();
+    }
+  }
+  EXPECT_EQ(said, test::read_text(std::string(HPCBOOT_LINT_DIR) + "/every_rule.expected"));
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct Case {
 TEST(ShellReader, TellsCommandsAndTheirVariables) {
   const Case cases[] = {
       {"srun -n 4 ./a", "srun | -n | 4 | ./a\n"},
+      {"a\tb \t c\r", "a | b | c\n"},
       {"a;b&&c||d|e&", "a\nb\nc\nd\ne\n"},
       {"A=1 B='x y' cmd # words\n# words\n", "A=1 | B=x y | cmd\n"},
       {"a b#c", "a | b#c\n"},

@@ -239,6 +239,8 @@ TEST(ProbeText, TimesAndSizes) {
   EXPECT_EQ(seconds_of("24:00:00"), 86'400);
   EXPECT_EQ(seconds_of("30:00"), 1'800);
   EXPECT_EQ(seconds_of("30:00", true), 108'000);
+  EXPECT_EQ(seconds_of("00:00:01"), 1);
+  EXPECT_EQ(seconds_of("00:00:00"), std::nullopt);
   for (const char* none : {"infinite", "INFINITY", "n/a", "", "1:2:3:4", "-5", "99999999999"})
     EXPECT_EQ(seconds_of(none), std::nullopt) << none;
   EXPECT_EQ(gibibytes("512000", 'm'), 500);

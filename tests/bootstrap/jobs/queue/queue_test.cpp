@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "answers.hpp"
+#include "hpcboot/error.hpp"
 #include "jobs/queue/queue.hpp"
 
 // What is printed follows the manuals of LSF and Flux.
@@ -42,6 +43,9 @@ TEST(LsfQueue, ListsJobs) {
   EXPECT_THAT(jobs[2].output, ElementsAre("/home/me/o"));
   answers.say("bjobs -a -noheader -o " + columns, "No job found\n", 255);
   EXPECT_THAT(lsf_queue(Env(), answers.run())->jobs(), IsEmpty());
+  // No jobs and no answer are two things.
+  answers.say("bjobs -a -noheader -o " + columns, "LSF is down. Please wait ...\n", 255);
+  EXPECT_THROW(lsf_queue(Env(), answers.run())->jobs(), Error);
 }
 
 TEST(FluxQueue, IsTheInstanceThatThisIsIn) {

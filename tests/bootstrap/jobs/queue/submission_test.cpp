@@ -23,6 +23,8 @@ TEST(JobIdIn, IsFoundWhateverTheSiteSays) {
   EXPECT_EQ(job_id_in("pbs", "qsub: waiting for 5 minutes\n"), "");
   EXPECT_EQ(job_id_in("slurm", "12; rm -rf\n"), "12");
   EXPECT_EQ(job_id_in("slurm", ""), "");
+  EXPECT_EQ(job_id_in("pbs", "[].pbs\n"), "");
+  EXPECT_EQ(job_id_in("pbs", ".pbs\n"), "");
   EXPECT_EQ(job_id_in("slurm", "4711\n2026-11-maintenance\n"), "4711");
   EXPECT_EQ(job_id_in("pbs", "17.pbs\n2026-11-maintenance\n"), "17.pbs");
 }
