@@ -53,6 +53,7 @@ if(TARGET hpcboot_store)
   hpcboot_add_test(NAME store_test
     SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/meeting_test.cpp bootstrap/rendezvous/relay_test.cpp
             bootstrap/rendezvous/launch_secret_test.cpp bootstrap/rendezvous/handover_test.cpp bootstrap/rendezvous/held_port_test.cpp
+            bootstrap/rendezvous/meet_by_exchange_test.cpp bootstrap/rendezvous/secret_test.cpp
     LIBRARIES hpcboot_store LABELS unit)
   target_include_directories(store_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()
@@ -80,8 +81,9 @@ endif()
 if(TARGET hpcboot_toml)
   hpcboot_add_test(NAME describe_tests
     SOURCES
+      bootstrap/describe/bounded_toml_test.cpp
       bootstrap/describe/launcher_files_test.cpp
       bootstrap/describe/read_description_test.cpp
-    LIBRARIES hpcboot::launchers LABELS unit)
+    LIBRARIES hpcboot::launchers hpcboot_toml_headers LABELS unit)
   target_include_directories(describe_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()

@@ -1,0 +1,71 @@
+#include "toml/bounded_toml.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+
+namespace hpcboot {
+namespace {
+
+// A dotted key of so many parts.
+std::string key_of(std::size_t parts) {
+  std::string key = "a";
+  for (std::size_t i = 1; i < parts; ++i) key += ".a";
+  return key;
+}
+
+TEST(BoundedToml, AKeyOfManyPartsIsFoundInItsLine) {
+  const std::string longest = key_of(kMostKeyParts);
+  const std::string longer = key_of(kMostKeyParts + 1);
+  EXPECT_EQ(line_of_long_key(longest + " = 1\n" + longest + " = 1\n"), 0);
+  EXPECT_EQ(line_of_long_key(longer + " = 1\n"), 1);
+  EXPECT_EQ(line_of_long_key("x = 1\n[t]\n" + longer + " = 1\n"), 3);
+  EXPECT_EQ(line_of_long_key("[" + longer + "]\n"), 1);
+  EXPECT_EQ(line_of_long_key("x = {" + longer + " = 1}\n"), 1);
+  for (const char* parted : {"=", ",", "{", "}", "[", "]", "\n"})
+    EXPECT_EQ(line_of_long_key(longest + parted + longest), 0) << parted;
+}
+
+// In texts and comments dots part nothing; what stands behind them is looked at again.
+TEST(BoundedToml, DotsInTextsAndCommentsPartNoKey) {
+  const std::string longer = key_of(kMostKeyParts + 1);
+  const std::string texts[] = {"\"" + longer + "\"",
+                               "'" + longer + "'",
+                               "\"\\\"" + longer + "\"",
+                               "'\\'",
+                               "\"\\\\\"",
+                               "\"\"",
+                               "''",
+                               "\"\"\"" + longer + "\n" + longer + "\"\"\"",
+                               "'''" + longer + "\n'''",
+                               "\"\"\"\"x" + longer + "\"\"\"\"\"",
+                               "\"\"\"\\\"\"\"" + longer + "\"\"\"",
+                               "# " + longer,
+                               "# \"",
+                               "# '''"};
+  for (const std::string& text : texts) {
+    EXPECT_EQ(line_of_long_key("x = " + text + "\n"), 0) << text;
+    EXPECT_NE(line_of_long_key("x = " + text + "\n" + longer + " = 1\n"), 0) << text;
+  }
+  // One that is not closed ends with its line, or with the file.
+  EXPECT_EQ(line_of_long_key("x = \"a\n" + longer), 2);
+  EXPECT_EQ(line_of_long_key("x = \"\"\"a\n" + longer), 0);
+  for (const char* open : {"\"", "'", "\"\"\"", "\"\\", "\"\"\"\\"})
+    EXPECT_EQ(line_of_long_key(open), 0) << open;
+}
+
+TEST(BoundedToml, WhatIsBeyondTheLimitsOrNoTomlIsNamedByItsLine) {
+  test::expect_error(
+      ErrorCode::malformed_file, [] { parse_toml("x = 1\n" + key_of(17) + " = 1\n", "f.toml"); },
+      "f.toml:2: a dotted key of more than 16 parts");
+  test::expect_error(
+      ErrorCode::malformed_file, [] { parse_toml("x = 1\ny\n", "f.toml"); }, "f.toml:2: ");
+  test::expect_error(
+      ErrorCode::malformed_file, [] { parse_toml(std::string(kLongestToml + 1, '\n'), "f.toml"); },
+      "f.toml:1: the file has 1048577 bytes");
+  EXPECT_TRUE(parse_toml(std::string(kLongestToml, '\n'), "f.toml").empty());
+  EXPECT_EQ(parse_toml(key_of(kMostKeyParts) + " = 1\n", "f.toml").size(), 1U);
+}
+
+}  // namespace
+}  // namespace hpcboot
