@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "broken_scripts.hpp"
@@ -282,6 +283,17 @@ TEST(LintRules, NearMissesAreClean) {
     for (const Finding& finding : check_script(one.script))
       all += format_text("found", finding).str();
     EXPECT_EQ(all, "") << one.rule << "\n" << one.script;
+  }
+}
+
+// The second is often the first one's consequence.
+TEST(LintRules, ADirectiveIsToldOneThingOnly) {
+  for (const char* words : {"SBATCH -nodes=2 -ntasks=4", "SBATCH one two", "SBATCH -nodes=2 two",
+                            "PBS --nodes=2 --time=1"}) {
+    std::map<std::string, int> count;
+    for (const Finding& finding : check_script(std::string("#!/bin/bash\n#") + words + "\n"))
+      EXPECT_EQ(++count[finding.rule], 1) << words << ": " << finding.found;
+    EXPECT_FALSE(count.empty()) << words;
   }
 }
 

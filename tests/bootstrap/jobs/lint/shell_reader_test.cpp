@@ -62,6 +62,7 @@ TEST(ShellReader, TellsCommandsAndTheirVariables) {
       {"while a; do b; done", "a\nb\n"},
       {"! a", "a\n"},
       {"(a; b)", "a\nb\n"},
+      {"x (a b)", "x\na | b\n"},
       {"{ a; b; }", "a\nb\n"},
       {"f() { a; }\nb", "f: a\nb\n"},
       {"f ()\n{\n  a\n}\nb", "f: a\nb\n"},
