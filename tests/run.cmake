@@ -10,6 +10,7 @@ hpcboot_add_test(NAME run_children_test
     bootstrap/jobs/run/ranks/output_lines_test.cpp
     bootstrap/jobs/run/ranks/rank_child_test.cpp
     bootstrap/jobs/run/ranks/rank_environment_test.cpp
+    bootstrap/jobs/run/ranks/rank_log_test.cpp
     bootstrap/jobs/run/ranks/silence_test.cpp
     bootstrap/jobs/run/ranks/stop_requests_test.cpp
   LIBRARIES hpcboot_run hpcboot_store LABELS unit)
@@ -17,6 +18,7 @@ target_include_directories(run_children_test PRIVATE ${PROJECT_SOURCE_DIR}/boots
 
 hpcboot_add_test(NAME run_plan_tests
   SOURCES
+    bootstrap/jobs/run/plan/dry_run_test.cpp
     bootstrap/jobs/run/plan/launch_command_test.cpp
     bootstrap/jobs/run/plan/launcher_choice_test.cpp
     bootstrap/jobs/run/plan/layout_test.cpp

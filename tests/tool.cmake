@@ -26,7 +26,7 @@ if(TARGET hpcboot_jobscripts)
 endif()
 if(TARGET hpcboot_queue)
   hpcboot_add_test(NAME queue_tests
-    SOURCES bootstrap/jobs/queue/grid_engine_queue_test.cpp bootstrap/jobs/queue/job_log_test.cpp
+    SOURCES bootstrap/jobs/queue/grid_engine_queue_test.cpp bootstrap/jobs/queue/job_log_test.cpp bootstrap/jobs/queue/job_table_test.cpp
             bootstrap/jobs/queue/known_jobs_test.cpp bootstrap/jobs/queue/pbs_queue_test.cpp
             bootstrap/jobs/queue/queue_test.cpp bootstrap/jobs/queue/slurm_queue_test.cpp
             bootstrap/jobs/queue/submission_test.cpp

@@ -15,7 +15,7 @@ NUMBER = re.compile(r"(?<![\w.'])(0[xX][0-9a-fA-F']+|[0-9][0-9']*)([uUlLzZ]*)(?!
 # How much of a value a message quotes, the size of a buffer or table, durations again, and -1, which stands for "none"
 # as any negative number would.
 NO_NUMBER_HERE = re.compile(
-    r"\.substr\(0, $|(seconds|minutes|hours)( \w+)?[({]$|\b(char|byte|uint8_t) \w+\[$|array<[^;]*, $|[^\w)\]] ?-$")
+    r"\.substr\(0, $|(seconds|minutes|hours)( \w+)?[({]$|\b(char|byte|uint8_t) \w+\[$|array<[^;]*, [^;>]*$|[^\w)\]] ?-$")
 QUOTED_LENGTH = re.compile(r"[0-9]{2,}\)")
 # A statement that is nothing but a call: no type stands before a name.
 CALL = re.compile(r"(?!(?:if|for|while|switch|return|throw|catch|sizeof|static_assert|defined|alignas|else|do|using|new"
@@ -116,6 +116,8 @@ def faults_of(code):
         call = CALL.match(code, start)
         if call or JUMP.match(code, start):
             end = end_of_statement(code, start)
+            if end and re.search(r"= (delete|default);$", code[start:end]):
+                end = None  # a declaration
         elif EARLY.match(code, start):
             closed = code[:match.start()].rstrip()
             behind_if = word == "if" or (before == "{" and closed.endswith(")") and opener_of(code, len(closed) - 1) == "if")

@@ -178,6 +178,7 @@ TEST_F(JobScripts, SectionsAndListsRender) {
 TEST(NearestName, IsTheOneWithFewestChanges) {
   EXPECT_EQ(nearest_name("vectro", {"cc", "vector", "polaris"}), "vector");
   EXPECT_EQ(nearest_name("tow", {"one", "two"}), "two");
+  EXPECT_EQ(nearest_name("bat", {"rat", "cat"}), "rat");  // of equals the first
   EXPECT_EQ(nearest_name("x", {}), "");
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <set>
 #include <vector>
@@ -54,6 +55,8 @@ TEST(RandomBytes, are_no_others) {
   EXPECT_NE(random_token(), random_token());
   EXPECT_EQ(Secret::random().bytes().size(), 32U);
   EXPECT_NE(Secret::random().bytes(), Secret::random().bytes());
+  EXPECT_NE(random_nonce(), Nonce{});
+  errno = EINTR;  // of an earlier call
   EXPECT_NE(random_nonce(), Nonce{});
 }
 

@@ -107,6 +107,7 @@ inline const std::vector<Broken>& broken() {
       {"unknown-option", "#!/bin/bash\n#SBATCH --partiton=main\n", 2, 9, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH -N 1 --tme=10\n", 2, 14, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH --gpu=2\n", 2, 9, kError},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --n=2\n", 2, 9, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH --excl\n", 2, 9, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH --cpu-per-task=2\n", 2, 9, kError},
 

@@ -155,6 +155,7 @@ const std::vector<NearMiss>& near_misses() {
       {"time-format", "#!/bin/bash\n#SBATCH -t 30\n#SBATCH --time-min=1-12:30\n"},
       {"time-format", "#!/bin/bash\n#SBATCH --time=1-00:00:00   # a day\n"},
       {"time-format", "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
+      {"time-format", "#!/bin/bash\n#SBATCH --time=infinite\n"},
       {"time-format", "#!/bin/bash\n#PBS -l select=1:ncpus=1,walltime=72:00:00\n"},
       {"time-format", "#!/bin/bash\n#PBS -l walltime=3600\n"},
       {"time-format", "#!/bin/bash\n#BSUB -W 4:30\n"},

@@ -44,9 +44,16 @@ TEST(GridEngineQueue, ListsJobsAndWhyTheyWait) {
   EXPECT_EQ(jobs[0].name, "a&b");
   EXPECT_EQ(jobs[0].state, "running");
   EXPECT_EQ(jobs[0].hosts, "n1");
+  EXPECT_NE(time_of(jobs[0].start), 0);
+  EXPECT_EQ(time_of(jobs[0].submitted), 0);
+  EXPECT_EQ(jobs[0].stage, JobStage::running);
   EXPECT_EQ(jobs[1].id, "7.2");
   EXPECT_EQ(jobs[1].state, "held");
   EXPECT_EQ(jobs[1].stage, JobStage::waiting);
+  EXPECT_EQ(time_of(jobs[1].start), 0);
+  EXPECT_EQ(time_of(jobs[1].submitted), time_of(jobs[0].start));
+  EXPECT_EQ(jobs[1].hosts, "");
+  EXPECT_EQ(jobs[1].name, "x");
   EXPECT_EQ(jobs[1].limit, seconds(300));
   EXPECT_EQ(jobs[1].reason, "queue instance \"all.q@n1\" dropped because it is full");
   EXPECT_THAT(jobs[1].output, ElementsAre("/home/me/p/logs/x.o7.2"));

@@ -3,15 +3,22 @@
 
 #include "answers.hpp"
 #include "hpcboot/error.hpp"
+#include "jobs/queue/job_table.hpp"
 #include "jobs/queue/queue.hpp"
 
 // What is printed follows the manuals of LSF and Flux.
 namespace hpcboot::queue {
 namespace {
 
-using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+
+// All that a queue says of a job, but of when it started.
+Json told(const QueuedJob& job) {
+  Json json = job_json({job, std::nullopt});
+  for (const char* of_nobody : {"folder", "runs", "start"}) json.erase(of_nobody);
+  return json;
+}
 
 Answers slurm_that_answers() {
   Answers answers;
@@ -34,13 +41,45 @@ TEST(LsfQueue, ListsJobs) {
   EXPECT_EQ(queue->cluster(), "lassen");
   const auto jobs = queue->jobs();
   ASSERT_EQ(jobs.size(), 3U);
-  EXPECT_EQ(jobs[0].stage, JobStage::running);
-  EXPECT_EQ(jobs[0].limit, seconds(3600));
-  EXPECT_EQ(jobs[0].name, "a|b");
-  EXPECT_EQ(jobs[1].id, "8[2]");
-  EXPECT_EQ(jobs[1].reason, "Job slot limit reached;");
-  EXPECT_EQ(jobs[2].exit_code, 3);
-  EXPECT_THAT(jobs[2].output, ElementsAre("/home/me/o"));
+  const std::vector<std::string> none;
+  EXPECT_EQ(told(jobs[0]), Json({{"id", "7"},
+                                 {"name", "a|b"},
+                                 {"stage", "running"},
+                                 {"state", "run"},
+                                 {"exit_code", nullptr},
+                                 {"nodes", 2},
+                                 {"submitted", nullptr},
+                                 {"end", nullptr},
+                                 {"walltime", 3600},
+                                 {"reason", ""},
+                                 {"hosts", "h1:h2"},
+                                 {"output", std::vector<std::string>{"/home/me/%J.out"}}}));
+  EXPECT_NEAR(static_cast<double>(time_of(jobs[0].start)),
+              static_cast<double>(std::time(nullptr)) - 60, 30);
+  EXPECT_EQ(told(jobs[1]), Json({{"id", "8[2]"},
+                                 {"name", "x"},
+                                 {"stage", "waiting"},
+                                 {"state", "pend"},
+                                 {"exit_code", nullptr},
+                                 {"nodes", nullptr},
+                                 {"submitted", nullptr},
+                                 {"end", nullptr},
+                                 {"walltime", nullptr},
+                                 {"reason", "Job slot limit reached;"},
+                                 {"hosts", ""},
+                                 {"output", none}}));
+  EXPECT_EQ(told(jobs[2]), Json({{"id", "9"},
+                                 {"name", "y"},
+                                 {"stage", "ended"},
+                                 {"state", "exit"},
+                                 {"exit_code", 3},
+                                 {"nodes", 1},
+                                 {"submitted", nullptr},
+                                 {"end", nullptr},
+                                 {"walltime", nullptr},
+                                 {"reason", ""},
+                                 {"hosts", ""},
+                                 {"output", std::vector<std::string>{"/home/me/o"}}}));
   answers.say("bjobs -a -noheader -o " + columns, "No job found\n", 255);
   EXPECT_THAT(lsf_queue(Env(), answers.run())->jobs(), IsEmpty());
   // No jobs and no answer are two things.
@@ -67,9 +106,32 @@ TEST(FluxQueue, IsTheInstanceThatThisIsIn) {
   EXPECT_EQ(queue->scheduler(), "flux");
   const auto jobs = queue->jobs();
   ASSERT_EQ(jobs.size(), 2U);
-  EXPECT_EQ(jobs[0].limit, seconds(3600));
-  EXPECT_EQ(jobs[1].exit_code, 137);
-  EXPECT_EQ(jobs[1].state, "failed");
+  const std::vector<std::string> none;
+  EXPECT_EQ(told(jobs[0]), Json({{"id", "f12"},
+                                 {"name", "train"},
+                                 {"stage", "running"},
+                                 {"state", "run"},
+                                 {"exit_code", nullptr},
+                                 {"nodes", 2},
+                                 {"submitted", 1795472170},
+                                 {"end", nullptr},
+                                 {"walltime", 3600},
+                                 {"reason", ""},
+                                 {"hosts", "n[1-2]"},
+                                 {"output", none}}));
+  EXPECT_EQ(time_of(jobs[0].start), 1795472171);
+  EXPECT_EQ(told(jobs[1]), Json({{"id", "f13"},
+                                 {"name", "x"},
+                                 {"stage", "ended"},
+                                 {"state", "failed"},
+                                 {"exit_code", 137},
+                                 {"nodes", 1},
+                                 {"submitted", 1795472170},
+                                 {"end", 1795472180},
+                                 {"walltime", nullptr},
+                                 {"reason", ""},
+                                 {"hosts", ""},
+                                 {"output", none}}));
   EXPECT_THAT(queue->job("f12")->output, ElementsAre("flux-f12.out"));
   EXPECT_EQ(queue_here(Env(), answers.run())->scheduler(), "slurm");
 }
