@@ -4,6 +4,7 @@ hpcboot_add_test(NAME lint_tests
     bootstrap/jobs/lint/job_request_test.cpp
     bootstrap/jobs/lint/lint_golden_test.cpp
     bootstrap/jobs/lint/lint_rules_test.cpp
+    bootstrap/jobs/lint/script_test.cpp
     bootstrap/jobs/lint/shell_reader_test.cpp
   LIBRARIES hpcboot_lint LABELS unit)
 target_compile_definitions(lint_tests PRIVATE HPCBOOT_LINT_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/lint")

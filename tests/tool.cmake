@@ -15,6 +15,7 @@ hpcboot_add_test(NAME tool_tests
   LIBRARIES hpcboot::bootstrap LABELS unit)
 target_include_directories(tool_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 target_compile_definitions(tool_tests PRIVATE
+  HPCBOOT_DOCTOR_EXPECTED="${CMAKE_CURRENT_SOURCE_DIR}/golden/doctor.expected"
   HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env"
   HPCBOOT_PROJECT_VERSION="${PROJECT_VERSION}")
 

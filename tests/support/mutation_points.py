@@ -36,6 +36,7 @@ class Mutant:
     end: int
     new: str
     kind: str
+    above: str
     old_line: str
     new_line: str
 
@@ -116,8 +117,9 @@ def faults_of(code):
         call = CALL.match(code, start)
         if call or JUMP.match(code, start):
             end = end_of_statement(code, start)
-            if end and re.search(r"= (delete|default);$", code[start:end]):
-                end = None  # a declaration
+            # Declarations, and what only makes it quicker.
+            if end and re.search(r"= (delete|default);$|\.reserve\([^;]*;$", code[start:end]):
+                end = None
         elif EARLY.match(code, start):
             closed = code[:match.start()].rstrip()
             behind_if = word == "if" or (before == "{" and closed.endswith(")") and opener_of(code, len(closed) - 1) == "if")
@@ -150,6 +152,7 @@ def mutants_of(path, text):
         last = len(text) if last < 0 else last
         old_line, new_line = (" ".join(part.split()) for part in (
             text[starts[line]:last], text[starts[line]:start] + new + text[end:last]))
+        above = " ".join(text[:starts[line]].rstrip().rpartition("\n")[2].split())
         by_line.setdefault(line + 1, []).append(
-            Mutant(path, line + 1, start, end, new, kind, old_line, new_line))
+            Mutant(path, line + 1, start, end, new, kind, above, old_line, new_line))
     return by_line

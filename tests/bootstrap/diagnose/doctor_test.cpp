@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "support/temporary_folder.hpp"
+
 // Each check over described environments and machines: what it says, and when it keeps quiet.
 namespace hpcboot {
 namespace {
@@ -307,6 +309,20 @@ TEST(Doctor, EachCheckSaysWhatItFound) {
       EXPECT_FALSE(found->remedy.empty()) << c.what;
     }
   }
+}
+
+// Every word of every check, for a person to read through.
+TEST(Doctor, SaysWhatWasRead) {
+  std::string said;
+  for (const Case& c : cases()) {
+    said += std::string(c.what) + ":\n";
+    for (const Finding& finding : look(c.dump, c.describe)) {
+      if (finding.name != c.finding) continue;
+      said += "  " + std::string(name_of(finding.status)) + ": " + finding.message + "\n";
+      if (!finding.remedy.empty()) said += "  do: " + finding.remedy + "\n";
+    }
+  }
+  EXPECT_EQ(said, test::read_text(HPCBOOT_DOCTOR_EXPECTED));
 }
 
 TEST(Doctor, OfAForeignEnvironmentItLooksAtNothingElse) {

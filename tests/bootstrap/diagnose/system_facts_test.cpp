@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
+#include <cmath>
 #include <optional>
 
 #include "hpcboot/doctor.hpp"
@@ -79,6 +82,23 @@ TEST_F(MpirunInPath, WhoseACopyIsTheProgramBesideItTells) {
   expect_found("mpirun");
   make_program("prterun");
   expect_found("prterun");
+}
+
+TEST(SystemFacts, AFolderHasItsFileSystemsName) {
+  const test::TemporaryFolder empty;
+  struct statfs status {};
+  constexpr auto kTmpfs = 0x01021994;
+  if (statfs("/dev/shm", &status) != 0 || status.f_type != kTmpfs || access("/dev/shm", W_OK) != 0)
+    GTEST_SKIP() << "no tmpfs at /dev/shm";
+  const SystemFacts s = look_up("", "/dev/shm");
+  ASSERT_TRUE(s.runs_folder);
+  EXPECT_EQ(s.runs_folder->file_system, "tmpfs");
+  EXPECT_TRUE(s.runs_folder->local);
+  EXPECT_TRUE(s.runs_folder->writable);
+  EXPECT_EQ(s.runs_folder->path, "/dev/shm");
+  EXPECT_GT(s.runs_folder->free_bytes, 0U);
+  ASSERT_TRUE(s.runs_folder->clock_ahead_seconds);
+  EXPECT_LT(std::abs(*s.runs_folder->clock_ahead_seconds), 1);
 }
 
 TEST(SystemFacts, APortThatSomebodyListensOnIsTaken) {

@@ -228,6 +228,11 @@ TEST_F(UnderOpenMpi, ranks_meet_without_their_server) {
       ErrorCode::deadline_exceeded,
       [] { meet_by_openmpi(rank(1, "931cc8a29557b0a1-0000000000000000"), {}, 200ms); },
       "has another secret", "rank 0", "firewall");
+  // The hosts of the allocation are tried, too.
+  test::expect_error(
+      ErrorCode::deadline_exceeded,
+      [] { meet_by_openmpi(rank(1, "931cc8a29557b0a1-0000000000000000"), {"n1.invalid"}, 200ms); },
+      "n1.invalid");
 }
 
 TEST_F(UnderOpenMpi, what_is_no_rank_of_it_does_not) {
