@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "support/errors.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::record {
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::error_of;
+using test::FileSizeLimit;
 using test::read_text;
 using test::TemporaryFolder;
 using testing::HasSubstr;
@@ -22,27 +24,6 @@ using testing::HasSubstr;
 long entries_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
-
-/// Files of this process cannot grow beyond `bytes`: what a full disk does, without one.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
 
 TEST(AtomicFile, ReplacesAFileAndLeavesNothingElse) {
   const TemporaryFolder folder;

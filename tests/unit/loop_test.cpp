@@ -1,5 +1,8 @@
 #include <ATen/Context.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -17,6 +20,7 @@
 #include "models/model.hpp"
 #include "record/safetensors.hpp"
 #include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -238,6 +242,25 @@ TEST(RankLog, AFolderThatIsNotThereIsAnError) {
   expect_error(
       ErrorCode::unwritable_output, [] { RankLog log("/proc/nowhere/rank_00.log"); },
       "rank_00.log");
+}
+
+// Others may be able to write to the folder of all runs.
+TEST(RankLog, FollowsNoLinkAndWaitsForNoPipe) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "rank_00.log";
+  const auto target = folder.path() / "target";
+  std::filesystem::create_symlink(target, file);
+  expect_error(
+      ErrorCode::unwritable_output, [&] { RankLog log(file); }, "a symbolic link");
+  EXPECT_FALSE(std::filesystem::exists(target));
+  std::filesystem::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  expect_error(
+      ErrorCode::unwritable_output, [&] { RankLog log(file); }, "a named pipe");
+  const int reader = ::open(file.c_str(), O_RDONLY | O_NONBLOCK);  // somebody reads it
+  expect_error(
+      ErrorCode::unwritable_output, [&] { RankLog log(file); }, "no regular file");
+  ::close(reader);
 }
 
 }  // namespace

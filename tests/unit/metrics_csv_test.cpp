@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "support/errors.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::record {
@@ -98,12 +99,23 @@ TEST(MetricsCsv, AnotherHeaderIsRefused) {
 TEST(MetricsCsv, AFullDiskIsTold) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "metrics.csv";
-  std::filesystem::create_symlink("/dev/full", path);
   MetricsCsv metrics(path);
+  const test::FileSizeLimit full(0);
   const auto error = test::error_of([&] { metrics.flush(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::unwritable_output);
-  EXPECT_THAT(error->found(), HasSubstr("No space left on device"));
+  EXPECT_THAT(error->found(), HasSubstr("File too large"));
+}
+
+TEST(MetricsCsv, ALinkIsNotFollowed) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  std::filesystem::create_symlink(folder.path() / "elsewhere", path);
+  const auto error = test::error_of([&] { MetricsCsv metrics(path); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unwritable_output);
+  EXPECT_THAT(error->found(), HasSubstr("a symbolic link"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "elsewhere"));
 }
 
 }  // namespace

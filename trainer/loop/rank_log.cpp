@@ -1,30 +1,43 @@
 #include "loop/rank_log.hpp"
 
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
-#include "hpcboot/error.hpp"
+#include "record/append_file.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::train {
+namespace {
+
+/// spdlog's own file would follow a link to anywhere, and wait for ever at a FIFO.
+class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit FileSink(const std::filesystem::path& file) : file_(file) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    file_.append({line.data(), line.size()});
+  }
+  void flush_() override { file_.flush(); }
+
+ private:
+  record::AppendFile file_;
+};
+
+}  // namespace
 
 RankLog::RankLog(const std::filesystem::path& file) {
-  try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_st>(file.string());
-    logger_ = std::make_shared<spdlog::logger>("rank", std::move(sink));
-    logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
-    logger_->flush_on(spdlog::level::info);
-    // A disk that fills up ends no training because of a line of a log.
-    logger_->set_error_handler([file, told = false](const std::string& reason) mutable {
-      if (told) return;
-      told = true;
-      err() << "trainer: " << file.string() << " cannot be written any more: " << reason << "\n";
-    });
-  } catch (const spdlog::spdlog_ex& failure) {
-    throw Error(ErrorCode::unwritable_output, failure.what(),
-                "a run folder that every rank can write to",
-                "choose another --runs-dir, on a file system that all hosts share");
-  }
+  logger_ = std::make_shared<spdlog::logger>("rank", std::make_shared<FileSink>(file));
+  logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
+  logger_->flush_on(spdlog::level::info);
+  // A disk that fills up ends no training because of a line of a log.
+  logger_->set_error_handler([file, told = false](const std::string& reason) mutable {
+    if (told) return;
+    told = true;
+    err() << "trainer: " << file.string() << " cannot be written any more: " << reason << "\n";
+  });
 }
 
 RankLog::~RankLog() = default;

@@ -16,7 +16,7 @@ namespace hpcboot::train {
 /// written, so that a killed rank leaves its last words.
 class RankLog {
  public:
-  /// @throws Error{unwritable_output}
+  /// @throws Error{unwritable_output}, also if something else than a regular file has the name
   explicit RankLog(const std::filesystem::path& file);
   ~RankLog();
   RankLog(const RankLog&) = delete;

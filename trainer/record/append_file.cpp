@@ -1,6 +1,8 @@
 #include "record/append_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,15 +13,31 @@
 namespace hpcboot::record {
 namespace {
 constexpr std::chrono::seconds kFlushInterval{1};
+
+/// Others may be able to write to the folder, too: what lies there is no reason to write somewhere
+/// else, or to wait.
+int open_own(const std::filesystem::path& path) {
+  const auto refuse = [&](std::string_view kind) {
+    throw Error(ErrorCode::unwritable_output, fmt::format("'{}' is {}", path.string(), kind),
+                "a regular file, or none", "remove it, or choose another place with --runs-dir");
+  };
+  // O_NONBLOCK: a FIFO that nobody reads is an error then, and no wait.
+  const int descriptor = ::open(
+      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (descriptor < 0 && errno == ELOOP) refuse("a symbolic link");
+  if (descriptor < 0 && errno == ENXIO) refuse("a named pipe or a socket");
+  if (descriptor < 0) throw output_error("open", path, errno);
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) return descriptor;
+  ::close(descriptor);
+  refuse("no regular file");
+  return -1;
+}
+
 }  // namespace
 
 AppendFile::AppendFile(std::filesystem::path path)
-    : path_(std::move(path)),
-      descriptor_(
-          ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)) {
-  // O_NONBLOCK: a FIFO that nobody reads is an error then, and no wait.
-  if (descriptor_ < 0) throw output_error("open", path_, errno);
-}
+    : path_(std::move(path)), descriptor_(open_own(path_)) {}
 
 AppendFile::~AppendFile() {
   try {

@@ -12,7 +12,8 @@ namespace hpcboot::record {
 /// not wait for a file system.
 class AppendFile {
  public:
-  /// Opens the file, or makes it. @throws Error{unwritable_output}
+  /// Opens the file, or makes it. @throws Error{unwritable_output}, also if something else than a
+  /// regular file has the name: links are not followed
   explicit AppendFile(std::filesystem::path path);
   /// Writes what is left; a failure is told by an explicit flush() only.
   ~AppendFile();
