@@ -126,6 +126,41 @@ PY
   [[ $output != *data.pkl* ]]
 }
 
+@test "inspect: a .pt that unpacks to gigabytes is refused before it does" {
+  python3 - <<'PY'
+import struct, zipfile
+zeros = b"\0" * (1 << 20)
+with zipfile.ZipFile("bomb.pt", "w", zipfile.ZIP_DEFLATED) as file:
+    with file.open("archive/data.pkl", "w", force_zip64=True) as pickle:
+        for _ in range(4096): pickle.write(zeros)
+    file.writestr("archive/version", "3\n")
+with zipfile.ZipFile("version.pt", "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("archive/data.pkl", b"\x80\x02}.")
+    file.writestr("archive/version", zeros * 80)
+# Of the directory alone: 3 GB in 4 bytes.
+with zipfile.ZipFile("claim.pt", "w") as file:
+    file.writestr("archive/data.pkl", b"\x80\x02}.")
+    file.writestr("archive/version", "3\n")
+bytes = bytearray(open("claim.pt", "rb").read())
+at = bytes.index(b"PK\1\2")
+bytes[at + 24:at + 28] = struct.pack("<I", 3 << 30)
+open("claim.pt", "wb").write(bytes)
+# Deflated, and small: LibTorch reads it.
+with zipfile.ZipFile("small.pt", "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("archive/data.pkl", b"\x80\x02}.")
+    file.writestr("archive/version", "3\n")
+PY
+  [ "$(stat -c %s bomb.pt)" -lt 10000000 ]
+  for file in bomb version; do
+    run -41 bash -c 'ulimit -v 4000000; exec "$@"' - "$trainer" inspect $file.pt
+    [[ $output == *"bytes unpacked, more than 64 MiB"* ]]
+  done
+  run -41 "$trainer" inspect claim.pt
+  [[ $output == *"its archive/data.pkl is said to have 3221225472 bytes, in 4 of the file"* ]]
+  run "$trainer" inspect small.pt
+  [[ $output != *archive* ]]
+}
+
 @test "a .pt that promises more than it has, names a type without end, or what no pickle has" {
   python3 - <<'PY'
 import struct, zipfile

@@ -82,7 +82,7 @@ TEST(PtData, WhatIsNoDataSetIsAnError) {
        "uint8 (0 to 255) or float32 (0 to 1)"},
       {"one_ordered.pt", ErrorCode::malformed_data, "holds an OrderedDict", "torch.save(dict(x)"},
       {"checkpoint.pt", ErrorCode::malformed_data, "holds an OrderedDict", "plain dicts"},
-      {"legacy.pt", ErrorCode::malformed_data, "LibTorch says", "PyTorch 1.6"},
+      {"legacy.pt", ErrorCode::malformed_data, "no whole zip archive", "PyTorch 1.6"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -19,6 +19,7 @@
 
 #include "datasets/image_blocks.hpp"
 #include "datasets/pickle_check.hpp"
+#include "datasets/zip_directory.hpp"
 #include "hpcboot/error.hpp"
 #include "record/atomic_file.hpp"
 
@@ -105,6 +106,9 @@ std::string first_line(const std::string& text) {
 /// through before.
 c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSizes& sizes) {
   std::ifstream stream(path, std::ios::binary);
+  check.damage = trouble_in_archive(stream);
+  if (!check.damage.empty()) return {};
+  stream.clear();
   caffe2::serialize::PyTorchStreamReader archive(&stream);
   const auto [pickle, size] = archive.getRecord("data.pkl");
   const std::string_view text(static_cast<const char*>(pickle.get()), size);
