@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <functional>
 
 #include "support/expect_error.hpp"
@@ -103,6 +105,35 @@ TEST(Hdf5Data, AnArrayOfAnotherKindIsAnErrorThatNamesIt) {
     expect_error(
         c.code, [&] { open(path); }, path.string(), c.found, c.expected);
   }
+}
+
+/// Bytes of this process in memory.
+std::size_t resident() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t whole = 0;
+  std::size_t pages = 0;
+  file >> whole >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Each that stays open with a cache for its chunks takes 8 MB.
+TEST(Hdf5Data, ManyArraysTakeLittleMemory) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  constexpr int kArrays = 200;
+  {
+    H5::H5File file(path.string(), H5F_ACC_TRUNC);
+    H5::Group group = file.createGroup("train");
+    H5::DSetCreatPropList chunked;
+    const hsize_t chunk = 4;
+    chunked.setChunk(1, &chunk);
+    for (int i = 0; i < kArrays; ++i)
+      add(group, ("a" + std::to_string(i)).c_str(), kByte, {4}, chunked);
+  }
+  const std::size_t before = resident();
+  const auto file = open_hdf5(path);
+  EXPECT_EQ(file->arrays().size(), kArrays);
+  EXPECT_LT(resident(), before + (std::size_t{200} << 20U));
 }
 
 TEST(Hdf5Data, ALabelOutOfRangeIsNamedWithItsPlace) {

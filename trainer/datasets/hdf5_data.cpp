@@ -220,10 +220,20 @@ void Hdf5File::add_behind_links(const std::string& name) {
   if (file_->childObjType(name) == H5O_TYPE_DATASET) add(name);
 }
 
+/// Is it one of the four arrays of a data set?
+bool is_of_set(const std::string& name) {
+  for (const Split split : {Split::train, Split::test}) {
+    if (name == images_array_name(split) || name == labels_array_name(split)) return true;
+  }
+  return false;
+}
+
 void Hdf5File::add(const std::string& name) {
   // Closing this list would make HDF5 forget why the dataset could not be opened.
   H5::DSetAccPropList access;
-  access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
+  // A dataset that is open has 8 MB for the slots alone: a small file may have ten thousand.
+  const bool is_read = is_of_set(name);
+  if (is_read) access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
   Opened opened;
   ArrayInfo array;
   array.name = name;
@@ -235,7 +245,7 @@ void Hdf5File::add(const std::string& name) {
     return add_trouble(name, "it cannot be opened; HDF5 says '" + hdf5_reason(failure) + "'");
   }
   arrays_.push_back(std::move(array));
-  opened_.emplace(name, std::move(opened));
+  if (is_read) opened_.emplace(name, std::move(opened));
 }
 
 void Hdf5File::describe(const H5::DataSet& dataset, Opened& opened, ArrayInfo& array) const {
