@@ -5,6 +5,8 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <set>
 #include <string>
 #include <thread>
@@ -141,6 +143,29 @@ TEST(CheckpointFile, BringsBackTheStateExactly) {
   EXPECT_EQ(after.progress.loss_images, before.progress.loss_images);
   EXPECT_EQ(after.scaler->scale, 1024);
   EXPECT_EQ(after.best->epoch, 2);
+}
+
+// Whoever can write a checkpoint can give it a right checksum: batches are counted from these.
+TEST(CheckpointFile, WithCountsThatNoRunHasIsRefused) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "c.safetensors";
+  const std::function<void(TrainingState&)> changes[] = {
+      [](TrainingState& state) { state.progress.steps = -1; },
+      [](TrainingState& state) { state.progress.steps = kMostSteps + 1; },
+      [](TrainingState& state) { state.step = -1; },
+      [](TrainingState& state) { state.step = std::numeric_limits<std::int64_t>::max(); },
+      [](TrainingState& state) { state.epoch = 0; },
+      [](TrainingState& state) { state.epoch = std::numeric_limits<int>::max(); },
+      [](TrainingState& state) { state.devices = 0; },
+      [](TrainingState& state) { state.progress.images_seen = -1; },
+      [](TrainingState& state) { state.scaler->skipped_steps = -1; }};
+  for (const auto& change : changes) {
+    TrainingState state = some_state();
+    change(state);
+    write_checkpoint({state, {{"model.x", torch::arange(3)}}}, file);
+    expect_error(
+        ErrorCode::malformed_file, [&] { read_checkpoint(file); }, file.string());
+  }
 }
 
 TEST(CheckpointFile, IsRefusedWhenAnyByteIsWrong) {

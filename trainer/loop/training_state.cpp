@@ -9,12 +9,16 @@ double number(const JsonReader& reader, const char* key) {
   return reader.require(key, reader.number(key), kNumber);
 }
 
-std::int64_t integer(const JsonReader& reader, const char* key) {
-  return reader.require(key, reader.integer(key), kNumber);
+/// Where training goes on is counted in these: whoever wrote the file need not mean well. They
+/// grow.
+std::int64_t count(const JsonReader& reader, const char* key,
+                   std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2) {
+  return reader.require(key, reader.integer(key, 0, most), kNumber);
 }
 
-int small_integer(const JsonReader& reader, const char* key) {
-  return reader.require(key, reader.small_integer(key), kNumber);
+int from_one(const JsonReader& reader, const char* key) {
+  return static_cast<int>(reader.require(
+      key, reader.integer(key, 1, std::numeric_limits<std::int32_t>::max() - 1), kNumber));
 }
 
 JsonReader object(const JsonReader& reader, const char* key) {
@@ -38,18 +42,18 @@ Json json_of(const EpochProgress& progress) {
 
 EpochProgress progress_from(const JsonReader& reader) {
   EpochProgress progress;
-  progress.steps = integer(reader, "steps");
+  progress.steps = count(reader, "steps", kMostSteps);
   progress.loss_sum = number(reader, "loss_sum");
   progress.loss_images = number(reader, "loss_images");
-  progress.images_seen = integer(reader, "images_seen");
+  progress.images_seen = count(reader, "images_seen");
   progress.train_seconds = number(reader, "train_seconds");
   progress.data_wait_seconds = number(reader, "data_wait_seconds");
   progress.phases.forward = number(reader, "forward_seconds");
   progress.phases.backward = number(reader, "backward_seconds");
   progress.phases.communication = number(reader, "communication_seconds");
   progress.phases.optimizer = number(reader, "optimizer_seconds");
-  progress.phases.bytes_reduced = integer(reader, "bytes_reduced");
-  progress.skipped_before = integer(reader, "skipped_before");
+  progress.phases.bytes_reduced = count(reader, "bytes_reduced");
+  progress.skipped_before = count(reader, "skipped_before");
   return progress;
 }
 
@@ -81,20 +85,19 @@ Json to_json(const TrainingState& state) {
 TrainingState training_state_from_json(const Json& json, const std::string& file) {
   const JsonReader reader(file, json);
   TrainingState state;
-  state.epoch = small_integer(reader, "epoch");
-  state.step = integer(reader, "step");
+  state.epoch = from_one(reader, "epoch");
+  state.step = count(reader, "step");
   state.progress = progress_from(object(reader, "progress"));
   if (const auto scaler = reader.object("scaler")) {
-    state.scaler =
-        GradScaler::State{number(*scaler, "scale"), integer(*scaler, "steps_since_change"),
-                          integer(*scaler, "skipped_steps")};
+    state.scaler = GradScalerState{number(*scaler, "scale"), count(*scaler, "steps_since_change"),
+                                   count(*scaler, "skipped_steps")};
   }
   if (const auto best = reader.object("best")) {
-    state.best = BestValidation{small_integer(*best, "epoch"), number(*best, "accuracy"),
-                                number(*best, "loss")};
+    state.best =
+        BestValidation{from_one(*best, "epoch"), number(*best, "accuracy"), number(*best, "loss")};
   }
-  state.world_size = small_integer(reader, "world_size");
-  state.devices = small_integer(reader, "devices");
+  state.world_size = from_one(reader, "world_size");
+  state.devices = from_one(reader, "devices");
   state.runtime_seconds = number(reader, "runtime_seconds");
   state.identity = object(reader, "identity").json();
   return state;

@@ -1,14 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
-#include "hpcboot/torch/grad_scaler.hpp"
+#include "hpcboot/torch/grad_scaler_state.hpp"
 #include "json/json_reader.hpp"
-#include "loop/train_step.hpp"
+#include "loop/step_phases.hpp"
 
 namespace hpcboot::train {
+
+// No LibTorch here: what a file says is read, and fuzzed, without it.
+
+/// More than any epoch has: times the images of a batch it is still a number.
+constexpr std::int64_t kMostSteps = std::numeric_limits<std::int32_t>::max();
 
 /// How far an epoch has come, and what it has added up.
 struct EpochProgress {
@@ -41,7 +47,7 @@ struct TrainingState {
   int epoch = 1;          ///< under way, from 1
   std::int64_t step = 0;  ///< done so far, over the whole run
   EpochProgress progress;
-  std::optional<GradScaler::State> scaler;
+  std::optional<GradScalerState> scaler;
   std::optional<BestValidation> best;
   int world_size = 1;          ///< that saved it; another one may go on
   int devices = 1;             ///< over all ranks when the run began: --scale-lr goes by them
@@ -50,7 +56,8 @@ struct TrainingState {
 };
 
 Json to_json(const TrainingState& state);
-/// @param file names the source in errors. @throws Error{malformed_file}
+/// @param file names the source in errors. @throws Error{malformed_file}, also for counts below 0
+/// and for more than kMostSteps in an epoch
 TrainingState training_state_from_json(const Json& json, const std::string& file);
 
 }  // namespace hpcboot::train

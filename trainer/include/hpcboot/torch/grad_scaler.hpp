@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "hpcboot/torch/grad_scaler_state.hpp"
+
 namespace hpcboot {
 
 struct GradScalerOptions {
@@ -43,12 +45,7 @@ class GradScaler {
   /// Steps left out one after the other, up to now.
   std::int64_t skipped_in_a_row() const { return skipped_in_a_row_; }
 
-  /// What a checkpoint has to keep.
-  struct State {
-    double scale = 0;
-    std::int64_t steps_since_change = 0;
-    std::int64_t skipped_steps = 0;
-  };
+  using State = GradScalerState;
   State state() const { return {scale_, good_in_a_row_, skipped_}; }
   void restore(const State& state);
 
