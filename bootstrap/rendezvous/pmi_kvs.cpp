@@ -9,6 +9,8 @@ namespace hpcboot {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
+// Of a value, escaped. Ranks tell each other a few hundred bytes; a server may say any number.
+constexpr std::size_t kLongestValue = std::size_t{1} << 20U;
 
 std::string name_of_part(int rank, const std::string& key, std::size_t part) {
   return "hpcboot-" + std::to_string(rank) + "-" + escape_for_pmi(key) + "-" + std::to_string(part);
@@ -51,6 +53,12 @@ std::optional<std::string> unescape_from_pmi(std::string_view text) {
 // Part 0 is the number of the others: "0", and parts 1 to that number hold the text.
 void PmiKvs::put(const std::string& key, const std::string& value) {
   const std::string text = escape_for_pmi(value);
+  if (text.size() > kLongestValue) {
+    throw Error(ErrorCode::exchange_failed,
+                "a value of " + std::to_string(text.size()) + " bytes for '" + key + "' (" +
+                    description() + ")",
+                "at most " + std::to_string(kLongestValue), "report this");
+  }
   const std::size_t length = longest_text();
   const std::size_t parts = (text.size() + length - 1) / length;
   store(name_of_part(rank(), key, 0), std::to_string(parts));
@@ -73,10 +81,12 @@ std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
   };
   const std::string count = part(0);
   const auto parts = parse_whole_number(count);
+  const bool is_count = parts && *parts >= 0 && *parts <= static_cast<std::int64_t>(kLongestValue);
   std::string text;
-  for (std::int64_t i = 1; parts && i <= *parts; ++i) text += part(static_cast<std::size_t>(i));
+  for (std::int64_t i = 1; is_count && i <= *parts && text.size() <= kLongestValue; ++i)
+    text += part(static_cast<std::size_t>(i));
   const auto bytes = unescape_from_pmi(text);
-  if (!parts || *parts < 0 || !bytes) {
+  if (!is_count || text.size() > kLongestValue || !bytes) {
     throw Error(ErrorCode::exchange_failed,
                 "'" + key + "' from rank " + std::to_string(rank) + " came damaged: '" +
                     count.substr(0, 40) + "', '" + text.substr(0, 80) + "' (" + description() + ")",

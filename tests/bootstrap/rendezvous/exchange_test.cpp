@@ -166,6 +166,27 @@ TEST(Pmi1Exchange, AKeyThatIsNotThereNamesItsRank) {
   EXPECT_THAT(error.found(), HasSubstr("'endpoint' from rank 1"));
 }
 
+TEST(Pmi1Exchange, AValueWithoutEndIsDamaged) {
+  for (const char* count : {"999999999999", "-1", "x"}) {
+    Launcher launcher(answering("get ", "cmd=get_result rc=0 value=" + std::string(count) + "\n"));
+    const auto exchange = open_exchange(launcher.env());
+    const Error error = error_of([&] { exchange->get(1, "endpoint", 20s); });
+    EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
+    EXPECT_THAT(error.found(), HasSubstr("came damaged"));
+  }
+  // Parts of 60 kB, a million of them.
+  Launcher launcher([good = GoodAnswers(), first = true](const std::string& line) mutable {
+    if (line.rfind("cmd=get ", 0) != 0) return good(line);
+    const std::string value = first ? "1000000" : std::string(60000, 'x');
+    first = false;
+    return "cmd=get_result rc=0 value=" + value + "\n";
+  });
+  const auto exchange = open_exchange(launcher.env());
+  EXPECT_THAT(error_of([&] { exchange->get(1, "endpoint", 20s); }).found(),
+              HasSubstr("came damaged"));
+  EXPECT_THROW(exchange->put("long", std::string((1U << 20U) + 1, 'x')), Error);
+}
+
 TEST(Pmi1Exchange, TheNodeMapIsTheServersProcessMapping) {
   const auto map_of = [](const std::string& answer) {
     Launcher launcher(answering("get kvsname=kvs_7_0 key=PMI_process_mapping", answer));
