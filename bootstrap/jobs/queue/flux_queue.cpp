@@ -35,8 +35,7 @@ QueuedJob described(const std::vector<std::string>& parts) {
   if (job.stage == JobStage::ended) {
     job.end = time_of_epoch(parts[6]);
     // -15: ended by signal 15; of a job that never ran there is none.
-    if (const auto code = parse_whole_number(parts[8]))
-      job.exit_code = static_cast<int>(*code < 0 ? 128 - *code : *code);
+    if (const auto code = exit_status_in(parts[8])) job.exit_code = *code < 0 ? 128 - *code : *code;
   }
   job.limit = limit_of(parts[7]);
   if (job.stage == JobStage::running) job.hosts = parts[9];

@@ -30,7 +30,7 @@ std::optional<WallTime> time_in(const std::string& text) {
     if (in.fail()) continue;
     parts.tm_isdst = -1;
     const std::time_t time = std::mktime(&parts);
-    if (time > 0) return std::chrono::system_clock::from_time_t(time);
+    if (const auto known = wall_time_of(time)) return known;
   }
   return std::nullopt;
 }
@@ -177,8 +177,8 @@ class GridEngineQueue : public Queue {
     job.name = value_of(text, "jobname");
     job.stage = JobStage::ended;
     // "137", "137 (Killed)"; "100 : assumedly after job".
-    const auto code = parse_whole_number(first_word(value_of(text, "exit_status")));
-    if (code) job.exit_code = static_cast<int>(*code);
+    const auto code = exit_status_in(first_word(value_of(text, "exit_status")));
+    job.exit_code = code;
     const std::string failed = value_of(text, "failed");
     const std::string deleter = value_of(text, "deleted_by");
     job.state = !deleter.empty() && deleter != "NONE" ? "deleted" : state_of(failed, code == 0);

@@ -26,8 +26,7 @@ QueuedJob from_memory(const SubmittedJob& submitted) {
   job.id = submitted.id;
   job.name = submitted.name;
   job.nodes = submitted.nodes;
-  job.submitted =
-      std::chrono::system_clock::from_time_t(static_cast<std::time_t>(submitted.submitted));
+  job.submitted = wall_time_of(submitted.submitted);
   job.stage = submitted.state.empty() ? JobStage::waiting : JobStage::ended;
   job.state = submitted.state.empty() ? "unknown" : submitted.state;
   job.exit_code = submitted.exit_code;
@@ -119,9 +118,7 @@ std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory
   }
   for (SubmittedJob& one : submitted) {
     if (arrays.count(one.id) != 0) continue;
-    const auto time =
-        std::chrono::system_clock::from_time_t(static_cast<std::time_t>(one.submitted));
-    if (time < since && !one.state.empty()) continue;
+    if (wall_time_of(one.submitted).value_or(WallTime()) < since && !one.state.empty()) continue;
     const bool is_asked = queue != nullptr && one.state.empty();
     auto job = is_asked ? queue->job(one.id) : std::nullopt;
     jobs.push_back(with_memory(std::move(job), std::move(one), memory, queue));

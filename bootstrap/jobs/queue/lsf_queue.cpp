@@ -25,8 +25,8 @@ QueuedJob described(const std::vector<std::string>& parts) {
               : job.state == "pend" || job.state == "psusp" ? JobStage::waiting
                                                             : JobStage::running;
   if (job.state == "done") job.exit_code = 0;
-  if (const auto code = parse_whole_number(parts[3]); code && job.stage == JobStage::ended)
-    job.exit_code = static_cast<int>(*code);
+  if (const auto code = exit_status_in(parts[3]); code && job.stage == JobStage::ended)
+    job.exit_code = *code;
   job.nodes = jobscripts::leading_number(parts[4]);
   // "37 second(s)". What is left of the limit is in hours and minutes.
   const auto now = std::chrono::system_clock::now();

@@ -63,10 +63,10 @@ std::string path_in(const std::string& text, const std::string& id) {
 // Below 0 it was PBS that ended the job, pbs_job_attributes(7): -29 at its walltime. 256 + n after
 // signal n. A job that never began has none.
 void take_end(QueuedJob& job, const std::string& exit_status, bool was_deleted) {
-  constexpr long long kWalltime = -29;
-  constexpr long long kLastOfStart = -3;
-  constexpr long long kSignals = 256;
-  const auto status = parse_whole_number(exit_status);
+  constexpr int kWalltime = -29;
+  constexpr int kLastOfStart = -3;
+  constexpr int kSignals = 256;
+  const auto status = exit_status_in(exit_status);
   if (!status) {
     job.state = "deleted";
   } else if (*status < 0) {
@@ -74,7 +74,7 @@ void take_end(QueuedJob& job, const std::string& exit_status, bool was_deleted) 
                 : *status >= kLastOfStart ? "never ran"
                                           : "killed by PBS";
   } else {
-    job.exit_code = static_cast<int>(*status > kSignals ? *status - kSignals + 128 : *status);
+    job.exit_code = *status > kSignals ? *status - kSignals + 128 : *status;
     job.state = was_deleted ? "deleted" : *status == 0 ? "completed" : "failed";
   }
 }

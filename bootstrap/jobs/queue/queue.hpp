@@ -10,13 +10,12 @@
 
 #include "hpcboot/env.hpp"
 #include "jobs/probe/probed_site.hpp"
+#include "jobs/wall_time.hpp"
 #include "process/command.hpp"
 
 // The jobs of a scheduler, as its users see them from a login node: one way over squeue, qstat,
 // bjobs and flux jobs.
 namespace hpcboot::queue {
-
-using WallTime = std::chrono::system_clock::time_point;
 
 enum class JobStage { waiting, running, ended };
 
@@ -100,8 +99,11 @@ std::vector<std::vector<std::string>> rows_in(const std::string& text, std::size
 /// The name of this process's user; its number if it has no name.
 std::string user_name();
 
-/// Seconds since 1970; nullopt for anything else and for 0.
+/// Seconds since 1970; nullopt for anything else, for 0, and for a time that no job has.
 std::optional<WallTime> time_of_epoch(const std::string& text);
+
+/// A whole number that an exit status can be, of either sign; nullopt for anything else.
+std::optional<int> exit_status_in(const std::string& text);
 
 /// A text for people and a file for another program: "PENDING" is "pending".
 std::string lower_case(std::string text);

@@ -96,8 +96,14 @@ std::string user_name() {
 
 std::optional<WallTime> time_of_epoch(const std::string& text) {
   const auto seconds = parse_whole_number(text.substr(0, text.find('.')));
-  if (!seconds || *seconds <= 0) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(static_cast<std::time_t>(*seconds));
+  return seconds ? wall_time_of(*seconds) : std::nullopt;
+}
+
+std::optional<int> exit_status_in(const std::string& text) {
+  constexpr std::int64_t kMost = 65535;  // 16 bits of wait(2)
+  const auto number = parse_whole_number(text);
+  if (!number || *number < -kMost || *number > kMost) return std::nullopt;
+  return static_cast<int>(*number);
 }
 
 std::string lower_case(std::string text) {

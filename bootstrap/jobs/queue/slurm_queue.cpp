@@ -30,10 +30,10 @@ std::string known(const std::string& text) {
 std::optional<int> code_of(const std::string& text) {
   const auto parts = split(text, ':');
   if (parts.size() != 2) return std::nullopt;
-  const auto code = parse_whole_number(parts[0]);
-  const auto signal = parse_whole_number(parts[1]);
+  const auto code = exit_status_in(parts[0]);
+  const auto signal = exit_status_in(parts[1]);
   if (!code || !signal) return std::nullopt;
-  return static_cast<int>(*signal > 0 ? 128 + *signal : *code);
+  return *signal > 0 ? 128 + *signal : *code;
 }
 
 class SlurmQueue : public Queue {

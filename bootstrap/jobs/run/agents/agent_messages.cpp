@@ -30,9 +30,10 @@ std::string wide(std::string_view bytes) {
 std::string narrow(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto first = static_cast<std::uint8_t>(text[i]);
+    const unsigned first = static_cast<std::uint8_t>(text[i]);
     if (first >= 0x80U && i + 1 < text.size()) {
-      bytes += static_cast<char>(first << 6U | (static_cast<std::uint8_t>(text[++i]) & 0x3fU));
+      bytes +=
+          static_cast<char>((first << 6U | (static_cast<std::uint8_t>(text[++i]) & 0x3fU)) & 0xffU);
     } else {
       bytes += text[i];
     }

@@ -11,7 +11,9 @@
 namespace hpcboot::run {
 namespace {
 
-WallTime time_of(double seconds) {
+// With its fraction, or nullopt for what is no time.
+std::optional<WallTime> time_of(double seconds) {
+  if (!(seconds >= 1 && seconds < static_cast<double>(kEndOfWallTime))) return std::nullopt;
   return WallTime(
       std::chrono::duration_cast<WallTime::duration>(std::chrono::duration<double>(seconds)));
 }
@@ -48,7 +50,7 @@ class FluxJob : public SchedulerJob {
     }
     JobState state;
     state.start = time_of(start);
-    if (end > 0) state.end = time_of(end);
+    state.end = time_of(end);
     // After `flux cancel` a job is in CLEANUP for as long as its processes take to end.
     state.is_ending = name != "RUN";
     return state;

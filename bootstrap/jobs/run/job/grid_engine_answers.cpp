@@ -7,13 +7,14 @@
 
 namespace hpcboot::run {
 std::optional<std::chrono::seconds> grid_engine_time(std::string_view text) {
-  long long total = 0;
+  std::int64_t total = 0;
   for (;;) {
     const std::size_t colon = text.find(':');
     const std::string_view part = text.substr(0, colon);
     const auto number = part.empty() ? 0 : parse_whole_number(part);  // ":30:" is half an hour
-    if (!number || *number < 0) return std::nullopt;
+    if (!number || *number < 0 || *number > kLongestWalltime.count()) return std::nullopt;
     total = total * 60 + *number;
+    if (total > kLongestWalltime.count()) return std::nullopt;
     if (colon == std::string_view::npos) return std::chrono::seconds(total);
     text.remove_prefix(colon + 1);
   }
@@ -34,17 +35,17 @@ std::map<std::string, std::string> hard_requests(std::string_view details) {
   return requests;
 }
 
-std::optional<long long> start_of_task(std::string_view details, const std::string& task) {
+std::optional<WallTime> start_of_task(std::string_view details, const std::string& task) {
   const std::string mark = "<JAT_task_number>";
   const std::size_t begin = details.find(mark + task + "</JAT_task_number>");
   if (begin == std::string_view::npos) return std::nullopt;
   const std::size_t next = details.find(mark, begin + mark.size());
   const auto text = element_in(details.substr(begin, next - begin), "JAT_start_time");
   const auto start = text ? parse_whole_number(*text) : std::nullopt;
-  if (!start || *start <= 0) return std::nullopt;
+  if (!start) return std::nullopt;
   // Univa's has milliseconds.
-  constexpr long long kNoSeconds = 100'000'000'000;
-  return *start >= kNoSeconds ? *start / 1000 : *start;
+  constexpr std::int64_t kNoSeconds = 100'000'000'000;
+  return wall_time_of(*start >= kNoSeconds ? *start / 1000 : *start);
 }
 
 std::string listed_state(std::string_view list, const std::string& job, const std::string& task) {

@@ -6,17 +6,20 @@
 #include <string>
 #include <string_view>
 
+#include "jobs/wall_time.hpp"
+
 // What Grid Engine's commands print of a job.
 namespace hpcboot::run {
 
-// In the form of `qalter -l`: "300", "24:00:00". nullopt for INFINITY.
+// In the form of `qalter -l`: "300", "24:00:00". nullopt for INFINITY, and for what is
+// longer than any walltime.
 std::optional<std::chrono::seconds> grid_engine_time(std::string_view text);
 
 // The hard resource requests of `qstat -xml -j JOB`: {"h_rt", "300"}.
 std::map<std::string, std::string> hard_requests(std::string_view details);
 
-// When a task of it was started, in seconds since 1970.
-std::optional<long long> start_of_task(std::string_view details, const std::string& task);
+// When a task of it was started.
+std::optional<WallTime> start_of_task(std::string_view details, const std::string& task);
 
 // The state of a task in `qstat -xml`: "r", "dr" once qdel was called. @param task empty: the job
 // is no array. Empty if it is not listed.

@@ -45,7 +45,7 @@ class GridEngineJob : public SchedulerJob {
     const std::string details = details_of_job();
     JobState state;
     if (const auto start = start_of_task(details, task_.empty() ? "1" : task_)) {
-      state.start = std::chrono::system_clock::from_time_t(static_cast<std::time_t>(*start));
+      state.start = start;
       if (const auto limit = limit_of(details)) state.end = *state.start + *limit;
     }
     // Once qdel was called: "dr". Only the list says so.

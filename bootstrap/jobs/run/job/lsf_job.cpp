@@ -15,12 +15,14 @@ using std::chrono::seconds;
 // bjobs prints times as "37 second(s)", or with LSB_HMS_TIME_FORMAT as "00:00:37".
 std::optional<seconds> run_time_of(const std::string& text) {
   std::istringstream stream(text);
+  const auto is_long = [](long long time) { return time < 0 || time > kLongestWalltime.count(); };
   long long total = 0;
-  if (!(stream >> total) || total < 0) return std::nullopt;
+  if (!(stream >> total) || is_long(total)) return std::nullopt;
   for (char colon = 0; stream.peek() == ':';) {
     long long part = 0;
-    if (!(stream >> colon >> part) || part < 0) return std::nullopt;
+    if (!(stream >> colon >> part) || is_long(part)) return std::nullopt;
     total = total * 60 + part;
+    if (is_long(total)) return std::nullopt;
   }
   return seconds(total);
 }
@@ -35,7 +37,8 @@ std::optional<seconds> time_left_of(const std::string& text) {
   const auto left = run_time_of(time);
   if (!left) return std::nullopt;
   const bool has_seconds = std::count(time.begin(), time.end(), ':') > 1;
-  return has_seconds ? left : std::optional<seconds>(*left * 60);
+  if (has_seconds) return left;
+  return *left <= kLongestWalltime / 60 ? std::optional<seconds>(*left * 60) : std::nullopt;
 }
 
 class LsfJob : public SchedulerJob {

@@ -31,13 +31,12 @@ std::optional<WallTime> time_in(const std::string& text) {
   if (in.fail()) return std::nullopt;
   parts.tm_isdst = -1;
   const std::time_t time = std::mktime(&parts);
-  if (time == -1) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(time);
+  return wall_time_of(time);
 }
 
 // "01:00:00", "1:00:00:00" with days, "3600".
 std::optional<seconds> duration_in(const std::string& text) {
-  constexpr long kMost = 100L * 366 * 24 * 3600;
+  constexpr long kMost = kLongestWalltime.count();
   std::vector<long> parts{0};
   for (const char letter : text) {
     if (letter == ':') {

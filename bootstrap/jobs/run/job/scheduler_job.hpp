@@ -6,11 +6,10 @@
 #include <string>
 
 #include "jobs/run/plan/plan.hpp"
+#include "jobs/wall_time.hpp"
 
 // The scheduler's job that `hpcboot run` is in: how long it may take, and how it is queued again.
 namespace hpcboot::run {
-
-using WallTime = std::chrono::system_clock::time_point;
 
 // What the scheduler's commands say of the job now.
 struct JobState {

@@ -19,8 +19,7 @@ std::string number_in(const Env& env) {
 
 std::optional<WallTime> time_in(const std::string& text) {
   const auto seconds = parse_whole_number(text);
-  if (!seconds || *seconds <= 0) return std::nullopt;
-  return WallTime(std::chrono::seconds(*seconds));
+  return seconds ? wall_time_of(*seconds) : std::nullopt;
 }
 
 // As soon as Slurm has queued the job again it tells the job's processes to end, this shell among

@@ -1,6 +1,7 @@
 #include "flux_grant.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <sstream>
 
@@ -11,19 +12,22 @@
 namespace hpcboot::run {
 namespace {
 
+// Of cores, devices or slots in all: beyond it a number is damaged.
+constexpr int kMost = 1 << 30;
+
 void take_hosts(Granted& granted, const Surroundings& s) {
   std::istringstream list(s.output_of({"flux", "getattr", "hostlist"}));
   std::string hosts;
   list >> hosts;
-  if (hosts.empty()) {
-    throw Error(ErrorCode::backend_unavailable, "`flux getattr hostlist` names no host",
-                "the hosts of this Flux instance", "put flux into PATH, or give --hostfile");
-  }
   granted.hosts.clear();
   granted.origin = "flux getattr hostlist";
   std::set<std::string> known;  // a host of several brokers stands there for each
   for (const std::string& host : hostlist::expand(hosts)) {
     if (known.insert(host).second) granted.hosts.push_back({host});
+  }
+  if (granted.hosts.empty()) {  // also of ","
+    throw Error(ErrorCode::backend_unavailable, "`flux getattr hostlist` names no host",
+                "the hosts of this Flux instance", "put flux into PATH, or give --hostfile");
   }
 }
 
@@ -33,6 +37,7 @@ void take_resources(Granted& granted, const Surroundings& s) {
   const int nodes = static_cast<int>(granted.hosts.size());
   std::string unit;
   for (int count = 0; info >> count >> unit;) {
+    if (count < 0 || count > kMost) continue;
     if (unit.rfind("Core", 0) == 0) {
       for (GrantedHost& host : granted.hosts) {
         host.cpus = std::max(count / nodes, 1);
@@ -48,15 +53,16 @@ void take_resources(Granted& granted, const Surroundings& s) {
 int count_of(const Json& resources, const char* type) {
   const Json& first = resources.at(0);
   if (first.at("type") != type || !first.at("count").is_number_integer()) return 0;
-  return first.at("count").get<int>();
+  const auto count = first.at("count").get<std::int64_t>();
+  return count > 0 && count <= kMost ? static_cast<int>(count) : 0;
 }
 
 // The slots that `flux batch -n` and `flux alloc -n` asked for; all in all. With -N they stand
 // within the nodes: Flux RFC 25.
-int slots_of(const Json& jobspec) {
+std::int64_t slots_of(const Json& jobspec) {
   const Json& resources = jobspec.at("resources");
   const int nodes = count_of(resources, "node");
-  return nodes > 0 ? nodes * count_of(resources.at(0).at("with"), "slot")
+  return nodes > 0 ? std::int64_t{nodes} * count_of(resources.at(0).at("with"), "slot")
                    : count_of(resources, "slot");
 }
 
@@ -67,7 +73,7 @@ void take_slots(Granted& granted, const Surroundings& s) {
   const std::string text =
       s.output_of({"flux", "--parent", "job", "info", std::string(*job), "jobspec"});
   const int nodes = static_cast<int>(granted.hosts.size());
-  int slots = 0;
+  std::int64_t slots = 0;
   try {
     slots = slots_of(parse_json(text));
   } catch (const JsonError&) {
@@ -76,11 +82,12 @@ void take_slots(Granted& granted, const Surroundings& s) {
     return;
   }
   // One a node is what is there without -n.
-  if (slots <= nodes) return;
+  if (slots <= nodes || slots > kMost) return;
   granted.has_asked_for_ranks = true;
   for (int i = 0; i < nodes; ++i) {
     GrantedHost& host = granted.hosts[static_cast<std::size_t>(i)];
-    host.slots = std::min(slots / nodes + (i < slots % nodes ? 1 : 0), host.limit);
+    const auto share = static_cast<int>(slots / nodes + (i < slots % nodes ? 1 : 0));
+    host.slots = std::min(share, host.limit);
   }
 }
 

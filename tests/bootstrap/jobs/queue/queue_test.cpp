@@ -136,6 +136,19 @@ TEST(FluxQueue, IsTheInstanceThatThisIsIn) {
   EXPECT_EQ(queue_here(Env(), answers.run())->scheduler(), "slurm");
 }
 
+TEST(Times, BeyondTheClocksAreNone) {
+  EXPECT_EQ(time_of(time_of_epoch("1795472170.5")), 1795472170);
+  for (const char* text : {"0", "-1", "4294967296", "9223372036854775807", "x", ""})
+    EXPECT_EQ(time_of_epoch(text), std::nullopt) << text;
+}
+
+TEST(ExitStatus, IsASmallNumber) {
+  EXPECT_EQ(exit_status_in("-15"), -15);
+  EXPECT_EQ(exit_status_in("271"), 271);
+  for (const char* text : {"65536", "-9223372036854775808", "9223372036854775807", "", "1:0"})
+    EXPECT_EQ(exit_status_in(text), std::nullopt) << text;
+}
+
 TEST(QueueHere, IsNullWhereNoneAnswers) {
   EXPECT_FALSE(queue_here(Env(), Answers().run()));
   Answers answers = slurm_that_answers();

@@ -234,12 +234,17 @@ TEST(GridEngineAnswers, ReadsTimes) {
   EXPECT_EQ(grid_engine_time("0:5:30"), seconds(330));
   EXPECT_EQ(grid_engine_time("24:00:00"), seconds(86400));
   EXPECT_EQ(grid_engine_time(":30:"), seconds(1800));
-  for (const char* text : {"INFINITY", "NONE", "1:x", "-5"})
+  for (const char* text :
+       {"INFINITY", "NONE", "1:x", "-5", "2147483648", "600000:0:0", "9223372036854775807:59:59"})
     EXPECT_EQ(grid_engine_time(text), std::nullopt) << text;
 }
 
 TEST(GridEngineAnswers, ReadsStartsInMilliseconds) {
-  EXPECT_EQ(start_of_task(running_task(1, 1411388021763), "1"), 1411388021);
+  const auto start_of = [](long long time) { return start_of_task(running_task(1, time), "1"); };
+  EXPECT_EQ(start_of(1411388021763), wall_time_of(1411388021));
+  // The clock would overflow.
+  EXPECT_EQ(start_of(99'999'999'999), std::nullopt);
+  EXPECT_EQ(start_of(9'223'372'036'854'775'807), std::nullopt);
 }
 
 TEST(GridEngineAnswers, ATextThatIsCutOffHasNoAnswers) {
@@ -247,7 +252,7 @@ TEST(GridEngineAnswers, ATextThatIsCutOffHasNoAnswers) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const std::string part = whole.substr(0, size);
     const auto start = start_of_task(part, "1");
-    EXPECT_TRUE(!start || *start == 1795434926) << size;
+    EXPECT_TRUE(!start || start == wall_time_of(1795434926)) << size;
     const auto requests = hard_requests(part);
     EXPECT_TRUE(requests.empty() || requests.at("h_rt") == "300") << size;
   }

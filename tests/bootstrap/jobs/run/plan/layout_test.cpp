@@ -188,6 +188,19 @@ TEST_F(LayoutTest, AsksFluxForItsHosts) {
   EXPECT_TRUE(holds(refusal(), "the 4 granted there"));
 }
 
+TEST_F(LayoutTest, TakesNoDamagedNumberOfFlux) {
+  set_env({{"FLUX_ENCLOSING_ID", "f1"}});
+  install({"flux"});
+  machine().outputs["flux getattr hostlist"] = ",\n";  // no host, and nothing to divide by
+  machine().outputs["flux resource info"] = "2 Nodes, 8 Cores, 0 GPUs\n";
+  EXPECT_TRUE(holds(refusal(), "names no host"));
+  machine().outputs["flux getattr hostlist"] = "n[1-2]\n";
+  machine().outputs["flux resource info"] = "2 Nodes, 2147483647 Cores, -1 GPUs\n";
+  machine().outputs["flux --parent job info f1 jobspec"] =
+      R"({"resources":[{"type":"node","count":2,"with":[{"type":"slot","count":4294967297}]}]})";
+  EXPECT_EQ(layout(), "n1:1 n2:1");
+}
+
 TEST_F(LayoutTest, AsksFluxForTheSlotsThatWereAskedFor) {
   set_env({{"FLUX_ENCLOSING_ID", "f1"}});
   install({"flux"});

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+// Times that other programs tell. The clock counts nanoseconds in 64 bits, up to the year 2262: a
+// time and a limit together are to stay below that.
+namespace hpcboot {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+/// The longest walltime: 68 years. A longer one is none.
+constexpr std::chrono::seconds kLongestWalltime{std::numeric_limits<std::int32_t>::max()};
+
+/// Seconds since 1970, in the year 2106.
+constexpr std::int64_t kEndOfWallTime = std::int64_t{1} << 32U;
+
+/// @param seconds since 1970. @return nullopt up to 0, and from kEndOfWallTime on
+inline std::optional<WallTime> wall_time_of(std::int64_t seconds) {
+  if (seconds <= 0 || seconds >= kEndOfWallTime) return std::nullopt;
+  return WallTime(std::chrono::seconds(seconds));
+}
+
+}  // namespace hpcboot
