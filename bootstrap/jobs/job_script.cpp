@@ -152,6 +152,24 @@ void add_commands(TemplateValues& values, const SiteProfile& site, const Job& jo
 
 }  // namespace
 
+namespace {
+
+// What its manifest names. One without it would be refused by the cluster, or go somewhere else.
+void check_kubernetes(const SiteProfile& site) {
+  if (site.text("scheduler") != "kubernetes") return;
+  std::vector<std::string> keys = {"kubernetes.image", "kubernetes.namespace",
+                                   "kubernetes.data_claim", "kubernetes.output_claim"};
+  if (site.number("kubernetes.rdma_devices") > 0) keys.emplace_back("kubernetes.rdma_resource");
+  for (const std::string& key : keys) {
+    if (!site.text(key).empty()) continue;
+    throw Error(ErrorCode::malformed_value, key + " of the site " + site.name() + " is empty",
+                description_of(*find_key(key)) + ": " + find_key(key)->meaning,
+                "give it by --set " + key + "=VALUE, or in the site's profile");
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& request) {
   const Job job = job_of(site, request.job);
   const std::string& scheduler = site.text("scheduler");
@@ -189,6 +207,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   check_value("--output", KeyType::text, request.script);
   check_value("--name", KeyType::word, request.name);
   check_program(job, request.program);
+  check_kubernetes(site);
   const JobShape shape = shape_of(site, request);
   const std::string time = request.time.value_or(site.text("queue.time"));
   const int seconds = walltime_of(time);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <string_view>
 
 #include "hpcboot/encode.hpp"
 #include "toml/nearest_name.hpp"
@@ -62,11 +63,11 @@ const std::vector<ProfileKey>& profile_keys() {
       {"container.image", T::path, "an Apptainer image that the programs run in; empty: none",
        false},
       {"kubernetes.image", T::word, "the container image with hpcboot", false},
-      {"kubernetes.namespace", T::word, "where the job is made", false},
-      {"kubernetes.rdma_resource", T::word, "the resource of the RDMA device plug-in", false},
+      {"kubernetes.namespace", T::label, "where the job is made", false},
+      {"kubernetes.rdma_resource", T::resource, "the resource of the RDMA device plug-in", false},
       {"kubernetes.rdma_devices", T::number, "RDMA devices of a worker; 0: none", false},
-      {"kubernetes.data_claim", T::word, "the volume claim that holds the data", false},
-      {"kubernetes.output_claim", T::word, "the volume claim that runs are written to", false},
+      {"kubernetes.data_claim", T::dns_name, "the volume claim that holds the data", false},
+      {"kubernetes.output_claim", T::dns_name, "the volume claim that runs are written to", false},
   };
   return kKeys;
 }
@@ -92,6 +93,12 @@ std::string description_of(const ProfileKey& key) {
       return "a text of letters, digits and _.,:/@%+=-";
     case KeyType::path:
       return "a path, in which ${NAME} and ${NAME:-VALUE} stand for environment variables";
+    case KeyType::label:
+      return "a name of at most 63 of a-z, 0-9 and -, which begins and ends with none of -";
+    case KeyType::dns_name:
+      return "a name of at most 253 of a-z, 0-9, - and ., whose parts begin and end with none of -";
+    case KeyType::resource:
+      return "a resource with its domain, such as rdma/hca";
     case KeyType::choice:
       return "one of " + listed(key.choices);
     case KeyType::number:
@@ -105,6 +112,50 @@ std::string description_of(const ProfileKey& key) {
   }
   return {};
 }
+
+namespace {
+
+// Of RFC 1123, as Kubernetes has it.
+bool is_label(std::string_view text) {
+  constexpr std::size_t kLongest = 63;
+  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kLongest && is_plain(text.front()) &&
+         is_plain(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_plain(c) || c == '-'; });
+}
+
+bool is_dns_name(std::string_view text) {
+  constexpr std::size_t kLongest = 253;
+  if (text.size() > kLongest) return false;
+  for (;;) {
+    const std::size_t dot = text.find('.');
+    if (!is_label(text.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+bool is_resource(std::string_view text) {
+  constexpr std::size_t kLongest = 63;
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos || !is_dns_name(text.substr(0, slash))) return false;
+  const std::string_view name = text.substr(slash + 1);
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= kLongest && is_plain(name.front()) &&
+         is_plain(name.back()) && std::all_of(name.begin(), name.end(), [&](char c) {
+           return is_plain(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+// An empty one is none.
+bool is_kubernetes_name(KeyType type, std::string_view text) {
+  if (text.empty() || type == KeyType::label) return text.empty() || is_label(text);
+  return type == KeyType::dns_name ? is_dns_name(text) : is_resource(text);
+}
+
+}  // namespace
 
 std::optional<std::string> problem_of(const ProfileKey& key, const std::string& value) {
   // std::regex goes through a text by recursion: a long one would end the process.
@@ -120,6 +171,9 @@ std::optional<std::string> problem_of(const ProfileKey& key, const std::string& 
     return "has a character that does not fit a directive";
   if (type == KeyType::path && !std::regex_match(value, kPath))
     return "is no path that a script can take";
+  if ((type == KeyType::label || type == KeyType::dns_name || type == KeyType::resource) &&
+      !is_kubernetes_name(type, value))
+    return "is no name that Kubernetes takes";
   if (type == KeyType::choice &&
       std::find(key.choices.begin(), key.choices.end(), value) == key.choices.end()) {
     const std::string nearest = nearest_name(value, key.choices);

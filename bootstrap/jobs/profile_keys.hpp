@@ -8,14 +8,17 @@ namespace hpcboot::jobscripts {
 
 /// What a value of a site's profile may be.
 enum class KeyType {
-  text,    ///< one line
-  word,    ///< letters, digits and _.,:/@%+=- only: it stands in directives without quotes
-  path,    ///< a path that may name environment variables as ${NAME} or ${NAME:-VALUE}
-  choice,  ///< one of the key's choices
-  number,  ///< a whole number, 0 or more
-  truth,   ///< true or false
-  words,   ///< a list of words
-  lines,   ///< a list of texts
+  text,      ///< one line
+  word,      ///< letters, digits and _.,:/@%+=- only: it stands in directives without quotes
+  path,      ///< a path that may name environment variables as ${NAME} or ${NAME:-VALUE}
+  label,     ///< a name of Kubernetes without dots: a DNS label (RFC 1123), at most 63 characters
+  dns_name,  ///< a name of Kubernetes: such labels between dots, at most 253 characters
+  resource,  ///< an extended resource of Kubernetes: DOMAIN/NAME
+  choice,    ///< one of the key's choices
+  number,    ///< a whole number, 0 or more
+  truth,     ///< true or false
+  words,     ///< a list of words
+  lines,     ///< a list of texts
 };
 
 /// One key of a profile: [table] name, or name alone at the top of the file.

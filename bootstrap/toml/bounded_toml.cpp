@@ -9,51 +9,101 @@
 namespace hpcboot {
 namespace {
 
-// The text behind a string or comment that begins at the start of `toml`: dots in them part no key.
-std::string_view after_quoted(std::string_view toml) {
+constexpr std::size_t kNowhere = std::string_view::npos;
+
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80U;
+}
+
+// A string at the beginning of `toml`: its size, and where in it toml++ 3.3 would ask whether a
+// character beyond ASCII is a blank, which its table has no answer to: in texts of several lines
+// behind a backslash, and at the beginning of a line that a backslash joins to the one before.
+struct Quoted {
+  std::size_t size = 0;
+  std::size_t unsafe = kNowhere;
+};
+
+Quoted quoted_at_begin(std::string_view toml) {
   const char quote = toml.front();
   const std::string three(3, quote);
   const bool has_escapes = quote == '"';
   const bool is_long = toml.substr(0, 3) == three;
+  Quoted quoted;
   std::size_t at = is_long ? 3 : 1;
+  bool is_joined = false;  // nothing but blanks and escapes since lines were joined
   for (; at < toml.size(); ++at) {
-    if (has_escapes && toml[at] == '\\') {
-      ++at;
-    } else if (is_long ? toml.substr(at, 3) == three : toml[at] == quote || toml[at] == '\n') {
+    const char c = toml[at];
+    if (is_joined && !is_ascii(c)) quoted.unsafe = std::min(quoted.unsafe, at);
+    if (has_escapes && c == '\\') {
+      const std::size_t next =
+          is_long ? std::min(toml.find_first_not_of(" \t", at + 1), toml.size()) : at + 1;
+      const char after = next < toml.size() ? toml[next] : '\n';
+      if (is_long && !is_ascii(after)) quoted.unsafe = std::min(quoted.unsafe, next);
+      const bool joins = is_long && (after == '\n' || after == '\r');
+      is_joined = is_joined || joins;
+      at = joins ? next : at + 1;
+    } else if (is_long ? toml.substr(at, 3) == three : c == quote || c == '\n') {
       break;
+    } else if (c != ' ' && c != '\t' && c != '\r' && c != '\n') {
+      is_joined = false;
     }
   }
-  if (!is_long) return toml.substr(std::min(at + 1, toml.size()));
+  at = std::min(at, toml.size());
+  if (!is_long) {
+    quoted.size = std::min(at + 1, toml.size());
+    return quoted;
+  }
   // Up to two more quotes may stand before the three that end it.
   at = std::min(at + 3, toml.size());
   for (int more = 0; more < 2 && at < toml.size() && toml[at] == quote; ++more) ++at;
-  return toml.substr(at);
+  quoted.size = at;
+  return quoted;
 }
 
-}  // namespace
+struct Place {
+  int line = 0;  // from 1; 0: there is none
+  const char* what = "";
+  const char* expected = "";
+};
 
-int line_of_long_key(std::string_view toml) {
+// The first place that toml++ must not be given.
+Place first_unsafe(std::string_view toml) {
+  const auto place = [&](std::size_t at, const char* what, const char* expected) {
+    const auto before = toml.substr(0, at);
+    return Place{1 + static_cast<int>(std::count(before.begin(), before.end(), '\n')), what,
+                 expected};
+  };
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   std::size_t dots = 0;
-  for (std::string_view rest = toml; !rest.empty();) {
-    const char c = rest.front();
-    const std::size_t line_of_c = toml.size() - rest.size();
+  std::size_t at = toml.substr(0, 3) == kByteOrderMark ? kByteOrderMark.size() : 0;
+  while (at < toml.size()) {
+    const char c = toml[at];
     if (c == '"' || c == '\'') {
-      rest = after_quoted(rest);
+      const Quoted quoted = quoted_at_begin(toml.substr(at));
+      if (quoted.unsafe != kNowhere) {
+        return place(at + quoted.unsafe, "a character that is not ASCII behind a backslash",
+                     "another character there, or a text of one line");
+      }
+      at += quoted.size;
       continue;
     }
     if (c == '#') {
-      rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
+      at = std::min(toml.find('\n', at), toml.size());
       continue;
     }
-    if (c == '.' && ++dots >= kMostKeyParts) {
-      const auto before = toml.substr(0, line_of_c);
-      return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+    if (!is_ascii(c)) {
+      return place(at, "a character that is not ASCII outside of texts and comments",
+                   "letters, digits, _ and - in names, and texts in double quotes");
     }
+    if (c == '.' && ++dots >= kMostKeyParts)
+      return place(at, "a dotted key of more than 16 parts", "a key such as node.gpus");
     if (c == '=' || c == ',' || c == '{' || c == '}' || c == '[' || c == ']' || c == '\n') dots = 0;
-    rest.remove_prefix(1);
+    ++at;
   }
-  return 0;
+  return {};
 }
+
+}  // namespace
 
 toml::table parse_toml(std::string_view text, const std::string& file) {
   const auto wrong = [&](int line, const std::string& what, const std::string& expected) {
@@ -62,10 +112,8 @@ toml::table parse_toml(std::string_view text, const std::string& file) {
   };
   if (text.size() > kLongestToml)
     throw wrong(1, "the file has " + std::to_string(text.size()) + " bytes", "at most 1 MiB");
-  if (const int line = line_of_long_key(text); line != 0) {
-    throw wrong(line, "a dotted key of more than " + std::to_string(kMostKeyParts) + " parts",
-                "a key such as node.gpus");
-  }
+  if (const Place unsafe = first_unsafe(text); unsafe.line != 0)
+    throw wrong(unsafe.line, unsafe.what, unsafe.expected);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {

@@ -9,16 +9,15 @@
 // The one place where the project parses TOML.
 namespace hpcboot {
 
-/// The longest file, in bytes, and the longest dotted key, in parts: `a.b.c` has three.
+/// The longest file, in bytes, and the longest dotted key, in parts: `a.b.c` has three. toml++
+/// makes a table of each part, and leaves them by recursion.
 constexpr std::size_t kLongestToml = std::size_t{1} << 20U;
 constexpr std::size_t kMostKeyParts = 16;
 
-/// Where the first dotted key of more parts than kMostKeyParts is, as a line from 1; 0 where there
-/// is none. toml++ makes a table of each part, and leaves them by recursion.
-int line_of_long_key(std::string_view toml);
-
 /// Parses a text. @param file its name, for messages
-/// @throws Error{malformed_file} naming file and line, for what is no TOML or beyond the limits
+/// @throws Error{malformed_file} naming file and line, for what is no TOML or beyond the limits,
+/// and for what toml++ 3.3 has undefined behaviour with: characters that are not ASCII outside of
+/// texts and comments, or behind a backslash that joins lines
 toml::table parse_toml(std::string_view text, const std::string& file);
 
 /// Reads a whole file. @throws Error{unreadable_file}, also where it is no regular file; and what

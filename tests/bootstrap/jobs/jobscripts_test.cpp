@@ -260,8 +260,7 @@ TEST_F(JobScripts, AnOptionThatComesToNothingIsNoted) {
   }
   const SiteProfile lab =
       site(replaced(replaced(kSite, "\"slurm\"", "\"none\""), "\"srun\"", "\"mpirun\""));
-  const SiteProfile pods =
-      site(replaced(replaced(kSite, "\"slurm\"", "\"kubernetes\""), "\"srun\"", "\"torchrun\""));
+  const SiteProfile pods = SiteLibrary(Env()).read("kubernetes");
   ScriptRequest plain;
   plain.job = "ddp";
   EXPECT_EQ(notes(lab, plain), "");
@@ -292,6 +291,58 @@ TEST_F(JobScripts, AWalltimeWithinTheWarningHasNone) {
   request.time = "00:01:00";
   request.program = "solver";
   EXPECT_THAT(notes_on(site(), request), testing::IsEmpty());
+}
+
+TEST_F(JobScripts, NamesOfKubernetesAreWhatItTakes) {
+  const auto error_of_name = [&](const char* key, const std::string& value) {
+    return error_of_set(site(), std::string("kubernetes.") + key, value);
+  };
+  for (const std::string& name :
+       std::vector<std::string>{"Team", "a_b", "-a", "a-", "a.b", std::string(64, 'a')})
+    EXPECT_THAT(error_of_name("namespace", name), HasSubstr("no name that Kubernetes takes"))
+        << name;
+  for (const std::string& name :
+       std::vector<std::string>{"a..b", ".a", "a.", "A", "a:b", std::string(254, 'a')})
+    EXPECT_THAT(error_of_name("data_claim", name), HasSubstr("no name that Kubernetes takes"))
+        << name;
+  for (const char* name : {"hca", "/hca", "rdma/", "rdma/a/b", "RDMA/hca", "rdma/hca: 1", "a,b/c"})
+    EXPECT_NE(error_of_name("rdma_resource", name), "no error") << name;
+  EXPECT_EQ(error_of_name("namespace", "team-1"), "no error");
+  EXPECT_EQ(error_of_name("data_claim", "data.v2"), "no error");
+  EXPECT_EQ(error_of_name("rdma_resource", "rdma.example.com/HCA_a.1"), "no error");
+  EXPECT_EQ(error_of_name("rdma_resource", ""), "no error");
+}
+
+TEST_F(JobScripts, AManifestNamesWhatItNeeds) {
+  SiteProfile pods = SiteLibrary(Env()).read("kubernetes");
+  ScriptRequest request;
+  request.job = "pytorchjob";
+  const TemplateRenderer templates(shipped_templates());
+  EXPECT_NO_THROW(render_job_script(templates, pods, request));
+  pods.set("kubernetes.rdma_resource", "");
+  EXPECT_NO_THROW(render_job_script(templates, pods, request));
+  pods.set("kubernetes.rdma_devices", "1");
+  EXPECT_THROW(render_job_script(templates, pods, request), Error);
+  pods.set("kubernetes.rdma_devices", "0");
+  pods.set("kubernetes.output_claim", "");
+  EXPECT_THROW(render_job_script(templates, pods, request), Error);
+}
+
+// toml++ 3.3 has no answer to whether these are blanks: undefined behaviour.
+TEST_F(JobScripts, TomlBeyondAsciiStandsInTextsAndComments) {
+  const std::string head = "# \xc3\xa9\n";
+  EXPECT_NO_THROW(site(head + replaced(kSite, "\"slurm\"", "\"slurm\" # \xc3\xa9")));
+  const auto error_of_more = [&](const std::string& more) {
+    return error_of(std::string(kSite) + "\n[storage]\n" + more);
+  };
+  EXPECT_EQ(error_of_more("note = \"\xc3\xa9 \\\\\xc3\xa9\""), "no error");
+  EXPECT_EQ(error_of_more("note = \"\"\"a\\\nb\xc3\xa9\"\"\""), "no error");
+  for (const char* more : {"\xc3\xa9 = 1", "note = \xc3\xa9", "note = \"a\" \xc3\xa9"})
+    EXPECT_THAT(error_of_more(more), HasSubstr("outside of texts and comments")) << more;
+  for (const char* more :
+       {"note = \"\"\"\\\xc3\xa9\"\"\"", "note = \"\"\"\\ \xc3\xa9\"\"\"",
+        "note = \"\"\"a\\\n \xc3\xa9\"\"\"", "note = \"\"\"\\\n\\t\xc3\xa9\"\"\""})
+    EXPECT_THAT(error_of_more(more), HasSubstr("behind a backslash")) << more;
 }
 
 TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
