@@ -63,7 +63,7 @@ TrainingState some_state() {
   state.progress.steps = 5;
   state.progress.loss_sum = 0.1 + 0.2;
   state.progress.loss_images = 1.0 / 3;
-  state.scaler = GradScaler::State{1024, 7, 2};
+  state.scaler = GradScalerState{1024, 7, 2};
   state.best = BestValidation{2, 0.75, 0.5};
   state.world_size = 4;
   state.devices = 8;
