@@ -28,6 +28,13 @@ class Input {
     return taken;
   }
 
+  /// The bytes up to a form feed, which parts texts that people can read; all, if there is none.
+  std::string_view text() {
+    const std::string_view text = take(rest_.find('\f'));
+    take(1);
+    return text;
+  }
+
  private:
   std::string_view rest_;
 };

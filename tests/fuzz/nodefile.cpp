@@ -1,19 +1,54 @@
+#include <set>
+
 #include "fuzz.hpp"
 #include "hpcboot/allocation.hpp"
+#include "hpcboot/hostfile.hpp"
 
-// The files of PBS and of Grid Engine that list hosts: each host once, with its slots.
+namespace {
+
+using namespace hpcboot;
+
+constexpr int kMostSlots = 1 << 20;
+
+void require_sound(const std::vector<std::string>& hosts, const std::vector<int>& slots,
+                   std::string_view text) {
+  fuzz::require(std::set<std::string>(hosts.begin(), hosts.end()).size() == hosts.size(),
+                "each host once");
+  for (const std::string& host : hosts)
+    fuzz::require(!host.empty() && text.find(host) != std::string_view::npos, "hosts are read");
+  for (const int count : slots)
+    fuzz::require(count > 0 && count <= kMostSlots, "slots are counted");
+}
+
+using Variables = std::map<std::string, std::string>;
+
+// A list in the environment.
+void read_variables(const Variables& variables, std::string_view text) {
+  fuzz::allow_error([&] {
+    const auto job = read_allocation(Env(variables), {std::nullopt, false});
+    fuzz::require(job.has_value(), "a job is known by its id");
+    fuzz::require(job->slots.empty() || job->slots.size() == job->hosts.size(),
+                  "slots stand beside hosts");
+    require_sound(job->hosts, job->slots, text);
+  });
+}
+
+}  // namespace
+
+// Hosts in every form that schedulers and launchers write them in, but for Slurm's (hostlist): the
+// files of PBS, Torque, Cobalt, LSF and OAR (a host a line), of Grid Engine, of Open MPI and MPICH,
+// and the variables of LSF. Each host once, with its slots.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hpcboot;
   const std::string_view text = fuzz::text_of(data, size);
   for (Nodefile (*parse)(std::string_view, std::string_view) :
-       {parse_nodefile, parse_pe_hostfile}) {
+       {parse_nodefile, parse_pe_hostfile, parse_hostfile}) {
     fuzz::allow_error([&] {
       const Nodefile nodefile = parse(text, "input");
       fuzz::require(nodefile.hosts.size() == nodefile.slots.size(), "slots stand beside hosts");
-      for (const std::string& host : nodefile.hosts)
-        fuzz::require(!host.empty() && text.find(host) != std::string_view::npos, "hosts are read");
-      for (const int slots : nodefile.slots) fuzz::require(slots >= 0, "slots are counted");
+      require_sound(nodefile.hosts, nodefile.slots, text);
     });
   }
+  for (const char* name : {"LSB_MCPU_HOSTS", "LSB_HOSTS"})
+    read_variables({{"LSB_JOBID", "12"}, {name, std::string(text)}}, text);
   return 0;
 }

@@ -41,6 +41,25 @@ breach() {
   bash "$lint/house-rules.sh" "$tree"
 }
 
+@test "a fuzzer is built, has a row and seeds" {
+  mkdir -p "$tree/tests/fuzz/corpus/wire"
+  echo 'hpcboot_add_fuzzer(wire)' >"$tree/tests/fuzz.cmake"
+  echo '| wire | it holds |' >"$tree/tests/fuzz/README.md"
+  echo seed >"$tree/tests/fuzz/corpus/wire/seed"
+  echo 'int a;' >"$tree/tests/fuzz/wire.cpp"
+  bash "$lint/house-rules.sh" "$tree"
+  for part in fuzz.cmake fuzz/README.md; do
+    sed -i.kept s/wire/wires/ "$tree/tests/$part"
+    run bash "$lint/house-rules.sh" "$tree"
+    [ "$status" -eq 1 ]
+    [[ $output == *"./tests/fuzz/wire.cpp:1:"* ]]
+    mv "$tree/tests/$part.kept" "$tree/tests/$part"
+  done
+  rm "$tree/tests/fuzz/corpus/wire/seed"
+  run bash "$lint/house-rules.sh" "$tree"
+  [ "$status" -eq 1 ]
+}
+
 @test "printing: programs through out() and err() alone, libraries not at all, save in comments" {
   mkdir -p "$tree"/bootstrap/{text,json}
   echo '/// std::printf("an example");' >"$tree/bootstrap/core/b.cpp"

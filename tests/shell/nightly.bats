@@ -10,15 +10,23 @@ setup() {
   printf '#!/bin/bash\necho repeat\n' >"$repository/tests/repeat"
   printf '#!/bin/bash\necho toy\n' >"$repository/tests/add-launcher"
   printf '#!/bin/bash\necho "mutants $*"\n' >"$repository/tests/mutants"
-  chmod +x "$repository"/tests/{cluster/matrix,repeat,add-launcher,mutants} "$repository/build-fuzz/fuzz/hostlist"
+  printf '#!/bin/bash\necho secrets\n' >"$repository/tests/measure-secrets"
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  printf '#!/bin/bash\necho "cmake $*"\n' >"$BATS_TEST_TMPDIR/bin/cmake"
+  chmod +x "$repository"/tests/{cluster/matrix,repeat,add-launcher,mutants,measure-secrets} \
+    "$repository/build-fuzz/fuzz/hostlist" "$BATS_TEST_TMPDIR/bin/cmake"
+  PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
 
 @test "every step has its name, its time and its result" {
   run "$repository/.ci/nightly" --quick --repeat
   [ "$status" -eq 0 ]
   [[ $output == *"matrix --table build/matrix.txt"*"mutants --count 10"*"-max_total_time=10 "* ]]
-  [[ ${lines[-5]} == "### tests/cluster/matrix: passed in "*" s" ]]
-  [[ ${lines[-4]} == "### tests/add-launcher: passed in "*" s" ]]
+  [[ ${lines[-8]} == "### cmake --workflow --preset tsan: passed in "*" s" ]]
+  [[ ${lines[-7]} == "### cmake --workflow --preset tidy: passed in "*" s" ]]
+  [[ ${lines[-6]} == "### tests/cluster/matrix: passed in "*" s" ]]
+  [[ ${lines[-5]} == "### tests/add-launcher: passed in "*" s" ]]
+  [[ ${lines[-4]} == "### tests/measure-secrets: passed in "*" s" ]]
   [[ ${lines[-3]} == "### tests/mutants: passed in "*" s" ]]
   [[ ${lines[-2]} == "### fuzz hostlist: passed in "* && ${lines[-1]} == "### tests/repeat: passed in "* ]]
 }
@@ -26,11 +34,17 @@ setup() {
 @test "a failed step fails it at the end, a skipped one does not" {
   FAKE_MATRIX=1 run "$repository/.ci/nightly"
   [ "$status" -eq 1 ]
-  [[ ${lines[-4]} == "### tests/cluster/matrix: FAILED (exit code 1) in "* && ${lines[-1]} == *"hostlist: passed"* ]]
+  [[ ${lines[-5]} == "### tests/cluster/matrix: FAILED (exit code 1) in "* && ${lines[-1]} == *"hostlist: passed"* ]]
   FAKE_MATRIX=77 FAKE_FUZZ=77 run "$repository/.ci/nightly"
-  [[ ${lines[-4]} == *"matrix: skipped: see above in "* ]]
+  [[ ${lines[-5]} == *"matrix: skipped: see above in "* ]]
   [[ ${lines[-1]} == *"hostlist: FAILED (exit code 77) in "* ]]
   [ "$status" -eq 1 ]
+}
+
+@test "--long: ten million runs of each fuzzer, or two hours" {
+  run "$repository/.ci/nightly" --long
+  [ "$status" -eq 0 ]
+  [[ $output == *"-max_total_time=7200 -runs=10000000 "*" build-fuzz/fuzz/corpus/hostlist tests/fuzz/corpus/hostlist"* ]]
 }
 
 @test "without the fuzzers it says so, and wrong options are told" {

@@ -64,5 +64,16 @@ rule "PMIx stays behind the exchange:" '#[[:space:]]*include[[:space:]]*[<"]pmix
 rule "No fixed port in scripts:" 'MASTER_PORT=["'\'']?[0-9]' \
   < <(source_files . \( -path './jobscripts/*' -o -path './setup/*' \))
 
+# A fuzzer that nobody builds, or that begins from nothing, finds nothing.
+for file in tests/fuzz/*.cpp; do
+  [ -e "$file" ] || continue
+  name=$(basename "$file" .cpp)
+  if ! grep -qE "^\|[^|]*\b$name\b" tests/fuzz/README.md || ! grep -qw "$name" tests/fuzz.cmake ||
+    [ -z "$(find "tests/fuzz/corpus/$name/" -type f -print -quit)" ]; then
+    printf '%s\n%s\n\n' "A fuzzer has a line in tests/fuzz.cmake, a row in tests/fuzz/README.md and seeds:" "./$file:1:"
+    breaches=$((breaches + 1))
+  fi
+done
+
 if [ "$breaches" -ne 0 ]; then exit 1; fi
 echo "the house rules are kept"

@@ -1,0 +1,83 @@
+#include "fuzz.hpp"
+#include "hpcboot/version.hpp"
+#include "input.hpp"
+#include "jobs/run/agents/agent_messages.hpp"
+#include "jobs/run/agents/frames.hpp"
+
+namespace {
+
+using namespace hpcboot;
+using namespace hpcboot::run;
+
+// The frames of a stream that comes in parts of this size; what comes behind them is no frame.
+std::vector<Frame> frames_in(std::string_view bytes, std::size_t part) {
+  std::vector<Frame> frames;
+  fuzz::allow_error([&] {
+    FrameReader reader;
+    while (!bytes.empty()) {
+      reader.take(bytes.substr(0, part));
+      bytes.remove_prefix(std::min(part, bytes.size()));
+      while (auto frame = reader.next()) {
+        fuzz::require(frame->payload.size() <= kMaxPayload, "no longer than is allowed");
+        frames.push_back(*std::move(frame));
+      }
+    }
+  });
+  return frames;
+}
+
+// What is read is written, and read back the same.
+template <typename Read>
+void require_read_back(std::string_view payload, Read read) {
+  fuzz::allow_error([&] {
+    const std::string written = to_payload(read(payload));
+    fuzz::require(to_payload(read(written)) == written, "a message is read back");
+  });
+}
+
+// Seeds do not know the version, without which no spec is read.
+std::string with_version(std::string payload) {
+  constexpr std::string_view kMark = "@VERSION@";
+  const std::size_t at = payload.find(kMark);
+  return at == std::string::npos ? payload : payload.replace(at, kMark.size(), version());
+}
+
+void require_read_back(const Frame& frame) {
+  const std::string payload = with_version(frame.payload);
+  if (frame.kind == FrameKind::spec) require_read_back(payload, read_spec);
+  if (frame.kind == FrameKind::start) require_read_back(payload, read_master);
+  if (frame.kind == FrameKind::signal) require_read_back(payload, read_order);
+  if (frame.kind == FrameKind::hello) require_read_back(payload, read_hello);
+  if (frame.kind == FrameKind::output) require_read_back(payload, read_output);
+  if (frame.kind == FrameKind::ended) require_read_back(payload, read_end);
+  if (frame.kind != FrameKind::failed) return;
+  require_read_back(payload, read_error);
+  fuzz::allow_error([&] {
+    const int code = read_error(payload).exit_code();
+    fuzz::require(code > 0 && code < 128, "an error has an exit code of its own");
+  });
+}
+
+}  // namespace
+
+// What `hpcboot run` and its agents say to each other: the same frames in whichever parts they
+// come, and messages that are read back as written, or an Error. The first byte says whether the
+// rest is a stream, or a payload of that kind.
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Input input(fuzz::text_of(data, size));
+  const auto kind = static_cast<FrameKind>(input.u8());
+  const std::string_view rest = input.take(size);
+  require_read_back({kind, std::string(rest)});
+  const std::vector<Frame> frames = frames_in(rest, rest.size());
+  const std::vector<Frame> in_parts = frames_in(rest, 3);
+  fuzz::require(frames.size() == in_parts.size(), "as many frames in parts");
+  std::string bytes;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    fuzz::require(frames[i].kind == in_parts[i].kind && frames[i].payload == in_parts[i].payload,
+                  "the same frames in parts");
+    bytes += to_bytes(frames[i].kind, frames[i].payload);
+    require_read_back(frames[i]);
+  }
+  fuzz::require(rest.substr(0, bytes.size()) == bytes, "frames are written as they were read");
+  return 0;
+}
