@@ -14,8 +14,8 @@ from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# A fault may kill(-1), fill the disk or remove what it finds: the tests see processes and a /tmp of their own, and may
-# write nothing else. The shell stays process 1, since the kernel spares that one from signals.
+# A fault may kill(-1), fill disk or memory, or remove what it finds: the tests see processes and a /tmp of their own,
+# may write nothing else, and have limits. The shell stays process 1, since the kernel spares that one from signals.
 INSIDE = """
 set -e
 bench=$PWD folder=$1
@@ -31,6 +31,8 @@ if [ ! -d "$bench" ]; then
 fi
 cd "$folder"
 ulimit -c 0
+ulimit -v 8388608 # KiB: 8 GiB
+ulimit -f 524288  # blocks of 512 bytes: 256 MiB
 set +e
 "$@" </dev/null
 exit $?
@@ -71,11 +73,11 @@ class Test:
 def failing_test(output):
     """The GoogleTest test that failed, or that ran when the program came to its end."""
     failed = re.search(r"^\[  FAILED  \] ([\w/.]+)", output, re.MULTILINE)
-    began = re.findall(r"^\[ RUN      \] ([\w/.]+)", output, re.MULTILINE)
-    over = output.count("[       OK ]") + output.count("[  SKIPPED ]")
     if failed:
         return failed[1]
-    return began[-1] if began and len(began) > over else None
+    before, _, last = output.rpartition("[ RUN      ] ")
+    name = re.match(r"[\w/.]+", last) if before or last != output else None
+    return name[0] if name and not re.search(r"\[       OK \]|\[  SKIPPED \]", last) else None
 
 
 class Bench:
@@ -280,8 +282,8 @@ class Bench:
             finally:
                 with self.lock:
                     self.running.discard(process)
-            output.seek(0)
-            return code, output.read()[-200000:]
+            output.seek(max(0, os.fstat(output.fileno()).st_size - 1_000_000))
+            return code, output.read()
 
     def stop_running(self):
         with self.lock:
