@@ -8,6 +8,7 @@ hpcboot_add_test(NAME run_children_test
     bootstrap/jobs/run/launcher/control_test.cpp
     bootstrap/jobs/run/launcher/lost_hosts_test.cpp
     bootstrap/jobs/run/ranks/event_loop_test.cpp
+    bootstrap/jobs/run/ranks/out_stream_test.cpp
     bootstrap/jobs/run/ranks/output_lines_test.cpp
     bootstrap/jobs/run/ranks/rank_child_test.cpp
     bootstrap/jobs/run/ranks/rank_environment_test.cpp
@@ -38,6 +39,7 @@ hpcboot_add_test(NAME run_agents_test
     bootstrap/jobs/run/agents/agents_ranks_test.cpp
     bootstrap/jobs/run/agents/agents_signals_test.cpp
     bootstrap/jobs/run/agents/silence_test.cpp
+    bootstrap/jobs/run/agents/stacks_of_ranks_test.cpp
   LIBRARIES hpcboot_run LABELS unit TIMEOUT 120)
 
 # A file for each scheduler.

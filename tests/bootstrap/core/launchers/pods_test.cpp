@@ -173,6 +173,14 @@ TEST(Pods, AWorldSizeWithoutARankNumbersNobody) {
       [] { of("JAX_PROCESS_ID=1\nJAX_NUM_PROCESSES=2\nWORLD_SIZE=1\n"); }, "local");
 }
 
+// The index of an Indexed Job may be used by another; with a size of its own it is heard beside it.
+TEST(Pods, AnIndexWithASizeContradictsAnothersSize) {
+  const std::string other = kPod + "LWS_WORKER_INDEX=1\nLWS_GROUP_SIZE=2\nJOB_COMPLETION_INDEX=1\n";
+  EXPECT_EQ(of(other).placement.world_size, 2);
+  for (const char* size : {"WORLD_SIZE=3\n", "PET_NNODES=3\n"})
+    EXPECT_THROW(of(other + size), Error) << size;
+}
+
 TEST(Pods, AnEndpointIsAHostAndPerhapsAPort) {
   const auto master = [](const char* endpoint) {
     const Resolution r = of("JAX_PROCESS_ID=1\nJAX_NUM_PROCESSES=2\n" + kPod +

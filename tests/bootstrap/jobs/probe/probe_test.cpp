@@ -76,13 +76,16 @@ TEST(Probe, SlurmTellsPartitionsWithTheirHosts) {
 
 TEST(Probe, OfHostsWithoutGpusThoseOfTheDefaultPartition) {
   const Answers answers = {{kSinfo,
-                            "big|90|128|1000|(null)|infinite|n/a|up\n"
+                            "big|90|128|1024|(null)|infinite|n/a|up\n"
                             "main*|2|8|1000|(null)|10:00|n/a|up\n"}};
   const SiteProfile site = profile_of_answers(answers);
   EXPECT_EQ(site.number("node.gpus"), 0);
   EXPECT_EQ(site.number("node.cores"), 8);
   EXPECT_EQ(site.text("queue.name"), "");
   EXPECT_EQ(site.text("queue.time"), "00:10:00");
+  // What comes to no whole GiB is not said.
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# big: 90 nodes of 128 cores, 1 GiB\n"));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# main: 2 nodes of 8 cores, at most 00:10:00"));
   expect_scripts(site);
 }
 

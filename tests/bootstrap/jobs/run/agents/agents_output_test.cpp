@@ -63,6 +63,19 @@ TEST(Agents, EndAsByItsSignalWhenTheReaderGoes) {
   for (const int pid : pids_of(process.out())) EXPECT_TRUE(has_gone(pid));
 }
 
+TEST(Agents, EndAndSayWhyWhenTheOutputCannotBeWritten) {
+  RunProcess::Options options = script({1}, "echo out; exec sleep 100");
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  options.output = full;
+  const RunOutcome outcome = run(options);
+  close(full);
+  EXPECT_EQ(count(outcome.err,
+                  "hpcboot run: standard output cannot be written: No space left on "
+                  "device\n"),
+            1U)
+      << outcome.err;
+}
+
 TEST(Agents, GiveTheInputToRank0Alone) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "in";

@@ -60,6 +60,15 @@ TEST(BlockedSignals, ThatWereIgnoredStaySo) {
   EXPECT_EQ(signals.next(), std::nullopt);
 }
 
+// As a daemon's child may be.
+TEST(BlockedSignals, NeedNoStandardInput) {
+  const int kept = dup(STDIN_FILENO);
+  close(STDIN_FILENO);
+  EXPECT_NO_THROW(EXPECT_EQ(BlockedSignals({SIGUSR1}).fd(), STDIN_FILENO));
+  dup2(kept, STDIN_FILENO);
+  close(kept);
+}
+
 // Under a parent that ignores SIGCHLD the kernel would reap the ranks, and nobody would hear how
 // they ended.
 TEST(BlockedSignals, TheEndsOfChildrenAreHeardOfInAnyCase) {
