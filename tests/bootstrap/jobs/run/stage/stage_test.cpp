@@ -264,6 +264,17 @@ TEST(StageBaseTest, IsTheFirstFolderThatCanBeWrittenTo) {
   EXPECT_EQ(base("", "relative"), "/tmp");
 }
 
+TEST(StageFolderTest, IsNamedByAWordAndNothingElse) {
+  using hpcboot::run::stage_folder;
+  for (const std::string word : {"azAZ09", "0", "z"})
+    EXPECT_NE(stage_folder("/base", word).find(word), std::string::npos) << word;
+  EXPECT_EQ(stage_folder("/base", "x").rfind("/base/", 0), 0U);
+  EXPECT_NE(stage_folder("/base", "x"), stage_folder("/base", "y"));
+  for (const char* other :
+       {"", "..", "a/b", "a b", "a-b", "a_b", "[", "`", "{", "@", ":", "\xc3\xa4"})
+    EXPECT_THROW(stage_folder("/base", other), hpcboot::Error) << other;
+}
+
 TEST(StagedWordsTest, EachOneIsReplaced) {
   EXPECT_THAT(hpcboot::run::with_staged({"p", "{staged}", "--d={staged}/a:{staged}", "{stage}"},
                                         "/x/{staged}"),
