@@ -13,6 +13,7 @@ hpcboot_add_test(NAME run_children_test
     bootstrap/jobs/run/ranks/rank_child_test.cpp
     bootstrap/jobs/run/ranks/rank_environment_test.cpp
     bootstrap/jobs/run/ranks/rank_log_test.cpp
+    bootstrap/jobs/run/ranks/rank_stacks_test.cpp
     bootstrap/jobs/run/ranks/silence_test.cpp
     bootstrap/jobs/run/ranks/stop_requests_test.cpp
   LIBRARIES hpcboot_run hpcboot_store LABELS unit)
