@@ -107,6 +107,13 @@ TEST(Hdf5Data, AnArrayOfAnotherKindIsAnErrorThatNamesIt) {
   }
 }
 
+// What libhdf5 1.10 ends the program at: found by tests/fuzz/hdf5.cpp. A newer one may say more.
+TEST(Hdf5Data, AFileThatCrashesTheLibraryIsAnError) {
+  expect_error(
+      ErrorCode::malformed_data, [] { open_hdf5(HPCBOOT_TEST_CRASHING_HDF5); }, "HDF5",
+      "a whole HDF5 file");
+}
+
 /// Bytes of this process in memory.
 std::size_t resident() {
   std::ifstream file("/proc/self/statm");

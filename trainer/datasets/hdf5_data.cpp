@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "datasets/data_file.hpp"
 #include "datasets/hdf5_library.hpp"
+#include "datasets/in_child.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -318,7 +320,45 @@ void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, voi
 
 }  // namespace
 
+namespace {
+
+/// All that stands in front of the pixels, and some of them.
+void try_out(const std::filesystem::path& path) {
+  const auto file = std::make_shared<Hdf5File>(path);
+  for (const Split split : {Split::train, Split::test}) {
+    try {
+      const auto set = open_split(file, split, 0);
+      std::vector<std::uint8_t> pixels(set->image_bytes());
+      for (const std::int64_t index : {std::int64_t{0}, set->count() - 1}) {
+        std::uint8_t label = 0;
+        set->read(&index, 1, pixels.data(), &label);
+      }
+    } catch (const Error&) {
+      continue;  // the other half may be all that is needed
+    }
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<const ArrayFile> open_hdf5(const std::filesystem::path& path) {
+  constexpr std::chrono::seconds kLimit{300};
+  std::string trouble;
+  {
+    const Hdf5Section section;  // no other thread is within HDF5
+    trouble = trouble_in_child(
+        [&] {
+          Hdf5Section::is_alone = true;
+          try_out(path);
+        },
+        kLimit);
+  }
+  if (!trouble.empty()) {
+    throw Error(ErrorCode::malformed_data,
+                "'" + path.string() + "': reading it ends the HDF5 library: " + trouble,
+                "a whole HDF5 file",
+                "take the file from whom you trust, and make it again with `trainer convert`");
+  }
   return std::make_shared<Hdf5File>(path);
 }
 

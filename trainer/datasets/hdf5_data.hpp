@@ -15,6 +15,8 @@ namespace hpcboot::data {
 /// Images are read batch by batch, as one hyperslab selection each. Whole chunks are kept in memory
 /// up to 256 MiB, so that a compressed file of that size is decompressed once and not in each
 /// epoch.
+/// libhdf5 may crash at a damaged file, so that a child process opens it first and reads the labels
+/// and two images of each half.
 /// @throws Error{unreadable_file, malformed_data}
 std::shared_ptr<const ArrayFile> open_hdf5(const std::filesystem::path& path);
 

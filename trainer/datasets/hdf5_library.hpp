@@ -11,10 +11,14 @@ namespace hpcboot::data {
 /// thread safety on many clusters, and its C++ part never has it.
 class Hdf5Section {
  public:
-  Hdf5Section() : lock_(mutex()) {
+  Hdf5Section() : lock_(mutex(), std::defer_lock) {
+    if (!is_alone) lock_.lock();
     // HDF5 would print its errors; the setting is each thread's own.
     H5::Exception::dontPrint();
   }
+
+  /// In a child of fork(), which has one thread, and whose parent's locks are nobody's.
+  inline static bool is_alone = false;
 
  private:
   // Recursive, so that a file can be written from another one.
@@ -22,7 +26,7 @@ class Hdf5Section {
     static std::recursive_mutex the_mutex;
     return the_mutex;
   }
-  std::lock_guard<std::recursive_mutex> lock_;
+  std::unique_lock<std::recursive_mutex> lock_;
 };
 
 /// What HDF5 says went wrong last in this thread: "deflate: inflate() failed". To be asked before

@@ -34,8 +34,9 @@ std::map<std::string, int> gpus_of_hosts(const std::string& table) {
     const std::size_t end = std::min(table.find('\n', at + 1), table.size());
     const std::string line = table.substr(at + 1, end - at - 1);
     at = end;
-    if (trimmed(line).empty()) continue;
-    if (line[0] != ' ') host = words_in(line).front();
+    const auto words = words_in(line);
+    if (words.empty()) continue;
+    if (line[0] != ' ') host = words.front();
     ++gpus[host];
   }
   return gpus;

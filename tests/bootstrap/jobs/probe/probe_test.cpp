@@ -181,6 +181,7 @@ TEST(Probe, LsfTellsHostsAndTheDefaultQueue) {
        "HOST_NAME   gpu_id       gpu_model   gpu_driver   gpu_factor   numa_id\n"
        "h1               0 TeslaV100_SXM2       418.67          7.0         0\n"
        "                 1 TeslaV100_SXM2       418.67          7.0         0\n"
+       "\v\n"
        "h2               0 TeslaV100_SXM2       418.67          7.0         0\n"
        "                 1 TeslaV100_SXM2       418.67          7.0         0\n"},
       {"lsid", "IBM Spectrum LSF 10.1\n\nMy cluster name is summit\nMy master name is h0\n"},
