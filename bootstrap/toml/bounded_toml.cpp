@@ -66,6 +66,33 @@ struct Place {
   const char* expected = "";
 };
 
+// Where a value stands: behind '=' to the line's end, or to the end of its arrays and tables.
+class Context {
+ public:
+  // Told of each character outside of texts and comments.
+  void see(char c) {
+    if (c == ' ' || c == '\t' || c == '\r') return;
+    if (c == '\n') {
+      if (depth_ == 0) is_value_ = false;
+      return;
+    }
+    if (c == '=') is_value_ = true;
+    if (is_value_ && (c == '[' || c == '{')) ++depth_;
+    if (is_value_ && (c == ']' || c == '}') && depth_ > 0) --depth_;
+    last_ = c;
+  }
+
+  // toml++ takes a quote that does not begin a value for a part of it, and what follows, too.
+  bool may_quote() const {
+    return !is_value_ || last_ == '=' || last_ == ',' || last_ == '[' || last_ == '{';
+  }
+
+ private:
+  bool is_value_ = false;
+  int depth_ = 0;
+  char last_ = '\n';
+};
+
 // The first place that toml++ must not be given.
 Place first_unsafe(std::string_view toml) {
   const auto place = [&](std::size_t at, const char* what, const char* expected) {
@@ -74,11 +101,15 @@ Place first_unsafe(std::string_view toml) {
                  expected};
   };
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  Context context;
   std::size_t dots = 0;
   std::size_t at = toml.substr(0, 3) == kByteOrderMark ? kByteOrderMark.size() : 0;
   while (at < toml.size()) {
     const char c = toml[at];
     if (c == '"' || c == '\'') {
+      if (!context.may_quote())
+        return place(at, "a quote within a value", "a value, and a new line or a comma behind it");
+      context.see(c);
       const Quoted quoted = quoted_at_begin(toml.substr(at));
       if (quoted.unsafe != kNowhere) {
         return place(at + quoted.unsafe, "a character that is not ASCII behind a backslash",
@@ -95,6 +126,7 @@ Place first_unsafe(std::string_view toml) {
       return place(at, "a character that is not ASCII outside of texts and comments",
                    "letters, digits, _ and - in names, and texts in double quotes");
     }
+    context.see(c);
     if (c == '.' && ++dots >= kMostKeyParts)
       return place(at, "a dotted key of more than 16 parts", "a key such as node.gpus");
     if (c == '=' || c == ',' || c == '{' || c == '}' || c == '[' || c == ']' || c == '\n') dots = 0;
