@@ -48,6 +48,11 @@ class Mutant:
         """What it is called in lists that outlive moved lines."""
         return (self.path, self.old_line, self.new_line)
 
+    @property
+    def place(self):
+        """The same, told from lines of the same text by the line above."""
+        return (*self.name, self.above)
+
 
 def code_of(text):
     """The text with blanks in place of comments, and of what stands in literals; of the same length."""
