@@ -290,7 +290,7 @@ TEST(LintRules, NearMissesAreClean) {
 // The second is often the first one's consequence.
 TEST(LintRules, ADirectiveIsToldOneThingOnly) {
   for (const char* words : {"SBATCH -nodes=2 -ntasks=4", "SBATCH one two", "SBATCH -nodes=2 two",
-                            "PBS --nodes=2 --time=1"}) {
+                            "PBS --nodes=2 --time=1", "SBATCH -N 1\n#PBS -N x\n#PBS -q y"}) {
     std::map<std::string, int> count;
     for (const Finding& finding : check_script(std::string("#!/bin/bash\n#") + words + "\n"))
       EXPECT_EQ(++count[finding.rule], 1) << words << ": " << finding.found;

@@ -209,6 +209,11 @@ TEST_F(Memory, TellsOfRunsWhoseRecordNamesTheJob) {
   }
   std::filesystem::create_directories(runs / "e_12");
   EXPECT_THAT(run_folders_of(job), ElementsAre((runs / "b_12").string(), (runs / "a_12").string()));
+  const KnownJob known{queued("12", JobStage::ended, "completed"), job};
+  EXPECT_THAT(job_details(known, kNow).str(),
+              HasSubstr("run    " + (runs / "b_12").string() + "\n  run    " +
+                        (runs / "a_12").string() + "\n"));
+  EXPECT_EQ(job_json(known).at("runs"), Json({(runs / "b_12").string(), (runs / "a_12").string()}));
 }
 
 TEST(JobTable, FitsTheTerminal) {
