@@ -1,6 +1,7 @@
 """A copy of the sources that mutants are made in, its build, and its unit tests in a sandbox: for tests/mutants."""
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -16,10 +17,12 @@ from pathlib import Path
 
 # A fault may kill(-1), fill disk or memory, or remove what it finds: the tests see processes and a /tmp of their own,
 # may write nothing else, and have limits. The shell stays process 1, since the kernel spares that one from signals.
+# Process ids begin elsewhere in each sandbox: tests make names of them that are the whole host's, such as sockets'.
 INSIDE = """
 set -e
 bench=$PWD folder=$1
-shift
+echo "$2" >/proc/sys/kernel/ns_last_pid
+shift 2
 while read -r _ _ _ _ where _; do
   case $where in /proc* | /sys* | /dev*) ;; *) mount -o remount,bind,ro "$where" 2>/dev/null || true ;; esac
 done </proc/self/mountinfo
@@ -90,6 +93,7 @@ class Bench:
         self.tests = []
         self.running = set()
         self.lock = threading.Lock()
+        self.numbers = itertools.cycle(range(1000, 31000, 300))
 
     # --- the copy and its build
 
@@ -268,7 +272,7 @@ class Bench:
         if os.geteuid() != 0:
             names.insert(1, "--map-root-user")
         with tempfile.TemporaryFile("w+", errors="replace") as output:
-            process = subprocess.Popen([*names, "sh", "-c", INSIDE, "sh", folder, *words],
+            process = subprocess.Popen([*names, "sh", "-c", INSIDE, "sh", folder, str(next(self.numbers)), *words],
                                        stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=self.folder,
                                        env={**os.environ, **(environment or {})}, start_new_session=True)
             with self.lock:
