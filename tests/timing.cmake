@@ -39,7 +39,7 @@ foreach(_program IN LISTS _programs)
   endif()
   set(_suites "")
   get_target_property(_sources ${_program} SOURCES)
-  list(FILTER _sources INCLUDE REGEX "^unit/.*[.]cpp$")
+  list(FILTER _sources EXCLUDE REGEX "^[/$]|^support/") # of this folder, wherever in it
   foreach(_source IN LISTS _sources)
     hpcboot_has_words(_timing ${CMAKE_CURRENT_SOURCE_DIR}/${_source} "${_cpp_words}")
     if(_timing)
