@@ -66,31 +66,42 @@ struct Place {
   const char* expected = "";
 };
 
-// Where a value stands: behind '=' to the line's end, or to the end of its arrays and tables.
+// Where a value may begin, as toml++ sees it until the first fault, at which it stops.
 class Context {
  public:
-  // Told of each character outside of texts and comments.
+  // Told of each character outside of texts and comments, and of the quotes that begin texts.
   void see(char c) {
     if (c == ' ' || c == '\t' || c == '\r') return;
-    if (c == '\n') {
-      if (depth_ == 0) is_value_ = false;
-      return;
+    if (!is_value_) {
+      see_in_key(c);
+    } else if (c == '\n') {
+      if (open_.empty()) is_value_ = false;
+    } else if (c == ',' && !open_.empty()) {
+      is_value_ = is_fresh_ = open_.back() == '[';
+    } else if ((c == '[' || c == '{') && is_fresh_) {
+      open_ += c;
+      is_value_ = c == '[';
+    } else {
+      if (!open_.empty() && c == (open_.back() == '[' ? ']' : '}')) open_.pop_back();
+      is_fresh_ = false;
     }
-    if (c == '=') is_value_ = true;
-    if (is_value_ && (c == '[' || c == '{')) ++depth_;
-    if (is_value_ && (c == ']' || c == '}') && depth_ > 0) --depth_;
-    last_ = c;
   }
 
-  // toml++ takes a quote that does not begin a value for a part of it, and what follows, too.
-  bool may_quote() const {
-    return !is_value_ || last_ == '=' || last_ == ',' || last_ == '[' || last_ == '{';
-  }
+  // It takes a quote that does not begin a value for a part of one, and what follows, too.
+  bool may_quote() const { return !is_value_ || is_fresh_; }
 
  private:
+  void see_in_key(char c) {
+    if (c == '=') is_value_ = is_fresh_ = true;
+    if (c != '}' || open_.empty()) return;
+    open_.pop_back();
+    is_value_ = true;
+    is_fresh_ = false;
+  }
+
+  std::string open_;  // arrays and inline tables that are open, each by its bracket
   bool is_value_ = false;
-  int depth_ = 0;
-  char last_ = '\n';
+  bool is_fresh_ = false;  // nothing of the value has been seen yet
 };
 
 // The first place that toml++ must not be given.

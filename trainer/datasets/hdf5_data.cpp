@@ -233,9 +233,10 @@ bool is_of_set(const std::string& name) {
 void Hdf5File::add(const std::string& name) {
   // Closing this list would make HDF5 forget why the dataset could not be opened.
   H5::DSetAccPropList access;
-  // A dataset that is open has 8 MB for the slots alone: a small file may have ten thousand.
-  const bool is_read = is_of_set(name);
-  if (is_read) access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
+  // A cache takes 8 MB for its slots alone, and a small file may have ten thousand datasets. Labels
+  // are read once.
+  if (name == images_array_name(Split::train) || name == images_array_name(Split::test))
+    access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
   Opened opened;
   ArrayInfo array;
   array.name = name;
@@ -247,7 +248,7 @@ void Hdf5File::add(const std::string& name) {
     return add_trouble(name, "it cannot be opened; HDF5 says '" + hdf5_reason(failure) + "'");
   }
   arrays_.push_back(std::move(array));
-  if (is_read) opened_.emplace(name, std::move(opened));
+  if (is_of_set(name)) opened_.emplace(name, std::move(opened));
 }
 
 void Hdf5File::describe(const H5::DataSet& dataset, Opened& opened, ArrayInfo& array) const {

@@ -345,7 +345,8 @@ TEST_F(JobScripts, TomlBeyondAsciiStandsInTextsAndComments) {
     EXPECT_THAT(error_of_more(more), HasSubstr("behind a backslash")) << more;
   for (const char* more :
        {"note = 0n\"\xc3\xa9\"", "note = 1.\"\xc3\xa9\"", "note = 1979-05-27 \"\xc3\xa9\"",
-        "note = [\n1 \"\xc3\xa9\"\n]", "note = \"a\"\"\xc3\xa9\""})
+        "note = [\n1 \"\xc3\xa9\"\n]", "note = \"a\"\"\xc3\xa9\"", "note = 5=\"\xc3\xa9\"",
+        "note = {a = 5=\"\xc3\xa9\"}", "note = 5[\"\xc3\xa9\"]"})
     EXPECT_THAT(error_of_more(more), HasSubstr("a quote within a value")) << more;
   EXPECT_EQ(error_of("# '\"\n" + std::string(kSite) +
                      "\n[build]\ncommands = [ \"a\", # \"b\n  'c',\n]\n" +
