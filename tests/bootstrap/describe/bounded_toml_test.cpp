@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "support/expect_error.hpp"
 
 namespace hpcboot {
@@ -12,6 +14,18 @@ std::string key_of(std::size_t parts) {
   std::string key = "a";
   for (std::size_t i = 1; i < parts; ++i) key += ".a";
   return key;
+}
+
+// From 1; 0: no such key is found, whatever else is wrong.
+int line_of_long_key(const std::string& toml) {
+  try {
+    parse_toml(toml, "f.toml");
+  } catch (const Error& error) {
+    const std::string& found = error.found();
+    if (found.find(": a dotted key of more than 16 parts") != std::string::npos)
+      return std::stoi(found.substr(found.find(':') + 1));
+  }
+  return 0;
 }
 
 TEST(BoundedToml, AKeyOfManyPartsIsFoundInItsLine) {
