@@ -61,6 +61,15 @@ TEST(ExportMark, AnEndpointOfAnEarlierShellIsNotStale) {
   EXPECT_EQ(resolve(login, on("n2")).master_addr, "n2");
 }
 
+// What a user may set beside the exports makes no other launch of this one.
+TEST(ExportMark, WhatTheUserAddsLeavesItTheSameLaunch) {
+  for (const char* own :
+       {"NODE_RANK=0\n", "HPCBOOT_INTERFACE=eth0\n", "HPCBOOT_MASTER_PORT=20001\n"}) {
+    const Env env = after_export(Env::parse(kStep), on("n2"), own);
+    EXPECT_THAT(resolve(env, on("n2")).ignored_exports, testing::IsEmpty()) << own;
+  }
+}
+
 TEST(ExportMark, AnotherJobIsAnotherLaunch) {
   const Env env = after_export(Env::parse("HPCBOOT_MASTER_ADDR=login\n"), on("login"),
                                "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nHPCBOOT_MASTER_ADDR=\n");

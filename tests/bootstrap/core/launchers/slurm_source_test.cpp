@@ -132,6 +132,15 @@ TEST(Slurm, FactsThatContradictEachOtherAreErrors) {
       ErrorCode::inconsistent_placement, [&] { of(with("SLURM_PROCID=9\n")); }, "SLURM_PROCID=9");
   expect_error(
       ErrorCode::malformed_value, [&] { of(with("SLURM_STEP_ID=0x\n")); }, "SLURM_STEP_ID");
+  // A batch or interactive step has one task, of rank 0.
+  for (const char* task : {"SLURM_PROCID=1\n", "SLURM_PROCID=0\nSLURM_STEP_NUM_TASKS=2\n"}) {
+    for (const char* special : {"4294967291", "4294967290"}) {
+      expect_error(
+          ErrorCode::inconsistent_placement,
+          [&] { of("SLURM_JOB_ID=5\nSLURM_STEP_ID=" + std::string(special) + "\n" + task); },
+          "SLURM_STEP_ID");
+    }
+  }
   // An id of no step beside a step's tasks is damage, not a batch script: never rank 0 of 1.
   for (const char* damage :
        {"SLURM_STEP_ID=-7\n", "SLURM_STEP_ID=4294967291\n", "SLURM_STEPID=1\n"}) {

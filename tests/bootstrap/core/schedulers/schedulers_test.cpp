@@ -52,6 +52,8 @@ TEST_F(Schedulers, LsfHostsAndSlots) {
 
 // Lightning#10216: above a size LSB_HOSTS is left empty.
 TEST_F(Schedulers, LsfHostsFromWhateverIsThere) {
+  EXPECT_THAT(of("LSB_JOBID=7\nLSB_MCPU_HOSTS=h1 1048576\n").slots, ElementsAre(1048576));
+  EXPECT_THROW(of("LSB_JOBID=7\nLSB_MCPU_HOSTS=h1 1048577\n"), Error);
   EXPECT_THAT(of("LSB_JOBID=7\nLSB_HOSTS=\nLSB_MCPU_HOSTS=h1 4 h2 4\n").hosts,
               ElementsAre("h1", "h2"));
   EXPECT_THAT(of("LSB_JOBID=7\nLSB_HOSTS=h2 h2 h1\n").slots, ElementsAre(2, 1));
