@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -26,6 +27,17 @@ TEST(HeldPort, IsKeptFromOthers) {
       std::to_string(held.number()), "HPCBOOT_MASTER_PORT");
   Place place{"127.0.0.1", held.number()};
   EXPECT_FALSE(listen_at(place).is_open());
+}
+
+// They end with what tells them apart.
+TEST(LocalPlace, is_another_by_its_last_letter) {
+  const std::string name = "@hpcboot-place-" + std::to_string(getpid()) + "-";
+  Place one{name + "1", 0};
+  Place other{name + "2", 0};
+  const Socket first = listen_at(one);
+  EXPECT_TRUE(first.is_open());
+  EXPECT_TRUE(listen_at(other).is_open());
+  EXPECT_FALSE(listen_at(one).is_open()) << "it is taken";
 }
 
 }  // namespace
