@@ -15,7 +15,7 @@ constexpr Severity kWarning = Severity::warning;
 constexpr std::array<Rule, 33> kRules = {{
     {{"crlf", kError, "line ends of Windows"}, check_line_ends},
     {{"byte-order-mark", kError, "a byte order mark before #!"}, check_byte_order_mark},
-    {{"shebang", kError, "no #!, or not at the very begin of the file"}, check_shebang},
+    {{"shebang", kError, "no #!, or not at the very start of the file"}, check_shebang},
     {{"typography", kError, "typographic quotes and dashes, non-breaking spaces"},
      check_typography},
     {{"placeholder", kError, "<account>, {{key}}, CHANGE_ME: values nobody filled in"},

@@ -122,7 +122,7 @@ void check_shebang(const Subject& subject, Report& report) {
   const char* why = slurm ? "sbatch refuses a script that does not begin with #!"
                           : "the interpreter is then the site's or the user's login shell";
   if (late != script.lines.end()) {
-    report.add(severity, late->at, "the #! is not at the very begin of the file", why,
+    report.add(severity, late->at, "the #! is not at the very start of the file", why,
                "move it to the first column of line 1");
   } else {
     report.add(severity, 0, "the script does not begin with #!", why,
