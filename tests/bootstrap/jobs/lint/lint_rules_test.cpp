@@ -156,6 +156,7 @@ const std::vector<NearMiss>& near_misses() {
       {"time-format", "#!/bin/bash\n#SBATCH --time=1-00:00:00   # a day\n"},
       {"time-format", "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
       {"time-format", "#!/bin/bash\n#SBATCH --time=infinite\n"},
+      {"more-ranks", "#!/bin/bash\nenv\nnice -n\n"},
       {"time-format", "#!/bin/bash\n#PBS -l select=1:ncpus=1,walltime=72:00:00\n"},
       {"time-format", "#!/bin/bash\n#PBS -l walltime=3600\n"},
       {"time-format", "#!/bin/bash\n#BSUB -W 4:30\n"},
