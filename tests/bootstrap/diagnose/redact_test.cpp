@@ -219,13 +219,13 @@ TEST(Redact, ValuesTellNoSecret) {
 // From so many characters on; shorter words may be anybody's.
 TEST(Redact, KeysAreKnownByTheirBeginningAndLength) {
   const std::pair<const char*, std::size_t> forms[] = {
-      {"ghp_", 20},        {"gho_", 20},   {"ghu_", 20},  {"ghs_", 20}, {"ghr_", 20},
-      {"github_pat_", 20}, {"glpat-", 16}, {"hf_", 20},   {"sk-", 36},  {"xoxb-", 16},
-      {"xoxp-", 16},       {"AKIA", 20},   {"ASIA", 20},  {"AIza", 30}, {"ya29.", 20},
-      {"eyJ", 24},         {"npm_", 30},   {"nvapi-", 20}};
+      {"ghp_", 16},        {"gho_", 16},   {"ghu_", 16},  {"ghs_", 16}, {"ghr_", 16},
+      {"github_pat_", 23}, {"glpat-", 16}, {"hf_", 20},   {"sk-", 23},  {"xoxb-", 13},
+      {"xoxp-", 13},       {"AKIA", 20},   {"ASIA", 20},  {"AIza", 24}, {"ya29.", 20},
+      {"eyJ", 20},         {"npm_", 30},   {"nvapi-", 20}};
   for (const auto& [beginning, length] : forms) {
     std::string word = beginning;
-    while (word.size() < length) word += "a1"[word.size() % 2];
+    while (word.size() < length) word += "A1"[word.size() % 2];
     EXPECT_EQ(redact_value(word), "REDACTED") << word;
     word.pop_back();
     EXPECT_EQ(redact_value(word), word);
