@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -312,14 +311,13 @@ TEST(Redact, AnEnvironment) {
 }
 
 // A variable may have 128 KiB. Each of these took seconds while its place was read again and again.
-TEST(Redact, ALongValueTakesNoLongTime) {
-  const auto begin = std::chrono::steady_clock::now();
+// In time that is linear: in the square of it these took minutes, and ctest has a limit.
+TEST(Redact, ALongValueComesToItsEnd) {
   for (const std::string piece : {"_", "mysql ", "\"a", "token=", "a:@", "login a ", "://"}) {
     std::string text;
-    while (text.size() < 100'000) text += piece;
-    redact_value(text);
+    while (text.size() < 400'000) text += piece;
+    EXPECT_FALSE(redact_value(text).empty());
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(Redact, OptionsOfMysqlAreKnownByTheirVariable) {
