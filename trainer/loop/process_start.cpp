@@ -9,8 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include "hpcboot/facts.hpp"
-
 namespace hpcboot::train {
 namespace {
 
@@ -45,10 +43,13 @@ std::chrono::steady_clock::time_point start_of_this_process() {
   return start_of("self");
 }
 
-std::chrono::steady_clock::time_point start_of_launch(const Env& env, const Resolution& me) {
+std::chrono::steady_clock::time_point start_of_launch(const Env& env, const Facts& facts,
+                                                      const Resolution& me) {
   const auto own = start_of_this_process();
-  if (me.placement.world_size == 1) return own;
-  for (const Ancestor& ancestor : ancestors_of_this_process(env, own_hostname())) {
+  if (me.placement.world_size == 1 || me.placement.rank != 0) return own;
+  const auto ancestors =
+      facts.ancestors ? *facts.ancestors : ancestors_of_this_process(env, facts.hostname);
+  for (const Ancestor& ancestor : ancestors) {
     if (ancestor.process_id == 0 || ancestor.holds(me.launcher).value_or(false)) continue;
     // A parent that has left is unknown: its child is init's now, whose start says nothing.
     if (ancestor.process_id == 1) break;

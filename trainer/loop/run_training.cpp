@@ -195,8 +195,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
 int run_training(const TrainOptions& options, const Env& env) {
   const auto begin = start_of_this_process();
   const auto main_begun = std::chrono::steady_clock::now();
-  const Resolution me = resolve(env, Facts::of_this_process(env));
-  const std::chrono::duration<double> launch = main_begun - start_of_launch(env, me);
+  const Facts here = Facts::of_this_process(env);
+  const Resolution me = resolve(env, here);
+  const std::chrono::duration<double> launch = main_begun - start_of_launch(env, here, me);
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
