@@ -150,10 +150,6 @@ void add_commands(TemplateValues& values, const SiteProfile& site, const Job& jo
           : "set HPCBOOT_BIN_DIR");
 }
 
-}  // namespace
-
-namespace {
-
 // What its manifest names. One without it would be refused by the cluster, or go somewhere else.
 void check_kubernetes(const SiteProfile& site) {
   if (site.text("scheduler") != "kubernetes") return;

@@ -319,10 +319,6 @@ void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, voi
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// All that stands in front of the pixels, and some of them.
 void try_out(const std::filesystem::path& path) {
   const auto file = std::make_shared<Hdf5File>(path);

@@ -116,6 +116,10 @@ bool is_in(Body body, char c) {
   return false;
 }
 
+std::size_t count(std::string_view text, std::size_t begin, Body body) {
+  return end_of(text, begin, [&](char c) { return is_in(body, c); }) - begin;
+}
+
 bool is_mixed(std::string_view text) {
   std::size_t changes = 0;  // between capitals and small letters
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -157,14 +161,10 @@ bool has_prefix(std::string_view text) {
   return std::any_of(forms.begin(), forms.end(), [&](const KeyForm& form) {
     if (!starts_with(text, form.prefix)) return false;
     const std::size_t begin = form.prefix.size();
-    const std::size_t end = end_of(text, begin, [&](char c) { return is_in(form.body, c); });
-    return end - begin >= form.least &&
-           (form.body != Body::mixed || is_mixed(text.substr(begin, end - begin)));
+    const std::size_t length = count(text, begin, form.body);
+    return length >= form.least &&
+           (form.body != Body::mixed || is_mixed(text.substr(begin, length)));
   });
-}
-
-std::size_t count(std::string_view text, std::size_t begin, Body body) {
-  return end_of(text, begin, [&](char c) { return is_in(body, c); }) - begin;
 }
 
 bool is_hex_of_one_case(std::string_view text) {
