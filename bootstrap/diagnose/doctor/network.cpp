@@ -88,7 +88,7 @@ void check_own_name(const Situation& s, Findings& findings) {
   const std::string remedy =
       "eval \"$(hpcboot env)\" sets GLOO_SOCKET_IFNAME, which goes before the name";
   if (addresses.empty()) {
-    const std::string message = "the own host name " + name + " has no address";
+    const std::string message = "this host's name " + name + " has no address";
     if (told) {
       findings.note("own name", message, "add it to /etc/hosts or DNS");
     } else {

@@ -123,7 +123,7 @@ class Reader {
     }
     if (folded == "BY" && is_identified_) return value_of_clause(end);
     if (!is_private && !is_name_of_service(word)) return kNone;
-    // What may be something else by its place is judged by its looks.
+    // These names may hold other things, too: the form of the value decides.
     value = value_after(text_, word, end);
     if (value == kNone && end < text_.size() && text_[end] == ',') value = skip(text_, end, ",= ");
     if (value >= text_.size()) return kNone;

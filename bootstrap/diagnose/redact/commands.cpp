@@ -200,7 +200,7 @@ class Reader {
     sets_ = sets_ || is_one_of(word, " set --set --add setenv config modify configure create ");
   }
 
-  // "login x" of any program, if x is a key by its looks
+  // "login x" of any program, if x looks like a key
   void take_login(std::string_view word) {
     if (is_login_ && looks_like_a_key(word)) hide(at_);
     is_login_ = is_login_ || word == "login";

@@ -23,7 +23,7 @@ bool is_secret_file(std::string_view value) {
   return are_equal_but_for_case(value.substr(begin, 6), "secret");
 }
 
-enum class Guess { no, yes };  // also what is random by its looks
+enum class Guess { no, yes };  // yes: also what looks random
 
 std::string without_secrets(std::string_view text, std::string_view name, Guess guess) {
   if (is_secret_file(text)) return std::string(kRedacted);
@@ -48,8 +48,7 @@ std::string without_secrets(std::string_view text, std::string_view name, Guess 
   return out.append(text.substr(done));
 }
 
-// The variable that holds the whole of Lmod's memory in base64: long, random by its looks, and no
-// secret.
+// Lmod keeps its state in such a variable, in base64: it looks random, and is no secret.
 bool is_module_table(std::string_view name) {
   return starts_with(name, "_ModuleTable");
 }
