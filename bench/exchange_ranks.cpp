@@ -21,18 +21,18 @@ int main() {
     constexpr auto kDeadline = std::chrono::seconds(300);
     const hpcboot::Env env = hpcboot::Env::from_process();
     const hpcboot::Facts facts = hpcboot::Facts::of_this_process(env);
-    const auto exchange = hpcboot::open_exchange(env, kDeadline);
-    if (!exchange) {
+    const auto kvs = hpcboot::open_kvs(env, kDeadline);
+    if (!kvs) {
       std::fprintf(stderr, "exchange_ranks: the launcher offers no exchange\n");
       return 1;
     }
-    const auto me = hpcboot::resolve_with_exchange(env, facts, *exchange, kDeadline);
-    if (me.placement.rank == 0) exchange->put("port", "29500");
-    exchange->commit(kDeadline);
-    exchange->get(0, "port", kDeadline);
+    const auto me = hpcboot::resolve_with_kvs(env, facts, *kvs, kDeadline);
+    if (me.placement.rank == 0) kvs->put("port", "29500");
+    kvs->commit(kDeadline);
+    kvs->get(0, "port", kDeadline);
     std::printf("%.6f %.6f\n", begin, now());
     std::fflush(stdout);
-    exchange->fence(kDeadline);
+    kvs->fence(kDeadline);
   } catch (const hpcboot::Error& error) {
     std::fputs(hpcboot::format_error("exchange_ranks", error).c_str(), stderr);
     return error.exit_code();

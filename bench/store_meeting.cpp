@@ -68,7 +68,7 @@ c10::intrusive_ptr<c10d::Store> join(Kind kind, int rank, int ranks, int port) {
   const r::World world = world_of(ranks + 1);
   const r::Place place{"127.0.0.1", port};
   const auto end = Clock::now() + kDeadline;
-  r::Meeting meeting;
+  r::Rendezvous meeting;
   if (kind == Kind::by_key || kind == Kind::at_once) {
     meeting.client = r::Client::connect({place}, {world, id}, end);
   } else {
@@ -83,7 +83,7 @@ c10::intrusive_ptr<c10d::Store> join(Kind kind, int rank, int ranks, int port) {
     }
   }
   return c10::make_intrusive<hpcboot::WorldStore>(
-      std::make_shared<const r::Meeting>(std::move(meeting)), kDeadline);
+      std::make_shared<const r::Rendezvous>(std::move(meeting)), kDeadline);
 }
 
 int most_keys = std::numeric_limits<int>::max();

@@ -5,9 +5,9 @@
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "json/resolution_json.hpp"
-#include "meeting.hpp"
 #include "options.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 #include "text/table.hpp"
 
 namespace hpcboot::tool {
@@ -89,7 +89,7 @@ void print_json(const std::vector<RankReport>& reports, const std::vector<JobPro
 
 // A step in which most MPIs would make of N processes N worlds of one, without a word.
 bool has_no_pmi(const Env& env, const Resolution& r) {
-  const std::string_view kind = offered_exchange(env);
+  const std::string_view kind = offered_kvs(env);
   return r.launcher == "slurm" && r.placement.world_size > 1 && (kind.empty() || kind == "file");
 }
 
@@ -162,19 +162,18 @@ int check(const Arguments& arguments) {
 
   const Env env = Env::from_process();
   const Facts facts = Facts::of_this_process(env);
-  const Alone alone = resolve_alone(env, facts);
+  const LocalAnswer alone = resolve_locally(env, facts);
   const std::optional<Resolution>& found = alone.answer;
   // As the trainer does, with the launcher's exchange if it would be used there.
-  const std::unique_ptr<Exchange> exchange =
-      found ? rendezvous::open_exchange_for(*found, env, deadline)
-            : open_way_between(alone, env, deadline).exchange;
-  Resolution r = exchange && !alone.has_endpoint
-                     ? resolve_together(env, facts, *exchange, time_left(end)).resolution
+  const std::unique_ptr<KeyValueStore> kvs = found ? rendezvous::open_kvs_for(*found, env, deadline)
+                                                   : open_way_between(alone, env, deadline).kvs;
+  Resolution r = kvs && !alone.has_endpoint
+                     ? resolve_together(env, facts, *kvs, time_left(end)).resolution
                      : *found;
   if (r.placement.world_size == 1)
     return judge({report_of(env, facts, r)}, env, r, "", output) ? 0 : 1;
-  const rendezvous::Meeting meeting = rendezvous::meet(found.value_or(r), env, exchange.get(),
-                                                       rendezvous::Purpose::check, time_left(end));
+  const rendezvous::Rendezvous meeting = rendezvous::meet(
+      found.value_or(r), env, kvs.get(), rendezvous::Purpose::check, time_left(end));
   if (!meeting.warning.empty()) r.hints.push_back(meeting.warning);
   RankReport own = report_of(env, facts, r);
   if (r.placement.rank != 0) {

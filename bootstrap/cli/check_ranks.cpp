@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "hpcboot/error.hpp"
-#include "rendezvous/store/store_exchange.hpp"
+#include "rendezvous/store/store_kvs.hpp"
 
 // A report is a line that its rank appends to the key of its number: of two processes that hold one
 // number both are heard.

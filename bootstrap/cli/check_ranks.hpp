@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check_report.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 
 namespace hpcboot::tool {
 

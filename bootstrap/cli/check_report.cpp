@@ -75,8 +75,8 @@ Json to_json(const RankReport& report) {
   Json object = hpcboot::to_json(report.resolution);
   object.erase("provenance");
   object["conflicts"] = Json::array();
-  for (const Json& witness : object["witnesses"]) {
-    if (!witness["agrees"].get<bool>()) object["conflicts"].push_back(witness);
+  for (const Json& other_source : object["witnesses"]) {
+    if (!other_source["agrees"].get<bool>()) object["conflicts"].push_back(other_source);
   }
   object.erase("witnesses");
   object["magic"] = kMagic;
@@ -127,7 +127,7 @@ std::optional<RankReport> parse_report(const std::string& line) {
     r.interface = reader.text("interface");
     r.interface_address = reader.text("address");
     for (const JsonReader& conflict : reader.objects("conflicts")) {
-      r.witnesses.push_back(
+      r.other_sources.push_back(
           {conflict.require("source", conflict.text("source"), "a text"), false,
            conflict.require("explained", conflict.boolean("explained"), "true or false"),
            conflict.require("note", conflict.text("note"), "a text")});

@@ -11,7 +11,8 @@ namespace hpcboot::tool {
 
 // What one rank tells rank 0 of itself in `hpcboot check`.
 struct RankReport {
-  // Placement, launcher, job, hosts, master, device, interface, and the witnesses that disagree.
+  // Placement, launcher, job, hosts, master, device, interface, and the other_sources that
+  // disagree.
   Resolution resolution;
   std::string host;
   std::string version;

@@ -1,7 +1,7 @@
 #include "hpcboot/export.hpp"
 #include "lone_process.hpp"
-#include "meeting.hpp"
 #include "options.hpp"
+#include "rendezvous.hpp"
 
 namespace hpcboot::tool {
 namespace {

@@ -7,12 +7,12 @@
 
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "jobs/run/ranks/rank_environment.hpp"
 #include "lone_process.hpp"
-#include "meeting.hpp"
 #include "pmi_keeper.hpp"
+#include "rendezvous.hpp"
 #include "rendezvous/handover.hpp"
 #include "stay_connected.hpp"
 
@@ -48,20 +48,20 @@ Variables variables_for(const Env& env, Resolution r, const DeviceChoice& device
 // ranks at least one sees that it is not its own.
 void report_conflicts(const Resolution& r) {
   if (r.placement.rank > 1) return;
-  for (const Witness& witness : r.witnesses) {
-    if (witness.agrees) continue;
+  for (const OtherSource& other_source : r.other_sources) {
+    if (other_source.agrees) continue;
     err() << "note: " << r.launcher << " placed this process as rank " << r.placement.rank << " of "
-          << r.placement.world_size << ", but " << witness.source << " disagrees: " << witness.note
-          << "\n";
+          << r.placement.world_size << ", but " << other_source.source
+          << " disagrees: " << other_source.note << "\n";
   }
 }
 
 // The port that rank 0 chose stays taken until all have heard of it, so that no other rank 0 on its
 // host gets the same.
 Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point end) {
-  Agreement agreement = resolve_together(env, facts, *way.exchange, time_left(end));
-  way.exchange->hand_over();
-  if (way.exchange->description().rfind("pmix", 0) == 0) stay_connected();
+  Agreement agreement = resolve_together(env, facts, *way.kvs, time_left(end));
+  way.kvs->hand_over();
+  if (way.kvs->description().rfind("pmix", 0) == 0) stay_connected();
   if (!way.warning.empty()) agreement.resolution.hints.push_back(way.warning);
   return std::move(agreement.resolution);
 }
@@ -83,7 +83,7 @@ Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point 
 // All ranks together, where the environment alone does not say where rank 0 listens.
 Resolution resolve_for_program(const Env& env, const Facts& facts, const ProgramOptions& options,
                                const char* verb, const Arguments& arguments) {
-  const Alone alone = resolve_alone(env, facts);
+  const LocalAnswer alone = resolve_locally(env, facts);
   auto first = alone.answer && options.way ? options.way(*alone.answer) : nullptr;
   const auto end = Clock::now() + options.timeout;
   if (alone.has_endpoint) return *alone.answer;
@@ -91,9 +91,9 @@ Resolution resolve_for_program(const Env& env, const Facts& facts, const Program
   const bool is_handed_over =
       alone.answer && rendezvous::handover_for(env, alone.answer->placement.world_size);
   if (!is_handed_over) {
-    if (must_leave_exchange_alone(env))
+    if (must_leave_kvs_alone(env))
       return agree(env, facts, open_other_way(alone, env, options.timeout), end);
-    const std::string_view kind = offered_exchange(env);
+    const std::string_view kind = offered_kvs(env);
     require_usable(kind);
     if (kind == "pmix" && !env.has(kGds)) start_again_with_gds(env, verb, arguments);
     if (kind == "pmi1" &&

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hpcboot/endpoint.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/resolve.hpp"
 #include "verbs.hpp"
 
@@ -26,7 +26,7 @@ struct ProgramOptions {
   std::chrono::seconds timeout{60};
   // A way between the ranks that comes before all others, of the rank that the environment names;
   // null if there is none, on all ranks or on none of them.
-  std::function<std::unique_ptr<Exchange>(const Resolution&)> way = nullptr;
+  std::function<std::unique_ptr<KeyValueStore>(const Resolution&)> way = nullptr;
 };
 
 // Where the environment does not say where rank 0 listens, the ranks find each other; hints and

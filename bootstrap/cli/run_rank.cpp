@@ -15,7 +15,7 @@
 #include "options.hpp"
 #include "program_environment.hpp"
 #include "rendezvous/handover.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -100,14 +100,14 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
                                  &err()};
     staged = run::stage_for_rank(order, env, watch, stage);
   };
-  const auto by_control = [&](const Resolution& r) -> std::unique_ptr<Exchange> {
+  const auto by_control = [&](const Resolution& r) -> std::unique_ptr<KeyValueStore> {
     const Placement& p = r.placement;
     rank = p.rank;
     if (const auto handover = rendezvous::handover_for(env, p.world_size))
       control = run::ControlLink::open(env, *handover, p.rank, kTimeForControl);
     // Before rank 0 chooses a port, which it cannot hold for as long as a copy may take.
     stage_for(p);
-    return control ? control->exchange(p.rank, p.world_size) : nullptr;
+    return control ? control->kvs(p.rank, p.world_size) : nullptr;
   };
   ProgramEnvironment made = environment_for_program(
       env, {values["gpu-bind"].as<std::string>() == "auto", timeout, by_control}, "run-rank",

@@ -72,9 +72,10 @@ Variables torch_env(const Resolution& r, const Env& env) {
 std::vector<std::string> torch_unset(const Resolution& r, const Env& env) {
   const Variables exported = unmarked_torch_env(r, env);
   const bool is_in_an_agents_worker =
-      r.launcher != "explicit" &&
-      std::any_of(r.witnesses.begin(), r.witnesses.end(),
-                  [](const Witness& witness) { return witness.source == "torchrun"; });
+      r.launcher != "explicit" && std::any_of(r.other_sources.begin(), r.other_sources.end(),
+                                              [](const OtherSource& other_source) {
+                                                return other_source.source == "torchrun";
+                                              });
   const auto is_foreign = [&](const std::string& name) {
     if (contains(r.ignored_exports, name)) return true;
     if (is_in_an_agents_worker && name.rfind("TORCHELASTIC_", 0) == 0) return is_plain(name);

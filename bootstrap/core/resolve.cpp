@@ -104,7 +104,7 @@ Resolution resolve(const Env& given, const Facts& facts, const ResolveOptions& o
   if (!device.note.empty()) r.hints.push_back(device.note);
   if (const auto order = device_order(env); order && device.visible.size() > 1)
     r.site_rules.push_back("device order " + order->value + " (" + order->origin + ")");
-  r.witnesses = std::move(selection.witnesses);
+  r.other_sources = std::move(selection.other_sources);
   r.attempts = std::move(selection.attempts);
   return r;
 }

@@ -141,10 +141,10 @@ class Verdict {
         env_(env),
         facts_(facts) {}
 
-  Witness testify(const LaunchSource& source) const {
+  OtherSource testify(const LaunchSource& source) const {
     const auto claim = std::find_if(claims_.begin(), claims_.end(),
                                     [&](const Claim& c) { return c.source == &source; });
-    Witness result;
+    OtherSource result;
     result.source = source.name;
     try {
       if (claim->damage) std::rethrow_exception(claim->damage);
@@ -165,19 +165,19 @@ class Verdict {
 
  private:
   // nullopt if the order of the launchers alone decided.
-  std::optional<std::string> explanation(const Claim& witness) const {
+  std::optional<std::string> explanation(const Claim& other_source) const {
     const std::string chosen(chosen_.source->name);
     if (is_users_order_) return "HPCBOOT_METHODS names " + chosen + " first";
     if (chosen_.source->level == Level::explicit_settings)
       return "HPCBOOT_RANK and its like are the user's own word";
-    if (auto proof = proof_of_nesting(*chosen_.source, *witness.source, facts_)) return proof;
-    if (auto reason = reason_for_nesting(chosen_, witness, env_, facts_)) return reason;
+    if (auto proof = proof_of_nesting(*chosen_.source, *other_source.source, facts_)) return proof;
+    if (auto reason = reason_for_nesting(chosen_, other_source, env_, facts_)) return reason;
     // PALS may set PMI_SIZE and nothing else of PMI, a pod RANK without LOCAL_RANK.
-    const bool is_often_partial =
-        witness.source->level == Level::library || witness.source->level == Level::generic;
-    if (witness.damage && is_often_partial)
+    const bool is_often_partial = other_source.source->level == Level::library ||
+                                  other_source.source->level == Level::generic;
+    if (other_source.damage && is_often_partial)
       return chosen + " says more, and sets some of these variables itself";
-    if (witness.source->level != Level::generic) return std::nullopt;
+    if (other_source.source->level != Level::generic) return std::nullopt;
     // An elastic agent sets RANK, too.
     for (const Claim& claim : claims_) {
       if (claim.source->level == Level::elastic_agent && claim.source != chosen_.source)
@@ -251,10 +251,10 @@ Selection select_source(const Env& env, const Facts& facts) {
     } else if (detection.match == Match::refused) {
       attempt.outcome = "refused";
     } else if (detection.match == Match::present) {
-      selection.witnesses.push_back(verdict.testify(*source));
-      const Witness& witness = selection.witnesses.back();
+      selection.other_sources.push_back(verdict.testify(*source));
+      const OtherSource& other_source = selection.other_sources.back();
       attempt.outcome = "witness";
-      attempt.reason = (witness.agrees ? "agrees: " : "disagrees: ") + witness.note;
+      attempt.reason = (other_source.agrees ? "agrees: " : "disagrees: ") + other_source.note;
     }
     selection.attempts.push_back(std::move(attempt));
   }

@@ -11,7 +11,7 @@ namespace hpcboot {
 struct Selection {
   const LaunchSource* source = nullptr;  // null: none did, the process is single
   LaunchFacts facts;
-  std::vector<Witness> witnesses;
+  std::vector<OtherSource> other_sources;
   std::vector<Attempt> attempts;
   // MASTER_ADDR and MASTER_PORT are those of an elastic agent further out: its store is there.
   bool endpoint_is_foreign = false;

@@ -45,10 +45,11 @@ std::vector<std::string> conflicts_in(const std::vector<const ReportedRank*>& ra
                                       bool is_explained) {
   std::map<std::string, std::pair<std::string, int>> by_source;
   for (const ReportedRank* rank : ranks) {
-    for (const Witness& witness : rank->resolution->witnesses) {
-      if (witness.agrees || witness.is_explained != is_explained) continue;
-      auto& [text, count] = by_source[witness.source];
-      if (count++ == 0) text = rank->name + ": " + witness.source + " disagrees: " + witness.note;
+    for (const OtherSource& other_source : rank->resolution->other_sources) {
+      if (other_source.agrees || other_source.is_explained != is_explained) continue;
+      auto& [text, count] = by_source[other_source.source];
+      if (count++ == 0)
+        text = rank->name + ": " + other_source.source + " disagrees: " + other_source.note;
     }
   }
   std::vector<std::string> texts;

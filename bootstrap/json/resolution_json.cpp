@@ -36,14 +36,14 @@ Json to_json(const Resolution& r) {
     provenance[field] = {{"source", from.source}, {"variable", text_or_null(from.variable)}};
   }
   out["provenance"] = std::move(provenance);
-  Json witnesses = Json::array();
-  for (const Witness& witness : r.witnesses) {
-    witnesses.push_back({{"source", witness.source},
-                         {"agrees", witness.agrees},
-                         {"explained", witness.agrees || witness.is_explained},
-                         {"note", witness.note}});
+  Json other_sources = Json::array();
+  for (const OtherSource& other_source : r.other_sources) {
+    other_sources.push_back({{"source", other_source.source},
+                             {"agrees", other_source.agrees},
+                             {"explained", other_source.agrees || other_source.is_explained},
+                             {"note", other_source.note}});
   }
-  out["witnesses"] = std::move(witnesses);
+  out["witnesses"] = std::move(other_sources);
   return out;
 }
 

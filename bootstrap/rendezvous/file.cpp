@@ -128,7 +128,7 @@ class OwnFolder {
 };
 
 // With the user in its name, two users of one folder do not meet.
-fs::path make_parent(const FileExchangeOptions& options) {
+fs::path make_parent(const FileKvsOptions& options) {
   std::error_code error;
   fs::create_directories(options.folder, error);
   if (error) fail("cannot make " + options.folder + ": " + error.message());
@@ -137,9 +137,9 @@ fs::path make_parent(const FileExchangeOptions& options) {
           std::to_string(options.world_size));
 }
 
-class FileExchange : public Exchange {
+class FileKvs : public KeyValueStore {
  public:
-  FileExchange(const FileExchangeOptions& options, milliseconds deadline)
+  FileKvs(const FileKvsOptions& options, milliseconds deadline)
       : rank_(options.rank),
         world_size_(options.world_size),
         name_(make_parent(options)),
@@ -265,9 +265,8 @@ class FileExchange : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> open_file_exchange(const FileExchangeOptions& options,
-                                             milliseconds deadline) {
-  return std::make_unique<FileExchange>(options, deadline);
+std::unique_ptr<KeyValueStore> open_file_kvs(const FileKvsOptions& options, milliseconds deadline) {
+  return std::make_unique<FileKvs>(options, deadline);
 }
 
 }  // namespace hpcboot

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 
 namespace hpcboot {
 
-struct FileExchangeOptions {
+struct FileKvsOptions {
   std::string folder;    // that all ranks see
   std::string identity;  // of the launch, equal on all ranks; tells launches at one time apart
   int rank = 0;
@@ -16,7 +16,7 @@ struct FileExchangeOptions {
 };
 
 // Waits until rank 0 and this rank know of each other; on rank 0, until all have come.
-std::unique_ptr<Exchange> open_file_exchange(const FileExchangeOptions& options,
+std::unique_ptr<KeyValueStore> open_file_kvs(const FileKvsOptions& options,
                                              std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot

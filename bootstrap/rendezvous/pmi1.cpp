@@ -39,9 +39,9 @@ std::optional<int> pmi_fd_of(const Env& env) {
               "HPCBOOT_MASTER_PORT");
 }
 
-class Pmi1Exchange : public PmiKvs {
+class Pmi1Kvs : public PmiKvs {
  public:
-  Pmi1Exchange(const Env& env, milliseconds deadline)
+  Pmi1Kvs(const Env& env, milliseconds deadline)
       : socket_(pmi_fd_of(env).value_or(-1)),
         rank_(env.require_integer("PMI_RANK", "a PMI-1 launcher")),
         world_size_(env.require_integer("PMI_SIZE", "a PMI-1 launcher", 1)) {
@@ -55,7 +55,7 @@ class Pmi1Exchange : public PmiKvs {
   }
 
   // Hydra takes the end of a process that has not said this for a crash, and ends the job.
-  ~Pmi1Exchange() override {
+  ~Pmi1Kvs() override {
     if (handed_over_ || broken_) return;
     try {
       ask("cmd=finalize", "finalize_ack", kFinalizeDeadline);
@@ -64,8 +64,8 @@ class Pmi1Exchange : public PmiKvs {
     }
   }
 
-  Pmi1Exchange(const Pmi1Exchange&) = delete;
-  Pmi1Exchange& operator=(const Pmi1Exchange&) = delete;
+  Pmi1Kvs(const Pmi1Kvs&) = delete;
+  Pmi1Kvs& operator=(const Pmi1Kvs&) = delete;
 
   void hand_over() override { handed_over_ = true; }
   int rank() const override { return rank_; }
@@ -212,8 +212,8 @@ bool pmi_fd_is_open_socket(const Env& env) {
   return fd && fstat(*fd, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-std::unique_ptr<Exchange> open_pmi1_exchange(const Env& env, milliseconds deadline) {
-  return std::make_unique<Pmi1Exchange>(env, deadline);
+std::unique_ptr<KeyValueStore> open_pmi1_kvs(const Env& env, milliseconds deadline) {
+  return std::make_unique<Pmi1Kvs>(env, deadline);
 }
 
 }  // namespace hpcboot

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <memory>
 
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 
 namespace hpcboot {
 
@@ -12,6 +12,6 @@ namespace hpcboot {
 bool pmi_fd_is_open_socket(const Env& env);
 
 // Speaks PMI-1 over PMI_FD, as rank PMI_RANK of PMI_SIZE.
-std::unique_ptr<Exchange> open_pmi1_exchange(const Env& env, std::chrono::milliseconds deadline);
+std::unique_ptr<KeyValueStore> open_pmi1_kvs(const Env& env, std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot

@@ -68,9 +68,9 @@ struct State {
 
 // libpmi2 has no deadlines: each call runs in a thread. One that is late holds the library's lock
 // for ever, so that this exchange is broken from then on, and the library is not asked again.
-class Pmi2Exchange : public PmiKvs {
+class Pmi2Kvs : public PmiKvs {
  public:
-  explicit Pmi2Exchange(milliseconds deadline) {
+  explicit Pmi2Kvs(milliseconds deadline) {
     const auto state = call("PMI2_Init", deadline, [](State& s) {
       int spawned = 0;
       int application = 0;
@@ -81,7 +81,7 @@ class Pmi2Exchange : public PmiKvs {
     world_size_ = state->world_size;
   }
 
-  ~Pmi2Exchange() override {
+  ~Pmi2Kvs() override {
     if (broken_) return;
     try {
       call("PMI2_Finalize", kFinalizeDeadline, [](State& s) { s.status = s.library.finalize(); });
@@ -90,8 +90,8 @@ class Pmi2Exchange : public PmiKvs {
     }
   }
 
-  Pmi2Exchange(const Pmi2Exchange&) = delete;
-  Pmi2Exchange& operator=(const Pmi2Exchange&) = delete;
+  Pmi2Kvs(const Pmi2Kvs&) = delete;
+  Pmi2Kvs& operator=(const Pmi2Kvs&) = delete;
 
   int rank() const override { return rank_; }
   int world_size() const override { return world_size_; }
@@ -178,8 +178,8 @@ std::string load_pmi2() {
   return "pmi2: " + Library::get().path;
 }
 
-std::unique_ptr<Exchange> open_pmi2_exchange(milliseconds deadline) {
-  return std::make_unique<Pmi2Exchange>(deadline);
+std::unique_ptr<KeyValueStore> open_pmi2_kvs(milliseconds deadline) {
+  return std::make_unique<Pmi2Kvs>(deadline);
 }
 
 }  // namespace hpcboot

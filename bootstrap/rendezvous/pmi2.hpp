@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 
 namespace hpcboot {
 
 // Slurm's PMI2, by its library libpmi2. Once in the life of a process.
-std::unique_ptr<Exchange> open_pmi2_exchange(std::chrono::milliseconds deadline);
+std::unique_ptr<KeyValueStore> open_pmi2_kvs(std::chrono::milliseconds deadline);
 
 // Loads libpmi2. @return "pmi2: /usr/lib/libpmi2.so.0". @throws Error{backend_unavailable}
 std::string load_pmi2();

@@ -11,7 +11,7 @@ std::string load_pmi2() {
               "HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
 }
 
-std::unique_ptr<Exchange> open_pmi2_exchange(std::chrono::milliseconds) {
+std::unique_ptr<KeyValueStore> open_pmi2_kvs(std::chrono::milliseconds) {
   load_pmi2();
   return nullptr;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 
 namespace hpcboot {
 
@@ -15,7 +15,7 @@ constexpr const char* kProcessMapping = "PMI_process_mapping";
 // What PMI-1 and PMI2 have in common: one flat store of short texts, seen after a barrier. Values
 // of any length and any bytes are made of them: escaped, since Cray's PMI changes ';' and '=' and
 // the wire ends a value at a space, and cut into parts.
-class PmiKvs : public Exchange {
+class PmiKvs : public KeyValueStore {
  public:
   using Deadline = std::chrono::milliseconds;
 

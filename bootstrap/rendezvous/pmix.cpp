@@ -134,9 +134,9 @@ void on_done(pmix_status_t status, void* data) {
   (*answer)->set(status);
 }
 
-class PmixExchange : public Exchange {
+class PmixKvs : public KeyValueStore {
  public:
-  PmixExchange(const Library& pmix, std::chrono::milliseconds deadline) : pmix_(pmix) {
+  PmixKvs(const Library& pmix, std::chrono::milliseconds deadline) : pmix_(pmix) {
     start(deadline);
     try {
       // Job-level keys belong to the whole namespace.
@@ -151,10 +151,10 @@ class PmixExchange : public Exchange {
   }
 
   // Without PMIx_Finalize the launcher takes the exit of this process for a crash and ends the job.
-  ~PmixExchange() override { finish(); }
+  ~PmixKvs() override { finish(); }
 
-  PmixExchange(const PmixExchange&) = delete;
-  PmixExchange& operator=(const PmixExchange&) = delete;
+  PmixKvs(const PmixKvs&) = delete;
+  PmixKvs& operator=(const PmixKvs&) = delete;
 
   void put(const std::string& key, const std::string& text) override {
     pmix_value_t value;
@@ -325,8 +325,8 @@ std::string load_pmix(const Env& env) {
   return Library::get(env).description();
 }
 
-std::unique_ptr<Exchange> open_pmix_exchange(const Env& env, std::chrono::milliseconds deadline) {
-  return std::make_unique<PmixExchange>(Library::get(env), deadline);
+std::unique_ptr<KeyValueStore> open_pmix_kvs(const Env& env, std::chrono::milliseconds deadline) {
+  return std::make_unique<PmixKvs>(Library::get(env), deadline);
 }
 
 }  // namespace hpcboot

@@ -11,7 +11,7 @@ std::string load_pmix(const Env&) {
               "HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
 }
 
-std::unique_ptr<Exchange> open_pmix_exchange(const Env& env, std::chrono::milliseconds) {
+std::unique_ptr<KeyValueStore> open_pmix_kvs(const Env& env, std::chrono::milliseconds) {
   load_pmix(env);
   return nullptr;
 }

@@ -127,14 +127,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   bool is_done = false;
   fuzz::allow_error([&] {
     constexpr std::chrono::seconds kDeadline{60};
-    const auto exchange = open_pmi1_exchange(Env(variables), kDeadline);
-    exchange->put("key", value);
-    exchange->commit(kDeadline);
-    const std::string got = exchange->get(0, "key", kDeadline);
+    const auto kvs = open_pmi1_kvs(Env(variables), kDeadline);
+    kvs->put("key", value);
+    kvs->commit(kDeadline);
+    const std::string got = kvs->get(0, "key", kDeadline);
     fuzz::require(!launcher.is_good() || got == value, "what was put is got");
-    const std::vector<int> nodes = exchange->node_map(kDeadline);
+    const std::vector<int> nodes = kvs->node_map(kDeadline);
     fuzz::require(nodes.empty() || nodes.size() == 2, "a node for each rank, or none");
-    exchange->fence(kDeadline);
+    kvs->fence(kDeadline);
     is_done = true;
   });
   fuzz::require(is_done || !launcher.is_good(), "a good launcher serves");

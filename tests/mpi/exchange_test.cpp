@@ -30,51 +30,51 @@ int main(int argc, char** argv) {
     const hpcboot::Resolution me = hpcboot::resolve(env, hpcboot::Facts::of_this_process(env));
     const int rank = me.placement.rank;
     const int world_size = me.placement.world_size;
-    const std::string kind(hpcboot::offered_exchange(env));
+    const std::string kind(hpcboot::offered_kvs(env));
     expect(argc == 2 && kind == argv[1], ("the launcher offers '" + kind + "'").c_str(), rank);
-    const auto exchange = hpcboot::open_exchange(env);
-    if (!exchange) return 1;
-    expect(exchange->rank() == rank, "the exchange and the environment agree on the rank", rank);
-    expect(exchange->world_size() == world_size, "and on the size", rank);
-    expect(exchange->description().rfind(kind + ": ", 0) == 0, "it names itself", rank);
+    const auto kvs = hpcboot::open_kvs(env);
+    if (!kvs) return 1;
+    expect(kvs->rank() == rank, "the exchange and the environment agree on the rank", rank);
+    expect(kvs->world_size() == world_size, "and on the size", rank);
+    expect(kvs->description().rfind(kind + ": ", 0) == 0, "it names itself", rank);
 
     const auto begin_exchange = std::chrono::steady_clock::now();
-    exchange->put("greeting", "hello from " + std::to_string(rank));
-    exchange->commit(20s);
+    kvs->put("greeting", "hello from " + std::to_string(rank));
+    kvs->commit(20s);
     for (int other = 0; other < world_size; ++other) {
-      expect(exchange->get(other, "greeting", 20s) == "hello from " + std::to_string(other),
+      expect(kvs->get(other, "greeting", 20s) == "hello from " + std::to_string(other),
              "every rank's value arrives", rank);
     }
     const auto exchanged = std::chrono::steady_clock::now() - begin_exchange;
     // Longer than any launcher's own limit, and all that its protocol could stumble on.
-    exchange->put("long;key=", std::string(3000, 'x') + " ;=%\"'_ " + std::to_string(rank));
-    exchange->put("empty", "");
-    exchange->commit(20s);
+    kvs->put("long;key=", std::string(3000, 'x') + " ;=%\"'_ " + std::to_string(rank));
+    kvs->put("empty", "");
+    kvs->commit(20s);
     const int next = (rank + 1) % world_size;
-    expect(exchange->get(next, "long;key=", 20s) ==
+    expect(kvs->get(next, "long;key=", 20s) ==
                std::string(3000, 'x') + " ;=%\"'_ " + std::to_string(next),
            "a long value arrives as it was", rank);
-    expect(exchange->get(next, "empty", 20s).empty(), "an empty value arrives", rank);
-    exchange->fence(20s);
+    expect(kvs->get(next, "empty", 20s).empty(), "an empty value arrives", rank);
+    kvs->fence(20s);
 
     // Ranks of one node have one host name; every server here has a map.
-    const std::vector<int> nodes = exchange->node_map(20s);
+    const std::vector<int> nodes = kvs->node_map(20s);
     expect(static_cast<int>(nodes.size()) == world_size, "the node map has every rank", rank);
     char host[256] = {};
     gethostname(host, sizeof host - 1);
-    exchange->put("host", host);
-    exchange->commit(20s);
+    kvs->put("host", host);
+    kvs->commit(20s);
     for (std::size_t other = 0; other < nodes.size(); ++other) {
-      const bool same_host = exchange->get(static_cast<int>(other), "host", 20s) == host;
+      const bool same_host = kvs->get(static_cast<int>(other), "host", 20s) == host;
       const bool same_node = nodes[other] == nodes[static_cast<std::size_t>(rank)];
       expect(same_host == same_node, "the node map agrees with the host names", rank);
     }
-    exchange->fence(20s);
+    kvs->fence(20s);
 
     // A key that nobody puts: the deadline holds, and the message names the rank.
     const auto begin = std::chrono::steady_clock::now();
     try {
-      exchange->get((rank + 1) % world_size, "nobody.puts.this", 500ms);
+      kvs->get((rank + 1) % world_size, "nobody.puts.this", 500ms);
       expect(false, "a key that nobody puts is an error", rank);
     } catch (const hpcboot::Error& error) {
       const auto seconds =
@@ -83,10 +83,10 @@ int main(int argc, char** argv) {
       const std::string missing = "from rank " + std::to_string((rank + 1) % world_size);
       expect(error.found().find(missing) != std::string::npos, "the message names the rank", rank);
     }
-    exchange->fence(20s);
+    kvs->fence(20s);
     if (rank == 0) {
       const auto ms = std::chrono::duration<double, std::milli>(exchanged).count();
-      std::printf("%s: %.2f ms, %d ranks, %d failures\n", exchange->description().c_str(), ms,
+      std::printf("%s: %.2f ms, %d ranks, %d failures\n", kvs->description().c_str(), ms,
                   world_size, failures);
     }
   } catch (const hpcboot::Error& error) {

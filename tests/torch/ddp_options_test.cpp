@@ -97,7 +97,7 @@ TEST(DdpOptions, AccumulatedGradientsAreThoseOfTheWholeBatch) {
   }
 }
 
-TEST(DdpOptions, WithoutAnExchangeGradientsStayTheRanksOwn) {
+TEST(DdpOptions, WithNoSyncGradientsStayTheRanksOwn) {
   DistributedDataParallel ddp(torch::nn::Linear(1, 1), *world);
   const auto backward = [&] {
     ddp.forward(torch::full({1, 1}, static_cast<double>(world->rank()))).sum().backward();

@@ -342,14 +342,14 @@ TEST(Agreement, BringsEveryRankToTheSameDecisionAtTheSameStep) {
   std::vector<int> signals(kRanks, 0);
   const auto thrown = testing_support::run_ranks({0, 1, 2}, kRanks, [&](const Resolution& me) {
     const auto rank = static_cast<std::size_t>(me.placement.rank);
-    Team team(me, make_process_group(me, Env()));
-    Agreement agreement(team);
+    Communicator communicator(me, make_process_group(me, Env()));
+    Agreement agreement(communicator);
     for (int step = 1; step <= kSteps; ++step) {
-      Wishes own;
+      StopFlags own;
       // The signals come at different steps; the clock of rank 0 alone counts.
       if (rank > 0 && step > 20 * static_cast<int>(rank)) own.signal = SIGUSR1;
       own.checkpoint = rank == 0 ? step > 5 && saved_at[0] < 0 : true;
-      const Wishes all = agreement.ask(own, rank == 0 ? 0.1 : 0.3, step == kSteps);
+      const StopFlags all = agreement.ask(own, rank == 0 ? 0.1 : 0.3, step == kSteps);
       if (all.checkpoint && saved_at[rank] < 0) saved_at[rank] = step;
       if (all.stop()) {
         stopped_at[rank] = step;
@@ -357,7 +357,7 @@ TEST(Agreement, BringsEveryRankToTheSameDecisionAtTheSameStep) {
         break;
       }
     }
-    team.finish();
+    communicator.finish();
   });
   for (const auto& failure : thrown) EXPECT_FALSE(failure);
   EXPECT_EQ(stopped_at, std::vector<int>(kRanks, stopped_at[0]));

@@ -39,8 +39,8 @@ class ClockedRun {
                       const std::string& time_limit = "")
       : step_(step_seconds), options_(small(checkpoint_every, time_limit)) {
     torch::set_num_threads(1);  // steps of 4 images; threads would wait for each other
-    checkpointer_.emplace(options_, record::RunFolder(folder_.path()), identity_, trainer_, team_,
-                          now_, 0.0, [this] { return now_; });
+    checkpointer_.emplace(options_, record::RunFolder(folder_.path()), identity_, trainer_,
+                          communicator_, now_, 0.0, [this] { return now_; });
   }
 
   /// @return whether the epoch came to its end
@@ -76,11 +76,11 @@ class ClockedRun {
   const test::TemporaryFolder folder_;
   const Json identity_ = Json::object();
   const TrainOptions options_;
-  Team team_{alone(), std::nullopt};
+  Communicator communicator_{alone(), std::nullopt};
   std::unique_ptr<data::Dataset> set_ =
       data::open_dataset("synthetic:32x1x28x28", data::Split::train, 0);
-  ParallelModel model_{options_, 1, "single", {torch::Device(torch::kCPU)}, team_};
-  EpochTrainer trainer_{model_, *set_, options_, plan_batches({4, {}, {}}, 1), 1, team_};
+  ParallelModel model_{options_, 1, "single", {torch::Device(torch::kCPU)}, communicator_};
+  EpochTrainer trainer_{model_, *set_, options_, plan_batches({4, {}, {}}, 1), 1, communicator_};
   Checkpointer::Clock::time_point now_ = Checkpointer::Clock::now();
   std::optional<Checkpointer> checkpointer_;
 };

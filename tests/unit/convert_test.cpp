@@ -159,7 +159,7 @@ TEST(Inspect, ShowsWhatIsNoDataSetToo) {
   record::write_safetensors(place, {{"conv.weight", record::DType::f32, {2}, weight, 8}});
   const Inspection found = inspect(place.string(), 2);
   ASSERT_EQ(found.arrays.size(), 1U);
-  EXPECT_TRUE(found.halves.empty());
+  EXPECT_TRUE(found.splits.empty());
   EXPECT_THAT(to_text(found, 80).str(), HasSubstr("conv.weight  float32  2"));
   EXPECT_THAT(to_text(found, 80).str(), HasSubstr("no data set to train on: "));
   expect_error(
@@ -182,7 +182,7 @@ TEST(Inspect, NamesNeitherSteerTheTerminalNorBreakALine) {
 TEST(Inspect, ShowsWhatIsNoFile) {
   const Inspection found = inspect(kSource, 0);
   EXPECT_TRUE(found.arrays.empty());
-  ASSERT_EQ(found.halves.size(), 2U);
+  ASSERT_EQ(found.splits.size(), 2U);
   EXPECT_THAT(to_text(found, 80).str(), HasSubstr("train: 30 images of 1x9x8 (uint8)\n"));
 }
 

@@ -65,10 +65,11 @@ class RecordedRun {
     promise_.step = promise_.best;
     promise_.epochs = saved_run::epochs_after(promise_.best);
     promise();
-    Team team(alone(), std::nullopt);
+    Communicator communicator(alone(), std::nullopt);
     TrainOptions options = saved_run::options(runs_, "best");
     options.keep_checkpoints = 1;
-    const SharedResume resumed = resume_together(options, saved_run::identity(), kSelf, team);
+    const SharedResume resumed =
+        resume_together(options, saved_run::identity(), kSelf, communicator);
     promise();
     train(resumed.state->step, are_best);
   }

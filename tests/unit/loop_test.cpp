@@ -178,7 +178,7 @@ TEST(Progress, FitsTheTerminal) {
 }
 
 TEST(StepLosses, AreMeansOverSamples) {
-  Team alone(Resolution{}, std::nullopt);
+  Communicator alone(Resolution{}, std::nullopt);
   StepLosses losses(alone);
   EXPECT_TRUE(losses.add(torch::tensor(2.0), 30, {}).empty());
   EXPECT_TRUE(losses.add(torch::tensor(5.0), 10, {}).empty());
@@ -192,7 +192,7 @@ TEST(StepLosses, AreMeansOverSamples) {
 }
 
 TEST(StepLosses, ALossThatIsNoNumberEndsTheRun) {
-  Team alone(Resolution{}, std::nullopt);
+  Communicator alone(Resolution{}, std::nullopt);
   StepLosses losses(alone);
   losses.add(torch::tensor(1.0F), 4, {3, 41, 0.5});
   losses.add(torch::tensor(std::numeric_limits<float>::quiet_NaN()), 4, {3, 42, 0.25});

@@ -21,8 +21,8 @@
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
-#include "roll_call.hpp"
 #include "support/thread_ranks.hpp"
+#include "wait_for_all.hpp"
 
 namespace hpcboot {
 namespace {
@@ -113,10 +113,10 @@ TEST(ProcessGroup, EveryRankNamesTheMissingOnes) {
 }
 
 // As where hosts are listed by their addresses.
-TEST(RollCall, NamesNoHostsIfTheListHasOtherNamesForThem) {
+TEST(WaitForAll, NamesNoHostsIfTheListHasOtherNamesForThem) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const Error error = error_of_call([&] {
-    roll_call(*store, 0, 2, "n1 77", {"10.0.0.1", "10.0.0.2"}, milliseconds(20));
+    wait_for_all(*store, 0, 2, "n1 77", {"10.0.0.1", "10.0.0.2"}, milliseconds(20));
   });
   EXPECT_EQ(error.found(), "rank 1 of 2 did not come within 20 ms");
 }

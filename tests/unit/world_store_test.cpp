@@ -31,7 +31,7 @@ class WorldStoreOf : public testing::Test {
     auto client = rendezvous::Client::connect({server_->place()}, {world_, rank},
                                               rendezvous::Clock::now() + milliseconds(5000));
     return c10::make_intrusive<WorldStore>(
-        std::make_shared<rendezvous::Meeting>(rendezvous::Meeting{
+        std::make_shared<rendezvous::Rendezvous>(rendezvous::Rendezvous{
             rank == 0 ? server_ : nullptr, nullptr, std::move(client), "a test's"}),
         timeout);
   }

@@ -23,10 +23,10 @@ constexpr int kDigits = 10;
 constexpr std::int64_t kChunk = 256;
 // Streams of the generator: image i of a half is its base + i, the shuffle of its labels its
 // base - 1.
-constexpr std::uint64_t kStreamsOfHalf = std::uint64_t{1} << 40;
+constexpr std::uint64_t kStreamsOfSplit = std::uint64_t{1} << 40;
 
 std::uint64_t first_stream(Split split) {
-  return kStreamsOfHalf * (split == Split::train ? 1 : 2);
+  return kStreamsOfSplit * (split == Split::train ? 1 : 2);
 }
 
 /// As many of each digit as the number allows, in random order.

@@ -44,8 +44,8 @@ void write_rows(const H5::DataSet& dataset, const H5::PredType& type, std::int64
   dataset.write(rows, type, H5::DataSpace(static_cast<int>(sizes.size()), sizes.data()), chosen);
 }
 
-void write_half(H5::H5File& file, const char* group_name, const Dataset& set,
-                const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress) {
+void write_split(H5::H5File& file, const char* group_name, const Dataset& set,
+                 const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress) {
   const ImageShape& shape = set.shape();
   const bool bytes = set.pixel_type() == PixelType::u8;
   const H5::PredType& stored = bytes ? H5::PredType::STD_U8LE : H5::PredType::IEEE_F32LE;
@@ -77,8 +77,8 @@ void write_hdf5(const std::filesystem::path& path, const Dataset& train, const D
     access.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5::H5File file(complete.temporary().string(), H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT,
                     access);
-    write_half(file, "train", train, storage, progress);
-    write_half(file, "test", test, storage, progress);
+    write_split(file, "train", train, storage, progress);
+    write_split(file, "test", test, storage, progress);
     file.close();
   } catch (const H5::Exception& failure) {
     throw Error(ErrorCode::unwritable_output,

@@ -16,19 +16,19 @@ namespace {
 
 constexpr std::int64_t kImageWidth = 28;
 
-HalfInfo inspect_half(const char* name, const Dataset& set, std::int64_t images) {
-  HalfInfo half{name, set.count(), set.shape(), set.pixel_type(), {}, {}};
+SplitInfo inspect_split(const char* name, const Dataset& set, std::int64_t images) {
+  SplitInfo split{name, set.count(), set.shape(), set.pixel_type(), {}, {}};
   std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(images, set.count())));
   std::iota(indices.begin(), indices.end(), std::int64_t{0});
   std::vector<std::uint8_t> pixels(indices.size() * set.image_bytes());
   std::vector<std::uint8_t> labels(indices.size());
   set.read(indices.data(), static_cast<std::int64_t>(indices.size()), pixels.data(), labels.data());
-  half.labels.assign(labels.begin(), labels.end());
+  split.labels.assign(labels.begin(), labels.end());
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    half.drawn.push_back(draw_image(pixels.data() + i * set.image_bytes(), set.shape(),
-                                    set.pixel_type(), kImageWidth));
+    split.drawn.push_back(draw_image(pixels.data() + i * set.image_bytes(), set.shape(),
+                                     set.pixel_type(), kImageWidth));
   }
-  return half;
+  return split;
 }
 
 std::string type_text(PixelType type) {
@@ -51,18 +51,18 @@ Encoded arrays_table(const std::vector<ArrayInfo>& arrays) {
 }
 
 /// As many images side by side as the terminal has room for.
-Encoded images_row(const HalfInfo& half, std::int64_t width) {
-  if (half.drawn.empty()) return {};
-  const std::int64_t columns = std::min(half.shape.cols, kImageWidth);
+Encoded images_row(const SplitInfo& split, std::int64_t width) {
+  if (split.drawn.empty()) return {};
+  const std::int64_t columns = std::min(split.shape.cols, kImageWidth);
   const auto room = static_cast<std::size_t>(std::max<std::int64_t>(1, width / (columns + 2)));
-  const std::size_t shown = std::min(room, half.drawn.size());
+  const std::size_t shown = std::min(room, split.drawn.size());
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("{:<{}}  ", fmt::format("label {}", half.labels[i]), columns);
+    text += fmt::format("{:<{}}  ", fmt::format("label {}", split.labels[i]), columns);
   }
   text += "\n";
-  for (std::size_t line = 0; line < half.drawn.front().size(); ++line) {
-    for (std::size_t i = 0; i < shown; ++i) text += half.drawn[i][line] + "  ";
+  for (std::size_t line = 0; line < split.drawn.front().size(); ++line) {
+    for (std::size_t i = 0; i < shown; ++i) text += split.drawn[i][line] + "  ";
     text += "\n";
   }
   return Encoded::as_is(std::move(text));  // drawn here, of blocks
@@ -79,7 +79,7 @@ Inspection inspect(const std::string& place, std::int64_t images) {
   for (const auto& [split, name] :
        {std::pair{Split::train, "train"}, std::pair{Split::test, "test"}}) {
     try {
-      inspection.halves.push_back(inspect_half(name, *format.open(place, split, 0), images));
+      inspection.splits.push_back(inspect_split(name, *format.open(place, split, 0), images));
     } catch (const Error& error) {
       // Any file of arrays can be looked at; that it is no data set is worth a line.
       if (format.arrays == nullptr) throw;
@@ -94,10 +94,10 @@ Inspection inspect(const std::string& place, std::int64_t images) {
 Encoded to_text(const Inspection& inspection, std::int64_t width) {
   Encoded text = encoded_format("{}: {}\n", inspection.place, inspection.format);
   if (!inspection.arrays.empty()) text += "\n" + arrays_table(inspection.arrays);
-  for (const HalfInfo& half : inspection.halves) {
-    text += encoded_format("\n{}: {} images of {} ({})\n", half.name, half.count,
-                           to_string(half.shape), type_text(half.type));
-    text += images_row(half, width);
+  for (const SplitInfo& split : inspection.splits) {
+    text += encoded_format("\n{}: {} images of {} ({})\n", split.name, split.count,
+                           to_string(split.shape), type_text(split.type));
+    text += images_row(split, width);
   }
   if (!inspection.remark.empty())
     text += encoded_format("\nno data set to train on: {}\n", inspection.remark);
@@ -118,13 +118,13 @@ Json to_json(const Inspection& inspection) {
                               {"filters", array.filters},
                               {"trouble", array.trouble}});
   }
-  for (const HalfInfo& half : inspection.halves) {
-    json["halves"].push_back({{"name", half.name},
-                              {"images", half.count},
-                              {"channels", half.shape.channels},
-                              {"rows", half.shape.rows},
-                              {"columns", half.shape.cols},
-                              {"type", type_text(half.type)}});
+  for (const SplitInfo& split : inspection.splits) {
+    json["halves"].push_back({{"name", split.name},
+                              {"images", split.count},
+                              {"channels", split.shape.channels},
+                              {"rows", split.shape.rows},
+                              {"columns", split.shape.cols},
+                              {"type", type_text(split.type)}});
   }
   if (!inspection.remark.empty()) json["remark"] = inspection.remark;
   return json;

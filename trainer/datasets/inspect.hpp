@@ -10,7 +10,7 @@
 namespace hpcboot::data {
 
 /// Half of a data set, with its first images drawn.
-struct HalfInfo {
+struct SplitInfo {
   std::string name;  ///< "train", "test"
   std::int64_t count = 0;
   ImageShape shape;
@@ -24,7 +24,7 @@ struct Inspection {
   std::string place;
   std::string format;
   std::vector<ArrayInfo> arrays;  ///< none where the set is no file of arrays
-  std::vector<HalfInfo> halves;   ///< those that the trainer can read
+  std::vector<SplitInfo> splits;  ///< those that the trainer can read
   std::string remark;             ///< why one cannot be read; may be empty
 };
 

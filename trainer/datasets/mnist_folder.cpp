@@ -57,8 +57,8 @@ void move_files(const fs::path& from, const fs::path& folder) {
   }
 }
 
-void write_half(const fs::path& folder, Split split, const Dataset& set,
-                const std::function<void(std::int64_t)>& progress) {
+void write_split(const fs::path& folder, Split split, const Dataset& set,
+                 const std::function<void(std::int64_t)>& progress) {
   if (set.pixel_type() != PixelType::u8 || set.shape().channels != 1) {
     throw Error(ErrorCode::invalid_model_use,
                 std::string("images of ") + to_string(set.shape()) +
@@ -107,8 +107,8 @@ void fill_mnist_folder(const fs::path& folder, bool replace,
 void write_mnist(const fs::path& folder, const Dataset& train, const Dataset& test,
                  const std::function<void(std::int64_t)>& progress) {
   fill_mnist_folder(folder, true, [&](const fs::path& place) {
-    write_half(place, Split::train, train, progress);
-    write_half(place, Split::test, test, progress);
+    write_split(place, Split::train, train, progress);
+    write_split(place, Split::test, test, progress);
   });
 }
 

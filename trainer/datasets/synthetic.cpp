@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1234;
 // Image i of a half is drawn from stream base + i.
-constexpr std::uint64_t kStreamsOfHalf = std::uint64_t{1} << 40;
+constexpr std::uint64_t kStreamsOfSplit = std::uint64_t{1} << 40;
 constexpr std::int64_t kMaxImages = std::int64_t{1} << 40;
 constexpr std::int64_t kTrainPerTest = 6;  // as in MNIST
 constexpr std::uint8_t kBar = 224;
@@ -23,7 +23,7 @@ class SyntheticDataset : public Dataset {
  public:
   SyntheticDataset(std::int64_t count, const ImageShape& shape, Split split)
       : Dataset(count, shape, PixelType::u8),
-        first_stream_(kStreamsOfHalf * (split == Split::train ? 1 : 2)) {}
+        first_stream_(kStreamsOfSplit * (split == Split::train ? 1 : 2)) {}
 
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,

@@ -25,25 +25,25 @@ std::int64_t steps_of_a_period(double step_seconds) {
 
 }  // namespace
 
-std::string Wishes::reason() const {
+std::string StopFlags::reason() const {
   return signal != 0 ? name_of_stop_signal(signal) : "time limit";
 }
 
-Wishes Agreement::ask(const Wishes& own, double step_seconds, bool now) {
-  if (team_.size() == 1) return own;
+StopFlags Agreement::ask(const StopFlags& own, double step_seconds, bool now) {
+  if (communicator_.size() == 1) return own;
   if (--steps_left_ > 0 && !now) return {};
   std::array<double, kNumbers> numbers{};
   for (std::size_t i = 0; i < kStopSignals.size(); ++i) numbers[i] = own.signal == kStopSignals[i];
   // The clocks of rank 0 alone count, so that the sum is the same number on every rank.
-  if (team_.is_first()) {
+  if (communicator_.is_first()) {
     numbers[kTime] = own.time_is_up;
     numbers[kCheckpoint] = own.checkpoint;
     numbers[kSeconds] = step_seconds;
   }
-  team_.sum(torch::from_blob(numbers.data(), {static_cast<std::int64_t>(numbers.size())},
-                             torch::kFloat64));
+  communicator_.sum(torch::from_blob(numbers.data(), {static_cast<std::int64_t>(numbers.size())},
+                                     torch::kFloat64));
   steps_left_ = steps_of_a_period(numbers[kSeconds]);
-  Wishes all;
+  StopFlags all;
   for (std::size_t i = 0; i < kStopSignals.size() && all.signal == 0; ++i) {
     if (numbers[i] > 0) all.signal = kStopSignals[i];
   }

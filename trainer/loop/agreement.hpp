@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "loop/team.hpp"
+#include "loop/communicator.hpp"
 
 namespace hpcboot::train {
 
 /// What one rank, or all together, want to be done after a step.
-struct Wishes {
+struct StopFlags {
   int signal = 0;           ///< one of kStopSignals has come; 0: none
   bool time_is_up = false;  ///< --time-limit
   bool checkpoint = false;  ///< a checkpoint by the clock is due
@@ -30,15 +30,15 @@ struct Wishes {
 /// free, but these wait for ten steps, however slow.)
 class Agreement {
  public:
-  explicit Agreement(Team& team) : team_(team) {}
+  explicit Agreement(Communicator& communicator) : communicator_(communicator) {}
 
   /// After every step, on all ranks. Collective where it is time to ask.
   /// @param now ask in any case; the same on all ranks
   /// @return what any rank wants; nothing where it was not asked
-  Wishes ask(const Wishes& own, double step_seconds, bool now);
+  StopFlags ask(const StopFlags& own, double step_seconds, bool now);
 
  private:
-  Team& team_;
+  Communicator& communicator_;
   std::int64_t steps_left_ = 1;  // until the next time; the first step is one
 };
 

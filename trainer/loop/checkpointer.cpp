@@ -17,7 +17,7 @@ constexpr double kBytesPerSecond = 100e6;
 }  // namespace
 
 Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder& folder,
-                           const Json& identity, EpochTrainer& trainer, Team& team,
+                           const Json& identity, EpochTrainer& trainer, Communicator& communicator,
                            Clock::time_point begin, double runtime_before,
                            std::function<Clock::time_point()> now)
     : options_(options),
@@ -26,13 +26,13 @@ Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder&
                                              : parse_time_limit(options.time_limit)),
       identity_(identity),
       trainer_(trainer),
-      agreement_(team),
+      agreement_(communicator),
       now_(std::move(now)),
       begin_(begin),
       last_save_(now_()),
       runtime_before_(runtime_before),
       best_(trainer.state().best) {
-  if (!team.is_first()) return;
+  if (!communicator.is_first()) return;
   writer_.emplace(folder.checkpoints(), static_cast<std::size_t>(options.keep_checkpoints),
                   folder.metrics_csv());
 }
@@ -62,20 +62,20 @@ bool Checkpointer::time_is_up(double seconds) const {
   return seconds_since(begin_) + needed >= static_cast<double>(time_limit_.count());
 }
 
-Wishes Checkpointer::ask(double seconds, bool now) {
-  Wishes own;
+StopFlags Checkpointer::ask(double seconds, bool now) {
+  StopFlags own;
   own.signal = stop_signal();
   own.time_is_up = time_is_up(seconds);
   own.checkpoint = interval_.unit == Unit::minutes && interval_.count > 0 &&
                    seconds_since(last_save_) >= 60.0 * static_cast<double>(interval_.count);
-  const Wishes all = agreement_.ask(own, seconds, now);
+  const StopFlags all = agreement_.ask(own, seconds, now);
   if (all.stop()) stop_reason_ = all.reason();
   return all;
 }
 
 AfterStep Checkpointer::after_step(double seconds, bool last) {
   if (writer_) writer_->check();
-  const Wishes all = ask(seconds, last);
+  const StopFlags all = ask(seconds, last);
   if (all.stop()) return AfterStep::save_and_stop;
   const bool by_steps = interval_.unit == Unit::steps && interval_.count > 0 &&
                         trainer_.state().step % interval_.count == 0;

@@ -9,8 +9,8 @@
 #include "loop/agreement.hpp"
 #include "loop/checkpoint_interval.hpp"
 #include "loop/checkpoint_writer.hpp"
+#include "loop/communicator.hpp"
 #include "loop/epoch_trainer.hpp"
-#include "loop/team.hpp"
 #include "loop/train_options.hpp"
 #include "record/run_folder.hpp"
 
@@ -28,8 +28,8 @@ class Checkpointer {
   /// @param now what the time is, for --time-limit and for checkpoints by minutes
   /// @throws UsageError; Error{unwritable_output}
   Checkpointer(const TrainOptions& options, const record::RunFolder& folder, const Json& identity,
-               EpochTrainer& trainer, Team& team, Clock::time_point begin, double runtime_before,
-               std::function<Clock::time_point()> now = Clock::now);
+               EpochTrainer& trainer, Communicator& communicator, Clock::time_point begin,
+               double runtime_before, std::function<Clock::time_point()> now = Clock::now);
 
   /// To be asked after every step. Collective.
   /// @throws Error{unwritable_output} where an earlier checkpoint could not be written
@@ -57,7 +57,7 @@ class Checkpointer {
   std::filesystem::path newest() const;
 
  private:
-  Wishes ask(double seconds, bool now);
+  StopFlags ask(double seconds, bool now);
   double seconds_since(Clock::time_point begin) const;
   bool time_is_up(double seconds) const;
   double runtime() const;

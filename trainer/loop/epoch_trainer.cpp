@@ -21,8 +21,10 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches, const Team& team) {
-  const std::int64_t own = DistributedSampler(samples, team.size(), team.rank()).size();
+std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
+                               const Communicator& communicator) {
+  const std::int64_t own =
+      DistributedSampler(samples, communicator.size(), communicator.rank()).size();
   return (own + batches.local - 1) / batches.local;
 }
 
@@ -34,15 +36,15 @@ std::int64_t training_samples(const data::Dataset& set, const TrainOptions& opti
 
 EpochTrainer::EpochTrainer(ParallelModel& model, const data::Dataset& set,
                            const TrainOptions& options, const BatchPlan& batches, int devices,
-                           Team& team)
+                           Communicator& communicator)
     : model_(model),
       set_(set),
       options_(options),
       batches_(batches),
-      team_(team),
+      communicator_(communicator),
       step_(model, options, batches,
-            steps_of_an_epoch(training_samples(set, options), batches, team), devices) {
-  state_.world_size = team.size();
+            steps_of_an_epoch(training_samples(set, options), batches, communicator), devices) {
+  state_.world_size = communicator.size();
   state_.devices = devices;
   if (step_.scaler() != nullptr) state_.scaler = step_.scaler()->state();
 }
@@ -51,11 +53,11 @@ std::vector<NamedTensor> EpochTrainer::tensors() {
   return training_tensors(model_.model(), step_.optimizer());
 }
 
-void EpochTrainer::go_on_from(const TrainingState& state, const std::vector<NamedTensor>& tensors,
+void EpochTrainer::load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                               const std::string& file) {
   restore_training_tensors(tensors, model_.model(), step_.optimizer(), file);
   state_ = state;
-  state_.world_size = team_.size();
+  state_.world_size = communicator_.size();
   if (step_.scaler() != nullptr && state.scaler) step_.scaler()->restore(*state.scaler);
 }
 
@@ -90,16 +92,16 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   const auto begin = Clock::now();
   const double seconds_before = progress.train_seconds;
   const double waited_before = progress.data_wait_seconds;
-  const DistributedSampler sampler(training_samples(set_, options_), team_.size(), team_.rank(),
-                                   {true, options_.seed});
+  const DistributedSampler sampler(training_samples(set_, options_), communicator_.size(),
+                                   communicator_.rank(), {true, options_.seed});
   std::vector<std::int64_t> indices = sampler.indices(static_cast<std::uint64_t>(state_.epoch - 1));
   // A step of W ranks takes a global batch of the permutation, whatever W is: so many are done.
   const std::int64_t done = std::min(progress.steps * batches_.local, sampler.size());
   indices.erase(indices.begin(), indices.begin() + done);
   const auto loading = loader_options(options_.loader_threads, model_.device());
   data::BatchLoader loader(set_, std::move(indices), batches_.local, options_.image_size, loading);
-  StepLosses losses(team_);
-  losses.go_on_from(progress.loss_sum, progress.loss_images);
+  StepLosses losses(communicator_);
+  losses.load_state(progress.loss_sum, progress.loss_images);
   Progress shown;
   shown.epoch = state_.epoch;
   shown.epochs = options_.epochs;
@@ -133,7 +135,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
     const auto [images, labels] = tensors_of(batch, options_.image_size, model_.device());
     const torch::Tensor loss = step_.run(images, labels, state_.step);
 
-    const std::int64_t images_of_step = batch.size * team_.size();
+    const std::int64_t images_of_step = batch.size * communicator_.size();
     progress.images_seen += images_of_step;
     const double step_seconds = seconds_since(step_begin);
     step_begin = Clock::now();

@@ -5,10 +5,10 @@
 
 #include "datasets/dataset.hpp"
 #include "loop/batch_plan.hpp"
+#include "loop/communicator.hpp"
 #include "loop/parallel_model.hpp"
 #include "loop/progress.hpp"
 #include "loop/run_curves.hpp"
-#include "loop/team.hpp"
 #include "loop/train_options.hpp"
 #include "loop/train_step.hpp"
 #include "loop/training_state.hpp"
@@ -39,7 +39,7 @@ class EpochTrainer {
 
   /// @param devices over all ranks, for --scale-lr
   EpochTrainer(ParallelModel& model, const data::Dataset& set, const TrainOptions& options,
-               const BatchPlan& batches, int devices, Team& team);
+               const BatchPlan& batches, int devices, Communicator& communicator);
 
   /// One pass over the training set, or what state() says is left of it. Collective.
   /// @return the epoch's record without its validation; nothing where it was stopped
@@ -53,7 +53,7 @@ class EpochTrainer {
   const TrainingState& state() const { return state_; }
   std::vector<NamedTensor> tensors();
   /// Before the first run(). @throws Error{malformed_file}
-  void go_on_from(const TrainingState& state, const std::vector<NamedTensor>& tensors,
+  void load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                   const std::string& file);
 
  private:
@@ -63,7 +63,7 @@ class EpochTrainer {
   const data::Dataset& set_;
   const TrainOptions& options_;
   BatchPlan batches_;
-  Team& team_;
+  Communicator& communicator_;
   TrainStep step_;
   TrainingState state_;
 };

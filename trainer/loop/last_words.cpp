@@ -33,21 +33,21 @@ std::string in_one_line(const std::string& lines) {
 
 Encoded RunReport::silent_ranks(ErrorCode code) noexcept {
   const bool lost = code == ErrorCode::peer_lost || code == ErrorCode::deadline_exceeded;
-  if (team_.group() == nullptr || !lost) return {};
+  if (communicator_.group() == nullptr || !lost) return {};
   // A process closes its connections some moments before it is seen to have ended. Later on,
   // while this rank waits, others leave by themselves.
-  lost_ = team_.group()->first_account([&] { return lost_neighbours(neighbours_, team_.size()); },
-                                       kEndIsSeen);
+  lost_ = communicator_.group()->first_account(
+      [&] { return lost_neighbours(neighbours_, communicator_.size()); }, kEndIsSeen);
   if (code == ErrorCode::peer_lost) {
     // Who is gone is known by the broken connection; others, whose time is up, count those left.
-    team_.group()->absent_ranks({});
+    communicator_.group()->absent_ranks({});
     return {};
   }
   Encoded text;
-  for (const int rank : team_.group()->absent_ranks(kLastWord)) {
+  for (const int rank : communicator_.group()->absent_ranks(kLastWord)) {
     const auto known = std::find_if(record_.ranks.begin(), record_.ranks.end(),
                                     [&](const auto& one) { return one.placement.rank == rank; });
-    text += encoded_format("  rank {} of {}{} does not answer\n", rank, team_.size(),
+    text += encoded_format("  rank {} of {}{} does not answer\n", rank, communicator_.size(),
                            known == record_.ranks.end()
                                ? ""
                                : fmt::format(" on {} (pid {})", known->host, known->pid));
@@ -57,10 +57,10 @@ Encoded RunReport::silent_ranks(ErrorCode code) noexcept {
 
 void RunReport::fail(const std::string& exit_reason, const Encoded& text) noexcept {
   try {
-    const std::string lost = lost_.value_or(lost_neighbours(neighbours_, team_.size()));
+    const std::string lost = lost_.value_or(lost_neighbours(neighbours_, communicator_.size()));
     const Encoded lines = text + terminal_lines(lost);
-    err() << encoded_format("trainer: rank {} of {} on {}, pid {}\n{}", team_.rank(), team_.size(),
-                            host_, getpid(), lines);
+    err() << encoded_format("trainer: rank {} of {} on {}, pid {}\n{}", communicator_.rank(),
+                            communicator_.size(), host_, getpid(), lines);
     if (log_) log_->error(lines);
     finish(exit_reason + in_one_line(lost));
   } catch (const std::exception& second) {
@@ -70,17 +70,17 @@ void RunReport::fail(const std::string& exit_reason, const Encoded& text) noexce
 
 void RunReport::fail_together(const std::string& exit_reason, const Encoded& text) noexcept {
   try {
-    if (team_.is_first()) {
+    if (communicator_.is_first()) {
       fail(exit_reason, text);
     } else {
       log_->error(text);
       finish(exit_reason);
     }
     // A launcher ends all ranks soon after the first has left with an exit code.
-    team_.finish();
+    communicator_.finish();
   } catch (const std::exception& second) {
     err() << encoded_format("trainer: and rank {} could not wait for the others: {}\n",
-                            team_.rank(), second.what());
+                            communicator_.rank(), second.what());
   }
 }
 

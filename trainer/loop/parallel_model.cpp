@@ -30,7 +30,7 @@ void store_channels_last(models::Model& model) {
 
 ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
                              const std::string& mode, const std::vector<torch::Device>& devices,
-                             Team& team)
+                             Communicator& communicator)
     : device_(devices.front()) {
   const auto make = [&] {
     auto model = models::make_model(options.model, channels);
@@ -48,8 +48,8 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
   model_ = make();
   model_->to(device_);
   if (mode != "ddp") return;
-  if (options.sync_bn) synchronize_batch_norms(*model_, *team.group());
-  ranks_.emplace(model_, *team.group(), ddp_options(options));
+  if (options.sync_bn) synchronize_batch_norms(*model_, *communicator.group());
+  ranks_.emplace(model_, *communicator.group(), ddp_options(options));
 }
 
 torch::Tensor ParallelModel::forward(const torch::Tensor& images) {

@@ -9,7 +9,7 @@
 
 #include "hpcboot/torch/data_parallel.hpp"
 #include "hpcboot/torch/distributed_data_parallel.hpp"
-#include "loop/team.hpp"
+#include "loop/communicator.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
 
@@ -24,13 +24,13 @@ class ParallelModel {
   /// @param devices one; several under dp
   /// @throws UsageError for sync_bn in another mode than ddp
   ParallelModel(const TrainOptions& options, std::int64_t channels, const std::string& mode,
-                const std::vector<torch::Device>& devices, Team& team);
+                const std::vector<torch::Device>& devices, Communicator& communicator);
 
   /// For training: under ddp the backward that follows exchanges the gradients.
   torch::Tensor forward(const torch::Tensor& images);
   /// Forward and backward passes in `body` add to the gradients without exchanging them.
   template <typename Body>
-  void without_exchange(Body&& body) {
+  void no_sync(Body&& body) {
     if (!ranks_) return body();
     const auto guard = ranks_->no_sync();
     body();

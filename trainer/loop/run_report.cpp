@@ -17,9 +17,13 @@
 
 namespace hpcboot::train {
 
-RunReport::RunReport(Team& team, const TrainOptions& options, const Env& env,
+RunReport::RunReport(Communicator& communicator, const TrainOptions& options, const Env& env,
                      std::chrono::steady_clock::time_point begin, double launch_seconds)
-    : team_(team), options_(options), env_(env), begin_(begin), host_(own_hostname()) {
+    : communicator_(communicator),
+      options_(options),
+      env_(env),
+      begin_(begin),
+      host_(own_hostname()) {
   record_.totals.launch_seconds = launch_seconds;
 }
 
@@ -28,7 +32,7 @@ double RunReport::seconds() const {
 }
 
 record::RankRecord RunReport::own_record(const RunFacts& facts) const {
-  const Resolution& me = team_.resolution();
+  const Resolution& me = communicator_.resolution();
   record::RankRecord own;
   own.placement = me.placement;
   own.host = host_;
@@ -43,10 +47,10 @@ record::RankRecord RunReport::own_record(const RunFacts& facts) const {
 void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* resumed) {
   if (resumed != nullptr) go_on(*resumed);
   const record::RankRecord own = own_record(facts);
-  for (const std::string& text : team_.gather(json_text(record::to_json(own)).str())) {
+  for (const std::string& text : communicator_.gather(json_text(record::to_json(own)).str())) {
     record_.ranks.push_back(record::rank_record_from_json(parse_json(text), "a rank's greeting"));
   }
-  neighbours_ = neighbours_seen(record_.ranks, team_.rank());
+  neighbours_ = neighbours_seen(record_.ranks, communicator_.rank());
   const bool on_processors = facts.device.rfind("cpu", 0) == 0;
   threads_ = on_processors ? facts.devices * facts.threads : facts.threads;
   first_looks_ = look_at_hosts();
@@ -58,16 +62,17 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
   log_->info(fmt::format(
       "rank {} of {} on {} (pid {}, local rank {}, launcher {}), device {}, {} threads, {}", p.rank,
       p.world_size, own.host, own.pid, p.local_rank, record_.launcher, own.device, facts.threads,
-      team_.group() != nullptr ? facts.backend + " through " + team_.group()->description()
-                               : std::string("alone")));
+      communicator_.group() != nullptr
+          ? facts.backend + " through " + communicator_.group()->description()
+          : std::string("alone")));
   write();
   say(fmt::format("{}, {}: {} x {} {}, {} + {} images, batch {}", options_.model, facts.mode,
                   record_.nodes, record_.devices_per_node,
                   own.device.substr(0, own.device.find(':')), facts.train_samples,
                   facts.validation_samples, facts.batches.global));
   say("run folder: " + folder_->path().string());
-  if (team_.group() != nullptr && !team_.group()->warning().empty())
-    note("warning: " + team_.group()->warning());
+  if (communicator_.group() != nullptr && !communicator_.group()->warning().empty())
+    note("warning: " + communicator_.group()->warning());
   if (!has_locks_) {
     note(
         fmt::format("the file system of {} has no locks: two jobs that resume this run at the same "
@@ -87,7 +92,7 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
 std::vector<HostLook> RunReport::look_at_hosts() {
   const std::string own = json_text(to_json(look_at_host(host_, threads_))).str();
   std::vector<HostLook> looks;
-  for (const std::string& text : team_.gather(own)) {
+  for (const std::string& text : communicator_.gather(own)) {
     looks.push_back(host_look_from_json(parse_json(text), "a rank's look at its host"));
   }
   return looks;
@@ -104,7 +109,7 @@ void RunReport::trained() {
 }
 
 void RunReport::fill_record(const RunFacts& facts) {
-  const Resolution& me = team_.resolution();
+  const Resolution& me = communicator_.resolution();
   std::map<std::string, int> ranks_of_host;
   for (const auto& rank : record_.ranks) ++ranks_of_host[rank.host];
   record_.nodes = static_cast<int>(ranks_of_host.size());
@@ -125,7 +130,7 @@ void RunReport::fill_record(const RunFacts& facts) {
   // As its users know it: the agents of `hpcboot run` set the variables of "explicit".
   record_.launcher =
       me.launcher == "explicit" && env_.has("HPCBOOT_RUN_ID") ? "hpcboot" : me.launcher;
-  if (team_.group() != nullptr) record_.rendezvous = team_.group()->description();
+  if (communicator_.group() != nullptr) record_.rendezvous = communicator_.group()->description();
   record_.scheduler = me.scheduler;
   record_.job_id = me.job_id;
   if (const auto site = env_.text("HPCBOOT_SITE")) record_.site = std::string(*site);
@@ -137,7 +142,7 @@ void RunReport::make_folder() {
   std::string path;
   if (folder_) {
     path = folder_->path().string();
-  } else if (team_.is_first()) {
+  } else if (communicator_.is_first()) {
     const auto started = std::chrono::system_clock::now();
     const record::RunName name{started,
                                record_.mode(),
@@ -151,12 +156,12 @@ void RunReport::make_folder() {
       lock_ = std::move(taken.lock);
       has_locks_ = taken.has_locks;
     } catch (const Error&) {
-      team_.text_from_first("");  // the others would wait for the name
+      communicator_.broadcast("");  // the others would wait for the name
       throw;
     }
     record_.started = record::iso8601_utc(started);
   }
-  path = team_.text_from_first(path);
+  path = communicator_.broadcast(path);
   if (path.empty()) {
     throw Error(ErrorCode::unwritable_output,
                 "rank 0 could not make the run folder in '" + options_.runs_dir + "'",
@@ -166,7 +171,7 @@ void RunReport::make_folder() {
   // Where hosts share no file system, each keeps its ranks' logs under the same path of its own.
   std::error_code ignored;
   std::filesystem::create_directories(folder_->path(), ignored);
-  log_.emplace(folder_->log(team_.rank()));
+  log_.emplace(folder_->log(communicator_.rank()));
   record_.run = folder_->name();
 }
 
@@ -181,8 +186,8 @@ void RunReport::go_on(ResumePoint& resumed) {
   entry.epoch = state.epoch;
   entry.step = state.step;
   entry.steps_again = resumed.steps_again;
-  entry.world_size = team_.size();
-  entry.job_id = team_.resolution().job_id;
+  entry.world_size = communicator_.size();
+  entry.job_id = communicator_.resolution().job_id;
   if (const auto count = env_.text("SLURM_RESTART_COUNT")) {
     std::int64_t number = 0;
     const char* const end = count->data() + count->size();
@@ -196,11 +201,11 @@ void RunReport::go_on(ResumePoint& resumed) {
 }
 
 record::LockHolder RunReport::holder() const {
-  return {host_, getpid(), team_.resolution().job_id.value_or("")};
+  return {host_, getpid(), communicator_.resolution().job_id.value_or("")};
 }
 
 void RunReport::note(const std::string& line) {
-  if (log_ && team_.is_first()) log_->info(line);
+  if (log_ && communicator_.is_first()) log_->info(line);
   say(line);
 }
 
@@ -252,7 +257,7 @@ void RunReport::finish(const std::string& exit_reason) {
 }
 
 void RunReport::warn(const std::vector<std::string>& lines) {
-  if (!team_.is_first()) return;
+  if (!communicator_.is_first()) return;
   for (const std::string& line : lines) {
     log_->info(line);
     err() << "trainer: " << line << "\n";
@@ -260,13 +265,13 @@ void RunReport::warn(const std::vector<std::string>& lines) {
 }
 
 void RunReport::say(const std::string& line) {
-  if (!team_.is_first()) return;
+  if (!communicator_.is_first()) return;
   out() << line << "\n";
   out().flush();  // a job's output file is read while the job runs
 }
 
 void RunReport::write() {
-  if (team_.is_first() && folder_) record_.write(folder_->run_json());
+  if (communicator_.is_first() && folder_) record_.write(folder_->run_json());
 }
 
 }  // namespace hpcboot::train

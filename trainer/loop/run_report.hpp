@@ -8,10 +8,10 @@
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
 #include "loop/batch_plan.hpp"
+#include "loop/communicator.hpp"
 #include "loop/host_load.hpp"
 #include "loop/rank_log.hpp"
 #include "loop/resume.hpp"
-#include "loop/team.hpp"
 #include "loop/train_options.hpp"
 #include "record/run_folder.hpp"
 #include "record/run_lock.hpp"
@@ -37,7 +37,7 @@ class RunReport {
  public:
   /// @param begin when the process started, for the totals
   /// @param launch_seconds from the start of the launch to main()
-  RunReport(Team& team, const TrainOptions& options, const Env& env,
+  RunReport(Communicator& communicator, const TrainOptions& options, const Env& env,
             std::chrono::steady_clock::time_point begin, double launch_seconds);
 
   /// Makes the run folder, or goes on in that of `resumed`, and gathers the ranks' placements.
@@ -103,7 +103,7 @@ class RunReport {
   void say(const std::string& line);
   void write();
 
-  Team& team_;
+  Communicator& communicator_;
   const TrainOptions& options_;
   const Env& env_;
   std::chrono::steady_clock::time_point begin_;

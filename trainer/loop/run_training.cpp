@@ -88,8 +88,9 @@ std::string words_of(const std::exception& error) {
 /// One epoch after the other, to the end, or until somebody wants the run to stop.
 void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
                   std::int64_t local_batch, ParallelModel& model, EpochTrainer& trainer,
-                  Checkpointer& checkpointer, RunCurves* curves, Team& team, RunReport& report) {
-  ProgressBar bar(team.is_first());
+                  Checkpointer& checkpointer, RunCurves* curves, Communicator& communicator,
+                  RunReport& report) {
+  ProgressBar bar(communicator.is_first());
   const auto after_step = [&](double seconds, bool last) {
     if (!report.has_stepped()) {
       bar.clear();
@@ -107,7 +108,7 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
     // The validation may be where the run is saved and stops.
     if (curves != nullptr) curves->flush();
     const auto validation =
-        validate(model, test_set, local_batch, options.image_size, team,
+        validate(model, test_set, local_batch, options.image_size, communicator,
                  [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
     if (!validation) return;
     done->validation_loss = validation->loss;
@@ -125,7 +126,8 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
 
 /// @return why the run stopped before its end; empty where it did not
 std::string train(const TrainOptions& options, const RunFacts& known,
-                  const std::vector<torch::Device>& devices, Team& team, RunReport& report) {
+                  const std::vector<torch::Device>& devices, Communicator& communicator,
+                  RunReport& report) {
   RunFacts facts = known;
   // Else LibTorch would change from device 0 to this one and back around every operation.
   const c10::DeviceGuard current(devices.front());
@@ -138,18 +140,19 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   facts.train_samples = training_samples(*train_set, options);
   facts.validation_samples = test_set->count();
   const Json identity = run_identity(options, facts.batches, *train_set, *test_set);
-  SharedResume resumed = resume_together(options, identity, report.holder(), team);
+  SharedResume resumed = resume_together(options, identity, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   for (const std::string& note : resumed.notes) report.note(note);
 
   torch::manual_seed(options.seed);
-  ParallelModel model(options, train_set->shape().channels, facts.mode, devices, team);
-  const int all_devices = resumed.state ? resumed.state->devices : team.size() * facts.devices;
-  EpochTrainer trainer(model, *train_set, options, facts.batches, all_devices, team);
+  ParallelModel model(options, train_set->shape().channels, facts.mode, devices, communicator);
+  const int all_devices =
+      resumed.state ? resumed.state->devices : communicator.size() * facts.devices;
+  EpochTrainer trainer(model, *train_set, options, facts.batches, all_devices, communicator);
   std::optional<std::int64_t> resumed_after;
   double runtime_before = 0;
   if (resumed.state) {
-    trainer.go_on_from(*resumed.state, resumed.tensors, resumed.file);
+    trainer.load_state(*resumed.state, resumed.tensors, resumed.file);
     resumed.tensors.clear();
     resumed_after = resumed.state->step;
     runtime_before = resumed.state->runtime_seconds;
@@ -161,22 +164,22 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     }
   }
   std::optional<RunCurves> curves;
-  if (team.is_first()) {
+  if (communicator.is_first()) {
     curves.emplace(report.folder(), options.tensorboard, report.config(), resumed_after);
   }
-  Checkpointer checkpointer(options, report.folder(), identity, trainer, team, report.begin(),
-                            runtime_before);
+  Checkpointer checkpointer(options, report.folder(), identity, trainer, communicator,
+                            report.begin(), runtime_before);
   report.started_up();
   train_epochs(options, *test_set, facts.batches.local, model, trainer, checkpointer,
-               curves ? &*curves : nullptr, team, report);
+               curves ? &*curves : nullptr, communicator, report);
   report.trained();
   checkpointer.finish();
   report.set_checkpoint_seconds(checkpointer.waited_seconds());
-  if (team.is_first()) curves->flush();
+  if (communicator.is_first()) curves->flush();
   const std::string& stopped = checkpointer.stop_reason();
   if (stopped.empty()) {
-    if (team.is_first()) write_model(model.model(), report.folder().model());
-    team.finish();
+    if (communicator.is_first()) write_model(model.model(), report.folder().model());
+    communicator.finish();
     report.finish(std::string(record::kFinished));
     return {};
   }
@@ -186,7 +189,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   report.finish(stopped);
   // A launcher may end the others once the first has left with an exit code: everything is on the
   // disk by now.
-  team.finish();
+  communicator.finish();
   return stopped;
 }
 
@@ -219,12 +222,13 @@ int run_training(const TrainOptions& options, const Env& env) {
     const RanksMeet meeting;
     group.emplace(make_process_group(me, env, how));
   }
-  Team team(me, std::move(group));
-  RunReport report(team, options, env, begin, launch.count());
+  Communicator communicator(me, std::move(group));
+  RunReport report(communicator, options, env, begin, launch.count());
   int code = 1;
   try {
     std::string stopped;
-    with_memory(facts.batches, [&] { stopped = train(options, facts, devices, team, report); });
+    with_memory(facts.batches,
+                [&] { stopped = train(options, facts, devices, communicator, report); });
     if (stopped.empty()) return 0;
     code = static_cast<int>(ErrorCode::stopped);
   } catch (const UsageError& error) {

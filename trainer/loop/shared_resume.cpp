@@ -45,14 +45,14 @@ Json find(const TrainOptions& options, const Json& identity, const record::LockH
 }  // namespace
 
 SharedResume resume_together(const TrainOptions& options, const Json& identity,
-                             const record::LockHolder& self, Team& team) {
+                             const record::LockHolder& self, Communicator& communicator) {
   SharedResume shared;
   if (options.resume.empty() || options.resume == "none") return shared;
   std::string text;
-  if (team.is_first()) {
+  if (communicator.is_first()) {
     text = json_text(find(options, identity, self, shared)).str();
   }
-  const Json told = parse_json(team.text_from_first(text));
+  const Json told = parse_json(communicator.broadcast(text));
   const JsonReader reader("rank 0's answer", told);
   const auto part = [&](const char* key) {
     return reader.require(key, reader.text(key), "a text");
@@ -63,7 +63,7 @@ SharedResume resume_together(const TrainOptions& options, const Json& identity,
   if (!told.contains("state")) return shared;
   shared.file = part("file");
   shared.state = training_state_from_json(told["state"], shared.file);
-  share_tensors(shared.tensors, team);
+  share_tensors(shared.tensors, communicator);
   return shared;
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "loop/communicator.hpp"
 #include "loop/resume.hpp"
-#include "loop/team.hpp"
 
 namespace hpcboot::train {
 
@@ -23,6 +23,6 @@ struct SharedResume {
 /// the point are removed. Collective: what goes wrong on rank 0 is thrown on every rank.
 /// @throws as find_resume_point(); Error{peer_lost, deadline_exceeded}
 SharedResume resume_together(const TrainOptions& options, const Json& identity,
-                             const record::LockHolder& self, Team& team);
+                             const record::LockHolder& self, Communicator& communicator);
 
 }  // namespace hpcboot::train

@@ -22,12 +22,13 @@ std::vector<double> StepLosses::add(const at::Tensor& loss, std::int64_t images,
 // number is, and a resumed run, which flushes at other steps, would get other last bits. Each rank
 // adds its part to the others' zeros, which is exact in any order.
 at::Tensor StepLosses::over_all_ranks(const at::Tensor& own) {
-  if (team_.size() == 1) return own;
-  const at::Tensor parts = torch::zeros({team_.size(), own.size(0), own.size(1)}, own.options());
-  parts[team_.rank()].copy_(own);
-  team_.sum(parts);
+  if (communicator_.size() == 1) return own;
+  const at::Tensor parts =
+      torch::zeros({communicator_.size(), own.size(0), own.size(1)}, own.options());
+  parts[communicator_.rank()].copy_(own);
+  communicator_.sum(parts);
   at::Tensor sums = parts[0].clone();
-  for (int rank = 1; rank < team_.size(); ++rank) sums.add_(parts[rank]);
+  for (int rank = 1; rank < communicator_.size(); ++rank) sums.add_(parts[rank]);
   return sums;
 }
 
@@ -61,9 +62,10 @@ std::vector<double> StepLosses::flush() {
 void StepLosses::fail(const StepPlace& place, double loss, double own_part) {
   // All ranks see the same sum and come here together, so they can tell each other.
   std::string ranks;
-  for (const std::string& rank : team_.gather(
-           std::isfinite(own_part) ? ""
-                                   : fmt::format("rank {} on {}", team_.rank(), own_hostname()))) {
+  for (const std::string& rank : communicator_.gather(
+           std::isfinite(own_part)
+               ? ""
+               : fmt::format("rank {} on {}", communicator_.rank(), own_hostname()))) {
     if (!rank.empty()) ranks += (ranks.empty() ? "" : ", ") + rank;
   }
   throw Error(ErrorCode::diverged,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "loop/team.hpp"
+#include "loop/communicator.hpp"
 
 namespace hpcboot::train {
 
@@ -24,7 +24,7 @@ class StepLosses {
  public:
   static constexpr std::size_t kEvery = 10;
 
-  explicit StepLosses(Team& team) : team_(team) {}
+  explicit StepLosses(Communicator& communicator) : communicator_(communicator) {}
 
   /// Keeps the loss of a step: the mean over `images` of this rank. Collective at every kEvery-th
   /// call.
@@ -42,7 +42,7 @@ class StepLosses {
   /// What mean() divides: a checkpoint keeps them, when nothing is left to flush.
   double sum() const { return sum_; }
   double images() const { return images_; }
-  void go_on_from(double sum, double images) {
+  void load_state(double sum, double images) {
     sum_ = sum;
     images_ = images;
   }
@@ -57,7 +57,7 @@ class StepLosses {
   at::Tensor over_all_ranks(const at::Tensor& own);
   [[noreturn]] void fail(const StepPlace& place, double loss, double own_part);
 
-  Team& team_;
+  Communicator& communicator_;
   std::vector<Part> parts_;
   double sum_ = 0;
   double images_ = 0;

@@ -86,7 +86,7 @@ torch::Tensor TrainStep::compute_gradients(const torch::Tensor& images,
       mean = mean.defined() ? mean + loss : loss;
     };
     if (begin + count < total) {
-      model_.without_exchange(part);
+      model_.no_sync(part);
     } else {
       part();
     }

@@ -171,22 +171,22 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
   for (auto& [generator, state] : random) generator.set_state(state);
 }
 
-void share_tensors(std::vector<NamedTensor>& tensors, Team& team) {
-  if (team.size() == 1) return;
+void share_tensors(std::vector<NamedTensor>& tensors, Communicator& communicator) {
+  if (communicator.size() == 1) return;
   Json list = Json::array();
   for (const NamedTensor& one : tensors) {
     list.push_back(
         {one.name, static_cast<int>(one.tensor.scalar_type()), one.tensor.sizes().vec()});
   }
-  list = parse_json(team.text_from_first(json_text(list).str()));
-  if (!team.is_first()) tensors.clear();
+  list = parse_json(communicator.broadcast(json_text(list).str()));
+  if (!communicator.is_first()) tensors.clear();
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!team.is_first()) {
+    if (!communicator.is_first()) {
       const auto type = static_cast<at::ScalarType>(list[i][1].get<int>());
       tensors.push_back({list[i][0].get<std::string>(),
                          torch::empty(list[i][2].get<std::vector<std::int64_t>>(), type)});
     }
-    if (tensors[i].tensor.numel() > 0) team.take_from_first(tensors[i].tensor);
+    if (tensors[i].tensor.numel() > 0) communicator.broadcast(tensors[i].tensor);
   }
 }
 

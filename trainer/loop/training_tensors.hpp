@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "loop/team.hpp"
+#include "loop/communicator.hpp"
 
 namespace hpcboot::train {
 
@@ -30,6 +30,6 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
                               torch::optim::Optimizer& optimizer, const std::string& file);
 
 /// Rank 0's tensors for everybody. Collective; what the others pass is replaced.
-void share_tensors(std::vector<NamedTensor>& tensors, Team& team);
+void share_tensors(std::vector<NamedTensor>& tensors, Communicator& communicator);
 
 }  // namespace hpcboot::train

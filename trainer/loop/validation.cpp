@@ -17,23 +17,25 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset& set,
-                                   std::int64_t local_batch, std::int64_t image_size, Team& team,
+                                   std::int64_t local_batch, std::int64_t image_size,
+                                   Communicator& communicator,
                                    const std::function<bool(double)>& interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
   models::Model& model = parallel.model();
-  for (torch::Tensor& buffer : model.buffers()) team.take_from_first(buffer);
+  for (torch::Tensor& buffer : model.buffers()) communicator.broadcast(buffer);
   model.eval();
 
   std::vector<std::int64_t> indices;
-  for (std::int64_t i = team.rank(); i < set.count(); i += team.size()) indices.push_back(i);
+  for (std::int64_t i = communicator.rank(); i < set.count(); i += communicator.size())
+    indices.push_back(i);
   double loss = 0;
   double correct = 0;
   data::BatchLoader loader(set, std::move(indices), local_batch, image_size,
                            loader_options(1, parallel.device()));
   data::Batch batch;
   // The last ranks may have a batch less, but are asked as often.
-  const std::int64_t most = (set.count() + team.size() - 1) / team.size();
+  const std::int64_t most = (set.count() + communicator.size() - 1) / communicator.size();
   const std::int64_t rounds = (most + local_batch - 1) / local_batch;
   bool stopped = false;
   for (std::int64_t round = 0; round < rounds && !stopped; ++round) {
@@ -53,7 +55,7 @@ std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset&
   if (stopped) return std::nullopt;
 
   torch::Tensor sums = torch::tensor({loss, correct}, torch::kFloat64);
-  team.sum(sums);
+  communicator.sum(sums);
   const auto count = static_cast<double>(set.count());
   Validation result;
   result.loss = sums[0].item<double>() / count;

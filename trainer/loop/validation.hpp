@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "datasets/dataset.hpp"
+#include "loop/communicator.hpp"
 #include "loop/parallel_model.hpp"
-#include "loop/team.hpp"
 
 namespace hpcboot::train {
 
@@ -20,7 +20,8 @@ struct Validation {
 /// @param interrupted asked after each batch, on all ranks equally often, with its duration
 /// @return nothing where it was interrupted
 std::optional<Validation> validate(ParallelModel& model, const data::Dataset& set,
-                                   std::int64_t local_batch, std::int64_t image_size, Team& team,
+                                   std::int64_t local_batch, std::int64_t image_size,
+                                   Communicator& communicator,
                                    const std::function<bool(double seconds)>& interrupted);
 
 }  // namespace hpcboot::train

@@ -13,13 +13,13 @@
 #include "core/time_left.hpp"
 #include "first_account.hpp"
 #include "hpcboot/error.hpp"
-#include "hpcboot/exchange.hpp"
 #include "hpcboot/facts.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "nccl.hpp"
 #include "rendezvous.hpp"
-#include "rendezvous/store/meeting.hpp"
-#include "roll_call.hpp"
+#include "rendezvous/store/rendezvous.hpp"
+#include "wait_for_all.hpp"
 
 namespace hpcboot {
 namespace {
@@ -129,32 +129,32 @@ void release_bounded(Pointer& pointer) noexcept {
 }
 
 /// What the ranks meet by. Shared with a call that may outlast its deadline.
-struct Meeting {
-  std::unique_ptr<Exchange> exchange;
+struct OpenRendezvous {
+  std::unique_ptr<KeyValueStore> kvs;
   Rendezvous rendezvous;
 
-  Meeting() = default;
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  OpenRendezvous() = default;
+  OpenRendezvous(const OpenRendezvous&) = delete;
+  OpenRendezvous& operator=(const OpenRendezvous&) = delete;
   /// LibTorch's store waits for its thread, which a stranger may hold up.
-  ~Meeting() { release_bounded(rendezvous.store); }
+  ~OpenRendezvous() { release_bounded(rendezvous.store); }
 };
 
 /// Opens the store and calls the roll. Both have deadlines, but LibTorch's store only for some of
 /// what it does: whoever connects to its port, sends half a request and stays, holds up its one
 /// thread, and with it every rank.
-std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
-                              const ProcessGroupOptions& options) {
-  const auto meeting = std::make_shared<Meeting>();
+std::shared_ptr<OpenRendezvous> meet(const Resolution& resolution, const Env& env,
+                                     const ProcessGroupOptions& options) {
+  const auto meeting = std::make_shared<OpenRendezvous>();
   const bool is_in_time = bounded_call(
       [meeting, resolution, env, store = options.store, deadline = options.start_up_deadline] {
         const auto end = std::chrono::steady_clock::now() + deadline;
-        meeting->exchange = rendezvous::open_exchange_for(resolution, env, time_left(end));
+        meeting->kvs = rendezvous::open_kvs_for(resolution, env, time_left(end));
         meeting->rendezvous =
-            open_rendezvous(resolution, env, meeting->exchange.get(), store, time_left(end));
+            open_rendezvous(resolution, env, meeting->kvs.get(), store, time_left(end));
         const Placement& placement = resolution.placement;
-        roll_call(*meeting->rendezvous.store, placement.rank, placement.world_size,
-                  host_and_process(), resolution.hosts, time_left(end));
+        wait_for_all(*meeting->rendezvous.store, placement.rank, placement.world_size,
+                     host_and_process(), resolution.hosts, time_left(end));
       },
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;
@@ -174,7 +174,7 @@ struct ProcessGroup::Impl {
   int rank = 0;
   int world_size = 1;
   bool with_nccl = false;
-  std::shared_ptr<Meeting> meeting;
+  std::shared_ptr<OpenRendezvous> meeting;
   c10::intrusive_ptr<c10d::ProcessGroup> group;
 
   Impl() = default;

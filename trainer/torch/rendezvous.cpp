@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 #include "world_store.hpp"
 
 namespace hpcboot {
@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* kPlaceOfTcp = "hpcboot/tcp";
 
-// The ranks are counted by roll_call(), which can tell who is missing, and not by the store.
+// The ranks are counted by wait_for_all(), which can tell who is missing, and not by the store.
 c10::intrusive_ptr<c10d::TCPStore> open_tcp_store(const std::string& address, std::uint16_t port,
                                                   bool serve, milliseconds deadline) {
   c10d::TCPStoreOptions options;
@@ -67,12 +67,12 @@ Rendezvous open_tcp(const Resolution& resolution, rendezvous::Client& told, mill
 
 }  // namespace
 
-Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchange* exchange,
+Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, KeyValueStore* kvs,
                            StoreKind kind, milliseconds deadline) {
   if (resolution.placement.world_size == 1)
     return {c10::make_intrusive<c10d::HashStore>(), "store in this process", {}};
-  const auto meeting = std::make_shared<const rendezvous::Meeting>(
-      rendezvous::meet(resolution, env, exchange, rendezvous::Purpose::training, deadline));
+  const auto meeting = std::make_shared<const rendezvous::Rendezvous>(
+      rendezvous::meet(resolution, env, kvs, rendezvous::Purpose::training, deadline));
   auto own = c10::make_intrusive<WorldStore>(meeting, deadline);
   if (kind == StoreKind::own) return {std::move(own), meeting->description, meeting->warning};
   Rendezvous tcp = open_tcp(resolution, *meeting->client, deadline);

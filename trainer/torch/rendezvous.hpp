@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hpcboot/env.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/torch/process_group.hpp"
 
@@ -26,7 +26,7 @@ struct Rendezvous {
 /// @param exchange null where none is needed or offered
 /// @throws Error{deadline_exceeded, needs_exchange, backend_unavailable, exchange_failed,
 ///         unreadable_file, malformed_file}
-Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, Exchange* exchange,
+Rendezvous open_rendezvous(const Resolution& resolution, const Env& env, KeyValueStore* kvs,
                            StoreKind kind, std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot

@@ -43,7 +43,7 @@ rendezvous::Clock::time_point end_of(const milliseconds& timeout) {
 
 }  // namespace
 
-WorldStore::WorldStore(std::shared_ptr<const rendezvous::Meeting> meeting, milliseconds timeout)
+WorldStore::WorldStore(std::shared_ptr<const rendezvous::Rendezvous> meeting, milliseconds timeout)
     : c10d::Store(timeout), meeting_(std::move(meeting)) {}
 
 void WorldStore::set(const std::string& key, const Bytes& value) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 
 namespace hpcboot {
 
@@ -22,7 +22,8 @@ class WorldStore final : public c10d::Store {
  public:
   /// @param meeting what this rank serves of it ends with this store
   /// @param timeout of get(), and of wait() without one
-  WorldStore(std::shared_ptr<const rendezvous::Meeting> meeting, std::chrono::milliseconds timeout);
+  WorldStore(std::shared_ptr<const rendezvous::Rendezvous> meeting,
+             std::chrono::milliseconds timeout);
 
   void set(const std::string& key, const std::vector<std::uint8_t>& value) override;
   std::vector<std::uint8_t> compareSet(const std::string& key,
@@ -51,7 +52,7 @@ class WorldStore final : public c10d::Store {
  private:
   rendezvous::Client& client() const { return *meeting_->client; }
 
-  std::shared_ptr<const rendezvous::Meeting> meeting_;
+  std::shared_ptr<const rendezvous::Rendezvous> meeting_;
 };
 
 }  // namespace hpcboot

@@ -41,7 +41,7 @@ void check_tasks(const Situation& s, Findings& findings);
 // mpi.cpp
 void check_mpi(const Situation& s, Findings& findings);
 // exchange.cpp
-void check_exchange(const Situation& s, Findings& findings);
+void check_kvs(const Situation& s, Findings& findings);
 // pmix.cpp
 void check_pmix(const Situation& s, Findings& findings);
 // torchrun.cpp

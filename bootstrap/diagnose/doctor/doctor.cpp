@@ -41,7 +41,7 @@ std::vector<Finding> diagnose(const Situation& situation) {
   constexpr void (*kChecks[])(const Situation&, Findings&) = {
       check_launcher, check_witnesses,   check_tasks,
       check_mpi,      check_torchrun,    check_pmix,
-      check_exchange, check_interface,   check_interface_variables,
+      check_kvs,      check_interface,   check_interface_variables,
       check_own_name, check_master,      check_master_port,
       check_threads,  check_devices,     check_limits,
       check_libtorch, check_work_folder, check_runs_folder,

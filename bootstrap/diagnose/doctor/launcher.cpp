@@ -6,7 +6,7 @@ namespace hpcboot::doctor {
 
 void check_launcher(const Situation& s, Findings& findings) {
   if (s.error && s.error->code() == ErrorCode::needs_exchange &&
-      !s.system.exchange.value_or("").empty()) {
+      !s.system.kvs.value_or("").empty()) {
     findings.note("launcher", s.error->found() + ": only an exchange between the ranks tells it",
                   "nothing under hpcboot exec, hpcboot check or the library");
     return;
@@ -30,11 +30,11 @@ void check_launcher(const Situation& s, Findings& findings) {
 
 void check_witnesses(const Situation& s, Findings& findings) {
   if (!s.resolution) return;
-  for (const Witness& witness : s.resolution->witnesses) {
-    if (witness.agrees) continue;
-    const std::string message =
-        witness.source + " disagrees with " + s.resolution->launcher + ": " + witness.note;
-    if (witness.is_explained) {
+  for (const OtherSource& other_source : s.resolution->other_sources) {
+    if (other_source.agrees) continue;
+    const std::string message = other_source.source + " disagrees with " + s.resolution->launcher +
+                                ": " + other_source.note;
+    if (other_source.is_explained) {
       findings.note("other launchers", message, "no action needed");
     } else {
       findings.warning("other launchers", message,

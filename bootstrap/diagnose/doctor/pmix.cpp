@@ -27,7 +27,7 @@ std::string server_version(const Env& env) {
 }
 
 bool is_served(const Situation& s) {
-  if (s.system.exchange) return *s.system.exchange == "pmix";
+  if (s.system.kvs) return *s.system.kvs == "pmix";
   // Hydra serves none: its ranks inherit the variables of a launch around it.
   return s.env.has("PMIX_NAMESPACE") && s.env.has("PMIX_RANK") &&
          !(s.resolution && s.resolution->launcher == "hydra");
@@ -36,7 +36,7 @@ bool is_served(const Situation& s) {
 // "OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)"; empty if unknown.
 std::string library_of(const Situation& s) {
   constexpr std::string_view kKind = "pmix: ";
-  const std::string& text = s.system.exchange_library;
+  const std::string& text = s.system.kvs_library;
   return text.rfind(kKind, 0) == 0 ? text.substr(kKind.size()) : "";
 }
 

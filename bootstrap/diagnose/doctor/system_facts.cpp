@@ -19,7 +19,7 @@
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/endpoint.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "programs.hpp"
 #include "torch_version.hpp"
@@ -154,11 +154,11 @@ bool would_serve_here(const Resolution& r) {
 
 SystemFacts look_up_system(const Situation& situation, const std::string& runs_folder) {
   SystemFacts system;
-  system.exchange = offered_exchange(situation.env);
+  system.kvs = offered_kvs(situation.env);
   try {
-    system.exchange_library = load_exchange_library(situation.env);
+    system.kvs_library = load_kvs_library(situation.env);
   } catch (const Error& error) {
-    system.exchange_error = error;
+    system.kvs_error = error;
   }
   system.mpirun = doctor::mpirun_in_path(situation.env);
   const auto ancestors = ancestors_of_this_process(situation.env, situation.facts.hostname);

@@ -38,10 +38,10 @@ struct FolderFacts {
 /// What doctor looks up on this machine beside Facts. What is not known, as with a foreign
 /// environment, gives no finding.
 struct SystemFacts {
-  std::optional<std::string> exchange;  ///< what offered_exchange() answers
-  std::string exchange_library;         ///< as load_exchange_library() tells it
-  std::optional<Error> exchange_error;  ///< and why it cannot be used
-  std::optional<std::string> mpirun;    ///< PATH's mpirun, links followed; empty: there is none
+  std::optional<std::string> kvs;     ///< what offered_kvs() answers
+  std::string kvs_library;            ///< as load_kvs_library() tells it
+  std::optional<Error> kvs_error;     ///< and why it cannot be used
+  std::optional<std::string> mpirun;  ///< PATH's mpirun, links followed; empty: there is none
   /// The file of the nearest process above that is an MPI's launcher; empty: none is known to be.
   std::string mpi_launcher;
   std::string torchrun;  ///< of the PyTorch of torchrun's agent, the version; empty: not known

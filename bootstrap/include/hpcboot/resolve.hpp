@@ -14,10 +14,10 @@
 
 namespace hpcboot {
 
-class Exchange;
+class KeyValueStore;
 
 /// Another launcher whose variables were also there.
-struct Witness {
+struct OtherSource {
   std::string source;
   bool agrees = true;
   /// If it disagrees: a fact, the sizes or the user's own word say why its values do not count, and
@@ -57,7 +57,7 @@ struct Resolution {
   std::optional<std::string> interface;          ///< for traffic between ranks
   std::optional<std::string> interface_address;  ///< of this host on that interface
   std::map<std::string, Provenance> provenance;  ///< by field name
-  std::vector<Witness> witnesses;
+  std::vector<OtherSource> other_sources;
   std::vector<Attempt> attempts;
   /// Variables that hpcboot exported for another launch (export.hpp): read as if they were not set.
   std::vector<std::string> ignored_exports;
@@ -92,9 +92,8 @@ Resolution resolve(const Env& env, const Facts& facts, const ResolveOptions& opt
 /// @param exchange not used before by another call of this function
 /// @throws Error; as resolve(), without needs_exchange; exchange_failed and deadline_exceeded;
 ///         inconsistent_placement where the exchange is another launch's, or one of singletons.
-Resolution resolve_with_exchange(const Env& env, const Facts& facts, Exchange& exchange,
-                                 std::chrono::milliseconds deadline,
-                                 const ResolveOptions& options = {});
+Resolution resolve_with_kvs(const Env& env, const Facts& facts, KeyValueStore& kvs,
+                            std::chrono::milliseconds deadline, const ResolveOptions& options = {});
 
 /// Finds out a launch whose N processes became N worlds of one, as a program does under an srun
 /// that does not speak its MPI's protocol: without this each would be rank 0 of 1, and nobody would

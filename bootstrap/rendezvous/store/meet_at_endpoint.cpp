@@ -51,8 +51,8 @@ constexpr const char* kWarning =
 
 }  // namespace
 
-Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
-                         std::chrono::milliseconds deadline) {
+Rendezvous meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
+                            std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
   const std::string identity =
@@ -85,8 +85,8 @@ Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose p
           : "store at " + where.text() +
                 (server && server->place().address.empty() ? " (on every interface)" : "") +
                 ", proved by " + std::string(name_of(kind));
-  Meeting meeting{std::move(server), std::move(way.relay), std::move(way.client),
-                  std::move(description)};
+  Rendezvous meeting{std::move(server), std::move(way.relay), std::move(way.client),
+                     std::move(description)};
   if (placement.rank == 0 && kind == SecretKind::none) meeting.warning = kWarning;
   return meeting;
 }

@@ -10,8 +10,8 @@ Handover fresh_handover(int world_size, std::vector<std::string> hosts) {
           std::move(hosts)};
 }
 
-Meeting meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
-                         Purpose purpose, std::chrono::milliseconds deadline) {
+Rendezvous meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
+                            Purpose purpose, std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
   const std::string identity =

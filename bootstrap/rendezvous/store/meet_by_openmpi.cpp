@@ -115,8 +115,8 @@ bool can_meet_by_openmpi(const Env& env) {
          is_random(env.text(kRandom).value_or(""));
 }
 
-Meeting meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
-                        std::chrono::milliseconds deadline) {
+Rendezvous meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
+                           std::chrono::milliseconds deadline) {
   const auto end = Clock::now() + deadline;
   const int rank = env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun");
   const std::string identity = "openmpi/" + std::string(env.text("PMIX_NAMESPACE").value_or(""));

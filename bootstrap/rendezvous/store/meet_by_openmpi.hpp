@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "meeting.hpp"
+#include "rendezvous.hpp"
 
 // Open MPI 4 gives every rank of an mpirun 128 random bits, which are for the networks of its own
 // transports, and names the hosts of its daemons: enough to meet without asking its PMIx server.
@@ -24,7 +24,7 @@ bool can_meet_by_openmpi(const Env& env);
 // Meets at one of eight ports derived from the launch, on one of the hosts that mpirun knows.
 // @param hosts of the job, if this rank knows them: mpirun's own host tells its ranks no others
 // @throws Error{deadline_exceeded, exchange_failed, malformed_value, missing_variable}
-Meeting meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
-                        std::chrono::milliseconds deadline);
+Rendezvous meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
+                           std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot::rendezvous

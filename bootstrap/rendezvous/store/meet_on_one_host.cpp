@@ -20,8 +20,8 @@ std::vector<Place> local_places(const std::string& identity) {
   return places;
 }
 
-Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
-                         std::chrono::milliseconds deadline) {
+Rendezvous meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
+                            std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
   World world{local_identity(resolution, env, purpose),

@@ -1,22 +1,22 @@
 #pragma once
 
-#include "meeting.hpp"
+#include "rendezvous.hpp"
 #include "rendezvous/handover.hpp"
 
 // The ways in which meet() lets ranks find their store.
 namespace hpcboot::rendezvous {
 
-Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpose purpose,
-                         std::chrono::milliseconds deadline);
+Rendezvous meet_by_kvs(const Resolution& resolution, KeyValueStore& kvs, Purpose purpose,
+                       std::chrono::milliseconds deadline);
 
-Meeting meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
-                         std::chrono::milliseconds deadline);
+Rendezvous meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
+                            std::chrono::milliseconds deadline);
 
-Meeting meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
-                         std::chrono::milliseconds deadline);
+Rendezvous meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
+                            std::chrono::milliseconds deadline);
 
-Meeting meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
-                         Purpose purpose, std::chrono::milliseconds deadline);
+Rendezvous meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
+                            Purpose purpose, std::chrono::milliseconds deadline);
 
 // @{ For those.
 

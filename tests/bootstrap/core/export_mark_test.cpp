@@ -89,7 +89,8 @@ TEST(ExportMark, ARankIsNoWordAboutALaterLaunch) {
     EXPECT_EQ(r.placement.rank, 1);
     EXPECT_EQ(r.placement.world_size, 4);
     EXPECT_THAT(r.ignored_exports, Contains("RANK"));
-    for (const Witness& witness : r.witnesses) EXPECT_NE(witness.source, "generic");
+    for (const OtherSource& other_source : r.other_sources)
+      EXPECT_NE(other_source.source, "generic");
   }
 }
 
@@ -218,7 +219,7 @@ TEST(ExportMark, NamesThatOthersMadeUpAreNotUnset) {
   EXPECT_THAT(marked_exports(env), ElementsAre("RANK"));
   Resolution r;
   r.launcher = "openmpi";
-  r.witnesses = {{"torchrun", false, true, ""}};
+  r.other_sources = {{"torchrun", false, true, ""}};
   const Env worker({{"TORCHELASTIC_RUN_ID", "r"}, {"TORCHELASTIC_$(id)", "x"}});
   EXPECT_THAT(torch_unset(r, worker), ElementsAre("TORCHELASTIC_RUN_ID"));
 }

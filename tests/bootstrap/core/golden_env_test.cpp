@@ -12,7 +12,7 @@
 #include "json/capture_folder.hpp"
 #include "json/resolution_json.hpp"
 #include "rendezvous/launch_identity.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 
 // Environments captured from real launches, or written from documentation where none could be made
 // (PROVENANCE.md in each says which), one folder a launch, one file a rank: every rank resolves to
@@ -114,8 +114,7 @@ TEST_P(Golden, TheRanksMeetInOneWay) {
     const Resolution r = resolve(rank.env, rank.facts, rank.options);
     if (r.placement.world_size == 1) continue;
     identities.insert(launch_identity(r, rank.env));
-    ways.emplace(rendezvous::needs_exchange(r, rank.env),
-                 rendezvous::meets_on_one_host(r, rank.env));
+    ways.emplace(rendezvous::needs_kvs(r, rank.env), rendezvous::meets_on_one_host(r, rank.env));
   }
   EXPECT_LE(identities.size(), 1U) << testing::PrintToString(identities);
   EXPECT_LE(ways.size(), 1U);

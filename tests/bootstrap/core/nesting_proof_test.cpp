@@ -112,12 +112,13 @@ TEST_P(NestingProof, TheInnermostLauncherPlacedTheProcess) {
   EXPECT_EQ(r.launcher, inner->name);
   EXPECT_EQ(r.placement.rank, inner_size - 1);
   EXPECT_EQ(r.placement.world_size, inner_size);
-  for (const Witness& witness : r.witnesses) {
-    EXPECT_TRUE(witness.agrees || witness.is_explained) << witness.source << ": " << witness.note;
-    if (witness.source != outer->name) continue;
-    EXPECT_EQ(witness.agrees, outer_size == inner_size);
-    if (witness.agrees) continue;
-    EXPECT_THAT(witness.note,
+  for (const OtherSource& other_source : r.other_sources) {
+    EXPECT_TRUE(other_source.agrees || other_source.is_explained)
+        << other_source.source << ": " << other_source.note;
+    if (other_source.source != outer->name) continue;
+    EXPECT_EQ(other_source.agrees, outer_size == inner_size);
+    if (other_source.agrees) continue;
+    EXPECT_THAT(other_source.note,
                 HasSubstr(inner->name + " is further in: its variables are absent "
                                         "from the environment of the parent process 12 (launch)"));
   }
@@ -145,8 +146,8 @@ TEST(Nesting, WithoutFactsTorchrunNeedsAnAgentInEachOuterProcess) {
                                "GROUP_WORLD_SIZE=2\nRANK=0\n";
     const Resolution r = of(agents);
     EXPECT_EQ(r.launcher, "torchrun") << outer;
-    EXPECT_TRUE(r.witnesses.at(0).is_explained);
-    EXPECT_THAT(r.witnesses.at(0).note, HasSubstr("GROUP_WORLD_SIZE=2 counts an agent"));
+    EXPECT_TRUE(r.other_sources.at(0).is_explained);
+    EXPECT_THAT(r.other_sources.at(0).note, HasSubstr("GROUP_WORLD_SIZE=2 counts an agent"));
     expect_error(
         ErrorCode::ambiguous_environment, [&] { of(launch(outer, 4) + launch("torchrun", 1)); },
         "torchrun says rank=0 world_size=1 local_rank=0 GROUP_WORLD_SIZE=1",
@@ -161,11 +162,11 @@ TEST(Nesting, WithoutFactsTorchrunNeedsAnAgentInEachOuterProcess) {
 TEST(Nesting, WithoutFactsRanksOfMpirunInheritTheStepOfTheirDaemon) {
   const Resolution daemon = of(launch("openmpi", 4) + launch("slurm", 1));
   EXPECT_EQ(daemon.launcher, "openmpi");
-  EXPECT_TRUE(daemon.witnesses.at(0).is_explained);
+  EXPECT_TRUE(daemon.other_sources.at(0).is_explained);
   const Resolution tasks = of(launch("openmpi", 1) + launch("slurm", 4));
   EXPECT_EQ(tasks.launcher, "openmpi");
-  EXPECT_FALSE(tasks.witnesses.at(0).is_explained);
-  EXPECT_THAT(tasks.witnesses.at(0).note, HasSubstr("nothing shows which started the other"));
+  EXPECT_FALSE(tasks.other_sources.at(0).is_explained);
+  EXPECT_THAT(tasks.other_sources.at(0).note, HasSubstr("nothing shows which started the other"));
 }
 
 // As much of /proc as a container or another user's process leaves.
@@ -184,7 +185,7 @@ TEST(Nesting, ProofsStopAtTheFirstUnknownAncestor) {
   facts.ancestors->at(1).held = {"openmpi", "torchrun"};
   const Resolution r = of(both, facts);
   EXPECT_EQ(r.launcher, "torchrun");
-  EXPECT_THAT(r.witnesses.at(0).note, HasSubstr("the process 10 (python3), 3 above this one"));
+  EXPECT_THAT(r.other_sources.at(0).note, HasSubstr("the process 10 (python3), 3 above this one"));
 }
 
 TEST(Nesting, TwoThatCameWithOneProcessAreLeftToTheOtherRules) {
@@ -210,8 +211,9 @@ TEST(Nesting, AStepsTaskHadTheVariablesOfTheLauncherThatCalledSrun) {
       EXPECT_EQ(r.launcher, "slurm") << outer;
       EXPECT_EQ(r.placement.rank, 3);
       EXPECT_FALSE(r.endpoint_is_explicit);
-      for (const Witness& witness : r.witnesses)
-        EXPECT_TRUE(witness.agrees || witness.is_explained) << witness.source << witness.note;
+      for (const OtherSource& other_source : r.other_sources)
+        EXPECT_TRUE(other_source.agrees || other_source.is_explained)
+            << other_source.source << other_source.note;
     }
   }
   // mpirun's daemon is the task, and has none of mpirun's.
@@ -225,7 +227,7 @@ TEST(Nesting, AnOpenPmiSocketIsOfALauncherInsideTorchrun) {
   open.pmi_fd_is_open_socket = true;
   const Resolution r = of(launch("hydra", 4) + launch("torchrun", 1), open);
   EXPECT_EQ(r.launcher, "hydra");
-  EXPECT_TRUE(r.witnesses.at(0).is_explained);
+  EXPECT_TRUE(r.other_sources.at(0).is_explained);
   EXPECT_EQ(r.placement.rank, 3);
 }
 
@@ -259,12 +261,13 @@ TEST(Nesting, AnEndpointOfTheTorchrunFurtherOutIsNotThisLaunchs) {
 
 TEST(Nesting, RankOfATorchrunFurtherOutIsExplained) {
   const std::string both = launch("torchrun", 1) + launch("openmpi", 4);
-  for (const Witness& witness : of(both, facts_of(both, launch("torchrun", 1))).witnesses) {
-    EXPECT_TRUE(witness.is_explained) << witness.source << ": " << witness.note;
+  for (const OtherSource& other_source :
+       of(both, facts_of(both, launch("torchrun", 1))).other_sources) {
+    EXPECT_TRUE(other_source.is_explained) << other_source.source << ": " << other_source.note;
   }
   const Resolution r = of("RANK=7\nWORLD_SIZE=8\nLOCAL_RANK=7\n" + launch("openmpi", 2));
   EXPECT_EQ(r.launcher, "openmpi");
-  EXPECT_FALSE(r.witnesses.at(0).is_explained) << "a script may have set it";
+  EXPECT_FALSE(r.other_sources.at(0).is_explained) << "a script may have set it";
 }
 
 TEST(Ancestors, AreReadOnlyIfLaunchersHaveToBeToldApart) {

@@ -77,10 +77,10 @@ TEST(Resolve, MpirunWinsOverTheStepThatStartedItsDaemon) {
   EXPECT_EQ(r.placement.node_rank, 1);
   EXPECT_EQ(r.provenance.at("node_rank").source, "allocation");
   EXPECT_THAT(r.hosts, ElementsAre("n1", "n2"));
-  ASSERT_EQ(r.witnesses.size(), 1U);
-  EXPECT_EQ(r.witnesses[0].source, "slurm");
-  EXPECT_FALSE(r.witnesses[0].agrees);
-  EXPECT_NE(r.witnesses[0].note.find("rank=0 world_size=1"), std::string::npos);
+  ASSERT_EQ(r.other_sources.size(), 1U);
+  EXPECT_EQ(r.other_sources[0].source, "slurm");
+  EXPECT_FALSE(r.other_sources[0].agrees);
+  EXPECT_NE(r.other_sources[0].note.find("rank=0 world_size=1"), std::string::npos);
 }
 
 // Lightning#18618, #18466: torchrun inside srun.
@@ -99,8 +99,8 @@ TEST(Resolve, TorchrunWinsOverTheStepThatStartedItsAgent) {
 TEST(Resolve, InjectedRanksAreAWitness) {
   const Resolution r = of(kDaemonStep + "RANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\n");
   EXPECT_EQ(r.launcher, "slurm");
-  ASSERT_EQ(r.witnesses.size(), 1U);
-  EXPECT_TRUE(r.witnesses[0].agrees);
+  ASSERT_EQ(r.other_sources.size(), 1U);
+  EXPECT_TRUE(r.other_sources[0].agrees);
 }
 
 TEST(Resolve, SrunInsideMpirunIsToldByTheNamespace) {

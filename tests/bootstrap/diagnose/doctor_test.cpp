@@ -115,12 +115,12 @@ const std::vector<Case>& cases() {
   const auto torch = [](const char* version) {
     return Describe([=](Facts&, SystemFacts& system) { system.libtorch = version; });
   };
-  const auto exchange = [](const char* kind, const char* library, const char* error = "") {
+  const auto kvs = [](const char* kind, const char* library, const char* error = "") {
     return Describe([=](Facts&, SystemFacts& system) {
-      system.exchange = kind;
-      system.exchange_library = library;
+      system.kvs = kind;
+      system.kvs_library = library;
       if (*error != 0)
-        system.exchange_error = Error(ErrorCode::backend_unavailable, error, "x", "install it");
+        system.kvs_error = Error(ErrorCode::backend_unavailable, error, "x", "install it");
     });
   };
   const std::string pmix_alone = "PMIX_NAMESPACE=prterun-1\nPMIX_RANK=0\n";
@@ -142,22 +142,21 @@ const std::vector<Case>& cases() {
        "other launchers", Status::warning, "generic", "HPCBOOT_METHODS"},
       {"agreeing witnesses", kTask, nothing, "other launchers", std::nullopt},
 
-      {"a server that has to be asked", pmix_alone, exchange("pmix", "pmix: OpenPMIx 4"),
-       "launcher", Status::note, "only an exchange", "hpcboot exec"},
+      {"a server that has to be asked", pmix_alone, kvs("pmix", "pmix: OpenPMIx 4"), "launcher",
+       Status::note, "only an exchange", "hpcboot exec"},
       {"nobody to ask", pmix_alone, nothing, "launcher", Status::problem, "error 29"},
-      {"an exchange that has to be", pmix_alone, exchange("pmix", "pmix: OpenPMIx 4"), "exchange",
+      {"an exchange that has to be", pmix_alone, kvs("pmix", "pmix: OpenPMIx 4"), "exchange",
        Status::ok, "OpenPMIx 4"},
-      {"a library that cannot be loaded", pmix_alone, exchange("pmix", "", "no libpmix.so.2"),
+      {"a library that cannot be loaded", pmix_alone, kvs("pmix", "", "no libpmix.so.2"),
        "exchange", Status::problem, "no libpmix.so.2", "install it"},
-      {"the same, not needed", kTask, exchange("pmix", "", "no libpmix.so.2"), "exchange",
-       Status::note, "where rank 0 is"},
-      {"no exchange, needed", hydra_alone, exchange("", ""), "exchange", Status::problem, "no way",
+      {"the same, not needed", kTask, kvs("pmix", "", "no libpmix.so.2"), "exchange", Status::note,
+       "where rank 0 is"},
+      {"no exchange, needed", hydra_alone, kvs("", ""), "exchange", Status::problem, "no way",
        "HPCBOOT_EXCHANGE_DIR"},
-      {"no exchange, not needed", kTask, exchange("", ""), "exchange", Status::ok,
-       "none is offered"},
-      {"PMI2 that has to be", hydra_alone, exchange("pmi2", "pmi2: libpmi2.so.0"), "exchange",
+      {"no exchange, not needed", kTask, kvs("", ""), "exchange", Status::ok, "none is offered"},
+      {"PMI2 that has to be", hydra_alone, kvs("pmi2", "pmi2: libpmi2.so.0"), "exchange",
        Status::warning, "once", "--mpi=pmix"},
-      {"an exchange for one", "", exchange("", ""), "exchange", std::nullopt},
+      {"an exchange for one", "", kvs("", ""), "exchange", std::nullopt},
 
       {"batch script", "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\n", nothing,
        "tasks", Status::note, "4 tasks on 2 hosts", "srun hpcboot doctor"},

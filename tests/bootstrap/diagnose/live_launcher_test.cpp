@@ -78,8 +78,8 @@ TEST(LiveLauncher, AnotherInstallationOfTheSameKindIsNoted) {
 
 SystemFacts library(const char* text) {
   SystemFacts system;
-  system.exchange = "pmix";
-  system.exchange_library = text;
+  system.kvs = "pmix";
+  system.kvs_library = text;
   return system;
 }
 
@@ -126,7 +126,7 @@ TEST(PmixServer, AnInheritedOneIsNone) {
                                       "PMIX_VERSION=4.2.2\n";
   EXPECT_EQ(found("pmix", hydra_in_mpirun, {}), "");
   SystemFacts served_by_hydra;
-  served_by_hydra.exchange = "pmi1";
+  served_by_hydra.kvs = "pmi1";
   EXPECT_EQ(found("pmix", captured("mpirun_local_2"), served_by_hydra), "");
 }
 

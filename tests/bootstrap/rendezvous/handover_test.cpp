@@ -11,7 +11,7 @@
 #include "hpcboot/sanitize.hpp"
 #include "rendezvous/launch_identity.hpp"
 #include "rendezvous/store/fresh_handover.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 #include "support/expect_error.hpp"
 
 namespace hpcboot::rendezvous {
@@ -118,11 +118,11 @@ TEST(Handover, lets_ranks_of_several_hosts_meet_without_the_launchers_server) {
   variables["PMIX_RANK"] = "0";
   variables["PMIX_SERVER_URI2"] = "nobody";
   const Env env = marked(variables);
-  EXPECT_FALSE(needs_exchange(a_rank(0), env));
-  EXPECT_EQ(open_served_exchange(a_rank(0), env, 1s), nullptr);
-  Meeting first;
+  EXPECT_FALSE(needs_kvs(a_rank(0), env));
+  EXPECT_EQ(open_served_kvs(a_rank(0), env, 1s), nullptr);
+  Rendezvous first;
   std::thread rank0([&] { first = meet(a_rank(0), env, nullptr, Purpose::training, 10s); });
-  const Meeting second = meet(a_rank(1), env, nullptr, Purpose::training, 10s);
+  const Rendezvous second = meet(a_rank(1), env, nullptr, Purpose::training, 10s);
   rank0.join();
   ASSERT_TRUE(first.server);
   EXPECT_EQ(first.server->place().address, "127.0.0.1");
@@ -133,9 +133,9 @@ TEST(Handover, lets_ranks_of_several_hosts_meet_without_the_launchers_server) {
 
 TEST(Handover, rank_0_may_be_on_any_of_several_hosts) {
   const Env env = marked(fresh_handover(2, {"192.0.2.1", "127.0.0.1"}).variables());
-  Meeting first;
+  Rendezvous first;
   std::thread rank0([&] { first = meet(a_rank(0), env, nullptr, Purpose::check, 20s); });
-  const Meeting second = meet(a_rank(1), env, nullptr, Purpose::check, 20s);
+  const Rendezvous second = meet(a_rank(1), env, nullptr, Purpose::check, 20s);
   rank0.join();
   EXPECT_EQ(second.client->place().address, "127.0.0.1");
 }
@@ -145,7 +145,7 @@ TEST(Handover, another_secret_does_not_get_in) {
   const Env env = marked(variables);
   std::thread rank0([&] {
     expect_error(ErrorCode::deadline_exceeded, [&] {
-      const Meeting meeting = meet(a_rank(0), env, nullptr, Purpose::training, 2s);
+      const Rendezvous meeting = meet(a_rank(0), env, nullptr, Purpose::training, 2s);
       std::vector<std::string> values;
       std::vector<std::string> missing;
       if (!meeting.client->get({"from rank 1"}, Clock::now() + 1s, values, missing))

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hpcboot/env.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "jobs/run/ranks/rank_end.hpp"
 #include "lost_hosts.hpp"
 #include "rendezvous/handover.hpp"
@@ -71,7 +71,7 @@ class ControlLink {
   ControlLink& operator=(const ControlLink&) = delete;
 
   // What the ranks tell each other, on all of them or on none.
-  std::unique_ptr<Exchange> exchange(int rank, int world_size) const;
+  std::unique_ptr<KeyValueStore> kvs(int rank, int world_size) const;
   // Rank 0 says where the others reach it, and they ask. @throws Error{deadline_exceeded,
   // peer_lost}
   void tell_address(const std::string& address);

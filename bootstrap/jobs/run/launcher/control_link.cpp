@@ -11,7 +11,7 @@
 #include "hpcboot/facts.hpp"
 #include "jobs/run/agents/agent_messages.hpp"
 #include "rendezvous/store/client.hpp"
-#include "rendezvous/store/store_exchange.hpp"
+#include "rendezvous/store/store_kvs.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -123,10 +123,10 @@ std::unique_ptr<ControlLink> ControlLink::open(const Env& env, const Handover& h
   return std::unique_ptr<ControlLink>(new ControlLink(std::move(impl)));
 }
 
-std::unique_ptr<Exchange> ControlLink::exchange(int rank, int world_size) const {
+std::unique_ptr<KeyValueStore> ControlLink::kvs(int rank, int world_size) const {
   const auto& client = impl_->shared->client;
-  return exchange_over({nullptr, nullptr, client, "hpcboot run at " + client->place().text()}, rank,
-                       world_size);
+  return kvs_over({nullptr, nullptr, client, "hpcboot run at " + client->place().text()}, rank,
+                  world_size);
 }
 
 void ControlLink::tell_address(const std::string& address) {

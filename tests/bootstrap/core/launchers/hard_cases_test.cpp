@@ -344,9 +344,9 @@ TEST(HardCases, Hpx6657_PbsPlacesNoProcess) {
 TEST(HardCases, MlEngineering_ARankExpandedTooEarlyIsOverruledAndReported) {
   const Resolution r = of(kTask + "RANK=0\nWORLD_SIZE=4\nLOCAL_RANK=0\n");
   EXPECT_EQ(r.placement.rank, 3);
-  ASSERT_EQ(r.witnesses.size(), 1U);
-  EXPECT_EQ(r.witnesses[0].source, "generic");
-  EXPECT_FALSE(r.witnesses[0].agrees);
+  ASSERT_EQ(r.other_sources.size(), 1U);
+  EXPECT_EQ(r.other_sources[0].source, "generic");
+  EXPECT_FALSE(r.other_sources[0].agrees);
 }
 
 // With -m arbitrary ranks follow a list of the user's; 22.05 does not hand it to the tasks.

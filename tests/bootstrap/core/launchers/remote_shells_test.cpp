@@ -48,7 +48,7 @@ TEST(RemoteShells, WhoeverSaysMoreIsTaken) {
     EXPECT_EQ(of(generic + task).launcher, "generic") << task;
     const Resolution r = of(openmpi + task);
     EXPECT_EQ(r.launcher, "openmpi") << task;
-    EXPECT_TRUE(r.witnesses.empty()) << "it counts nothing that could disagree: " << task;
+    EXPECT_TRUE(r.other_sources.empty()) << "it counts nothing that could disagree: " << task;
   }
 }
 

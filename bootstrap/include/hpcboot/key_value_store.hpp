@@ -13,9 +13,9 @@ namespace hpcboot {
 /// A key-value service among the ranks of one launch, for the few bytes that they must tell each
 /// other before they can connect. Open it on all ranks or on none, and in this order: those who
 /// have something to tell put(), every rank calls commit(), those who want to know get().
-class Exchange {
+class KeyValueStore {
  public:
-  virtual ~Exchange() = default;
+  virtual ~KeyValueStore() = default;
 
   /// Notes a value under a key of this rank; any bytes, once a key.
   /// @throws Error{exchange_failed}
@@ -52,26 +52,26 @@ class Exchange {
   virtual std::string description() const = 0;
 };
 
-/// The exchange that open_exchange() would open; no connection is made. Empty where none is
+/// The exchange that open_kvs() would open; no connection is made. Empty where none is
 /// offered, else the first of these:
 ///  - "pmix": PMIX_NAMESPACE and PMIX_RANK are set (Open MPI's mpirun, PRRTE, srun --mpi=pmix) by
 ///    this process's own launcher, not by the one that started a Hydra around it;
 ///  - "pmi2": Slurm's srun --mpi=pmi2 set PMI_FD;
 ///  - "pmi1": PMI_FD is an open socket (MPICH's and Intel MPI's Hydra, Flux);
 ///  - "file": HPCBOOT_EXCHANGE_DIR names a folder that all ranks share.
-std::string_view offered_exchange(const Env& env);
+std::string_view offered_kvs(const Env& env);
 
-inline bool exchange_is_offered(const Env& env) {
-  return !offered_exchange(env).empty();
+inline bool kvs_is_offered(const Env& env) {
+  return !offered_kvs(env).empty();
 }
 
-/// Loads the library of the exchange that offered_exchange() names, and opens nothing.
+/// Loads the library of the exchange that offered_kvs() names, and opens nothing.
 /// @return what it is: "pmix: OpenPMIx 4.2.2 (/usr/lib/libpmix.so.2)"; the name alone where there
 /// is no library.
 /// @throws Error{backend_unavailable} where this build or machine cannot use it
-std::string load_exchange_library(const Env& env);
+std::string load_kvs_library(const Env& env);
 
-/// Opens the exchange that offered_exchange() names. Libraries are loaded at run time. PMI2 can be
+/// Opens the exchange that offered_kvs() names. Libraries are loaded at run time. PMI2 can be
 /// opened once in the life of a process, whatever it execs.
 /// @param deadline for what has to be awaited at once: the answer of the launcher; with "file" the
 ///        ranks themselves.
@@ -79,7 +79,7 @@ std::string load_exchange_library(const Env& env);
 /// @throws Error{backend_unavailable} where one is offered but this build or machine cannot use it,
 ///         Error{exchange_failed, deadline_exceeded, missing_variable, malformed_value}; with
 ///         "file" also what resolve() throws.
-std::unique_ptr<Exchange> open_exchange(
+std::unique_ptr<KeyValueStore> open_kvs(
     const Env& env, std::chrono::milliseconds deadline = std::chrono::seconds(60));
 
 }  // namespace hpcboot

@@ -1,4 +1,4 @@
-#include "meeting.hpp"
+#include "rendezvous.hpp"
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/launch_source.hpp"
@@ -22,14 +22,14 @@ bool meets_on_one_host(const Resolution& resolution, const Env& env) {
           is_handed_over(resolution, env));
 }
 
-bool exchange_serves(const Resolution& resolution, const Env& env) {
-  const std::string_view kind = offered_exchange(env);
+bool kvs_serves(const Resolution& resolution, const Env& env) {
+  const std::string_view kind = offered_kvs(env);
   if (kind != "pmix" || resolution.launcher != "slurm") return !kind.empty();
   return env.text("PMIX_NAMESPACE").value_or("").substr(0, 11) == "slurm.pmix.";
 }
 
 bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
-  const std::string_view kind = offered_exchange(env);
+  const std::string_view kind = offered_kvs(env);
   const auto named = resolution.provenance.find("master_addr");
   return (kind == "pmix" || kind == "pmi1") && resolution.placement.num_nodes != 1 &&
          !traits_of(resolution.launcher).hands_on_job_variables &&
@@ -37,32 +37,32 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
          (named->second.source == "allocation" || named->second.source == "environment");
 }
 
-bool needs_exchange(const Resolution& resolution, const Env& env) {
+bool needs_kvs(const Resolution& resolution, const Env& env) {
   const bool is_named = resolution.endpoint_is_explicit && !endpoint_may_differ(resolution, env);
   return resolution.placement.world_size > 1 && !resolution.agent_store && !is_named &&
-         !is_handed_over(resolution, env) && exchange_serves(resolution, env);
+         !is_handed_over(resolution, env) && kvs_serves(resolution, env);
 }
 
-std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,
+std::unique_ptr<KeyValueStore> open_kvs_for(const Resolution& resolution, const Env& env,
                                             std::chrono::milliseconds deadline) {
-  if (!needs_exchange(resolution, env)) return nullptr;
-  return open_served_exchange(resolution, env, deadline);
+  if (!needs_kvs(resolution, env)) return nullptr;
+  return open_served_kvs(resolution, env, deadline);
 }
 
-std::unique_ptr<Exchange> open_served_exchange(const Resolution& resolution, const Env& env,
+std::unique_ptr<KeyValueStore> open_served_kvs(const Resolution& resolution, const Env& env,
                                                std::chrono::milliseconds deadline) {
-  if (is_handed_over(resolution, env) || !exchange_serves(resolution, env)) return nullptr;
+  if (is_handed_over(resolution, env) || !kvs_serves(resolution, env)) return nullptr;
   try {
-    return open_exchange(env, deadline);
+    return open_kvs(env, deadline);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::backend_unavailable || !resolution.master_addr) throw;
     return nullptr;
   }
 }
 
-Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Purpose purpose,
-             std::chrono::milliseconds deadline) {
-  if (exchange != nullptr) return meet_by_exchange(resolution, *exchange, purpose, deadline);
+Rendezvous meet(const Resolution& resolution, const Env& env, KeyValueStore* kvs, Purpose purpose,
+                std::chrono::milliseconds deadline) {
+  if (kvs != nullptr) return meet_by_kvs(resolution, *kvs, purpose, deadline);
   if (meets_on_one_host(resolution, env))
     return meet_on_one_host(resolution, env, purpose, deadline);
   if (const auto handover = handover_for(env, resolution.placement.world_size))

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "hpcboot/error.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/resolve.hpp"
 
 namespace hpcboot {
@@ -16,9 +16,9 @@ using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
 // One rank's view of ranks that have told their host and address before.
-class FakeExchange : public Exchange {
+class FakeKvs : public KeyValueStore {
  public:
-  FakeExchange(int rank, std::vector<std::string> told, std::vector<int> nodes = {})
+  FakeKvs(int rank, std::vector<std::string> told, std::vector<int> nodes = {})
       : rank_(rank), told_(std::move(told)), nodes_(std::move(nodes)) {}
 
   void put(const std::string&, const std::string& value) override { said = value; }
@@ -62,10 +62,10 @@ Env bare_pmix(int rank) {
   return Env(Variables{{"PMIX_RANK", std::to_string(rank)}, {"PMIX_NAMESPACE", "prterun-x-1@1"}});
 }
 
-TEST(ResolveWithExchange, BarePmixGetsAllOfItsPlacement) {
-  FakeExchange exchange(4, kInTurn);
-  const Resolution r = resolve_with_exchange(bare_pmix(4), on("n1", "10.0.0.1"), exchange, 1s);
-  EXPECT_EQ(exchange.said, "n1 10.0.0.1");
+TEST(ResolveWithKvs, BarePmixGetsAllOfItsPlacement) {
+  FakeKvs kvs(4, kInTurn);
+  const Resolution r = resolve_with_kvs(bare_pmix(4), on("n1", "10.0.0.1"), kvs, 1s);
+  EXPECT_EQ(kvs.said, "n1 10.0.0.1");
   EXPECT_EQ(r.launcher, "pmix");
   EXPECT_EQ(r.placement.rank, 4);
   EXPECT_EQ(r.placement.world_size, 5);
@@ -80,11 +80,11 @@ TEST(ResolveWithExchange, BarePmixGetsAllOfItsPlacement) {
   EXPECT_EQ(r.provenance.at("master_addr").variable, "fake: test");
 }
 
-TEST(ResolveWithExchange, TheLaunchersWordsStayAndGapsAreFilled) {
-  FakeExchange exchange(3, kInTurn);
+TEST(ResolveWithKvs, TheLaunchersWordsStayAndGapsAreFilled) {
+  FakeKvs kvs(3, kInTurn);
   const Env env(Variables{
       {"PMI_RANK", "3"}, {"PMI_SIZE", "5"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}});
-  const Resolution r = resolve_with_exchange(env, on("n2", "10.0.0.2"), exchange, 1s);
+  const Resolution r = resolve_with_kvs(env, on("n2", "10.0.0.2"), kvs, 1s);
   EXPECT_EQ(r.launcher, "hydra");
   EXPECT_EQ(r.placement.local_rank, 1);
   EXPECT_EQ(r.placement.node_rank, 1);
@@ -94,33 +94,33 @@ TEST(ResolveWithExchange, TheLaunchersWordsStayAndGapsAreFilled) {
   EXPECT_EQ(r.master_addr, "10.0.0.1");
 }
 
-TEST(ResolveWithExchange, OneRankOfEachNodeIsAskedWhereThereIsANodeMap) {
-  FakeExchange exchange(4, kInTurn, {0, 1, 0, 1, 0});
-  const Resolution r = resolve_with_exchange(bare_pmix(4), on("n1", "10.0.0.1"), exchange, 1s);
-  EXPECT_THAT(exchange.asked, ElementsAre(0, 1));
-  EXPECT_EQ(exchange.said, "");
+TEST(ResolveWithKvs, OneRankOfEachNodeIsAskedWhereThereIsANodeMap) {
+  FakeKvs kvs(4, kInTurn, {0, 1, 0, 1, 0});
+  const Resolution r = resolve_with_kvs(bare_pmix(4), on("n1", "10.0.0.1"), kvs, 1s);
+  EXPECT_THAT(kvs.asked, ElementsAre(0, 1));
+  EXPECT_EQ(kvs.said, "");
   EXPECT_EQ(r.placement.local_rank, 2);
   EXPECT_EQ(r.placement.local_size, 3);
   EXPECT_EQ(r.placement.node_rank, 0);
   EXPECT_EQ(r.placement.num_nodes, 2);
   EXPECT_THAT(r.hosts, ElementsAre("n1", "n2"));
-  FakeExchange first(1, kInTurn, {0, 1, 0, 1, 0});
-  resolve_with_exchange(bare_pmix(1), on("n2", "10.0.0.2"), first, 1s);
+  FakeKvs first(1, kInTurn, {0, 1, 0, 1, 0});
+  resolve_with_kvs(bare_pmix(1), on("n2", "10.0.0.2"), first, 1s);
   EXPECT_EQ(first.said, "n2 10.0.0.2");
 }
 
 // Hydra's proxies count for themselves: n1 stands twice in the host file, and is two nodes in the
 // node map. Two devices of it must not both be device 0.
-TEST(ResolveWithExchange, AHostThatHydraHasTwiceIsCountedTogether) {
+TEST(ResolveWithKvs, AHostThatHydraHasTwiceIsCountedTogether) {
   for (const std::vector<int>& nodes : {std::vector<int>{}, {0, 1, 2}}) {
     for (const int rank : {0, 2}) {
-      FakeExchange exchange(rank, {"n1 10.0.0.1", "n2 10.0.0.2", "n1 10.0.0.1"}, nodes);
+      FakeKvs kvs(rank, {"n1 10.0.0.1", "n2 10.0.0.2", "n1 10.0.0.1"}, nodes);
       const Env env(Variables{{"PMI_RANK", std::to_string(rank)},
                               {"PMI_SIZE", "3"},
                               {"MPI_LOCALRANKID", "0"},
                               {"MPI_LOCALNRANKS", "1"},
                               {"CUDA_VISIBLE_DEVICES", "0,1"}});
-      const Resolution r = resolve_with_exchange(env, on("n1", "10.0.0.1"), exchange, 1s);
+      const Resolution r = resolve_with_kvs(env, on("n1", "10.0.0.1"), kvs, 1s);
       EXPECT_EQ(r.launcher, "hydra");
       EXPECT_EQ(r.placement.local_rank, rank / 2);
       EXPECT_EQ(r.placement.local_size, 2);
@@ -136,15 +136,15 @@ TEST(ResolveWithExchange, AHostThatHydraHasTwiceIsCountedTogether) {
 }
 
 // `flux start --test-size` has several brokers on a host, and each is a node to Flux.
-TEST(ResolveWithExchange, AHostOfSeveralFluxBrokersIsCountedTogether) {
+TEST(ResolveWithKvs, AHostOfSeveralFluxBrokersIsCountedTogether) {
   const int local_ranks[] = {0, 1, 0};
   for (const int rank : {0, 1, 2}) {
-    FakeExchange exchange(rank, {"n1 10.0.0.1", "n1 10.0.0.1", "n1 10.0.0.1"}, {0, 0, 1});
+    FakeKvs kvs(rank, {"n1 10.0.0.1", "n1 10.0.0.1", "n1 10.0.0.1"}, {0, 0, 1});
     const Env env(Variables{{"FLUX_TASK_RANK", std::to_string(rank)},
                             {"FLUX_JOB_SIZE", "3"},
                             {"FLUX_TASK_LOCAL_ID", std::to_string(local_ranks[rank])},
                             {"FLUX_JOB_NNODES", "2"}});
-    const Resolution r = resolve_with_exchange(env, on("n1", "10.0.0.1"), exchange, 1s);
+    const Resolution r = resolve_with_kvs(env, on("n1", "10.0.0.1"), kvs, 1s);
     EXPECT_EQ(r.launcher, "flux");
     EXPECT_EQ(r.placement.local_rank, rank);
     EXPECT_EQ(r.placement.local_size, 3);
@@ -156,28 +156,28 @@ TEST(ResolveWithExchange, AHostOfSeveralFluxBrokersIsCountedTogether) {
 }
 
 // Each rank in a container of its own.
-TEST(ResolveWithExchange, LocalRanksThatHostNamesContradictGiveAHint) {
-  FakeExchange exchange(1, {"c0 10.0.0.1", "c1 10.0.0.2"});
+TEST(ResolveWithKvs, LocalRanksThatHostNamesContradictGiveAHint) {
+  FakeKvs kvs(1, {"c0 10.0.0.1", "c1 10.0.0.2"});
   const Env env(Variables{
       {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}});
-  const Resolution r = resolve_with_exchange(env, on("c1", "10.0.0.2"), exchange, 1s);
+  const Resolution r = resolve_with_kvs(env, on("c1", "10.0.0.2"), kvs, 1s);
   EXPECT_EQ(r.placement.local_rank, 1);
   ASSERT_EQ(r.hints.size(), 1U);
   EXPECT_THAT(r.hints[0], HasSubstr("on host c1 this is number 0"));
 }
 
-TEST(ResolveWithExchange, AHostWithoutAnInterfaceIsReachedByName) {
-  FakeExchange exchange(1, {"n1 ", "n2 "});
+TEST(ResolveWithKvs, AHostWithoutAnInterfaceIsReachedByName) {
+  FakeKvs kvs(1, {"n1 ", "n2 "});
   Facts facts;
   facts.hostname = "n2";
-  EXPECT_EQ(resolve_with_exchange(bare_pmix(1), facts, exchange, 1s).master_addr, "n1");
-  EXPECT_EQ(exchange.said, "n2 ");
+  EXPECT_EQ(resolve_with_kvs(bare_pmix(1), facts, kvs, 1s).master_addr, "n1");
+  EXPECT_EQ(kvs.said, "n2 ");
 }
 
-TEST(ResolveWithExchange, AnotherLaunchsExchangeIsAnError) {
-  FakeExchange exchange(1, {"n1 ", "n2 "});
+TEST(ResolveWithKvs, AnotherLaunchsExchangeIsAnError) {
+  FakeKvs kvs(1, {"n1 ", "n2 "});
   try {
-    resolve_with_exchange(bare_pmix(0), on("n1", "10.0.0.1"), exchange, 1s);
+    resolve_with_kvs(bare_pmix(0), on("n1", "10.0.0.1"), kvs, 1s);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::inconsistent_placement);
@@ -185,15 +185,15 @@ TEST(ResolveWithExchange, AnotherLaunchsExchangeIsAnError) {
   }
 }
 
-TEST(ResolveWithExchange, SingletonsAreExplained) {
-  FakeExchange exchange(0, {"n1 "});
+TEST(ResolveWithKvs, SingletonsAreExplained) {
+  FakeKvs kvs(0, {"n1 "});
   const Env env(Variables{{"SLURM_PROCID", "3"},
                           {"SLURM_LOCALID", "1"},
                           {"SLURM_STEP_ID", "0"},
                           {"SLURM_JOB_ID", "7"},
                           {"SLURM_STEP_NUM_TASKS", "4"}});
   try {
-    resolve_with_exchange(env, on("n1", "10.0.0.1"), exchange, 1s);
+    resolve_with_kvs(env, on("n1", "10.0.0.1"), kvs, 1s);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::inconsistent_placement);

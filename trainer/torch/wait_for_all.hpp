@@ -13,7 +13,7 @@ namespace hpcboot {
 /// @param hosts of the launch, as far as they are known: those without any rank are named, too
 /// @throws Error{deadline_exceeded} on every rank that is there, with the same list of the ranks
 ///         that are not; Error{peer_lost} if the store is gone
-void roll_call(c10d::Store& store, int rank, int world_size, const std::string& me,
-               const std::vector<std::string>& hosts, std::chrono::milliseconds deadline);
+void wait_for_all(c10d::Store& store, int rank, int world_size, const std::string& me,
+                  const std::vector<std::string>& hosts, std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot

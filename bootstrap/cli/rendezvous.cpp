@@ -1,4 +1,4 @@
-#include "meeting.hpp"
+#include "rendezvous.hpp"
 
 #include <utility>
 #include <vector>
@@ -8,8 +8,8 @@
 #include "hpcboot/launch_source.hpp"
 #include "rendezvous/pmix_server.hpp"
 #include "rendezvous/store/meet_by_openmpi.hpp"
-#include "rendezvous/store/meeting.hpp"
-#include "rendezvous/store/store_exchange.hpp"
+#include "rendezvous/store/rendezvous.hpp"
+#include "rendezvous/store/store_kvs.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -32,9 +32,9 @@ std::string own_endpoint(Agreement& agreement) {
 
 }  // namespace
 
-Alone resolve_alone(const Env& env, const Facts& facts) {
+LocalAnswer resolve_locally(const Env& env, const Facts& facts) {
   try {
-    Alone alone{resolve(env, facts), false};
+    LocalAnswer alone{resolve(env, facts), false};
     const Resolution& r = *alone.answer;
     alone.has_endpoint = r.placement.world_size == 1 || (r.master_addr && r.master_port &&
                                                          !rendezvous::endpoint_may_differ(r, env));
@@ -45,11 +45,11 @@ Alone resolve_alone(const Env& env, const Facts& facts) {
   }
 }
 
-Way open_way_between(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {
+Way open_way_between(const LocalAnswer& alone, const Env& env, std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  auto exchange = alone.answer ? rendezvous::open_served_exchange(*alone.answer, env, deadline)
-                               : open_exchange(env, deadline);
-  if (exchange) return {std::move(exchange), {}};
+  auto kvs = alone.answer ? rendezvous::open_served_kvs(*alone.answer, env, deadline)
+                          : open_kvs(env, deadline);
+  if (kvs) return {std::move(kvs), {}};
   if (!alone.answer) {
     throw Error(ErrorCode::needs_exchange,
                 "the environment does not say which rank this is, and no exchange is offered",
@@ -60,35 +60,35 @@ Way open_way_between(const Alone& alone, const Env& env, std::chrono::millisecon
   // The program opens its own store at the port that a user named.
   r.endpoint_is_explicit = false;
   r.provenance.erase("master_port");
-  rendezvous::Meeting meeting =
+  rendezvous::Rendezvous meeting =
       rendezvous::meet(r, env, nullptr, rendezvous::Purpose::exec, time_left(end));
   std::string warning = meeting.warning;
-  return {rendezvous::exchange_over(std::move(meeting), r.placement.rank, r.placement.world_size),
+  return {rendezvous::kvs_over(std::move(meeting), r.placement.rank, r.placement.world_size),
           std::move(warning)};
 }
 
-bool must_leave_exchange_alone(const Env& env) {
-  return offered_exchange(env) == "pmix" && rendezvous::can_meet_by_openmpi(env) &&
+bool must_leave_kvs_alone(const Env& env) {
+  return offered_kvs(env) == "pmix" && rendezvous::can_meet_by_openmpi(env) &&
          answers_one_client(env);
 }
 
-Way open_other_way(const Alone& alone, const Env& env, std::chrono::milliseconds deadline) {
+Way open_other_way(const LocalAnswer& alone, const Env& env, std::chrono::milliseconds deadline) {
   const std::vector<std::string> hosts =
       alone.answer ? alone.answer->hosts : std::vector<std::string>{};
-  return {rendezvous::exchange_over(rendezvous::meet_by_openmpi(env, hosts, deadline),
-                                    env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun"),
-                                    env.require_integer("OMPI_COMM_WORLD_SIZE", "mpirun", 1)),
+  return {rendezvous::kvs_over(rendezvous::meet_by_openmpi(env, hosts, deadline),
+                               env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun"),
+                               env.require_integer("OMPI_COMM_WORLD_SIZE", "mpirun", 1)),
           {}};
 }
 
-Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchange,
+Agreement resolve_together(const Env& env, const Facts& facts, KeyValueStore& kvs,
                            std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  Agreement agreement{resolve_with_exchange(env, facts, exchange, deadline), nullptr};
+  Agreement agreement{resolve_with_kvs(env, facts, kvs, deadline), nullptr};
   Resolution& r = agreement.resolution;
-  if (r.placement.rank == 0) exchange.put(kEndpointKey, own_endpoint(agreement));
-  exchange.commit(time_left(end));
-  const std::string told = exchange.get(0, kEndpointKey, time_left(end));
+  if (r.placement.rank == 0) kvs.put(kEndpointKey, own_endpoint(agreement));
+  kvs.commit(time_left(end));
+  const std::string told = kvs.get(0, kEndpointKey, time_left(end));
   const std::size_t space = told.find(' ');
   const auto port = parse_whole_number(told.substr(0, space));
   if (!port || *port < 1 || *port > 65535 || space + 1 >= told.size()) {
@@ -98,9 +98,9 @@ Agreement resolve_together(const Env& env, const Facts& facts, Exchange& exchang
   }
   r.master_port = static_cast<int>(*port);
   r.master_addr = told.substr(space + 1);
-  r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", exchange.description()};
+  r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", kvs.description()};
   // Nobody leaves before all have read: with rank 0 its values may go.
-  exchange.fence(time_left(end));
+  kvs.fence(time_left(end));
   return agreement;
 }
 

@@ -14,9 +14,9 @@ namespace hpcboot::train {
 
 /// All ranks of a run, or one process alone: the loop is written once for both. Alone, the
 /// collectives do nothing.
-class Team {
+class Communicator {
  public:
-  Team(Resolution resolution, std::optional<ProcessGroup> group);
+  Communicator(Resolution resolution, std::optional<ProcessGroup> group);
 
   int rank() const { return resolution_.placement.rank; }
   int size() const { return resolution_.placement.world_size; }
@@ -26,8 +26,8 @@ class Team {
 
   /// Each throws Error{peer_lost, deadline_exceeded}.
   void sum(at::Tensor tensor);
-  void take_from_first(at::Tensor tensor);
-  std::string text_from_first(std::string_view text);
+  void broadcast(at::Tensor tensor);
+  std::string broadcast(std::string_view text);
   std::vector<std::string> gather(std::string_view text);
   void finish();
 

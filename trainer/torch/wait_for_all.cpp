@@ -1,4 +1,4 @@
-#include "roll_call.hpp"
+#include "wait_for_all.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -128,8 +128,8 @@ void await_verdict(c10d::Store& store, int world_size, milliseconds deadline) {
 
 }  // namespace
 
-void roll_call(c10d::Store& store, int rank, int world_size, const std::string& me,
-               const std::vector<std::string>& hosts, milliseconds deadline) {
+void wait_for_all(c10d::Store& store, int rank, int world_size, const std::string& me,
+                  const std::vector<std::string>& hosts, milliseconds deadline) {
   try {
     store.set(key_of(rank), bytes(me));
     if (rank == 0) {

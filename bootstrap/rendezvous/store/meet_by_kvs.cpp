@@ -56,8 +56,8 @@ Place own_place(const Resolution& resolution) {
 
 }  // namespace
 
-Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpose purpose,
-                         milliseconds deadline) {
+Rendezvous meet_by_kvs(const Resolution& resolution, KeyValueStore& kvs, Purpose purpose,
+                       milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
   // The secret is of this launch alone, so that no more has to tell it from others.
@@ -71,18 +71,18 @@ Meeting meet_by_exchange(const Resolution& resolution, Exchange& exchange, Purpo
     server = serve_at({told}, member, end);
     told.port = server->place().port;
     place = own_way_to(server->place());
-    exchange.put(kPlaceKey, Published{told, member.world.secret}.text());
-    exchange.commit(time_left(end));
+    kvs.put(kPlaceKey, Published{told, member.world.secret}.text());
+    kvs.commit(time_left(end));
   } else {
-    exchange.commit(time_left(end));
-    Published published = parse_published(exchange.get(0, kPlaceKey, time_left(end)));
+    kvs.commit(time_left(end));
+    Published published = parse_published(kvs.get(0, kPlaceKey, time_left(end)));
     place = published.place;
     member.world.secret = std::move(published.secret);
   }
   const std::string host_identity = digest_of(member.world.secret.bytes());
   Way way = reach(placement, host_identity, {place}, std::move(member), end);
   std::string description =
-      "store at " + place.text() + ", published by " + exchange.description() + way.text();
+      "store at " + place.text() + ", published by " + kvs.description() + way.text();
   return {std::move(server), std::move(way.relay), std::move(way.client), std::move(description)};
 }
 

@@ -1,4 +1,4 @@
-#include "rendezvous/store/meeting.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 #include "rendezvous/launch_identity.hpp"
 #include "rendezvous/store/meet_by_openmpi.hpp"
-#include "rendezvous/store/store_exchange.hpp"
+#include "rendezvous/store/store_kvs.hpp"
 #include "support/expect_error.hpp"
 #include "support/free_port.hpp"
 
@@ -48,9 +48,9 @@ class Launch : public testing::Test {
   }
 
   // All ranks, each in a thread: what they found.
-  std::vector<Meeting> meet_all(const std::function<Resolution(int)>& rank_of, int world_size,
-                                const Env& env) const {
-    std::vector<Meeting> meetings(static_cast<std::size_t>(world_size));
+  std::vector<Rendezvous> meet_all(const std::function<Resolution(int)>& rank_of, int world_size,
+                                   const Env& env) const {
+    std::vector<Rendezvous> meetings(static_cast<std::size_t>(world_size));
     std::vector<std::thread> threads;
     for (int rank = 0; rank < world_size; ++rank) {
       threads.emplace_back([&, rank] {
@@ -71,7 +71,7 @@ TEST_F(Launch, ranks_of_several_hosts_meet_at_a_port_of_the_launch) {
   EXPECT_GE(port, 20000);
   EXPECT_LE(port, 32767);
   EXPECT_NE(port, 29500);
-  for (const Meeting& meeting : meetings) {
+  for (const Rendezvous& meeting : meetings) {
     EXPECT_EQ(meeting.client->place().port, port);
     EXPECT_EQ(meeting.description, "store at 127.0.0.1:" + std::to_string(port) +
                                        ", proved by HPCBOOT_RENDEZVOUS_SECRET_FILE");
@@ -106,7 +106,7 @@ TEST_F(Launch, two_launches_of_a_user_do_not_meet) {
 
 // Nothing tells the second from the first: their ranks would find each other's store.
 TEST_F(Launch, a_second_launch_that_looks_the_same_is_refused) {
-  const Meeting first = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
+  const Rendezvous first = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
   test::expect_error(
       ErrorCode::exchange_failed,
       [&] { meet(a_rank(0, 2), env(), nullptr, Purpose::training, 300ms); },
@@ -116,7 +116,7 @@ TEST_F(Launch, a_second_launch_that_looks_the_same_is_refused) {
     std::this_thread::sleep_for(200ms);
     meeting.server.reset();
   });
-  const Meeting next = meet(a_rank(0, 1), env(), nullptr, Purpose::training, 5s);
+  const Rendezvous next = meet(a_rank(0, 1), env(), nullptr, Purpose::training, 5s);
   EXPECT_EQ(next.client->add("n", 1), 1);
   last.join();
   // A check before it is another matter.
@@ -149,7 +149,7 @@ TEST_F(Launch, rank_0_is_told_that_there_is_no_secret) {
 }
 
 TEST_F(Launch, a_rank_without_the_secret_says_what_it_lacks) {
-  const Meeting served = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
+  const Rendezvous served = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
   test::expect_error(
       ErrorCode::deadline_exceeded,
       [&] { meet(a_rank(1, 2), Env(), nullptr, Purpose::training, 300ms); },
@@ -168,18 +168,18 @@ TEST_F(Launch, a_store_serves_as_an_exchange) {
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 3; ++rank) {
     ranks.emplace_back([&, rank] {
-      const auto exchange =
-          exchange_over(meet(a_rank(rank), env(), nullptr, Purpose::training, 10s), rank, 3);
-      exchange->put("k", "of " + std::to_string(rank));
-      exchange->commit(5s);
+      const auto kvs =
+          kvs_over(meet(a_rank(rank), env(), nullptr, Purpose::training, 10s), rank, 3);
+      kvs->put("k", "of " + std::to_string(rank));
+      kvs->commit(5s);
       for (int other = 0; other < 3; ++other)
-        EXPECT_EQ(exchange->get(other, "k", 5s), "of " + std::to_string(other));
-      exchange->fence(5s);
-      exchange->fence(5s);
+        EXPECT_EQ(kvs->get(other, "k", 5s), "of " + std::to_string(other));
+      kvs->fence(5s);
+      kvs->fence(5s);
       test::expect_error(
-          ErrorCode::deadline_exceeded, [&] { exchange->get(1, "none", 10ms); },
-          "no 'none' from rank 1", "every rank", "output");
-      exchange->fence(5s);
+          ErrorCode::deadline_exceeded, [&] { kvs->get(1, "none", 10ms); }, "no 'none' from rank 1",
+          "every rank", "output");
+      kvs->fence(5s);
     });
   }
   for (std::thread& rank : ranks) rank.join();
@@ -219,8 +219,8 @@ class UnderOpenMpi : public testing::Test {
 
 TEST_F(UnderOpenMpi, ranks_meet_without_their_server) {
   EXPECT_TRUE(can_meet_by_openmpi(rank(0)));
-  Meeting first = meet_by_openmpi(rank(0), {}, 5s);
-  const Meeting second = meet_by_openmpi(rank(1), {}, 5s);
+  Rendezvous first = meet_by_openmpi(rank(0), {}, 5s);
+  const Rendezvous second = meet_by_openmpi(rank(1), {}, 5s);
   second.client->set("k", "v");
   EXPECT_TRUE(first.client->check({"k"}));
   EXPECT_EQ(second.description.find("931cc8a2"), std::string::npos);

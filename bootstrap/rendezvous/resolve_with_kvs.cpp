@@ -8,7 +8,7 @@
 #include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/launch_source.hpp"
 #include "hpcboot/resolve.hpp"
 
@@ -40,32 +40,31 @@ struct Hosts {
 // Where the launcher has a node map, the first rank of each node speaks for it, which saves most of
 // the traffic; else every rank does. Nodes of one name are one host: Hydra counts a host anew for
 // each place that it has in the host file, Flux for each broker that runs there.
-Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
+Hosts gather_hosts(const Env& env, const Facts& facts, KeyValueStore& kvs,
                    std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
-  const int size = exchange.world_size();
+  const int size = kvs.world_size();
   Hosts hosts;
-  std::vector<int> nodes = exchange.node_map(time_left(end));
+  std::vector<int> nodes = kvs.node_map(time_left(end));
   if (!nodes.empty()) {
-    const int own = nodes[static_cast<std::size_t>(exchange.rank())];
+    const int own = nodes[static_cast<std::size_t>(kvs.rank())];
     hosts.ranks_on_own_node = static_cast<int>(std::count(nodes.begin(), nodes.end(), own));
   } else {
     nodes.resize(static_cast<std::size_t>(size));
     std::iota(nodes.begin(), nodes.end(), 0);
   }
   const auto node_of = [&](int rank) { return nodes[static_cast<std::size_t>(rank)]; };
-  const auto own_node = std::find(nodes.begin(), nodes.end(), node_of(exchange.rank()));
-  if (own_node - nodes.begin() == exchange.rank()) {
+  const auto own_node = std::find(nodes.begin(), nodes.end(), node_of(kvs.rank()));
+  if (own_node - nodes.begin() == kvs.rank()) {
     const auto interface = choose_interface(env, facts);
-    exchange.put(kHostKey,
-                 facts.hostname.value_or("?") + " " + (interface ? interface->address : ""));
+    kvs.put(kHostKey, facts.hostname.value_or("?") + " " + (interface ? interface->address : ""));
   }
-  exchange.commit(time_left(end));
+  kvs.commit(time_left(end));
   std::map<int, int> host_of_node;
   for (int rank = 0; rank < size; ++rank) {
     const auto [known, is_new] = host_of_node.emplace(node_of(rank), hosts.count());
     if (is_new) {
-      const std::string text = exchange.get(rank, kHostKey, time_left(end));
+      const std::string text = kvs.get(rank, kHostKey, time_left(end));
       const std::size_t space = text.find(' ');
       const std::string name = text.substr(0, space);
       if (rank == 0) hosts.rank0_address = space + 1 < text.size() ? text.substr(space + 1) : name;
@@ -78,17 +77,16 @@ Hosts gather_hosts(const Env& env, const Facts& facts, Exchange& exchange,
   return hosts;
 }
 
-void check_same_launch(const LaunchFacts& said, std::string_view source, const Exchange& exchange) {
-  const int size = exchange.world_size();
-  const bool agrees = said.rank.value_or(exchange.rank()) == exchange.rank() &&
-                      said.world_size.value_or(size) == size;
+void check_same_launch(const LaunchFacts& said, std::string_view source, const KeyValueStore& kvs) {
+  const int size = kvs.world_size();
+  const bool agrees =
+      said.rank.value_or(kvs.rank()) == kvs.rank() && said.world_size.value_or(size) == size;
   if (agrees) return;
-  if (size == 1) check_not_singleton(*said.world_size, size, source, exchange.description());
+  if (size == 1) check_not_singleton(*said.world_size, size, source, kvs.description());
   throw Error(ErrorCode::inconsistent_placement,
               std::string(source) + " says rank " + std::to_string(said.rank.value_or(-1)) +
-                  " of " + std::to_string(said.world_size.value_or(-1)) + ", " +
-                  exchange.description() + " rank " + std::to_string(exchange.rank()) + " of " +
-                  std::to_string(size),
+                  " of " + std::to_string(said.world_size.value_or(-1)) + ", " + kvs.description() +
+                  " rank " + std::to_string(kvs.rank()) + " of " + std::to_string(size),
               "one launch that both speak of",
               "the exchange belongs to an outer launcher: set HPCBOOT_MASTER_ADDR and "
               "HPCBOOT_MASTER_PORT, or choose the launcher by HPCBOOT_METHODS");
@@ -96,9 +94,9 @@ void check_same_launch(const LaunchFacts& said, std::string_view source, const E
 
 // What the launcher's server told, said as a user would: the rules of resolve() then hold for it.
 Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOptions& options,
-                           const Selection& selection, const Exchange& exchange,
+                           const Selection& selection, const KeyValueStore& kvs,
                            const Hosts& hosts) {
-  const int rank = exchange.rank();
+  const int rank = kvs.rank();
   std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
   const auto set = [&](const char* name, int value) { variables[name] = std::to_string(value); };
   if (selection.endpoint_is_foreign) {
@@ -107,7 +105,7 @@ Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOpti
   }
   variables["HPCBOOT_METHODS"] = "explicit";
   set("HPCBOOT_RANK", rank);
-  set("HPCBOOT_WORLD_SIZE", exchange.world_size());
+  set("HPCBOOT_WORLD_SIZE", kvs.world_size());
   set("HPCBOOT_LOCAL_RANK", hosts.local_rank_of(rank));
   set("HPCBOOT_LOCAL_SIZE", hosts.local_size_of(rank));
   set("HPCBOOT_NODE_RANK", hosts.node_of(rank));
@@ -115,7 +113,7 @@ Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOpti
   Resolution r = resolve(Env(std::move(variables)), facts, options);
   for (const char* field :
        {"rank", "world_size", "local_rank", "local_size", "node_rank", "num_nodes"}) {
-    r.provenance[field] = {"exchange", exchange.description()};
+    r.provenance[field] = {"exchange", kvs.description()};
   }
   // check_same_launch() found these two equal.
   for (const char* field : {"rank", "world_size"}) {
@@ -125,14 +123,14 @@ Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOpti
   }
   r.launcher = selection.source->name;
   r.launch_id = selection.facts.identity;
-  r.witnesses = selection.witnesses;
+  r.other_sources = selection.other_sources;
   r.attempts = selection.attempts;
   return r;
 }
 
-void fill_gaps(Resolution& r, const Exchange& exchange, const Hosts& hosts) {
-  const int rank = exchange.rank();
-  const Provenance told{"exchange", exchange.description()};
+void fill_gaps(Resolution& r, const KeyValueStore& kvs, const Hosts& hosts) {
+  const int rank = kvs.rank();
+  const Provenance told{"exchange", kvs.description()};
   Placement& p = r.placement;
   const auto fill = [&](const char* field, std::optional<int>& slot, int value) {
     if (slot) return;
@@ -170,14 +168,13 @@ bool is_split_by_entries(const Resolution& r, const Hosts& hosts) {
 
 }  // namespace
 
-Resolution resolve_with_exchange(const Env& given, const Facts& facts, Exchange& exchange,
-                                 std::chrono::milliseconds deadline,
-                                 const ResolveOptions& options) {
+Resolution resolve_with_kvs(const Env& given, const Facts& facts, KeyValueStore& kvs,
+                            std::chrono::milliseconds deadline, const ResolveOptions& options) {
   const Env env = without_foreign_exports(given);
   const Selection selection = select_source(env, facts);
   if (selection.source == nullptr) return resolve(env, facts, options);
-  check_same_launch(selection.facts, selection.source->name, exchange);
-  const Hosts hosts = gather_hosts(env, facts, exchange, deadline);
+  check_same_launch(selection.facts, selection.source->name, kvs);
+  const Hosts hosts = gather_hosts(env, facts, kvs, deadline);
   std::optional<Resolution> said;
   try {
     said = resolve(env, facts, options);
@@ -186,13 +183,13 @@ Resolution resolve_with_exchange(const Env& given, const Facts& facts, Exchange&
   }
   const bool is_split = said && is_split_by_entries(*said, hosts);
   Resolution r =
-      said && !is_split ? *said : resolve_as_told(env, facts, options, selection, exchange, hosts);
+      said && !is_split ? *said : resolve_as_told(env, facts, options, selection, kvs, hosts);
   if (is_split) {
-    r.hints.push_back(r.launcher + " counts host " + hosts.name_of(exchange.rank()) +
+    r.hints.push_back(r.launcher + " counts host " + hosts.name_of(kvs.rank()) +
                       " more than once, each time with local ranks from 0 (a host file that names "
                       "it twice, or several daemons on it); here local ranks are counted by host");
   }
-  fill_gaps(r, exchange, hosts);
+  fill_gaps(r, kvs, hosts);
   r.ignored_exports = foreign_exports(given);
   return r;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client.hpp"
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 #include "hpcboot/resolve.hpp"
 #include "server.hpp"
 
@@ -16,7 +16,7 @@ namespace hpcboot::rendezvous {
 // other; and a check welcomes two processes that hold one rank, to tell of it.
 enum class Purpose { training, check, exec };
 
-struct Meeting {
+struct Rendezvous {
   std::shared_ptr<Server> server;  // on rank 0
   std::shared_ptr<Server> relay;   // on the first rank of each host of a large launch
   std::shared_ptr<Client> client;
@@ -26,7 +26,7 @@ struct Meeting {
 
 // Is an exchange offered, and by the launcher of this launch? srun without PMIx hands on what the
 // mpirun around it has set.
-bool exchange_serves(const Resolution& resolution, const Env& env);
+bool kvs_serves(const Resolution& resolution, const Env& env);
 
 // May another rank's environment name another endpoint than this one's, or none? mpirun over ssh
 // gives a job's variables, and a MASTER_ADDR that its script exports, to the ranks of its own host
@@ -35,18 +35,18 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env);
 
 // Will meet() use an exchange of the launcher? Not if `hpcboot run` handed over where to meet. The
 // same on all ranks.
-bool needs_exchange(const Resolution& resolution, const Env& env);
+bool needs_kvs(const Resolution& resolution, const Env& env);
 
 // And without an exchange, will it use a Unix socket? The same on all ranks.
 bool meets_on_one_host(const Resolution& resolution, const Env& env);
 
 // The exchange that needs_exchange() asks for; null if it asks for none, or if this machine cannot
-// use it and rank 0's host is known without. @throws Error, as open_exchange()
-std::unique_ptr<Exchange> open_exchange_for(const Resolution& resolution, const Env& env,
+// use it and rank 0's host is known without. @throws Error, as open_kvs()
+std::unique_ptr<KeyValueStore> open_kvs_for(const Resolution& resolution, const Env& env,
                                             std::chrono::milliseconds deadline);
 
 // The exchange of this launch, whether meet() needs it or not; null as above.
-std::unique_ptr<Exchange> open_served_exchange(const Resolution& resolution, const Env& env,
+std::unique_ptr<KeyValueStore> open_served_kvs(const Resolution& resolution, const Env& env,
                                                std::chrono::milliseconds deadline);
 
 // Did a user name this field, with HPCBOOT_MASTER_ADDR, MASTER_PORT and their like?
@@ -65,7 +65,7 @@ bool is_chosen_by_user(const Resolution& resolution, const char* field);
 // @param exchange null if needs_exchange() says no
 // @throws Error{deadline_exceeded, exchange_failed, no_usable_interface, needs_exchange,
 //         unreadable_file, malformed_file}
-Meeting meet(const Resolution& resolution, const Env& env, Exchange* exchange, Purpose purpose,
-             std::chrono::milliseconds deadline);
+Rendezvous meet(const Resolution& resolution, const Env& env, KeyValueStore* kvs, Purpose purpose,
+                std::chrono::milliseconds deadline);
 
 }  // namespace hpcboot::rendezvous

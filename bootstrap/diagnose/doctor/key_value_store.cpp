@@ -15,13 +15,13 @@ bool has_peers(const Situation& s) {
 
 }  // namespace
 
-void check_exchange(const Situation& s, Findings& findings) {
-  if (!s.system.exchange || !has_peers(s)) return;
-  const std::string& kind = *s.system.exchange;
+void check_kvs(const Situation& s, Findings& findings) {
+  if (!s.system.kvs || !has_peers(s)) return;
+  const std::string& kind = *s.system.kvs;
   const bool is_needed = !has_endpoint(s);
   const std::string endpoint = "the environment says where rank 0 is";
-  if (s.system.exchange_error) {
-    const Error& error = *s.system.exchange_error;
+  if (s.system.kvs_error) {
+    const Error& error = *s.system.kvs_error;
     if (is_needed) {
       findings.problem("exchange", error.found(), error.remedy());
     } else {
@@ -37,12 +37,12 @@ void check_exchange(const Situation& s, Findings& findings) {
     findings.ok("exchange", "none is offered, and " + endpoint);
   } else if (kind == "pmi2" && is_needed) {
     findings.warning("exchange",
-                     s.system.exchange_library +
+                     s.system.kvs_library +
                          ", which serves once in the life of a process: "
                          "hpcboot exec cannot use it",
                      "srun --mpi=pmix; or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
   } else {
-    findings.ok("exchange", s.system.exchange_library + (is_needed ? "" : "; " + endpoint));
+    findings.ok("exchange", s.system.kvs_library + (is_needed ? "" : "; " + endpoint));
   }
 }
 

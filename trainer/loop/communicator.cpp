@@ -1,4 +1,4 @@
-#include "loop/team.hpp"
+#include "loop/communicator.hpp"
 
 #include <utility>
 
@@ -6,26 +6,26 @@
 
 namespace hpcboot::train {
 
-Team::Team(Resolution resolution, std::optional<ProcessGroup> group)
+Communicator::Communicator(Resolution resolution, std::optional<ProcessGroup> group)
     : resolution_(std::move(resolution)), group_(std::move(group)) {}
 
-void Team::sum(at::Tensor tensor) {
+void Communicator::sum(at::Tensor tensor) {
   if (group_) all_reduce_sum(*group_, std::move(tensor));
 }
 
-void Team::take_from_first(at::Tensor tensor) {
-  if (group_) broadcast(*group_, std::move(tensor));
+void Communicator::broadcast(at::Tensor tensor) {
+  if (group_) hpcboot::broadcast(*group_, std::move(tensor));
 }
 
-std::string Team::text_from_first(std::string_view text) {
+std::string Communicator::broadcast(std::string_view text) {
   return group_ ? broadcast_text(*group_, text) : std::string(text);
 }
 
-std::vector<std::string> Team::gather(std::string_view text) {
+std::vector<std::string> Communicator::gather(std::string_view text) {
   return group_ ? all_gather_text(*group_, text) : std::vector<std::string>{std::string(text)};
 }
 
-void Team::finish() {
+void Communicator::finish() {
   if (group_) group_->shutdown();
 }
 

@@ -1,4 +1,4 @@
-#include "store_exchange.hpp"
+#include "store_kvs.hpp"
 
 #include <thread>
 #include <utility>
@@ -14,13 +14,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFarewell = std::chrono::seconds(3);
 constexpr const char* kLeft = "hpcboot/left";
 
-class StoreExchange : public Exchange {
+class StoreKvs : public KeyValueStore {
  public:
-  StoreExchange(Meeting meeting, int rank, int world_size)
+  StoreKvs(Rendezvous meeting, int rank, int world_size)
       : meeting_(std::move(meeting)), rank_(rank), world_size_(world_size) {}
-  ~StoreExchange() override { leave_together(*meeting_.client, rank_ == 0, world_size_ - 1); }
-  StoreExchange(const StoreExchange&) = delete;
-  StoreExchange& operator=(const StoreExchange&) = delete;
+  ~StoreKvs() override { leave_together(*meeting_.client, rank_ == 0, world_size_ - 1); }
+  StoreKvs(const StoreKvs&) = delete;
+  StoreKvs& operator=(const StoreKvs&) = delete;
 
   void put(const std::string& key, const std::string& value) override {
     keys_.push_back(key_of(rank_, key));
@@ -66,7 +66,7 @@ class StoreExchange : public Exchange {
                 "look at the output of that rank and its host: did it start?");
   }
 
-  Meeting meeting_;
+  Rendezvous meeting_;
   int rank_;
   int world_size_;
   int fences_ = 0;
@@ -76,8 +76,8 @@ class StoreExchange : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> exchange_over(Meeting meeting, int rank, int world_size) {
-  return std::make_unique<StoreExchange>(std::move(meeting), rank, world_size);
+std::unique_ptr<KeyValueStore> kvs_over(Rendezvous meeting, int rank, int world_size) {
+  return std::make_unique<StoreKvs>(std::move(meeting), rank, world_size);
 }
 
 void leave_together(Client& client, bool is_first, int others) noexcept {

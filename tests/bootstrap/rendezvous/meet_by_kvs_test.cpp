@@ -6,8 +6,8 @@
 #include <mutex>
 #include <thread>
 
-#include "hpcboot/exchange.hpp"
-#include "rendezvous/store/meeting.hpp"
+#include "hpcboot/key_value_store.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 #include "support/expect_error.hpp"
 
 // Ranks that a launcher's exchange tells where rank 0 serves.
@@ -24,9 +24,9 @@ struct Values {
   std::map<std::string, std::string> of_rank0;
 };
 
-class ExchangeOfThreads : public Exchange {
+class KvsOfThreads : public KeyValueStore {
  public:
-  ExchangeOfThreads(Values& values, int rank, int world_size)
+  KvsOfThreads(Values& values, int rank, int world_size)
       : values_(values), rank_(rank), world_size_(world_size) {}
 
   void put(const std::string& key, const std::string& value) override { put_[key] = value; }
@@ -62,13 +62,13 @@ Resolution a_rank(int rank) {
   return r;
 }
 
-Meeting meet_by(Values& values, const Resolution& resolution, milliseconds deadline = 10s) {
-  ExchangeOfThreads exchange(values, resolution.placement.rank, 3);
-  return meet(resolution, Env(), &exchange, Purpose::training, deadline);
+Rendezvous meet_by(Values& values, const Resolution& resolution, milliseconds deadline = 10s) {
+  KvsOfThreads kvs(values, resolution.placement.rank, 3);
+  return meet(resolution, Env(), &kvs, Purpose::training, deadline);
 }
 
-std::vector<Meeting> meet_all(Values& values, const std::function<Resolution(int)>& rank_of) {
-  std::vector<Meeting> meetings(3);
+std::vector<Rendezvous> meet_all(Values& values, const std::function<Resolution(int)>& rank_of) {
+  std::vector<Rendezvous> meetings(3);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 3; ++rank) {
     threads.emplace_back(
@@ -78,12 +78,12 @@ std::vector<Meeting> meet_all(Values& values, const std::function<Resolution(int
   return meetings;
 }
 
-TEST(MeetByExchange, the_ranks_find_the_store_of_rank_zero) {
+TEST(MeetByKvs, the_ranks_find_the_store_of_rank_zero) {
   Values values;
   const auto meetings = meet_all(values, a_rank);
   const Place place = meetings[0].server->place();
   EXPECT_GT(place.port, 0);
-  for (const Meeting& meeting : meetings) {
+  for (const Rendezvous& meeting : meetings) {
     EXPECT_EQ(meeting.client->place().port, place.port);
     EXPECT_EQ(meeting.description,
               "store at 127.0.0.1:" + std::to_string(place.port) + ", published by threads");
@@ -98,7 +98,7 @@ TEST(MeetByExchange, the_ranks_find_the_store_of_rank_zero) {
   EXPECT_EQ(values.of_rank0.begin()->second.size(), 11 + std::to_string(place.port).size() + 64);
 }
 
-TEST(MeetByExchange, the_address_is_the_interfaces_unless_a_user_chose_one) {
+TEST(MeetByKvs, the_address_is_the_interfaces_unless_a_user_chose_one) {
   Resolution r = a_rank(0);
   r.master_addr = "localhost";
   Values values;
@@ -113,12 +113,12 @@ TEST(MeetByExchange, the_address_is_the_interfaces_unless_a_user_chose_one) {
       ErrorCode::no_usable_interface, [&] { meet_by(others, r); }, "no address of this host");
 }
 
-TEST(MeetByExchange, what_is_no_place_is_an_error) {
+TEST(MeetByKvs, what_is_no_place_is_an_error) {
   for (const char* text :
        {"", "127.0.0.1", "127.0.0.1 4711", "127.0.0.1 0 00", "127.0.0.1 65536 00", "127.0.0.1 x 00",
         "127.0.0.1 4711 0", "127.0.0.1 4711 zz"}) {
     Values good;
-    const Meeting first = meet_by(good, a_rank(0));
+    const Rendezvous first = meet_by(good, a_rank(0));
     Values values;
     values.of_rank0[good.of_rank0.begin()->first] = text;
     test::expect_error(

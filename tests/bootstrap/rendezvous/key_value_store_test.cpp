@@ -1,4 +1,4 @@
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,21 +120,21 @@ Error error_of(const std::function<void()>& call) {
   return Error(ErrorCode::malformed_value, "-", "-", "-");
 }
 
-TEST(Pmi1Exchange, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
+TEST(Pmi1Kvs, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
   GoodAnswers answers;
   const auto lines = answers.lines;
   const std::string value = "127.0.0.1 4711;a=b %s\n\xff" + std::string(200, '_');
   {
     Launcher launcher(answers);
-    ASSERT_EQ(offered_exchange(launcher.env()), "pmi1");
-    const auto exchange = open_exchange(launcher.env());
-    EXPECT_EQ(exchange->rank(), 0);
-    EXPECT_EQ(exchange->world_size(), 2);
-    exchange->put("a key; of=some kind", value);
-    exchange->put("empty", "");
-    exchange->commit(20s);
-    EXPECT_EQ(exchange->get(0, "a key; of=some kind", 20s), value);
-    EXPECT_EQ(exchange->get(0, "empty", 20s), "");
+    ASSERT_EQ(offered_kvs(launcher.env()), "pmi1");
+    const auto kvs = open_kvs(launcher.env());
+    EXPECT_EQ(kvs->rank(), 0);
+    EXPECT_EQ(kvs->world_size(), 2);
+    kvs->put("a key; of=some kind", value);
+    kvs->put("empty", "");
+    kvs->commit(20s);
+    EXPECT_EQ(kvs->get(0, "a key; of=some kind", 20s), value);
+    EXPECT_EQ(kvs->get(0, "empty", 20s), "");
   }
   int puts = 0;
   for (const std::string& line : *lines) {
@@ -148,29 +148,29 @@ TEST(Pmi1Exchange, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
   EXPECT_EQ(lines->back(), "cmd=finalize");
 }
 
-TEST(Pmi1Exchange, HandedOverItIsNotFinalized) {
+TEST(Pmi1Kvs, HandedOverItIsNotFinalized) {
   GoodAnswers answers;
   const auto lines = answers.lines;
   {
     Launcher launcher(answers);
-    open_exchange(launcher.env())->hand_over();
+    open_kvs(launcher.env())->hand_over();
   }
   EXPECT_EQ(lines->back(), "cmd=get_my_kvsname");
 }
 
-TEST(Pmi1Exchange, AKeyThatIsNotThereNamesItsRank) {
+TEST(Pmi1Kvs, AKeyThatIsNotThereNamesItsRank) {
   Launcher launcher{GoodAnswers()};
-  const auto exchange = open_exchange(launcher.env());
-  const Error error = error_of([&] { exchange->get(1, "endpoint", 20s); });
+  const auto kvs = open_kvs(launcher.env());
+  const Error error = error_of([&] { kvs->get(1, "endpoint", 20s); });
   EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
   EXPECT_THAT(error.found(), HasSubstr("'endpoint' from rank 1"));
 }
 
-TEST(Pmi1Exchange, AValueWithoutEndIsDamaged) {
+TEST(Pmi1Kvs, AValueWithoutEndIsDamaged) {
   for (const char* count : {"999999999999", "-1", "x"}) {
     Launcher launcher(answering("get ", "cmd=get_result rc=0 value=" + std::string(count) + "\n"));
-    const auto exchange = open_exchange(launcher.env());
-    const Error error = error_of([&] { exchange->get(1, "endpoint", 20s); });
+    const auto kvs = open_kvs(launcher.env());
+    const Error error = error_of([&] { kvs->get(1, "endpoint", 20s); });
     EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
     EXPECT_THAT(error.found(), HasSubstr("came damaged"));
   }
@@ -181,16 +181,15 @@ TEST(Pmi1Exchange, AValueWithoutEndIsDamaged) {
     first = false;
     return "cmd=get_result rc=0 value=" + value + "\n";
   });
-  const auto exchange = open_exchange(launcher.env());
-  EXPECT_THAT(error_of([&] { exchange->get(1, "endpoint", 20s); }).found(),
-              HasSubstr("came damaged"));
-  EXPECT_THROW(exchange->put("long", std::string((1U << 20U) + 1, 'x')), Error);
+  const auto kvs = open_kvs(launcher.env());
+  EXPECT_THAT(error_of([&] { kvs->get(1, "endpoint", 20s); }).found(), HasSubstr("came damaged"));
+  EXPECT_THROW(kvs->put("long", std::string((1U << 20U) + 1, 'x')), Error);
 }
 
-TEST(Pmi1Exchange, TheNodeMapIsTheServersProcessMapping) {
+TEST(Pmi1Kvs, TheNodeMapIsTheServersProcessMapping) {
   const auto map_of = [](const std::string& answer) {
     Launcher launcher(answering("get kvsname=kvs_7_0 key=PMI_process_mapping", answer));
-    return open_exchange(launcher.env())->node_map(20s);
+    return open_kvs(launcher.env())->node_map(20s);
   };
   using Nodes = std::vector<int>;
   EXPECT_EQ(map_of("cmd=get_result rc=0 value=(vector,(0,2,1))\n"), (Nodes{0, 1}));
@@ -201,7 +200,7 @@ TEST(Pmi1Exchange, TheNodeMapIsTheServersProcessMapping) {
             ErrorCode::malformed_value);
 }
 
-TEST(Pmi1Exchange, WhatIsNoAnswerIsAnError) {
+TEST(Pmi1Kvs, WhatIsNoAnswerIsAnError) {
   for (const auto& [command, answer, part] : std::vector<std::array<std::string, 3>>{
            {"init", "close", "closed the connection"},
            {"init", "cmd=response_to_init rc=-1 msg=version\n", "rc=-1 version"},
@@ -219,28 +218,28 @@ TEST(Pmi1Exchange, WhatIsNoAnswerIsAnError) {
     SCOPED_TRACE(command + answer.substr(0, 50));
     Launcher launcher(answering(command, answer));
     const Error error = error_of([&] {
-      const auto exchange = open_exchange(launcher.env(), 20s);
-      exchange->put("k", "v");
-      exchange->commit(20s);
-      exchange->get(0, "k", 20s);
+      const auto kvs = open_kvs(launcher.env(), 20s);
+      kvs->put("k", "v");
+      kvs->commit(20s);
+      kvs->get(0, "k", 20s);
     });
     EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
     EXPECT_THAT(error.found(), HasSubstr(part));
   }
 }
 
-TEST(Pmi1Exchange, TheDeadlineHoldsAndTheConnectionIsLeft) {
+TEST(Pmi1Kvs, TheDeadlineHoldsAndTheConnectionIsLeft) {
   Launcher launcher(answering("barrier_in", ""));
-  const auto exchange = open_exchange(launcher.env());
+  const auto kvs = open_kvs(launcher.env());
   const auto begin = std::chrono::steady_clock::now();
-  const Error error = error_of([&] { exchange->commit(200ms); });
+  const Error error = error_of([&] { kvs->commit(200ms); });
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
   // A late answer would be taken for that of the next question.
-  EXPECT_EQ(error_of([&] { exchange->fence(20s); }).code(), ErrorCode::exchange_failed);
+  EXPECT_EQ(error_of([&] { kvs->fence(20s); }).code(), ErrorCode::exchange_failed);
 }
 
-TEST(OfferedExchange, IsThatOfTheInnermostLauncher) {
+TEST(OfferedKvs, IsThatOfTheInnermostLauncher) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   const std::string fd = std::to_string(ends[0]);
@@ -251,23 +250,23 @@ TEST(OfferedExchange, IsThatOfTheInnermostLauncher) {
     for (const auto& [name, value] : more) base[name] = value;
     return Env(std::move(base));
   };
-  EXPECT_EQ(offered_exchange(Env()), "");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", fd}})), "pmi1");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", "999999"}})), "");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", "-1"}})), "");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"PMI_FD", "1x"}})), "");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"PMIX_NAMESPACE", "7"}, {"PMIX_RANK", "0"}})), "pmix");
-  EXPECT_EQ(offered_exchange(with(srun_pmi2, {})), "pmi2");
+  EXPECT_EQ(offered_kvs(Env()), "");
+  EXPECT_EQ(offered_kvs(Env(Variables{{"PMI_FD", fd}})), "pmi1");
+  EXPECT_EQ(offered_kvs(Env(Variables{{"PMI_FD", "999999"}})), "");
+  EXPECT_EQ(offered_kvs(Env(Variables{{"PMI_FD", "-1"}})), "");
+  EXPECT_EQ(offered_kvs(Env(Variables{{"PMI_FD", "1x"}})), "");
+  EXPECT_EQ(offered_kvs(Env(Variables{{"PMIX_NAMESPACE", "7"}, {"PMIX_RANK", "0"}})), "pmix");
+  EXPECT_EQ(offered_kvs(with(srun_pmi2, {})), "pmi2");
   // srun --mpi=pmi2 from within a rank of Hydra, and Hydra's proxies started by it.
-  EXPECT_EQ(offered_exchange(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}})), "pmi2");
-  EXPECT_EQ(offered_exchange(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}, {"SLURM_TASK_PID", "1"}})),
+  EXPECT_EQ(offered_kvs(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}})), "pmi2");
+  EXPECT_EQ(offered_kvs(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}, {"SLURM_TASK_PID", "1"}})),
             "pmi1");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"PMIX_NAMESPACE", "slurm.pmix.7.0"},
-                                           {"PMIX_RANK", "0"},
-                                           {"PMI_FD", fd},
-                                           {"MPI_LOCALRANKID", "0"}})),
+  EXPECT_EQ(offered_kvs(Env(Variables{{"PMIX_NAMESPACE", "slurm.pmix.7.0"},
+                                      {"PMIX_RANK", "0"},
+                                      {"PMI_FD", fd},
+                                      {"MPI_LOCALRANKID", "0"}})),
             "pmi1");
-  EXPECT_EQ(offered_exchange(Env(Variables{{"HPCBOOT_EXCHANGE_DIR", "/x"}})), "file");
+  EXPECT_EQ(offered_kvs(Env(Variables{{"HPCBOOT_EXCHANGE_DIR", "/x"}})), "file");
   close(ends[0]);
   close(ends[1]);
 }
@@ -314,17 +313,17 @@ class FileRanks {
 };
 
 void exchange_once(int rank, const Env& env, const std::string& round) {
-  const auto exchange = open_exchange(env, 20s);
-  exchange->put("key", round + std::to_string(rank));
-  exchange->commit(20s);
-  for (int other = 0; other < exchange->world_size(); ++other) {
-    if (exchange->get(other, "key", 20s) != round + std::to_string(other))
+  const auto kvs = open_kvs(env, 20s);
+  kvs->put("key", round + std::to_string(rank));
+  kvs->commit(20s);
+  for (int other = 0; other < kvs->world_size(); ++other) {
+    if (kvs->get(other, "key", 20s) != round + std::to_string(other))
       throw std::runtime_error("stale");
   }
-  exchange->fence(20s);
+  kvs->fence(20s);
 }
 
-TEST(FileExchange, RunAfterRunInOneFolderSeesItsOwnValuesOnly) {
+TEST(FileKvs, RunAfterRunInOneFolderSeesItsOwnValuesOnly) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 4);
   for (const char* round : {"a", "b", "c"}) {
@@ -339,17 +338,17 @@ TEST(FileExchange, RunAfterRunInOneFolderSeesItsOwnValuesOnly) {
   }
 }
 
-TEST(FileExchange, RankZeroNamesWhoIsMissingAlsoIfItWasThereInAnEarlierRun) {
+TEST(FileKvs, RankZeroNamesWhoIsMissingAlsoIfItWasThereInAnEarlierRun) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 3);
   ASSERT_EQ(ranks.run({0, 1, 2}, [](int r, const Env& e) { exchange_once(r, e, "a"); }), 0);
   const int failures = ranks.run({0, 1}, [](int rank, const Env& env) {
     if (rank == 1) {
-      open_exchange(env, 20s);
+      open_kvs(env, 20s);
       return;
     }
     try {
-      open_exchange(env, 3s);  // in which rank 1 comes
+      open_kvs(env, 3s);  // in which rank 1 comes
     } catch (const Error& error) {
       if (error.code() == ErrorCode::deadline_exceeded &&
           error.found().rfind("no rank 2 at", 0) == 0) {
@@ -361,37 +360,37 @@ TEST(FileExchange, RankZeroNamesWhoIsMissingAlsoIfItWasThereInAnEarlierRun) {
   EXPECT_EQ(failures, 0);
 }
 
-TEST(FileExchange, WithoutRankZeroTheDeadlineHolds) {
+TEST(FileKvs, WithoutRankZeroTheDeadlineHolds) {
   test::TemporaryFolder folder;
   const FileRanks ranks(folder.path().string(), 2);
-  const Error error = error_of([&] { open_exchange(ranks.env_of(1), 200ms); });
+  const Error error = error_of([&] { open_kvs(ranks.env_of(1), 200ms); });
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
   EXPECT_THAT(error.found(), HasSubstr("no rank 0"));
 }
 
 // What was put before a fence is there after it, for whoever comes first.
-TEST(FileExchange, AFenceLetsNobodyPassBeforeAllHaveCome) {
+TEST(FileKvs, AFenceLetsNobodyPassBeforeAllHaveCome) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 3);
   const int failures = ranks.run({0, 1, 2}, [](int rank, const Env& env) {
-    const auto exchange = open_exchange(env, 20s);
+    const auto kvs = open_kvs(env, 20s);
     for (const char* key : {"first", "second"}) {
       if (rank == 2) std::this_thread::sleep_for(300ms);
-      exchange->put(key, std::to_string(rank));
-      exchange->fence(20s);
-      for (int other = 0; other < 3; ++other) exchange->get(other, key, 0ms);
+      kvs->put(key, std::to_string(rank));
+      kvs->fence(20s);
+      for (int other = 0; other < 3; ++other) kvs->get(other, key, 0ms);
     }
   });
   EXPECT_EQ(failures, 0);
 }
 
-TEST(FileExchange, AFenceNamesWhoDoesNotCome) {
+TEST(FileKvs, AFenceNamesWhoDoesNotCome) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 3);
   const int failures = ranks.run({0, 1, 2}, [](int rank, const Env& env) {
-    const auto exchange = open_exchange(env, 20s);
+    const auto kvs = open_kvs(env, 20s);
     if (rank == 1) return;
-    const Error error = error_of([&] { exchange->fence(500ms); });
+    const Error error = error_of([&] { kvs->fence(500ms); });
     if (error.code() != ErrorCode::deadline_exceeded ||
         error.found() != "no rank 1 at a fence within 500 ms") {
       throw std::runtime_error(error.found());
@@ -401,7 +400,7 @@ TEST(FileExchange, AFenceNamesWhoDoesNotCome) {
 }
 
 // Whoever may write at the meeting place can be rank 0.
-TEST(FileExchange, AMeetingPlaceOfOthersIsRefused) {
+TEST(FileKvs, AMeetingPlaceOfOthersIsRefused) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 2);
   ::chmod(folder.path().c_str(), 01777);
@@ -412,7 +411,7 @@ TEST(FileExchange, AMeetingPlaceOfOthersIsRefused) {
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
   const auto refused = [&](const char* found) {
     for (const int rank : {0, 1}) {
-      const Error error = error_of([&] { open_exchange(ranks.env_of(rank), 200ms); });
+      const Error error = error_of([&] { open_kvs(ranks.env_of(rank), 200ms); });
       EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
       EXPECT_THAT(error.found(), AllOf(HasSubstr(place), HasSubstr(found)));
       EXPECT_THAT(error.remedy(), HasSubstr("HPCBOOT_EXCHANGE_DIR"));
@@ -433,9 +432,9 @@ TEST(FileExchange, AMeetingPlaceOfOthersIsRefused) {
   refused("belongs to the user 12345");
 }
 
-TEST(FileExchange, AFolderThatCannotBeMadeIsAnError) {
+TEST(FileKvs, AFolderThatCannotBeMadeIsAnError) {
   const FileRanks ranks("/proc/nonexistent", 2);
-  const Error error = error_of([&] { open_exchange(ranks.env_of(1), 200ms); });
+  const Error error = error_of([&] { open_kvs(ranks.env_of(1), 200ms); });
   EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
 }
 

@@ -1,4 +1,4 @@
-#include "hpcboot/exchange.hpp"
+#include "hpcboot/key_value_store.hpp"
 
 #include <unistd.h>
 
@@ -22,11 +22,11 @@ bool hydra_serves(const Env& env) {
 
 }  // namespace
 
-std::vector<int> Exchange::node_map(std::chrono::milliseconds) {
+std::vector<int> KeyValueStore::node_map(std::chrono::milliseconds) {
   return {};
 }
 
-std::string_view offered_exchange(const Env& env) {
+std::string_view offered_kvs(const Env& env) {
   const bool has_socket = pmi_fd_is_open_socket(env);
   const auto name_space = env.text("PMIX_NAMESPACE");
   // Hydra serves no PMIx: its proxies inherit srun's variables, or those of a rank of mpirun.
@@ -37,23 +37,23 @@ std::string_view offered_exchange(const Env& env) {
   return env.has(kFolder) ? "file" : "";
 }
 
-std::string load_exchange_library(const Env& env) {
-  const std::string_view kind = offered_exchange(env);
+std::string load_kvs_library(const Env& env) {
+  const std::string_view kind = offered_kvs(env);
   if (kind == "pmix") return load_pmix(env);
   if (kind == "pmi2") return load_pmi2();
   return std::string(kind);
 }
 
-std::unique_ptr<Exchange> open_exchange(const Env& env, std::chrono::milliseconds deadline) {
-  const std::string_view kind = offered_exchange(env);
-  if (kind == "pmix") return open_pmix_exchange(env, deadline);
-  if (kind == "pmi2") return open_pmi2_exchange(deadline);
-  if (kind == "pmi1") return open_pmi1_exchange(env, deadline);
+std::unique_ptr<KeyValueStore> open_kvs(const Env& env, std::chrono::milliseconds deadline) {
+  const std::string_view kind = offered_kvs(env);
+  if (kind == "pmix") return open_pmix_kvs(env, deadline);
+  if (kind == "pmi2") return open_pmi2_kvs(deadline);
+  if (kind == "pmi1") return open_pmi1_kvs(env, deadline);
   if (kind.empty()) return nullptr;
   const Resolution r = resolve(env, Facts::of_this_process(env));
-  return open_file_exchange({std::string(*env.text(kFolder)), launch_identity(r, env),
-                             r.placement.rank, r.placement.world_size},
-                            deadline);
+  return open_file_kvs({std::string(*env.text(kFolder)), launch_identity(r, env), r.placement.rank,
+                        r.placement.world_size},
+                       deadline);
 }
 
 }  // namespace hpcboot
