@@ -1,5 +1,14 @@
 find_package(GTest REQUIRED)
 
+# <gmock/gmock.h>, compiled once for the tests that do not need LibTorch (tests/torch.cmake has a larger one for those).
+# GCC alone takes it in sources with more definitions.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_executable(hpcboot_gmock_header EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/gmock.cpp)
+  target_link_libraries(hpcboot_gmock_header PRIVATE hpcboot_warnings GTest::gmock)
+  target_compile_options(hpcboot_gmock_header PRIVATE -O0)
+  target_precompile_headers(hpcboot_gmock_header PRIVATE <gmock/gmock.h>)
+endif()
+
 # hpcboot_add_test(NAME name SOURCES files... [LIBRARIES targets...] [LABELS labels...]
 #                  [RANKS 1 2 4] [TIMEOUT seconds])
 #
@@ -16,6 +25,8 @@ function(hpcboot_add_test)
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LIBRARIES} hpcboot_warnings GTest::gmock GTest::gtest
                         $<$<NOT:$<BOOL:${arg_RANKS}>>:GTest::gtest_main>)
   target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  # A test waits for what it tests, which is optimised. Its own optimisation takes half of its compilation.
+  target_compile_options(${arg_NAME} PRIVATE -O0)
   set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
   if(arg_LIBRARIES MATCHES "hpcboot::torch|hpcboot_models|hpcboot_loop")
     list(APPEND arg_LABELS torch)
@@ -23,6 +34,8 @@ function(hpcboot_add_test)
       add_custom_target(torch_tests)
     endif()
     add_dependencies(torch_tests ${arg_NAME})
+  elseif(TARGET hpcboot_gmock_header AND NOT arg_LIBRARIES MATCHES "hpcboot_formats") # it has LibTorch's ABI
+    target_precompile_headers(${arg_NAME} REUSE_FROM hpcboot_gmock_header)
   endif()
   if(NOT arg_RANKS)
     include(GoogleTest)

@@ -1,0 +1,2 @@
+// Carries the precompiled header of the tests (cmake/HpcbootAddTest.cmake); nobody runs it.
+int main() {}
