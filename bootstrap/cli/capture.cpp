@@ -15,8 +15,6 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
-
 // Host and process id in characters that a file name may have.
 std::string name_without_rank(const Facts& facts) {
   std::string host = facts.hostname.value_or("host");
@@ -77,44 +75,50 @@ std::optional<int> rank_of(const Env& env, const Facts& facts) {
   return std::nullopt;
 }
 
-int capture(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()(
-      "all", "keep every variable, not only those of launchers and schedulers; still redacted");
-  po::options_description hidden;
-  hidden.add_options()("dir", po::value<std::string>());
-  po::positional_options_description positional;
-  positional.add("dir", 1);
-  const auto values = parse(
-      arguments,
-      "Usage: srun|mpirun … hpcboot capture [--all] DIR\n\n"
-      "Every rank writes what `hpcboot replay DIR` needs to tell again, anywhere, who it is: its\n"
-      "environment, host name, nodefile, network interfaces, and which processes are above it and\n"
-      "which launchers' variables each of them had. DIR lies on a file system that all ranks see; "
-      "only you may enter it (0700, files "
-      "0600).\n"
-      "Nothing that exists is overwritten. Take a new DIR for every capture.\n\n"
-      "Only variables of launchers, schedulers, device masks and communication libraries are "
-      "kept.\n"
-      "Passwords, tokens, keys and cookies are REDACTED, by their names and by their looks, and "
-      "so\n"
-      "are command lines. Names of hosts, users and folders, and addresses stay: look through DIR\n"
-      "before you send it to somebody.\n",
-      options, hidden, positional);
-  if (!values) return 0;
-  if (values->count("dir") == 0) throw UsageError("capture takes the folder to write");
+options::Command capture_command() {
+  options::Command command{"hpcboot",
+                           "capture",
+                           "record what replay needs, without secrets, for every rank",
+                           {"srun|mpirun … hpcboot capture [OPTIONS] DIR"},
+                           {{"srun hpcboot capture job", "on the cluster, in the job"},
+                            {"hpcboot replay job", "then anywhere"}}};
+  command.details = {
+      "Every rank writes what `hpcboot replay DIR` needs to resolve it again: its environment, "
+      "host "
+      "name, nodefile, network interfaces, and its ancestor processes with the launchers' "
+      "variables "
+      "of each. DIR must be on a file system that all ranks share; only you may enter it (0700, "
+      "files 0600). Nothing is overwritten: use a new DIR for every capture.",
+      "Only variables of launchers, schedulers, device masks and communication libraries are kept. "
+      "Passwords, tokens, keys and cookies are REDACTED, by name and by pattern, and so are "
+      "command "
+      "lines. Names of hosts, users and folders, and addresses stay: look through DIR before you "
+      "send it to somebody."};
+  command.groups = {{"Options",
+                     {{"all", options::flag(),
+                       "keep every variable, not only those of launchers and schedulers; secrets "
+                       "are still redacted"}}}};
+  command.operands = {{"dir", options::text("DIR", options::Completes::folder), 1}};
+  command.exit_codes = {{"0", "recorded, also if the rank is unknown"},
+                        {"2", "the command line is wrong"},
+                        {"42", "DIR cannot be written"}};
+  return command;
+}
+
+int capture(const Call& call) {
+  if (call.values.count("dir") == 0) throw UsageError("capture takes the folder to write");
 
   const Env env = Env::from_process();
   Facts facts = Facts::of_this_process(env);
   // For whoever reads the capture, also if one launcher alone is present.
   if (!facts.ancestors) facts.ancestors = ancestors_of_this_process(env, facts.hostname);
-  const PrivateFolder folder((*values)["dir"].as<std::string>());
+  const PrivateFolder folder(call.values["dir"].as<std::string>());
   const std::string name = claim_name(folder, rank_of(env, facts), facts);
   Json object = to_json(facts);
   object["hpcboot"] = version();
   folder.create(name + ".facts.json", json_text(object, 2).str() + "\n");
   capture_files(folder, name, env);
-  const Keep keep = values->count("all") != 0 ? Keep::all_variables : Keep::launch_variables;
+  const Keep keep = call.values.count("all") != 0 ? Keep::all_variables : Keep::launch_variables;
   // Last: where it is, the rank is whole.
   folder.publish(name + ".env", redact(env, keep).dump());
   out() << folder.path() << "/" << name << ".env\n";
@@ -123,7 +127,6 @@ int capture(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kCapture{"capture", "write what replay needs, without secrets, for every rank", capture,
-                    true};
+const Verb kCapture{capture_command, capture, true};
 
 }  // namespace hpcboot::tool

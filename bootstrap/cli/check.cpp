@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "check_allocation.hpp"
@@ -12,24 +14,6 @@
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
-
-constexpr const char* kSynopsis =
-    "Usage: mpirun -np 4 hpcboot check [--json] [--whole-job] [--timeout SECONDS]\n"
-    "       srun hpcboot check\n\n"
-    "Tries the launch itself: start it once per rank, as the program would be. All ranks meet at\n"
-    "rank 0 as a training would, each proving that it is of this launch. Rank 0 prints who came\n"
-    "from where, how long each takes to reach it (the least of five round trips), and the verdict: "
-    "ranks 0 to world_size-1, each once; all agree on\n"
-    "sizes, hosts, launcher and job; local ranks right on each host; devices not shared if there\n"
-    "are enough; one version; no variables of another launcher that disagree, unless they are\n"
-    "known to come from further out. Ranks that did not come are named, and so are hosts of the\n"
-    "job that no rank came from: a note, an error with --whole-job. The endpoint that is shown is\n"
-    "the one that `exec` gives its program.\n\n"
-    "Exit code, the same on every rank that takes part: 0 a job, 1 not; 20 and up where a rank "
-    "found "
-    "no\nanswer, or did not reach rank 0.\n";
 
 std::string text_of(const std::optional<int>& value) {
   return value ? std::to_string(*value) : "-";
@@ -50,10 +34,10 @@ std::vector<std::string> row_of(const RankReport& report) {
 void print_table(const std::vector<RankReport>& reports) {
   TextTable table({Align::right, Align::left, Align::right, Align::right, Align::right, Align::left,
                    Align::left, Align::right});
-  table.add({"rank", "host", "local_rank", "local_size", "device", "interface", "address",
-             "round_trip_ms"});
+  table.add_titles({"rank", "host", "local_rank", "local_size", "device", "interface", "address",
+                    "round_trip_ms"});
   for (const RankReport& report : reports) table.add(row_of(report));
-  out() << table.text() << "\n";
+  out() << table.text(look_of(STDOUT_FILENO)) << "\n";
 }
 
 std::string endpoint_of(const Resolution& r) {
@@ -144,19 +128,42 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   return problems.empty();
 }
 
-int check(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()("json",
-                        "one JSON object: ok, world_size, launcher, master, ranks, "
-                        "problems, notes")("whole-job",
-                                           "a host of the job that no rank came from is wrong")(
-      "timeout", po::value<int>()->default_value(60)->value_name("SECONDS"),
-      "how long to wait for the ranks");
-  const auto values = parse(arguments, kSynopsis, options);
-  if (!values) return 0;
-  const int timeout = (*values)["timeout"].as<int>();
+options::Command check_command() {
+  using options::flag;
+  options::Command command{
+      "hpcboot",
+      "check",
+      "try the launch: do all ranks come, agree and reach rank 0?",
+      {"mpirun -np 4 hpcboot check [OPTIONS]", "srun hpcboot check"},
+      {{"srun hpcboot check && srun hpcboot exec -- python3 train.py", "before a training"},
+       {"mpirun --hostfile hosts.txt hpcboot check --whole-job", "every host must take part"}}};
+  command.details = {
+      "Start it once per rank, as you would start the program. All ranks meet at rank 0 as a "
+      "training would, and each proves that it is of this launch. Rank 0 prints the ranks with "
+      "their hosts and the minimum round-trip time of five to each, and the verdict: ranks are 0 "
+      "to world_size-1, each once; all agree on sizes, hosts, launcher and job; local ranks are "
+      "right on each host; devices are not shared if there are enough; there is one version; no "
+      "other launcher's variables disagree, unless they are known to come from an outer launch.",
+      "Missing ranks are named, and so are hosts of the job without a rank: a note, or an error "
+      "with --whole-job. The endpoint shown is the one that exec passes to its program."};
+  command.groups = {
+      {"Options",
+       {{"json", flag(),
+         "print one JSON object: ok, world_size, launcher, master, ranks, problems, "
+         "notes"},
+        {"whole-job", flag(), "fail if a host of the job has no rank"},
+        {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
+  command.exit_codes = {{"0", "the launch is consistent; the same on every rank that takes part"},
+                        {"1", "it is not"},
+                        {"20 to 35", "a rank is not resolved, or did not reach rank 0"}};
+  command.more = "hpcboot doctor examines one process in depth";
+  return command;
+}
+
+int check(const Call& call) {
+  const int timeout = call.values["timeout"].as<int>();
   if (timeout < 1) throw UsageError("--timeout is a number of seconds from 1");
-  const Output output{values->count("json") != 0, values->count("whole-job") != 0};
+  const Output output{call.values.count("json") != 0, call.values.count("whole-job") != 0};
   const auto deadline = std::chrono::seconds(timeout);
   const auto end = std::chrono::steady_clock::now() + deadline;
 
@@ -188,7 +195,6 @@ int check(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kCheck{"check", "try the launch: do all ranks come, agree and reach rank 0?", check,
-                  true};
+const Verb kCheck{check_command, check, true};
 
 }  // namespace hpcboot::tool

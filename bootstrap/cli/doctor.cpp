@@ -1,14 +1,15 @@
 #include "hpcboot/doctor.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "json/bounded_json.hpp"
 #include "options.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
 
 void print_json(const std::vector<Finding>& findings) {
   auto list = Json::array();
@@ -21,15 +22,27 @@ void print_json(const std::vector<Finding>& findings) {
   out() << json_text(list, 2) << "\n";
 }
 
-void print_text(const std::vector<Finding>& findings) {
-  std::size_t width = 0;
-  for (const Finding& f : findings) width = std::max(width, f.name.size());
-  for (const Finding& f : findings) {
-    out() << encoded_format("{:<8} {:<{}}  {}\n", name_of(f.status), f.name, width, f.message);
-    if (!f.remedy.empty()) {
-      out() << encoded_format("{:<8} {:<{}}  do: {}\n", "", "", width, f.remedy);
-    }
+Style style_of(FindingStatus status) {
+  switch (status) {
+    case FindingStatus::ok:
+      return Style::green;
+    case FindingStatus::note:
+      return Style::blue;
+    case FindingStatus::warning:
+      return Style::yellow;
+    case FindingStatus::problem:
+      return Style::red;
   }
+  return Style::plain;
+}
+
+void print_text(const std::vector<Finding>& findings) {
+  TextTable table({Align::left, Align::left, Align::left});
+  for (const Finding& f : findings) {
+    table.add({std::string(name_of(f.status)), f.name, f.message}, {style_of(f.status)});
+    if (!f.remedy.empty()) table.add({"", "", "do: " + f.remedy});
+  }
+  out() << table.text(look_of(STDOUT_FILENO));
   const auto number = [&](FindingStatus status) {
     return std::count_if(findings.begin(), findings.end(),
                          [&](const Finding& f) { return f.status == status; });
@@ -39,32 +52,40 @@ void print_text(const std::vector<Finding>& findings) {
                           number(FindingStatus::note), number(FindingStatus::ok));
 }
 
-int doctor(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()("json", "a list of objects: name, status, message, remedy (null: none)")(
-      "runs-dir", po::value<std::string>()->value_name("DIR")->default_value("runs"),
-      "the folder that runs are to be written to");
-  options.add(environment_options());
-  const auto values = parse(
-      arguments,
-      "Usage: [srun|mpirun …] hpcboot doctor [--json] [--runs-dir DIR] [--env-file F]\n\n"
-      "Looks for what keeps distributed programs from starting: the launcher and its MPI, PMIx or\n"
-      "torchrun, the exchange, interfaces, host name, master and its port, threads, devices, "
-      "folders,\n"
-      "clock, limits. What this launcher is known to break is named.\n"
-      "Each finding is ok, note, warning or problem, with what to do. Exit code 1 where there is "
-      "a\n"
-      "problem. Under a launcher every process looks at itself. With --env-file only what that\n"
-      "environment says is looked at, nothing of this machine.\n",
-      options);
-  if (!values) return 0;
-  Situation situation = situation_as_asked(*values);
-  if (values->count("env-file") == 0) {
-    situation.system = look_up_system(situation, (*values)["runs-dir"].as<std::string>());
+options::Command doctor_command() {
+  options::Command command{
+      "hpcboot",
+      "doctor",
+      "look for what keeps programs from starting, with remedies",
+      {"[srun|mpirun …] hpcboot doctor [OPTIONS]"},
+      {{"hpcboot doctor", "on a login node or a laptop"},
+       {"srun hpcboot doctor", "in a job: every process examines itself"},
+       {"hpcboot doctor --env-file job.env", "an environment recorded elsewhere"}}};
+  command.details = {
+      "Examines the launcher with its MPI, PMIx or torchrun, the key-value store, network "
+      "interfaces, host name, master and its port, threads, devices, folders, clock and limits, "
+      "and "
+      "names what this launcher is known to break. Each finding is ok, note, warning or problem, "
+      "with what to do. With --env-file only that environment is examined."};
+  command.groups = {{"Options",
+                     {{"json", options::flag(),
+                       "print a list of objects: name, status, message, remedy (null: none)"},
+                      {"runs-dir", options::text_or("DIR", "runs", options::Completes::folder),
+                       "folder that runs are written to"}}},
+                    environment_options()};
+  command.exit_codes = {{"0", "no problem"}, {"1", "a problem was found"}};
+  command.more = "hpcboot check tries the launch of all ranks";
+  return command;
+}
+
+int doctor(const Call& call) {
+  Situation situation = situation_as_asked(call.values);
+  if (call.values.count("env-file") == 0) {
+    situation.system = look_up_system(situation, call.values["runs-dir"].as<std::string>());
     situation.system.libtorch = HPCBOOT_LIBTORCH_VERSION;
   }
   const std::vector<Finding> findings = diagnose(situation);
-  if (values->count("json") != 0) {
+  if (call.values.count("json") != 0) {
     print_json(findings);
   } else {
     print_text(findings);
@@ -77,7 +98,6 @@ int doctor(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kDoctor{"doctor", "look for what keeps programs from starting, with remedies", doctor,
-                   true};
+const Verb kDoctor{doctor_command, doctor, true};
 
 }  // namespace hpcboot::tool

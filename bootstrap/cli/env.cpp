@@ -6,28 +6,35 @@
 namespace hpcboot::tool {
 namespace {
 
-int print_env(const Arguments& arguments) {
-  const auto values = parse(
-      arguments,
-      "Usage: eval \"$(hpcboot env)\"\n\n"
-      "Prints shell commands that export what torch.distributed programs read: RANK, WORLD_SIZE,\n"
-      "LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT,\n"
-      "NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless they are set already. What "
-      "is\n"
-      "not known is left out, or unset. HPCBOOT_EXPORTED marks them: hpcboot under a launcher "
-      "that\n"
-      "you start later ignores them. Outside of jobs a process that no launcher placed is rank 0 "
-      "of\n"
-      "1. In a batch script only MASTER_ADDR and MASTER_PORT are printed, because every task that "
-      "the\n"
-      "script starts would inherit this RANK: write srun hpcboot exec … there.\n",
-      environment_options());
-  if (!values) return 0;
-  const Env env = env_as_asked(*values);
-  Resolution r = resolve_as_asked(env, *values);
+options::Command env_command() {
+  options::Command command{
+      "hpcboot",
+      "env",
+      "print exports for torch.distributed programs",
+      {"eval \"$(hpcboot env)\""},
+      {{"eval \"$(hpcboot env)\"; python3 train.py", "in a task of a launcher"},
+       {"hpcboot env --env-file job.env", "for an environment recorded elsewhere"}}};
+  command.details = {
+      "Exports RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, "
+      "MASTER_ADDR, MASTER_PORT, NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless "
+      "they are set already. Unknown values are left out, or unset. HPCBOOT_EXPORTED marks them, "
+      "so "
+      "that hpcboot under a launcher that you start later ignores them.",
+      "Outside a job, a process that no launcher placed is rank 0 of 1. A batch script gets only "
+      "MASTER_ADDR and MASTER_PORT, since every task that it starts would inherit this RANK: use "
+      "srun hpcboot exec … there."};
+  command.groups = {environment_options()};
+  command.exit_codes = {{"0", "resolved"}, {"20 to 35", "not resolved; nothing is exported"}};
+  command.more = "hpcboot exec starts a program with these variables";
+  return command;
+}
+
+int print_env(const Call& call) {
+  const Env env = env_as_asked(call.values);
+  Resolution r = resolve_as_asked(env, call.values);
   if (is_alone(r) && !r.scheduler) {
     // The port that is derived from host and user is that of their other processes, too.
-    const bool is_this_process = values->count("env-file") == 0;
+    const bool is_this_process = call.values.count("env-file") == 0;
     if (is_this_process && r.provenance["master_port"].source == "rule")
       r.master_port = rendezvous::take_a_free_port()->number();
     r.launcher = kMadeAlone;
@@ -48,6 +55,6 @@ int print_env(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kEnv{"env", "print export lines for torch.distributed programs", print_env, true};
+const Verb kEnv{env_command, print_env, true};
 
 }  // namespace hpcboot::tool

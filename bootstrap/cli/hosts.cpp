@@ -7,32 +7,37 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
+options::Command hosts_command() {
+  options::Command command{
+      "hpcboot",
+      "hosts",
+      "expand, compress or count a Slurm host list",
+      {"hpcboot hosts expand|compress|count|first EXPR…"},
+      {{"hpcboot hosts expand 'n[01-03],gpu7'", "n01, n02, n03, gpu7: a line each"},
+       {"hpcboot hosts count \"$SLURM_JOB_NODELIST\"", "how many hosts"}}};
+  command.details = {
+      "Accepts Slurm's host lists: n[9-11],gpu[001-3,7],r[1-2]n[01-02], separated by commas or "
+      "white space; text after the last bracket is allowed. EXPR - reads standard input.",
+      "  expand    print one host per line; order and repeats stay\n"
+      "  compress  print a short list that expands to the same hosts\n"
+      "  count     print how many, without expanding\n"
+      "  first     print the first, without expanding"};
+  command.operands = {{"action", options::choice({"expand", "compress", "count", "first"}), 1},
+                      {"expressions", options::list("EXPR"), -1}};
+  command.exit_codes = {{"0", "ok"},
+                        {"2", "the command line is wrong"},
+                        {"25, 26", "the list is malformed, or expands to too many hosts"}};
+  return command;
+}
 
-int hosts(const Arguments& arguments) {
-  po::options_description hidden;
-  hidden.add_options()("action", po::value<std::string>())("expressions",
-                                                           po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("action", 1).add("expressions", -1);
-  const auto values = parse(
-      arguments,
-      "Usage: hpcboot hosts expand|compress|count|first EXPR...\n\n"
-      "Slurm host lists: n[9-11],gpu[001-3,7],r[1-2]n[01-02], separated by commas or white space;\n"
-      "text after the last bracket is taken too. EXPR - reads standard input.\n\n"
-      "  expand    one host a line, order and repeats kept\n"
-      "  compress  a short list that expands to the same hosts\n"
-      "  count     how many, without expanding\n"
-      "  first     the first, without expanding\n",
-      po::options_description("Options"), hidden, positional);
-  if (!values) return 0;
-  if (values->count("action") == 0)
+int hosts(const Call& call) {
+  if (call.values.count("action") == 0)
     throw UsageError("hosts takes expand, compress, count or first, then a host list");
-  const auto action = (*values)["action"].as<std::string>();
-  if (values->count("expressions") == 0)
+  const auto action = call.values["action"].as<std::string>();
+  if (call.values.count("expressions") == 0)
     throw UsageError("hosts " + action + " takes a host list, or - for standard input");
   std::string list;
-  for (const std::string& expression : (*values)["expressions"].as<std::vector<std::string>>()) {
+  for (const std::string& expression : call.values["expressions"].as<std::vector<std::string>>()) {
     if (!list.empty()) list += ",";
     if (expression == "-") {
       list.append(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
@@ -56,6 +61,6 @@ int hosts(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kHosts{"hosts", "expand, compress or count a Slurm host list", hosts};
+const Verb kHosts{hosts_command, hosts};
 
 }  // namespace hpcboot::tool

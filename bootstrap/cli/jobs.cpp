@@ -11,39 +11,46 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr const char* kJobsSynopsis =
-    "Usage: hpcboot jobs [OPTIONS] [JOB…]\n\n"
-    "Your jobs, under Slurm, PBS, Torque, Grid Engine, LSF and Flux alike: those that run, those\n"
-    "that wait with the reason and the time at which they may start, and those that ended a short\n"
-    "time ago. What hpcboot submitted it remembers: where from, what it writes to, the folders of\n"
-    "its runs, and how it ended. With JOB all that is known of it.\n\n"
-    "  hpcboot jobs\n"
-    "  hpcboot jobs 4711\n"
-    "  hpcboot jobs --json | jq '.[] | select(.stage == \"waiting\") | .reason'\n\n"
-    "Exit code: 0; 1 if nobody knows JOB; 30 if no scheduler answers.\n";
-
-constexpr const char* kCancelSynopsis =
-    "Usage: hpcboot cancel [OPTIONS] JOB…\n\n"
-    "Ends jobs that wait or run, by scancel, qdel, bkill or flux cancel. `hpcboot run` tells "
-    "their\n"
-    "ranks, which have 30 s to end.\n\n"
-    "Exit code: 0; 1 if the scheduler refuses one of them, or does not know it.\n";
-
-void add_days(po::options_description& options) {
-  options.add_options()("days", po::value<int>()->default_value(7)->value_name("N"),
-                        "show what hpcboot submitted in the last N days")(
-      "json", "print a JSON array, for programs");
+options::Operand job_operand() {
+  return {"job", options::list("JOB", options::Completes::job), -1};
 }
 
-std::optional<po::variables_map> parsed(const Arguments& arguments, const char* synopsis,
-                                        const po::options_description& options) {
-  po::options_description hidden;
-  hidden.add_options()("job", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("job", -1);
-  return parse(arguments, synopsis, options, hidden, positional);
+options::Command jobs_command() {
+  options::Command command{"hpcboot",
+                           "jobs",
+                           "list your jobs: where they run, or why they wait",
+                           {"hpcboot jobs [OPTIONS] [JOB…]"},
+                           {{"hpcboot jobs", "all that wait, run, or ended recently"},
+                            {"hpcboot jobs 4711", "everything known about one"},
+                            {"hpcboot jobs --json | jq '.[].state'", "for programs"}}};
+  command.details = {
+      "Works alike under Slurm, PBS, Torque, Grid Engine, LSF and Flux. A waiting job is listed "
+      "with its reason and estimated start. hpcboot remembers what it submitted: the folder, the "
+      "output, the folders of its runs, and how it ended."};
+  command.groups = {
+      queue_options(),
+      {"What to list",
+       {{"days", options::number("N", 7), "include what hpcboot submitted in the last N days"},
+        {"json", options::flag(), "print a JSON array"}}}};
+  command.operands = {job_operand()};
+  command.exit_codes = {{"0", "ok"}, {"1", "JOB is unknown"}, {"30", "no scheduler answers"}};
+  return command;
+}
+
+options::Command cancel_command() {
+  options::Command command{"hpcboot",
+                           "cancel",
+                           "end jobs that wait or run",
+                           {"hpcboot cancel [OPTIONS] JOB…"},
+                           {{"hpcboot cancel 4711", "end a job"},
+                            {"hpcboot cancel --scheduler slurm 4711 4712", "ask only Slurm"}}};
+  command.details = {
+      "Uses scancel, qdel, bkill or flux cancel. `hpcboot run` passes the request on to its ranks, "
+      "which have 30 s to end."};
+  command.groups = {queue_options()};
+  command.operands = {job_operand()};
+  command.exit_codes = {{"0", "ok"}, {"1", "the scheduler refuses, or does not know, a job"}};
+  return command;
 }
 
 std::vector<std::string> ids_of(const po::variables_map& values) {
@@ -77,18 +84,14 @@ int for_one(const std::function<int()>& act) {
   }
 }
 
-int jobs(const Arguments& arguments) {
-  po::options_description options = queue_options();
-  add_days(options);
-  const auto values = parsed(arguments, kJobsSynopsis, options);
-  if (!values) return 0;
-  const auto ids = ids_of(*values);
-  const int days = (*values)["days"].as<int>();
-  if (days < 0) throw UsageError("--days is a number from 0");
+int jobs(const Call& call) {
+  const auto ids = ids_of(call.values);
+  const int days = call.values["days"].as<int>();
+  if (days < 0) throw UsageError("--days must be at least 0");
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
-  auto queue =
-      ids.empty() ? queue_as_asked(*values, env) : queue_of_job(*values, env, memory, ids.front());
+  auto queue = ids.empty() ? queue_as_asked(call.values, env)
+                           : queue_of_job(call.values, env, memory, ids.front());
   if (!queue && memory.of(nullptr).empty()) queue = require_queue(std::move(queue));
   if (!queue) err() << "note: no scheduler answers here; this is what was remembered\n";
   const auto now = std::chrono::system_clock::now();
@@ -105,7 +108,7 @@ int jobs(const Arguments& arguments) {
     });
     code = code == 0 ? one : code;
   }
-  if (values->count("json") != 0) {
+  if (call.values.count("json") != 0) {
     Json all = Json::array();
     for (const queue::KnownJob& job : known) all.push_back(queue::job_json(job));
     out() << json_text(all, 2) << "\n";
@@ -133,17 +136,15 @@ int cancel_one(const queue::Queue& queue, const std::string& id, const queue::Qu
   return 0;
 }
 
-int cancel(const Arguments& arguments) {
-  const auto values = parsed(arguments, kCancelSynopsis, queue_options());
-  if (!values) return 0;
-  const auto ids = ids_of(*values);
+int cancel(const Call& call) {
+  const auto ids = ids_of(call.values);
   if (ids.empty()) throw UsageError("cancel takes the jobs to end; `hpcboot jobs` lists them");
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
   int code = 0;
   for (const std::string& id : ids) {
     const int one = for_one([&] {
-      const auto queue = require_queue(queue_of_job(*values, env, memory, id));
+      const auto queue = require_queue(queue_of_job(call.values, env, memory, id));
       const auto known = queue::known_job(id, queue.get(), memory);
       return known ? cancel_one(*queue, id, known->job) : say_unknown(id);
     });
@@ -154,7 +155,7 @@ int cancel(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kJobs{"jobs", "your jobs: where they run, or why they wait", jobs};
-const Verb kCancel{"cancel", "end jobs", cancel};
+const Verb kJobs{jobs_command, jobs};
+const Verb kCancel{cancel_command, cancel};
 
 }  // namespace hpcboot::tool

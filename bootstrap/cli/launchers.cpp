@@ -1,5 +1,7 @@
 #include "hpcboot/launch_source.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "core/word_distance.hpp"
@@ -10,8 +12,6 @@
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr VariableKind kKinds[] = {VariableKind::identity,  VariableKind::size,
                                    VariableKind::companion, VariableKind::setting,
@@ -65,7 +65,7 @@ void print_table() {
     row[2] = shortened(row[2], left);
     table.add(row);
   }
-  out() << table.text();
+  out() << table.text(look_of(STDOUT_FILENO));
 }
 
 std::string note_of(const LaunchVariable& variable) {
@@ -81,12 +81,13 @@ void print_variables(const VariableList& variables) {
       table.add({std::string(name_of(kind)), std::string(variable.name), note_of(variable)});
     }
   }
-  out() << "\nvariables:\n" << table.text();
+  out() << "\nvariables:\n" << table.text(look_of(STDOUT_FILENO));
 }
 
 void print_fields(const std::vector<std::pair<const char*, std::string_view>>& fields) {
-  for (const auto& [name, value] : fields)
-    out() << encoded_format("{:<12} {}\n", std::string(name) + ":", value);
+  TextTable table({Align::left, Align::left});
+  for (const auto& [name, value] : fields) table.add({name + std::string(":"), std::string(value)});
+  out() << table.text(look_of(STDOUT_FILENO));
 }
 
 void print_launcher(const LaunchSource& source) {
@@ -142,32 +143,42 @@ int check_file(const std::string& file) {
   return 0;
 }
 
-int launchers(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()("check", po::value<std::string>()->value_name("FILE"),
-                        "read this description of a launcher and report what is wrong with it");
-  po::options_description hidden;
-  hidden.add_options()("name", po::value<std::string>());
-  po::positional_options_description positional;
-  positional.add("name", 1);
-  const auto values = parse(
-      arguments,
-      "Usage: hpcboot launchers [NAME]\n"
-      "       hpcboot launchers --check FILE\n\n"
-      "Lists the launchers that are known, innermost first; with NAME everything about one of\n"
-      "them: its variables by kind, where they are documented, what they do not say.\n"
-      "Launchers of your own are files NAME.toml in ~/.config/hpcboot/launchers and in the\n"
-      "folders of HPCBOOT_LAUNCHER_PATH (separated by colons). Folders and files have to belong\n"
-      "to you or to root, and nobody else may write them. bootstrap/README.md has their keys.\n",
-      options, hidden, positional);
-  if (!values) return 0;
-  if (values->count("check") != 0) {
-    if (values->count("name") != 0) throw UsageError("launchers takes a NAME or --check, not both");
-    return check_file((*values)["check"].as<std::string>());
+options::Command launchers_command() {
+  options::Command command{
+      "hpcboot",
+      "launchers",
+      "list the known launchers, or check a file that describes one",
+      {"hpcboot launchers [NAME]", "hpcboot launchers --check FILE"},
+      {{"hpcboot launchers", "all, innermost first"},
+       {"hpcboot launchers slurm", "the variables of one, and its limits"},
+       {"hpcboot launchers --check mine.toml", "before you install a description"}}};
+  command.details = {
+      "Descriptions of your own launchers are files NAME.toml in ~/.config/hpcboot/launchers and "
+      "in "
+      "the folders of HPCBOOT_LAUNCHER_PATH (separated by colons). Folders and files must belong "
+      "to "
+      "you or to root and be writable by nobody else. bootstrap/README.md lists their keys."};
+  command.groups = {{"Options",
+                     {{"check", options::text("FILE", options::Completes::file),
+                       "read this description of a launcher and report what is wrong with it"}}}};
+  std::vector<std::string> names;
+  for (const LaunchSource* source : launch_sources()) names.emplace_back(source->name);
+  command.operands = {{"name", options::text("NAME").suggest(std::move(names)), 1}};
+  command.exit_codes = {{"0", "ok"},
+                        {"2", "there is no such launcher, or the command line is wrong"},
+                        {"27, 28", "a file cannot be read, or is no description"}};
+  return command;
+}
+
+int launchers(const Call& call) {
+  if (call.values.count("check") != 0) {
+    if (call.values.count("name") != 0)
+      throw UsageError("launchers takes a NAME or --check, not both");
+    return check_file(call.values["check"].as<std::string>());
   }
   add_launchers(read_user_launchers(Env::from_process()));
-  if (values->count("name") != 0) {
-    print_one((*values)["name"].as<std::string>());
+  if (call.values.count("name") != 0) {
+    print_one(call.values["name"].as<std::string>());
   } else {
     print_table();
   }
@@ -176,7 +187,6 @@ int launchers(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kLaunchers{
-    "launchers", "list the launchers that are known, check a file that describes one", launchers};
+const Verb kLaunchers{launchers_command, launchers};
 
 }  // namespace hpcboot::tool

@@ -1,5 +1,7 @@
 #include "jobs/lint/lint.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,11 +13,10 @@
 #include "hpcboot/error.hpp"
 #include "json/bounded_json.hpp"
 #include "options.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
 
 std::string read_script_file(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
@@ -30,13 +31,10 @@ std::string read_script_file(const std::string& path) {
 }
 
 void print_rules() {
-  std::size_t width = 0;
+  TextTable table({Align::left, Align::left, Align::left});
   for (const lint::RuleSummary& rule : lint::rules())
-    width = std::max(width, std::string_view(rule.id).size());
-  for (const lint::RuleSummary& rule : lint::rules()) {
-    out() << encoded_format("{:<{}}  {:<9}{}\n", rule.id, width, lint::name_of(rule.severity),
-                            rule.summary);
-  }
+    table.add({rule.id, std::string(lint::name_of(rule.severity)), rule.summary});
+  out() << table.text(look_of(STDOUT_FILENO));
 }
 
 Json to_json(const std::string& file, const lint::Finding& finding) {
@@ -64,44 +62,54 @@ std::set<std::string> disabled_rules(const po::variables_map& values) {
   return ids;
 }
 
-int lint_scripts(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()("disable", po::value<std::vector<std::string>>()->value_name("ID"),
-                        "leave this rule out; may be given several times")(
-      "format", po::value<std::string>()->value_name("F")->default_value("text"),
-      "text, gcc (one line a finding) or json")("strict", "exit code 1 for warnings, too")(
-      "list-rules", "print the rules and exit");
-  po::options_description hidden;
-  hidden.add_options()("scripts", po::value<std::vector<std::string>>());
-  po::positional_options_description positional;
-  positional.add("scripts", -1);
-  const auto values = parse(
-      arguments,
-      "Usage: hpcboot lint [OPTIONS] SCRIPT...\n\n"
-      "Looks through batch job scripts of Slurm, PBS, Torque, Grid Engine and LSF for what the\n"
-      "scheduler ignores or refuses and what breaks a parallel run, and says what to write\n"
-      "instead. SCRIPT - reads standard input. Nothing is submitted or run.\n\n"
-      "A comment in the script turns rules off there:  # hpcboot-lint: disable=ID,ID\n\n"
-      "Exit codes: 0 no error (with --strict: no warning), 1 findings, 2 usage, 27 a script that\n"
-      "cannot be read.\n",
-      options, hidden, positional);
-  if (!values) return 0;
-  if (values->count("list-rules") != 0) {
+options::Command lint_command() {
+  using options::flag;
+  options::Command command{"hpcboot",
+                           "lint",
+                           "find what is wrong with batch job scripts",
+                           {"hpcboot lint [OPTIONS] SCRIPT…"},
+                           {{"hpcboot lint job.sh", "findings, with what to write instead"},
+                            {"hpcboot lint --format gcc *.sh", "a line each, for editors"}}};
+  command.details = {
+      "Checks batch job scripts of Slurm, PBS, Torque, Grid Engine and LSF for what the scheduler "
+      "ignores or refuses and for what breaks a parallel run. SCRIPT - reads standard input. "
+      "Nothing is submitted or run.",
+      "A comment in the script turns rules off:\n    # hpcboot-lint: disable=ID,ID"};
+  std::vector<std::string> ids;
+  for (const lint::RuleSummary& rule : lint::rules()) ids.emplace_back(rule.id);
+  command.groups = {{"Options",
+                     {{"disable", options::list("ID").suggest(std::move(ids)),
+                       "leave this rule out; may be given several times"},
+                      {"format", options::choice({"text", "gcc", "json"}, "text"),
+                       "gcc prints one line per finding"},
+                      {"strict", flag(), "fail on warnings, too"},
+                      {"list-rules", flag(), "print the rules and exit"}}}};
+  command.operands = {{"scripts", options::list("SCRIPT", options::Completes::file), -1}};
+  command.exit_codes = {{"0", "no error (with --strict: no warning)"},
+                        {"1", "findings"},
+                        {"2", "the command line is wrong"},
+                        {"27", "a script cannot be read"}};
+  command.more = "jobscripts/README.md explains the rules";
+  return command;
+}
+
+int lint_scripts(const Call& call) {
+  if (call.values.count("list-rules") != 0) {
     print_rules();
     return 0;
   }
-  const auto format = (*values)["format"].as<std::string>();
+  const auto format = call.values["format"].as<std::string>();
   if (format != "text" && format != "gcc" && format != "json")
     throw UsageError("unknown format '" + format + "'; known are text, gcc, json");
-  if (values->count("scripts") == 0) throw UsageError("lint takes the scripts to look through");
+  if (call.values.count("scripts") == 0) throw UsageError("lint takes the scripts to look through");
 
-  const std::set<std::string> disabled = disabled_rules(*values);
+  const std::set<std::string> disabled = disabled_rules(call.values);
   bool failed = false;
   Json all = Json::array();
-  for (const std::string& path : (*values)["scripts"].as<std::vector<std::string>>()) {
+  for (const std::string& path : call.values["scripts"].as<std::vector<std::string>>()) {
     const std::string file = path == "-" ? "(standard input)" : path;
     for (const lint::Finding& finding : lint::check_script(read_script_file(path), disabled)) {
-      failed |= finding.severity == lint::Severity::error || values->count("strict") != 0;
+      failed |= finding.severity == lint::Severity::error || call.values.count("strict") != 0;
       if (format == "json") {
         all.push_back(to_json(file, finding));
       } else if (format == "gcc") {
@@ -117,6 +125,6 @@ int lint_scripts(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kLint{"lint", "find what is wrong with batch job scripts", lint_scripts, true};
+const Verb kLint{lint_command, lint_scripts, true};
 
 }  // namespace hpcboot::tool

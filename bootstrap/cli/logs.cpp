@@ -7,19 +7,6 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
-
-constexpr const char* kSynopsis =
-    "Usage: hpcboot logs [OPTIONS] [JOB]\n\n"
-    "What a job has written so far, as it wrote it; without JOB of the one that hpcboot submitted\n"
-    "last. With -f it goes on until the job has ended, from before it begins; Ctrl-C leaves the\n"
-    "job alone.\n\n"
-    "  hpcboot logs -f\n"
-    "  hpcboot logs -n 20 4711\n\n"
-    "PBS and Torque hand out the output of a job at its end, unless hpcboot submitted it by\n"
-    "`hpcboot run --submit`.\n\n"
-    "Exit code: 0; with -f that of the job; 27 if there is no output yet.\n";
-
 std::string what_it_does(const queue::QueuedJob& job) {
   return "it is " + job.state + (job.reason.empty() ? "" : ": " + job.reason);
 }
@@ -36,27 +23,41 @@ std::optional<queue::KnownJob> known_or_remembered(const std::string& id, const 
   }
 }
 
-int logs(const Arguments& arguments) {
-  po::options_description options = queue_options();
-  options.add_options()("follow,f", "go on until the job has ended")(
-      "lines,n", po::value<int>()->value_name("N"), "of what is there the last N lines [all]");
-  po::options_description hidden;
-  hidden.add_options()("job", po::value<std::string>());
-  po::positional_options_description positional;
-  positional.add("job", 1);
-  const auto values = parse(arguments, kSynopsis, options, hidden, positional);
-  if (!values) return 0;
-  const std::string asked = values->count("job") != 0 ? (*values)["job"].as<std::string>() : "";
+options::Command logs_command() {
+  options::Command command{"hpcboot",
+                           "logs",
+                           "print what a job has written",
+                           {"hpcboot logs [OPTIONS] [JOB]"},
+                           {{"hpcboot logs -f", "follow the job that hpcboot submitted last"},
+                            {"hpcboot logs -n 20 4711", "the last 20 lines of one"}}};
+  command.details = {
+      "With -f it waits for the job to start, follows its output until it ends, and ends with its "
+      "exit code; Ctrl-C leaves the job alone. PBS and Torque deliver a job's output at its end, "
+      "unless `hpcboot run --submit` submitted it."};
+  command.groups = {
+      queue_options(),
+      {"What to print",
+       {{"follow,f", options::flag(), "go on until the job has ended"},
+        {"lines,n", options::number("N").otherwise_is("all"), "start with the last N lines"}}}};
+  command.operands = {{"job", options::text("JOB", options::Completes::job), 1}};
+  command.exit_codes = {{"0", "ok; with -f the exit code of the job"},
+                        {"27", "there is no output yet"}};
+  return command;
+}
+
+int logs(const Call& call) {
+  const std::string asked =
+      call.values.count("job") != 0 ? call.values["job"].as<std::string>() : "";
   if (!asked.empty()) require_job_id(asked);
   std::optional<std::size_t> lines;
-  if (values->count("lines") != 0) {
-    const int number = (*values)["lines"].as<int>();
-    if (number < 0) throw UsageError("--lines is a number from 0");
+  if (call.values.count("lines") != 0) {
+    const int number = call.values["lines"].as<int>();
+    if (number < 0) throw UsageError("--lines must be at least 0");
     lines = static_cast<std::size_t>(number);
   }
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
-  auto queue = queue_of_job(*values, env, memory, asked);
+  auto queue = queue_of_job(call.values, env, memory, asked);
   const auto known = known_or_remembered(asked, queue.get(), memory);
   if (!known) {
     if (!queue) queue = require_queue(std::move(queue));
@@ -65,7 +66,7 @@ int logs(const Arguments& arguments) {
                               : "nobody knows job " + asked,
                 "the id of a job", "`hpcboot jobs` lists yours");
   }
-  if (values->count("follow") != 0 && known->job.stage != queue::JobStage::ended) {
+  if (call.values.count("follow") != 0 && known->job.stage != queue::JobStage::ended) {
     queue = require_queue(std::move(queue));
     JobWatch watch(*queue, memory, true);
     if (lines) watch.skip_to_last(*lines);
@@ -86,13 +87,13 @@ int logs(const Arguments& arguments) {
   for (std::string part = log.read(); !part.empty(); part = log.read()) {
     if (!show_output(part)) break;
   }
-  if (values->count("follow") == 0) return 0;
+  if (call.values.count("follow") == 0) return 0;
   err() << news_of_end(known->job) << "\n";
   return exit_code_of(known->job);
 }
 
 }  // namespace
 
-const Verb kLogs{"logs", "what a job has written", logs};
+const Verb kLogs{logs_command, logs};
 
 }  // namespace hpcboot::tool

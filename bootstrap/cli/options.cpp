@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/error.hpp"
-#include "hpcboot/version.hpp"
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
 
 std::string read_env_file(const std::string& path) {
   FileText file = read_whole(path, FileKind::any);
@@ -23,49 +19,17 @@ std::string read_env_file(const std::string& path) {
 
 }  // namespace
 
-std::optional<po::variables_map> parse(const Arguments& arguments, const std::string& synopsis,
-                                       po::options_description options,
-                                       const po::options_description& hidden,
-                                       const po::positional_options_description& positional) {
-  options.add_options()("help,h", "print this and exit")("version", "print the version and exit");
-  po::options_description all;
-  all.add(options).add(hidden);
-  po::variables_map values;
-  try {
-    // Without allow_guessing an abbreviation would change its meaning with the next option added.
-    const int style =
-        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(
-        po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
-        values);
-    if (values.count("help") != 0) {
-      std::ostringstream help;
-      help << synopsis << "\n" << options;
-      out() << Encoded::as_is(help.str());
-      return std::nullopt;
-    }
-    if (values.count("version") != 0) {
-      out() << "hpcboot " << version() << "\n";
-      return std::nullopt;
-    }
-    po::notify(values);
-  } catch (const po::error& error) {
-    throw UsageError(std::string(error.what()) + "; --help lists the options");
-  }
-  return values;
-}
-
-po::options_description environment_options() {
-  po::options_description options("Another environment");
-  options.add_options()(
-      "env-file", po::value<std::string>()->value_name("F"),
-      "resolve this dump of `printenv` or `env -0`; nothing is taken from this machine")(
-      "nodefile", po::value<std::string>()->value_name("F"),
-      "read hosts from this file, not from the one that the environment names: of the scheduler's "
-      "form (PBS_NODEFILE, PE_HOSTFILE …), outside a job a hostfile of Open MPI or MPICH")(
-      "hostname", po::value<std::string>()->value_name("H"),
-      "the host that the environment was taken on");
-  return options;
+options::Group environment_options() {
+  using options::Completes;
+  using options::text;
+  return {"Another environment",
+          {{"env-file", text("F", Completes::file),
+            "resolve this dump of `printenv` or `env -0`; nothing is taken from this machine"},
+           {"nodefile", text("F", Completes::file),
+            "read the hosts from this file, not from the one that the environment names; in the "
+            "scheduler's form (PBS_NODEFILE, PE_HOSTFILE …), outside a job a hostfile of Open MPI "
+            "or MPICH"},
+           {"hostname", text("H"), "host on which the environment was recorded"}}};
 }
 
 Env env_as_asked(const po::variables_map& options) {

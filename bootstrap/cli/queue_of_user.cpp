@@ -11,7 +11,6 @@
 
 namespace hpcboot::tool {
 
-namespace po = boost::program_options;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
@@ -30,12 +29,20 @@ CommandResult run_for_queue(const std::vector<std::string>& words) {
   return run_command(words, {"", kLimit, kMost});
 }
 
-po::options_description queue_options() {
-  po::options_description options("Options");
-  options.add_options()(
-      "scheduler", po::value<std::string>()->default_value("", "")->value_name("S"),
-      "ask this one alone: slurm, pbs, sge, lsf or flux [the first that answers]");
-  return options;
+options::Group queue_options() {
+  return {"Options",
+          {{"scheduler",
+            options::text_or("S", "")
+                .otherwise_is("the first that answers")
+                .suggest({"slurm", "pbs", "torque", "sge", "lsf", "flux"}),
+            "ask only this scheduler: slurm, pbs, torque, sge, lsf or flux"}}};
+}
+
+std::vector<std::string> remembered_jobs() {
+  std::vector<std::string> ids;
+  for (const queue::SubmittedJob& job : queue::SubmittedJobs(Env::from_process()).of(nullptr))
+    ids.push_back(job.id);
+  return ids;
 }
 
 std::unique_ptr<queue::Queue> queue_as_asked(const po::variables_map& values, const Env& env) {
@@ -43,7 +50,8 @@ std::unique_ptr<queue::Queue> queue_as_asked(const po::variables_map& values, co
   if (scheduler == "torque") scheduler = "pbs";
   const auto all = {"", "slurm", "pbs", "sge", "lsf", "flux"};
   if (std::find(all.begin(), all.end(), scheduler) == all.end())
-    throw UsageError("--scheduler is slurm, pbs, sge, lsf or flux, not '" + scheduler + "'");
+    throw UsageError("--scheduler is '" + scheduler +
+                     "'; expected slurm, pbs, torque, sge, lsf or flux");
   return queue::queue_here(env, run_for_queue, scheduler);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "jobs/queue/job_log.hpp"
 #include "jobs/queue/known_jobs.hpp"
 #include "jobs/queue/queue.hpp"
+#include "options/option.hpp"
 
 // What the verbs about a user's jobs have in common.
 namespace hpcboot::tool {
@@ -20,16 +20,16 @@ namespace hpcboot::tool {
 CommandResult run_for_queue(const std::vector<std::string>& words);
 
 // --scheduler S
-boost::program_options::options_description queue_options();
+options::Group queue_options();
 
 // The scheduler of this machine, as --scheduler chooses; null if none answers.
-std::unique_ptr<queue::Queue> queue_as_asked(const boost::program_options::variables_map& values,
+std::unique_ptr<queue::Queue> queue_as_asked(const options::po::variables_map& values,
                                              const Env& env);
 
 // The same, but of another scheduler if it was that to which hpcboot submitted the job: a machine
 // may have two. @param id empty: of the job that was submitted last
-std::unique_ptr<queue::Queue> queue_of_job(const boost::program_options::variables_map& values,
-                                           const Env& env, const queue::SubmittedJobs& memory,
+std::unique_ptr<queue::Queue> queue_of_job(const options::po::variables_map& values, const Env& env,
+                                           const queue::SubmittedJobs& memory,
                                            const std::string& id);
 
 // @throws Error{backend_unavailable} in place of null

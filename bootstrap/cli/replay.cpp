@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "hpcboot/error.hpp"
@@ -9,8 +11,6 @@
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
 
 struct Replay {
   std::vector<ReportedRank> ranks;
@@ -73,10 +73,10 @@ std::vector<std::string> row_of(const ReportedRank& rank, const std::vector<JobP
 void print_table(const Replay& replay) {
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left,
                    Align::left, Align::left, Align::left});
-  table.add({"name", "rank", "world_size", "local_rank", "node_rank", "host", "launcher", "master",
-             "verdict"});
+  table.add_titles({"name", "rank", "world_size", "local_rank", "node_rank", "host", "launcher",
+                    "master", "verdict"});
   for (const ReportedRank& rank : replay.ranks) table.add(row_of(rank, replay.problems));
-  out() << table.text() << "\n";
+  out() << table.text(look_of(STDOUT_FILENO)) << "\n";
   for (const std::string& note : notes_of_job(replay.ranks)) out() << "note: " << note << "\n";
   for (const JobProblem& problem : replay.problems) out() << "wrong: " << problem.text << "\n";
   if (replay.problems.empty()) {
@@ -104,27 +104,33 @@ Json to_json(const Replay& replay) {
   return out;
 }
 
-int replay(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()("json",
-                        "one JSON object: ok, ranks as `hpcboot show --json` prints each, "
-                        "unresolved, problems");
-  po::options_description hidden;
-  hidden.add_options()("dir", po::value<std::string>());
-  po::positional_options_description positional;
-  positional.add("dir", 1);
-  const auto values = parse(
-      arguments,
-      "Usage: hpcboot replay [--json] DIR\n\n"
-      "Tells of every rank that `hpcboot capture DIR` wrote who it is, from the files alone, and\n"
-      "whether the ranks make a job: numbers 0 to world_size-1 each once, sizes, hosts and master\n"
-      "equal, local ranks right on every host. Who is missing, cannot be told or disagrees is\n"
-      "named. Exit code 0 where all is well, 1 where not.\n",
-      options, hidden, positional);
-  if (!values) return 0;
-  if (values->count("dir") == 0) throw UsageError("replay takes the folder that capture wrote");
-  const Replay result = replay_folder((*values)["dir"].as<std::string>());
-  if (values->count("json") != 0) {
+options::Command replay_command() {
+  options::Command command{"hpcboot",
+                           "replay",
+                           "resolve every rank of a capture and check that they form a job",
+                           {"hpcboot replay [OPTIONS] DIR"},
+                           {{"hpcboot replay job", "a table of the ranks, and the verdict"},
+                            {"hpcboot replay --json job", "the same for programs"}}};
+  command.details = {
+      "Resolves every rank that `hpcboot capture DIR` recorded, from the files alone, and checks "
+      "that they form a job: ranks 0 to world_size-1, each once; equal sizes, hosts and master; "
+      "right local ranks on every host. Ranks that are missing, cannot be resolved or disagree are "
+      "named."};
+  command.groups = {{"Options",
+                     {{"json", options::flag(),
+                       "print one JSON object: ok, ranks as `hpcboot show --json` prints each, "
+                       "unresolved, problems"}}}};
+  command.operands = {{"dir", options::text("DIR", options::Completes::folder), 1}};
+  command.exit_codes = {{"0", "the ranks form a job"},
+                        {"1", "they do not"},
+                        {"27, 28", "DIR cannot be read, or is no capture"}};
+  return command;
+}
+
+int replay(const Call& call) {
+  if (call.values.count("dir") == 0) throw UsageError("replay takes the folder that capture wrote");
+  const Replay result = replay_folder(call.values["dir"].as<std::string>());
+  if (call.values.count("json") != 0) {
     out() << json_text(to_json(result), 2) << "\n";
   } else {
     print_table(result);
@@ -134,7 +140,6 @@ int replay(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kReplay{"replay", "resolve every rank of a capture and check that they make a job",
-                   replay, true};
+const Verb kReplay{replay_command, replay, true};
 
 }  // namespace hpcboot::tool

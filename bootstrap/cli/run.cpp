@@ -17,74 +17,85 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
+options::Group run_options() {
+  using options::choice;
+  using options::Completes;
+  using options::flag;
+  using options::list;
+  using options::number;
+  using options::text;
+  return {
+      "Options",
+      {{"ranks,n", number("N").otherwise_is("as many as were granted"), "ranks in total"},
+       {"nodes", number("N").otherwise_is("all"), "use the first N hosts"},
+       {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
+        "ranks on each host: a number, or one for each GPU, NUMA node or core"},
+       {"hostfile", text("F", Completes::file), "hosts and slots, in mpirun's format"},
+       {"launcher",
+        text("L")
+            .otherwise_is("the one that belongs here")
+            .suggest(
+                {"srun", "mpirun", "pals", "flux", "jsrun", "ssh", "qrsh", "blaunch", "local"}),
+        "srun, mpirun, pals, flux, jsrun, ssh, qrsh, blaunch or local"},
+       {"launcher-args", text("ARGS"), "more options for the launcher, split at spaces"},
+       {"torchrun", flag(), "start the ranks of each host by one torchrun there"},
+       {"gpu-bind", choice({"auto", "none"}, "none"),
+        "auto: each rank sees only its own device, as device 0"},
+       {"env", list("NAME[=VALUE]"), "pass this variable to every rank; may be repeated"},
+       {"chdir", text("DIR", Completes::folder).otherwise_is("the current one"),
+        "working folder of the ranks"},
+       {"output-dir", text("DIR", Completes::folder),
+        "also write the output of each rank to DIR/rank_NNNN.out and .err"},
+       {"stage", text("PATH", Completes::file),
+        "copy PATH to each host's own disk first; {staged} in ARGUMENTs is the copy"},
+       {"no-prefix", flag(), "no [rank host] before each line on a terminal"},
+       {"oversubscribe", flag(), "allow more ranks than were granted"},
+       {"warn", number("SECONDS").otherwise_is("120 with --requeue"),
+        "send SIGUSR1 to every rank this long before the walltime ends"},
+       {"requeue", flag(),
+        "queue the job again if PROGRAM ends with 46 (stopped in order), or a host is lost"},
+       {"retries", number("N", 3), "maximum number of attempts in a row without progress"},
+       {"timeout", number("SECONDS", 60), "wait this long for the ranks to meet"},
+       {"silence", number("SECONDS"),
+        "if no rank writes anything for this long, print the stacks of all ranks and end the run"},
+       {"dry-run", flag(), "print the plan, and start nothing"}}};
+}
 
-constexpr const char* kSynopsis =
-    "Usage: hpcboot run [OPTIONS] -- PROGRAM [ARGUMENT…]\n\n"
-    "Starts PROGRAM once for each rank, by the same line everywhere:\n\n"
-    "  hpcboot run -- python3 train.py                 on this machine: a rank for each GPU\n"
-    "  hpcboot run --ranks-per-node 4 -- ./program     on this machine: 4 ranks\n"
-    "  hpcboot run --hostfile hosts.txt -- ./program   on lab machines: mpirun, else ssh\n"
-    "  sbatch -N2 --ntasks-per-node=4 --wrap 'hpcboot run -- python3 train.py'\n"
-    "  hpcboot run --dry-run -- ./program              what would be started, and how\n"
-    "  hpcboot run --submit --nodes 2 -- ./program     as a job; then: hpcboot jobs\n\n"
-    "Inside an allocation of Slurm, PBS, Torque, Grid Engine, LSF or Flux the ranks are started "
-    "on\n"
-    "its hosts, as many as were granted, through the launcher that belongs there. PROGRAM may be\n"
-    "any program: of torch.distributed, of MPI, or the trainer. It finds RANK, WORLD_SIZE,\n"
-    "LOCAL_RANK, MASTER_ADDR, MASTER_PORT and their like in its environment.\n\n"
-    "If a rank fails, the others are ended, and the first that failed is named last. Ctrl-C, "
-    "SIGTERM\n"
-    "and SIGHUP reach every rank once, and kill it after 30 s; a second signal kills at once. "
-    "SIGUSR1\n"
-    "and SIGUSR2 reach every rank unchanged. Standard input is rank 0's.\n\n"
-    "With --requeue a training may take longer than its job: SIGUSR1 tells every rank 120 s "
-    "before\n"
-    "the walltime is over, and if PROGRAM then ends with exit code 46 the job is queued again.\n\n"
-    "With --silence a run that hangs ends: if no rank at all has written anything for so long, "
-    "the\n"
-    "stacks of all ranks are shown, by gdb, eu-stack or py-spy, and the run ends with exit code "
-    "32.\n\n"
-    "Exit code: 0 if every rank ended with 0, else that of the rank that failed first (128 + n "
-    "after\n"
-    "signal n); 2 usage; 20 and up if nothing was started, by kind of error.\n";
-
-po::options_description run_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const auto number = [](const char* name) { return po::value<int>()->value_name(name); };
-  options.add_options()("ranks,n", number("N"), "ranks in all [as many as were granted]")(
-      "nodes", number("N"), "use the first N hosts [all]")(
-      "ranks-per-node", text("N|gpu|numa|core"),
-      "ranks on each host: a number, or one for each GPU, NUMA node or core")(
-      "hostfile", text("F"), "hosts and slots, as mpirun reads them")(
-      "launcher", text("L"),
-      "srun, mpirun, pals, flux, jsrun, ssh, qrsh, blaunch or local [what belongs here]")(
-      "launcher-args", text("ARGS"), "more options for the launcher; words parted by spaces")(
-      "torchrun", "one torchrun on each host starts the ranks there")(
-      "gpu-bind", po::value<std::string>()->default_value("none")->value_name("auto|none"),
-      "auto: each rank sees its own device only, as device 0")(
-      "env", po::value<std::vector<std::string>>()->value_name("NAME[=VALUE]"),
-      "hand this variable to every rank; may be repeated")("chdir", text("DIR"),
-                                                           "the ranks' working folder [this one]")(
-      "output-dir", text("DIR"),
-      "also write the output of each rank to DIR/rank_NNNN.out and .err")(
-      "stage", text("PATH"),
-      "copy PATH to each host's own disk first; {staged} in ARGUMENTs is the copy")(
-      "no-prefix", "no [rank host] before each line on a terminal")(
-      "oversubscribe", "allow more ranks than were granted")(
-      "warn", number("SECONDS"),
-      "SIGUSR1 to every rank so long before the walltime ends [with --requeue 120]")(
-      "requeue",
-      "queue the job again if PROGRAM ends with 46, stopped in order, or a host is lost")(
-      "retries", po::value<int>()->default_value(3)->value_name("N"),
-      "no more attempts in a row than that without progress")(
-      "timeout", po::value<int>()->default_value(60)->value_name("SECONDS"),
-      "how long the ranks may take to come together")(
-      "silence", number("SECONDS"),
-      "end the run if no rank has written anything for so long, after the stacks of all ranks")(
-      "dry-run", "print the plan, and start nothing");
-  return options;
+options::Command run_command() {
+  options::Command command{
+      "hpcboot",
+      "run",
+      "start a program's ranks: on this machine, on hosts, or in a job",
+      {"hpcboot run [OPTIONS] -- PROGRAM [ARGUMENT…]"},
+      {{"hpcboot run -- python3 train.py", "here: a rank for each GPU"},
+       {"hpcboot run -n 4 -- ./program", "here: 4 ranks"},
+       {"hpcboot run --hostfile hosts.txt -- ./program", "lab machines: mpirun or ssh"},
+       {"hpcboot run --dry-run -- ./program", "what would be started"},
+       {"hpcboot run --submit --nodes 2 -- ./program", "a job; then: hpcboot jobs"}}};
+  command.takes_program = true;
+  command.details = {
+      "In an allocation of Slurm, PBS, Torque, Grid Engine, LSF or Flux the ranks start on its "
+      "hosts, as many as were granted, through the launcher that belongs there:\n"
+      "    sbatch -N2 --ntasks-per-node=4 --wrap 'hpcboot run -- python3 train.py'",
+      "PROGRAM may use torch.distributed or MPI, or be the trainer. It finds RANK, WORLD_SIZE, "
+      "LOCAL_RANK, MASTER_ADDR, MASTER_PORT and similar variables in its environment. Standard "
+      "input goes to rank 0.",
+      "If a rank fails, the others are ended, and the first that failed is named last. Ctrl-C, "
+      "SIGTERM and SIGHUP reach every rank once; ranks that are alive 30 s later are killed. A "
+      "second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
+      "With --requeue a training may take longer than its job: SIGUSR1 warns every rank 120 s "
+      "before the walltime ends, and if PROGRAM then ends with exit code 46, the job is queued "
+      "again. With --silence a run that hangs ends with exit code 32, after the stacks of all "
+      "ranks (by gdb, eu-stack or py-spy)."};
+  command.groups = {run_options(), submit_options()};
+  command.operands = {{"program", options::list("PROGRAM", options::Completes::program), -1}};
+  command.exit_codes = {{"0", "every rank ended with 0"},
+                        {"1 to 255", "of the rank that failed first; 128 + n after signal n"},
+                        {"2", "the command line is wrong; nothing was started"},
+                        {"20 and up", "an error, by its kind; nothing was started"},
+                        {"32", "the ranks did not meet in time, or --silence ended the run"}};
+  command.more = "README.md of the project, \"hpcboot run\"";
+  return command;
 }
 
 std::optional<std::string> text_of(const po::variables_map& values, const char* name) {
@@ -95,7 +106,7 @@ std::optional<std::string> text_of(const po::variables_map& values, const char* 
 std::optional<int> count_of(const po::variables_map& values, const char* name) {
   if (values.count(name) == 0) return std::nullopt;
   const int number = values[name].as<int>();
-  if (number < 1) throw UsageError("--" + std::string(name) + " is a number from 1");
+  if (number < 1) throw UsageError("--" + std::string(name) + " must be at least 1");
   return number;
 }
 
@@ -135,13 +146,11 @@ run::RunRequest request_of(const po::variables_map& values, std::vector<std::str
   request.output_dir = text_of(values, "output-dir");
   if (const auto path = text_of(values, "stage")) request.stage = whole_path(*path);
   if (values.count("env") != 0) request.env = values["env"].as<std::vector<std::string>>();
-  const auto& gpu_bind = values["gpu-bind"].as<std::string>();
-  if (gpu_bind != "auto" && gpu_bind != "none") throw UsageError("--gpu-bind is auto or none");
-  request.gpu_bind = gpu_bind == "auto";
+  request.gpu_bind = values["gpu-bind"].as<std::string>() == "auto";
   if (const auto warn = count_of(values, "warn")) request.warn = std::chrono::seconds(*warn);
   request.requeue = values.count("requeue") != 0;
   request.retries = values["retries"].as<int>();
-  if (request.retries < 0) throw UsageError("--retries is a number from 0");
+  if (request.retries < 0) throw UsageError("--retries must be at least 0");
   request.torchrun = values.count("torchrun") != 0;
   request.oversubscribe = values.count("oversubscribe") != 0;
   request.prefix = values.count("no-prefix") == 0;
@@ -197,19 +206,18 @@ run::RunEnd run_as_planned(const run::Plan& plan, const run::RunRequest& request
   return run::run_launcher({plan, handover, address, request.silence, clock}, err());
 }
 
-int run_verb(const Arguments& arguments) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  po::options_description options = run_options();
-  options.add(submit_options());
-  const auto values = parse(Arguments(arguments.begin(), dashes), kSynopsis, options);
-  if (!values) return 0;
-  if (dashes == arguments.end())
-    throw UsageError("the program stands behind --: hpcboot run -- PROGRAM [ARGUMENT…]");
-  const std::vector<std::string> command(dashes + 1, arguments.end());
-  if (command.empty()) throw UsageError("there is no program behind --");
-  run::RunRequest request = request_of(*values, command);
-  if (values->count("submit") != 0) return submit_run(*values, options, command);
-  require_no_submit_options(*values);
+int run_verb(const Call& call) {
+  const po::variables_map& values = call.values;
+  if (!call.has_program)
+    throw UsageError("the program comes after --: hpcboot run -- PROGRAM [ARGUMENT…]");
+  if (call.program.empty()) throw UsageError("there is no program after --");
+  if (values.count("program") != 0)
+    throw UsageError("unexpected '" + values["program"].as<std::vector<std::string>>().front() +
+                     "' before --");
+  run::RunRequest request = request_of(values, call.program);
+  if (values.count("submit") != 0)
+    return submit_run(values, {run_options(), submit_options()}, call.program);
+  require_no_submit_options(values);
   const Env env = Env::from_process();
   const run::Surroundings surroundings = run::Surroundings::of_this_process(env);
   require_one_copy(env, surroundings.facts);
@@ -217,7 +225,7 @@ int run_verb(const Arguments& arguments) {
   // Behind an MPI launcher a rank's parent cannot see what is a terminal here.
   planned.prefix = request.prefix && isatty(STDOUT_FILENO) != 0;
   const run::Plan plan = run::make_plan(planned, surroundings);
-  if (values->count("dry-run") != 0) {
+  if (values.count("dry-run") != 0) {
     out() << terminal_lines(run::dry_run_text(plan));
     return 0;
   }
@@ -235,6 +243,6 @@ int run_verb(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kRun{"run", "start a program's ranks: here, over hosts, or in a job", run_verb, true};
+const Verb kRun{run_command, run_verb, true};
 
 }  // namespace hpcboot::tool

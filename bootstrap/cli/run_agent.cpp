@@ -14,6 +14,6 @@ int run_agent(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kRunAgent{"run-agent", "start ranks for hpcboot run", run_agent, true, true};
+const InternalVerb kRunAgent{"run-agent", run_agent};
 
 }  // namespace hpcboot::tool

@@ -8,6 +8,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/placement.hpp"
+#include "hpcboot/version.hpp"
 #include "jobs/run/launcher/rank_parent.hpp"
 #include "jobs/run/launcher/rank_staging.hpp"
 #include "jobs/run/plan/hidden_colon.hpp"
@@ -19,12 +20,6 @@
 
 namespace hpcboot::tool {
 namespace {
-
-namespace po = boost::program_options;
-
-constexpr const char* kSynopsis =
-    "Usage: hpcboot run-rank [OPTIONS] -- COMMAND [ARGUMENT…]\n\n"
-    "Written by hpcboot run into the command of an MPI launcher: the parent of one rank.\n";
 
 constexpr auto kTimeForControl = std::chrono::seconds(10);
 
@@ -139,18 +134,21 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
 }
 
 int run_rank(const Arguments& arguments) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  po::options_description options("Options");
-  options.add_options()("timeout", po::value<int>()->default_value(60), "")(
-      "gpu-bind", po::value<std::string>()->default_value("none"), "")("no-prefix", "")(
-      "output-dir", po::value<std::string>(), "")("stage", po::value<std::string>(), "")(
-      "torchrun", po::value<int>(), "");
-  const auto values = parse(Arguments(arguments.begin(), dashes), kSynopsis, options);
-  if (!values) return 0;
-  std::vector<std::string> command(dashes == arguments.end() ? dashes : dashes + 1,
-                                   arguments.end());
+  options::Command own{"hpcboot", "run-rank", "be the parent of a rank", {"hpcboot run-rank"}, {}};
+  own.takes_program = true;
+  own.groups = {{"Options",
+                 {{"timeout", options::number("SECONDS", 60), ""},
+                  {"gpu-bind", options::text_or("MODE", "none"), ""},
+                  {"no-prefix", options::flag(), ""},
+                  {"output-dir", options::text("DIR"), ""},
+                  {"stage", options::text("PATH"), ""},
+                  {"torchrun", options::number("N"), ""}}}};
+  auto parsed = options::parse(own, std::string(version()), arguments);
+  if (!parsed) return 0;
+  options::finish(own, parsed->values);
+  std::vector<std::string> command = std::move(parsed->program);
   std::transform(command.begin(), command.end(), command.begin(), run::show_colon);
-  if (command.empty()) throw UsageError("there is no command behind --");
+  if (command.empty()) throw UsageError("there is no command after --");
 
   const run::RankWatch watch;
   std::unique_ptr<run::ControlLink> control;
@@ -158,7 +156,7 @@ int run_rank(const Arguments& arguments) {
   run::RankEnd end;
   end.host = own_hostname();
   try {
-    end = start_rank(*values, command, arguments, watch, control, stage, end.rank);
+    end = start_rank(parsed->values, command, arguments, watch, control, stage, end.rank);
   } catch (const run::ToldToEnd& told) {
     end.signal = told.signal;
     end.was_told = true;
@@ -177,7 +175,6 @@ int run_rank(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kRunRank{"run-rank", "the parent of a rank that an MPI launcher starts", run_rank, true,
-                    true};
+const InternalVerb kRunRank{"run-rank", run_rank};
 
 }  // namespace hpcboot::tool

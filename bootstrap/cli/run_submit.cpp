@@ -18,7 +18,6 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
 // The user's only one, else what the scheduler says of this machine.
@@ -115,35 +114,39 @@ int wait_for(const SubmittedScript& submitted, bool shows_output) {
 
 }  // namespace
 
-po::options_description submit_options() {
-  po::options_description options("With --submit, from a login node");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add_options()("submit",
-                        "submit a job that does this; print its id, and the script with --dry-run")(
-      "site", text("S"), "the site [your only own profile, else what the scheduler says]")(
-      "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(
-      "time", text("HH:MM:SS"), "walltime [the site's queue.time]")(
-      "gpus-per-node", po::value<int>()->value_name("N"), "0: on CPU [one for each rank]")(
-      "account", text("A"), "account or project")(
-      "mail", text("ADDRESS"), "where the scheduler writes when the job begins, ends or fails")(
-      "name", text("NAME"), "of the job [the program's]")(
-      "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
-      "change a key of the profile, such as queue.name=short; may be repeated")(
-      "no-check", "submit what the limits of the queue forbid")(
-      "wait", "wait until the job has ended, and end with its exit code")(
-      "follow", "the same, and show what the job writes");
-  return options;
+options::Group submit_options() {
+  using options::Completes;
+  using options::flag;
+  using options::text;
+  return {"With --submit, from a login node",
+          {{"submit", flag(),
+            "submit a job that does this, and print its id; with --dry-run print the script"},
+           {"site",
+            text("S", Completes::site)
+                .otherwise_is("your only own profile, else what the scheduler says"),
+            "the site"},
+           {"site-file", text("F", Completes::file), "use the profile in this file, not --site"},
+           {"time", text("HH:MM:SS").otherwise_is("the site's queue.time"), "walltime"},
+           {"gpus-per-node", options::number("N").otherwise_is("one for each rank"),
+            "GPUs of each node; 0 runs on CPUs"},
+           {"account", text("A"), "account or project"},
+           {"mail", text("ADDRESS"), "mail sent when the job starts, ends or fails"},
+           {"name", text("NAME").otherwise_is("the program's"), "name of the job"},
+           {"set", options::list("KEY=VALUE"),
+            "change a key of the profile, such as queue.name=short; may be repeated"},
+           {"no-check", flag(), "submit even if the limits of the queue forbid it"},
+           {"wait", flag(), "wait until the job has ended, and end with its exit code"},
+           {"follow", flag(), "the same, and show what the job writes"}}};
 }
 
 void require_no_submit_options(const po::variables_map& values) {
-  const po::options_description options = submit_options();
-  for (const auto& option : options.options()) {
-    if (values.count(option->long_name()) != 0)
-      throw UsageError("--" + option->long_name() + " goes with --submit");
+  for (const options::Option& option : submit_options().options) {
+    if (values.count(option.long_name()) != 0)
+      throw UsageError("--" + option.long_name() + " needs --submit");
   }
 }
 
-int submit_run(const po::variables_map& values, const po::options_description& run_options,
+int submit_run(const po::variables_map& values, const std::vector<options::Group>& run_options,
                const std::vector<std::string>& command) {
   const Env env = Env::from_process();
   require_folder();

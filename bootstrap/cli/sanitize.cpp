@@ -5,8 +5,6 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
-
 // What a shell calls a name (POSIX, XBD 3.231).
 bool is_shell_name(std::string_view name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') &&
@@ -15,26 +13,31 @@ bool is_shell_name(std::string_view name) {
              std::string_view::npos;
 }
 
-int sanitize(const Arguments& arguments) {
-  po::options_description options("Options");
-  options.add_options()("all", "also what tells of the scheduler's job, as if outside of it")(
-      "env-file", po::value<std::string>()->value_name("F"),
-      "take the variables from this dump of `printenv` or `env -0`");
-  const auto values =
-      parse(arguments,
-            "Usage: $(hpcboot sanitize) mpirun …\n\n"
-            "Prints `env -u NAME -u NAME …` with every variable that says who this process is in "
-            "its\n"
-            "launch: rank, sizes, the PMI connection, the master. A launcher that is started from "
-            "within\n"
-            "another one (mpirun inside srun, srun inside mpirun) would take itself for a rank of "
-            "it.\n"
-            "The scheduler's job and hosts stay, so that the launcher finds its resources.\n",
-            options);
-  if (!values) return 0;
-  const Inherit inherit = values->count("all") != 0 ? Inherit::nothing : Inherit::allocation;
+options::Command sanitize_command() {
+  options::Command command{
+      "hpcboot",
+      "sanitize",
+      "print `env -u …` for a launcher started within another",
+      {"$(hpcboot sanitize) mpirun …"},
+      {{"$(hpcboot sanitize) mpirun -np 2 ./program", "mpirun within srun"},
+       {"$(hpcboot sanitize --all) mpirun -np 2 ./program", "as if outside the job"}}};
+  command.details = {
+      "Prints `env -u NAME -u NAME …` with every variable that identifies this process in its "
+      "launch: rank, sizes, the PMI connection, the master. With these a launcher started within "
+      "another one (mpirun in srun, srun in mpirun) would take itself for one of its ranks. The "
+      "scheduler's job and hosts stay, so that the launcher finds its resources."};
+  command.groups = {{"Options",
+                     {{"all", options::flag(), "also unset what describes the scheduler's job"},
+                      {"env-file", options::text("F", options::Completes::file),
+                       "take the variables from this dump of `printenv` or `env -0`"}}}};
+  command.exit_codes = {{"0", "ok"}, {"27, 28", "the file cannot be read, or is no environment"}};
+  return command;
+}
+
+int sanitize(const Call& call) {
+  const Inherit inherit = call.values.count("all") != 0 ? Inherit::nothing : Inherit::allocation;
   out() << "env";
-  for (const std::string& name : variables_to_unset(env_as_asked(*values), inherit)) {
+  for (const std::string& name : variables_to_unset(env_as_asked(call.values), inherit)) {
     // A shell splits what $(…) gives, and takes no quotes out of it: a name that is more than a
     // word would bring words of its own into the command line.
     if (is_shell_name(name)) {
@@ -52,7 +55,6 @@ int sanitize(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kSanitize{"sanitize", "print `env -u …` for a launcher started within another", sanitize,
-                     true};
+const Verb kSanitize{sanitize_command, sanitize, true};
 
 }  // namespace hpcboot::tool

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "hpcboot/error.hpp"
 #include "jobs/job.hpp"
 #include "jobs/job_script.hpp"
@@ -6,57 +8,78 @@
 #include "options.hpp"
 #include "script_submission.hpp"
 #include "script_words.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
-constexpr const char* kSynopsis =
-    "Usage: hpcboot script --site S --job J [OPTIONS]\n"
-    "       hpcboot script --list\n\n"
-    "Prints the job script of a site, ready to submit. The site's profile says what is left open;\n"
-    "--set changes any of its keys (jobscripts/README.md). Sites of your own are files in\n"
-    "~/.config/hpcboot/sites, or given by --site-file.\n\n"
-    "  hpcboot script --site cc --job ddp --account def-prof -o ddp.sh\n"
-    "  hpcboot script --site cc --job multinode_srun --nodes 4 --time 12:00:00 --submit\n"
-    "  hpcboot script --site cc --job ddp --launcher torchrun --program train.py\n\n"
-    "A program of your own is one word; its arguments come behind the script:\n\n"
-    "  hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh\n"
-    "  sbatch p.sh train.py --epochs 5      # on each rank: python train.py --epochs 5\n\n"
-    "Variables that a script reads when it runs:\n\n"
-    "  TRAINER_ARGS=\"--epochs 5\"  more arguments of the trainer or program, before those behind\n"
-    "                             the script; with qsub: TRAINER_ARGS=… qsub -v TRAINER_ARGS …\n"
-    "  DATA_DIR, RUNS_DIR         the trainer's data and runs [data/mnist, runs]\n"
-    "  STAGE=1                    copy DATA_DIR to each node's own disk first\n"
-    "  RANKS_PER_NODE             ranks on each node, at most what was asked for (of Slurm:\n"
-    "                             --ntasks-per-node)\n"
-    "  HOSTFILE                   the machines, without a scheduler\n"
-    "  HPCBOOT_BIN_DIR            where hpcboot and the trainer are\n"
-    "  APPTAINER_BIND             more folders that a container sees\n";
+options::Group script_options() {
+  using options::Completes;
+  using options::flag;
+  using options::number;
+  using options::text;
+  return {
+      "Options",
+      {{"site", text("S", Completes::site), "the site"},
+       {"job", text("J").suggest(job_names()), "the job"},
+       {"list", flag(), "print all sites, and the jobs of each"},
+       {"nodes", number("N").otherwise_is("2"), "nodes of a multinode job"},
+       {"gpus-per-node", number("N").otherwise_is("all of the node"),
+        "GPUs of each node; 0 runs on CPUs"},
+       {"ranks-per-node", number("N").otherwise_is("one for each GPU; 2 without"),
+        "ranks on each node"},
+       {"time", text("HH:MM:SS").otherwise_is("the site's queue.time"), "walltime"},
+       {"account", text("A").otherwise_is("a comment to fill in"), "account or project"},
+       {"mail", text("ADDRESS"), "mail sent when the job starts, ends or fails"},
+       {"launcher",
+        text("L").otherwise_is("the site's").suggest({"srun", "mpirun", "pals", "ssh", "torchrun"}),
+        "srun, mpirun, pals, ssh or torchrun"},
+       {"program", text("P", Completes::program),
+        "start this program, one word, instead of the trainer"},
+       {"set", options::list("KEY=VALUE"),
+        "change a key of the profile, such as queue.name=short; may be repeated"},
+       {"site-file", text("F", Completes::file), "use the profile in this file, not --site"},
+       {"output,o", text("F", Completes::file).otherwise_is("-"),
+        "write the script to this file; -: to stdout"},
+       {"check", flag(), "ask the scheduler whether it accepts the job and can ever start it"},
+       {"submit", flag(), "submit the script, and print the job's id"}}};
+}
 
-po::options_description script_options() {
-  po::options_description options("Options");
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const auto number = [] { return po::value<int>()->value_name("N"); };
-  options.add_options()("site", text("S"), "the site")("job", text("J"), "the job")(
-      "list", "print all sites and the jobs of each")("nodes", number(),
-                                                      "nodes of a multinode job [2]")(
-      "gpus-per-node", number(), "0: on CPU [all of the node]")("ranks-per-node", number(),
-                                                                "[one for each GPU; 2 without]")(
-      "time", text("HH:MM:SS"), "walltime [the site's queue.time]")(
-      "account", text("A"), "account or project [as a comment to fill in]")(
-      "mail", text("ADDRESS"), "where the scheduler writes when the job begins, ends or fails")(
-      "launcher", text("L"), "srun, mpirun, pals, ssh or torchrun [the site's]")(
-      "program", text("P"), "start this program, one word, in place of the trainer")(
-      "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
-      "change a key of the profile, such as queue.name=short; may be repeated")(
-      "site-file", text("F"), "a profile that lies elsewhere, in place of --site")(
-      "output,o", text("F"), "write the script to this file; -: to stdout [-]")(
-      "check", "ask the scheduler whether it would take the job, and ever start it")(
-      "submit", "submit it, and print the job's id");
-  return options;
+options::Command script_command() {
+  options::Command command{
+      "hpcboot",
+      "script",
+      "print, check or submit the job script of a site",
+      {"hpcboot script --site S --job J [OPTIONS]", "hpcboot script --list"},
+      {{"hpcboot script --site cc --job ddp --account def-prof -o ddp.sh", "write it to a file"},
+       {"hpcboot script --site cc --job multinode_srun --nodes 4 --submit", "submit it"},
+       {"hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh",
+        "a program of your own, one word; then:"},
+       {"sbatch p.sh train.py --epochs 5", "on each rank: python train.py --epochs 5"}}};
+  command.details = {
+      "The site's profile supplies what no option says; --set changes any of its keys. Sites of "
+      "your own are files in ~/.config/hpcboot/sites, or given by --site-file."};
+  command.groups = {script_options()};
+  command.environment = {
+      {"TRAINER_ARGS",
+       "read by the script when it runs: more arguments, before those on its command "
+       "line; with qsub: TRAINER_ARGS=\"--epochs 5\" qsub -v TRAINER_ARGS …"},
+      {"DATA_DIR, RUNS_DIR", "data and runs of the trainer [data/mnist, runs]"},
+      {"STAGE", "1: copy DATA_DIR to each node's own disk first"},
+      {"RANKS_PER_NODE",
+       "ranks on each node, at most those of the job (in Slurm "
+       "--ntasks-per-node)"},
+      {"HOSTFILE", "the machines, without a scheduler"},
+      {"HPCBOOT_BIN_DIR", "folder with hpcboot and the trainer"},
+      {"APPTAINER_BIND", "more folders that a container sees"}};
+  command.exit_codes = {{"0", "ok"},
+                        {"1", "--check: the scheduler would refuse it, or never start it"},
+                        {"2", "the command line is wrong"},
+                        {"20 and up", "an error, by its kind"}};
+  command.more = "jobscripts/README.md lists the keys of a profile";
+  return command;
 }
 
 std::string text_of(const po::variables_map& values, const char* name) {
@@ -71,24 +94,26 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
 // The exit code: a profile that cannot be read is told, and the others are listed all the same.
 int print_list(const SiteLibrary& library) {
   int code = 0;
-  out() << encoded_format("{:<16}{:<12}{:<74}{}\n", "SITE", "SCHEDULER", "JOBS", "DESCRIPTION");
+  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  table.add_titles({"SITE", "SCHEDULER", "JOBS", "DESCRIPTION"});
   for (const std::string& name : library.names()) {
     try {
       const SiteProfile site = library.read(name);
       std::string jobs;
       for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ",") + job.name;
-      out() << encoded_format("{:<16}{:<12}{:<74}{}\n", name, site.text("scheduler"), jobs,
-                              site.text("description"));
+      table.add({name, site.text("scheduler"), jobs, site.text("description")});
     } catch (const Error& error) {
       print_error("hpcboot", error);
       code = error.exit_code();
     }
   }
+  out() << table.text(look_of(STDOUT_FILENO));
   return code;
 }
 
 ScriptRequest request_of(const po::variables_map& values) {
-  if (values.count("job") == 0) throw UsageError("script takes --job; --list prints the jobs");
+  if (values.count("job") == 0)
+    throw UsageError("--job is missing; hpcboot script --list prints the jobs");
   ScriptRequest request;
   request.job = values["job"].as<std::string>();
   request.nodes = number_of(values, "nodes");
@@ -114,24 +139,22 @@ std::string name_of_script(const std::string& output, const SiteLibrary& library
          (site.text("scheduler") == "kubernetes" ? ".yaml" : ".sh");
 }
 
-int script(const Arguments& arguments) {
-  const auto values = parse(arguments, kSynopsis, script_options());
-  if (!values) return 0;
+int script(const Call& call) {
   const SiteLibrary library(Env::from_process());
-  if (values->count("list") != 0) return print_list(library);
-  const SiteProfile site = site_as_asked(*values, library);
-  const std::string named = text_of(*values, "output");
+  if (call.values.count("list") != 0) return print_list(library);
+  const SiteProfile site = site_as_asked(call.values, library);
+  const std::string named = text_of(call.values, "output");
   const std::string output = named == "-" ? "" : named;
-  ScriptRequest request = request_of(*values);
-  request.arguments =
-      "script " + option_words(*values, script_options(), {"list", "output", "check", "submit"});
+  ScriptRequest request = request_of(call.values);
+  request.arguments = "script " + option_words(call.values, {script_options()},
+                                               {"list", "output", "check", "submit"});
   request.script = name_of_script(output, library, site, request);
   request.programs = programs_for(output);
   const std::string text = render_job_script(TemplateRenderer(shipped_templates()), site, request);
   for (const std::string& note : notes_on(site, request)) err() << "note: " << note << "\n";
   if (!output.empty()) write_script(output, text);
-  const bool submit = values->count("submit") != 0;
-  if (submit || values->count("check") != 0) {
+  const bool submit = call.values.count("submit") != 0;
+  if (submit || call.values.count("check") != 0) {
     // One that is not kept: the scheduler takes a copy.
     std::optional<run::PrivateFile> file;
     if (output.empty()) file.emplace(text);
@@ -145,6 +168,6 @@ int script(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kScript{"script", "print, check or submit the job script of a site", script};
+const Verb kScript{script_command, script};
 
 }  // namespace hpcboot::tool

@@ -22,7 +22,6 @@ namespace hpcboot::tool {
 namespace {
 
 namespace fs = std::filesystem;
-namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
 queue::Submission submission_of(const ScriptJob& job) {
@@ -137,6 +136,10 @@ class BlockedSignals {
 };
 
 }  // namespace
+
+std::vector<std::string> known_sites() {
+  return SiteLibrary(Env::from_process()).names();
+}
 
 SiteProfile site_as_asked(const po::variables_map& values, const SiteLibrary& library) {
   if ((values.count("site") != 0) == (values.count("site-file") != 0))

@@ -1,22 +1,21 @@
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <string>
 #include <vector>
 
 #include "jobs/job_script.hpp"
 #include "jobs/site_library.hpp"
+#include "options/option.hpp"
 
 // What `script` and `run --submit` do alike.
 namespace hpcboot::tool {
 
 // The profile that --site or --site-file names, as --set changes it. @throws UsageError
-jobscripts::SiteProfile site_as_asked(const boost::program_options::variables_map& values,
+jobscripts::SiteProfile site_as_asked(const options::po::variables_map& values,
                                       const jobscripts::SiteLibrary& library);
 
 // Each KEY=VALUE of --set. @throws UsageError
-void apply_settings(const boost::program_options::variables_map& values,
-                    jobscripts::SiteProfile& site);
+void apply_settings(const options::po::variables_map& values, jobscripts::SiteProfile& site);
 
 // Where the script looks for hpcboot's programs: in build/bin of the folder that it is submitted
 // from, if that is the checkout whose build/bin this program lies in, as far as can be told; else

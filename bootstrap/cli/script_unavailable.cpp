@@ -2,61 +2,70 @@
 #include "options.hpp"
 #include "run_submit.hpp"
 
+// The verbs of job scripts in a build that lacks toml++ or mstch.
 namespace hpcboot::tool {
 namespace {
 
-// The options are not known here: whatever is asked, the answer is why.
-int say_why(const Arguments& arguments, const char* synopsis) {
-  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "--version")) {
-    parse(arguments, synopsis, boost::program_options::options_description("Options"));
-    return 0;
-  }
+int say_why(const Call& /*call*/) {
   throw Error(ErrorCode::backend_unavailable, "this build has no job scripts",
               "toml++ and mstch when hpcboot is built",
               "install libtomlplusplus-dev and libmstch-dev, or configure where the internet is "
               "reachable");
 }
 
-int script(const Arguments& arguments) {
-  return say_why(
-      arguments,
-      "Usage: hpcboot script --site S --job J [OPTIONS]\n\n"
-      "Prints the job script of a site. This build cannot: it lacks toml++ or mstch. The "
-      "rendered\nscripts in jobscripts/ can be submitted as they are.\n");
+options::Command unavailable(const std::string& verb, const std::string& summary) {
+  options::Command command{"hpcboot", verb, summary, {"hpcboot " + verb + " …"}, {}};
+  command.details = {
+      "This build cannot: it lacks toml++ or mstch. The rendered scripts in jobscripts/ can be "
+      "submitted as they are."};
+  command.takes_anything = true;
+  command.operands = {{"words", options::list("WORD"), -1}};
+  command.exit_codes = {{"30", "always"}};
+  return command;
 }
 
-int site(const Arguments& arguments) {
-  return say_why(arguments,
-                 "Usage: hpcboot site probe\n       hpcboot site show SITE\n\n"
-                 "Prints profiles of sites. This build cannot: it lacks toml++ or mstch.\n");
+options::Command script_command() {
+  return unavailable("script", "print, check or submit the job script of a site");
 }
-
-int jobs(const Arguments& arguments) {
-  return say_why(arguments,
-                 "Usage: hpcboot jobs|logs|cancel JOB…\n\n"
-                 "Lists, shows and ends jobs. This build cannot: it lacks toml++ or mstch.\n");
+options::Command site_command() {
+  return unavailable("site", "describe this cluster, or print the profile of a site");
+}
+options::Command jobs_command() {
+  return unavailable("jobs", "list your jobs: where they run, or why they wait");
+}
+options::Command logs_command() {
+  return unavailable("logs", "print what a job has written");
+}
+options::Command cancel_command() {
+  return unavailable("cancel", "end jobs that wait or run");
 }
 
 }  // namespace
 
-boost::program_options::options_description submit_options() {
-  boost::program_options::options_description options("From a login node");
-  options.add_options()("submit", "not in this build, which lacks toml++ or mstch");
-  return options;
+options::Group submit_options() {
+  return {"With --submit, from a login node",
+          {{"submit", options::flag(), "not in this build, which lacks toml++ or mstch"}}};
 }
 
-void require_no_submit_options(const boost::program_options::variables_map& /*values*/) {}
+void require_no_submit_options(const po::variables_map& /*values*/) {}
 
-int submit_run(const boost::program_options::variables_map& /*values*/,
-               const boost::program_options::options_description& /*run_options*/,
+int submit_run(const po::variables_map& /*values*/,
+               const std::vector<options::Group>& /*run_options*/,
                const std::vector<std::string>& /*command*/) {
-  return say_why({}, "");
+  return say_why({});
 }
 
-const Verb kScript{"script", "print, check or submit the job script of a site", script};
-const Verb kSite{"site", "describe this cluster, or print the profile of a site", site};
-const Verb kJobs{"jobs", "your jobs: where they run, or why they wait", jobs};
-const Verb kLogs{"logs", "what a job has written", jobs};
-const Verb kCancel{"cancel", "end jobs", jobs};
+std::vector<std::string> known_sites() {
+  return {};
+}
+std::vector<std::string> remembered_jobs() {
+  return {};
+}
+
+const Verb kScript{script_command, say_why};
+const Verb kSite{site_command, say_why};
+const Verb kJobs{jobs_command, say_why};
+const Verb kLogs{logs_command, say_why};
+const Verb kCancel{cancel_command, say_why};
 
 }  // namespace hpcboot::tool

@@ -1,20 +1,19 @@
 #include "script_words.hpp"
 
-#include <vector>
-
 #include "hpcboot/encode.hpp"
 
 namespace hpcboot::tool {
 
-namespace po = boost::program_options;
+namespace po = options::po;
 
-std::string option_words(const po::variables_map& values, const po::options_description& options,
+std::string option_words(const po::variables_map& values, const std::vector<options::Group>& groups,
                          const std::set<std::string>& left_out) {
   std::string text;
   const auto add = [&](const std::string& option, const std::string& value) {
     text += (text.empty() ? "--" : " --") + option + (value.empty() ? "" : " " + value);
   };
-  for (const auto& option : options.options()) {
+  const po::options_description all = options::boost_options(groups);
+  for (const auto& option : all.options()) {
     const std::string& name = option->long_name();
     if (values.count(name) == 0 || values[name].defaulted() || left_out.count(name) != 0) continue;
     const boost::any& value = values[name].value();

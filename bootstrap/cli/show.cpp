@@ -1,7 +1,8 @@
-#include <algorithm>
+#include <unistd.h>
 
 #include "json/resolution_json.hpp"
 #include "options.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -17,6 +18,7 @@ std::string text_of(const Json& value) {
 
 // One line a field: name, value, where it came from.
 void print_table(const Json& object) {
+  TextTable table({Align::left, Align::left, Align::left});
   for (const auto& [field, value] : object.items()) {
     if (field == "provenance" || field == "witnesses") continue;
     std::string from;
@@ -27,18 +29,17 @@ void print_table(const Json& object) {
       if (!variable.is_null()) from += ": " + variable.get<std::string>();
       from = value.is_null() ? "(only an exchange between the ranks can tell)" : "(" + from + ")";
     }
-    out() << encoded_format("{:<12} {:<24} {}\n", field, text_of(value), from);
+    table.add({field, text_of(value), from});
   }
+  out() << table.text(look_of(STDOUT_FILENO));
 }
 
 void print_explanation(const Resolution& r, Terminal& to) {
   to << "\nLaunchers, innermost first:\n";
-  std::size_t width = 0;
-  for (const Attempt& attempt : r.attempts) width = std::max(width, attempt.source.size());
-  for (const Attempt& attempt : r.attempts) {
-    to << encoded_format("  {:<{}} {:<8} {}\n", attempt.source, width, attempt.outcome,
-                         attempt.reason);
-  }
+  TextTable table({Align::left, Align::left, Align::left});
+  for (const Attempt& attempt : r.attempts)
+    table.add({"  " + attempt.source, attempt.outcome, attempt.reason});
+  to << table.text(look_of(&to == &out() ? STDOUT_FILENO : STDERR_FILENO));
   if (!r.ignored_exports.empty()) to << "\nExported by hpcboot for another launch, ignored:\n";
   for (const std::string& name : r.ignored_exports) to << "  " << name << "\n";
   if (r.site_rules.empty()) return;
@@ -46,38 +47,47 @@ void print_explanation(const Resolution& r, Terminal& to) {
   for (const std::string& rule : r.site_rules) to << "  " << rule << "\n";
 }
 
-int show(const Arguments& arguments) {
-  boost::program_options::options_description options("Options");
-  options.add_options()("json", "one JSON object, null where unknown")(
-      "explain",
-      "also every launcher tried, in order, and why it was taken or not, and the rules of the "
-      "site");
-  options.add(environment_options());
-  const auto values = parse(
-      arguments,
-      "Usage: hpcboot show [--json] [--explain] [--env-file F] [--nodefile F] [--hostname H]\n\n"
-      "Prints who this process is among its peers, and where each answer came from.\n"
-      "Nothing is contacted: what only an exchange between ranks could tell is null.\n"
-      "HPCBOOT_METHODS=\"slurm openmpi\" tries only those launchers, in that order.\n",
-      options);
-  if (!values) return 0;
-  const Resolution r = resolve_as_asked(env_as_asked(*values), *values);
+options::Command show_command() {
+  using options::flag;
+  options::Command command{
+      "hpcboot",
+      "show",
+      "print rank, sizes, hosts, master, device, and where each came from",
+      {"hpcboot show [OPTIONS]"},
+      {{"mpirun -np 2 hpcboot show", "what each rank is told"},
+       {"hpcboot show --explain", "every launcher tried, and why"},
+       {"hpcboot show --env-file job.env", "an environment recorded elsewhere"}}};
+  command.details = {
+      "Contacts nobody: what only a key-value store among the ranks could tell is null. "
+      "HPCBOOT_METHODS=\"slurm openmpi\" tries only those launchers, in that order."};
+  command.groups = {{"Options",
+                     {{"json", flag(), "print one JSON object; null means unknown"},
+                      {"explain", flag(),
+                       "also print every launcher tried, in order, why it was taken or not, and "
+                       "the site's rules"}}},
+                    environment_options()};
+  command.exit_codes = {{"0", "resolved"}, {"20 to 35", "not resolved; the error says what to do"}};
+  command.more = "bootstrap/README.md lists the fields and the launchers";
+  return command;
+}
+
+int show(const Call& call) {
+  const Resolution r = resolve_as_asked(env_as_asked(call.values), call.values);
   const auto object = to_json(r);
-  if (values->count("json") != 0) {
+  if (call.values.count("json") != 0) {
     out() << json_text(object, 2) << "\n";
   } else {
     print_table(object);
   }
   // With --json stdout holds one object and nothing else.
-  if (values->count("explain") != 0)
-    print_explanation(r, values->count("json") != 0 ? err() : out());
+  if (call.values.count("explain") != 0)
+    print_explanation(r, call.values.count("json") != 0 ? err() : out());
   for (const std::string& hint : r.hints) err() << "hint: " << hint << "\n";
   return 0;
 }
 
 }  // namespace
 
-const Verb kShow{"show", "print rank, sizes, hosts, master, device, and where each came from", show,
-                 true};
+const Verb kShow{show_command, show, true};
 
 }  // namespace hpcboot::tool

@@ -6,46 +6,50 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
-
-constexpr const char* kSynopsis =
-    "Usage: hpcboot site probe [--scheduler S]\n"
-    "       hpcboot site show SITE\n\n"
-    "A profile describes a site, and `hpcboot script` makes job scripts of it. probe asks the\n"
-    "scheduler of this machine (Slurm, PBS, Torque, Grid Engine, LSF) and prints a profile of "
-    "what\n"
-    "it says, to be read and changed; show prints one that there is.\n\n"
-    "  mkdir -p ~/.config/hpcboot/sites\n"
-    "  hpcboot site probe > ~/.config/hpcboot/sites/mine.toml\n"
-    "  hpcboot script --site mine --job ddp\n\n"
-    "hpcboot script --list names the sites.\n";
 
 std::optional<std::string> answer_to(const std::vector<std::string>& words) {
   const CommandResult result = run_command(words);
   return result.is_ok() ? std::optional(result.output) : std::nullopt;
 }
 
-int site(const Arguments& arguments) {
-  po::options_description hidden;
-  hidden.add_options()("action", po::value<std::string>())("name", po::value<std::string>());
-  po::positional_options_description positional;
-  positional.add("action", 1).add("name", 1);
-  po::options_description options("Options");
-  options.add_options()(
-      "scheduler", po::value<std::string>()->default_value("", "")->value_name("S"),
-      "ask this one alone: slurm, pbs, torque, sge or lsf [the first that answers]");
-  const auto values = parse(arguments, kSynopsis, options, hidden, positional);
-  if (!values) return 0;
+options::Command site_command() {
+  options::Command command{
+      "hpcboot",
+      "site",
+      "describe this cluster, or print the profile of a site",
+      {"hpcboot site probe [OPTIONS]", "hpcboot site show SITE"},
+      {{"mkdir -p ~/.config/hpcboot/sites", "where profiles are looked up"},
+       {"hpcboot site probe > ~/.config/hpcboot/sites/mine.toml", "describe this cluster"},
+       {"hpcboot script --site mine --job ddp", "make a job script of it"}}};
+  command.details = {
+      "`hpcboot script` makes job scripts from a profile of the site. probe asks the scheduler of "
+      "this machine (Slurm, PBS, Torque, Grid Engine, LSF) and prints a profile, to be read and "
+      "changed. show prints an existing one. `hpcboot script --list` lists the sites."};
+  command.groups = {{"Options",
+                     {{"scheduler",
+                       options::text_or("S", "")
+                           .otherwise_is("the first that answers")
+                           .suggest({"slurm", "pbs", "torque", "sge", "lsf"}),
+                       "ask only this scheduler: slurm, pbs, torque, sge or lsf"}}}};
+  command.operands = {{"action", options::choice({"probe", "show"}), 1},
+                      {"name", options::text("SITE", options::Completes::site), 1}};
+  command.exit_codes = {
+      {"0", "ok"}, {"2", "the command line is wrong"}, {"30", "no scheduler answers"}};
+  command.more = "jobscripts/README.md lists the keys of a profile";
+  return command;
+}
+
+int site(const Call& call) {
   const std::string action =
-      values->count("action") != 0 ? (*values)["action"].as<std::string>() : "";
-  const bool has_name = values->count("name") != 0;
+      call.values.count("action") != 0 ? call.values["action"].as<std::string>() : "";
+  const bool has_name = call.values.count("name") != 0;
   // What schedulers and files of somebody's own say may be anything.
   if (action == "probe" && !has_name) {
-    out() << terminal_lines(probe(answer_to, (*values)["scheduler"].as<std::string>()));
+    out() << terminal_lines(probe(answer_to, call.values["scheduler"].as<std::string>()));
   } else if (action == "show" && has_name) {
     const SiteLibrary library(Env::from_process());
-    out() << terminal_lines(library.text_of((*values)["name"].as<std::string>()));
+    out() << terminal_lines(library.text_of(call.values["name"].as<std::string>()));
   } else {
     throw UsageError("site takes probe, or show and the name of a site");
   }
@@ -54,6 +58,6 @@ int site(const Arguments& arguments) {
 
 }  // namespace
 
-const Verb kSite{"site", "describe this cluster, or print the profile of a site", site};
+const Verb kSite{site_command, site};
 
 }  // namespace hpcboot::tool

@@ -10,7 +10,6 @@
 namespace hpcboot::tool {
 namespace {
 
-namespace po = boost::program_options;
 using namespace hpcboot::jobscripts;
 
 std::string text_of(const po::variables_map& values, const char* name) {
@@ -20,7 +19,7 @@ std::string text_of(const po::variables_map& values, const char* name) {
 std::optional<int> count_of(const po::variables_map& values, const char* name) {
   if (values.count(name) == 0) return std::nullopt;
   const int number = values[name].as<int>();
-  if (number < 1) throw UsageError("--" + std::string(name) + " is a number from 1");
+  if (number < 1) throw UsageError("--" + std::string(name) + " must be at least 1");
   return number;
 }
 
@@ -158,14 +157,21 @@ ScriptRequest submit_request(const po::variables_map& values, const SiteProfile&
   }
   request.name = name.empty() ? job_name(name_of_program(command)) : name;
   // What the job's own `run` has to know. Resources and the launcher come with the script.
-  po::options_description passed;
-  const auto text = [] { return po::value<std::string>(); };
-  passed.add_options()("launcher-args", text())("gpu-bind", text())(
-      "env", po::value<std::vector<std::string>>())("chdir", text())("output-dir", text())(
-      "stage", text())("no-prefix", "")("oversubscribe", "")("warn", po::value<int>())(
-      "requeue", "")("retries", po::value<int>())("timeout", po::value<int>())("silence",
-                                                                               po::value<int>());
-  const std::string words = option_words(values, passed, {});
+  const options::Group passed{"",
+                              {{"launcher-args", options::text("ARGS"), ""},
+                               {"gpu-bind", options::text("MODE"), ""},
+                               {"env", options::list("NAME"), ""},
+                               {"chdir", options::text("DIR"), ""},
+                               {"output-dir", options::text("DIR"), ""},
+                               {"stage", options::text("PATH"), ""},
+                               {"no-prefix", options::flag(), ""},
+                               {"oversubscribe", options::flag(), ""},
+                               {"warn", options::number("SECONDS"), ""},
+                               {"requeue", options::flag(), ""},
+                               {"retries", options::number("N"), ""},
+                               {"timeout", options::number("SECONDS"), ""},
+                               {"silence", options::number("SECONDS"), ""}}};
+  const std::string words = option_words(values, {passed}, {});
   request.run_options = words.empty() ? "" : " " + words;
   return request;
 }

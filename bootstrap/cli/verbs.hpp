@@ -1,31 +1,42 @@
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "options/command.hpp"
 #include "text/terminal.hpp"
 
-// The verbs of the program `hpcboot`: one file each, registered in main.cpp.
+// The verbs of the program `hpcboot`: one file each, registered in program.cpp.
 namespace hpcboot::tool {
 
 using Arguments = std::vector<std::string>;
+using options::UsageError;
+
+// A command line of a verb.
+struct Call {
+  options::po::variables_map values;
+  Arguments program;         // after --
+  bool has_program = false;  // whether there was a --
+  Arguments arguments;       // all, as they were given
+};
 
 struct Verb {
+  options::Command (*command)();
+  int (*run)(const Call& call);
+  // Whether it asks for launchers, also those in users' files: they are read before it runs.
+  bool asks_launchers = false;
+};
+
+// A verb that no user writes: nothing lists it, and it parses its arguments itself.
+struct InternalVerb {
   const char* name;
-  const char* summary;
   int (*run)(const Arguments& arguments);
-  bool asks_launchers =
-      false;                 // also those that users' files describe: they are read before it runs
-  bool is_internal = false;  // no user writes it: no list of verbs has it
 };
 
 extern const Verb kShow;
 extern const Verb kEnv;
 extern const Verb kExec;
 extern const Verb kRun;
-extern const Verb kRunAgent;
-extern const Verb kRunRank;
 extern const Verb kCheck;
 extern const Verb kHosts;
 extern const Verb kCapture;
@@ -42,15 +53,17 @@ extern const Verb kCancel;
 extern const Verb kCompletion;
 extern const Verb kManual;
 
-// Those for users, in the order in which --help tells of them.
-std::vector<const Verb*> verbs();
+extern const InternalVerb kRunAgent;
+extern const InternalVerb kRunRank;
 
-// What `hpcboot --help` prints.
-void print_help(Terminal& out);
+// Those for users, in the order of --help.
+const std::vector<const Verb*>& verbs();
 
-// A command line that cannot be taken: exit code 2.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+// The program with all of them, for its help, its manual page and shells.
+options::Program program();
+
+// The sites that scripts can be made for, and the ids of the jobs that hpcboot remembers.
+std::vector<std::string> known_sites();
+std::vector<std::string> remembered_jobs();
 
 }  // namespace hpcboot::tool

@@ -42,6 +42,11 @@ std::vector<Job> jobs_of(const SiteProfile& site) {
   return jobs;
 }
 
+std::vector<std::string> job_names() {
+  return names_of({kSingle, kDp, kDdp, kMultinodeSrun, kMultinodeMpirun, kCompare, kArray,
+                   kPytorchjob});
+}
+
 Job job_of(const SiteProfile& site, const std::string& name) {
   const std::vector<Job> jobs = jobs_of(site);
   const auto found =

@@ -20,6 +20,9 @@ struct Job {
 /// scheduler and a launcher.
 std::vector<Job> jobs_of(const SiteProfile& site);
 
+/// The names of the jobs of all sites.
+std::vector<std::string> job_names();
+
 /// @throws Error{malformed_value} naming the site's jobs where `name` is not among them
 Job job_of(const SiteProfile& site, const std::string& name);
 

@@ -1,55 +1,188 @@
 #!/usr/bin/env bats
-# Shell completion and the manual page say what --help says.
+# Completion in bash, zsh and fish, and the manual pages, of the three programs: made from the same options as --help.
+
+bats_require_minimum_version 1.5.0
 
 setup() {
-  HPCBOOT=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/hpcboot
+  BIN=$(realpath "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}")
+  HPCBOOT=$BIN/hpcboot
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
+  PATH=$BIN:$PATH
+  cd "$BATS_TEST_TMPDIR" || return
+  export HOME=$BATS_TEST_TMPDIR
 }
 
-verbs() { "$HPCBOOT" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+verbs() { "$BIN/$1" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
 
-# complete_words WORD…: what bash offers for the last word.
-complete_words() {
+# options_of PROGRAM [VERB]: the long options that help lists.
+options_of() { "$@" --help | grep -oE '^(      |  -[a-z], )--[a-z-]+' | grep -oE -- '--[a-z-]+'; }
+
+# programs: those that are built.
+programs() {
+  local name
+  for name in hpcboot trainer runtable; do [ ! -x "$BIN/$name" ] || echo "$name"; done
+}
+
+# script_of PROGRAM SHELL
+script_of() { if [ "$1" = runtable ]; then runtable --completion "$2"; else "$1" completion "$2"; fi; }
+
+# in_bash PROGRAM WORD…: what bash offers for the last word.
+in_bash() {
   # shellcheck disable=SC1090
-  source <("$HPCBOOT" completion bash)
-  COMP_WORDS=(hpcboot "$@")
-  COMP_CWORD=$#
+  source <(script_of "$1" bash)
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
   COMPREPLY=()
-  _hpcboot
+  "_$1"
   printf '%s\n' "${COMPREPLY[@]}"
 }
 
-@test "bash completes every verb and the choices and options of each" {
-  [ "$(complete_words '')" = "$(verbs && printf '%s\n' --help --version)" ]
-  [ "$(complete_words sa)" = sanitize ]
-  [ "$(complete_words show --ex)" = --explain ]
-  [ "$(complete_words show --env-f)" = --env-file ]
-  [ "$(complete_words hosts c)" = $'compress\ncount' ]
-  [ "$(complete_words completion z)" = zsh ]
-  [ "$(complete_words doctor --j)" = --json ]
-  [ -z "$(complete_words nonsense --j)" ]
-  for verb in $(verbs); do complete_words "$verb" --h | grep -qx -- --help; done
+# in_fish LINE: what fish offers for the last word of a line.
+in_fish() { fish --no-config -c "source (script_of ${1%% *} fish | psub); complete --do-complete '$1'" | cut -f1; }
+
+@test "bash completes every verb and every option of each" {
+  for program in $(programs); do
+    [ "$program" = runtable ] || [ "$(in_bash "$program" '')" = "$(verbs "$program")" ]
+    for verb in '' $(verbs "$program"); do
+      # shellcheck disable=SC2086 # no word if there is no verb
+      [ "$(in_bash "$program" $verb -- | sort)" = "$(options_of "$program" $verb | sort)" ] || {
+        echo "$program $verb" && return 1
+      }
+    done
+  done
+  [ "$(in_bash hpcboot sa)" = sanitize ]
+  [ "$(in_bash hpcboot show --ex)" = --explain ]
+  [ -z "$(in_bash hpcboot nonsense --j)" ]
 }
 
-@test "zsh takes its script, which has every verb" {
-  "$HPCBOOT" completion zsh >"$BATS_TEST_TMPDIR/_hpcboot"
-  for verb in $(verbs); do grep -q "^    '$verb:" "$BATS_TEST_TMPDIR/_hpcboot"; done
+@test "bash completes values: choices, formats, launchers, sites, jobs, runs, files" {
+  [ "$(in_bash hpcboot hosts c)" = $'compress\ncount' ]
+  [ "$(in_bash hpcboot completion z)" = zsh ]
+  [ "$(in_bash hpcboot run --gpu-bind '')" = $'auto\nnone' ]
+  [ "$(in_bash hpcboot run --gpu-bind = n)" = none ]
+  [ "$(in_bash hpcboot lint --format g)" = gcc ]
+  [ "$(in_bash hpcboot launchers slu)" = slurm ]
+  [ -z "$(in_bash hpcboot run -- --n)" ]     # the program's own options
+  [ -z "$(in_bash hpcboot show --env-file x)" ] # bash offers files
+  if "$HPCBOOT" script --list >/dev/null 2>&1; then
+    [ "$(in_bash hpcboot script --site gra)" = "$(hpcboot completion --list sites | grep '^gra')" ]
+    in_bash hpcboot script --job m | grep -qx multinode_srun
+    mkdir -p .local/state/hpcboot/submitted
+    chmod 700 .local/state/hpcboot/submitted
+    printf '{"id": "4711", "scheduler": "slurm", "cluster": "c", "output": []}' >.local/state/hpcboot/submitted/4711.json
+    [ "$(in_bash hpcboot cancel 4)" = 4711 ]
+  fi
+  if [ -x "$BIN/runtable" ]; then
+    [ "$(in_bash runtable --format h)" = html ]
+  fi
+  if [ -x "$BIN/trainer" ]; then
+    mkdir -p runs/a runs/b
+    [ "$(in_bash trainer --mode d)" = $'dp\nddp' ]
+    [ "$(in_bash trainer --resume '' | sort)" = $'auto\nbest\nnone\nruns/a\nruns/b' ]
+    [ "$(in_bash trainer --model m)" = mnistnet ]
+  fi
+}
+
+@test "zsh takes the scripts, which have every verb and option" {
+  for program in $(programs); do
+    script_of "$program" zsh >"_$program"
+    for verb in $(verbs "$program"); do grep -q "^  '$verb:" "_$program"; done
+    for verb in '' $(verbs "$program"); do
+      # shellcheck disable=SC2086
+      for option in $(options_of "$program" $verb); do grep -qE -- "'\*?$option=?\[" "_$program"; done
+    done
+  done
   command -v zsh >/dev/null || skip "zsh is not installed: its syntax was not checked"
-  zsh -fn "$BATS_TEST_TMPDIR/_hpcboot"
+  for program in $(programs); do zsh -fn "_$program"; done
+}
+
+@test "zsh completes verbs, options and values" {
+  command -v zsh >/dev/null || skip "zsh is not installed"
+  hpcboot completion zsh >_hpcboot
+  # A shell on a terminal of its own, which is asked by the key Tab.
+  cat >ask.zsh <<'END'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+send() { zpty -w shell "$1"; }
+send 'PS1=; fpath=('$PWD' $fpath); autoload -Uz compinit; compinit -u; zstyle ":completion:*" list-prompt ""; LISTMAX=10000'
+send 'stty cols 300; bindkey "^I" complete-word; echo READY'
+while zpty -r shell line; do [[ $line == *READY* && $line != *echo* ]] && break; done
+zpty -w -n shell $1$'\t'
+sleep 2
+text=
+while zpty -r -t shell part; do text+=$part; done
+print -r -- $text
+END
+  run -0 timeout 60 zsh -f ask.zsh 'hpcboot sani'
+  [[ $output == *sanitize* ]]
+  run -0 timeout 60 zsh -f ask.zsh 'hpcboot lint --format=j'
+  [[ $output == *--format=json* ]]
+  run -0 timeout 60 zsh -f ask.zsh 'hpcboot show --expl'
+  [[ $output == *--explain* ]]
+}
+
+@test "fish completes verbs, options and values" {
+  command -v fish >/dev/null || skip "fish is not installed"
+  for program in $(programs); do
+    script_of "$program" fish >"$program.fish"
+    fish --no-config -n "$program.fish"
+  done
+  offered() { fish --no-config -c "source ${1%% *}.fish; complete --do-complete '$1'" | cut -f1; }
+  [ "$(offered 'hpcboot sani')" = sanitize ]
+  [ "$(offered 'hpcboot show --ex')" = --explain ]
+  [ "$(offered 'hpcboot lint --format ')" = $'gcc\njson\ntext' ]
+  if [ -x "$BIN/runtable" ]; then [ "$(offered 'runtable --format h')" = html ]; fi
+  if [ -x "$BIN/trainer" ]; then [ "$(offered 'trainer --backend n')" = nccl ]; fi
 }
 
 @test "another shell is a usage error" {
-  run "$HPCBOOT" completion tcsh
-  [ "$status" -eq 2 ]
-  run "$HPCBOOT" completion
-  [ "$status" -eq 2 ]
+  run -2 "$HPCBOOT" completion tcsh
+  [[ $output == *"expected bash, zsh or fish"* ]]
+  run -2 "$HPCBOOT" completion
 }
 
-@test "the manual page has the help of every verb" {
-  "$HPCBOOT" manual >"$BATS_TEST_TMPDIR/hpcboot.1"
-  for verb in $(verbs); do grep -qx ".SH hpcboot $verb" "$BATS_TEST_TMPDIR/hpcboot.1"; done
-  command -v groff >/dev/null || skip "groff is not installed: the page was not set"
-  run groff -man -Tutf8 -Kutf8 -ww -z "$BATS_TEST_TMPDIR/hpcboot.1"
-  [ "$status" -eq 0 ]
-  [ -z "$output" ]
+@test "the manual pages have every verb and option, and the sections that man readers expect" {
+  for program in $(programs); do
+    if [ "$program" = runtable ]; then runtable --manual; else "$program" manual; fi >"$program.1"
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS ENVIRONMENT FILES "EXIT STATUS" EXAMPLES "SEE ALSO"; do
+      grep -qx ".SH $section" "$program.1" || { echo "$program: $section" && return 1; }
+    done
+    for verb in $(verbs "$program"); do grep -qx ".SS $program $verb" "$program.1"; done
+    for verb in '' $(verbs "$program"); do
+      # shellcheck disable=SC2086
+      for option in $(options_of "$program" $verb); do grep -qF -- "${option//-/\\-}" "$program.1"; done
+    done
+  done
+  command -v groff >/dev/null || skip "groff is not installed: the pages were not set"
+  for program in $(programs); do
+    run -0 groff -man -Tutf8 -Kutf8 -ww -z "$program.1"
+    [ -z "$output" ]
+  done
+}
+
+@test "help fits 80 columns, begins with a sentence and two examples, and ends with exit codes" {
+  for program in $(programs); do
+    for verb in '' $(verbs "$program"); do
+      # shellcheck disable=SC2086
+      run -0 "$program" $verb --help
+      for line in "${lines[@]}"; do [ ${#line} -le 80 ] || { echo "$program $verb: $line" && return 1; }; done
+      [[ ${lines[0]} =~ ^[A-Z].*[a-z].*$ && $output == *$'\nUsage: '*$'\nExamples:\n'*$'\nExit codes:\n'* ]]
+      [ "$(sed -n '/^Examples:/,/^$/p' <<<"$output" | grep -c '^  [^# ]')" -ge 2 ] || { echo "$program $verb" && return 1; }
+      [[ $output != *$'\033'* ]]
+    done
+  done
+}
+
+@test "headings are bold on a terminal, but not if NO_COLOR is set" {
+  command -v script >/dev/null || skip "script(1) is not installed: there is no terminal to show them on"
+  bold=$'\033[1mExamples:\033[0m'
+  run -0 env -u NO_COLOR TERM=xterm script -qec "$HPCBOOT show --help" /dev/null
+  [[ $output == *"$bold"* ]]
+  run -0 env NO_COLOR=1 TERM=xterm script -qec "$HPCBOOT show --help" /dev/null
+  [[ $output == *Examples:* && $output != *$'\033'* ]]
+}
+
+@test "an option that does not exist names the nearest one" {
+  run -2 "$HPCBOOT" show --jsn
+  [[ $output == "hpcboot: unrecognised option '--jsn'; did you mean --json? hpcboot show --help lists the options" ]]
 }

@@ -14,7 +14,7 @@ setup() {
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
 }
 
-verbs() { "$HPCBOOT" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+verbs() { "$HPCBOOT" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
 
 # without_launcher CMD…: in an environment where nobody placed this process.
 without_launcher() { env -i PATH="$PATH" "$@"; }

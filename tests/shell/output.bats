@@ -39,7 +39,7 @@ fails() {
   declare -A of=([show]="--json --explain" [env]="--env-file job/rank0.env" [check]="" [hosts]="expand n[1-3]"
     [capture]="new" [replay]="job" [sanitize]="" [doctor]="--env-file job/rank0.env" [lint]="job.sh" [script]="--list"
     [completion]="bash" [manual]="" [launchers]="" [run]="--dry-run -- true" [site]="show lab")
-  mapfile -t verbs < <("$BIN/hpcboot" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+  mapfile -t verbs < <("$BIN/hpcboot" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
   [ "${#verbs[@]}" -gt 10 ]
   for verb in "${verbs[@]}"; do
     fails "$BIN/hpcboot" "$verb" --help

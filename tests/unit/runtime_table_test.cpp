@@ -233,7 +233,7 @@ TEST(TableFormat, NamesAreKnownExactly) {
   EXPECT_EQ(table_format("md"), TableFormat::md);
   EXPECT_EQ(table_format("MD"), std::nullopt);
   EXPECT_EQ(table_format(""), std::nullopt);
-  EXPECT_EQ(table_format_names(), "table, md, csv, json, html");
+  EXPECT_THAT(table_formats(), testing::ElementsAre("table", "md", "csv", "json", "html"));
 }
 
 TEST(TableFormat, RuntimesAreReadable) {

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <sstream>
 
 #include "app/options.hpp"
 #include "hpcboot/env.hpp"
@@ -18,8 +17,6 @@
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
-
-namespace po = boost::program_options;
 
 namespace {
 
@@ -73,41 +70,61 @@ int convert_once(const std::string& source, const std::string& target,
   return code;
 }
 
-}  // namespace
-
-int convert(const Arguments& arguments) {
+struct Options {
   std::vector<std::string> places;
   data::ConvertOptions how;
-  po::options_description options("Options");
-  options.add_options()("chunk", po::value(&how.storage.chunk)->default_value(0)->value_name("N"),
-                        "images a chunk (HDF5); 0: one piece, or 64 KiB with --compress")(
-      "compress", po::value(&how.storage.compress)->default_value(0)->value_name("LEVEL"),
-      "gzip level 1 to 9 (HDF5); 0: not compressed")("force", "replace what is there")(
-      "help,h", "print this and exit");
-  po::options_description all;
-  all.add(options).add_options()("place", po::value(&places));
-  po::positional_options_description positional;
-  positional.add("place", -1);
-  po::variables_map values;
-  parse_command_line(arguments, all, positional, values);
-  if (values.count("help") != 0) {
-    std::ostringstream help;
-    help << "Usage: trainer convert SRC DST [OPTIONS]\n\n"
-            "Writes the data set SRC, both halves, to DST in the format that its name says.\n"
-            "SRC is "
-         << data::known_places() << ".\nUnder a launcher rank 0 writes while the others wait.\n\n"
-         << options;
-    out() << Encoded::as_is(help.str());
-    return 0;
-  }
-  po::notify(values);
-  if (places.size() != 2) throw UsageError("convert takes SRC and DST, such as data/mnist set.h5");
-  if (how.storage.chunk < 0) throw UsageError("--chunk has to be at least 0");
+};
+
+options::Command command_for(Options& o) {
+  using options::into;
+  options::Command command{"trainer",
+                           "convert",
+                           "write a data set in another format",
+                           {"trainer convert SRC DST [OPTIONS]"},
+                           {{"trainer convert data/mnist set.h5", "to HDF5"},
+                            {"trainer convert set.h5 set.safetensors", "and on"}}};
+  command.details = {
+      "Writes both splits of SRC to DST, in the format that the name of DST says. "
+      "Under a launcher, rank 0 writes while the others wait. SRC is " +
+      data::known_places() + "."};
+  command.groups = {{"Options",
+                     {{"chunk", into(o.how.storage.chunk, "N"),
+                       "HDF5: images per chunk; 0: one piece, or 64 KiB with --compress"},
+                      {"compress", into(o.how.storage.compress, "LEVEL"),
+                       "HDF5: gzip level 1 to 9; 0: not compressed"},
+                      {"force", options::flag(), "replace DST if it exists"}}}};
+  command.operands = {{"place", options::list("SRC DST", options::Completes::file), -1}};
+  command.exit_codes = {{"0", "ok"},
+                        {"2", "the command line is wrong"},
+                        {"27, 40, 41", "SRC cannot be read, is no data, or is damaged"},
+                        {"42", "DST cannot be written"}};
+  return command;
+}
+
+options::Command convert_command() {
+  Options unused;  // what is described is not parsed
+  return command_for(unused);
+}
+
+int convert(const Arguments& arguments) {
+  Options o;
+  const auto parsed = parse(command_for(o), arguments);
+  if (!parsed) return 0;
+  auto& how = o.how;
+  const po::variables_map& values = parsed->values;
+  if (values.count("place") != 0) o.places = values["place"].as<std::vector<std::string>>();
+  const auto& places = o.places;
+  if (places.size() != 2) throw UsageError("convert needs SRC and DST, such as data/mnist set.h5");
+  if (how.storage.chunk < 0) throw UsageError("--chunk must be at least 0");
   if (how.storage.compress < 0 || how.storage.compress > 9) {
-    throw UsageError("--compress takes 0 to 9");
+    throw UsageError("--compress must be 0 to 9");
   }
   how.replace = values.count("force") != 0;
   return convert_once(places[0], places[1], how);
 }
+
+}  // namespace
+
+const Verb kConvert{convert_command, convert};
 
 }  // namespace hpcboot::app

@@ -3,44 +3,51 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <sstream>
 
 #include "app/options.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
 
-namespace po = boost::program_options;
+namespace {
 
-int digits(const Arguments& arguments) {
+struct Options {
   data::DigitsOptions how;
   std::string folder;
-  po::options_description options("Options");
-  options.add_options()("train", po::value(&how.train)->default_value(how.train)->value_name("N"),
-                        "images to learn from")(
-      "test", po::value(&how.test)->default_value(how.test)->value_name("N"),
-      "images to validate with")("seed",
-                                 po::value(&how.seed)->default_value(how.seed)->value_name("N"),
-                                 "equal seeds give equal files")("help,h", "print this and exit");
-  po::options_description all;
-  all.add(options).add_options()("dir", po::value(&folder));
-  po::positional_options_description positional;
-  positional.add("dir", 1);
-  po::variables_map values;
-  parse_command_line(arguments, all, positional, values);
-  if (values.count("help") != 0) {
-    std::ostringstream help;
-    help << "Usage: trainer digits DIR [OPTIONS]\n\n"
-            "Draws a data set of handwritten-like digits in MNIST's file format into DIR, for "
-            "machines without\n"
-            "internet. The real MNIST: bash setup/get-mnist\n\n"
-         << options;
-    out() << Encoded::as_is(help.str());
-    return 0;
-  }
-  po::notify(values);
-  if (folder.empty()) throw UsageError("digits takes the folder to write to, such as data/mnist");
-  if (how.train < 1 || how.test < 1) throw UsageError("--train and --test have to be at least 1");
+};
+
+options::Command command_for(Options& o) {
+  using options::into;
+  options::Command command{"trainer",
+                           "digits",
+                           "draw a data set of handwritten-like digits in MNIST's format",
+                           {"trainer digits DIR [OPTIONS]"},
+                           {{"trainer digits data/mnist", "60,000 + 10,000 images"},
+                            {"trainer digits small --train 600 --test 100", "a quick try"}}};
+  command.details = {
+      "For machines without internet. bash setup/get-mnist downloads the real MNIST."};
+  command.groups = {{"Options",
+                     {{"train", into(o.how.train, "N"), "training images"},
+                      {"test", into(o.how.test, "N"), "test images"},
+                      {"seed", into(o.how.seed, "N"), "equal seeds give equal files"}}}};
+  command.operands = {{"dir", into(o.folder, "DIR", options::Completes::folder), 1}};
+  command.exit_codes = {
+      {"0", "ok"}, {"2", "the command line is wrong"}, {"42", "DIR cannot be written"}};
+  return command;
+}
+
+options::Command digits_command() {
+  Options unused;  // what is described is not parsed
+  return command_for(unused);
+}
+
+int digits(const Arguments& arguments) {
+  Options o;
+  if (!parse(command_for(o), arguments)) return 0;
+  auto& how = o.how;
+  const std::string& folder = o.folder;
+  if (folder.empty()) throw UsageError("digits needs the folder to write to, such as data/mnist");
+  if (how.train < 1 || how.test < 1) throw UsageError("--train and --test must be at least 1");
   if (isatty(STDERR_FILENO) == 1) {
     how.progress = [](std::int64_t done, std::int64_t total) {
       err() << "\rdrawing digits: " << 100 * done / total << " %";
@@ -52,5 +59,9 @@ int digits(const Arguments& arguments) {
   out() << how.train << " + " << how.test << " images in " << folder << "\n";
   return 0;
 }
+
+}  // namespace
+
+const Verb kDigits{digits_command, digits};
 
 }  // namespace hpcboot::app

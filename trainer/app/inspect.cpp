@@ -2,50 +2,64 @@
 
 #include <unistd.h>
 
-#include <sstream>
-
 #include "app/options.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
 
-namespace po = boost::program_options;
+namespace {
 
-int inspect(const Arguments& arguments) {
+struct Options {
   std::string place;
   std::int64_t images = 3;
-  po::options_description options("Options");
-  options.add_options()("images", po::value(&images)->default_value(images)->value_name("N"),
-                        "how many of each half are drawn")("json", "one JSON object, for programs")(
-      "help,h", "print this and exit");
-  po::options_description all;
-  all.add(options).add_options()("place", po::value(&place));
-  po::positional_options_description positional;
-  positional.add("place", 1);
-  po::variables_map values;
-  parse_command_line(arguments, all, positional, values);
-  if (values.count("help") != 0) {
-    std::ostringstream help;
-    help << "Usage: trainer inspect DATA [OPTIONS]\n\n"
-            "Shows what is in a data set or in any file of arrays, a model's too: names, types,\n"
-            "shapes, chunks, compression, and the first images. A FILE.pt has to hold a plain "
-            "dict,\n"
-            "no OrderedDict such as state_dict().\nDATA is "
-         << data::known_places() << ".\n\n"
-         << options;
-    out() << Encoded::as_is(help.str());
-    return 0;
-  }
-  po::notify(values);
-  if (place.empty()) throw UsageError("inspect takes the data to look at, such as set.h5");
-  if (images < 0) throw UsageError("--images has to be at least 0");
+};
+
+options::Command command_for(Options& o) {
+  options::Command command{"trainer",
+                           "inspect",
+                           "show what is in a data set or a file of arrays",
+                           {"trainer inspect DATA [OPTIONS]"},
+                           {{"trainer inspect data/mnist", "names, types, shapes, first images"},
+                            {"trainer inspect runs/RUN/model.safetensors", "a model's parameters"},
+                            {"trainer inspect --json set.h5", "for programs"}}};
+  command.details = {
+      "Prints names, types, shapes, chunks, compression, and the first images. A "
+      "FILE.pt must hold a plain dict, not an OrderedDict such as state_dict(). "
+      "DATA is " +
+      data::known_places() + "."};
+  command.groups = {{"Options",
+                     {{"images", options::into(o.images, "N"), "draw the first N of each split"},
+                      {"json", options::flag(), "print one JSON object"}}}};
+  command.operands = {{"place", options::into(o.place, "DATA", options::Completes::file), 1}};
+  command.exit_codes = {{"0", "ok"},
+                        {"2", "the command line is wrong"},
+                        {"27, 40, 41", "DATA cannot be read, is no data, or is damaged"}};
+  return command;
+}
+
+options::Command inspect_command() {
+  Options unused;  // what is described is not parsed
+  return command_for(unused);
+}
+
+int inspect(const Arguments& arguments) {
+  Options o;
+  const auto parsed = parse(command_for(o), arguments);
+  if (!parsed) return 0;
+  const auto& [place, images] = o;
+  if (place.empty()) throw UsageError("inspect needs the data to show, such as set.h5");
+  if (images < 0) throw UsageError("--images must be at least 0");
   const data::Inspection found = data::inspect(place, images);
-  if (values.count("json") != 0) {
+  if (parsed->values.count("json") != 0) {
     out() << json_text(data::to_json(found), 2) << "\n";
   } else {
     out() << data::to_text(found, terminal_columns(STDOUT_FILENO, 100));
   }
   return 0;
 }
+
+}  // namespace
+
+const Verb kInspect{inspect_command, inspect};
 
 }  // namespace hpcboot::app

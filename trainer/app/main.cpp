@@ -1,23 +1,18 @@
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "app/verbs.hpp"
 #include "hpcboot/error.hpp"
+#include "options/help.hpp"
+#include "text/style.hpp"
 #include "text/terminal.hpp"
 
 namespace {
-
-constexpr std::pair<std::string_view, int (*)(const hpcboot::app::Arguments&)> kVerbs[] = {
-    {"convert", hpcboot::app::convert},
-    {"digits", hpcboot::app::digits},
-    {"inspect", hpcboot::app::inspect},
-};
 
 // A program that was started with a closed stream would open its next file in that place, and write
 // its lines into it.
@@ -50,15 +45,22 @@ int main(int argc, char** argv) {
       return app::flushed(0);
     }
     const std::string verb = arguments.empty() ? "" : arguments.front();
-    for (const auto& [name, run] : kVerbs) {
-      if (verb != name) continue;
+    if (verb == "--help" || verb == "-h") {
+      out() << options::help_text(app::program(), options::help_width(), has_colour(STDOUT_FILENO));
+      return app::flushed(0);
+    }
+    for (const app::Verb* one : app::verbs()) {
+      if (verb != one->command().verb) continue;
       arguments.erase(arguments.begin());
-      return app::flushed(run(arguments));
+      return app::flushed(one->run(arguments));
     }
     return app::train(arguments);
   } catch (const Error& error) {
     print_error("trainer", error);
     return error.exit_code();
+  } catch (const options::UsageError& error) {
+    err() << "trainer: " << error.what() << "\n";
+    return 2;
   } catch (const app::UsageError& error) {
     err() << "trainer: " << error.what() << "\n";
     return 2;

@@ -1,22 +1,20 @@
 // runtable: the runtime table of finished runs. Data to stdout, words to stderr.
 
-#include <fmt/format.h>
-
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "hpcboot/error.hpp"
+#include "options/completion.hpp"
+#include "options/man_page.hpp"
 #include "record/runtime_table.hpp"
 #include "record/table_format.hpp"
 #include "text/terminal.hpp"
 
 namespace {
 
-namespace po = boost::program_options;
+namespace options = hpcboot::options;
 namespace record = hpcboot::record;
 using hpcboot::err;
 
@@ -24,68 +22,70 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-constexpr const char* kHelp =
-    R"(runtable: compares finished runs: runtime, images/s, speed-up and efficiency
-usage: runtable [DIR...] [--format FORMAT]
+options::Command command() {
+  options::Command command{
+      "runtable",
+      "",
+      "compare finished runs: runtime, images/s, speed-up and efficiency",
+      {"runtable [OPTIONS] [DIR…]"},
+      {{"runtable", "the runs in runs/"},
+       {"runtable --format md runs old_runs >runs.md", "of two folders, as Markdown"}}};
+  command.details = {
+      "DIR is a folder of runs, one run folder or a run.json [runs]. The speed-up of a run is the "
+      "runtime of its baseline over its own. The baseline is a single-device run (mode single) "
+      "with "
+      "the same model, image size, samples, epochs and precision: first one on the same kind of "
+      "device, then one of the same site, then the newest. Without a baseline it is \"–\".",
+      "The runtime is that of rank 0's process, from its start to its end. The launch before it is "
+      "in run.json (totals.launch_seconds). Marks have footnotes: \"*\" for a run beside other "
+      "programs, \"†\" for an efficiency above 100% by more than noise."};
+  command.groups = {
+      {"Options",
+       {{"format", options::choice(record::table_formats(), "table"), "format of the table"},
+        {"completion", options::choice(options::shells()),
+         "print the script that completes this program in a shell"},
+        {"manual", options::flag(), "print the manual page"}}}};
+  command.operands = {{"dir", options::list("DIR", options::Completes::folder), -1}};
+  command.exit_codes = {{"0", "the table is printed; also if a folder has no run yet"},
+                        {"1", "every run had to be skipped, or the table cannot be written"},
+                        {"2", "the command line is wrong"},
+                        {"27", "a DIR cannot be read"}};
+  command.more = "runs/README.md of the project";
+  return command;
+}
 
-DIR is a folder of runs, one run folder or a run.json; default: runs.
-The speed-up of a run is the runtime of its baseline over its own: the single-device run (mode
-single) of equal model, image size, samples, epochs and precision. Of several, one on the same kind
-of device comes first, then one of the same site, then the newest. Without one it shows "–".
-The runtime is that of rank 0's process, from its start to its end. The launch before it is in
-run.json (totals.launch_seconds). A mark before a figure has a footnote: "*" for a run beside
-other programs, "†" for an efficiency above 100% by more than noise.
-
-)";
-constexpr const char* kExitCodes =
-    R"(
-exit codes: 0 the table is printed (also where a folder holds no run yet), 1 every run there was had
-to be skipped, or the table could not be written, 2 usage, 27 a DIR cannot be read.
-)";
+options::Program program() {
+  return {command(),
+          HPCBOOT_VERSION,
+          {},
+          {{"NO_COLOR", "if set, no colours on terminals"}},
+          {{"runs/RUN/run.json", "what the trainer recorded of a run"}}};
+}
 
 struct Arguments {
   std::vector<std::filesystem::path> places;
   record::TableFormat format{};
 };
 
-/// The arguments, or nothing when --help or --version was answered. @throws po::error
+/// The arguments, or nothing if help, the version, completion or the manual page was printed.
+/// @throws options::UsageError
 std::optional<Arguments> parse_arguments(int argc, char** argv) {
-  std::vector<std::string> places;
-  std::string format_name;
-  po::options_description visible("options");
-  visible.add_options()("format", po::value(&format_name)->default_value("table"),
-                        record::table_format_names().c_str());
-  visible.add_options()("help", "print this and exit");
-  visible.add_options()("version", "print the version and exit");
-  po::options_description all;
-  all.add(visible).add_options()("dir", po::value(&places));
-  po::variables_map values;
-  // No guessing: --form is not --format, so that a later option cannot change a script's meaning.
-  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-  po::store(po::command_line_parser(argc, argv)
-                .options(all)
-                .positional(po::positional_options_description().add("dir", -1))
-                .style(style)
-                .run(),
-            values);
-  po::notify(values);
-  if (values.count("help") != 0) {
-    std::ostringstream help;
-    help << kHelp << visible << kExitCodes;
-    hpcboot::out() << hpcboot::Encoded::as_is(help.str());
+  auto parsed = options::parse(command(), HPCBOOT_VERSION, {argv + 1, argv + argc});
+  if (!parsed) return std::nullopt;
+  options::finish(command(), parsed->values);
+  const auto& values = parsed->values;
+  if (values.count("completion") != 0) {
+    hpcboot::out() << options::shell_completion(program(), values["completion"].as<std::string>());
     return std::nullopt;
   }
-  if (values.count("version") != 0) {
-    hpcboot::out() << "runtable " HPCBOOT_VERSION "\n";
+  if (values.count("manual") != 0) {
+    hpcboot::out() << options::man_page(program());
     return std::nullopt;
   }
-  const std::optional<record::TableFormat> format = record::table_format(format_name);
-  if (!format) {
-    throw po::error(fmt::format("unknown format '{}'; known are {}", format_name,
-                                record::table_format_names()));
-  }
-  if (places.empty()) places.emplace_back("runs");
-  return Arguments{{places.begin(), places.end()}, *format};
+  std::vector<std::string> places = {"runs"};
+  if (values.count("dir") != 0) places = values["dir"].as<std::vector<std::string>>();
+  return Arguments{{places.begin(), places.end()},
+                   *record::table_format(values["format"].as<std::string>())};
 }
 
 int print_table(const Arguments& arguments) {
@@ -108,8 +108,8 @@ int main(int argc, char** argv) {
   int status = kOk;
   try {
     if (const auto arguments = parse_arguments(argc, argv)) status = print_table(*arguments);
-  } catch (const po::error& problem) {
-    err() << "runtable: " << problem.what() << "\nTry 'runtable --help'.\n";
+  } catch (const options::UsageError& problem) {
+    err() << "runtable: " << problem.what() << "\n";
     return kUsage;
   } catch (const hpcboot::Error& problem) {
     hpcboot::print_error("runtable", problem);

@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "app/checkpoints.hpp"
 #include "app/optimization.hpp"
@@ -18,18 +17,17 @@
 namespace hpcboot::app {
 namespace {
 
-namespace po = boost::program_options;
 using train::TrainOptions;
 
 void require_at_least(const char* option, double value, double minimum) {
   if (value >= minimum) return;
-  throw UsageError(std::string("--") + option + " has to be at least " +
+  throw UsageError(std::string("--") + option + " must be at least " +
                    std::to_string(static_cast<long>(minimum)));
 }
 
 void require_at_most(const char* option, std::int64_t value, std::int64_t maximum) {
   if (value <= maximum) return;
-  throw UsageError(std::string("--") + option + " has to be at most " + std::to_string(maximum));
+  throw UsageError(std::string("--") + option + " must be at most " + std::to_string(maximum));
 }
 
 // No machine has more, and LibTorch's pools take minutes to come about, or never do.
@@ -37,17 +35,7 @@ constexpr int kMostThreads = 1024;
 constexpr std::int64_t kLongestTimeout = 100'000'000;  // three years: sums stay in their types
 constexpr std::int64_t kLargestImage = 4096;           // as in files
 
-const std::vector<std::string> kModes = {"auto", "single", "dp", "ddp"};
-const std::vector<std::string> kBackends = {"auto", "gloo", "nccl"};
-const std::vector<std::string> kStores = {"own", "tcp"};
-const std::vector<std::string> kDevices = {"auto", "cpu", "cuda"};
-
 void check(const TrainOptions& o) {
-  require_one_of("mode", o.mode, kModes);
-  require_one_of("model", o.model, models::model_names());
-  require_one_of("backend", o.backend, kBackends);
-  require_one_of("store", o.store, kStores);
-  require_one_of("device", o.device, kDevices);
   require_at_least("epochs", o.epochs, 1);
   require_at_least("image-size", static_cast<double>(o.image_size), 8);
   require_at_most("image-size", o.image_size, kLargestImage);
@@ -57,68 +45,109 @@ void check(const TrainOptions& o) {
   require_at_most("threads", o.threads, kMostThreads);
   require_at_most("loader-threads", o.loader_threads, kMostThreads);
   if (!(o.data_fraction > 0 && o.data_fraction <= 1)) {
-    throw UsageError("--data-fraction has to be in (0, 1]");
+    throw UsageError("--data-fraction must be in (0, 1]");
   }
   check_optimization(o.optimization);
   check_parallel(o);
   check_checkpoints(o);
 }
 
-po::options_description config_options(TrainOptions& o, std::int64_t& start_up,
-                                       std::int64_t& collective) {
-  po::options_description options(
-      "Options (also in the file of --config, as NAME = VALUE; the command line wins)");
-  const auto value = [](auto& slot, const char* name) {
-    return po::value(&slot)->default_value(slot)->value_name(name);
+// What the command line and a configuration file set.
+struct Options {
+  TrainOptions train;
+  bool has_tensorboard = train::has_tensorboard();
+  bool no_tensorboard = false;
+  std::int64_t start_up = train.start_up_timeout.count();
+  std::int64_t collective = train.collective_timeout.count();
+};
+
+// The events' switch is a Boolean in a file: tensorboard = true.
+options::Value tensorboard_flag(bool& slot) {
+  options::Value value = options::flag();
+  value.semantic = [&slot]() -> po::value_semantic* {
+    return po::value(&slot)->default_value(slot)->implicit_value(true)->zero_tokens();
   };
-  const std::string models = joined(models::model_names());
-  options.add_options()("mode", value(o.mode, "M"),
-                        (joined(kModes) + "; auto is ddp where there are several ranks").c_str())(
-      "model", value(o.model, "M"), models.c_str())(
-      "data", value(o.data, "DATA"), data::known_places().c_str())("epochs", value(o.epochs, "N"),
-                                                                   "passes over the training set")(
-      "image-size", value(o.image_size, "N"), "images are resized to N x N pixels")(
-      "seed", value(o.seed, "N"), "of the weights and of the order of the samples")(
-      "limit-samples", value(o.limit_samples, "N"),
-      "use the first N images of each half of the data; 0: all")(
-      "data-fraction", value(o.data_fraction, "X"),
-      "use the first part of the training images, 0.1 for a tenth")(
-      "backend", value(o.backend, "B"), (joined(kBackends) + " between the ranks").c_str())(
-      "device", value(o.device, "D"), joined(kDevices).c_str())(
-      "devices", value(o.devices, "LIST"),
-      "of mode dp: cpu:N, cuda, cuda:I,J,... [all CUDA devices, else cpu:2]")(
-      "threads", value(o.threads, "N"), "threads of each rank; 0: its share of the cores")(
-      "loader-threads", value(o.loader_threads, "N"), "threads of each rank that prepare batches")(
-      "runs-dir", value(o.runs_dir, "DIR"), "where the run folder is made")(
-      "comment", value(o.comment, "TEXT"), "goes into the name of the run folder")(
-      "tensorboard",
-      po::value(&o.tensorboard)
-          ->default_value(train::has_tensorboard())
-          ->implicit_value(true)
-          ->zero_tokens(),
-      "events for TensorBoard in the run folder")("no-tensorboard", po::bool_switch(),
-                                                  "no such events")(
-      "store", value(o.store, "S"),
-      "what the ranks meet in; own: hpcboot's, where each proves that it is of this launch; tcp: "
-      "LibTorch's TCPStore, for comparison")("start-up-timeout", value(start_up, "SECONDS"),
-                                             "how long to wait for all ranks")(
-      "collective-timeout", value(collective, "SECONDS"),
-      "after which a silent rank counts as lost");
-  options.add(optimization_options(o.optimization))
-      .add(parallel_options(o))
-      .add(checkpoint_options(o));
-  return options;
+  return value;
 }
 
-void read_config(const std::string& file, const po::options_description& options,
-                 po::variables_map& values) {
+// Those that a configuration file may have, too.
+std::vector<options::Group> config_groups(Options& all) {
+  using options::choice_into;
+  using options::Completes;
+  using options::into;
+  TrainOptions& o = all.train;
+  return {
+      {"Training",
+       {{"mode", choice_into(o.mode, {"auto", "single", "dp", "ddp"}),
+         "auto is ddp if there are several ranks"},
+        {"model", choice_into(o.model, models::model_names()), "model to train"},
+        {"data", into(o.data, "DATA", Completes::file), "data set: " + data::known_places()},
+        {"epochs", into(o.epochs, "N"), "passes over the training split"},
+        {"image-size", into(o.image_size, "N"), "resize images to N x N pixels"},
+        {"seed", into(o.seed, "N"), "seed of the weights and of the order of the samples"},
+        {"limit-samples", into(o.limit_samples, "N"),
+         "use the first N images of each split; 0: all"},
+        {"data-fraction", into(o.data_fraction, "X"),
+         "use the first part of the training images, 0.1 for a tenth"},
+        {"runs-dir", into(o.runs_dir, "DIR", Completes::folder),
+         "folder in which the run folder is made"},
+        {"comment", into(o.comment, "TEXT"), "part of the run folder's name"},
+        {"tensorboard", tensorboard_flag(all.has_tensorboard),
+         std::string("write events for TensorBoard") +
+             (all.has_tensorboard ? " [on]" : " [off in this build]")},
+        {"no-tensorboard", options::flag(all.no_tensorboard), "write no such events"}}},
+      {"Devices and ranks",
+       {{"device", choice_into(o.device, {"auto", "cpu", "cuda"}), "kind of device"},
+        {"devices", into(o.devices, "LIST").otherwise_is("all CUDA devices, else cpu:2"),
+         "mode dp: cpu:N, cuda or cuda:I,J,..."},
+        {"threads", into(o.threads, "N"), "threads of each rank; 0: its share of the cores"},
+        {"loader-threads", into(o.loader_threads, "N"), "threads of each rank that load batches"},
+        {"backend", choice_into(o.backend, {"auto", "gloo", "nccl"}), "backend of the collectives"},
+        {"store", choice_into(o.store, {"own", "tcp"}),
+         "store of the rendezvous; own: hpcboot's, where each rank proves that it is of this "
+         "launch; tcp: LibTorch's TCPStore, for comparison"},
+        {"start-up-timeout", into(all.start_up, "SECONDS"), "timeout for all ranks to meet"},
+        {"collective-timeout", into(all.collective, "SECONDS"), "timeout for collectives"}}},
+      optimization_options(o.optimization),
+      parallel_options(o),
+      checkpoint_options(o)};
+}
+
+options::Command command_for(Options& o) {
+  options::Command command{
+      "trainer",
+      "",
+      "train a model on images: single device, DP, DDP, one node or many",
+      {"trainer [OPTIONS]", "trainer VERB [OPTIONS]"},
+      {{"trainer --model mnistnet --image-size 28", "one process"},
+       {"trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28", "two devices"},
+       {"mpirun -np 2 trainer --model mnistnet --image-size 28", "two ranks"},
+       {"trainer --resume auto", "go on where the last run was stopped"}}};
+  command.details = {
+      "Under mpirun, srun, torchrun or hpcboot run every process is one rank of the training. Each "
+      "run leaves a folder in runs/; runtable compares them. --config reads options from a file "
+      "with lines NAME = VALUE; the command line wins."};
+  command.groups = config_groups(o);
+  command.groups.push_back({"Configuration",
+                            {{"config", options::text("FILE", options::Completes::file),
+                              "read options from this file"}}});
+  command.exit_codes = {{"0", "the run is finished"},
+                        {"1", "it failed"},
+                        {"2", "the command line is wrong"},
+                        {"20 to 35", "the ranks are not resolved, or did not meet"},
+                        {"40 to 48", "an error of the training; 46: stopped in order, resume it"}};
+  command.more = "trainer/README.md and runs/README.md of the project";
+  return command;
+}
+
+void read_config(const std::string& file, Options& all, po::variables_map& values) {
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file)) {
     throw Error(ErrorCode::unreadable_file, "the configuration file " + file + " cannot be read",
                 "lines such as: epochs = 5", "correct the path given as --config");
   }
   try {
-    po::store(po::parse_config_file(in, options), values);
+    po::store(po::parse_config_file(in, options::boost_options(config_groups(all))), values);
   } catch (const po::error& error) {
     throw UsageError(file + ": " + error.what());
   }
@@ -126,42 +155,27 @@ void read_config(const std::string& file, const po::options_description& options
 
 }  // namespace
 
+options::Command train_command() {
+  static Options unused;  // what is described is not parsed
+  return command_for(unused);
+}
+
 int train(const Arguments& arguments) {
   train::catch_stop_signals();
-  TrainOptions o;
-  std::int64_t start_up = o.start_up_timeout.count();
-  std::int64_t collective = o.collective_timeout.count();
-  const po::options_description config = config_options(o, start_up, collective);
-  po::options_description all;
-  all.add(config);
-  po::options_description general("General");
-  general.add_options()("config", po::value<std::string>()->value_name("FILE"),
-                        "read options from a file")("help,h", "print this and exit")(
-      "version", "print the version and exit");
-  all.add(general);
-
-  po::variables_map values;
-  parse_command_line(arguments, all, {}, values);
-  if (values.count("help") != 0) {
-    std::ostringstream help;
-    help << "Usage: trainer [OPTIONS]            train a model on images\n"
-            "       trainer digits DIR           draw images of digits\n"
-            "       trainer convert SRC DST      write data in another format\n"
-            "       trainer inspect DATA         show what is in a data file\n\n"
-            "Started by mpirun, srun or torchrun every process is one rank of the training:\n"
-            "  build/bin/trainer --model mnistnet --image-size 28\n"
-            "  build/bin/trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28\n"
-            "  mpirun -np 2 build/bin/trainer --model mnistnet --image-size 28\n"
-            "Each run leaves a folder in runs/; build/bin/runtable compares them.\n\n"
-         << all;
-    out() << Encoded::as_is(help.str());
-    return flushed(0);
-  }
-  const bool typed_tensorboard =
+  Options all;
+  const options::Command command = command_for(all);
+  auto parsed = options::parse(command, HPCBOOT_VERSION, arguments);
+  if (!parsed) return flushed(0);
+  po::variables_map& values = parsed->values;
+  const bool has_typed_tensorboard =
       !values["tensorboard"].defaulted() && !values["no-tensorboard"].as<bool>();
-  if (values.count("config") != 0) read_config(values["config"].as<std::string>(), config, values);
-  po::notify(values);
-  if (values["no-tensorboard"].as<bool>() && !typed_tensorboard) o.tensorboard = false;
+  if (values.count("config") != 0) read_config(values["config"].as<std::string>(), all, values);
+  options::finish(command, values);
+  TrainOptions& o = all.train;
+  const std::int64_t start_up = all.start_up;
+  const std::int64_t collective = all.collective;
+  o.tensorboard = all.has_tensorboard;
+  if (all.no_tensorboard && !has_typed_tensorboard) o.tensorboard = false;
   require_at_least("start-up-timeout", static_cast<double>(start_up), 1);
   require_at_least("collective-timeout", static_cast<double>(collective), 1);
   require_at_most("start-up-timeout", start_up, kLongestTimeout);

@@ -4,27 +4,38 @@
 #include <vector>
 
 #include "loop/train_options.hpp"
+#include "options/command.hpp"
 
 // The verbs of the program `trainer`.
 namespace hpcboot::app {
 
+namespace po = options::po;
 using train::UsageError;
 using Arguments = std::vector<std::string>;
 
-/// `code`, or 1 where what was asked for does not stand on standard output, whole. Not for a run:
-/// what it prints is in its folder as well.
-int flushed(int code);
+/// A verb: what --help says, and what it does. Each parses into variables of its own.
+struct Verb {
+  options::Command (*command)();
+  int (*run)(const Arguments& arguments);
+};
+
+extern const Verb kDigits;      ///< make a data set in MNIST's format
+extern const Verb kConvert;     ///< any data set in any format; collective under a launcher
+extern const Verb kInspect;     ///< what is in a data set or a file of arrays
+extern const Verb kCompletion;  ///< the script for a shell
+extern const Verb kManual;      ///< the manual page
+
+const std::vector<const Verb*>& verbs();
+
+/// The program with its verbs. Without a verb it trains.
+options::Program program();
 
 /// Without a verb: train.
+options::Command train_command();
 int train(const Arguments& arguments);
 
-/// `trainer digits DIR`: make a data set of MNIST's format.
-int digits(const Arguments& arguments);
-
-/// `trainer convert SRC DST`: any data set in any format. Collective under a launcher.
-int convert(const Arguments& arguments);
-
-/// `trainer inspect DATA`: what is in a data set or a file of arrays.
-int inspect(const Arguments& arguments);
+/// `code`, or 1 if standard output does not have everything that was asked for. Not for a run: what
+/// it prints is in its folder as well.
+int flushed(int code);
 
 }  // namespace hpcboot::app

@@ -224,11 +224,9 @@ std::optional<TableFormat> table_format(std::string_view name) {
   return std::nullopt;
 }
 
-std::string table_format_names() {
-  std::string names;
-  for (const auto& [name, format] : kFormats) {
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
+std::vector<std::string> table_formats() {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : kFormats) names.emplace_back(name);
   return names;
 }
 

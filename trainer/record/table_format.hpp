@@ -21,8 +21,8 @@ enum class TableFormat {
 /// The format of this name, if there is one.
 std::optional<TableFormat> table_format(std::string_view name);
 
-/// "table, md, csv, json, html"
-std::string table_format_names();
+/// The names of all formats.
+std::vector<std::string> table_formats();
 
 /// The whole text, ending in a newline. table, md and html show rounded figures and "–" for an
 /// unknown one.

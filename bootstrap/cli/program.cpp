@@ -1,0 +1,68 @@
+#include "hpcboot/version.hpp"
+#include "verbs.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+std::vector<options::Entry> examples() {
+  return {{"hpcboot doctor", "find what is wrong, and what to do"},
+          {"mpirun -np 2 hpcboot show", "what each rank is told"},
+          {"hpcboot run -- python3 train.py", "start a rank for each GPU"},
+          {"srun hpcboot exec -- python3 train.py", "set RANK, MASTER_ADDR …"},
+          {"srun hpcboot check", "try the launch before the program"},
+          {"hpcboot run --submit -- python3 train.py", "the same as a job"},
+          {"hpcboot logs -f", "follow its output"}};
+}
+
+// Those that more than one verb reads; others are in the help of their verb.
+std::vector<options::Entry> environment() {
+  return {
+      {"HPCBOOT_METHODS", "launchers to try, in this order, in place of all: \"slurm openmpi\""},
+      {"HPCBOOT_RANK, HPCBOOT_WORLD_SIZE, HPCBOOT_LOCAL_RANK, HPCBOOT_LOCAL_SIZE, "
+       "HPCBOOT_NODE_RANK, HPCBOOT_NUM_NODES",
+       "placement that overrules every launcher's"},
+      {"HPCBOOT_MASTER_ADDR, HPCBOOT_MASTER_PORT", "where rank 0 listens"},
+      {"HPCBOOT_INTERFACE", "network interface for traffic between ranks"},
+      {"HPCBOOT_HOST_SUFFIX", "suffix of host names on the fast network: \"i\" makes n1i of n1"},
+      {"HPCBOOT_DEVICE_ORDER",
+       "device of each local rank: linear, reverse, numa or a list such as 2,3,0,1"},
+      {"HPCBOOT_SITE", "site whose rules apply, if the host name does not tell it"},
+      {"HPCBOOT_LAUNCHER_PATH", "folders with descriptions of more launchers, split at colons"},
+      {"HPCBOOT_EXCHANGE_DIR", "shared folder in which ranks meet if nothing else serves"},
+      {"HPCBOOT_RENDEZVOUS_SECRET_FILE", "file with the secret that ranks prove to each other"},
+      {"NO_COLOR", "if set, no colours on terminals"}};
+}
+
+std::vector<options::Entry> files() {
+  return {{"~/.config/hpcboot/sites/*.toml", "profiles of your sites"},
+          {"~/.config/hpcboot/launchers/*.toml", "descriptions of more launchers"},
+          {"~/.local/state/hpcboot/submitted/", "what is remembered of submitted jobs"}};
+}
+
+}  // namespace
+
+const std::vector<const Verb*>& verbs() {
+  static const std::vector<const Verb*> all = {
+      &kShow,   &kEnv,      &kExec,   &kRun,        &kCheck, &kHosts,  &kCapture,
+      &kReplay, &kSanitize, &kDoctor, &kLaunchers,  &kLint,  &kScript, &kSite,
+      &kJobs,   &kLogs,     &kCancel, &kCompletion, &kManual};
+  return all;
+}
+
+options::Program program() {
+  options::Command command;
+  command.program = "hpcboot";
+  command.summary = "start distributed programs on clusters: ranks, addresses, jobs";
+  command.usage = {"hpcboot VERB [OPTIONS]"};
+  command.examples = examples();
+  command.exit_codes = {{"0", "ok"},
+                        {"1", "a check failed, or output cannot be written"},
+                        {"2", "the command line is wrong"},
+                        {"20 and up", "an error, by its kind (bootstrap/README.md)"}};
+  command.more = "README.md and bootstrap/README.md of the project";
+  options::Program all{command, std::string(version()), {}, environment(), files()};
+  for (const Verb* verb : verbs()) all.verbs.push_back(verb->command());
+  return all;
+}
+
+}  // namespace hpcboot::tool

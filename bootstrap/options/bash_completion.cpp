@@ -1,0 +1,136 @@
+#include "options/completion.hpp"
+
+namespace hpcboot::options {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// Shell code that offers what a value may be. Without a reply bash offers files (-o default).
+std::string offer(const Value& value) {
+  std::vector<std::string> words = value.choices;
+  words.insert(words.end(), value.suggestions.begin(), value.suggestions.end());
+  std::string code = words.empty() ? "" : "words='" + joined(words) + "'";
+  const auto also = [&](const std::string& more) { code += (code.empty() ? "" : "; ") + more; };
+  switch (value.completes) {
+    case Completes::nothing:
+      if (words.empty()) also("compopt +o default 2>/dev/null; return");
+      break;
+    case Completes::file:
+      also("[[ -n $words ]] || return");
+      break;
+    case Completes::folder:
+      also("mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); [[ -n $words ]] || return");
+      break;
+    case Completes::program:
+      also("mapfile -t COMPREPLY < <(compgen -c -- \"$current\"); return");
+      break;
+    case Completes::site:
+      also("words+=\" $(hpcboot completion --list sites 2>/dev/null)\"");
+      break;
+    case Completes::job:
+      also("words+=\" $(hpcboot completion --list jobs 2>/dev/null)\"");
+      break;
+    case Completes::run:
+      also("words+=\" $(compgen -d -- runs/)\"");
+      break;
+  }
+  return code;
+}
+
+std::string options_of(const Command& command) {
+  std::string words;
+  for (const Group& group : command.groups) {
+    for (const Option& option : group.options)
+      words += (words.empty() ? "--" : " --") + option.long_name();
+  }
+  return words;
+}
+
+// The branches of a `case` over "verb option" in which the option's value is offered.
+std::string value_cases(const Command& plain) {
+  const Command command = with_general_options(plain);
+  std::string cases;
+  for (const Group& group : command.groups) {
+    for (const Option& option : group.options) {
+      if (!option.value.semantic || option.value.name.empty()) continue;
+      std::string pattern = "'" + command.verb + " --" + option.long_name() + "'";
+      if (option.letter() != '\0') pattern += " | '" + command.verb + " -" + option.letter() + "'";
+      cases += "    " + pattern + ") " + offer(option.value) + " ;;\n";
+    }
+  }
+  return cases;
+}
+
+// The branch of a `case` over the verb in which options and operands are offered.
+std::string word_case(const Command& plain, const std::string& more_words) {
+  const Command command = with_general_options(plain);
+  std::string code = "      '" + command.verb +
+                     "')\n        if [[ $current == -* ]]; then words='" + options_of(command) +
+                     "'\n";
+  std::string operand;
+  for (const Operand& one : command.operands) {
+    // The first operand may be a choice, and the others something else.
+    if (!operand.empty()) operand += "; ";
+    operand +=
+        command.operands.size() > 1 && &one == command.operands.data()
+            ? "((count > 0)) || { " + offer(one.value) + "; }"
+            : (command.operands.size() > 1 ? "((count == 0)) || { " + offer(one.value) + "; }"
+                                           : offer(one.value));
+  }
+  if (!more_words.empty()) operand = "words='" + more_words + "'";
+  if (!operand.empty()) code += "        else " + operand + "\n";
+  return code + "        fi ;;\n";
+}
+
+}  // namespace
+
+Encoded bash_completion(const Program& program) {
+  const std::string name = program.command.program;
+  std::string verbs;
+  for (const Command& verb : program.verbs) verbs += (verbs.empty() ? "" : " ") + verb.verb;
+  std::string text =
+      "# bash completion of " + name + "; written by " + name + ".\n_" + name +
+      "() {\n"
+      "  local words='' verb='' current=${COMP_WORDS[COMP_CWORD]} option='' count=0 i\n"
+      "  ((COMP_CWORD > 0)) && option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+      "  # --option=value is three words\n"
+      "  if [[ $current == = ]]; then\n"
+      "    current=\n"
+      "  elif [[ $option == = ]]; then\n"
+      "    option=${COMP_WORDS[COMP_CWORD - 2]}\n"
+      "  fi\n"
+      "  COMPREPLY=()\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case ${COMP_WORDS[i]} in\n"
+      "      --) return ;; # another program's\n"
+      "      -* | =) ;;\n";
+  if (program.verbs.empty()) {
+    text += "      *) count=$((count + 1)) ;;\n";
+  } else {
+    text +=
+        "      *) if ((i == 1)); then verb=${COMP_WORDS[i]}; else count=$((count + 1)); fi ;;\n";
+  }
+  text += "    esac\n  done\n";
+  if (!program.verbs.empty()) {
+    text += "  [[ ' " + verbs + " ' == *\" $verb \"* ]] || verb=''\n";
+  }
+  text += "  case \"$verb $option\" in\n" + value_cases(program.command);
+  for (const Command& verb : program.verbs) text += value_cases(verb);
+  text += "    *)\n      case $verb in\n";
+  text += word_case(program.command, verbs);
+  for (const Command& verb : program.verbs) text += word_case(verb, "");
+  text +=
+      "      esac ;;\n  esac\n"
+      "  [[ -z $words ]] || mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W "
+      "\"$words\" -- \"$current\")\n"
+      "}\n"
+      "complete -o default -F _" +
+      name + " " + name + "\n";
+  return Encoded::as_is(text);
+}
+
+}  // namespace hpcboot::options

@@ -1,0 +1,134 @@
+#include "options/command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/word_distance.hpp"
+#include "options/help.hpp"
+#include "text/style.hpp"
+#include "text/terminal.hpp"
+
+namespace hpcboot::options {
+namespace {
+
+// Of an option that is given twice the last one counts; lists collect.
+void keep_last_of_each(po::parsed_options& parsed, const Command& command) {
+  std::set<std::string> seen;
+  std::set<std::string> single;
+  for (const Group& group : command.groups) {
+    for (const Option& option : group.options) {
+      if (!option.value.repeats) single.insert(option.long_name());
+    }
+  }
+  auto& options = parsed.options;
+  for (auto option = options.rbegin(); option != options.rend(); ++option) {
+    if (option->position_key == -1 && single.count(option->string_key) != 0 &&
+        !seen.insert(option->string_key).second)
+      option->string_key.clear();
+  }
+  options.erase(std::remove_if(options.begin(), options.end(),
+                               [](const auto& option) {
+                                 return option.string_key.empty() && option.position_key == -1;
+                               }),
+                options.end());
+}
+
+po::options_description with_operands(const Command& command) {
+  po::options_description all = boost_options(command.groups);
+  for (const Operand& operand : command.operands)
+    all.add_options()(operand.key.c_str(), operand.value.semantic());
+  return all;
+}
+
+std::string full_name(const Command& command) {
+  return command.program + (command.verb.empty() ? "" : " " + command.verb);
+}
+
+// An option of a similar name; empty if there is none.
+std::string nearest_option(const Command& command, const std::string& given) {
+  std::string nearest;
+  std::size_t least = 3;
+  for (const Group& group : command.groups) {
+    for (const Option& option : group.options) {
+      const std::size_t distance = word_distance(option.long_name(), given);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = option.long_name();
+    }
+  }
+  return nearest;
+}
+
+[[noreturn]] void refuse_unknown(const Command& command, const po::unknown_option& error) {
+  const std::string given = error.get_option_name();
+  const std::size_t first = std::min(given.find_first_not_of('-'), given.size());
+  const std::string nearest = nearest_option(command, given.substr(first));
+  throw UsageError("unrecognised option '" + given + "'; " +
+                   (nearest.empty() ? "" : "did you mean --" + nearest + "? ") +
+                   full_name(command) + " --help lists the options");
+}
+
+}  // namespace
+
+Command with_general_options(Command command) {
+  command.groups.push_back({"General options",
+                            {{"help,h", flag(), "print this help and exit"},
+                             {"version", flag(), "print the version and exit"}}});
+  return command;
+}
+
+std::optional<Parsed> parse(const Command& plain, const std::string& version,
+                            const std::vector<std::string>& arguments) {
+  const Command command = with_general_options(plain);
+  Parsed parsed;
+  auto end = arguments.end();
+  if (command.takes_program) {
+    end = std::find(arguments.begin(), arguments.end(), "--");
+    parsed.has_program = end != arguments.end();
+    if (parsed.has_program) parsed.program.assign(end + 1, arguments.end());
+  }
+  const std::vector<std::string> own(arguments.begin(), end);
+  try {
+    const po::options_description all = with_operands(command);
+    po::positional_options_description positional;
+    for (const Operand& operand : command.operands)
+      positional.add(operand.key.c_str(), operand.most);
+    const int style =
+        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::command_line_parser parser(own);
+    parser.options(all).positional(positional).style(style);
+    if (command.takes_anything) parser.allow_unregistered();
+    po::parsed_options options = parser.run();
+    keep_last_of_each(options, command);
+    po::store(options, parsed.values);
+  } catch (const po::unknown_option& error) {
+    refuse_unknown(command, error);
+  } catch (const po::error& error) {
+    throw UsageError(std::string(error.what()) + "; " + full_name(command) +
+                     " --help lists the options");
+  }
+  if (parsed.values.count("help") != 0) {
+    out() << help_text(command, help_width(), has_colour(STDOUT_FILENO));
+    return std::nullopt;
+  }
+  if (parsed.values.count("version") != 0) {
+    out() << command.program << " " << version << "\n";
+    return std::nullopt;
+  }
+  return parsed;
+}
+
+void finish(const Command& command, po::variables_map& values) {
+  try {
+    po::notify(values);
+  } catch (const po::error& error) {
+    throw UsageError(std::string(error.what()) + "; " + full_name(command) +
+                     " --help lists the options");
+  }
+  require_choices(command.groups, values);
+}
+
+}  // namespace hpcboot::options

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "hpcboot/encode.hpp"
+#include "options/command.hpp"
+
+namespace hpcboot::options {
+
+/// The shells that shell_completion() knows.
+const std::vector<std::string>& shells();
+
+/// A script that completes a program's verbs, options and their values in a shell of shells().
+/// Sites and jobs are asked of `hpcboot completion --list KIND` when they are needed.
+Encoded shell_completion(const Program& program, const std::string& shell);
+
+Encoded bash_completion(const Program& program);
+Encoded zsh_completion(const Program& program);
+Encoded fish_completion(const Program& program);
+
+}  // namespace hpcboot::options

@@ -1,0 +1,137 @@
+#include "options/option.hpp"
+
+#include <algorithm>
+
+namespace hpcboot::options {
+namespace {
+
+Value of_type(std::string name, std::function<po::value_semantic*()> semantic,
+              Completes completes = Completes::nothing) {
+  Value value;
+  value.name = std::move(name);
+  value.semantic = std::move(semantic);
+  value.completes = completes;
+  return value;
+}
+
+// As a usage line has it: "auto|none".
+std::string name_of_choices(const std::vector<std::string>& choices) {
+  std::string name;
+  for (const std::string& one : choices) name += (name.empty() ? "" : "|") + one;
+  return name;
+}
+
+}  // namespace
+
+Value Value::otherwise_is(std::string text) && {
+  otherwise = std::move(text);
+  return std::move(*this);
+}
+
+Value Value::suggest(std::vector<std::string> words) && {
+  suggestions = std::move(words);
+  return std::move(*this);
+}
+
+std::string Option::long_name() const {
+  return name.substr(0, name.find(','));
+}
+
+char Option::letter() const {
+  const std::size_t comma = name.find(',');
+  return comma == std::string::npos ? '\0' : name[comma + 1];
+}
+
+Value flag() {
+  return {};
+}
+
+Value flag(bool& slot) {
+  return of_type("", [&slot]() -> po::value_semantic* { return po::bool_switch(&slot); });
+}
+
+Value text(std::string name, Completes completes) {
+  return of_type(
+      std::move(name), []() -> po::value_semantic* { return po::value<std::string>(); }, completes);
+}
+
+Value text_or(std::string name, const std::string& otherwise, Completes completes) {
+  return of_type(
+             std::move(name),
+             [otherwise]() -> po::value_semantic* {
+               return po::value<std::string>()->default_value(otherwise);
+             },
+             completes)
+      .otherwise_is(otherwise);
+}
+
+Value list(std::string name, Completes completes) {
+  Value value = of_type(
+      std::move(name),
+      []() -> po::value_semantic* { return po::value<std::vector<std::string>>(); }, completes);
+  value.repeats = true;
+  return value;
+}
+
+Value number(std::string name) {
+  return of_type(std::move(name), []() -> po::value_semantic* { return po::value<int>(); });
+}
+
+Value number(std::string name, int otherwise) {
+  return of_type(std::move(name),
+                 [otherwise]() -> po::value_semantic* {
+                   return po::value<int>()->default_value(otherwise);
+                 })
+      .otherwise_is(std::to_string(otherwise));
+}
+
+Value choice(std::vector<std::string> choices, const std::string& otherwise) {
+  const std::string name = name_of_choices(choices);
+  Value value = otherwise.empty() ? text(name) : text_or(name, otherwise);
+  value.choices = std::move(choices);
+  return value;
+}
+
+Value choice_into(std::string& slot, std::vector<std::string> choices) {
+  Value value = into(slot, name_of_choices(choices));
+  value.choices = std::move(choices);
+  return value;
+}
+
+po::options_description boost_options(const std::vector<Group>& groups) {
+  po::options_description all;
+  for (const Group& group : groups) {
+    for (const Option& option : group.options) {
+      if (option.value.semantic) {
+        all.add_options()(option.name.c_str(), option.value.semantic());
+      } else {
+        all.add_options()(option.name.c_str(), "");
+      }
+    }
+  }
+  return all;
+}
+
+void require_choices(const std::vector<Group>& groups, const po::variables_map& values) {
+  for (const Group& group : groups) {
+    for (const Option& option : group.options) {
+      const auto& choices = option.value.choices;
+      const std::string name = option.long_name();
+      if (choices.empty() || values.count(name) == 0) continue;
+      const auto& given = values[name].as<std::string>();
+      if (std::find(choices.begin(), choices.end(), given) == choices.end())
+        throw UsageError("--" + name + " is '" + given + "'; expected " + one_of(choices));
+    }
+  }
+}
+
+std::string one_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace hpcboot::options
