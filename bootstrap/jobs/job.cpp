@@ -43,8 +43,8 @@ std::vector<Job> jobs_of(const SiteProfile& site) {
 }
 
 std::vector<std::string> job_names() {
-  return names_of({kSingle, kDp, kDdp, kMultinodeSrun, kMultinodeMpirun, kCompare, kArray,
-                   kPytorchjob});
+  return names_of(
+      {kSingle, kDp, kDdp, kMultinodeSrun, kMultinodeMpirun, kCompare, kArray, kPytorchjob});
 }
 
 Job job_of(const SiteProfile& site, const std::string& name) {

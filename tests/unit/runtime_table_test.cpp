@@ -5,11 +5,13 @@
 #include <array>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <tuple>
 
 #include "record/table_format.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_folder.hpp"
+#include "text/display_width.hpp"
 
 namespace hpcboot::record {
 namespace {
@@ -20,6 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 RunRecord run(const std::string& name, const std::string& mode, int nodes, int devices,
               double runtime) {
@@ -285,6 +288,20 @@ TEST(TableFormat, ARunBesideOtherProgramsIsMarked) {
   EXPECT_THAT(format_rows(rows, TableFormat::csv).str(), HasSubstr(",r,n1 n3\n"));
   EXPECT_EQ(Json::parse(format_rows(rows, TableFormat::json).str())[0]["busy_hosts"],
             (Json{"n1", "n3"}));
+}
+
+TEST(TableFormat, ANarrowTerminalGetsWhatIsEqualOnceAndNamesBelowTheFigures) {
+  RunRecord busy = run("20261124_120000_ddp_1x2_a_comment", "ddp", 1, 2, 2.0);
+  busy.hosts.resize(1);
+  busy.hosts[0].host = "n1";
+  busy.hosts[0].busy = true;
+  const auto rows = runtime_rows({run("20261124_115900_single_1x1", "single", 1, 1, 3.0), busy});
+  const std::string text = format_rows(rows, TableFormat::table, {80, false}).str();
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+  EXPECT_THAT(text, AllOf(StartsWith("All runs: nodes 1, model "), HasSubstr("Devices/"),
+                          HasSubstr("\n    20261124_120000_ddp_1x2_a_comment\n")));
+  EXPECT_THAT(format_rows(rows, TableFormat::table).str(), StartsWith("Nodes  Devices/node  "));
 }
 
 TEST(TableFormat, AnEfficiencyAboveAllNoiseIsMarked) {

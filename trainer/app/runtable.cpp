@@ -1,5 +1,7 @@
 // runtable: the runtime table of finished runs. Data to stdout, words to stderr.
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -98,7 +100,8 @@ int print_table(const Arguments& arguments) {
     }
     err() << "runtable: no runs there yet; the trainer makes them\n";
   }
-  hpcboot::out() << record::format_rows(table.rows, arguments.format);
+  hpcboot::out() << record::format_rows(table.rows, arguments.format,
+                                        hpcboot::look_of(STDOUT_FILENO));
   return kOk;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "text/table.hpp"
+#include "text/wrap.hpp"
 
 namespace hpcboot::record {
 namespace {
@@ -48,6 +49,7 @@ struct Column {
   const char* key;
   const char* title;  ///< null if people see it as marks of another column
   bool is_number;     ///< aligned to the right
+  bool is_setting;    ///< stated once if it is equal in all runs and the terminal is narrow
   Json (*value)(const RuntimeRow&);
   std::string (*shown)(const RuntimeRow&);
   /// Before the values of some rows, where it leaves the digits below each other.
@@ -60,36 +62,38 @@ using Row = const RuntimeRow&;
 
 // The name of the run comes last because it is long and the figures are what one compares.
 constexpr std::array<Column, 13> kColumns{{
-    {"nodes", "Nodes", true, [](Row row) { return Json(row.nodes); },
+    {"nodes", "Nodes", true, true, [](Row row) { return Json(row.nodes); },
      [](Row row) { return std::to_string(row.nodes); }},
-    {"devices_per_node", "Devices/node", true, [](Row row) { return Json(row.devices_per_node); },
+    {"devices_per_node", "Devices/node", true, true,
+     [](Row row) { return Json(row.devices_per_node); },
      [](Row row) { return std::to_string(row.devices_per_node); }},
-    {"method", "Method", false, [](Row row) { return Json(row.method); },
+    {"method", "Method", false, true, [](Row row) { return Json(row.method); },
      [](Row row) { return text_or_dash(row.method); }},
-    {"model", "Model", false, [](Row row) { return Json(row.model); },
+    {"model", "Model", false, true, [](Row row) { return Json(row.model); },
      [](Row row) { return text_or_dash(row.model); }},
-    {"launcher", "Launcher", false, [](Row row) { return Json(row.launcher); },
+    {"launcher", "Launcher", false, true, [](Row row) { return Json(row.launcher); },
      [](Row row) { return text_or_dash(row.launcher); }},
-    {"site", "Site", false, [](Row row) { return raw(row.site); },
+    {"site", "Site", false, true, [](Row row) { return raw(row.site); },
      [](Row row) { return text_or_dash(row.site.value_or("")); }},
-    {"epochs", "Epochs", true, [](Row row) { return raw(row.epochs); },
+    {"epochs", "Epochs", true, true, [](Row row) { return raw(row.epochs); },
      [](Row row) { return row.epochs ? std::to_string(*row.epochs) : "–"; }},
-    {"runtime_seconds", "Runtime", true, [](Row row) { return raw(row.runtime_seconds); },
+    {"runtime_seconds", "Runtime", true, false, [](Row row) { return raw(row.runtime_seconds); },
      [](Row row) { return duration(row.runtime_seconds); }, "*",
      [](Row row) { return !row.busy_hosts.empty(); },
      "Other programs kept hosts of the run busy; its run.json says which (hosts[].busy)."},
-    {"images_per_second", "Images/s", true, [](Row row) { return raw(row.images_per_second); },
+    {"images_per_second", "Images/s", true, false,
+     [](Row row) { return raw(row.images_per_second); },
      [](Row row) { return rounded(row.images_per_second, 1); }},
-    {"speedup", "Speed-up", true, [](Row row) { return raw(row.speedup); },
+    {"speedup", "Speed-up", true, false, [](Row row) { return raw(row.speedup); },
      [](Row row) { return rounded(row.speedup, 2); }},
-    {"efficiency", "Efficiency", true, [](Row row) { return raw(row.efficiency); },
+    {"efficiency", "Efficiency", true, false, [](Row row) { return raw(row.efficiency); },
      [](Row row) { return percent(row.efficiency); }, "†",
      [](Row row) { return row.is_superlinear(); },
      "Above 100% by more than noise (5%): the single-device run was slower than it can be, as on a "
      "busy host."},
-    {"run", "Run", false, [](Row row) { return Json(row.run); },
+    {"run", "Run", false, false, [](Row row) { return Json(row.run); },
      [](Row row) { return text_or_dash(row.run); }},
-    {"busy_hosts", nullptr, false, [](Row row) { return Json(row.busy_hosts); }, nullptr},
+    {"busy_hosts", nullptr, false, false, [](Row row) { return Json(row.busy_hosts); }, nullptr},
 }};
 
 /// What people see.
@@ -116,8 +120,7 @@ std::vector<std::string> footnotes(const std::vector<RuntimeRow>& rows) {
   return lines;
 }
 
-std::string as_table(const std::vector<RuntimeRow>& rows) {
-  const std::vector<Column> columns = shown_columns();
+TextTable table_of(const std::vector<RuntimeRow>& rows, const std::vector<Column>& columns) {
   std::vector<Align> alignment;
   std::vector<std::string> titles;
   for (const Column& column : columns) {
@@ -125,14 +128,46 @@ std::string as_table(const std::vector<RuntimeRow>& rows) {
     titles.emplace_back(column.title);
   }
   TextTable table(std::move(alignment));
-  table.add(titles);
+  table.add_titles(titles);
   for (const RuntimeRow& row : rows) {
     std::vector<std::string> cells;
     for (const Column& column : columns) cells.push_back(cell(column, row));
     table.add(cells);
   }
-  std::string text = table.text().str();
-  for (const std::string& line : footnotes(rows)) text += line + "\n";
+  return table;
+}
+
+/// Removes the settings that are equal in all rows, and returns them as a line:
+/// "All runs: model mnistnet, site cc".
+std::string take_out_equal(const std::vector<RuntimeRow>& rows, std::vector<Column>& columns) {
+  std::vector<std::string> equal;
+  const auto is_equal = [&](const Column& column) {
+    if (!column.is_setting || rows.size() < 2) return false;
+    const std::string value = column.shown(rows.front());
+    if (!std::all_of(rows.begin(), rows.end(), [&](Row row) { return column.shown(row) == value; }))
+      return false;
+    std::string title = column.title;
+    title[0] = static_cast<char>(title[0] - 'A' + 'a');
+    if (value != "–") equal.push_back(title + " " + value);
+    return true;
+  };
+  columns.erase(std::remove_if(columns.begin(), columns.end(), is_equal), columns.end());
+  return equal.empty() ? "" : fmt::format("All runs: {}", fmt::join(equal, ", "));
+}
+
+std::string as_table(const std::vector<RuntimeRow>& rows, const Look& look) {
+  std::vector<Column> columns = shown_columns();
+  TextTable table = table_of(rows, columns);
+  std::string text;
+  if (table.width() > look.width) {
+    const std::string all = take_out_equal(rows, columns);
+    if (!all.empty()) text = terminal_text(all).str() + "\n\n";
+    table = table_of(rows, columns);
+  }
+  text += table.text(look).str();
+  for (const std::string& note : footnotes(rows)) {
+    for (const std::string& line : wrapped(note, look.width)) text += line + "\n";
+  }
   return text;
 }
 
@@ -230,10 +265,10 @@ std::vector<std::string> table_formats() {
   return names;
 }
 
-Encoded format_rows(const std::vector<RuntimeRow>& rows, TableFormat format) {
+Encoded format_rows(const std::vector<RuntimeRow>& rows, TableFormat format, const Look& look) {
   switch (format) {
     case TableFormat::table:
-      return Encoded::as_is(as_table(rows));
+      return Encoded::as_is(as_table(rows, look));
     case TableFormat::md:
       return Encoded::as_is(as_markdown(rows));
     case TableFormat::csv:

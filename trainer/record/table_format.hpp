@@ -7,6 +7,7 @@
 
 #include "hpcboot/encode.hpp"
 #include "record/runtime_table.hpp"
+#include "text/table.hpp"
 
 namespace hpcboot::record {
 
@@ -26,6 +27,8 @@ std::vector<std::string> table_formats();
 
 /// The whole text, ending in a newline. table, md and html show rounded figures and "–" for an
 /// unknown one.
-Encoded format_rows(const std::vector<RuntimeRow>& rows, TableFormat format);
+/// @param look of the terminal that `table` goes to; on a narrow one, settings that are equal in
+/// all runs are stated above the table, and the names of runs stand below their figures
+Encoded format_rows(const std::vector<RuntimeRow>& rows, TableFormat format, const Look& look = {});
 
 }  // namespace hpcboot::record

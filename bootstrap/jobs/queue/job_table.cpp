@@ -150,12 +150,11 @@ Encoded job_table(const std::vector<KnownJob>& jobs, WallTime now, std::size_t c
                  shown(state_cell(job), kState), job.nodes > 0 ? std::to_string(job.nodes) : "",
                  time_cell(job, now), shown(last_cell(job), last)});
     }
-    return table.text();
+    return table;
   };
   // What is left of the line is the last column's.
-  const std::string narrow = table_of(kLeast).str();
-  const std::size_t width = display_width(narrow.substr(0, narrow.find('\n')));
-  return table_of(columns > width ? kLeast + columns - width : kLeast);
+  const std::size_t width = table_of(kLeast).width();
+  return table_of(columns > width ? kLeast + columns - width : kLeast).text();
 }
 
 Encoded job_details(const KnownJob& known, WallTime now) {

@@ -161,6 +161,45 @@ TEST(Encode, TablesAlignWhatIsShown) {
             "日本     3  x\\ny\n");
 }
 
+TEST(Encode, ATableStacksItsTitlesIfItIsTooWide) {
+  TextTable table({Align::right, Align::left, Align::right});
+  table.add_titles({"local_rank", "host", "Devices/node"});
+  table.add({"0", "n1", "4"});
+  EXPECT_EQ(table.width(), 30U);
+  EXPECT_EQ(table.text({30, false}).str(),
+            "local_rank  host  Devices/node\n"
+            "         0  n1               4\n");
+  EXPECT_EQ(table.text({29, false}).str(),
+            "local_        Devices/\n"
+            "  rank  host      node\n"
+            "     0  n1           4\n");
+}
+
+TEST(Encode, ATableWrapsItsLastColumnOrPutsItBelowTheRows) {
+  TextTable table({Align::left, Align::left});
+  table.add_titles({"name", "meaning"});
+  table.add({"a", "some words that have a long way to go"});
+  table.add({"b", ""});
+  EXPECT_EQ(table.text({30, false}).str(),
+            "name  meaning\n"
+            "a     some words that have a\n"
+            "      long way to go\n"
+            "b\n");
+  EXPECT_EQ(table.text({24, false}).str(),
+            "name\n"
+            "a\n"
+            "    some words that have\n"
+            "    a long way to go\n"
+            "b\n");
+}
+
+TEST(Encode, ATableIsColouredOnlyIfTheTerminalIs) {
+  TextTable table({Align::left, Align::left});
+  table.add({"a", "b"}, {Style::red});
+  EXPECT_EQ(table.text({80, true}).str(), "\x1b[31ma\x1b[0m  b\n");
+  EXPECT_EQ(table.text({80, false}).str(), "a  b\n");
+}
+
 TEST(Encode, WidthsAreThoseOfATerminal) {
   const std::pair<const char*, std::size_t> cases[] = {
       {"", 0},      {"abc", 3},   {"–", 1},       {"Größe", 5}, {"Gro\u0308ße", 5},
