@@ -72,16 +72,18 @@ foreach(_program IN ITEMS hpcboot trainer runtable hello_mpi)
     # LibTorch and MPI out of modules are in no standard folder.
     set_target_properties(${_program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
     install(TARGETS ${_program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+    get_target_property(_share ${_program} HPCBOOT_SHARE)
+    if(_share)
+      install(FILES ${_share}/${_program}.bash RENAME ${_program} COMPONENT programs
+              DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+      install(FILES ${_share}/_${_program} COMPONENT programs
+              DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+      install(FILES ${_share}/${_program}.fish COMPONENT programs
+              DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+      install(FILES ${_share}/${_program}.1 COMPONENT programs DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    endif()
   endif()
 endforeach()
-
-if(TARGET hpcboot AND HPCBOOT_SHARE)
-  install(FILES ${HPCBOOT_SHARE}/hpcboot.bash RENAME hpcboot COMPONENT programs
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${HPCBOOT_SHARE}/_hpcboot COMPONENT programs
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES ${HPCBOOT_SHARE}/hpcboot.1 COMPONENT programs DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hpcbootConfig.cmake.in
   ${PROJECT_BINARY_DIR}/hpcbootConfig.cmake INSTALL_DESTINATION ${_hpcboot_package_dir})

@@ -40,7 +40,9 @@ void check_witnesses(const Situation& s, Findings& findings);
 void check_tasks(const Situation& s, Findings& findings);
 // mpi.cpp
 void check_mpi(const Situation& s, Findings& findings);
-// exchange.cpp
+// root.cpp
+void check_root(const Situation& s, Findings& findings);
+// key_value_store.cpp
 void check_kvs(const Situation& s, Findings& findings);
 // pmix.cpp
 void check_pmix(const Situation& s, Findings& findings);

@@ -39,14 +39,16 @@ bool doctor::spans_hosts(const Situation& s) {
 std::vector<Finding> diagnose(const Situation& situation) {
   using namespace doctor;
   constexpr void (*kChecks[])(const Situation&, Findings&) = {
-      check_launcher, check_witnesses,   check_tasks,
-      check_mpi,      check_torchrun,    check_pmix,
-      check_kvs,      check_interface,   check_interface_variables,
-      check_own_name, check_master,      check_master_port,
-      check_threads,  check_devices,     check_limits,
-      check_libtorch, check_work_folder, check_runs_folder,
-      check_clock,
-  };
+      check_launcher,    check_witnesses,
+      check_tasks,       check_mpi,
+      check_root,        check_torchrun,
+      check_pmix,        check_kvs,
+      check_interface,   check_interface_variables,
+      check_own_name,    check_master,
+      check_master_port, check_threads,
+      check_devices,     check_limits,
+      check_libtorch,    check_work_folder,
+      check_runs_folder, check_clock};
   Findings findings;
   for (const auto check : kChecks) check(situation, findings);
   std::vector<Finding> all = findings.take();

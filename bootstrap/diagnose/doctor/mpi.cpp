@@ -31,15 +31,6 @@ std::string with_path(const std::string& name, const std::string& path) {
   return path.empty() ? name : name + " (" + path + ")";
 }
 
-// By the file that it really is, or else by its folder: an Open MPI 4 has its orterun beside.
-Mpi family_of_mpirun(const std::string& path) {
-  const auto holds = [&path](const char* word) { return path.find(word) != std::string::npos; };
-  const Mpi family = family_of_launcher(path);
-  if (family != Mpi::unknown) return family;
-  if (holds("mpich") || holds("intel")) return Mpi::hydra;
-  return holds("openmpi") ? Mpi::open_mpi_5 : Mpi::unknown;
-}
-
 std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }

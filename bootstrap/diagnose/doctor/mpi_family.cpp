@@ -26,4 +26,12 @@ Mpi family_of_launcher(std::string_view path) {
   return Mpi::unknown;
 }
 
+Mpi family_of_mpirun(std::string_view path) {
+  const auto holds = [path](std::string_view word) { return path.find(word) != path.npos; };
+  const Mpi family = family_of_launcher(path);
+  if (family != Mpi::unknown) return family;
+  if (holds("mpich") || holds("intel")) return Mpi::hydra;
+  return holds("openmpi") ? Mpi::open_mpi_5 : Mpi::unknown;
+}
+
 }  // namespace hpcboot::doctor

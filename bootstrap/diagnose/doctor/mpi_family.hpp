@@ -13,4 +13,7 @@ const char* name_of(Mpi mpi);
 // copy that is called mpirun has no family.
 Mpi family_of_launcher(std::string_view path);
 
+// Whose mpirun is it, by its file or else by its folder? Open MPI 4 has its orterun beside it.
+Mpi family_of_mpirun(std::string_view path);
+
 }  // namespace hpcboot::doctor

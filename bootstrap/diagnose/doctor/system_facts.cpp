@@ -160,6 +160,7 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   } catch (const Error& error) {
     system.kvs_error = error;
   }
+  system.is_root = ::geteuid() == 0;
   system.mpirun = doctor::mpirun_in_path(situation.env);
   const auto ancestors = ancestors_of_this_process(situation.env, situation.facts.hostname);
   system.mpi_launcher = doctor::mpi_launcher_above(ancestors);

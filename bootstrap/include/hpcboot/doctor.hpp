@@ -41,6 +41,7 @@ struct SystemFacts {
   std::optional<std::string> kvs;     ///< what offered_kvs() answers
   std::string kvs_library;            ///< as load_kvs_library() tells it
   std::optional<Error> kvs_error;     ///< and why it cannot be used
+  std::optional<bool> is_root;        ///< does this process run with the rights of root?
   std::optional<std::string> mpirun;  ///< PATH's mpirun, links followed; empty: there is none
   /// The file of the nearest process above that is an MPI's launcher; empty: none is known to be.
   std::string mpi_launcher;

@@ -65,6 +65,12 @@ const std::vector<Case>& cases() {
   const auto mpirun = [](const char* path) {
     return Describe([=](Facts&, SystemFacts& system) { system.mpirun = path; });
   };
+  const auto root = [](const char* path) {
+    return Describe([=](Facts&, SystemFacts& system) {
+      system.mpirun = path;
+      system.is_root = true;
+    });
+  };
   const auto interfaces = [](std::vector<Interface> all) {
     return Describe([=](Facts& facts, SystemFacts&) { facts.interfaces = all; });
   };
@@ -181,6 +187,20 @@ const std::vector<Case>& cases() {
        Status::warning, "I_MPI_PMI_LIBRARY", "I_MPI_PMI_LIBRARY"},
       {"no mpirun", "", mpirun(""), "mpi", Status::ok, "no mpirun"},
       {"mpirun is not known", "", nothing, "mpi", std::nullopt},
+
+      {"root with Open MPI 4", "", root("/usr/bin/orterun"), "root", Status::warning,
+       "refuses to run as root", "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
+      {"root with Open MPI 5", "OMPI_ALLOW_RUN_AS_ROOT=1\n", root("/opt/ompi/bin/prterun"), "root",
+       Status::warning},
+      {"root, and it is allowed", "OMPI_ALLOW_RUN_AS_ROOT=1\nOMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n",
+       root("/usr/bin/orterun"), "root", Status::ok, "OMPI_ALLOW_RUN_AS_ROOT"},
+      {"root with MPICH", "", root("/usr/bin/mpiexec.hydra"), "root", std::nullopt},
+      {"root without mpirun", "", root(""), "root", std::nullopt},
+      {"root under mpirun",
+       "OMPI_COMM_WORLD_RANK=0\nOMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=0\n"
+       "OMPI_COMM_WORLD_LOCAL_SIZE=2\n",
+       root("/usr/bin/orterun"), "root", std::nullopt},
+      {"not root", "", mpirun("/usr/bin/orterun"), "root", std::nullopt},
 
       {"one good interface", "", interfaces({lo, eth0}), "interface", Status::ok, "eth0, 10.0.0.1"},
       {"docker decoy", "", interfaces({lo, docker0, eth0}), "interface", Status::note, "docker0",
