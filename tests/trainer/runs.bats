@@ -103,7 +103,7 @@ assert [row["method"] for row in rows] == ["single", "DDP"], rows
 assert rows[0]["speedup"] == 1 and rows[1]["speedup"] > 0, rows'
 }
 
-@test "the model loads strictly into torchvision's resnet50" {
+@test "the model loads strictly into torchvision's resnet50, which its metadata describe" {
   "$HPCBOOT_TEST_PYTHON" -c 'import torchvision' || skip "no torchvision for $HPCBOOT_TEST_PYTHON"
   "$trainer" --data "$data" --image-size 32 --limit-samples 8 --batch-size 8 --runs-dir runs
   "$HPCBOOT_TEST_PYTHON" - runs/*/model.safetensors <<'PY'
@@ -111,15 +111,16 @@ import json, struct, sys, torch, torchvision
 raw = open(sys.argv[1], "rb").read()
 size = struct.unpack("<Q", raw[:8])[0]
 header = json.loads(raw[8:8 + size])
+about = header.pop("__metadata__")
+assert about == {"format": "pt", "model": "resnet50", "channels": "1", "classes": "10", "image_size": "32",
+                 "mean": "0.1307", "std": "0.3081"}, about
 state = {}
 for name, entry in header.items():
-    if name == "__metadata__":
-        continue
     begin, end = entry["data_offsets"]
     kind = {"F32": torch.float32, "I64": torch.int64}[entry["dtype"]]
     state[name] = torch.frombuffer(bytearray(raw[8 + size + begin:8 + size + end]), dtype=kind).reshape(entry["shape"])
-model = torchvision.models.resnet50(num_classes=10)
-model.conv1 = torch.nn.Conv2d(1, 64, 7, 2, 3, bias=False)
+model = getattr(torchvision.models, about["model"])(num_classes=int(about["classes"]))
+model.conv1 = torch.nn.Conv2d(int(about["channels"]), 64, 7, 2, 3, bias=False)
 model.load_state_dict(state, strict=True)
 PY
 }

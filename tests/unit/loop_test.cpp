@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "loop/batch_plan.hpp"
@@ -228,8 +229,12 @@ TEST(ModelFile, HoldsEveryParameterAndBuffer) {
   const auto model = models::make_model("resnet50");
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / "hpcboot_loop_test.safetensors";
-  write_model(*model, file);
+  write_model(*model, {"resnet50", 3, 10, 128, 0.1307F, 0.3081F}, file);
   record::SafetensorsFile read(file);
+  const std::map<std::string, std::string> metadata = {
+      {"format", "pt"},   {"model", "resnet50"}, {"channels", "3"}, {"classes", "10"},
+      {"mean", "0.1307"}, {"image_size", "128"}, {"std", "0.3081"}};
+  EXPECT_EQ(read.metadata(), metadata);
   std::size_t counters = 0;
   for (const auto& tensor : read.tensors()) counters += tensor.dtype == record::DType::i64 ? 1 : 0;
   EXPECT_EQ(read.tensors().size(),

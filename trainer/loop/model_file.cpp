@@ -1,5 +1,6 @@
 #include "loop/model_file.hpp"
 
+#include <fmt/format.h>
 #include <torch/types.h>
 
 #include "hpcboot/error.hpp"
@@ -19,7 +20,8 @@ record::DType dtype_of(const torch::Tensor& tensor) {
 
 }  // namespace
 
-void write_model(const torch::nn::Module& model, const std::filesystem::path& file) {
+void write_model(const torch::nn::Module& model, const ModelFacts& facts,
+                 const std::filesystem::path& file) {
   std::vector<torch::Tensor> kept;  // alive until the file is written
   std::vector<record::TensorView> views;
   const auto add = [&](const std::string& name, const torch::Tensor& tensor) {
@@ -30,7 +32,14 @@ void write_model(const torch::nn::Module& model, const std::filesystem::path& fi
   };
   for (const auto& entry : model.named_parameters()) add(entry.key(), entry.value());
   for (const auto& entry : model.named_buffers()) add(entry.key(), entry.value());
-  record::write_safetensors(file, std::move(views), {{"format", "pt"}});
+  record::write_safetensors(file, std::move(views),
+                            {{"format", "pt"},
+                             {"model", facts.model},
+                             {"channels", std::to_string(facts.channels)},
+                             {"classes", std::to_string(facts.classes)},
+                             {"image_size", std::to_string(facts.image_size)},
+                             {"mean", fmt::format("{}", facts.mean)},
+                             {"std", fmt::format("{}", facts.std)}});
 }
 
 }  // namespace hpcboot::train

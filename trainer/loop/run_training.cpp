@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "datasets/formats.hpp"
+#include "datasets/image_batch.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
@@ -178,7 +179,12 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   if (communicator.is_first()) curves->flush();
   const std::string& stopped = checkpointer.stop_reason();
   if (stopped.empty()) {
-    if (communicator.is_first()) write_model(model.model(), report.folder().model());
+    if (communicator.is_first()) {
+      write_model(model.model(),
+                  {options.model, train_set->shape().channels, data::kClasses, options.image_size,
+                   data::kMnistMean, data::kMnistStd},
+                  report.folder().model());
+    }
     communicator.finish();
     report.finish(std::string(record::kFinished));
     return {};
