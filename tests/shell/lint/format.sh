@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=tests/shell/lint/files.sh
 . "$(dirname "${BASH_SOURCE[0]}")/files.sh"
-root=${1:?usage: format.sh ROOT}
+cd "${1:?usage: format.sh ROOT}"
 
 for formatter in clang-format-14 clang-format none; do
   if "$formatter" --version 2>/dev/null | grep -q 'version 14\.'; then break; fi
@@ -13,9 +13,9 @@ if [ "$formatter" = none ]; then
   echo "SKIPPED: no clang-format 14 on this machine; install clang-format-14"
   exit 77
 fi
-mapfile -t files < <(cpp_files "$root")
+mapfile -t files < <(cpp_files .)
 if [ ${#files[@]} -eq 0 ]; then
-  echo "format.sh: found no C++ file under $root" >&2
+  echo "format.sh: found no C++ file under $PWD" >&2
   exit 1
 fi
 if ! findings=$("$formatter" --dry-run -Werror "${files[@]}" 2>&1); then

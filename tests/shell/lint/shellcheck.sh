@@ -3,16 +3,15 @@
 set -euo pipefail
 # shellcheck source=tests/shell/lint/files.sh
 . "$(dirname "${BASH_SOURCE[0]}")/files.sh"
-root=${1:?usage: shellcheck.sh ROOT}
+cd "${1:?usage: shellcheck.sh ROOT}"
 
 if ! command -v shellcheck >/dev/null; then
   echo "SKIPPED: no shellcheck on this machine; install shellcheck"
   exit 77
 fi
-cd "$root"
 mapfile -t files < <(shell_files .)
 if [ ${#files[@]} -eq 0 ]; then
-  echo "shellcheck.sh: found no script under $root" >&2
+  echo "shellcheck.sh: found no script under $PWD" >&2
   exit 1
 fi
 # Names in "source=" comments are relative to the root or to the script. SC2016 is about '$x' in
