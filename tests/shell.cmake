@@ -14,7 +14,7 @@ foreach(_file IN LISTS _bats_files)
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin")
 endforeach()
 
-foreach(_name IN ITEMS format shellcheck house-rules)
+foreach(_name IN ITEMS format shellcheck house-rules words)
   add_test(NAME lint.${_name} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/shell/lint/${_name}.sh ${PROJECT_SOURCE_DIR})
   set_tests_properties(lint.${_name} PROPERTIES LABELS lint TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
