@@ -26,10 +26,11 @@ hpcboot_add_package_test(build_tree find_package -Dhpcboot_ROOT=${PROJECT_BINARY
 hpcboot_add_package_test(add_subdirectory add_subdirectory -DHPCBOOT_SOURCE_DIR=${PROJECT_SOURCE_DIR}
                          -DCMAKE_BUILD_TYPE=Debug)
 hpcboot_add_package_test(c c -Dhpcboot_ROOT=${_prefix})
+hpcboot_add_package_test(readme readme -Dhpcboot_ROOT=${_prefix})
 add_test(NAME package.pkg_config COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package/pkg_config/build.sh
          ${_prefix} ${PROJECT_BINARY_DIR}/package/pkg_config ${CMAKE_C_COMPILER})
 set_tests_properties(package.pkg_config PROPERTIES LABELS package TIMEOUT 60 SKIP_RETURN_CODE 77)
-set_tests_properties(package.c package.pkg_config PROPERTIES FIXTURES_REQUIRED package_core)
+set_tests_properties(package.c package.pkg_config package.readme PROPERTIES FIXTURES_REQUIRED package_core)
 find_program(HPCBOOT_FORTRAN_COMPILER NAMES gfortran)
 mark_as_advanced(HPCBOOT_FORTRAN_COMPILER)
 if(HPCBOOT_FORTRAN_COMPILER)
