@@ -17,11 +17,11 @@ namespace {
   throw Error(ErrorCode::malformed_value, name + "='" + std::string(text.substr(0, 80)) + "'",
               expected,
               port_variable.empty() ? "correct " + name + ", or set HPCBOOT_MASTER_ADDR"
-                                    : "write the host alone into " + name + ", and the port into " +
-                                          std::string(port_variable));
+                                    : "set " + name + " to the host only, and " +
+                                          std::string(port_variable) + " to the port");
 }
 
-// With a scope, too: "fe80::1%eth0".
+// A scope is allowed: "fe80::1%eth0".
 bool is_ipv6(std::string_view text) {
   in6_addr ignored{};
   return inet_pton(AF_INET6, std::string(text.substr(0, text.find('%'))).c_str(), &ignored) == 1;
@@ -38,11 +38,11 @@ std::string checked_address(std::string_view variable, std::string_view text,
                             std::string_view port_variable) {
   const std::string_view address = without_brackets(text);
   if (is_ipv6(address)) return std::string(address);
-  // Nobody is to print what no name has in it. Whoever resolves it finds out about the rest.
+  // Reject only unprintable characters, which must not reach messages; resolution checks the rest.
   const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
   if (text.empty() || !std::all_of(text.begin(), text.end(), is_printable))
     fail(variable, text, "a host name or an IP address");
-  // Names have no colons, IPv6 addresses no others.
+  // Names contain no colons, and IPv6 addresses were handled above.
   if (text.find(':') != std::string_view::npos)
     fail(variable, text, "a host name or an IP address, without a port or a scheme", port_variable);
   return std::string(address);
@@ -55,7 +55,7 @@ NamedEndpoint checked_endpoint(std::string_view variable, std::string_view text)
   if (!has_port) return {checked_address(variable, text), std::nullopt};
   const auto port = parse_whole_number(text.substr(colon + 1));
   const std::string_view host = text.substr(0, colon);
-  // Of several colons only those of an address in brackets are no ports.
+  // With several colons, the host must be an IPv6 address in brackets.
   const bool is_plain = host.find(':') == std::string_view::npos || host.front() == '[';
   if (!port || *port < 1 || *port > 65535 || !is_plain) fail(variable, text, kExpected);
   return {checked_address(variable, host), static_cast<int>(*port)};

@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-// Host names and addresses as variables of the environment have them.
+// Host names and addresses in environment variables.
 namespace hpcboot {
 
 // The host name or address in `text`, without the brackets that URLs put around an IPv6 address.
-// Not whether there is such a host: what no name and no address has in it is refused, and so are a
-// port and a scheme.
-// @throws Error{malformed_value} that names `variable`, and `port_variable` for a port, if not
-// empty
+// Rejects characters that occur in no host name or address, ports and schemes; does not check that
+// the host exists.
+// @throws Error{malformed_value} that names `variable`; for a port, also `port_variable` if it is
+// not empty
 std::string checked_address(std::string_view variable, std::string_view text,
                             std::string_view port_variable = {});
 

@@ -10,7 +10,7 @@
 namespace hpcboot {
 namespace {
 
-// No job, but the user gives the hosts: mpirun --hostfile over ssh.
+// No job, but the user passes the hosts, as with mpirun --hostfile over ssh.
 std::optional<Allocation> read_given_hostfile(const Env& env, const AllocationOptions& options) {
   if (!options.nodefile) return std::nullopt;
   Allocation hosts;
@@ -18,8 +18,8 @@ std::optional<Allocation> read_given_hostfile(const Env& env, const AllocationOp
   return hosts;
 }
 
-// Flux may run inside a job of any other, never the other way round. Grid Engine comes last of
-// those in C++: its JOB_ID could be anybody's.
+// Flux may run inside a job of any other scheduler, never the other way round. Grid Engine comes
+// last of those in C++: JOB_ID is not specific to it.
 std::vector<const Scheduler*>& table() {
   static std::vector<const Scheduler*> all = [] {
     std::vector<const Scheduler*> built_in = {&kFluxScheduler, &kPbsScheduler,    &kSlurmScheduler,

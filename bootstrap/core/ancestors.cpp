@@ -21,7 +21,7 @@ struct Process {
   int parent = 0;
 };
 
-// From /proc/PID/stat: "PID (name) state parent …"; the name may hold spaces and parentheses.
+// From /proc/PID/stat: "PID (name) state parent …"; the name may contain spaces and parentheses.
 std::optional<Process> look_at(const std::string& folder) {
   const std::string line = read_file(folder + "/stat").value_or("");
   const std::size_t open = line.find('(');
@@ -32,8 +32,8 @@ std::optional<Process> look_at(const std::string& folder) {
                  static_cast<int>(std::strtol(line.c_str() + close + 4, nullptr, 10))};
 }
 
-// The kernel lets a process read the environments of its user's others. Programs that write over
-// their title leave nothing there that reads as one.
+// The kernel lets a process read the environments of the same user's processes. Programs that
+// overwrite their process title leave nothing that parses as an environment.
 std::optional<Env> environment_of(const std::string& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0 || status.st_uid != getuid()) return std::nullopt;
@@ -51,8 +51,9 @@ bool is_set_by_others(const LaunchSource& source, std::string_view name) {
   });
 }
 
-// Is this variable of one launch of `source`, and set by no other launcher? Of a step only those
-// that it needs: Hydra's ranks have some of their daemon's step and some of the batch script.
+// Does this variable identify a launch of `source`, and does no other launcher set it? For steps,
+// only required variables count: Hydra's ranks have some of their daemon's step and some of the
+// batch script.
 bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
   if (variable.use == VariableUse::required) return true;
   if (source.level == Level::scheduler_step) return false;
@@ -63,7 +64,7 @@ bool marks_launch(const LaunchSource& source, const LaunchVariable& variable) {
   return !is_set_by_others(source, variable.name);
 }
 
-// Set for each process, unlike what a daemon starts with.
+// Set per process, unlike the variables that a daemon starts with.
 bool is_of_ranks(const LaunchVariable& variable) {
   return variable.use == VariableUse::required || variable.kind == VariableKind::identity ||
          variable.kind == VariableKind::size;
@@ -73,14 +74,14 @@ enum class Seen { nothing, changed, held };
 
 Seen look_for(const LaunchSource& source, const Env& env, const Env& environment) {
   bool has_marks = false;
-  bool has_own_marks = false;  // that no script exports for other reasons, as it does MASTER_ADDR
+  bool has_own_marks = false;  // that no script exports for other reasons, unlike MASTER_ADDR
   bool are_equal = true;
   bool sees_mark = false;
   bool sees_own_mark = false;
   for (const auto& [name, value] : env.variables()) {
     const LaunchVariable* variable = source.variables.find(name);
     if (variable == nullptr || value.empty() || !marks_launch(source, *variable)) continue;
-    // Handles tell launches apart, but a launcher's own daemons have some, too.
+    // Handles distinguish launches, but a launcher's own daemons also have some.
     const bool is_own = !is_set_by_others(source, name) && is_of_ranks(*variable);
     const bool is_there = environment.has(name);
     has_marks = true;

@@ -6,14 +6,14 @@
 
 namespace hpcboot {
 
-// Is the process `pid` of this host the one that srun started?
+// Did srun start the process `pid` of this host?
 bool is_process_of_srun(const Env& env, const std::optional<std::string>& hostname, int pid);
 
-// What `environment` has of the launchers of `env`: those variables that a launcher needs, and
-// those that nobody but it sets for one launch.
+// Which launchers of `env` also appear in `environment`. Compares the variables that a launcher
+// needs and the per-launch variables that only it sets.
 struct LaunchersSeen {
   std::vector<std::string> held;  // with the same values
-  // With others: it may be another launch, or a script has changed a variable since.
+  // With different values: another launch, or a script changed a variable since.
   std::vector<std::string> changed;
 };
 

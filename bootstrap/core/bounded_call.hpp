@@ -5,11 +5,11 @@
 
 namespace hpcboot {
 
-// Runs `call` in a thread of its own and waits for it, but no longer than `limit`. For calls into
-// libraries that block without a deadline. One that is late is left behind, running: what it uses
-// has to be its own.
-// @return did it end in time?
-// @throws what `call` throws in time
+// Runs `call` in its own thread and waits at most `limit` for it. For library calls that block
+// without a timeout. A call that exceeds the limit keeps running in its detached thread, so it must
+// own everything that it uses.
+// @return true if it finished in time
+// @throws whatever `call` throws within the limit
 bool bounded_call(std::function<void()> call, std::chrono::milliseconds limit);
 
 }  // namespace hpcboot

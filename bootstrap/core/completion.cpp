@@ -9,7 +9,7 @@
 namespace hpcboot {
 namespace {
 
-// The launcher's facts with every gap closed that can be, and the source of each.
+// The launcher's facts, with all gaps filled that can be, and the source of each.
 class Completion {
  public:
   Completion(Resolution& resolution, const Selection& selection,
@@ -43,7 +43,7 @@ class Completion {
   }
 
  private:
-  // What the variables hold, for errors; a number that was worked out from one is told apart.
+  // The variables' values for errors; derived numbers are marked as such.
   std::map<std::string, std::string> origins() const {
     std::map<std::string, std::string> origins;
     for (const auto& [field, value] :
@@ -80,7 +80,7 @@ class Completion {
       set("num_nodes", f.num_nodes, 1, "local_size=world_size");
     }
     if (f.num_nodes && f.num_nodes == f.world_size) {
-      // No host of a launch is empty.
+      // Every host of a launch has at least one process.
       set("local_rank", f.local_rank, 0, "num_nodes=world_size");
       set("local_size", f.local_size, 1, "num_nodes=world_size");
     }
@@ -91,7 +91,7 @@ class Completion {
     }
   }
 
-  // This host's place in the allocation; its hosts' names may be short, long, or Slurm's own.
+  // This host's index in the allocation, whose host names may be short, long, or Slurm's own.
   std::optional<std::size_t> own_place() const {
     const auto& hosts = allocation_->hosts;
     for (const std::string& self :
@@ -105,9 +105,9 @@ class Completion {
     return std::nullopt;
   }
 
-  // Hosts of the allocation are this launch's hosts only if the launch fills them: `mpirun -np 1`
-  // in a job of two nodes does not. Sizes have to fit, and this rank has to stand where it would be
-  // if ranks were dealt host by host, or in turn.
+  // The hosts of the allocation belong to this launch only if the launch fills them: `mpirun -np 1`
+  // in a job of two nodes does not. Sizes must match, and this rank must be where a block or cyclic
+  // distribution would put it.
   void apply_allocation() {
     if (!allocation_ || allocation_->hosts.empty() || said_.any_order) return;
     if (!said_.rank || !said_.world_size || !said_.local_rank || !said_.local_size) return;
@@ -115,7 +115,7 @@ class Completion {
     if (!place) return;
     const int hosts = static_cast<int>(allocation_->hosts.size());
     const int node = static_cast<int>(*place);
-    // A launcher that counts its hosts in another order means other hosts by the same numbers.
+    // A launcher that numbers its hosts in a different order means different hosts.
     if (said_.node_rank && *said_.node_rank != node) return;
     const int rank = *said_.rank;
     const int local_rank = *said_.local_rank;
@@ -149,11 +149,10 @@ class Completion {
           std::make_pair("local_rank", said_.local_rank)}) {
       if (value) continue;
       throw Error(ErrorCode::needs_exchange,
-                  std::string(source) + " does not put " + field + " into the environment",
+                  std::string(source) + " does not provide " + field + " in the environment",
                   "rank, world_size and local_rank in the environment",
                   "start the program with mpirun, srun or another launcher that sets them, or set "
-                  "HPCBOOT_RANK, "
-                  "HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK");
+                  "HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK");
     }
   }
 

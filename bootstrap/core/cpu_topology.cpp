@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of a CPU holds a link node0, node1, … to the node that it is on.
+// The folder of a CPU contains a link node0, node1, … to its NUMA node.
 int node_of(const fs::path& cpu) {
   std::error_code reason;
   for (fs::directory_iterator entry(cpu, reason), end; !reason && entry != end;
@@ -26,7 +26,7 @@ int node_of(const fs::path& cpu) {
   return 0;
 }
 
-// The first thread of the core that a CPU is of: "0,32" and "0-1" begin with it.
+// The first thread of the CPU's core: "0,32" and "0-1" start with it.
 int first_of_core(const fs::path& folder, int cpu) {
   std::ifstream in(folder / "topology/thread_siblings_list");
   int first = 0;

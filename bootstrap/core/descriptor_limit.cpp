@@ -5,7 +5,7 @@
 namespace hpcboot {
 namespace {
 
-// An agent that is forked has it from its parent, which has raised the limit already.
+// A forked agent inherits these from its parent, which has already raised the limit.
 bool is_raised = false;
 rlim_t soft_before = 0;
 

@@ -2,10 +2,10 @@
 
 namespace hpcboot {
 
-// Raises this process's soft limit of descriptors to the hard one: each rank takes some of them.
+// Raises this process's soft limit on descriptors to the hard limit: every rank needs several.
 void raise_descriptor_limit();
-// In a child before exec(): the limit that there was before, as programs with select() may break
-// with more. Async-signal-safe.
+// Restores the original limit in a child before exec(): programs that use select() may break with
+// more descriptors. Async-signal-safe.
 void restore_descriptor_limit();
 
 }  // namespace hpcboot

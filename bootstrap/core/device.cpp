@@ -7,7 +7,7 @@
 #include "hpcboot/error.hpp"
 #include "sites.hpp"
 
-// Which device is mine? Masks say which there are, the order says which of them.
+// Which device does this rank use? Masks define the visible devices, the order selects one.
 namespace hpcboot {
 namespace {
 
@@ -24,8 +24,8 @@ bool is_mig(const DeviceChoice& choice) {
 void find_visible(DeviceChoice& choice, const Env& env, const Facts& facts) {
   for (int i = 0; i < facts.device_count.value_or(0); ++i)
     choice.visible.push_back(std::to_string(i));
-  // Slurm sets the masks of all vendors, and those of one vendor narrow each other, so the shortest
-  // one that is set decides; HIP's holds what is left of ROCr's.
+  // Slurm sets the masks of all vendors, and the masks of one vendor narrow each other, so the
+  // shortest mask decides; HIP's selects from the devices that ROCr's leaves.
   for (const std::string_view variable : kMasks) {
     auto mask = read_mask(env, variable);
     if (!mask) continue;
@@ -41,7 +41,7 @@ void find_visible(DeviceChoice& choice, const Env& env, const Facts& facts) {
   if (!choice.note.empty()) {
     choice.note = choice.variable + "=" + quoted(text) + ": " + choice.note;
   } else if (choice.visible.empty() && text != "NoDevFiles" && facts.device_count != 0) {
-    // Flux sets -1 for every job without GPUs, also on hosts that have none.
+    // Flux sets -1 for every job without GPUs, even on hosts without GPUs.
     choice.note = choice.variable + "=" + quoted(text) + " hides every device";
   }
 }
@@ -50,7 +50,7 @@ class Order {
  public:
   Order(const SiteRule& rule, DeviceChoice& choice) : rule_(rule), choice_(choice) {}
 
-  // The place in choice.visible.
+  // The index into choice.visible.
   std::size_t place_of(std::size_t local_rank, const Env& env, const Facts& facts) const {
     const std::size_t count = choice_.visible.size();
     const std::size_t in_turn = local_rank % count;
@@ -70,20 +70,19 @@ class Order {
         fail("linear, reverse, numa, or a list of devices such as 3,2,1,0");
       list.push_back(static_cast<std::size_t>(*number));
       if (list.back() >= choice_.visible.size())
-        fail("devices from 0 to " + std::to_string(choice_.visible.size() - 1) +
-             ", as are visible");
+        fail("visible devices, numbered 0 to " + std::to_string(choice_.visible.size() - 1));
     }
     return list;
   }
 
-  // Ranks that may run on the same CPUs take the devices near them in turn.
+  // Ranks that may run on the same CPUs take the nearest devices in turn.
   std::size_t nearest(std::size_t local_rank, const Env& env, const Facts& facts) const {
     const std::size_t count = choice_.visible.size();
     const auto distances = distances_of_visible(env, facts);
     if (distances.empty()) {
       choice_.note = rule_.origin +
-                     "=numa: nothing tells how near these devices are, so they are "
-                     "taken in turn";
+                     "=numa: the distance to these devices cannot be determined, so ranks "
+                     "take them in turn";
       return local_rank % count;
     }
     const int least = *std::min_element(distances.begin(), distances.end());
@@ -94,10 +93,10 @@ class Order {
     return near[local_rank % near.size()];
   }
 
-  // Beside choice.visible; empty where a device's number does not tell its place on the bus.
+  // Parallel to choice.visible; empty if a device number does not identify its place on the bus.
   std::vector<int> distances_of_visible(const Env& env, const Facts& facts) const {
     if (!facts.device_distance || choice_.variable == kLevelZero) return {};
-    // Numbers of HIP's mask are places in ROCR's; equal masks are Slurm's, one for each vendor.
+    // Numbers in HIP's mask are indices into ROCR's; equal masks were set by Slurm, one per vendor.
     for (const std::string_view variable : {kCuda, kRocr, kHip}) {
       if (env.has(variable) && env.text(variable) != env.text(choice_.variable)) return {};
     }
@@ -142,9 +141,9 @@ DeviceChoice choose_device(const Env& env, const Facts& facts, int local_rank,
   choice.shows_first_only = is_mig(choice);
   if (choice.shows_first_only) {
     // NVIDIA's MIG user guide, "CUDA Device Enumeration".
-    choice.note = "of the " + std::to_string(count) +
-                  " MIG instances in CUDA_VISIBLE_DEVICES CUDA shows a process the first only: "
-                  "hpcboot exec --gpu-bind auto gives each rank one of its own";
+    choice.note = "CUDA shows a process only the first of the " + std::to_string(count) +
+                  " MIG instances in CUDA_VISIBLE_DEVICES: "
+                  "hpcboot exec --gpu-bind auto gives each rank its own";
   } else {
     choice.device = static_cast<int>(choice.own);
   }
@@ -161,8 +160,8 @@ std::vector<std::pair<std::string, std::string>> own_device_masks(const Env& env
     if (mask && choice.own < mask->entries.size())
       masks.emplace_back(variable, mask->entries[choice.own]);
   };
-  // Slurm sets the masks of all vendors. On AMD's, HIP counts within ROCR's list and takes CUDA's
-  // mask for its own: narrowing both layers would leave a number that the inner one does not have.
+  // Slurm sets the masks of all vendors. On AMD devices, HIP indexes ROCR's list and honours CUDA's
+  // mask as its own: narrowing both layers would leave an index that the inner one lacks.
   narrow(kCuda);
   narrow(kHip);
   if (masks.empty()) narrow(kRocr);

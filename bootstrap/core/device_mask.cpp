@@ -40,7 +40,7 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
 }
 
 Mask ended_at(Mask mask, std::string_view entry) {
-  // -1 is how users end a list, NoDevFiles how Slurm says that no device was asked for.
+  // Users end a list with -1; Slurm sets NoDevFiles if no device was requested.
   if (!starts_with(trimmed(entry), "-") && entry != "NoDevFiles")
     mask.fault = "the list ends before " + quoted(entry) + ", which names no device";
   return mask;
@@ -51,8 +51,8 @@ bool contains(const std::vector<std::string>& devices, const std::string& device
 }
 
 // CUDA Programming Guide, "CUDA_VISIBLE_DEVICES": the list ends before the first entry that names
-// no device. All entries are of the form of the first: numbers, UUIDs ("GPU-…") or MIG instances
-// ("MIG-…"). One that is listed twice hides all, as PyTorch knows, too (torch/cuda/__init__.py).
+// no device. All entries have the form of the first: numbers, UUIDs ("GPU-…") or MIG instances
+// ("MIG-…"). A duplicate entry hides all devices, as PyTorch also assumes (torch/cuda/__init__.py).
 Mask read_cuda_mask(std::string_view text) {
   Mask mask;
   const std::string_view prefix = text.substr(0, 4);
@@ -73,8 +73,8 @@ Mask read_cuda_mask(std::string_view text) {
   return mask;
 }
 
-// ROCr, amd_filter_device.cpp: the list ends before an entry that names no device or is listed
-// twice.
+// ROCr, amd_filter_device.cpp: the list ends before an entry that names no device or is a
+// duplicate.
 Mask read_rocr_mask(std::string_view text) {
   Mask mask;
   for (const std::string& entry : split(text)) {
@@ -93,9 +93,9 @@ Mask read_rocr_mask(std::string_view text) {
   return mask;
 }
 
-// ROCclr, rocdevice.cpp: places in what ROCr shows, without blanks and signs, or UUIDs; one that is
-// listed twice counts once.
-// @param rocr what ROCR_VISIBLE_DEVICES shows; nullptr if it is not set
+// ROCclr, rocdevice.cpp: indices into the devices that ROCr shows, without blanks and signs, or
+// UUIDs; duplicates count once.
+// @param rocr the devices that ROCR_VISIBLE_DEVICES shows; nullptr if it is not set
 Mask read_hip_mask(std::string_view text, const std::vector<std::string>* rocr) {
   Mask mask;
   for (const std::string& entry : split(text)) {
@@ -106,8 +106,8 @@ Mask read_hip_mask(std::string_view text, const std::vector<std::string>* rocr) 
         return ended_at(std::move(mask), entry);
       if (rocr != nullptr) {
         if (static_cast<std::size_t>(*place) >= rocr->size()) {
-          mask.fault = "the list ends before " + quoted(entry) + ": HIP counts within the " +
-                       std::to_string(rocr->size()) + " of ROCR_VISIBLE_DEVICES";
+          mask.fault = "the list ends before " + quoted(entry) + ": HIP indexes the " +
+                       std::to_string(rocr->size()) + " devices of ROCR_VISIBLE_DEVICES";
           return mask;
         }
         device = (*rocr)[static_cast<std::size_t>(*place)];
@@ -118,8 +118,8 @@ Mask read_hip_mask(std::string_view text, const std::vector<std::string>* rocr) 
   return mask;
 }
 
-// "0.0,0.1,1.0" are three devices, tiles, unless Level Zero is told to show whole cards: then they
-// are two, of which the first is "0.0,0.1".
+// "0.0,0.1,1.0" are three devices (tiles), unless Level Zero is set to show whole cards: then they
+// are two, the first being "0.0,0.1".
 std::vector<std::string> join_tiles(const std::vector<std::string>& tiles) {
   std::vector<std::string> cards;
   for (const std::string& tile : tiles) {
@@ -154,7 +154,7 @@ void end_at_count(Mask& mask, const Facts& facts) {
   for (std::size_t i = 0; count > 0 && i < mask.devices.size(); ++i) {
     const auto number = parse_whole_number(mask.devices[i]);
     if (!number || *number < count) continue;
-    mask.fault = "the list ends before " + mask.devices[i] + ", for there are " +
+    mask.fault = "the list ends before " + mask.devices[i] + ": there are only " +
                  std::to_string(count) + " devices";
     mask.devices.resize(i);
   }

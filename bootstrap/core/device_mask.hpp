@@ -9,7 +9,7 @@
 #include "hpcboot/env.hpp"
 #include "hpcboot/facts.hpp"
 
-// The variables that mask devices, each read as its runtime reads it.
+// The environment variables that mask devices, each read as its runtime reads it.
 namespace hpcboot::device_masks {
 
 inline constexpr std::string_view kCuda = "CUDA_VISIBLE_DEVICES";
@@ -20,9 +20,9 @@ inline constexpr std::array<std::string_view, 4> kMasks = {kCuda, kRocr, kHip, k
 
 // A mask as its runtime reads it.
 struct Mask {
-  std::vector<std::string> entries;  // those that show a device
-  std::vector<std::string> devices;  // what they show, as the outermost mask calls it
-  std::string fault;                 // why it shows less than it lists; for people
+  std::vector<std::string> entries;  // entries that name a device
+  std::vector<std::string> devices;  // the devices, as named by the outermost mask
+  std::string fault;                 // why it shows fewer devices than it lists, as text
 
   void add(const std::string& entry, const std::string& device) {
     entries.push_back(entry);
@@ -30,18 +30,18 @@ struct Mask {
   }
 };
 
-// A number beyond the devices that are here names none. Without device files of NVIDIA's (WSL,
-// Tegra) nobody has counted them.
+// Truncates the mask at the first number beyond the device count. Does nothing if there are no
+// NVIDIA device files (WSL, Tegra): the count is then unknown.
 void end_at_count(Mask& mask, const Facts& facts);
 
-// nullopt if the variable is not set. An empty mask hides every device: here alone "set but empty"
-// is an answer; for HIP it is none.
+// nullopt if the variable is not set. Elsewhere an empty variable counts as not set; an empty mask
+// hides every device, except HIP's, which counts as not set.
 std::optional<Mask> read_mask(const Env& env, std::string_view variable);
 
-// The parts of a list with commas.
+// Splits at commas.
 std::vector<std::string> split(std::string_view text);
 
-// A mask's text in a message.
+// A mask's text, quoted and shortened for messages.
 std::string quoted(std::string_view text);
 
 }  // namespace hpcboot::device_masks

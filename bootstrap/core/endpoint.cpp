@@ -16,7 +16,7 @@ std::string lower_label(std::string_view host) {
   return label;
 }
 
-// "fd00:0::1" and "FD00::1" are one.
+// "fd00:0::1" and "FD00::1" are the same address.
 bool same_address(std::string_view a, std::string_view b) {
   in6_addr first{};
   in6_addr second{};
@@ -29,7 +29,7 @@ bool same_address(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::uint16_t derive_port(std::string_view identity) {
-  // FNV-1a, 64 bits: the same on every machine, unlike std::hash.
+  // FNV-1a, 64 bits: identical on every machine, unlike std::hash.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : identity) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   constexpr std::uint64_t kFirst = 20000;

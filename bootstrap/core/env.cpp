@@ -18,7 +18,7 @@ namespace {
 
 bool is_name(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
-  // Wider than POSIX names: exported shell functions are BASH_FUNC_name%% or BASH_FUNC_name().
+  // Wider than POSIX names: bash exports functions as BASH_FUNC_name%% or BASH_FUNC_name().
   return std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.' || c == '%' || c == '(' || c == ')';
@@ -39,7 +39,7 @@ std::string with_range(int minimum, int maximum) {
       ErrorCode::missing_variable, std::string(name) + " is not set",
       std::string(name) + ", which " + std::string(set_by) + " sets for every process",
       "start the program with " + std::string(set_by) +
-          " and keep its environment whole, or set HPCBOOT_METHODS to the launcher that is meant");
+          " and keep its environment intact, or set HPCBOOT_METHODS to the intended launcher");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Env Env::from_process() {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    // The first of two equal names is the one that getenv() finds.
+    // Of duplicate names getenv() finds the first.
     env.variables_.emplace(std::string(text.substr(0, equals)),
                            std::string(text.substr(equals + 1)));
   }
@@ -64,7 +64,7 @@ Env Env::parse(std::string_view dump, std::string_view file) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (dump.substr(0, kByteOrderMark.size()) == kByteOrderMark)
     dump.remove_prefix(kByteOrderMark.size());
-  // Lines may be handed over as a C string, with its end.
+  // Lines may be passed as a C string that includes its terminating NUL.
   const std::size_t first_nul = dump.find('\0');
   if (first_nul != std::string_view::npos && first_nul + 1 == dump.size() && first_nul > 0 &&
       dump[first_nul - 1] == '\n') {
@@ -88,13 +88,12 @@ Env Env::parse(std::string_view dump, std::string_view file) {
   for (auto& [name, value] : entries) {
     std::string& known = env.variables_.try_emplace(name, value).first->second;
     if (known != value && !file.empty()) {
-      // Not the values, which may be secrets.
-      throw Error(
-          ErrorCode::malformed_file,
-          std::string(file) + ": " + name + " stands there twice, with different values",
-          "every variable once, as printenv writes them",
-          "remove the wrong line; if it belongs to a value of several lines, write the file "
-          "with env -0");
+      // Without the values, which may be secrets.
+      throw Error(ErrorCode::malformed_file,
+                  std::string(file) + ": " + name + " appears twice, with different values",
+                  "every variable once, as printenv writes them",
+                  "remove the wrong line; if it belongs to a multi-line value, write the file "
+                  "with env -0");
     }
     known = std::move(value);
   }
@@ -111,7 +110,7 @@ std::string Env::dump() const {
     if (!is_name(name)) continue;
     text.append(name).append("=").append(value).push_back(one_line_each ? '\n' : '\0');
   }
-  // One more tells it from lines that are handed over as a C string.
+  // A second NUL distinguishes it from lines passed as a C string.
   if (!one_line_each && !text.empty()) text.push_back('\0');
   return text;
 }

@@ -17,7 +17,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Is the name one that a shell can unset, and nothing else that it would do?
+// Is this a plain variable name, safe to pass to a shell's unset?
 bool is_plain(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -41,7 +41,7 @@ Variables unmarked_torch_env(const Resolution& r, const Env& env) {
   if (r.master_addr) out.emplace_back("MASTER_ADDR", *r.master_addr);
   add("MASTER_PORT", r.master_port);
   if (r.interface && r.launcher != "single") {
-    // What hpcboot has chosen before is not the user's choice.
+    // A value that hpcboot chose earlier is not the user's choice.
     const std::vector<std::string> own = marked_exports(env);
     const auto is_chosen = [&](const char* name) { return env.has(name) && !contains(own, name); };
     if (!is_chosen("NCCL_SOCKET_IFNAME"))
@@ -58,7 +58,7 @@ Variables torch_env(const Resolution& r, const Env& env) {
   if (out.empty()) return out;
   const Env base = without(env, torch_unset(r, env));
   Variables marked = out;
-  // What an outer call has exported for this launch stays known as such.
+  // Exports of an outer call for this launch stay marked.
   const std::vector<std::string> foreign = foreign_exports(env);
   for (const std::string& name : marked_exports(base)) {
     const bool is_anew =

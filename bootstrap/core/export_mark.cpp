@@ -10,7 +10,7 @@
 namespace hpcboot {
 namespace {
 
-// FNV-1a. Nothing depends on it but that values which differ have other digests.
+// FNV-1a. Only requirement: different values have different digests.
 std::string digest(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : text) {
@@ -30,7 +30,7 @@ struct Mark {
   }
 };
 
-// What hpcboot ever exports. Of other names a mark says nothing, whoever has written it.
+// All variables that hpcboot exports. Other names in a mark are ignored, whoever wrote it.
 constexpr std::string_view kExported[] = {
     "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
     "MASTER_ADDR", "MASTER_PORT", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
@@ -42,13 +42,13 @@ bool is_identity(std::string_view name) {
   return name == "RANK" || name == "WORLD_SIZE" || name == "LOCAL_RANK";
 }
 
-// Where the ranks of a launch meet, and over which interface. The others count its processes.
+// Where the ranks of a launch meet, and over which interface. The others describe its placement.
 bool is_of_endpoint(std::string_view name) {
   return name == "MASTER_ADDR" || name == "MASTER_PORT" || name == "NCCL_SOCKET_IFNAME" ||
          name == "GLOO_SOCKET_IFNAME";
 }
 
-// "launch,RANK:digest,WORLD_SIZE:digest"; what is not of this form marks nothing.
+// "launch,RANK:digest,WORLD_SIZE:digest"; anything malformed marks nothing.
 Mark mark_of(const Env& env) {
   Mark mark;
   std::string_view rest = env.text(kExportMark).value_or("");
@@ -65,7 +65,7 @@ Mark mark_of(const Env& env) {
   return mark;
 }
 
-// Does this variable differ between two launches, or between two processes of one?
+// Does this variable differ between launches, or between processes of one launch?
 bool tells_launches_apart(const LaunchVariable& variable) {
   return variable.kind == VariableKind::identity || variable.kind == VariableKind::size ||
          variable.use == VariableUse::required ||
@@ -77,8 +77,8 @@ bool is_users_own(std::string_view name) {
          sources::kExplicit.variables.find(name) != nullptr;
 }
 
-// The launch and the job of `env`. What hpcboot exports is no part of it, nor what a user may set
-// beside that, as in a loop that starts processes with RANK=0, RANK=1 and so on.
+// Identifies the launch and the job of `env`. Excludes hpcboot's exports and variables that a user
+// may set, as in a loop that starts processes with RANK=0, RANK=1 and so on.
 std::string launch_of(const Env& env, const Mark& mark) {
   std::string text;
   const auto& sources = launch_sources();
@@ -110,8 +110,8 @@ std::vector<std::string> unchanged(const Mark& mark, const Env& env) {
   return names;
 }
 
-// RANK, WORLD_SIZE and LOCAL_RANK are set together: if RANK or WORLD_SIZE has changed, all are
-// somebody else's, some perhaps with the same value. LOCAL_RANK alone a script may have changed.
+// RANK, WORLD_SIZE and LOCAL_RANK are set together: if RANK or WORLD_SIZE changed, another launcher
+// set all three, some perhaps to the same value. A script may have changed LOCAL_RANK alone.
 bool is_numbered_anew(const Mark& mark, const Env& env) {
   return std::any_of(mark.variables.begin(), mark.variables.end(), [&](const auto& entry) {
     const auto now = env.raw(entry.first);
@@ -120,8 +120,8 @@ bool is_numbered_anew(const Mark& mark, const Env& env) {
   });
 }
 
-// Of what `hpcboot run` hands over only the id is marked, so that not even a digest of the secret
-// is shown.
+// Of the variables of `hpcboot run` only the id is marked, so that not even a digest of the secret
+// appears.
 void add_what_the_id_stands_for(const Env& env, std::vector<std::string>& names) {
   constexpr const char* kId = "HPCBOOT_RUN_ID";
   if (std::find(names.begin(), names.end(), kId) == names.end()) return;
@@ -158,7 +158,7 @@ std::vector<std::string> foreign_exports(const Env& env) {
   };
   if (is_anew) keep_if([](const std::string& name) { return is_identity(name); });
   if (!is_other_launch) keep_if([](const std::string& name) { return is_of_endpoint(name); });
-  // An agent that was started since has set its own variables, perhaps to the same values.
+  // An agent started since then set its own variables, perhaps to the same values.
   for (const LaunchSource* agent : launch_sources()) {
     if (agent->level != Level::elastic_agent || agent->detect(env, Facts{}).match != Match::present)
       continue;

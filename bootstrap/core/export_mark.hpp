@@ -8,8 +8,8 @@
 
 #include "hpcboot/env.hpp"
 
-// HPCBOOT_EXPORTED says which variables hpcboot exported, with which values and for which launch:
-// a launcher that is started later inherits them, and they are not of its launch.
+// HPCBOOT_EXPORTED records which variables hpcboot exported, with which values and for which
+// launch: a launcher started later inherits them, although they do not belong to its launch.
 namespace hpcboot {
 
 inline constexpr const char* kExportMark = "HPCBOOT_EXPORTED";
@@ -18,17 +18,17 @@ inline constexpr const char* kExportMark = "HPCBOOT_EXPORTED";
 std::string export_mark(const std::vector<std::pair<std::string, std::string>>& variables,
                         const Env& env);
 
-// The variables that hpcboot exported, and nobody has changed since.
+// The variables that hpcboot exported and that have not changed since.
 std::vector<std::string> marked_exports(const Env& env);
 
-// Those of them that were exported for another launch than the one whose identities stand in `env`.
+// The subset exported for a launch other than the one that `env` identifies.
 std::vector<std::string> foreign_exports(const Env& env);
 
 // `env` as resolve() reads it: without foreign exports, and without the mark.
 Env without_foreign_exports(const Env& env);
 
-// Takes out what hpcboot exports of a launch: its numbers, its endpoint, what `hpcboot run` handed
-// over, the mark. Interfaces stay: they are those of the host.
+// Removes what hpcboot exports for a launch: placement, endpoint, the variables of `hpcboot run`,
+// the mark. Interfaces stay: they belong to the host.
 void forget_launch(std::map<std::string, std::string>& variables);
 
 // `env` without the variables `names`.

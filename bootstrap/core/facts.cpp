@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kLinkFolder = "/sys/class/net/";
 
 int speed_of(const std::string& link) {
-  // Unknown, or -1, if the driver does not say or the link is down.
+  // Unreadable or -1 if the driver does not report it or the link is down.
   std::ifstream in(kLinkFolder + link + "/speed");
   int speed = 0;
   return in >> speed && speed > 0 ? speed : 0;
@@ -33,7 +33,7 @@ std::optional<bool> has_device(const std::string& link) {
   const std::string folder = kLinkFolder + link;
   if (access((folder + "/device").c_str(), F_OK) == 0) return true;
   if (access(folder.c_str(), F_OK) == 0) return false;
-  return std::nullopt;  // no sysfs here, or that of another network namespace
+  return std::nullopt;  // no sysfs, or that of another network namespace
 }
 
 void add_what_sysfs_knows(std::vector<Interface>& interfaces) {
@@ -41,7 +41,7 @@ void add_what_sysfs_knows(std::vector<Interface>& interfaces) {
     int speed_mbps = 0;
     std::optional<bool> has_device;
   };
-  std::map<std::string, Known> links;  // several addresses of one link ask once
+  std::map<std::string, Known> links;  // read once per link, not per address
   for (Interface& interface : interfaces) {
     // "eth0:1" is a label of an address on eth0.
     const std::string link = interface.name.substr(0, interface.name.find(':'));
@@ -55,9 +55,8 @@ void add_what_sysfs_knows(std::vector<Interface>& interfaces) {
   }
 }
 
-// /dev/nvidia0, /dev/nvidia1 …: what this container or cgroup was given, in number. AMD and Intel
-// devices lie in /dev/dri as renderD128 and up, beside display adapters, so that they are not
-// counted.
+// Counts /dev/nvidia0, /dev/nvidia1 …: the devices of this container or cgroup. AMD and Intel
+// devices are not counted: they appear in /dev/dri as renderD128 and up, among display adapters.
 int count_device_files() {
   int count = 0;
   DIR* folder = opendir("/dev");

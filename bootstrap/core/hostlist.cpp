@@ -43,7 +43,7 @@ std::uint64_t size_of(const Pattern& pattern) {
   return total;
 }
 
-// Adds one to the decimal digits in [begin, end); false where they were all nines.
+// Adds one to the decimal digits in [begin, end); false if they were all nines.
 bool increment_digits(const char* begin, char* end) {
   while (end != begin) {
     if (*--end != '9') {
@@ -55,8 +55,8 @@ bool increment_digits(const char* begin, char* end) {
   return false;
 }
 
-// All hosts of the last set after a fixed prefix. The name is counted up in place, which is several
-// times as fast as formatting each number.
+// All hosts of the last set after a fixed prefix. Increments the name in place, which is several
+// times faster than formatting each number.
 void expand_last_set(const std::string& prefix, const std::vector<Range>& set,
                      std::string_view suffix, std::vector<std::string>& hosts) {
   std::string name;
@@ -82,7 +82,7 @@ void expand_last_set(const std::string& prefix, const std::vector<Range>& set,
   }
 }
 
-// One set of an outer loop: which of its ranges, which number.
+// One set of an outer loop: the current range and number.
 struct Counter {
   const std::vector<Range>* set;
   std::size_t range = 0;
@@ -90,7 +90,7 @@ struct Counter {
 
   explicit Counter(const std::vector<Range>& s) : set(&s), value(s.front().low) {}
 
-  // To the next number; false after the last, when it stands at the first again.
+  // Advances to the next number; after the last, wraps to the first and returns false.
   bool advance() {
     if (value < (*set)[range].high) {
       ++value;
@@ -120,7 +120,7 @@ void expand_pattern(const Pattern& pattern, std::vector<std::string>& hosts) {
   }
 }
 
-// A host name cut before its last run of digits.
+// A host name split at its last run of digits.
 struct Numbered {
   std::string_view prefix;
   std::string_view digits;
@@ -137,7 +137,7 @@ Numbered split_number(std::string_view host) {
   while (begin > 0 && host[begin - 1] >= '0' && host[begin - 1] <= '9') --begin;
   const std::string_view digits = host.substr(begin, last + 1 - begin);
   const auto value = parse_whole_number(digits);
-  if (!value) return numbered;  // more digits than a number holds: a name like any other
+  if (!value) return numbered;  // more digits than an integer holds: an ordinary name
   numbered.prefix = host.substr(0, begin);
   numbered.digits = digits;
   numbered.suffix = host.substr(last + 1);
@@ -166,7 +166,7 @@ std::vector<std::string> expand(std::string_view expression, std::size_t limit) 
                          std::to_string(size) + " hosts",
                      limit);
     }
-    // Grown by doubling: one entry a host must not make each reserve() a copy.
+    // Grow by doubling: with one entry per host, every reserve() would otherwise copy.
     if (hosts.size() + size > hosts.capacity()) {
       hosts.reserve(std::max(hosts.size() + static_cast<std::size_t>(size), 2 * hosts.capacity()));
     }
@@ -211,8 +211,8 @@ std::string compress(const std::vector<std::string>& hosts) {
       out += hosts[i++];
       continue;
     }
-    // All neighbours of the same prefix and suffix go into one bracket, as ranges where they count
-    // up.
+    // Adjacent hosts with the same prefix and suffix share one bracket, as ranges where numbers are
+    // consecutive.
     std::string set;
     std::size_t members = 0;
     while (i < hosts.size()) {
@@ -250,7 +250,7 @@ std::vector<int> expand_counts(std::string_view text, std::string_view variable,
                                std::size_t limit) {
   const auto fail = [&]() {
     throw Error(ErrorCode::malformed_value, std::string(variable) + "='" + std::string(text) + "'",
-                "counts per node as Slurm writes them, such as 2(x3),1",
+                "counts per node in Slurm's form, such as 2(x3),1",
                 "start the program with srun or mpirun in a fresh environment");
   };
   std::vector<int> counts;

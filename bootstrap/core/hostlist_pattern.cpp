@@ -13,7 +13,7 @@ bool is_separator(char c) {
 }
 
 [[noreturn]] void fail(std::string_view entry, const std::string& what) {
-  // A list may be a megabyte long; the entry is quoted only as far as a person reads.
+  // A list may be a megabyte long; quote only the start of the entry.
   std::string shown(entry.substr(0, 80));
   if (shown.size() < entry.size()) shown += "…";
   throw Error(ErrorCode::malformed_hostlist, what + " in host list entry '" + shown + "'",
@@ -40,7 +40,7 @@ Range parse_range(std::string_view text, std::string_view entry) {
     if (range.high < range.low) fail(entry, "range '" + std::string(text) + "' runs backwards");
   }
   if (range.high - range.low == UINT64_MAX)
-    fail(entry, "range '" + std::string(text) + "' is too long");
+    fail(entry, "range '" + std::string(text) + "' is too large");
   return range;
 }
 

@@ -21,7 +21,7 @@ struct Pattern {
   std::vector<std::vector<Range>> sets;
 };
 
-// Takes the next entry off the front of `rest`; false at the end of the list.
+// Removes the next entry from the front of `rest`; false at the end of the list.
 bool next_entry(std::string_view& rest, std::string_view& entry);
 
 Pattern parse_entry(std::string_view entry);

@@ -14,7 +14,7 @@
 #include "hpcboot/error.hpp"
 #include "socket_ifname.hpp"
 
-// Which interface is mine? What the kernel says of a link and its routes decides before its name.
+// Which interface does this rank use? Kernel data on links and routes takes precedence over names.
 namespace hpcboot {
 namespace {
 
@@ -36,10 +36,10 @@ std::string_view link_of(const Interface& interface) {
   return std::string_view(interface.name).substr(0, interface.name.find(':'));
 }
 
-// Does a link lead to other hosts?
+// Does a link reach other hosts?
 enum class Leads { out, perhaps, nowhere };
 
-// Captures of older versions and descriptions by hand have nothing but names.
+// Captures of older versions and handwritten descriptions have only names.
 Leads leads_by_name(std::string_view name) {
   static constexpr std::array<std::string_view, 25> kPrefixes = {
       "docker", "virbr", "veth",  "cni",    "flannel", "cali",    "br-",     "podman",  "lxc",
@@ -51,16 +51,16 @@ Leads leads_by_name(std::string_view name) {
              : Leads::out;
 }
 
-// The kinds are those of rtnetlink (`ip link help`). One that is not listed, such as bond, vlan,
-// macvlan or ipoib, stands on a link that leads out.
+// The kinds are those of rtnetlink (`ip link help`). Kinds not listed, such as bond, vlan, macvlan
+// or ipoib, use a link that leads out.
 Leads leads_by_kind(std::string_view kind) {
-  // Tunnels and what only pretends to be a network.
+  // Tunnels and virtual devices.
   static constexpr std::array<std::string_view, 21> kNowhere = {
       "bridge",    "dummy",   "ifb",    "nlmon",  "tun",    "wireguard", "vxlan",
       "geneve",    "bareudp", "gre",    "gretap", "ip6gre", "ip6gretap", "erspan",
       "ip6erspan", "ipip",    "ip6tnl", "sit",    "vti",    "vti6",      "xfrm"};
-  // One end on a host, the other in a container or on a switch of software: a container's only way
-  // out looks the same as the host's end of it.
+  // One end is on a host, the other in a container or on a software switch: from inside the
+  // container, its only way out looks the same as the host's end.
   static constexpr std::array<std::string_view, 3> kPerhaps = {"veth", "netkit", "openvswitch"};
   if (contains(kNowhere, kind)) return Leads::nowhere;
   return contains(kPerhaps, kind) ? Leads::perhaps : Leads::out;
@@ -68,7 +68,7 @@ Leads leads_by_kind(std::string_view kind) {
 
 Leads leads(const Interface& interface) {
   if (!interface.kind) return leads_by_name(link_of(interface));
-  // Drivers outside of the kernel tell no kind (VirtualBox, VMware), but stand for no device.
+  // Out-of-tree drivers (VirtualBox, VMware) report no kind, but have no device either.
   if (interface.kind->empty()) return interface.has_device == false ? Leads::perhaps : Leads::out;
   if (*interface.kind == "bridge") {
     if (!interface.port_kinds) return Leads::perhaps;
@@ -122,7 +122,7 @@ bool holds(const Address& network, int prefix_length, const Address& address) {
   return true;
 }
 
-// The links that the kernel would send over to this address: the longest prefix, then the metric.
+// The links that the kernel would use for this address: longest prefix, then metric.
 std::set<std::string, std::less<>> links_to(const std::string& peer, const Facts& facts) {
   std::set<std::string, std::less<>> links;
   const auto address = parse_address(peer);
@@ -143,7 +143,7 @@ std::set<std::string, std::less<>> links_to(const std::string& peer, const Facts
   return links;
 }
 
-// The links to the addresses that are known of other ranks' hosts.
+// The links to the known addresses of other ranks' hosts.
 std::set<std::string, std::less<>> links_to_peers(const Env& env, const Facts& facts,
                                                   const std::vector<std::string>& hosts) {
   std::vector<std::string> peers = hosts;
@@ -155,7 +155,7 @@ std::set<std::string, std::less<>> links_to_peers(const Env& env, const Facts& f
   return links;
 }
 
-// Slingshot, InfiniBand, then all other. The kernel tells InfiniBand, but takes Slingshot for
+// Slingshot, InfiniBand, then all others. The kernel reports InfiniBand, but reports Slingshot as
 // Ethernet.
 int class_of(const Interface& interface) {
   if (leads(interface) == Leads::nowhere) return 2;
@@ -164,7 +164,8 @@ int class_of(const Interface& interface) {
                                                                                              : 2;
 }
 
-// Of an interface's addresses: others reach a link-local one by a scope of their own only.
+// Orders the addresses of an interface: peers reach a link-local address only with a scope of their
+// own.
 std::pair<bool, bool> rank_of(const Interface& interface) {
   return {is_link_local(interface.address), interface.ipv6};
 }
@@ -210,13 +211,13 @@ std::optional<Interface> choose_interface(const Env& env, const Facts& facts,
     std::vector<const Interface*> allowed;
     std::copy_if(usable.begin(), usable.end(), std::back_inserter(allowed),
                  [&](const Interface* i) { return names_interface(variable, *value, i->name); });
-    // What names nothing here is for the libraries to complain about.
+    // If the value matches nothing here, let the libraries report it.
     if (!allowed.empty()) usable = std::move(allowed);
   }
   const auto preference = [&](const Interface& i) {
     const std::int64_t metric = metric_of_default_route(i, facts);
-    // IPv4 before IPv6: what binds to an interface by name finds it on every library version. The
-    // name last, so that equal hosts choose alike; eth2 before eth10.
+    // IPv4 before IPv6: libraries of every version that bind by interface name find it. The name
+    // last, so that identical hosts choose alike; eth2 before eth10.
     return std::make_tuple(class_of(i), !reaches_peers(i), metric == kNoRoute, leads(i), metric,
                            i.ipv6, -i.speed_mbps, i.name.size(), std::string_view(i.name));
   };

@@ -4,8 +4,8 @@
 
 namespace hpcboot {
 
-// Did software make this link for the host alone, such as a bridge of containers or a tunnel? Not
-// one that the default route leads over.
+// Is this a software link local to the host, such as a container bridge or a tunnel? False if it
+// carries the default route.
 bool is_local_link(const Interface& interface, const Facts& facts);
 
 }  // namespace hpcboot

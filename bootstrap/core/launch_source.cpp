@@ -12,8 +12,8 @@
 namespace hpcboot {
 namespace {
 
-// Those in C++, innermost first. Each source says beside its name why it stands here (`hpcboot show
-// --explain`). The table in bootstrap/README.md is compared with all of them by a test.
+// The launchers written in C++, innermost first. Each source states why it has this precedence
+// (`hpcboot show --explain`). A test compares the table in bootstrap/README.md with all launchers.
 constexpr std::array kInCode = {
     &sources::kExplicit, &sources::kTorchrun,   &sources::kOpenmpi,   &sources::kMvapich,
     &sources::kHydra,    &sources::kPals,       &sources::kFlux,      &sources::kSlurm,
@@ -49,11 +49,11 @@ void refuse_taken(const std::vector<const T*>& known, const T& added) {
   const bool is_taken = std::any_of(known.begin(), known.end(),
                                     [&](const T* entry) { return entry->name == added.name; });
   if (!is_taken) return;
-  throw Error(ErrorCode::malformed_file,
-              std::string(added.file) + ": the name " + std::string(added.name) +
-                  " is taken by another one",
-              "a name of its own; `hpcboot launchers` lists those that are taken",
-              "choose another name, or remove one of the files");
+  throw Error(
+      ErrorCode::malformed_file,
+      std::string(added.file) + ": the name " + std::string(added.name) + " is already taken",
+      "a unique name; `hpcboot launchers` lists the names in use",
+      "choose another name, or remove one of the files");
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ void add_launchers(const std::vector<DescribedLauncher>& launchers) {
     }
     grown.added.push_back(entry);
   }
-  // Whoever describes a launcher knows its own machine: before others of the same level.
+  // User descriptions come first within a level: their authors know their machine.
   grown.launchers.insert(grown.launchers.begin(), added.begin(), added.end());
   sort_by_level(grown.launchers);
   table() = std::move(grown);

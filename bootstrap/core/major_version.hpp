@@ -7,8 +7,7 @@
 
 namespace hpcboot {
 
-// The first number of a text that tells a version: 4 of "OpenPMIx 4.2.2rc2". Nullopt: there is
-// none.
+// The first number of a version string: 4 for "OpenPMIx 4.2.2rc2". nullopt if there is none.
 inline std::optional<std::int64_t> major_version(std::string_view text) {
   const std::size_t number = text.find_first_of("0123456789");
   if (number == std::string_view::npos) return std::nullopt;

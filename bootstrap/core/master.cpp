@@ -12,8 +12,8 @@
 namespace hpcboot {
 namespace {
 
-// "n1" names n1, and so do "n1.cluster" and a site's name of another network: "n1i", "n1-ib0";
-// "n12" does not.
+// "n1", "n1.cluster" and a site's names on other networks ("n1i", "n1-ib0") name n1; "n12" does
+// not.
 bool names_host(std::string_view address, std::string_view host) {
   if (same_host(address, host)) return true;
   if (is_numeric_address(address) || is_numeric_address(host)) return false;
@@ -82,7 +82,7 @@ class Master {
       set_explicit(r_.launcher, "MASTER_ADDR", address);
       return true;
     }
-    // Kubeflow tells the first pod so, and the others that pod's name.
+    // Kubeflow sets a loopback address in the first pod, and that pod's name in the others.
     if (r_.launcher == "kubernetes" && r_.placement.rank == 0 && is_loopback(address) &&
         !selection_.facts.rank0_host.empty()) {
       is_named_for_others_ = true;
@@ -106,9 +106,9 @@ class Master {
                        ": set it in the tasks, or unset it");
   }
 
-  // The host whose address SLURM_LAUNCH_NODE_IPADDR is, as far as the environment tells.
+  // The host that owns the address SLURM_LAUNCH_NODE_IPADDR, if the environment shows it.
   std::optional<std::string> host_that_called_srun() const {
-    // Under a shell of srun --pty, as salloc starts, it may be any host of the job.
+    // In a shell of srun --pty, such as salloc starts, it may be any host of the job.
     if (env_.has("SLURM_PTY_PORT")) return std::nullopt;
     // Batch scripts run on the first host of the allocation.
     if (env_.text("ENVIRONMENT") == "BATCH") {
@@ -119,8 +119,8 @@ class Master {
     return submit_host ? std::make_optional<std::string>(*submit_host) : std::nullopt;
   }
 
-  // MASTER_ADDR outlives the job that it was set for, in a shell or a profile: a start-up that then
-  // waits for half an hour is the commonest hang there is.
+  // A MASTER_ADDR set in a shell or profile outlives its job. The next launch then hangs for half
+  // an hour, the most common hang of all.
   void check_not_stale(std::string_view address) const {
     const auto host = rank0_host();
     if (is_loopback(address)) {
@@ -129,7 +129,7 @@ class Master {
           p.num_nodes ? *p.num_nodes == 1 : p.local_size.value_or(p.world_size) == p.world_size;
       if (!one_host)
         fail_stale(address, host.value_or("the host of rank 0"),
-                   "which is another host on every node");
+                   "a loopback address, which differs on every node");
       return;
     }
     if (is_numeric_address(address)) {
@@ -138,7 +138,7 @@ class Master {
       const bool own = std::any_of(all.begin(), all.end(), [&](const Interface& i) {
         return same_host(i.address, address);
       });
-      if (!own) fail_stale(address, *host, "which is no address of rank 0's host");
+      if (!own) fail_stale(address, *host, "which is not an address of rank 0's host");
       return;
     }
     if (host && !names_host(address, *host))
@@ -147,12 +147,13 @@ class Master {
 
   [[noreturn]] static void fail_stale(std::string_view address, const std::string& host,
                                       const char* why) {
-    throw Error(ErrorCode::stale_master_addr, "MASTER_ADDR=" + std::string(address) + ", " + why,
-                "a name or an address of " + host,
-                "unset MASTER_ADDR (and MASTER_PORT), or set HPCBOOT_MASTER_ADDR if it is meant");
+    throw Error(
+        ErrorCode::stale_master_addr, "MASTER_ADDR=" + std::string(address) + ", " + why,
+        "a name or an address of " + host,
+        "unset MASTER_ADDR (and MASTER_PORT), or set HPCBOOT_MASTER_ADDR if it is intended");
   }
 
-  // A host's name as schedulers have it may be one of the network that they manage it by.
+  // Schedulers may know a host by its name on the management network.
   void set_host(const std::string& host, const std::string& source, const std::string& variable) {
     const auto rule = host_suffix(env_);
     if (!rule) {
@@ -173,7 +174,8 @@ class Master {
     } else if (!r_.hosts.empty() && knows_rank0_host() && hosts.source != "hostname") {
       set_host(r_.hosts.front(), hosts.source, hosts.variable);
     } else if (r_.placement.num_nodes == 1) {
-      // A lone host's own name may not resolve, or to 127.0.1.1; its address needs no resolving.
+      // The name of a single host may not resolve, or resolve to 127.0.1.1; an address needs no
+      // resolution.
       if (r_.interface_address && r_.launcher != "single") {
         set_address(*r_.interface_address, "interface", *r_.interface);
       } else {
@@ -219,7 +221,7 @@ class Master {
   const std::optional<Allocation>& allocation_;
   const Env& env_;
   const Facts& facts_;
-  bool is_named_for_others_ = false;  // by MASTER_ADDR, which is loopback here
+  bool is_named_for_others_ = false;  // other ranks have this host in MASTER_ADDR
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include "hpcboot/resolve.hpp"
 #include "selection.hpp"
 
-// Where rank 0 is to be reached, as far as the environment says. The last step of resolve().
+// Where rank 0 can be reached, as far as the environment shows. The last step of resolve().
 namespace hpcboot {
 
 // @throws Error{stale_master_addr, malformed_value}

@@ -12,15 +12,15 @@ bool agree(const std::optional<int>& a, const std::optional<int>& b) {
 }
 
 std::string name_of(const Ancestor& ancestor, std::size_t depth) {
-  std::string text = depth == 0 ? "the parent process" : "the process";
+  std::string text = depth == 0 ? "the parent process" : "the ancestor process";
   if (ancestor.process_id != 0) text += " " + std::to_string(ancestor.process_id);
   text += " (" + ancestor.name + ")";
-  if (depth != 0) text += ", " + std::to_string(depth + 1) + " above this one";
+  if (depth != 0) text += ", " + std::to_string(depth + 1) + " levels up";
   return text;
 }
 
-// Is there a process above this one that has variables of `inner`, and none of `outer`? Then sizes
-// do not show that `outer` started this `inner`.
+// Does an ancestor process have variables of `inner` and none of `outer`? Then the sizes do not
+// show that `outer` started this `inner`.
 bool speaks_against(const LaunchSource& inner, const LaunchSource& outer, const Facts& facts) {
   if (!facts.ancestors) return false;
   return std::any_of(facts.ancestors->begin(), facts.ancestors->end(), [&](const Ancestor& above) {
@@ -28,15 +28,15 @@ bool speaks_against(const LaunchSource& inner, const LaunchSource& outer, const 
   });
 }
 
-// A torchrun that runs inside another launch has one agent in each of that launch's processes.
+// torchrun inside another launch has one agent in each process of that launch.
 bool has_agents_in(const Claim& torchrun, const LaunchFacts& outer) {
   const auto& agents = torchrun.facts.num_nodes;
   if (!agents) return false;
   return outer.world_size ? *outer.world_size == *agents : outer.rank && *outer.rank < *agents;
 }
 
-// Its PMI server holds the other end of PMI_FD. Neither torchrun's agent nor a script in Python
-// hands that descriptor on.
+// Its PMI server holds the other end of PMI_FD. Neither torchrun's agent nor a Python script passes
+// that descriptor on.
 bool is_served_by_pmi(const Claim& claim, const Env& env, const Facts& facts) {
   if (facts.pmi_fd_is_open_socket != true) return false;
   const auto rank = env.text("PMI_RANK");
@@ -46,7 +46,7 @@ bool is_served_by_pmi(const Claim& claim, const Env& env, const Facts& facts) {
          *size == std::to_string(*claim.facts.world_size);
 }
 
-// Daemons of MPI launchers are the tasks of a step, one on each node.
+// MPI launchers start their daemons as a step with one task per node.
 bool is_a_step_of_daemons(const LaunchFacts& step) {
   return step.local_rank.value_or(0) == 0 &&
          (step.world_size == 1 || (step.world_size && step.world_size == step.num_nodes));
@@ -110,10 +110,10 @@ bool is_real_launcher(const LaunchSource& source) {
 std::optional<std::string> proof_of_nesting(const LaunchSource& inner, const LaunchSource& outer,
                                             const Facts& facts) {
   if (!is_real_launcher(inner) || !is_real_launcher(outer) || &inner == &outer) return std::nullopt;
-  const std::string claim = std::string(inner.name) + " is further in: ";
+  const std::string claim = std::string(inner.name) + " is the inner launcher: ";
   if (facts.is_slurm_task == true && (inner.name == "slurm" || outer.name == "slurm")) {
     if (outer.name == "slurm") return std::nullopt;
-    return claim + "SLURM_TASK_PID is this process, so that srun started it";
+    return claim + "SLURM_TASK_PID is this process, so srun started it";
   }
   if (!facts.ancestors) return std::nullopt;
   for (std::size_t depth = 0; depth < facts.ancestors->size(); ++depth) {
@@ -123,8 +123,8 @@ std::optional<std::string> proof_of_nesting(const LaunchSource& inner, const Lau
     if (!has_inner || !has_outer || !*has_outer) return std::nullopt;
     if (*ancestor.lacks(inner.name))
       return claim + "its variables are absent from the environment of " + name_of(ancestor, depth);
-    if (!*has_inner) return std::nullopt;  // the same launch, or one further out
-    // What the step's task had at its start came with the step, or before it.
+    if (!*has_inner) return std::nullopt;  // the same launch, or an outer one
+    // Variables that the step's task started with came with the step or before it.
     if (ancestor.is_slurm_task && outer.name == "slurm") return std::nullopt;
     if (ancestor.is_slurm_task && inner.name == "slurm") {
       return claim + "SLURM_TASK_PID is " + name_of(ancestor, depth) +
@@ -136,13 +136,13 @@ std::optional<std::string> proof_of_nesting(const LaunchSource& inner, const Lau
 
 std::optional<std::string> reason_for_nesting(const Claim& inner, const Claim& outer,
                                               const Env& env, const Facts& facts) {
-  const std::string claim = std::string(inner.source->name) + " is further in: ";
+  const std::string claim = std::string(inner.source->name) + " is the inner launcher: ";
   const Level level = inner.source->level;
   if (level == outer.source->level) {
     if (inner.source->is_live(env, facts) == true)
       return claim + "it serves PMIx or PMI to this process";
     if (outer.source->is_live(env, facts) != false) return std::nullopt;
-    return claim + std::string(outer.source->name) + " serves no PMIx or PMI to this process";
+    return claim + std::string(outer.source->name) + " does not serve PMIx or PMI to this process";
   }
   if (outer.source->level == Level::elastic_agent) {
     if (!is_served_by_pmi(inner, env, facts)) return std::nullopt;
@@ -152,16 +152,16 @@ std::optional<std::string> reason_for_nesting(const Claim& inner, const Claim& o
     if (!has_agents_in(inner, outer.facts) || speaks_against(*inner.source, *outer.source, facts))
       return std::nullopt;
     return claim + "GROUP_WORLD_SIZE=" + std::to_string(*inner.facts.num_nodes) +
-           " counts an agent in each process of " + std::string(outer.source->name);
+           " matches one agent in each process of " + std::string(outer.source->name);
   }
   if (level == Level::mpi_launcher && outer.source->level == Level::scheduler_step) {
     // Hydra adds the batch script's variables to those of its daemon's task.
     if (outer.damage) return claim + "the step's variables are not those of one task";
     if (!is_a_step_of_daemons(outer.facts)) return std::nullopt;
-    return claim + "the step has one task on each node, as for daemons";
+    return claim + "the step has one task per node, as daemons do";
   }
   if (outer.source->level == Level::pod && is_real_launcher(*inner.source))
-    return claim + std::string(outer.source->name) + " starts what runs in it";
+    return claim + "it runs in what " + std::string(outer.source->name) + " started";
   return std::nullopt;
 }
 
@@ -178,7 +178,7 @@ bool needs_ancestors(const Env& env, const Facts& facts) {
     }
   }
   if (launchers.size() > 1) return true;
-  // PMIx and PMI come beside a launcher's own variables, but for an elastic agent's.
+  // PMIx and PMI variables accompany a launcher's own, except those of an elastic agent.
   return !launchers.empty() &&
          std::any_of(libraries.begin(), libraries.end(), [&](const Claim& library) {
            return launchers[0].source->level == Level::elastic_agent ||

@@ -22,7 +22,7 @@
 namespace hpcboot {
 namespace {
 
-// A value at the start of `bytes`, which may lie at any address; nullopt if they are too few.
+// The value at the start of `bytes`, which may be unaligned; nullopt if there are too few bytes.
 template <typename T>
 std::optional<T> value_of(std::string_view bytes) {
   if (bytes.size() < sizeof(T)) return std::nullopt;
@@ -31,12 +31,12 @@ std::optional<T> value_of(std::string_view bytes) {
   return value;
 }
 
-// Removes the padding that netlink puts after `length` bytes, too.
+// Also removes the padding that netlink adds after `length` bytes.
 void drop_aligned(std::string_view& bytes, std::size_t length) {
   bytes.remove_prefix(std::min(bytes.size(), (length + 3U) & ~std::size_t{3}));
 }
 
-// The payloads of a list of attributes by their type; empty for those that are not there.
+// The payloads of an attribute list by type; empty if absent.
 class Attributes {
  public:
   explicit Attributes(std::string_view bytes) {
@@ -63,7 +63,7 @@ class Attributes {
 class RouteSocket {
  public:
   RouteSocket() : descriptor_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)) {
-    // The kernel answers at once; a sandbox that swallows the question must not hang the program.
+    // The kernel answers immediately; a sandbox that drops the request must not hang the program.
     const timeval limit{1, 0};
     if (descriptor_ >= 0) setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   }
@@ -73,8 +73,8 @@ class RouteSocket {
   RouteSocket(const RouteSocket&) = delete;
   RouteSocket& operator=(const RouteSocket&) = delete;
 
-  // Hands each object of a table to `take`, which gets the fixed part and the attributes behind it.
-  // False if the table could not be read to its end.
+  // Passes each object of a table to `take`: the fixed part and the attributes after it. False if
+  // the table could not be read completely.
   template <typename Fixed, typename Question, typename Take>
   bool dump(std::uint16_t request, std::uint16_t answer, const Question& question,
             const Take& take) {
@@ -87,7 +87,7 @@ class RouteSocket {
     message.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     message.body = question;
     if (descriptor_ < 0 || send(descriptor_, &message, sizeof message, 0) < 0) return false;
-    std::vector<char> buffer(32768);  // what the kernel fills at most at a time
+    std::vector<char> buffer(32768);  // the most that the kernel sends at once
     while (true) {
       const ssize_t received = recv(descriptor_, buffer.data(), buffer.size(), 0);
       if (received <= 0) return false;
@@ -117,7 +117,7 @@ std::string address_text(int family, std::string_view bytes) {
   return text;
 }
 
-// The interfaces of a route over several ways (RTA_MULTIPATH).
+// The interfaces of a multipath route (RTA_MULTIPATH).
 std::vector<int> ways_of(std::string_view hops) {
   std::vector<int> ways;
   while (const auto hop = value_of<rtnexthop>(hops)) {
@@ -170,7 +170,7 @@ std::optional<std::vector<Interface>> dump_addresses(RouteSocket& socket, const 
     if (address.ifa_family != AF_INET && address.ifa_family != AF_INET6) return;
     const Attributes attributes(rest);
     Interface interface = link->second;
-    // IFA_ADDRESS of a link from point to point is the other end's.
+    // On a point-to-point link, IFA_ADDRESS is the address of the other end.
     const std::string_view local = attributes[IFA_LOCAL];
     interface.address =
         address_text(address.ifa_family, local.empty() ? attributes[IFA_ADDRESS] : local);
@@ -216,7 +216,7 @@ std::optional<KernelNetwork> ask_kernel_for_network() {
   if (!interfaces) return std::nullopt;
   KernelNetwork network{*std::move(interfaces), std::nullopt};
   std::vector<Route> routes;
-  // Without IPv6 in the kernel there is no second table.
+  // A kernel without IPv6 has no second table.
   if (dump_routes(socket, AF_INET, *links, routes)) {
     dump_routes(socket, AF_INET6, *links, routes);
     network.routes = std::move(routes);

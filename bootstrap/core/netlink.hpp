@@ -8,7 +8,7 @@
 namespace hpcboot {
 
 struct KernelNetwork {
-  std::vector<Interface> interfaces;  // without what sysfs alone knows: speed_mbps, has_device
+  std::vector<Interface> interfaces;  // without speed_mbps and has_device, which only sysfs has
   std::optional<std::vector<Route>> routes;
 };
 

@@ -33,7 +33,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-// PCI addresses as sysfs names them ("0000:07:00.0") sort by their letters.
+// PCI addresses in sysfs form ("0000:07:00.0") sort as strings.
 using NodesByAddress = std::map<std::string, int>;
 
 // Class 03 is a display or 3D controller, 12 a processing accelerator.
@@ -56,7 +56,7 @@ NodesByAddress accelerators(const fs::path& sysfs) {
   return {};
 }
 
-// "0-3,8".
+// `cpulist` has the form "0-3,8".
 bool holds_any(const std::string& cpulist, const std::vector<int>& cpus) {
   std::istringstream ranges(cpulist);
   for (std::string range; std::getline(ranges, range, ',');) {
@@ -90,7 +90,7 @@ std::vector<int> cpus_of_this_process() {
 
 std::optional<std::vector<int>> device_distances(const std::string& sysfs,
                                                  const std::vector<int>& cpus) {
-  std::map<int, fs::path> nodes;  // by number: "distance" has a word for each, in this order
+  std::map<int, fs::path> nodes;  // by number: the columns of "distance" follow this order
   for (const fs::path& entry : entries_of(fs::path(sysfs) / "devices/system/node")) {
     const std::string name = entry.filename().string();
     const auto number =

@@ -65,7 +65,7 @@ void validate(const Placement& p, std::string_view source,
               is_known ? "0 <= node_rank < num_nodes" : "0 <= node_rank < world_size");
   }
   if (p.local_size && p.num_nodes) {
-    // The other hosts hold at least one process each, and a lone host holds them all.
+    // Every other host has at least one process, and a single host has them all.
     v.require(*p.local_size + *p.num_nodes - 1 <= p.world_size,
               v.pair("local_size", *p.local_size, "num_nodes", *p.num_nodes) + " and " +
                   v.shown("world_size", p.world_size),

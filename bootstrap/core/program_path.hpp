@@ -6,14 +6,14 @@
 
 namespace hpcboot {
 
-// Where a shell looks for a program: at `name` itself if there is a slash in it, else in each
-// folder of `path`, the value of PATH. An empty folder is the working folder. None for no name.
+// Where a shell searches for a program: `name` itself if it contains a slash, else each folder of
+// `path`, the value of PATH. An empty entry is the working folder. Empty if `name` is empty.
 std::vector<std::string> paths_of_program(std::string_view path, const std::string& name);
 
 // A regular file that this user may execute.
 bool is_program(const std::string& path);
 
-// The first of those paths that is a program; empty if there is none.
+// The first of these paths that is a program; empty if none is.
 std::string find_program(std::string_view path, const std::string& name);
 
 }  // namespace hpcboot

@@ -8,8 +8,8 @@ void refuse(const Claim& damaged, const std::vector<Claim>& claims) {
   try {
     std::rethrow_exception(damaged.damage);
   } catch (const Error& error) {
-    // Only what is missing or contradicts itself may be another launch's; what is malformed is to
-    // be corrected.
+    // Missing or contradictory variables may belong to another launch; malformed ones must be
+    // corrected.
     if (error.code() != ErrorCode::missing_variable &&
         error.code() != ErrorCode::inconsistent_placement)
       throw;
@@ -20,7 +20,7 @@ void refuse(const Claim& damaged, const std::vector<Claim>& claims) {
       advice += std::string(advice.empty() ? "" : " or") +
                 " HPCBOOT_METHODS=" + std::string(other.source->name);
     }
-    advice = advice.empty() ? "; if this process is to run alone, set HPCBOOT_METHODS=single"
+    advice = advice.empty() ? "; to run this process alone, set HPCBOOT_METHODS=single"
                             : "; another launcher's environment is complete here: if it started "
                               "this process, set" +
                                   advice;

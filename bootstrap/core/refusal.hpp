@@ -4,13 +4,13 @@
 
 #include "nesting.hpp"
 
-// What to advise if the innermost launcher's environment is refused.
+// The error and advice if the innermost launcher's environment is rejected.
 namespace hpcboot {
 
-/// Throws what is wrong with `damaged`, and says how to overrule it: by another launcher of
-/// `claims` whose own environment is whole (one copied OMPI_COMM_WORLD_RANK beside a Slurm step),
-/// else by HPCBOOT_METHODS=single.
-/// @throws Error, that of damaged.damage
+/// Throws the error of `damaged`, with advice on how to override it: choose another launcher of
+/// `claims` whose environment is complete (a Slurm step with one stray OMPI_COMM_WORLD_RANK), else
+/// set HPCBOOT_METHODS=single.
+/// @throws Error with the code of damaged.damage
 [[noreturn]] void refuse(const Claim& damaged, const std::vector<Claim>& claims);
 
 }  // namespace hpcboot

@@ -37,8 +37,8 @@ void complete_single(Resolution& r, const std::optional<Allocation>& allocation,
         ErrorCode::unreadable_file,
         "the nodefile " + allocation->unreadable_file +
             " cannot be read: " + allocation->unreadable_reason,
-        "the file that the scheduler wrote for this job; it lies on the job's first host only",
-        "run this on the first host of the job, or give a copy with --nodefile");
+        "the file that the scheduler wrote for this job, which exists on the job's first host only",
+        "run this on the first host of the job, or pass a copy with --nodefile");
   }
   r.hosts = allocation->hosts;
   if (!r.hosts.empty()) {
@@ -48,9 +48,10 @@ void complete_single(Resolution& r, const std::optional<Allocation>& allocation,
   r.allocation_tasks = allocation->num_tasks;
   if (allocation->num_tasks.value_or(1) > 1) {
     const Scheduler* scheduler = find_scheduler(allocation->scheduler);
-    r.hints.push_back(std::to_string(*allocation->num_tasks) + " tasks were asked for: write " +
+    r.hints.push_back(std::to_string(*allocation->num_tasks) +
+                      " tasks were requested, but this process is not one of them: use " +
                       std::string(scheduler != nullptr ? scheduler->start_command : "mpirun") +
-                      " hpcboot exec … (this process is none of them)");
+                      " hpcboot exec …");
   }
 }
 
@@ -83,7 +84,7 @@ Resolution resolve(const Env& given, const Facts& facts, const ResolveOptions& o
   } else {
     r.launcher = "single";
     complete_single(r, allocation, facts);
-    // HPCBOOT_METHODS=single is the user's own answer to them.
+    // HPCBOOT_METHODS=single already answers these hints.
     if (!env.has("HPCBOOT_METHODS")) {
       for (std::string& hint : lone_identity_hints(env)) r.hints.push_back(std::move(hint));
     }

@@ -44,8 +44,8 @@ Methods methods_of(const Env& env) {
     if (found == table.end()) {
       std::string known;
       for (const LaunchSource* source : table) known += std::string(source->name) + " ";
-      throw Error(ErrorCode::unknown_method, "HPCBOOT_METHODS names '" + std::string(name) + "'",
-                  "names out of: " + known + "single", "correct HPCBOOT_METHODS or unset it");
+      throw Error(ErrorCode::unknown_method, "HPCBOOT_METHODS contains '" + std::string(name) + "'",
+                  "one or more of: " + known + "single", "correct HPCBOOT_METHODS or unset it");
     }
     methods.sources.push_back(*found);
   }
@@ -54,30 +54,30 @@ Methods methods_of(const Env& env) {
 
 [[noreturn]] void fail_ambiguous(const Claim& first, const Claim& second, const Facts& facts) {
   const auto shown = [](const Claim& claim) {
-    std::string text = std::string(claim.source->name) + " says " + describe(claim.facts);
+    std::string text = std::string(claim.source->name) + " reports " + describe(claim.facts);
     if (claim.source->level == Level::elastic_agent) {
       text += claim.facts.num_nodes ? " GROUP_WORLD_SIZE=" + std::to_string(*claim.facts.num_nodes)
                                     : " without GROUP_WORLD_SIZE";
     }
     return text;
   };
-  std::string expected = "one launcher, or two of which one is known to have started the other; ";
-  expected += facts.ancestors ? "the environments of the processes above this one do not tell"
-                              : "the environments of the processes above this one are not known";
+  std::string expected = "one launcher, or two of which one provably started the other; ";
+  expected += facts.ancestors ? "the environments of the ancestor processes do not show it"
+                              : "the environments of the ancestor processes are not available";
   if (first.source->level == Level::elastic_agent && second.facts.world_size) {
-    expected += ", and only with GROUP_WORLD_SIZE=" + std::to_string(*second.facts.world_size) +
-                " would " + std::string(first.source->name) + " have an agent in each process of " +
-                std::string(second.source->name);
+    expected += ", and " + std::string(first.source->name) +
+                " would have an agent in each process of " + std::string(second.source->name) +
+                " only if GROUP_WORLD_SIZE=" + std::to_string(*second.facts.world_size);
   }
-  std::string remedy = "say which is meant: HPCBOOT_METHODS=" + std::string(first.source->name) +
+  std::string remedy = "choose one: HPCBOOT_METHODS=" + std::string(first.source->name) +
                        " or HPCBOOT_METHODS=" + std::string(second.source->name);
   if (first.facts.world_size == 1 || second.facts.world_size == 1)
-    remedy += ", or HPCBOOT_METHODS=single for a process of its own";
+    remedy += ", or HPCBOOT_METHODS=single to run this process alone";
   throw Error(ErrorCode::ambiguous_environment, shown(first) + ", " + shown(second), expected,
               remedy);
 }
 
-// Of two launchers of one level that contradict each other: does the second sit further in?
+// Of two launchers on the same level that disagree: is the second the inner one?
 bool second_is_inner(const Claim& first, const Claim& second, const Env& env, const Facts& facts) {
   const auto first_live = first.source->is_live(env, facts);
   const auto second_live = second.source->is_live(env, facts);
@@ -87,8 +87,9 @@ bool second_is_inner(const Claim& first, const Claim& second, const Env& env, co
   return weight(second_live) > weight(first_live);
 }
 
-// Those within which none of the others is known to have been started. If there are others, pods
-// and RANK are further out, too: they cannot be told from what an outer launcher set.
+// The launchers that are not proven to have started any of the others. If any launcher is provably
+// outer, pods and RANK are dropped too: they cannot be distinguished from variables of an outer
+// launcher.
 std::vector<Claim> without_proven_outer(const std::vector<Claim>& claims, const Facts& facts) {
   const auto is_outer = [&](const Claim& claim) {
     return std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
@@ -103,7 +104,7 @@ std::vector<Claim> without_proven_outer(const std::vector<Claim>& claims, const 
   return left;
 }
 
-// The one that placed this process. `claims` are in order of the table, or in the user's.
+// The launcher that placed this process. `claims` are in table order, or in the user's order.
 Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
                 const Facts& facts) {
   if (!is_users_order && claims.front().source->level != Level::explicit_settings)
@@ -118,7 +119,7 @@ Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
       if (second_is_inner(inner, other, env, facts)) inner = other;
     } else if (inner.source->level == Level::elastic_agent && is_real_launcher(*other.source)) {
       if (other.damage || proof_of_nesting(*inner.source, *other.source, facts)) continue;
-      // Two that agree by chance, as rank 0 of each does, still have different peers.
+      // Even if both agree by chance, as their ranks 0 do, their peers differ.
       if (reason_for_nesting(other, inner, env, facts)) {
         inner = other;
       } else if (!agree(other.facts, inner.facts) &&
@@ -130,7 +131,7 @@ Claim innermost(std::vector<Claim> claims, bool is_users_order, const Env& env,
   return inner;
 }
 
-// Who placed this process, and why the words of the others do not count.
+// Which launcher placed this process, and why the others are ignored.
 class Verdict {
  public:
   Verdict(Claim chosen, const std::vector<Claim>& claims, bool is_users_order, const Env& env,
@@ -148,7 +149,7 @@ class Verdict {
     result.source = source.name;
     try {
       if (claim->damage) std::rethrow_exception(claim->damage);
-      result.note = "says " + describe(claim->facts);
+      result.note = "reports " + describe(claim->facts);
       result.agrees = agree(claim->facts, chosen_.facts);
       if (result.agrees) return result;
     } catch (const Error& error) {
@@ -157,28 +158,28 @@ class Verdict {
     }
     const auto reason = explanation(*claim);
     result.is_explained = reason.has_value();
-    result.note += ", left aside: " +
-                   reason.value_or(std::string(chosen_.source->name) + " stands before " +
+    result.note += ", ignored: " +
+                   reason.value_or(std::string(chosen_.source->name) + " takes precedence over " +
                                    result.source + ", but nothing shows which started the other");
     return result;
   }
 
  private:
-  // nullopt if the order of the launchers alone decided.
+  // nullopt if only the launchers' precedence decided.
   std::optional<std::string> explanation(const Claim& other_source) const {
     const std::string chosen(chosen_.source->name);
     if (is_users_order_) return "HPCBOOT_METHODS names " + chosen + " first";
     if (chosen_.source->level == Level::explicit_settings)
-      return "HPCBOOT_RANK and its like are the user's own word";
+      return "the user set HPCBOOT_RANK or a related variable explicitly";
     if (auto proof = proof_of_nesting(*chosen_.source, *other_source.source, facts_)) return proof;
     if (auto reason = reason_for_nesting(chosen_, other_source, env_, facts_)) return reason;
-    // PALS may set PMI_SIZE and nothing else of PMI, a pod RANK without LOCAL_RANK.
+    // PALS may set PMI_SIZE without other PMI variables, and a pod RANK without LOCAL_RANK.
     const bool is_often_partial = other_source.source->level == Level::library ||
                                   other_source.source->level == Level::generic;
     if (other_source.damage && is_often_partial)
-      return chosen + " says more, and sets some of these variables itself";
+      return chosen + " is more specific and sets some of these variables itself";
     if (other_source.source->level != Level::generic) return std::nullopt;
-    // An elastic agent sets RANK, too.
+    // An elastic agent also sets RANK.
     for (const Claim& claim : claims_) {
       if (claim.source->level == Level::elastic_agent && claim.source != chosen_.source)
         return explanation(claim);
@@ -193,7 +194,7 @@ class Verdict {
   const Facts& facts_;
 };
 
-// Is MASTER_ADDR that of an agent further out, whose store is there?
+// Does MASTER_ADDR belong to an outer agent, which serves its store there?
 bool has_foreign_endpoint(const Claim& chosen, const Env& env, const Facts& facts) {
   const auto& all = launch_sources();
   return chosen.source != nullptr && is_real_launcher(*chosen.source) &&
@@ -220,17 +221,19 @@ Selection select_source(const Env& env, const Facts& facts) {
     if (detection.match != Match::present) continue;
     if (source->level == Level::remote_shell && !present.empty()) {
       detection = {Match::refused,
-                   detection.reason + ": it started what started this process, and counts nothing"};
+                   detection.reason +
+                       ": it started an ancestor of this process, and does not count processes"};
     } else {
       present.push_back(source);
     }
   }
   if (present.empty() && !methods.single_allowed) {
-    throw Error(ErrorCode::unknown_method,
-                "HPCBOOT_METHODS='" + std::string(*env.text("HPCBOOT_METHODS")) +
-                    "', but none of these placed this process",
-                "a launcher of that list, or `single` in it for a process without one",
-                "start the program with that launcher, or unset HPCBOOT_METHODS");
+    throw Error(
+        ErrorCode::unknown_method,
+        "HPCBOOT_METHODS='" + std::string(*env.text("HPCBOOT_METHODS")) +
+            "', but none of these placed this process",
+        "one of the listed launchers, or `single` in the list for a process without a launcher",
+        "start the program with that launcher, or unset HPCBOOT_METHODS");
   }
 
   Selection selection;
@@ -247,7 +250,7 @@ Selection select_source(const Env& env, const Facts& facts) {
     Attempt attempt{std::string(source->name), "absent", detection.reason};
     if (source == selection.source) {
       attempt.outcome = "chosen";
-      attempt.reason += "; its place: " + std::string(source->why_here);
+      attempt.reason += "; precedence: " + std::string(source->why_here);
     } else if (detection.match == Match::refused) {
       attempt.outcome = "refused";
     } else if (detection.match == Match::present) {

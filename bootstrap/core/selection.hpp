@@ -9,11 +9,11 @@
 namespace hpcboot {
 
 struct Selection {
-  const LaunchSource* source = nullptr;  // null: none did, the process is single
+  const LaunchSource* source = nullptr;  // null: no launcher, a single process
   LaunchFacts facts;
   std::vector<OtherSource> other_sources;
   std::vector<Attempt> attempts;
-  // MASTER_ADDR and MASTER_PORT are those of an elastic agent further out: its store is there.
+  // MASTER_ADDR and MASTER_PORT belong to an outer elastic agent, which serves its store there.
   bool endpoint_is_foreign = false;
 };
 

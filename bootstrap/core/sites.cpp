@@ -12,16 +12,16 @@ namespace {
 struct Machine {
   std::string_view name;
   std::string_view variable;  // set in every job there
-  std::string_view value;     // the whole of it; one that begins with a dot is its end
+  std::string_view value;     // the exact value; with a leading dot, its suffix
   std::string_view host_suffix;
   std::string_view device_order;
 };
 
-// ALCF: job ids end in the name of the PBS server. Compute nodes have names of their own on
-// Slingshot (user guides "Running jobs", "PyTorch on Aurora": MASTER_ADDR is the host name with
-// .hsn.cm.aurora.alcf.anl.gov). On Polaris the GPU nearest to the first cores is the last ("Using
-// GPUs": set_affinity_gpu_polaris.sh counts from 3 down).
-// Jülich: SYSTEMNAME is set by the machines' profile. The names without i lead over Ethernet, which
+// ALCF: job ids end in the name of the PBS server. Compute nodes have separate names on Slingshot
+// (user guides "Running jobs", "PyTorch on Aurora": MASTER_ADDR is the host name with
+// .hsn.cm.aurora.alcf.anl.gov). On Polaris the last GPU is nearest to the first cores ("Using
+// GPUs": set_affinity_gpu_polaris.sh counts down from 3).
+// Jülich: the machines' profile sets SYSTEMNAME. Names without the suffix i use Ethernet, which
 // does not connect all cells (JSC's PyTorch examples; pytorch/pytorch#73656).
 constexpr std::array<Machine, 6> kMachines = {{
     {"polaris", "PBS_JOBID", ".polaris.alcf.anl.gov", ".hsn.cm.polaris.alcf.anl.gov", "reverse"},
@@ -67,7 +67,7 @@ std::optional<SiteRule> host_suffix(const Env& env) {
   });
   if (!fits) {
     throw Error(ErrorCode::malformed_value, std::string(kVariable) + "='" + rule->value + "'",
-                "what is added to a host name: i, -ib0, .hsn.cluster; or none",
+                "a host name suffix such as i, -ib0 or .hsn.cluster, or none",
                 std::string("correct ") + kVariable + " or unset it");
   }
   return rule;

@@ -6,9 +6,9 @@
 
 #include "hpcboot/env.hpp"
 
-// What sites say of their machines and no environment tells: the names of hosts on the fast
-// network, the order of devices. A machine is recognised by one variable that it sets in every job;
-// HPCBOOT_HOST_SUFFIX and HPCBOOT_DEVICE_ORDER say the same for any other, and go before it.
+// Facts about machines that sites document but no environment shows: host names on the fast
+// network, device order. A machine is recognised by a variable that it sets in every job;
+// HPCBOOT_HOST_SUFFIX and HPCBOOT_DEVICE_ORDER set the same for any machine, and take precedence.
 namespace hpcboot {
 
 struct SiteRule {
@@ -16,12 +16,13 @@ struct SiteRule {
   std::string origin;  // "polaris, by PBS_JOBID" or "HPCBOOT_HOST_SUFFIX"
 };
 
-// What turns the name of a host into its name on the network between the hosts. nullopt where there
-// is no such rule, also by HPCBOOT_HOST_SUFFIX=none.
-// @throws Error{malformed_value} where no host name could end so
+// The suffix that turns a host name into its name on the network between hosts. nullopt without
+// such a rule, or with HPCBOOT_HOST_SUFFIX=none.
+// @throws Error{malformed_value} if no host name can end in it
 std::optional<SiteRule> host_suffix(const Env& env);
 
-// The order in which local ranks take devices, as HPCBOOT_DEVICE_ORDER has it. Not checked yet.
+// The order in which local ranks take devices, in the form of HPCBOOT_DEVICE_ORDER. Not validated
+// yet.
 std::optional<SiteRule> device_order(const Env& env);
 
 // "n1" and "i": "n1i"; "n1.cluster" and "i": "n1i.cluster"; "n1.mgmt" and ".hsn.site":

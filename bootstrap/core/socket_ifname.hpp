@@ -4,12 +4,11 @@
 
 namespace hpcboot {
 
-// The variables by which users tell communication libraries their interfaces.
+// The variables that tell communication libraries which interfaces to use.
 constexpr const char* kInterfaceVariables[] = {"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"};
 
-// Does the value of one of them name this interface? Gloo: exact names, "eth0,eth1". NCCL:
-// prefixes,
-// "=eth0" exact, "^docker" all others, "eth0:1" with a port; in lists too.
+// Does the value of one of them select this interface? Gloo: exact names, "eth0,eth1". NCCL:
+// prefixes; "=eth0" is exact, "^docker" excludes, "eth0:1" has a port; lists are allowed.
 inline bool names_interface(std::string_view variable, std::string_view value,
                             std::string_view interface) {
   const bool is_nccl = variable == kInterfaceVariables[1];

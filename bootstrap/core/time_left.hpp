@@ -5,8 +5,8 @@
 
 namespace hpcboot {
 
-// What is left until a deadline, rounded up, but never less than `least`: to several calls no time
-// is a mistake, or no limit.
+// The time left until a deadline, rounded up, but at least `least`: several calls take zero for an
+// error or for no limit.
 inline std::chrono::milliseconds time_left(
     std::chrono::steady_clock::time_point end,
     std::chrono::milliseconds least = std::chrono::milliseconds(1)) {

@@ -12,25 +12,25 @@
 namespace hpcboot {
 namespace {
 
-// How launchers call the index of a process or a host, and how many there are.
+// Names that launchers use for the index of a process or host, and for the number of them.
 constexpr std::array<std::string_view, 11> kIndexEnds = {
     "RANK",         "RANK_ID",   "PROCID",     "PROCNO",       "PROCESS_ID", "PROCESS_INDEX",
     "WORKER_INDEX", "NODE_RANK", "NODE_INDEX", "MACHINE_RANK", "TRAINER_ID"};
 constexpr std::array<std::string_view, 11> kSizeEnds = {
     "SIZE",      "WORLD_SIZE", "NPROCS",      "NRANKS",       "NTASKS", "NUM_PROCESSES",
     "NUM_NODES", "NNODES",     "NUM_WORKERS", "TRAINERS_NUM", "COUNT"};
-// Of these a lone one is a size of a launch and hardly of anything else.
+// Those that, even without an index, almost certainly are the size of a launch.
 constexpr std::array<std::string_view, 5> kPlainSizeEnds = {"WORLD_SIZE", "NPROCS", "NRANKS",
                                                             "NUM_PROCESSES", "TRAINERS_NUM"};
 
-// Digits alone: no sign, no space, no other base.
+// Digits only: no sign, space or base prefix.
 std::optional<std::int64_t> plain_decimal(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
     return std::nullopt;
   return parse_whole_number(text);
 }
 
-// What stands before `end` in `name`: "" or a prefix that ends in an underscore.
+// The part of `name` before `end`: "" or a prefix that ends in an underscore.
 std::optional<std::string_view> prefix_before(std::string_view name, std::string_view end) {
   if (name.size() < end.size() || name.substr(name.size() - end.size()) != end) return std::nullopt;
   const std::string_view prefix = name.substr(0, name.size() - end.size());
@@ -38,8 +38,8 @@ std::optional<std::string_view> prefix_before(std::string_view name, std::string
   return prefix;
 }
 
-// What a scheduler, an array or a CI system sets: it places nobody. That a launcher declares a
-// variable is no excuse: it did not find this process to be its own.
+// Variables of schedulers, job arrays and CI systems, which identify no rank. Variables that a
+// launcher declares still count: that launcher did not recognise this process.
 bool places_nobody(std::string_view name) {
   const auto& jobs = schedulers();
   return variables_of_arrays_and_ci().find(name) != nullptr ||
@@ -60,8 +60,8 @@ struct Pair {
   std::string size;
 };
 
-// "FOO_RANK=3" with "FOO_SIZE=8". A batch size next to the rank of a matrix is no such pair, so
-// that the size follows the prefix at once.
+// "FOO_RANK=3" with "FOO_SIZE=8". The size must follow the prefix directly: a batch size beside the
+// rank of a matrix is no such pair.
 std::optional<Pair> pair_of(const Env& env, std::string_view name, std::string_view value) {
   const auto index = plain_decimal(value);
   if (!index) return std::nullopt;
@@ -94,8 +94,8 @@ void require_no_unknown_launcher(const Env& env) {
     if (!pair) continue;
     throw Error(ErrorCode::unknown_launcher,
                 shown(env, pair->index) + " and " + shown(env, pair->size) +
-                    ": an index and a size, set by a launcher that is not known here",
-                "a known launcher, or one that a file describes",
+                    ": an index and a size, set by an unknown launcher",
+                "a known launcher, or one described in a file",
                 "set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK for each process, or "
                 "describe the launcher in a file (`hpcboot launchers --help`); if this process is "
                 "alone, set HPCBOOT_METHODS=single");
@@ -129,7 +129,7 @@ std::vector<std::string> lone_identity_hints(const Env& env) {
     if (std::any_of(kPlainSizeEnds.begin(), kPlainSizeEnds.end(), ends_in)) what = "a world size";
     if (what == nullptr || is_declared(name)) continue;
     hints.push_back(shown(env, name) + " looks like " + what +
-                    ", but no launcher known here sets it: this process is taken to be alone");
+                    ", but no known launcher sets it: this process is treated as single");
   }
   return hints;
 }

@@ -7,21 +7,20 @@
 
 #include "hpcboot/env.hpp"
 
-// A process that no known launcher placed: is it alone, or did a launcher start it that nobody
-// described?
+// A process that no known launcher placed: is it alone, or did an unknown launcher start it?
 namespace hpcboot {
 
-/// Refuses to answer "rank 0 of 1" where an index and a size after the same prefix stand in the
-/// environment (FOO_RANK=3, FOO_SIZE=8): both plain decimals, size > 1 and index < size. What
-/// schedulers, arrays and CI systems set is never an identity.
+/// Refuses to answer "rank 0 of 1" if the environment has an index and a size with a common prefix
+/// (FOO_RANK=3, FOO_SIZE=8): both plain decimals, size > 1 and index < size. Variables of
+/// schedulers, job arrays and CI systems never identify a rank.
 /// @throws Error{unknown_launcher} that names both variables
 void require_no_unknown_launcher(const Env& env);
 
 /// The variables of such pairs.
 std::set<std::string, std::less<>> unknown_identities(const Env& env);
 
-/// Hints for a process that is alone, at most 8: an index or a size that stands without the other,
-/// as "FOO_RANK=3 looks like a rank".
+/// At most 8 hints for a single process: an index without a size or the reverse, as in "FOO_RANK=3
+/// looks like a rank".
 std::vector<std::string> lone_identity_hints(const Env& env);
 
 }  // namespace hpcboot

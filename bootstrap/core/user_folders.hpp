@@ -7,8 +7,9 @@
 
 namespace hpcboot {
 
-// A folder of the XDG Base Directory Specification: what `variable` names, else `below_home` in the
-// user's home. Relative paths are to be ignored. Empty if neither is set.
+// A folder of the XDG Base Directory Specification: the value of `variable`, else `below_home` in
+// the user's home. Relative paths are ignored, as the specification requires. Empty if neither is
+// set.
 inline std::string user_folder(const Env& env, std::string_view variable,
                                const std::string& below_home) {
   if (const auto named = env.text(variable); named && named->front() == '/')
@@ -23,7 +24,7 @@ inline std::string config_folder(const Env& env) {
   return user_folder(env, "XDG_CONFIG_HOME", "/.config");
 }
 
-// Where programs keep for users what outlives them.
+// Where programs keep state between runs.
 inline std::string state_folder(const Env& env) {
   return user_folder(env, "XDG_STATE_HOME", "/.local/state");
 }

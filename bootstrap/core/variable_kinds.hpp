@@ -2,7 +2,7 @@
 
 #include "hpcboot/launch_variable.hpp"
 
-// Short names for the tables of variables that launchers and schedulers keep.
+// Short names for the variable tables of launchers and schedulers.
 namespace hpcboot {
 
 inline constexpr VariableKind kIdentity = VariableKind::identity;

@@ -9,10 +9,10 @@
 
 namespace hpcboot {
 
-// How many letters to change, add, leave out or swap with their neighbour make one word of the
-// other (optimal string alignment).
+// How many substitutions, insertions, deletions and swaps of adjacent letters turn one word into
+// the other (optimal string alignment).
 inline std::size_t word_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);  // of each row the two that are above it
+  std::vector<std::size_t> before(b.size() + 1);  // the second row above the current one
   std::vector<std::size_t> above(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -42,7 +42,7 @@ child=(sh -c '"$@"; exit $?' sh)
 four_ranks_by() {
   run -0 as_tester "${allocation[@]}" "${@:3}" "$HPCBOOT_BIN" check
   [[ $output == *"ok: 4 ranks by $1, "* ]]
-  [[ $output == *"note: rank0: $2 disagrees: "*"left aside: $1 is further in: "* ]]
+  [[ $output == *"note: rank0: $2 disagrees: "*"ignored: $1 is the inner launcher: "* ]]
 }
 
 @test "srun from a worker of torchrun: four ranks" {
@@ -68,7 +68,7 @@ four_ranks_by() {
 @test "mpirun's daemons are a step of their own, which is known to be further out" {
   run -0 as_tester "${allocation[@]}" mpirun.openmpi "$HPCBOOT_BIN" check
   [[ $output == *"ok: 4 ranks by openmpi, "* ]]
-  [[ $output == *": slurm disagrees: says rank="*"openmpi is further in: its variables are absent from"* ]]
+  [[ $output == *": slurm disagrees: reports rank="*"openmpi is the inner launcher: its variables are absent from"* ]]
 }
 
 @test "exec from a worker of torchrun: the program has the ranks of the step" {

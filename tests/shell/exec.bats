@@ -75,7 +75,7 @@ two_ranks() {
     "$HPCBOOT" exec -- sh -c 'echo "${RANK-unset} ${WORLD_SIZE-unset} $MASTER_ADDR"'
   [ "$status" -eq 0 ]
   [ "$output" = "unset unset $(hostname)" ]
-  [[ $stderr == *"hint: 4 tasks were asked for: write srun hpcboot exec …"* ]]
+  [[ $stderr == *"hint: 4 tasks were requested, but this process is not one of them: use srun hpcboot exec …"* ]]
 }
 
 @test "the exit code is the program's; 126, 127 and 2 without one" {
@@ -116,7 +116,7 @@ bound() {
   [ "$output" = $'CUDA=GPU-b\nHIP=unset\nROCR=unset\nZE=unset 1' ]
   bound --gpu-bind auto CUDA_VISIBLE_DEVICES=MIG-a,MIG-b
   [ "${lines[0]}" = CUDA=MIG-b ]
-  [[ $stderr != *"the first only"* ]] # what this option mends needs no hint
+  [[ $stderr != *"only the first"* ]] # what this option mends needs no hint
   bound --gpu-bind auto CUDA_VISIBLE_DEVICES=2,3 HPCBOOT_DEVICE_ORDER=reverse
   [ "${lines[0]}" = CUDA=2 ]
   bound --gpu-bind auto ROCR_VISIBLE_DEVICES=4,5
@@ -138,7 +138,7 @@ bound() {
     [ "$output" = $'CUDA=0,1\nHIP=unset\nROCR=unset\nZE=0.0,0.1 1' ]
   done
   bound CUDA_VISIBLE_DEVICES=MIG-a,MIG-b
-  [[ $stderr == *"the first only: hpcboot exec --gpu-bind auto"* ]]
+  [[ $stderr == *"only the first of the "*"hpcboot exec --gpu-bind auto"* ]]
   run -2 "$HPCBOOT" exec --gpu-bind closest -- true
 }
 

@@ -86,7 +86,7 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
 @test "a FIFO where the environment names a file is refused, not waited for" {
   mkfifo "$BATS_TEST_TMPDIR/fifo"
   run -27 without_launcher PBS_JOBID=7.s PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE="$BATS_TEST_TMPDIR/fifo" timeout 20 "$HPCBOOT" show
-  [[ $output == *"$BATS_TEST_TMPDIR/fifo cannot be read: it is no regular file"* ]]
+  [[ $output == *"$BATS_TEST_TMPDIR/fifo cannot be read: it is not a regular file"* ]]
 }
 
 @test "show --json has the keys of the contract, in order, and null where unknown" {
@@ -191,7 +191,7 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
   run --separate-stderr "$HPCBOOT" env --env-file <(printf 'SLURM_JOB_ID=7\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\n')
   [ "$status" -eq 0 ]
   [[ $output == "export MASTER_ADDR=n1"* && $output != *RANK* ]]
-  [[ $stderr == *"hint: 4 tasks were asked for: write srun hpcboot exec …"* ]]
+  [[ $stderr == *"hint: 4 tasks were requested, but this process is not one of them: use srun hpcboot exec …"* ]]
 }
 
 @test "env never prints a rank in a batch script" {

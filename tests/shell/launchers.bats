@@ -70,7 +70,7 @@ refused() {
   description slurm >mine.toml
   run --separate-stderr "$HPCBOOT" launchers --check mine.toml
   [ "$status" -eq 28 ]
-  [[ $stderr == *"the name slurm is taken"* ]]
+  [[ $stderr == *"the name slurm is already taken"* ]]
   run --separate-stderr "$HPCBOOT" launchers --check nowhere.toml
   [ "$status" -eq 27 ]
 }
@@ -189,7 +189,7 @@ refused() {
   # Two files, one name.
   description mine >"$own/mine.toml"
   description mine >"$own/second.toml"
-  refused 28 "$own/second.toml: the name mine is taken"
+  refused 28 "$own/second.toml: the name mine is already taken"
 }
 
 @test "what a file says is no command to a terminal" {

@@ -109,10 +109,10 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
 @test "the proof is told, and what it takes without one" {
   run -0 --separate-stderr worker "${mpirun[@]}" -n 1 sh -c '"$0" show --explain' "$HPCBOOT"
   run -0 --separate-stderr worker "${mpirun[@]}" -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || "$0" show --explain' "$HPCBOOT"
-  [[ $output == *"torchrun"*"disagrees"*"openmpi is further in: its variables are absent from the environment of the process "*" (mpirun), 2 above this one"* ]]
+  [[ $output == *"torchrun"*"disagrees"*"openmpi is the inner launcher: its variables are absent from the environment of the ancestor process "*" (mpirun), 2 levels up"* ]]
   worker "${mpirun[@]}" -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || env' > "$BATS_TEST_TMPDIR/env"
   run -23 --separate-stderr "$HPCBOOT" show --env-file "$BATS_TEST_TMPDIR/env"
-  [[ $stderr == *"torchrun says rank=0 world_size=1"*"openmpi says rank=1 world_size=2"*"are not known"*"GROUP_WORLD_SIZE=2"* ]]
+  [[ $stderr == *"torchrun reports rank=0 world_size=1"*"openmpi reports rank=1 world_size=2"*"are not available"*"GROUP_WORLD_SIZE=2"* ]]
   [[ $stderr == *"HPCBOOT_METHODS=torchrun or HPCBOOT_METHODS=openmpi, or HPCBOOT_METHODS=single"* ]]
 }
 
@@ -120,15 +120,15 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   need_hydra
   run -0 --separate-stderr worker "${mpirun[@]}" -n 4 "$HPCBOOT" check
   [[ $output == *"ok: 4 ranks by openmpi"* ]]
-  [[ $output == *"note: rank0: torchrun disagrees: says rank=0 world_size=1"*"openmpi is further in"*"(and 3 more)"* ]]
+  [[ $output == *"note: rank0: torchrun disagrees: reports rank=0 world_size=1"*"openmpi is the inner launcher"*"(and 3 more)"* ]]
   run -0 --separate-stderr "${mpirun[@]}" -n 1 "${hydra[@]}" -n 4 "$HPCBOOT" check
   [[ $output == *"ok: 4 ranks by hydra"* ]]
-  [[ $output == *"openmpi disagrees"*"hydra is further in"* ]]
+  [[ $output == *"openmpi disagrees"*"hydra is the inner launcher"* ]]
 }
 
 @test "check does not say ok over a launcher that disagrees for no known reason" {
   run -1 --separate-stderr "${mpirun[@]}" -n 2 env RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 "$HPCBOOT" check
-  [[ $output == *"wrong: rank0: generic disagrees: says rank=0 world_size=1"*"nothing shows which started the other"* ]]
+  [[ $output == *"wrong: rank0: generic disagrees: reports rank=0 world_size=1"*"nothing shows which started the other"* ]]
   [[ $output != *"ok:"* ]]
   run -1 --separate-stderr "${mpirun[@]}" -n 2 env RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 "$HPCBOOT" check --json
   [ "$(python3 -c 'import json,sys; c=json.load(sys.stdin); print(c["ok"], c["problems"][0]["kind"])' <<<"$output")" = \
@@ -143,7 +143,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   [ "$(cut -d' ' -f4 <<<"$output" | sort -u | wc -l)" -eq 1 ]
   [[ $output != *29400* ]]
   [ "$(grep -c 'torchrun disagrees' <<<"$stderr")" -eq 2 ]
-  [[ $stderr == *"openmpi is further in"* ]]
+  [[ $stderr == *"openmpi is the inner launcher"* ]]
 }
 
 @test "a program under exec is told what exec found" {
@@ -181,7 +181,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
 @test "a capture replays what was proved" {
   worker "${mpirun[@]}" -n 2 sh -c '"$0" capture "$1" > "$1.$$"' "$HPCBOOT" "$BATS_TEST_TMPDIR/captured"
   run -0 --separate-stderr "$HPCBOOT" replay "$BATS_TEST_TMPDIR/captured"
-  [[ $output == *"note: rank0: torchrun disagrees"*"openmpi is further in"*"ok: 2 ranks"* ]]
+  [[ $output == *"note: rank0: torchrun disagrees"*"openmpi is the inner launcher"*"ok: 2 ranks"* ]]
   python3 - "$BATS_TEST_TMPDIR/captured/rank1.facts.json" <<'PY'
 import json, sys
 facts = json.load(open(sys.argv[1]))

@@ -1,4 +1,4 @@
-// Text for shells and for documents that other programs read.
+// Escapes text for shells and for documents that other programs read.
 #include <algorithm>
 
 #include "hpcboot/encode.hpp"
@@ -23,7 +23,7 @@ bool holds_only(std::string_view text, std::string_view others) {
                      [&](char c) { return is_alphanumeric(c) || holds(others, c); });
 }
 
-// Also in the full-width forms that some spreadsheets take for the same.
+// Includes the full-width forms, which some spreadsheets treat alike.
 bool begins_formula(std::string_view cell) {
   if (!cell.empty() && holds("=+-@", cell.front())) return true;
   const std::string_view first = cell.substr(0, 3);
@@ -47,11 +47,11 @@ std::string shell_quote(std::string_view word) {
 }
 
 std::string csv_field(std::string_view text) {
-  // Made visible, a tab or a carriage return at the start is no longer one.
+  // terminal_text() escapes a leading tab or carriage return, which could also start a formula.
   const std::string line = terminal_text(text).str();
   std::string field;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    // Where lists have commas as decimal points, a semicolon ends a cell.
+    // In locales with a decimal comma, a semicolon ends a cell.
     const bool begins_cell = i == 0 || line[i - 1] == ';';
     if (begins_cell && begins_formula(std::string_view(line).substr(i))) field += '\'';
     field += line[i];
@@ -69,7 +69,7 @@ std::string markdown_text(std::string_view text) {
     const char c = line[i];
     const std::string_view before = std::string_view(line).substr(0, i);
     const std::string_view after = std::string_view(line).substr(i + 1);
-    // An underscore within a word stands for itself, and names of runs are full of them.
+    // An underscore within a word is literal, and names of runs are full of them.
     const bool within_word = !before.empty() && is_alphanumeric(before.back()) && !after.empty() &&
                              is_alphanumeric(after.front());
     const bool is_link = (c == ':' && after.substr(0, 2) == "//") ||
@@ -77,7 +77,7 @@ std::string markdown_text(std::string_view text) {
                           equal_ignoring_case(before.substr(before.size() - 3), "www"));
     const bool is_block = before.empty() && holds("#+->", c);
     if (c == '@') {
-      // GitHub looks for addresses after all escapes are undone, but not across a comment.
+      // GitHub autolinks addresses after unescaping, but not across a comment.
       escaped += "<!-- -->@";
       continue;
     }
@@ -115,7 +115,7 @@ std::string html_text(std::string_view text) {
 }
 
 std::string yaml_scalar(std::string_view text) {
-  // Words that YAML 1.1 or 1.2 takes for something other than a text.
+  // Words that YAML 1.1 or 1.2 does not read as strings.
   static constexpr std::string_view kReserved[] = {"true", "false", "yes", "no", "on",
                                                    "off",  "null",  "y",   "n"};
   const bool is_reserved =
@@ -124,7 +124,7 @@ std::string yaml_scalar(std::string_view text) {
   const bool is_plain = !text.empty() && (is_letter(text.front()) || holds("_/", text.front())) &&
                         holds_only(text, "_./-");
   if (is_plain && !is_reserved) return std::string(text);
-  // Escapes of the double-quoted style, which keep every character: YAML 1.2, section 5.7.
+  // Double-quoted style, whose escapes preserve every character: YAML 1.2, section 5.7.
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {

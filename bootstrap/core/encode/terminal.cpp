@@ -10,10 +10,10 @@
 namespace hpcboot {
 namespace {
 
-// From the first to the last code point of each that a terminal does not show as a character in its
-// place: C0, DEL and C1; zero-width space and the marks of direction; separators of lines,
-// embeddings and overrides; word joiner and isolates; byte order mark; annotations; tags. U+200C
-// and U+200D stay: Persian, Indian scripts and emoji need them.
+// Inclusive ranges of code points that a terminal does not show as a character in place: C0, DEL
+// and C1; zero-width space and direction marks; line separators, embeddings and overrides; word
+// joiner and isolates; byte order mark; annotations; tags. U+200C and U+200D are kept: Persian,
+// Indic scripts and emoji need them.
 constexpr std::pair<char32_t, char32_t> kUnseen[] = {
     {0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200B, 0x200B}, {0x200E, 0x200F},
     {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};

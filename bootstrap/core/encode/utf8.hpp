@@ -8,13 +8,14 @@ namespace hpcboot {
 
 /// A character at the start of a text.
 struct Utf8Character {
-  char32_t code_point = 0;  ///< meaningless where the byte is not UTF-8
+  char32_t code_point = 0;  ///< meaningless if the byte is not valid UTF-8
   std::size_t bytes = 1;
   bool is_valid = false;
 };
 
-/// The first character of `text`, which is not empty. A byte that begins no well-formed sequence
-/// (RFC 3629: overlong forms, surrogates and numbers beyond U+10FFFF are none) is taken alone.
+/// The first character of `text`, which must not be empty. A byte that starts no well-formed
+/// sequence (RFC 3629 excludes overlong forms, surrogates and values beyond U+10FFFF) is returned
+/// alone.
 inline Utf8Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) -> std::uint32_t {
     return static_cast<unsigned char>(text[i]);

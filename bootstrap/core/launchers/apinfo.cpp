@@ -8,7 +8,7 @@
 namespace hpcboot {
 namespace {
 
-// Offsets within the header that both versions share; version 5 adds three fields at its end.
+// Offsets in the header that both versions share; version 5 appends three fields.
 constexpr std::size_t kVersion = 0;
 constexpr std::size_t kTotalSize = 8;
 constexpr std::size_t kPeSize = 64;
@@ -34,11 +34,11 @@ class Reader {
     Apinfo apinfo;
     apinfo.version = static_cast<int>(integer(kVersion));
     require(apinfo.version == 1 || apinfo.version == 5,
-            "it is of version " + std::to_string(apinfo.version));
+            "it has version " + std::to_string(apinfo.version));
     const std::size_t header = apinfo.version == 1 ? kHeaderSize1 : kHeaderSize5;
     const std::uint64_t total = size(kTotalSize);
     require(total >= header && total <= bytes_.size(),
-            "it is said to have " + std::to_string(total) + " bytes and has " +
+            "its header declares " + std::to_string(total) + " bytes, but it has " +
                 std::to_string(bytes_.size()));
     bytes_ = bytes_.substr(0, static_cast<std::size_t>(total));
     read_nodes(apinfo);
@@ -56,7 +56,7 @@ class Reader {
   void require(bool holds, const std::string& what) const {
     if (holds) return;
     throw Error(ErrorCode::malformed_file, std::string(name_) + " (PALS_APINFO): " + what,
-                "a whole application table, version 1 or 5, as PALS, Slurm or Flux write it",
+                "a complete application table, version 1 or 5, as written by PALS, Slurm or Flux",
                 "start the program with mpiexec again, or unset PALS_APINFO");
   }
 
@@ -81,10 +81,11 @@ class Reader {
     const std::int32_t count = integer(count_at);
     std::uint64_t length = 0;
     std::uint64_t end = 0;
-    require(count >= 1 && stride >= min_stride &&
-                !__builtin_mul_overflow(stride, static_cast<std::uint64_t>(count), &length) &&
-                !__builtin_add_overflow(offset, length, &end) && end <= bytes_.size(),
-            std::string("its table of ") + what + " does not lie within it");
+    require(
+        count >= 1 && stride >= min_stride &&
+            !__builtin_mul_overflow(stride, static_cast<std::uint64_t>(count), &length) &&
+            !__builtin_add_overflow(offset, length, &end) && end <= bytes_.size(),
+        std::string("its table of ") + what + " is invalid or extends beyond the end of the file");
     return {static_cast<std::size_t>(offset), static_cast<std::size_t>(stride),
             static_cast<std::size_t>(count)};
   }
@@ -97,7 +98,7 @@ class Reader {
       name = name.substr(0, name.find('\0'));
       const bool is_host = !name.empty() && std::all_of(name.begin(), name.end(),
                                                         [](char c) { return c > ' ' && c < 127; });
-      require(is_host, "node " + std::to_string(i) + " has no host name");
+      require(is_host, "node " + std::to_string(i) + " has no valid host name");
       apinfo.hosts.emplace_back(name);
     }
   }
@@ -110,11 +111,11 @@ class Reader {
       const Apinfo::Process process{integer(at), integer(at + kPeNode)};
       require(process.node >= 0 && static_cast<std::size_t>(process.node) < apinfo.hosts.size(),
               "process " + std::to_string(rank) + " is on node " + std::to_string(process.node) +
-                  " of " + std::to_string(apinfo.hosts.size()));
+                  ", but there are " + std::to_string(apinfo.hosts.size()) + " nodes");
       ++apinfo.local_sizes[static_cast<std::size_t>(process.node)];
       apinfo.processes.push_back(process);
     }
-    // The places of each node lie one after the other in `taken`.
+    // `taken` has one entry per local rank, grouped by node.
     std::vector<std::size_t> first_place(apinfo.hosts.size(), 0);
     for (std::size_t node = 1; node < first_place.size(); ++node) {
       first_place[node] =
@@ -128,10 +129,10 @@ class Reader {
           process.local_rank >= 0 && process.local_rank < apinfo.local_sizes[node];
       const std::size_t place =
           in_range ? first_place[node] + static_cast<std::size_t>(process.local_rank) : 0;
-      require(in_range && !taken[place], "process " + std::to_string(rank) + " has local rank " +
-                                             std::to_string(process.local_rank) + " among the " +
-                                             std::to_string(apinfo.local_sizes[node]) +
-                                             " of its node");
+      require(in_range && !taken[place],
+              "process " + std::to_string(rank) + " has local rank " +
+                  std::to_string(process.local_rank) + ", out of range or duplicate among the " +
+                  std::to_string(apinfo.local_sizes[node]) + " processes of its node");
       taken[place] = true;
     }
   }

@@ -6,8 +6,8 @@
 
 namespace hpcboot {
 
-// The table of an application that HPE's launchers write for Cray PMI, on every node, into the file
-// named by PALS_APINFO: who runs where. Its structures go to the file as they stand in memory
+// The application table that HPE's launchers write for Cray PMI, on every node, into the file named
+// by PALS_APINFO: which process runs where. The file contains the structures as laid out in memory
 // (x86-64 and aarch64 Linux: little-endian, int of 4 bytes, size_t of 8, natural alignment).
 // Sources of the layout: Slurm, src/plugins/mpi/cray_shasta/apinfo.h (version 1 up to 21.08, then
 // 5), and flux-coral2, src/common/libapinfo/apinfo1.h and apinfo5.h, which writes either.
@@ -23,10 +23,10 @@ struct Apinfo {
   std::vector<int> local_sizes;    // processes on each of hosts
 };
 
-// @param name of the file, for the message.
-// @throws Error{malformed_file} for anything that is not a whole and consistent table: a version
-//         other than 1 and 5, a section outside the file, a process on a node that is not there, or
-//         local ranks that do not number the processes of a node.
+// @param name the file name, for messages
+// @throws Error{malformed_file} unless the table is complete and consistent: a version other than 1
+// and 5, a section outside the file, a process on a missing node, or local ranks that do not number
+// a node's processes.
 Apinfo parse_apinfo(std::string_view bytes, std::string_view name);
 
 }  // namespace hpcboot

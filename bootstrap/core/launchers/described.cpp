@@ -5,13 +5,13 @@
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 
-// What LaunchSource::detect() and read() do for a launcher that is described by data.
+// LaunchSource::detect() and read() for a launcher described by data.
 namespace hpcboot {
 namespace {
 
 constexpr const char* kSetByHand =
-    "start the program with mpirun, srun or another launcher that counts its processes, or set "
-    "HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK";
+    "start the program with mpirun, srun or another launcher that sets the number of processes, or "
+    "set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK";
 
 std::string_view first_set(const NameView& names, const Env& env) {
   const auto* found =
@@ -57,7 +57,7 @@ class Reader {
     if (!mark.empty()) {
       found += " (" + std::string(mark) + "=" + std::string(env_.text(mark)->substr(0, 80)) + ")";
     }
-    throw Error(ErrorCode::missing_variable, found + ", and does not say how many there are",
+    throw Error(ErrorCode::missing_variable, found + " but does not set the number of processes",
                 "the number of processes in the environment", kSetByHand);
   }
 
@@ -97,8 +97,8 @@ class Reader {
         ErrorCode::inconsistent_placement,
         std::string(launcher_.name) + ": " + std::string(description_.hosts.variable) + " has " +
             std::to_string(found) + " " + std::string(what),
-        std::to_string(expected) + ", as " + facts_.variables.at(std::string(field)) + " says",
-        "unset what was set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
+        std::to_string(expected) + ", according to " + facts_.variables.at(std::string(field)),
+        "unset variables that were set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
         "HPCBOOT_LOCAL_RANK");
   }
 
@@ -114,13 +114,13 @@ class Reader {
       fail_hosts(facts_.hosts.size(), "hosts", "num_nodes", *facts_.num_nodes);
   }
 
-  // The endpoints are those of the ranks, in their order.
+  // The endpoints are those of the ranks, in rank order.
   void place_by_endpoints(const std::vector<std::string>& list) {
     if (static_cast<int>(list.size()) != *facts_.world_size)
       fail_hosts(list.size(), "endpoints", "world_size", *facts_.world_size);
     facts_.rank0_host = list.front();
     note("master_addr", description_.hosts.variable);
-    if (*facts_.rank >= *facts_.world_size) return;  // validate() says so
+    if (*facts_.rank >= *facts_.world_size) return;  // validate() reports it
     const auto own = list.begin() + *facts_.rank;
     const auto on_host = [&](auto begin, auto end) {
       return static_cast<int>(std::count(begin, end, *own));
@@ -133,7 +133,7 @@ class Reader {
   }
 
   void set_master(std::string_view address, std::string_view variable) {
-    // Some tell rank 0 that it is on its own host, which only the others need to find.
+    // Some launchers set a loopback address on rank 0; only the other ranks must find its host.
     if (is_loopback(address) && *facts_.world_size > 1) {
       facts_.rank0_knows_itself = facts_.rank == 0;
       return;
@@ -179,11 +179,12 @@ Detection detect_described(const LauncherDescription& launcher, const Env& env) 
   for (const VariableValue& entry : launcher.differs) {
     if (has_value(env, entry)) {
       return {Match::refused, std::string(entry.variable) + " is " + std::string(entry.value) +
-                                  ": not its process"};
+                                  ": not a process of this launcher"};
     }
   }
   if (const std::string_view other = first_set(launcher.none_of, env); !other.empty())
-    return {Match::refused, std::string(other) + " is set: somebody else numbered this process"};
+    return {Match::refused,
+            std::string(other) + " is set: another launcher or script numbered this process"};
   if (mark.empty()) mark = first_set(launcher.all_of, env);
   if (mark.empty()) mark = launcher.equals.begin()->variable;
   return {Match::present, std::string(mark) + " is set"};

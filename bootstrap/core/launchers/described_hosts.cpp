@@ -5,7 +5,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/hostlist.hpp"
 
-// Lists of hosts in a variable, in the forms that descriptions know.
+// Host lists in a variable, in the forms that descriptions support.
 namespace hpcboot {
 namespace {
 
@@ -21,7 +21,7 @@ const char* expected_of(HostForm form) {
     case HostForm::spaces:
       return "host names separated by spaces";
     case HostForm::lines:
-      return "one host name on each line";
+      return "one host name per line";
     case HostForm::slurm:
       return "a Slurm host list";
     case HostForm::endpoints:
@@ -45,7 +45,7 @@ std::vector<std::string> parse_hosts(std::string_view text, const HostsDescripti
     const std::size_t end = std::min(rest.find_first_of(separators), rest.size());
     std::string_view host = trim(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    // Between two spaces is nothing; between two commas a host is missing.
+    // Repeated spaces are harmless; between two commas a host is missing.
     if (host.empty() && hosts.form != HostForm::commas && hosts.form != HostForm::endpoints)
       continue;
     if (hosts.form == HostForm::endpoints) {

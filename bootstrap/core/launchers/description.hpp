@@ -10,18 +10,18 @@
 #include "hpcboot/launch_source.hpp"
 #include "hpcboot/scheduler.hpp"
 
-// A launcher that only sets variables, as data: a file NAME.toml of this folder, compiled into a
-// table (shipped.hpp), or a file of the user's. bootstrap/README.md documents the files.
+// A launcher that only sets variables, as data: a file NAME.toml in this folder, compiled into a
+// table (shipped.hpp), or a user's file. bootstrap/README.md documents the files.
 namespace hpcboot {
 
-// A table that outlives its view.
+// A view of a table, which must outlive it.
 template <typename T>
 class View {
  public:
   constexpr View() = default;
   constexpr View(const T* first, std::size_t size) : first_(first), size_(size) {}
   template <std::size_t N>
-  // NOLINTNEXTLINE(google-explicit-constructor): a table is its view
+  // NOLINTNEXTLINE(google-explicit-constructor): a table converts to its view
   constexpr View(const T (&table)[N]) : first_(table), size_(N) {}
 
   constexpr const T* begin() const { return first_; }
@@ -56,41 +56,41 @@ struct HostsDescription {
   HostForm form = HostForm::commas;
 };
 
-// What read() takes from where. Of several variables for one number the first that is set counts.
+// Which variables read() uses. If a number has several variables, the first that is set counts.
 struct LauncherDescription {
-  // It is there if all of all_of, one of any_of (if there are any) and all of equals are set so.
-  // One of none_of that is set, or of differs that has that very value, then means that it did not
-  // place this process.
+  // The launcher is present if all of all_of and one of any_of (unless empty) are set, and all of
+  // equals match. It did not place this process if one of none_of is set, or one of differs
+  // matches.
   NameView all_of, any_of, none_of;
   ValueView equals, differs;
   NameView rank, world_size, local_rank, local_size, node_rank, num_nodes;
   HostsDescription hosts;
   std::string_view master_address, master_port;
-  std::string_view master_endpoint;  // HOST:PORT in place of both
-  ValueView master_only_if;          // it is rank 0's only if all of these are so
+  std::string_view master_endpoint;  // HOST:PORT instead of both
+  ValueView master_only_if;          // the address is rank 0's only if all of these match
 };
 
-// A scheduler's job, as data: what Scheduler::read() takes from where.
+// A scheduler's job, as data: which variables Scheduler::read() uses.
 struct JobDescription {
   std::string_view id;  // the variable that names the job
-  NameView distinct;    // what tells two runs of one id apart: array index, restart
+  NameView distinct;    // distinguish runs with the same id: array index, restart
   HostsDescription hosts;
   std::string_view nodefile;   // the variable that names a file with a host on each line
-  std::string_view num_tasks;  // the variable with the processes asked for in all
+  std::string_view num_tasks;  // the variable with the total number of processes requested
 };
 
-// The hosts of such a list, repeats and all; a name of an endpoint comes without its port.
+// The hosts of such a list, duplicates included; endpoints without their ports.
 // @throws Error{malformed_value, malformed_hostlist} naming the variable
 std::vector<std::string> parse_hosts(std::string_view text, const HostsDescription& hosts);
 
 // Each host once, in order of first appearance.
 std::vector<std::string> unique_hosts(const std::vector<std::string>& list);
 
-// Behind LaunchSource::detect() and read() of a described launcher.
+// Implement LaunchSource::detect() and read() for a described launcher.
 Detection detect_described(const LauncherDescription& launcher, const Env& env);
 LaunchFacts read_described(const LaunchSource& launcher, const Env& env);
 
-// Behind Scheduler::read() of a described scheduler.
+// Implements Scheduler::read() for a described scheduler.
 std::optional<Allocation> read_described(const Scheduler& scheduler, const Env& env,
                                          const AllocationOptions& options);
 

@@ -1,10 +1,10 @@
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
 
-// HPCBOOT_RANK, _WORLD_SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK, _NUM_NODES: set by the user, or
-// by a wrapper that knows better. HPCBOOT_INTERFACE, _METHODS and _MASTER_* are settings, not
-// identity. HPCBOOT_EXPORTED marks what hpcboot itself has exported; HPCBOOT_RUN_* is what
-// `hpcboot run` hands over to its ranks.
+// HPCBOOT_RANK, _WORLD_SIZE, _LOCAL_RANK, _LOCAL_SIZE, _NODE_RANK, _NUM_NODES: set by the user or a
+// wrapper script. HPCBOOT_INTERFACE, _METHODS and _MASTER_* are settings, not identity.
+// HPCBOOT_EXPORTED marks what hpcboot itself exported; `hpcboot run` passes HPCBOOT_RUN_* to its
+// ranks.
 namespace hpcboot::sources {
 namespace {
 
@@ -28,16 +28,16 @@ Detection detect(const Env& env, const Facts&) {
 
 LaunchFacts read(const Env& env, const Facts&) {
   LaunchFacts facts;
-  need(facts, "rank", facts.rank, env, "HPCBOOT_RANK", "the caller who sets HPCBOOT_* variables");
+  need(facts, "rank", facts.rank, env, "HPCBOOT_RANK", "the script that sets HPCBOOT_*");
   need(facts, "world_size", facts.world_size, env, "HPCBOOT_WORLD_SIZE",
-       "the caller who sets HPCBOOT_* variables", 1);
+       "the script that sets HPCBOOT_*", 1);
   take(facts, "local_size", facts.local_size, env, "HPCBOOT_LOCAL_SIZE", 1);
   take(facts, "node_rank", facts.node_rank, env, "HPCBOOT_NODE_RANK");
   take(facts, "num_nodes", facts.num_nodes, env, "HPCBOOT_NUM_NODES", 1);
   if (!take(facts, "local_rank", facts.local_rank, env, "HPCBOOT_LOCAL_RANK") &&
       *facts.world_size > 1 && facts.num_nodes.value_or(0) != 1 &&
       facts.local_size != facts.world_size) {
-    env.require_integer("HPCBOOT_LOCAL_RANK", "the caller who sets HPCBOOT_* variables");
+    env.require_integer("HPCBOOT_LOCAL_RANK", "the script that sets HPCBOOT_*");
   }
   return facts;
 }
@@ -47,7 +47,7 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kExplicit{"explicit",
                              Level::explicit_settings,
                              "a user who sets HPCBOOT_RANK means it",
-                             "the caller who sets HPCBOOT_* variables",
+                             "the script that sets HPCBOOT_*",
                              "bootstrap/README.md",
                              kVariables,
                              "hosts",

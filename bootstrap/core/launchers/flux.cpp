@@ -1,10 +1,10 @@
 #include "launchers.hpp"
 
 // flux-shell sets for each task FLUX_TASK_RANK, FLUX_TASK_LOCAL_ID, FLUX_JOB_SIZE and
-// FLUX_JOB_NNODES, and PMI_RANK, PMI_SIZE and PMI_FD unless told -o pmi=none: flux-environment(7).
-// A batch script has none of them. Neither node index nor local size nor hosts are in the
-// environment, and ranks need not be dealt node by node (--taskmap). A node is a broker, and a host
-// may run several (flux start --test-size).
+// FLUX_JOB_NNODES, and PMI_RANK, PMI_SIZE and PMI_FD unless -o pmi=none is given:
+// flux-environment(7). A batch script has none of them. The environment has no node index, local
+// size or hosts, and ranks need not be assigned node by node (--taskmap). A node is a broker, and a
+// host may run several (flux start --test-size).
 namespace hpcboot::sources {
 namespace {
 
@@ -25,15 +25,16 @@ constexpr LaunchVariable kVariables[] = {
 constexpr LauncherTraits kTraits = [] {
   LauncherTraits traits;
   traits.counts_hosts_by_entry = true;
-  // Its shell is content with the end, and cannot answer a word that comes after it: that is a
-  // "PMI-1 wire protocol error", and ends the job (flux-core 0.27 and later, shell/pmi.c).
+  // Its shell accepts a task that ends without it, and cannot answer a "finalize" that arrives
+  // after the task has ended: that "PMI-1 wire protocol error" ends the job (flux-core 0.27 and
+  // later, shell/pmi.c).
   traits.takes_silence_for_a_crash = false;
   return traits;
 }();
 
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID"});
-  // A task has its job's id, a batch script the enclosing one's; sizes may stand in both.
+  // A task has its own job's id, a batch script the enclosing job's; both may have sizes.
   if (detection.match != Match::present && env.has("FLUX_JOB_ID"))
     detection = detect_any(env, {"FLUX_JOB_SIZE", "FLUX_JOB_NNODES"});
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
@@ -50,8 +51,8 @@ LaunchFacts read(const Env& env, const Facts&) {
   return facts;
 }
 
-// Under Flux's own PMI the ranks agree; other ranks behind PMI_FD are those of a launcher that a
-// task started. A closed PMI_FD proves nothing: a program may have closed it.
+// Under Flux's own PMI the ranks agree; if they differ, PMI_FD belongs to a launcher that a task
+// started. A closed PMI_FD proves nothing: a program may have closed it.
 std::optional<bool> is_live(const Env& env, const Facts& facts) {
   if (!env.has("PMI_FD")) return std::nullopt;
   if (env.text("PMI_RANK") != env.text("FLUX_TASK_RANK") ||
@@ -70,7 +71,7 @@ const LaunchSource kFlux{
     "flux run",
     "https://flux-framework.readthedocs.io/projects/flux-core/en/latest/man7/flux-environment.html",
     kVariables,
-    "node index, local size (but for one task a node), hosts",
+    "node index, local size (except with one task per node), hosts",
     kTraits,
     detect,
     read,

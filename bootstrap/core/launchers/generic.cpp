@@ -5,8 +5,8 @@
 // RANK, WORLD_SIZE, LOCAL_RANK as torch.distributed reads them, set by whoever started this
 // process: a container hook (enroot), an operator, a script. Optional: LOCAL_WORLD_SIZE,
 // GROUP_RANK, GROUP_WORLD_SIZE. Ray Train (python/ray/train/torch/config.py), Lightning and
-// Composer set NODE_RANK in place of GROUP_RANK. Scripts export it for torchrun, too, and it
-// outlives them: it counts only where the sizes agree with it.
+// Composer set NODE_RANK instead of GROUP_RANK. Scripts also export it for torchrun, and it remains
+// set afterwards: it counts only if the sizes agree with it.
 namespace hpcboot::sources {
 namespace {
 
@@ -24,7 +24,7 @@ bool is_in_a_job(const Env& env) {
   try {
     return read_allocation(env, options).has_value();
   } catch (const Error&) {
-    return true;  // a damaged one, which resolve() reports
+    return true;  // malformed, which resolve() reports
   }
 }
 
@@ -32,16 +32,15 @@ Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"RANK", "LOCAL_RANK"});
   const auto world_size = env.text("WORLD_SIZE");
   if (detection.match == Match::present || !world_size || *world_size == "1") return detection;
-  // A batch script may export WORLD_SIZE for the tasks that it will start; elsewhere the rank is
+  // A batch script may export WORLD_SIZE for the tasks that it will start; elsewhere RANK has been
   // lost.
   if (is_in_a_job(env)) {
-    return {Match::refused,
-            "WORLD_SIZE without RANK in a job: set for tasks that are yet to start"};
+    return {Match::refused, "WORLD_SIZE without RANK in a job: set for tasks not started yet"};
   }
   return {Match::present, "WORLD_SIZE is set"};
 }
 
-// Ranks are dealt host by host, as many on each.
+// Requires a block distribution with equally many ranks per host.
 void take_node_rank(LaunchFacts& facts, const Env& env) {
   if (facts.node_rank || !facts.local_rank || !facts.local_size) return;
   const auto node_rank = env.integer("NODE_RANK");
@@ -64,8 +63,8 @@ LaunchFacts read(const Env& env, const Facts&) {
   take(facts, "node_rank", facts.node_rank, env, "GROUP_RANK");
   take(facts, "num_nodes", facts.num_nodes, env, "GROUP_WORLD_SIZE", 1);
   if (!take(facts, "local_rank", facts.local_rank, env, "LOCAL_RANK") && *facts.world_size > 1) {
-    // RANK may count pods or processes; without LOCAL_RANK nobody can say which device is this
-    // one's.
+    // RANK may number pods or processes; without LOCAL_RANK this process's device cannot be
+    // determined.
     env.require_integer("LOCAL_RANK", kSetter);
   }
   take_node_rank(facts, env);
@@ -77,7 +76,7 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kGeneric{
     "generic",
     Level::generic,
-    "anybody may have set these; a launcher's own say more",
+    "any script may set these; a launcher's own variables are more specific",
     "the launcher or script that sets RANK and WORLD_SIZE",
     "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
     kVariables,

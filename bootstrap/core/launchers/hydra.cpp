@@ -2,9 +2,9 @@
 #include "slurm_step.hpp"
 
 // MPICH's and Intel MPI's mpiexec (Hydra) set PMI_RANK, PMI_SIZE, PMI_FD and, unlike Slurm's PMI2,
-// MPI_LOCALRANKID and MPI_LOCALNRANKS (MPICH, src/pm/hydra/proxy/pmip_cb.c), counted by proxy: a
-// host that stands twice in the host file, apart, has two. With -pmi-port there are PMI_PORT and
-// PMI_ID in place of PMI_RANK, and no size. Intel MPI's I_MPI_* are settings.
+// MPI_LOCALRANKID and MPI_LOCALNRANKS (MPICH, src/pm/hydra/proxy/pmip_cb.c), counted per proxy: a
+// host listed twice in the host file, not adjacently, has two. With -pmi-port it sets PMI_PORT and
+// PMI_ID instead of PMI_RANK, and no size. Intel MPI's I_MPI_* are settings.
 namespace hpcboot::sources {
 namespace {
 
@@ -40,14 +40,14 @@ constexpr LauncherTraits kTraits = [] {
 Detection detect(const Env& env, const Facts& facts) {
   Detection detection = detect_any(env, {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"});
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
-  // oneCCL reads MPI_LOCALRANKID, so that scripts export it. PALS sets PMI_RANK, too.
+  // oneCCL reads MPI_LOCALRANKID, so scripts export it. PALS also sets PMI_RANK.
   const bool is_exported =
       env.has("PALS_RANKID") ||
       (!env.has("PMI_RANK") && (in_slurm_step(env) || env.has("OMPI_COMM_WORLD_RANK")));
   if (detection.match == Match::present && is_exported && !env.has("PMI_FD") &&
       !env.has("PMI_PORT")) {
     return {Match::refused,
-            detection.reason + ", but neither PMI_FD nor PMI_PORT: no rank of a proxy"};
+            detection.reason + ", but neither PMI_FD nor PMI_PORT: not a rank of a Hydra proxy"};
   }
   return detection;
 }
@@ -62,8 +62,8 @@ LaunchFacts read(const Env& env, const Facts&) {
   return facts;
 }
 
-// The proxy holds the other end of PMI_FD for as long as its rank runs; a program started by
-// another launcher from within that rank inherits the variable but not the descriptor.
+// The proxy holds the other end of PMI_FD as long as its rank runs; a program that another launcher
+// starts inside that rank inherits the variable but not the descriptor.
 std::optional<bool> is_live(const Env&, const Facts& facts) {
   return facts.pmi_fd_is_open_socket;
 }
@@ -77,7 +77,8 @@ const LaunchSource kHydra{
     "mpiexec (Hydra)",
     "MPICH, src/pm/hydra/proxy/pmip_cb.c",
     kVariables,
-    "node index, nodes, hosts; with -pmi-port rank and size; two proxies on one host count apart",
+    "node index, nodes, hosts; rank and size with -pmi-port; two proxies on one host count "
+    "separately",
     kTraits,
     detect,
     read,

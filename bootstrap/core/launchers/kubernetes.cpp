@@ -6,12 +6,11 @@
 #include "launchers.hpp"
 
 // Pods that work together. Kubeflow's PyTorchJob (Training Operator v1, pkg/controller.v1/pytorch/
-// envvar.go) sets RANK, the pod's, WORLD_SIZE = pods * processes of a pod, MASTER_ADDR,
-// MASTER_PORT, PET_NNODES and PET_NPROC_PER_NODE; its "auto" counts as one process in WORLD_SIZE,
-// whatever torchrun makes of it. Kubeflow Trainer v2 sets PET_NNODES, PET_NPROC_PER_NODE,
-// PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT alone. An Indexed Job has
-// JOB_COMPLETION_INDEX. PET_* are torchrun's arguments: nothing here tells the processes of one pod
-// apart.
+// envvar.go) sets RANK (the pod's), WORLD_SIZE = pods * processes per pod, MASTER_ADDR,
+// MASTER_PORT, PET_NNODES and PET_NPROC_PER_NODE; "auto" counts as one process in WORLD_SIZE,
+// however many torchrun starts. Kubeflow Trainer v2 sets only PET_NNODES, PET_NPROC_PER_NODE,
+// PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT. An Indexed Job has JOB_COMPLETION_INDEX.
+// PET_* are torchrun's arguments: no variable distinguishes the processes of one pod.
 namespace hpcboot::sources {
 namespace {
 
@@ -37,7 +36,7 @@ constexpr LauncherTraits kTraits = [] {
 
 constexpr const char* kOperator = "Kubeflow or the pod's template";
 
-// Whoever else numbers pods may use an Indexed Job for it, whose index alone says less.
+// Others that number pods may use an Indexed Job, whose bare index is less specific.
 const LaunchSource* other_of_pods(const Env& env, const Facts& facts) {
   const auto& all = launch_sources();
   const auto found = std::find_if(all.begin(), all.end(), [&](const LaunchSource* source) {
@@ -59,28 +58,28 @@ Detection detect(const Env& env, const Facts& facts) {
   if (is_indexed && (is_pod || detection.match == Match::present)) {
     detection = detect_any(env, {"JOB_COMPLETION_INDEX"});
   } else if (!is_pod) {
-    // An index alone may be anybody's, as of a sweep.
+    // An index alone may belong to anything, such as a sweep.
     return {};
   }
   if (detection.match != Match::present) return detection;
   const LaunchSource* other = has_size(env) ? nullptr : other_of_pods(env, facts);
   if (other != nullptr)
-    return {Match::refused, std::string(other->set_by) + " numbered the pods, and says more"};
+    return {Match::refused, std::string(other->set_by) + " numbered the pods and is more specific"};
   const Detection inner =
       detect_any(env, {"LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"});
   if (inner.match == Match::present)
-    return {Match::refused, inner.reason + ": somebody inside the pod numbered its processes"};
+    return {Match::refused,
+            inner.reason + ": a launcher or script inside the pod numbered its processes"};
   return detection;
 }
 
 [[noreturn]] void fail_several(const std::string& found) {
-  throw Error(
-      ErrorCode::missing_variable,
-      found + ": RANK and PET_NODE_RANK number pods, and LOCAL_RANK is not set",
-      "one process in each pod (PET_NPROC_PER_NODE=1), or a launcher inside the pod that "
-      "numbers its processes",
-      "start the program with torchrun, which reads PET_*; where each pod runs one process, "
-      "set PET_NPROC_PER_NODE=1");
+  throw Error(ErrorCode::missing_variable,
+              found + ": RANK and PET_NODE_RANK number pods, and LOCAL_RANK is not set",
+              "one process per pod (PET_NPROC_PER_NODE=1), or a launcher inside the pod that "
+              "numbers its processes",
+              "start the program with torchrun, which reads PET_*; if each pod runs one process, "
+              "set PET_NPROC_PER_NODE=1");
 }
 
 std::string shown(const Env& env, const char* variable) {
@@ -89,20 +88,20 @@ std::string shown(const Env& env, const char* variable) {
                : std::string(variable) + " is not set";
 }
 
-// The number of pods, or of processes, for which one pod counts one.
+// The number of pods, or of processes if every pod counts as one.
 void read_world(const Env& env, LaunchFacts& facts) {
   const std::string elastic(env.text("PET_NNODES").value_or(""));
   if (elastic.find(':') != std::string::npos)
     fail_several("PET_NNODES=" + elastic + " is a range, from which torchrun chooses");
   const auto pods = env.integer("PET_NNODES", 1);
   const auto processes = env.integer("WORLD_SIZE", 1);
-  // "auto", "gpu" and "cpu" are torchrun's to work out.
+  // torchrun resolves "auto", "gpu" and "cpu".
   const std::string per_pod(env.text("PET_NPROC_PER_NODE").value_or("auto"));
   const bool is_word =
       per_pod == "auto" || per_pod == "gpu" || per_pod == "cpu" || per_pod == "xpu";
   if (!is_word && *env.integer("PET_NPROC_PER_NODE", 1) != 1)
     fail_several(shown(env, "PET_NPROC_PER_NODE"));
-  // Nobody shares a world of one, whether pods or processes were counted.
+  // A world of one has a single process, whether pods or processes were counted.
   const bool is_alone =
       processes == 1 && env.integer("RANK") == 0 && !env.has("PET_NPROC_PER_NODE");
   if (is_word && !is_alone && !(pods && processes && *pods == *processes)) {
@@ -110,12 +109,13 @@ void read_world(const Env& env, LaunchFacts& facts) {
                  shown(env, "PET_NNODES"));
   }
   if (pods && processes && *pods != *processes) {
-    throw Error(ErrorCode::inconsistent_placement,
-                "kubernetes: " + shown(env, "WORLD_SIZE") + " with " + shown(env, "PET_NNODES") +
-                    " and PET_NPROC_PER_NODE=1",
-                "WORLD_SIZE = PET_NNODES * PET_NPROC_PER_NODE",
-                "unset what was set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
-                "HPCBOOT_LOCAL_RANK");
+    throw Error(
+        ErrorCode::inconsistent_placement,
+        "kubernetes: " + shown(env, "WORLD_SIZE") + " with " + shown(env, "PET_NNODES") +
+            " and PET_NPROC_PER_NODE=1",
+        "WORLD_SIZE = PET_NNODES * PET_NPROC_PER_NODE",
+        "unset variables that were set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
+        "HPCBOOT_LOCAL_RANK");
   }
   if (!take(facts, "world_size", facts.world_size, env, "WORLD_SIZE", 1))
     need(facts, "world_size", facts.world_size, env, "PET_NNODES", kOperator, 1);
@@ -127,11 +127,11 @@ void read_rank(const Env& env, LaunchFacts& facts) {
   if (has_rank && node_rank && *node_rank != *facts.rank) {
     throw Error(ErrorCode::inconsistent_placement,
                 "kubernetes: " + shown(env, "RANK") + " with " + shown(env, "PET_NODE_RANK"),
-                "the same number of one pod in both",
+                "the same pod number in both",
                 "unset the one that was set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
                 "HPCBOOT_LOCAL_RANK");
   }
-  // Of several jobs in a JobSet each counts its pods from 0: the index comes last.
+  // Each job of a JobSet numbers its pods from 0, so the index comes last.
   if (!has_rank && !take(facts, "rank", facts.rank, env, "PET_NODE_RANK") &&
       !take(facts, "rank", facts.rank, env, "JOB_COMPLETION_INDEX")) {
     env.require_integer(env.has("WORLD_SIZE") ? "RANK" : "PET_NODE_RANK", kOperator);
@@ -154,8 +154,8 @@ LaunchFacts read(const Env& env, const Facts& process) {
   facts.variables["num_nodes"] = facts.variables["world_size"];
   facts.master_port = env.port("PET_MASTER_PORT");
   if (facts.master_port) facts.variables["master_port"] = "PET_MASTER_PORT";
-  // The operator tells the first pod "localhost" and the others that pod's name, which is its host
-  // name, too.
+  // The operator sets "localhost" in the first pod and that pod's name, which is also its host
+  // name, in the others.
   const char* variable = env.has("MASTER_ADDR") ? "MASTER_ADDR" : "PET_MASTER_ADDR";
   const auto text = env.text(variable);
   const auto address = text ? std::make_optional(checked_address(variable, *text)) : std::nullopt;
@@ -176,12 +176,12 @@ LaunchFacts read(const Env& env, const Facts& process) {
 const LaunchSource kKubernetes{
     "kubernetes",
     Level::pod,
-    "RANK may be a pod's; launchers inside the pod say more",
+    "RANK may number pods; launchers inside the pod are more specific",
     "Kubeflow or the pod's template",
     "https://www.kubeflow.org/docs/components/trainer/ ; "
     "https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode",
     kVariables,
-    "hosts; processes of one pod apart: that is torchrun's work",
+    "hosts; which process of a pod this is (torchrun numbers them)",
     kTraits,
     detect,
     read};

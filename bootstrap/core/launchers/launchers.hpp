@@ -5,8 +5,8 @@
 #include "core/variable_kinds.hpp"
 #include "hpcboot/launch_source.hpp"
 
-// Every launcher that this library knows: one file each in this folder. Their order is a table in
-// launch_source.cpp.
+// Every launcher that this library knows, one file each in this folder. A table in
+// launch_source.cpp sets their order.
 namespace hpcboot::sources {
 
 extern const LaunchSource kExplicit;
@@ -27,7 +27,7 @@ extern const LaunchSource kPmix;
 extern const LaunchSource kPmi2;
 extern const LaunchSource kPbsdsh;
 
-// Reads `field` from an integer variable and notes where it came from; false where it is not set.
+// Reads `field` from an integer variable and records its origin; false if it is not set.
 bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,
           const char* variable, int minimum = 0);
 
@@ -35,15 +35,15 @@ bool take(LaunchFacts& facts, const char* field, std::optional<int>& slot, const
 void need(LaunchFacts& facts, const char* field, std::optional<int>& slot, const Env& env,
           const char* variable, const char* launcher, int minimum = 0);
 
-// Does PMIX_NAMESPACE have the form of PRRTE's, Open MPI 5's run time: "prterun-host-pid@1"? srun's
-// is "slurm.pmix.<job>.<step>", Open MPI 4's a number.
+// Does PMIX_NAMESPACE have the form of PRRTE, Open MPI 5's runtime: "prterun-host-pid@1"? srun's is
+// "slurm.pmix.<job>.<step>", Open MPI 4's a number.
 bool is_served_by_prrte(const Env& env);
 
-// "present" with the first of these variables that is set, "absent" where none is.
+// "present" with the first of these variables that is set, else "absent".
 Detection detect_any(const Env& env, std::initializer_list<const char*> variables);
 
-// For an MPI launcher whose variables a step's own process has (Facts::is_slurm_task): a rank that
-// mpirun or Hydra started called srun, and srun hands its environment on.
+// For a process of a step (Facts::is_slurm_task) that has an MPI launcher's variables: a rank of
+// mpirun or Hydra called srun, which passes its environment on.
 Detection inherited_by_srun();
 
 }  // namespace hpcboot::sources

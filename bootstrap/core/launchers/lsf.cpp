@@ -1,7 +1,7 @@
 #include "launchers.hpp"
 
-// jsrun sets for each task JSM_NAMESPACE_RANK, _SIZE, _LOCAL_RANK and _LOCAL_SIZE, and beside them
-// Spectrum MPI's OMPI_COMM_WORLD_* and PMIX_*. blaunch is a launcher of its own: blaunch.toml.
+// jsrun sets for each task JSM_NAMESPACE_RANK, _SIZE, _LOCAL_RANK and _LOCAL_SIZE, and also
+// Spectrum MPI's OMPI_COMM_WORLD_* and PMIX_*. blaunch is a separate launcher: blaunch.toml.
 namespace hpcboot::sources {
 namespace {
 
@@ -36,7 +36,7 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kLsf{
     "lsf",
     Level::scheduler_step,
-    "mpirun's and Flux's daemons are started by jsrun",
+    "jsrun starts the daemons of mpirun and Flux",
     "jsrun",
     "https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=variables-environment-set-job-execution",
     kVariables,

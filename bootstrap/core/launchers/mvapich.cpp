@@ -1,7 +1,8 @@
 #include "launchers.hpp"
 
 // MVAPICH2's mpirun_rsh (its mpispawn, src/pm/mpirun in MVAPICH2) sets MV2_COMM_WORLD_RANK, _SIZE,
-// _LOCAL_RANK and _LOCAL_SIZE. MVAPICH from 3.0 on starts through Hydra or srun and sets none.
+// _LOCAL_RANK and _LOCAL_SIZE. MVAPICH 3.0 and later starts through Hydra or srun and sets none of
+// these.
 namespace hpcboot::sources {
 namespace {
 
@@ -53,7 +54,7 @@ const LaunchSource kMvapich{"mvapich",
                             "mpirun_rsh",
                             "MVAPICH2, src/pm/mpirun/mpispawn.c",
                             kVariables,
-                            "node index, nodes, hosts; from version 3 on it is hydra",
+                            "node index, nodes, hosts; version 3 and later use hydra",
                             kTraits,
                             detect,
                             read};

@@ -1,9 +1,9 @@
 #include "launchers.hpp"
 
 // Open MPI's mpirun (4: orted; 5: PRRTE) sets OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK and
-// _LOCAL_SIZE. OMPI_COMM_WORLD_NODE_RANK is not a node index (it counts processes on this node over
-// all jobs), and OMPI_UNIVERSE_SIZE counts slots; neither is read. OMPI_MCA_* alone proves nothing:
-// Slurm sets OMPI_MCA_plm_slurm_args in every batch step.
+// _LOCAL_SIZE. OMPI_COMM_WORLD_NODE_RANK is not a node index (it numbers processes on this node
+// across all jobs), and OMPI_UNIVERSE_SIZE counts slots; neither is read. OMPI_MCA_* alone proves
+// nothing: Slurm sets OMPI_MCA_plm_slurm_args in every batch step.
 namespace hpcboot::sources {
 namespace {
 
@@ -66,25 +66,25 @@ Detection detect(const Env& env, const Facts& facts) {
   Detection detection =
       detect_any(env, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
                        "OMPI_COMM_WORLD_LOCAL_SIZE"});
-  // A program that mpirun started may itself call srun --mpi=pmix: the namespace is the inner
-  // one's.
+  // A program started by mpirun may itself call srun --mpi=pmix: the namespace is then srun's.
   const auto name_space = env.text("PMIX_NAMESPACE");
   if (detection.match == Match::present && name_space && name_space->rfind("slurm.pmix.", 0) == 0) {
     return {Match::refused, "OMPI_COMM_WORLD_* are inherited: PMIX_NAMESPACE=" +
-                                std::string(*name_space) + " says that srun started this process"};
+                                std::string(*name_space) + " shows that srun started this process"};
   }
   if (detection.match == Match::present && facts.is_slurm_task == true) return inherited_by_srun();
-  // Where they differ, an mpirun was started inside jsrun's task.
+  // If they differ, mpirun was started inside jsrun's task.
   if (detection.match == Match::present && env.has("JSM_NAMESPACE_RANK") &&
       env.text("OMPI_COMM_WORLD_RANK") == env.text("JSM_NAMESPACE_RANK") &&
       env.text("OMPI_COMM_WORLD_SIZE") == env.text("JSM_NAMESPACE_SIZE")) {
-    return {Match::refused, "jsrun sets OMPI_COMM_WORLD_* for Spectrum MPI, beside its own"};
+    return {Match::refused,
+            "jsrun sets OMPI_COMM_WORLD_* for Spectrum MPI, in addition to its own"};
   }
   return detection;
 }
 
-// `mpirun --rankfile F` and `--map-by seq` leave these for their ranks: then the order of the ranks
-// says nothing of the order of the hosts.
+// `mpirun --rankfile F` and `--map-by seq` set these for their ranks: rank order then does not
+// imply host order.
 bool ranks_lie_in_any_order(const Env& env) {
   const std::string policy(env.text("OMPI_MCA_rmaps_base_mapping_policy").value_or(""));
   return env.has("OMPI_MCA_orte_rankfile") || env.has("OMPI_MCA_rmaps_rank_file_path") ||
@@ -102,8 +102,8 @@ LaunchFacts read(const Env& env, const Facts&) {
   return facts;
 }
 
-// mpirun serves PMIx to its ranks; under another launcher's PMIx, or none, the variables are
-// inherited. Hydra serves none, so that below it PMIx's are inherited along with mpirun's.
+// mpirun serves PMIx to its ranks; under another launcher's PMIx, or without PMIx, the variables
+// are inherited. Hydra serves no PMIx, so its ranks inherit PMIx variables along with mpirun's.
 std::optional<bool> is_live(const Env& env, const Facts& facts) {
   if (!env.has("PMIX_NAMESPACE")) return std::nullopt;
   if (env.text("PMIX_RANK") != env.text("OMPI_COMM_WORLD_RANK")) return false;

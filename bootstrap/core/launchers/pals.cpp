@@ -4,10 +4,10 @@
 #include "slurm_step.hpp"
 
 // HPE's PALS (mpiexec or aprun) sets for each process PALS_RANKID, PALS_NODEID, PALS_LOCAL_RANKID,
-// PALS_LOCAL_SIZE, PALS_APID and PALS_APINFO (HPE's pals.h), and no size of the whole. Cray PMI
-// adds PMI_RANK, PMI_SIZE, PMI_LOCAL_RANK and PMI_LOCAL_SIZE (Polaris); MPICH with PMIx does not
-// (Aurora). The file of PALS_APINFO has everything. Slurm's cray_shasta plugin and Flux's cray-pals
-// plugin set PALS_* for Cray PMI, too; theirs are those launchers' tasks.
+// PALS_LOCAL_SIZE, PALS_APID and PALS_APINFO (HPE's pals.h), and no world size. Cray PMI adds
+// PMI_RANK, PMI_SIZE, PMI_LOCAL_RANK and PMI_LOCAL_SIZE (Polaris); MPICH with PMIx does not
+// (Aurora). The PALS_APINFO file has everything. Slurm's cray_shasta plugin and Flux's cray-pals
+// plugin also set PALS_* for Cray PMI; those processes are Slurm's and Flux's tasks.
 namespace hpcboot::sources {
 namespace {
 
@@ -40,24 +40,24 @@ Detection detect(const Env& env, const Facts& facts) {
                                          "PALS_LOCAL_SIZE", "PALS_APINFO", "PALS_APID"});
   if (detection.match != Match::present) return detection;
   if (facts.is_slurm_task == true) return inherited_by_srun();
-  // Also in a batch script of Flux, which inherits its broker's: the broker unsets PMI_*, not
-  // PALS_*.
+  // Also in a Flux batch script, which inherits its broker's variables: the broker unsets PMI_*,
+  // not PALS_*.
   const Detection flux = detect_any(env, {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID",
                                           "FLUX_URI", "FLUX_ENCLOSING_ID"});
   if (flux.match == Match::present)
-    return {Match::refused, flux.reason + ": Flux's cray-pals plugin sets PALS_*, too"};
+    return {Match::refused, flux.reason + ": Flux's cray-pals plugin also sets PALS_*"};
   if (in_slurm_step(env)) {
-    // Under PALS inside a step, should anybody do it, these two would differ.
+    // If PALS did run inside a step, these two would differ.
     const auto own = parse_whole_number(env.text("PALS_RANKID").value_or(""));
     const auto slurms = parse_whole_number(env.text("SLURM_PROCID").value_or(""));
     if (!own || !slurms || *own == *slurms) {
       return {Match::refused,
-              "this is a task of a Slurm step: its cray_shasta plugin sets PALS_*, too"};
+              "this is a task of a Slurm step, whose cray_shasta plugin also sets PALS_*"};
     }
   }
   if (is_served_by_prrte(env)) {
     return {Match::refused, "PMIX_NAMESPACE=" + std::string(*env.text("PMIX_NAMESPACE")) +
-                                " is PRRTE's: PALS_* are those of the daemon that PALS started"};
+                                " belongs to PRRTE: PALS_* come from the daemon that PALS started"};
   }
   return detection;
 }
@@ -78,13 +78,13 @@ class PalsReader {
 
   LaunchFacts read() {
     need(facts_, "rank", facts_.rank, env_, "PALS_RANKID", "mpiexec (PALS)");
-    // Of a launcher inside PALS PMI_* would be its own.
+    // A launcher inside PALS would set its own PMI_*.
     const auto pmi_rank = env_.integer("PMI_RANK");
     const bool pmi_is_pals = !pmi_rank || *pmi_rank == *facts_.rank;
     if (!pmi_is_pals && !apinfo_) {
       fail_inconsistent("PALS_RANKID=" + std::to_string(*facts_.rank) +
                             " with PMI_RANK=" + std::to_string(*pmi_rank),
-                        "one and the same rank in both, for PMI_SIZE to be this launch's");
+                        "the same rank in both, so that PMI_SIZE belongs to this launch");
     }
     if (pmi_is_pals) take(facts_, "world_size", facts_.world_size, env_, "PMI_SIZE", 1);
     take(facts_, "local_rank", facts_.local_rank, env_, "PALS_LOCAL_RANKID");
@@ -109,7 +109,7 @@ class PalsReader {
       fail_inconsistent(facts_.variables[field] + "=" + std::to_string(*slot) +
                             ", but PALS_APINFO has " + field + "=" + std::to_string(value) +
                             " for PALS_RANKID=" + std::to_string(*facts_.rank),
-                        "one and the same placement in both");
+                        "the same placement in both");
     }
     if (slot) return;
     slot = value;
@@ -132,7 +132,7 @@ class PalsReader {
     facts_.rank0_host = apinfo_->hosts[static_cast<std::size_t>(apinfo_->processes.front().node)];
     facts_.variables["master_addr"] = "PALS_APINFO";
     for (const int processes : apinfo_->local_sizes) {
-      if (processes == 0) return;  // not hosts of this launch alone
+      if (processes == 0) return;  // not only hosts of this launch
     }
     merge("num_nodes", facts_.num_nodes, static_cast<int>(apinfo_->hosts.size()));
     facts_.hosts = apinfo_->hosts;
@@ -147,7 +147,7 @@ class PalsReader {
                           : "PALS_APINFO is not set"),
                 "PMI_SIZE, which Cray PMI sets, or the table that PALS_APINFO names: PALS itself "
                 "sets no size",
-                "let mpiexec pass it: mpiexec -n N --env PMI_SIZE=N …, or set HPCBOOT_RANK, "
+                "pass it with mpiexec -n N --env PMI_SIZE=N …, or set HPCBOOT_RANK, "
                 "HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK");
   }
 
@@ -160,7 +160,7 @@ LaunchFacts read(const Env& env, const Facts& facts) {
   return PalsReader(env, facts).read();
 }
 
-// Where PMIx serves this process, it serves the innermost launch.
+// If PMIx serves this process, it serves the innermost launch.
 std::optional<bool> is_live(const Env& env, const Facts&) {
   if (!env.has("PMIX_NAMESPACE")) return std::nullopt;
   return env.text("PMIX_RANK") == env.text("PALS_RANKID");
@@ -175,7 +175,7 @@ const LaunchSource kPals{
     "mpiexec (PALS)",
     "HPE's pals.h; https://cpe.ext.hpe.com/docs/latest/",
     kVariables,
-    "hosts without the file of PALS_APINFO; the size without that file or PMI_SIZE: PALS sets none",
+    "hosts without the PALS_APINFO file; size without that file or PMI_SIZE (PALS sets none)",
     {},
     detect,
     read,

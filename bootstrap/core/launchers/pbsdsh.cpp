@@ -4,10 +4,10 @@
 #include "launchers.hpp"
 
 // pbsdsh starts a program on the hosts of a PBS job through the task manager. PBS Pro's pbs_mom
-// (src/resmom/start_exec.c) gives a task that was started so a PBS_TASKNUM of eight hexadecimal
-// digits, and the job script a decimal one, mostly 1; PBS_NODENUM counts hosts. Torque's are all
-// decimal: its tasks cannot be told from a script. Nothing says how many tasks there are. Daemons
-// of MPI launchers are started so, too, and their ranks inherit it.
+// (src/resmom/start_exec.c) gives such a task a PBS_TASKNUM of eight hexadecimal digits, and the
+// job script a decimal one, usually 1; PBS_NODENUM numbers hosts. Torque's are all decimal, so its
+// tasks cannot be distinguished from a script. No variable has the number of tasks. MPI launchers
+// also start their daemons this way, and the ranks inherit the variable.
 namespace hpcboot::sources {
 namespace {
 
@@ -24,15 +24,15 @@ bool is_task_number(std::string_view text) {
 
 Detection detect(const Env& env, const Facts&) {
   const auto task = env.text("PBS_TASKNUM");
-  // Slurm's spank_pbs sets variables of PBS, too.
+  // Slurm's spank_pbs also sets PBS variables.
   if (!task || !is_task_number(*task) || env.has("SLURM_JOB_ID")) return {};
-  return {Match::present, "PBS_TASKNUM is one of the task manager's"};
+  return {Match::present, "PBS_TASKNUM has the form that the task manager sets"};
 }
 
 [[noreturn]] LaunchFacts read(const Env& env, const Facts&) {
   throw Error(ErrorCode::missing_variable,
               "pbsdsh started this process (PBS_TASKNUM=" + std::string(*env.text("PBS_TASKNUM")) +
-                  "), and does not say how many there are",
+                  ") but does not set the number of processes",
               "the number of processes in the environment",
               "start the program with mpiexec, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
               "HPCBOOT_LOCAL_RANK");
@@ -40,15 +40,16 @@ Detection detect(const Env& env, const Facts&) {
 
 }  // namespace
 
-const LaunchSource kPbsdsh{"pbsdsh",
-                           Level::remote_shell,
-                           "daemons of MPI launchers are started by it; their ranks say more",
-                           "pbsdsh",
-                           "OpenPBS, src/resmom/start_exec.c",
-                           kVariables,
-                           "rank, size, local rank, hosts",
-                           {},
-                           detect,
-                           read};
+const LaunchSource kPbsdsh{
+    "pbsdsh",
+    Level::remote_shell,
+    "it starts the daemons of MPI launchers; their ranks have more specific variables",
+    "pbsdsh",
+    "OpenPBS, src/resmom/start_exec.c",
+    kVariables,
+    "rank, size, local rank, hosts",
+    {},
+    detect,
+    read};
 
 }  // namespace hpcboot::sources

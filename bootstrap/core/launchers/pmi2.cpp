@@ -25,10 +25,10 @@ constexpr LaunchVariable kVariables[] = {
 
 Detection detect(const Env& env, const Facts&) {
   Detection detection = detect_any(env, {"PMI_RANK", "PMI_SIZE"});
-  // Some systems set these in every shell: rank 0 of 1 is no evidence of a launch.
+  // Some systems set these in every shell: rank 0 of 1 does not prove a launch.
   if (detection.match == Match::present && env.text("PMI_RANK").value_or("0") == "0" &&
       env.text("PMI_SIZE") == "1") {
-    return {Match::refused, "PMI_SIZE=1: a lone process, whoever set it"};
+    return {Match::refused, "PMI_SIZE=1: a single process, which does not prove a launch"};
   }
   return detection;
 }
@@ -48,7 +48,7 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kPmi2{
     "pmi2",
     Level::library,
-    "srun and Hydra set it beside variables that say more",
+    "srun and Hydra set it along with more specific variables",
     "a PMI launcher",
     "https://flux-framework.readthedocs.io/projects/flux-rfc/en/latest/spec_13.html",
     kVariables,

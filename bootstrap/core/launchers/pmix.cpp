@@ -1,7 +1,7 @@
 #include "launchers.hpp"
 
-// PMIX_RANK and PMIX_NAMESPACE are all that a bare PMIx server (prterun) sets: size and local rank
-// are known to the server only, so that an exchange has to ask it.
+// A bare PMIx server (prterun) sets only PMIX_RANK and PMIX_NAMESPACE: an exchange must ask the
+// server for size and local rank.
 namespace hpcboot::sources {
 namespace {
 
@@ -21,7 +21,7 @@ constexpr LaunchVariable kVariables[] = {
     {"PMIX_PARENT_ID", kHandle},
     {"PMIX_REINCARNATION", kCompanion},
     {"PMIX_KEEPALIVE_PIPE", kHandle},
-    // A number: by its name it would be taken for a password
+    // A number, which its name would class as a password
     {"PMIX_PARAM_FILE_PASSED", kCompanion},
     {"PMIX_LAUNCHER_*", kHandle},
     {"PMIX_*", kSetting},
@@ -42,7 +42,7 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 const LaunchSource kPmix{"pmix",
                          Level::library,
-                         "mpirun and srun set it beside variables that say more",
+                         "mpirun and srun set it along with more specific variables",
                          "prterun",
                          "https://docs.openpmix.org/",
                          kVariables,

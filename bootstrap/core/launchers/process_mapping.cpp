@@ -14,12 +14,12 @@ namespace {
 [[noreturn]] void fail(std::string_view text, std::string_view variable) {
   throw Error(ErrorCode::malformed_value,
               std::string(variable) + "='" + std::string(text.substr(0, 80)) + "'",
-              "a process mapping such as (vector,(0,2,4)): first node, nodes, ranks on each",
+              "a process mapping such as (vector,(0,2,4)): first node, nodes, ranks per node",
               "unset " + std::string(variable) + " or start the program with its launcher again");
 }
 
-// Takes `token` off the front of `rest`, spaces before it skipped; false where it does not stand
-// there.
+// Removes `token` from the front of `rest`, skipping leading spaces; false if `rest` does not start
+// with it.
 bool take_token(std::string_view& rest, std::string_view token) {
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   if (rest.substr(0, token.size()) != token) return false;
@@ -68,7 +68,7 @@ bool take_items(std::string_view& rest, std::vector<Item>& items, std::int64_t& 
 
 ProcessMapping ProcessMapping::parse(std::string_view text, std::string_view variable) {
   constexpr std::int64_t kMax = std::numeric_limits<int>::max();
-  constexpr std::size_t kMaxBlocks = 1U << 20U;  // repeated ones take memory
+  constexpr std::size_t kMaxBlocks = 1U << 20U;  // repeated blocks take memory
   ProcessMapping mapping;
   std::string_view rest = text;
   if (!take_token(rest, "(") || !take_token(rest, "vector")) fail(text, variable);
@@ -96,7 +96,7 @@ ProcessMapping ProcessMapping::parse(std::string_view text, std::string_view var
 
 int ProcessMapping::node_of(int rank) const {
   const int in_round = rank % size_;
-  // The last block that begins at or before this rank.
+  // The last block that starts at or before this rank.
   const auto after =
       std::upper_bound(blocks_.begin(), blocks_.end(), in_round,
                        [](int value, const Block& block) { return value < block.first_rank; });

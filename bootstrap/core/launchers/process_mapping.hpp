@@ -6,14 +6,14 @@
 namespace hpcboot {
 
 // Which node each rank runs on, in the form that PMI-1 publishes as PMI_process_mapping and Slurm's
-// mpi/pmix plugin as SLURM_PMIX_MAPPING_SERV: "(vector,(first,nodes,ranks),…)". Each block deals
-// `ranks` ranks to each of `nodes` nodes from `first` on; where ranks are left after the last block
-// the blocks begin again (MPICH, src/pmi: the node map is "cyclic" in this sense). From 4.1 on
-// MPICH also writes a node's number alone for one rank there, and [blocks]xN for blocks N times.
-// Ranks are not expanded, so that a damaged number costs no memory.
+// mpi/pmix plugin as SLURM_PMIX_MAPPING_SERV: "(vector,(first,nodes,ranks),…)". Each block assigns
+// `ranks` ranks to each of `nodes` nodes, starting at `first`; remaining ranks repeat the blocks
+// from the first (MPICH, src/pmi: the node map is "cyclic" in this sense). MPICH 4.1 and later also
+// writes a bare node number for one rank there, and [blocks]xN to repeat blocks N times. Ranks are
+// not expanded, so a damaged number costs no memory.
 class ProcessMapping {
  public:
-  // @param variable for the message. @throws Error{malformed_value}
+  // @param variable for messages. @throws Error{malformed_value}
   static ProcessMapping parse(std::string_view text, std::string_view variable);
 
   int size() const { return size_; }  // ranks of one round through the blocks

@@ -4,11 +4,11 @@
 #include "launchers.hpp"
 
 // SageMaker's training toolkit runs a script once on each host and sets SM_HOSTS (a JSON list),
-// SM_CURRENT_HOST and SM_NUM_GPUS; TRAINING_JOB_NAME names the job. So a process that only these
-// describe is one of as many as there are hosts, whatever devices it has. More processes come from
-// torchrun or mpirun, which the toolkit starts for other distributions and whose own variables are
-// read before these; RANK set by a script is the script's.
-// Source: aws/sagemaker-training-toolkit, ENVIRONMENT_VARIABLES.md.
+// SM_CURRENT_HOST and SM_NUM_GPUS; TRAINING_JOB_NAME names the job. So with these variables alone,
+// each host has one process, whatever its devices. More processes come from torchrun or mpirun,
+// which the toolkit starts for other distributions and whose own variables take precedence; a RANK
+// set by a script belongs to the script. Source: aws/sagemaker-training-toolkit,
+// ENVIRONMENT_VARIABLES.md.
 namespace hpcboot::sources {
 namespace {
 
@@ -26,9 +26,9 @@ constexpr LauncherTraits kTraits = [] {
 
 [[noreturn]] void fail_hosts(std::string_view text) {
   throw Error(ErrorCode::malformed_value, "SM_HOSTS='" + std::string(text.substr(0, 80)) + "'",
-              R"(a JSON list of different host names: ["algo-1","algo-2"])",
-              "keep SageMaker's environment whole, or set HPCBOOT_METHODS to the launcher that is "
-              "meant");
+              R"(a JSON list of distinct host names: ["algo-1","algo-2"])",
+              "keep SageMaker's environment intact, or set HPCBOOT_METHODS to the intended "
+              "launcher");
 }
 
 std::vector<std::string> parse_hosts(std::string_view text) {
@@ -45,7 +45,7 @@ std::vector<std::string> parse_hosts(std::string_view text) {
     if (!take_token('"')) fail_hosts(text);
     const std::string_view host = rest.substr(0, rest.find('"'));
     rest.remove_prefix(host.size());
-    // Host names have nothing that JSON would escape.
+    // Host names contain nothing that JSON would escape.
     const bool is_name = !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
              c == '-' || c == '.' || c == '_';
@@ -64,7 +64,8 @@ Detection detect(const Env& env, const Facts&) {
   if (detection.match != Match::present) return detection;
   const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK"});
   if (inner.match == Match::present)
-    return {Match::refused, inner.reason + ": somebody on the host numbered its processes"};
+    return {Match::refused,
+            inner.reason + ": a launcher or script on the host numbered its processes"};
   return detection;
 }
 
@@ -77,7 +78,7 @@ LaunchFacts read(const Env& env, const Facts&) {
     throw Error(ErrorCode::inconsistent_placement,
                 "SM_CURRENT_HOST='" + std::string(self) + "' is not in SM_HOSTS='" +
                     std::string(*env.text("SM_HOSTS")) + "'",
-                "one of the hosts of SM_HOSTS", "keep SageMaker's environment whole");
+                "one of the hosts of SM_HOSTS", "keep SageMaker's environment intact");
   }
   facts.rank = facts.node_rank = static_cast<int>(found - facts.hosts.begin());
   facts.world_size = facts.num_nodes = static_cast<int>(facts.hosts.size());
@@ -95,11 +96,11 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kSagemaker{
     "sagemaker",
     Level::pod,
-    "one process a host; torchrun and mpirun on it say more",
+    "one process per host; torchrun and mpirun on it are more specific",
     "SageMaker",
     "https://github.com/aws/sagemaker-training-toolkit/blob/master/ENVIRONMENT_VARIABLES.md",
     kVariables,
-    "processes of one host apart: torchrun's or mpirun's work",
+    "which process of a host this is (torchrun or mpirun numbers them)",
     kTraits,
     detect,
     read};

@@ -3,7 +3,7 @@
 #include "description.hpp"
 
 // The described launchers that come with hpcboot: the .toml files of this folder. The table is
-// written at build time (cmake/write_launcher_table.cpp); a build without toml++ has none.
+// generated at build time (cmake/write_launcher_table.cpp); a build without toml++ has none.
 namespace hpcboot {
 
 extern const View<LaunchSource> kShippedLaunchers;  // by name

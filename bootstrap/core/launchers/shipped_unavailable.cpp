@@ -1,6 +1,6 @@
 #include "shipped.hpp"
 
-// For a build that cannot make the table.
+// For builds that cannot generate the table.
 namespace hpcboot {
 
 const View<LaunchSource> kShippedLaunchers;

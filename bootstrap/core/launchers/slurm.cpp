@@ -12,10 +12,10 @@
 
 // srun sets for each task of a step: SLURM_PROCID, SLURM_LOCALID, SLURM_NODEID, SLURM_STEP_ID,
 // SLURM_STEP_NUM_TASKS, SLURM_STEP_NUM_NODES, SLURM_STEP_NODELIST, SLURM_STEP_TASKS_PER_NODE,
-// SLURM_GTIDS. The batch script has SLURM_PROCID=0 too: see slurm_step.hpp. In a step over several
-// components of a heterogeneous job all of these speak of the whole step; SLURM_NODEID and the
-// ranks follow the order of the components, while SLURM_STEP_NODELIST, with the counts beside it,
-// is sorted (seen with 22.05).
+// SLURM_GTIDS. The batch script also has SLURM_PROCID=0: see slurm_step.hpp. In a step across
+// several components of a heterogeneous job, all of these describe the whole step; SLURM_NODEID and
+// the ranks follow the order of the components, while SLURM_STEP_NODELIST and its counts are sorted
+// (seen with 22.05).
 namespace hpcboot::sources {
 namespace {
 
@@ -45,7 +45,7 @@ constexpr LaunchVariable kVariables[] = {
     {"SLURM_CPU_BIND_*", kCompanion},
     {"SLURM_MEM_BIND", kCompanion},
     {"SLURM_MEM_BIND_*", kCompanion},
-    // Of the job, for schedulers/slurm.cpp to tell
+    // Variables of the job, which schedulers/slurm.cpp describes
     {"SLURM_JOB_ID", kSetting, kUsed},
     {"SLURM_NTASKS", kSetting, kUsed},
     {"SLURM_HET_SIZE", kSetting, kUsed},
@@ -67,14 +67,14 @@ Detection detect(const Env& env, const Facts& facts) {
       !env.has("OMPI_COMM_WORLD_RANK") && facts.is_slurm_task != true) {
     return {Match::refused,
             "PMIX_NAMESPACE=" + std::string(*name_space) +
-                " says that another launcher started this process from within a Slurm step"};
+                " shows that another launcher started this process inside a Slurm step"};
   }
   if (step.text) return {Match::present, step.variable + " names a step"};
   const auto procid = env.text("SLURM_PROCID");
   if (!procid) {
     if (!env.has("SLURM_JOB_ID")) return {};
     return {Match::refused,
-            "SLURM_JOB_ID without SLURM_PROCID: inside an allocation, but no task of it"};
+            "SLURM_JOB_ID without SLURM_PROCID: inside an allocation, but not a task of a step"};
   }
   for (const char* variable : {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES",
                                "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE"}) {
@@ -96,9 +96,8 @@ std::vector<int> integers(const Env& env, const char* variable) {
       "choose the launcher with HPCBOOT_METHODS");
 }
 
-// The hosts of the step in the order that SLURM_NODEID counts them: by component in a heterogeneous
-// job, whose SLURM_STEP_NODELIST is sorted; else as the list has them. Empty where that order does
-// not come out.
+// The hosts of the step in the order of SLURM_NODEID: by component in a heterogeneous job, whose
+// SLURM_STEP_NODELIST is sorted; else in list order. Empty if that order cannot be determined.
 std::vector<std::string> in_node_order(const Env& env, const std::vector<std::string>& listed) {
   const auto components = slurm_components(env);
   if (!components) return env.has("SLURM_HET_SIZE") ? std::vector<std::string>{} : listed;
@@ -113,7 +112,7 @@ std::vector<std::string> in_node_order(const Env& env, const std::vector<std::st
   return ordered;
 }
 
-// Where this task's host stands in the step, and how many tasks it holds.
+// The index of this task's host in the step, and its number of tasks.
 void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFacts& facts) {
   const std::string self(env.text("SLURMD_NODENAME").value_or(""));
   const auto place_in = [&](const std::vector<std::string>& hosts) {
@@ -136,7 +135,7 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
   if (take(facts, "num_nodes", facts.num_nodes, env, "SLURM_STEP_NUM_NODES", 1)) {
     if (!listed.empty() && listed.size() != static_cast<std::size_t>(*facts.num_nodes)) {
       fail_inconsistent("SLURM_STEP_NUM_NODES=" + std::to_string(*facts.num_nodes) + with_list(),
-                        "as many nodes as the list has");
+                        "as many nodes as in the list");
     }
   } else if (!listed.empty()) {
     facts.num_nodes = static_cast<int>(listed.size());
@@ -151,7 +150,7 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
   } else if (place < facts.hosts.size() && place != static_cast<std::size_t>(*facts.node_rank)) {
     fail_inconsistent("SLURM_NODEID=" + std::to_string(*facts.node_rank) +
                           " on SLURMD_NODENAME=" + self + with_list(),
-                      "SLURMD_NODENAME at place SLURM_NODEID of the step's nodes");
+                      "SLURMD_NODENAME at index SLURM_NODEID of the step's nodes");
   }
   if (facts.num_nodes && facts.node_rank && *facts.node_rank >= *facts.num_nodes) {
     fail_inconsistent(facts.variables["node_rank"] +
@@ -159,7 +158,7 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
                           " in a step of " + std::to_string(*facts.num_nodes) + " nodes",
                       facts.variables["node_rank"] + " below the number of nodes");
   }
-  // The counts stand beside the list as it is written.
+  // The counts correspond to the list as written.
   if (!facts.num_nodes || tasks_per_node.size() != static_cast<std::size_t>(*facts.num_nodes))
     return;
   std::optional<std::size_t> entry;
@@ -177,7 +176,7 @@ void read_nodes(const Env& env, const std::vector<int>& tasks_per_node, LaunchFa
 constexpr const char* kMapping = "SLURM_PMIX_MAPPING_SERV";
 
 // mpi/pmix publishes which node each rank of its step runs on. A step inside that step, started
-// without PMIx, inherits the variable: the namespace says whose it is.
+// without PMIx, inherits the variable: the namespace identifies its step.
 std::optional<ProcessMapping> mapping_of(const Env& env, const SlurmStep& step) {
   const auto text = env.text(kMapping);
   const auto job = env.text("SLURM_JOB_ID");
@@ -193,8 +192,8 @@ void apply_mapping(const ProcessMapping& mapping, LaunchFacts& facts) {
   const auto merge = [&](const char* field, std::optional<int>& slot, int value) {
     if (slot && *slot != value) {
       fail_inconsistent(facts.variables[field] + " gives " + field + "=" + std::to_string(*slot) +
-                            ", but " + kMapping + " " + std::to_string(value),
-                        "one and the same placement in both");
+                            ", but " + kMapping + " gives " + std::to_string(value),
+                        "the same placement in both");
     }
     if (slot) return;
     slot = value;
@@ -212,8 +211,8 @@ void apply_mapping(const ProcessMapping& mapping, LaunchFacts& facts) {
   }
 }
 
-// srun deals ranks from the first node on, unless told -m arbitrary (or SLURM_HOSTFILE): then they
-// follow a list, which need not reach the tasks (it does not in 22.05), and the node list is
+// srun starts with rank 0 on the first node, except with -m arbitrary (or SLURM_HOSTFILE): ranks
+// then follow a list, which may not reach the tasks (it does not in 22.05), and the node list is
 // sorted.
 void find_rank0(const Env& env, LaunchFacts& facts) {
   if (!facts.rank0_host.empty()) return;
@@ -227,7 +226,7 @@ void find_rank0(const Env& env, LaunchFacts& facts) {
                             "' in rank " + std::to_string(rank) + " of " +
                             std::to_string(*facts.world_size) +
                             (self ? " on SLURMD_NODENAME=" + std::string(*self) : ""),
-                        "the host of every rank, in order of ranks");
+                        "the host of every rank, in rank order");
     }
     facts.rank0_host = ranks.front();
     facts.variables["master_addr"] = "SLURM_ARBITRARY_NODELIST";
@@ -274,12 +273,11 @@ LaunchFacts read(const Env& env, const Facts&) {
   if (!step.text) env.require_integer("SLURM_STEP_ID", "srun");
   const std::string found = step.variable + "='" + std::string(*step.text) + "'";
   if (!step.id) {
-    throw Error(ErrorCode::malformed_value, found, "a step id, a 32-bit number",
+    throw Error(ErrorCode::malformed_value, found, "a step id (a 32-bit number)",
                 "start the program with srun again");
   }
   if (!step.contradiction.empty()) {
-    fail_inconsistent(found + " with " + step.contradiction,
-                      "the variables of one and the same step");
+    fail_inconsistent(found + " with " + step.contradiction, "variables of the same step");
   }
   facts.identity = std::to_string(*step.id);
   const std::vector<int> tasks_per_node = integers(env, "SLURM_STEP_TASKS_PER_NODE");
@@ -322,7 +320,7 @@ LaunchFacts read(const Env& env, const Facts&) {
     fail_inconsistent("SLURM_PROCID=" + std::to_string(*facts.rank) +
                           " and SLURM_LOCALID=" + std::to_string(*facts.local_rank) +
                           " with SLURM_GTIDS=" + std::string(*env.text("SLURM_GTIDS")),
-                      "SLURM_PROCID at place SLURM_LOCALID of SLURM_GTIDS");
+                      "SLURM_PROCID at index SLURM_LOCALID of SLURM_GTIDS");
   }
   check_gtids(env, gtids, facts);
   if (!facts.local_size && !gtids.empty()) {
@@ -340,11 +338,11 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 const LaunchSource kSlurm{"slurm",
                           Level::scheduler_step,
-                          "a step's own variables, if no launcher runs inside it",
+                          "the step's own variables, unless a launcher runs inside it",
                           "srun",
                           "https://slurm.schedmd.com/srun.html",
                           kVariables,
-                          "with -m arbitrary the host of rank 0",
+                          "the host of rank 0 with -m arbitrary",
                           {},
                           detect,
                           read};

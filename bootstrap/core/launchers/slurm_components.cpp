@@ -5,7 +5,7 @@
 namespace hpcboot {
 namespace {
 
-// The variable of one component; empty where it is not set.
+// The variable of one component; empty if it is not set.
 std::string component_variable(const Env& env, const char* name, int component) {
   for (const char* group : {"_HET_GROUP_", "_PACK_GROUP_"}) {
     std::string variable = name + (group + std::to_string(component));

@@ -9,14 +9,14 @@
 namespace hpcboot {
 
 // The hosts of a heterogeneous job, component by component: SLURM_JOB_NODELIST_HET_GROUP_0, …_1 and
-// so on (srun without salloc in 22.05: _PACK_GROUP_0 …), with the tasks asked for beside them where
-// SLURM_TASKS_PER_NODE_HET_GROUP_n gives them for all.
+// so on (srun without salloc in 22.05: _PACK_GROUP_0 …), with the tasks requested on them if
+// SLURM_TASKS_PER_NODE_HET_GROUP_n gives them for all components.
 struct SlurmComponents {
   std::vector<std::string> hosts;
-  std::vector<int> slots;  // beside hosts; empty where unknown
+  std::vector<int> slots;  // parallel to hosts; empty if unknown
 };
 
-// nullopt outside such a job, and where the list of a component is missing.
+// nullopt outside such a job, or if the list of a component is missing.
 // @throws Error{malformed_hostlist, malformed_value}
 std::optional<SlurmComponents> slurm_components(const Env& env);
 

@@ -3,7 +3,7 @@
 namespace hpcboot::sources {
 namespace {
 
-// 32 bits, printed with a sign by some versions: -5 is 4294967291.
+// 32 bits, which some versions print as signed: -5 is 4294967291.
 std::optional<std::uint32_t> step_id_of(std::string_view text) {
   const auto number = parse_whole_number(text);
   if (!number || *number < INT32_MIN || *number > UINT32_MAX) return std::nullopt;

@@ -7,10 +7,10 @@
 // TF_CONFIG, which TensorFlow's cluster resolver reads and Kubeflow's TFJob, Vertex AI and others
 // set:
 // {"cluster": {"chief": ["host:port"], "worker": […], "ps": […], "evaluator": […]},
-//  "task": {"type": "worker", "index": 0}}. Chief (once "master") and workers are the world, in
-//  that
-// order; without a chief worker 0 is rank 0. Parameter servers and evaluators stand outside of it,
-// and each is alone. The addresses tell which processes share a host. Source:
+//  "task": {"type": "worker", "index": 0}}
+// The world is the chief (formerly "master") and the workers, in that order; without a chief,
+// worker 0 is rank 0. Parameter servers and evaluators are outside the world, each on its own. The
+// addresses show which processes share a host. Source:
 // tensorflow/python/distribute/multi_worker_util.py (id_in_cluster, worker_count),
 // https://www.tensorflow.org/guide/distributed_training#TF_CONFIG
 namespace hpcboot::sources {
@@ -33,43 +33,43 @@ struct Task {
   int index = 0;
 };
 
-// What TF_CONFIG says; fails if it says it badly.
+// The parsed TF_CONFIG; throws if it is malformed.
 class Config {
  public:
   explicit Config(std::string_view text) {
     const auto root = parse_small_json(text);
-    if (!root) fail("it is no JSON, or beyond what a cluster needs");
+    if (!root) fail("it is not JSON, or too large or too deeply nested");
     root_ = *root;
   }
 
   Task task() const {
     const SmallJson* task = root_.find("task");
-    if (task == nullptr) fail("there is no task");
+    if (task == nullptr) fail("task is missing");
     const SmallJson* type = task->find("type");
     const SmallJson* index = task->find("index");
-    if (type == nullptr || type->kind != SmallJson::Kind::text) fail("task.type is no text");
-    // Some write the index as a text.
+    if (type == nullptr || type->kind != SmallJson::Kind::text) fail("task.type is not a string");
+    // Some write the index as a string.
     const auto number = index == nullptr ? std::nullopt : parse_whole_number(index->text);
-    if (!number || *number < 0 || *number > 1000000) fail("task.index is no whole number");
+    if (!number || *number < 0 || *number > 1000000) fail("task.index is not a whole number");
     return {type->text, static_cast<int>(*number)};
   }
 
-  // Host names of one kind of task, without their ports.
+  // Host names of one task type, without ports.
   std::vector<std::string> hosts_of(const char* type) const {
     std::vector<std::string> hosts;
     const SmallJson* cluster = root_.find("cluster");
-    if (cluster == nullptr) fail("there is no cluster");
+    if (cluster == nullptr) fail("cluster is missing");
     const SmallJson* list = cluster->find(type);
     if (list == nullptr) return hosts;
     if (list->kind != SmallJson::Kind::list)
-      fail(std::string("cluster.") + type + " is no list of addresses");
+      fail(std::string("cluster.") + type + " is not a list of addresses");
     for (const SmallJson& entry : list->items) {
       const std::size_t colon = entry.text.rfind(':');
       const std::string host = entry.text.substr(0, colon);
       const bool is_address =
           entry.kind == SmallJson::Kind::text && !host.empty() &&
           std::all_of(host.begin(), host.end(), [](char c) { return c > ' ' && c <= '~'; });
-      if (!is_address) fail(std::string("cluster.") + type + " has no HOST:PORT in it");
+      if (!is_address) fail(std::string("cluster.") + type + " has an entry that is not HOST:PORT");
       hosts.push_back(host);
     }
     return hosts;
@@ -88,8 +88,8 @@ Detection detect(const Env& env, const Facts&) {
   if (!text) return {};
   const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "WORLD_SIZE"});
   if (inner.match == Match::present)
-    return {Match::refused, inner.reason + ": somebody else numbered this process"};
-  // Vertex AI sets it for jobs of one process, too, and others set {}.
+    return {Match::refused, inner.reason + ": another launcher or script numbered this process"};
+  // Vertex AI sets it even for jobs with one process, and others set {}.
   const auto root = parse_small_json(*text);
   if (root && root->find("cluster") == nullptr && root->find("task") == nullptr)
     return {Match::refused, "TF_CONFIG has neither cluster nor task"};
@@ -111,9 +111,9 @@ LaunchFacts read(const Env& env, const Facts&) {
   for (const std::string& host : config.hosts_of("worker")) world.push_back(host);
   const bool is_worker = task.type == "worker";
   const std::size_t rank = static_cast<std::size_t>(task.index) + (is_worker ? chiefs : 0);
-  if (chiefs > 1) fail("there is more than one chief");
+  if (chiefs > 1) fail("it has more than one chief");
   if (rank >= (is_worker ? world.size() : chiefs))
-    fail("task.index is beyond the list of its cluster");
+    fail("task.index is out of range for its list in cluster");
 
   LaunchFacts facts;
   const auto own = world.begin() + static_cast<std::ptrdiff_t>(rank);
@@ -143,11 +143,11 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 const LaunchSource kTfConfig{"tf_config",
                              Level::pod,
-                             "one process a task; launchers that a task starts say more",
+                             "one process per task; launchers that a task starts are more specific",
                              "the operator that sets TF_CONFIG",
                              "https://www.tensorflow.org/guide/distributed_training#TF_CONFIG",
                              kVariables,
-                             "a port for rank 0's server: those in it are TensorFlow's",
+                             "a port for rank 0's server (those in TF_CONFIG are TensorFlow's)",
                              {},
                              detect,
                              read};

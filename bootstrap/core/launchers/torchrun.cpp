@@ -1,9 +1,9 @@
 #include "launchers.hpp"
 
 // torchrun's agent sets for each worker: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK
-// (the agent, that is the node), GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID
-// and TORCHELASTIC_USE_AGENT_STORE. RANK alone does not mean torchrun: container hooks set it too.
-// Ranks need not follow the order of the hosts and can change after a restart.
+// (the agent, that is, the node), GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID
+// and TORCHELASTIC_USE_AGENT_STORE. RANK alone does not prove torchrun: container hooks also set
+// it. Ranks need not follow host order and may change after a restart.
 namespace hpcboot::sources {
 namespace {
 
@@ -35,7 +35,7 @@ constexpr LauncherTraits kTraits = [] {
 }();
 
 Detection detect(const Env& env, const Facts&) {
-  // The id is what the user chose, and may be empty.
+  // The user chooses the id, which may be empty.
   return detect_any(
       env, {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_MAX_RESTARTS"});
 }
@@ -56,7 +56,7 @@ LaunchFacts read(const Env& env, const Facts&) {
 
 const LaunchSource kTorchrun{"torchrun",
                              Level::elastic_agent,
-                             "its agent is started by srun or mpirun and starts the workers",
+                             "srun or mpirun starts its agent, which starts the workers",
                              "torchrun",
                              "https://docs.pytorch.org/docs/stable/elastic/run.html",
                              kVariables,

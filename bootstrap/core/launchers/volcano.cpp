@@ -4,11 +4,11 @@
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
 
-// Volcano's plugins env and svc set in every pod of a job VC_TASK_INDEX (and VK_TASK_INDEX), the
-// pod's number within its task, and for every task of the job VC_<TASK>_HOSTS and VC_<TASK>_NUM.
-// Nothing says which task a pod belongs to: of a job with one task all pods are known, of another
-// none. With its plugin pytorch there are RANK and WORLD_SIZE as well: `kubernetes` reads these.
-// Source: volcano-sh/volcano, pkg/controllers/job/plugins/env/const.go and svc/const.go
+// In every pod of a job, Volcano's plugins env and svc set VC_TASK_INDEX (and VK_TASK_INDEX), the
+// pod's number within its task, and VC_<TASK>_HOSTS and VC_<TASK>_NUM for every task of the job. No
+// variable names the task of a pod, so only jobs with a single task can be resolved. The plugin
+// pytorch also sets RANK and WORLD_SIZE, which `kubernetes` reads. Source: volcano-sh/volcano,
+// pkg/controllers/job/plugins/env/const.go and svc/const.go
 namespace hpcboot::sources {
 namespace {
 
@@ -29,11 +29,11 @@ Detection detect(const Env& env, const Facts&) {
   if (detection.match != Match::present) return detection;
   const Detection inner = detect_any(env, {"RANK", "LOCAL_RANK", "TF_CONFIG"});
   if (inner.match == Match::present)
-    return {Match::refused, inner.reason + ": somebody else numbered this process"};
+    return {Match::refused, inner.reason + ": another launcher or script numbered this process"};
   return detection;
 }
 
-// "VC_WORKER" and the like, one for each task.
+// "VC_WORKER" and so on, one for each task.
 std::vector<std::string> prefixes_of_tasks(const Env& env) {
   constexpr std::string_view kBegin = "VC_";
   std::set<std::string> prefixes;
@@ -49,7 +49,7 @@ std::vector<std::string> prefixes_of_tasks(const Env& env) {
   return {prefixes.begin(), prefixes.end()};
 }
 
-// VC_WORKER_HOSTS beside VC_WORKER_NUM: the pods' names in the order of their numbers.
+// VC_WORKER_HOSTS along with VC_WORKER_NUM: the pods' names, ordered by number.
 void read_hosts(LaunchFacts& facts, const Env& env, const std::string& prefix) {
   const std::string variable = prefix + "_HOSTS";
   const auto text = env.text(variable);
@@ -59,16 +59,16 @@ void read_hosts(LaunchFacts& facts, const Env& env, const std::string& prefix) {
   if (static_cast<int>(facts.hosts.size()) == *facts.world_size) return;
   throw Error(ErrorCode::inconsistent_placement,
               "volcano: " + variable + " has " + std::to_string(facts.hosts.size()) + " hosts",
-              std::to_string(*facts.world_size) + ", as " + prefix + "_NUM says",
-              "unset what was set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
+              std::to_string(*facts.world_size) + ", according to " + prefix + "_NUM",
+              "unset variables that were set by hand, or set HPCBOOT_RANK, HPCBOOT_WORLD_SIZE and "
               "HPCBOOT_LOCAL_RANK");
 }
 
 [[noreturn]] void fail_tasks(const std::vector<std::string>& prefixes) {
-  std::string found = "VC_TASK_INDEX counts the pods of one task, and ";
-  found += prefixes.empty() ? "no VC_<TASK>_NUM says how many there are" : "the job has several:";
+  std::string found = "VC_TASK_INDEX numbers the pods of one task, but ";
+  found += prefixes.empty() ? "no VC_<TASK>_NUM is set" : "the job has several tasks:";
   for (const std::string& prefix : prefixes) found += " " + prefix + "_NUM";
-  throw Error(ErrorCode::missing_variable, found, "a job of one task, with the plugin svc",
+  throw Error(ErrorCode::missing_variable, found, "a job with one task and the plugin svc",
               "start the program with torchrun or mpirun, or set HPCBOOT_RANK, "
               "HPCBOOT_WORLD_SIZE and HPCBOOT_LOCAL_RANK");
 }
@@ -96,11 +96,11 @@ LaunchFacts read(const Env& env, const Facts&) {
 const LaunchSource kVolcano{
     "volcano",
     Level::pod,
-    "one process a pod; launchers inside the pod say more",
+    "one process per pod; launchers inside the pod are more specific",
     "Volcano's plugins env and svc",
     "volcano-sh/volcano, pkg/controllers/job/plugins/env/const.go and svc/const.go",
     kVariables,
-    "which task a pod belongs to, if the job has several; processes of one pod apart",
+    "which task a pod belongs to, if the job has several; which process of a pod this is",
     kTraits,
     detect,
     read};

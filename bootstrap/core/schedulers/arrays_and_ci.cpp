@@ -1,19 +1,19 @@
 #include "core/schedulers/schedulers.hpp"
 
-// Each of these splits a list of work, or counts what is not this process's world. None places a
-// process among peers that it could meet.
+// Each of these splits a list of work, or counts something other than this process's world. None
+// places a process among peers that it could connect to.
 namespace hpcboot {
 namespace {
 
 constexpr LaunchVariable kVariables[] = {
-    // Tasks of an array: AWS Batch array jobs, Google Cloud Batch, Cloud Run jobs
+    // Tasks of a job array: AWS Batch array jobs, Google Cloud Batch, Cloud Run jobs
     {"AWS_BATCH_JOB_ARRAY_*", kCompanion},
     {"BATCH_TASK_*", kCompanion},
     {"CLOUD_RUN_TASK_*", kCompanion},
     {"CLOUD_RUN_*", kCompanion},
-    // A Kubernetes Indexed Job: the index of a sweep as often as that of a rank
+    // Kubernetes Indexed Job: as often the index of a sweep as of a rank
     {"JOB_COMPLETION_INDEX", kIdentity},
-    // Tests that a CI system splits over its workers: GitLab, CircleCI, Buildkite, Knapsack,
+    // Tests that a CI system splits across its workers: GitLab, CircleCI, Buildkite, Knapsack,
     // pytest-xdist, GoogleTest, Jest, Playwright, Harness
     {"CI_NODE_*", kCompanion},
     {"CIRCLE_NODE_*", kCompanion},

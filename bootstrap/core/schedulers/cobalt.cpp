@@ -2,8 +2,8 @@
 #include "hpcboot/allocation.hpp"
 #include "read_file.hpp"
 
-// Cobalt sets COBALT_JOBID and COBALT_NODEFILE, a file with each host once. It does not say how
-// many tasks are meant.
+// Cobalt sets COBALT_JOBID and COBALT_NODEFILE, a file that lists each host once. It does not set
+// the number of tasks.
 namespace hpcboot {
 namespace {
 

@@ -1,7 +1,7 @@
 #include "core/launchers/description.hpp"
 #include "read_file.hpp"
 
-// What Scheduler::read() does for a scheduler that is described by data.
+// Scheduler::read() for a scheduler described by data.
 namespace hpcboot {
 
 std::optional<Allocation> read_described(const Scheduler& scheduler, const Env& env,
@@ -25,7 +25,7 @@ std::optional<Allocation> read_described(const Scheduler& scheduler, const Env& 
     const std::string nodefile(described.nodefile);
     take_hosts_from_file(job, env, nodefile.c_str(), options, parse_nodefile);
   }
-  // The lines of a file may be cores; only the scheduler's own word counts processes.
+  // The lines of a file may be cores; only the scheduler's own variable counts processes.
   job.slots.clear();
   job.num_tasks.reset();
   if (!described.num_tasks.empty()) job.num_tasks = env.integer(described.num_tasks, 1);

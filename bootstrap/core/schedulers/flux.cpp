@@ -4,8 +4,8 @@
 #include "read_file.hpp"
 
 // Flux sets FLUX_JOB_ID for each task of a job ("ƒD2e73NP", base 58), and for a batch script only
-// FLUX_ENCLOSING_ID, the job that runs the script's own Flux instance: flux-environment(7). Hosts
-// are not in the environment: `flux getattr hostlist`.
+// FLUX_ENCLOSING_ID, the job that runs the script's own Flux instance: flux-environment(7). The
+// environment does not list the hosts; `flux getattr hostlist` does.
 namespace hpcboot {
 namespace {
 
@@ -25,7 +25,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
   job.scheduler = "flux";
   job.job_id = job.identity = *id;
   job.job_variable = variable;
-  // Ids are counted by each instance anew.
+  // Each instance numbers its jobs from scratch.
   if (const auto path = env.text("FLUX_JOB_ID_PATH")) job.identity = *path;
   if (options.nodefile) take_hosts_from_file(job, env, "", options, parse_hostfile);
   return job;

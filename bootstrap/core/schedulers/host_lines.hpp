@@ -9,7 +9,7 @@
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/error.hpp"
 
-// What the parsers of files of hosts share: lines, host names, counting.
+// Shared by the parsers of host files: lines, host names, counting.
 namespace hpcboot {
 
 inline std::string_view trim(std::string_view text) {
@@ -45,14 +45,14 @@ inline bool is_host(std::string_view word) {
               expected, remedy);
 }
 
-// Gathers hosts with their slots in order of first appearance, quickly also for ten thousand hosts
-// of a hundred lines each.
+// Collects hosts and their slots in order of first appearance, fast even for ten thousand hosts
+// with a hundred lines each.
 class HostCounter {
  public:
-  // More slots on one host than any machine has: a damaged number. Keeps sums within an int.
+  // More slots than any machine has, hence a damaged number. Keeps sums within an int.
   static constexpr int kMaxSlots = 1 << 20;
 
-  // False where the host would have more than kMaxSlots.
+  // False if the host would exceed kMaxSlots.
   bool add(std::string_view host, int slots) {
     const auto [known, is_new] = places_.emplace(host, nodefile_.hosts.size());
     if (is_new) {

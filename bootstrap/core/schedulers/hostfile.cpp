@@ -36,11 +36,11 @@ class Line {
  private:
   [[noreturn]] void fail() const {
     fail_line(text_, number_, file_,
-              "a host, as 'n1 slots=4 max_slots=8' (Open MPI) or 'n1:4' (MPICH) has it",
-              "correct that line, or write one host name on each line");
+              "a line such as 'n1 slots=4 max_slots=8' (Open MPI) or 'n1:4' (MPICH)",
+              "correct that line, or write one host name per line");
   }
 
-  // A word ends at a space or at "=", and "=" is a word.
+  // A word ends at a space or "="; "=" itself is a word.
   std::string_view next_word() {
     rest_ = trim(rest_);
     if (rest_.empty()) return {};

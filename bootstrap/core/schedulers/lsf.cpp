@@ -5,10 +5,10 @@
 #include "hpcboot/error.hpp"
 #include "read_file.hpp"
 
-// sbatchd sets LSB_JOBID, LSB_JOBINDEX (0 outside arrays), LSB_RESTART=Y in a job that runs again,
-// LSB_MCPU_HOSTS ("h1 4 h2 4"), LSB_HOSTS ("h1 h1 …", left empty above a size: Lightning#10216),
-// LSB_DJOB_HOSTFILE (a file, one slot a line) and LSB_DJOB_NUMPROC. See "Environment variables set
-// for job execution" in the documentation of IBM Spectrum LSF.
+// sbatchd sets LSB_JOBID, LSB_JOBINDEX (0 outside arrays), LSB_RESTART=Y in a rerun job,
+// LSB_MCPU_HOSTS ("h1 4 h2 4"), LSB_HOSTS ("h1 h1 …", empty for large jobs: Lightning#10216),
+// LSB_DJOB_HOSTFILE (a file, one slot per line) and LSB_DJOB_NUMPROC. See "Environment variables
+// set for job execution" in the documentation of IBM Spectrum LSF.
 namespace hpcboot {
 namespace {
 
@@ -31,7 +31,7 @@ constexpr LaunchVariable kVariables[] = {
 [[noreturn]] void fail(const char* variable, std::string_view text, const char* expected) {
   throw Error(ErrorCode::malformed_value,
               std::string(variable) + "='" + std::string(text.substr(0, 80)) + "'", expected,
-              std::string("unset ") + variable + " or start the job again");
+              std::string("unset ") + variable + " or resubmit the job");
 }
 
 std::string_view next_word(std::string_view& rest) {
@@ -42,7 +42,7 @@ std::string_view next_word(std::string_view& rest) {
 }
 
 Nodefile parse_pairs(std::string_view text) {
-  static constexpr const char* kExpected = "hosts and their slots in turn: h1 4 h2 4";
+  static constexpr const char* kExpected = "hosts, each followed by its slots: h1 4 h2 4";
   HostCounter counter;
   for (std::string_view rest = text; !trim(rest).empty();) {
     const std::string_view host = next_word(rest);
@@ -74,9 +74,9 @@ std::string shape_of(std::string_view host) {
   return shape;
 }
 
-// On machines with jsrun the first host of an allocation is the launch node, on which the script
-// runs and no task: one slot, before compute hosts of many. One slot alone does not prove it: on
-// other LSF clusters the first host may just have had one slot free.
+// On machines with jsrun, the first host of an allocation is the launch node, which runs the script
+// but no tasks: it has one slot, the compute hosts have many. One slot alone is no proof: on other
+// LSF clusters the first host may simply have had one free slot.
 bool begins_with_launch_node(const Env& env, const Allocation& job) {
   if (job.hosts.size() < 2 || job.slots.front() != 1) return false;
   if (std::any_of(job.slots.begin() + 1, job.slots.end(), [](int n) { return n == 1; }))
@@ -114,7 +114,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
   if (job.hosts.empty())
     take_hosts_from_file(job, env, "LSB_DJOB_HOSTFILE", options, parse_nodefile);
   if (begins_with_launch_node(env, job)) {
-    // What is left are cores of compute hosts; how many tasks is for jsrun to say.
+    // The remaining slots are cores of compute hosts; jsrun sets the number of tasks.
     job.hosts.erase(job.hosts.begin());
     job.slots.clear();
     job.num_tasks.reset();

@@ -4,9 +4,9 @@
 #include "read_file.hpp"
 
 // pbs_mom sets PBS_JOBID ("123.server", in arrays "123[4].server"), PBS_NODEFILE and, in arrays,
-// PBS_ARRAY_INDEX. PBS says nothing of ranks: PBS_NODENUM counts hosts, PBS_TASKNUM spawned tasks.
-// The nodefile lies on the first host only; elsewhere the variable names a file that is not there.
-// Torque adds PBS_NUM_NODES, PBS_NUM_PPN, PBS_NP, and in arrays PBS_ARRAYID.
+// PBS_ARRAY_INDEX. PBS does not set ranks: PBS_NODENUM numbers hosts, PBS_TASKNUM spawned tasks.
+// The nodefile exists on the first host only; elsewhere the variable names a missing file. Torque
+// adds PBS_NUM_NODES, PBS_NUM_PPN, PBS_NP, and in arrays PBS_ARRAYID.
 namespace hpcboot {
 namespace {
 
@@ -36,8 +36,8 @@ Nodefile parse_nodefile(std::string_view text, std::string_view name) {
   HostCounter counter;
   for_each_line(text, [&](std::string_view line, int number) {
     if (!is_host(line) || !counter.add(line, 1)) {
-      fail_line(line, number, name, "one host name on each line",
-                "give a PBS nodefile, or a copy of it, unchanged");
+      fail_line(line, number, name, "one host name per line",
+                "pass an unmodified PBS nodefile, or a copy of it");
     }
   });
   return counter.take();
@@ -50,7 +50,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
   job.scheduler = "pbs";
   const auto id = env.text("PBS_JOBID");
   if (!id) return std::nullopt;
-  // Slurm's spank_pbs plugin sets PBS_JOBID in Slurm jobs; PBS_ENVIRONMENT is set by PBS alone.
+  // Slurm's spank_pbs plugin sets PBS_JOBID in Slurm jobs; only PBS sets PBS_ENVIRONMENT.
   if (!env.has("PBS_ENVIRONMENT") && env.has("SLURM_JOB_ID")) return std::nullopt;
   job.job_id = *id;
   job.job_variable = "PBS_JOBID";
@@ -62,7 +62,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
     if (nodes && per_node && !__builtin_mul_overflow(*nodes, *per_node, &product))
       job.num_tasks = product;
   }
-  // PBS Pro's array index stands in the job id already; Torque's id may lack it.
+  // PBS Pro's job id already contains the array index; Torque's may not.
   job.identity = job.job_id;
   if (const auto index = env.text("PBS_ARRAYID")) job.identity.append("/").append(*index);
   return job;

@@ -15,7 +15,7 @@
 namespace hpcboot {
 namespace {
 
-// Ten thousand hosts of a hundred lines each are 64 MiB.
+// Ten thousand hosts with a hundred lines each take 64 MiB.
 constexpr std::size_t kMostBytes = std::size_t{128} << 20U;
 
 FileText failed(const char* reason) {
@@ -25,7 +25,8 @@ FileText failed(const char* reason) {
 FileText read_descriptor(int file, FileKind kind) {
   struct stat status {};
   if (fstat(file, &status) != 0) return failed(std::strerror(errno));
-  if (kind == FileKind::regular && !S_ISREG(status.st_mode)) return failed("it is no regular file");
+  if (kind == FileKind::regular && !S_ISREG(status.st_mode))
+    return failed("it is not a regular file");
   constexpr const char* kTooLarge = "it is larger than 128 MiB";
   if (status.st_size > static_cast<off_t>(kMostBytes)) return failed(kTooLarge);
   std::string text;
@@ -43,7 +44,7 @@ FileText read_descriptor(int file, FileKind kind) {
 }  // namespace
 
 FileText read_whole(const std::string& path, FileKind kind) {
-  // Without O_NONBLOCK the open itself waits for the other end of a FIFO.
+  // Without O_NONBLOCK, open() blocks until the other end of a FIFO is opened.
   const int flags = O_RDONLY | O_CLOEXEC | (kind == FileKind::regular ? O_NONBLOCK | O_NOCTTY : 0);
   const int file = open(path.c_str(), flags);
   if (file < 0) return failed(std::strerror(errno));

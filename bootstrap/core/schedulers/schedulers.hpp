@@ -3,8 +3,8 @@
 #include "core/variable_kinds.hpp"
 #include "hpcboot/scheduler.hpp"
 
-// Every scheduler that this library knows: one file each in this folder. Their order is a table in
-// allocation.cpp.
+// Every scheduler that this library knows, one file each in this folder. A table in allocation.cpp
+// sets their order.
 namespace hpcboot {
 
 extern const Scheduler kFluxScheduler;
@@ -14,7 +14,7 @@ extern const Scheduler kLsfScheduler;
 extern const Scheduler kCobaltScheduler;
 extern const Scheduler kSgeScheduler;
 
-// Puts another table in the place of schedulers(); for add_launchers() alone.
+// Replaces the table of schedulers(); only for add_launchers().
 void set_schedulers(std::vector<const Scheduler*> all);
 
 }  // namespace hpcboot

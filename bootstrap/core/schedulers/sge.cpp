@@ -4,9 +4,9 @@
 #include "read_file.hpp"
 
 // Grid Engine (SGE, UGE, OGE) sets JOB_ID, SGE_TASK_ID ("undefined" outside arrays), RESTARTED (1
-// in a job that runs again), NSLOTS, NHOSTS and, in a parallel environment, PE_HOSTFILE, a file on
-// the first host with lines of "host slots queue processors": submit(1), sge_pe(5). JOB_ID alone
-// could be anybody's.
+// in a restarted job), NSLOTS, NHOSTS and, in a parallel environment, PE_HOSTFILE, a file on the
+// first host with lines of "host slots queue processors": submit(1), sge_pe(5). JOB_ID alone is not
+// specific to Grid Engine.
 namespace hpcboot {
 namespace {
 
@@ -39,8 +39,8 @@ Nodefile parse_pe_hostfile(std::string_view text, std::string_view name) {
     if (!is_host(line.substr(0, space)) || !slots || *slots < 1 ||
         *slots > HostCounter::kMaxSlots ||
         !counter.add(line.substr(0, space), static_cast<int>(*slots))) {
-      fail_line(line, number, name, "a host, its slots, a queue and processors on each line",
-                "give Grid Engine's PE_HOSTFILE, or a copy of it, unchanged");
+      fail_line(line, number, name, "host, slots, queue and processors on each line",
+                "pass Grid Engine's unmodified PE_HOSTFILE, or a copy of it");
     }
   });
   return counter.take();

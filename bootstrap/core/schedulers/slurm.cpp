@@ -9,9 +9,9 @@
 
 // slurmctld and slurmd set for every process of a job: SLURM_JOB_ID, SLURM_JOB_NODELIST,
 // SLURM_TASKS_PER_NODE, SLURM_NTASKS; for arrays SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID; after
-// a requeue SLURM_RESTART_COUNT. The older names without _JOB are set beside them. In a
-// heterogeneous job SLURM_HET_SIZE components have lists of their own, suffixed _HET_GROUP_0 …
-// (srun alone: _PACK_GROUP_0 …); salloc sets no other.
+// a requeue SLURM_RESTART_COUNT. The older names without _JOB are also set. In a heterogeneous job
+// SLURM_HET_SIZE components have lists of their own, suffixed _HET_GROUP_0 … (srun alone:
+// _PACK_GROUP_0 …); salloc sets only these.
 namespace hpcboot {
 namespace {
 
@@ -66,7 +66,7 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions&) {
     job.hosts = hostlist::expand(*list);
     job.hosts_variable = nodelist;
     if (const auto counts = env.text("SLURM_TASKS_PER_NODE")) {
-      // Inside a step it may be the step's: then it does not stand beside the job's hosts.
+      // Inside a step it may be the step's, and then does not correspond to the job's hosts.
       std::vector<int> slots = hostlist::expand_counts(*counts, "SLURM_TASKS_PER_NODE");
       if (slots.size() == job.hosts.size()) job.slots = std::move(slots);
     }

@@ -12,13 +12,13 @@
 #include "hpcboot/scheduler.hpp"
 #include "support/temporary_folder.hpp"
 
-// bootstrap/README.md is the reference of the launchers: its tables are those of the code.
+// bootstrap/README.md is the reference for launchers: its tables must match the code.
 namespace hpcboot {
 namespace {
 
 using Row = std::vector<std::string>;
 
-// Cells of every line of a table, without spaces at their ends and without backquotes.
+// The cells of each table row, trimmed and without backquotes.
 std::vector<Row> table_after(const std::string& heading) {
   const std::string text = test::read_text(HPCBOOT_BOOTSTRAP_README);
   const std::size_t begin = text.find("\n## " + heading + "\n");
@@ -44,7 +44,7 @@ std::vector<Row> table_after(const std::string& heading) {
 }
 
 TEST(BootstrapReadme, PrecedenceIsTheCodes) {
-  if (kShippedLaunchers.empty()) GTEST_SKIP() << "this build lacks the launchers that are data";
+  if (kShippedLaunchers.empty()) GTEST_SKIP() << "this build lacks the described launchers";
   std::vector<Row> expected;
   for (const LaunchSource* source : launch_sources()) {
     expected.push_back({std::string(source->name), std::string(name_of(source->level)),
@@ -68,7 +68,7 @@ std::string names_of(const LaunchSource& source, VariableUse use) {
 }
 
 TEST(BootstrapReadme, VariablesAreTheCodes) {
-  if (kShippedLaunchers.empty()) GTEST_SKIP() << "this build lacks the launchers that are data";
+  if (kShippedLaunchers.empty()) GTEST_SKIP() << "this build lacks the described launchers";
   std::vector<Row> expected;
   for (const LaunchSource* source : launch_sources()) {
     expected.push_back({std::string(source->name), names_of(*source, VariableUse::required),
@@ -77,7 +77,7 @@ TEST(BootstrapReadme, VariablesAreTheCodes) {
   EXPECT_EQ(table_after("Variables by launcher"), expected);
 }
 
-// The words of a cell that are in capitals are variables.
+// Words of a cell in capitals are variables.
 std::vector<std::string> variables_in(const std::string& cell) {
   std::vector<std::string> names;
   std::istringstream words(cell);

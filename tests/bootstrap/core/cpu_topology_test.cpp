@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using Cpus = std::vector<int>;
 
-// A machine as Linux numbers most: the second threads of all cores come after the first ones.
+// A machine with Linux's usual numbering: the second threads of all cores follow the first threads.
 class CpuTopology : public testing::Test {
  protected:
   void add(int cpu, int node, const std::string& siblings) {
@@ -21,7 +21,7 @@ class CpuTopology : public testing::Test {
     fs::create_directories(folder / ("node" + std::to_string(node)));
     std::ofstream(folder / "topology/thread_siblings_list") << siblings << "\n";
   }
-  // Two nodes of two cores with two threads each; the nodes take turns.
+  // Two nodes of two cores with two threads each; CPU numbers alternate between nodes.
   void SetUp() override {
     for (int core = 0; core < 4; ++core) {
       const std::string siblings = std::to_string(core) + "," + std::to_string(core + 4);

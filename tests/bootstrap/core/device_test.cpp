@@ -4,7 +4,8 @@
 #include "hpcboot/endpoint.hpp"
 #include "support/expect_error.hpp"
 
-// Which device is mine: masks of all vendors, orders, and what a program of one device is told.
+// Which device a rank uses: masks of all vendors, orders, and the masks for a program with one
+// device.
 namespace hpcboot {
 namespace {
 
@@ -42,7 +43,7 @@ TEST(Device, FollowsTheMasks) {
       {"ROCR_VISIBLE_DEVICES=\n", {}, 0, {}},
       {"HIP_VISIBLE_DEVICES=-1\n", {}, 0, {}},
       {"ZE_AFFINITY_MASK=\n", {}, 0, {}},
-      {"CUDA_VISIBLE_DEVICES=2,-1,3\n", 4, 1, 0},  // the list ends at the first that is none
+      {"CUDA_VISIBLE_DEVICES=2,-1,3\n", 4, 1, 0},  // the list ends at -1
       {"CUDA_VISIBLE_DEVICES=0,x,1\n", {}, 2, 0},
       {"CUDA_VISIBLE_DEVICES=all\n", 4, 0, {}},
       {"CUDA_VISIBLE_DEVICES=0, 1\n", 4, 1, 1},
@@ -53,7 +54,7 @@ TEST(Device, FollowsTheMasks) {
       {"ROCR_VISIBLE_DEVICES=GPU-aa,GPU-bb\n", {}, 1, 1},
       {"ZE_AFFINITY_MASK=0.0,0.1\n", {}, 1, 1},
       {"ZE_AFFINITY_MASK=0.0,0.1,1.0,1.1\n", {}, 3, 3},
-      // ezpz PR#187: "device 11 of 6" where tiles were taken for devices.
+      // ezpz PR#187: "device 11 of 6" because tiles were taken for devices.
       {"ZE_AFFINITY_MASK=0.0,0.1,1.0,1.1\nZE_FLAT_DEVICE_HIERARCHY=COMPOSITE\n", {}, 3, 1},
       {"ZE_AFFINITY_MASK=0.0,0.1\nZE_FLAT_DEVICE_HIERARCHY=COMPOSITE\n", {}, 1, 0},
       {"CUDA_VISIBLE_DEVICES=0,1\nROCR_VISIBLE_DEVICES=0,1\nZE_AFFINITY_MASK=0,1\n",
@@ -72,7 +73,7 @@ TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
   struct MaskCase {
     const char* dump;
     std::vector<std::string> visible;
-    const char* note;  // a piece of it; empty: none
+    const char* note;  // a part of it; empty: no note
   };
   const MaskCase cases[] = {
       {"CUDA_VISIBLE_DEVICES=2,1\n", {"2", "1"}, ""},
@@ -86,7 +87,7 @@ TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
       {"CUDA_VISIBLE_DEVICES=+-1,0\n", {}, "ends before '+-1'"},
       {"CUDA_VISIBLE_DEVICES=0,1,0\n", {}, "'0' is listed twice"},
       {"CUDA_VISIBLE_DEVICES=1, 1\n", {}, "listed twice"},
-      {"CUDA_VISIBLE_DEVICES=0,4,1\n", {"0"}, "ends before 4, for there are 4 devices"},
+      {"CUDA_VISIBLE_DEVICES=0,4,1\n", {"0"}, "ends before 4: there are only 4 devices"},
       {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b\n", {"GPU-a", "GPU-b"}, ""},
       {"CUDA_VISIBLE_DEVICES=GPU-a,1\n", {"GPU-a"}, "ends before '1'"},
       {"CUDA_VISIBLE_DEVICES=1,GPU-a\n", {"1"}, "ends before 'GPU-a'"},
@@ -94,7 +95,7 @@ TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
       {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-a\n", {}, "listed twice"},
       {"CUDA_VISIBLE_DEVICES=-1\n", {}, "'-1' hides every device"},
       {"CUDA_VISIBLE_DEVICES=\n", {}, "CUDA_VISIBLE_DEVICES='' hides every device"},
-      {"CUDA_VISIBLE_DEVICES=NoDevFiles\n", {}, ""},  // Slurm: none was asked for
+      {"CUDA_VISIBLE_DEVICES=NoDevFiles\n", {}, ""},  // Slurm: no device requested
       {"CUDA_VISIBLE_DEVICES=all\n", {}, "ends before 'all'"},
       {"ROCR_VISIBLE_DEVICES= 2, +3\n", {"2", "3"}, ""},
       {"ROCR_VISIBLE_DEVICES=2,3,2,1\n", {"2", "3"}, "ends before '2', which is listed twice"},
@@ -105,15 +106,15 @@ TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
       {"HIP_VISIBLE_DEVICES=0, 1\n", {"0"}, "ends before ' 1'"},
       {"HIP_VISIBLE_DEVICES=+1\n", {}, "ends before '+1'"},
       {"HIP_VISIBLE_DEVICES=-1\n", {}, "hides every device"},
-      {"HIP_VISIBLE_DEVICES=\n", {"0", "1", "2", "3"}, ""},  // ROCclr takes it for unset
+      {"HIP_VISIBLE_DEVICES=\n", {"0", "1", "2", "3"}, ""},  // ROCclr treats it as unset
       {"ROCR_VISIBLE_DEVICES=4,5,6\nHIP_VISIBLE_DEVICES=2,0\n", {"6", "4"}, ""},
       {"ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=1\n", {"5"}, ""},
       {"ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=\n", {"4", "5"}, ""},
       {"ROCR_VISIBLE_DEVICES=GPU-a,GPU-b\nHIP_VISIBLE_DEVICES=1,0\n", {"GPU-b", "GPU-a"}, ""},
       {"ROCR_VISIBLE_DEVICES=2,3\nHIP_VISIBLE_DEVICES=2,3\n",
        {},
-       "HIP_VISIBLE_DEVICES='2,3': the list ends before '2': HIP counts within the 2 of"},
-      {"ROCR_VISIBLE_DEVICES=\nHIP_VISIBLE_DEVICES=0\n", {}, "within the 0 of"},
+       "HIP_VISIBLE_DEVICES='2,3': the list ends before '2': HIP indexes the 2 devices of"},
+      {"ROCR_VISIBLE_DEVICES=\nHIP_VISIBLE_DEVICES=0\n", {}, "indexes the 0 devices of"},
   };
   for (const MaskCase& c : cases) {
     const DeviceChoice choice = chosen(c.dump, 4, 0, 1);
@@ -127,7 +128,7 @@ TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
   }
 }
 
-// As Flux sets it for every job without GPUs.
+// Flux sets this for every job without GPUs.
 TEST(Device, NothingIsHiddenOnAHostWithoutDevices) {
   const DeviceChoice choice = chosen("CUDA_VISIBLE_DEVICES=-1\n", 0, 0, 1);
   EXPECT_FALSE(choice.device.has_value());
@@ -140,7 +141,7 @@ TEST(Device, FollowsTheOrder) {
       {"HPCBOOT_DEVICE_ORDER=reverse\n", 4, 0, 3},
       {"HPCBOOT_DEVICE_ORDER=reverse\n", 4, 3, 0},
       {"HPCBOOT_DEVICE_ORDER=reverse\n", 4, 5, 2},  // wraps
-      {"HPCBOOT_DEVICE_ORDER=reverse\n", 1, 0, 0},  // one is one
+      {"HPCBOOT_DEVICE_ORDER=reverse\n", 1, 0, 0},  // a single device
       {"HPCBOOT_DEVICE_ORDER=reverse\n", 0, 0, {}},
       {"HPCBOOT_DEVICE_ORDER=reverse\nCUDA_VISIBLE_DEVICES=2,3\n", 4, 0, 1},
       {"HPCBOOT_DEVICE_ORDER=2,0\n", 4, 0, 2},
@@ -177,15 +178,15 @@ TEST(Device, NearestByNuma) {
     bool note;
   };
   const NumaCase cases[] = {
-      {"", 4, {32, 32, 12, 10}, 0, 3, false},  // one is nearest, whoever asks
+      {"", 4, {32, 32, 12, 10}, 0, 3, false},  // one is nearest for every rank
       {"", 4, {32, 32, 12, 10}, 1, 3, false},
-      {"", 4, {32, 32, 12, 12}, 0, 2, false},  // no device of this memory: the next
+      {"", 4, {32, 32, 12, 12}, 0, 2, false},  // no device on this node: the next nearest
       {"", 4, {10, 10, 32, 32}, 1, 1, false},
       {"", 4, {32, 32, 10, 10}, 3, 3, false},
-      {"", 4, {10, 10, 10, 10}, 3, 3, false},  // not bound: all are near
+      {"", 4, {10, 10, 10, 10}, 3, 3, false},  // not bound: all are equally near
       {"CUDA_VISIBLE_DEVICES=1,3\n", 4, {10, 32, 32, 10}, 0, 1, false},
       {"ROCR_VISIBLE_DEVICES=3,0\n", 0, {10, 32, 32, 12}, 0, 1, false},
-      // Numbers that say nothing of the place on the bus.
+      // Numbers that do not identify the place on the bus.
       {"", 4, {}, 1, 1, true},
       {"", 4, {10, 32}, 1, 1, true},
       {"CUDA_VISIBLE_DEVICES=GPU-a,GPU-b\n", 4, {32, 10, 32, 32}, 0, 0, true},
@@ -202,7 +203,7 @@ TEST(Device, NearestByNuma) {
         choose_device(Env::parse(std::string("HPCBOOT_DEVICE_ORDER=numa\n") + c.masks), facts,
                       c.local_rank, std::nullopt);
     EXPECT_EQ(choice.device, c.device) << c.masks << c.local_rank;
-    EXPECT_EQ(choice.note.find("taken in turn") != std::string::npos, c.note)
+    EXPECT_EQ(choice.note.find("take them in turn") != std::string::npos, c.note)
         << c.masks << choice.note;
   }
 }
@@ -212,7 +213,7 @@ TEST(Device, SharingIsReported) {
   EXPECT_EQ(chosen(two, {}, 1, 4).note, "4 local ranks share 2 devices");
   EXPECT_EQ(chosen(two, {}, 1, 2).note, "");
   EXPECT_THAT(chosen("CUDA_VISIBLE_DEVICES=MIG-a,MIG-b\n", {}, 1, 2).note,
-              HasSubstr("the first only: hpcboot exec --gpu-bind auto"));
+              HasSubstr("only the first of the 2 MIG instances"));
 }
 
 TEST(OwnDeviceMasks, KeepTheNamesOfTheMaskThatWasSet) {
@@ -230,7 +231,7 @@ TEST(OwnDeviceMasks, KeepTheNamesOfTheMaskThatWasSet) {
               ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "MIG-b")));
   EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5\n", {}, 1),
               ElementsAre(Pair("ROCR_VISIBLE_DEVICES", "5")));
-  // HIP counts within ROCR's list, and takes CUDA's mask for its own: one layer is narrowed.
+  // HIP indexes ROCR's list and honours CUDA's mask as its own: only one layer is narrowed.
   EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5\nHIP_VISIBLE_DEVICES=0,1\n", {}, 1),
               ElementsAre(Pair("HIP_VISIBLE_DEVICES", "1")));
   EXPECT_THAT(masks("ROCR_VISIBLE_DEVICES=4,5,6\nHIP_VISIBLE_DEVICES=2,0\n", {}, 0),

@@ -34,7 +34,7 @@ TEST(Encode, TerminalTextShowsWhatATerminalWouldObey) {
       {"\u2066a\u2069", "\\u{2066}a\\u{2069}"},
       {"a\u2028b\ufeff", "a\\u{2028}b\\u{feff}"},
       {"\U000e0041", "\\u{e0041}"},         // a tag
-      {"\xff\xc0\x9b", "\\xff\\xc0\\x9b"},  // no UTF-8; the last two an overlong ESC-like form
+      {"\xff\xc0\x9b", "\\xff\\xc0\\x9b"},  // not UTF-8; the last two are an overlong ESC-like form
       {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // a surrogate
       {"\xe2\x80", "\\xe2\\x80"},           // cut short
       {"👩\u200d💻", "👩\u200d💻"},
@@ -105,7 +105,7 @@ TEST(Encode, HtmlHasNoTagsAndNoAttributesOfIt) {
 TEST(Encode, ShellWordsAreOneWord) {
   const Cases cases = {{"plain-1.2:3", "plain-1.2:3"},
                        {"a=b", "a=b"},
-                       {"=eth0", "'=eth0'"},  // zsh would look for a program eth0
+                       {"=eth0", "'=eth0'"},  // zsh would search for a program eth0
                        {"", "''"},
                        {"a b", "'a b'"},
                        {"$(rm x) `y` \"z\"", "'$(rm x) `y` \"z\"'"},

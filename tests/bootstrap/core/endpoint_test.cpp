@@ -52,7 +52,7 @@ TEST(Interface, NeverOneThatLeadsNowhere) {
     EXPECT_EQ(chosen({make(bridge, "172.17.0.1", 10000), make("eth0", "10.0.0.1", 0)}),
               "eth0 10.0.0.1");
   }
-  EXPECT_EQ(chosen({make("lom1", "10.0.0.1")}), "lom1 10.0.0.1") << "a LAN port on the main board";
+  EXPECT_EQ(chosen({make("lom1", "10.0.0.1")}), "lom1 10.0.0.1") << "LAN port on the mainboard";
   EXPECT_EQ(chosen({make("eth0", "10.0.0.1", 1000, false), make("eth1", "10.0.0.2", 10)}),
             "eth1 10.0.0.2");
   EXPECT_EQ(chosen({}), "none");
@@ -80,7 +80,7 @@ TEST(Interface, TheUserDecides) {
       "ib0", "lo eth0");
 }
 
-// What users told their libraries narrows the choice; nobody is sent where they did not want.
+// The users' library settings narrow the choice; no interface that they excluded is chosen.
 TEST(Interface, FollowsTheVariablesOfGlooAndNccl) {
   const auto eth0 = make("eth0", "10.0.0.1", 1000);
   const auto eth1 = make("eth1", "10.1.0.1", 1000);
@@ -89,7 +89,7 @@ TEST(Interface, FollowsTheVariablesOfGlooAndNccl) {
   const std::pair<const char*, const char*> cases[] = {
       {"GLOO_SOCKET_IFNAME=eth1\n", "eth1 10.1.0.1"},
       {"GLOO_SOCKET_IFNAME=eth1,eth0\n", "eth0 10.0.0.1"},
-      {"GLOO_SOCKET_IFNAME=eth\n", "ib0 10.2.0.1"},  // Gloo takes whole names
+      {"GLOO_SOCKET_IFNAME=eth\n", "ib0 10.2.0.1"},  // Gloo matches whole names
       {"NCCL_SOCKET_IFNAME=eth\n", "eth0 10.0.0.1"},
       {"NCCL_SOCKET_IFNAME==eth\n", "ib0 10.2.0.1"},
       {"NCCL_SOCKET_IFNAME==ib1\n", "ib1 10.3.0.1"},
@@ -117,7 +117,8 @@ TEST(DerivedPort, StaysBelowTheEphemeralRangeAndSpreads) {
     EXPECT_LT(port, 32768);
     ports.insert(port);
   }
-  // Of 2000 throws into 12768 ports about 1850 differ; job id % N would alias neighbours instead.
+  // Of 2000 ports drawn from 12768, about 1850 are distinct; job id % N would alias neighbouring
+  // ids.
   EXPECT_GT(ports.size(), 1700U);
   EXPECT_EQ(derive_port("7/0"), derive_port("7/0"));
   EXPECT_NE(derive_port("7/0"), derive_port("7/1"));

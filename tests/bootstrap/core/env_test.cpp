@@ -55,7 +55,7 @@ TEST(Env, AFileThatContradictsItselfIsAnError) {
   }
   EXPECT_EQ(Env::parse("A=1\nRANK=3\nA=1\n", "job.env").text("RANK"), "3");
   EXPECT_EQ(Env::parse("A=x\n y\nA=x\n y\n", "job.env").text("A"), "x\n y");
-  // Between zeros a line of a value is no variable.
+  // In a NUL-separated dump, a line of a value is not a variable.
   EXPECT_EQ(Env::parse(std::string_view("A=1\nRANK=7\0RANK=3\0", 18), "job.env").text("RANK"), "3");
   const std::string secret = "hunter2hunter2";
   try {

@@ -19,7 +19,7 @@ TEST(Error, SaysWhatWasFoundExpectedAndToDo) {
 }
 
 TEST(Error, CodesAreStableDistinctAndNamed) {
-  // A job script may act on these numbers: a change here is a change of the contract.
+  // Job scripts may act on these numbers: changing one breaks the contract.
   const std::pair<ErrorCode, int> codes[] = {{ErrorCode::malformed_value, 20},
                                              {ErrorCode::missing_variable, 21},
                                              {ErrorCode::inconsistent_placement, 22},

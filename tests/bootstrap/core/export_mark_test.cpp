@@ -9,7 +9,7 @@
 #include "hpcboot/scheduler.hpp"
 #include "support/expect_error.hpp"
 
-// What hpcboot exported counts for the launch that it was exported for, and for no other.
+// Exports of hpcboot apply only to the launch that they were made for.
 namespace hpcboot {
 namespace {
 
@@ -61,7 +61,7 @@ TEST(ExportMark, AnEndpointOfAnEarlierShellIsNotStale) {
   EXPECT_EQ(resolve(login, on("n2")).master_addr, "n2");
 }
 
-// What a user may set beside the exports makes no other launch of this one.
+// Variables that a user sets in addition to the exports do not make it a different launch.
 TEST(ExportMark, WhatTheUserAddsLeavesItTheSameLaunch) {
   for (const char* own :
        {"NODE_RANK=0\n", "HPCBOOT_INTERFACE=eth0\n", "HPCBOOT_MASTER_PORT=20001\n"}) {
@@ -106,7 +106,7 @@ TEST(ExportMark, TheProgramUnderExecReadsItAsBefore) {
   }
 }
 
-// Under bare PMIx the rank came from an exchange, and stands in RANK alone.
+// Under bare PMIx the rank comes from an exchange, and only RANK has it.
 TEST(ExportMark, UnderBarePmixTheProgramHasItsRank) {
   const Env pmix = Env::parse("PMIX_NAMESPACE=prterun-h-9@1\nPMIX_RANK=1\n");
   Resolution told;
@@ -132,7 +132,7 @@ TEST(ExportMark, TorchrunSetsItsOwnPerhapsToTheSameValues) {
   EXPECT_EQ(r.master_port, 29400);
 }
 
-// A program of torch.distributed would look for the agent's store.
+// A torch.distributed program would try to use the agent's store.
 TEST(ExportMark, AnAgentFurtherOutIsUnset) {
   Facts facts = on("h");
   facts.ancestors = {{"mpirun", 0, {{"torchrun"}}, false}};
@@ -140,7 +140,7 @@ TEST(ExportMark, AnAgentFurtherOutIsUnset) {
   const Env env = after_export(worker, facts);
   EXPECT_FALSE(env.has("TORCHELASTIC_RUN_ID"));
   EXPECT_FALSE(env.has("TORCHELASTIC_USE_AGENT_STORE"));
-  EXPECT_FALSE(env.has("LOCAL_WORLD_SIZE")) << "unknown here, and the worker's";
+  EXPECT_FALSE(env.has("LOCAL_WORLD_SIZE")) << "unknown here; it belongs to the worker";
   EXPECT_EQ(env.text("RANK"), "1");
   const Resolution r = resolve(env, on("h"));
   EXPECT_EQ(r.launcher, "openmpi");
@@ -163,7 +163,7 @@ TEST(ExportMark, WhatTheUserSetsCounts) {
   }
 }
 
-// Whoever numbers processes anew may give one the number that was exported.
+// A launcher or script that renumbers processes may reuse an exported number.
 TEST(ExportMark, OneChangedNumberMakesAllOfThemSomebodyElses) {
   for (const int rank : {0, 1, 3}) {
     const std::string number = std::to_string(rank);
@@ -181,12 +181,12 @@ TEST(ExportMark, OneChangedNumberMakesAllOfThemSomebodyElses) {
   EXPECT_EQ(resolve(pods, on("pod-0")).placement.world_size, 2);
 }
 
-// What hpcboot exported on a laptop does not hide a launcher that nobody described.
+// Exports made on a laptop do not hide an unknown launcher.
 TEST(ExportMark, AnUnknownLauncherStartedLaterIsRefusedAllTheSame) {
   const Env later = after_export(Env(), on("laptop"), "SITERUN_RANK=3\nSITERUN_SIZE=4\n");
   test::expect_error(
       ErrorCode::unknown_launcher, [&] { resolve(later, on("n1")); }, "SITERUN_RANK=3");
-  // Under it, a user's own numbers are those that exec hands on.
+  // Under it, exec passes on the user's own numbers.
   const Env numbered = Env::parse(
       "SITERUN_RANK=3\nSITERUN_SIZE=4\nRANK=3\nWORLD_SIZE=4\nLOCAL_RANK=1\nMASTER_ADDR=n1\n"
       "MASTER_PORT=20001\n");
@@ -207,7 +207,7 @@ TEST(ExportMark, EverySchedulersJobIsALaunchOfItsOwn) {
   }
 }
 
-// The names go to a shell, which `eval`s them, and hide variables.
+// A shell `eval`s these names, and they hide variables.
 TEST(ExportMark, NamesThatOthersMadeUpAreNotUnset) {
   const std::string mark =
       export_mark({{"FOO", "1"}, {"SLURM_PROCID", "0"}, {"$(id)", "x"}, {"RANK", "1"}}, Env());

@@ -5,7 +5,7 @@
 namespace hpcboot {
 namespace {
 
-// The lines but that of the mark, which export_mark_test.cpp is about.
+// All lines except the mark, which export_mark_test.cpp tests.
 std::string exports_of(const Resolution& r, const Env& env = Env()) {
   auto variables = torch_env(r, env);
   EXPECT_EQ(variables.back().first, "HPCBOOT_EXPORTED");

@@ -14,10 +14,9 @@
 #include "rendezvous/launch_identity.hpp"
 #include "rendezvous/store/rendezvous.hpp"
 
-// Environments captured from real launches, or written from documentation where none could be made
-// (PROVENANCE.md in each says which), one folder a launch, one file a rank: every rank resolves to
-// what is expected, the ranks together make a job, and no damage to a variable gives a wrong
-// answer.
+// Environments captured from real launches, or written from documentation if no launch was possible
+// (see PROVENANCE.md in each), one folder per launch, one file per rank: every rank resolves to the
+// expected placement, the ranks together form a job, and no damaged variable causes a wrong answer.
 namespace hpcboot {
 namespace {
 
@@ -71,7 +70,7 @@ TEST_P(Golden, EveryRankIsAsExpected) {
 }
 
 TEST_P(Golden, TheRanksMakeAJob) {
-  // A batch script and the tasks of an array are worlds of their own.
+  // A batch script and each task of an array are separate worlds.
   std::set<int> seen;
   std::set<std::pair<Json, int>> places;
   std::map<Json, int> local_sizes;
@@ -98,7 +97,7 @@ TEST_P(Golden, TheRanksMakeAJob) {
   EXPECT_EQ(*seen.rbegin(), world_size - 1);
   int total = 0;
   for (const auto& [node, size] : local_sizes) total += size;
-  // Flux tells no local size.
+  // Flux does not report a local size.
   if (local_sizes.size() == nodes.size()) {
     EXPECT_EQ(total, world_size) << "local sizes";
   }
@@ -106,7 +105,7 @@ TEST_P(Golden, TheRanksMakeAJob) {
   EXPECT_EQ(endpoints.size(), 1U) << "ranks disagree on the endpoint";
 }
 
-// Else they wait for each other at different places.
+// Otherwise they would wait for each other in different places.
 TEST_P(Golden, TheRanksMeetInOneWay) {
   std::set<std::string> identities;
   std::set<std::pair<bool, bool>> ways;
@@ -120,7 +119,7 @@ TEST_P(Golden, TheRanksMeetInOneWay) {
   EXPECT_LE(ways.size(), 1U);
 }
 
-// One damaged variable may cost an answer, never make a wrong one.
+// One damaged variable may prevent an answer, but never cause a wrong one.
 void expect_right_or_refused(const Rank& rank, const std::string& variable, const Env& damaged,
                              const std::string& how) {
   try {
@@ -156,7 +155,7 @@ TEST_P(Golden, ADamagedVariableGivesTheRightAnswerOrARefusalThatNamesIt) {
   }
 }
 
-// A build without toml++ has no launchers and schedulers that are data.
+// A build without toml++ has no described launchers and schedulers.
 bool is_known_here(const fs::path& folder) {
   const Json expected = Json::parse(slurp(folder / "expected.json"));
   const Json& rank = expected.at("ranks").begin().value();

@@ -8,7 +8,7 @@
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 
-// Random host lists of Slurm's grammar, expanded here and by `scontrol show hostnames`.
+// Random host lists in Slurm's grammar, expanded here and by `scontrol show hostnames`.
 namespace hpcboot::hostlist {
 namespace {
 
@@ -54,7 +54,7 @@ class RandomList {
     return kNames[number(0, 6)];
   }
 
-  // A lone name, or one to three bracketed sets with text before each.
+  // A plain name, or one to three bracketed sets with text before each.
   std::string entry() {
     std::string text = name();
     if (number(0, 3) == 0) return text + padded(number(0, 2000));
@@ -69,12 +69,12 @@ class RandomList {
 class HostlistOracle : public testing::Test {
  protected:
   void SetUp() override {
-    // scontrol reads a configuration first; this is the smallest that it accepts.
+    // scontrol requires a configuration; this is the smallest that it accepts.
     test::write_text(folder_.path() / "slurm.conf",
                      "ClusterName=test\nSlurmctldHost=localhost\nNodeName=localhost\n"
                      "PartitionName=p Nodes=localhost\n");
     const auto version = test::run_program({"scontrol", "--version"}, environment());
-    if (!version || version->exit_code != 0) GTEST_SKIP() << "scontrol of Slurm is not here";
+    if (!version || version->exit_code != 0) GTEST_SKIP() << "Slurm's scontrol is not installed";
   }
 
   std::vector<std::string> environment() const {
@@ -87,7 +87,7 @@ class HostlistOracle : public testing::Test {
 TEST_F(HostlistOracle, ExpandsAsScontrolDoes) {
   RandomList next;
   for (int done = 0; done < kLists; done += kListsPerProcess) {
-    // Many lists at once: a process costs a hundred times what a list does.
+    // Many lists at once: starting a process costs a hundred times as much as a list.
     std::vector<std::string> lists;
     std::string all;
     for (int i = 0; i < kListsPerProcess; ++i) {
@@ -110,7 +110,7 @@ TEST_F(HostlistOracle, ExpandsAsScontrolDoes) {
   }
 }
 
-// What compress() writes, Slurm reads as the same hosts.
+// Slurm expands the output of compress() to the same hosts.
 TEST_F(HostlistOracle, ScontrolReadsWhatCompressWrites) {
   RandomList next;
   for (int i = 0; i < 100; ++i) {

@@ -25,7 +25,7 @@ struct Case {
   const char* hosts;
 };
 
-// What `scontrol show hostnames` of Slurm 22.05.8 prints.
+// The output of `scontrol show hostnames` of Slurm 22.05.8.
 constexpr Case kAsSlurm[] = {
     {"n1", "n1"},
     {"n[1-3]", "n1 n2 n3"},
@@ -145,7 +145,7 @@ TEST(Hostlist, Compresses) {
   EXPECT_EQ(compress({"n99999999999999999999999"}), "n99999999999999999999999");
 }
 
-// Random lists of legal form: what is compressed expands to the same, in order.
+// Random valid lists: a compressed list expands to the same hosts, in order.
 TEST(Hostlist, CompressThenExpandGivesTheSameHosts) {
   std::mt19937 random(1234);
   const auto pick = [&](unsigned below) { return static_cast<unsigned>(random() % below); };

@@ -3,7 +3,7 @@
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/resolve.hpp"
 
-// Which interface, by what the kernel says of links and routes. Names alone: endpoint_test.cpp.
+// Interface choice from the kernel's links and routes. For names alone: endpoint_test.cpp.
 namespace hpcboot {
 namespace {
 
@@ -98,12 +98,12 @@ TEST(KernelInterface, AVethLeadsOutOnlyIfNothingElseDoes) {
   const auto eth0 = hardware("eth0", "10.0.0.1", 1000);
   EXPECT_EQ(chosen({cilium_host, eth0}, {}), "eth0");
   EXPECT_EQ(chosen({cilium_host, eth0}, {default_over("eth0")}), "eth0");
-  // A pod's own eth0 beside a port for RDMA that leads to no service.
+  // A pod's own eth0 and an RDMA port that reaches no service.
   EXPECT_EQ(
       chosen({link("eth0", "10.244.0.9", "veth", 10000), hardware("net1", "10.9.0.1", 400000)},
              {default_over("eth0")}),
       "eth0");
-  // VirtualBox tells no kind, and has no device.
+  // VirtualBox reports no kind, and has no device.
   auto vboxnet0 = hardware("vboxnet0", "192.168.56.1", 10000);
   vboxnet0.has_device = false;
   EXPECT_EQ(chosen({vboxnet0, eth0}, {}), "eth0");

@@ -3,7 +3,7 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// MASTER_ADDR and MASTER_PORT: who decides them, and when a value that is set is stale.
+// MASTER_ADDR and MASTER_PORT: what determines them, and when a set value is stale.
 namespace hpcboot {
 namespace {
 
@@ -65,7 +65,7 @@ TEST(MasterAddr, RankZeroKnowsItsOwnAddresses) {
   expect_error(
       ErrorCode::stale_master_addr, [&] { of(kStep + "MASTER_ADDR=10.0.0.9\n", facts); },
       "10.0.0.9");
-  // Without facts, or on another rank, nobody can tell.
+  // Without facts, or on another rank, this cannot be determined.
   EXPECT_EQ(of(kStep + "MASTER_ADDR=10.0.0.9\n").master_addr, "10.0.0.9");
 }
 

@@ -8,8 +8,8 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// Of two launchers that disagree one started the other: the environments of the processes above
-// this one prove which, and without them the sizes must fit.
+// Of two launchers that disagree, one started the other: the environments of the ancestor processes
+// prove which, and without them the sizes must match.
 namespace hpcboot {
 namespace {
 
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A process of one launch. Of a world of one it is rank 0; else the last rank.
+// A process of one launch: rank 0 of a world of one, else the last rank.
 struct Launch {
   std::string name;
   std::string (*variables)(int world_size);
@@ -64,7 +64,8 @@ const std::vector<Launch> kLaunches = {
      }},
 };
 
-// The inner launcher's own process has what the outer one set; the outer one's has nothing.
+// The inner launcher's own process has the outer launcher's variables; the outer launcher's process
+// has neither.
 Facts facts_of(const std::string& both, const std::string& outer) {
   Facts facts;
   facts.ancestors = {
@@ -84,7 +85,7 @@ struct Pair {
   int outer_size, inner_size;
 };
 
-// Not of PALS and Hydra: PMI_SIZE cannot hold both. PALS_* inside a step are cray_shasta's.
+// Not for PALS and Hydra: PMI_SIZE cannot hold both. PALS_* inside a step belong to cray_shasta.
 std::vector<Pair> pairs() {
   std::vector<Pair> all;
   for (const Launch& outer : kLaunches) {
@@ -119,7 +120,7 @@ TEST_P(NestingProof, TheInnermostLauncherPlacedTheProcess) {
     EXPECT_EQ(other_source.agrees, outer_size == inner_size);
     if (other_source.agrees) continue;
     EXPECT_THAT(other_source.note,
-                HasSubstr(inner->name + " is further in: its variables are absent "
+                HasSubstr(inner->name + " is the inner launcher: its variables are absent "
                                         "from the environment of the parent process 12 (launch)"));
   }
 }
@@ -140,19 +141,19 @@ std::string launch(const char* name, int size) {
 
 TEST(Nesting, WithoutFactsTorchrunNeedsAnAgentInEachOuterProcess) {
   for (const char* outer : {"openmpi", "hydra", "slurm", "pals"}) {
-    // The last of two agents, with one worker each.
+    // The second of two agents, with one worker each.
     const std::string agents = launch(outer, 2) + launch("torchrun", 2) +
                                "LOCAL_RANK=0\nLOCAL_WORLD_SIZE=1\nGROUP_RANK=1\n"
                                "GROUP_WORLD_SIZE=2\nRANK=0\n";
     const Resolution r = of(agents);
     EXPECT_EQ(r.launcher, "torchrun") << outer;
     EXPECT_TRUE(r.other_sources.at(0).is_explained);
-    EXPECT_THAT(r.other_sources.at(0).note, HasSubstr("GROUP_WORLD_SIZE=2 counts an agent"));
+    EXPECT_THAT(r.other_sources.at(0).note, HasSubstr("GROUP_WORLD_SIZE=2 matches one agent"));
     expect_error(
         ErrorCode::ambiguous_environment, [&] { of(launch(outer, 4) + launch("torchrun", 1)); },
-        "torchrun says rank=0 world_size=1 local_rank=0 GROUP_WORLD_SIZE=1",
-        std::string(outer) + " says rank=3 world_size=4", "GROUP_WORLD_SIZE=4", "are not known",
-        "HPCBOOT_METHODS=torchrun", "HPCBOOT_METHODS=single");
+        "torchrun reports rank=0 world_size=1 local_rank=0 GROUP_WORLD_SIZE=1",
+        std::string(outer) + " reports rank=3 world_size=4", "GROUP_WORLD_SIZE=4",
+        "are not available", "HPCBOOT_METHODS=torchrun", "HPCBOOT_METHODS=single");
   }
   EXPECT_EQ(of(launch("openmpi", 4) + launch("torchrun", 1) + "HPCBOOT_METHODS=single\n")
                 .placement.world_size,
@@ -169,23 +170,24 @@ TEST(Nesting, WithoutFactsRanksOfMpirunInheritTheStepOfTheirDaemon) {
   EXPECT_THAT(tasks.other_sources.at(0).note, HasSubstr("nothing shows which started the other"));
 }
 
-// As much of /proc as a container or another user's process leaves.
+// What remains visible of /proc in a container or with another user's process in between.
 TEST(Nesting, ProofsStopAtTheFirstUnknownAncestor) {
   const std::string both = launch("openmpi", 2) + launch("torchrun", 1);
   Facts facts;
   facts.ancestors.emplace();
   expect_error(
-      ErrorCode::ambiguous_environment, [&] { of(both, facts); }, "do not tell");
+      ErrorCode::ambiguous_environment, [&] { of(both, facts); }, "do not show it");
   facts.ancestors = {{"bash", 12, {{"openmpi", "torchrun"}}, false}, {"sh", 11, {}, false}};
   expect_error(
-      ErrorCode::ambiguous_environment, [&] { of(both, facts); }, "do not tell");
+      ErrorCode::ambiguous_environment, [&] { of(both, facts); }, "do not show it");
   facts.ancestors->push_back({"python3", 10, {{"openmpi"}}, false});
   expect_error(
-      ErrorCode::ambiguous_environment, [&] { of(both, facts); }, "do not tell");
+      ErrorCode::ambiguous_environment, [&] { of(both, facts); }, "do not show it");
   facts.ancestors->at(1).held = {"openmpi", "torchrun"};
   const Resolution r = of(both, facts);
   EXPECT_EQ(r.launcher, "torchrun");
-  EXPECT_THAT(r.other_sources.at(0).note, HasSubstr("the process 10 (python3), 3 above this one"));
+  EXPECT_THAT(r.other_sources.at(0).note,
+              HasSubstr("the ancestor process 10 (python3), 3 levels up"));
 }
 
 TEST(Nesting, TwoThatCameWithOneProcessAreLeftToTheOtherRules) {
@@ -195,7 +197,7 @@ TEST(Nesting, TwoThatCameWithOneProcessAreLeftToTheOtherRules) {
   expect_error(
       ErrorCode::ambiguous_environment,
       [&] { of(launch("openmpi", 4) + launch("hydra", 2), facts); },
-      "openmpi says rank=3 world_size=4", "do not tell");
+      "openmpi reports rank=3 world_size=4", "do not show it");
   facts.pmi_fd_is_open_socket = true;
   EXPECT_EQ(of(launch("openmpi", 4) + launch("hydra", 2), facts).launcher, "hydra");
 }
@@ -216,12 +218,12 @@ TEST(Nesting, AStepsTaskHadTheVariablesOfTheLauncherThatCalledSrun) {
             << other_source.source << other_source.note;
     }
   }
-  // mpirun's daemon is the task, and has none of mpirun's.
+  // mpirun's daemon is the task, and has none of mpirun's variables.
   child.ancestors = {{"orted", 77, {{"slurm"}}, true}};
   EXPECT_EQ(of(launch("openmpi", 4) + launch("slurm", 2), child).launcher, "openmpi");
 }
 
-// Neither torchrun's agent nor Python hands the descriptor on.
+// Neither torchrun's agent nor Python passes the descriptor on.
 TEST(Nesting, AnOpenPmiSocketIsOfALauncherInsideTorchrun) {
   Facts open;
   open.pmi_fd_is_open_socket = true;
@@ -245,7 +247,7 @@ TEST(Nesting, BarePmixInsideAWorkerOfTorchrun) {
   EXPECT_EQ(of(both, facts_of(both, "PMIX_NAMESPACE=prterun-h-9@1\nPMIX_RANK=0\n")).launcher,
             "torchrun");
   expect_error(
-      ErrorCode::ambiguous_environment, [&] { of(both + "PMIX_RANK=2\n"); }, "pmix says rank=2");
+      ErrorCode::ambiguous_environment, [&] { of(both + "PMIX_RANK=2\n"); }, "pmix reports rank=2");
 }
 
 TEST(Nesting, AnEndpointOfTheTorchrunFurtherOutIsNotThisLaunchs) {
@@ -309,8 +311,8 @@ TEST(Ancestors, ALauncherIsHeldWithItsOwnValuesOnly) {
   EXPECT_THAT(held("PMIX_RANK=1\n"), ElementsAre("pmix"));
 }
 
-// A wrapper script that changes one variable of the outer launch does not make it a new one: rank 0
-// and rank 1 would each find another launcher.
+// A wrapper script that changes one variable of the outer launch does not create a new launch;
+// otherwise rank 0 and rank 1 would find different launchers.
 TEST(Nesting, AVariableThatAScriptChangedProvesNothing) {
   const std::string agent = launch("torchrun", 2);
   const auto changed = [&](const std::string& outer, const std::string& inner) {
@@ -330,14 +332,14 @@ TEST(Nesting, AVariableThatAScriptChangedProvesNothing) {
       const std::string inner = launch("openmpi", size);
       expect_error(
           ErrorCode::ambiguous_environment, [&] { of(outer + inner, changed(outer, inner)); },
-          "do not tell");
+          "do not show it");
     }
-    // Sizes that fit do not overrule what the launcher's own environment showed.
+    // Matching sizes do not override the evidence of the launcher's own environment.
     const std::string inner = launch("openmpi", 2);
     const std::string agents = outer + "GROUP_WORLD_SIZE=2\nWORLD_SIZE=4\n";
     expect_error(
         ErrorCode::ambiguous_environment, [&] { of(agents + inner, changed(agents, inner)); },
-        "do not tell");
+        "do not show it");
   }
 }
 
@@ -359,7 +361,7 @@ TEST(Ancestors, TellAChangedLaunchFromNone) {
   EXPECT_EQ((Ancestor{"sh", 1, {}, false}.lacks("hydra")), std::nullopt);
 }
 
-// Hydra hands SLURM_TASK_PID and SLURMD_NODENAME of the batch script on to ranks of other hosts.
+// Hydra passes the batch script's SLURM_TASK_PID and SLURMD_NODENAME to ranks on other hosts.
 TEST(Ancestors, AStepIsHeldWithTheTaskOfAnother) {
   const Env env = Env::parse(launch("hydra", 4) + launch("slurm", 1) + "SLURM_TASK_PID=100\n");
   EXPECT_THAT(launchers_seen(env, Env::parse(launch("slurm", 1))).held, ElementsAre("slurm"));

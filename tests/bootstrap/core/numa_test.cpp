@@ -7,7 +7,7 @@
 
 #include "support/temporary_folder.hpp"
 
-// How near devices are, out of a folder that looks like /sys.
+// Distances of devices, read from a folder with the layout of /sys.
 namespace hpcboot {
 namespace {
 
@@ -17,7 +17,8 @@ using testing::Optional;
 class Numa : public testing::Test {
  protected:
   void SetUp() override {
-    // As on a server of one socket in four parts: the first device is nearest to the last cores.
+    // As on a single-socket server with four NUMA nodes: the first device is nearest to the last
+    // cores.
     add_node(0, "0-7,32-39", "10 12 12 12");
     add_node(1, "8-15,40-47", "12 10 12 12");
     add_node(2, "16-23,48-55", "12 12 10 12");
@@ -27,7 +28,7 @@ class Numa : public testing::Test {
     add_device("0000:46:00.0", "0x030200", "0x10de", "2");
     add_device("0000:85:00.0", "0x030200", "0x10de", "1");
     add_device("0000:c7:00.0", "0x030200", "0x10de", "0");
-    // What is no accelerator: the console, a bridge, a network card, the sound of a graphics card.
+    // Not accelerators: the console, a bridge, a network card, the audio device of a graphics card.
     add_device("0000:c4:00.0", "0x030000", "0x1a03", "0");
     add_device("0000:00:01.1", "0x060400", "0x1022", "3");
     add_device("0000:21:00.0", "0x020000", "0x15b3", "1");
@@ -87,7 +88,7 @@ TEST_F(Numa, UnknownStaysUnknown) {
   EXPECT_EQ(distances({}), std::nullopt);
   EXPECT_EQ(distances({500}), std::nullopt);
   EXPECT_EQ(device_distances((folder_.path() / "nothing").string(), {0}), std::nullopt);
-  add_device("0000:07:00.0", "0x030200", "0x10de", "-1");  // the firmware does not say
+  add_device("0000:07:00.0", "0x030200", "0x10de", "-1");  // not reported by the firmware
   EXPECT_EQ(distances({0}), std::nullopt);
 }
 

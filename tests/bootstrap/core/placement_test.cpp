@@ -16,7 +16,7 @@ Placement make(int rank, int world_size, int local_rank, std::optional<int> loca
 TEST(Placement, AcceptsWhatCanBeTrue) {
   for (const Placement& p : {make(0, 1, 0, 1, 0, 1), make(3, 4, 1, 2, 1, 2), make(3, 4, 1),
                              make(2, 3, 0, 1, 1, 2), make(0, 5, 0, 4, 0, 2), make(1, 4, 1, 4, 0, 1),
-                             make(1, 4, 0, 2, 1, 2)}) {  // the last: dealt in turn
+                             make(1, 4, 0, 2, 1, 2)}) {  // the last: cyclic distribution
     EXPECT_NO_THROW(validate(p, "test"));
   }
 }
@@ -47,11 +47,11 @@ TEST(Placement, ErrorsNameTheVariables) {
             "openmpi: OMPI_COMM_WORLD_RANK=5 (rank) with OMPI_COMM_WORLD_SIZE=4 (world_size)");
   EXPECT_EQ(found("RANK=0\nWORLD_SIZE=4\nLOCAL_RANK=2\nLOCAL_WORLD_SIZE=2\n"),
             "generic: LOCAL_RANK=2 (local_rank) with LOCAL_WORLD_SIZE=2 (local_size)");
-  // What a rule made of them is no variable's value.
+  // A value derived by a rule is not attributed to a variable.
   EXPECT_EQ(found("RANK=0\nWORLD_SIZE=4\nLOCAL_RANK=0\nLOCAL_WORLD_SIZE=2\nGROUP_RANK=0\n"
                   "GROUP_WORLD_SIZE=1\n"),
             "generic: LOCAL_WORLD_SIZE=2 (local_size) with WORLD_SIZE=4 (world_size) on one host");
-  // Nor is a number that is counted from a list.
+  // Nor is a number counted from a list.
   EXPECT_EQ(
       found("SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_STEP_ID=0\nSLURM_PROCID=1\n"
             "SLURM_LOCALID=1\nSLURM_NODEID=0\nSLURM_STEP_NUM_TASKS=2\n"

@@ -20,8 +20,8 @@
 #include "json/capture_folder.hpp"
 #include "support/temporary_folder.hpp"
 
-// resolve() forks nothing, contacts nothing and reads no file but the nodefile: it runs in a child
-// process whose kernel refuses every system call but those for memory.
+// resolve() does not fork, contact anything or read any file except the nodefile: it runs in a
+// child process in which the kernel refuses all system calls except those for memory.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 namespace hpcboot {
 namespace {
@@ -34,14 +34,14 @@ struct Report {
   int nodefile_opened = 0;
 };
 
-constexpr int kNoFilter = 77;  // the child's exit code where the kernel has no seccomp
+constexpr int kNoFilter = 77;  // the child's exit code if the kernel has no seccomp
 
 Report* report = nullptr;
 const char* allowed_path = nullptr;
 int allowed_file = -1;  // opened before the filter was set
 
-// An open of the nodefile is answered with the descriptor that is open already; every other call
-// that the filter stops ends the child.
+// Opening the nodefile returns the descriptor that is already open; any other call that the filter
+// stops ends the child.
 void on_refused_call(int, siginfo_t* info, void* context) {
   auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   if (info->si_syscall == SYS_openat) {
@@ -64,7 +64,7 @@ bool refuse_all_but_memory(bool reading) {
   sigaction(SIGSYS, &action, nullptr);
   std::vector<long> allowed = {SYS_brk,     SYS_mmap,  SYS_munmap,       SYS_mremap,
                                SYS_madvise, SYS_futex, SYS_rt_sigreturn, SYS_exit_group};
-  // Of a file that is open already; no other can be opened.
+  // For the file that is already open; no other can be opened.
   if (reading) {
     for (const long call : {SYS_read, SYS_readv, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_close})
       allowed.push_back(call);
@@ -168,6 +168,6 @@ TEST_F(ResolveSystemCalls, TheNodefileIsReadAndNothingElse) {
 }  // namespace hpcboot
 #else
 TEST(ResolveSystemCalls, NoneForAnyCapturedEnvironment) {
-  GTEST_SKIP() << "written for x86-64, and sanitizers make calls of their own";
+  GTEST_SKIP() << "written for x86-64; sanitizers make their own system calls";
 }
 #endif

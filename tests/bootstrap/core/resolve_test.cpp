@@ -7,7 +7,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-// Several launchers and an allocation together: who wins, what completes what.
+// Several launchers and an allocation: which launcher wins, and what fills the gaps.
 namespace hpcboot {
 namespace {
 
@@ -69,7 +69,7 @@ TEST(Resolve, ALaptopIsSingle) {
   EXPECT_THAT(r.hints, IsEmpty());
 }
 
-// Open MPI in a batch job: its daemon was started by srun, and the ranks inherit the daemon's step.
+// Open MPI in a batch job: srun starts its daemon, and the ranks inherit the daemon's step.
 TEST(Resolve, MpirunWinsOverTheStepThatStartedItsDaemon) {
   const Resolution r = of(kOpenmpi + kDaemonStep);
   EXPECT_EQ(r.launcher, "openmpi");
@@ -95,7 +95,7 @@ TEST(Resolve, TorchrunWinsOverTheStepThatStartedItsAgent) {
   EXPECT_EQ(r.master_port, 29400);
 }
 
-// enroot injects RANK, LOCAL_RANK and WORLD_SIZE from Slurm: RANK does not mean torchrun.
+// enroot injects RANK, LOCAL_RANK and WORLD_SIZE from Slurm: RANK does not prove torchrun.
 TEST(Resolve, InjectedRanksAreAWitness) {
   const Resolution r = of(kDaemonStep + "RANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\n");
   EXPECT_EQ(r.launcher, "slurm");
@@ -109,8 +109,8 @@ TEST(Resolve, SrunInsideMpirunIsToldByTheNamespace) {
   EXPECT_EQ(r.placement.world_size, 1);
 }
 
-// Without PMIx nothing in the environment tells a step that a rank of mpirun started from the step
-// that started mpirun's daemon: the task's process id does.
+// Without PMIx, no variable distinguishes a step started by a rank of mpirun from the step that
+// started mpirun's daemon; the task's process id does.
 TEST(Resolve, SrunInsideARankIsToldByTheTasksProcess) {
   Facts task = on("n2");
   task.is_slurm_task = true;
@@ -144,7 +144,7 @@ TEST(Resolve, TwoLaunchersThatDisagreeAreToldApartByFacts) {
 TEST(Resolve, TwoLaunchersThatNothingTellsApartAreAmbiguous) {
   expect_error(
       ErrorCode::ambiguous_environment, [] { of(kOpenmpi + kHydra); },
-      "openmpi says rank=3 world_size=4", "hydra says rank=2 world_size=3",
+      "openmpi reports rank=3 world_size=4", "hydra reports rank=2 world_size=3",
       "HPCBOOT_METHODS=hydra");
   EXPECT_EQ(of(kOpenmpi + kHydra + "HPCBOOT_METHODS=hydra\n").placement.rank, 2);
 }
@@ -170,7 +170,7 @@ TEST(Resolve, ExplainTellsOfEverySourceInOrder) {
             std::find(outcomes.begin(), outcomes.end(), "slurm:witness"));
 }
 
-// An allocation of two hosts, and mpirun in it in all shapes.
+// mpirun in an allocation of two hosts, in all layouts.
 struct Shape {
   const char* what;
   int rank, size, local_rank, local_size;
@@ -209,8 +209,8 @@ TEST(Resolve, AnAllocationCountsOnlyWhereTheSizesConfirmIt) {
   }
 }
 
-// Ranks 0 to 3 on n2 n1 n1 n2: ranks 2 and 3 stand where they would if dealt in turn, or host by
-// host, yet rank 0 is not on n1.
+// Ranks 0 to 3 on n2 n1 n1 n2: ranks 2 and 3 are where a cyclic or block distribution would put
+// them, yet rank 0 is not on n1.
 TEST(Resolve, AfterARankfileNoHostIsTakenFromTheAllocation) {
   const std::string rank3 = "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\n" + kOpenmpi;
   EXPECT_EQ(of(rank3 + "OMPI_MCA_rmaps_base_mapping_policy=node\n", on("n2")).master_addr, "n1");

@@ -6,7 +6,7 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// Rules of sites: names of hosts on the fast network, where they apply and where not.
+// Site rules: host names on the fast network, and when they apply.
 namespace hpcboot {
 namespace {
 

@@ -4,8 +4,8 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// A process that no known launcher placed is alone, unless its environment has the identity of one
-// that nobody described.
+// A process that no known launcher placed is single, unless its environment has the identity of an
+// unknown launcher.
 namespace hpcboot {
 namespace {
 
@@ -18,14 +18,14 @@ Resolution of(const std::string& dump) {
 struct Ordinary {
   const char* what;
   std::string dump;
-  std::string hint = "";  // a part of one; none is expected if it is empty
+  std::string hint = "";  // a part of a hint; empty: no hint expected
 };
 
 const std::string kBatch =
     "SLURM_JOB_ID=7\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_TASKS_PER_NODE=2(x2)\nSLURM_NTASKS=4\n"
     "SLURM_NPROCS=4\nSLURM_NNODES=2\n";
 
-// Environments in which a process is alone and has to stay so.
+// Environments in which a process is single and must remain so.
 const std::vector<Ordinary>& ordinary() {
   static const std::vector<Ordinary> table = {
       {"a laptop", "HOME=/home/u\nPATH=/bin\nSHLVL=1\nCOLUMNS=80\nHISTSIZE=1000\n"},
@@ -116,7 +116,7 @@ TEST(UnknownLauncher, OrdinaryEnvironmentsAreAlone) {
   RecordProperty("environments", static_cast<int>(ordinary().size()));
 }
 
-// Every end that an index and a size may have, each with each.
+// All combinations of index and size suffixes.
 TEST(UnknownLauncher, AnIndexAndASizeAfterOnePrefixAreRefused) {
   int count = 0;
   for (const std::string index :
@@ -139,8 +139,8 @@ TEST(UnknownLauncher, AnIndexAndASizeAfterOnePrefixAreRefused) {
   EXPECT_EQ(count, 363);
 }
 
-// That some launcher declares such names, or a whole family of them, is no reason to be alone: it
-// did not find this process to be its own.
+// Names that a launcher declares, even as a whole family, still count: that launcher did not
+// recognise this process.
 TEST(UnknownLauncher, NamesOfKnownLaunchersAreNoExcuse) {
   for (const char* dump :
        {"MPI_RANK=1\nMPI_SIZE=4\n", "MPIRUN_RANK=1\nMPIRUN_NPROCS=4\n",
@@ -186,7 +186,7 @@ TEST(UnknownLauncher, AKnownLauncherIsNotAskedForMore) {
   EXPECT_EQ(r.launcher, "openmpi");
 }
 
-// In a job, too: a launcher that nobody described may have been started in a batch script.
+// Also in a job: a batch script may have started an unknown launcher.
 TEST(UnknownLauncher, IsRefusedInsideAJob) {
   expect_error(
       ErrorCode::unknown_launcher, [] { of(kBatch + "SLURM_PROCID=0\nFOO_RANK=3\nFOO_SIZE=8\n"); },

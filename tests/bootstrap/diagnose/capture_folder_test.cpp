@@ -112,7 +112,8 @@ TEST(CaptureFolder, AProofOfNestingReplays) {
   // Those of earlier versions have the names only.
   write_text(folder.path() / "rank0.facts.json", "{\"ancestry\":[\"mpirun\",\"bash\"]}");
   expect_error(
-      ErrorCode::ambiguous_environment, [&] { replayed(); }, "torchrun says rank=0 world_size=1");
+      ErrorCode::ambiguous_environment, [&] { replayed(); },
+      "torchrun reports rank=0 world_size=1");
 }
 
 TEST(CaptureFolder, ANodefileForAllRanks) {

@@ -8,7 +8,7 @@
 #include "support/apinfo_file.hpp"
 #include "support/expect_error.hpp"
 
-// The table of PALS: both versions, and no damage that crashes or is believed.
+// The PALS table: both versions are read, and damage is neither accepted nor causes a crash.
 namespace hpcboot {
 namespace {
 
@@ -75,10 +75,10 @@ TEST(Apinfo, WhatIsWrongIsNamed) {
   expect_error(ErrorCode::malformed_file, with(pes + 8, std::string(4, '\xff')), "node -1");
   expect_error(ErrorCode::malformed_file, with(pes + 8, "\x01"), "local rank 0");
   expect_error(ErrorCode::malformed_file, with(pes + 24 + 4, std::string(1, '\0')),
-               "node 0 has no host name");
+               "node 0 has no valid host name");
 }
 
-// Random bytes over a good file: an error, or a table that is consistent in itself.
+// Random bytes written over a valid file: an error, or a self-consistent table.
 TEST(Apinfo, DamageNeverCrashesAndNeverGivesAnInconsistentTable) {
   std::mt19937 random(20261120);
   for (int round = 0; round < 20000; ++round) {

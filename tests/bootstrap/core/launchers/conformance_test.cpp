@@ -12,9 +12,9 @@
 #include "hpcboot/sanitize.hpp"
 #include "json/capture_folder.hpp"
 
-// What every launcher has to keep, whoever adds it: its list of variables is whole, its mark is
-// told from an ordinary environment, a part of it is refused, and capture, replay and sanitize
-// follow from the list.
+// Requirements for every launcher: its list of variables is complete, its mark differs from an
+// ordinary environment, an incomplete set is refused, and capture, replay and sanitize follow from
+// the list.
 namespace hpcboot {
 namespace {
 
@@ -25,7 +25,7 @@ Variables variables_of(const Env& env) {
   return {env.variables().begin(), env.variables().end()};
 }
 
-// An environment that the launcher placed, with the facts that belong to it.
+// An environment of the launcher, with its facts.
 struct Example {
   std::string name;
   Env env;
@@ -33,13 +33,13 @@ struct Example {
   ResolveOptions options;
 };
 
-// Those that no golden case has: they are what is left if a launcher's own variables are not there.
+// Launchers without golden cases: they remain if a launcher's own variables are absent.
 const std::map<std::string, Variables>& minimal_examples() {
   static const std::map<std::string, Variables> table = {
       {"explicit",
        {{"HPCBOOT_RANK", "1"}, {"HPCBOOT_WORLD_SIZE", "2"}, {"HPCBOOT_LOCAL_RANK", "1"}}},
       {"generic", {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}}},
-      // Their numbers are not enough for an answer, as golden cases have it.
+      // Their numbers do not suffice for the answer that golden cases require.
       {"condor", {{"_CONDOR_PROCNO", "1"}, {"_CONDOR_NPROCS", "2"}}},
       {"ascend",
        {{"RANK_TABLE_FILE", "/t.json"}, {"RANK_ID", "1"}, {"RANK_SIZE", "2"}, {"DEVICE_ID", "1"}}},
@@ -60,7 +60,7 @@ const std::map<std::string, Variables>& minimal_examples() {
   return table;
 }
 
-// The launcher that is chosen, and whether it could say all; "" if the environment is refused.
+// The chosen launcher, and whether its data are complete; "" if the environment is refused.
 std::string chosen(const Env& env, const Facts& facts, const ResolveOptions& options) {
   try {
     return resolve(env, facts, options).launcher;
@@ -130,7 +130,7 @@ TEST_P(Launcher, IsNotToldBySettings) {
   EXPECT_NE(launcher_.detect(Env(settings), {}).match, Match::present);
 }
 
-// A variable that got lost never makes a rank the only one.
+// A lost variable never makes a rank the only one.
 TEST_P(Launcher, NeverAnswersAloneIfAVariableIsMissing) {
   for (const Example& example : examples_) {
     for (const LaunchVariable& variable : launcher_.variables) {

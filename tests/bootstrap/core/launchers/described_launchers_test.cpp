@@ -8,7 +8,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-// The launchers that are data, beside what golden cases say of them (tests/golden/env).
+// The described launchers, in addition to their golden cases (tests/golden/env).
 namespace hpcboot {
 namespace {
 

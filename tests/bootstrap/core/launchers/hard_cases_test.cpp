@@ -8,10 +8,10 @@
 #include "support/apinfo_file.hpp"
 #include "support/expect_error.hpp"
 
-// What went wrong for users of other tools, one test for each thread, named after it
-// (github.com/<owner>/<repository>/issues/<number>). Threads that no environment decides are not
-// here: pytorch#173909, #76913 (the store's sockets), #17113, torchx#479, nccl#289 (failing ranks),
-// DeepSpeed#1832 (ssh), Lightning#14610 (signals).
+// Failures reported by users of other tools, one test per thread, named after it
+// (github.com/<owner>/<repository>/issues/<number>). Threads that do not depend on the environment
+// are omitted: pytorch#173909, #76913 (the store's sockets), #17113, torchx#479, nccl#289 (failing
+// ranks), DeepSpeed#1832 (ssh), Lightning#14610 (signals).
 namespace hpcboot {
 namespace {
 
@@ -50,7 +50,7 @@ const std::string kOpenmpi =
     "OMPI_COMM_WORLD_LOCAL_SIZE=2\n";
 const std::string kPals = "PALS_RANKID=3\nPALS_NODEID=1\nPALS_LOCAL_SIZE=2\nPALS_DEPTH=1\n";
 
-// salloc and srun: the job is named "interactive", which says nothing of this process.
+// salloc and srun: the job is named "interactive", which does not describe this process.
 TEST(HardCases, Lightning20776_AJobsNameDecidesNothing) {
   EXPECT_EQ(of(kTask).launcher, "slurm");
   EXPECT_EQ(of(kTask + "SLURM_JOB_NAME=bash\n").placement.rank, 3);
@@ -79,7 +79,7 @@ TEST(HardCases, Lightning18618_TorchrunInsideSrun) {
   EXPECT_EQ(r.placement.world_size, 16);
 }
 
-// SLURM_NTASKS_PER_NODE is what the user typed, a maximum where -n is given, too.
+// SLURM_NTASKS_PER_NODE is what the user typed; with -n it is a maximum.
 TEST(HardCases, Lightning20391_TasksPerNodeAsTypedAreNoFact) {
   const Resolution r = of(
       "SLURM_JOB_ID=5\nSLURM_NTASKS=3\nSLURM_NTASKS_PER_NODE=4\nSLURM_STEP_ID=0\nSLURM_PROCID=2\n"
@@ -152,7 +152,7 @@ TEST(HardCases, Jax29669_MoreRanksThanDevicesWrapAndSaySo) {
   EXPECT_THAT(r.hints.back(), HasSubstr("share 2 devices"));
 }
 
-// Aurora in COMPOSITE mode: six devices, twelve ranks; an index of 11 was made.
+// Aurora in COMPOSITE mode: six devices, twelve ranks; the tool computed index 11.
 TEST(HardCases, Ezpz187_NoDeviceBeyondThoseVisible) {
   for (int local = 0; local < 12; ++local) {
     const Resolution r = of("PALS_RANKID=" + std::to_string(local) + "\nPMI_SIZE=12\n" +
@@ -177,7 +177,7 @@ TEST(HardCases, Warpx6542_MasksOfOneVendorNarrowEachOther) {
   EXPECT_EQ(of(kTask + "ROCR_VISIBLE_DEVICES=2,3\n").device, 1);
 }
 
-// Polaris: all ranks of a node took the same device.
+// Polaris: all ranks of a node used the same device.
 TEST(HardCases, RadicalPilot3022_RanksOfANodeTakeDifferentDevices) {
   std::vector<int> devices;
   for (int local = 0; local < 4; ++local) {
@@ -202,13 +202,13 @@ TEST(HardCases, Enroot243_ADerivedPortLiesBelowTheEphemeralRange) {
   }
 }
 
-// A free port that one rank finds is free on its host, at that time, and unknown to the others.
+// A free port found by one rank is free only on its host, at that time, and unknown to the others.
 TEST(HardCases, Pytorch126510_AllRanksDeriveOnePort) {
   EXPECT_EQ(of(kTask).master_port,
             of(kTask + "SLURM_PROCID=2\nSLURM_LOCALID=0\n", on("n2")).master_port);
 }
 
-// Cray PMI's own port could not be bound, since it is Cray PMI's.
+// Cray PMI's own port could not be bound because Cray PMI uses it.
 TEST(HardCases, FluxCoral2_323_ThePortOfCrayPmiIsNotOurs) {
   const Resolution r = of(kTask + "PMI_CONTROL_PORT=1371,1372\n");
   EXPECT_NE(r.master_port, 1371);
@@ -220,7 +220,7 @@ TEST(HardCases, AwsomeDistributedAi1172_JobsAThousandApartDoNotShareAPort) {
   EXPECT_NE(of(kTask + "SLURM_JOB_ID=10005\n").master_port, of(kTask).master_port);
 }
 
-// Debian resolves a host's own name to 127.0.1.1, so that every node took itself for the head.
+// Debian resolves a host's own name to 127.0.1.1, so every node took itself for the head node.
 TEST(HardCases, Skypilot10333_ANodesPlaceComesFromSlurmAndNoAddressFrom127) {
   Facts facts = on("n2");
   facts.interfaces = {interface("lo", "127.0.0.1"), interface("lo", "127.0.1.1"),
@@ -231,7 +231,7 @@ TEST(HardCases, Skypilot10333_ANodesPlaceComesFromSlurmAndNoAddressFrom127) {
   EXPECT_EQ(r.interface_address, "10.0.0.2");
 }
 
-// JUWELS: a node's InfiniBand name has an "i" at its end.
+// JUWELS: a node's InfiniBand name ends in "i".
 TEST(HardCases, Pytorch73656_ANameOfAnotherNetworkIsTheSameHost) {
   EXPECT_EQ(of(kTask + "MASTER_ADDR=n1i\nMASTER_PORT=29500\n").master_addr, "n1i");
   expect_error(ErrorCode::stale_master_addr, [] { of(kTask + "MASTER_ADDR=n10\n"); });
@@ -246,7 +246,7 @@ TEST(HardCases, Pytorch65992_AnAddressStandsForAnUnresolvableName) {
   EXPECT_EQ(of(rank0 + "HPCBOOT_MASTER_ADDR=10.9.9.9\n", facts).master_addr, "10.9.9.9");
 }
 
-// Gloo takes an exact name, NCCL takes a prefix unless told "=".
+// Gloo matches exact names; NCCL matches prefixes unless the value starts with "=".
 TEST(HardCases, AwsDoEks51_GlooAndNcclAreToldOneInterface) {
   Facts facts = on("n2");
   facts.interfaces = {interface("eth1", "10.0.0.2"), interface("eth10", "10.1.0.2")};
@@ -294,7 +294,7 @@ TEST(HardCases, Lightning15874_NodesOfDifferentSizeAreLegal) {
   EXPECT_EQ(r.placement.node_rank, 1);
 }
 
-// Each srun of a heterogeneous job on its own component is a world with a master of its own.
+// Each srun of a heterogeneous job on its own component is a separate world with its own master.
 TEST(HardCases, NemoSkills336_EveryComponentHasItsOwnMaster) {
   const std::string het =
       "SLURM_JOB_ID=1\nSLURM_HET_SIZE=2\nSLURM_JOB_ID_HET_GROUP_0=1\nSLURM_JOB_ID_HET_GROUP_1=2\n"
@@ -313,7 +313,7 @@ TEST(HardCases, NemoSkills336_EveryComponentHasItsOwnMaster) {
   EXPECT_NE(first.master_port, second.master_port);
 }
 
-// torchrun deals ranks as agents join: neither by address nor by SLURM_NODEID.
+// torchrun assigns ranks as agents join: neither by address nor by SLURM_NODEID.
 TEST(HardCases, Pytorch150660_TorchrunsRanksFollowNoHostOrder) {
   const Resolution r =
       of(kTask +
@@ -332,7 +332,7 @@ TEST(HardCases, Lightning15022_ARequeuedArrayTaskIsARunOfItsOwn) {
   EXPECT_NE(of(task).master_port, of(task + "SLURM_RESTART_COUNT=1\n").master_port);
 }
 
-// PBS_NODENUM counts hosts: two processes of one node took it for their rank.
+// PBS_NODENUM numbers hosts: two processes of one node took it for their rank.
 TEST(HardCases, Hpx6657_PbsPlacesNoProcess) {
   const Resolution r = of(
       "PBS_JOBID=3.pbs\nPBS_ENVIRONMENT=PBS_BATCH\nPBS_NODENUM=0\nPBS_TASKNUM=2\nPBS_O_HOST=h\n");
@@ -349,13 +349,13 @@ TEST(HardCases, MlEngineering_ARankExpandedTooEarlyIsOverruledAndReported) {
   EXPECT_FALSE(r.other_sources[0].agrees);
 }
 
-// With -m arbitrary ranks follow a list of the user's; 22.05 does not hand it to the tasks.
+// With -m arbitrary, ranks follow the user's list, which 22.05 does not pass to the tasks.
 TEST(HardCases, Lightning17228_TheFirstHostNeedNotBeRankZeros) {
   const std::string task = kTask + "SLURM_DISTRIBUTION=arbitrary\n";
   EXPECT_EQ(of(task).master_addr, std::nullopt);
   EXPECT_EQ(of(task).provenance.at("master_addr").source, "exchange");
   EXPECT_EQ(of(task + "SLURM_ARBITRARY_NODELIST=n2,n1,n1,n2\n").master_addr, "n2");
-  // The node map of mpi/pmix says it, too.
+  // The node map of mpi/pmix also shows it.
   const Resolution r = of(task + "SLURM_GTIDS=0,3\nPMIX_NAMESPACE=slurm.pmix.5.0\nPMIX_RANK=3\n" +
                           "SLURM_PMIX_MAPPING_SERV=(vector,(1,1,1),(0,1,2),(1,1,1))\n");
   EXPECT_EQ(r.master_addr, "n2");

@@ -4,8 +4,8 @@
 #include "support/apinfo_file.hpp"
 #include "support/expect_error.hpp"
 
-// Launchers inside launchers, and variables that one sets for another's sake: who placed this
-// process? Pairs of Open MPI, Hydra, torchrun and Slurm are in resolve_test.cpp.
+// Launchers inside launchers, and variables that one sets for another: which placed this process?
+// Pairs of Open MPI, Hydra, torchrun and Slurm are in resolve_test.cpp.
 namespace hpcboot {
 namespace {
 
@@ -38,7 +38,7 @@ TEST(Nesting, CrayShastasPalsVariablesAreSlurms) {
   const Resolution r = of(kStep + kPals + kCrayPmi);
   EXPECT_EQ(r.launcher, "slurm");
   EXPECT_EQ(r.placement.rank, 3);
-  // In a batch script mpiexec of PALS is what placed the process.
+  // In a batch script, PALS's mpiexec placed the process.
   EXPECT_EQ(of("SLURM_JOB_ID=5\nSLURM_PROCID=0\nSLURM_LOCALID=0\n" + kPals + kCrayPmi).launcher,
             "pals");
   EXPECT_EQ(of(kStep + kPals + kCrayPmi +
@@ -48,15 +48,15 @@ TEST(Nesting, CrayShastasPalsVariablesAreSlurms) {
                "SLURM_GTIDS=1\n")
                 .launcher,
             "pals")
-      << "a step of one daemon a node, inside of which PALS started four";
+      << "a step of one daemon per node, inside which PALS started four";
 }
 
 TEST(Nesting, FluxsPalsVariablesAreFluxs) {
-  // Flux's plugin sets no PALS_LOCAL_RANKID, and numbers as Flux does.
+  // Flux's plugin sets no PALS_LOCAL_RANKID, and uses Flux's numbering.
   const Resolution r = of(kFlux + "PALS_RANKID=3\nPALS_NODEID=1\nPALS_APID=f\n");
   EXPECT_EQ(r.launcher, "flux");
   EXPECT_EQ(r.placement.local_rank, 1);
-  // A Flux batch script inherits those of its broker.
+  // A Flux batch script inherits its broker's variables.
   Facts facts;
   facts.apinfo = test::apinfo_file(1, {"n1", "n2"}, {0, 1});
   const Resolution batch = of(
@@ -79,11 +79,11 @@ TEST(Nesting, MpirunInsideAFluxTask) {
   EXPECT_EQ(of(kFlux + kOpenmpi + "PMIX_NAMESPACE=7\nPMIX_RANK=5\n").launcher, "openmpi");
 }
 
-// Neither Flux's own PMI nor Hydra's tells whose the other's variables are.
+// Neither Flux's own PMI nor Hydra's identifies the owner of the other variables.
 TEST(Nesting, FluxAndOpenMpiThatNothingTellsApartAreAmbiguous) {
   expect_error(
-      ErrorCode::ambiguous_environment, [] { of(kFlux + kOpenmpi); }, "flux says rank=3",
-      "openmpi says rank=5", "HPCBOOT_METHODS=flux");
+      ErrorCode::ambiguous_environment, [] { of(kFlux + kOpenmpi); }, "flux reports rank=3",
+      "openmpi reports rank=5", "HPCBOOT_METHODS=flux");
   Facts open;
   open.pmi_fd_is_open_socket = true;
   EXPECT_EQ(of(kFlux + kOpenmpi + "PMI_RANK=3\nPMI_SIZE=4\nPMI_FD=9\n", open).launcher, "flux");
@@ -103,7 +103,8 @@ TEST(Nesting, PalsAndMvapichThatDisagreeAreAmbiguous) {
         of(kPals + kCrayPmi +
            "MV2_COMM_WORLD_RANK=0\nMV2_COMM_WORLD_SIZE=2\nMV2_COMM_WORLD_LOCAL_RANK=0\n");
       },
-      "mvapich says rank=0 world_size=2", "pals says rank=3 world_size=4", "HPCBOOT_METHODS=pals");
+      "mvapich reports rank=0 world_size=2", "pals reports rank=3 world_size=4",
+      "HPCBOOT_METHODS=pals");
 }
 
 TEST(Nesting, PmixServesTheInnermostOfOpenMpiAndPals) {
@@ -122,8 +123,8 @@ TEST(Nesting, AnExportedLocalRankMakesNoHydra) {
       ErrorCode::missing_variable, [] { of("MPI_LOCALRANKID=1\n"); }, "PMI_RANK");
 }
 
-// PMIx's variables go on to what mpiexec of Hydra starts inside a rank of mpirun; the other way
-// round PMI_FD is a number that is no socket any more.
+// Ranks of Hydra's mpiexec inside a rank of mpirun inherit PMIx variables; the other way round,
+// PMI_FD is a number that no longer refers to a socket.
 TEST(Nesting, HydraInsideARankOfMpirun) {
   const std::string both = kOpenmpi + "PMIX_NAMESPACE=7\nPMIX_RANK=5\nPMI_FD=9\nPMI_RANK=1\n" +
                            "PMI_SIZE=2\nMPI_LOCALRANKID=1\nMPI_LOCALNRANKS=2\n";
@@ -173,7 +174,7 @@ TEST(Nesting, ATableThatContradictsTheEnvironmentIsAnError) {
       "/spool/apinfo");
 }
 
-// No size anywhere: refused with the remedy.
+// No size anywhere: refused, with a remedy.
 TEST(Nesting, PalsWithoutASizeIsRefused) {
   expect_error(
       ErrorCode::missing_variable, [] { of(kPals + "PALS_APINFO=/spool/apinfo\n"); }, "PMI_SIZE",

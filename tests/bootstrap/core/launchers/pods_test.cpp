@@ -4,7 +4,7 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// Platforms that start one process in each pod or container: Kubernetes and SageMaker.
+// Platforms that start one process per pod or container: Kubernetes and SageMaker.
 namespace hpcboot {
 namespace {
 
@@ -12,7 +12,7 @@ using test::expect_error;
 using testing::ElementsAre;
 
 const std::string kPod = "KUBERNETES_SERVICE_HOST=10.96.0.1\nKUBERNETES_SERVICE_PORT=443\n";
-// Training Operator v1, two workers of three pods' job.
+// Training Operator v1: two workers of a job with three pods.
 const std::string kPyTorchJob =
     kPod + "RANK=1\nWORLD_SIZE=3\nMASTER_ADDR=job-master-0\nMASTER_PORT=23456\nPET_NNODES=3\n" +
     "PET_NODE_RANK=1\nPET_MASTER_ADDR=job-master-0\nPET_MASTER_PORT=23456\n";
@@ -72,7 +72,8 @@ TEST(Kubernetes, AWorldOfOneNeedsNoLocalRank) {
     EXPECT_THROW(of(kPod + doubtful), Error) << doubtful;
 }
 
-// Later operators count processes in WORLD_SIZE and pods in RANK; "auto" may become any number.
+// Later operators count processes in WORLD_SIZE but number pods in RANK; "auto" may become any
+// number.
 TEST(Kubernetes, SeveralProcessesPerPodNeedALauncher) {
   for (const std::string& dump :
        {kPyTorchJob + "WORLD_SIZE=12\nPET_NPROC_PER_NODE=4\n", kPyTorchJob + "WORLD_SIZE=12\n",
@@ -93,13 +94,13 @@ TEST(Kubernetes, WhoeverNumbersTheProcessesOfAPodIsRead) {
                           "TORCHELASTIC_RUN_ID=r\nMASTER_ADDR=job-master-0\n");
   EXPECT_EQ(r.launcher, "torchrun");
   EXPECT_EQ(r.placement.rank, 9);
-  // Its LOCAL_RANK lost, the pod's number does not stand in.
+  // If LOCAL_RANK is lost, the pod's number does not replace it.
   expect_error(
       ErrorCode::missing_variable, [&] { of(kPyTorchJob + "WORLD_SIZE=12\nLOCAL_WORLD_SIZE=4\n"); },
       "LOCAL_RANK");
 }
 
-// The operator tells the first pod "localhost", the others that pod's name.
+// The operator sets "localhost" in the first pod, and that pod's name in the others.
 TEST(Kubernetes, TheFirstPodKnowsItsOwnName) {
   const std::string first = kPyTorchJob + "RANK=0\nPET_NODE_RANK=0\nMASTER_ADDR=localhost\n" +
                             "PET_MASTER_ADDR=localhost\n";
@@ -141,7 +142,7 @@ TEST(Kubernetes, OutsideAPodTorchrunsArgumentsPlaceNobody) {
       [] { of("PET_NNODES=2\nPET_NPROC_PER_NODE=1\nPET_NODE_RANK=1\n"); }, "PET_NODE_RANK=1");
 }
 
-// It goes into the command lines and URLs of the programs that follow.
+// It goes into command lines and URLs of other programs.
 TEST(Kubernetes, AMasterThatIsNoHostIsRefused) {
   for (const char* master : {"lead:29500", "tcp://lead", "le\x1b[31mad"}) {
     expect_error(
@@ -154,7 +155,7 @@ TEST(Kubernetes, AMasterThatIsNoHostIsRefused) {
   EXPECT_EQ(of(kTrainJob + "PET_MASTER_ADDR=[fd00::1]\n").master_addr, "fd00::1");
 }
 
-// A node's script may export WORLD_SIZE=1 for its one device; the node is still one of two.
+// A node's script may export WORLD_SIZE=1 for its single device; the node is still one of two.
 TEST(Pods, AWorldSizeWithoutARankNumbersNobody) {
   for (const char* dump :
        {"AWS_BATCH_JOB_NODE_INDEX=1\nAWS_BATCH_JOB_NUM_NODES=2\n",
@@ -173,7 +174,8 @@ TEST(Pods, AWorldSizeWithoutARankNumbersNobody) {
       [] { of("JAX_PROCESS_ID=1\nJAX_NUM_PROCESSES=2\nWORLD_SIZE=1\n"); }, "local");
 }
 
-// The index of an Indexed Job may be used by another; with a size of its own it is heard beside it.
+// Another launcher may use the index of an Indexed Job; with its own size, the index is also a
+// witness.
 TEST(Pods, AnIndexWithASizeContradictsAnothersSize) {
   const std::string other = kPod + "LWS_WORKER_INDEX=1\nLWS_GROUP_SIZE=2\nJOB_COMPLETION_INDEX=1\n";
   EXPECT_EQ(of(other).placement.world_size, 2);

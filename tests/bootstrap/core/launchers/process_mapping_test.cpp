@@ -25,7 +25,7 @@ TEST(ProcessMapping, NodesOfRanks) {
   EXPECT_THAT(nodes_of("( vector , ( 2 , 1 , 1 ) , (0,2,1) )", 3), ElementsAre(2, 0, 1));
 }
 
-// As MPICH 4.1.3, 4.3.2 and 5.0.2 wrote them for the layouts beside.
+// As written by MPICH 4.1.3, 4.3.2 and 5.0.2 for the layouts in the comments.
 TEST(ProcessMapping, TheFormsOfNewerMpich) {
   EXPECT_THAT(nodes_of("(vector,[(0,2,1)]x2)", 4), ElementsAre(0, 1, 0, 1));  // cyclic
   EXPECT_THAT(nodes_of("(vector,(0,1,3),1)", 4), ElementsAre(0, 0, 0, 1));    // 3+1
@@ -45,7 +45,7 @@ TEST(ProcessMapping, BlocksBeginAgainForFurtherRanks) {
   EXPECT_EQ(mapping.local_size(1, 5), 2);
 }
 
-// Local ranks and sizes against counting them one by one.
+// Compares local ranks and sizes with counting one by one.
 TEST(ProcessMapping, LocalRanksCountUpOnEachNode) {
   for (const char* text :
        {"(vector,(0,2,2))", "(vector,(0,3,1),(0,3,2))", "(vector,(1,2,3),(0,1,1),(0,3,1))",

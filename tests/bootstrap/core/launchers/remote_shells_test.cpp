@@ -3,9 +3,9 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// pbsdsh, blaunch, qrsh and their like number what they start and do not count it: recognised,
-// never believed, and never in the way of whoever says more. Environments as their documentation
-// has them.
+// pbsdsh, blaunch, qrsh and similar number the processes that they start but do not count them:
+// they are recognised, never trusted, and never override more specific launchers. Environments
+// follow their documentation.
 namespace hpcboot {
 namespace {
 
@@ -48,12 +48,12 @@ TEST(RemoteShells, WhoeverSaysMoreIsTaken) {
     EXPECT_EQ(of(generic + task).launcher, "generic") << task;
     const Resolution r = of(openmpi + task);
     EXPECT_EQ(r.launcher, "openmpi") << task;
-    EXPECT_TRUE(r.other_sources.empty()) << "it counts nothing that could disagree: " << task;
+    EXPECT_TRUE(r.other_sources.empty()) << "it has no counts that could disagree: " << task;
   }
 }
 
 TEST(RemoteShells, AScriptIsNoTask) {
-  // PBS_TASKNUM of a script is decimal, in Torque also that of tasks.
+  // PBS_TASKNUM of a script is decimal; in Torque, so is that of tasks.
   for (const char* number : {"1", "2", "146"}) {
     const std::string script =
         std::string("PBS_JOBID=3.pbs\nPBS_ENVIRONMENT=PBS_BATCH\nPBS_NODENUM=0\nPBS_TASKNUM=") +
@@ -66,7 +66,7 @@ TEST(RemoteShells, AScriptIsNoTask) {
   EXPECT_EQ(of("SLURM_JOB_ID=7\nPBS_JOBID=7\nPBS_TASKNUM=00000001\n").launcher, "single");
 }
 
-// The tasks of an array or a sweep do not know each other.
+// The tasks of an array or a sweep are independent.
 TEST(ArraysAndSweeps, AnIndexIsNoRank) {
   for (const char* dump :
        {"AWS_BATCH_JOB_ID=a:3\nAWS_BATCH_JOB_ARRAY_INDEX=3\nAWS_BATCH_JOB_ARRAY_SIZE=8\n",

@@ -4,7 +4,7 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// What Slurm's variables mean, form by form. Whole captured environments are in golden/env.
+// The meaning of Slurm's variables, form by form. Whole captured environments are in golden/env.
 namespace hpcboot {
 namespace {
 
@@ -58,7 +58,7 @@ TEST(Slurm, StepIdsThatAreNoStepsGiveNoRank) {
       "slurm");
 }
 
-// jax#30073: an ssh session into a node of the job carries some of its variables.
+// jax#30073: an ssh session on a node of the job has some of its variables.
 TEST(Slurm, PartsOfAnAllocationAreNoTask) {
   EXPECT_EQ(of("SLURM_JOB_ID=5\nSLURM_CONF=/etc/slurm.conf\n").launcher, "single");
 }
@@ -119,7 +119,7 @@ TEST(Slurm, FactsThatContradictEachOtherAreErrors) {
         [&] { of(with("SLURM_STEP_NODELIST=" + std::string(list) + "\n")); },
         "SLURM_STEP_NUM_NODES=2", list);
   }
-  // Left over from the step in which sbatch was called.
+  // Left over from the step that called sbatch.
   expect_error(
       ErrorCode::inconsistent_placement, [&] { of(with("SLURM_STEP_NODELIST=n[7-8]\n")); },
       "SLURMD_NODENAME=n2", "n[7-8]");
@@ -141,7 +141,8 @@ TEST(Slurm, FactsThatContradictEachOtherAreErrors) {
           "SLURM_STEP_ID");
     }
   }
-  // An id of no step beside a step's tasks is damage, not a batch script: never rank 0 of 1.
+  // A step's tasks with an id that is not a step's are damage, not a batch script: never rank 0 of
+  // 1.
   for (const char* damage :
        {"SLURM_STEP_ID=-7\n", "SLURM_STEP_ID=4294967291\n", "SLURM_STEPID=1\n"}) {
     expect_error(
@@ -163,7 +164,7 @@ TEST(Slurm, AListOfArbitraryHostsThatDoesNotFitTheTaskIsAnError) {
   }
 }
 
-// Seen with 22.05: components are counted in the order of the command line, the list is sorted.
+// Seen with 22.05: components are numbered in command-line order, but the list is sorted.
 TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
   const std::string het =
       "SLURM_JOB_ID=1\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_JOB_NODELIST_PACK_GROUP_0=n2\n"
@@ -177,13 +178,13 @@ TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
     EXPECT_THAT(r.hosts, ElementsAre("n2", "n1"));
     EXPECT_EQ(r.master_addr, "n2");
   }
-  // A component's list lost, the order is, too.
+  // Without a component's list, the order is lost too.
   const Resolution r = of(het + "SLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_PACK_GROUP_1=\n");
   EXPECT_THAT(r.hosts, testing::IsEmpty());
   EXPECT_EQ(r.master_addr, std::nullopt);
 }
 
-// Which of its places the sorted list means cannot be told.
+// The sorted list does not show which of its two places is meant.
 TEST(Slurm, AHostInTwoComponentsLeavesTheOrderOfNodesOpen) {
   const Resolution r =
       of("SLURM_JOB_ID=1\nSLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_HET_GROUP_0=n1\n"
@@ -206,7 +207,7 @@ TEST(Slurm, TheNodeMapOfPmixIsBelievedForItsOwnStepOnly) {
       ErrorCode::inconsistent_placement,
       [&] { of(kTask + mapping + "PMIX_NAMESPACE=slurm.pmix.5.0\nPMIX_RANK=3\n"); },
       "SLURM_PMIX_MAPPING_SERV", "SLURM_LOCALID");
-  // Inherited by a step that was started inside, without PMIx.
+  // Inherited by an inner step started without PMIx.
   EXPECT_EQ(of(kTask + mapping + "PMIX_NAMESPACE=slurm.pmix.5.7\n").placement.local_rank, 1);
 }
 

@@ -4,8 +4,8 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// Each launcher alone: what it says, and that each variable that it needs, removed or garbled, is
-// an error that names it.
+// Each launcher alone: its facts, and that removing or garbling any required variable is an error
+// that names it.
 namespace hpcboot {
 namespace {
 
@@ -160,7 +160,7 @@ TEST(Mvapich, ALocalRankAloneIsAnError) {
       [] { resolve(Env::parse("MV2_COMM_WORLD_LOCAL_RANK=0\n"), Facts{}); }, "MV2_COMM_WORLD_RANK");
 }
 
-// kubeflow/trainer#1790, Lightning#13374: RANK may be a pod's.
+// kubeflow/trainer#1790, Lightning#13374: RANK may number pods.
 TEST(Generic, WithoutLocalRankNoDeviceIsGuessed) {
   expect_error(
       ErrorCode::missing_variable, [] { resolve(Env::parse("RANK=1\nWORLD_SIZE=4\n"), Facts{}); },
@@ -173,7 +173,7 @@ TEST(Pmi2, ALoneProcessIsNoLaunch) {
   EXPECT_EQ(resolve(Env::parse("PMI_RANK=0\nPMI_SIZE=1\n"), Facts{}).launcher, "single");
 }
 
-// ompi#13523 and its like: a rank without a size must not become rank 0 of 1.
+// ompi#13523 and similar: a rank without a size must not become rank 0 of 1.
 TEST(Pmix, ABareRankNeedsAnExchange) {
   expect_error(
       ErrorCode::needs_exchange,
@@ -191,7 +191,7 @@ TEST(Hydra, PmiPortGivesNoRank) {
       "PMI_RANK", "-pmi-port");
 }
 
-// The step's rank is the agent's, the same for all its workers.
+// The step's rank is the agent's, and the same for all of its workers.
 TEST(Torchrun, AWorkerIsKnownWithoutARunId) {
   auto variables = all_of(launchers()[1]);
   variables["TORCHELASTIC_RUN_ID"] = "";

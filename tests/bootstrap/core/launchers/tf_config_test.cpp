@@ -77,17 +77,17 @@ TEST(TfConfig, WhatIsWrongIsNamed) {
     expect_error(
         ErrorCode::malformed_value, [&] { of(config); }, "TF_CONFIG", what);
   };
-  wrong("{", "no JSON");
-  wrong("[1,2]x", "no JSON");
-  wrong("{" + kCluster + "}", "there is no task");
-  wrong(R"({"task":{"type":"worker","index":0}})", "there is no cluster");
+  wrong("{", "not JSON");
+  wrong("[1,2]x", "not JSON");
+  wrong("{" + kCluster + "}", "task is missing");
+  wrong(R"({"task":{"type":"worker","index":0}})", "cluster is missing");
   wrong("{" + kCluster + R"(,"task":{"index":0}})", "task.type");
   wrong("{" + kCluster + R"(,"task":{"type":"worker"}})", "task.index");
   wrong("{" + kCluster + R"(,"task":{"type":"worker","index":-1}})", "task.index");
-  wrong("{" + kCluster + R"(,"task":{"type":"worker","index":2}})", "beyond the list");
-  wrong("{" + kCluster + R"(,"task":{"type":"chief","index":1}})", "beyond the list");
+  wrong("{" + kCluster + R"(,"task":{"type":"worker","index":2}})", "out of range for its list");
+  wrong("{" + kCluster + R"(,"task":{"type":"chief","index":1}})", "out of range for its list");
   wrong("{" + kCluster + R"(,"task":{"type":"king","index":0}})", "'king'");
-  wrong(R"({"cluster":{"worker":"w"},"task":{"type":"worker","index":0}})", "no list");
+  wrong(R"({"cluster":{"worker":"w"},"task":{"type":"worker","index":0}})", "not a list");
   wrong(R"({"cluster":{"worker":[3]},"task":{"type":"worker","index":0}})", "HOST:PORT");
   wrong(R"({"cluster":{"chief":["a:1","b:1"]},"task":{"type":"chief","index":0}})",
         "more than one chief");

@@ -10,8 +10,8 @@
 #include "hpcboot/resolve.hpp"
 #include "support/apinfo_file.hpp"
 
-// Whole jobs of every launcher, made up in many shapes: whatever the layout, the ranks that the
-// library works out are those that were dealt, and together they make a job.
+// Whole jobs of every launcher in many layouts: in each, the library computes the ranks that were
+// assigned, and together they form a job.
 namespace hpcboot {
 namespace {
 
@@ -36,7 +36,7 @@ struct Layout {
   }
 };
 
-// Deals ranks to nodes with these sizes, `plane` at a time and round and round; 0 for all at once.
+// Assigns ranks to nodes of these sizes cyclically, `plane` at a time; 0 fills each node at once.
 Layout deal(const std::string& name, std::vector<int> sizes, int plane) {
   Layout layout{name, {}, {}, sizes};
   for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -76,8 +76,8 @@ struct Launcher {
   std::function<Variables(const Layout&, const Task&)> variables;
   std::function<bool(const Layout&)> can = [](const Layout&) { return true; };
   int apinfo_version = 0;
-  bool knows_nodes = false;  // node index, number of nodes and local size: no exchange needed
-  bool is_whole = true;      // false for an environment that lacks much already
+  bool knows_nodes = false;  // has node index, number of nodes and local size: needs no exchange
+  bool is_whole = true;      // false for an environment that is already incomplete
 };
 
 Variables slurm(const Layout& layout, const Task& task) {
@@ -101,7 +101,7 @@ Variables slurm(const Layout& layout, const Task& task) {
           {"SLURMD_NODENAME", layout.hosts[static_cast<std::size_t>(task.node)]}};
 }
 
-// Only what the node map of mpi/pmix says besides the rank.
+// Only the rank and the node map of mpi/pmix.
 Variables slurm_by_mapping(const Layout& layout, const Task& task) {
   Variables variables = slurm(layout, task);
   for (const char* name : {"SLURM_LOCALID", "SLURM_NODEID", "SLURM_STEP_NUM_TASKS", "SLURM_GTIDS",
@@ -236,7 +236,7 @@ void expect_placed(const Launcher& launcher, const Layout& layout, const Task& t
   EXPECT_EQ(p.rank, task.rank);
   EXPECT_EQ(p.world_size, layout.world_size());
   EXPECT_EQ(p.local_rank, task.local_rank);
-  // Unknown is no error where a launcher tells no more.
+  // Unknown is not an error if the launcher provides no more.
   const auto at = [&](const std::optional<int>& said, int dealt) {
     return launcher.knows_nodes || said ? said == dealt : true;
   };
@@ -287,7 +287,7 @@ TEST(WholeJobs, TheRanksMakeAJob) {
   }
 }
 
-// One variable lost or garbled: right where it is answered, else refused by its name.
+// One variable lost or garbled: the answer is right, or an error names the variable.
 TEST(WholeJobs, DamageIsRefusedByNameOrDoesNoHarm) {
   for (const Launcher& launcher : launchers()) {
     for (const Layout& layout : layouts()) {

@@ -34,7 +34,7 @@ TEST(SlurmAllocation, ReadsTheOlderNames) {
 }
 
 TEST(SlurmAllocation, CountsOfAStepAreNotTheJobs) {
-  // Inside the step that starts mpirun's daemon SLURM_TASKS_PER_NODE is the daemon's.
+  // Inside the step that starts mpirun's daemon, SLURM_TASKS_PER_NODE is the daemon's.
   const auto job = read_allocation(
       Env::parse("SLURM_JOB_ID=7\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_TASKS_PER_NODE=1\n"));
   EXPECT_THAT(job->slots, IsEmpty());
@@ -125,7 +125,7 @@ TEST_F(PbsAllocation, AForeignEnvironmentReadsOnlyTheNodefileThatIsGiven) {
 }
 
 TEST_F(PbsAllocation, AMissingNodefileIsNotedAndAMissingGivenOneIsAnError) {
-  // On the sister nodes of a job the variable names a file that is not there.
+  // On the other nodes of a job, the variable names a missing file.
   const Env env = Env::parse("PBS_JOBID=3.pbs\nPBS_NODEFILE=/nowhere/3.pbs\n");
   EXPECT_EQ(read_allocation(env)->unreadable_file, "/nowhere/3.pbs");
   AllocationOptions given;

@@ -12,7 +12,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-// Files that an environment names: regular ones only, so that nobody waits for ever.
+// Files that an environment names: only regular ones are read, so that nothing hangs.
 namespace hpcboot {
 namespace {
 
@@ -36,7 +36,7 @@ TEST_F(ReadFile, TellsWhyThereIsNoText) {
   EXPECT_EQ(read_whole(empty, FileKind::regular).text, "");
   EXPECT_EQ(read_whole(folder_.path() / "none", FileKind::regular).reason,
             "No such file or directory");
-  const std::string not_regular = "it is no regular file";
+  const std::string not_regular = "it is not a regular file";
   EXPECT_EQ(read_whole(make_fifo(), FileKind::regular).reason, not_regular);
   EXPECT_EQ(read_whole("/dev/zero", FileKind::regular).reason, not_regular);
   EXPECT_EQ(read_whole(folder_.path(), FileKind::regular).reason, not_regular);
@@ -63,8 +63,8 @@ TEST_F(ReadFile, ANodefileThatIsAFifoIsLikeOneThatIsMissing) {
     const std::string dump = std::string(job) + variable + "=" + fifo + "\n";
     test::expect_error(
         ErrorCode::unreadable_file, [&] { resolve(Env::parse(dump), Facts{}); },
-        fifo + " cannot be read: it is no regular file");
-    // Where a launcher placed the process, it is not the sole source.
+        fifo + " cannot be read: it is not a regular file");
+    // If a launcher placed the process, the file is not the only source.
     const Resolution r =
         resolve(Env::parse(dump + "OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=4\n"
                                   "OMPI_COMM_WORLD_LOCAL_RANK=1\nOMPI_COMM_WORLD_LOCAL_SIZE=2\n"),

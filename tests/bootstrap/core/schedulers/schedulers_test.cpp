@@ -8,7 +8,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-// The schedulers beside Slurm and PBS Pro: job, hosts, and what tells two runs of a job apart.
+// Schedulers other than Slurm and PBS Pro: job, hosts, and what distinguishes two runs of a job.
 namespace hpcboot {
 namespace {
 
@@ -50,7 +50,7 @@ TEST_F(Schedulers, LsfHostsAndSlots) {
   EXPECT_EQ(job.hosts_variable, "LSB_MCPU_HOSTS");
 }
 
-// Lightning#10216: above a size LSB_HOSTS is left empty.
+// Lightning#10216: LSB_HOSTS is empty for large jobs.
 TEST_F(Schedulers, LsfHostsFromWhateverIsThere) {
   EXPECT_THAT(of("LSB_JOBID=7\nLSB_MCPU_HOSTS=h1 1048576\n").slots, ElementsAre(1048576));
   EXPECT_THROW(of("LSB_JOBID=7\nLSB_MCPU_HOSTS=h1 1048577\n"), Error);
@@ -68,11 +68,11 @@ TEST_F(Schedulers, LsfsLaunchNodeIsLeftOut) {
   const Allocation summit = of("LSB_JOBID=7\nLSB_MCPU_HOSTS=batch5 1 a01n01 42 a01n02 42\n");
   EXPECT_THAT(summit.hosts, ElementsAre("a01n01", "a01n02"));
   EXPECT_EQ(summit.num_tasks, std::nullopt);
-  // Lassen: the launch node's name tells nothing.
+  // Lassen: the launch node's name does not identify it.
   const std::string lassen = "LSB_JOBID=7\nLSB_MCPU_HOSTS=lassen708 1 lassen1 40 lassen2 40\n";
   EXPECT_THAT(of(lassen + "CSM_ALLOCATION_ID=1\n").hosts, ElementsAre("lassen1", "lassen2"));
   EXPECT_THAT(of(lassen + "JSM_NAMESPACE_RANK=0\n").hosts, ElementsAre("lassen1", "lassen2"));
-  // Elsewhere the first host may just have had one slot free.
+  // Elsewhere the first host may simply have had one free slot.
   EXPECT_EQ(of(lassen).hosts.size(), 3U);
   EXPECT_EQ(of("LSB_JOBID=7\nLSB_MCPU_HOSTS=batch5 1 a01 1\nJSM_NAMESPACE_RANK=0\n").hosts.size(),
             2U);
@@ -101,7 +101,7 @@ TEST_F(Schedulers, SgeHostsFromItsFile) {
   EXPECT_THAT(job.slots, ElementsAre(4, 2));
   EXPECT_EQ(of("JOB_ID=9\nSGE_TASK_ID=undefined\nNSLOTS=6\n").num_tasks, 6);
   EXPECT_EQ(of("JOB_ID=9\nSGE_TASK_ID=3\n").job_id, "9.3");
-  // Anybody may call a variable JOB_ID.
+  // JOB_ID is not specific to Grid Engine.
   EXPECT_FALSE(read_allocation(Env::parse("JOB_ID=9\n")));
 }
 
@@ -132,7 +132,7 @@ TEST_F(Schedulers, CobaltGivesHostsAndNoTasks) {
 
 TEST_F(Schedulers, FluxKnowsItsJobAndNoHosts) {
   EXPECT_EQ(of("FLUX_JOB_ID=ƒD2e73NP\nFLUX_TASK_RANK=0\n").job_id, "ƒD2e73NP");
-  // A batch script has only the job that runs its instance; Slurm may lie further out.
+  // A batch script has only the job that runs its instance; Slurm may be outside it.
   const Allocation batch =
       of("FLUX_ENCLOSING_ID=ƒD2e\nFLUX_URI=local:///run/flux\nSLURM_JOB_ID=5\n");
   EXPECT_EQ(batch.scheduler, "flux");
@@ -170,7 +170,7 @@ TEST_F(Schedulers, AHostfileStandsInWhereThereIsNoJob) {
   EXPECT_EQ(r.provenance.at("hosts").variable, "--nodefile");
 }
 
-// A heterogeneous job under salloc has no list but its components' (22.05).
+// A heterogeneous job under salloc has only its components' lists (22.05).
 TEST_F(Schedulers, HeterogeneousJobsHaveAllTheirHosts) {
   const std::string het =
       "SLURM_JOB_ID=1\nSLURM_JOB_NODELIST_HET_GROUP_0=n9\nSLURM_JOB_NODELIST_HET_GROUP_1=n[2-3]\n"
@@ -219,7 +219,7 @@ TEST_F(Schedulers, EveryOneIsNamedInTheAnswer) {
         std::pair("COBALT_JOBID=7\n", "cobalt"), std::pair("FLUX_JOB_ID=7\n", "flux")}) {
     const Resolution r = resolve(Env::parse(dump), Facts{});
     EXPECT_EQ(r.scheduler, scheduler);
-    EXPECT_EQ(r.launcher, "single") << "an allocation places nobody";
+    EXPECT_EQ(r.launcher, "single") << "an allocation places no process";
   }
 }
 
