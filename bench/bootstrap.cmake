@@ -1,5 +1,5 @@
-# Benchmarks of bootstrap: build/bench/bootstrap_bench prints one table of host lists, of resolve() for
-# every captured environment, and of the programs beside Slurm's.
+# Benchmarks of bootstrap: build/bench/bootstrap_bench prints one table: host lists, resolve() for every
+# captured environment, and our programs compared with Slurm's.
 if(NOT TARGET hpcboot_json)
   return()
 endif()
@@ -13,7 +13,7 @@ if(TARGET hpcboot)
   add_dependencies(bootstrap_bench hpcboot)
 endif()
 
-# One rank of bench/exchange_ranks, the script.
+# One rank of the script bench/exchange_ranks.
 add_executable(exchange_ranks exchange_ranks.cpp)
 set_target_properties(exchange_ranks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 target_link_libraries(exchange_ranks PRIVATE hpcboot::bootstrap hpcboot_warnings)

@@ -1,5 +1,5 @@
-// What a step of training costs with data in files against the same data in memory: every format
-// takes its turn, round after round, so that a busy machine slows all of them alike.
+// The time of a training step with data in files, compared with the same data in memory. The
+// formats take turns, round after round, so that other load slows all of them alike.
 //   build/bench/data_formats [ROUNDS]
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -31,7 +31,7 @@ struct Task {
   const char* model;
   std::int64_t image_size;
   std::int64_t batch;
-  std::int64_t steps;  ///< of a round
+  std::int64_t steps;  ///< per round
 };
 constexpr Task kTasks[] = {{"mnistnet", 28, 64, 30}, {"resnet50", 128, 16, 2}};
 
@@ -48,8 +48,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// A round: the first steps of a shuffled epoch, in the trainer's order. The first batch, which no
-/// step before it could hide, is not timed.
+/// One round: the first steps of a shuffled epoch, in the trainer's order. The first batch is not
+/// timed, as no step before it can hide its loading.
 void run(const Task& task, models::Model& model, torch::optim::Adam& optimizer, int round,
          Stored& stored, const data::Dataset& set) {
   const DistributedSampler sampler(set.count(), 1, 0, {true, 1234});
@@ -81,7 +81,7 @@ void compare(const Task& task, std::vector<Stored> all, int rounds) {
   for (const Stored& stored : all)
     sets.push_back(data::open_dataset(stored.place, data::Split::train));
   for (int round = 0; round < rounds; ++round) {
-    // A different one first each time.
+    // A different format comes first in each round.
     for (std::size_t turn = 0; turn < all.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % all.size();
       run(task, *model, optimizer, round, all[i], *sets[i]);

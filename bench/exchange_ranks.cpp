@@ -1,6 +1,6 @@
 // One rank of bench/exchange_ranks: learns rank 0's endpoint over the launcher's exchange, as a
-// program does that the environment does not tell it, and prints "BEGIN END" in seconds of the
-// clock that all processes of a machine share.
+// program does if the environment lacks it, and prints "BEGIN END" in seconds of the clock that all
+// processes of a machine share.
 #include <chrono>
 #include <cstdio>
 #include <hpcboot/bootstrap.hpp>

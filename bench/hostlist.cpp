@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-// Host lists of 100,000 hosts, as one range and as names one by one. Wanted: first() below 5 µs,
-// expand() above 20 million hosts a second.
+// Host lists of 100,000 hosts, as one range and as single names. Target: first() below 5 µs,
+// expand() above 20 million hosts per second.
 namespace {
 
 namespace hostlist = hpcboot::hostlist;

@@ -1,4 +1,4 @@
-// How fast images come: resized and normalised on one thread, through the loader, and drawn.
+// Throughput of images: resized and normalised on one thread, through the loader, and drawn.
 #include <benchmark/benchmark.h>
 
 #include <numeric>
@@ -28,7 +28,7 @@ std::vector<std::int64_t> all_indices() {
   return indices;
 }
 
-/// Argument: the size to which images of 28 x 28 pixels are brought.
+/// Argument: the size to which images of 28 x 28 pixels are resized.
 void fill_batches(benchmark::State& state) {
   const Dataset& set = digits();
   const ImageTransform transform(set.shape().rows, set.shape().cols, state.range(0));

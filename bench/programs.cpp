@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-// What a job script pays for one host list: the program started, run and waited for.
+// What one host list costs a job script: start the program, run it and wait for it.
 namespace {
 
 constexpr const char* kList = "n[0001-1000]";
 
-// Runs a command with its output thrown away. @return its exit code, -1 where it cannot be started
+// Runs a command and discards its output. @return its exit code, -1 if it cannot be started
 int run(std::vector<std::string> command, std::vector<std::string> environment) {
   const auto pointers = [](std::vector<std::string>& words) {
     std::vector<char*> out;
@@ -39,7 +39,7 @@ void start(benchmark::State& state, const std::vector<std::string>& command,
            const std::vector<std::string>& environment) {
   for (auto _ : state) {
     if (run(command, environment) != 0) {
-      state.SkipWithError((command[0] + " is not here or fails").c_str());
+      state.SkipWithError((command[0] + " is missing or fails").c_str());
       return;
     }
   }
@@ -51,7 +51,7 @@ void hpcboot_hosts_expand(benchmark::State& state) {
 }
 BENCHMARK(hpcboot_hosts_expand)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// scontrol reads slurm.conf before it looks at the list; this is the smallest that it accepts.
+// scontrol reads slurm.conf before it reads the list; this is the smallest that it accepts.
 void scontrol_show_hostnames(benchmark::State& state) {
   std::string path = "/tmp/hpcboot_bench_XXXXXX";
   const int file = mkstemp(path.data());

@@ -9,8 +9,8 @@
 
 #include "json/capture_folder.hpp"
 
-// resolve() from the captured environments of tests/golden/env, one line a launch (rank 0's).
-// Wanted: below 50 µs each. Env::from_process() and Facts::of_this_process() are what a program
+// resolve() with the captured environments of tests/golden/env, one line per launch (rank 0's).
+// Target: below 50 µs each. Env::from_process() and Facts::of_this_process() are what a program
 // pays before it.
 namespace {
 
@@ -38,7 +38,7 @@ void facts_of_this_process(benchmark::State& state) {
 }
 BENCHMARK(facts_of_this_process);
 
-// Two launchers are present: the environments of the processes above this one are read, too.
+// Two launchers are present, so the environments of the ancestor processes are read, too.
 void facts_of_a_nested_process(benchmark::State& state) {
   const Env env = Env::parse(
       "TORCHELASTIC_RUN_ID=r\nRANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\nGROUP_WORLD_SIZE=1\n"
@@ -49,7 +49,7 @@ void facts_of_a_nested_process(benchmark::State& state) {
 }
 BENCHMARK(facts_of_a_nested_process);
 
-// One benchmark a folder: a new capture needs no registration.
+// One benchmark per folder: a new capture needs no registration.
 const bool kRegistered = [] {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(HPCBOOT_GOLDEN_DIR)) folders.push_back(entry);

@@ -1,13 +1,13 @@
-// How long do many ranks take to meet at a store? Beside c10d's TCPStore of this LibTorch, in one
-// run, in turn:
+// Measures how long many ranks take to meet at a store, compared with c10d's TCPStore of this
+// LibTorch, in one run, in turn:
 //   meet    connect, and read rank 0's endpoint
 //   gather  set 64 bytes, and get those of every rank: key by key, and by multiGet
-// Ours is measured twice: each rank by itself, and through relays, as in launches of more than 512
-// ranks, with 64 ranks to a host.
-// All ranks are threads of processes of this machine, at most 512 in each, on loopback: what is
-// measured is the work of all of them together, not a network.
+// Our store is measured twice: with a connection for each rank, and through relays, as in launches
+// of more than 512 ranks, with 64 ranks per host.
+// All ranks are threads of processes of this machine, at most 512 per process, on loopback: it
+// measures the work of all of them together, not a network.
 // Usage: store_meeting [--rounds N] [--keys N] [RANKS…]        default: 3 rounds of 64 256 1024
-// --keys: each rank gets those of so many others only, which with thousands of ranks saves hours
+// --keys: each rank gets the keys of only this many others; saves hours with thousands of ranks
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <torch/version.h>
@@ -119,8 +119,8 @@ double now() {
   return Seconds(Clock::now().time_since_epoch()).count();
 }
 
-// The ranks from `first` to `last`: waits for the port, meets, waits for a word, gathers; tells
-// when each was done.
+// The ranks from `first` to `last`: waits for the port, meets, waits for a message, gathers;
+// reports when each was done.
 [[noreturn]] void be_ranks(Kind kind, int first, int last, int ranks, int in, int out) {
   const int port = hear<int>(in);
   std::vector<c10::intrusive_ptr<c10d::Store>> stores(static_cast<std::size_t>(last - first));
@@ -177,7 +177,7 @@ Times run(Kind kind, int ranks) {
   } else {
     server = hpcboot::rendezvous::Server::start({"127.0.0.1", 0}, world_of(ranks + 1));
     port = server->place().port;
-    // This process is one more rank, after the others.
+    // This process is an additional rank, after the others.
     hpcboot::rendezvous::Client::connect({server->place()},
                                          {world_of(ranks + 1), static_cast<std::uint32_t>(ranks)},
                                          Clock::now() + kDeadline)

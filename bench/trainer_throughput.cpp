@@ -1,5 +1,5 @@
-// Training steps of both models on one process: images/s of forward, backward and Adam, plain and
-// inside DistributedDataParallel. OMP_NUM_THREADS sets the threads.
+// Training steps of both models in one process: images/s of forward, backward and Adam, plain and
+// inside DistributedDataParallel. OMP_NUM_THREADS sets the number of threads.
 #include <benchmark/benchmark.h>
 #include <torch/torch.h>
 

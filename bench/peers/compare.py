@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""The trainer beside PyTorch's Python (peer.py): the same model, data, batch and threads, run in turns.
+"""Compares the trainer with PyTorch's Python (peer.py): the same model, data, batch and threads, in turns.
 
 usage: bench/peers/compare.py [--build DIR] [--pairs N] [--threads N] [--only NAME]...
 
 Prints a table: images/s in steady state (the median step, without the first ones), seconds from the
-launch to the begin and the end of the first step, and what two ranks give over one with twice the
-batch (weak scaling); two runs at once that know nothing of each other show how much of that the
-machine's memory and clock leave. Each figure is the median of the pairs. Needs a Python with torch
-and torchvision: the one that runs this.
+launch to the start and the end of the first step, and the gain of two ranks with twice the batch over
+one (weak scaling); two independent runs at the same time show how much of that gain the machine's
+memory and clock allow. Each figure is the median of the pairs. Needs a Python with torch and
+torchvision: the one that runs this.
 """
 import argparse
 import collections
@@ -27,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 WARM_UP = 3  # steps that are not counted
 
-# batch: images of a rank in a step
+# batch: images per rank and step
 Case = collections.namedtuple("Case", "name model pixels batch steps ranks")
 CASES = [
     Case("mnistnet single", "mnistnet", 28, 64, 60, 1),
@@ -43,7 +43,7 @@ def environment(threads):
 
 
 def run(command, threads):
-    """Standard output, and seconds from the launch until "first step" stood there."""
+    """Standard output, and the seconds from the launch until it has "first step"."""
     begin = time.perf_counter()
     first = None
     lines = []
@@ -106,7 +106,7 @@ def rows_of(case, found):
 
 
 def measure_pair(o, cases, data, runs):
-    """By case and side: what it measured; by "at once" and side: images/s of two runs together."""
+    """By case and side: the measurements; by "at once" and side: images/s of two runs together."""
     found = {}
     for case in cases:
         for who, measure in MEASURES.items():
@@ -123,7 +123,7 @@ def rows_of_model(cases, pairs):
         yield from rows_of(case, {who: [pair[case, who] for pair in pairs] for who in MEASURES})
     if len(cases) > 1:
         single, double = cases
-        # Of each pair by itself: the machine's speed is another an hour, or a minute, later.
+        # Computed for each pair separately: the machine's speed changes within an hour, or a minute.
         for what, rate in (("weak scaling, two ranks", lambda pair, who: pair[double, who][0]),
                            ("two runs at once", lambda pair, who: pair["at once", who])):
             ours, theirs = (statistics.median(rate(pair, who) / pair[single, who][0] / 2 for pair in pairs)
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1,
-                        help="processes of PyTorch's DataLoader; 0, its default: the training's own")
+                        help="processes of PyTorch's DataLoader; 0, its default: the training process itself")
     parser.add_argument("--only", action="append", help="a case such as 'resnet50 single'")
     o = parser.parse_args()
     cases = [case for case in CASES if not o.only or case.name in o.only]
@@ -160,12 +160,12 @@ def main():
 
     with open("/proc/cpuinfo") as file:
         cpu = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
-    print(f"{os.cpu_count()} x {cpu}; PyTorch {torch.__version__}, {o.threads} threads a rank, "
-          f"{o.workers} loading processes a rank, {o.pairs} pairs, load {min(load):.1f} to {max(load):.1f}")
+    print(f"{os.cpu_count()} x {cpu}; PyTorch {torch.__version__}, {o.threads} threads per rank, "
+          f"{o.workers} loading processes per rank, {o.pairs} pairs, load {min(load):.1f} to {max(load):.1f}")
     print(f"{'':36} {'':>9} {'trainer':>9} {'PyTorch':>9} {'ratio':>6}")
     for what, unit, ours, theirs, ratio in rows:
         print(f"{what:36} {unit:>9} {ours:9.2f} {theirs:9.2f} {ratio:6.2f}")
-    print("ratio: above 1 the trainer is better")
+    print("ratio: above 1, the trainer is better")
 
 
 main()

@@ -1,8 +1,8 @@
-"""PyTorch's Python doing what build/bin/trainer does, in the usual way: a Dataset that decodes and
-resizes sample by sample, a DataLoader, DistributedDataParallel. Prints "first step" when it is done,
+"""The work of build/bin/trainer in PyTorch's Python, in the usual way: a Dataset that decodes and
+resizes sample by sample, a DataLoader, DistributedDataParallel. Prints "first step" after that step,
 and at the end a line of JSON with the seconds of each step.
 
-Ranks come from RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT where they are set (mpirun hpcboot exec).
+Ranks come from RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT if they are set (mpirun hpcboot exec).
 """
 import argparse
 import gzip
@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--batch-size", type=int, required=True, help="global")
     parser.add_argument("--limit-samples", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--workers", type=int, default=1, help="as the trainer has one thread that prepares batches")
+    parser.add_argument("--workers", type=int, default=1, help="default 1, as one trainer thread prepares batches")
     o = parser.parse_args()
 
     torch.set_num_threads(o.threads)

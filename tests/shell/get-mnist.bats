@@ -109,7 +109,7 @@ without_curl() {
   echo more >>"$mirror/${files[1]}"
   get_mnist --mirror "$url"
   [ "$status" -eq 1 ]
-  [[ $output == *"no mirror gave ${files[1]}; $url: wrong SHA-256 sum"* ]]
+  [[ $output == *"no mirror delivered ${files[1]}; $url: wrong SHA-256 sum"* ]]
   [ "$(ls "$folder")" = "${files[0]}" ]
 }
 
@@ -136,7 +136,7 @@ without_curl() {
   serve silent "$mirror" --stall
   get_mnist --mirror "$url" --timeout 2
   [ "$status" -eq 1 ]
-  [[ $output == *"no mirror gave ${files[0]}"* ]]
+  [[ $output == *"no mirror delivered ${files[0]}"* ]]
 }
 
 @test "a file that differs is kept, unless forced, and then until its successor is complete" {

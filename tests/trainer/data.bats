@@ -25,7 +25,7 @@ PY
   # shellcheck disable=SC2086
   run "$trainer" $model --data notes.txt
   [ "$status" -eq 40 ]
-  [[ $output == *"notes.txt', a file of a kind that is not known"*"synthetic:NxCxHxW"* ]]
+  [[ $output == *"notes.txt', a file of unknown format"*"synthetic:NxCxHxW"* ]]
 }
 
 @test "a run on any format has the losses of MNIST's files" {
@@ -49,7 +49,7 @@ PY
   "$trainer" convert synthetic:20x1x8x8 a.safetensors
   run "$trainer" convert synthetic:20x1x8x8 a.safetensors
   [ "$status" -eq 42 ]
-  [[ $output == *"a.safetensors' is there already"*--force* ]]
+  [[ $output == *"a.safetensors' already exists"*--force* ]]
   "$trainer" convert synthetic:24x1x8x8 a.safetensors --force
   run "$trainer" convert a.safetensors b.txt
   [ "$status" -eq 40 ]
@@ -72,7 +72,7 @@ PY
   run mpirun -np 2 --oversubscribe sh -c '"$0" convert synthetic:20x1x8x8 a.safetensors; echo "code $?"' "$trainer"
   echo "$output"
   [ "$(grep -o 'code 42' <<<"$output" | wc -l)" -eq 2 ]
-  [ "$(grep -o 'is there already' <<<"$output" | wc -l)" -eq 1 ]
+  [ "$(grep -o 'already exists' <<<"$output" | wc -l)" -eq 1 ]
 }
 
 @test "inspect tells what is in a file" {
@@ -94,7 +94,7 @@ PY
 import json
 found = json.loads(open("out", encoding="utf-8").read())
 assert "test/label\ufffd" in [array["name"] for array in found["arrays"]], found
-assert "without 'test/labels'" in found["remark"], found
+assert "has no array 'test/labels'" in found["remark"], found
 PY
 }
 

@@ -61,7 +61,7 @@ TEST(AtomicFile, TwoWritersDoNotMix) {
   EXPECT_EQ(read_text(path), "second");
 }
 
-// On another host of a shared file system a process of the same number may be at the same count.
+// On another host of a shared file system a process with the same id may be at the same count.
 TEST(AtomicFile, AWriterOnAnotherHostOfTheSameTemporaryNameDoesNotMix) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "file";

@@ -29,7 +29,7 @@ MemoryDataset numbered_set(std::int64_t count) {
   return MemoryDataset(std::move(set));
 }
 
-/// Black images that are read when the test lets them be.
+/// Black images whose reads wait until the test releases them.
 class HeldSet : public Dataset {
  public:
   explicit HeldSet(std::int64_t count) : Dataset(count, {1, 1, 1}, PixelType::u8) {}
@@ -39,7 +39,7 @@ class HeldSet : public Dataset {
     held_ = false;
     changed_.notify_all();
   }
-  /// Until so many images have been asked for. @return false where they are not within a minute
+  /// Waits until this many images were requested. @return false after a minute
   bool await(std::int64_t asked) const {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, std::chrono::minutes(1), [&] { return asked_ >= asked; });
@@ -166,7 +166,7 @@ TEST(BatchLoader, PreparesWhileTheCallerIsBusy) {
   EXPECT_FALSE(loader.next(batch));
 }
 
-TEST(BatchLoader, TellsHowLongItWaited) {
+TEST(BatchLoader, ReportsHowLongItWaited) {
   HeldSet set(4);
   BatchLoader loader(set, range(4), 4, 4, options(1, 1));
   Batch batch;
@@ -187,7 +187,7 @@ TEST(BatchLoader, TellsHowLongItWaited) {
   EXPECT_EQ(loader.wait_seconds(), 0.0);
 }
 
-TEST(BatchLoader, RefusesSizesThatAreNone) {
+TEST(BatchLoader, RefusesInvalidSizes) {
   const MemoryDataset set = numbered_set(4);
   EXPECT_THROW(BatchLoader(set, range(4), 0, 4), std::invalid_argument);
   EXPECT_THROW(BatchLoader(set, range(4), 2, 0), std::invalid_argument);

@@ -1,4 +1,4 @@
-// What a GPU is to make of pixels is made here on the CPU, and compared with what the loader makes.
+// Computes on the CPU what a GPU computes from pixels, and compares it with the loader's result.
 #include "loop/batch_tensors.hpp"
 
 #include <gtest/gtest.h>

@@ -56,7 +56,7 @@ TEST(Convert, AnyFormatGoesIntoAnyOther) {
   EXPECT_GE(converted, 4);
 }
 
-TEST(Convert, TellsItsProgress) {
+TEST(Convert, ReportsItsProgress) {
   const TemporaryFolder folder;
   for (const std::string& target : targets(folder, "set")) {
     std::vector<std::int64_t> told;
@@ -70,20 +70,21 @@ TEST(Convert, TellsItsProgress) {
   }
 }
 
-TEST(Convert, OverwritesNothingUnasked) {
+TEST(Convert, OverwritesNothingUnlessAsked) {
   const TemporaryFolder folder;
   for (const std::string& target : targets(folder, "set")) {
     convert(kSource, target, {});
     expect_error(
         ErrorCode::unwritable_output, [&] { convert("synthetic:12x1x4x4", target, {}); },
-        "is there already", "--force");
+        "already exists", "--force");
     EXPECT_EQ(open_dataset(target, Split::train)->count(), 30);
     ConvertOptions force;
     force.replace = true;
     convert("synthetic:12x1x4x4", target, force);
     EXPECT_EQ(open_dataset(target, Split::train)->count(), 12);
     expect_error(
-        ErrorCode::unwritable_output, [&] { convert(target, target, force); }, "is what is read");
+        ErrorCode::unwritable_output, [&] { convert(target, target, force); },
+        "is also the source");
     EXPECT_EQ(open_dataset(target, Split::train)->count(), 12);
   }
 }
@@ -152,7 +153,7 @@ TEST(Inspect, ShowsArraysAndImages) {
   EXPECT_TRUE(json["remark"].is_null());
 }
 
-TEST(Inspect, ShowsWhatIsNoDataSetToo) {
+TEST(Inspect, ShowsFilesThatAreNotDataSetsToo) {
   const TemporaryFolder folder;
   const auto place = folder.path() / "model.safetensors";
   const float weight[] = {1, 2};
@@ -179,7 +180,7 @@ TEST(Inspect, NamesNeitherSteerTheTerminalNorBreakALine) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
-TEST(Inspect, ShowsWhatIsNoFile) {
+TEST(Inspect, ShowsDataWithoutAFile) {
   const Inspection found = inspect(kSource, 0);
   EXPECT_TRUE(found.arrays.empty());
   ASSERT_EQ(found.splits.size(), 2U);

@@ -29,7 +29,7 @@ DigitsOptions small(std::int64_t train = 600, std::int64_t test = 200, int threa
 }
 
 TEST(Digits, AreTheSameBytesOnEveryMachine) {
-  // These numbers are of the first release; a change of them changes everybody's data.
+  // These are the checksums of the first release; if they change, every user's data change.
   const ImageSet set = make_digits(Split::train, small(2000));
   EXPECT_EQ(crc32(0, set.pixels.data(), static_cast<uInt>(set.pixels.size())), 0x8b876de0U);
   EXPECT_EQ(crc32(0, set.labels.data(), static_cast<uInt>(set.labels.size())), 0x31565ce2U);
@@ -44,7 +44,7 @@ TEST(Digits, DoNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST(Digits, DifferFromSeedToSeedAndFromHalfToHalf) {
+TEST(Digits, DifferBetweenSeedsAndBetweenSplits) {
   DigitsOptions options = small(200, 200);
   const ImageSet train = make_digits(Split::train, options);
   const ImageSet test = make_digits(Split::test, options);
@@ -101,8 +101,8 @@ TEST(Digits, LookLikeMnist) {
   }
 }
 
-/// A classifier that knows the mean image of each digit: better than chance by far, as the labels
-/// fit the pictures, and far from perfect, as the pictures vary.
+/// A classifier that knows the mean image of each digit is far better than chance, because the
+/// labels match the images, and far from perfect, because the images vary.
 TEST(Digits, CanBeLearnedButNotByHeart) {
   const ImageSet train = make_digits(Split::train, small(3000, 1000));
   const ImageSet test = make_digits(Split::test, small(3000, 1000));
@@ -172,7 +172,7 @@ TEST(Digits, LeaveNothingBehindWhenInterrupted) {
   for (const std::string name : {"there", "new"}) {
     DigitsOptions options = small(3000, 3000);
     options.progress = [](std::int64_t done, std::int64_t) {
-      if (done > 4000) throw Interruption{};  // the first half is written by then
+      if (done > 4000) throw Interruption{};  // the first split is written by then
     };
     EXPECT_THROW(write_digits(folder.path() / name, options), Interruption);
   }
@@ -209,7 +209,7 @@ TEST(Digits, ReportProgressToTheEnd) {
   EXPECT_EQ(reports.back(), 2000);
 }
 
-TEST(Digits, RefuseToBeNone) {
+TEST(Digits, RefuseNonPositiveCounts) {
   EXPECT_THROW(make_digits(Split::train, small(0)), std::invalid_argument);
   EXPECT_THROW(make_digits(Split::test, small(1, -1)), std::invalid_argument);
 }

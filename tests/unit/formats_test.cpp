@@ -1,4 +1,4 @@
-// What --data takes: every format gives back what was written, in any order, on any thread.
+// The formats that --data accepts: each returns what was written, in any order, on any thread.
 #include "datasets/formats.hpp"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ std::vector<Stored> stored() {
   };
 }
 
-/// Calls `check` with each format of this build, and the place where a set was written in it.
+/// Calls `check` with each format of this build, and the place of a set that was written in it.
 template <typename Check>
 void for_each_stored(Check check) {
   int checked = 0;
@@ -150,7 +150,7 @@ TEST(Formats, BytesAndFloatsGiveTheLoaderTheSameBatch) {
 }
 
 TEST(Formats, AreRecognisedByContentBeforeTheirName) {
-  if (!has("HDF5")) GTEST_SKIP() << "this build is without HDF5";
+  if (!has("HDF5")) GTEST_SKIP() << "this build has no HDF5";
   const TemporaryFolder folder;
   const std::string honest = (folder.path() / "a.h5").string();
   const std::string renamed = (folder.path() / "a.pt").string();
@@ -168,7 +168,7 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
     std::string place;
     std::string found;
   } cases[] = {
-      {text, "notes.txt', a file of a kind that is not known"},
+      {text, "notes.txt', a file of unknown format"},
       {(folder.path() / "none.h5").string(), "no file"},
       {(folder.path() / "none.xyz").string(), "no file"},
       {(folder.path() / "none").string(), "no folder"},
@@ -217,13 +217,13 @@ TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {
           place.string(), is_long ? "File name too long" : "Permission denied");
     }
   }
-  // The owner, if it is not root, has to remove them.
+  // The owner, if not root, must be able to remove them.
   for (const auto& place : {closed, mnist}) {
     std::filesystem::permissions(place, std::filesystem::perms::owner_all);
   }
 }
 
-TEST(Formats, ANewSetHasToHaveAKnownName) {
+TEST(Formats, ANewSetMustHaveAKnownName) {
   for (const char* place : {"out.txt", "synthetic:10x1x8x8", "out.h5x"}) {
     expect_error(
         ErrorCode::missing_data, [&] { format_for_writing(place); }, place);
@@ -246,7 +246,7 @@ TEST(Formats, MnistsFilesHoldGreyBytesOnly) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Formats, HalvesOfDifferentKindAreAnError) {
+TEST(Formats, SplitsOfDifferentKindAreAnError) {
   check_halves(CountingSet(2, {3, 8, 8}), CountingSet(2, {3, 9, 9}), "x");
   expect_error(
       ErrorCode::malformed_data,
@@ -256,7 +256,7 @@ TEST(Formats, HalvesOfDifferentKindAreAnError) {
       "x.h5", "3x8x8", "1x8x8");
 }
 
-TEST(Synthetic, IsTheSameEveryTimeAndDiffersByImageAndHalf) {
+TEST(Synthetic, IsTheSameEveryTimeAndDiffersByImageAndSplit) {
   const auto train = open_dataset("synthetic:600x3x9x7", Split::train);
   EXPECT_EQ(train->count(), 600);
   EXPECT_EQ(open_dataset("synthetic:600x3x9x7", Split::test)->count(), 100);
@@ -268,7 +268,8 @@ TEST(Synthetic, IsTheSameEveryTimeAndDiffersByImageAndHalf) {
   const auto test = open_dataset("synthetic:600x3x9x7", Split::test);
   EXPECT_FALSE(test::read(*train, {0}) == test::read(*test, {0}));
   EXPECT_NE(test::read(*train, {0}).pixels, test::read(*train, {1}).pixels);
-  // Pinned, as runs of different machines are compared: the sum of the first image, and its label.
+  // Pinned, because runs of different machines are compared: the sum of the first image, and its
+  // label.
   const test::Read first = test::read(*open_dataset("synthetic:10x1x28x28", Split::train), {0});
   std::int64_t sum = 0;
   for (const std::uint8_t pixel : first.pixels) sum += pixel;
@@ -276,7 +277,7 @@ TEST(Synthetic, IsTheSameEveryTimeAndDiffersByImageAndHalf) {
   EXPECT_EQ(int{first.labels[0]}, 3);
 }
 
-TEST(Synthetic, TheBrightBarTellsTheLabel) {
+TEST(Synthetic, TheBrightBarGivesTheLabel) {
   const auto set = open_dataset("synthetic:200x2x28x28", Split::train);
   const test::Read all = test::read_all(*set);
   std::set<int> labels;

@@ -1,4 +1,4 @@
-// HDF5 files that are damaged, or that others made, and how ours are stored.
+// HDF5 files that are damaged or made by others, and how ours are stored.
 #include "datasets/hdf5_data.hpp"
 
 #include <H5Cpp.h>
@@ -58,13 +58,13 @@ std::vector<Case> cases() {
   const auto wrong = ErrorCode::malformed_data;
   return {
       {"empty", [](H5::Group&) {}, ErrorCode::missing_data,
-       "without 'train/images'; it has no arrays",
+       "has no array 'train/images'; it has no arrays",
        "train/images, train/labels, test/images and test/labels"},
       {"no labels",
        [](H5::Group& group) {
          add(group, "images", kByte, {4, 3, 3});
        },
-       ErrorCode::missing_data, "without 'train/labels'; it has train/images", "test/labels"},
+       ErrorCode::missing_data, "has no array 'train/labels'; it has train/images", "test/labels"},
       {"doubles", images(H5::PredType::IEEE_F64LE, {4, 3, 3}), wrong,
        "'train/images': elements of type float64", "uint8 (0 to 255) or float32 (0 to 1)"},
       {"signed bytes", images(H5::PredType::STD_I8LE, {4, 3, 3}), wrong, "of type int8", "uint8"},
@@ -107,11 +107,12 @@ TEST(Hdf5Data, AnArrayOfAnotherKindIsAnErrorThatNamesIt) {
   }
 }
 
-// What libhdf5 1.10 ends the program at: found by tests/fuzz/hdf5.cpp. A newer one may say more.
+// A file that crashes libhdf5 1.10, found by tests/fuzz/hdf5.cpp. A newer library may report an
+// error instead.
 TEST(Hdf5Data, AFileThatCrashesTheLibraryIsAnError) {
   expect_error(
       ErrorCode::malformed_data, [] { open_hdf5(HPCBOOT_TEST_CRASHING_HDF5); }, "HDF5",
-      "a whole HDF5 file");
+      "a complete HDF5 file");
 }
 
 /// Bytes of this process in memory.
@@ -123,7 +124,7 @@ std::size_t resident() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Each that stays open with a cache for its chunks takes 8 MB.
+// Each open array with a chunk cache takes 8 MB.
 TEST(Hdf5Data, ManyArraysTakeLittleMemory) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.h5";
@@ -209,7 +210,7 @@ TEST(Hdf5Data, AFlippedByteOfAChunkIsFoundByItsChecksum) {
       damaged[at] = static_cast<char>(damaged[at] ^ 1);
       test::write_text(path, damaged);
       try {
-        // Bytes between the objects are in no use.
+        // The bytes between the objects are unused.
         EXPECT_EQ(test::read_all(*open(path)).pixels, expected.pixels) << at;
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::malformed_data);
@@ -221,16 +222,16 @@ TEST(Hdf5Data, AFlippedByteOfAChunkIsFoundByItsChecksum) {
   }
 }
 
-TEST(Hdf5Data, WhatIsNoHdf5IsAnError) {
+TEST(Hdf5Data, AFileThatIsNotHdf5IsAnError) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.h5";
   test::write_text(path, "\x89HDF\r\n\x1a\n and nothing else");
   expect_error(
-      ErrorCode::malformed_data, [&] { open(path); }, path.string(), "HDF5 says",
-      "a whole HDF5 file");
+      ErrorCode::malformed_data, [&] { open(path); }, path.string(), "HDF5 reports",
+      "a complete HDF5 file");
 }
 
-TEST(Hdf5Data, AFilterThatIsNotThereIsNamed) {
+TEST(Hdf5Data, AMissingFilterIsNamed) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.h5";
   {
@@ -313,11 +314,11 @@ TEST(Hdf5Data, ArraysBehindLinksAreFound) {
     EXPECT_EQ(set->count(), 9);
     EXPECT_EQ(test::read_all(*set).labels.size(), 9U);
     expect_error(
-        ErrorCode::missing_data, [&] { open(path, Split::test); }, "without 'test/images'");
+        ErrorCode::missing_data, [&] { open(path, Split::test); }, "has no array 'test/images'");
   }
 }
 
-TEST(Hdf5Data, ALinkThatLeadsToNothingIsNamed) {
+TEST(Hdf5Data, ALinkThatDoesNotResolveIsNamed) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.h5";
   {
@@ -329,10 +330,10 @@ TEST(Hdf5Data, ALinkThatLeadsToNothingIsNamed) {
   }
   expect_error(
       ErrorCode::malformed_data, [&] { open(path); }, path.string(), "array 'train/images'",
-      "the link 'train/images' leads to nothing");
+      "the link 'train/images' does not resolve");
   expect_error(
       ErrorCode::malformed_data, [&] { open(path, Split::test); }, "array 'test/images'",
-      "the link 'test' leads to nothing");
+      "the link 'test' does not resolve");
 }
 
 TEST(Hdf5Data, ALinkToAPipeIsNotOpened) {
@@ -345,14 +346,14 @@ TEST(Hdf5Data, ALinkToAPipeIsNotOpened) {
   }
   expect_error(
       ErrorCode::malformed_data, [&] { open(path); }, "array 'train/images'",
-      "the link 'train' leads to something that is no file");
+      "the target of the link 'train' is not a regular file");
 }
 
-/// The text, with the version of the data layout of the array written last made one that no HDF5
-/// knows.
+/// Changes the version of the data layout of the last array in the file to one that HDF5 does not
+/// know.
 void break_last_array(const std::filesystem::path& path) {
   std::string bytes = test::read_text(path);
-  // Version 3, contiguous, at no address as nothing was written.
+  // Version 3, contiguous, without an address, as nothing was written.
   const std::string layout = "\x03\x01" + std::string(8, '\xff');
   const std::size_t at = bytes.rfind(layout);
   ASSERT_NE(at, std::string::npos);
@@ -381,15 +382,14 @@ TEST(Hdf5Data, AnArrayThatCannotBeOpenedIsNamedWithTheReasonAndOnlyWhereItIsNeed
     if (needed) {
       expect_error(
           ErrorCode::malformed_data, [&] { open(path); }, path.string(), "array 'train/images'",
-          "HDF5 says 'bad version number", "expected: an array that can be read");
+          "HDF5 reports 'bad version number", "expected: an array that can be read");
     } else {
       EXPECT_EQ(open(path)->count(), 4);
     }
   }
 }
 
-/// Arrays of so many images and labels, of which nothing is written, in chunks of ten or in one
-/// piece.
+/// Arrays of `count` images and labels, none of them written, in chunks of ten or contiguous.
 void make_unwritten(const std::filesystem::path& path, hsize_t count, bool in_chunks) {
   H5::H5File file(path.string(), H5F_ACC_TRUNC);
   H5::Group group = file.createGroup("train");
@@ -412,7 +412,7 @@ TEST(Hdf5Data, MoreLabelsThanTheFileCanHoldAreRefusedBeforeMemoryIsAskedFor) {
       make_unwritten(path, count, in_chunks);
       expect_error(
           ErrorCode::malformed_data, [&] { open(path); }, path.string(), "array 'train/labels'",
-          std::to_string(count) + " labels", "at most 8388608, which is what a file of this size");
+          std::to_string(count) + " labels", "at most 8388608, the most that a file of this size");
       EXPECT_EQ(open_split(open_hdf5(path), Split::train, 100)->count(), 100);
     }
     make_unwritten(path, 1'000'000, in_chunks);

@@ -1,5 +1,5 @@
-// The MNIST reader on damaged files: always an error that says where, never a crash, a hang or a
-// great allocation.
+// The MNIST reader on damaged files: always an error that gives the position, never a crash, a hang
+// or a large allocation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ std::vector<Damage> damages() {
       {"no rows", idx_file({2, 0, 3}, {}), labels(), "offset 8: 0 rows", "1 to 4096"},
       {"wide", idx_file({2, 3, 4097}, {}), labels(), "offset 12: 4097 columns", "1 to 4096"},
       {"absurd", idx_file({0xffffffff, 4096, 4096}, {}), labels(),
-       "offset 4: a header that promises", "at most 17179869184"},
+       "offset 4: a header that declares", "at most 17179869184"},
       {"large promise", idx_file({1000, 4096, 1024}, Bytes(18, 1)), labels(), "offset 4: a header",
        ""},
       {"one byte short", idx_file({2, 3, 3}, Bytes(17, 1)), labels(), "offset 33: the end",
@@ -200,9 +200,9 @@ TEST(IdxDamage, AFileThatOnlyClaimsToBeGzipIsAnError) {
   EXPECT_THAT(error_of(folder).found(), HasSubstr("gzip reports 'incorrect header check'"));
 }
 
-TEST(IdxDamage, AGzipBombIsReadNoFurtherThanItsHeaderPromises) {
+TEST(IdxDamage, AGzipBombIsReadNoFurtherThanItsHeaderDeclares) {
   DataFolder folder;
-  // 64 MiB of zeros in 64 KiB, behind a header that speaks of 18 bytes.
+  // 64 MiB of zeros in 64 KiB, behind a header that declares 18 bytes.
   folder.write(kImages + std::string(".gz"),
                gzip(and_more(images(), Bytes(std::size_t{64} << 20))));
   folder.write(kLabels, labels());

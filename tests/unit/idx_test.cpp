@@ -1,4 +1,4 @@
-// The MNIST reader and writer on files as they should be, and on files that are not there.
+// The MNIST reader and writer on correct files, and on missing files.
 #include "datasets/idx.hpp"
 
 #include <gmock/gmock.h>
@@ -147,7 +147,7 @@ TEST(Idx, MissingFilesAreNamed) {
   std::filesystem::remove(folder.path() / kLabels);
   const Error one = error_of(folder);
   EXPECT_EQ(one.code(), ErrorCode::missing_data);
-  EXPECT_THAT(one.found(), HasSubstr("without train-labels-idx1-ubyte[.gz]"));
+  EXPECT_THAT(one.found(), HasSubstr("lacks train-labels-idx1-ubyte[.gz]"));
 }
 
 TEST(Idx, WhatCannotBeOpenedIsUnreadable) {

@@ -92,7 +92,7 @@ TEST(ImageTransform, NormalisesWithMnistsMeanAndDeviation) {
                                FloatNear(2.821487F, 1e-5F)));
 }
 
-TEST(ImageTransform, RefusesSizesThatAreNone) {
+TEST(ImageTransform, RefusesInvalidSizes) {
   EXPECT_THROW(ImageTransform(28, 28, 0), std::invalid_argument);
   EXPECT_THROW(ImageTransform(0, 28, 28), std::invalid_argument);
   EXPECT_THROW(ImageTransform(28, -1, 28), std::invalid_argument);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 TEST(InChild, WhatComesToAnEndIsNoTroubleAndChangesNothingHere) {
   int value = 1;
   EXPECT_EQ(trouble_in_child([&] { value = 2; }, 20s), "");
-  EXPECT_EQ(trouble_in_child([] { throw std::runtime_error("told later"); }, 20s), "");
+  EXPECT_EQ(trouble_in_child([] { throw std::runtime_error("reported later"); }, 20s), "");
   EXPECT_EQ(value, 1);
 }
 
@@ -30,7 +30,7 @@ TEST(InChild, WhatHasNoEndIsEnded) {
                   for (;;) ::pause();
                 },
                 1s),
-            "no end within 1 s");
+            "not finished within 1 s");
 }
 
 }  // namespace

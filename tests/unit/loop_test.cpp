@@ -264,7 +264,7 @@ TEST(RankLog, FollowsNoLinkAndWaitsForNoPipe) {
       ErrorCode::unwritable_output, [&] { RankLog log(file); }, "a named pipe");
   const int reader = ::open(file.c_str(), O_RDONLY | O_NONBLOCK);  // somebody reads it
   expect_error(
-      ErrorCode::unwritable_output, [&] { RankLog log(file); }, "no regular file");
+      ErrorCode::unwritable_output, [&] { RankLog log(file); }, "not a regular file");
   ::close(reader);
 }
 

@@ -96,7 +96,7 @@ TEST(MetricsCsv, AnotherHeaderIsRefused) {
   EXPECT_EQ(read_text(path), "a,b,c\n1,2,3\n");
 }
 
-TEST(MetricsCsv, AFullDiskIsTold) {
+TEST(MetricsCsv, AFullDiskIsReported) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "metrics.csv";
   MetricsCsv metrics(path);

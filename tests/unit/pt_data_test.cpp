@@ -1,4 +1,4 @@
-// Tensors of PyTorch, against the Python at HPCBOOT_TEST_PYTHON.
+// PyTorch's tensors, compared with the Python at HPCBOOT_TEST_PYTHON.
 #include "datasets/pt_data.hpp"
 
 #include <caffe2/serialize/inline_container.h>
@@ -22,7 +22,7 @@ using test::expect_error;
 using test::read_all;
 using test::TemporaryFolder;
 
-/// The exit code of torch_save.py; 127 where there is no such Python.
+/// The exit code of torch_save.py; 127 if there is no such Python.
 int python(const std::string& verb, const std::filesystem::path& path) {
   const std::string command =
       HPCBOOT_TEST_PYTHON " " HPCBOOT_TEST_TORCH_SAVE " " + verb + " '" + path.string() + "'";
@@ -76,13 +76,15 @@ TEST(PtData, WhatIsNoDataSetIsAnError) {
       {"list.pt", ErrorCode::malformed_data, "a GenericList", "a dict of tensors"},
       {"tensor.pt", ErrorCode::malformed_data, "a Tensor", "a dict of tensors"},
       {"no_labels.pt", ErrorCode::missing_data,
-       "without 'train/labels'; it has train/images, labels", "test/labels"},
-      {"expanded.pt", ErrorCode::malformed_data, "'train/images' is larger than its data", "whole"},
+       "has no array 'train/labels'; it has train/images, labels", "test/labels"},
+      {"expanded.pt", ErrorCode::malformed_data, "'train/images' is larger than its data",
+       "complete"},
       {"complex.pt", ErrorCode::malformed_data, "'train/images': elements of type Complex",
        "uint8 (0 to 255) or float32 (0 to 1)"},
-      {"one_ordered.pt", ErrorCode::malformed_data, "holds an OrderedDict", "torch.save(dict(x)"},
-      {"checkpoint.pt", ErrorCode::malformed_data, "holds an OrderedDict", "plain dicts"},
-      {"legacy.pt", ErrorCode::malformed_data, "no whole zip archive", "PyTorch 1.6"},
+      {"one_ordered.pt", ErrorCode::malformed_data, "contains an OrderedDict",
+       "torch.save(dict(x)"},
+      {"checkpoint.pt", ErrorCode::malformed_data, "contains an OrderedDict", "plain dicts"},
+      {"legacy.pt", ErrorCode::malformed_data, "not a complete zip archive", "PyTorch 1.6"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -102,24 +104,25 @@ TEST(PtData, APickleThatAsksForMoreMemoryThanItHasBytesIsRefused) {
     ErrorCode code;
     const char* found;
   } cases[] = {
-      {"4 GB of memory for objects", "\x80\x02}r\0\0\0\x08."sv, ErrorCode::malformed_data,
-       "an object number 134217728 in a data.pkl of 9 bytes"},
+      {"a memo of 4 GB", "\x80\x02}r\0\0\0\x08."sv, ErrorCode::malformed_data,
+       "a memo index of 134217728 in a data.pkl of 9 bytes"},
       {"after other instructions",
        "\x80\x02}ccollections\nOrderedDict\nq\0K\1M\1\1Nr\xff\xff\xff\xff."sv,
-       ErrorCode::malformed_data, "an object number 4294967295"},
+       ErrorCode::malformed_data, "a memo index of 4294967295"},
       {"a text of 2 GB",
        "\x80\x02X\xff\xff\xff\x7f"
        "abc."sv,
-       ErrorCode::malformed_data, "an instruction at byte 2 of data.pkl goes beyond its 11 bytes"},
+       ErrorCode::malformed_data,
+       "the instruction at byte 2 of data.pkl extends beyond its 11 bytes"},
       {"a name without end",
        "\x80\x02"
        "ccollections\nOrd"sv,
-       ErrorCode::malformed_data, "an instruction at byte 2"},
+       ErrorCode::malformed_data, "the instruction at byte 2"},
       {"a number that fits", "\x80\x02}r\x05\0\0\0."sv, ErrorCode::missing_data,
        "it has no arrays"},
       {"a text that looks like the instruction", "\x80\x02}(X\x05\0\0\0rrrrrNu."sv,
        ErrorCode::missing_data, "it has no arrays"},
-      {"nothing", ""sv, ErrorCode::malformed_data, "LibTorch says"},
+      {"nothing", ""sv, ErrorCode::malformed_data, "LibTorch reports"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.description);
@@ -141,12 +144,13 @@ TEST(PtData, EveryTruncationIsAnErrorThatNamesTheFile) {
   for (std::size_t size = 0; size < whole.size(); size += size < 64 ? 1 : 37) {
     test::write_text(file, whole.substr(0, size));
     expect_error(
-        ErrorCode::malformed_data, [&] { open_dataset(file, Split::train); }, file, "a whole file");
+        ErrorCode::malformed_data, [&] { open_dataset(file, Split::train); }, file,
+        "a complete file");
   }
 }
 
-// LibTorch does not look at the checksums in the file, so a damaged pixel goes unnoticed, as in a
-// plain file of MNIST; damage to what describes the tensors does not.
+// LibTorch does not verify the checksums in the file, so a damaged pixel goes unnoticed, as in an
+// uncompressed file of MNIST; damage to the description of the tensors does not.
 TEST(PtData, AFlippedByteIsAnErrorOrGivesASetOfTheSameKind) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "set.pt").string();

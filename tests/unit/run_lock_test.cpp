@@ -16,10 +16,10 @@
 #include "support/waiting_process.hpp"
 
 namespace {
-int flock_error = 0;  // what flock() fails with; 0: it works
+int flock_error = 0;  // the error with which flock() fails; 0: it works
 }
 
-// In this program instead of the C library's.
+// Replaces the C library's function in this program.
 extern "C" int flock(int descriptor, int operation) noexcept {
   if (flock_error == 0) return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
   errno = flock_error;
@@ -35,7 +35,7 @@ class WithoutLocks : public ::testing::TestWithParam<int> {
   ~WithoutLocks() override { flock_error = 0; }
 
   RunLock::Attempt take(const LockHolder& self) { return RunLock::try_take(folder_.path(), self); }
-  /// Takes the folder and dies with it.
+  /// Takes the folder and leaves the file as a crash would.
   void take_and_crash(const LockHolder& holder) {
     auto attempt = take(holder);
     ASSERT_TRUE(attempt.lock);
@@ -82,7 +82,7 @@ TEST(RunLock, ThatFailsForAnotherReasonIsAnErrorAndLeavesTheFile) {
   EXPECT_TRUE(RunLock::last_holder(folder.path()));
 }
 
-TEST_P(WithoutLocks, AFolderIsTakenAndGivenBackInOrder) {
+TEST_P(WithoutLocks, AFolderIsTakenAndReleasedCleanly) {
   {
     const auto attempt = take({"n1", getpid(), ""});
     EXPECT_TRUE(attempt.lock);
@@ -118,7 +118,7 @@ TEST_P(WithoutLocks, AnotherProgramWithItsNumberDoesNot) {
   waitpid(other, nullptr, 0);
 }
 
-TEST_P(WithoutLocks, AnotherHostHoldsItButForTheSameJobQueuedAgain) {
+TEST_P(WithoutLocks, AnotherHostHoldsItExceptForTheSameJobRequeued) {
   take_and_crash({"n1", 12, "4711"});
   EXPECT_FALSE(take({"n2", 13, ""}).lock);
   EXPECT_FALSE(take({"n2", 13, "4712"}).lock);

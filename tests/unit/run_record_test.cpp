@@ -174,7 +174,7 @@ TEST(RunRecord, DamageIsNamedByFileAndKey) {
       {[](Json& j) { j["config"] = "ddp"; }, "key 'config' holds \"ddp\"", "object"},
       {[](Json& j) { j["config"].erase("mode"); }, "no key 'config.mode'", "single, dp or ddp"},
       {[](Json& j) { j["config"]["mode"] = 1; }, "key 'config.mode' holds 1", "text"},
-      {[](Json& j) { j["nodes"] = 0; }, "key 'nodes' holds 0", "from 1"},
+      {[](Json& j) { j["nodes"] = 0; }, "key 'nodes' holds 0", "at least 1"},
       {[](Json& j) { j["nodes"] = -1; }, "key 'nodes' holds -1", "from 0"},
       {[](Json& j) { j["nodes"] = 1.5; }, "key 'nodes' holds 1.5", "whole number"},
       {[](Json& j) { j["nodes"] = 4294967296; }, "holds 4294967296", "2147483647"},
@@ -220,7 +220,7 @@ TEST(RunRecord, EveryTruncationIsAnErrorThatNamesTheFile) {
   }
 }
 
-TEST(RunRecord, FilesThatAreNoneAreToldApart) {
+TEST(RunRecord, FilesThatCannotBeReadAreDistinguished) {
   const TemporaryFolder folder;
   const auto missing = error_of([&] { RunRecord::read(folder.path() / "missing"); });
   ASSERT_TRUE(missing);

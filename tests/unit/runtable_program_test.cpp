@@ -1,4 +1,4 @@
-// The program as its users run it: what goes to stdout, what to stderr, and the exit code.
+// The program as users run it: what it writes to stdout and to stderr, and its exit code.
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -59,12 +59,12 @@ TEST(RuntableProgram, TakesRunFolders) {
   EXPECT_EQ(Json::parse(result.out).size(), 2U);
 }
 
-TEST(RuntableProgram, AnEmptyFolderIsNoFailure) {
+TEST(RuntableProgram, AnEmptyFolderIsNotAFailure) {
   const TemporaryFolder folder;
   const Result result = runtable(folder.path().string(), ". --format json");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, "[]\n");
-  EXPECT_EQ(result.err, "runtable: no runs there yet; the trainer makes them\n");
+  EXPECT_EQ(result.err, "runtable: no runs yet; the trainer creates them\n");
 }
 
 TEST(RuntableProgram, OnlySkippedRunsAreAFailure) {
@@ -74,7 +74,7 @@ TEST(RuntableProgram, OnlySkippedRunsAreAFailure) {
   EXPECT_THAT(result.err, HasSubstr("not finished"));
 }
 
-TEST(RuntableProgram, WrongUseAndMissingFoldersAreTold) {
+TEST(RuntableProgram, WrongUseAndMissingFoldersAreReported) {
   struct Case {
     const char* arguments;
     int exit_code;

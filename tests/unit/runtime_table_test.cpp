@@ -103,7 +103,7 @@ TEST(RuntimeRows, WithoutSampleCountsTheLimitDecides) {
   EXPECT_EQ(row_named(rows, "unequal").speedup, std::nullopt);
 }
 
-// The rule of runtime_rows(), written down once more without an index: for each run, all others.
+// The rule of runtime_rows() again, without an index: for each run, examine all others.
 std::optional<double> expected_speedup(const RunRecord& run, const std::vector<RunRecord>& all) {
   const auto kind = [](const RunRecord& one) {
     return one.ranks.empty() ? "" : one.ranks[0].device.substr(0, one.ranks[0].device.find(':'));
@@ -225,7 +225,7 @@ TEST(RuntimeTable, ReadsRunsFoldersRunFoldersAndFilesOnce) {
   }
 }
 
-TEST(RuntimeTable, APlaceThatIsNotThereIsNamed) {
+TEST(RuntimeTable, AMissingPlaceIsNamed) {
   const auto error = test::error_of([] { read_runtime_table({"/nowhere/runs"}); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::unreadable_file);

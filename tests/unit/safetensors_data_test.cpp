@@ -1,4 +1,4 @@
-// Data sets in safetensors files that are damaged or of another kind.
+// Data sets in safetensors files that are damaged or have wrong types.
 #include "datasets/safetensors_data.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(SafetensorsData, ATensorOfAnotherKindIsAnErrorThatNamesIt) {
   EXPECT_EQ(open_split(open_safetensors(path), Split::train, 0)->count(), 4);
   expect_error(
       ErrorCode::missing_data, [&] { open_split(open_safetensors(path), Split::test, 0); },
-      "without 'test/images'; it has train/");
+      "has no array 'test/images'; it has train/");
 }
 
 TEST(SafetensorsData, IntegersOfAnySizeAreLabels) {
@@ -97,7 +97,7 @@ TEST(SafetensorsData, IntegersOfAnySizeAreLabels) {
     write_them();
     const auto set = open_split(open_safetensors(path), Split::train, 0);
     EXPECT_EQ(test::read_all(*set).labels, (std::vector<std::uint8_t>{9, 8, 7, 6}));
-    labels.back() = 0xff;  // of the largest that is unsigned, no int64
+    labels.back() = 0xff;  // for uint64, beyond int64
     write_them();
     expect_error(
         ErrorCode::malformed_data, [&] { open_split(open_safetensors(path), Split::train, 0); },

@@ -136,8 +136,8 @@ TEST(Safetensors, DamagedFilesAreRefused) {
       {file_of("{\"w\":{" + entry + ",\"data_offsets\":[0,8]}}", 9), "9 bytes of data"},
       {file_of("{\"w\":{" + entry + ",\"data_offsets\":[0,4]}}", 4), "data_offsets 0 to 4"},
       {file_of("{\"w\":{" + entry + ",\"data_offsets\":[8,0]}}", 8), "data_offsets 8 to 0"},
-      {file_of("{\"w\":{" + entry + ",\"data_offsets\":[0]}}", 8), "wrong data_offsets"},
-      {file_of("{\"w\":{" + entry + ",\"data_offsets\":[-8,0]}}", 8), "wrong data_offsets"},
+      {file_of("{\"w\":{" + entry + ",\"data_offsets\":[0]}}", 8), "invalid data_offsets"},
+      {file_of("{\"w\":{" + entry + ",\"data_offsets\":[-8,0]}}", 8), "invalid data_offsets"},
       {file_of("{\"w\":{" + entry + ",\"data_offsets\":[4,12]}}", 12), "begins at 4"},
       {file_of("{\"a\":{" + entry + ",\"data_offsets\":[0,8]},\"b\":{" + entry +
                    ",\"data_offsets\":[4,12]}}",
@@ -149,11 +149,11 @@ TEST(Safetensors, DamagedFilesAreRefused) {
        "key 'w' twice"},
       {file_of(R"({"w":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8), "dtype 'F31'"},
       {file_of(R"({"w":{"dtype":"U16","shape":[2],"data_offsets":[0,4]}})", 4), "dtype 'U16'"},
-      {file_of(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8), "wrong shape"},
-      {file_of(R"({"w":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8), "wrong shape"},
+      {file_of(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8), "invalid shape"},
+      {file_of(R"({"w":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8), "invalid shape"},
       {file_of(R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0),
        "data_offsets 0 to 0"},
-      {file_of(R"({"__metadata__":{"a":1}})", 0), "wrong __metadata__"},
+      {file_of(R"({"__metadata__":{"a":1}})", 0), "invalid __metadata__"},
   };
   const TemporaryFolder folder;
   const auto path = folder.path() / "model.safetensors";
@@ -167,7 +167,7 @@ TEST(Safetensors, DamagedFilesAreRefused) {
   }
 }
 
-TEST(Safetensors, ATypeThatIsNotKnownIsListedWhereAnyIsTaken) {
+TEST(Safetensors, AnUnknownTypeIsListedIfAnyIsAccepted) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "model.safetensors";
   write_text(path, file_of(R"({"a":{"dtype":"F8_E4M3","shape":[3],"data_offsets":[0,3]},)"
@@ -179,7 +179,7 @@ TEST(Safetensors, ATypeThatIsNotKnownIsListedWhereAnyIsTaken) {
   EXPECT_EQ(file.tensors()[0].shape, std::vector<std::int64_t>{3});
   EXPECT_EQ(file.tensors()[1].other_dtype, "");
   EXPECT_EQ(file.tensors()[1].dtype, DType::u16);
-  // Its size is not known, but that of the data is.
+  // Its size is unknown, but that of the data is known.
   write_text(path, file_of(R"({"a":{"dtype":"F8_E4M3","shape":[3],"data_offsets":[0,3]}})", 4));
   EXPECT_TRUE(error_of([&] { SafetensorsFile(path, DTypesTaken::any); }));
 }

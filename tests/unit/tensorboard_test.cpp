@@ -1,4 +1,4 @@
-// Event files: their frames here, their content by TensorBoard itself, where Python has it.
+// Event files: this checks their frames; TensorBoard checks their content if Python has it.
 #include "record/tensorboard.hpp"
 
 #include <gmock/gmock.h>
@@ -32,13 +32,13 @@ TEST(Tensorboard, AFrameHasLengthAndChecksums) {
   const std::uint64_t length = number_at(text, 0, 8);
   ASSERT_EQ(text.size(), 8 + 4 + length + 4);
   EXPECT_EQ(length, 24U);  // a double, and "brain.Event:2", each with its tag
-  // The masked CRC-32C of 24 as eight bytes, from TensorFlow's own files, which all begin with it.
+  // The masked CRC-32C of 24 as eight bytes, from TensorFlow's own files, which all start with it.
   EXPECT_EQ(number_at(text, 8, 4), 0x224b7fa3U) << std::hex << number_at(text, 8, 4);
   EXPECT_THAT(text, HasSubstr("brain.Event:2"));
   EXPECT_THAT(events.path().filename().string(), ::testing::StartsWith("events.out.tfevents."));
 }
 
-TEST(Tensorboard, EventsAreThereBeforeTheEnd) {
+TEST(Tensorboard, EventsAreWrittenBeforeTheEnd) {
   const test::TemporaryFolder folder;
   TensorboardEvents events(folder.path());
   EpochRecord epoch;
@@ -49,7 +49,7 @@ TEST(Tensorboard, EventsAreThereBeforeTheEnd) {
   EXPECT_THAT(test::read_text(events.path()), ::testing::Not(HasSubstr("accuracy")));
 }
 
-TEST(Tensorboard, AFolderThatIsNotThereIsNamed) {
+TEST(Tensorboard, AMissingFolderIsNamed) {
   test::expect_error(
       ErrorCode::unwritable_output, [] { TensorboardEvents events("/no/such/folder"); },
       "/no/such/folder");

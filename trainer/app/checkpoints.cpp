@@ -22,7 +22,7 @@ options::Group checkpoint_options(train::TrainOptions& o) {
         "stop in time, with a checkpoint and exit code 46: seconds, 30m, 2h or [HH:]MM:SS from the "
         "start of the process"},
        {"deterministic", options::flag(o.deterministic),
-        "make equal runs equal bit for bit, on 3 and more ranks too; slower"}}};
+        "make runs bitwise reproducible, also on 3 and more ranks; slower"}}};
 }
 
 void check_checkpoints(const train::TrainOptions& o) {

@@ -5,7 +5,7 @@
 
 namespace hpcboot::app {
 
-/// The options of saving, stopping and going on. `o` has to outlive their parsing.
+/// The options for saving, stopping and resuming. `o` must outlive the parsing.
 options::Group checkpoint_options(train::TrainOptions& o);
 
 /// @throws UsageError naming the option

@@ -49,7 +49,7 @@ int convert_once(const std::string& source, const std::string& target,
     return 0;
   }
   ProcessGroupOptions how;
-  how.collective_timeout = std::chrono::hours(24);  // a loss of rank 0 is noticed at once
+  how.collective_timeout = std::chrono::hours(24);  // the loss of rank 0 is noticed at once
   ProcessGroup group = make_process_group(me, env, how);
   int code = 0;
   std::exception_ptr failure;
@@ -82,27 +82,27 @@ options::Command command_for(Options& o) {
                            "write a data set in another format",
                            {"trainer convert SRC DST [OPTIONS]"},
                            {{"trainer convert data/mnist set.h5", "to HDF5"},
-                            {"trainer convert set.h5 set.safetensors", "and on"}}};
+                            {"trainer convert set.h5 set.safetensors", "to safetensors"}}};
   command.details = {
       "Writes both splits of SRC to DST, in the format that the name of DST says. "
       "Under a launcher, rank 0 writes while the others wait. SRC is " +
       data::known_places() + "."};
   command.groups = {{"Options",
                      {{"chunk", into(o.how.storage.chunk, "N"),
-                       "HDF5: images per chunk; 0: one piece, or 64 KiB with --compress"},
+                       "HDF5: images per chunk; 0: contiguous, or 64 KiB with --compress"},
                       {"compress", into(o.how.storage.compress, "LEVEL"),
                        "HDF5: gzip level 1 to 9; 0: not compressed"},
                       {"force", options::flag(), "replace DST if it exists"}}}};
   command.operands = {{"place", options::list("SRC DST", options::Completes::file), -1}};
   command.exit_codes = {{"0", "ok"},
                         {"2", "the command line is wrong"},
-                        {"27, 40, 41", "SRC cannot be read, is no data, or is damaged"},
+                        {"27, 40, 41", "SRC cannot be read, is not a data set, or is damaged"},
                         {"42", "DST cannot be written"}};
   return command;
 }
 
 options::Command convert_command() {
-  Options unused;  // what is described is not parsed
+  Options unused;  // only described, never parsed
   return command_for(unused);
 }
 

@@ -37,7 +37,7 @@ options::Command command_for(Options& o) {
 }
 
 options::Command digits_command() {
-  Options unused;  // what is described is not parsed
+  Options unused;  // only described, never parsed
   return command_for(unused);
 }
 

@@ -31,14 +31,15 @@ options::Command command_for(Options& o) {
                      {{"images", options::into(o.images, "N"), "draw the first N of each split"},
                       {"json", options::flag(), "print one JSON object"}}}};
   command.operands = {{"place", options::into(o.place, "DATA", options::Completes::file), 1}};
-  command.exit_codes = {{"0", "ok"},
-                        {"2", "the command line is wrong"},
-                        {"27, 40, 41", "DATA cannot be read, is no data, or is damaged"}};
+  command.exit_codes = {
+      {"0", "ok"},
+      {"2", "the command line is wrong"},
+      {"27, 40, 41", "DATA cannot be read, is missing or of unknown format, or is damaged"}};
   return command;
 }
 
 options::Command inspect_command() {
-  Options unused;  // what is described is not parsed
+  Options unused;  // only described, never parsed
   return command_for(unused);
 }
 

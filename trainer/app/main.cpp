@@ -14,21 +14,20 @@
 
 namespace {
 
-// A program that was started with a closed stream would open its next file in that place, and write
-// its lines into it.
+// If a standard stream is closed at the start, the next file that is opened takes its descriptor,
+// and the program's output goes into that file.
 void fill_standard_streams() {
   for (int fd = 0; fd <= 2; ++fd) {
-    // The lowest number that is free is this one.
+    // open() returns the lowest free descriptor, which is this one.
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) return;
   }
 }
 
 int too_large(const char* what) {
   const hpcboot::Error error(
-      hpcboot::ErrorCode::out_of_memory,
-      std::string("the memory of this host does not suffice: ") + what,
-      "as much as the data and the options ask for",
-      "take less at a time (--limit-samples, a smaller file), or a host with more memory");
+      hpcboot::ErrorCode::out_of_memory, std::string("this host has too little memory: ") + what,
+      "enough memory for the data and the options",
+      "use less data (--limit-samples, a smaller file), or a host with more memory");
   hpcboot::print_error("trainer", error);
   return error.exit_code();
 }

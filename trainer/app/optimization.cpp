@@ -35,7 +35,7 @@ void check_optimization(const train::OptimizationOptions& o) {
   };
   for (const double value : {o.lr, o.momentum, o.resolved_weight_decay(), o.decay_epochs,
                              o.decay_factor, o.warmup_epochs, o.clip_grad_norm}) {
-    require(std::isfinite(value), "the optimizer's options are finite numbers");
+    require(std::isfinite(value), "the optimizer's options must be finite numbers");
   }
   require(o.lr > 0, "--lr must be above 0");
   require(o.momentum >= 0 && o.momentum < 1, "--momentum must be in [0, 1)");

@@ -5,7 +5,7 @@
 
 namespace hpcboot::app {
 
-/// The options of optimizer and learning rate. `o` has to outlive their parsing.
+/// The options for optimizer and learning rate. `o` must outlive the parsing.
 options::Group optimization_options(train::OptimizationOptions& o);
 
 /// @throws UsageError naming the option

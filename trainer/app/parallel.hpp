@@ -5,7 +5,7 @@
 
 namespace hpcboot::app {
 
-/// The options of batches, precision and of what ranks exchange. `o` has to outlive their parsing.
+/// The options for batches, precision and gradients. `o` must outlive the parsing.
 options::Group parallel_options(train::TrainOptions& o);
 
 /// @throws UsageError naming the option

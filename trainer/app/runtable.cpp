@@ -1,4 +1,4 @@
-// runtable: the runtime table of finished runs. Data to stdout, words to stderr.
+// runtable: the runtime table of finished runs. Data goes to stdout, messages to stderr.
 
 #include <unistd.h>
 
@@ -34,13 +34,13 @@ options::Command command() {
        {"runtable --format md runs old_runs >runs.md", "of two folders, as Markdown"}}};
   command.details = {
       "DIR is a folder of runs, one run folder or a run.json [runs]. The speed-up of a run is the "
-      "runtime of its baseline over its own. The baseline is a single-device run (mode single) "
-      "with "
-      "the same model, image size, samples, epochs and precision: first one on the same kind of "
-      "device, then one of the same site, then the newest. Without a baseline it is \"–\".",
+      "runtime of its baseline divided by its own. The baseline is a single-device run (mode "
+      "single) with the same model, image size, samples, epochs and precision, preferably one on "
+      "the same kind of device, then one of the same site, then the newest. Without a baseline it "
+      "is \"–\".",
       "The runtime is that of rank 0's process, from its start to its end. The launch before it is "
-      "in run.json (totals.launch_seconds). Marks have footnotes: \"*\" for a run beside other "
-      "programs, \"†\" for an efficiency above 100% by more than noise."};
+      "in run.json (totals.launch_seconds). \"*\" marks a run on hosts that other programs kept "
+      "busy, \"†\" an efficiency above 100% by more than noise."};
   command.groups = {
       {"Options",
        {{"format", options::choice(record::table_formats(), "table"), "format of the table"},
@@ -61,7 +61,7 @@ options::Program program() {
           HPCBOOT_VERSION,
           {},
           {{"NO_COLOR", "if set, no colours on terminals"}},
-          {{"runs/RUN/run.json", "what the trainer recorded of a run"}}};
+          {{"runs/RUN/run.json", "the trainer's record of a run"}}};
 }
 
 struct Arguments {
@@ -95,10 +95,10 @@ int print_table(const Arguments& arguments) {
   for (const std::string& line : table.skipped) err() << "runtable: skipped " << line << "\n";
   if (table.rows.empty()) {
     if (!table.skipped.empty()) {
-      err() << "runtable: no finished run is left to show\n";
+      err() << "runtable: no finished run to show\n";
       return kFailed;
     }
-    err() << "runtable: no runs there yet; the trainer makes them\n";
+    err() << "runtable: no runs yet; the trainer creates them\n";
   }
   hpcboot::out() << record::format_rows(table.rows, arguments.format,
                                         hpcboot::look_of(STDOUT_FILENO));

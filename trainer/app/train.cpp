@@ -30,10 +30,11 @@ void require_at_most(const char* option, std::int64_t value, std::int64_t maximu
   throw UsageError(std::string("--") + option + " must be at most " + std::to_string(maximum));
 }
 
-// No machine has more, and LibTorch's pools take minutes to come about, or never do.
+// No machine has more cores, and LibTorch's thread pools would take minutes to start, or never
+// would.
 constexpr int kMostThreads = 1024;
-constexpr std::int64_t kLongestTimeout = 100'000'000;  // three years: sums stay in their types
-constexpr std::int64_t kLargestImage = 4096;           // as in files
+constexpr std::int64_t kLongestTimeout = 100'000'000;  // three years: no sum overflows
+constexpr std::int64_t kLargestImage = 4096;           // as for data files
 
 void check(const TrainOptions& o) {
   require_at_least("epochs", o.epochs, 1);
@@ -61,7 +62,7 @@ struct Options {
   std::int64_t collective = train.collective_timeout.count();
 };
 
-// The events' switch is a Boolean in a file: tensorboard = true.
+// In a configuration file the switch is a Boolean: tensorboard = true.
 options::Value tensorboard_flag(bool& slot) {
   options::Value value = options::flag();
   value.semantic = [&slot]() -> po::value_semantic* {
@@ -70,7 +71,7 @@ options::Value tensorboard_flag(bool& slot) {
   return value;
 }
 
-// Those that a configuration file may have, too.
+// The options that a configuration file may set, too.
 std::vector<options::Group> config_groups(Options& all) {
   using options::choice_into;
   using options::Completes;
@@ -88,14 +89,14 @@ std::vector<options::Group> config_groups(Options& all) {
         {"limit-samples", into(o.limit_samples, "N"),
          "use the first N images of each split; 0: all"},
         {"data-fraction", into(o.data_fraction, "X"),
-         "use the first part of the training images, 0.1 for a tenth"},
+         "use the first fraction X of the training images; 0.1: a tenth"},
         {"runs-dir", into(o.runs_dir, "DIR", Completes::folder),
-         "folder in which the run folder is made"},
+         "folder in which the run folder is created"},
         {"comment", into(o.comment, "TEXT"), "part of the run folder's name"},
         {"tensorboard", tensorboard_flag(all.has_tensorboard),
          std::string("write events for TensorBoard") +
              (all.has_tensorboard ? " [on]" : " [off in this build]")},
-        {"no-tensorboard", options::flag(all.no_tensorboard), "write no such events"}}},
+        {"no-tensorboard", options::flag(all.no_tensorboard), "write no events for TensorBoard"}}},
       {"Devices and ranks",
        {{"device", choice_into(o.device, {"auto", "cpu", "cuda"}), "kind of device"},
         {"devices", into(o.devices, "LIST").otherwise_is("all CUDA devices, else cpu:2"),
@@ -104,7 +105,7 @@ std::vector<options::Group> config_groups(Options& all) {
         {"loader-threads", into(o.loader_threads, "N"), "threads of each rank that load batches"},
         {"backend", choice_into(o.backend, {"auto", "gloo", "nccl"}), "backend of the collectives"},
         {"store", choice_into(o.store, {"own", "tcp"}),
-         "store of the rendezvous; own: hpcboot's, where each rank proves that it is of this "
+         "store of the rendezvous; own: hpcboot's, where each rank proves that it belongs to this "
          "launch; tcp: LibTorch's TCPStore, for comparison"},
         {"start-up-timeout", into(all.start_up, "SECONDS"), "timeout for all ranks to meet"},
         {"collective-timeout", into(all.collective, "SECONDS"), "timeout for collectives"}}},
@@ -122,7 +123,7 @@ options::Command command_for(Options& o) {
       {{"trainer --model mnistnet --image-size 28", "one process"},
        {"trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28", "two devices"},
        {"mpirun -np 2 trainer --model mnistnet --image-size 28", "two ranks"},
-       {"trainer --resume auto", "go on where the last run was stopped"}}};
+       {"trainer --resume auto", "continue where the last run was stopped"}}};
   command.details = {
       "Under mpirun, srun, torchrun or hpcboot run every process is one rank of the training. Each "
       "run leaves a folder in runs/; runtable compares them. --config reads options from a file "
@@ -134,8 +135,8 @@ options::Command command_for(Options& o) {
   command.exit_codes = {{"0", "the run is finished"},
                         {"1", "it failed"},
                         {"2", "the command line is wrong"},
-                        {"20 to 35", "the ranks are not resolved, or did not meet"},
-                        {"40 to 48", "an error of the training; 46: stopped in order, resume it"}};
+                        {"20 to 35", "the placement cannot be resolved, or the ranks did not meet"},
+                        {"40 to 48", "a training error; 46: stopped cleanly, resume it"}};
   command.more = "trainer/README.md and runs/README.md of the project";
   return command;
 }
@@ -144,7 +145,7 @@ void read_config(const std::string& file, Options& all, po::variables_map& value
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file)) {
     throw Error(ErrorCode::unreadable_file, "the configuration file " + file + " cannot be read",
-                "lines such as: epochs = 5", "correct the path given as --config");
+                "lines such as: epochs = 5", "correct the path given with --config");
   }
   try {
     po::store(po::parse_config_file(in, options::boost_options(config_groups(all))), values);
@@ -156,7 +157,7 @@ void read_config(const std::string& file, Options& all, po::variables_map& value
 }  // namespace
 
 options::Command train_command() {
-  static Options unused;  // what is described is not parsed
+  static Options unused;  // only described, never parsed
   return command_for(unused);
 }
 

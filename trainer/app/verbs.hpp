@@ -34,8 +34,8 @@ options::Program program();
 options::Command train_command();
 int train(const Arguments& arguments);
 
-/// `code`, or 1 if standard output does not have everything that was asked for. Not for a run: what
-/// it prints is in its folder as well.
+/// `code`, or 1 if standard output could not be written in full. Not for a training run, whose
+/// output is in its folder as well.
 int flushed(int code);
 
 }  // namespace hpcboot::app

@@ -11,9 +11,9 @@ namespace {
 using record::DType;
 
 constexpr const char* kRemedy =
-    "make the file again, for example with `trainer convert`; data/README.md tells what is in it";
+    "recreate the file, for example with `trainer convert`; data/README.md describes its contents";
 
-/// Of the bytes of names in an error, about.
+/// About how many bytes of names an error shows.
 constexpr std::size_t kNamesShown = 200;
 
 std::string prefix(Split split) {
@@ -32,7 +32,7 @@ const ArrayInfo& find_array(const ArrayFile& file, const std::string& name) {
       more = ", …";
   }
   throw Error(ErrorCode::missing_data,
-              "'" + file.path().string() + "' (" + file.format() + ") without '" + name +
+              "'" + file.path().string() + "' (" + file.format() + ") has no array '" + name +
                   "'; it has " + (names.empty() ? "no arrays" : names + more),
               "the arrays train/images, train/labels, test/images and test/labels", kRemedy);
 }
@@ -61,7 +61,7 @@ ImageShape check_images(const ArrayFile& file, const ArrayInfo& images) {
   return image;
 }
 
-/// One of 64 bits that int64 lacks comes out negative, which no label may be either.
+/// A uint64 that int64 cannot represent becomes negative, which is no valid label either.
 std::int64_t integer_at(const std::uint8_t* bytes, DType type) {
   const auto as = [bytes](auto value) {
     std::memcpy(&value, bytes, sizeof value);
@@ -100,7 +100,7 @@ std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& la
   if (static_cast<std::uint64_t>(count) > labels.most_elements) {
     throw file.malformed(labels, std::to_string(count) + " labels",
                          "at most " + std::to_string(labels.most_elements) +
-                             ", which is what a file of this size can hold");
+                             ", the most that a file of this size can hold");
   }
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * size);
   file.read(labels, {{0, count}}, bytes.data());
@@ -140,7 +140,7 @@ void ArrayDataset::read_images(const std::vector<RowRun>& runs, std::uint8_t* ou
   try {
     file_->read(images_, runs, out);
   } catch (const Error&) {
-    // One of many: which, is found out by reading each alone.
+    // Read the images one by one to find the one that fails.
     for (const RowRun& run : runs) {
       for (std::int64_t index = run.first; index < run.first + run.count; ++index) {
         try {
@@ -161,7 +161,7 @@ void ArrayDataset::read_checked(const std::int64_t* indices, std::int64_t number
   const auto total = static_cast<std::size_t>(number);
   for (std::size_t i = 0; i < total; ++i) labels[i] = labels_[static_cast<std::size_t>(indices[i])];
 
-  // A shuffled batch is read in the order of the file, each image once, and dealt out after that.
+  // A shuffled batch is read in file order, each image once, and distributed afterwards.
   std::vector<std::size_t> order(total);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),

@@ -17,14 +17,14 @@ namespace hpcboot::data {
 struct ArrayInfo {
   std::string name;
   record::DType type = record::DType::u8;  ///< of the elements as read() delivers them
-  bool readable = true;                    ///< false: of a type that read() does not deliver
-  /// As many elements as the file can hold, however well it is compressed.
+  bool readable = true;                    ///< false: read() does not support the type
+  /// The most elements that the file can hold, at the best possible compression.
   std::uint64_t most_elements = std::numeric_limits<std::uint64_t>::max();
-  std::string trouble;              ///< why it cannot be opened at all; mostly empty
+  std::string trouble;              ///< why it cannot be opened at all; usually empty
   std::string type_name;            ///< as the file has it: "uint8", "float32"
   std::vector<std::int64_t> shape;  ///< empty for a scalar
-  std::vector<std::int64_t> chunk;  ///< empty where the array is stored in one piece
-  std::string filters;              ///< "gzip 4, fletcher32"; empty where there are none
+  std::vector<std::int64_t> chunk;  ///< empty if the array is contiguous
+  std::string filters;              ///< "gzip 4, fletcher32"; empty if there are none
 };
 
 /// "uint8": what NumPy and PyTorch call the type.
@@ -38,8 +38,8 @@ struct RowRun {
   std::int64_t count = 0;
 };
 
-/// A file of named arrays, of whichever format. A data set lies in it as `train/images`,
-/// `train/labels`, `test/images` and `test/labels`.
+/// A file of named arrays, in any format. It stores a data set as `train/images`, `train/labels`,
+/// `test/images` and `test/labels`.
 class ArrayFile {
  public:
   virtual ~ArrayFile() = default;
@@ -51,8 +51,8 @@ class ArrayFile {
   const std::string& format() const noexcept { return format_; }
   const std::vector<ArrayInfo>& arrays() const noexcept { return arrays_; }
 
-  /// Reads these rows of a readable array, which lie within it, ascending and without overlap, one
-  /// after the other into `out`. Several threads may call it at once.
+  /// Reads these rows of a readable array into `out`, one after the other. They must lie within the
+  /// array, ascend and not overlap. Several threads may call it at once.
   /// @throws Error{malformed_data, unreadable_file}
   virtual void read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const = 0;
 
@@ -71,15 +71,15 @@ class ArrayFile {
   std::string format_;
 };
 
-/// Half of the data set in a file. Images are read when they are asked for, so each rank reads its
-/// own; of the labels, which are small, every rank reads all.
-/// @param limit keeps the first images only, 0 all
-/// @throws Error{missing_data} where an array is not there; Error{malformed_data} where one has
-///   another type or shape, numbers differ, or a label is not from 0 to kClasses - 1
+/// One split of the data set in a file. Images are read on demand, so that each rank reads only its
+/// own; every rank reads all labels, which are small.
+/// @param limit keep only the first images; 0: all
+/// @throws Error{missing_data} if an array is missing; Error{malformed_data} if one has the wrong
+///   type or shape, the counts differ, or a label is not in 0 to kClasses - 1
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,
                                     std::int64_t limit);
 
-/// The names of the arrays of a half: "train/images", "test/labels".
+/// The names of the arrays of a split: "train/images", "test/labels".
 std::string images_array_name(Split split);
 std::string labels_array_name(Split split);
 

@@ -26,12 +26,12 @@ BatchLoader::BatchLoader(const Dataset& set, std::vector<std::int64_t> indices,
       pixels_(options.pixels),
       transform_(set.shape().rows, set.shape().cols, image_size) {
   if (options.threads <= 0 || options.prefetch <= 0) {
-    throw std::invalid_argument("BatchLoader: threads and prefetch have to be positive");
+    throw std::invalid_argument("BatchLoader: threads and prefetch must be positive");
   }
   slots_.resize(static_cast<std::size_t>(options.prefetch));
   try {
     for (int i = 0; i < options.threads; ++i) workers_.emplace_back([this] { work(); });
-  } catch (...) {  // the system has no more threads: the destructor will not run
+  } catch (...) {  // no more threads can be started: the destructor will not run
     stop();
     throw;
   }
@@ -61,7 +61,7 @@ void BatchLoader::work() {
     });
     if (stopping_ || next_to_prepare_ >= batches_) return;
     const std::int64_t number = next_to_prepare_++;
-    // The slot is this worker's alone until it is marked ready.
+    // Only this worker uses the slot until it is marked ready.
     Slot& slot = slots_[static_cast<std::size_t>(number % prefetch)];
     lock.unlock();
     const std::int64_t begin = number * batch_size_;

@@ -14,27 +14,27 @@ namespace hpcboot::data {
 
 struct LoaderOptions {
   int threads = 1;         ///< workers that prepare batches
-  int prefetch = 4;        ///< batches that may be ready or in work before they are asked for
-  bool drop_last = false;  ///< leave out a last batch that is not full
+  int prefetch = 4;        ///< batches that may be ready or in preparation ahead of next()
+  bool drop_last = false;  ///< drop a last batch that is not full
   bool pixels = false;     ///< leave resizing and normalising to a GPU: batches hold pixels
 };
 
 /// Prepares the batches of one epoch on worker threads, in the order of the indices, while the
-/// caller trains on the batch before. Belongs to one thread; may be destroyed at any time.
+/// caller trains on the previous batch. For use by one thread; may be destroyed at any time.
 class BatchLoader {
  public:
   /// Batch k holds the images indices[k * batch_size ...]. The set must outlive the loader.
-  /// Throws std::invalid_argument where a size or an option is not positive.
+  /// Throws std::invalid_argument if a size or an option is not positive.
   BatchLoader(const Dataset& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
               std::int64_t image_size, const LoaderOptions& options = {});
   ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  /// Puts the next batch into `batch` and returns true, or returns false after the last.
-  /// The memory that `batch` held is taken back for a later batch, so nothing that refers to it,
-  /// such as a tensor from torch::from_blob, may be in use any more.
-  /// Rethrows what a worker threw on this batch, and again whenever it is called after that.
+  /// Puts the next batch into `batch` and returns true, or returns false after the last. The memory
+  /// that `batch` held is reused for a later batch, so nothing that refers to it, such as a tensor
+  /// from torch::from_blob, may still be in use.
+  /// Rethrows what a worker threw on this batch, and does so again on every later call.
   bool next(Batch& batch);
 
   /// Batches in the epoch.
@@ -45,7 +45,7 @@ class BatchLoader {
   double total_wait_seconds() const noexcept { return total_wait_seconds_; }
 
  private:
-  /// Where batch k waits, at place k % prefetch, until next() takes it.
+  /// Holds batch k, at index k % prefetch, until next() takes it.
   struct Slot {
     Batch batch;
     std::exception_ptr failure;

@@ -15,15 +15,15 @@ void refuse_existing(const std::string& target) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(target, error);
   if (status.type() == fs::file_type::none) {
-    throw record::output_error("look at", target, error.value());
+    throw record::output_error("examine", target, error.value());
   }
-  std::error_code ignored;  // a link to what cannot be looked at is there
+  std::error_code ignored;  // a link whose target cannot be examined exists
   const bool is_there =
       fs::is_directory(target, ignored) ? !mnist_files_in(target).empty() : fs::exists(status);
   if (!is_there) return;
-  throw Error(ErrorCode::unwritable_output, "'" + target + "' is there already",
-              "a place without data, as none is overwritten unasked",
-              "choose another place, or allow it with --force");
+  throw Error(ErrorCode::unwritable_output, "'" + target + "' already exists",
+              "a place without data, as nothing is overwritten by default",
+              "choose another place, or replace it with --force");
 }
 
 }  // namespace
@@ -36,12 +36,12 @@ std::int64_t convert(const std::string& source, const std::string& target,
     throw Error(ErrorCode::invalid_model_use,
                 "chunks or compression for '" + target + "' (" + std::string(to.name) + ")",
                 "HDF5, the only format that has them",
-                "leave out --chunk and --compress, or write a file .h5");
+                "omit --chunk and --compress, or write a .h5 file");
   }
   std::error_code ignored;
   if (fs::equivalent(source, target, ignored)) {
-    throw Error(ErrorCode::unwritable_output, "'" + target + "' is what is read",
-                "another place to write to", "name a new file or folder");
+    throw Error(ErrorCode::unwritable_output, "'" + target + "' is also the source",
+                "a target other than the source", "name a new file or folder");
   }
   if (!options.replace) refuse_existing(target);
   const auto train = from.open(source, Split::train, 0);

@@ -10,17 +10,17 @@ namespace hpcboot::data {
 
 struct ConvertOptions {
   StorageOptions storage;
-  bool replace = false;  ///< write over what is there
-  /// Called now and then: images done so far, and in all.
+  bool replace = false;  ///< overwrite existing data
+  /// Called periodically: images done so far, and in total.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
-/// Writes the data set at `source`, both halves, to `target` in the format that its name says. It
-/// appears there when it is complete.
+/// Writes both splits of the data set at `source` to `target`, in the format that the name of
+/// `target` implies. `target` appears only when it is complete.
 /// @return the number of images
-/// @throws Error{unwritable_output} where something is there already, or it cannot be written;
-///   Error{invalid_model_use} where the format cannot hold such images, or takes no such storage
-///   options; what format_of(), format_for_writing() and reading throw
+/// @throws Error{unwritable_output} if `target` exists or cannot be written;
+///   Error{invalid_model_use} if the format cannot hold such images or has no storage options; what
+///   format_of(), format_for_writing() and reading throw
 std::int64_t convert(const std::string& source, const std::string& target,
                      const ConvertOptions& options);
 

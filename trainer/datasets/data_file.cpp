@@ -45,7 +45,7 @@ void DataFile::fail(std::uint64_t offset, const std::string& found,
   const std::string folder = path_.parent_path().string();
   throw Error(ErrorCode::malformed_data,
               "'" + path_.string() + "'" + unit + std::to_string(offset) + ": " + found, expected,
-              "get the file again with `bash setup/get-mnist --force --dir " + folder +
+              "download it again with `bash setup/get-mnist --force --dir " + folder +
                   "`, or make a new set with `build/bin/trainer digits NEW_FOLDER`");
 }
 
@@ -73,7 +73,7 @@ std::size_t DataFile::read_compressed(std::uint8_t* out, std::size_t size) {
         if (!in_member_) return done;
         fail(offset_ + done,
              "the compressed data ends after " + std::to_string(stored_offset_) + " bytes",
-             "a whole gzip file");
+             "a complete gzip file");
       }
     }
     if (!in_member_) {

@@ -11,26 +11,26 @@
 
 namespace hpcboot::data {
 
-/// Bytes that one of deflate's can become at most (zlib's manual).
+/// The most bytes that one deflated byte can expand to (zlib's manual).
 constexpr std::uint64_t kDeflateRatio = 1032;
 
-/// A data file read from front to back; one whose name ends in .gz is decompressed on the way.
+/// A data file, read from front to back; if its name ends in .gz, it is decompressed on the fly.
 class DataFile {
  public:
-  /// Throws Error{unreadable_file} where the file cannot be opened.
+  /// Throws Error{unreadable_file} if the file cannot be opened.
   explicit DataFile(std::filesystem::path path);
   ~DataFile();
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
 
   /// Reads up to `size` bytes and returns how many; fewer than asked only at the end of the file.
-  /// Throws Error{malformed_data} where compressed data is cut off or damaged.
+  /// Throws Error{malformed_data} if compressed data is truncated or damaged.
   std::size_t read(std::uint8_t* out, std::size_t size);
 
-  /// The number of bytes read so far, which in a .gz counts decompressed bytes.
+  /// The number of bytes read so far; decompressed bytes for a .gz.
   std::uint64_t offset() const noexcept { return offset_; }
 
-  /// The most bytes that read() can ever return: the size of a plain file, and of a .gz its size
+  /// The most bytes that read() can ever return: the size of a plain file; for a .gz, its size
   /// times 1032, the best ratio that deflate reaches (zlib's technical notes).
   std::uint64_t max_size() const noexcept { return max_size_; }
 
@@ -51,7 +51,7 @@ class DataFile {
   std::uint64_t max_size_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t stored_offset_ = 0;
-  // Only in use for compressed files. A .gz may hold several members, one after the other.
+  // Used only for compressed files. A .gz may hold several members, one after the other.
   z_stream zlib_{};
   std::vector<std::uint8_t> buffer_;
   bool in_member_ = true;

@@ -27,15 +27,15 @@ struct ImageShape {
 /// "1x28x28": channels, rows, columns.
 std::string to_string(const ImageShape& shape);
 
-/// What the trainer tells apart: labels are from 0 to kClasses - 1.
+/// The number of classes: labels are 0 to kClasses - 1.
 constexpr std::int64_t kClasses = 10;
-/// The largest image that is taken, in pixels a side and in channels.
+/// The largest image that is accepted, in pixels per side and in channels.
 constexpr std::int64_t kMaxSide = 4096;
 constexpr std::int64_t kMaxChannels = 16;
 
-/// Half of a data set, to learn from or to validate with: images of one shape and type, each with
-/// its label, read by number. Where the images come from (memory, a file, a generator) only its
-/// implementation knows.
+/// One split of a data set, for training or for validation: images of one shape and type, each with
+/// its label, read by index. The implementation hides where the images come from: memory, a file, a
+/// generator.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -48,10 +48,10 @@ class Dataset {
   /// Bytes of one image: channels x rows x cols pixels without gaps.
   std::size_t image_bytes() const noexcept;
 
-  /// Reads the images of these numbers into `pixels` (number x image_bytes()) and their labels into
+  /// Reads the images at these indices into `pixels` (number x image_bytes()) and their labels into
   /// `labels`, in the order of `indices`, which may repeat. Several threads may call it at once.
-  /// @throws std::out_of_range where a number is not of the set; Error{malformed_data,
-  ///   unreadable_file} where a file turns out damaged
+  /// @throws std::out_of_range if an index is out of range; Error{malformed_data, unreadable_file}
+  ///   if a file turns out to be damaged
   void read(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
             std::uint8_t* labels) const;
 
@@ -60,7 +60,7 @@ class Dataset {
       : count_(count), shape_(shape), type_(type) {}
 
  private:
-  /// As read(), with numbers that are of the set.
+  /// As read(), with valid indices.
   virtual void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
                             std::uint8_t* labels) const = 0;
 
@@ -69,7 +69,7 @@ class Dataset {
   PixelType type_;
 };
 
-/// Images that are in memory already, such as those of MNIST's files.
+/// Images that are already in memory, such as those of MNIST's files.
 class MemoryDataset : public Dataset {
  public:
   explicit MemoryDataset(ImageSet set);

@@ -11,25 +11,25 @@
 namespace hpcboot::data {
 namespace {
 
-// How far digits stray from their glyph, tuned by looking at sheets of them: a person still reads
-// nearly all, a linear classifier does not.
+// How far digits deviate from their glyph. Tuned by eye: a person can still read nearly all of
+// them, a linear classifier cannot.
 constexpr float kWarp = 0.05F;       // standard deviation, as a part of the glyph's height
 constexpr float kHalfTurn = 0.12F;   // tangent of half the angle: up to 14 degrees either way
-constexpr float kNarrowest = 0.75F;  // width against the glyph's
+constexpr float kNarrowest = 0.75F;  // width relative to the glyph's
 constexpr float kWidest = 1.3F;
-constexpr float kBackSlant = -0.25F;  // shift of the top against the bottom, in heights
+constexpr float kBackSlant = -0.25F;  // shift of the top relative to the bottom, in heights
 constexpr float kForwardSlant = 0.5F;
-constexpr float kSmallest = 16.5F;  // the longer side with its ink, pixels; MNIST's is 20
+constexpr float kSmallest = 16.5F;  // the longer side including ink, pixels; 20 in MNIST
 constexpr float kLargest = 20.5F;
 constexpr float kShift = 1.5F;     // of the centre, pixels
 constexpr float kThinnest = 1.6F;  // pen, pixels
 constexpr float kThickest = 4.0F;
 constexpr float kPressure = 0.35F;  // change of the pen's width from end to end of a stroke
-constexpr float kPalest = 0.85F;    // ink against full white
+constexpr float kPalest = 0.85F;    // ink relative to full white
 constexpr float kNoise = 16.0F;     // standard deviation in the noisiest image, of 255
 constexpr int kSteps = 5;           // straight pieces between two points of a curve
 
-/// Displaces points smoothly, so that strokes that meet still do.
+/// Displaces points smoothly, so that strokes that meet still meet.
 class Warp {
  public:
   explicit Warp(Random& random) {

@@ -21,15 +21,15 @@ namespace fs = std::filesystem;
 
 constexpr int kDigits = 10;
 constexpr std::int64_t kChunk = 256;
-// Streams of the generator: image i of a half is its base + i, the shuffle of its labels its
-// base - 1.
+// Streams of the generator: image i of a split uses stream base + i, the shuffle of its labels
+// stream base - 1.
 constexpr std::uint64_t kStreamsOfSplit = std::uint64_t{1} << 40;
 
 std::uint64_t first_stream(Split split) {
   return kStreamsOfSplit * (split == Split::train ? 1 : 2);
 }
 
-/// As many of each digit as the number allows, in random order.
+/// Every digit equally often, as far as the count divides evenly, in random order.
 std::vector<std::uint8_t> make_labels(std::int64_t count, std::uint64_t seed, Split split) {
   std::vector<std::uint8_t> labels(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -65,7 +65,7 @@ void make_and_write(const fs::path& folder, const DigitsOptions& options) {
 ImageSet make_digits(Split split, const DigitsOptions& options) {
   ImageSet set;
   set.count = split == Split::train ? options.train : options.test;
-  if (set.count <= 0) throw std::invalid_argument("make_digits: no images asked for");
+  if (set.count <= 0) throw std::invalid_argument("make_digits: no images requested");
   set.rows = set.cols = kDigitSide;
   set.source = "digits of seed " + std::to_string(options.seed);
   set.labels = make_labels(set.count, options.seed, split);

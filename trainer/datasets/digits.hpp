@@ -8,24 +8,24 @@
 
 namespace hpcboot::data {
 
-/// What to make. Two sets of equal numbers and seed are equal, byte by byte.
+/// What to make. Equal counts and an equal seed give equal bytes.
 struct DigitsOptions {
-  std::int64_t train = 60000;  ///< images to learn from
-  std::int64_t test = 10000;   ///< images to validate with, drawn apart from the others
+  std::int64_t train = 60000;  ///< training images
+  std::int64_t test = 10000;   ///< test images, drawn independently of the others
   std::uint64_t seed = 1234;
-  int threads = 0;  ///< 0: one for each core; the images are the same for any number
-  /// Called now and then on the calling thread: images drawn so far, and in all.
+  int threads = 0;  ///< 0: one per core; the images do not depend on it
+  /// Called periodically on the calling thread: images drawn so far, and in total.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
-/// Draws one half of a data set in the manner of MNIST: 28 x 28 pixels, white digits on black, as
-/// many of each as the number allows, shuffled. The same options give the same bytes everywhere.
-/// Throws std::invalid_argument where a number of images is not positive.
+/// Draws one split of a data set in the style of MNIST: 28 x 28 pixels, white digits on black, each
+/// digit equally often as far as the count divides evenly, shuffled. The same options give the same
+/// bytes everywhere. Throws std::invalid_argument if a number of images is not positive.
 ImageSet make_digits(Split split, const DigitsOptions& options = {});
 
-/// Draws both halves and writes the four files, uncompressed, into `folder`, which is made where it
-/// is missing. They are written beside their place and moved there when all are complete. Throws
-/// Error{unwritable_output} where the folder has such files already, or cannot be written.
+/// Draws both splits and writes the four files, uncompressed, into `folder`, which is created if
+/// missing. The files are staged and moved into place when all are complete. Throws
+/// Error{unwritable_output} if the folder already contains such files or cannot be written.
 void write_digits(const std::filesystem::path& folder, const DigitsOptions& options = {});
 
 }  // namespace hpcboot::data

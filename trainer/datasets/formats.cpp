@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using Progress = std::function<void(std::int64_t)>;
 
-// HDF5 looks for its signature at 0, 512, 1024, …; a block of the user's own before it is rare, and
-// the name tells then.
+// HDF5 searches for its signature at 0, 512, 1024, …; a user block before it is rare, and then the
+// name decides.
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
 constexpr std::string_view kZipSignature = "PK\x03\x04";
 constexpr std::size_t kBegin = 9;
@@ -80,7 +80,7 @@ Format safetensors() {
       "FILE.safetensors",
       [](const std::string& place) { return has_suffix(place, ".safetensors"); },
       [](std::string_view begin) {
-        // The length of a header, which is below 2^32 and followed by the header.
+        // The length of the header, below 2^32, then the header.
         return begin.size() >= 9 && begin.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
                begin[8] == '{';
       },
@@ -126,12 +126,12 @@ const Format& available(const Format& format, const std::string& place) {
   if (format.missing.empty()) return format;
   throw Error(ErrorCode::backend_unavailable,
               "'" + place + "' is " + std::string(format.name) + ", which this build cannot read",
-              "a build with it", "build again with " + std::string(format.missing));
+              "a build that supports it", "rebuild with " + std::string(format.missing));
 }
 
 [[noreturn]] void fail_unknown(const std::string& found) {
   throw Error(ErrorCode::missing_data, found, known_places(),
-              "give the data in one of these forms; data/README.md tells how they are made");
+              "give the data in one of these forms; data/README.md describes how to make them");
 }
 
 const Format* by_name(const std::string& place) {
@@ -175,24 +175,24 @@ const Format& format_of(const std::string& place) {
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
   const Format* const named = by_name(place);
-  // Where it cannot be looked at, whether it is there is not known.
+  // If it cannot be examined, whether it exists is unknown.
   if (status.type() == fs::file_type::none) fail_unreadable(place, error);
   if (fs::is_regular_file(status)) {
     const Format* format = by_content(begin_of(place));
     if (format == nullptr && named != nullptr && named->has_content != nullptr) format = named;
     if (format == nullptr) {
-      fail_unknown("'" + place + "', a file of a kind that is not known, by content or name");
+      fail_unknown("'" + place + "', a file of unknown format, by content and by name");
     }
     return available(*format, place);
   }
   if (fs::is_directory(status)) return formats().back();
-  // Whoever names a file that is not there is told so; for a folder MNIST's reader knows better.
+  // A missing file is reported here; MNIST's reader reports a missing folder.
   if (named == nullptr || named->has_content != nullptr) fail_unknown("no file '" + place + "'");
   return *named;
 }
 
 const Format& format_for_writing(const std::string& place) {
-  std::error_code ignored;  // whoever writes there finds out what is wrong with the place
+  std::error_code ignored;  // writing there reports what is wrong with the place
   const bool is_folder = fs::is_directory(place, ignored);
   const Format* const named = is_folder ? &formats().back() : by_name(place);
   if (named == nullptr || (named->write == nullptr && named->missing.empty())) {
@@ -208,9 +208,10 @@ std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split, std
 void check_halves(const Dataset& train, const Dataset& test, const std::string& place) {
   if (train.shape().channels == test.shape().channels) return;
   throw Error(ErrorCode::malformed_data,
-              "'" + place + "': images of " + to_string(train.shape()) + " to learn from, of " +
-                  to_string(test.shape()) + " to validate with",
-              "as many channels in both", "make both halves from images of one kind");
+              "'" + place + "': training images of " + to_string(train.shape()) +
+                  ", test images of " + to_string(test.shape()),
+              "the same number of channels in both splits",
+              "make both splits from images of one kind");
 }
 
 std::string known_places() {

@@ -16,12 +16,12 @@ namespace hpcboot::data {
 namespace {
 
 constexpr std::size_t kChunkCache = std::size_t{256} << 20;
-// A prime well above the number of chunks that fit, as HDF5's manual asks for.
+// A prime well above the number of chunks that fit, as HDF5's manual recommends.
 constexpr std::size_t kChunkSlots = 1000003;
 constexpr double kEvictReadChunksFirst = 1.0;
 
-// An array, or a part of one, that nobody wrote is legal in HDF5, takes no room in the file, and is
-// read as its fill value. So many labels may be so; more of them, all alike, are damage or a file
+// HDF5 allows an array, or a part of one, that was never written: it takes no space in the file and
+// is read as its fill value. Up to this many labels may be unwritten; more are damage, or a file
 // that was never filled.
 constexpr std::uint64_t kMostUnwritten = std::uint64_t{8} << 20;
 
@@ -65,7 +65,7 @@ std::vector<std::int64_t> shape_of(const H5::DataSpace& space) {
 struct Layout {
   std::vector<std::int64_t> chunk;
   std::string filters;
-  std::string missing_filter;  ///< one that this HDF5 cannot undo
+  std::string missing_filter;  ///< one that this HDF5 library lacks
 };
 
 Layout layout_of(const H5::DataSet& dataset, std::size_t dimensions) {
@@ -92,19 +92,19 @@ Layout layout_of(const H5::DataSet& dataset, std::size_t dimensions) {
   return layout;
 }
 
-/// As many elements as can be read of an array.
+/// The most elements that can be read from an array.
 std::uint64_t most_elements_of(const H5::DataSet& dataset) {
   const H5::DSetCreatPropList properties = dataset.getCreatePlist();
   // The data are in other files.
   if (properties.getLayout() == H5D_VIRTUAL || properties.getExternalCount() > 0) {
     return std::numeric_limits<std::uint64_t>::max();
   }
-  hsize_t file_size = 0;  // of that behind a link, if it is there
+  hsize_t file_size = 0;  // of the target file if the array is behind a link
   const hid_t file = H5Iget_file_id(dataset.getId());
   const bool has_size = H5Fget_filesize(file, &file_size) >= 0;
   H5Fclose(file);
   if (!has_size) throw H5::DataSetIException("most_elements_of", "H5Fget_filesize failed");
-  // A damaged layout may claim more than there is.
+  // A damaged layout may claim more than exists.
   const std::uint64_t stored = std::min<std::uint64_t>(dataset.getStorageSize(), file_size);
   const std::uint64_t element = std::max<std::uint64_t>(dataset.getDataType().getSize(), 1);
   return std::max(stored * kDeflateRatio / element, kMostUnwritten);
@@ -134,8 +134,8 @@ class Hdf5File : public ArrayFile {
   std::map<std::string, Opened> opened_;
 };
 
-/// Whether an external link names something other than a regular file; HDF5 looks for it beside the
-/// file that has the link, or where the program runs.
+/// Whether an external link names something other than a regular file; HDF5 searches for it beside
+/// the file that contains the link, and in the working directory.
 bool leads_to_no_file(hid_t file, const std::string& link, const std::filesystem::path& folder) {
   H5L_info_t info{};
   if (H5Lget_info(file, link.c_str(), &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_EXTERNAL)
@@ -164,17 +164,18 @@ Hdf5File::Hdf5File(const std::filesystem::path& path) : ArrayFile(path, "HDF5") 
     open_all();
   } catch (const H5::Exception& failure) {
     const std::string reason = hdf5_reason(failure);
-    opened_.clear();  // inside the section: this object's members are destroyed outside of it
+    opened_.clear();  // inside the section: this object's members are destroyed outside it
     file_.reset();
     if (reason.find("lock file") != std::string::npos) {
-      throw Error(ErrorCode::unreadable_file, "'" + path.string() + "': HDF5 says '" + reason + "'",
+      throw Error(ErrorCode::unreadable_file,
+                  "'" + path.string() + "': HDF5 reports '" + reason + "'",
                   "a file that no other program has open for writing, on a file system with locks",
-                  "wait for the writer, or set HDF5_USE_FILE_LOCKING=FALSE where the file system "
-                  "has no locks");
+                  "wait for the writer, or set HDF5_USE_FILE_LOCKING=FALSE if the file system has "
+                  "no locks");
     }
-    throw Error(ErrorCode::malformed_data, "'" + path.string() + "': HDF5 says '" + reason + "'",
-                "a whole HDF5 file",
-                "copy or make the file again, for example with `trainer convert`");
+    throw Error(ErrorCode::malformed_data, "'" + path.string() + "': HDF5 reports '" + reason + "'",
+                "a complete HDF5 file",
+                "copy the file again, or recreate it, for example with `trainer convert`");
   }
 }
 
@@ -188,7 +189,7 @@ void Hdf5File::open_all() {
   std::vector<std::string> names;
   file_->visit(
       H5_INDEX_NAME, H5_ITER_INC,
-      // NOLINTNEXTLINE(performance-unnecessary-value-param): visit_operator_t has it so
+      // NOLINTNEXTLINE(performance-unnecessary-value-param): required by visit_operator_t
       [](H5::H5Object&, const H5std_string name, const H5O_info_t* info, void* list) {
         if (info->type == H5O_TYPE_DATASET) {
           static_cast<std::vector<std::string>*>(list)->push_back(name);
@@ -197,8 +198,8 @@ void Hdf5File::open_all() {
       },
       &names, H5O_INFO_BASIC);
   for (const std::string& name : names) add(name);
-  // A visit calls each object once, by one of its names, and follows neither soft links nor those
-  // to other files.
+  // visit() reports each object once, under one of its names, and follows neither soft links nor
+  // links to other files.
   for (const Split split : {Split::train, Split::test}) {
     for (const std::string& name : {images_array_name(split), labels_array_name(split)}) {
       if (std::find(names.begin(), names.end(), name) == names.end()) add_behind_links(name);
@@ -210,19 +211,19 @@ void Hdf5File::add_behind_links(const std::string& name) {
   for (std::size_t end = name.find('/');; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
     if (H5Lexists(file_->getId(), part.c_str(), H5P_DEFAULT) <= 0) return;
-    // HDF5 opens what an external link names, and a FIFO would keep it for ever.
+    // HDF5 opens the target of an external link; a FIFO would block it forever.
     if (leads_to_no_file(file_->getId(), part, path().parent_path())) {
-      return add_trouble(name, "the link '" + part + "' leads to something that is no file");
+      return add_trouble(name, "the target of the link '" + part + "' is not a regular file");
     }
     if (H5Oexists_by_name(file_->getId(), part.c_str(), H5P_DEFAULT) <= 0) {
-      return add_trouble(name, "the link '" + part + "' leads to nothing");
+      return add_trouble(name, "the link '" + part + "' does not resolve");
     }
     if (end == std::string::npos) break;
   }
   if (file_->childObjType(name) == H5O_TYPE_DATASET) add(name);
 }
 
-/// Is it one of the four arrays of a data set?
+/// Whether it is one of the four arrays of a data set.
 bool is_of_set(const std::string& name) {
   for (const Split split : {Split::train, Split::test}) {
     if (name == images_array_name(split) || name == labels_array_name(split)) return true;
@@ -231,10 +232,11 @@ bool is_of_set(const std::string& name) {
 }
 
 void Hdf5File::add(const std::string& name) {
-  // Closing this list would make HDF5 forget why the dataset could not be opened.
+  // Must outlive the error handling: closing this list clears HDF5's record of why the dataset
+  // could not be opened.
   H5::DSetAccPropList access;
-  // A cache takes 8 MB for its slots alone, and a small file may have ten thousand datasets. Labels
-  // are read once.
+  // Only for images: the slots of a cache alone take 8 MB, and a small file may have ten thousand
+  // datasets. Labels are read once.
   if (name == images_array_name(Split::train) || name == images_array_name(Split::test))
     access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
   Opened opened;
@@ -245,7 +247,7 @@ void Hdf5File::add(const std::string& name) {
     describe(opened.dataset, opened, array);
   } catch (const H5::Exception& failure) {
     // The other arrays may be all that is needed.
-    return add_trouble(name, "it cannot be opened; HDF5 says '" + hdf5_reason(failure) + "'");
+    return add_trouble(name, "cannot be opened; HDF5 reports '" + hdf5_reason(failure) + "'");
   }
   arrays_.push_back(std::move(array));
   if (is_of_set(name)) opened_.emplace(name, std::move(opened));
@@ -273,7 +275,7 @@ void Hdf5File::add_trouble(const std::string& name, const std::string& trouble) 
   arrays_.push_back(std::move(array));
 }
 
-/// What the runs select of an array with these dimensions.
+/// Selects these runs in an array of these dimensions.
 H5::DataSpace selection(const ArrayInfo& array, const std::vector<RowRun>& runs) {
   std::vector<hsize_t> sizes(array.shape.begin(), array.shape.end());
   H5::DataSpace space(static_cast<int>(sizes.size()), sizes.data());
@@ -291,9 +293,8 @@ H5::DataSpace selection(const ArrayInfo& array, const std::vector<RowRun>& runs)
 void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const {
   const Opened& opened = opened_.at(array.name);
   if (!opened.missing_filter.empty()) {
-    throw malformed(
-        array, "it is stored with " + array.filters,
-        "filters that this HDF5 library has; '" + opened.missing_filter + "' is not one");
+    throw malformed(array, "stored with " + array.filters,
+                    "filters that this HDF5 library has; it lacks '" + opened.missing_filter + "'");
   }
   std::vector<hsize_t> sizes(array.shape.begin(), array.shape.end());
   sizes[0] = 0;
@@ -306,20 +307,20 @@ void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, voi
     try {
       opened.dataset.read(out, opened.element.in_memory, memory, chosen);
     } catch (const H5::Exception& failure) {
-      reason = hdf5_reason(failure);  // before the two above are closed
+      reason = hdf5_reason(failure);  // before closing the two above clears it
       throw;
     }
   } catch (const H5::Exception& failure) {
     throw malformed(array,
                     "rows " + std::to_string(runs.front().first) + " to " +
                         std::to_string(runs.back().first + runs.back().count - 1) +
-                        " cannot be read; HDF5 says '" +
+                        " cannot be read; HDF5 reports '" +
                         (reason.empty() ? failure.getDetailMsg() : reason) + "'",
                     "readable data");
   }
 }
 
-/// All that stands in front of the pixels, and some of them.
+/// Reads everything that precedes the pixels, and two images of each split.
 void try_out(const std::filesystem::path& path) {
   const auto file = std::make_shared<Hdf5File>(path);
   for (const Split split : {Split::train, Split::test}) {
@@ -331,7 +332,7 @@ void try_out(const std::filesystem::path& path) {
         set->read(&index, 1, pixels.data(), &label);
       }
     } catch (const Error&) {
-      continue;  // the other half may be all that is needed
+      continue;  // the other split may be all that is needed
     }
   }
 }
@@ -342,7 +343,7 @@ std::shared_ptr<const ArrayFile> open_hdf5(const std::filesystem::path& path) {
   constexpr std::chrono::seconds kLimit{300};
   std::string trouble;
   {
-    const Hdf5Section section;  // no other thread is within HDF5
+    const Hdf5Section section;  // no other thread is inside HDF5
     trouble = trouble_in_child(
         [&] {
           Hdf5Section::is_alone = true;
@@ -352,9 +353,9 @@ std::shared_ptr<const ArrayFile> open_hdf5(const std::filesystem::path& path) {
   }
   if (!trouble.empty()) {
     throw Error(ErrorCode::malformed_data,
-                "'" + path.string() + "': reading it ends the HDF5 library: " + trouble,
-                "a whole HDF5 file",
-                "take the file from whom you trust, and make it again with `trainer convert`");
+                "'" + path.string() + "': the HDF5 library fails on it: " + trouble,
+                "a complete HDF5 file",
+                "recreate it with `trainer convert`, and use files from sources that you trust");
   }
   return std::make_shared<Hdf5File>(path);
 }

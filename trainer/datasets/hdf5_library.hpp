@@ -7,17 +7,18 @@
 
 namespace hpcboot::data {
 
-/// Held around every use of HDF5, opening and closing included: the library is built without
-/// thread safety on many clusters, and its C++ part never has it.
+/// Held around every use of HDF5, including opening and closing: many clusters build the library
+/// without thread safety, and its C++ API never has it.
 class Hdf5Section {
  public:
   Hdf5Section() : lock_(mutex(), std::defer_lock) {
     if (!is_alone) lock_.lock();
-    // HDF5 would print its errors; the setting is each thread's own.
+    // HDF5 would print its errors; the setting is per thread.
     H5::Exception::dontPrint();
   }
 
-  /// In a child of fork(), which has one thread, and whose parent's locks are nobody's.
+  /// True in a child of fork(): it has one thread, and the locks copied from its parent have no
+  /// owner.
   inline static bool is_alone = false;
 
  private:
@@ -29,8 +30,8 @@ class Hdf5Section {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/// What HDF5 says went wrong last in this thread: "deflate: inflate() failed". To be asked before
-/// another of its objects is closed, which forgets it.
+/// HDF5's last error in this thread, such as "deflate: inflate() failed". Call it before closing
+/// another HDF5 object, which clears the error.
 inline std::string hdf5_reason(const H5::Exception& failure) {
   std::string reason;
   H5Ewalk2(

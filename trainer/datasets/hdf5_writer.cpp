@@ -13,7 +13,7 @@ namespace {
 // Large enough to compress well, small enough that one image of a shuffled batch costs little.
 constexpr std::int64_t kChunkBytes = std::int64_t{64} << 10;
 
-/// The dataset of images or labels of a half; `row` is the shape of one of its elements.
+/// The dataset of images or labels of a split; `row` is the shape of one element.
 H5::DataSet create(const H5::Group& group, const char* name, const H5::PredType& type,
                    std::int64_t count, const std::vector<hsize_t>& row, std::int64_t row_bytes,
                    const Hdf5Storage& storage) {
@@ -72,7 +72,7 @@ void write_hdf5(const std::filesystem::path& path, const Dataset& train, const D
   const Hdf5Section section;
   record::AtomicFile complete(path);
   try {
-    // Of the formats before 1.10 what describes the data has no checksum.
+    // File formats before 1.10 have no checksums on the metadata.
     H5::FileAccPropList access;
     access.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5::H5File file(complete.temporary().string(), H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT,
@@ -82,8 +82,8 @@ void write_hdf5(const std::filesystem::path& path, const Dataset& train, const D
     file.close();
   } catch (const H5::Exception& failure) {
     throw Error(ErrorCode::unwritable_output,
-                "'" + path.string() + "': HDF5 says '" + hdf5_reason(failure) + "'",
-                "a place with room for the file", "free space, or choose another place");
+                "'" + path.string() + "': HDF5 reports '" + hdf5_reason(failure) + "'",
+                "a place with space for the file", "free space, or choose another place");
   }
   complete.commit();
 }

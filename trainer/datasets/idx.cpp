@@ -53,17 +53,17 @@ std::vector<std::uint32_t> read_header(DataFile& file, std::size_t dimensions) {
   return sizes;
 }
 
-/// Before anything is allocated: can the file hold what its header promises?
+/// Checks, before anything is allocated, that the file can hold what its header declares.
 void check_promise(const DataFile& file, std::uint64_t header, std::uint64_t payload) {
   const std::string promised =
-      std::to_string(header + payload) + " bytes (the header and what it promises)";
+      std::to_string(header + payload) + " bytes (the header and the data that it declares)";
   if (payload > kMaxBytes) {
-    file.fail(4, "a header that promises " + std::to_string(payload) + " bytes",
+    file.fail(4, "a header that declares " + std::to_string(payload) + " bytes",
               "at most " + std::to_string(kMaxBytes));
   }
   if (header + payload > file.max_size()) {
     if (file.is_compressed()) {
-      file.fail(4, "a header that promises " + std::to_string(payload) + " bytes",
+      file.fail(4, "a header that declares " + std::to_string(payload) + " bytes",
                 "no more than the " + std::to_string(file.max_size()) +
                     " bytes that a .gz of this size can hold");
     }
@@ -82,7 +82,7 @@ std::vector<std::uint8_t> read_payload(DataFile& file, std::uint64_t payload, st
   std::vector<std::uint8_t> kept;
   std::vector<std::uint8_t> skipped;
   while (file.offset() < end) {
-    // In steps, so that memory follows the data that is there and not the promise of a header.
+    // In steps, so that memory grows with the data that exists, not with what a header declares.
     const std::uint64_t done = file.offset() - header;
     std::uint8_t* target = nullptr;
     std::size_t step = 0;
@@ -98,7 +98,7 @@ std::vector<std::uint8_t> read_payload(DataFile& file, std::uint64_t payload, st
     }
     if (file.read(target, step) < step) {
       file.fail(file.offset(), "the end of the file",
-                std::to_string(end) + " bytes (the header and what it promises)");
+                std::to_string(end) + " bytes (the header and the data that it declares)");
     }
   }
   std::uint8_t extra = 0;
@@ -152,11 +152,11 @@ std::vector<std::uint8_t> read_labels(const std::filesystem::path& path, std::ui
   return labels;
 }
 
-/// The plain file or, where that is missing, the .gz; an empty path where both are.
+/// The plain file or, if that is missing, the .gz; an empty path if both are.
 std::filesystem::path find_file(const std::filesystem::path& folder, const std::string& name) {
   for (const char* suffix : {"", ".gz"}) {
     const auto path = folder / (name + suffix);
-    std::error_code ignored;  // a file that cannot be looked at is reported when it is opened
+    std::error_code ignored;  // a file that cannot be examined is reported when it is opened
     const auto type = std::filesystem::symlink_status(path, ignored).type();
     if (type != std::filesystem::file_type::not_found) return path;
   }
@@ -199,8 +199,8 @@ void write_file(const std::filesystem::path& path, const std::string& header,
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);
     throw Error(ErrorCode::unwritable_output, "'" + path.string() + "': " + error.message(),
-                "a folder that this user can write to, with room on the disk",
-                "choose another folder, or free some space");
+                "a folder that this user can write to, with space on the disk",
+                "choose another folder, or free space");
   }
 }
 
@@ -240,7 +240,7 @@ ImageSet read_mnist(const std::filesystem::path& folder, Split split, std::int64
     std::string missing;
     if (images_path.empty()) missing += " " + images_file_name(split) + "[.gz]";
     if (labels_path.empty()) missing += " " + labels_file_name(split) + "[.gz]";
-    fail_missing(folder, "the folder '" + folder.string() + "' without" + missing);
+    fail_missing(folder, "the folder '" + folder.string() + "' lacks" + missing);
   }
   Images images = read_images(images_path, limit);
   ImageSet set;

@@ -42,8 +42,8 @@ void ImageTransform::resize(const Pixel* channel, float* out, Scratch& scratch,
                             ValueOf value_of) const {
   const std::size_t size = columns_.size();
   scratch.lines.resize(rows_ * size);
-  // First along the rows of the input, of which there are few; the long pass down the columns is
-  // then a blend of two whole lines, which the compiler turns into vector instructions.
+  // First along the rows of the input, which are few; the long pass down the columns then blends
+  // two whole lines, which the compiler vectorises.
   float* wide = scratch.lines.data();
   for (std::size_t row = 0; row < rows_; ++row) {
     const Pixel* line = channel + row * cols_;

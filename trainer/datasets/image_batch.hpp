@@ -19,7 +19,7 @@ constexpr float kMnistStd = 0.3081F;
 /// The weights are computed once; convert() may be called from several threads at once.
 class ImageTransform {
  public:
-  /// Throws std::invalid_argument where a size is not positive.
+  /// Throws std::invalid_argument if a size is not positive.
   ImageTransform(std::int64_t rows, std::int64_t cols, std::int64_t size, float mean = kMnistMean,
                  float std = kMnistStd);
 
@@ -56,8 +56,8 @@ class ImageTransform {
   std::vector<float> value_of_;  ///< the normalised value of each of the 256 bytes
 };
 
-/// Images and labels as a step of training takes them: either `images`, or `pixels` of which a GPU
-/// makes them.
+/// Images and labels for one training step: either `images`, or `pixels` from which a GPU computes
+/// them.
 struct Batch {
   std::vector<float> images;         ///< size x channels x H x W, contiguous (NCHW)
   std::vector<std::uint8_t> pixels;  ///< of size images, as they are stored
@@ -68,12 +68,12 @@ struct Batch {
   std::int64_t channels = 1;
 };
 
-/// Fills `batch` with the images of `set` that `indices[0 .. count)` name, reusing its memory.
-/// Throws what Dataset::read() does.
+/// Fills `batch` with the images of `set` at `indices[0 .. count)`, reusing its memory. Throws what
+/// Dataset::read() throws.
 void fill_batch(const Dataset& set, const std::int64_t* indices, std::int64_t count,
                 const ImageTransform& transform, ImageTransform::Scratch& scratch, Batch& batch);
 
-/// The same with their pixels as they are stored, and no images.
+/// The same, but with the pixels as they are stored, and no images.
 void fill_batch_with_pixels(const Dataset& set, const std::int64_t* indices, std::int64_t count,
                             ImageTransform::Scratch& scratch, Batch& batch);
 

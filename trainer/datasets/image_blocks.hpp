@@ -18,7 +18,7 @@ struct ImageBlock {
 };
 
 /// Reads a set from its first image to its last, some MiB at a time, and hands each block to
-/// `action`. @param multiple each block but the last holds a multiple of so many images (0: any)
+/// `action`. @param multiple each block but the last holds a multiple of this many images (0: any)
 template <typename Action>
 void for_each_block(const Dataset& set, std::int64_t multiple, Action action) {
   constexpr std::int64_t kBlockBytes = std::int64_t{4} << 20;

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Nobody's handler tells of a crash here, and no core is left.
+// No inherited handler reports a crash in the child, and it leaves no core file.
 void crash_quietly() {
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT})
     ::signal(number, SIG_DFL);
@@ -24,7 +24,7 @@ void crash_quietly() {
   ::setrlimit(RLIMIT_CORE, &none);
 }
 
-// Until the other end is closed, which the child's end does. @return false if it is late
+// Waits until the other end is closed, as it is when the child ends. @return false after the limit
 bool await_end(int fd, std::chrono::seconds limit) {
   const auto end = Clock::now() + limit;
   for (;;) {
@@ -34,7 +34,7 @@ bool await_end(int fd, std::chrono::seconds limit) {
     const int ready = ::poll(&entry, 1, static_cast<int>(std::max<long>(left, 0)));
     if (ready > 0) return true;
     if (left <= 0) return false;
-    if (ready < 0 && errno != EINTR) return true;  // waitpid() has to do
+    if (ready < 0 && errno != EINTR) return true;  // fall back to waitpid()
   }
 }
 
@@ -50,7 +50,7 @@ std::string trouble_in_child(const std::function<void()>& work, std::chrono::sec
     try {
       work();
     } catch (...) {
-      ::_exit(0);  // it will be thrown where it can be told
+      ::_exit(0);  // the parent meets the same error and reports it
     }
     ::_exit(0);
   }
@@ -64,7 +64,7 @@ std::string trouble_in_child(const std::function<void()>& work, std::chrono::sec
   do {
     ended = ::waitpid(child, &status, 0);
   } while (ended < 0 && errno == EINTR);
-  if (is_late) return "no end within " + std::to_string(limit.count()) + " s";
+  if (is_late) return "not finished within " + std::to_string(limit.count()) + " s";
   if (ended != child || !WIFSIGNALED(status)) return "";
   return ::strsignal(WTERMSIG(status));
 }

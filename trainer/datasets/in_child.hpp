@@ -6,11 +6,11 @@
 
 namespace hpcboot::data {
 
-/// Does `work` in a child process first, for a library that bad input may crash. What the work
-/// throws does not matter. The child has this thread alone: no lock that another one may hold is to
-/// be taken.
-/// @return why it must not be done here: "Segmentation fault"; empty if it came to an end, and if
-/// there can be no child
+/// Runs `work` in a child process first, for a library that bad input may crash. What the work
+/// throws is ignored. The child has only this thread: it must not take a lock that another thread
+/// may hold.
+/// @return why the work must not be done in this process, such as "Segmentation fault"; empty if it
+/// ended, or if no child can be started
 std::string trouble_in_child(const std::function<void()>& work, std::chrono::seconds limit);
 
 }  // namespace hpcboot::data

@@ -65,7 +65,7 @@ Encoded images_row(const SplitInfo& split, std::int64_t width) {
     for (std::size_t i = 0; i < shown; ++i) text += split.drawn[i][line] + "  ";
     text += "\n";
   }
-  return Encoded::as_is(std::move(text));  // drawn here, of blocks
+  return Encoded::as_is(std::move(text));  // drawn here, with block characters
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ Inspection inspect(const std::string& place, std::int64_t images) {
     try {
       inspection.splits.push_back(inspect_split(name, *format.open(place, split, 0), images));
     } catch (const Error& error) {
-      // Any file of arrays can be looked at; that it is no data set is worth a line.
+      // Any file of arrays can be inspected; that it is not a data set is only a remark.
       if (format.arrays == nullptr) throw;
       if (inspection.remark.empty()) {
         inspection.remark = error.found() + "; expected: " + error.expected();

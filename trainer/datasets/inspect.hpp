@@ -9,7 +9,7 @@
 
 namespace hpcboot::data {
 
-/// Half of a data set, with its first images drawn.
+/// One split of a data set, with its first images drawn.
 struct SplitInfo {
   std::string name;  ///< "train", "test"
   std::int64_t count = 0;
@@ -19,16 +19,16 @@ struct SplitInfo {
   std::vector<std::vector<std::string>> drawn;  ///< lines of each
 };
 
-/// What is at a place that --data takes, or in any file of arrays.
+/// The contents of a place that --data accepts, or of any file of arrays.
 struct Inspection {
   std::string place;
   std::string format;
-  std::vector<ArrayInfo> arrays;  ///< none where the set is no file of arrays
+  std::vector<ArrayInfo> arrays;  ///< empty if the set is not a file of arrays
   std::vector<SplitInfo> splits;  ///< those that the trainer can read
   std::string remark;             ///< why one cannot be read; may be empty
 };
 
-/// @param images how many of each half are drawn
+/// @param images how many to draw of each split
 /// @throws what format_of() and Format::arrays throw
 Inspection inspect(const std::string& place, std::int64_t images);
 

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for files in the making, removed with what is left in it.
+/// A folder for incomplete files, removed with whatever is left in it.
 class StagingFolder {
  public:
   explicit StagingFolder(fs::path path) : path_(std::move(path)) { fs::create_directories(path_); }
@@ -36,9 +36,9 @@ void refuse_existing(const fs::path& folder) {
   const auto files = mnist_files_in(folder);
   if (files.empty()) return;
   throw Error(ErrorCode::unwritable_output,
-              "'" + (folder / files.front()).string() + "' is there already",
-              "a folder without data files, as none is ever overwritten",
-              "use the data that is there, choose another folder, or remove the files first");
+              "'" + (folder / files.front()).string() + "' already exists",
+              "a folder without data files, which are never overwritten",
+              "use the existing data, choose another folder, or remove the files first");
 }
 
 /// Moves all files of `from` into `folder`, or none.
@@ -63,7 +63,7 @@ void write_split(const fs::path& folder, Split split, const Dataset& set,
     throw Error(ErrorCode::invalid_model_use,
                 std::string("images of ") + to_string(set.shape()) +
                     (set.pixel_type() == PixelType::u8 ? " bytes" : " floats"),
-                "grey images of bytes, which is all that MNIST's files can hold",
+                "grey images of bytes, the only kind that MNIST's files can hold",
                 "write HDF5, safetensors or .pt instead");
   }
   WholeSet whole = read_whole(set, progress);
@@ -83,8 +83,8 @@ void fill_mnist_folder(const fs::path& folder, bool replace,
                        const std::function<void(const fs::path&)>& write_files) {
   try {
     if (!replace) refuse_existing(folder);
-    // A folder that is there may be a mount point, so files are made inside it; one that is not
-    // is made beside its place and appears with all its files at once.
+    // An existing folder may be a mount point, so its files are staged inside it; a new one is
+    // staged beside its place and appears with all its files at once.
     const std::string name = ".data.tmp." + std::to_string(::getpid());
     if (fs::exists(folder)) {
       const StagingFolder staging(folder / name);
@@ -100,7 +100,7 @@ void fill_mnist_folder(const fs::path& folder, bool replace,
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorCode::unwritable_output,
                 "'" + error.path1().string() + "': " + error.code().message(),
-                "a folder that can be made and written", "choose another folder");
+                "a folder that can be created and written", "choose another folder");
   }
 }
 

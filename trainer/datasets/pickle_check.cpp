@@ -25,7 +25,7 @@ bool is_one_of(char code, std::string_view codes) {
   return codes.find(code) != std::string_view::npos;
 }
 
-/// The number of these bytes, the lowest first; the largest where there are fewer than `size`.
+/// The little-endian number in the first `size` bytes; UINT64_MAX if there are fewer.
 std::uint64_t number_in(std::string_view bytes, std::size_t size) {
   if (bytes.size() < size) return UINT64_MAX;
   std::uint64_t value = 0;
@@ -33,7 +33,7 @@ std::uint64_t number_in(std::string_view bytes, std::size_t size) {
   return value;
 }
 
-/// Bytes of so many lines, their ends included.
+/// The size of this many lines, line ends included.
 std::uint64_t lines_in(std::string_view bytes, int lines) {
   std::size_t end = 0;
   for (; lines > 0; --lines) {
@@ -44,13 +44,14 @@ std::uint64_t lines_in(std::string_view bytes, int lines) {
   return end;
 }
 
-/// As many bytes as a length before them says.
+/// The size of a counted text, with the length field before it.
 std::uint64_t counted(std::string_view bytes, std::size_t size_of_length) {
   const std::uint64_t length = number_in(bytes, size_of_length);
   return length == UINT64_MAX ? length : size_of_length + length;
 }
 
-/// The bytes after an instruction that belong to it, more than `rest` has where it is cut off.
+/// The size of an instruction's operand; more than `rest` has if the pickle is truncated; nothing
+/// for an unknown instruction.
 std::optional<std::uint64_t> operand_size(char code, std::string_view rest) {
   if (is_one_of(code, "(.012NQRabd}el)]ostu\x81\x85\x86\x87\x88\x89")) return 0;
   if (is_one_of(code, "Khq\x80\x82")) return 1;
@@ -64,12 +65,12 @@ std::optional<std::uint64_t> operand_size(char code, std::string_view rest) {
   return std::nullopt;
 }
 
-/// Whether an OrderedDict is given items: after `OrderedDict ( ) REDUCE` comes a first key.
+/// Detects an OrderedDict with items: a first key follows `OrderedDict ( ) REDUCE`.
 class OrderedDicts {
  public:
-  /// Told of each instruction in turn.
+  /// Called for each instruction in turn.
   void see(char code, std::string_view operand) {
-    if (code == kPut || code == kLongPut) {  // puts what was just made into the memory
+    if (code == kPut || code == kLongPut) {  // stores the newest object in the memo
       if (state_ == State::named) names_.insert(number_in(operand, operand.size()));
       return;
     }
@@ -94,7 +95,7 @@ class OrderedDicts {
   static bool is_get(char code) { return code == kGet || code == kLongGet; }
 
   State state_ = State::none;
-  std::set<std::uint64_t> names_;  // of the class, in the pickle's memory
+  std::set<std::uint64_t> names_;  // memo entries that hold the class
   bool filled_ = false;
 };
 
@@ -110,19 +111,19 @@ PickleCheck check_pickle(std::string_view pickle) {
     rest.remove_prefix(1);
     const std::optional<std::uint64_t> size = operand_size(code, rest);
     if (!size) {
-      check.damage = "the byte " + std::to_string(pickle.size() - rest.size() - 1) +
-                     " of data.pkl begins no instruction of protocols 0 to 2";
+      check.damage = "byte " + std::to_string(pickle.size() - rest.size() - 1) +
+                     " of data.pkl is not an instruction of pickle protocols 0 to 2";
       break;
     }
     if (*size > rest.size()) {
-      check.damage = "an instruction at byte " + std::to_string(pickle.size() - rest.size() - 1) +
-                     " of data.pkl goes beyond its " + std::to_string(pickle.size()) + " bytes";
+      check.damage = "the instruction at byte " + std::to_string(pickle.size() - rest.size() - 1) +
+                     " of data.pkl extends beyond its " + std::to_string(pickle.size()) + " bytes";
       break;
     }
     const std::string_view operand = rest.substr(0, static_cast<std::size_t>(*size));
-    // Python numbers the objects one after the other, and each takes a byte at least.
+    // Python numbers the entries of the memo consecutively, and each takes at least one byte.
     if (code == kLongPut && number_in(operand, 4) > pickle.size()) {
-      check.damage = "an object number " + std::to_string(number_in(operand, 4)) +
+      check.damage = "a memo index of " + std::to_string(number_in(operand, 4)) +
                      " in a data.pkl of " + std::to_string(pickle.size()) + " bytes";
       break;
     }

@@ -5,19 +5,19 @@
 
 namespace hpcboot::data {
 
-/// What is found in a pickle before LibTorch is given it.
+/// What a check of a pickle finds, before LibTorch reads it.
 struct PickleCheck {
-  /// Why it is not to be read; empty where nothing speaks against it. LibTorch allocates what a
-  /// number in the pickle asks for: its memory of objects up to the number of the last one, and a
-  /// text of any length that is claimed. Objects within objects it goes through by recursion.
+  /// Why it must not be read; empty if it may be. LibTorch allocates whatever a number in the
+  /// pickle asks for: a memo up to the highest index, and a text of any claimed length. It
+  /// processes nested objects by recursion.
   std::string damage;
-  /// An OrderedDict is given items. Python's torch.save() writes empty ones with each tensor, which
-  /// LibTorch takes for None; one with items it does not read.
+  /// An OrderedDict has items. Python's torch.save() writes an empty one with each tensor, which
+  /// LibTorch reads as None; it cannot read one with items.
   bool fills_ordered_dict = false;
 };
 
-/// Goes through the instructions of a pickle of protocol 0 to 2, as Python's pickletools.py has
-/// them. One that it does not know is damage: LibTorch knows fewer.
+/// Checks the instructions of a pickle of protocols 0 to 2, as defined in Python's pickletools.py.
+/// An unknown one is damage: LibTorch knows fewer.
 PickleCheck check_pickle(std::string_view pickle);
 
 }  // namespace hpcboot::data

@@ -7,14 +7,14 @@
 namespace hpcboot::data {
 namespace {
 
-/// Data sets and models are a few dicts and lists deep.
+/// Data sets and models nest only a few dicts and lists.
 constexpr std::size_t kDeepest = 64;
 
 bool is_one_of(char code, std::string_view codes) {
   return codes.find(code) != std::string_view::npos;
 }
 
-/// The place in the pickle's memory: bytes, the lowest first, or a line of decimal digits.
+/// The index in the pickle's memo: little-endian bytes, or a line of decimal digits.
 std::uint64_t place_of(char code, std::string_view operand) {
   std::uint64_t place = 0;
   if (is_one_of(code, "pg")) {
@@ -38,7 +38,7 @@ std::size_t PickleNesting::marked() const {
   return stack_.size() - marks_.back();
 }
 
-/// An object of the last `parts` of the stack takes their place.
+/// Replaces the last `parts` of the stack by an object made of them.
 PickleNesting::Node PickleNesting::make(std::size_t parts) {
   const auto first = stack_.end() - static_cast<std::ptrdiff_t>(parts);
   parts_.emplace_back(first, stack_.end());
@@ -53,7 +53,7 @@ void PickleNesting::make_of_marked() {
   make(parts);
 }
 
-/// The last `parts` of the stack become parts of the object before them.
+/// Moves the last `parts` of the stack into the object before them.
 void PickleNesting::put_into(std::size_t parts) {
   const auto first = stack_.end() - static_cast<std::ptrdiff_t>(parts);
   auto& into = parts_[*(first - 1)];
@@ -71,7 +71,7 @@ void PickleNesting::see(char code, std::string_view operand) {
   if (is_broken_) return;
   if (code == '(') {
     marks_.push_back(stack_.size());
-  } else if (is_one_of(code, "tldoieu1")) {  // of all since the mark
+  } else if (is_one_of(code, "tldoieu1")) {  // takes everything since the mark
     if (marks_.empty()) {
       is_broken_ = true;
     } else if (is_one_of(code, "eu")) {
@@ -113,8 +113,8 @@ void PickleNesting::see(char code, std::string_view operand) {
 }
 
 std::string PickleNesting::damage() const {
-  if (is_broken_) return "data.pkl takes an object that is not there";
-  // Depths by a search of its own, not by recursion: the objects may lie as deep as they like.
+  if (is_broken_) return "data.pkl uses an object that does not exist";
+  // An iterative search, not recursion: the objects may be nested to any depth.
   constexpr std::size_t kUnknown = 0;
   constexpr std::size_t kOpen = ~std::size_t{0};
   std::vector<std::size_t> depths(parts_.size(), kUnknown);
@@ -127,7 +127,7 @@ std::string PickleNesting::damage() const {
       auto& [node, done] = path.back();
       if (done < parts_[node].size()) {
         const Node part = parts_[node][done++];
-        if (depths[part] == kOpen) return "an object of data.pkl holds itself";
+        if (depths[part] == kOpen) return "an object of data.pkl contains itself";
         if (depths[part] != kUnknown) continue;
         depths[part] = kOpen;
         path.emplace_back(part, 0);
@@ -137,8 +137,7 @@ std::string PickleNesting::damage() const {
       for (const Node part : parts_[node]) deepest = std::max(deepest, depths[part]);
       depths[node] = deepest + 1;
       if (depths[node] > kDeepest) {
-        return "objects of data.pkl lie more than " + std::to_string(kDeepest) +
-               " deep within one another";
+        return "objects of data.pkl are nested more than " + std::to_string(kDeepest) + " deep";
       }
       path.pop_back();
     }

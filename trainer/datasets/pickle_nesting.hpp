@@ -9,14 +9,14 @@
 
 namespace hpcboot::data {
 
-/// How deep the objects of a pickle lie within one another, found out without making any: LibTorch
-/// goes through them by recursion, so that a file of 200 kB could end the process.
+/// Determines how deep the objects of a pickle are nested, without creating any: LibTorch processes
+/// them by recursion, so that a file of 200 kB could crash the process.
 class PickleNesting {
  public:
-  /// Told of each instruction in turn.
+  /// Called for each instruction in turn.
   void see(char code, std::string_view operand);
 
-  /// Why the objects are not to be made; empty where nothing speaks against it.
+  /// Why the objects must not be created; empty if they may be.
   std::string damage() const;
 
  private:
@@ -30,11 +30,11 @@ class PickleNesting {
   bool has(std::size_t parts);
 
   std::vector<std::vector<Node>> parts_{{}};  ///< of each object; the first stands for all that
-                                              ///< has none, such as numbers
+                                              ///< have none, such as numbers
   std::vector<Node> stack_;
   std::vector<std::size_t> marks_;  ///< sizes of the stack
   std::map<std::uint64_t, Node> memory_;
-  bool is_broken_ = false;  ///< an instruction took what was not there
+  bool is_broken_ = false;  ///< an instruction used a missing object
 };
 
 }  // namespace hpcboot::data

@@ -44,12 +44,12 @@ std::optional<DType> dtype_of(at::ScalarType type) {
 
 using RecordSizes = std::map<const void*, std::size_t>;
 
-/// LibTorch believes a file's sizes and strides. What lies outside of the storage is not read here,
-/// nor are repeated elements (a stride of 0), of which a small file may promise any number.
-/// @param sizes of the records that were read, by where their bytes are
+/// LibTorch trusts a file's sizes and strides. This rejects elements outside the storage, and
+/// repeated elements (a stride of 0), of which a small file may claim any number.
+/// @param sizes of the records that were read, by the address of their bytes
 bool lies_in_its_storage(const at::Tensor& tensor, const RecordSizes& sizes) {
   if (!tensor.defined() || tensor.layout() != at::kStrided) return false;
-  // What a storage says of itself is what the pickle says.
+  // A storage reports the size that the pickle claims.
   const auto record = sizes.find(tensor.storage().data_ptr().get());
   const std::size_t bytes =
       std::min(tensor.storage().nbytes(), record == sizes.end() ? 0 : record->second);
@@ -88,22 +88,23 @@ void require_readable(const std::filesystem::path& path) {
   const bool is_file = std::filesystem::is_regular_file(path, none);
   if (!is_file || !std::ifstream(path, std::ios::binary)) {
     throw Error(ErrorCode::unreadable_file, "cannot read '" + path.string() + "'",
-                "a file of torch.save()", "check the path and its permissions");
+                "a file written by torch.save()", "check the path and its permissions");
   }
 }
 
 Error malformed_file(const std::filesystem::path& path, const std::string& found) {
-  return Error(ErrorCode::malformed_data, "'" + path.string() + "': " + found,
-               "a whole file that torch.save() of PyTorch 1.6 or later made of a dict of tensors",
-               "make the file again, for example with `trainer convert`");
+  return Error(
+      ErrorCode::malformed_data, "'" + path.string() + "': " + found,
+      "a complete file with a dict of tensors, written by torch.save() of PyTorch 1.6 or later",
+      "recreate the file, for example with `trainer convert`");
 }
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// As torch::pickle_load(), but with the sizes of the records that it takes, and the objects looked
-/// through before.
+/// As torch::pickle_load(), but it collects the sizes of the records that it reads, and checks the
+/// objects first.
 c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSizes& sizes) {
   std::ifstream stream(path, std::ios::binary);
   check.damage = trouble_in_archive(stream);
@@ -126,7 +127,7 @@ c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSi
     sizes[data.get()] = bytes;
     return std::move(data);
   };
-  // LibTorch reads the names of types by recursion.
+  // LibTorch parses type names by recursion.
   const auto type_of = [](const std::string& name) {
     constexpr std::size_t kLongest = 500;
     if (name.size() > kLongest) throw std::length_error("the name of a type is too long");
@@ -153,18 +154,18 @@ PtFile::PtFile(const std::filesystem::path& path) : ArrayFile(path, "PyTorch") {
   if (!failed.empty() && check.fills_ordered_dict) {
     throw Error(
         ErrorCode::malformed_data,
-        "'" + path.string() + "' holds an OrderedDict, such as a state_dict() is",
-        "tensors in plain dicts, which are what LibTorch reads",
+        "'" + path.string() + "' contains an OrderedDict, such as a state_dict()",
+        "tensors in plain dicts, the only kind that LibTorch reads",
         "save it again in Python: torch.save(dict(x), FILE) instead of torch.save(x, FILE)");
   }
-  if (!failed.empty()) throw malformed_file(path, "LibTorch says '" + failed + "'");
+  if (!failed.empty()) throw malformed_file(path, "LibTorch reports '" + failed + "'");
   if (!value.isGenericDict()) throw malformed_file(path, "a " + value.tagKind());
   add_dict(value, "", 0);
 }
 
 void PtFile::add_dict(const c10::IValue& dict, const std::string& prefix, int depth) {
-  // A pickled dict may hold itself.
-  if (depth == kMaxDepth) throw malformed_file(path(), "dicts in dicts, deeper than 8");
+  // A pickled dict may contain itself.
+  if (depth == kMaxDepth) throw malformed_file(path(), "dicts nested more than 8 deep");
   for (const auto& entry : dict.toGenericDict()) {
     if (!entry.key().isString()) continue;
     const std::string name = prefix + entry.key().toStringRef();
@@ -200,8 +201,8 @@ void PtFile::read(const ArrayInfo& array, const std::vector<RowRun>& runs, void*
   }
 }
 
-/// As torch::pickle_save(), but straight into the file, and without the types of TorchScript, at
-/// which Python's torch.load(weights_only=True), the default of newer versions, stops.
+/// As torch::pickle_save(), but directly into the file, and without the types of TorchScript, which
+/// Python's torch.load(weights_only=True), the default of newer versions, rejects.
 void write_dict(const std::filesystem::path& path, const c10::IValue& dict) {
   std::vector<char> pickled;
   torch::jit::Pickler pickler(

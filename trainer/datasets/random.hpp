@@ -17,13 +17,13 @@ class Random {
   /// A number from 0 to n - 1.
   std::uint64_t below(std::uint64_t n) noexcept { return next() % n; }
 
-  /// Evenly in [low, high).
+  /// Uniform in [low, high).
   float uniform(float low, float high) noexcept {
     return low + (high - low) * (static_cast<float>(next() >> 40) * kTwoToMinus24);
   }
 
-  /// About normal, of mean 0 and standard deviation 1: the sum of four even numbers of 16 bits,
-  /// which needs no logarithm, as a library's may round differently on another machine.
+  /// Approximately normal, with mean 0 and standard deviation 1: the sum of four uniform 16-bit
+  /// numbers. It needs no logarithm, which a library may round differently on another machine.
   float normal() noexcept {
     const std::uint64_t bits = next();
     const std::uint64_t sum =

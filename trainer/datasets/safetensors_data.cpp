@@ -8,7 +8,7 @@
 namespace hpcboot::data {
 namespace {
 
-/// A damaged file of a data set has that kind's exit code, whoever finds it.
+/// Damage in a data file has the exit code of data, whichever reader finds it.
 template <typename Action>
 auto as_data(Action action) {
   try {

@@ -9,12 +9,12 @@
 
 namespace hpcboot::data {
 
-/// The tensors of a safetensors file. Images are read from the file one by one, when they are asked
-/// for. @throws Error{unreadable_file, malformed_data}
+/// The tensors of a safetensors file. Images are read from the file one by one, on demand.
+/// @throws Error{unreadable_file, malformed_data}
 std::shared_ptr<const ArrayFile> open_safetensors(const std::filesystem::path& path);
 
-/// Writes both halves. Needs memory for both.
-/// @param progress called now and then with the number of images read since the last call
+/// Writes both splits. Needs memory for both.
+/// @param progress called periodically with the number of images read since the last call
 /// @throws Error{unwritable_output}
 void write_safetensors_data(const std::filesystem::path& path, const Dataset& train,
                             const Dataset& test, const std::function<void(std::int64_t)>& progress);

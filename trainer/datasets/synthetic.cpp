@@ -12,12 +12,12 @@ namespace hpcboot::data {
 namespace {
 
 constexpr std::uint64_t kSeed = 1234;
-// Image i of a half is drawn from stream base + i.
+// Image i of a split is drawn from stream base + i.
 constexpr std::uint64_t kStreamsOfSplit = std::uint64_t{1} << 40;
 constexpr std::int64_t kMaxImages = std::int64_t{1} << 40;
 constexpr std::int64_t kTrainPerTest = 6;  // as in MNIST
 constexpr std::uint8_t kBar = 224;
-constexpr std::uint64_t kNoise = 0x7f7f7f7f7f7f7f7f;  // noise is half as bright
+constexpr std::uint64_t kNoise = 0x7f7f7f7f7f7f7f7f;  // limits noise to half the brightness
 
 class SyntheticDataset : public Dataset {
  public:
@@ -76,10 +76,10 @@ std::unique_ptr<Dataset> open_synthetic(const std::string& text, Split split, st
       parse_sizes(std::string_view(text).substr(kSyntheticPrefix.size()));
   if (number < 1 || number > kMaxImages || channels < 1 || channels > kMaxChannels || rows < 1 ||
       rows > kMaxSide || cols < 1 || cols > kMaxSide) {
-    throw Error(ErrorCode::missing_data, "the data '" + text + "'",
+    throw Error(ErrorCode::missing_data, "the data set '" + text + "'",
                 "synthetic:NxCxHxW: a number of images, 1 to " + std::to_string(kMaxChannels) +
                     " channels, 1 to " + std::to_string(kMaxSide) + " rows and columns",
-                "write, for example, synthetic:60000x1x28x28");
+                "use, for example, synthetic:60000x1x28x28");
   }
   std::int64_t count =
       split == Split::train ? number : std::max<std::int64_t>(1, number / kTrainPerTest);

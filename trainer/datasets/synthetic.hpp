@@ -8,13 +8,12 @@
 
 namespace hpcboot::data {
 
-/// `synthetic:NxCxHxW`: N images to learn from and N / 6 (at least one) to validate with, computed
-/// when they are asked for: noise, with a bright bar whose place tells the label, so that a model
-/// can learn them. The same on every machine and in every run; no file and no memory.
+/// `synthetic:NxCxHxW`: N training images and N / 6 (at least one) for validation, computed on
+/// demand: noise, with a bright bar whose position gives the label, so that a model can learn them.
+/// The same on every machine and in every run; needs no file and no memory.
 constexpr std::string_view kSyntheticPrefix = "synthetic:";
 
-/// @throws Error{missing_data} where the text is not of this form, or a size is beyond what is
-/// taken
+/// @throws Error{missing_data} if the text does not have this form, or a size is out of range
 std::unique_ptr<Dataset> open_synthetic(const std::string& text, Split split, std::int64_t limit);
 
 }  // namespace hpcboot::data

@@ -17,7 +17,7 @@ float pixel_at(const std::uint8_t* pixels, PixelType type, std::int64_t at) {
   return value >= 0 ? std::min(value, 1.0F) : 0.0F;  // NaN is 0, too
 }
 
-/// Where part `number` of `parts` of a length begins.
+/// The start of part `number` when a length is divided into `parts`.
 std::int64_t edge(std::int64_t number, std::int64_t parts, std::int64_t length) {
   return number * length / parts;
 }

@@ -8,9 +8,9 @@
 
 namespace hpcboot::data {
 
-/// An image as lines of block characters, from blank to full, at most `width` of them in a line; a
-/// character stands for about twice as many rows as columns, as terminals have it. Colours are
-/// taken together. @param pixels image_bytes() of a set of this shape and type
+/// An image as lines of block characters, from blank to full, at most `width` per line; a character
+/// covers about twice as many rows as columns, in the proportions of a terminal. Channels are
+/// averaged. @param pixels image_bytes() of a set of this shape and type
 std::vector<std::string> draw_image(const std::uint8_t* pixels, const ImageShape& shape,
                                     PixelType type, std::int64_t width);
 

@@ -18,12 +18,12 @@ constexpr std::size_t kLocatorSize = 20;
 constexpr std::string_view kFile("PK\1\2");
 constexpr std::size_t kFileSize = 46;
 
-/// A directory of a million files has some 64 MiB; one of torch.save() has a file for each tensor.
+/// The directory of a million files takes about 64 MiB; torch.save() writes one file per tensor.
 constexpr std::uint64_t kLargestDirectory = std::uint64_t{64} << 20U;
-/// A pickle of a thousand tensors has some 100 kB.
+/// A pickle of a thousand tensors takes about 100 kB.
 constexpr std::uint64_t kLargestRecord = std::uint64_t{64} << 20U;
 
-/// Of `size` bytes, the lowest first; 0 if they are not there.
+/// The little-endian number in `size` bytes; 0 if they are missing.
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
   if (at > bytes.size() || bytes.size() - at < size) return 0;
   std::uint64_t value = 0;
@@ -32,7 +32,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return value;
 }
 
-/// That part of the archive; fewer bytes if it has not so many.
+/// That part of the archive; fewer bytes if it ends earlier.
 std::string bytes_at(std::istream& archive, std::uint64_t at, std::uint64_t size) {
   std::string bytes(static_cast<std::size_t>(size), '\0');
   archive.clear();
@@ -67,7 +67,7 @@ std::optional<Directory> find_directory(std::istream& archive, std::uint64_t arc
                    number_at(tail, end + 16, 4)};
 }
 
-/// Sizes that do not fit 32 bits stand in the entry's extra fields, in this order.
+/// Sizes that do not fit in 32 bits are stored in the entry's extra fields, in this order.
 bool take_zip64(std::string_view extra, ZipEntry& entry) {
   constexpr std::uint64_t kElsewhere = std::numeric_limits<std::uint32_t>::max();
   if (entry.size != kElsewhere && entry.stored != kElsewhere) return true;
@@ -131,15 +131,15 @@ std::optional<std::vector<ZipEntry>> read_zip_directory(std::istream& archive) {
 
 std::string trouble_in_archive(std::istream& archive) {
   const auto entries = read_zip_directory(archive);
-  if (!entries) return "it is no whole zip archive";
+  if (!entries) return "not a complete zip archive";
   for (const ZipEntry& entry : *entries) {
     const std::string shown = "its " + entry.name.substr(0, 80);
     if (entry.method == 0 ? entry.size != entry.stored
                           : entry.size / kDeflateRatio > entry.stored) {
-      return shown + " is said to have " + std::to_string(entry.size) + " bytes, in " +
-             std::to_string(entry.stored) + " of the file";
+      return shown + " claims " + std::to_string(entry.size) + " bytes, stored in " +
+             std::to_string(entry.stored);
     }
-    // What tensors hold is as large as they are; all else LibTorch reads at once.
+    // The data of a tensor is as large as the tensor; LibTorch reads everything else at once.
     const bool is_tensor = entry.name.find("/data/") != std::string::npos &&
                            !ends_with(entry.name, "data.pkl") && !ends_with(entry.name, "version");
     if (!is_tensor && entry.size > kLargestRecord)

@@ -8,7 +8,7 @@
 
 namespace hpcboot::data {
 
-/// A file in a zip archive, as the archive's directory has it.
+/// A file in a zip archive, as listed in the archive's directory.
 struct ZipEntry {
   std::string name;
   int method = 0;            ///< 0: stored, 8: deflated
@@ -16,12 +16,12 @@ struct ZipEntry {
   std::uint64_t size = 0;    ///< bytes once it is unpacked
 };
 
-/// The directory of an archive (PKWARE's APPNOTE.TXT, 4.3.12 to 4.3.16), Zip64 included, found as
-/// LibTorch finds it: the last mark of its end counts. nullopt if it is not whole.
+/// The directory of an archive (PKWARE's APPNOTE.TXT, 4.3.12 to 4.3.16), Zip64 included, located as
+/// LibTorch does: by the last end marker. nullopt if it is incomplete.
 std::optional<std::vector<ZipEntry>> read_zip_directory(std::istream& archive);
 
-/// Why a file of torch.save() is not to be read; empty if nothing speaks against it. LibTorch makes
-/// room for whatever size the directory states, and unpacks into it.
+/// Why a file of torch.save() must not be read; empty if it may be. LibTorch allocates whatever
+/// size the directory states, and unpacks into it.
 std::string trouble_in_archive(std::istream& archive);
 
 }  // namespace hpcboot::data

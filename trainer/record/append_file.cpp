@@ -14,14 +14,14 @@ namespace hpcboot::record {
 namespace {
 constexpr std::chrono::seconds kFlushInterval{1};
 
-/// Others may be able to write to the folder, too: what lies there is no reason to write somewhere
-/// else, or to wait.
+/// Other users may be able to write to the folder: what they put there must not redirect writes, or
+/// block this process.
 int open_own(const std::filesystem::path& path) {
   const auto refuse = [&](std::string_view kind) {
     throw Error(ErrorCode::unwritable_output, fmt::format("'{}' is {}", path.string(), kind),
                 "a regular file, or none", "remove it, or choose another place with --runs-dir");
   };
-  // O_NONBLOCK: a FIFO that nobody reads is an error then, and no wait.
+  // With O_NONBLOCK, a FIFO without a reader is an error instead of a wait.
   const int descriptor = ::open(
       path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
   if (descriptor < 0 && errno == ELOOP) refuse("a symbolic link");
@@ -30,7 +30,7 @@ int open_own(const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) return descriptor;
   ::close(descriptor);
-  refuse("no regular file");
+  refuse("not a regular file");
   return -1;
 }
 
@@ -43,7 +43,7 @@ AppendFile::~AppendFile() {
   try {
     flush();
   } catch (const Error&) {
-    // A destructor has nobody to tell; whoever needs to know calls flush().
+    // A destructor cannot report it; callers that need to know call flush().
   }
   ::close(descriptor_);
 }

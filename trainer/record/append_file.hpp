@@ -7,15 +7,15 @@
 
 namespace hpcboot::record {
 
-/// A file that grows while a run goes on. Bytes reach it at the latest a second after they were
-/// appended when further ones follow, and at the end: a crash loses little, and a fast step does
-/// not wait for a file system.
+/// A file that grows during a run. Appended bytes are written by the first append() that comes a
+/// second after the last write, and at the end: a crash loses little, and a fast step does not wait
+/// for the file system.
 class AppendFile {
  public:
-  /// Opens the file, or makes it. @throws Error{unwritable_output}, also if something else than a
-  /// regular file has the name: links are not followed
+  /// Opens or creates the file. Symbolic links are not followed.
+  /// @throws Error{unwritable_output}, also if the name belongs to anything but a regular file
   explicit AppendFile(std::filesystem::path path);
-  /// Writes what is left; a failure is told by an explicit flush() only.
+  /// Writes what is left; only an explicit flush() reports a failure.
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

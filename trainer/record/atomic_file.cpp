@@ -15,7 +15,7 @@
 namespace hpcboot::record {
 namespace {
 
-/// A name no other writer uses: the process and a counter tell writers on this host apart, and
+/// A name that no other writer uses: process id and counter distinguish the writers of this host,
 /// O_EXCL those on other hosts of a shared file system.
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
@@ -28,7 +28,7 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   do {
     temporary_ = temporary_name(path_);
-    // 0666 less the umask, as for any file; mkstemp's 0600 would hide the record from colleagues.
+    // 0666 minus the umask, as for any file; mkstemp's 0600 would hide the record from colleagues.
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
   if (descriptor_ < 0) fail("create", errno);
@@ -39,7 +39,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
-  // Linux writes at most 0x7ffff000 bytes a call.
+  // Linux writes at most 0x7ffff000 bytes per call.
   constexpr std::size_t kLargestWrite = std::size_t{1} << 30U;
   const char* next = static_cast<const char*>(data);
   while (size > 0) {
@@ -55,7 +55,7 @@ void AtomicFile::write(const void* data, std::size_t size) {
 
 void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) fail("write", errno);
-  // close() reports what NFS finds out only now, a full disk above all.
+  // On NFS only close() reports some errors, above all a full disk.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("create", errno);
   temporary_.clear();
@@ -63,7 +63,7 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(std::string_view action, int error_number) {
-  discard();  // also for a constructor, whose failure runs no destructor
+  discard();  // also for the constructor: no destructor runs if it throws
   throw output_error(action, path_, error_number);
 }
 

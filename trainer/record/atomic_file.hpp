@@ -7,14 +7,14 @@
 
 namespace hpcboot::record {
 
-/// A file that appears whole or not at all: it is written under a temporary name in the folder of
-/// its final one and renamed by commit(). A reader sees the old file or the new one, never a half,
-/// also after a power cut. Not for concurrent use by several threads.
+/// A file that appears complete or not at all: it is written under a temporary name in the folder
+/// of the final one, and renamed by commit(). A reader sees the old file or the new one, never a
+/// part, even after a power failure. Not for concurrent use by several threads.
 ///
-/// Everything throws Error{unwritable_output} with the path and the system's reason.
+/// Every function throws Error{unwritable_output} with the path and the system's reason.
 class AtomicFile {
  public:
-  /// Opens the temporary file. The folder has to exist.
+  /// Opens the temporary file. The folder must exist.
   explicit AtomicFile(std::filesystem::path path);
   /// Removes the temporary file unless commit() succeeded.
   ~AtomicFile();
@@ -24,7 +24,7 @@ class AtomicFile {
   void write(const void* data, std::size_t size);
   /// The file under its temporary name, for libraries that open and write it themselves.
   const std::filesystem::path& temporary() const noexcept { return temporary_; }
-  /// Puts the bytes on the disk and gives the file its name. Call it once, last.
+  /// Syncs the bytes to disk and gives the file its name. Call it once, last.
   void commit();
 
  private:
@@ -36,7 +36,7 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Replaces `path` by a file with this text, atomically.
+/// Replaces `path` atomically with a file of this text.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace hpcboot::record

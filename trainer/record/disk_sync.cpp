@@ -44,7 +44,7 @@ void make_folders(const std::filesystem::path& folder) {
   make_folders(above);
   if (!folder.has_filename()) return;  // "runs/"
   const int error_number = ::mkdir(folder.c_str(), 0777) == 0 ? 0 : errno;
-  // Another process that was faster may not have synced it yet.
+  // If another process created it first, it may not have synced it yet.
   const bool is_there = error_number == 0 || std::filesystem::is_directory(folder, absent);
   if (!is_there)
     throw output_error("make the folder", folder, error_number == EEXIST ? ENOTDIR : error_number);

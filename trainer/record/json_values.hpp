@@ -7,7 +7,7 @@
 
 namespace hpcboot::record {
 
-/// JSON knows neither NaN nor infinity.
+/// JSON has neither NaN nor infinity.
 inline Json json_of(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json();
 }

@@ -24,7 +24,7 @@ std::string field(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "";
 }
 
-/// The step of a row; nothing where it is none.
+/// The step of a row; nothing if the text is not a row.
 std::optional<std::int64_t> step_of(std::string_view row) {
   const std::size_t begin = row.find(',') + 1;
   const std::size_t end = row.find(',', begin);
@@ -41,7 +41,7 @@ struct Kept {
   std::optional<std::int64_t> last_step;  ///< of the last of them
 };
 
-/// Up to the last row of `last_step` or before.
+/// The whole rows up to `last_step`.
 Kept kept_of(std::string_view text, std::int64_t last_step) {
   Kept kept;
   for (std::size_t begin = kept.bytes; begin < text.size();) {
@@ -61,7 +61,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Drops what a crash cut short of an existing file's last line, and rows after `last_step`.
+/// Drops an existing file's last line if a crash cut it short, and the rows after `last_step`.
 void cut(const std::filesystem::path& path, std::int64_t last_step) {
   const std::size_t bytes = kept_of(text_of(path), last_step).bytes;
   std::error_code error;
@@ -69,7 +69,7 @@ void cut(const std::filesystem::path& path, std::int64_t last_step) {
   if (error) throw output_error("write", path, error.value());
 }
 
-/// Is there a file with something in it? Made ready to go on with then.
+/// Whether a non-empty file exists; if so, it is prepared for more rows.
 bool goes_on(const std::filesystem::path& path, std::int64_t last_step) {
   std::error_code absent;
   const auto size = std::filesystem::file_size(path, absent);
@@ -110,7 +110,7 @@ void MetricsCsv::require_usable(const std::filesystem::path& path) {
     if (begin.empty() || begin == kHeader) return;
     begin = " begins with '" + begin.substr(0, begin.find('\n')) + "'";
   } else {
-    begin = " is no regular file";
+    begin = " is not a regular file";
   }
   throw Error(ErrorCode::malformed_file, fmt::format("'{}'{}", path.string(), begin),
               fmt::format("the header '{}'", kHeader.substr(0, kHeader.size() - 1)),

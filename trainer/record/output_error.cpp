@@ -12,21 +12,20 @@ namespace {
 std::string_view remedy_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
-      return "free space on that disk, or choose another place, for runs with --runs-dir";
+      return "free space on that disk, or choose another place (for runs: --runs-dir)";
     case EDQUOT:
-      return "free space under your quota, or choose another place, for runs with --runs-dir";
+      return "free space under your quota, or choose another place (for runs: --runs-dir)";
     case EACCES:
     case EPERM:
-      return "get write permission there, or choose another place, for runs with --runs-dir";
+      return "get write permission there, or choose another place (for runs: --runs-dir)";
     case EROFS:
-      return "choose a writable place, for runs with --runs-dir; on many clusters compute nodes "
-             "write to "
-             "scratch only";
+      return "choose a writable place (for runs: --runs-dir); on many clusters compute nodes can "
+             "write only to scratch";
     case ENOENT:
     case ENOTDIR:
-      return "make that folder, or choose another place, for runs with --runs-dir";
+      return "create that folder, or choose another place (for runs: --runs-dir)";
     default:
-      return "mend what the system reports, or choose another place, for runs with --runs-dir";
+      return "fix what the system reports, or choose another place (for runs: --runs-dir)";
   }
 }
 

@@ -8,8 +8,7 @@
 namespace hpcboot::record {
 
 /// The Error{unwritable_output} of a failed system call: names the path and the system's reason,
-/// and says what to do about the usual ones (disk full, quota, permission, read-only, missing
-/// folder).
+/// with the remedy for the usual ones (disk full, quota, permission, read-only, missing folder).
 /// @param action what was tried, such as "write".
 Error output_error(std::string_view action, const std::filesystem::path& path, int error_number);
 

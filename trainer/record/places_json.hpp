@@ -5,7 +5,7 @@
 
 namespace hpcboot::record {
 
-/// Where a run ran, as run.json has it.
+/// Where a run ran, as run.json records it.
 /// @throws Error{malformed_file}
 RankRecord rank_from(const JsonReader& reader);
 HostRecord host_from(const JsonReader& reader);

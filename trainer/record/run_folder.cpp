@@ -14,7 +14,7 @@
 namespace hpcboot::record {
 namespace {
 
-/// File systems allow 255 bytes a name; job id and comment together must leave room for the rest.
+/// File systems allow 255 bytes per name; job id and comment together must leave room for the rest.
 constexpr std::size_t kLongestPart = 80;
 
 bool is_plain(char c) {
@@ -55,7 +55,8 @@ RunFolder RunFolder::create(const std::filesystem::path& runs_dir, const RunName
   make_folders(runs_dir);
   const std::string base = folder_name(name);
   std::filesystem::path path = runs_dir / base;
-  // mkdir either makes the folder or says that another run has it, in one step on any file system.
+  // mkdir() either creates the folder or reports that another run has it, in one step on any file
+  // system.
   for (int attempt = 2; ::mkdir(path.c_str(), 0777) != 0; ++attempt) {
     if (errno != EEXIST) throw output_error("make the folder", path, errno);
     path = runs_dir / fmt::format("{}_{}", base, attempt);

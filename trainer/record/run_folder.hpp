@@ -7,7 +7,7 @@
 
 namespace hpcboot::record {
 
-/// What the name of a run folder is made of.
+/// The parts of a run folder's name.
 struct RunName {
   std::chrono::system_clock::time_point started;
   std::string mode;  ///< single, dp, ddp
@@ -17,9 +17,9 @@ struct RunName {
   std::string comment{};  ///< the user's; may be empty
 };
 
-/// `text` with each run of characters outside [A-Za-z0-9._-] made one '-', none of these and no dot
-/// at either end, at most 80 characters long: "20[2].pbs" gives "20-2-.pbs", "my comment!" gives
-/// "my-comment". May be empty.
+/// `text` with each sequence of characters outside [A-Za-z0-9._-] replaced by one '-', with neither
+/// '-' nor '.' at either end, at most 80 characters long:
+/// "20[2].pbs" gives "20-2-.pbs", "my comment!" gives "my-comment". May be empty.
 std::string sanitize_for_name(std::string_view text);
 
 /// `<date>_<time>_<mode>_<nodes>x<devices>[_<job id>][_<comment>]`, the time in UTC:
@@ -29,13 +29,13 @@ std::string folder_name(const RunName& name);
 /// The folder of one run and the places in it.
 class RunFolder {
  public:
-  /// Makes a folder that did not exist before in `runs_dir`, which is made where missing. A run of
-  /// the same name, in the same second, gets the suffix _2, _3, …; two never share a folder.
-  /// Rank 0 calls this and tells path() to the others.
+  /// Creates a new folder in `runs_dir`, which is created if missing. A run of the same name in the
+  /// same second gets the suffix _2, _3, …; two runs never share a folder. Rank 0 calls this and
+  /// sends path() to the other ranks.
   /// @throws Error{unwritable_output}
   static RunFolder create(const std::filesystem::path& runs_dir, const RunName& name);
 
-  /// A folder that exists: on the other ranks, and when a run is read or resumed.
+  /// An existing folder: on the other ranks, and when a run is read or resumed.
   explicit RunFolder(std::filesystem::path path);
 
   const std::filesystem::path& path() const noexcept { return path_; }

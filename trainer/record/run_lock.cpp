@@ -28,12 +28,12 @@ std::string program_of(const std::string& process) {
   return name;
 }
 
-/// Where there are no locks: may the process that the file names be at work?
+/// Without locks: may the process that the file names still be running?
 bool may_live(const LockHolder& holder, const LockHolder& self) {
-  if (!holder.damage.empty()) return true;  // somebody wrote it, and nobody knows who
+  if (!holder.damage.empty()) return true;  // written by an unknown program
   if (holder.host == self.host) {
     const bool lives = ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
-    // After a restart of the host its number may be another program's.
+    // After a reboot its process id may belong to another program.
     const std::string program = program_of(std::to_string(holder.pid));
     return lives && (program.empty() || program == program_of("self"));
   }
@@ -80,7 +80,7 @@ RunLock::Attempt RunLock::try_take(const std::filesystem::path& folder, const Lo
       const auto holder = last_holder(folder);
       if (!holder || !may_live(*holder, self)) break;
     }
-    // Not this process's: its content is not to be emptied.
+    // Another process holds it: the destructor must not truncate the file.
     ::close(std::exchange(lock.descriptor_, -1));
     if (reason == EWOULDBLOCK || !attempt.has_locks) return attempt;
     throw output_error("lock", path, reason);
@@ -104,7 +104,7 @@ RunLock& RunLock::operator=(RunLock&& other) noexcept {
 
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
-  // Best effort: where locks work the kernel gives the folder back in any case.
+  // Best effort: where locks work, the kernel releases the folder in any case.
   [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, 0);
   ::close(descriptor_);
 }

@@ -6,23 +6,23 @@
 
 namespace hpcboot::record {
 
-/// Who trains in a run folder.
+/// The process that trains in a run folder.
 struct LockHolder {
   std::string host;
   std::int64_t pid = 0;
   std::string job_id{};  ///< empty outside a job
-  std::string damage{};  ///< why the file says none of these; empty where it does
+  std::string damage{};  ///< why the file gives none of these; empty if it does
 };
 
-/// A run folder that belongs to this process until the end of this object or of the process,
-/// however it ends: an flock on `run.lock` in the folder, which the kernel, or the file server of
-/// several hosts, gives back. The file says who holds it; it stays when the lock is gone.
+/// Exclusive use of a run folder until this object or the process ends, however it ends: an flock
+/// on `run.lock` in the folder, which the kernel releases, or the file server if several hosts
+/// share it. The file names the holder; it remains after the lock is released.
 ///
-/// Some cluster file systems have no locks (Lustre mounted without `flock`). There what the file
-/// says decides: a process of this host that lives, or one of another host, holds the folder, until
-/// it ends in order. That cannot tell a host that died, but for one case: a job that was queued
-/// again holds its own id, and a scheduler does not run a job twice. Nor does it part two processes
-/// that take the folder at the same moment.
+/// Some cluster file systems have no locks (Lustre mounted without `flock`). There the content of
+/// the file decides: a live process of this host, or any process of another host, holds the folder
+/// until it ends cleanly. This cannot detect that a host died, with one exception: a requeued job
+/// keeps its id, and a scheduler does not run a job twice. Nor does it separate two processes that
+/// take the folder at the same moment.
 class RunLock {
  public:
   struct Attempt;
@@ -39,8 +39,8 @@ class RunLock {
   /// The file in `folder`.
   static std::filesystem::path file(const std::filesystem::path& folder);
 
-  /// Who took the folder last; nothing where nobody did, or has ended in order since. A file that
-  /// is there and was not written by a trainer names nobody: its `damage` says what it holds.
+  /// The process that took the folder last; nothing if there was none, or if it has ended cleanly.
+  /// A file that was not written by a trainer names no process; its `damage` says what is wrong.
   static std::optional<LockHolder> last_holder(const std::filesystem::path& folder);
 
  private:
@@ -48,10 +48,10 @@ class RunLock {
   int descriptor_;
 };
 
-/// What became of RunLock::try_take().
+/// The result of RunLock::try_take().
 struct RunLock::Attempt {
-  std::optional<RunLock> lock;  ///< nothing where another process holds the folder
-  bool has_locks = true;        ///< whether the file system has them
+  std::optional<RunLock> lock;  ///< nothing if another process holds the folder
+  bool has_locks = true;        ///< whether the file system has locks
 };
 
 }  // namespace hpcboot::record

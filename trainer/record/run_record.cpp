@@ -13,7 +13,7 @@
 namespace hpcboot::record {
 namespace {
 
-/// Option names with '_' for '-', so that a key is spelled in one way whoever wrote it.
+/// Option names with '_' for '-', so that a key has one spelling, whoever wrote it.
 Json with_plain_keys(const Json& config) {
   Json plain = Json::object();
   for (const auto& [key, value] : config.items()) {
@@ -66,11 +66,10 @@ Json to_json(const ResumedRecord& resumed) {
               {"steps_again", json_of(resumed.steps_again)}};
 }
 
-// What a run may be at most. A number beyond is damage: a table of it would be read as if it were
-// true.
+// Upper limits for a run. A larger number is damage, which a table would show as if it were true.
 constexpr double kLongest = 1e9;                       // seconds: 30 years
 constexpr double kFastest = 1e12;                      // images/s
-constexpr std::int64_t kMost = std::int64_t{1} << 53;  // of what is counted: exact as a double
+constexpr std::int64_t kMost = std::int64_t{1} << 53;  // counts; exact as a double
 constexpr double kLargestLoss = std::numeric_limits<float>::max();
 
 std::optional<double> seconds(const JsonReader& reader, const char* key) {
@@ -141,14 +140,14 @@ Totals totals_from(const JsonReader& reader) {
 }
 
 int count_from(const JsonReader& reader, const char* key) {
-  const int count = reader.require(key, reader.small_integer(key), "a number from 1");
-  if (count < 1) reader.fail(key, "a number from 1");
+  const int count = reader.require(key, reader.small_integer(key), "a number of at least 1");
+  if (count < 1) reader.fail(key, "a number of at least 1");
   constexpr int kMostMachines = 1'000'000;
   if (count > kMostMachines) reader.fail(key, "a number from 1 to 1000000");
   return count;
 }
 
-/// A time in the form that sorts; the runtime table looks for the newest run.
+/// A time in the form that sorts, as the runtime table needs the newest run.
 std::optional<std::string> time_from(const JsonReader& reader, const char* key) {
   const std::optional<std::string> time = reader.text(key);
   if (time && !is_iso8601_utc(*time)) reader.fail(key, "a UTC time such as 2026-11-20T23:59:01Z");
@@ -227,7 +226,7 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   for (const JsonReader& epoch : reader.objects("epochs")) {
     record.epochs.push_back(epoch_from(epoch));
     const int before = record.epochs.size() > 1 ? record.epochs[record.epochs.size() - 2].epoch : 0;
-    if (record.epochs.back().epoch <= before) epoch.fail("epoch", "a number above the one before");
+    if (record.epochs.back().epoch <= before) epoch.fail("epoch", "more than the previous one");
   }
   for (const JsonReader& one : reader.objects("resumed")) {
     record.resumed.push_back(resumed_from(one));

@@ -16,8 +16,7 @@ namespace hpcboot::record {
 /// The schema that this version writes and reads.
 constexpr int kSchema = 1;
 
-/// exit_reason of a run that is under way, and of one that came to its end. Others: "error: …",
-/// "signal TERM".
+/// exit_reason of a run in progress, and of a completed one. Others: "error: …", "signal TERM".
 constexpr std::string_view kRunning = "running";
 constexpr std::string_view kFinished = "finished";
 
@@ -32,7 +31,7 @@ struct RankRecord {
   std::map<std::string, Provenance> provenance;  ///< by field name, as resolve() gave it
 };
 
-/// One host of the run, and what else it had to do.
+/// One host of the run, and the load from other programs.
 struct HostRecord {
   std::string host;
   std::optional<int> processors;          ///< online
@@ -40,7 +39,7 @@ struct HostRecord {
   std::optional<double> load_at_end;      ///< the same, with the run's own threads
   std::optional<double> others_at_start;  ///< threads of other programs that ran or were ready to
   std::optional<double> others;  ///< processors that other programs kept busy, mean over the run
-  bool busy = false;  ///< other programs left the run's threads too little, at the start or since
+  bool busy = false;  ///< other programs left the run's threads too little, at the start or later
 };
 
 /// One epoch, as seen over all ranks.
@@ -54,64 +53,65 @@ struct EpochRecord {
   std::optional<double> validation_accuracy;  ///< 0..1
   std::optional<double> images_per_second;    ///< training images of all ranks / train_seconds
   std::optional<double> data_wait_seconds;    ///< of train_seconds, spent waiting for the loader
-  /// Of train_seconds on rank 0, as metrics.csv has them for each step.
+  /// Parts of train_seconds on rank 0, as metrics.csv has them for each step.
   std::optional<double> forward_seconds;
   std::optional<double> backward_seconds;
   std::optional<double> communication_seconds;
   std::optional<double> optimizer_seconds;
   std::optional<std::int64_t> bytes_reduced;  ///< of rank 0
-  std::optional<std::int64_t> skipped_steps;  ///< of fp16, whose gradients overflowed
+  std::optional<std::int64_t> skipped_steps;  ///< with fp16: their gradients overflowed
 };
 
 /// The run as a whole, known at its end.
 struct Totals {
-  std::optional<double> runtime_seconds;   ///< from the start of rank 0's process to the end; of a
-                                           ///< resumed run all starts, without what was lost
-  std::optional<double> start_up_seconds;  ///< of these, before the first step
+  std::optional<double> runtime_seconds;   ///< from the start of rank 0's process to the end; for a
+                                           ///< resumed run all starts, without lost work
+  std::optional<double> start_up_seconds;  ///< the part of it before the first step
   std::optional<double> first_step_seconds;  ///< to the end of the first step
   std::optional<double> train_seconds;       ///< sum over the epochs
   std::optional<double> validation_seconds;
   std::optional<double> data_wait_seconds;
-  std::optional<std::int64_t> images;        ///< training images shown, over all epochs and ranks
+  std::optional<std::int64_t> images;  ///< training images processed, over all epochs and ranks
   std::optional<double> images_per_second;   ///< images / train_seconds
-  std::optional<double> checkpoint_seconds;  ///< that training waited for checkpoints in this start
-  /// From the start of the launch to rank 0's main() in the last start: processes are started and
-  /// libraries loaded. The loading by rank 0 is in runtime_seconds, too.
+  std::optional<double> checkpoint_seconds;  ///< waiting for checkpoints, in this start
+  /// From the start of the launch to rank 0's main(), in the last start: starting processes and
+  /// loading libraries. Rank 0's loading is also part of runtime_seconds.
   std::optional<double> launch_seconds;
 };
 
-/// One start of a run that had begun before: from where it went on, and where.
+/// One resumption of a run: the checkpoint that it continued from, and the job that did.
 struct ResumedRecord {
   std::string time;        ///< iso8601_utc()
   std::string checkpoint;  ///< the file's name
-  int epoch = 0;           ///< under way, from 1
+  int epoch = 0;           ///< in progress, from 1
   std::int64_t step = 0;   ///< done before
   int world_size = 1;
   std::optional<std::string> job_id;
-  std::optional<std::int64_t> restart_count;  ///< of the job, where the scheduler counts
-  std::optional<std::int64_t> steps_again;    ///< done after the checkpoint, and lost: at least
+  std::optional<std::int64_t> restart_count;  ///< of the job, if the scheduler counts them
+  std::optional<std::int64_t> steps_again;    ///< done after the checkpoint and lost, at least
 };
 
-/// What run.json holds. Rank 0 fills it and calls write() after the start, after each epoch and at
-/// the end; runtable and resume read it.
+/// The content of run.json. Rank 0 fills it and calls write() after the start, after each epoch and
+/// at the end; runtable and resume read it.
 struct RunRecord {
   std::string run;                      ///< the name of the run folder
   std::string started;                  ///< iso8601_utc()
   std::optional<std::string> finished;  ///< iso8601_utc(); none while running
   std::string exit_reason{kRunning};
   /// The options in force, defaults included, under the trainer's option names with '_' for '-'
-  /// (write() and read() both see to that). `mode` is always there and is the resolved one: single,
-  /// dp or ddp, never auto. The runtime table compares model, image_size, epochs and precision.
+  /// (write() and read() both ensure that). `mode` is always present and is the resolved one:
+  /// single, dp or ddp, never auto. The runtime table compares model, image_size, epochs and
+  /// precision.
   Json config = Json::object();
   std::optional<std::int64_t> train_samples;  ///< in the data set, after --limit-samples
   std::optional<std::int64_t> validation_samples;
   std::string launcher{"single"};
-  std::optional<std::string> rendezvous;  ///< where the ranks met, and what they were proved by
+  std::optional<std::string> rendezvous;  ///< where the ranks met, and how they authenticated
   std::optional<std::string> scheduler;
   std::optional<std::string> job_id;
   std::optional<std::string> site;
   int nodes = 1;
-  int devices_per_node = 1;  ///< of the node with most, where they differ
+  int devices_per_node = 1;  ///< of the node with most, if they differ
   std::vector<RankRecord> ranks;
   std::vector<HostRecord> hosts;                ///< of the last start, by their first rank
   std::map<std::string, std::string> versions;  ///< hpcboot, libtorch, compiler, mpi, …
@@ -127,7 +127,7 @@ struct RunRecord {
   /// @throws Error{unreadable_file, malformed_file}, the latter also for another schema
   static RunRecord read(const std::filesystem::path& file);
 
-  /// config.mode; empty where a caller has not set it.
+  /// config.mode; empty if a caller has not set it.
   std::string mode() const;
 };
 

@@ -37,14 +37,14 @@ std::string work_of(const RunRecord& record) {
 }
 
 std::int64_t device_count(const RunRecord& record) {
-  // Under DDP a rank is a device, which also counts nodes of different size right.
+  // Under DDP a rank is a device, which is also correct for nodes of different sizes.
   if (record.mode() == "ddp" && !record.ranks.empty()) {
     return static_cast<std::int64_t>(record.ranks.size());
   }
   return std::int64_t{record.nodes} * record.devices_per_node;
 }
 
-/// "cuda" of "cuda:3"; empty where unknown.
+/// "cuda" of "cuda:3"; empty if unknown.
 std::string device_kind(const RunRecord& record) {
   if (record.ranks.empty()) return "";
   const std::string& device = record.ranks.front().device;
@@ -77,8 +77,8 @@ RuntimeRow row_of(const RunRecord& run) {
   return row;
 }
 
-/// The runs of one kind of work that others are compared with, and of each the one that is
-/// preferred: time is linear in the number of runs, whatever they are.
+/// The baselines for one kind of work, with only the preferred run for each device and site: the
+/// time is linear in the number of runs, whatever they are.
 class Baselines {
  public:
   void add(const std::string& kind, const std::string& site, const std::string& started,
@@ -119,7 +119,7 @@ struct KnownRun {
   std::string kind;
 };
 
-/// No site is one that none is called.
+/// A key that keeps runs of no site apart from those of any site.
 std::string site_key(const std::optional<std::string>& site) {
   return site ? "=" + *site : "";
 }
@@ -143,7 +143,7 @@ class RowMaker {
     rows.reserve(runs_.size());
     for (KnownRun& run : runs_) {
       const auto baseline = baselines_[run.work].runtime_for(run.kind, site_key(run.row.site));
-      // A clock does not show less than this; the quotient would be one of errors.
+      // A shorter time is below what a clock measures; the quotient would be meaningless.
       constexpr double kShortest = 1e-3;
       if (baseline && run.row.runtime_seconds.value_or(0.0) >= kShortest) {
         run.row.speedup = *baseline / *run.row.runtime_seconds;
@@ -173,10 +173,10 @@ Error unreadable_place(const fs::path& place, const std::string& reason) {
   return Error(ErrorCode::unreadable_file,
                fmt::format("cannot read '{}': {}", place.string(), reason),
                "a folder of runs, a run folder or a run.json",
-               "name the folder that the trainer's --runs-dir wrote to, or run the trainer first");
+               "name the folder that the trainer wrote to (--runs-dir), or run the trainer first");
 }
 
-/// The run.json files of a place, also where one is missing from its run folder.
+/// The run.json files of a place, including those missing from their run folders.
 std::vector<fs::path> find_records(const fs::path& place) {
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
@@ -191,7 +191,7 @@ std::vector<fs::path> find_records(const fs::path& place) {
     const bool hidden = folder->path().filename().string().front() == '.';
     std::error_code ignored;
     const fs::path inner = RunFolder(folder->path()).run_json();
-    // A run's own folders are none; but a stray run.json beside runs hides none of them.
+    // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
     if (!hidden && folder->is_directory(ignored) && (!is_run || fs::exists(inner, ignored))) {
       files.push_back(inner);
     }
@@ -210,7 +210,7 @@ void RowMaker::sort(std::vector<RuntimeRow>& rows) {
             [&order](const RuntimeRow& a, const RuntimeRow& b) { return order(a) < order(b); });
 }
 
-/// Gives a finished run to `rows`, or tells why it is left out.
+/// Adds a finished run to `rows`, or returns why it is left out.
 std::string take_record(const fs::path& file, RowMaker& rows) {
   try {
     const RunRecord record = RunRecord::read(file);
@@ -227,7 +227,7 @@ std::string take_record(const fs::path& file, RowMaker& rows) {
   }
 }
 
-/// The same for the same file, by whatever path.
+/// Identifies a file, by whatever path it is named.
 using FileKey = std::pair<dev_t, ino_t>;
 
 std::optional<FileKey> key_of(const fs::path& file) {

@@ -24,31 +24,33 @@ struct RuntimeRow {
   std::optional<double> images_per_second;
   std::optional<double> speedup;        ///< runtime of the baseline / runtime
   std::optional<double> efficiency;     ///< speedup / number of devices
-  std::vector<std::string> busy_hosts;  ///< where other programs took a part of the processors
+  std::vector<std::string> busy_hosts;  ///< hosts that other programs kept busy
 
-  /// Is the efficiency above 1 by more than runs of equal work differ by? Then the baseline tells
-  /// more of its host than of the program: more devices are rarely faster than their number.
+  /// Whether the efficiency exceeds 1 by more than runs of equal work differ. If so, the baseline
+  /// says more about its host than about the program: a speed-up rarely exceeds the number of
+  /// devices.
   bool is_superlinear() const { return efficiency.value_or(0) > 1 + kNoise; }
   static constexpr double kNoise = 0.05;  ///< a rule of thumb
 };
 
 struct RuntimeTable {
   std::vector<RuntimeRow> rows;
-  std::vector<std::string> skipped;  ///< one line for each run left out: which, and why
+  std::vector<std::string> skipped;  ///< one line per run that was left out: which, and why
 };
 
 /// The rows of these runs, by model, number of devices, nodes, method and name.
 ///
 /// The baseline of a run is the finished run of mode single on one device with equal config.model,
-/// config.image_size, config.epochs, config.precision and train_samples (config.limit_samples where
-/// that is unknown); a value that neither run has counts as equal. Among several it is one on the
-/// same kind of device if there is one, then one of the same site, then the one started last.
+/// config.image_size, config.epochs, config.precision and train_samples (config.limit_samples if
+/// that is unknown); a value that neither run has counts as equal. Of several, one on the same kind
+/// of device is preferred, then one of the same site, then the one started last.
 /// @param finished records with exit_reason "finished".
 std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished);
 
 /// Reads the runs in `places`, each a folder of run folders, one run folder or a run.json, and
-/// leaves out what is not finished or cannot be read. A run that several places name counts once.
-/// @throws Error{unreadable_file} where a place does not exist or cannot be listed.
+/// leaves out runs that are not finished or cannot be read. A run that several places contain
+/// counts once.
+/// @throws Error{unreadable_file} if a place does not exist or cannot be listed.
 RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places);
 
 }  // namespace hpcboot::record

@@ -38,7 +38,7 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 constexpr std::uint64_t kLengthBytes = 8;
 /// The reference implementation refuses longer headers too.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
-/// Some eight for each tensor; the largest models have ten thousand tensors.
+/// About eight per tensor; the largest models have ten thousand tensors.
 constexpr std::size_t kMostValues = 2'000'000;
 
 const DTypeEntry& entry_of(DType dtype) {
@@ -49,7 +49,7 @@ bool is_of_models(DType dtype) {
   return dtype != DType::u16 && dtype != DType::u32 && dtype != DType::u64;
 }
 
-/// Bytes of a tensor; nothing where a dimension is negative or the product exceeds 64 bits.
+/// Bytes of a tensor; nothing if a dimension is negative or the product exceeds 64 bits.
 std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int64_t>& shape) {
   std::uint64_t bytes = size_of(dtype);
   for (const std::int64_t dimension : shape) {
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int6
 
 Error malformed(const std::filesystem::path& path, std::string_view what, std::string expected) {
   return Error(ErrorCode::malformed_file, fmt::format("'{}': {}", path.string(), what),
-               std::move(expected), "use a file that was written whole, in safetensors format");
+               std::move(expected), "use a complete file in safetensors format");
 }
 
 Error unreadable(const std::filesystem::path& path) {
@@ -80,7 +80,7 @@ Json parse_header(const std::filesystem::path& path, const std::string& text) {
     return parse_json(text, {kLongestHeader, 8, kMostValues});
   } catch (const JsonError& problem) {
     throw malformed(path, std::string("the header is damaged: it ") + problem.what(),
-                    "JSON with names that differ");
+                    "JSON with unique names");
   }
 }
 
@@ -102,13 +102,13 @@ TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
     if (is_known) tensor.dtype = known->dtype;
     if (!is_known) tensor.other_dtype = type;
     for (const Json& dimension : entry.at("shape")) {
-      if (!dimension.is_number_unsigned()) throw fail("a wrong shape", "numbers from 0");
+      if (!dimension.is_number_unsigned()) throw fail("an invalid shape", "non-negative integers");
       tensor.shape.push_back(dimension.get<std::int64_t>());
     }
     const Json& offsets = entry.at("data_offsets");
     if (offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
         !offsets[1].is_number_unsigned()) {
-      throw fail("wrong data_offsets", "two numbers from 0");
+      throw fail("invalid data_offsets", "two non-negative integers");
     }
     tensor.begin = offsets[0].get<std::uint64_t>();
     tensor.end = offsets[1].get<std::uint64_t>();
@@ -119,7 +119,7 @@ TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
   const bool has_size = tensor.other_dtype.empty();
   if (tensor.end < tensor.begin || (has_size && tensor.end - tensor.begin != bytes)) {
     throw fail(fmt::format("data_offsets {} to {}", tensor.begin, tensor.end),
-               "the length that its shape and dtype give");
+               "the length that its shape and dtype require");
   }
   return tensor;
 }
@@ -147,7 +147,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorView
       throw Error(ErrorCode::invalid_model_use,
                   fmt::format("tensor '{}' of {} bytes and dtype {}", tensor.name, tensor.bytes,
                               name_of(tensor.dtype)),
-                  "names that differ, and as many bytes as shape and dtype give",
+                  "unique names, and as many bytes as shape and dtype require",
                   "make the tensor contiguous and its name unique");
     }
     header[tensor.name] = Json{{"dtype", name_of(tensor.dtype)},
@@ -170,7 +170,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<TensorView
 }
 
 InputFile::InputFile(const std::filesystem::path& path)
-    // Without O_NONBLOCK the open itself waits for the other end of a FIFO.
+    // Without O_NONBLOCK, open() would wait for the other end of a FIFO.
     : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
 
 InputFile::~InputFile() {
@@ -195,7 +195,7 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path path, DTypesTaken taken)
   if (header_size > kLongestHeader || header_size > file_size - kLengthBytes) {
     throw malformed(path_,
                     fmt::format("{} bytes, of which the header claims {}", file_size, header_size),
-                    "a header that fits into the file");
+                    "a header that fits in the file");
   }
   data_begin_ = kLengthBytes + header_size;
   std::string text(header_size, '\0');
@@ -210,7 +210,7 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path path, DTypesTaken taken)
     try {
       metadata_ = entry.get<std::map<std::string, std::string>>();
     } catch (const Json::exception&) {
-      throw malformed(path_, "wrong __metadata__", "texts by name");
+      throw malformed(path_, "invalid __metadata__", "an object of strings");
     }
   }
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorInfo& a, const TensorInfo& b) {
@@ -220,13 +220,13 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path path, DTypesTaken taken)
   for (const TensorInfo& tensor : tensors_) {
     if (tensor.begin != covered) {
       throw malformed(path_, fmt::format("tensor '{}' begins at {}", tensor.name, tensor.begin),
-                      fmt::format("{}, where the tensor before it ends", covered));
+                      fmt::format("{}, where the previous tensor ends", covered));
     }
     covered = tensor.end;
   }
   if (covered != file_size - data_begin_) {
     throw malformed(path_, fmt::format("{} bytes of data", file_size - data_begin_),
-                    fmt::format("{}, as the header says", covered));
+                    fmt::format("{}, as the header states", covered));
   }
 }
 
@@ -247,7 +247,7 @@ void SafetensorsFile::read_at(std::uint64_t position, std::uint64_t size, void* 
     if (got < 0) throw unreadable(path_);
     if (got == 0) {
       throw malformed(path_, fmt::format("the file ends at byte {}", position),
-                      fmt::format("{} more bytes, which were there when it was opened", size));
+                      fmt::format("{} more bytes, as when it was opened", size));
     }
     next += got;
     position += static_cast<std::uint64_t>(got);

@@ -11,14 +11,14 @@
 
 namespace hpcboot::record {
 
-/// Element types of the safetensors format, smallest alignment first as its reference
-/// implementation has them (huggingface/safetensors, tensor.rs).
+/// Element types of the safetensors format, smallest alignment first, as in its reference
+/// implementation (huggingface/safetensors, tensor.rs).
 enum class DType { boolean, u8, i8, i16, u16, f16, bf16, i32, u32, f32, f64, i64, u64 };
 
 std::string_view name_of(DType dtype) noexcept;  ///< "F32", "BOOL"
 std::size_t size_of(DType dtype) noexcept;       ///< bytes of one element
 
-/// A tensor to write. Its elements lie in C order, without gaps, little-endian.
+/// A tensor to write. Its elements are in C order, without gaps, little-endian.
 struct TensorView {
   std::string name;
   DType dtype = DType::f32;
@@ -27,34 +27,34 @@ struct TensorView {
   std::size_t bytes = 0;
 };
 
-/// Writes a file atomically, byte for byte as the reference implementation does: tensors by falling
-/// element type and then by name, the header padded with spaces so that the data begin at a
-/// multiple of 8.
-/// @throws Error{unwritable_output}; Error{invalid_model_use} where a name occurs twice or bytes do
-///   not fit the shape.
+/// Writes a file atomically, byte for byte as the reference implementation does: tensors by
+/// descending element type and then by name, the header padded with spaces so that the data begin
+/// at a multiple of 8.
+/// @throws Error{unwritable_output}; Error{invalid_model_use} if a name occurs twice or the bytes
+///   do not match the shape.
 void write_safetensors(const std::filesystem::path& path, std::vector<TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 
 /// Which element types a file may have.
 enum class DTypesTaken {
-  models,  ///< those that LibTorch 1.13 has, of which models and checkpoints are made
-  any      ///< others too, which DType may lack: such a tensor is listed, and may be read as bytes
+  models,  ///< those of LibTorch 1.13, which models and checkpoints use
+  any  ///< others too, even if DType lacks them: such a tensor is listed, and can be read as bytes
 };
 
 /// A tensor within a file.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
-  std::string other_dtype;  ///< the file's name of one that DType lacks, such as "F8_E4M3"
+  std::string other_dtype;  ///< the file's name for a type that DType lacks, such as "F8_E4M3"
   std::vector<std::int64_t> shape;
   std::uint64_t begin = 0;  ///< within the data, which follow the header
   std::uint64_t end = 0;
 };
 
-/// A descriptor that is closed with its owner.
+/// A file descriptor that is closed with its owner.
 class InputFile {
  public:
-  /// -1 inside where the file cannot be opened.
+  /// Holds -1 if the file cannot be opened.
   explicit InputFile(const std::filesystem::path& path);
   InputFile(InputFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   InputFile& operator=(InputFile&&) = delete;
@@ -68,8 +68,8 @@ class InputFile {
 };
 
 /// A file, checked in full when it is opened: every byte of the data belongs to exactly one tensor
-/// and every length fits its shape (but for types that DType lacks, whose size is not known), so
-/// that a file cut short or enlarged is never read.
+/// and every length matches its shape (except for types that DType lacks, whose size is unknown),
+/// so that a truncated or extended file is never read.
 class SafetensorsFile {
  public:
   /// @throws Error{unreadable_file, malformed_file}
@@ -83,8 +83,9 @@ class SafetensorsFile {
   /// @throws Error{unreadable_file}
   void read(const TensorInfo& tensor, void* destination) const;
 
-  /// Reads `size` of them from `offset` on. Several threads may call it at once.
-  /// @throws Error{unreadable_file}, also where the file has become shorter since it was opened
+  /// Reads `size` of these bytes, starting at `offset`. Several threads may call it at once.
+  /// @throws Error{unreadable_file}; Error{malformed_file} if the file has become shorter since it
+  ///   was opened
   void read_part(const TensorInfo& tensor, std::uint64_t offset, std::uint64_t size,
                  void* destination) const;
 

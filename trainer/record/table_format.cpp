@@ -44,15 +44,15 @@ std::string duration(const std::optional<double>& seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-/// A column: its key in csv and json, its title for people, and a row's value for each of them.
+/// A column: its key in csv and json, its title in the other formats, and a row's value for both.
 struct Column {
   const char* key;
-  const char* title;  ///< null if people see it as marks of another column
+  const char* title;  ///< null if it is shown only as marks in another column
   bool is_number;     ///< aligned to the right
   bool is_setting;    ///< stated once if it is equal in all runs and the terminal is narrow
   Json (*value)(const RuntimeRow&);
   std::string (*shown)(const RuntimeRow&);
-  /// Before the values of some rows, where it leaves the digits below each other.
+  /// Precedes the values of some rows, so that the digits stay aligned.
   const char* mark = nullptr;
   bool (*is_marked)(const RuntimeRow&) = nullptr;
   const char* footnote = nullptr;
@@ -60,7 +60,7 @@ struct Column {
 
 using Row = const RuntimeRow&;
 
-// The name of the run comes last because it is long and the figures are what one compares.
+// The name of the run comes last because it is long, and people compare the figures.
 constexpr std::array<Column, 13> kColumns{{
     {"nodes", "Nodes", true, true, [](Row row) { return Json(row.nodes); },
      [](Row row) { return std::to_string(row.nodes); }},
@@ -89,14 +89,14 @@ constexpr std::array<Column, 13> kColumns{{
     {"efficiency", "Efficiency", true, false, [](Row row) { return raw(row.efficiency); },
      [](Row row) { return percent(row.efficiency); }, "†",
      [](Row row) { return row.is_superlinear(); },
-     "Above 100% by more than noise (5%): the single-device run was slower than it can be, as on a "
-     "busy host."},
+     "Above 100% by more than noise (5%): the single-device run was slower than it should be, for "
+     "example on a busy host."},
     {"run", "Run", false, false, [](Row row) { return Json(row.run); },
      [](Row row) { return text_or_dash(row.run); }},
     {"busy_hosts", nullptr, false, false, [](Row row) { return Json(row.busy_hosts); }, nullptr},
 }};
 
-/// What people see.
+/// The columns of the formats for people.
 std::vector<Column> shown_columns() {
   std::vector<Column> columns(kColumns.begin(), kColumns.end());
   columns.erase(std::remove_if(columns.begin(), columns.end(),
@@ -110,7 +110,7 @@ std::string cell(const Column& column, Row row) {
   return (is_marked ? column.mark : "") + column.shown(row);
 }
 
-/// A line for each mark that a row has.
+/// One line for each mark that any row has.
 std::vector<std::string> footnotes(const std::vector<RuntimeRow>& rows) {
   std::vector<std::string> lines;
   for (const Column& column : kColumns) {

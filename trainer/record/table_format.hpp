@@ -14,8 +14,8 @@ namespace hpcboot::record {
 enum class TableFormat {
   table,  ///< aligned columns for a terminal
   md,     ///< a Markdown table
-  csv,    ///< RFC 4180 quoting, numbers as measured, nothing where unknown
-  json,   ///< a list of objects, null where unknown
+  csv,    ///< RFC 4180 quoting, numbers as measured, nothing if unknown
+  json,   ///< a list of objects, null if unknown
   html,   ///< a page of its own
 };
 

@@ -52,7 +52,7 @@ std::string little_endian(std::uint64_t value, int bytes) {
   return text;
 }
 
-/// CRC-32C, masked as TFRecord wants it.
+/// CRC-32C, masked as TFRecord requires.
 std::string checksum(const std::string& bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());

@@ -12,10 +12,10 @@
 
 namespace hpcboot::record {
 
-/// An event file that TensorBoard reads while the run goes on:
+/// An event file that TensorBoard can read during the run:
 /// `events.out.tfevents.<seconds>.<host>.<pid>`, a TFRecord of Event messages
 /// (tensorflow/core/util/event.proto, summary.proto; the frame: core/lib/io/record_writer.cc).
-/// Events reach it as AppendFile's bytes do.
+/// Events are buffered as in AppendFile.
 class TensorboardEvents {
  public:
   /// A new file in `folder`. @throws Error{unwritable_output}
@@ -26,16 +26,16 @@ class TensorboardEvents {
   /// A text, as Markdown.
   void add_text(std::string_view tag, std::string_view text);
 
-  /// `step/…`: loss, learning rate, images/s, seconds of the step and of its waiting for data.
+  /// `step/…`: loss, learning rate, images/s, seconds of the step and of its wait for data.
   void add(const StepMetrics& row);
   /// `epoch/…`: the epoch's losses, accuracy, images/s and phase times; unknown ones are left out.
-  /// @param last_step of the epoch, over the whole run: its points stand there, not at the epoch's
-  ///        number, since add_restart() speaks of the steps of all curves.
+  /// @param last_step of the epoch, over the whole run: the points are placed there, not at the
+  ///        epoch's number, because add_restart() refers to the steps of all curves.
   void add(const EpochRecord& epoch, std::int64_t last_step);
   /// The configuration of the run, as text.
   void add_config(const Json& config);
-  /// To be called first in the file of a resumed run: TensorBoard forgets what earlier files say of
-  /// `first_step` and later steps, which are done again.
+  /// Call it first in the file of a resumed run: TensorBoard then discards what earlier files
+  /// contain for `first_step` and later steps, which are done again.
   void add_restart(std::int64_t first_step);
 
   void flush() { file_.flush(); }

@@ -8,7 +8,8 @@
 namespace hpcboot::record {
 namespace {
 
-/// fmt writes a time_point in UTC and with sub-seconds only in some versions; a tm in all of them.
+/// How fmt formats a time_point (UTC or local, sub-seconds) depends on its version; a tm is
+/// formatted alike by all.
 std::tm utc(std::chrono::system_clock::time_point time) {
   return fmt::gmtime(std::chrono::system_clock::to_time_t(time));
 }
