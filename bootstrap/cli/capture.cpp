@@ -15,7 +15,7 @@
 namespace hpcboot::tool {
 namespace {
 
-// Host and process id in characters that a file name may have.
+// Host name and process id, in characters that are safe in a file name.
 std::string name_without_rank(const Facts& facts) {
   std::string host = facts.hostname.value_or("host");
   std::replace_if(
@@ -28,15 +28,15 @@ std::string name_without_rank(const Facts& facts) {
   return host + "-" + std::to_string(getpid());
 }
 
-// Takes a name that no other process has: writing the host name first is the claim.
+// Claims a name that no other process has, by creating its host-name file first.
 std::string claim_name(const PrivateFolder& folder, const std::optional<int>& rank,
                        const Facts& facts) {
   const std::string content = facts.hostname.value_or("") + "\n";
   if (rank) {
     std::string name = "rank" + std::to_string(*rank);
     if (folder.create(name + ".hostname", content)) return name;
-    err() << "note: " << folder.path() << " has a rank " << *rank
-          << " already: two processes hold it, or the folder was used before\n";
+    err() << "note: " << folder.path() << " already contains rank " << *rank
+          << ": two processes have this rank, or the folder was used before\n";
   }
   // Containers may share host names and process ids.
   const std::string base = name_without_rank(facts);
@@ -60,16 +60,17 @@ void capture_files(const PrivateFolder& folder, const std::string& name, const E
   copy("PALS_APINFO", ".apinfo");
 }
 
-// The rank of this process; nullopt where it cannot be told, or where no launcher placed it: then
-// every process of a broken job would be rank 0.
+// The rank of this process; nullopt if it cannot be determined, or if no launcher placed it:
+// otherwise every process of a broken job would be rank 0.
 std::optional<int> rank_of(const Env& env, const Facts& facts) {
   try {
     const Resolution r = resolve(env, facts);
     if (r.launcher != "single") return r.placement.rank;
-    err() << "note: no launcher placed this process; it is captured under its host and id\n";
+    err() << "note: no launcher placed this process; it is captured under its host name and "
+             "process id\n";
   } catch (const Error& error) {
-    err() << "note: the rank of this process cannot be told; it is captured under its host and "
-             "id\n";
+    err() << "note: the rank of this process cannot be determined; it is captured under its host "
+             "name and process id\n";
     print_error("hpcboot", error);
   }
   return std::nullopt;
@@ -81,36 +82,33 @@ options::Command capture_command() {
                            "record what replay needs, without secrets, for every rank",
                            {"srun|mpirun … hpcboot capture [OPTIONS] DIR"},
                            {{"srun hpcboot capture job", "on the cluster, in the job"},
-                            {"hpcboot replay job", "then anywhere"}}};
+                            {"hpcboot replay job", "afterwards, on any machine"}}};
   command.details = {
       "Every rank writes what `hpcboot replay DIR` needs to resolve it again: its environment, "
-      "host "
-      "name, nodefile, network interfaces, and its ancestor processes with the launchers' "
-      "variables "
-      "of each. DIR must be on a file system that all ranks share; only you may enter it (0700, "
-      "files 0600). Nothing is overwritten: use a new DIR for every capture.",
+      "host name, nodefile, network interfaces, and its ancestor processes with the launcher "
+      "variables of each. DIR must be on a file system that all ranks share; only you may enter it "
+      "(0700, files 0600). Nothing is overwritten: use a new DIR for every capture.",
       "Only variables of launchers, schedulers, device masks and communication libraries are kept. "
       "Passwords, tokens, keys and cookies are REDACTED, by name and by pattern, and so are "
-      "command "
-      "lines. Names of hosts, users and folders, and addresses stay: look through DIR before you "
-      "send it to somebody."};
+      "command lines. Addresses and the names of hosts, users and folders are kept: review DIR "
+      "before you share it."};
   command.groups = {{"Options",
                      {{"all", options::flag(),
                        "keep every variable, not only those of launchers and schedulers; secrets "
                        "are still redacted"}}}};
   command.operands = {{"dir", options::text("DIR", options::Completes::folder), 1}};
-  command.exit_codes = {{"0", "recorded, also if the rank is unknown"},
+  command.exit_codes = {{"0", "recorded, even if the rank is unknown"},
                         {"2", "the command line is wrong"},
                         {"42", "DIR cannot be written"}};
   return command;
 }
 
 int capture(const Call& call) {
-  if (call.values.count("dir") == 0) throw UsageError("capture takes the folder to write");
+  if (call.values.count("dir") == 0) throw UsageError("capture needs the folder to write to");
 
   const Env env = Env::from_process();
   Facts facts = Facts::of_this_process(env);
-  // For whoever reads the capture, also if one launcher alone is present.
+  // For readers of the capture, even if only one launcher is present.
   if (!facts.ancestors) facts.ancestors = ancestors_of_this_process(env, facts.hostname);
   const PrivateFolder folder(call.values["dir"].as<std::string>());
   const std::string name = claim_name(folder, rank_of(env, facts), facts);
@@ -119,7 +117,7 @@ int capture(const Call& call) {
   folder.create(name + ".facts.json", json_text(object, 2).str() + "\n");
   capture_files(folder, name, env);
   const Keep keep = call.values.count("all") != 0 ? Keep::all_variables : Keep::launch_variables;
-  // Last: where it is, the rank is whole.
+  // Last: its presence marks the rank as complete.
   folder.publish(name + ".env", redact(env, keep).dump());
   out() << folder.path() << "/" << name << ".env\n";
   return 0;

@@ -71,13 +71,13 @@ void print_json(const std::vector<RankReport>& reports, const std::vector<JobPro
   out() << json_text(object, 2) << "\n";
 }
 
-// A step in which most MPIs would make of N processes N worlds of one, without a word.
+// A step in which most MPIs would silently start N processes as N singletons.
 bool has_no_pmi(const Env& env, const Resolution& r) {
   const std::string_view kind = offered_kvs(env);
   return r.launcher == "slurm" && r.placement.world_size > 1 && (kind.empty() || kind == "file");
 }
 
-// Notes, but for hosts without a rank if the whole job is to be used.
+// Adds notes; hosts without a rank are problems if the whole job must be used.
 void compare_with_job(const std::vector<RankReport>& reports, const Env& env, bool whole_job,
                       std::vector<JobProblem>& problems, std::vector<std::string>& notes) {
   const auto job = read_allocation(env);
@@ -99,7 +99,7 @@ struct Output {
   bool whole_job = false;
 };
 
-// @param place where the ranks met; empty for one alone
+// @param place where the ranks met; empty for a single rank
 bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolution& own,
            const std::string& place, Output output) {
   std::vector<JobProblem> problems = check_reports(reports);
@@ -109,8 +109,8 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   if (has_no_pmi(env, own)) {
     notes.emplace_back(
         "srun offers neither PMIx nor PMI2: each process of an MPI program would be rank 0 of 1, "
-        "or "
-        "refuse to start; srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows what there is)");
+        "or refuse to start; use srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows which are "
+        "available)");
   }
   if (output.as_json) {
     print_json(reports, problems, notes, own);
@@ -121,10 +121,10 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   for (const JobProblem& problem : problems) out() << "wrong: " << problem.text << "\n";
   if (!place.empty()) out() << encoded_format("met in the {}\n", place);
   if (problems.empty()) {
-    out() << encoded_format("ok: {} {} by {}, meeting at {}\n", reports.size(),
+    out() << encoded_format("ok: {} {}, launcher {}, master {}\n", reports.size(),
                             reports.size() == 1 ? "rank" : "ranks", own.launcher, endpoint_of(own));
   }
-  out().flush();  // before the others hear of it, and the launcher ends them all
+  out().flush();  // before the others get the verdict and the launcher ends them all
   return problems.empty();
 }
 
@@ -133,19 +133,20 @@ options::Command check_command() {
   options::Command command{
       "hpcboot",
       "check",
-      "try the launch: do all ranks come, agree and reach rank 0?",
+      "try the launch: do all ranks arrive, agree and reach rank 0?",
       {"mpirun -np 4 hpcboot check [OPTIONS]", "srun hpcboot check"},
-      {{"srun hpcboot check && srun hpcboot exec -- python3 train.py", "before a training"},
+      {{"srun hpcboot check && srun hpcboot exec -- python3 train.py", "before training"},
        {"mpirun --hostfile hosts.txt hpcboot check --whole-job", "every host must take part"}}};
   command.details = {
-      "Start it once per rank, as you would start the program. All ranks meet at rank 0 as a "
-      "training would, and each proves that it is of this launch. Rank 0 prints the ranks with "
-      "their hosts and the minimum round-trip time of five to each, and the verdict: ranks are 0 "
-      "to world_size-1, each once; all agree on sizes, hosts, launcher and job; local ranks are "
-      "right on each host; devices are not shared if there are enough; there is one version; no "
-      "other launcher's variables disagree, unless they are known to come from an outer launch.",
+      "Start it once per rank, as you would start the program. All ranks meet at rank 0 as they "
+      "would for training, and each proves that it belongs to this launch. Rank 0 prints the ranks "
+      "with their hosts, the round-trip time to each (the minimum of five) and the verdict: ranks "
+      "are 0 to world_size-1, each once; all agree on sizes, hosts, launcher and job; local ranks "
+      "are correct on each host; devices are not shared if there are enough; all ranks run the "
+      "same version; no other launcher's variables disagree, unless they are known to come from an "
+      "outer launch.",
       "Missing ranks are named, and so are hosts of the job without a rank: a note, or an error "
-      "with --whole-job. The endpoint shown is the one that exec passes to its program."};
+      "with --whole-job. The master shown is the endpoint that exec passes to its program."};
   command.groups = {
       {"Options",
        {{"json", flag(),
@@ -155,14 +156,14 @@ options::Command check_command() {
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
   command.exit_codes = {{"0", "the launch is consistent; the same on every rank that takes part"},
                         {"1", "it is not"},
-                        {"20 to 35", "a rank is not resolved, or did not reach rank 0"}};
+                        {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
   command.more = "hpcboot doctor examines one process in depth";
   return command;
 }
 
 int check(const Call& call) {
   const int timeout = call.values["timeout"].as<int>();
-  if (timeout < 1) throw UsageError("--timeout is a number of seconds from 1");
+  if (timeout < 1) throw UsageError("--timeout must be at least 1 second");
   const Output output{call.values.count("json") != 0, call.values.count("whole-job") != 0};
   const auto deadline = std::chrono::seconds(timeout);
   const auto end = std::chrono::steady_clock::now() + deadline;
@@ -171,7 +172,7 @@ int check(const Call& call) {
   const Facts facts = Facts::of_this_process(env);
   const LocalAnswer alone = resolve_locally(env, facts);
   const std::optional<Resolution>& found = alone.answer;
-  // As the trainer does, with the launcher's exchange if it would be used there.
+  // Like the trainer: through the launcher's exchange if the trainer would use it.
   const std::unique_ptr<KeyValueStore> kvs = found ? rendezvous::open_kvs_for(*found, env, deadline)
                                                    : open_way_between(alone, env, deadline).kvs;
   Resolution r = kvs && !alone.has_endpoint

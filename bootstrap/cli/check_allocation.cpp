@@ -38,11 +38,11 @@ std::vector<JobProblem> idle_hosts(const std::vector<std::string>& hosts_of_rank
     names += (i == 0 ? "" : ", ") + idle[i];
   if (idle.size() > kNamed) names += " and " + std::to_string(idle.size() - kNamed) + " more";
   return {{"host idle",
-           "no rank came from " + names + ": the job has " +
+           "no rank arrived from " + names + ": the job has " +
                text_of(static_cast<int>(job.hosts.size()), "host") + ", and " +
-               text_of(static_cast<int>(hosts_of_ranks.size()), "rank") + " came from " +
+               text_of(static_cast<int>(hosts_of_ranks.size()), "rank") + " arrived from " +
                std::to_string(job.hosts.size() - idle.size()) +
-               "; a launcher that does not know the scheduler needs its host file",
+               "; a launcher without support for the scheduler needs a hostfile",
            {}}};
 }
 
@@ -53,8 +53,8 @@ std::vector<JobProblem> crowded_hosts(const std::vector<std::string>& hosts_of_r
     const int ranks = ranks_on(job.hosts[i], hosts_of_ranks);
     if (ranks <= job.slots[i]) continue;
     problems.push_back({"host oversubscribed",
-                        "host " + job.hosts[i] + " has " + text_of(ranks, "rank") + " and " +
-                            text_of(job.slots[i], "slot"),
+                        "host " + job.hosts[i] + " is oversubscribed: " + text_of(ranks, "rank") +
+                            ", " + text_of(job.slots[i], "slot"),
                         {}});
   }
   return problems;

@@ -7,8 +7,8 @@
 #include "hpcboot/error.hpp"
 #include "rendezvous/store/store_kvs.hpp"
 
-// A report is a line that its rank appends to the key of its number: of two processes that hold one
-// number both are heard.
+// Each rank appends its report, one line, to the key of its rank number: if two processes have the
+// same number, both reports are seen.
 namespace hpcboot::tool {
 namespace {
 
@@ -27,7 +27,7 @@ void take(const std::string& lines, std::vector<RankReport>& reports) {
   }
 }
 
-// All that have come when all are there, or when the time is up.
+// The reports that have arrived once all are there, or when the time is up.
 std::vector<std::string> await_lines(rendezvous::Client& client, int world_size, Deadline end) {
   std::vector<std::string> keys;
   for (int rank = 1; rank < world_size; ++rank) keys.push_back(key_of(rank));
@@ -47,7 +47,7 @@ std::vector<std::string> await_lines(rendezvous::Client& client, int world_size,
 }  // namespace
 
 double measure_round_trip(rendezvous::Client& client) {
-  // The first includes waking up both sides; the least is the way itself.
+  // The first includes waking up both sides; the minimum is the network's own.
   constexpr int kQuestions = 5;
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kQuestions; ++i) {
@@ -83,9 +83,9 @@ bool report_to_rank0(rendezvous::Client& client, const RankReport& own, Deadline
     return verdict.front() == "ok";
   }
   throw Error(ErrorCode::deadline_exceeded,
-              "rank 0 at " + client.place().text() + " did not tell rank " +
-                  std::to_string(own.resolution.placement.rank) + " its verdict",
-              "rank 0 to stay until the end of the check", "look at the output of rank 0");
+              "rank 0 at " + client.place().text() + " did not send its verdict to rank " +
+                  std::to_string(own.resolution.placement.rank),
+              "rank 0 to stay until the end of the check", "check the output of rank 0");
 }
 
 }  // namespace hpcboot::tool

@@ -35,8 +35,8 @@ std::string names_of(const std::vector<const RankReport*>& reports) {
   return text;
 }
 
-// Could these ranks have devices of their own? One that sees a single device may see another one
-// under the same number: control groups number anew for each task.
+// Whether these ranks could have devices of their own. Ranks that see a single device each may see
+// different ones under the same number: control groups renumber devices for each task.
 bool could_differ(const std::vector<const RankReport*>& users, int ranks_on_host) {
   return std::any_of(users.begin(), users.end(), [&](const RankReport* user) {
     return user->devices_visible >= 2 && ranks_on_host <= user->devices_visible;
@@ -96,7 +96,7 @@ std::string to_line(const RankReport& report) {
 }
 
 std::optional<RankReport> parse_report(const std::string& line) {
-  // Of another version, say.
+  // The line may come from another version.
   constexpr JsonLimits kLimits{std::size_t{1} << 20U, 4, 100'000};
   try {
     const Json object = parse_json(line, kLimits);
@@ -154,7 +154,7 @@ std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports) {
     for (const RankReport* user : users) names.push_back(name_of(*user));
     problems.push_back({"device shared",
                         "device " + place.second + " of host " + place.first + " is used by " +
-                            names_of(users) + ", though there are enough for all",
+                            names_of(users) + ", although there are enough for all ranks",
                         std::move(names)});
   }
   if (by_version.size() > 1) {
@@ -162,7 +162,7 @@ std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports) {
     for (const auto& [version, names] : by_version)
       text += (text.empty() ? "" : ", ") + version + " on " + std::to_string(names.size());
     problems.push_back(
-        {"version differs", "hpcboot is not of one version: " + text + " ranks", {}});
+        {"version differs", "the ranks run different versions of hpcboot: " + text + " ranks", {}});
   }
   return problems;
 }
@@ -173,7 +173,7 @@ std::vector<std::string> notes_of(const std::vector<RankReport>& reports) {
     if (users.size() < 2 || could_differ(users, ranks_on(place.first, reports))) continue;
     notes.push_back(users.front()->devices_visible == 1
                         ? "on host " + place.first + " each of " + names_of(users) +
-                              " sees one device, by the same number: are they different ones?"
+                              " sees one device, with the same number: they may share it"
                         : "device " + place.second + " of host " + place.first + " is shared by " +
                               names_of(users));
   }

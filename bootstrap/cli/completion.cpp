@@ -8,14 +8,14 @@ namespace {
 options::Command completion_command() {
   options::Command command{"hpcboot",
                            "completion",
-                           "print the script that completes this program in a shell",
+                           "print the completion script for a shell",
                            {"hpcboot completion bash|zsh|fish"},
                            {{"source <(hpcboot completion bash)", "for this shell"},
                             {"hpcboot completion zsh >~/.zfunc/_hpcboot", "with ~/.zfunc in fpath"},
                             {"hpcboot completion fish | source", "for this shell"}}};
   command.details = {
       "The shell then completes verbs, options and their values: sites, jobs, launchers, formats. "
-      "An installation has these scripts where the shells look."};
+      "An installation includes these scripts where the shells look for them."};
   command.groups = {{"Options",
                      {{"list", options::choice({"sites", "jobs"}),
                        "print the values that the scripts offer, one per line"}}}};

@@ -56,7 +56,7 @@ options::Command doctor_command() {
   options::Command command{
       "hpcboot",
       "doctor",
-      "look for what keeps programs from starting, with remedies",
+      "find what keeps programs from starting, with remedies",
       {"[srun|mpirun …] hpcboot doctor [OPTIONS]"},
       {{"hpcboot doctor", "on a login node or a laptop"},
        {"srun hpcboot doctor", "in a job: every process examines itself"},
@@ -64,12 +64,11 @@ options::Command doctor_command() {
   command.details = {
       "Examines the launcher with its MPI, PMIx or torchrun, the key-value store, network "
       "interfaces, host name, master and its port, threads, devices, folders, clock and limits, "
-      "and "
-      "names what this launcher is known to break. Each finding is ok, note, warning or problem, "
+      "and reports known problems of this launcher. Each finding is ok, note, warning or problem, "
       "with what to do. With --env-file only that environment is examined."};
   command.groups = {{"Options",
                      {{"json", options::flag(),
-                       "print a list of objects: name, status, message, remedy (null: none)"},
+                       "print a JSON array of objects: name, status, message, remedy (null: none)"},
                       {"runs-dir", options::text_or("DIR", "runs", options::Completes::folder),
                        "folder that runs are written to"}}},
                     environment_options()};

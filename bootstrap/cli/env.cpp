@@ -17,9 +17,8 @@ options::Command env_command() {
   command.details = {
       "Exports RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, "
       "MASTER_ADDR, MASTER_PORT, NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless "
-      "they are set already. Unknown values are left out, or unset. HPCBOOT_EXPORTED marks them, "
-      "so "
-      "that hpcboot under a launcher that you start later ignores them.",
+      "they are set already. Unknown values are omitted, or unset. HPCBOOT_EXPORTED marks these "
+      "exports, so that hpcboot ignores them under a launcher that you start later.",
       "Outside a job, a process that no launcher placed is rank 0 of 1. A batch script gets only "
       "MASTER_ADDR and MASTER_PORT, since every task that it starts would inherit this RANK: use "
       "srun hpcboot exec … there."};
@@ -33,7 +32,7 @@ int print_env(const Call& call) {
   const Env env = env_as_asked(call.values);
   Resolution r = resolve_as_asked(env, call.values);
   if (is_alone(r) && !r.scheduler) {
-    // The port that is derived from host and user is that of their other processes, too.
+    // The port derived from host and user is shared with the user's other processes there.
     const bool is_this_process = call.values.count("env-file") == 0;
     if (is_this_process && r.provenance["master_port"].source == "rule")
       r.master_port = rendezvous::take_a_free_port()->number();
@@ -44,9 +43,8 @@ int print_env(const Call& call) {
   for (const auto& [field, value] : {std::make_pair("MASTER_ADDR", r.master_addr.has_value()),
                                      std::make_pair("MASTER_PORT", r.master_port.has_value())}) {
     if (!value) {
-      err() << "note: " << field
-            << " is left out: only an exchange between the ranks can tell it; set HPCBOOT_" << field
-            << " to choose it\n";
+      err() << "note: " << field << " is not exported: the ranks must exchange it; set HPCBOOT_"
+            << field << " to choose it\n";
     }
   }
   for (const std::string& hint : r.hints) err() << "hint: " << hint << "\n";

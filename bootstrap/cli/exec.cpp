@@ -19,25 +19,25 @@ options::Command exec_command() {
        {"hpcboot exec -- python3 train.py", "without a launcher: rank 0 of 1"}}};
   command.takes_program = true;
   command.details = {
-      "Start it once per rank, by any launcher. It replaces itself with COMMAND, whose environment "
-      "then has RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, "
-      "MASTER_ADDR, MASTER_PORT, NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME.",
+      "Start it once per rank, with any launcher. It replaces itself with COMMAND, whose "
+      "environment then contains RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, "
+      "GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT, NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME.",
       "If the environment does not say where rank 0 listens, rank 0 chooses a free port and "
       "publishes it through the launcher's PMIx or PMI-1, the shared folder HPCBOOT_EXCHANGE_DIR, "
-      "or its own host if that is known. Until COMMAND listens there, another program may take the "
-      "port; set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT to avoid that. COMMAND may be an MPI "
-      "program whose MPI the launcher serves; it must also start without exec.",
-      "In the script of a job with several tasks only MASTER_ADDR and MASTER_PORT are set, with a "
-      "hint: every task that COMMAND starts would inherit this RANK. Use srun hpcboot exec … "
-      "there. "
-      "In a job of one task COMMAND is rank 0 of 1.",
+      "or a store on its own host if the others know that host. Until COMMAND listens on the port, "
+      "another program may take it; set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT to avoid that. "
+      "COMMAND may be an MPI program if the launcher supports its MPI; it must also start without "
+      "exec.",
+      "In the batch script of a job with several tasks, only MASTER_ADDR and MASTER_PORT are set, "
+      "with a hint: every task that COMMAND starts would inherit this RANK. Use srun hpcboot exec "
+      "… there. In a job with one task, COMMAND is rank 0 of 1.",
       "--gpu-bind auto narrows the launcher's device mask (or CUDA_VISIBLE_DEVICES if it set none) "
       "to this rank's device, by HPCBOOT_DEVICE_ORDER or the site's order; COMMAND sees it as "
       "device 0. Do not combine it with programs that select by LOCAL_RANK, such as "
       "torch.cuda.set_device(local_rank): they would ask for a device that they cannot see."};
   command.groups = {{"Options",
                      {{"timeout", options::number("SECONDS", 60),
-                       "wait this long for the other ranks, if they must be asked"},
+                       "wait this long for the other ranks, if an exchange is needed"},
                       {"gpu-bind", options::choice({"auto", "none"}, "none"),
                        "auto: COMMAND sees only this rank's device"}}}};
   command.operands = {{"command", options::list("COMMAND", options::Completes::program), -1}};
@@ -46,7 +46,7 @@ options::Command exec_command() {
                         {"127", "COMMAND was not found"},
                         {"2", "the command line is wrong"},
                         {"20 to 35", "the ranks are not resolved; nothing was started"}};
-  command.more = "bootstrap/README.md says what each variable means";
+  command.more = "bootstrap/README.md explains each variable";
   return command;
 }
 

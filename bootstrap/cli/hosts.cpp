@@ -13,15 +13,15 @@ options::Command hosts_command() {
       "hosts",
       "expand, compress or count a Slurm host list",
       {"hpcboot hosts expand|compress|count|first EXPR…"},
-      {{"hpcboot hosts expand 'n[01-03],gpu7'", "n01, n02, n03, gpu7: a line each"},
+      {{"hpcboot hosts expand 'n[01-03],gpu7'", "n01, n02, n03, gpu7: one per line"},
        {"hpcboot hosts count \"$SLURM_JOB_NODELIST\"", "how many hosts"}}};
   command.details = {
       "Accepts Slurm's host lists: n[9-11],gpu[001-3,7],r[1-2]n[01-02], separated by commas or "
       "white space; text after the last bracket is allowed. EXPR - reads standard input.",
-      "  expand    print one host per line; order and repeats stay\n"
+      "  expand    print one host per line; order and duplicates are kept\n"
       "  compress  print a short list that expands to the same hosts\n"
-      "  count     print how many, without expanding\n"
-      "  first     print the first, without expanding"};
+      "  count     print the number of hosts, without expanding\n"
+      "  first     print the first host, without expanding"};
   command.operands = {{"action", options::choice({"expand", "compress", "count", "first"}), 1},
                       {"expressions", options::list("EXPR"), -1}};
   command.exit_codes = {{"0", "ok"},
@@ -54,7 +54,7 @@ int hosts(const Call& call) {
   } else if (action == "first") {
     out() << hostlist::first(list) << "\n";
   } else {
-    throw UsageError("hosts knows expand, compress, count and first, not '" + action + "'");
+    throw UsageError("unknown action '" + action + "'; expected expand, compress, count or first");
   }
   return 0;
 }

@@ -20,17 +20,17 @@ options::Command jobs_command() {
                            "jobs",
                            "list your jobs: where they run, or why they wait",
                            {"hpcboot jobs [OPTIONS] [JOB…]"},
-                           {{"hpcboot jobs", "all that wait, run, or ended recently"},
+                           {{"hpcboot jobs", "all that are waiting, running, or ended recently"},
                             {"hpcboot jobs 4711", "everything known about one"},
                             {"hpcboot jobs --json | jq '.[].state'", "for programs"}}};
   command.details = {
-      "Works alike under Slurm, PBS, Torque, Grid Engine, LSF and Flux. A waiting job is listed "
-      "with its reason and estimated start. hpcboot remembers what it submitted: the folder, the "
-      "output, the folders of its runs, and how it ended."};
+      "Works the same under Slurm, PBS, Torque, Grid Engine, LSF and Flux. A waiting job is listed "
+      "with its reason and estimated start. hpcboot remembers the jobs that it submitted: the "
+      "folder, the output, the run folders, and how each ended."};
   command.groups = {
       queue_options(),
       {"What to list",
-       {{"days", options::number("N", 7), "include what hpcboot submitted in the last N days"},
+       {{"days", options::number("N", 7), "include jobs that hpcboot submitted in the last N days"},
         {"json", options::flag(), "print a JSON array"}}}};
   command.operands = {job_operand()};
   command.exit_codes = {{"0", "ok"}, {"1", "JOB is unknown"}, {"30", "no scheduler answers"}};
@@ -40,16 +40,16 @@ options::Command jobs_command() {
 options::Command cancel_command() {
   options::Command command{"hpcboot",
                            "cancel",
-                           "end jobs that wait or run",
+                           "cancel jobs that are waiting or running",
                            {"hpcboot cancel [OPTIONS] JOB…"},
-                           {{"hpcboot cancel 4711", "end a job"},
+                           {{"hpcboot cancel 4711", "cancel a job"},
                             {"hpcboot cancel --scheduler slurm 4711 4712", "ask only Slurm"}}};
   command.details = {
       "Uses scancel, qdel, bkill or flux cancel. `hpcboot run` passes the request on to its ranks, "
-      "which have 30 s to end."};
+      "which have 30 s to exit."};
   command.groups = {queue_options()};
   command.operands = {job_operand()};
-  command.exit_codes = {{"0", "ok"}, {"1", "the scheduler refuses, or does not know, a job"}};
+  command.exit_codes = {{"0", "ok"}, {"1", "the scheduler refuses, or a job is unknown"}};
   return command;
 }
 
@@ -61,20 +61,20 @@ std::vector<std::string> ids_of(const po::variables_map& values) {
 }
 
 int say_unknown(const std::string& id) {
-  err() << "hpcboot: nobody knows job " << id << "; `hpcboot jobs` lists yours\n";
+  err() << "hpcboot: job " << id << " is unknown; `hpcboot jobs` lists yours\n";
   return 1;
 }
 
-// Whoever reads the table may wait for days otherwise.
+// Names the jobs that will never start: otherwise their owner may wait for days.
 void print_hopeless(const std::vector<queue::KnownJob>& known) {
   for (const queue::KnownJob& one : known) {
     if (one.job.stage == queue::JobStage::waiting && queue::will_never_start(one.job.reason))
       err() << "note: job " << one.job.id << " will never start: " << one.job.reason
-            << "; hpcboot jobs " << one.job.id << " says more\n";
+            << "; hpcboot jobs " << one.job.id << " shows more\n";
   }
 }
 
-// The exit code; the next job is to have its turn.
+// Returns the exit code, so that the next job has its turn.
 int for_one(const std::function<int()>& act) {
   try {
     return act();
@@ -93,7 +93,7 @@ int jobs(const Call& call) {
   auto queue = ids.empty() ? queue_as_asked(call.values, env)
                            : queue_of_job(call.values, env, memory, ids.front());
   if (!queue && memory.of(nullptr).empty()) queue = require_queue(std::move(queue));
-  if (!queue) err() << "note: no scheduler answers here; this is what was remembered\n";
+  if (!queue) err() << "note: no scheduler answers here; showing remembered jobs only\n";
   const auto now = std::chrono::system_clock::now();
   std::vector<queue::KnownJob> known;
   int code = 0;
@@ -138,7 +138,7 @@ int cancel_one(const queue::Queue& queue, const std::string& id, const queue::Qu
 
 int cancel(const Call& call) {
   const auto ids = ids_of(call.values);
-  if (ids.empty()) throw UsageError("cancel takes the jobs to end; `hpcboot jobs` lists them");
+  if (ids.empty()) throw UsageError("cancel needs the jobs to cancel; `hpcboot jobs` lists them");
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
   int code = 0;

@@ -50,7 +50,7 @@ std::vector<Row> rows_of_all() {
   return rows;
 }
 
-// What is left of 80 columns goes to who sets the variables.
+// The column "set by" gets what is left of 80 columns.
 void print_table() {
   std::vector<Row> rows = rows_of_all();
   std::size_t left = 80;
@@ -103,7 +103,7 @@ void print_launcher(const LaunchSource& source) {
 
 void print_scheduler(const Scheduler& scheduler) {
   print_fields({{"name", scheduler.name},
-                {"level", "scheduler: it allocates, and places no process"},
+                {"level", "scheduler: it allocates, but places no processes"},
                 {"starts by", scheduler.start_command},
                 {"documented", scheduler.documented},
                 {"from", scheduler.file.empty() ? "built in" : scheduler.file}});
@@ -116,8 +116,8 @@ void print_scheduler(const Scheduler& scheduler) {
     if (nearest.empty() || word_distance(name, source->name) < word_distance(name, nearest))
       nearest = source->name;
   }
-  throw UsageError("there is no launcher '" + name + "'; the nearest name is " +
-                   std::string(nearest) + ", and `hpcboot launchers` lists all");
+  throw UsageError("unknown launcher '" + name + "'; did you mean " + std::string(nearest) +
+                   "? `hpcboot launchers` lists all");
 }
 
 void print_one(const std::string& name) {
@@ -130,7 +130,7 @@ void print_one(const std::string& name) {
   print_scheduler(*scheduler);
 }
 
-// Of the user's other files none is read: one of them may be this one.
+// The user's other files are not read: one of them may be this one.
 int check_file(const std::string& file) {
   const DescribedLauncher described = read_launcher_file(file);
   add_launchers({described});
@@ -154,19 +154,18 @@ options::Command launchers_command() {
        {"hpcboot launchers --check mine.toml", "before you install a description"}}};
   command.details = {
       "Descriptions of your own launchers are files NAME.toml in ~/.config/hpcboot/launchers and "
-      "in "
-      "the folders of HPCBOOT_LAUNCHER_PATH (separated by colons). Folders and files must belong "
-      "to "
-      "you or to root and be writable by nobody else. bootstrap/README.md lists their keys."};
+      "in the folders of HPCBOOT_LAUNCHER_PATH (separated by colons). Folders and files must "
+      "belong to you or root, and nobody else may have write permission. bootstrap/README.md lists "
+      "their keys."};
   command.groups = {{"Options",
                      {{"check", options::text("FILE", options::Completes::file),
-                       "read this description of a launcher and report what is wrong with it"}}}};
+                       "check this description of a launcher and report what is wrong"}}}};
   std::vector<std::string> names;
   for (const LaunchSource* source : launch_sources()) names.emplace_back(source->name);
   command.operands = {{"name", options::text("NAME").suggest(std::move(names)), 1}};
   command.exit_codes = {{"0", "ok"},
-                        {"2", "there is no such launcher, or the command line is wrong"},
-                        {"27, 28", "a file cannot be read, or is no description"}};
+                        {"2", "the launcher is unknown, or the command line is wrong"},
+                        {"27, 28", "a file cannot be read, or is not a description"}};
   return command;
 }
 

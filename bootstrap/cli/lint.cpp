@@ -22,7 +22,7 @@ std::string read_script_file(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   std::error_code ignored;
   std::ifstream in(path, std::ios::binary);
-  // A folder opens, too, and fails when it is read.
+  // A folder can be opened, too; only reading it fails.
   if (!in.is_open() || std::filesystem::is_directory(path, ignored)) {
     throw Error(ErrorCode::unreadable_file, "the script " + path + " cannot be read",
                 "a batch job script, or - for standard input", "correct the path");
@@ -55,7 +55,7 @@ std::set<std::string> disabled_rules(const po::variables_map& values) {
   for (const std::string& id : values["disable"].as<std::vector<std::string>>()) {
     if (std::none_of(rules.begin(), rules.end(),
                      [&](const lint::RuleSummary& rule) { return rule.id == id; })) {
-      throw UsageError("there is no rule '" + id + "'; `hpcboot lint --list-rules` lists them");
+      throw UsageError("unknown rule '" + id + "'; `hpcboot lint --list-rules` lists them");
     }
     ids.insert(id);
   }
@@ -66,20 +66,20 @@ options::Command lint_command() {
   using options::flag;
   options::Command command{"hpcboot",
                            "lint",
-                           "find what is wrong with batch job scripts",
+                           "find errors in batch job scripts",
                            {"hpcboot lint [OPTIONS] SCRIPT…"},
                            {{"hpcboot lint job.sh", "findings, with what to write instead"},
-                            {"hpcboot lint --format gcc *.sh", "a line each, for editors"}}};
+                            {"hpcboot lint --format gcc *.sh", "one line each, for editors"}}};
   command.details = {
       "Checks batch job scripts of Slurm, PBS, Torque, Grid Engine and LSF for what the scheduler "
       "ignores or refuses and for what breaks a parallel run. SCRIPT - reads standard input. "
       "Nothing is submitted or run.",
-      "A comment in the script turns rules off:\n    # hpcboot-lint: disable=ID,ID"};
+      "A comment in the script disables rules:\n    # hpcboot-lint: disable=ID,ID"};
   std::vector<std::string> ids;
   for (const lint::RuleSummary& rule : lint::rules()) ids.emplace_back(rule.id);
   command.groups = {{"Options",
                      {{"disable", options::list("ID").suggest(std::move(ids)),
-                       "leave this rule out; may be given several times"},
+                       "disable this rule; may be repeated"},
                       {"format", options::choice({"text", "gcc", "json"}, "text"),
                        "gcc prints one line per finding"},
                       {"strict", flag(), "fail on warnings, too"},
@@ -100,8 +100,8 @@ int lint_scripts(const Call& call) {
   }
   const auto format = call.values["format"].as<std::string>();
   if (format != "text" && format != "gcc" && format != "json")
-    throw UsageError("unknown format '" + format + "'; known are text, gcc, json");
-  if (call.values.count("scripts") == 0) throw UsageError("lint takes the scripts to look through");
+    throw UsageError("unknown format '" + format + "'; expected text, gcc or json");
+  if (call.values.count("scripts") == 0) throw UsageError("lint needs the scripts to check");
 
   const std::set<std::string> disabled = disabled_rules(call.values);
   bool failed = false;

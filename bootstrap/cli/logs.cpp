@@ -11,7 +11,7 @@ std::string what_it_does(const queue::QueuedJob& job) {
   return "it is " + job.state + (job.reason.empty() ? "" : ": " + job.reason);
 }
 
-// What a job has written is there, whether the scheduler answers or not.
+// What a job has written can be read even if the scheduler does not answer.
 std::optional<queue::KnownJob> known_or_remembered(const std::string& id, const queue::Queue* queue,
                                                    const queue::SubmittedJobs& memory) {
   try {
@@ -31,13 +31,13 @@ options::Command logs_command() {
                            {{"hpcboot logs -f", "follow the job that hpcboot submitted last"},
                             {"hpcboot logs -n 20 4711", "the last 20 lines of one"}}};
   command.details = {
-      "With -f it waits for the job to start, follows its output until it ends, and ends with its "
-      "exit code; Ctrl-C leaves the job alone. PBS and Torque deliver a job's output at its end, "
-      "unless `hpcboot run --submit` submitted it."};
+      "With -f it waits for the job to start, follows its output until it ends, and exits with its "
+      "exit code; Ctrl-C does not affect the job. PBS and Torque deliver a job's output at its "
+      "end, unless `hpcboot run --submit` submitted it."};
   command.groups = {
       queue_options(),
       {"What to print",
-       {{"follow,f", options::flag(), "go on until the job has ended"},
+       {{"follow,f", options::flag(), "follow the output until the job has ended"},
         {"lines,n", options::number("N").otherwise_is("all"), "start with the last N lines"}}}};
   command.operands = {{"job", options::text("JOB", options::Completes::job), 1}};
   command.exit_codes = {{"0", "ok; with -f the exit code of the job"},
@@ -63,7 +63,7 @@ int logs(const Call& call) {
     if (!queue) queue = require_queue(std::move(queue));
     throw Error(ErrorCode::malformed_value,
                 asked.empty() ? std::string("hpcboot has submitted no job here")
-                              : "nobody knows job " + asked,
+                              : "job " + asked + " is unknown",
                 "the id of a job", "`hpcboot jobs` lists yours");
   }
   if (call.values.count("follow") != 0 && known->job.stage != queue::JobStage::ended) {
@@ -81,7 +81,7 @@ int logs(const Call& call) {
     for (const std::string& file : known->job.output) files += (files.empty() ? "" : ", ") + file;
     throw Error(ErrorCode::unreadable_file,
                 "job " + known->job.id + " has no output yet: " + what_it_does(known->job),
-                files.empty() ? std::string("a scheduler that says where it is") : files,
+                files.empty() ? std::string("a scheduler that reports its output file") : files,
                 "hpcboot logs -f " + known->job.id + " waits for it");
   }
   for (std::string part = log.read(); !part.empty(); part = log.read()) {

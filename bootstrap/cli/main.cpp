@@ -55,7 +55,7 @@ int run(int argc, char** argv) {
     const options::Command command = verb->command();
     if (name == command.verb) return run_verb(*verb, command, arguments);
   }
-  throw UsageError("there is no verb '" + name + "'; `hpcboot --help` lists them");
+  throw UsageError("unknown verb '" + name + "'; `hpcboot --help` lists them");
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ options::Group environment_options() {
           {{"env-file", text("F", Completes::file),
             "resolve this dump of `printenv` or `env -0`; nothing is taken from this machine"},
            {"nodefile", text("F", Completes::file),
-            "read the hosts from this file, not from the one that the environment names; in the "
-            "scheduler's form (PBS_NODEFILE, PE_HOSTFILE …), outside a job a hostfile of Open MPI "
-            "or MPICH"},
+            "read the hosts from this file instead of the one that the environment names: in the "
+            "scheduler's format (PBS_NODEFILE, PE_HOSTFILE …), or outside a job a hostfile of Open "
+            "MPI or MPICH"},
            {"hostname", text("H"), "host on which the environment was recorded"}}};
 }
 
@@ -40,9 +40,9 @@ Env env_as_asked(const po::variables_map& options) {
   const bool is_blank = std::all_of(
       text.begin(), text.end(), [](unsigned char c) { return c == '\0' || std::isspace(c) != 0; });
   if (env.variables().empty() && !is_blank) {
-    // What it holds instead is not shown: it may be a secret.
+    // Its contents are not shown: they may be secret.
     throw Error(ErrorCode::malformed_file,
-                "nothing in the environment file " + path + " is of the form NAME=VALUE",
+                "the environment file " + path + " contains no NAME=VALUE",
                 "the output of `printenv` or `env -0`, not of `export -p` or `set`",
                 "record the environment again, with one of these");
   }

@@ -15,13 +15,14 @@ namespace hpcboot::tool {
 namespace {
 
 [[noreturn]] void fail(const char* call) {
-  throw Error(ErrorCode::exchange_failed, std::string(call) + ": " + std::strerror(errno),
-              "a second process that keeps the PMI connection",
-              "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, which saves the exchange");
+  throw Error(
+      ErrorCode::exchange_failed, std::string(call) + ": " + std::strerror(errno),
+      "a second process that keeps the PMI connection",
+      "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, which makes the exchange unnecessary");
 }
 
-// The line "cmd=finalize_ack", for at most a second. An answer that is left unread resets the
-// connection for the launcher: mpiexec.gforker then kills the other ranks.
+// Reads the line "cmd=finalize_ack", for at most a second. An unread answer would reset the
+// launcher's connection: mpiexec.gforker then kills the other ranks.
 void read_answer(int pmi) {
   char bytes[256];
   pollfd entry{pmi, POLLIN, 0};
@@ -31,9 +32,9 @@ void read_answer(int pmi) {
   }
 }
 
-// The second process. Async-signal-safe calls only, though there is but one thread.
+// The second process. Async-signal-safe calls only, although there is only one thread.
 [[noreturn]] void keep(int ends, int pmi) {
-  // The launcher waits for the end of the outputs.
+  // The launcher waits until all outputs are closed.
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
   for (int fd = 3; fd < 1024; ++fd) {
@@ -53,7 +54,8 @@ void keep_pmi_connection(const Env& env) {
   const int pmi = env.require_integer("PMI_FD", "mpiexec");
   int ends[2];
   if (pipe(ends) != 0) fail("pipe");
-  // Twice, so that it is no child of the program, which may wait for all of its children.
+  // Forks twice, so that the keeper is not a child of the program, which may wait for all of its
+  // children.
   const pid_t child = fork();
   if (child < 0) fail("fork");
   if (child == 0) {
@@ -63,7 +65,7 @@ void keep_pmi_connection(const Env& env) {
     _exit(keeper < 0 ? 1 : 0);
   }
   close(ends[0]);
-  // ends[1] stays open, across exec too: its end is the end of the program.
+  // ends[1] stays open, even across exec: it closes when the program ends.
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void fail_unwritable(const std::string& what, const std::string& remedy) {
   throw Error(ErrorCode::unwritable_output, what,
-              "a folder that this user alone may enter (mode 0700), shared by all ranks", remedy);
+              "a folder that only this user may enter (mode 0700), shared by all ranks", remedy);
 }
 
 bool write_all(int file, std::string_view content) {
@@ -32,22 +32,22 @@ bool write_all(int file, std::string_view content) {
 }  // namespace
 
 PrivateFolder::PrivateFolder(std::string path) : path_(std::move(path)) {
-  // "link/" would be followed where "link" is not.
+  // "link/" would be followed, "link" is not.
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
     fail_unwritable(path_ + ": " + std::generic_category().message(errno),
-                    "name a folder in one that exists and can be written on every host");
+                    "choose a folder whose parent exists and is writable on every host");
   }
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor_ < 0) {
-    fail_unwritable(path_ + " is a link, or no folder that can be opened",
-                    "name a folder that is not there yet");
+    fail_unwritable(path_ + " is a link, or cannot be opened as a folder",
+                    "choose a folder that does not exist yet");
   }
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0 || (status.st_mode & 077U) != 0) {
     ::close(descriptor_);
-    fail_unwritable("others than its owner may enter " + path_,
-                    "name a folder that is not there yet, or chmod 700 " + path_);
+    fail_unwritable("users other than its owner may enter " + path_,
+                    "choose a folder that does not exist yet, or chmod 700 " + path_);
   }
 }
 
@@ -57,7 +57,7 @@ PrivateFolder::~PrivateFolder() {
 
 void PrivateFolder::fail(const std::string& name) const {
   fail_unwritable(path_ + "/" + name + ": " + std::generic_category().message(errno),
-                  "make room there, or name a folder elsewhere");
+                  "free space there, or choose another folder");
 }
 
 bool PrivateFolder::create(const std::string& name, std::string_view content) const {

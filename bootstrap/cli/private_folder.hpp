@@ -6,21 +6,21 @@
 namespace hpcboot::tool {
 
 // A folder that only its owner may enter (0700), with files that only its owner may read (0600).
-// Nothing that is there is ever written to, and no symbolic link is followed: not for the folder,
-// not for its files.
+// Existing files are never written to, and no symbolic link is followed, neither for the folder nor
+// for its files.
 class PrivateFolder {
  public:
-  // Makes the folder, or takes one that is there, as the other ranks of a job have to.
-  // @throws Error{unwritable_output} also where others than its owner may enter it.
+  // Creates the folder, or opens an existing one, as the other ranks of a job must.
+  // @throws Error{unwritable_output} also if users other than its owner may enter it.
   explicit PrivateFolder(std::string path);
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
-  // A new file; false where the name is taken. @throws Error{unwritable_output}
+  // Creates a file; false if the name is taken. @throws Error{unwritable_output}
   bool create(const std::string& name, std::string_view content) const;
 
-  // A new file that others see only when it is whole. Its name must be the caller's alone.
+  // Creates a file that others see only once it is complete. No other process may use its name.
   // @throws Error{unwritable_output}
   void publish(const std::string& name, std::string_view content) const;
 

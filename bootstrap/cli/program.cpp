@@ -5,38 +5,39 @@ namespace hpcboot::tool {
 namespace {
 
 std::vector<options::Entry> examples() {
-  return {{"hpcboot doctor", "find what is wrong, and what to do"},
-          {"mpirun -np 2 hpcboot show", "what each rank is told"},
-          {"hpcboot run -- python3 train.py", "start a rank for each GPU"},
+  return {{"hpcboot doctor", "find problems, with remedies"},
+          {"mpirun -np 2 hpcboot show", "what each rank sees"},
+          {"hpcboot run -- python3 train.py", "start one rank per GPU"},
           {"srun hpcboot exec -- python3 train.py", "set RANK, MASTER_ADDR …"},
           {"srun hpcboot check", "try the launch before the program"},
-          {"hpcboot run --submit -- python3 train.py", "the same as a job"},
+          {"hpcboot run --submit -- python3 train.py", "the same, as a batch job"},
           {"hpcboot logs -f", "follow its output"}};
 }
 
-// Those that more than one verb reads; others are in the help of their verb.
+// Variables that several verbs read; others are in the help of their verb.
 std::vector<options::Entry> environment() {
   return {
-      {"HPCBOOT_METHODS", "launchers to try, in this order, in place of all: \"slurm openmpi\""},
+      {"HPCBOOT_METHODS", "launchers to try, in this order, instead of all: \"slurm openmpi\""},
       {"HPCBOOT_RANK, HPCBOOT_WORLD_SIZE, HPCBOOT_LOCAL_RANK, HPCBOOT_LOCAL_SIZE, "
        "HPCBOOT_NODE_RANK, HPCBOOT_NUM_NODES",
-       "placement that overrules every launcher's"},
+       "placement; overrides every launcher's"},
       {"HPCBOOT_MASTER_ADDR, HPCBOOT_MASTER_PORT", "where rank 0 listens"},
       {"HPCBOOT_INTERFACE", "network interface for traffic between ranks"},
-      {"HPCBOOT_HOST_SUFFIX", "suffix of host names on the fast network: \"i\" makes n1i of n1"},
+      {"HPCBOOT_HOST_SUFFIX", "suffix of host names on the fast network: \"i\" turns n1 into n1i"},
       {"HPCBOOT_DEVICE_ORDER",
        "device of each local rank: linear, reverse, numa or a list such as 2,3,0,1"},
-      {"HPCBOOT_SITE", "site whose rules apply, if the host name does not tell it"},
-      {"HPCBOOT_LAUNCHER_PATH", "folders with descriptions of more launchers, split at colons"},
-      {"HPCBOOT_EXCHANGE_DIR", "shared folder in which ranks meet if nothing else serves"},
-      {"HPCBOOT_RENDEZVOUS_SECRET_FILE", "file with the secret that ranks prove to each other"},
+      {"HPCBOOT_SITE", "site whose rules apply, if the host name does not identify it"},
+      {"HPCBOOT_LAUNCHER_PATH", "folders with descriptions of more launchers, separated by colons"},
+      {"HPCBOOT_EXCHANGE_DIR", "shared folder in which ranks meet if nothing else is available"},
+      {"HPCBOOT_RENDEZVOUS_SECRET_FILE",
+       "file with the secret by which ranks authenticate to each other"},
       {"NO_COLOR", "if set, no colours on terminals"}};
 }
 
 std::vector<options::Entry> files() {
   return {{"~/.config/hpcboot/sites/*.toml", "profiles of your sites"},
           {"~/.config/hpcboot/launchers/*.toml", "descriptions of more launchers"},
-          {"~/.local/state/hpcboot/submitted/", "what is remembered of submitted jobs"}};
+          {"~/.local/state/hpcboot/submitted/", "records of submitted jobs"}};
 }
 
 }  // namespace

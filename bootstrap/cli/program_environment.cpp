@@ -27,8 +27,8 @@ void require_usable(std::string_view kind) {
   if (kind == "pmi2") {
     throw Error(ErrorCode::needs_exchange,
                 "the environment does not say where rank 0 listens, and srun --mpi=pmi2 offers an "
-                "exchange that can be used once: an MPI program could not start after it",
-                "an endpoint, or an exchange that serves twice",
+                "exchange that can be used only once: an MPI program could not start after it",
+                "an endpoint, or an exchange that can be used twice",
                 "use srun --mpi=pmix, or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, on every "
                 "rank");
   }
@@ -44,8 +44,8 @@ Variables variables_for(const Env& env, Resolution r, const DeviceChoice& device
   return run::torch_environment(env, r, device);
 }
 
-// All ranks inherit one value from further out, which one of them at most has by chance: of two
-// ranks at least one sees that it is not its own.
+// All ranks inherit the same value from an outer launch, which matches the rank of at most one of
+// them: of two ranks, at least one sees the conflict.
 void report_conflicts(const Resolution& r) {
   if (r.placement.rank > 1) return;
   for (const OtherSource& other_source : r.other_sources) {
@@ -56,8 +56,8 @@ void report_conflicts(const Resolution& r) {
   }
 }
 
-// The port that rank 0 chose stays taken until all have heard of it, so that no other rank 0 on its
-// host gets the same.
+// The port that rank 0 chose stays held until all ranks know it, so that no other rank 0 on its
+// host gets the same one.
 Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point end) {
   Agreement agreement = resolve_together(env, facts, *way.kvs, time_left(end));
   way.kvs->hand_over();
@@ -66,8 +66,8 @@ Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point 
   return std::move(agreement.resolution);
 }
 
-// PMIx's default store cannot be opened by the two programs of one process; both have to use this
-// one, and PMIx reads the choice from the environment that the process began with.
+// PMIx's default store cannot be opened by two programs in succession in one process; both must use
+// this one, and PMIx reads the choice from the environment that the process started with.
 [[noreturn]] void start_again_with_gds(const Env& env, const char* verb,
                                        const Arguments& arguments) {
   Variables variables(env.variables().begin(), env.variables().end());
@@ -76,11 +76,11 @@ Resolution agree(const Env& env, const Facts& facts, Way way, Clock::time_point 
   self.insert(self.end(), arguments.begin(), arguments.end());
   const int reason = become(variables, self, "/proc/self/exe");
   throw Error(ErrorCode::backend_unavailable,
-              std::string("this program cannot start itself again: ") + std::strerror(reason),
+              std::string("hpcboot cannot restart itself: ") + std::strerror(reason),
               "/proc/self/exe", "mount /proc, or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
 }
 
-// All ranks together, where the environment alone does not say where rank 0 listens.
+// Resolves with all ranks together if the environment alone does not say where rank 0 listens.
 Resolution resolve_for_program(const Env& env, const Facts& facts, const ProgramOptions& options,
                                const char* verb, const Arguments& arguments) {
   const LocalAnswer alone = resolve_locally(env, facts);
@@ -129,7 +129,7 @@ ProgramEnvironment environment_for_program(const Env& env, const ProgramOptions&
   if (options.gpu_bind)
     made.device = choose_device(env, facts, r.placement.local_rank, r.placement.local_size);
   for (const std::string& hint : r.hints) {
-    // It advises what is done here.
+    // It advises what --gpu-bind auto already does.
     if (made.device.shows_first_only && hint == made.device.note) continue;
     err() << "hint: " << hint << "\n";
   }

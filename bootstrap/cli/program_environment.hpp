@@ -10,7 +10,7 @@
 #include "hpcboot/resolve.hpp"
 #include "verbs.hpp"
 
-// What `exec` and `run` give the programs that they start.
+// The environment that `exec` and `run` give to the programs that they start.
 namespace hpcboot::tool {
 
 using Variables = std::map<std::string, std::string>;
@@ -18,26 +18,26 @@ using Variables = std::map<std::string, std::string>;
 struct ProgramEnvironment {
   Resolution resolution;
   DeviceChoice device;  // chosen only for gpu_bind
-  Variables variables;  // all that the program is to have
+  Variables variables;  // the whole environment of the program
 };
 
 struct ProgramOptions {
-  bool gpu_bind = false;  // the program sees this rank's own device only
+  bool gpu_bind = false;  // the program sees only this rank's device
   std::chrono::seconds timeout{60};
-  // A way between the ranks that comes before all others, of the rank that the environment names;
-  // null if there is none, on all ranks or on none of them.
+  // A key-value store that takes precedence over all others, for the rank that the environment
+  // names; null if there is none, on all ranks or on none.
   std::function<std::unique_ptr<KeyValueStore>(const Resolution&)> way = nullptr;
 };
 
-// Where the environment does not say where rank 0 listens, the ranks find each other; hints and
-// conflicts go to standard error.
-// @param verb and its arguments, with which this program starts itself again where PMIx has to be
-//        told something before it is used
+// If the environment does not say where rank 0 listens, the ranks exchange it. Hints and conflicts
+// go to standard error.
+// @param verb with its arguments: hpcboot restarts itself with them if PMIx needs a setting in its
+//        initial environment
 // @throws Error
 ProgramEnvironment environment_for_program(const Env& env, const ProgramOptions& options,
                                            const char* verb, const Arguments& arguments);
 
-// Becomes the program. @return only if that fails: errno
+// Replaces this process with the program. @return only on failure: errno
 int become(const Variables& variables, const std::vector<std::string>& command,
            const char* program);
 

@@ -18,14 +18,14 @@ namespace {
 
 constexpr seconds kMostPause{15};
 constexpr seconds kLongestSilence{600};  // of a scheduler
-constexpr seconds kAccounts{60};         // until it tells how a job ended
-constexpr seconds kLate{2};              // what a job wrote last may take so long to be seen here
+constexpr seconds kAccounts{60};         // until it reports how a job ended
+constexpr seconds kLate{2};              // until a job's last output is visible here
 
 }  // namespace
 
 CommandResult run_for_queue(const std::vector<std::string>& words) {
   constexpr seconds kLimit{60};
-  constexpr std::size_t kMost = std::size_t{64} << 20U;  // of thousands of jobs
+  constexpr std::size_t kMost = std::size_t{64} << 20U;  // for thousands of jobs
   return run_command(words, {"", kLimit, kMost});
 }
 
@@ -71,18 +71,18 @@ std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue)
   if (queue) return queue;
   throw Error(ErrorCode::backend_unavailable, "no scheduler answers here",
               "scontrol (Slurm), qstat (PBS, Torque), qconf (Grid Engine), lsid (LSF) or flux in "
-              "PATH, and a server that it reaches",
-              "do this on a login node of the cluster; `scontrol ping` or `qstat -B` says more");
+              "PATH, and its server reachable",
+              "run this on a login node of the cluster; `scontrol ping` or `qstat -B` shows more");
 }
 
 void require_job_id(const std::string& id) {
-  // "12", "12_3", "12[3].server", "9.2"; of Flux "f12aB" or "ƒ12aB". qdel and qstat take the names
-  // of queues and servers, too.
+  // "12", "12_3", "12[3].server", "9.2"; Flux: "f12aB" or "ƒ12aB". qdel and qstat would also accept
+  // the names of queues and servers.
   const bool begins = !id.empty() && ((id.front() >= '0' && id.front() <= '9') ||
                                       id.front() == 'f' || id.rfind("ƒ", 0) == 0);
   const bool is_id = begins && id.size() < 200 && is_printable(id) &&
                      id.find_first_of(" /\\'\"$`;&|<>*?=@") == std::string::npos;
-  if (!is_id) throw UsageError("'" + id + "' is no job's id; `hpcboot jobs` lists them");
+  if (!is_id) throw UsageError("'" + id + "' is not a job id; `hpcboot jobs` lists yours");
 }
 
 int exit_code_of(const queue::QueuedJob& job) {
@@ -114,14 +114,14 @@ queue::QueuedJob JobWatch::wait(const std::string& id) {
       if (!show_output(part)) return job_.value_or(queue::QueuedJob());
     }
     const auto now = steady_clock::now();
-    // A process that the job has left behind may write for ever.
+    // A process that the job left behind may write forever.
     const bool is_shown = end_ && now >= *end_ && (!is_new || now >= *end_ + kLate);
     if (end_ && (!shows_output_ || is_shown)) return *job_;
     std::this_thread::sleep_for(kRead);
   }
 }
 
-// In a thread of its own: a scheduler that takes its time does not hold up the output.
+// In a thread of its own, so that a slow scheduler does not hold up the output.
 void JobWatch::ask(const std::string& id) {
   if (!answer_.valid()) {
     if (steady_clock::now() < next_) return;
@@ -148,8 +148,8 @@ void JobWatch::take(const std::string& id, const std::optional<queue::KnownJob>&
     job_->stage = queue::JobStage::ended;
     job_->state = queue::kForgotten;
   } else {
-    throw Error(ErrorCode::malformed_value, "the scheduler knows no job " + id, "a job of yours",
-                "`hpcboot jobs` lists them");
+    throw Error(ErrorCode::malformed_value, "the scheduler does not know job " + id,
+                "one of your jobs", "`hpcboot jobs` lists them");
   }
   const auto now = steady_clock::now();
   const bool is_forgotten = job_->state == queue::kForgotten;

@@ -13,57 +13,58 @@
 #include "jobs/queue/queue.hpp"
 #include "options/option.hpp"
 
-// What the verbs about a user's jobs have in common.
+// Shared by the verbs about a user's jobs.
 namespace hpcboot::tool {
 
-// Commands of schedulers, which may have much to do.
+// Runs a scheduler's command, with limits for busy schedulers and long output.
 CommandResult run_for_queue(const std::vector<std::string>& words);
 
 // --scheduler S
 options::Group queue_options();
 
-// The scheduler of this machine, as --scheduler chooses; null if none answers.
+// The scheduler of this machine, or the one given as --scheduler; null if none answers.
 std::unique_ptr<queue::Queue> queue_as_asked(const options::po::variables_map& values,
                                              const Env& env);
 
-// The same, but of another scheduler if it was that to which hpcboot submitted the job: a machine
-// may have two. @param id empty: of the job that was submitted last
+// The same, or another scheduler if hpcboot submitted the job to that one: a machine may have two.
+// @param id empty: the job that was submitted last
 std::unique_ptr<queue::Queue> queue_of_job(const options::po::variables_map& values, const Env& env,
                                            const queue::SubmittedJobs& memory,
                                            const std::string& id);
 
-// @throws Error{backend_unavailable} in place of null
+// @throws Error{backend_unavailable} instead of returning null
 std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue);
 
-// @throws UsageError for what is no job's id
+// @throws UsageError if it is not a job id
 void require_job_id(const std::string& id);
 
-// The exit code by which hpcboot tells how a job ended: its own, or 1 if that is not known and it
-// did not end well.
+// The exit code with which hpcboot reports how a job ended: the job's own, or 1 if it is unknown or
+// if the job failed in spite of exit code 0.
 int exit_code_of(const queue::QueuedJob& job);
 
 // "job 12 ended: completed, exit code 0"
 std::string news_of_end(const queue::QueuedJob& job);
 
-// A part of a job's output on standard output as it is, like `hpcboot run` shows its ranks'.
+// Prints a part of a job's output to standard output unchanged, as `hpcboot run` does for its
+// ranks.
 // @return false if it cannot be written
 bool show_output(const std::string& part);
 
-// Waits until a job has ended, however long that takes, and shows meanwhile what it writes.
+// Waits until a job has ended, however long that takes, and shows its output meanwhile.
 class JobWatch {
  public:
   // @param shows_output what the job writes goes to standard output
   JobWatch(const queue::Queue& queue, const queue::SubmittedJobs& memory, bool shows_output)
       : queue_(queue), memory_(memory), shows_output_(shows_output) {}
 
-  // Files that it is known to write to, whatever the scheduler says.
+  // Files that the job is known to write to, whatever the scheduler reports.
   void add_output(const std::vector<std::string>& files) { log_.add(files); }
 
-  // Of what is there already, only so many lines are shown.
+  // Shows only the last `lines` lines of the existing output.
   void skip_to_last(std::size_t lines) { last_lines_ = lines; }
 
-  // @return as it was when it had ended. @throws Error{backend_unavailable} if the scheduler has
-  // not answered for ten minutes
+  // @return the job after it has ended. @throws Error{backend_unavailable} if the scheduler has not
+  // answered for ten minutes
   queue::QueuedJob wait(const std::string& id);
 
  private:
@@ -77,13 +78,13 @@ class JobWatch {
   bool shows_output_;
   std::optional<std::size_t> last_lines_;
   queue::JobLog log_{{}};
-  std::future<std::optional<queue::KnownJob>> answer_;  // that is waited for
-  std::optional<queue::QueuedJob> job_;                 // as it was told last
-  std::string told_;                                    // of its state, to the user
+  std::future<std::optional<queue::KnownJob>> answer_;  // pending
+  std::optional<queue::QueuedJob> job_;                 // as last reported
+  std::string told_;                                    // its state, as last shown to the user
   Time answered_ = std::chrono::steady_clock::now();
-  Time seen_ = answered_;    // the scheduler knew it
-  Time next_ = answered_;    // it is asked then
-  std::optional<Time> end_;  // the job has ended, and what it wrote is there by then
+  Time seen_ = answered_;    // when the scheduler last knew the job
+  Time next_ = answered_;    // when the scheduler is asked again
+  std::optional<Time> end_;  // set once the job has ended: when its output is complete
   std::chrono::seconds pause_{1};
 };
 

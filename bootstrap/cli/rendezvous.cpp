@@ -16,13 +16,13 @@ namespace {
 
 constexpr const char* kEndpointKey = "endpoint";
 
-// What rank 0 tells of itself: "port address".
+// What rank 0 publishes: "port address".
 std::string own_endpoint(Agreement& agreement) {
   Resolution& r = agreement.resolution;
   const bool is_named =
       traits_of(r.launcher).serves_a_store || rendezvous::is_chosen_by_user(r, "master_addr");
   if (!is_named && r.interface_address) r.master_addr = r.interface_address;
-  // A derived port may be taken; one that torchrun's agent serves is none for rank 0.
+  // A derived port may be taken, and one that torchrun's agent serves is not available to rank 0.
   if (!r.master_port || r.agent_store || r.provenance["master_port"].source == "rule") {
     agreement.held = rendezvous::take_a_free_port();
     r.master_port = agreement.held->number();
@@ -92,14 +92,14 @@ Agreement resolve_together(const Env& env, const Facts& facts, KeyValueStore& kv
   const std::size_t space = told.find(' ');
   const auto port = parse_whole_number(told.substr(0, space));
   if (!port || *port < 1 || *port > 65535 || space + 1 >= told.size()) {
-    throw Error(ErrorCode::exchange_failed, "rank 0 told something else than where it listens",
+    throw Error(ErrorCode::exchange_failed, "rank 0 published something other than its endpoint",
                 "a port from 1 to 65535 and an address",
                 "run the same version of this program on every rank");
   }
   r.master_port = static_cast<int>(*port);
   r.master_addr = told.substr(space + 1);
   r.provenance["master_addr"] = r.provenance["master_port"] = {"exchange", kvs.description()};
-  // Nobody leaves before all have read: with rank 0 its values may go.
+  // No rank leaves before all have read the values: they may vanish with rank 0.
   kvs.fence(time_left(end));
   return agreement;
 }

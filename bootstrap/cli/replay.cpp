@@ -81,7 +81,7 @@ void print_table(const Replay& replay) {
   for (const JobProblem& problem : replay.problems) out() << "wrong: " << problem.text << "\n";
   if (replay.problems.empty()) {
     const std::size_t count = replay.ranks.size();
-    out() << "ok: " << count << (count == 1 ? " rank" : " ranks") << ", which agree\n";
+    out() << "ok: " << count << (count == 1 ? " rank" : " ranks") << ", consistent\n";
   }
 }
 
@@ -114,8 +114,8 @@ options::Command replay_command() {
   command.details = {
       "Resolves every rank that `hpcboot capture DIR` recorded, from the files alone, and checks "
       "that they form a job: ranks 0 to world_size-1, each once; equal sizes, hosts and master; "
-      "right local ranks on every host. Ranks that are missing, cannot be resolved or disagree are "
-      "named."};
+      "correct local ranks on every host. Ranks that are missing, cannot be resolved or disagree "
+      "are named."};
   command.groups = {{"Options",
                      {{"json", options::flag(),
                        "print one JSON object: ok, ranks as `hpcboot show --json` prints each, "
@@ -123,12 +123,12 @@ options::Command replay_command() {
   command.operands = {{"dir", options::text("DIR", options::Completes::folder), 1}};
   command.exit_codes = {{"0", "the ranks form a job"},
                         {"1", "they do not"},
-                        {"27, 28", "DIR cannot be read, or is no capture"}};
+                        {"27, 28", "DIR cannot be read, or is not a capture"}};
   return command;
 }
 
 int replay(const Call& call) {
-  if (call.values.count("dir") == 0) throw UsageError("replay takes the folder that capture wrote");
+  if (call.values.count("dir") == 0) throw UsageError("replay needs the folder that capture wrote");
   const Replay result = replay_folder(call.values["dir"].as<std::string>());
   if (call.values.count("json") != 0) {
     out() << json_text(to_json(result), 2) << "\n";

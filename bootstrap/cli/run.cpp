@@ -33,12 +33,12 @@ options::Group run_options() {
        {"hostfile", text("F", Completes::file), "hosts and slots, in mpirun's format"},
        {"launcher",
         text("L")
-            .otherwise_is("the one that belongs here")
+            .otherwise_is("chosen automatically")
             .suggest(
                 {"srun", "mpirun", "pals", "flux", "jsrun", "ssh", "qrsh", "blaunch", "local"}),
         "srun, mpirun, pals, flux, jsrun, ssh, qrsh, blaunch or local"},
        {"launcher-args", text("ARGS"), "more options for the launcher, split at spaces"},
-       {"torchrun", flag(), "start the ranks of each host by one torchrun there"},
+       {"torchrun", flag(), "start the ranks of each host with one torchrun there"},
        {"gpu-bind", choice({"auto", "none"}, "none"),
         "auto: each rank sees only its own device, as device 0"},
        {"env", list("NAME[=VALUE]"), "pass this variable to every rank; may be repeated"},
@@ -47,18 +47,18 @@ options::Group run_options() {
        {"output-dir", text("DIR", Completes::folder),
         "also write the output of each rank to DIR/rank_NNNN.out and .err"},
        {"stage", text("PATH", Completes::file),
-        "copy PATH to each host's own disk first; {staged} in ARGUMENTs is the copy"},
-       {"no-prefix", flag(), "no [rank host] before each line on a terminal"},
+        "copy PATH to each host's own disk first; {staged} in ARGUMENTs stands for the copy"},
+       {"no-prefix", flag(), "omit [rank host] before each line on a terminal"},
        {"oversubscribe", flag(), "allow more ranks than were granted"},
        {"warn", number("SECONDS").otherwise_is("120 with --requeue"),
         "send SIGUSR1 to every rank this long before the walltime ends"},
        {"requeue", flag(),
-        "queue the job again if PROGRAM ends with 46 (stopped in order), or a host is lost"},
+        "requeue the job if PROGRAM exits with 46 (orderly stop) or a host is lost"},
        {"retries", number("N", 3), "maximum number of attempts in a row without progress"},
        {"timeout", number("SECONDS", 60), "wait this long for the ranks to meet"},
        {"silence", number("SECONDS"),
         "if no rank writes anything for this long, print the stacks of all ranks and end the run"},
-       {"dry-run", flag(), "print the plan, and start nothing"}}};
+       {"dry-run", flag(), "print the plan and exit; start nothing"}}};
 }
 
 options::Command run_command() {
@@ -67,7 +67,7 @@ options::Command run_command() {
       "run",
       "start a program's ranks: on this machine, on hosts, or in a job",
       {"hpcboot run [OPTIONS] -- PROGRAM [ARGUMENT…]"},
-      {{"hpcboot run -- python3 train.py", "here: a rank for each GPU"},
+      {{"hpcboot run -- python3 train.py", "here: one rank per GPU"},
        {"hpcboot run -n 4 -- ./program", "here: 4 ranks"},
        {"hpcboot run --hostfile hosts.txt -- ./program", "lab machines: mpirun or ssh"},
        {"hpcboot run --dry-run -- ./program", "what would be started"},
@@ -75,21 +75,21 @@ options::Command run_command() {
   command.takes_program = true;
   command.details = {
       "In an allocation of Slurm, PBS, Torque, Grid Engine, LSF or Flux the ranks start on its "
-      "hosts, as many as were granted, through the launcher that belongs there:\n"
+      "hosts, as many as were granted, through the launcher that fits the scheduler:\n"
       "    sbatch -N2 --ntasks-per-node=4 --wrap 'hpcboot run -- python3 train.py'",
       "PROGRAM may use torch.distributed or MPI, or be the trainer. It finds RANK, WORLD_SIZE, "
       "LOCAL_RANK, MASTER_ADDR, MASTER_PORT and similar variables in its environment. Standard "
       "input goes to rank 0.",
-      "If a rank fails, the others are ended, and the first that failed is named last. Ctrl-C, "
-      "SIGTERM and SIGHUP reach every rank once; ranks that are alive 30 s later are killed. A "
-      "second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
-      "With --requeue a training may take longer than its job: SIGUSR1 warns every rank 120 s "
-      "before the walltime ends, and if PROGRAM then ends with exit code 46, the job is queued "
-      "again. With --silence a run that hangs ends with exit code 32, after the stacks of all "
-      "ranks (by gdb, eu-stack or py-spy)."};
+      "If a rank fails, the others are terminated, and the one that failed first is named last. "
+      "Ctrl-C, SIGTERM and SIGHUP reach every rank once; ranks that are alive 30 s later are "
+      "killed. A second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
+      "With --requeue, training may outlast its job: SIGUSR1 warns every rank 120 s before the "
+      "walltime ends, and if PROGRAM then exits with 46, the job is requeued. With --silence, a "
+      "run that hangs ends with exit code 32, after the stacks of all ranks (by gdb, eu-stack or "
+      "py-spy)."};
   command.groups = {run_options(), submit_options()};
   command.operands = {{"program", options::list("PROGRAM", options::Completes::program), -1}};
-  command.exit_codes = {{"0", "every rank ended with 0"},
+  command.exit_codes = {{"0", "every rank exited with 0"},
                         {"1 to 255", "of the rank that failed first; 128 + n after signal n"},
                         {"2", "the command line is wrong; nothing was started"},
                         {"20 and up", "an error, by its kind; nothing was started"},
@@ -115,12 +115,13 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// As every host understands it, wherever the ranks work.
+// Absolute, so that it means the same on every host and in every working folder.
 std::string whole_path(const std::string& text) {
   std::error_code reason;
   namespace fs = std::filesystem;
   fs::path whole = fs::absolute(text, reason);
-  // Behind a link ".." is above what it leads to. Any other path is kept as all hosts have it.
+  // After a link, ".." refers to the parent of its target. Any other path is kept as all hosts have
+  // it.
   if (!reason && std::find(whole.begin(), whole.end(), "..") != whole.end())
     whole = fs::weakly_canonical(whole, reason);
   std::string path = whole.lexically_normal().string();
@@ -157,7 +158,7 @@ run::RunRequest request_of(const po::variables_map& values, std::vector<std::str
   return request;
 }
 
-// By the name of its command.
+// Names the launcher by its command.
 [[noreturn]] void refuse_copies(int copies, const std::string& source) {
   const std::string launcher = source == "slurm"                          ? "srun"
                                : source == "openmpi" || source == "hydra" ? "mpirun"
@@ -167,22 +168,22 @@ run::RunRequest request_of(const po::variables_map& values, std::vector<std::str
               std::to_string(copies) + " copies of hpcboot run, started by " + launcher +
                   ": each would start every rank",
               "one copy, in a job script or on a command line",
-              "drop " + launcher + ", or write hpcboot exec in place of hpcboot run");
+              "drop " + launcher + ", or use hpcboot exec instead of hpcboot run");
 }
 
-// This process is one of several that a launcher has started.
+// Refuses to run if this process is one of several that a launcher has started.
 void require_one_copy(const Env& env, const Facts& facts) {
   try {
     const Resolution r = resolve(env, facts);
     if (r.launcher != "single" && r.placement.world_size > 1)
       refuse_copies(r.placement.world_size, r.launcher);
   } catch (const Error& error) {
-    // Only an exchange could tell how many.
+    // Only an exchange could tell how many there are.
     if (error.code() != ErrorCode::needs_exchange) throw;
   }
 }
 
-// Where rank 0 is, as the others reach it.
+// The host of rank 0, by the name under which the others reach it.
 std::string host_of_rank0(const run::Plan& plan, const Env& env, const Facts& facts) {
   const Resolution r = resolve(env, facts);
   const auto named = r.provenance.find("master_addr");
@@ -194,7 +195,7 @@ std::string host_of_rank0(const run::Plan& plan, const Env& env, const Facts& fa
 run::RunEnd run_as_planned(const run::Plan& plan, const run::RunRequest& request, const Env& env,
                            const Facts& facts, const run::WalltimeClock* clock) {
   std::vector<std::string> hosts = {host_of_rank0(plan, env, facts)};
-  // These may place rank 0 elsewhere.
+  // The launcher arguments may place rank 0 elsewhere.
   if (!request.launcher_args.empty()) {
     hosts.clear();
     for (const run::HostRanks& host : plan.layout.hosts) hosts.push_back(host.host);
@@ -222,7 +223,7 @@ int run_verb(const Call& call) {
   const run::Surroundings surroundings = run::Surroundings::of_this_process(env);
   require_one_copy(env, surroundings.facts);
   run::RunRequest planned = request;
-  // Behind an MPI launcher a rank's parent cannot see what is a terminal here.
+  // Under an MPI launcher, a rank's parent cannot see whether this output is a terminal.
   planned.prefix = request.prefix && isatty(STDOUT_FILENO) != 0;
   const run::Plan plan = run::make_plan(planned, surroundings);
   if (values.count("dry-run") != 0) {
@@ -232,7 +233,7 @@ int run_verb(const Call& call) {
   for (const std::string& note : plan.notes) err() << "note: " << note << "\n";
   run::JobCourse course(request, surroundings, err());
   if (run::has_agents(plan.launcher)) {
-    // Once the agents are there the host is known that rank 0 is on.
+    // The host of rank 0 is known once the agents are running.
     const auto handover = rendezvous::fresh_handover(plan.layout.world_size(), {"127.0.0.1"});
     run::AgentRun agents{plan, request, surroundings.self, handover.variables()};
     agents.clock = course.clock();

@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto kTimeForControl = std::chrono::seconds(10);
 
-// One torchrun a node: this rank is the node's.
+// One torchrun per node: this rank is the node's.
 std::vector<std::string> torchrun_words(const Resolution& r, int ranks_per_node,
                                         const std::vector<std::string>& command) {
   std::vector<std::string> words = {"torchrun",
@@ -39,8 +39,8 @@ std::vector<std::string> torchrun_words(const Resolution& r, int ranks_per_node,
   return words;
 }
 
-// As the program did, so that the launcher says the same of it; but for the core, of which there is
-// one already.
+// Ends as the program did, so that the launcher reports the same; but without a core dump, which
+// the program has left already.
 [[noreturn]] void end_like(const run::RankEnd& end) {
   if (end.signal != 0) {
     const rlimit none{};
@@ -52,11 +52,11 @@ std::vector<std::string> torchrun_words(const Resolution& r, int ranks_per_node,
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     raise(end.signal);
   }
-  // What waits for signals of `run` is in a thread that nothing ends.
+  // The thread that waits for signals from `run` never ends.
   _exit(end.exit_code);
 }
 
-// Where rank 0 really is: whoever placed the ranks may have had ideas of his own.
+// The actual address of rank 0: the launcher may have placed the ranks differently.
 std::string agree_on_address(run::ControlLink& control, const Resolution& r,
                              std::chrono::milliseconds deadline) {
   if (r.placement.rank != 0) return control.address_of_rank0(deadline);
@@ -67,7 +67,7 @@ std::string agree_on_address(run::ControlLink& control, const Resolution& r,
   return address;
 }
 
-// The program did not start.
+// Reports to `run` that the program did not start.
 void report_start_failure(run::ControlLink* control, run::RankEnd& end, int exit_code,
                           const std::string& reason) {
   end.exit_code = exit_code;
@@ -75,8 +75,8 @@ void report_start_failure(run::ControlLink* control, run::RankEnd& end, int exit
   if (control != nullptr) control->report(end);
 }
 
-// @param control is set as soon as `run` is reached, `stage` as soon as there is something to
-// remove and `rank` as soon as it is known
+// @param control set as soon as `run` is reached; `stage` as soon as there is something to remove,
+// and `rank` as soon as it is known
 run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::string>& command,
                         const Arguments& arguments, const run::RankWatch& watch,
                         std::unique_ptr<run::ControlLink>& control,
@@ -100,7 +100,7 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
     rank = p.rank;
     if (const auto handover = rendezvous::handover_for(env, p.world_size))
       control = run::ControlLink::open(env, *handover, p.rank, kTimeForControl);
-    // Before rank 0 chooses a port, which it cannot hold for as long as a copy may take.
+    // Before rank 0 chooses a port, which it cannot hold for the time that a copy may take.
     stage_for(p);
     return control ? control->kvs(p.rank, p.world_size) : nullptr;
   };
@@ -118,8 +118,8 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
   start.is_agent = values.count("torchrun") != 0;
   start.words = start.is_agent ? torchrun_words(r, values["torchrun"].as<int>(), command) : command;
   start.env = std::move(made.variables);
-  // The numbers of this launch are those of the torchruns, and what was handed over is for as many
-  // ranks. Their workers are another one, of which torchrun tells.
+  // The ranks of this launch are the torchruns, and the handover is for that many ranks. Their
+  // workers form another launch, which torchrun describes.
   if (start.is_agent) forget_launch(start.env);
   if (stage) {
     start.words = run::with_staged(std::move(start.words), staged);
@@ -134,7 +134,8 @@ run::RankEnd start_rank(const po::variables_map& values, const std::vector<std::
 }
 
 int run_rank(const Arguments& arguments) {
-  options::Command own{"hpcboot", "run-rank", "be the parent of a rank", {"hpcboot run-rank"}, {}};
+  options::Command own{
+      "hpcboot", "run-rank", "act as the parent of a rank", {"hpcboot run-rank"}, {}};
   own.takes_program = true;
   own.groups = {{"Options",
                  {{"timeout", options::number("SECONDS", 60), ""},

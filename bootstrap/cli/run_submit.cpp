@@ -20,17 +20,17 @@ namespace {
 
 using namespace hpcboot::jobscripts;
 
-// The user's only one, else what the scheduler says of this machine.
+// The user's only profile, else what the scheduler reports about this machine.
 SiteProfile site_by_default(const SiteLibrary& library) {
   std::vector<std::string> own;
   for (const std::string& name : library.names()) {
     if (!library.has_as_shipped(name)) own.push_back(name);
   }
-  if (own.size() > 1) throw UsageError("--submit takes --site, one of yours: " + listed(own));
+  if (own.size() > 1) throw UsageError("--submit needs --site; yours are: " + listed(own));
   if (!own.empty()) return library.read(own.front());
   SiteProfile site = SiteProfile::parse("here.toml", probe(queue::ask_by(run_for_queue)));
-  err() << "note: no --site: this is what " << site.text("scheduler")
-        << " says of its hosts (hpcboot site probe)\n";
+  err() << "note: no --site: using what " << site.text("scheduler")
+        << " reports about its hosts (hpcboot site probe)\n";
   return site;
 }
 
@@ -41,16 +41,16 @@ SiteProfile site_of(const po::variables_map& values) {
   if (!is_named) apply_settings(values, site);
   const std::string& scheduler = site.text("scheduler");
   if (scheduler == "none" || scheduler == "kubernetes") {
-    throw UsageError("--submit takes a site with a batch scheduler; that of " + site.name() +
+    throw UsageError("--submit needs a site with a batch scheduler; that of " + site.name() +
                      " is " + scheduler +
-                     (scheduler == "none" ? ": leave --submit out, and give --hostfile"
+                     (scheduler == "none" ? ": omit --submit, and give --hostfile"
                                           : ": see hpcboot script --site " + site.name()));
   }
   return site;
 }
 
-// The job may have another PATH, and under PBS none of this shell's environment: a virtual
-// environment's python is that one by its path alone. Within a container paths are others.
+// The job may have another PATH, and under PBS none of this shell's environment: only the full path
+// selects a virtual environment's python. Within a container, paths differ.
 std::vector<std::string> with_path(std::vector<std::string> command, const SiteProfile& site,
                                    const Env& env) {
   std::string& program = command.front();
@@ -58,12 +58,13 @@ std::vector<std::string> with_path(std::vector<std::string> command, const SiteP
     return command;
   const std::string found = find_program(env.text("PATH").value_or("/usr/bin:/bin"), program);
   if (found.empty()) {
-    err() << "note: " << program << " is not in PATH here; the job looks for it itself\n";
+    err() << "note: " << program
+          << " is not in PATH here; the job will look for it in its own PATH\n";
     return command;
   }
   std::error_code none;
   const std::filesystem::path whole = std::filesystem::absolute(found, none);
-  // The site's modules may bring one that is not the system's.
+  // The site's modules may provide one that replaces the system's.
   const auto system_folders = {"/bin", "/usr/bin", "/usr/local/bin"};
   const bool is_of_system = std::find(system_folders.begin(), system_folders.end(),
                                       whole.parent_path()) != system_folders.end();
@@ -71,7 +72,7 @@ std::vector<std::string> with_path(std::vector<std::string> command, const SiteP
   return command;
 }
 
-// The folder that the trainer's runs go to; empty for another program.
+// The trainer's runs folder; empty for any other program.
 std::string runs_dir_of(const std::vector<std::string>& command) {
   if (std::filesystem::path(command.front()).filename() != "trainer") return "";
   const std::string option = "--runs-dir";
@@ -88,14 +89,15 @@ std::string words_of(const std::vector<std::string>& command) {
   return text;
 }
 
-// Slurm takes a % in the folder's name for a part of the pattern of the output's name.
+// Slurm would expand a % in the folder's name as part of the output file's name pattern.
 void require_folder() {
   std::error_code none;
   const std::string folder = std::filesystem::current_path(none).string();
   if (none || folder.find('%') != std::string::npos) {
-    throw Error(ErrorCode::malformed_value,
-                "the folder to submit from: " + (none ? std::string("it is gone") : folder),
-                "a folder that is there, without % in its name", "cd to another folder");
+    throw Error(
+        ErrorCode::malformed_value,
+        "the folder to submit from: " + (none ? std::string("it no longer exists") : folder),
+        "an existing folder without % in its name", "cd to another folder");
   }
 }
 
@@ -123,7 +125,7 @@ options::Group submit_options() {
             "submit a job that does this, and print its id; with --dry-run print the script"},
            {"site",
             text("S", Completes::site)
-                .otherwise_is("your only own profile, else what the scheduler says"),
+                .otherwise_is("your only profile, else what the scheduler reports"),
             "the site"},
            {"site-file", text("F", Completes::file), "use the profile in this file, not --site"},
            {"time", text("HH:MM:SS").otherwise_is("the site's queue.time"), "walltime"},
@@ -134,9 +136,9 @@ options::Group submit_options() {
            {"name", text("NAME").otherwise_is("the program's"), "name of the job"},
            {"set", options::list("KEY=VALUE"),
             "change a key of the profile, such as queue.name=short; may be repeated"},
-           {"no-check", flag(), "submit even if the limits of the queue forbid it"},
-           {"wait", flag(), "wait until the job has ended, and end with its exit code"},
-           {"follow", flag(), "the same, and show what the job writes"}}};
+           {"no-check", flag(), "submit even if it exceeds the limits of the queue"},
+           {"wait", flag(), "wait until the job has ended, and exit with its exit code"},
+           {"follow", flag(), "like --wait, and show what the job writes"}}};
 }
 
 void require_no_submit_options(const po::variables_map& values) {

@@ -5,7 +5,7 @@
 namespace hpcboot::tool {
 namespace {
 
-// What a shell calls a name (POSIX, XBD 3.231).
+// What a shell accepts as a name (POSIX, XBD 3.231).
 bool is_shell_name(std::string_view name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') &&
          name.find_first_not_of(
@@ -30,7 +30,8 @@ options::Command sanitize_command() {
                      {{"all", options::flag(), "also unset what describes the scheduler's job"},
                       {"env-file", options::text("F", options::Completes::file),
                        "take the variables from this dump of `printenv` or `env -0`"}}}};
-  command.exit_codes = {{"0", "ok"}, {"27, 28", "the file cannot be read, or is no environment"}};
+  command.exit_codes = {{"0", "ok"},
+                        {"27, 28", "the file cannot be read, or is not an environment"}};
   return command;
 }
 
@@ -38,15 +39,14 @@ int sanitize(const Call& call) {
   const Inherit inherit = call.values.count("all") != 0 ? Inherit::nothing : Inherit::allocation;
   out() << "env";
   for (const std::string& name : variables_to_unset(env_as_asked(call.values), inherit)) {
-    // A shell splits what $(…) gives, and takes no quotes out of it: a name that is more than a
-    // word would bring words of its own into the command line.
+    // A shell splits the output of $(…) into words, and removes no quotes from it: a name that is
+    // not a plain word would add words to the command line.
     if (is_shell_name(name)) {
       out() << " -u " << name;
     } else {
-      err()
-          << "note: the variable '" << name
-          << "' stays: its name is not of letters, digits and _, and no launcher reads such a one; "
-             "remove it by env -u\n";
+      err() << "note: the variable '" << name
+            << "' is kept: its name has other characters than letters, digits and _, and no "
+               "launcher reads such names; remove it with env -u\n";
     }
   }
   out() << "\n";

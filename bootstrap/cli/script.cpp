@@ -71,9 +71,9 @@ options::Command script_command() {
       {"RANKS_PER_NODE",
        "ranks on each node, at most those of the job (in Slurm "
        "--ntasks-per-node)"},
-      {"HOSTFILE", "the machines, without a scheduler"},
+      {"HOSTFILE", "the hosts, if there is no scheduler"},
       {"HPCBOOT_BIN_DIR", "folder with hpcboot and the trainer"},
-      {"APPTAINER_BIND", "more folders that a container sees"}};
+      {"APPTAINER_BIND", "more folders to bind into the container"}};
   command.exit_codes = {{"0", "ok"},
                         {"1", "--check: the scheduler would refuse it, or never start it"},
                         {"2", "the command line is wrong"},
@@ -91,7 +91,8 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
   return values[name].as<int>();
 }
 
-// The exit code: a profile that cannot be read is told, and the others are listed all the same.
+// Returns the exit code: a profile that cannot be read is reported, and the others are still
+// listed.
 int print_list(const SiteLibrary& library) {
   int code = 0;
   TextTable table({Align::left, Align::left, Align::left, Align::left});
@@ -127,8 +128,8 @@ ScriptRequest request_of(const po::variables_map& values) {
   return request;
 }
 
-// The file that the script will be: where it goes to stdout, the one of the same name that hpcboot
-// comes with if it is that very one, else a name for the user's.
+// The script's file name. For stdout: that of the shipped script if this is exactly that script,
+// else a name for a file of the user.
 std::string name_of_script(const std::string& output, const SiteLibrary& library,
                            const SiteProfile& site, const ScriptRequest& request) {
   if (!output.empty()) return output;
@@ -155,7 +156,7 @@ int script(const Call& call) {
   if (!output.empty()) write_script(output, text);
   const bool submit = call.values.count("submit") != 0;
   if (submit || call.values.count("check") != 0) {
-    // One that is not kept: the scheduler takes a copy.
+    // A temporary file: the scheduler takes a copy.
     std::optional<run::PrivateFile> file;
     if (output.empty()) file.emplace(text);
     const ScriptJob job{site, request, file ? file->path() : output};

@@ -36,12 +36,12 @@ queue::Submission submission_of(const ScriptJob& job) {
   return {scheduler, job.file, job.variables, names};
 }
 
-// A site's own checks of a submission take their time.
+// A site's own checks of a submission may take long.
 CommandResult run_without_limit(const std::vector<std::string>& words) {
   return run_command(words, {"", std::nullopt});
 }
 
-// What the linter takes for an error: options that the profile or the user has added.
+// Errors that the linter finds, in options that the profile or the user has added.
 std::vector<queue::LimitProblem> findings_in(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::stringstream text;
@@ -56,10 +56,10 @@ std::vector<queue::LimitProblem> findings_in(const std::string& file) {
   return problems;
 }
 
-// The file that a job's output goes to, as the templates name it.
+// The output file of a job, as the templates name it.
 std::vector<std::string> output_of(const ScriptJob& job, const std::string& folder,
                                    const std::string& id) {
-  if (job.request.job == "array") return {};  // a file for each task
+  if (job.request.job == "array") return {};  // one file per task
   const std::string& scheduler = job.site.text("scheduler");
   const std::string number = id.substr(0, id.find('.'));
   const std::string name =
@@ -105,7 +105,7 @@ queue::SubmittedJob note_of(const ScriptJob& job, const std::string& id) {
   return note;
 }
 
-// What the scheduler adds: which of several it is, and files.
+// Adds what the scheduler knows: which of several it is, and files.
 void ask_about(queue::SubmittedJob& note, bool is_array) {
   const Env env = Env::from_process();
   auto queue = queue::queue_here(env, run_for_queue, note.scheduler);
@@ -118,7 +118,7 @@ void ask_about(queue::SubmittedJob& note, bool is_array) {
   if (seen) queue::add_files(note.output, seen->output);
 }
 
-// SIGINT, SIGTERM and SIGHUP, which wait as long as this lives.
+// Blocks SIGINT, SIGTERM and SIGHUP while it exists.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -143,7 +143,7 @@ std::vector<std::string> known_sites() {
 
 SiteProfile site_as_asked(const po::variables_map& values, const SiteLibrary& library) {
   if ((values.count("site") != 0) == (values.count("site-file") != 0))
-    throw UsageError("it takes --site or --site-file; `hpcboot script --list` prints the sites");
+    throw UsageError("give either --site or --site-file; `hpcboot script --list` prints the sites");
   SiteProfile site = values.count("site-file") != 0
                          ? SiteProfile::read(values["site-file"].as<std::string>())
                          : library.read(values["site"].as<std::string>());
@@ -179,7 +179,7 @@ void write_script(const std::string& file, const std::string& script) {
   stream << script;
   stream.close();
   std::error_code failure;
-  // A device or a FIFO keeps its mode: it is not ours to change, and root could.
+  // A device or a FIFO keeps its mode: it must not change, although root could change it.
   if (stream && fs::is_regular_file(file, failure)) {
     const mode_t mask = umask(0);
     umask(mask);
@@ -187,7 +187,7 @@ void write_script(const std::string& file, const std::string& script) {
   }
   if (!stream || failure) {
     throw Error(ErrorCode::unwritable_output, "the script cannot be written to " + file,
-                "a file in a folder that can be written", "correct --output");
+                "a file in a writable folder", "correct --output");
   }
 }
 
@@ -212,7 +212,7 @@ SubmittedScript submit_script(const ScriptJob& job, bool shows_id) {
     if (!answer.is_ok) return {1, ""};
     if (job.site.text("scheduler") == "kubernetes") return {};
     if (answer.id.empty()) {
-      err() << "hpcboot: the job is submitted, but its id is not in what was said\n";
+      err() << "hpcboot: the job is submitted, but the scheduler did not report its id\n";
       return {1, ""};
     }
     submitted.id = answer.id;
@@ -227,14 +227,14 @@ SubmittedScript submit_script(const ScriptJob& job, bool shows_id) {
   try {
     ask_about(note, job.request.job == "array");
   } catch (const Error&) {
-    err() << "note: the scheduler does not answer just now\n";
+    err() << "note: the scheduler does not answer at the moment\n";
   }
   submitted.scheduler = note.scheduler;
   submitted.output = note.output;
   try {
     queue::SubmittedJobs(Env::from_process()).remember(note);
   } catch (const Error& error) {
-    // The job is submitted, whatever becomes of the note about it.
+    // The job is submitted, even if the note about it cannot be stored.
     err() << "note: " << error.found() << "\n";
   }
   return submitted;

@@ -16,7 +16,7 @@ int say_why(const Call& /*call*/) {
 options::Command unavailable(const std::string& verb, const std::string& summary) {
   options::Command command{"hpcboot", verb, summary, {"hpcboot " + verb + " …"}, {}};
   command.details = {
-      "This build cannot: it lacks toml++ or mstch. The rendered scripts in jobscripts/ can be "
+      "Not available: this build lacks toml++ or mstch. The rendered scripts in jobscripts/ can be "
       "submitted as they are."};
   command.takes_anything = true;
   command.operands = {{"words", options::list("WORD"), -1}};
@@ -37,14 +37,14 @@ options::Command logs_command() {
   return unavailable("logs", "print what a job has written");
 }
 options::Command cancel_command() {
-  return unavailable("cancel", "end jobs that wait or run");
+  return unavailable("cancel", "cancel jobs that are waiting or running");
 }
 
 }  // namespace
 
 options::Group submit_options() {
   return {"With --submit, from a login node",
-          {{"submit", options::flag(), "not in this build, which lacks toml++ or mstch"}}};
+          {{"submit", options::flag(), "not available: this build lacks toml++ or mstch"}}};
 }
 
 void require_no_submit_options(const po::variables_map& /*values*/) {}

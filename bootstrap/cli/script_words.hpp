@@ -8,8 +8,8 @@
 
 namespace hpcboot::tool {
 
-// The options that were given, each word of a shell's, in the order of `groups`; none that has its
-// default. @param left_out names of options that are left out
+// The options that were given, as shell words, in the order of `groups`; options with their default
+// value are omitted. @param left_out names of options to omit
 std::string option_words(const options::po::variables_map& values,
                          const std::vector<options::Group>& groups,
                          const std::set<std::string>& left_out);

@@ -16,7 +16,7 @@ std::string text_of(const Json& value) {
   return joined;
 }
 
-// One line a field: name, value, where it came from.
+// One line per field: name, value, and where it came from.
 void print_table(const Json& object) {
   TextTable table({Align::left, Align::left, Align::left});
   for (const auto& [field, value] : object.items()) {
@@ -27,7 +27,7 @@ void print_table(const Json& object) {
       from = provenance[field]["source"].get<std::string>();
       const auto& variable = provenance[field]["variable"];
       if (!variable.is_null()) from += ": " + variable.get<std::string>();
-      from = value.is_null() ? "(only an exchange between the ranks can tell)" : "(" + from + ")";
+      from = value.is_null() ? "(the ranks must exchange it)" : "(" + from + ")";
     }
     table.add({field, text_of(value), from});
   }
@@ -54,12 +54,12 @@ options::Command show_command() {
       "show",
       "print rank, sizes, hosts, master, device, and where each came from",
       {"hpcboot show [OPTIONS]"},
-      {{"mpirun -np 2 hpcboot show", "what each rank is told"},
+      {{"mpirun -np 2 hpcboot show", "what each rank sees"},
        {"hpcboot show --explain", "every launcher tried, and why"},
        {"hpcboot show --env-file job.env", "an environment recorded elsewhere"}}};
   command.details = {
-      "Contacts nobody: what only a key-value store among the ranks could tell is null. "
-      "HPCBOOT_METHODS=\"slurm openmpi\" tries only those launchers, in that order."};
+      "Contacts no other process: a value that only an exchange between the ranks can supply is "
+      "null. HPCBOOT_METHODS=\"slurm openmpi\" tries only those launchers, in that order."};
   command.groups = {{"Options",
                      {{"json", flag(), "print one JSON object; null means unknown"},
                       {"explain", flag(),

@@ -21,11 +21,11 @@ options::Command site_command() {
       {"hpcboot site probe [OPTIONS]", "hpcboot site show SITE"},
       {{"mkdir -p ~/.config/hpcboot/sites", "where profiles are looked up"},
        {"hpcboot site probe > ~/.config/hpcboot/sites/mine.toml", "describe this cluster"},
-       {"hpcboot script --site mine --job ddp", "make a job script of it"}}};
+       {"hpcboot script --site mine --job ddp", "make a job script from it"}}};
   command.details = {
       "`hpcboot script` makes job scripts from a profile of the site. probe asks the scheduler of "
-      "this machine (Slurm, PBS, Torque, Grid Engine, LSF) and prints a profile, to be read and "
-      "changed. show prints an existing one. `hpcboot script --list` lists the sites."};
+      "this machine (Slurm, PBS, Torque, Grid Engine, LSF) and prints a profile, for you to review "
+      "and edit. show prints an existing one. `hpcboot script --list` lists the sites."};
   command.groups = {{"Options",
                      {{"scheduler",
                        options::text_or("S", "")
@@ -44,14 +44,14 @@ int site(const Call& call) {
   const std::string action =
       call.values.count("action") != 0 ? call.values["action"].as<std::string>() : "";
   const bool has_name = call.values.count("name") != 0;
-  // What schedulers and files of somebody's own say may be anything.
+  // The output of schedulers and the files of users may contain anything.
   if (action == "probe" && !has_name) {
     out() << terminal_lines(probe(answer_to, call.values["scheduler"].as<std::string>()));
   } else if (action == "show" && has_name) {
     const SiteLibrary library(Env::from_process());
     out() << terminal_lines(library.text_of(call.values["name"].as<std::string>()));
   } else {
-    throw UsageError("site takes probe, or show and the name of a site");
+    throw UsageError("site needs probe, or show and the name of a site");
   }
   return 0;
 }

@@ -19,8 +19,8 @@ void stay_connected() {
 
 }  // namespace hpcboot::tool
 
-// Stands before the C library's, for libraries opened later, too. close() alone ends no connection
-// of which there is a second descriptor.
+// Replaces the C library's shutdown(), also for libraries that are opened later. close() alone does
+// not end a connection that has a second descriptor.
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's are reserved
 extern "C" __attribute__((visibility("default"))) int shutdown(int fd, int how) noexcept {
   // A duplicate is not closed on exec.

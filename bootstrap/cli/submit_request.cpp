@@ -23,7 +23,7 @@ std::optional<int> count_of(const po::variables_map& values, const char* name) {
   return number;
 }
 
-// A number; "gpu" is what a job has by default.
+// A number. "gpu" is the default of a job.
 std::optional<int> ranks_per_node_of(const po::variables_map& values, const SiteProfile& site) {
   const std::string text = text_of(values, "ranks-per-node");
   if (text.empty()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<int> ranks_per_node_of(const po::variables_map& values, const Site
   return static_cast<int>(*number);
 }
 
-// Nodes and ranks of each node, as -n, --nodes, --ranks-per-node and the GPUs of a node say.
+// Sets nodes and ranks per node, from -n, --nodes, --ranks-per-node and the GPUs of a node.
 void take_ranks(const po::variables_map& values, const SiteProfile& site, ScriptRequest& request) {
   const auto ranks = count_of(values, "ranks");
   request.nodes = count_of(values, "nodes");
@@ -49,7 +49,7 @@ void take_ranks(const po::variables_map& values, const SiteProfile& site, Script
     const bool fills_nodes = !request.nodes && gpus > 0 && *ranks > gpus;
     const int parts = fills_nodes ? (*ranks + gpus - 1) / gpus : request.nodes.value_or(1);
     if (*ranks % parts != 0) {
-      throw UsageError("-n " + std::to_string(*ranks) + " does not spread evenly over " +
+      throw UsageError("-n " + std::to_string(*ranks) + " does not divide evenly over " +
                        std::to_string(parts) + " nodes" +
                        (fills_nodes ? " of " + std::to_string(gpus) + " GPUs" : "") +
                        ": give --nodes and --ranks-per-node");
@@ -61,11 +61,11 @@ void take_ranks(const po::variables_map& values, const SiteProfile& site, Script
     if (nodes * *request.ranks_per_node != *ranks) {
       throw UsageError("-n " + std::to_string(*ranks) + " is not " + std::to_string(nodes) +
                        " nodes with " + std::to_string(*request.ranks_per_node) +
-                       " ranks each: leave one of the three out");
+                       " ranks each: omit one of the three");
     }
     request.nodes = nodes;
   }
-  // A rank has one device.
+  // One device per rank.
   if (request.ranks_per_node && !request.gpus_per_node)
     request.gpus_per_node = std::min(*request.ranks_per_node, site.number("node.gpus"));
 }
@@ -78,7 +78,8 @@ std::string job_for(const ScriptRequest& request, const SiteProfile& site) {
   return has_srun ? "multinode_srun" : "multinode_mpirun";
 }
 
-// What schedulers take for a name: letters, digits and _ - ., a letter first; Torque 15 of them.
+// What schedulers accept as a name: letters, digits and _ - ., starting with a letter; Torque
+// allows 15.
 std::string job_name(const std::string& text) {
   constexpr std::size_t kMost = 15;
   std::string name;
@@ -90,7 +91,7 @@ std::string job_name(const std::string& text) {
   return name.empty() ? "job" : name.substr(0, kMost);
 }
 
-// The program's; of an interpreter what it interprets.
+// The program's name; for an interpreter, the name of its script.
 std::string name_of_program(const std::vector<std::string>& command) {
   const auto base = [](const std::string& word) {
     return std::filesystem::path(word).filename().string();
@@ -113,12 +114,13 @@ std::string name_of_program(const std::vector<std::string>& command) {
 
 void require_possible(const po::variables_map& values, const SiteProfile& site) {
   if (values.count("hostfile") != 0)
-    throw UsageError("--hostfile does not go with --submit: the scheduler chooses the hosts");
+    throw UsageError("--hostfile cannot be used with --submit: the scheduler chooses the hosts");
   if (values.count("launcher-args") != 0 && !site.list("launch.options").empty())
     throw UsageError(
-        "the site has options for the launcher already: change them by --set launch.options=…");
+        "the site already has launcher options: change them with --set launch.options=…");
   if (values.count("torchrun") != 0 && values.count("launcher") != 0)
-    throw UsageError("with --submit --torchrun chooses the launcher by itself");
+    throw UsageError(
+        "--launcher cannot be used with --submit --torchrun, which chooses the launcher itself");
 }
 
 }  // namespace
@@ -130,11 +132,11 @@ std::vector<std::string> variables_by_name(const po::variables_map& values, cons
   for (const std::string& one : values["env"].as<std::vector<std::string>>()) {
     if (one.find('=') != std::string::npos) continue;
     if (env.variables().count(one) == 0)
-      throw UsageError("--env " + one + ": there is no such variable here");
+      throw UsageError("--env " + one + ": this variable is not set here");
     if (takes_qsub && env.variables().at(one).find_first_of("\\\"'\n") != std::string::npos)
       throw UsageError("--env " + one +
-                       ": qsub changes values with quotes, backslashes or line ends; put it into a "
-                       "file that the program reads");
+                       ": qsub changes values that contain quotes, backslashes or line ends; pass "
+                       "the value in a file that the program reads");
     names.push_back(one);
   }
   return names;
@@ -152,11 +154,12 @@ ScriptRequest submit_request(const po::variables_map& values, const SiteProfile&
   request.job = job_for(request, site);
   const std::string name = text_of(values, "name");
   if (!name.empty() && job_name(name) != name) {
-    throw UsageError("--name is of at most 15 letters, digits and _-., a letter first, not '" +
-                     name + "'");
+    throw UsageError(
+        "--name must have at most 15 letters, digits and _-., starting with a letter, not '" +
+        name + "'");
   }
   request.name = name.empty() ? job_name(name_of_program(command)) : name;
-  // What the job's own `run` has to know. Resources and the launcher come with the script.
+  // Options for the job's own `run`. Resources and the launcher are part of the script.
   const options::Group passed{"",
                               {{"launcher-args", options::text("ARGS"), ""},
                                {"gpu-bind", options::text("MODE"), ""},

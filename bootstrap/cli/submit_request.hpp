@@ -9,15 +9,15 @@
 
 namespace hpcboot::tool {
 
-// The script of a job that does what `run` is asked for: the resources of the job come from the
-// options that say how many ranks there are, the others go to the `run` in the script.
-// @throws UsageError for options that a job cannot have, and for numbers that do not go together
+// A job that does what `run` was asked to do: the options for ranks and nodes become the job's
+// resources, the others are passed to the `run` in the script.
+// @throws UsageError for options that a job cannot have, and for inconsistent numbers
 jobscripts::ScriptRequest submit_request(const options::po::variables_map& values,
                                          const jobscripts::SiteProfile& site,
                                          const std::vector<std::string>& command);
 
-// Those of --env that have a name and no value. @throws UsageError if `env` has none such, or a
-// value that the job would not get as it is. @param takes_qsub that hands them on
+// The variables of --env that are given by name only. @throws UsageError if `env` lacks one, or has
+// a value that the job would not receive unchanged. @param takes_qsub whether qsub passes them on
 std::vector<std::string> variables_by_name(const options::po::variables_map& values, const Env& env,
                                            bool takes_qsub);
 

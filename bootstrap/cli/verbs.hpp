@@ -23,11 +23,12 @@ struct Call {
 struct Verb {
   options::Command (*command)();
   int (*run)(const Call& call);
-  // Whether it asks for launchers, also those in users' files: they are read before it runs.
+  // Whether it uses the launchers, including those in users' files, which are then read before it
+  // runs.
   bool asks_launchers = false;
 };
 
-// A verb that no user writes: nothing lists it, and it parses its arguments itself.
+// A verb that hpcboot itself starts, not users: it is not listed, and parses its arguments itself.
 struct InternalVerb {
   const char* name;
   int (*run)(const Arguments& arguments);
@@ -56,10 +57,10 @@ extern const Verb kManual;
 extern const InternalVerb kRunAgent;
 extern const InternalVerb kRunRank;
 
-// Those for users, in the order of --help.
+// The verbs for users, in the order of --help.
 const std::vector<const Verb*>& verbs();
 
-// The program with all of them, for its help, its manual page and shells.
+// The program with all its verbs, for help, manual page and shell completion.
 options::Program program();
 
 // The sites that scripts can be made for, and the ids of the jobs that hpcboot remembers.

@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// "0,2-4" out of {0, 2, 3, 4}.
+// "0,2-4" for {0, 2, 3, 4}.
 std::string numbers(const std::vector<int>& values) {
   std::vector<std::string> texts;
   texts.reserve(values.size());
@@ -39,8 +39,8 @@ std::string text_of(const std::optional<int>& value) {
   return value ? std::to_string(*value) : "unknown";
 }
 
-// Launchers that disagree with the one that placed these processes, each in the words of the first
-// of them.
+// Launchers that disagree with the one that placed these processes: one text for each, from the
+// first process that reports it.
 std::vector<std::string> conflicts_in(const std::vector<const ReportedRank*>& ranks,
                                       bool is_explained) {
   std::map<std::string, std::pair<std::string, int>> by_source;
@@ -75,7 +75,7 @@ class JobCheck {
 
   std::vector<JobProblem> run() {
     if (resolved_.empty()) {
-      if (problems_.empty()) add("empty", "there is no rank", {});
+      if (problems_.empty()) add("empty", "there are no ranks", {});
       return std::move(problems_);
     }
     const bool all_single = std::all_of(resolved_.begin(), resolved_.end(), [](const auto* rank) {
@@ -84,7 +84,7 @@ class JobCheck {
     if (all_single && resolved_.size() > 1) {
       add("no launcher",
           std::to_string(resolved_.size()) +
-              " processes each stand alone (rank 0 of 1): no launcher placed them",
+              " processes each run alone as rank 0 of 1: no launcher placed them",
           {});
       return std::move(problems_);
     }
@@ -123,20 +123,19 @@ class JobCheck {
     }
     if (missing.empty()) return;
     add("missing rank",
-        std::string(missing.size() == 1 ? "rank " : "ranks ") + numbers(missing) +
-            (missing.size() == 1 ? " is" : " are") + " missing out of " +
-            std::to_string(world_size),
+        std::string(missing.size() == 1 ? "rank " : "ranks ") + numbers(missing) + " of " +
+            std::to_string(world_size) + (missing.size() == 1 ? " is missing" : " are missing"),
         {});
   }
 
-  // mpirun over ssh gives a job's variables to the ranks of its own host only. Agents of
-  // `hpcboot run`, and whoever else sets HPCBOOT_RANK on several hosts, may hand them on, but not
-  // the files that they name.
+  // mpirun over ssh passes a job's variables only to the ranks on its own host. Agents of `hpcboot
+  // run`, and anything else that sets HPCBOOT_RANK on several hosts, may pass on the variables but
+  // not the files that they name.
   static bool may_lack_job(const Resolution& r) {
     return !traits_of(r.launcher).hands_on_job_variables || r.launcher == "explicit";
   }
 
-  // Schedulers write "n1" where a host calls itself "n1.cluster".
+  // Schedulers write "n1" for a host that calls itself "n1.cluster".
   static std::string labels_of(std::vector<std::string> hosts) {
     for (std::string& host : hosts) {
       if (!is_numeric_address(host)) host.resize(std::min(host.find('.'), host.size()));
@@ -144,8 +143,8 @@ class JobCheck {
     return hostlist::compress(hosts);
   }
 
-  // All have to say the same; those who differ from most are named. A text of nullopt may be
-  // anything.
+  // All must report the same text; those that differ from the majority are named. nullopt matches
+  // any text.
   template <typename TextOf>
   void check_same(const std::string& field, TextOf text) {
     std::map<std::string, Names> said;
@@ -169,7 +168,7 @@ class JobCheck {
 
   void check_agreement() {
     using Text = std::optional<std::string>;
-    // What is unknown is "unknown", or nothing where it may be.
+    // An unknown value is "unknown", or nullopt if it may be missing.
     const auto or_unknown = [](const Resolution& r, const Text& value) {
       return value || may_lack_job(r) ? value : Text("unknown");
     };
@@ -212,7 +211,7 @@ class JobCheck {
     }
   }
 
-  // One host: local ranks each once and from 0, sizes and node ranks equal.
+  // On one host: local ranks from 0, each once; equal sizes and node ranks.
   void check_local_ranks(const std::string& host, const std::vector<const ReportedRank*>& ranks) {
     std::multiset<int> local_ranks;
     std::set<std::optional<int>> sizes;
@@ -231,7 +230,7 @@ class JobCheck {
     });
     const int count = static_cast<int>(sorted.size());
     const bool distinct = std::set<int>(sorted.begin(), sorted.end()).size() == sorted.size();
-    // With a rank missing, a gap is no fault of those who are here.
+    // If a rank is missing, a gap is not an error of those present.
     if (!distinct || (all_here && sorted.back() != count - 1)) {
       add("local_rank wrong",
           "host " + host + " has local ranks " + numbers(sorted) + ", not 0 to " +
@@ -243,7 +242,7 @@ class JobCheck {
       std::string said;
       for (const auto& value : sizes) said += (said.empty() ? "" : " and ") + text_of(value);
       add("local_size wrong",
-          "host " + host + " has local_size " + said + " with " + std::to_string(count) +
+          "host " + host + " has local_size " + said + " but " + std::to_string(count) +
               " ranks: " + joined(names),
           names);
     }

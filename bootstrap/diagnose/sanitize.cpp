@@ -13,7 +13,7 @@ bool stays(VariableKind kind) {
   return kind == VariableKind::setting || kind == VariableKind::submitter;
 }
 
-// Who this process is in its launch, and how it reaches its launcher.
+// What identifies this process in its launch, or connects it to its launcher.
 bool is_of_the_launch(std::string_view name) {
   const auto& all = launch_sources();
   return std::any_of(all.begin(), all.end(), [&](const LaunchSource* launcher) {
@@ -22,7 +22,8 @@ bool is_of_the_launch(std::string_view name) {
   });
 }
 
-// The job that the launch runs in. Where the scheduler is stays known, so that its commands work.
+// What describes the job that the launch runs in. The location of the scheduler is kept, so that
+// its commands work.
 bool is_of_the_job(std::string_view name) {
   const auto& all = schedulers();
   return std::any_of(all.begin(), all.end(), [&](const Scheduler* scheduler) {

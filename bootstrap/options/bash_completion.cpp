@@ -9,7 +9,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Shell code that offers what a value may be. Without a reply bash offers files (-o default).
+// Shell code that offers the possible values. Without a reply, bash offers files (-o default).
 std::string offer(const Value& value) {
   std::vector<std::string> words = value.choices;
   words.insert(words.end(), value.suggestions.begin(), value.suggestions.end());
@@ -73,7 +73,7 @@ std::string word_case(const Command& plain, const std::string& more_words) {
                      "'\n";
   std::string operand;
   for (const Operand& one : command.operands) {
-    // The first operand may be a choice, and the others something else.
+    // The first operand may be a choice, the others something else.
     if (!operand.empty()) operand += "; ";
     operand +=
         command.operands.size() > 1 && &one == command.operands.data()

@@ -14,7 +14,7 @@
 namespace hpcboot::options {
 namespace {
 
-// Of an option that is given twice the last one counts; lists collect.
+// If an option is given several times, the last one counts; lists collect all.
 void keep_last_of_each(po::parsed_options& parsed, const Command& command) {
   std::set<std::string> seen;
   std::set<std::string> single;

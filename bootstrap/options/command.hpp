@@ -8,20 +8,20 @@
 
 namespace hpcboot::options {
 
-/// A name and what is said of it: an exit code, a variable, a file, an example.
+/// A name and its description: an exit code, a variable, a file, an example.
 struct Entry {
   std::string name;
   std::string text;
 };
 
-/// What a command line takes without an option, in their order.
+/// A positional argument; they are parsed in order.
 struct Operand {
   std::string key;  ///< in the parsed values
   Value value;
   int most = 1;  ///< -1: any number
 };
 
-/// A program, or a verb of one, as its user meets it.
+/// A program, or one of its verbs, as presented to users.
 struct Command {
   std::string program;             ///< "hpcboot"
   std::string verb;                ///< "run"; empty for the program itself
@@ -35,9 +35,9 @@ struct Command {
   std::vector<Entry> environment{};
   std::vector<Entry> files{};
   std::vector<Entry> exit_codes{};
-  std::string more{};           ///< where to read on
+  std::string more{};           ///< where to read more
   bool takes_program = false;   ///< everything after -- is another program's
-  bool takes_anything = false;  ///< also options that it does not have
+  bool takes_anything = false;  ///< also unknown options
 };
 
 /// A program with its verbs.
@@ -49,7 +49,7 @@ struct Program {
   std::vector<Entry> files{};        ///< the same
 };
 
-/// What a command line says.
+/// A parsed command line.
 struct Parsed {
   po::variables_map values;
   std::vector<std::string> program;  ///< after --
@@ -59,10 +59,11 @@ struct Parsed {
 /// The command with --help and --version.
 Command with_general_options(Command command);
 
-/// Parses the arguments of a command. Options are not abbreviated: an abbreviation would change its
-/// meaning with the next option added. The last one of several counts, so that a script can add its
-/// user's options ("$@") to its own. Answers --help and --version on standard output, and then
-/// returns nullopt. Values are not notified yet, so that a configuration file can be read before.
+/// Parses the arguments of a command. Options cannot be abbreviated: an abbreviation could change
+/// its meaning when an option is added. If an option is repeated, the last one counts, so that a
+/// script can add its user's options ("$@") to its own. Answers --help and --version on standard
+/// output, and then returns nullopt. Values are not notified yet, so that a configuration file can
+/// be read first.
 /// @throws UsageError
 std::optional<Parsed> parse(const Command& command, const std::string& version,
                             const std::vector<std::string>& arguments);

@@ -8,8 +8,8 @@ namespace hpcboot::options {
 /// The shells that shell_completion() knows.
 const std::vector<std::string>& shells();
 
-/// A script that completes a program's verbs, options and their values in a shell of shells().
-/// Sites and jobs are asked of `hpcboot completion --list KIND` when they are needed.
+/// A script that completes a program's verbs, options and their values in a shell of shells(). The
+/// script gets sites and jobs from `hpcboot completion --list KIND` on demand.
 Encoded shell_completion(const Program& program, const std::string& shell);
 
 Encoded bash_completion(const Program& program);

@@ -12,7 +12,7 @@ std::string quoted(const std::string& text) {
   return safe + "'";
 }
 
-// The arguments of `complete` that say what a value may be.
+// The arguments of `complete` that offer the possible values.
 std::string offer(const Value& value) {
   std::string words;
   for (const std::string& word : value.choices) words += (words.empty() ? "" : " ") + word;

@@ -26,12 +26,12 @@ class Page {
   void line(const std::string& text) { text_ += text + "\n"; }
   void paragraph(const std::string& text) {
     text_ += "\n";
-    // Laid out by its author.
+    // Laid out by its author: printed as it is.
     if (text.rfind(' ', 0) == 0) return line(text);
     for (const std::string& one : wrapped(text, width_)) line(one);
   }
 
-  // Names, and what is said of each in a column beside them.
+  // Names, with their descriptions in a column beside them.
   void entries(const std::vector<Entry>& all) {
     std::size_t widest = 0;
     for (const Entry& entry : all) {

@@ -10,7 +10,7 @@
 namespace hpcboot::options {
 
 /// What --help prints: the sentence, usage, examples, options by group, exit codes.
-/// @param width of the terminal, in columns; from 40
+/// @param width of the terminal, in columns; at least 40
 Encoded help_text(const Command& command, std::size_t width, bool has_colour);
 
 /// The same for a program, with the list of its verbs.
@@ -19,8 +19,7 @@ Encoded help_text(const Program& program, std::size_t width, bool has_colour);
 /// 80 columns, or those of the terminal on standard output if they are 40 to 100.
 std::size_t help_width();
 
-/// What help says of an option beside its names: its meaning, choices that its value's name does
-/// not show, and its default.
+/// What help prints beside an option's names: its meaning and its default.
 std::string described(const Option& option);
 
 /// "-n, --ranks N", "--json"

@@ -7,7 +7,7 @@
 namespace hpcboot::options {
 namespace {
 
-// Text in which nothing is an instruction to roff, and every - can be copied.
+// Escapes text so that nothing in it is a roff request, and every - can be copied and pasted.
 std::string literal(const std::string& text) {
   std::string escaped;
   for (std::size_t i = 0; i < text.size(); ++i) {

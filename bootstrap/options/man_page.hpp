@@ -5,8 +5,8 @@
 
 namespace hpcboot::options {
 
-/// The manual page of a program, section 1, for man(7): all that its help says, and that of its
-/// verbs.
+/// The manual page of a program, section 1, in the format of man(7): the content of its help and of
+/// its verbs' help.
 Encoded man_page(const Program& program);
 
 }  // namespace hpcboot::options

@@ -14,7 +14,7 @@ Value of_type(std::string name, std::function<po::value_semantic*()> semantic,
   return value;
 }
 
-// As a usage line has it: "auto|none".
+// As in a usage line: "auto|none".
 std::string name_of_choices(const std::vector<std::string>& choices) {
   std::string name;
   for (const std::string& one : choices) name += (name.empty() ? "" : "|") + one;

@@ -29,8 +29,8 @@ struct Value {
   std::string name;                               ///< as help shows it: "N"; empty for a switch
   std::function<po::value_semantic*()> semantic;  ///< for the parser; null for a switch
   std::string otherwise;                          ///< the default, as help shows it; may be empty
-  std::vector<std::string> choices;               ///< what it may be; empty if it may be anything
-  std::vector<std::string> suggestions;           ///< what else a shell offers
+  std::vector<std::string> choices;               ///< allowed values; empty if any value is allowed
+  std::vector<std::string> suggestions;           ///< values that a shell offers in addition
   Completes completes = Completes::nothing;
   bool repeats = false;  ///< the option may be given several times
 
@@ -54,7 +54,7 @@ struct Group {
   std::vector<Option> options;
 };
 
-/// A switch; `count()` of it is 1 if it is given.
+/// A switch; its `count()` is 1 if it is given.
 Value flag();
 /// A switch that sets `slot`.
 Value flag(bool& slot);
@@ -68,10 +68,10 @@ Value list(std::string name, Completes completes = Completes::nothing);
 /// A whole number.
 Value number(std::string name);
 Value number(std::string name, int otherwise);
-/// One of `choices`; an empty `otherwise` is no default.
+/// One of `choices`; if `otherwise` is empty, there is no default.
 Value choice(std::vector<std::string> choices, const std::string& otherwise = "");
 
-/// What `slot` holds is the default; parsing sets it.
+/// Parsing sets `slot`, whose initial value is the default.
 template <typename T>
 Value into(T& slot, std::string name, Completes completes = Completes::nothing) {
   std::ostringstream shown;
@@ -86,7 +86,7 @@ Value into(T& slot, std::string name, Completes completes = Completes::nothing) 
   return value;
 }
 
-/// Parsing sets `slot`, which stays empty otherwise.
+/// Parsing sets `slot` if the option is given; otherwise it stays empty.
 template <typename T>
 Value into(std::optional<T>& slot, std::string name) {
   Value value;

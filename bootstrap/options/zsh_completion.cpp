@@ -14,7 +14,7 @@ std::string in_specification(const std::string& text) {
   return safe;
 }
 
-// What may stand there, as an action of _arguments; within single quotes.
+// The possible values, as an action of _arguments; within single quotes.
 std::string action(const Value& value) {
   std::string words;
   for (const std::string& word : value.choices) words += (words.empty() ? "" : " ") + word;

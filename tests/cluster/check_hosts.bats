@@ -53,7 +53,7 @@ PY
 
 @test "hello_mpi under srun, and under the mpiexec of another MPI, where every rank is alone" {
   run -0 as_tester timeout 60 srun --mpi=pmix -N2 --ntasks-per-node=1 "$hello" --size 1
-  [[ $output == *"2 ranks by slurm"*"ring of 2 ranks"* ]] || fail "$output"
+  [[ $output == *"2 ranks, launcher slurm"*"ring of 2 ranks"* ]] || fail "$output"
   run as_tester timeout 60 mpiexec.hydra -hosts n1:1,n2:1 "$hello" --size 1
   [[ $status == 22 && $output == *"hydra started 2 processes, but each is rank 0 of 1"* ]] || fail "$status $output"
 }

@@ -34,7 +34,7 @@ meets() {
   run -0 --separate-stderr launched "$1" "$HPCBOOT_BIN" exec -- "$MEET"
   [[ $(cut -d' ' -f1,3 <<< "$output") == $'0 4\n1 4\n2 4\n3 4' ]] || fail "$output $stderr"
   run -0 --separate-stderr launched "$1" "$HPCBOOT_BIN" check
-  [[ $output =~ 'ok: 4 ranks by '[a-z]+', meeting at '$2:[0-9]+ ]] || fail "$output $stderr"
+  [[ $output =~ 'ok: 4 ranks, launcher '[a-z]+', master '$2:[0-9]+ ]] || fail "$output $stderr"
   [[ $(grep -Eo 'hsn0 +10\.78\.0\.[0-9]+' <<< "$output" | tr -s ' ' | xargs) == \
     "hsn0 10.78.0.11 hsn0 10.78.0.11 hsn0 10.78.0.12 hsn0 10.78.0.12" ]] || fail "$output $stderr"
 }
@@ -71,7 +71,7 @@ stepped() {
     run -0 --separate-stderr "$@" "$HPCBOOT_BIN" exec -- "$MEET"
     [[ $(sort <<< "$output") == $'0 10.78.0.11 4\n1 10.78.0.11 4\n2 10.78.0.11 4\n3 10.78.0.11 4' ]] || fail "$output $stderr"
     run -0 --separate-stderr "$@" "$HPCBOOT_BIN" check
-    [[ $output == *"ok: 4 ranks by "*"meeting at 10.78.0.11:"* ]] || fail "$output $stderr"
+    [[ $output == *"ok: 4 ranks, launcher "*"master 10.78.0.11:"* ]] || fail "$output $stderr"
   done
 }
 
@@ -82,14 +82,14 @@ stepped() {
   run -0 --separate-stderr "$@" "$HPCBOOT_BIN" exec -- bash -c '"$0" && echo "$MASTER_ADDR $MASTER_PORT"' "$MEET"
   [[ $(grep -c '^n1 25996$' <<< "$output") == 2 && $(grep -c ' 2$' <<< "$output") == 2 ]] || fail "$output $stderr"
   run -0 --separate-stderr "$@" "$HPCBOOT_BIN" check
-  [[ $output == *"ok: 2 ranks by openmpi, meeting at n1:25996"* ]] || fail "$output $stderr"
+  [[ $output == *"ok: 2 ranks, launcher openmpi, master n1:25996"* ]] || fail "$output $stderr"
 }
 
 @test "two networks: a suffix of host names chooses the one, HPCBOOT_INTERFACE the other" {
   stepped HPCBOOT_HOST_SUFFIX=-hsn -- "$HPCBOOT_BIN" exec -- "$MEET"
   [[ $status == 0 && $(sort <<< "$output") == $'0 10.78.0.11 2\n1 10.78.0.11 2' ]] || fail "$output"
   stepped HPCBOOT_HOST_SUFFIX=-hsn -- "$HPCBOOT_BIN" check
-  [[ $status == 0 && $output == *"meeting at n1-hsn:"* ]] || fail "$output"
+  [[ $status == 0 && $output == *"master n1-hsn:"* ]] || fail "$output"
   run -0 --separate-stderr as_tester mpirun.openmpi --host n1:1,n2:1 -x HPCBOOT_INTERFACE=eth0 "$HPCBOOT_BIN" exec -- "$MEET"
   [[ $(sort <<< "$output") == $'0 10.77.0.11 2\n1 10.77.0.11 2' ]] || fail "$output"
 }
@@ -162,12 +162,12 @@ srun "$@" > "out.${SLURM_RESTART_COUNT:-0}" 2>&1
 JOB
   as_tester sbatch --quiet -N2 --ntasks-per-node=1 --output=job.log job.sh "$HPCBOOT_BIN" check
   await grep -qs '^ok:' out.1 || true
-  grep -ho '^ok: 2 ranks by slurm, meeting at n1:[0-9]*' out.0 out.1 > met || fail "$(cat out.* job.log)"
+  grep -ho '^ok: 2 ranks, launcher slurm, master n1:[0-9]*' out.0 out.1 > met || fail "$(cat out.* job.log)"
   [[ $(wc -l < met) == 2 && $(sort -u met | wc -l) == 2 ]] || fail "$(cat met)"
 }
 
 # A launcher that does not know the scheduler starts everything on the first host.
-@test "check names a host of the job that no rank came from: a note, an error with --whole-job" {
+@test "check names a host of the job that no rank arrived from: a note, an error with --whole-job" {
   cat > job.sh << 'JOB'
 #!/bin/bash
 mpirun --host "$(hostname)" --oversubscribe -n 4 "$@" > "$OUT" 2>&1
@@ -177,10 +177,10 @@ JOB
     # shellcheck disable=SC2086 # no word for no option
     as_tester env OUT="out$option" sbatch --quiet --wait -N2 --ntasks-per-node=2 --output=job.log job.sh "$HPCBOOT_BIN" check $option || true
   done
-  grep -q '^note: no rank came from n2: the job has 2 hosts, and 4 ranks came from 1' out || fail "$(cat out job.log)"
-  grep -q '^note: host n1 has 4 ranks and 2 slots' out || fail "$(cat out)"
+  grep -q '^note: no rank arrived from n2: the job has 2 hosts, and 4 ranks arrived from 1' out || fail "$(cat out job.log)"
+  grep -q '^note: host n1 is oversubscribed: 4 ranks, 2 slots' out || fail "$(cat out)"
   grep -qx 'rc=0' out || fail "$(cat out)"
-  grep -q '^wrong: no rank came from n2' out--whole-job || fail "$(cat out--whole-job)"
+  grep -q '^wrong: no rank arrived from n2' out--whole-job || fail "$(cat out--whole-job)"
   grep -qx 'rc=1' out--whole-job || fail "$(cat out--whole-job)"
 }
 

@@ -23,7 +23,7 @@ meets() {
   run -0 --separate-stderr as_tester timeout 60 "${@:2}" "$HPCBOOT_BIN" exec -- "$MEET"
   [[ $(sort <<< "$output") == $'0 fd77::11 2\n1 fd77::11 2' ]] || fail "$output $stderr"
   run -0 --separate-stderr as_tester timeout 60 "${@:2}" "$HPCBOOT_BIN" check
-  [[ $output == *"meeting at $1:"* && $output =~ eth0\ +fd77::11 && $output =~ eth0\ +fd77::12 ]] || fail "$output $stderr"
+  [[ $output == *"master $1:"* && $output =~ eth0\ +fd77::11 && $output =~ eth0\ +fd77::12 ]] || fail "$output $stderr"
 }
 
 @test "there is no IPv4 between the hosts" {

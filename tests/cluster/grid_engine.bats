@@ -275,7 +275,7 @@ PY
   run -0 hpcboot jobs --scheduler sge
   [[ $output == *"$number "*"slow "*running*n[12]*train.py*'failed 7'* ]] || fail "$output"
   run --separate-stderr -1 hpcboot cancel "$number" 4711
-  [[ $output == "job $number is cancelled" && $stderr == *'nobody knows job 4711'* ]] || fail "$output" "$stderr"
+  [[ $output == "job $number is cancelled" && $stderr == *'job 4711 is unknown'* ]] || fail "$output" "$stderr"
   is_over() { run -0 hpcboot jobs "$number" && [[ $output == *'state      killed, exit code 137'* ]]; }
   await is_over || fail "$output"
 }

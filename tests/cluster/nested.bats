@@ -41,7 +41,7 @@ child=(sh -c '"$@"; exit $?' sh)
 # four_ranks_by LAUNCHER OUTER COMMAND…: `check` finds four, and says that OUTER's variables come from further out.
 four_ranks_by() {
   run -0 as_tester "${allocation[@]}" "${@:3}" "$HPCBOOT_BIN" check
-  [[ $output == *"ok: 4 ranks by $1, "* ]]
+  [[ $output == *"ok: 4 ranks, launcher $1, "* ]]
   [[ $output == *"note: rank0: $2 disagrees: "*"ignored: $1 is the inner launcher: "* ]]
 }
 
@@ -55,7 +55,7 @@ four_ranks_by() {
 @test "srun from the only rank of mpirun and Hydra: four ranks, also in a child of the task" {
   for outer in mpirun.openmpi:openmpi mpiexec.hydra:hydra; do
     run -0 as_tester "${allocation[@]}" "${outer%:*}" -n 1 srun --overlap -N2 -n4 "$HPCBOOT_BIN" check
-    [[ $output == *"ok: 4 ranks by slurm, "* ]]
+    [[ $output == *"ok: 4 ranks, launcher slurm, "* ]]
     four_ranks_by slurm "${outer#*:}" "${outer%:*}" -n 1 srun --overlap -N2 -n4 "${child[@]}"
   done
 }
@@ -67,7 +67,7 @@ four_ranks_by() {
 
 @test "mpirun's daemons are a step of their own, which is known to be further out" {
   run -0 as_tester "${allocation[@]}" mpirun.openmpi "$HPCBOOT_BIN" check
-  [[ $output == *"ok: 4 ranks by openmpi, "* ]]
+  [[ $output == *"ok: 4 ranks, launcher openmpi, "* ]]
   [[ $output == *": slurm disagrees: reports rank="*"openmpi is the inner launcher: its variables are absent from"* ]]
 }
 

@@ -103,7 +103,7 @@ with_munge() {
   with_munge
   [[ $plain == *"note: the ranks have no secret in common"*"proved by no secret"*"ok: 2 ranks"* ]] || fail "$plain"
   [[ $(cat rank1) == *"error 32 "*"has no secret to prove that it is rank 0, but this host has"* ]] || fail "$(cat rank1)"
-  [[ $(cat rank0) == *"wrong: rank 1 is missing"* ]] || fail "$(cat rank0)"
+  [[ $(cat rank0) == *"wrong: rank 1 of 2 is missing"* ]] || fail "$(cat rank0)"
 }
 
 # Another user of n1 has taken the port that rank 0 tries first, and answers whoever comes.

@@ -276,7 +276,7 @@ killed_in_a_job() {
 
 @test "srun -n 4 hpcboot run is refused before anything is started" {
   run as_tester timeout 60 srun --mpi=none -N2 -n4 "$HPCBOOT_BIN" run -- touch "$PWD/started"
-  [[ $status == 22 && $output == *"4 copies of hpcboot run"*"drop srun, or write hpcboot exec"* && ! -e started ]] || fail "$status: $output"
+  [[ $status == 22 && $output == *"4 copies of hpcboot run"*"drop srun, or use hpcboot exec"* && ! -e started ]] || fail "$status: $output"
 }
 
 # --- data on each host's own disk

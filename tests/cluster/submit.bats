@@ -61,7 +61,7 @@ state_is() { [[ $(hpcboot jobs --json "$1" | jq -r '.[0].state') == "$2" ]]; }
 
 @test "without a profile the scheduler is asked; --wait ends with the program's exit code, --follow shows its output" {
   run --separate-stderr -7 hpcboot run --submit -n 2 --time 00:05:00 --wait -- python3 train.py 1 7
-  [[ $output =~ ^[0-9]+$ && $stderr == *"no --site: this is what slurm says"*"has ended: failed, exit code 7"* ]] || fail "$stderr"
+  [[ $output =~ ^[0-9]+$ && $stderr == *"no --site: using what slurm reports"*"has ended: failed, exit code 7"* ]] || fail "$stderr"
   run -0 hpcboot jobs
   [[ $output == *"failed 7"* ]]
   run --separate-stderr -9 hpcboot run --submit -n 2 --time 00:05:00 --follow -- python3 train.py 2 9
@@ -97,7 +97,7 @@ state_is() { [[ $(hpcboot jobs --json "$1" | jq -r '.[0].state') == "$2" ]]; }
   run -0 hpcboot jobs
   [[ $output == *"$id "*"slow "*"running "*" of 5m "*n[12]* ]] || fail "$output"
   run --separate-stderr -1 hpcboot cancel "$id" 4711
-  [[ $output == "job $id is cancelled" && $stderr == *"nobody knows job 4711"* ]] || fail "$output" "$stderr"
+  [[ $output == "job $id is cancelled" && $stderr == *"job 4711 is unknown"* ]] || fail "$output" "$stderr"
   await state_is "$id" cancelled
   [[ $(grep -c '^stopped' "slow-$id.out") == 2 ]] || fail "$(cat "slow-$id.out")"
   run --separate-stderr -0 hpcboot cancel "$id"

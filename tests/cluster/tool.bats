@@ -72,7 +72,7 @@ checks() {
   run -0 launched "$1" "$HPCBOOT_BIN" check
   [[ $(grep -Eo '^ +[0-9] .*' <<< "$output" | awk '{ print $1, $2, $3, $4, $6, $7 }') == \
     $'0 n1 0 2 eth0 10.77.0.11\n1 n1 1 2 eth0 10.77.0.11\n2 n2 0 2 eth0 10.77.0.12\n3 n2 1 2 eth0 10.77.0.12' ]] || fail "$output"
-  [[ $(grep -Ec '^ok: 4 ranks by '"$2"', meeting at (n1|10\.77\.0\.11):[0-9]+$' <<< "$output") == 1 ]] || fail "$output"
+  [[ $(grep -Ec '^ok: 4 ranks, launcher '"$2"', master (n1|10\.77\.0\.11):[0-9]+$' <<< "$output") == 1 ]] || fail "$output"
 }
 
 @test "check under srun --mpi=pmi2" { checks srun_pmi2_2x2 slurm; }
@@ -167,7 +167,7 @@ finds() {
 @test "a host that stands twice in Hydra's host list is counted once" {
   run -0 as_tester timeout 60 mpiexec.hydra -hosts n1,n2,n1 -ppn 1 -n 3 "$HPCBOOT_BIN" check
   [[ $(grep -Eo '^ +[0-9] +n[0-9] +[0-9] +[0-9] ' <<< "$output" | xargs) == "0 n1 0 2 1 n2 0 1 2 n1 1 2" ]] || fail "$output"
-  [[ $output == *"note: hydra counts host n1 more than once"*"ok: 3 ranks by hydra"* ]] || fail "$output"
+  [[ $output == *"note: hydra counts host n1 more than once"*"ok: 3 ranks, launcher hydra"* ]] || fail "$output"
   run -0 as_tester timeout 60 mpiexec.hydra -hosts n1,n2,n1 -ppn 1 -n 3 "$HPCBOOT_BIN" exec -- \
     bash -c 'echo $RANK $(hostname) $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE'
   [[ $(grep -E '^[0-9] n[0-9] ' <<< "$output" | sort) == $'0 n1 0 2 0 2\n1 n2 0 1 1 2\n2 n1 1 2 0 2' ]] || fail "$output"

@@ -27,7 +27,7 @@ capture_two() { mpirun -np 2 --oversubscribe "$@" "$HPCBOOT" capture "$job"; }
   [ -z "$stderr" ]
   grep -Eq '^name +rank +world_size +local_rank +node_rank +host +launcher +master +verdict$' <<<"$output"
   grep -Eq '^rank1 +1 +2 +1 +0 .* openmpi .* ok$' <<<"$output"
-  grep -qx 'ok: 2 ranks, which agree' <<<"$output"
+  grep -qx 'ok: 2 ranks, consistent' <<<"$output"
 }
 
 @test "each rank is what mpirun made it, from the files alone" {
@@ -74,7 +74,7 @@ PY
   [ "$status" -eq 1 ]
 }
 
-@test "--all leaves out what stands in command lines and addresses" {
+@test "--all omits secrets in command lines and URLs" {
   key=$(printf 'gh%s_%s' p 0a1B2c3D4e5F6g7H8i9J0kL1m2N3o4P5q6R7)
   PET="mysql -uroot -pzebra db; sshpass -p zebra ssh h; curl -u me:zebra h; wandb login zebra" FORM="run $key" KEY1=zebra OTP=zebra \
     HOOK=https://hooks.slack.com/services/zebra SAS='https://h/f?sv=1&sig=zebra' LM_LICENSE_FILE=27000@a:27000@b MONKEY=see \
@@ -111,7 +111,7 @@ PY
   grep -q '"n2"' <<<"$output"
 }
 
-@test "an apinfo is copied, also one that cannot be read, which replay then tells" {
+@test "an apinfo is copied, even a malformed one, which replay then reports" {
   printf 'no table' >"$BATS_TEST_TMPDIR/table"
   PALS_APINFO=$BATS_TEST_TMPDIR/table "$HPCBOOT" capture "$job"
   [ "$(cat "$job"/*.apinfo)" = "no table" ]
@@ -120,12 +120,12 @@ PY
   [[ $output == *PALS_APINFO* ]]
 }
 
-@test "a second capture into the same folder changes nothing that is there, and replay tells" {
+@test "a second capture into the same folder changes no existing file, and replay reports it" {
   capture_two
   before=$(cd "$job" && sha256sum rank*)
   run --separate-stderr capture_two
   [ "$status" -eq 0 ]
-  [[ $stderr == *"has a rank 0 already"* ]]
+  [[ $stderr == *"already contains rank 0"* ]]
   [ "$(cd "$job" && sha256sum rank*)" = "$before" ]
   run "$HPCBOOT" replay "$job"
   [ "$status" -eq 1 ]
@@ -162,7 +162,7 @@ PY
   rm "$job"/rank1.*
   run "$HPCBOOT" replay "$job"
   [ "$status" -eq 1 ]
-  [[ $output == *"rank 1 is missing out of 2"* ]]
+  [[ $output == *"rank 1 of 2 is missing"* ]]
 }
 
 @test "a rank whose capture was cut off is named" {
@@ -184,7 +184,7 @@ PY
   python3 -c 'import json, sys; u = json.load(sys.stdin)["unresolved"]; assert u["rank1"]["error"] == "malformed_value", u' <<<"$output"
 }
 
-@test "who disagrees on the size is named" {
+@test "a rank that disagrees on the size is named" {
   capture_two
   sed -i 's/^OMPI_COMM_WORLD_SIZE=.*/OMPI_COMM_WORLD_SIZE=5/' "$job/rank1.env"
   run "$HPCBOOT" replay "$job"
@@ -192,7 +192,7 @@ PY
   [[ $output == *"world_size differs"* ]]
 }
 
-@test "a process whose rank cannot be told is captured all the same" {
+@test "a process whose rank cannot be determined is still captured" {
   run --separate-stderr env OMPI_COMM_WORLD_RANK=1x OMPI_COMM_WORLD_SIZE=2 "$HPCBOOT" capture "$job"
   [ "$status" -eq 0 ]
   [[ $stderr == *"OMPI_COMM_WORLD_RANK='1x'"* ]]
@@ -202,12 +202,12 @@ PY
   [[ $output == *"OMPI_COMM_WORLD_RANK='1x'"* ]]
 }
 
-@test "processes that each stand alone do not overwrite each other, and are told apart from a job" {
+@test "processes that each run alone do not overwrite each other, and are not taken for a job" {
   for _ in 1 2 3; do "$HPCBOOT" capture "$job" 2>/dev/null; done
   [ "$(find "$job" -name '*.env' | wc -l)" -eq 3 ]
   run "$HPCBOOT" replay "$job"
   [ "$status" -eq 1 ]
-  [[ $output == *"3 processes each stand alone"* ]]
+  [[ $output == *"3 processes each run alone"* ]]
 }
 
 @test "replay of no folder, or an empty one, is an error" {

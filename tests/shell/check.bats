@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot check`: the table, the verdict and the exit code under real launchers, and with ranks that do not come.
+# `hpcboot check`: the table, the verdict and the exit code under real launchers, and with ranks that do not arrive.
 # shellcheck disable=SC2154 # run sets stderr
 
 bats_require_minimum_version 1.5.0
@@ -36,12 +36,12 @@ at_port() {
     HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT="$port" "$@"
 }
 
-# Each passes on the variables of the one around it.
+# Each passes on the variables of the outer launch.
 @test "Hydra inside a rank of mpirun, and mpirun inside one of Hydra: the inner one's two ranks" {
   run -0 --separate-stderr open_mpi -n 1 mpiexec.hydra -n 2 "$HPCBOOT" check
-  [[ $output == *"ok: 2 ranks by hydra"* ]]
+  [[ $output == *"ok: 2 ranks, launcher hydra"* ]]
   run -0 --separate-stderr hydra -n 1 mpirun --oversubscribe -n 2 "$HPCBOOT" check
-  [[ $output == *"ok: 2 ranks by openmpi"* ]]
+  [[ $output == *"ok: 2 ranks, launcher openmpi"* ]]
 }
 
 @test "mpirun and Hydra: a table in order of ranks, times, the verdict" {
@@ -52,11 +52,11 @@ at_port() {
     for rank in 0 1 2; do
       [[ ${lines[rank + 1]} =~ ^\ *$rank\ +$(hostname)\ +$rank\ +3\ .*([0-9]\.[0-9]{3}|-)$ ]]
     done
-    [[ $output == *"ok: 3 ranks by "*", meeting at "*:* ]]
+    [[ $output == *"ok: 3 ranks, launcher "*", master "*:* ]]
   done
 }
 
-@test "--json is one object, printed by rank 0 alone" {
+@test "--json is one object, printed by rank 0 only" {
   run --separate-stderr open_mpi -n 2 "$HPCBOOT" check --json
   [ "$status" -eq 0 ]
   python3 - <<PY
@@ -73,18 +73,18 @@ PY
 @test "alone" {
   run --separate-stderr env -i PATH="$PATH" "$HPCBOOT" check
   [ "$status" -eq 0 ]
-  [[ $output == *"ok: 1 rank by single"* ]]
+  [[ $output == *"ok: 1 rank, launcher single"* ]]
 }
 
-@test "a rank that does not come is named within the deadline, and all others fail alike" {
+@test "a rank that does not arrive is named within the deadline, and all others fail the same way" {
   port=$(free_port)
   at_port 0 3 "$HPCBOOT" check --timeout 3 > "$BATS_TEST_TMPDIR/out" &
   rank0=$!
   run -1 at_port 2 3 "$HPCBOOT" check --timeout 20
   code=0
-  wait "$rank0" || code=$? # here: `run` would wait in a subshell, whose child it is not
+  wait "$rank0" || code=$? # not by `run`, which would wait in a subshell, whose child it is not
   [ "$code" -eq 1 ]
-  grep -qx 'wrong: rank 1 is missing out of 3' "$BATS_TEST_TMPDIR/out"
+  grep -qx 'wrong: rank 1 of 3 is missing' "$BATS_TEST_TMPDIR/out"
   grep -Eq '^ *2 ' "$BATS_TEST_TMPDIR/out"
 }
 
@@ -97,7 +97,7 @@ PY
   [ "$SECONDS" -lt 20 ]
 }
 
-@test "one rank number held twice is found out" {
+@test "one rank number held twice is detected" {
   port=$(free_port)
   at_port 0 3 "$HPCBOOT" check --timeout 20 > "$BATS_TEST_TMPDIR/out" &
   rank0=$!
@@ -105,7 +105,7 @@ PY
   run -1 at_port 1 3 "$HPCBOOT" check --timeout 20
   wait "$rank0" || true
   grep -q '^wrong: rank 1 is held by 2 processes' "$BATS_TEST_TMPDIR/out"
-  grep -q '^wrong: rank 2 is missing' "$BATS_TEST_TMPDIR/out"
+  grep -q '^wrong: rank 2 of 3 is missing' "$BATS_TEST_TMPDIR/out"
 }
 
 # devices MASK_OF_RANK_0 MASK_OF_RANK_1: the exit code of rank 0.
@@ -116,7 +116,7 @@ devices() {
   wait "$rank0"
 }
 
-@test "one device for two ranks is wrong where there are two, and noted where it may be two" {
+@test "one device for two ranks is wrong if there are two, and noted if it may be two" {
   port=$(free_port)
   run -0 devices 0,1 0,1
   run -1 devices 4,5 5,4
@@ -125,7 +125,7 @@ devices() {
   grep -q '^note: .*sees one device' "$BATS_TEST_TMPDIR/out"
 }
 
-@test "whoever else connects does not disturb" {
+@test "other connections do not disturb" {
   port=$(free_port)
   at_port 0 2 "$HPCBOOT" check --timeout 20 > "$BATS_TEST_TMPDIR/out" &
   rank0=$!
@@ -145,7 +145,7 @@ PY
   grep -q '^ok: 2 ranks' "$BATS_TEST_TMPDIR/out"
 }
 
-@test "a port that is taken is said" {
+@test "a port that is taken is reported" {
   port=$(free_port)
   hold_port "$port"
   run --separate-stderr at_port 0 2 "$HPCBOOT" check --timeout 5

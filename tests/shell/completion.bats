@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Completion in bash, zsh and fish, and the manual pages, of the three programs: made from the same options as --help.
+# Completion in bash, zsh and fish, and the manual pages of the three programs: made from the same data as --help.
 
 bats_require_minimum_version 1.5.0
 
@@ -83,7 +83,7 @@ in_fish() { fish --no-config -c "source (script_of ${1%% *} fish | psub); comple
   fi
 }
 
-@test "zsh takes the scripts, which have every verb and option" {
+@test "zsh accepts the scripts, which have every verb and option" {
   for program in $(programs); do
     script_of "$program" zsh >"_$program"
     for verb in $(verbs "$program"); do grep -q "^  '$verb:" "_$program"; done
@@ -99,7 +99,7 @@ in_fish() { fish --no-config -c "source (script_of ${1%% *} fish | psub); comple
 @test "zsh completes verbs, options and values" {
   command -v zsh >/dev/null || skip "zsh is not installed"
   hpcboot completion zsh >_hpcboot
-  # A shell on a terminal of its own, which is asked by the key Tab.
+  # A shell on its own terminal, driven with the Tab key.
   cat >ask.zsh <<'END'
 zmodload zsh/zpty
 zpty shell zsh -f -i

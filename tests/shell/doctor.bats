@@ -27,26 +27,26 @@ for f in json.load(sys.stdin):
     grep -Eqx "$name (ok|note|warning|problem)" <<<"$findings"
   done
   run --separate-stderr env -i PATH="$PATH" "$HPCBOOT" doctor
-  grep -Eqx 'ok +launcher +no launcher placed this process: it is alone' <<<"$output"
+  grep -Eqx 'ok +launcher +no launcher placed this process: it runs alone, as rank 0 of 1' <<<"$output"
   grep -Eqx 'problems: [0-9]+, warnings: [0-9]+, notes: [0-9]+, ok: [0-9]+' <<<"$output"
   [ -z "$(ls -A)" ]
 }
 
-@test "a problem is exit code 1 and tells what to do" {
+@test "a problem is exit code 1 and says what to do" {
   run env -i PATH="$PATH" OMPI_COMM_WORLD_RANK=1 "$HPCBOOT" doctor
   [ "$status" -eq 1 ]
   grep -Eq '^problem +launcher +error 21 \(missing_variable\): found OMPI_COMM_WORLD_SIZE is not set' <<<"$output"
   grep -Eq '^ +do: start the program with mpirun' <<<"$output"
 }
 
-@test "--env-file looks at that environment and at nothing of this machine" {
+@test "--env-file examines that environment and nothing of this machine" {
   printf 'SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\n' >job.env
   run --separate-stderr env RANK=x OMP_NUM_THREADS=nonsense "$HPCBOOT" doctor --json --env-file job.env
   [ "$status" -eq 0 ]
   [ "$(statuses <<<"$output")" = $'launcher ok\ntasks note\nmaster ok\nmaster port ok' ]
 }
 
-@test "a libpmix that cannot be used is a problem where the ranks have to ask each other" {
+@test "a libpmix that cannot be used is a problem if the ranks need an exchange" {
   mkdir fake
   echo 'not a library' > fake/libpmix.so.2
   run -1 env -i PATH="$PATH" LD_LIBRARY_PATH=fake PMIX_NAMESPACE=job PMIX_RANK=0 "$HPCBOOT" doctor
@@ -55,10 +55,10 @@ for f in json.load(sys.stdin):
   grep -Eq '^ok +exchange +pmix: ' <<<"$output"
 }
 
-@test "under mpirun every rank looks at itself" {
+@test "under mpirun every rank examines itself" {
   mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
   run mpirun -np 2 --oversubscribe "$HPCBOOT" doctor
-  [ "$(grep -Ec '^ok +launcher +rank [01] of 2 by openmpi$' <<<"$output")" -eq 2 ]
+  [ "$(grep -Ec '^ok +launcher +rank [01] of 2, launcher openmpi$' <<<"$output")" -eq 2 ]
 }
 
 @test "a folder that cannot be written is a problem" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What goes wrong while ranks exchange their endpoint: each a clear message and exit code within the deadline, never a
-# hang. The same under Slurm, and PMI-2, in tests/cluster/exchange_pmi.bats.
+# Faults while ranks exchange their endpoint: each gives a clear message and exit code within the deadline, never a
+# hang. tests/cluster/exchange_pmi.bats has the same under Slurm, and for PMI-2.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets status, output and stderr, in the test's own shell
 
 bats_require_minimum_version 1.5.0
@@ -20,7 +20,7 @@ setup() {
 
 teardown() { end_jobs; }
 
-# Three ranks that can know of each other by exchange alone.
+# Three ranks that can learn of each other only by an exchange.
 pmix() {
   mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
   timeout 60 mpirun --oversubscribe -n 3 env -u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE \
@@ -32,17 +32,17 @@ pmi1() {
   timeout 60 mpiexec.hydra -n 3 "$@"
 }
 
-# Without rank 2, which never comes.
+# Without rank 2, which never arrives.
 file() {
   for rank in 0 1; do
     HPCBOOT_EXCHANGE_DIR=. HPCBOOT_RANK=$rank HPCBOOT_WORLD_SIZE=3 HPCBOOT_LOCAL_RANK=$rank timeout 60 "$@" &
   done
-  wait -n || true # the first to end is the one that has something to say
+  wait -n || true # the first one to end has something to report
   wait
 }
 
-# ends_with TEXT LAUNCHER FAULT [TIMEOUT]: rank 2 never comes; if FAULT is "killed", rank 1 is killed while it waits for
-# it. TIMEOUT is that of the others.
+# ends_with TEXT LAUNCHER FAULT [TIMEOUT]: rank 2 never arrives; if FAULT is "killed", rank 1 is killed while it waits
+# for it. TIMEOUT applies to the others.
 ends_with() {
   cat > rank.sh <<'SH'
 rank=${PMIX_RANK:-${PMI_RANK:-$HPCBOOT_RANK}}
@@ -60,16 +60,16 @@ SH
   grep -Eq "$1" <<<"$output"
 }
 
-@test "a rank that never comes, over PMIx" { ends_with 'found: +no .*rank 2 within 2 s' pmix absent; }
-@test "a rank that never comes, over PMI-1" { ends_with 'found: +.cmd=barrier_in. took more than (19[0-9][0-9]|2000) ms' pmi1 absent; }
-@test "a rank that never comes, in a shared folder" { ends_with 'found: +no rank 2 at .* within 2000 ms' file absent; }
+@test "a rank that never arrives, over PMIx" { ends_with 'found: +no .*rank 2 within 2 s' pmix absent; }
+@test "a rank that never arrives, over PMI-1" { ends_with 'found: +.cmd=barrier_in. took more than (19[0-9][0-9]|2000) ms' pmi1 absent; }
+@test "a rank that never arrives, in a shared folder" { ends_with 'found: +no rank 2 at .* within 2000 ms' file absent; }
 
-# mpirun and Hydra see the death themselves and end the job, long before the others would give up.
+# mpirun and Hydra notice the death themselves and end the job, long before the others would give up.
 @test "a rank killed during the exchange, over PMIx" { ends_with 'rank 1 .* exited on signal 9' pmix killed 50; }
 @test "a rank killed during the exchange, over PMI-1" { ends_with 'KILLED BY SIGNAL: 9|EXIT CODE: 9' pmi1 killed 50; }
 @test "a rank killed during the exchange, in a shared folder" { ends_with 'found: +no rank 2 at ' file killed; }
 
-# fake FILE C…: a shared library made of this C.
+# fake FILE C…: compiles this C code to a shared library.
 fake() {
   command -v cc > /dev/null || skip "cc is not here"
   mkdir -p fake
@@ -84,7 +84,7 @@ fake_pmix() {
     'int PMIx_Get_nb(void) { return 0; } int PMIx_Fence_nb(void) { return 0; }'
 }
 
-# pmix_ends CODE TEXT: a rank that meets the library in fake/.
+# pmix_ends CODE TEXT: a rank that loads the library in fake/.
 pmix_ends() {
   SECONDS=0
   run --separate-stderr env -i PATH="$PATH" LD_LIBRARY_PATH=fake PMIX_NAMESPACE=job PMIX_RANK=0 \
@@ -95,7 +95,7 @@ pmix_ends() {
   grep -Eq 'do: .*HPCBOOT_MASTER_ADDR' <<<"$stderr" || [ "$1" -eq 32 ]
 }
 
-@test "a libpmix that is none, or another" {
+@test "a libpmix that is not a library, or another one" {
   mkdir fake
   echo 'not a library' > fake/libpmix.so.2
   pmix_ends 30 'cannot be used: .*(invalid ELF header|file too short)'
@@ -105,7 +105,7 @@ pmix_ends() {
   pmix_ends 30 'fake/libpmix.so.2 is OpenPMIx 1.2.5, and version 2 or newer is needed'
 }
 
-@test "a libpmix whose server refuses it or is silent" {
+@test "a libpmix whose server refuses it or does not answer" {
   fake_pmix 'return -25' 'OpenPMIx 5.0.0'
   pmix_ends 31 'PMIx_Init answers UNREACHABLE \(fake/libpmix.so.2\)'
   fake_pmix 'sleep(60); return 0' 'OpenPMIx 5.0.0'
@@ -179,7 +179,7 @@ PY
   grep -Eq "$2" <<<"$stderr"
 }
 
-@test "a libpmi2 that is another, refuses or is silent" {
+@test "a libpmi2 that is another library, refuses or does not answer" {
   rest='int PMI2_Finalize(void) { return 0; } int PMI2_KVS_Put(void) { return 0; } int PMI2_KVS_Get(void) { return 0; }
         int PMI2_KVS_Fence(void) { return 0; } int PMI2_Info_GetJobAttr(void) { return 0; }'
   fake libpmi2.so.0 'int nothing;'
@@ -207,7 +207,7 @@ SH
   [[ $output == *"port "*" of this host is taken"*HPCBOOT_MASTER_PORT* ]]
 }
 
-@test "a master that has no address: every rank says so, doctor too" {
+@test "a master that does not resolve: every rank reports it, doctor too" {
   at_nowhere() {
     env -i PATH="$PATH" HPCBOOT_RANK=1 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=1 \
       HPCBOOT_MASTER_ADDR=no-such-host.invalid HPCBOOT_MASTER_PORT=29500 timeout 30 "$HPCBOOT" "$@"
@@ -219,5 +219,5 @@ SH
   [[ $stderr == *"did not find rank 0 within "*" ms: no-such-host.invalid:29500: "*"HPCBOOT_MASTER_ADDR"* ]]
   grep -Eiq 'name (or service|resolution)|no address' <<<"$stderr"
   run -1 at_nowhere doctor
-  grep -Eq '^problem +master +no-such-host.invalid \(explicit\) has no address here' <<<"$output"
+  grep -Eq '^problem +master +no-such-host.invalid \(explicit\) does not resolve on this host' <<<"$output"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot exec`: programs of any kind under real launchers, and alone.
+# `hpcboot exec`: programs of several kinds under real launchers, and alone.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output, status and stderr in the test's own shell
 
 bats_require_minimum_version 1.5.0
@@ -23,7 +23,7 @@ open_mpi() {
   timeout 60 mpirun --oversubscribe "$@"
 }
 
-# A bare PMIx server (prterun): Open MPI's, without the variables of its own.
+# A bare PMIx server (like prterun's): Open MPI's, without Open MPI's own variables.
 bare_pmix() {
   open_mpi "${@:1:2}" env -u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u OMPI_COMM_WORLD_LOCAL_RANK \
     -u OMPI_COMM_WORLD_LOCAL_SIZE "${@:3}"
@@ -36,7 +36,7 @@ hydra() {
 
 identity='echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE; echo at $MASTER_ADDR $MASTER_PORT'
 
-# two_ranks LAUNCHER: both know who they are, and agree where to meet.
+# two_ranks LAUNCHER: both know their rank, and agree on the endpoint.
 two_ranks() {
   run --separate-stderr "$1" -n 2 "$HPCBOOT" exec -- sh -c "$identity"
   [ "$status" -eq 0 ]
@@ -46,8 +46,8 @@ two_ranks() {
 }
 
 @test "two ranks under mpirun" { two_ranks open_mpi; }
-@test "two ranks under Hydra, which tell each other the port over PMI-1" { two_ranks hydra; }
-@test "two ranks under a bare PMIx server, which tells them their number" { two_ranks bare_pmix; }
+@test "two ranks under Hydra, which exchange the port over PMI-1" { two_ranks hydra; }
+@test "two ranks under a bare PMIx server, which gives them their rank" { two_ranks bare_pmix; }
 
 @test "two ranks in a shared folder" {
   export HPCBOOT_EXCHANGE_DIR=$BATS_TEST_TMPDIR HPCBOOT_WORLD_SIZE=2
@@ -70,7 +70,7 @@ two_ranks() {
   [[ $output == '0 1 0 1 0 1'* && $stderr == *"'0' is listed twice"* ]]
 }
 
-@test "in the script of a job of several tasks RANK stays unset, and it is said" {
+@test "in the script of a job with several tasks RANK stays unset, with a hint" {
   run --separate-stderr env -i PATH="$PATH" SLURM_JOB_ID=7 SLURM_JOB_NODELIST="$(hostname)" SLURM_NTASKS=4 \
     "$HPCBOOT" exec -- sh -c 'echo "${RANK-unset} ${WORLD_SIZE-unset} $MASTER_ADDR"'
   [ "$status" -eq 0 ]
@@ -90,7 +90,7 @@ two_ranks() {
   done
 }
 
-@test "options behind -- are the program's" {
+@test "options after -- are the program's" {
   run -0 env -i PATH="$PATH" "$HPCBOOT" exec -- echo --help -- --version
   [ "$output" = "--help -- --version" ]
 }
@@ -116,7 +116,7 @@ bound() {
   [ "$output" = $'CUDA=GPU-b\nHIP=unset\nROCR=unset\nZE=unset 1' ]
   bound --gpu-bind auto CUDA_VISIBLE_DEVICES=MIG-a,MIG-b
   [ "${lines[0]}" = CUDA=MIG-b ]
-  [[ $stderr != *"only the first"* ]] # what this option mends needs no hint
+  [[ $stderr != *"only the first"* ]] # no hint about what this option fixes
   bound --gpu-bind auto CUDA_VISIBLE_DEVICES=2,3 HPCBOOT_DEVICE_ORDER=reverse
   [ "${lines[0]}" = CUDA=2 ]
   bound --gpu-bind auto ROCR_VISIBLE_DEVICES=4,5
@@ -142,13 +142,13 @@ bound() {
   run -2 "$HPCBOOT" exec --gpu-bind closest -- true
 }
 
-@test "--gpu-bind auto in the script of a job of several tasks leaves the tasks their devices" {
+@test "--gpu-bind auto in the script of a job with several tasks leaves the tasks their devices" {
   run --separate-stderr env -i PATH="$PATH" SLURM_JOB_ID=7 SLURM_JOB_NODELIST="$(hostname)" SLURM_NTASKS=4 \
     CUDA_VISIBLE_DEVICES=0,1,2,3 "$HPCBOOT" exec --gpu-bind auto -- sh -c 'echo $CUDA_VISIBLE_DEVICES'
   [ "$output" = 0,1,2,3 ]
 }
 
-@test "interfaces that the user told NCCL or Gloo stay" {
+@test "interfaces that the user set for NCCL or Gloo are kept" {
   run --separate-stderr env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=1 HPCBOOT_LOCAL_RANK=0 HPCBOOT_INTERFACE=lo \
     NCCL_SOCKET_IFNAME=^docker "$HPCBOOT" exec -- sh -c 'echo "$NCCL_SOCKET_IFNAME $GLOO_SOCKET_IFNAME"'
   [ "$output" = "^docker lo" ]
@@ -172,7 +172,7 @@ bound() {
   [ "$SECONDS" -lt 20 ]
 }
 
-@test "a rank of Hydra may end before the others, and none of hpcboot's processes stays" {
+@test "a rank of Hydra may end before the others, and no process of hpcboot remains" {
   run --separate-stderr hydra -n 3 "$HPCBOOT" exec -- sh -c '[ $RANK = 1 ] || sleep 1; echo $RANK' "$BATS_TEST_TMPDIR"
   [ "$status" -eq 0 ]
   [ "$(sort <<<"$output" | xargs)" = "0 1 2" ]
@@ -226,7 +226,7 @@ C
 }
 
 @test "a program of MPICH starts under it, after an exchange by PMI-1" {
-  # Through MPICH's binary interface, whose handles are numbers: its headers are seldom installed beside Open MPI's.
+  # Through MPICH's ABI, whose handles are numbers: its headers are rarely installed beside Open MPI's.
   /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libmpich.so.12")' 2>/dev/null || skip "libmpich.so.12 is not here"
   cat > "$BATS_TEST_TMPDIR/hello.py" <<'PY'
 import ctypes, os
@@ -236,7 +236,7 @@ rank, total = ctypes.c_int(), ctypes.c_int()
 mpi.MPI_Init(None, None)
 mpi.MPI_Comm_rank(world, ctypes.byref(rank))
 mpi.MPI_Allreduce(ctypes.byref(rank), ctypes.byref(total), 1, of_int, add, world)
-# In one write: with PYTHONUNBUFFERED the line and its end are two, and Hydra puts another rank's between them.
+# In one write: with PYTHONUNBUFFERED, the line and its end are two, and Hydra may mix in another rank's.
 os.write(1, f"{rank.value}: {total.value}\n".encode())
 mpi.MPI_Finalize()
 PY

@@ -16,7 +16,7 @@ setup() {
 
 verbs() { "$HPCBOOT" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
 
-# without_launcher CMD…: in an environment where nobody placed this process.
+# without_launcher CMD…: in an environment in which no launcher placed this process.
 without_launcher() { env -i PATH="$PATH" "$@"; }
 
 mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2'
@@ -36,7 +36,7 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
   done
 }
 
-@test "a command line that cannot be taken is exit code 2, told on stderr alone" {
+@test "a command line that is wrong is exit code 2, reported on stderr only" {
   for arguments in '' 'nonsense' '--nonsense' 'show --nonsense' 'show --env-file' 'show extra' 'show --env' 'env --json' \
     'hosts' 'hosts expand' 'hosts nonsense n1' 'capture' 'replay' 'capture a b' 'replay a b'; do
     run --separate-stderr "$HPCBOOT" $arguments
@@ -47,7 +47,7 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
   done
 }
 
-@test "each kind of error has its exit code and names what was found, expected and to be done" {
+@test "each kind of error has its exit code and says what was found, what was expected and what to do" {
   check() {
     local code=$1 word=$2
     shift 2
@@ -83,13 +83,13 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
   [[ $output =~ hosts\ +n3\ n4 ]]
 }
 
-@test "a FIFO where the environment names a file is refused, not waited for" {
+@test "a FIFO that the environment names as a file is refused, not waited for" {
   mkfifo "$BATS_TEST_TMPDIR/fifo"
   run -27 without_launcher PBS_JOBID=7.s PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE="$BATS_TEST_TMPDIR/fifo" timeout 20 "$HPCBOOT" show
   [[ $output == *"$BATS_TEST_TMPDIR/fifo cannot be read: it is not a regular file"* ]]
 }
 
-@test "show --json has the keys of the contract, in order, and null where unknown" {
+@test "show --json has the documented keys, in order, and null for unknown values" {
   without_launcher $mpirun_rank "$HPCBOOT" show --json --env-file "$GOLDEN/sbatch_mpirun_2x2/rank3.env" |
     python3 -c '
 import json, sys
@@ -120,7 +120,7 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
 ' <<<"$output"
 }
 
-@test "show --env-file gives the same answer whatever this process's environment holds" {
+@test "show --env-file gives the same answer whatever this process's environment contains" {
   for case in "$GOLDEN"/*/; do
     for env_file in "$case"rank*.env; do
       expected=$(without_launcher "$HPCBOOT" show --json --env-file "$env_file" --hostname n1 2>&1) || true
@@ -143,7 +143,7 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
   [[ $stderr == *openmpi*chosen* ]]
 }
 
-@test "HPCBOOT_METHODS decides who is asked, and in which order" {
+@test "HPCBOOT_METHODS decides which launchers are tried, and in which order" {
   launcher() { without_launcher "$@" "$HPCBOOT" show --json | sed -n 's/^  "launcher": "\(.*\)",/\1/p'; }
   both="$mpirun_rank RANK=3 WORLD_SIZE=4 LOCAL_RANK=1"
   [ "$(launcher $both)" = openmpi ]
@@ -156,7 +156,7 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
   [ "$status" -eq 24 ]
 }
 
-@test "env can be eval-ed by sh, whatever the values hold" {
+@test "env can be eval-ed by sh, whatever the values contain" {
   run without_launcher $mpirun_rank HPCBOOT_MASTER_ADDR="a'b \$(echo no) \`c\`" HPCBOOT_MASTER_PORT=12345 sh -eu -c '
     eval "$("$1" env)"
     echo "$RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $MASTER_PORT"
@@ -173,7 +173,7 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
   [ "$status" -eq 1 ]
 }
 
-@test "env prints everything if nobody placed the process and no scheduler is near" {
+@test "env prints everything if no launcher placed the process and there is no scheduler" {
   run --separate-stderr without_launcher "$HPCBOOT" env
   [ "$status" -eq 0 ]
   for line in RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1; do
@@ -211,7 +211,7 @@ assert show["provenance"]["node_rank"] == {"source": "exchange", "variable": Non
   [ "$("$HPCBOOT" hosts first 'n[007-99999999]')" = n007 ]
 }
 
-@test "hosts - reads standard input, one host a line or a list" {
+@test "hosts - reads standard input, one host per line or a list" {
   [ "$(printf 'n1\nn2\nn3\n' | "$HPCBOOT" hosts compress -)" = 'n[1-3]' ]
   [ "$(echo 'n[1-3]' | "$HPCBOOT" hosts count -)" = 3 ]
   [ "$("$HPCBOOT" hosts expand 'n[01-16]' | "$HPCBOOT" hosts compress -)" = 'n[01-16]' ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Which interface `hpcboot show` chooses among links as a kernel makes them, each case in a network namespace of its own.
+# Which interface `hpcboot show` chooses among real links, each case in its own network namespace.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,14 +11,14 @@ setup() {
   export HPCBOOT
 }
 
-# needs KIND [OPTION…]: skips if this kernel cannot make such a link, on v0 if it stands on another.
+# needs KIND [OPTION…]: skips if this kernel cannot create such a link, on top of v0 if it needs another link.
 needs() {
   # shellcheck disable=SC2016 # the inner shell expands it
   unshare --net bash -c 'ip link add v0 type veth peer name v1; ip link add link v0 name probe type "$@"' \
     bash "$@" 2>/dev/null || skip "this kernel has no links of the kind $1"
 }
 
-# in_network COMMANDS: runs them in an empty network with a sysfs of its own. There are the functions
+# in_network COMMANDS: runs them in an empty network with its own sysfs. Available functions:
 #   wire NAME ADDRESS          one end of a veth pair that is up, as a container's eth0 is
 #   bridge NAME ADDRESS [PORT] a bridge that is up, with a veth pair or PORT as its port
 #   opened NAME tun|tap ADDRESS  a device that a program serves, as a VPN or a virtual machine does
@@ -67,14 +67,14 @@ FUNCTIONS
   unshare --net --mount bash -c "$functions"$'\n'"$1"
 }
 
-@test "no bridge of containers or virtual machines goes before eth0, whatever its name" {
+@test "eth0 is preferred to a bridge of containers or virtual machines, whatever its name" {
   for name in lxdbr0 incusbr0 mpqemubr0 waydroid0 docker0 lan; do
     run -0 in_network "bridge $name 10.99.0.1/24; wire eth0 10.0.0.1/24; default_over eth0; chosen"
     [ "$output" = eth0 ]
   done
 }
 
-@test "a bridge goes before nothing" {
+@test "a bridge is not chosen even if it is alone" {
   run -0 in_network "bridge lxdbr0 10.99.0.1/24; chosen"
   [ "$output" = None ]
 }
@@ -84,12 +84,12 @@ FUNCTIONS
   [ "$output" = eth0 ]
 }
 
-@test "cilium_host, one end of a veth pair, does not go before eth0" {
+@test "eth0 is preferred to cilium_host, one end of a veth pair" {
   run -0 in_network "wire cilium_host 10.0.1.1/32; wire eth0 10.0.0.1/24; default_over eth0; chosen"
   [ "$output" = eth0 ]
 }
 
-@test "tailscale0, a tun, does not go before eth0" {
+@test "eth0 is preferred to tailscale0, a tun" {
   [ -e /dev/net/tun ] || skip "this machine has no /dev/net/tun"
   run -0 in_network "opened tailscale0 tun 100.64.0.1/32; wire eth0 10.0.0.1/24; default_over eth0; chosen"
   [ "$output" = eth0 ]
@@ -97,7 +97,7 @@ FUNCTIONS
   [ "$output" = None ]
 }
 
-@test "a tap of a virtual machine does not go before eth0; one that is the only way out is chosen" {
+@test "eth0 is preferred to a tap of a virtual machine; one that is the only way out is chosen" {
   [ -e /dev/net/tun ] || skip "this machine has no /dev/net/tun"
   run -0 in_network "opened qemu0 tap 10.99.0.1/24; wire eth0 10.0.0.1/24; default_over eth0; chosen"
   [ "$output" = eth0 ]
@@ -124,14 +124,14 @@ FUNCTIONS
   [ "$output" = eth0 ]
 }
 
-@test "wg0 does not go before eth0" {
+@test "eth0 is preferred to wg0" {
   needs wireguard
   run -0 in_network "ip link add wg0 type wireguard; ip addr add 10.8.0.1/24 dev wg0; ip link set wg0 up
     wire eth0 10.0.0.1/24; default_over eth0; chosen"
   [ "$output" = eth0 ]
 }
 
-@test "a dummy does not go before eth0, even if it is called ib0" {
+@test "eth0 is preferred to a dummy, even if it is called ib0" {
   needs dummy
   run -0 in_network "ip link add ib0 type dummy; ip addr add 10.8.0.1/24 dev ib0; ip link set ib0 up
     wire eth0 10.0.0.1/24; default_over eth0; chosen"
@@ -166,7 +166,7 @@ FUNCTIONS
   [ "$output" = eth1 ]
 }
 
-@test "the route to MASTER_ADDR decides before the default route" {
+@test "the route to MASTER_ADDR takes precedence over the default route" {
   run -0 in_network "wire eth0 10.0.0.1/24; wire eth1 10.1.0.1/24; default_over eth0; chosen
     chosen MASTER_ADDR=10.1.0.1; ip route add 10.2.0.0/16 via 10.1.0.254; chosen HPCBOOT_MASTER_ADDR=10.2.0.7"
   [ "$output" = $'eth0\neth1\neth1' ]
@@ -174,10 +174,10 @@ FUNCTIONS
 
 @test "doctor names the links that lead to no other host" {
   run in_network 'bridge lan 10.99.0.1/24; wire eth0 10.0.0.1/24; default_over eth0; "$HPCBOOT" doctor'
-  grep -Eq '^note +interface +eth0, 10.0.0.1; no way to other hosts: lan \(bridge\)' <<<"$output"
+  grep -Eq '^note +interface +eth0, 10.0.0.1; not routable to other hosts, .*: lan \(bridge\)' <<<"$output"
 }
 
-@test "a capture keeps what the kernel said" {
+@test "a capture keeps what the kernel reported" {
   run -0 in_network "bridge lan 10.99.0.1/24; wire eth0 10.0.0.1/24; default_over eth0
     env -i \"\$HPCBOOT\" capture '$BATS_TEST_TMPDIR/capture' >&2"
   run -0 "$HPCBOOT" replay --json "$BATS_TEST_TMPDIR/capture"

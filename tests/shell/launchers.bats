@@ -55,7 +55,7 @@ refused() {
   [[ $output == *scheduler*OAR_JOB_ID* ]]
   run --separate-stderr "$HPCBOOT" launchers condro
   [ "$status" -eq 2 ]
-  [[ $stderr == *"the nearest name is condor"* ]]
+  [[ $stderr == *"did you mean condor?"* ]]
 }
 
 @test "--check says what is wrong with a file, wherever it lies" {

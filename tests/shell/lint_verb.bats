@@ -62,7 +62,7 @@ setup() {
   [ -z "$output" ]
   run --separate-stderr "$HPCBOOT" lint --disable nonsense bad.sh
   [ "$status" -eq 2 ]
-  [[ $stderr == *"there is no rule 'nonsense'"* ]]
+  [[ $stderr == *"unknown rule 'nonsense'"* ]]
 }
 
 @test "--list-rules has one line a rule" {

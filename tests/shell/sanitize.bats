@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A launcher inside a launcher: `env -u …` as hpcboot prints it.
+# A launcher inside a launcher, with the `env -u …` that hpcboot prints.
 # shellcheck disable=SC2016 # quoted programs are to expand their own variables
 
 load ../support/open_mpi
@@ -26,7 +26,7 @@ launcher() { sed -n 's/^  "launcher": "\(.*\)",/\1/p'; }
   [ "$(grep -c '"world_size": 2' <<<"$output")" -eq 2 ]
 }
 
-@test "where there is nothing to unset the command is env alone" {
+@test "if there is nothing to unset, the command is env alone" {
   [ "$(env -i "$HPCBOOT" sanitize)" = env ]
   [ "$(env -i RANK=0 SLURM_JOB_ID=1 "$HPCBOOT" sanitize)" = "env -u RANK" ]
   [ "$(env -i RANK=0 SLURM_JOB_ID=1 "$HPCBOOT" sanitize --all)" = "env -u RANK -u SLURM_JOB_ID" ]

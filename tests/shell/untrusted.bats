@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Text from outside (variables, names of files and sites, captures, peers' reports) in every verb of hpcboot: no
-# shell runs it, no terminal obeys it, no line is forged with it, and no depth or length of it ends the process.
+# Text from outside (variables, names of files and sites, captures, peers' reports) in every verb of hpcboot: no shell
+# executes it, no terminal interprets it, no line is forged with it, and no depth or length of it crashes the process.
 # shellcheck disable=SC2016 # quoted programs are to expand their own variables
 # shellcheck disable=SC2154 # run sets stderr
 
@@ -9,7 +9,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
   HPCBOOT=$(realpath "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}")/hpcboot
   RUNTABLE=$(dirname "$HPCBOOT")/runtable
-  # What a terminal obeys: a colour, its title, a cursor that moves up, C1's CSI, right-to-left, a carriage return.
+  # What a terminal interprets: a colour, its title, a cursor that moves up, C1's CSI, right-to-left, a carriage return.
   EVIL=$'\e[31mred\e]0;title\a\e[1A\u009b2J\u202eab\rcd'
   export HPCBOOT RUNTABLE EVIL
 }
@@ -19,7 +19,7 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
-# harmless FILE…: no byte in it that a terminal would obey, nor one that is not UTF-8.
+# harmless FILE…: it contains no control character of terminals and is valid UTF-8.
 harmless() {
   local file
   for file in "$@"; do
@@ -31,7 +31,7 @@ harmless() {
   done
 }
 
-# shown CODE COMMAND…: what it prints is harmless; where CODE is not -, it is the exit code.
+# shown CODE COMMAND…: its output is harmless, and CODE is its exit code unless it is -.
 shown() {
   local expected=$1 code=0
   shift
@@ -42,12 +42,12 @@ shown() {
   harmless out err
 }
 
-@test "sanitize: a variable's name is no part of the command line" {
+@test "sanitize: a variable's name cannot change the command line" {
   run --separate-stderr env -i 'PET_X touch p #=1' PET_ID=1 PATH="$PATH" HPCBOOT="$HPCBOOT" bash -c '$("$HPCBOOT" sanitize) echo hi'
   [ "$output" = hi ]
   [ ! -e p ]
-  [[ $stderr == *"the variable 'PET_X touch p #' stays"* ]]
-  # Names with blanks, patterns, line ends, substitutions, of an option's form.
+  [[ $stderr == *"the variable 'PET_X touch p #' is kept"* ]]
+  # Names with blanks, patterns, line ends and substitutions, and names that look like options.
   touch PET_file
   env -i $'PET_a\nb=1' 'PET_*=1' 'PET_?=1' 'PET_$(touch p)=1' 'PET_`touch p`=1' 'PET_;touch p=1' "PET_$EVIL=1" \
     SLURM_PROCID=1 'SLURM_STEP_-x=1' "$HPCBOOT" sanitize >out 2>err
@@ -57,7 +57,7 @@ shown() {
   [ ! -e p ]
 }
 
-@test "env: values are words of a shell, whatever they hold" {
+@test "env: values are quoted for the shell, whatever they contain" {
   printf 'RANK=0\0WORLD_SIZE=2\0LOCAL_RANK=0\0MASTER_ADDR=$(touch p)`touch p`'"'"';touch p;\n x\0MASTER_PORT=1234\0' >e
   "$HPCBOOT" env --env-file e >out 2>err || true
   env -i PATH="$PATH" bash -c '. ./out; true'
@@ -79,7 +79,7 @@ shown() {
   done
 }
 
-@test "show, doctor and errors: nothing that a terminal obeys gets through" {
+@test "show, doctor and errors: no control character of terminals gets through" {
   local variable
   for variable in RANK WORLD_SIZE MASTER_ADDR MASTER_PORT HPCBOOT_INTERFACE HPCBOOT_METHODS HPCBOOT_MASTER_ADDR \
     SLURM_JOB_ID SLURM_NTASKS SLURM_JOB_NODELIST SLURM_STEP_NODELIST SLURMD_NODENAME PBS_JOBID PBS_NODEFILE \
@@ -121,7 +121,7 @@ shown() {
   shown 0 env "HPCBOOT_NOTE=$EVIL" "$HPCBOOT" capture "dir$EVIL"
 }
 
-@test "replay: facts nested beyond any depth, too long, twice the same key, numbers out of range" {
+@test "replay: facts nested too deeply, too long, with duplicate keys or numbers out of range" {
   local facts
   for facts in "$(printf '[%.0s' {1..200000})" "$(printf '{"a":%.0s' {1..200000})" '{"user_id": 1, "user_id": 2}' \
     '{"user_id": 1e999}' '{"device_count": 99999999999}' '{"device_distance": [1e308]}' '{"interfaces": 7}' '{' '[]' \
@@ -135,8 +135,8 @@ shown() {
   done
 }
 
-# A rank of the launch, which knows its secret, and says what it likes.
-@test "check: a peer's report is shown, not obeyed, and none that is damaged counts" {
+# A rank of the launch that knows the secret and sends arbitrary reports.
+@test "check: a peer's report is shown, not interpreted, and damaged ones are ignored" {
   port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
   (umask 077; echo 0123456789abcdef >secret)
   timeout 60 env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 HPCBOOT_RENDEZVOUS_SECRET_FILE=secret \
@@ -172,7 +172,7 @@ PY
   if grep '^ok: ' out; then return 1; fi
 }
 
-@test "check: who sends lines without end keeps rank 0 from nobody, and not beyond its deadline" {
+@test "check: a peer that sends endless lines keeps rank 0 neither from others nor beyond its deadline" {
   port=$("$BATS_TEST_DIRNAME/../support/free_port.py")
   begin=$SECONDS
   timeout 60 env -i PATH="$PATH" HPCBOOT_RANK=0 HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 \
@@ -196,10 +196,10 @@ while time.time() < end:
 PY
   wait "$rank0" && return 1
   [ $((SECONDS - begin)) -lt 20 ]
-  grep -q '^wrong: rank 1 is missing' out
+  grep -q '^wrong: rank 1 of 2 is missing' out
 }
 
-@test "script: a site's name and its texts are no commands, and no terminal's" {
+@test "script: a site's name and texts are executed by no shell and interpreted by no terminal" {
   "$HPCBOOT" script --list >/dev/null 2>&1 || skip "this build has no job scripts (toml++, mstch)"
   shipped=$BATS_TEST_TMPDIR/shipped.toml
   "$HPCBOOT" site show generic_slurm >"$shipped"
@@ -230,7 +230,7 @@ PY
   done
 }
 
-@test "script: TOML nested beyond any depth, too long, damaged" {
+@test "script: TOML nested too deeply, too long, or damaged" {
   "$HPCBOOT" script --list >/dev/null 2>&1 || skip "this build has no job scripts (toml++, mstch)"
   python3 - <<'PY'
 deep = 100_000
@@ -279,7 +279,7 @@ PY
   shown 1 "$HPCBOOT" lint --format gcc "name$EVIL.sh"
 }
 
-# record NAME EXPRESSION: a finished run, changed by Python code on `r`, in runs/.
+# record NAME EXPRESSION: writes a finished run to runs/, changed by Python code on `r`.
 record() {
   mkdir -p "runs/$1"
   python3 - "runs/$1" "$2" <<'PY'
@@ -322,7 +322,7 @@ PY
   done
 }
 
-@test "runtable: a damaged record is left out and named, and the others are there" {
+@test "runtable: a damaged record is omitted and named, and the others are shown" {
   [ -x "$RUNTABLE" ] || skip "$RUNTABLE is not built"
   record good ''
   record deep 'text = "[" * 80000'
@@ -352,7 +352,7 @@ PY
   [ "$(wc -l <err)" -eq 18 ]
 }
 
-@test "runtable: quotients of errors are none, and a stray record hides no run" {
+@test "runtable: meaningless ratios are empty, and a stray record hides no run" {
   [ -x "$RUNTABLE" ] || skip "$RUNTABLE is not built"
   record base ''
   record tiny 'r["config"]["mode"] = "ddp"; r["totals"]["runtime_seconds"] = 1e-280'

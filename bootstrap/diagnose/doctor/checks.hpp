@@ -6,7 +6,8 @@
 
 #include "hpcboot/doctor.hpp"
 
-// The checks of `hpcboot doctor`: each adds what it found, or nothing where it cannot know.
+// The checks of `hpcboot doctor`: each adds its findings, or nothing if the facts for it are
+// unknown.
 namespace hpcboot::doctor {
 
 class Findings {
@@ -64,7 +65,7 @@ void check_work_folder(const Situation& s, Findings& findings);
 void check_runs_folder(const Situation& s, Findings& findings);
 void check_clock(const Situation& s, Findings& findings);
 
-// Does the launch, or else the allocation, hold more than one host?
+// Whether the launch, or else the allocation, spans more than one host.
 bool spans_hosts(const Situation& s);
 
 }  // namespace hpcboot::doctor

@@ -3,7 +3,7 @@
 namespace hpcboot::doctor {
 namespace {
 
-// Does the environment say where rank 0 is, so that nobody has to ask?
+// Whether the environment says where rank 0 is, so that no exchange is needed.
 bool has_endpoint(const Situation& s) {
   return s.resolution && s.resolution->master_addr && s.resolution->master_port;
 }
@@ -25,22 +25,22 @@ void check_kvs(const Situation& s, Findings& findings) {
     if (is_needed) {
       findings.problem("exchange", error.found(), error.remedy());
     } else {
-      findings.note("exchange", error.found() + "; " + endpoint, "nothing, as long as that is so");
+      findings.note("exchange", error.found() + "; " + endpoint,
+                    "no action needed while that holds");
     }
   } else if (kind.empty() && is_needed) {
     findings.problem("exchange",
                      "the environment does not say where rank 0 listens, and the ranks have no way "
-                     "to tell each other",
-                     "set HPCBOOT_EXCHANGE_DIR to a folder that all hosts share, or "
-                     "HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, on every rank");
+                     "to exchange it",
+                     "on every rank, set HPCBOOT_EXCHANGE_DIR to a folder that all hosts share, or "
+                     "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
   } else if (kind.empty()) {
-    findings.ok("exchange", "none is offered, and " + endpoint);
+    findings.ok("exchange", "none is offered or needed: " + endpoint);
   } else if (kind == "pmi2" && is_needed) {
-    findings.warning("exchange",
-                     s.system.kvs_library +
-                         ", which serves once in the life of a process: "
-                         "hpcboot exec cannot use it",
-                     "srun --mpi=pmix; or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
+    findings.warning(
+        "exchange",
+        s.system.kvs_library + ", which a process can use only once: hpcboot exec cannot use it",
+        "use srun --mpi=pmix, or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
   } else {
     findings.ok("exchange", s.system.kvs_library + (is_needed ? "" : "; " + endpoint));
   }

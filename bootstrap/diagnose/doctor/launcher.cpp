@@ -7,8 +7,8 @@ namespace hpcboot::doctor {
 void check_launcher(const Situation& s, Findings& findings) {
   if (s.error && s.error->code() == ErrorCode::needs_exchange &&
       !s.system.kvs.value_or("").empty()) {
-    findings.note("launcher", s.error->found() + ": only an exchange between the ranks tells it",
-                  "nothing under hpcboot exec, hpcboot check or the library");
+    findings.note("launcher", s.error->found() + ": the ranks must exchange it",
+                  "no action needed under hpcboot exec, hpcboot check or the library");
     return;
   }
   if (s.error) {
@@ -21,11 +21,11 @@ void check_launcher(const Situation& s, Findings& findings) {
   }
   const Resolution& r = *s.resolution;
   if (r.launcher == "single") {
-    findings.ok("launcher", "no launcher placed this process: it is alone");
+    findings.ok("launcher", "no launcher placed this process: it runs alone, as rank 0 of 1");
     return;
   }
   findings.ok("launcher", "rank " + std::to_string(r.placement.rank) + " of " +
-                              std::to_string(r.placement.world_size) + " by " + r.launcher);
+                              std::to_string(r.placement.world_size) + ", launcher " + r.launcher);
 }
 
 void check_witnesses(const Situation& s, Findings& findings) {
@@ -37,9 +37,9 @@ void check_witnesses(const Situation& s, Findings& findings) {
     if (other_source.is_explained) {
       findings.note("other launchers", message, "no action needed");
     } else {
-      findings.warning("other launchers", message,
-                       "set HPCBOOT_METHODS to the launcher that is meant, or unset the variables "
-                       "of the other");
+      findings.warning(
+          "other launchers", message,
+          "set HPCBOOT_METHODS to the intended launcher, or unset the variables of the other one");
     }
   }
 }
@@ -55,9 +55,9 @@ void check_tasks(const Situation& s, Findings& findings) {
     // A batch script of Flux.
     findings.note("tasks",
                   "the environment does not say how many tasks and hosts " + job +
-                      " has; this process is none of them, as in a batch script",
-                  "put " + launcher + " before the program; `" + launcher +
-                      " hpcboot doctor` looks at each task");
+                      " has; this process is not one of the tasks, as is normal in a batch script",
+                  "start the program with " + launcher + "; `" + launcher +
+                      " hpcboot doctor` examines each task");
     return;
   }
   if (tasks <= 1 && s.resolution->hosts.size() <= 1) {
@@ -67,9 +67,9 @@ void check_tasks(const Situation& s, Findings& findings) {
   findings.note("tasks",
                 job + " has " + std::to_string(tasks) + " tasks on " +
                     std::to_string(s.resolution->hosts.size()) +
-                    " hosts, and this process is none of them, as in a batch script",
-                "put " + launcher + " before the program; `" + launcher +
-                    " hpcboot doctor` looks at each task");
+                    " hosts; this process is not one of the tasks, as is normal in a batch script",
+                "start the program with " + launcher + "; `" + launcher +
+                    " hpcboot doctor` examines each task");
 }
 
 }  // namespace hpcboot::doctor

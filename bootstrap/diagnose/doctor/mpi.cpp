@@ -8,10 +8,10 @@ namespace {
 struct Live {
   Mpi family = Mpi::unknown;
   std::string name;     // "Open MPI 5.0.11"
-  std::string program;  // the file that runs; empty if unknown
+  std::string program;  // its executable; empty if unknown
 };
 
-// Whose mpirun started this rank? Open MPI 5 tells its version, older ones do not.
+// The MPI whose mpirun started this rank. Open MPI 5 exports its version, older ones do not.
 Live live_launcher(const Situation& s) {
   Live live;
   if (!s.resolution) return live;
@@ -35,13 +35,13 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-// The mpicc that a program was built with is, as a rule, beside the mpirun in PATH.
+// Programs are usually built with the mpicc beside the mpirun in PATH.
 void compare_with_path(const Live& live, const std::optional<std::string>& mpirun,
                        Findings& findings) {
   const std::string started = with_path(live.name, live.program) + " started this rank";
   const char* const remedy =
-      "start a program with the mpirun of the MPI that it was built with; without MPI this does "
-      "not matter";
+      "start an MPI program with the mpirun of the MPI that it was built with; no action needed "
+      "for programs without MPI";
   if (!mpirun) {
     findings.ok("mpi", started);
     return;
@@ -55,11 +55,11 @@ void compare_with_path(const Live& live, const std::optional<std::string>& mpiru
   if (family != Mpi::unknown && family != live.family) {
     const bool is_alone = family == Mpi::hydra || live.family == Mpi::hydra;
     findings.warning("mpi",
-                     started + ", but " + other + ": a program built with that one may " +
-                         (is_alone ? "be rank 0 of 1 in each process" : "fail in MPI_Init"),
+                     started + ", but " + other + ": a program built with that MPI may " +
+                         (is_alone ? "run as rank 0 of 1 in each process" : "fail in MPI_Init"),
                      remedy);
   } else if (!live.program.empty() && folder_of(live.program) != folder_of(*mpirun)) {
-    findings.note("mpi", started + ", and " + other + ", of another installation", remedy);
+    findings.note("mpi", started + "; " + other + ", from another installation", remedy);
   } else {
     findings.ok("mpi", started + "; " + other);
   }
@@ -72,7 +72,7 @@ void check_mpi(const Situation& s, Findings& findings) {
   if (by_srun && s.env.has("I_MPI_ROOT") && !s.env.has("I_MPI_PMI_LIBRARY")) {
     findings.warning("mpi",
                      "Intel MPI's module is loaded and srun started this process, but "
-                     "I_MPI_PMI_LIBRARY is not set: every rank would be rank 0 of 1",
+                     "I_MPI_PMI_LIBRARY is not set: each rank would run as rank 0 of 1",
                      "export I_MPI_PMI_LIBRARY=/path/to/libpmi2.so and use srun --mpi=pmi2");
     return;
   }
@@ -92,20 +92,21 @@ void check_mpi(const Situation& s, Findings& findings) {
   const std::string offered = type.empty() || type == "none" ? "no PMI" : type;
   if (several && mpi == Mpi::open_mpi_5 && !pmix) {
     findings.problem("mpi",
-                     where + ", which speaks PMIx only, and srun offers " + offered +
-                         ": every MPI rank would be rank 0 of 1",
-                     "start with srun --mpi=pmix (srun --mpi=list tells whether it is there), or "
-                     "with mpirun");
+                     where + ", which supports only PMIx, but srun offers " + offered +
+                         ": each MPI rank would run as rank 0 of 1",
+                     "start the program with srun --mpi=pmix (srun --mpi=list shows whether it is "
+                     "available) or with mpirun");
   } else if (several && mpi == Mpi::open_mpi_4 && !pmix) {
     findings.warning("mpi",
                      where + ", and srun offers " + offered +
-                         ": unless it was built for that, every MPI rank would be rank 0 of 1",
-                     "start with srun --mpi=pmix or with mpirun; without MPI this does not matter");
+                         ": unless it was built for that, each MPI rank would run as rank 0 of 1",
+                     "start the program with srun --mpi=pmix or with mpirun; no action needed for "
+                     "programs without MPI");
   } else if (several && mpi == Mpi::hydra && pmix) {
     findings.note(
         "mpi",
-        where + ", and srun offers " + type + ", which MPICH speaks only where it was built for it",
-        "if every MPI rank is rank 0 of 1: srun --mpi=pmi2");
+        where + ", and srun offers " + type + ", which MPICH supports only if it was built for it",
+        "if every MPI rank is rank 0 of 1, use srun --mpi=pmi2");
   } else {
     findings.ok("mpi", where);
   }

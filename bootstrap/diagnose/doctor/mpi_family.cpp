@@ -13,7 +13,7 @@ const char* name_of(Mpi mpi) {
     case Mpi::unknown:
       break;
   }
-  return "of a kind that is not known here";
+  return "of an unknown kind";
 }
 
 Mpi family_of_launcher(std::string_view path) {

@@ -9,8 +9,8 @@ enum class Mpi { unknown, open_mpi_4, open_mpi_5, hydra };
 // "Open MPI 4 or older".
 const char* name_of(Mpi mpi);
 
-// Whose launcher is it, mpirun or a daemon of its, by the name of the file that it really is? A
-// copy that is called mpirun has no family.
+// The family of a launcher (mpirun or one of its daemons), by the name of the resolved executable.
+// Mpi::unknown for a file named mpirun.
 Mpi family_of_launcher(std::string_view path);
 
 // Whose mpirun is it, by its file or else by its folder? Open MPI 4 has its orterun beside it.

@@ -14,8 +14,8 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Links that software made for this host alone and that libraries may pick by mistake, with what
-// they are as far as the kernel says: "docker0 (bridge)".
+// Virtual links within this host that libraries may pick by mistake, each with its kind if the
+// kernel reports one: "docker0 (bridge)".
 std::vector<std::string> decoys_of(const Situation& s) {
   std::vector<std::string> decoys;
   for (const Interface& interface : *s.facts.interfaces) {
@@ -37,24 +37,25 @@ void check_interface(const Situation& s, Findings& findings) {
   if (!s.resolution->interface) {
     const std::string message = "only loopback, link-local and container interfaces are up";
     if (spans_hosts(s)) {
-      findings.problem(
-          "interface", message + ": other hosts cannot be reached",
-          "ask for the network of this host; in a container, share the host's network");
+      findings.problem("interface", message + ": other hosts cannot be reached",
+                       "ask your administrator about the network of this host; in a container, "
+                       "share the host's network");
     } else {
       findings.note("interface", message + ", which is enough on one host");
     }
     return;
   }
   std::string message =
-      *s.resolution->interface + ", " + s.resolution->interface_address.value_or("without address");
+      *s.resolution->interface + ", " + s.resolution->interface_address.value_or("no address");
   const std::vector<std::string> decoys = decoys_of(s);
   if (decoys.empty() || s.env.has("NCCL_SOCKET_IFNAME")) {
     findings.ok("interface", message);
   } else {
-    findings.note("interface",
-                  message + "; no way to other hosts: " + joined(decoys) +
-                      "; libraries that guess may pick it by mistake",
-                  "eval \"$(hpcboot env)\" sets NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME");
+    findings.note(
+        "interface",
+        message + "; not routable to other hosts, but libraries may pick one by mistake: " +
+            joined(decoys),
+        "run eval \"$(hpcboot env)\", which sets NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME");
   }
 }
 
@@ -75,8 +76,8 @@ void check_interface_variables(const Situation& s, Findings& findings) {
     }
     findings.problem(variable,
                      std::string(variable) + "=" + std::string(*value) +
-                         " names no interface of this host, which has " + joined(names),
-                     "unset it, or take the name from eval \"$(hpcboot env)\"");
+                         " matches no interface of this host; it has " + joined(names),
+                     "correct it, or unset it and run eval \"$(hpcboot env)\", which sets it");
   }
 }
 
@@ -86,9 +87,10 @@ void check_own_name(const Situation& s, Findings& findings) {
   const std::string& name = *s.facts.hostname;
   const bool told = s.env.has("GLOO_SOCKET_IFNAME") || !spans_hosts(s);
   const std::string remedy =
-      "eval \"$(hpcboot env)\" sets GLOO_SOCKET_IFNAME, which goes before the name";
+      "run eval \"$(hpcboot env)\", which sets GLOO_SOCKET_IFNAME: it takes precedence over the "
+      "host name";
   if (addresses.empty()) {
-    const std::string message = "this host's name " + name + " has no address";
+    const std::string message = "this host's name " + name + " does not resolve";
     if (told) {
       findings.note("own name", message, "add it to /etc/hosts or DNS");
     } else {
@@ -98,17 +100,16 @@ void check_own_name(const Situation& s, Findings& findings) {
   }
   const auto loopback = std::find_if(addresses.begin(), addresses.end(), is_loopback);
   if (loopback == addresses.end()) {
-    findings.ok("own name", name + " is " + joined(addresses));
+    findings.ok("own name", name + " resolves to " + joined(addresses));
     return;
   }
   const std::string message =
-      name + " is " + *loopback + " (see /etc/hosts), which other hosts cannot reach";
+      name + " resolves to " + *loopback + " (see /etc/hosts), which other hosts cannot reach";
   if (told) {
     findings.note("own name", message,
-                  "nothing, as long as all ranks are on one host or "
-                  "GLOO_SOCKET_IFNAME is set");
+                  "no action needed while all ranks are on one host or GLOO_SOCKET_IFNAME is set");
   } else {
-    findings.warning("own name", message + ": Gloo would publish it", remedy);
+    findings.warning("own name", message + ": Gloo would publish it to the other ranks", remedy);
   }
 }
 
@@ -116,20 +117,21 @@ void check_master(const Situation& s, Findings& findings) {
   if (!s.resolution) return;
   const auto& address = s.resolution->master_addr;
   if (!address) {
-    findings.note("master", "only an exchange between the ranks can tell where rank 0 is",
-                  "nothing under hpcboot exec or the library; else set HPCBOOT_MASTER_ADDR");
+    findings.note(
+        "master", "the environment does not say where rank 0 is: the ranks must exchange it",
+        "no action needed under hpcboot exec or the library; otherwise set HPCBOOT_MASTER_ADDR");
     return;
   }
   const auto from = s.resolution->provenance.find("master_addr");
   const std::string source =
       from == s.resolution->provenance.end() ? "" : " (" + from->second.source + ")";
   if (s.system.master_resolves == false) {
-    findings.problem("master", *address + source + " has no address here",
+    findings.problem("master", *address + source + " does not resolve on this host",
                      "set HPCBOOT_MASTER_ADDR to a name or an address of rank 0's host that every "
                      "rank can resolve");
   } else if (is_loopback(*address) && spans_hosts(s) && s.resolution->launcher != "single") {
-    findings.problem("master", *address + source + " is another host on every node",
-                     "set HPCBOOT_MASTER_ADDR to a name of rank 0's host, or unset it");
+    findings.problem("master", *address + source + " is loopback, which differs on every node",
+                     "set HPCBOOT_MASTER_ADDR to the name of rank 0's host, or unset it");
   } else {
     findings.ok("master", *address + source);
   }
@@ -140,16 +142,17 @@ void check_master_port(const Situation& s, Findings& findings) {
   const int port = *s.resolution->master_port;
   const std::string number = std::to_string(port);
   const std::string remedy =
-      "set HPCBOOT_MASTER_PORT to another port, or unset MASTER_PORT where it is set";
+      "set HPCBOOT_MASTER_PORT to another port, or unset MASTER_PORT if it is set";
   if (s.system.master_port_taken == true) {
-    findings.problem("master port", number + " is taken on this host, where rank 0 would serve",
-                     remedy);
+    findings.problem("master port",
+                     number + " is already taken on this host, where rank 0 would listen", remedy);
   } else if (s.system.first_ephemeral_port && port >= *s.system.first_ephemeral_port &&
              port <= s.system.last_ephemeral_port.value_or(65535)) {
     findings.warning("master port",
-                     number + " lies among the ports that any client socket may be given (" +
+                     number + " is an ephemeral port (" +
                          std::to_string(*s.system.first_ephemeral_port) + " to " +
-                         std::to_string(s.system.last_ephemeral_port.value_or(65535)) + ")",
+                         std::to_string(s.system.last_ephemeral_port.value_or(65535)) +
+                         "): any client socket may be given it",
                      remedy);
   } else if (port < 1024 && s.facts.user_id.value_or(0) != 0) {
     findings.problem("master port", number + " is reserved for root", remedy);

@@ -7,7 +7,7 @@
 namespace hpcboot::doctor {
 namespace {
 
-// Newer first: a server names its address once for each form of it that it understands.
+// Newest first: a server exports its address once for each form that it supports.
 struct Uri {
   const char* variable;
   const char* version;
@@ -28,7 +28,7 @@ std::string server_version(const Env& env) {
 
 bool is_served(const Situation& s) {
   if (s.system.kvs) return *s.system.kvs == "pmix";
-  // Hydra serves none: its ranks inherit the variables of a launch around it.
+  // Hydra runs no PMIx server: its ranks inherit the variables of an outer launch.
   return s.env.has("PMIX_NAMESPACE") && s.env.has("PMIX_RANK") &&
          !(s.resolution && s.resolution->launcher == "hydra");
 }
@@ -58,20 +58,20 @@ void check_pmix(const Situation& s, Findings& findings) {
   if (answers_one_client(s.env) && has_ranks_elsewhere(s)) {
     findings.note("pmix",
                   server +
-                      ", Open MPI 4's own: on several hosts MPI_Init hangs if its process was a "
+                      ", Open MPI 4's own: on several hosts MPI_Init hangs if the process was a "
                       "PMIx client before",
-                  "no action needed under hpcboot exec, which does without PMIx here; other "
-                  "programs: MPI_Init first");
+                  "no action needed under hpcboot exec, which does not use PMIx here; other "
+                  "programs must call MPI_Init first");
   } else if (loaded && loaded < major_version(version)) {
     const auto prefix = s.env.text("PMIX_PREFIX");
     findings.warning("pmix",
                      server + ", newer than the library, " + library +
-                         ": it may print PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER" +
+                         ": the server may print PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER" +
                          (prefix ? "; PMIX_PREFIX=" + std::string(prefix->substr(0, 256)) +
                                        " has no libpmix.so.2 that can be loaded"
                                  : ""),
-                     "export PMIX_PREFIX=DIR on every host, so that DIR/lib/libpmix.so.2 is the "
-                     "launcher's");
+                     "on every host, export PMIX_PREFIX=DIR, where DIR/lib/libpmix.so.2 is the "
+                     "launcher's library");
   } else {
     findings.ok("pmix", server + (library.empty() ? "" : ", the library " + library));
   }

@@ -6,18 +6,18 @@
 namespace hpcboot::doctor {
 namespace {
 
-// What Linux gives most users; rank 0's store needs one descriptor a rank, MPI some more.
+// Descriptors needed by MPI and other libraries; rank 0's store needs one more per rank.
 constexpr std::uint64_t kDescriptorsBesideRanks = 256;
-// Less cannot register the buffers of one queue pair and a gradient bucket.
+// Less is not enough to register the buffers of one queue pair and a gradient bucket.
 constexpr std::uint64_t kLockedBytes = std::uint64_t{64} << 20U;
 
-// The highest index in a mask of indices; nullopt where it holds UUIDs or nothing.
+// The highest index in a device mask; nullopt if it contains UUIDs or nothing.
 std::optional<std::int64_t> highest_index(std::string_view mask) {
   std::optional<std::int64_t> highest;
   while (!mask.empty()) {
     const std::size_t end = mask.find(',');
     const auto index = parse_whole_number(mask.substr(0, end));
-    // CUDA stops reading at the first that is none.
+    // CUDA stops reading at the first entry that is not an index.
     if (!index || *index < 0) break;
     highest = std::max(highest.value_or(0), *index);
     mask.remove_prefix(end == std::string_view::npos ? mask.size() : end + 1);
@@ -54,10 +54,11 @@ void check_threads(const Situation& s, Findings& findings) {
   // Nested levels are separated by commas; the first counts here.
   const auto threads = parse_whole_number(text->substr(0, text->find(',')));
   if (!threads || *threads < 1) {
-    findings.warning("threads",
-                     "OMP_NUM_THREADS=" + std::string(*text) + " is no number of threads", remedy);
+    findings.warning(
+        "threads", "OMP_NUM_THREADS=" + std::string(*text) + " is not a number of threads", remedy);
   } else if (*threads > fair) {
-    findings.warning("threads", "OMP_NUM_THREADS=" + std::string(*text) + " with " + cores, remedy);
+    findings.warning("threads", "OMP_NUM_THREADS=" + std::string(*text) + " is too high: " + cores,
+                     remedy);
   } else {
     findings.ok("threads", "OMP_NUM_THREADS=" + std::string(*text) + ", " + cores);
   }
@@ -71,8 +72,9 @@ void check_devices(const Situation& s, Findings& findings) {
       mask ? ", CUDA_VISIBLE_DEVICES='" + std::string(mask->substr(0, 80)) + "'" : "";
   if (s.system.nvidia_driver->empty()) {
     if (mask && highest_index(*mask)) {
-      findings.warning("gpu", "no NVIDIA driver is loaded" + shown,
-                       "ask the scheduler for a GPU, or unset CUDA_VISIBLE_DEVICES to use the CPU");
+      findings.warning(
+          "gpu", "no NVIDIA driver is loaded" + shown + ": no GPU can be used",
+          "request a GPU from the scheduler, or unset CUDA_VISIBLE_DEVICES to use the CPU");
     } else {
       findings.note("gpu", "no NVIDIA driver is loaded: the trainer uses the CPU");
     }
@@ -81,15 +83,15 @@ void check_devices(const Situation& s, Findings& findings) {
   const std::string driver =
       "driver " + *s.system.nvidia_driver + ", " + std::to_string(count) + " device files";
   if (count == 0) {
-    findings.warning("gpu", driver + ": the driver is loaded but no /dev/nvidia* is here",
-                     "ask the scheduler for a GPU (--gres=gpu:1); in a container, --nv or "
-                     "--gpus all");
+    findings.warning(
+        "gpu", driver + ": the driver is loaded, but no /dev/nvidia* exists",
+        "request a GPU from the scheduler (--gres=gpu:1); in a container, use --nv or --gpus all");
     return;
   }
   if (mask && highest_index(*mask).value_or(0) >= count) {
     findings.problem(
-        "gpu", driver + shown + ": an index beyond them",
-        "unset CUDA_VISIBLE_DEVICES, or name devices from 0 to " + std::to_string(count - 1));
+        "gpu", driver + shown + ": an index is out of range",
+        "unset CUDA_VISIBLE_DEVICES, or use indices from 0 to " + std::to_string(count - 1));
     return;
   }
   if (mask && (mask->empty() || mask->front() == '-')) {
@@ -107,7 +109,7 @@ void check_devices(const Situation& s, Findings& findings) {
     findings.warning("gpu", driver + ", " + choice.note, "correct that mask, or unset it");
   } else {
     findings.warning("gpu", driver + shown + ": " + choice.note,
-                     "start as many ranks on each host as there are devices");
+                     "start at most one rank per device on each host");
   }
 }
 
@@ -121,8 +123,8 @@ void check_limits(const Situation& s, Findings& findings) {
     if (limit < needed) {
       findings.warning(
           "open files",
-          "the limit is " + shown + ", " + std::to_string(needed) + " may be needed here",
-          "ulimit -n " + std::to_string(2 * needed) + " before the program");
+          "the limit is " + shown + ", but " + std::to_string(needed) + " may be needed here",
+          "run ulimit -n " + std::to_string(2 * needed) + " before the program");
     } else {
       findings.ok("open files", "the limit is " + shown);
     }
@@ -133,7 +135,8 @@ void check_limits(const Situation& s, Findings& findings) {
     findings.warning("locked memory",
                      "the limit is " + std::to_string(limit >> 10U) +
                          " KiB: InfiniBand cannot register its buffers",
-                     "ulimit -l unlimited; under Slurm PropagateResourceLimitsExcept=MEMLOCK");
+                     "run ulimit -l unlimited; under Slurm, set "
+                     "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf");
   } else {
     findings.ok("locked memory", limit == UINT64_MAX
                                      ? "unlimited"
@@ -144,8 +147,8 @@ void check_limits(const Situation& s, Findings& findings) {
 void check_libtorch(const Situation& s, Findings& findings) {
   if (!s.system.libtorch) return;
   if (s.system.libtorch->empty()) {
-    findings.note("libtorch", "this build is without LibTorch: there is no trainer",
-                  "configure again with LibTorch in CMAKE_PREFIX_PATH");
+    findings.note("libtorch", "built without LibTorch: there is no trainer",
+                  "to get the trainer, configure again with LibTorch in CMAKE_PREFIX_PATH");
   } else {
     findings.ok("libtorch", "built with " + *s.system.libtorch);
   }

@@ -43,11 +43,11 @@ std::vector<std::string> addresses_of(const std::string& name) {
   return addresses;
 }
 
-// Nullopt where it cannot be told.
+// nullopt if it cannot be determined.
 std::optional<bool> is_taken(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return std::nullopt;
-  // As servers do: a connection that lingers from the last run is no server.
+  // As servers do: a lingering connection of the last run does not occupy the port.
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
@@ -66,7 +66,7 @@ struct FileSystem {
   bool local;
 };
 
-// Numbers of linux/magic.h and, for those outside the kernel, of their own sources.
+// Numbers from linux/magic.h and, for file systems outside the kernel, from their own sources.
 constexpr FileSystem kFileSystems[] = {
     {0x01021994, "tmpfs", true}, {0x858458f6, "ramfs", true},     {0x794c7630, "overlay", true},
     {0xef53, "ext", true},       {0x58465342, "xfs", true},       {0x9123683e, "btrfs", true},
@@ -77,7 +77,7 @@ constexpr FileSystem kFileSystems[] = {
     {0x01021997, "9p", false},
 };
 
-// Writes nothing that stays. The file's time stamp is the file system's clock.
+// Leaves nothing behind. The file's timestamp comes from the file system's clock.
 void try_to_write(FolderFacts& folder) {
   std::string name = folder.path + "/.hpcboot-doctor-XXXXXX";
   timespec before{};
@@ -96,7 +96,7 @@ void try_to_write(FolderFacts& folder) {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   };
   const double stamp = seconds(status.st_mtim);
-  // Between the two readings there is no skew.
+  // A stamp between the two readings shows no skew.
   folder.clock_ahead_seconds = stamp < seconds(before)  ? stamp - seconds(before)
                                : stamp > seconds(after) ? stamp - seconds(after)
                                                         : 0;
@@ -109,7 +109,7 @@ std::optional<FolderFacts> look_at(const std::string& path, bool write) {
   folder.path = path;
   folder.free_bytes =
       static_cast<std::uint64_t>(status.f_bavail) * static_cast<std::uint64_t>(status.f_bsize);
-  // f_type is signed and of different width on different machines.
+  // f_type is signed, and its width depends on the machine.
   const std::uint64_t magic = static_cast<std::uint32_t>(status.f_type);
   for (const FileSystem& known : kFileSystems) {
     if (known.magic != magic) continue;
@@ -144,7 +144,7 @@ std::string nvidia_driver() {
   return "of unknown version";
 }
 
-// Rank 0 would open its store on this host, and nobody has opened it yet.
+// Whether rank 0 would open its store on this host: not if the launcher serves one.
 bool would_serve_here(const Resolution& r) {
   return r.placement.rank == 0 && !traits_of(r.launcher).serves_a_store &&
          r.master_port.has_value();
@@ -185,7 +185,7 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   if (online > 0) system.all_cores = static_cast<int>(online);
   system.work_folder = look_at(doctor::real_path("."), false);
-  // Before the first run there is no folder yet: the one above must take it.
+  // Before the first run the folder does not exist yet: check the current folder instead.
   const bool exists = access(runs_folder.c_str(), F_OK) == 0;
   system.runs_folder =
       look_at(exists ? doctor::real_path(runs_folder) : doctor::real_path("."), true);

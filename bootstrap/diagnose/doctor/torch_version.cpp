@@ -13,8 +13,8 @@ std::string torch_folder_in(std::string_view maps) {
   constexpr std::string_view kFolder = "/torch";
   const std::size_t found = maps.find("/torch/_C.");
   if (found == std::string_view::npos) return "";
-  // "7fd3a8a00000-7fd3a920a000 r--p 00000000 fe:00 14887216   /usr/lib/…": the first slash begins
-  // it.
+  // "7fd3a8a00000-7fd3a920a000 r--p 00000000 fe:00 14887216   /usr/lib/…": the path begins at the
+  // first slash.
   const std::size_t line = maps.rfind('\n', found) + 1;
   const std::size_t start = maps.find('/', line);
   return std::string(maps.substr(start, found - start + kFolder.size()));

@@ -19,7 +19,8 @@ std::size_t skip_quote(std::string_view text, std::size_t at) {
   return at < text.size() && is_quote(text[at]) ? at + 1 : at;
 }
 
-// A quoted value ends at its quote, any other at white space only: "a,b" may be one password.
+// A quoted value ends at its closing quote, any other only at white space: "a,b" may be one
+// password.
 std::size_t end_of_value(std::string_view text, std::size_t begin) {
   if (is_escaped_quote(text, begin)) {
     const std::size_t close = text.find(text.substr(begin, 2), begin + 2);
@@ -37,8 +38,8 @@ std::size_t end_of_value(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-// Where what stands between a name and its value ends: "=", ": ", "=>", "+=", "?=", ">" of XML,
-// "%3D" of an address, "," of a call; npos if nothing of that stands at `at`.
+// The end of the separator between a name and its value: "=", ": ", "=>", "+=", "?=", ">" of XML,
+// "%3D" of a URL, "," of a call; npos if there is none at `at`.
 std::size_t after_separator(std::string_view text, std::size_t at, bool is_quoted_option) {
   if (at >= text.size()) return kNone;
   const char c = text[at];
@@ -52,15 +53,15 @@ std::size_t after_separator(std::string_view text, std::size_t at, bool is_quote
     const std::size_t value = skip(text, at + 1, kSpace);
     if (is_quoted_option) return value;
     if (skip_quote(text, value) == value) return kNone;
-    // The next member of an object is no value.
+    // The next member of an object is not a value.
     const std::size_t after = skip(text, end_of_value(text, value), kSpace);
     return after < text.size() && text[after] == ':' ? kNone : value;
   }
   return kNone;
 }
 
-// Where the value begins that stands at `end` after a private name ("name=", "name: ", "'name':",
-// "--name ", SQL's "PASSWORD 'x'"); npos if none follows.
+// The start of the value after a private name that ends at `end` ("name=", "name: ", "'name':",
+// "--name ", SQL's "PASSWORD 'x'"); npos if no value follows.
 std::size_t value_after(std::string_view text, std::string_view name, std::size_t end) {
   const std::size_t quoted = skip_quote(text, end);
   const std::size_t next = skip(text, quoted, kSpace);
@@ -80,7 +81,7 @@ std::string_view without_quotes(std::string_view value) {
   return value;
 }
 
-// "Cookie: a=b; c=d": all of the line.
+// "Cookie: a=b; c=d": the whole line is secret.
 bool is_header_of_many_words(std::string_view folded) {
   return ends_with(folded, "AUTHORIZATION") || ends_with(folded, "COOKIE");
 }
@@ -104,7 +105,7 @@ class Reader {
   }
 
  private:
-  // Where the secret begins that the word in [begin, end) announces; npos if it announces none.
+  // The start of the secret that the word in [begin, end) announces; npos if it announces none.
   std::size_t announced_by(std::size_t begin, std::size_t end) const {
     const std::string_view word = text_.substr(begin, end - begin);
     const std::string folded = upper(word);
@@ -112,7 +113,7 @@ class Reader {
       const std::size_t next = skip(text_, end, kSpace);
       return next > end && next < text_.size() ? next : kNone;
     }
-    // "?code=x" of an address is a permission, "exit code = x" is not.
+    // "?code=x" in a URL grants permission, "exit code = x" does not.
     const bool is_parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
     const bool is_value_of_name = names_a_secret_ && folded == "VALUE";
     const bool is_private = is_private_name(word);
@@ -123,7 +124,7 @@ class Reader {
     }
     if (folded == "BY" && is_identified_) return value_of_clause(end);
     if (!is_private && !is_name_of_service(word)) return kNone;
-    // These names may hold other things, too: the form of the value decides.
+    // Variables with these names may contain other things, too: the form of the value decides.
     value = value_after(text_, word, end);
     if (value == kNone && end < text_.size() && text_[end] == ',') value = skip(text_, end, ",= ");
     if (value >= text_.size()) return kNone;
@@ -137,7 +138,7 @@ class Reader {
   }
 
   // "{name: API_KEY, value: x}", "<add key="Password" value="x">": a private name without a value,
-  // or as a value, is of the next "value".
+  // or as a value, belongs to the next "value".
   void note_name(std::size_t begin, std::size_t end, std::size_t secret) {
     const std::string_view word = text_.substr(begin, end - begin);
     is_identified_ = secret == kNone && (is_identified_ || upper(word) == "IDENTIFIED");
@@ -149,8 +150,8 @@ class Reader {
     names_a_secret_ = is_private_name(without_quotes(value));
   }
 
-  // Which quote the text at hand stands in: a value that began within it ends with it, as in
-  // -d "password=a b c". An apostrophe opens none.
+  // Tracks the quote that encloses the current text: a value that starts inside it ends with it, as
+  // in -d "password=a b c". An apostrophe opens no quote.
   void note_quote(std::size_t i) {
     const char c = text_[i];
     if (!is_quote(c) || (i > 0 && text_[i - 1] == '\\')) return;
@@ -161,7 +162,7 @@ class Reader {
     }
   }
 
-  // Notes the secret, and returns where the text goes on.
+  // Records the secret, and returns the position after it.
   std::size_t take(std::size_t begin, std::size_t end, std::size_t secret) {
     // A quoted value stays quoted, so that JSON stays JSON.
     const std::size_t quote = skip_quote(text_, secret) - secret;
@@ -191,7 +192,8 @@ class Reader {
     return last;
   }
 
-  // Also past what the secret itself announces: "Authorization: Bearer x", "secret: --token x".
+  // Continues past what the secret itself announces: "Authorization: Bearer x", "secret: --token
+  // x".
   std::size_t end_of_secret(std::size_t begin) const {
     std::size_t end = end_of_value(text_, begin);
     for (std::size_t i = begin; i < end;) {
@@ -210,7 +212,7 @@ class Reader {
   std::string_view text_;
   Spans& found_;
   char open_ = '\0';
-  bool names_a_secret_ = false;  // and its value comes later
+  bool names_a_secret_ = false;  // and its value follows later
   bool is_identified_ = false;
 };
 

@@ -13,16 +13,16 @@ struct CommandWord {
 
 enum class Quotes { join, ignored };
 
-/// Parts the text at white space; with Quotes::join, a quoted part belongs to its word. What ends a
-/// command (; | & and the end of a line) is a word of its own.
+/// Splits the text at white space; with Quotes::join, a quoted part belongs to its word. What ends
+/// a command (; | & and the end of a line) is a word by itself.
 std::vector<CommandWord> command_words(std::string_view text, Quotes quotes);
 
 bool is_end_of_command(char c);
 
-/// Without the quotes, brackets and commas at its ends.
+/// The word without quotes, brackets and commas at its ends.
 std::string_view unquoted(std::string_view word);
 
-/// "/usr/bin/mysql", "$(mysql" and "COMMAND=mysql" are mysql.
+/// The program that a word names: mysql for "/usr/bin/mysql", "$(mysql" and "COMMAND=mysql".
 std::string_view program_of(std::string_view word);
 
 }  // namespace hpcboot::redaction

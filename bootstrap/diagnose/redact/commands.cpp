@@ -13,7 +13,7 @@ namespace {
 enum class Takes {
   glued,     ///< "-px"; "-p x" asks for the password, and x is something else
   argument,  ///< "-p x", "-px", "-p=x"
-  words,     ///< all that is no option, after the word `flag` if that is not empty
+  words,     ///< all words that are not options, after the word `flag` if it is not empty
 };
 
 struct SecretArgument {
@@ -51,12 +51,12 @@ constexpr SecretArgument kSecretArguments[] = {
     {" sqlplus htpasswd oathtool wpa_passphrase ConvertTo-SecureString ", "", Takes::words},
 };
 
-// Their -u is a user whose jobs or files they show, or no user at all, and -p a partition.
+// Their -u is a user whose jobs or files they show, or not a user at all, and their -p a partition.
 constexpr std::string_view kOtherPrograms =
     " srun sbatch salloc squeue sinfo sacct scancel sprio scontrol bsub bjobs qsub qstat ps pgrep "
     "lsof ssh scp rsync mkdir ";
 
-// After a pipe these read a secret, and `echo` before it had it as an argument.
+// After a pipe these read a secret, which the `echo` before it has as an argument.
 constexpr std::string_view kReaders =
     " sudo passwd chpasswd kinit cryptsetup --password-stdin --with-token --pass-stdin login ";
 
@@ -68,19 +68,19 @@ bool looks_like_a_key(std::string_view word) {
   return word.size() >= 16 && end_of(word, 0, is_word) == word.size() && is_disorderly(word);
 }
 
-// "8080:80", "1000:1000", "22": ports and ids
+// Ports and ids: "8080:80", "1000:1000", "22".
 bool is_number(std::string_view text) {
   return !text.empty() && end_of(text, 0, [](char c) {
                             return is_digit(c) || c == ':' || c == '.' || c == '/';
                           }) == text.size();
 }
 
-// Reads the words of a text in order and notes the parts that are secrets.
+// Reads the words of a text in order and records the parts that are secrets.
 class Reader {
  public:
   Reader(std::string_view text, std::string_view name, std::vector<CommandWord> words, Spans& found)
       : text_(text), words_(std::move(words)), found_(found) {
-    // What a value alone may hold: options.
+    // A value may consist of options only: the name of its variable identifies the program.
     any_part(name, "_", [&](std::string_view part) {
       const bool is_mysql = are_equal_but_for_case(part, "mysql");
       if (is_mysql || are_equal_but_for_case(part, "mariadb")) note_program("mysql");
@@ -136,7 +136,7 @@ class Reader {
     }
   }
 
-  // The word `word` but for its first `kept` characters; nothing that is a variable's expansion.
+  // Hides the word except for its first `kept` characters; nothing if it ends the command.
   void hide(std::size_t word, std::size_t kept = 0) {
     const std::string_view bare = unquoted(text_of(word));
     if (is_end(word) || bare.size() <= kept) return;
@@ -159,7 +159,7 @@ class Reader {
     }
   }
 
-  // "-u user:password" of any program; where a user was named, "-p password", too.
+  // "-u user:password" of any program; after a user, also "-p password".
   void take_user(std::string_view word) {
     if (word.size() < 2) return;
     const bool is_short = starts_with(word, "-u") || starts_with(word, "-U");
@@ -226,7 +226,8 @@ class Reader {
   std::string_view text_;
   std::vector<CommandWord> words_;
   Spans& found_;
-  // What the programs of the command at hand take, and those that the variable's name tells of
+  // Arguments of the programs in the current command, and of the program that the variable's name
+  // implies.
   std::vector<Taken> takes_, named_;
   std::size_t at_ = 0, begin_ = 0;
   bool has_user_ = false, is_of_scheduler_ = false, is_login_ = false, sets_ = false;
@@ -236,7 +237,7 @@ class Reader {
 
 void find_in_commands(std::string_view text, std::string_view name, Spans& found) {
   Reader(text, name, command_words(text, Quotes::join), found).read();
-  // Commands in quotes, as of "bash -c", and quotes that belong to no command
+  // Commands in quotes, as in "bash -c", and quotes that do not belong to a command.
   Reader(text, name, command_words(text, Quotes::ignored), found).read();
 }
 

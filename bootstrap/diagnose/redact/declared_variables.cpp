@@ -10,7 +10,7 @@
 namespace hpcboot {
 namespace {
 
-// Beside what launchers and schedulers set: which host and devices a process has, and how its
+// In addition to what launchers and schedulers set: the host and devices of a process, and how its
 // libraries communicate.
 constexpr LaunchVariable kSurroundings[] = {
     {"HOSTNAME", VariableKind::companion},
@@ -31,8 +31,8 @@ constexpr LaunchVariable kSurroundings[] = {
     {"GPU_DEVICE_*", VariableKind::setting},
 };
 
-// Calls `visit` with every list of variables that somebody declares, and whether a user's file
-// does, until it answers true.
+// Calls `visit` with every declared list of variables, and whether a user's file declares it, until
+// it returns true.
 template <typename Visit>
 bool any_list(Visit visit) {
   const auto& launchers = launch_sources();

@@ -7,8 +7,8 @@
 
 namespace hpcboot::redaction {
 
-/// The kind of a variable that is declared by its whole name; users write names in any case. What a
-/// user's file calls a setting may be a secret for all that.
+/// The kind of a variable that is declared by its full name, in upper or lower case. A variable
+/// that a user's file declares as a setting may still be a secret.
 std::optional<VariableKind> declared_kind(std::string_view name);
 
 }  // namespace hpcboot::redaction

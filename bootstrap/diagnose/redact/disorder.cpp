@@ -12,11 +12,11 @@ Class class_of(char c) {
   return is_digit(c) ? Class::digit : is_upper(c) ? Class::upper : Class::lower;
 }
 
-// Letters and digits of a text, and how often two that follow each other are of different classes,
-// whatever stands between them.
+// Counts the letters and digits of a text, and how often two successive ones differ in class,
+// ignoring other characters between them.
 struct Disorder {
   std::size_t characters = 0, changes = 0;
-  std::size_t lower = 0, upper = 0, digits = 0;  // runs of them
+  std::size_t lower = 0, upper = 0, digits = 0;  // runs of each class
 
   explicit Disorder(std::string_view text) {
     char last = 0;
@@ -32,9 +32,9 @@ struct Disorder {
   }
 };
 
-// Of random letters and digits 62 of 100 neighbours differ in class; of paths, names of modules and
-// CamelCase words, under 40. Digests and identifiers in hexadecimal have letters of one case, but
-// for a word before them (GPU-8a5f…).
+// In random letters and digits, 62 of 100 neighbours differ in class; in paths, module names and
+// CamelCase words, fewer than 40. Hexadecimal digests and identifiers have letters of one case,
+// except for a word before them (GPU-8a5f…).
 bool is_random(std::string_view text) {
   constexpr std::size_t kLeast = 28;
   if (text.size() < kLeast) return false;
@@ -65,7 +65,7 @@ void find_random(std::string_view text, Spans& found) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t end = end_of(text, i, is_key_character);
     std::size_t begin = i;
-    // "name=key": the name stays.
+    // "name=key": the name is kept.
     const std::size_t name = end_of(text, i, is_word);
     if (name + 1 < end && text[name] == '=' && text[name + 1] != '=') {
       find_in_pieces(text, i, name, found);
@@ -90,7 +90,7 @@ bool is_disorderly(std::string_view value) {
   value = value.substr(0, end);
   if (value.size() < kLeast || value[0] == '/' || holds(value, "://")) return false;
   const Disorder d(value);
-  if (d.lower + d.upper == 0) return d.characters == value.size();  // the number of a client
+  if (d.lower + d.upper == 0) return d.characters == value.size();  // a client number
   return d.digits > 0 && d.changes >= std::max<std::size_t>(3, d.characters / 8);
 }
 

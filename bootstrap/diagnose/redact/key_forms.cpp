@@ -8,13 +8,14 @@
 namespace hpcboot::redaction {
 namespace {
 
-// What may follow a prefix. `mixed` has letters of both cases, and digits or no order.
+// What may follow a prefix. `mixed` has letters of both cases, and digits or frequent changes of
+// case.
 enum class Body { hex, alphanumeric, capitals, word, mixed, base64 };
 
 struct KeyForms {
   std::string_view prefixes;  // with spaces between them
   Body body;
-  std::size_t least;  // characters after the prefix from which on a word is taken for a key
+  std::size_t least;  // minimum number of characters after the prefix
 };
 
 // Keys that their issuers made recognisable.
@@ -46,7 +47,7 @@ constexpr KeyForms kKeyForms[] = {
     {"xai- pplx- tvly- tgp_v1_ llx- gsk_", Body::word, 20},
     {"hf_ sk-", Body::mixed, 30},
     {"ak_ ck_ oak_ uak_", Body::mixed, 16},
-    // Clouds and what runs in them
+    // Clouds and their services
     {"AKIA ASIA ABIA ACCA AGPA AIDA AIPA ANPA ANVA AROA APKA ASCA A3T", Body::capitals, 16},
     {"ABSK bedrock-api-key-", Body::base64, 20},
     {"da2-", Body::alphanumeric, 26},
@@ -85,8 +86,8 @@ constexpr KeyForms kKeyForms[] = {
     {"sl.", Body::mixed, 77},
     {"AAAAAAAAAAAAAAAAAAAAA", Body::word, 0},
     {"wx", Body::hex, 16},
-    // Of no one issuer: JSON Web Tokens and JSON in base64 (also twice), PASETO, private keys in
-    // base64, NKEY, NTLM, age
+    // Of no single issuer: JSON Web Tokens and JSON in base64 (also encoded twice), PASETO, private
+    // keys in base64, NKEY, NTLM, age
     {"s.", Body::alphanumeric, 24},
     {"eyJ", Body::base64, 17},
     {"ZXlK LS0tLS1CRUdJTi b3BlbnNzaC1rZXkt TlRMTVNTUAA", Body::base64, 20},
@@ -137,7 +138,7 @@ struct KeyForm {
   std::size_t least;
 };
 
-// By the first character, since every word of a text is compared with them.
+// Indexed by the first character, since every word of a text is compared with the forms.
 const std::vector<KeyForm>& forms_that_begin_with(char c) {
   static const auto kByCharacter = [] {
     std::array<std::vector<KeyForm>, 128> table;
@@ -155,7 +156,7 @@ const std::vector<KeyForm>& forms_that_begin_with(char c) {
   return index < kByCharacter.size() ? kByCharacter.at(index) : kNone;
 }
 
-// Does a key of a known prefix begin here?
+// Whether a key with a known prefix begins here.
 bool has_prefix(std::string_view text) {
   const auto& forms = forms_that_begin_with(text[0]);
   return std::any_of(forms.begin(), forms.end(), [&](const KeyForm& form) {
@@ -172,7 +173,7 @@ bool is_hex_of_one_case(std::string_view text) {
          std::none_of(text.begin(), text.end(), is_upper);
 }
 
-// Five times five capitals and digits
+// Five groups of five capitals and digits.
 bool is_product_key(std::string_view word) {
   constexpr std::size_t kSize = 29, kPart = 6;
   bool is_key = word.size() == kSize && std::any_of(word.begin(), word.end(), is_digit);
@@ -181,12 +182,12 @@ bool is_product_key(std::string_view word) {
   return is_key;
 }
 
-// Keys that are told by what stands within them; `word` is all letters, digits, and - _ . ~
+// Keys that are recognised by something inside them; `word` consists of letters, digits and - _ . ~
 bool has_mark(std::string_view word) {
   constexpr std::size_t kLeast = 32;
   if (is_product_key(word) || holds(word, ".atlasv1.")) return true;
   if (word.size() < kLeast) return false;
-  const std::size_t azure = word.find("Q~");  // of an application's client secret
+  const std::size_t azure = word.find("Q~");  // client secret of an application
   if (azure != std::string_view::npos && azure >= 4 && is_digit(word[azure - 1]) &&
       word.size() >= azure + kLeast) {
     return true;
@@ -214,7 +215,7 @@ bool has_mark(std::string_view word) {
          (ends_with(word, "NRAL") && count(word, 0, Body::alphanumeric) == 40);
 }
 
-// "123456789:key" of a bot, "123456789012|key" of an application: where the key ends, 0 for none.
+// The end of a bot's "123456789:key" or an application's "123456789012|key"; 0 if there is none.
 std::size_t end_of_numbered_key(std::string_view text) {
   const std::size_t digits = end_of(text, 0, is_digit);
   if (digits < 8 || digits > 18 || digits >= text.size()) return 0;
@@ -226,7 +227,7 @@ std::size_t end_of_numbered_key(std::string_view text) {
   return length >= least ? digits + 1 + length : 0;
 }
 
-// A key begins where a word does, or after an escape ("%3D", "\n"), which ends in a letter.
+// A key begins at the start of a word, or after an escape ("%3D", "\n"), which ends in a letter.
 bool begins_word(std::string_view text, std::size_t at) {
   if (at == 0 || !is_alphanumeric(text[at - 1])) return true;
   return (at >= 3 && text[at - 3] == '%') || (at >= 2 && text[at - 2] == '\\');
@@ -236,7 +237,7 @@ bool is_key_character(char c) {
   return is_word(c) || holds("+/=~%$", std::string_view(&c, 1));
 }
 
-// Also past the escape of "=" that JSON may have.
+// Continues past the escape of "=" that JSON may contain.
 std::size_t end_of_key(std::string_view text, std::size_t at) {
   std::size_t end = end_of(text, at, is_key_character);
   while (starts_with(text.substr(end), "\\u00")) end = end_of(text, end + 1, is_key_character);
@@ -255,7 +256,8 @@ void find_known_keys(std::string_view text, Spans& found) {
       ++i;
       continue;
     }
-    // What tells a key stands near its beginning; of a long text without spaces, any place is one.
+    // What identifies a key is near its beginning; in a long text without spaces, a key may begin
+    // anywhere.
     constexpr std::size_t kMost = 512;
     const std::string_view rest = text.substr(i, kMost);
     const std::string_view word = rest.substr(0, end_of(rest, 0, is_marked_character));

@@ -19,8 +19,8 @@ bool is_any(std::string_view text, const std::array<std::string_view, N>& names)
   return std::find(names.begin(), names.end(), text) != names.end();
 }
 
-// Words that hold a private one and mean something else. AUTHORITY and AUTHORIZATION are not among
-// them.
+// Words that contain a private one but mean something else. AUTHORITY and AUTHORIZATION are not
+// among them.
 constexpr std::array<std::string_view, 21> kHarmlessWords = {
     "PASSED",    "PASSES",    "PASSING",     "PASSIVE",   "PASSAGE",  "PASSTHROUGH", "BYPASS",
     "COMPASS",   "AUTHOR",    "AUTHORS",     "AUTHORED",  "TOKENIZE", "TOKENIZER",   "TOKENIZERS",
@@ -31,8 +31,8 @@ constexpr std::array<std::string_view, 16> kPrivateParts = {
     "SECRET", "PASS",      "TOKEN",  "COOKIE",  "CREDENTIAL", "AUTH",   "PRIVATE", "JWT",
     "APIKEY", "ACCESSKEY", "PASSWD", "WEBHOOK", "SIGNATURE",  "BEARER", "CREDS",   "MNEMONIC"};
 
-// A whole word, without the digits at its end. Those of the second list are names of other things,
-// too, so that a launcher may have them.
+// Whole words, without digits at their end. Those of the second list also name other things, so
+// that launchers may use them.
 constexpr std::array<std::string_view, 3> kPrivateWords = {"CRED", "PSWD", "USERPWD"};
 constexpr std::array<std::string_view, 16> kPrivateUnlessDeclared = {
     "OTP",  "TOTP", "PW",   "SIG",    "SAS",      "PSK",       "SALT",      "NONCE",
@@ -56,7 +56,7 @@ bool is_private_word(std::string_view word, bool is_declared) {
   return ends_in_key(word) || is_any(word, kPrivateUnlessDeclared);
 }
 
-// What systemd names XDG_SESSION_ID is a number that it counts from 1.
+// XDG_SESSION_ID of systemd is a number that counts from 1.
 bool is_session(std::string_view name) {
   if (starts_with(name, "XDG_")) return false;
   return holds(name, "SESSION_ID") || holds(name, "SESSION-ID") || holds(name, "SESSION.ID");
@@ -78,11 +78,11 @@ constexpr std::array<std::string_view, 70> kServices = {
     "SQUARESPACE",  "TELEGR",     "TRAVIS",     "GOCARDLESS", "MAPBOX",     "CONTRIBSYS",
     "NEWYORKTIMES", "TWITCH",     "TWITTER",    "WANDB"};
 
-// Short names, or names of other things, too: only as a word of their own.
+// Short names, or names of other things, too: only as separate words.
 constexpr std::array<std::string_view, 7> kServicesByWord = {"API",  "LINEAR", "LOB",    "SUMO",
                                                              "XRAY", "YANDEX", "ZENDESK"};
 
-// What such a service's variable may well hold: what was built or run, and where.
+// Words for what such a service's variable may well contain: what was built or run, and where.
 constexpr std::array<std::string_view, 8> kPublicWords = {"COMMIT", "SHA",     "HASH", "REVISION",
                                                           "DIGEST", "RELEASE", "PATH", "DIR"};
 
@@ -111,7 +111,7 @@ bool is_private_name(std::string_view name) {
     return any_part(all, kSeparators,
                     [&](auto word) { return is_private_word(word, is_declared); });
   };
-  // Who declares a name is asked only if it matters: every word of a text comes here.
+  // Declarations are searched only if they matter: every word of a text is checked here.
   return is_private(false) && (!is_launch_variable(name) || is_private(true));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace redaction;
 
-// What is a secret from its first to its last line.
+// Whether the whole text is a secret.
 bool is_secret_file(std::string_view value) {
   if (holds(value, "PRIVATE KEY-----") || holds(value, "PRIVATE KEY BLOCK-----") ||
       holds(value, "PuTTY-User-Key-File")) {
@@ -23,7 +23,7 @@ bool is_secret_file(std::string_view value) {
   return are_equal_but_for_case(value.substr(begin, 6), "secret");
 }
 
-enum class Guess { no, yes };  // yes: also what looks random
+enum class Guess { no, yes };  // yes: redact also what looks random
 
 std::string without_secrets(std::string_view text, std::string_view name, Guess guess) {
   if (is_secret_file(text)) return std::string(kRedacted);
@@ -42,13 +42,13 @@ std::string without_secrets(std::string_view text, std::string_view name, Guess 
       out.append(text.substr(done, secret.begin - done)).append(kRedacted);
       done = secret.end;
     } else {
-      done = std::max(done, secret.end);  // they overlap or touch
+      done = std::max(done, secret.end);  // they overlap or are adjacent
     }
   }
   return out.append(text.substr(done));
 }
 
-// Lmod keeps its state in such a variable, in base64: it looks random, and is no secret.
+// Lmod keeps its state in such variables, in base64: it looks random but is not secret.
 bool is_module_table(std::string_view name) {
   return starts_with(name, "_ModuleTable");
 }
@@ -56,7 +56,7 @@ bool is_module_table(std::string_view name) {
 std::string redact_variable(std::string_view name, std::string_view value) {
   if (value.empty()) return "";
   if (is_private_name(name)) return std::string(kRedacted);
-  // What a launcher gave its ranks is theirs, however random.
+  // Values that a launcher gives its ranks are kept, however random they look.
   if (is_launch_variable(name) || is_module_table(name))
     return without_secrets(value, name, Guess::no);
   if (is_name_of_service(name) && is_disorderly(value)) return std::string(kRedacted);

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-/// How a secret is told, one file each. All read the text as it was: what one of them takes out may
-/// be what another knows a secret by.
+/// The ways to recognise a secret, one file each. All read the original text: what one of them
+/// removes may be what another recognises a secret by.
 namespace hpcboot::redaction {
 
 /// A part of a text that is a secret.
@@ -14,29 +14,29 @@ struct Span {
 };
 using Spans = std::vector<Span>;
 
-/// urls.cpp: user information before an @, and what follows the host or "hooks/" in an address that
-/// is itself the permission to post.
+/// urls.cpp: user information before an @, and what follows the host or "hooks/" in a URL that
+/// itself grants permission to post.
 void find_in_addresses(std::string_view text, Spans& found);
 
 /// key_forms.cpp: keys that their issuers made recognisable.
 void find_known_keys(std::string_view text, Spans& found);
 
-/// assignments.cpp: what stands after a private name ("password=x", "--token x", JSON, XML,
-/// headers).
+/// assignments.cpp: values of private names ("password=x", "--token x", JSON, XML, headers).
 void find_assignments(std::string_view text, Spans& found);
 
 /// commands.cpp: arguments that a program takes as a password ("mysql -px", "wandb login x").
-/// `name` is that of the variable that holds the text: MYSQL_OPTIONS are options of mysql.
+/// `name` is the variable that contains the text: MYSQL_OPTIONS are options of mysql.
 void find_in_commands(std::string_view text, std::string_view name, Spans& found);
 
-/// disorder.cpp: 28 and more letters of both cases and digits, as random as a key.
+/// disorder.cpp: at least 28 letters of both cases and digits, as random as a key.
 void find_random(std::string_view text, Spans& found);
 
-/// disorder.cpp: is it a key of a service that gives its keys no form of their own? For values of
-/// names that is_name_of_service() knows: from 14 characters on.
+/// disorder.cpp: whether the value looks like a key of a service whose keys have no recognisable
+/// form. For values of names that is_name_of_service() knows; at least 14 characters.
 bool is_disorderly(std::string_view value);
 
-/// names.cpp: does the name have a service in it that hands out keys without a form (WANDB, COMET)?
+/// names.cpp: whether the name contains a service whose keys have no recognisable form (WANDB,
+/// COMET).
 bool is_name_of_service(std::string_view name);
 
 }  // namespace hpcboot::redaction

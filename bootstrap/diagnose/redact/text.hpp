@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-// Characters and words as the readers of secrets see them; ASCII only.
+// Character classes and text helpers for finding secrets; ASCII only.
 namespace hpcboot::redaction {
 
 inline constexpr std::string_view kSpace = " \t\r\n";
@@ -65,7 +65,7 @@ inline bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Where the characters that `is_one` accepts end, from `begin` on.
+/// The end of the characters that `is_one` accepts, starting at `begin`.
 template <typename IsOne>
 std::size_t end_of(std::string_view text, std::size_t begin, IsOne is_one) {
   while (begin < text.size() && is_one(text[begin])) ++begin;
@@ -80,7 +80,7 @@ inline std::size_t find_any(std::string_view text, std::size_t begin, std::strin
   return std::min(text.find_first_of(characters, begin), text.size());
 }
 
-/// Calls `visit` with each part between the characters of `separators`, until it answers true.
+/// Calls `visit` with each part between the characters of `separators`, until it returns true.
 template <typename Visit>
 bool any_part(std::string_view text, std::string_view separators, Visit visit) {
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kEnds = " \t\r\n\"'<>`";
 
-// "repository@sha256:…" names an image.
+// "repository@sha256:…" names a container image.
 bool is_digest(std::string_view text, std::size_t at) {
   return starts_with(text.substr(at + 1), "sha256:") || starts_with(text.substr(at + 1), "sha512:");
 }
@@ -21,9 +21,9 @@ std::size_t last_at(std::string_view run) {
   return at;
 }
 
-// What has an @ and a colon and no user: license servers ("27000@a:27000@b"), folders
-// ("/opt/python@3.11/bin:/bin"), abstract sockets ("local/n1:@/tmp/x"), hosts and their slots as
-// Open MPI packs them ("n[1:1-2]@0(2)").
+// Lists with an @ and a colon but no user: license servers ("27000@a:27000@b"), folders
+// ("/opt/python@3.11/bin:/bin"), abstract sockets ("local/n1:@/tmp/x"), hosts and slots as Open MPI
+// packs them ("n[1:1-2]@0(2)").
 bool is_list_without_users(std::string_view run) {
   const bool of_folders = !run.empty() && (run[0] == '/' || starts_with(run, "~/"));
   // "user:27000@host" may be a password of digits.
@@ -40,7 +40,7 @@ bool is_list_without_users(std::string_view run) {
 }
 
 // "https://user:password@host" and "user:password@host": everything before the last @ of the run,
-// since a password that was not percent-encoded may hold any character.
+// since a password that is not percent-encoded may contain any character.
 Span user_of(std::string_view run) {
   const std::size_t at = last_at(run);
   const std::size_t colon = run.find(':');
@@ -76,7 +76,7 @@ std::size_t begin_of_host(std::string_view run) {
   return assigned == std::string_view::npos ? 0 : assigned + 1;
 }
 
-// Where the secret of an address begins whose host begins at `host`; npos if it has none.
+// The start of the secret in a URL whose host starts at `host`; npos if it has none.
 std::size_t secret_of_path(std::string_view run, std::size_t host, bool has_scheme) {
   std::size_t slash = run.find('/', host);
   if (slash == std::string_view::npos) return slash;
@@ -93,7 +93,7 @@ std::size_t secret_of_path(std::string_view run, std::size_t host, bool has_sche
   return slash;
 }
 
-// "https://hooks.slack.com/services/T/B/x": whoever has the address may post.
+// "https://hooks.slack.com/services/T/B/x": anyone who has the URL may post.
 Span hook_of(std::string_view run, std::size_t host) {
   const bool has_scheme = host >= 3 && run.substr(host - 3, 3) == "://";
   // Without a scheme, "n1/hooks/x" is a file.
@@ -106,7 +106,7 @@ void find_in_run(std::string_view run, std::size_t begin, Spans& found) {
   const std::size_t host = begin_of_host(run);
   const std::size_t length = std::min(run.find('/', host), run.size()) - host;
   const bool posts = is_host_of_hooks(run.substr(host, length));
-  // The path of a hook may have an @ in it.
+  // The path of a hook may contain an @.
   const Span user = posts && !holds(run.substr(host, length), "@") ? Span{0, 0} : user_of(run);
   for (const Span& one : {user, hook_of(run, std::max(host, user.end))}) {
     if (one.end > one.begin) found.push_back({begin + one.begin, begin + one.end});

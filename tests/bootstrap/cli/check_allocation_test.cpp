@@ -22,8 +22,9 @@ Allocation job_of(std::vector<std::string> hosts, std::vector<int> slots = {}) {
 TEST(CheckAllocation, AHostWithoutARankIsNamed) {
   const auto idle = idle_hosts(Hosts({"n1", "n1.cluster"}), job_of({"n1", "n2"}));
   ASSERT_THAT(idle, SizeIs(1));
-  EXPECT_THAT(idle[0].text, HasSubstr("no rank came from n2: the job has 2 hosts, and 2 ranks came "
-                                      "from 1"));
+  EXPECT_THAT(
+      idle[0].text,
+      HasSubstr("no rank arrived from n2: the job has 2 hosts, and 2 ranks arrived from 1"));
   EXPECT_THAT(idle_hosts(Hosts({"n1", "n2.cluster"}), job_of({"n1", "n2"})), IsEmpty());
   EXPECT_THAT(idle_hosts(Hosts({"n1"}), job_of({})), IsEmpty());
 }
@@ -35,7 +36,7 @@ TEST(CheckAllocation, ManyAreCounted) {
               HasSubstr("n1, n2, n3, n4, n5, n6, n7, n8 and 91 more"));
 }
 
-// The scheduler may know the hosts by the names of another network.
+// The scheduler may know the hosts by their names on another network.
 TEST(CheckAllocation, NamesOfAnotherNetworkSayNothing) {
   EXPECT_THAT(idle_hosts(Hosts({"x1", "x2"}), job_of({"n1-mgmt", "n2-mgmt"})), IsEmpty());
 }
@@ -43,7 +44,7 @@ TEST(CheckAllocation, NamesOfAnotherNetworkSayNothing) {
 TEST(CheckAllocation, MoreRanksThanSlotsAreTold) {
   const auto crowded = crowded_hosts(Hosts({"n1", "n1", "n1", "n2"}), job_of({"n1", "n2"}, {2, 1}));
   ASSERT_THAT(crowded, SizeIs(1));
-  EXPECT_EQ(crowded[0].text, "host n1 has 3 ranks and 2 slots");
+  EXPECT_EQ(crowded[0].text, "host n1 is oversubscribed: 3 ranks, 2 slots");
   EXPECT_THAT(crowded_hosts(Hosts({"n1", "n1"}), job_of({"n1"})), IsEmpty());
 }
 

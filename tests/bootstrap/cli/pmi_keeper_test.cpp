@@ -20,8 +20,8 @@ std::string read_line(int socket) {
   return line;
 }
 
-// The launcher's side of PMI_FD after a program under `exec` has ended. A connection that ends with
-// an unread answer reads as reset there, and mpiexec.gforker kills the other ranks.
+// The launcher's side of PMI_FD after a program under `exec` has ended. If a connection ends with
+// an unread answer, the launcher reads a reset, and mpiexec.gforker kills the other ranks.
 TEST(PmiKeeper, TakesTheLaunchersAnswerBeforeItLeaves) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -49,7 +49,7 @@ TEST(PmiKeeper, TakesTheLaunchersAnswerBeforeItLeaves) {
 TEST(PmiKeeper, IsForAllLaunchersButFlux) {
   EXPECT_FALSE(traits_of("flux").takes_silence_for_a_crash);
   EXPECT_TRUE(traits_of("hydra").takes_silence_for_a_crash);
-  EXPECT_TRUE(traits_of("").takes_silence_for_a_crash);  // of bare PMI nobody knows
+  EXPECT_TRUE(traits_of("").takes_silence_for_a_crash);  // unknown under bare PMI
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ using test::expect_error;
 using test::write_text;
 using testing::ElementsAre;
 
-// PBS_JOBCOOKIE and PMI_SHARED_SECRET let a process into the job, the transport key into Open MPI's
-// messages; a command line, a comment and a job's name may hold anything.
+// PBS_JOBCOOKIE and PMI_SHARED_SECRET give access to the job, the transport key to Open MPI's
+// messages; command lines, comments and job names may contain anything.
 constexpr const char* kGoldenSecrets =
     "PBS_JOBCOOKIE|PMI_SHARED_SECRET|OMPI_ARGV|OMPI_COMMAND|OMPI_MCA_orte_precondition_transports|"
     "LSB_JOBNAME|SLURM_JOB_COMMENT";
@@ -85,7 +85,7 @@ TEST(CaptureFolder, FactsOfOlderVersionsLoad) {
   EXPECT_EQ(resolve(rank.env, rank.facts, rank.options).interface, "eth0");
 }
 
-// What the live process proved, its capture proves, too.
+// A capture proves what the live process proved.
 TEST(CaptureFolder, AProofOfNestingReplays) {
   const test::TemporaryFolder folder;
   const std::string env =
@@ -109,7 +109,7 @@ TEST(CaptureFolder, AProofOfNestingReplays) {
               }())));
     EXPECT_NE(replayed().launcher, outer);
   }
-  // Those of earlier versions have the names only.
+  // Captures of earlier versions have only the names.
   write_text(folder.path() / "rank0.facts.json", "{\"ancestry\":[\"mpirun\",\"bash\"]}");
   expect_error(
       ErrorCode::ambiguous_environment, [&] { replayed(); },
@@ -126,8 +126,7 @@ TEST(CaptureFolder, ANodefileForAllRanks) {
   EXPECT_THAT(resolve(rank.env, rank.facts, rank.options).hosts, ElementsAre("n3"));
 }
 
-// A folder from somebody else may hold a pipe, which would be waited for, or a link to a file of
-// ours.
+// Another user's folder may contain a pipe, which would block, or a link to a file of the reader.
 TEST(CaptureFolder, ANodefileIsAFile) {
   const test::TemporaryFolder folder;
   write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
@@ -162,7 +161,7 @@ TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
   }
 }
 
-// Redaction takes nothing that an answer is made of.
+// Redaction removes nothing that a resolution depends on.
 TEST(CaptureFolder, GoldenCasesResolveTheSameWhenRedacted) {
   int checked = 0;
   for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
@@ -179,8 +178,8 @@ TEST(CaptureFolder, GoldenCasesResolveTheSameWhenRedacted) {
   EXPECT_GT(checked, 0);
 }
 
-// Of real launchers, nothing but declared secrets is taken out. Who adds a golden case whose
-// variables show here decides whether they are secrets.
+// From real launchers, only declared secrets are removed. If the variables of a new golden case
+// fail here, decide whether they are secrets.
 TEST(CaptureFolder, GoldenCasesKeepEveryVariable) {
   int checked = 0;
   for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {

@@ -6,7 +6,8 @@
 
 #include "support/temporary_folder.hpp"
 
-// Each check over described environments and machines: what it says, and when it keeps quiet.
+// Each check with described environments and machines: what it reports, and when it reports
+// nothing.
 namespace hpcboot {
 namespace {
 
@@ -55,8 +56,8 @@ struct Case {
   std::string dump;
   Describe describe;
   std::string finding;
-  std::optional<Status> status;  // nullopt: the check has nothing to say
-  const char* message = "";      // a piece of it
+  std::optional<Status> status;  // nullopt: the check has no finding
+  const char* message = "";      // a part of it
   const char* remedy = "";
 };
 
@@ -130,7 +131,7 @@ const std::vector<Case>& cases() {
     });
   };
   const std::string pmix_alone = "PMIX_NAMESPACE=prterun-1\nPMIX_RANK=0\n";
-  // Without a job id there is no port to be derived.
+  // Without a job id no port can be derived.
   const std::string hydra_alone = "PMI_RANK=0\nPMI_SIZE=4\nMPI_LOCALRANKID=0\nMPI_LOCALNRANKS=2\n";
   const auto eth0 = interface("eth0", "10.0.0.1");
   const auto docker0 = interface("docker0", "172.17.0.1");
@@ -141,18 +142,18 @@ const std::vector<Case>& cases() {
 
   static const std::vector<Case> table = {
       {"alone", "", nothing, "launcher", Status::ok, "alone"},
-      {"a rank", kTask, nothing, "launcher", Status::ok, "rank 0 of 4 by slurm"},
+      {"a rank", kTask, nothing, "launcher", Status::ok, "rank 0 of 4, launcher slurm"},
       {"damaged", "OMPI_COMM_WORLD_RANK=1\n", nothing, "launcher", Status::problem,
        "error 21 (missing_variable)", "start the program with mpirun"},
       {"mpirun below srun", kTask + "RANK=3\nWORLD_SIZE=8\nLOCAL_RANK=1\n", nothing,
        "other launchers", Status::warning, "generic", "HPCBOOT_METHODS"},
       {"agreeing witnesses", kTask, nothing, "other launchers", std::nullopt},
 
-      {"a server that has to be asked", pmix_alone, kvs("pmix", "pmix: OpenPMIx 4"), "launcher",
-       Status::note, "only an exchange", "hpcboot exec"},
-      {"nobody to ask", pmix_alone, nothing, "launcher", Status::problem, "error 29"},
-      {"an exchange that has to be", pmix_alone, kvs("pmix", "pmix: OpenPMIx 4"), "exchange",
-       Status::ok, "OpenPMIx 4"},
+      {"an exchange is needed", pmix_alone, kvs("pmix", "pmix: OpenPMIx 4"), "launcher",
+       Status::note, "must exchange it", "hpcboot exec"},
+      {"no exchange is offered", pmix_alone, nothing, "launcher", Status::problem, "error 29"},
+      {"an exchange, needed", pmix_alone, kvs("pmix", "pmix: OpenPMIx 4"), "exchange", Status::ok,
+       "OpenPMIx 4"},
       {"a library that cannot be loaded", pmix_alone, kvs("pmix", "", "no libpmix.so.2"),
        "exchange", Status::problem, "no libpmix.so.2", "install it"},
       {"the same, not needed", kTask, kvs("pmix", "", "no libpmix.so.2"), "exchange", Status::note,
@@ -160,9 +161,9 @@ const std::vector<Case>& cases() {
       {"no exchange, needed", hydra_alone, kvs("", ""), "exchange", Status::problem, "no way",
        "HPCBOOT_EXCHANGE_DIR"},
       {"no exchange, not needed", kTask, kvs("", ""), "exchange", Status::ok, "none is offered"},
-      {"PMI2 that has to be", hydra_alone, kvs("pmi2", "pmi2: libpmi2.so.0"), "exchange",
-       Status::warning, "once", "--mpi=pmix"},
-      {"an exchange for one", "", kvs("", ""), "exchange", std::nullopt},
+      {"PMI2, needed", hydra_alone, kvs("pmi2", "pmi2: libpmi2.so.0"), "exchange", Status::warning,
+       "once", "--mpi=pmix"},
+      {"an exchange for one rank", "", kvs("", ""), "exchange", std::nullopt},
 
       {"batch script", "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NTASKS=4\n", nothing,
        "tasks", Status::note, "4 tasks on 2 hosts", "srun hpcboot doctor"},
@@ -207,36 +208,37 @@ const std::vector<Case>& cases() {
        "hpcboot env"},
       {"a decoy that only the kernel knows", "", interfaces({lo, mybridge, eth0}), "interface",
        Status::note, "mybridge (bridge)", "hpcboot env"},
-      {"docker decoy, told", "NCCL_SOCKET_IFNAME==eth0\n", interfaces({docker0, eth0}), "interface",
-       Status::ok},
+      {"docker decoy, NCCL_SOCKET_IFNAME set", "NCCL_SOCKET_IFNAME==eth0\n",
+       interfaces({docker0, eth0}), "interface", Status::ok},
       {"only loopback on one host", "", interfaces({lo}), "interface", Status::note},
       {"only loopback on two hosts", kTask, interfaces({lo, docker0}), "interface", Status::problem,
        "only loopback"},
-      {"asked for one that is not there", "HPCBOOT_INTERFACE=ib0\n", interfaces({eth0}), "launcher",
-       Status::problem, "HPCBOOT_INTERFACE='ib0'"},
-      {"NCCL's prefix fits", "NCCL_SOCKET_IFNAME=ib,eth\n", interfaces({eth0}),
+      {"an interface that does not exist", "HPCBOOT_INTERFACE=ib0\n", interfaces({eth0}),
+       "launcher", Status::problem, "HPCBOOT_INTERFACE='ib0'"},
+      {"NCCL's prefix matches", "NCCL_SOCKET_IFNAME=ib,eth\n", interfaces({eth0}),
        "NCCL_SOCKET_IFNAME", std::nullopt},
       {"NCCL's exact name does not", "NCCL_SOCKET_IFNAME==eth\n", interfaces({eth0}),
        "NCCL_SOCKET_IFNAME", Status::problem, "=eth", "hpcboot env"},
-      {"NCCL leaves out", "NCCL_SOCKET_IFNAME=^docker\n", interfaces({eth0}), "NCCL_SOCKET_IFNAME",
+      {"NCCL excludes", "NCCL_SOCKET_IFNAME=^docker\n", interfaces({eth0}), "NCCL_SOCKET_IFNAME",
        std::nullopt},
       {"Gloo takes no prefix", "GLOO_SOCKET_IFNAME=eth\n", interfaces({eth0}), "GLOO_SOCKET_IFNAME",
        Status::problem, "eth0"},
 
-      {"own name", "", own({"10.0.0.1"}), "own name", Status::ok, "n1 is 10.0.0.1"},
+      {"own name", "", own({"10.0.0.1"}), "own name", Status::ok, "n1 resolves to 10.0.0.1"},
       {"own name on loopback, one host", "", own({"127.0.1.1"}), "own name", Status::note,
        "127.0.1.1"},
       {"own name on loopback, two hosts", kTask, own({"127.0.1.1"}), "own name", Status::warning,
        "127.0.1.1", "GLOO_SOCKET_IFNAME"},
-      {"own name on loopback, told", kTask + "GLOO_SOCKET_IFNAME=eth0\n", own({"127.0.1.1"}),
-       "own name", Status::note},
-      {"own name unknown to DNS", kTask, own({}), "own name", Status::warning, "no address"},
+      {"own name on loopback, GLOO_SOCKET_IFNAME set", kTask + "GLOO_SOCKET_IFNAME=eth0\n",
+       own({"127.0.1.1"}), "own name", Status::note},
+      {"own name does not resolve", kTask, own({}), "own name", Status::warning,
+       "does not resolve"},
 
       {"master", kTask, nothing, "master", Status::ok, "n1"},
-      {"master without address", kTask, [](Facts&, SystemFacts& s) { s.master_resolves = false; },
-       "master", Status::problem, "no address", "HPCBOOT_MASTER_ADDR"},
+      {"master does not resolve", kTask, [](Facts&, SystemFacts& s) { s.master_resolves = false; },
+       "master", Status::problem, "does not resolve", "HPCBOOT_MASTER_ADDR"},
       {"master on loopback", kTask + "HPCBOOT_MASTER_ADDR=127.0.0.1\n", nothing, "master",
-       Status::problem, "another host"},
+       Status::problem, "is loopback"},
       {"master by exchange",
        "OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=4\nOMPI_COMM_WORLD_LOCAL_RANK=1\n", nothing,
        "master", Status::note, "exchange"},
@@ -257,13 +259,13 @@ const std::vector<Case>& cases() {
       {"too many threads", kTwoLocal + "OMP_NUM_THREADS=8\n", cores(8, 8), "threads",
        Status::warning, "OMP_NUM_THREADS=8", "OMP_NUM_THREADS=4"},
       {"nested threads", "OMP_NUM_THREADS=8,2\n", cores(8, 8), "threads", Status::ok},
-      {"no number of threads", "OMP_NUM_THREADS=all\n", cores(8, 8), "threads", Status::warning,
-       "no number"},
+      {"not a number of threads", "OMP_NUM_THREADS=all\n", cores(8, 8), "threads", Status::warning,
+       "not a number"},
 
       {"gpu", "CUDA_VISIBLE_DEVICES=0,3\n", gpu("535.54", 4), "gpu", Status::ok, "driver 535.54"},
       {"gpu by UUID", "CUDA_VISIBLE_DEVICES=GPU-1\n", gpu("535.54", 1), "gpu", Status::ok},
-      {"gpu that is not there", "CUDA_VISIBLE_DEVICES=0,4\n", gpu("535.54", 4), "gpu",
-       Status::problem, "beyond", "from 0 to 3"},
+      {"gpu index out of range", "CUDA_VISIBLE_DEVICES=0,4\n", gpu("535.54", 4), "gpu",
+       Status::problem, "out of range", "from 0 to 3"},
       {"gpu listed twice", "CUDA_VISIBLE_DEVICES=0,0\n", gpu("535.54", 4), "gpu", Status::warning,
        "listed twice", "unset it"},
       {"driver without devices", "", gpu("535.54", 0), "gpu", Status::warning, "no /dev/nvidia",
@@ -293,7 +295,7 @@ const std::vector<Case>& cases() {
       {"local folder, one host", "", work("overlay", true), "working folder", Status::ok},
       {"runs", "", runs([](FolderFacts&) {}), "runs", Status::ok, "51200 MiB"},
       {"local runs, two hosts", kTask, runs([](FolderFacts& f) { f.local = true; }), "runs",
-       Status::warning, "do not see it", "--runs-dir"},
+       Status::warning, "cannot see it", "--runs-dir"},
       {"read-only runs", "", runs([](FolderFacts& f) { f.writable = false; }), "runs",
        Status::problem, "cannot be written", "--runs-dir"},
       {"full runs", "", runs([](FolderFacts& f) { f.free_bytes = 1U << 20U; }), "runs",
@@ -330,7 +332,7 @@ TEST(Doctor, EachCheckSaysWhatItFound) {
   }
 }
 
-// Every word of every check, for a person to read through.
+// All texts of all checks, for people to review.
 TEST(Doctor, SaysWhatWasRead) {
   std::string said;
   for (const Case& c : cases()) {
@@ -352,7 +354,7 @@ TEST(Doctor, OfAForeignEnvironmentItLooksAtNothingElse) {
 
 TEST(Doctor, SecretsAreNeverPrinted) {
   const std::string secret = "hunter2hunter2";
-  // The second is an error of the launcher check: a URL.
+  // The second, a URL, is an error of the launcher check.
   for (const std::string& address : {"password=" + secret, "https://u:" + secret + "@n1"}) {
     const auto findings =
         look("OMP_NUM_THREADS=password=" + secret + "\nHPCBOOT_MASTER_ADDR=" + address +

@@ -51,23 +51,23 @@ TEST(JobCheck, ALauncherThatDisagreesIsAProblemUnlessItIsKnownWhy) {
 }
 
 TEST(JobCheck, NoRank) {
-  EXPECT_THAT(texts({}), ElementsAre("there is no rank"));
+  EXPECT_THAT(texts({}), ElementsAre("there are no ranks"));
 }
 
 TEST(JobCheck, TheMissingAreNamed) {
   auto job = good_job();
   job.erase(job.begin() + 2);
-  EXPECT_THAT(texts(job), ElementsAre("rank 2 is missing out of 4"));
+  EXPECT_THAT(texts(job), ElementsAre("rank 2 of 4 is missing"));
   job.erase(job.begin() + 1);
-  EXPECT_THAT(texts(job), ElementsAre("ranks 1-2 are missing out of 4"));
+  EXPECT_THAT(texts(job), ElementsAre("ranks 1-2 of 4 are missing"));
 }
 
 TEST(JobCheck, TheUnresolvedIsNamedAndCountsAsMissing) {
   auto job = good_job();
   job[1].resolution.reset();
   job[1].error = "malformed_value: SLURM_PROCID='x'";
-  EXPECT_THAT(texts(job), ElementsAre("rank1: malformed_value: SLURM_PROCID='x'",
-                                      "rank 1 is missing out of 4"));
+  EXPECT_THAT(texts(job),
+              ElementsAre("rank1: malformed_value: SLURM_PROCID='x'", "rank 1 of 4 is missing"));
 }
 
 TEST(JobCheck, ARankHeldTwice) {
@@ -77,7 +77,7 @@ TEST(JobCheck, ARankHeldTwice) {
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].text, "rank 2 is held by 2 processes: rank2, rank3");
   EXPECT_THAT(problems[0].names, ElementsAre("rank2", "rank3"));
-  EXPECT_EQ(problems[1].text, "rank 3 is missing out of 4");
+  EXPECT_EQ(problems[1].text, "rank 3 of 4 is missing");
 }
 
 TEST(JobCheck, WhoDiffersFromMostIsNamed) {
@@ -92,12 +92,12 @@ TEST(JobCheck, WhoDiffersFromMostIsNamed) {
   job = good_job();
   job[3].resolution->job_id.reset();
   EXPECT_THAT(texts(job), ElementsAre("rank3 has job_id unknown, 3 others have 7"));
-  // mpirun over ssh: only the ranks of its own host have the job's variables.
+  // mpirun over ssh: only the ranks on its own host have the job's variables.
   for (ReportedRank& rank : job) rank.resolution->launcher = "openmpi";
   EXPECT_THAT(texts(job), IsEmpty());
   job[2].resolution->job_id = "8";
   EXPECT_THAT(texts(job), ElementsAre("rank2 has job_id 8, 2 others have 7"));
-  // Grid Engine's PE_HOSTFILE is on the first host, wherever `hpcboot run` hands its name on.
+  // Grid Engine's PE_HOSTFILE is on the first host only, but `hpcboot run` passes its name to all.
   job = good_job();
   for (ReportedRank& rank : job) rank.resolution->launcher = "explicit";
   job[2].resolution->hosts.clear();
@@ -119,7 +119,7 @@ TEST(JobCheck, LocalRanksOfAHost) {
   EXPECT_THAT(texts(job), ElementsAre("host n1 has local ranks 1-2, not 0 to 1: rank0, rank1"));
   job = good_job();
   job[0].resolution->placement.local_size = job[1].resolution->placement.local_size = 3;
-  EXPECT_THAT(texts(job), ElementsAre("host n1 has local_size 3 with 2 ranks: rank0, rank1"));
+  EXPECT_THAT(texts(job), ElementsAre("host n1 has local_size 3 but 2 ranks: rank0, rank1"));
 }
 
 TEST(JobCheck, NodeRanks) {
@@ -138,7 +138,7 @@ TEST(JobCheck, ProcessesThatEachStandAlone) {
     rank.resolution->launcher = "single";
   }
   EXPECT_THAT(texts(job),
-              ElementsAre("4 processes each stand alone (rank 0 of 1): no launcher placed them"));
+              ElementsAre("4 processes each run alone as rank 0 of 1: no launcher placed them"));
   job.resize(1);
   EXPECT_THAT(texts(job), IsEmpty());
 }

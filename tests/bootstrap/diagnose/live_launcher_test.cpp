@@ -4,7 +4,8 @@
 #include "diagnose/doctor/mpi_family.hpp"
 #include "hpcboot/doctor.hpp"
 
-// What doctor says of the launcher that started a rank, over environments taken under real ones.
+// What doctor reports about the launcher that started a rank, with environments captured under real
+// ones.
 namespace hpcboot {
 namespace {
 
@@ -14,7 +15,7 @@ std::string captured(const std::string& job) {
   return read_file(HPCBOOT_GOLDEN_DIR "/" + job + "/rank0.env").value_or("");
 }
 
-// "ok: message; remedy", or empty if the check has nothing to say.
+// "ok: message; remedy", or empty if the check has no finding.
 std::string found(const std::string& name, const std::string& dump, const SystemFacts& system) {
   ResolveOptions options;
   options.allocation.read_files = false;

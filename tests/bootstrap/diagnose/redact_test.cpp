@@ -215,7 +215,7 @@ TEST(Redact, ValuesTellNoSecret) {
   }
 }
 
-// From so many characters on; shorter words may be anybody's.
+// Only from a minimum length on; shorter words may be anything.
 TEST(Redact, KeysAreKnownByTheirBeginningAndLength) {
   const std::pair<const char*, std::size_t> forms[] = {
       {"ghp_", 16},        {"gho_", 16},   {"ghu_", 16},  {"ghs_", 16}, {"ghr_", 16},
@@ -267,13 +267,14 @@ TEST(Redact, KeepsWhatTellsOfALaunch) {
   }
 }
 
-// A launcher whose variables `hpcboot capture` drops cannot be told by a replay.
+// A replay cannot recognise a launcher whose variables `hpcboot capture` drops.
 TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
   namespace fs = std::filesystem;
-  // A word in capitals between quotes is a variable, or a value of one.
+  // A word in capitals between quotes is a variable or a value of one.
   const std::regex quoted("\"([A-Z][A-Z0-9]*(_[A-Z0-9]+)*)\"");
   const std::set<std::string> values = {"BATCH", "COMPOSITE"};
-  // Of nobody: arrays and CI systems place no process, and an unknown launcher has no names yet.
+  // Variables of no launcher: arrays and CI systems place no process, and an unknown launcher has
+  // no names yet.
   const std::set<std::string> others = {"arrays_and_ci", "unknown_launcher"};
   const fs::path core = fs::path(HPCBOOT_BOOTSTRAP_README).parent_path() / "core";
   int found = 0;
@@ -310,8 +311,8 @@ TEST(Redact, AnEnvironment) {
             "PMI_SHARED_SECRET=REDACTED\nPROXY=http://REDACTED@proxy:3128\nSLURM_PROCID=3\n");
 }
 
-// A variable may have 128 KiB. Each of these took seconds while its place was read again and again.
-// In time that is linear: in the square of it these took minutes, and ctest has a limit.
+// A variable may have 128 KiB. The time must be linear: in quadratic time these take minutes, and
+// ctest has a limit.
 TEST(Redact, ALongValueComesToItsEnd) {
   for (const std::string piece : {"_", "mysql ", "\"a", "token=", "a:@", "login a ", "://"}) {
     std::string text;
@@ -326,7 +327,7 @@ TEST(Redact, OptionsOfMysqlAreKnownByTheirVariable) {
             "MYSQL_ARGS=-pREDACTED\nMYSQL_OPTS=-uroot -pREDACTED\n");
 }
 
-// Of the surroundings that users ask to see, in the names and forms of a login shell.
+// An ordinary login shell's environment, which users want to see.
 TEST(Redact, AnOrdinaryEnvironmentIsKeptAsItIs) {
   const std::string text =
       "BUILD=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b\n"

@@ -9,7 +9,7 @@
 #include "hpcboot/resolve.hpp"
 #include "support/temporary_folder.hpp"
 
-// What a launch that is started within another one must not inherit, and what it must.
+// What a launch that is started inside another one must not inherit, and what it must.
 namespace hpcboot {
 namespace {
 
@@ -89,7 +89,7 @@ TEST(Sanitize, AllUnsetsTheJobToo) {
               ElementsAre("PBS_JOBID", "SLURMD_NODENAME", "SLURM_JOB_ID"));
 }
 
-// The property that counts, over every environment that was captured from a real launch.
+// The essential property, for every environment that was captured from a real launch.
 TEST(Sanitize, NobodyPlacedTheProcessAfterwards) {
   int environments = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(HPCBOOT_GOLDEN_DIR)) {

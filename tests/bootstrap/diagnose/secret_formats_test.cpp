@@ -4,8 +4,8 @@
 
 #include "hpcboot/redact.hpp"
 
-// One sample of each of many formats, put together when the test runs: whole, this file would alarm
-// every scanner for secrets. tests/measure-secrets takes a public list of formats.
+// One sample of each of many formats, assembled when the test runs: complete samples would trigger
+// every secret scanner. tests/measure-secrets tests a public list of formats.
 namespace hpcboot {
 namespace {
 
@@ -13,7 +13,7 @@ constexpr const char* kHex = "0123456789abcdef";
 constexpr const char* kCapitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 constexpr const char* kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-// Letters without order, but the same in each run.
+// Random letters, but the same in each run.
 std::string body(const std::string& alphabet, std::size_t count) {
   std::string text;
   std::uint32_t state = 2463534242U;
@@ -38,7 +38,7 @@ std::string capitals(std::size_t count) {
   return body(kCapitals, count);
 }
 
-// Eight characters in a row of the secret, which begins after what everybody's begins with.
+// Eight successive characters of the secret, after the prefix that all secrets of its kind share.
 bool shows(const std::string& text, const std::string& secret) {
   for (std::size_t i = 0; i + 8 <= secret.size(); ++i) {
     if (text.find(secret.substr(i, 8)) != std::string::npos) return true;
@@ -48,7 +48,7 @@ bool shows(const std::string& text, const std::string& secret) {
 
 struct Format {
   const char* name;
-  std::string before;  // how it begins, in pieces
+  std::string before;  // its start, in pieces
   std::string secret;
 };
 
@@ -176,7 +176,7 @@ TEST(SecretFormats, AreKeptOutWhereverTheyStand) {
   }
 }
 
-// Nothing of the key but its place is special: 32 or 40 hexadecimal digits and their like.
+// Only the position of such a key is special: 32 or 40 hexadecimal digits and the like.
 TEST(SecretFormats, WithoutAFormAreKeptOutAfterTheNameOfTheirService) {
   for (const char* name : {"WANDB", "COMET_X", "NEPTUNE", "KAGGLE_X", "DATADOG", "NEW_RELIC_X",
                            "JFROG", "TWITTER_X", "MAPBOX", "LOB", "SUMO_X"}) {

@@ -9,7 +9,7 @@
 #include "support/free_port.hpp"
 #include "support/temporary_folder.hpp"
 
-// What doctor looks up, on this very machine.
+// What doctor examines, on this machine.
 namespace hpcboot {
 namespace {
 
@@ -33,7 +33,7 @@ TEST(SystemFacts, LooksAtThisMachine) {
   ASSERT_TRUE(s.runs_folder);
   EXPECT_EQ(s.runs_folder->path, fs::canonical(folder.path()));
   EXPECT_TRUE(s.runs_folder->writable);
-  EXPECT_TRUE(fs::is_empty(folder.path())) << "its file is gone again";
+  EXPECT_TRUE(fs::is_empty(folder.path())) << "its file was removed";
 }
 
 TEST(SystemFacts, AnUnwritableFolderIsToldByTrying) {
@@ -60,7 +60,7 @@ class MpirunInPath : public testing::Test {
     test::write_text(folder.path() / name, "#!/bin/sh\n");
     fs::permissions(folder.path() / name, fs::perms::all);
   }
-  // Its file, and nothing else's.
+  // Expects the file of this program.
   void expect_found(const char* name) const {
     const SystemFacts s =
         look_up("PATH=/nonexistent:" + folder.path().string() + "\n", folder.path());

@@ -3,7 +3,7 @@
 #include "diagnose/doctor/torch_version.hpp"
 #include "hpcboot/doctor.hpp"
 
-// What doctor says of the PyTorch that runs torchrun's agent.
+// What doctor reports about the PyTorch of torchrun's agent.
 namespace hpcboot {
 namespace {
 
@@ -29,9 +29,9 @@ TEST(Torchrun, AnAgentThatLibTorch1CannotTalkToIsNoted) {
   const auto finding = found("2.15.0+cu130", "LibTorch 1.13.1");
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->status, FindingStatus::note);
-  EXPECT_NE(
-      finding->message.find("torchrun is of PyTorch 2.15.0+cu130, this build has LibTorch 1.13.1"),
-      std::string::npos);
+  EXPECT_NE(finding->message.find(
+                "torchrun is from PyTorch 2.15.0+cu130, this build has LibTorch 1.13.1"),
+            std::string::npos);
   EXPECT_NE(finding->remedy.find("no action needed for the trainer"), std::string::npos);
 }
 
