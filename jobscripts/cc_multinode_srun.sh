@@ -12,18 +12,18 @@
 ##SBATCH --account=def-yoursupervisor
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over several nodes, started by srun, at Rorqual of the Digital Research Alliance of Canada
+# DDP across several nodes, started by srun, on Rorqual of the Digital Research Alliance of Canada
 # (https://docs.alliancecan.ca/wiki/Rorqual).
-#   sbatch jobscripts/cc_multinode_srun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# Compute nodes have no internet; scratch is purged.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch jobscripts/cc_multinode_srun.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Compute nodes have no internet access; scratch is purged.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site cc --job multinode_srun`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11 || exit; fi
 export HPCBOOT_SITE=cc
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build cc" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build cc" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME/scratch}/hpcboot/runs"; echo "runs go to $runs" >&2; }

@@ -8,22 +8,22 @@
 #$ -j y
 #$ -r y
 #
-# A sweep: one task, and one process, for each set of options, at a cluster with Grid Engine
+# A sweep: one task with one process per set of options, on a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
-#   qsub jobscripts/generic_sge_array.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub jobscripts/generic_sge_array.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_sge --job array`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 index=$((${SGE_TASK_ID:-1} - 1))
 export HPCBOOT_SITE=generic_sge
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_sge" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build generic_sge" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
-sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # options of each task: keep as many as the array above has
+sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # options of each task: as many entries as the array above has tasks
 read -ra options <<<"${sweep[index]:?no options for task $index} ${TRAINER_ARGS-}"
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode single --data "$data" --runs-dir "$runs" --resume auto --comment "task $index" "${options[@]}" "$@"

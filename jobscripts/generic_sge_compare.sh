@@ -8,28 +8,28 @@
 #$ -j y
 #$ -r y
 #
-# Every method in one allocation, then the runtime table, at a cluster with Grid Engine
+# Every method in one allocation, then the runtime table, on a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
-#   qsub jobscripts/generic_sge_compare.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub jobscripts/generic_sge_compare.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_sge --job compare`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_sge
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_sge" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build generic_sge" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 options+=("$@") runs=$runs/compare_${JOB_ID:-$$} code=0 stopped=
-trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # what trains is told, and nothing follows
-train() { # MODE OPTION-OF-RUN…: goes on after one that failed
+trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # stops the running training, and starts no other
+train() { # MODE RUN-OPTION…: continues after a failure
   if [ -n "$stopped" ] || [ "$code" = 46 ]; then return; else echo "== $*" >&2; fi
   "$hpcboot" run --warn 120 "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
     --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" &
-  wait "$!" || { wait "$!"; code=$?; } # a signal ends the first
+  wait "$!" || { wait "$!"; code=$?; } # a signal interrupts the first wait
 }
 train single -n 1
 train dp -n 1

@@ -8,16 +8,16 @@
 #$ -j y
 #$ -r y
 #
-# DDP over several nodes, started by mpirun, at a cluster with Grid Engine
+# DDP across several nodes, started by mpirun, on a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
-#   qsub jobscripts/generic_sge_multinode_mpirun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub jobscripts/generic_sge_multinode_mpirun.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_sge --job multinode_mpirun`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_sge
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_sge" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build generic_sge" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }

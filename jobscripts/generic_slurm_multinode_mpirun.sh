@@ -11,16 +11,16 @@
 ##SBATCH --account=your-account
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over several nodes, started by mpirun, at a cluster with Slurm
+# DDP across several nodes, started by mpirun, on a cluster with Slurm
 # (https://slurm.schedmd.com/sbatch.html).
-#   sbatch jobscripts/generic_slurm_multinode_mpirun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch jobscripts/generic_slurm_multinode_mpirun.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_slurm --job multinode_mpirun`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 export HPCBOOT_SITE=generic_slurm
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build generic_slurm" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build generic_slurm" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME}/hpcboot/runs"; echo "runs go to $runs" >&2; }

@@ -1,12 +1,12 @@
 #!/bin/bash
-# DP: one process over all devices of a node, at machines of a laboratory, over ssh
+# DP: one process on all devices of a node, on lab machines over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash jobscripts/lab_dp.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   bash jobscripts/lab_dp.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site lab --job dp`.
 export HPCBOOT_SITE=lab
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build lab" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build lab" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi

@@ -11,24 +11,24 @@
 ##PBS -A YourProject
 ##PBS -M you@example.org -m abe
 #
-# A sweep: one task, and one process, for each set of options, at Polaris of the Argonne Leadership Computing Facility
+# A sweep: one task with one process per set of options, on Polaris of the Argonne Leadership Computing Facility
 # (https://docs.alcf.anl.gov/polaris/running-jobs/).
 #   qsub jobscripts/polaris_array.sh (in hpcboot's folder)
-# Account: qsub -A …, or the line above with one # and your account.
-# Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# The queue debug takes 2 nodes for an hour; --set queue.name=prod takes 10 and more.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Account: qsub -A …, or the line above (keep one #, enter your account).
+# Pass variables with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# The queue debug allows 2 nodes for one hour; --set queue.name=prod requires at least 10 nodes.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site polaris --job array`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 index=${PBS_ARRAY_INDEX:-0}
 if command -v module >/dev/null; then module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone || exit; fi
 export HPCBOOT_SITE=polaris HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build polaris" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build polaris" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
-sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # options of each task: keep as many as the array above has
+sweep=("--lr 1e-3" "--lr 3e-4" "--lr 1e-4") # options of each task: as many entries as the array above has tasks
 read -ra options <<<"${sweep[index]:?no options for task $index} ${TRAINER_ARGS-}"
 exec "$hpcboot" run --requeue -n 1 "${stage[@]}" -- "${hpcboot%/*}/trainer" \
   --mode single --data "$data" --runs-dir "$runs" --resume auto --comment "task $index" "${options[@]}" "$@"

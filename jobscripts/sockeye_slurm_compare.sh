@@ -13,29 +13,29 @@
 ##SBATCH --account=st-yoursupervisor-1-gpu
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# Every method in one allocation, then the runtime table, at Sockeye of UBC Advanced Research Computing, under Slurm
+# Every method in one allocation, then the runtime table, on Sockeye of UBC Advanced Research Computing, under Slurm
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-#   sbatch jobscripts/sockeye_slurm_compare.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# Project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch jobscripts/sockeye_slurm_compare.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Jobs cannot write to project and have no internet access: submit from /scratch/ALLOCATION/USER.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site sockeye_slurm --job compare`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi
 export HPCBOOT_SITE=sockeye_slurm
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build sockeye_slurm" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build sockeye_slurm" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 options+=("$@") runs=$runs/compare_${SLURM_JOB_ID:-$$} code=0 stopped=
-trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # what trains is told, and nothing follows
-train() { # MODE OPTION-OF-RUN…: goes on after one that failed
+trap 'stopped=1; kill "$!" 2>/dev/null' TERM INT HUP # stops the running training, and starts no other
+train() { # MODE RUN-OPTION…: continues after a failure
   if [ -n "$stopped" ] || [ "$code" = 46 ]; then return; else echo "== $*" >&2; fi
   "$hpcboot" run --warn 120 "${@:2}" "${stage[@]}" -- "${hpcboot%/*}/trainer" \
     --mode "$1" --data "$data" --runs-dir "$runs" "${options[@]}" &
-  wait "$!" || { wait "$!"; code=$?; } # a signal ends the first
+  wait "$!" || { wait "$!"; code=$?; } # a signal interrupts the first wait
 }
 train single -n 1
 train dp -n 1 --env OMP_NUM_THREADS="${SLURM_CPUS_ON_NODE:-1}" --launcher-args "--cpus-per-task=${SLURM_CPUS_ON_NODE:-1}"

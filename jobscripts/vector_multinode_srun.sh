@@ -12,18 +12,18 @@
 ##SBATCH --account=aip-yourgroup
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over several nodes, started by srun, at Killarney of the Vector Institute
+# DDP across several nodes, started by srun, on Killarney of the Vector Institute
 # (https://docs.alliancecan.ca/wiki/Killarney).
-#   sbatch jobscripts/vector_multinode_srun.sh [OPTION OF THE TRAINER…] (in hpcboot's folder)
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# Scratch is purged of files that nobody read for 60 days.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch jobscripts/vector_multinode_srun.sh [TRAINER OPTION…] (in hpcboot's folder)
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Scratch files that were not read for 60 days are deleted.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site vector --job multinode_srun`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11 || exit; fi
 export HPCBOOT_SITE=vector
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
-[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build vector" >&2; exit 1; }
+[ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build vector" >&2; exit 1; }
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-/scratch/$USER}/hpcboot/runs"; echo "runs go to $runs" >&2; }

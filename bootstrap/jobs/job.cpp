@@ -9,18 +9,18 @@ namespace hpcboot::jobscripts {
 namespace {
 
 const Job kSingle{"single", "One process on one device", true, true, false};
-const Job kDp{"dp", "DP: one process over all devices of a node", true, true, true};
-const Job kDdp{"ddp", "DDP over the devices of one node", false, true, true};
-const Job kMultinodeSrun{"multinode_srun", "DDP over several nodes, started by srun", false, false,
-                         true};
-const Job kMultinodeMpirun{"multinode_mpirun", "DDP over several nodes, started by mpirun", false,
+const Job kDp{"dp", "DP: one process on all devices of a node", true, true, true};
+const Job kDdp{"ddp", "DDP across the devices of one node", false, true, true};
+const Job kMultinodeSrun{"multinode_srun", "DDP across several nodes, started by srun", false,
+                         false, true};
+const Job kMultinodeMpirun{"multinode_mpirun", "DDP across several nodes, started by mpirun", false,
                            false, true};
 const Job kCompare{"compare", "Every method in one allocation, then the runtime table", false,
                    false, true};
-const Job kArray{"array", "A sweep: one task, and one process, for each set of options", true, true,
+const Job kArray{"array", "A sweep: one task with one process per set of options", true, true,
                  false};
-const Job kPytorchjob{"pytorchjob", "DDP over pods, by Kubeflow's training operator", false, false,
-                      true};
+const Job kPytorchjob{"pytorchjob", "DDP across pods, started by Kubeflow's training operator",
+                      false, false, true};
 
 std::vector<std::string> names_of(const std::vector<Job>& jobs) {
   std::vector<std::string> names;

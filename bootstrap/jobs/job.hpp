@@ -7,23 +7,22 @@
 
 namespace hpcboot::jobscripts {
 
-/// What a script does.
+/// A kind of job script.
 struct Job {
   std::string name;
-  std::string summary;    ///< one line, for --list and the head of the script
+  std::string summary;    ///< one line, for --list and the script header
   bool one_rank = false;  ///< a single process, on one device
   bool one_node = false;
-  bool all_devices = false;  ///< also of one rank
+  bool all_devices = false;  ///< uses all devices of the node, even with one rank
 };
 
-/// The jobs that a site can run, in the order of the documentation: those for which it has a
-/// scheduler and a launcher.
+/// The jobs that the site's scheduler and launcher can run, in the order of the documentation.
 std::vector<Job> jobs_of(const SiteProfile& site);
 
 /// The names of the jobs of all sites.
 std::vector<std::string> job_names();
 
-/// @throws Error{malformed_value} naming the site's jobs where `name` is not among them
+/// @throws Error{malformed_value} listing the site's jobs if `name` is not one of them
 Job job_of(const SiteProfile& site, const std::string& name);
 
 }  // namespace hpcboot::jobscripts

@@ -29,24 +29,23 @@ void check_program(const Job& job, const std::string& program) {
     const std::string first = program.substr(0, blank);
     throw wrong("--program '" + program + "'", "one word: the program's name or path",
                 "write --program " + (first.empty() ? "P" : first) +
-                    ", and give its arguments behind the script (sbatch p.sh train.py), or as "
+                    ", and give its arguments after the script (sbatch p.sh train.py), or in "
                     "TRAINER_ARGS");
   }
   if (!program.empty() && job.name == "compare") {
-    throw wrong(
-        "the job compare with --program " + program,
-        "the trainer: compare starts each of its methods, and reads the records of its runs",
-        "take another job, or leave --program out");
+    throw wrong("the job compare with --program " + program,
+                "the trainer: compare runs each of its methods and reads its run records",
+                "choose another job, or omit --program");
   }
 }
 
-// A program of one's own knows nothing of the signal, and these two send none.
+// A user program does not know the signal, and these two schedulers send none.
 bool warns(const std::string& scheduler, const ScriptRequest& request) {
   return request.program.empty() && request.command.empty() && scheduler != "none" &&
          scheduler != "kubernetes";
 }
 
-// Every value of the profile: node.gpus is node_gpus in a template.
+// Every value of the profile: node.gpus becomes node_gpus in a template.
 void add_profile(TemplateValues& values, const SiteProfile& site) {
   for (const ProfileKey& key : profile_keys()) {
     std::string name = key.name;
@@ -70,7 +69,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return all;
 }
 
-// Grid Engine takes any line of a script that begins so for a directive: no word has a line end.
+// Grid Engine reads any line that starts with #$ as a directive: no word may contain a newline.
 std::string bash_word(const std::string& word) {
   if (word.find('\n') == std::string::npos) return shell_quote(word);
   std::string quoted = "$'";
@@ -84,7 +83,7 @@ std::string bash_word(const std::string& word) {
   return quoted + "'";
 }
 
-// @param seen the folders that the image sees beside HOME and /tmp, in bash's words
+// @param seen the folders visible in the container besides HOME and /tmp, as bash words
 std::string container_words(const SiteProfile& site, const char* seen, bool has_gpus) {
   const std::string& image = site.text("container.image");
   if (image.empty()) return "";
@@ -113,7 +112,7 @@ std::string export_words(const SiteProfile& site) {
          (local.empty() ? "" : " HPCBOOT_STAGE_DIR=\"${HPCBOOT_STAGE_DIR:-" + local + "}\"");
 }
 
-// In bash's words.
+// As bash words.
 std::string job_id_of(const std::string& scheduler) {
   if (scheduler == "slurm") return "${SLURM_JOB_ID:-$$}";
   if (scheduler == "pbs" || scheduler == "torque") return "${PBS_JOBID:-$$}";
@@ -121,7 +120,7 @@ std::string job_id_of(const std::string& scheduler) {
   return scheduler == "lsf" ? "${LSB_JOBID:-$$}" : "$(date +%Y%m%d-%H%M%S)";
 }
 
-// What stands behind the directives: the folder's programs, and how `hpcboot run` starts them.
+// The commands after the directives: where the programs are, and how `hpcboot run` starts them.
 void add_commands(TemplateValues& values, const SiteProfile& site, const Job& job,
                   const ScriptRequest& request, const JobShape& shape) {
   const RunLines lines =
@@ -146,11 +145,11 @@ void add_commands(TemplateValues& values, const SiteProfile& site, const Job& jo
   values["hpcboot_folder"] = is_checkout ? "build/bin" : shell_quote(request.programs);
   values["remedy"] = std::string(
       is_checkout
-          ? "submit from hpcboot's folder, once it is built: bash jobscripts/build " + site.name()
+          ? "submit from hpcboot's folder after building it: bash jobscripts/build " + site.name()
           : "set HPCBOOT_BIN_DIR");
 }
 
-// What its manifest names. One without it would be refused by the cluster, or go somewhere else.
+// Values that the manifest needs. Without them the cluster would reject it, or misplace the job.
 void check_kubernetes(const SiteProfile& site) {
   if (site.text("scheduler") != "kubernetes") return;
   std::vector<std::string> keys = {"kubernetes.image", "kubernetes.namespace",
@@ -160,7 +159,7 @@ void check_kubernetes(const SiteProfile& site) {
     if (!site.text(key).empty()) continue;
     throw Error(ErrorCode::malformed_value, key + " of the site " + site.name() + " is empty",
                 description_of(*find_key(key)) + ": " + find_key(key)->meaning,
-                "give it by --set " + key + "=VALUE, or in the site's profile");
+                "set it with --set " + key + "=VALUE, or in the site's profile");
   }
 }
 
@@ -173,13 +172,13 @@ std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& 
   const auto without_effect = [&](const char* option, bool given, const std::string& why) {
     if (given) notes.push_back(std::string(option) + " has no effect: " + why);
   };
-  const std::string asks = "a script for the scheduler " + scheduler + " does not ask for it";
+  const std::string asks = "a script for the scheduler " + scheduler + " does not request it";
   const bool bare = scheduler == "none";
   without_effect("--time", bare && request.time, asks);
   without_effect("--account", (bare || scheduler == "kubernetes") && !request.account.empty(),
                  asks);
   without_effect("--mail", (bare || scheduler == "kubernetes") && !request.mail.empty(), asks);
-  const std::string one = "the job " + job.name + " is one process";
+  const std::string one = "the job " + job.name + " runs one process";
   without_effect("--ranks-per-node", job.one_rank && request.ranks_per_node.value_or(1) != 1, one);
   const bool has_operator = scheduler == "kubernetes";
   without_effect("--launcher", !request.launcher.empty() && (job.one_rank || has_operator),
@@ -188,8 +187,8 @@ std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& 
   if (warns(scheduler, request) && walltime_of(time) <= kWarningSeconds) {
     notes.push_back("the walltime " + time + " is not longer than the " +
                     std::to_string(kWarningSeconds) +
-                    " seconds that a warning before its end takes: there will be none, and what is "
-                    "not saved by then is lost");
+                    " seconds of the warning before its end: there will be no warning, and unsaved "
+                    "work is lost");
   }
   return notes;
 }
@@ -199,7 +198,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   const Job job = job_of(site, request.job);
   check_value("--account", KeyType::word, request.account);
   check_value("--mail", KeyType::word, request.mail);
-  // Both stand in comments, which a new line would end.
+  // These values appear in comments, which a newline would end.
   check_value("--output", KeyType::text, request.script);
   check_value("--name", KeyType::word, request.name);
   check_program(job, request.program);

@@ -9,7 +9,7 @@
 namespace hpcboot::jobscripts {
 namespace {
 
-// Ranks of a node without GPUs: one for each socket of the usual two.
+// Ranks per node without GPUs: one per socket, assuming two sockets.
 constexpr int kRanksWithoutGpus = 2;
 
 Error wrong(const std::string& found, const std::string& expected, const std::string& remedy) {
@@ -26,8 +26,8 @@ JobShape shape_of(const SiteProfile& site, const ScriptRequest& request) {
   shape.nodes = request.nodes.value_or(job.one_node ? 1 : 2);
   if (shape.nodes < 1 || (job.one_node && shape.nodes != 1)) {
     throw wrong("--nodes " + std::to_string(shape.nodes) + " for the job " + job.name,
-                job.one_node ? "1: it is a job of one node" : "1 or more",
-                job.one_node ? "leave --nodes out, or take a multinode job" : "correct --nodes");
+                job.one_node ? "1: the job runs on one node" : "at least 1",
+                job.one_node ? "omit --nodes, or choose a multinode job" : "correct --nodes");
   }
   shape.gpus = request.gpus_per_node.value_or(most_gpus);
   if (shape.gpus < 0 || shape.gpus > most_gpus) {
@@ -45,10 +45,10 @@ JobShape shape_of(const SiteProfile& site, const ScriptRequest& request) {
   if (site.text("scheduler") == "sge" && shape.gpus > 0 && shape.ranks_per_node > shape.gpus) {
     throw wrong("--ranks-per-node " + std::to_string(shape.ranks_per_node) + " on " +
                     std::to_string(shape.gpus) + " GPUs, under Grid Engine",
-                "a rank for each GPU at most: a slot there is a GPU",
-                "lower --ranks-per-node, or give --gpus-per-node 0");
+                "at most one rank per GPU: a slot is a GPU",
+                "lower --ranks-per-node, or use --gpus-per-node 0");
   }
-  // GPUs bring their part of the cores and of the memory; without GPUs ranks do.
+  // Each GPU comes with its share of the cores and memory; without GPUs, each rank does.
   const int parts = shape.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, shape.ranks_per_node);
   const int taken = shape.gpus > 0 ? shape.gpus : job.all_devices ? parts : shape.ranks_per_node;
   const int cores_per_rank =

@@ -5,21 +5,21 @@
 
 namespace hpcboot::jobscripts {
 
-/// What a job asks the scheduler for.
+/// The resources that a job requests from the scheduler.
 struct JobShape {
   int nodes = 1;
   int ranks_per_node = 1;
-  int gpus = 0;       ///< of each node
-  int cores = 1;      ///< of each node, as many for each rank
-  int memory_gb = 0;  ///< of each node; 0: not asked for
+  int gpus = 0;       ///< per node
+  int cores = 1;      ///< per node, divided evenly among the ranks
+  int memory_gb = 0;  ///< per node; 0: not requested
   int seconds = 0;    ///< walltime
 
-  /// Of Grid Engine on each node, whose requests count for each slot: one for each GPU, else for
-  /// each core.
+  /// Grid Engine slots per node: one per GPU, or one per core without GPUs. Its resource requests
+  /// are per slot.
   int slots() const { return gpus > 0 ? gpus : cores; }
 };
 
-/// @throws Error{malformed_value} if the request fits neither the job nor the site
+/// @throws Error{malformed_value} if the request does not fit the job or the site
 JobShape shape_of(const SiteProfile& site, const ScriptRequest& request);
 
 }  // namespace hpcboot::jobscripts

@@ -12,62 +12,59 @@ namespace hpcboot::jobscripts {
 const std::vector<ProfileKey>& profile_keys() {
   using T = KeyType;
   static const std::vector<ProfileKey> kKeys = {
-      {"description", T::text, "the site and the machine", true},
-      {"documentation", T::word, "where the site says how to use it", true},
+      {"description", T::text, "name of the site and the machine", true},
+      {"documentation", T::word, "URL of the site's documentation", true},
       {"scheduler",
        T::choice,
-       "whose directives the scripts have",
+       "scheduler whose directives the scripts contain",
        true,
        {"slurm", "pbs", "torque", "sge", "lsf", "none", "kubernetes"}},
       {"launcher",
        T::choice,
-       "what starts the ranks of a job, where the job's name does not say it",
+       "starts the ranks of a job, unless the job's name says otherwise",
        true,
        {"srun", "mpirun", "pals", "ssh", "torchrun"}},
-      {"build.modules", T::words, "modules to load, for building and in the jobs", false},
-      {"build.module_folder", T::word, "a folder of more modules, for `module use`", false},
-      {"build.commands", T::lines, "how hpcboot is built there", false},
-      {"node.gpus", T::number, "GPUs of a node; 0: none", true},
-      {"node.gpu_type", T::word, "the scheduler's name of them", false},
-      {"node.cores", T::number, "cores of a node", true},
-      {"node.memory_gb", T::number, "memory that jobs may ask for on a node; 0: do not ask", false},
-      {"queue.name", T::word, "partition or queue; left out where the site chooses by itself",
-       false},
-      {"queue.time", T::word, "walltime, HH:MM:SS", true},
+      {"build.modules", T::words, "modules to load for building and in jobs", false},
+      {"build.module_folder", T::word, "folder with additional modules, for `module use`", false},
+      {"build.commands", T::lines, "commands that build hpcboot on the site", false},
+      {"node.gpus", T::number, "GPUs per node; 0: none", true},
+      {"node.gpu_type", T::word, "the scheduler's name for the GPUs", false},
+      {"node.cores", T::number, "cores per node", true},
+      {"node.memory_gb", T::number,
+       "memory per node that jobs may request; 0: do not request memory", false},
+      {"queue.name", T::word, "partition or queue; empty if the site chooses it", false},
+      {"queue.time", T::word, "default walltime, HH:MM:SS", true},
       {"queue.whole_nodes", T::truth,
-       "nodes are handed out whole: a request names neither cores nor memory nor GPUs", false},
-      {"queue.chunk", T::word, "added to each chunk of PBS's select=", false},
+       "nodes are allocated whole: jobs request no cores, memory or GPUs", false},
+      {"queue.chunk", T::word, "added to each chunk of PBS select=", false},
       {"queue.parallel_environment", T::word,
-       "Grid Engine's parallel environment for jobs of several hosts ($fill_up, $round_robin)",
-       false},
-      {"queue.parallel_environment_of_one_host", T::word, "that for jobs of one host ($pe_slots)",
-       false},
-      {"queue.options", T::lines, "more options of the scheduler, a directive each", false},
-      {"queue.requeue", T::truth, "jobs may start again after a node has failed", false},
-      {"account.example", T::word, "the form of an account's name; empty: none is needed", false},
-      {"account.mail_example", T::word, "the form of a mail address", false},
+       "Grid Engine parallel environment for multi-host jobs ($fill_up, $round_robin)", false},
+      {"queue.parallel_environment_of_one_host", T::word,
+       "Grid Engine parallel environment for single-host jobs ($pe_slots)", false},
+      {"queue.options", T::lines, "additional scheduler options, one directive each", false},
+      {"queue.requeue", T::truth, "jobs may be requeued after a node failure", false},
+      {"account.example", T::word, "example of an account name; empty: no account needed", false},
+      {"account.mail_example", T::word, "example of a mail address", false},
       {"network.interface", T::word,
-       "the interface between nodes, where hpcboot's choice is not it", false},
-      {"network.host_suffix", T::word, "what a host's name gets to name it in the fast network",
+       "network interface between nodes, if hpcboot chooses the wrong one", false},
+      {"network.host_suffix", T::word,
+       "suffix that turns a host name into its name on the fast network", false},
+      {"network.device_order", T::word, "device order of the local ranks: reverse, or a list",
        false},
-      {"network.device_order", T::word, "the devices of the local ranks: reverse, or a list",
+      {"storage.scratch", T::path, "folder for runs if jobs cannot write to the submission folder",
        false},
-      {"storage.scratch", T::path,
-       "where runs go if the folder of submission cannot be written in jobs", false},
       {"storage.local", T::path,
-       "where staged data goes on each node, in place of SLURM_TMPDIR or TMPDIR", false},
-      {"storage.note", T::text, "what a job cannot write or reach", false},
-      {"launch.hostfile", T::word, "the machines that mpirun uses where no scheduler says it",
-       false},
-      {"launch.options", T::words, "more options of srun, mpirun or mpiexec", false},
-      {"container.image", T::path, "an Apptainer image that the programs run in; empty: none",
-       false},
-      {"kubernetes.image", T::word, "the container image with hpcboot", false},
-      {"kubernetes.namespace", T::label, "where the job is made", false},
-      {"kubernetes.rdma_resource", T::resource, "the resource of the RDMA device plug-in", false},
-      {"kubernetes.rdma_devices", T::number, "RDMA devices of a worker; 0: none", false},
-      {"kubernetes.data_claim", T::dns_name, "the volume claim that holds the data", false},
-      {"kubernetes.output_claim", T::dns_name, "the volume claim that runs are written to", false},
+       "folder for staged data on each node, instead of SLURM_TMPDIR or TMPDIR", false},
+      {"storage.note", T::text, "what jobs cannot write or reach, for the script header", false},
+      {"launch.hostfile", T::word, "hostfile for mpirun if there is no scheduler", false},
+      {"launch.options", T::words, "additional options of srun, mpirun or mpiexec", false},
+      {"container.image", T::path, "Apptainer image in which the programs run; empty: none", false},
+      {"kubernetes.image", T::word, "container image with hpcboot", false},
+      {"kubernetes.namespace", T::label, "namespace in which the job is created", false},
+      {"kubernetes.rdma_resource", T::resource, "resource name of the RDMA device plug-in", false},
+      {"kubernetes.rdma_devices", T::number, "RDMA devices per worker; 0: none", false},
+      {"kubernetes.data_claim", T::dns_name, "volume claim with the data", false},
+      {"kubernetes.output_claim", T::dns_name, "volume claim for the runs", false},
   };
   return kKeys;
 }
@@ -88,17 +85,18 @@ std::vector<std::string> key_names() {
 std::string description_of(const ProfileKey& key) {
   switch (key.type) {
     case KeyType::text:
-      return "a text of one line";
+      return "one line of text";
     case KeyType::word:
-      return "a text of letters, digits and _.,:/@%+=-";
+      return "a word of letters, digits and _.,:/@%+=-";
     case KeyType::path:
-      return "a path, in which ${NAME} and ${NAME:-VALUE} stand for environment variables";
+      return "a path; ${NAME} and ${NAME:-VALUE} stand for environment variables";
     case KeyType::label:
-      return "a name of at most 63 of a-z, 0-9 and -, which begins and ends with none of -";
+      return "a name of at most 63 characters a-z, 0-9 and -, not starting or ending with -";
     case KeyType::dns_name:
-      return "a name of at most 253 of a-z, 0-9, - and ., whose parts begin and end with none of -";
+      return "a name of at most 253 characters a-z, 0-9, - and ., no part starting or ending with "
+             "-";
     case KeyType::resource:
-      return "a resource with its domain, such as rdma/hca";
+      return "a resource name with its domain, such as rdma/hca";
     case KeyType::choice:
       return "one of " + listed(key.choices);
     case KeyType::number:
@@ -106,16 +104,16 @@ std::string description_of(const ProfileKey& key) {
     case KeyType::truth:
       return "true or false";
     case KeyType::words:
-      return "a list of texts of letters, digits and _.,:/@%+=-";
+      return "a list of words of letters, digits and _.,:/@%+=-";
     case KeyType::lines:
-      return "a list of texts of one line";
+      return "a list of one-line texts";
   }
   return {};
 }
 
 namespace {
 
-// Of RFC 1123, as Kubernetes has it.
+// As defined by RFC 1123 and used by Kubernetes.
 bool is_label(std::string_view text) {
   constexpr std::size_t kLongest = 63;
   const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -149,7 +147,7 @@ bool is_resource(std::string_view text) {
          });
 }
 
-// An empty one is none.
+// An empty name means none.
 bool is_kubernetes_name(KeyType type, std::string_view text) {
   if (text.empty() || type == KeyType::label) return text.empty() || is_label(text);
   return type == KeyType::dns_name ? is_dns_name(text) : is_resource(text);
@@ -158,7 +156,7 @@ bool is_kubernetes_name(KeyType type, std::string_view text) {
 }  // namespace
 
 std::optional<std::string> problem_of(const ProfileKey& key, const std::string& value) {
-  // std::regex goes through a text by recursion: a long one would end the process.
+  // std::regex recurses over the text: a long one would overflow the stack.
   constexpr std::size_t kLongest = 1000;
   static const std::regex kWord("[A-Za-z0-9_.,:/@%+=-]*");
   static const std::regex kPath(
@@ -168,16 +166,16 @@ std::optional<std::string> problem_of(const ProfileKey& key, const std::string& 
   if (has_pattern && value.size() > kLongest)
     return "has more than " + std::to_string(kLongest) + " characters";
   if ((type == KeyType::word || type == KeyType::words) && !std::regex_match(value, kWord))
-    return "has a character that does not fit a directive";
+    return "has a character that is not allowed in a directive";
   if (type == KeyType::path && !std::regex_match(value, kPath))
-    return "is no path that a script can take";
+    return "is not a path that a script can use";
   if ((type == KeyType::label || type == KeyType::dns_name || type == KeyType::resource) &&
       !is_kubernetes_name(type, value))
-    return "is no name that Kubernetes takes";
+    return "is not a name that Kubernetes accepts";
   if (type == KeyType::choice &&
       std::find(key.choices.begin(), key.choices.end(), value) == key.choices.end()) {
     const std::string nearest = nearest_name(value, key.choices);
-    return nearest.empty() ? "is not known" : "is not known; " + nearest + " is nearest";
+    return nearest.empty() ? "is unknown" : "is unknown; closest match: " + nearest;
   }
   if (!is_printable(value)) return "has a line break or another control character";
   return std::nullopt;

@@ -10,7 +10,7 @@ void check_launcher(const SiteProfile& site, const std::string& launcher) {
     throw Error(ErrorCode::malformed_value, "the launcher " + launcher + " " + *problem,
                 description_of(*find_key("launcher")), "correct --launcher");
   }
-  // The others start processes on the hosts that any scheduler, or none, gives.
+  // The others can start processes on the hosts of any scheduler, or of none.
   const std::string& scheduler = site.text("scheduler");
   const std::string needed = launcher == "srun"   ? "slurm"
                              : launcher == "pals" ? "pbs"
@@ -19,7 +19,8 @@ void check_launcher(const SiteProfile& site, const std::string& launcher) {
   if (scheduler == needed) return;
   throw Error(ErrorCode::malformed_value,
               "the launcher " + launcher + " with the scheduler " + scheduler,
-              launcher + " goes with " + needed, "choose another launcher: mpirun goes with all");
+              launcher + " requires the scheduler " + needed,
+              "choose another launcher: mpirun works with all");
 }
 
 class Composer {
@@ -27,13 +28,13 @@ class Composer {
   Composer(const SiteProfile& site, const ScriptRequest& request, const LaunchShare& share)
       : site_(site), scheduler_(site.text("scheduler")), chosen_(request.launcher), share_(share) {}
 
-  // LSF counts tasks, and their cores in a request of their own.
+  // LSF counts tasks and requests their cores separately.
   std::string threads_words() const {
     if (scheduler_ != "lsf") return "";
     return " --env OMP_NUM_THREADS=" + std::to_string(share_.cores_per_rank);
   }
 
-  // Nothing, if `run` chooses it by itself.
+  // Empty if `run` chooses the launcher by default.
   std::string launcher_words(const std::string& launcher) const {
     std::string words;
     if (launcher == "torchrun") {
@@ -48,7 +49,7 @@ class Composer {
     return words + " --launcher-args '" + joined + "'";
   }
 
-  // The scheduler tells `run` how many were granted, but where a slot is no rank.
+  // `run` learns the number of ranks from the scheduler, unless a slot is not a rank.
   std::string ranks_words(bool one_node) const {
     if (scheduler_ == "slurm") return "";
     const bool told = scheduler_ == "pbs" || (scheduler_ == "sge" && share_.has_gpus) ||
@@ -59,7 +60,7 @@ class Composer {
 
   std::string one_node() const {
     const std::string& launcher = chosen_.empty() ? site_.text("launcher") : chosen_;
-    // On one host `run` needs neither; what the user asks for is said all the same.
+    // On one host `run` needs no launcher option; an explicit choice of the user is written anyway.
     const bool is_plain = chosen_.empty() && launcher != "srun" && launcher != "torchrun";
     return ranks_words(true) + (is_plain ? "" : launcher_words(launcher));
   }
@@ -71,7 +72,7 @@ class Composer {
     return hosts + ranks_words(false) + launcher_words(launcher);
   }
 
-  // By which of them a job of several nodes starts its ranks.
+  // The launcher of a multi-node job.
   std::string launcher_of(const Job& job) const {
     if (!chosen_.empty()) return chosen_;
     if (job.name == "multinode_srun") return "srun";
@@ -99,7 +100,7 @@ RunLines run_lines(const SiteProfile& site, const Job& job, const ScriptRequest&
   } else if (job.name == "compare") {
     const bool is_slurm = site.text("scheduler") == "slurm";
     const std::string threads = composer.threads_words();
-    // A task of Slurm has the cores of one rank; DP is the only process on its node.
+    // A Slurm task has the cores of one rank, but DP is the only process on its node.
     const std::string all_cores =
         is_slurm ? " --env OMP_NUM_THREADS=\"${SLURM_CPUS_ON_NODE:-1}\" --launcher-args "
                    "\"--cpus-per-task=${SLURM_CPUS_ON_NODE:-1}\""

@@ -8,25 +8,25 @@
 
 namespace hpcboot::jobscripts {
 
-/// What a job's script starts by `hpcboot run`.
+/// How a job script starts its programs with `hpcboot run`.
 struct RunLines {
-  /// The options of `run`, in bash's words: " -n 1 --requeue". Those of a job's whole launch.
+  /// The options of `run` for a launch with all ranks, as bash words: " -n 1 --requeue".
   std::string options;
-  /// For the job `compare`: "ddp --nodes 1", a trainer's mode and options of `run`, in the order in
-  /// which they train. Else empty.
+  /// For the job `compare`: trainer mode and options of `run`, such as "ddp --nodes 1", in the
+  /// order in which they run. Otherwise empty.
   std::vector<std::string> attempts;
-  /// The trainer's mode; empty for a program of one's own, and for `compare`.
+  /// The trainer mode; empty for a user program, and for `compare`.
   std::string mode;
 };
 
-/// What the job asks for on each node.
+/// The resources that the job requests per node.
 struct LaunchShare {
   int ranks_per_node = 1;
   int cores_per_rank = 1;
   bool has_gpus = false;
 };
 
-/// @throws Error{malformed_value} if the launcher does not go with the site's scheduler
+/// @throws Error{malformed_value} if the launcher does not work with the site's scheduler
 RunLines run_lines(const SiteProfile& site, const Job& job, const ScriptRequest& request,
                    const LaunchShare& share);
 

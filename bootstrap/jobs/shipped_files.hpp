@@ -3,10 +3,10 @@
 #include <map>
 #include <string>
 
-// The files of jobscripts/ are a part of the program, so that a copy of it alone has them.
+// The files of jobscripts/ are compiled into the program, so that a copied binary includes them.
 namespace hpcboot::jobscripts {
 
-/// Texts by their file's name without its suffix.
+/// File contents by file name without suffix.
 using ShippedFiles = std::map<std::string, std::string>;
 
 const ShippedFiles& shipped_templates();

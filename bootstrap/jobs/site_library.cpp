@@ -44,7 +44,7 @@ void SiteLibrary::require(const std::string& name) const {
   if (!file_of(name).empty() || shipped_.count(name) != 0) return;
   throw Error(
       ErrorCode::malformed_value, "there is no site " + name, "one of " + listed(names()),
-      remedy_for_name(name, names()) + ", or make a profile of this name (hpcboot site probe)");
+      remedy_for_name(name, names()) + ", or create a profile of this name (hpcboot site probe)");
 }
 
 SiteProfile SiteLibrary::read(const std::string& name) const {
@@ -60,8 +60,8 @@ std::string SiteLibrary::text_of(const std::string& name) const {
   if (file.empty()) return shipped_.at(name);
   const FileText read = read_whole(file.string(), FileKind::regular);
   if (read.text) return *read.text;
-  throw Error(ErrorCode::unreadable_file, "the site's file " + file.string() + " cannot be read",
-              "a file of yours", "look at its permissions");
+  throw Error(ErrorCode::unreadable_file, "the site file " + file.string() + " cannot be read",
+              "a readable file", "check its permissions");
 }
 
 }  // namespace hpcboot::jobscripts

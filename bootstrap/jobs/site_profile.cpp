@@ -28,7 +28,7 @@ std::optional<int> number_of(std::optional<std::int64_t> number) {
   return static_cast<int>(*number);
 }
 
-// It stands in scripts, in names of their files and in messages.
+// The name is used in scripts, in file names and in messages.
 bool is_site_name(const std::string& name) {
   constexpr std::size_t kLongest = 64;
   const auto is_plain = [](char c) {
@@ -39,7 +39,7 @@ bool is_site_name(const std::string& name) {
                      [&](char c) { return is_plain(c) || c == '.' || c == '-'; });
 }
 
-// Reads the keys of one file, and knows where each stands.
+// Reads the keys of one file, with their positions.
 class Reader {
  public:
   explicit Reader(fs::path file) : file_(std::move(file)) {}
@@ -52,7 +52,7 @@ class Reader {
         throw Error(ErrorCode::malformed_file,
                     file_.string() + ": the key " + key.name + " is missing",
                     key.name + ", " + description_of(key) + ": " + key.meaning,
-                    "add it; `hpcboot site show generic_slurm` shows how");
+                    "add it; see `hpcboot site show generic_slurm`");
       }
       values_[key.name] = nothing_of(key.type);
     }
@@ -69,7 +69,7 @@ class Reader {
       }
       const ProfileKey* key = find_key(full);
       if (key == nullptr) {
-        throw Error(ErrorCode::malformed_file, at(node) + "there is no key " + full,
+        throw Error(ErrorCode::malformed_file, at(node) + "unknown key " + full,
                     "one of " + listed(key_names()), remedy_for_name(full, key_names()));
       }
       values_[full] = value_of(*key, node);
@@ -78,25 +78,25 @@ class Reader {
 
   Value value_of(const ProfileKey& key, const toml::node& node) const {
     if (is_list(key.type)) {
-      if (!node.is_array()) throw wrong(key, node, "has a value of another kind");
+      if (!node.is_array()) throw wrong(key, node, "has a value of the wrong type");
       std::vector<std::string> list;
       for (const toml::node& item : *node.as_array()) list.push_back(text_of(key, item));
       return list;
     }
     if (key.type == KeyType::number) {
       if (const auto number = number_of(node.value_exact<std::int64_t>())) return *number;
-      throw wrong(key, node, "has a value of another kind");
+      throw wrong(key, node, "has a value of the wrong type");
     }
     if (key.type == KeyType::truth) {
       if (const auto truth = node.value_exact<bool>()) return *truth;
-      throw wrong(key, node, "has a value of another kind");
+      throw wrong(key, node, "has a value of the wrong type");
     }
     return text_of(key, node);
   }
 
   std::string text_of(const ProfileKey& key, const toml::node& node) const {
     const auto text = node.value_exact<std::string>();
-    if (!text) throw wrong(key, node, "has a value of another kind");
+    if (!text) throw wrong(key, node, "has a value of the wrong type");
     if (const auto problem = problem_of(key, *text))
       throw wrong(key, node, "'" + *text + "' " + *problem);
     return *text;
@@ -120,8 +120,9 @@ class Reader {
 SiteProfile SiteProfile::read(const fs::path& file) {
   std::error_code failure;
   if (!fs::is_regular_file(file, failure)) {
-    throw Error(ErrorCode::unreadable_file, "the site's file " + file.string() + " is not there",
-                "a profile, such as `hpcboot site show generic_slurm` prints", "correct the path");
+    throw Error(ErrorCode::unreadable_file, "the site file " + file.string() + " does not exist",
+                "a profile, such as the output of `hpcboot site show generic_slurm`",
+                "correct the path");
   }
   SiteProfile profile = named_by(file);
   profile.values_ = Reader(file).read(read_toml_file(file));
@@ -139,8 +140,8 @@ SiteProfile SiteProfile::named_by(const fs::path& file) {
   profile.name_ = file.stem().string();
   if (!is_site_name(profile.name_)) {
     throw Error(ErrorCode::malformed_value,
-                "the site's file " + file.string() + " has a name that no site can have",
-                "letters, digits, _ . and -, at most 64, before .toml: scripts contain the name",
+                "the name of the site file " + file.string() + " is not a valid site name",
+                "at most 64 letters, digits, _ . and - before .toml: scripts contain the name",
                 "rename the file");
   }
   return profile;
@@ -149,7 +150,7 @@ SiteProfile SiteProfile::named_by(const fs::path& file) {
 void SiteProfile::set(const std::string& name, const std::string& value) {
   const ProfileKey* key = find_key(name);
   if (key == nullptr) {
-    throw Error(ErrorCode::malformed_value, "--set " + name + ": there is no such key",
+    throw Error(ErrorCode::malformed_value, "--set " + name + ": unknown key",
                 "one of " + listed(key_names()), remedy_for_name(name, key_names()));
   }
   const auto wrong = [&](const std::string& problem) {
@@ -158,7 +159,7 @@ void SiteProfile::set(const std::string& name, const std::string& value) {
   };
   if (key->type == KeyType::number) {
     const auto number = number_of(parse_whole_number(value));
-    if (!number) throw wrong("is no whole number of 0 or more");
+    if (!number) throw wrong("is not a whole number of 0 or more");
     values_[name] = *number;
   } else if (key->type == KeyType::truth) {
     if (value != "true" && value != "false") throw wrong("is neither true nor false");

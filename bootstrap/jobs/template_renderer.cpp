@@ -38,13 +38,13 @@ std::string TemplateRenderer::render(const std::string& name, const TemplateValu
   return mstch::render(templates_.at(name), root, templates_);
 }
 
-// mstch writes nothing for a name that it does not find.
+// mstch renders unknown names as empty text.
 void TemplateRenderer::check_names(const std::string& name, const TemplateValues& values) const {
   static const std::regex kTag(R"(\{\{\{?\s*([#^/>&!]?)\s*([^}\s]*)\s*\}\}\}?)");
   const auto found = templates_.find(name);
   if (found == templates_.end()) {
     throw Error(ErrorCode::malformed_file, "there is no template " + name + kSuffix,
-                "a template of the site's scheduler", "add it to jobscripts/templates");
+                "a template for the site's scheduler", "add it to jobscripts/templates");
   }
   std::vector<std::string> keys;
   for (const auto& [key, value] : values) keys.push_back(key);
@@ -63,7 +63,7 @@ void TemplateRenderer::check_names(const std::string& name, const TemplateValues
     }
     throw Error(ErrorCode::malformed_file,
                 name + kSuffix + ":" + std::to_string(line_of(text, tag->position())) + ": " +
-                    tag->str() + (is_part ? " is no template" : " is no value"),
+                    tag->str() + (is_part ? " is not a template" : " is not a value"),
                 "one of " + listed(is_part ? parts : keys),
                 remedy_for_name(used, is_part ? parts : keys));
   }

@@ -11,8 +11,8 @@ Error wrong(const std::string& found, const std::string& expected, const std::st
   return {ErrorCode::malformed_value, found, expected, remedy};
 }
 
-// What sbatch takes besides (its manual, --time): minutes, minutes:seconds, days-hours,
-// days-hours:minutes and days-hours:minutes:seconds, as HH:MM:SS; empty where it is none of these.
+// Converts the other formats of sbatch --time to HH:MM:SS: minutes, minutes:seconds, days-hours,
+// days-hours:minutes and days-hours:minutes:seconds. Empty for anything else.
 std::string as_slurm_reads(const std::string& time) {
   static const std::regex kForm(R"((?:(\d{1,2})-)?(\d{1,4})(?::(\d{2}))?(?::(\d{2}))?)");
   std::smatch parts;
@@ -51,7 +51,7 @@ int seconds_of(const std::string& time) {
 int walltime_of(const std::string& time) {
   const int seconds = seconds_of(time);
   if (seconds > 0) return seconds;
-  throw wrong("the walltime '" + time + "'", "a time that is not 0",
+  throw wrong("the walltime '" + time + "'", "a time greater than 0",
               "correct --time, or queue.time of the site");
 }
 

@@ -4,17 +4,17 @@
 #include <string>
 #include <string_view>
 
-// The XML of Grid Engine's commands, which write no attributes into the elements that matter.
+// The XML output of Grid Engine commands. Attributes are ignored.
 namespace hpcboot {
 
-// What the first element of that name holds; nullopt if there is none.
+// The content of the first element of that name; nullopt if there is none.
 std::optional<std::string_view> element_in(std::string_view text, const std::string& name);
 
-// With its entities replaced.
+// Replaces entities.
 std::string xml_text(std::string_view text);
 
-// Calls `each` with what every element of that name holds. None may be within another of the same
-// name.
+// Calls `each` with the content of every element of that name. Elements of the same name must not
+// be nested.
 template <typename Each>
 void for_each_element(std::string_view text, const std::string& name, Each each) {
   for (;;) {

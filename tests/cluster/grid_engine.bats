@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# `hpcboot run` in jobs of a real Grid Engine, over agents of `qrsh -inherit` and over Open MPI's mpirun. Every job has
-# two slots on n1, where its script runs, and one on n2.
+# `hpcboot run` in jobs of a real Grid Engine, with agents over `qrsh -inherit` and with Open MPI's mpirun. Every job
+# has two slots on n1, where its script runs, and one on n2.
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # ranks expand their scripts; run sets output in the test's own shell
 
 load helper
@@ -17,7 +17,7 @@ setup_file() {
   await are_up || fail "$(engine qstat -f)"
 }
 
-# Both hosts have told their load.
+# Both hosts have reported their load.
 are_up() {
   [[ $(engine qstat -f | grep -c '^all.q@n[12] .* lx-amd64 *$') == 2 ]]
 }
@@ -48,7 +48,7 @@ write("is", socket.gethostname(), os.getpid())
 while not set(sys.argv[1].split(",")) & set(got):
     time.sleep(0.02)
     write("got", *got)
-time.sleep(0.3)  # what is told twice is told by then
+time.sleep(0.3)  # time for a second signal to arrive
 write("got", *got)
 sys.exit(int(sys.argv[2]))
 PY
@@ -62,7 +62,7 @@ engine() {
   as_tester bash -c '. "$0/env.sh" && exec "$@"' "$GRID_ENGINE" "$@"
 }
 
-# each COMMAND…: in a folder for each launcher, which is $launcher. So the jobs of both run at the same time.
+# each COMMAND…: runs it in the folder of each launcher ($launcher), so that the jobs of both run at the same time.
 each() {
   for launcher in qrsh mpirun; do
     cd "$here/$launcher" || return
@@ -70,8 +70,8 @@ each() {
   done
 }
 
-# submit OPTION… -- ARGUMENT…: `hpcboot run ARGUMENT…` as the last command of a job's script. The job's number goes to `id`,
-# its output to `out`, and every attempt writes a line to attempts.TASK.
+# submit OPTION… -- ARGUMENT…: submits a script that ends with `hpcboot run ARGUMENT…`. The job number goes to `id`, its
+# output to `out`, and every attempt writes a line to attempts.TASK.
 submit() {
   local options=()
   while [[ $1 != -- ]]; do
@@ -90,7 +90,7 @@ are_there() {
   for rank in 0 1 2; do await test -e "is.$rank" || return; done
 }
 
-# start OPTION… -- ARGUMENT…: a job for each launcher, until three ranks of each are there.
+# start OPTION… -- ARGUMENT…: submits a job for each launcher, and waits until three ranks of each are running.
 start() {
   each submit "$@"
   each are_there
@@ -98,7 +98,7 @@ start() {
 
 pid_of() { cut -d' ' -f2 "is.$1"; }
 
-# nobody_left: on no host is there a process of this test's programs.
+# nobody_left: no process of this test's programs runs on any host.
 nobody_left() {
   local host
   for host in n1 n2; do
@@ -106,13 +106,13 @@ nobody_left() {
   done
 }
 
-# The exit code of each attempt, as Grid Engine has written it down.
+# The exit code of each attempt, from the accounting of Grid Engine.
 codes() { engine qacct -j "$(cat id)" | awk '$1 == "exit_status" { printf "%s%s", separator, $2; separator = " " }'; }
 
 is_known() { engine qstat -j "$(cat id)" >/dev/null 2>&1; }
 is_gone() { ! is_known; }
 
-# ended CODE…: the job is over, after as many attempts as there are exit codes, and has left nobody.
+# ended CODE…: the job has ended, with one attempt per exit code, and has left no processes.
 ended() {
   await is_gone || return
   await engine qacct -j "$(cat id)" >/dev/null || return
@@ -152,7 +152,7 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   [[ $(cat qrsh/got.*) == '' && $(cat mpirun/got.*) == $'\n\nSIGTERM' ]] || fail "$(head ./*/got.*)"
 }
 
-# Each host is told by Grid Engine and by its rank's parent.
+# On each host, both Grid Engine and the rank's parent deliver the signal.
 @test "qdel -notify: every rank is told SIGUSR2, and what stops then is not queued again" {
   start -notify -- --requeue -- python3 "$here/waits.py" SIGUSR2 46
   each deleted
@@ -175,14 +175,14 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   start -l h_rt=14 -- --requeue --warn 8 -- sh -c '[ $(wc -l <attempts.undefined) = 1 ] || exit 0; exec python3 "$0" SIGUSR1 46' "$here/waits.py"
   goes_on() {
     ended 99 0
-    # The first that ends with 46 ends the others.
+    # The first rank that exits with 46 stops the others.
     [[ $(sed 's/ SIGTERM$//' got.*) == $'SIGUSR1\nSIGUSR1\nSIGUSR1' ]] || fail "$(head got.*)" "$(cat out)" || return
     [[ $(uniq -c attempts.undefined | tr -s ' ') == " 2 $(cat id)" ]] || fail "$(cat attempts.*)"
   }
   each goes_on
 }
 
-# What follows does not depend on the launcher.
+# The following tests do not depend on the launcher.
 
 @test "--requeue: a task of an array is queued again alone" {
   launcher=local slots=1 submit -t 2-4:2 -- --requeue -- sh -c '[ "$SGE_TASK_ID $(wc -l <attempts.$SGE_TASK_ID)" != "4 1" ] || exit 46'
@@ -200,7 +200,7 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
 }
 
 @test "every job of generic_sge, submitted as it is" {
-  local trainer job more='--comment a,b' site=generic_sge # commas part the variables of qsub -v
+  local trainer job more='--comment a,b' site=generic_sge # commas separate the variables of qsub -v
   local -A id
   trainer=$(dirname "$HPCBOOT_BIN")/trainer
   [[ -x $trainer ]] || skip "the trainer is not built"
@@ -258,14 +258,14 @@ sys.exit(int(sys.argv[2]))
 PY
   mkdir -p config/hpcboot/sites state
   chmod -R 1777 state
-  # n0 has Slurm, too.
+  # n0 also has Slurm.
   hpcboot site probe --scheduler sge >config/hpcboot/sites/mine.toml
   run --separate-stderr -7 hpcboot run --submit --nodes 2 -n 4 --gpus-per-node 2 --time 00:05:00 --follow -- python3 train.py 2 7
   [[ $(grep -c '^rank [0-3] of 4 step 1$' <<<"$output") == 4 && $stderr == *'has ended: failed, exit code 7'* ]] ||
     fail "$output" "$stderr"
   run --separate-stderr -20 hpcboot run --submit --nodes 2 -n 4 --set queue.parallel_environment=absent -- python3 train.py 1 0
   [[ $stderr == *'qsub says: '*absent* ]] || fail "$stderr"
-  # More GPUs than there are: qsub would take it, and it would wait for ever.
+  # More GPUs than exist: qsub would accept the job, and it would wait forever.
   run --separate-stderr -20 hpcboot run --submit --nodes 3 -n 6 --gpus-per-node 4 -- python3 train.py 1 0
   [[ $stderr == *'qsub says: '* ]] || fail "$stderr"
   run --separate-stderr -0 hpcboot run --submit -n 2 --time 00:05:00 --name slow -- python3 train.py 3000 0

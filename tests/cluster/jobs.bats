@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# The job scripts of jobscripts/, submitted as they are to a Slurm whose hosts have the sites' cores, memory and
-# GPU types; those for PBS go through Debian's qsub, which hands them to the same Slurm, so that srun starts their ranks. Every host has a docker0 that
-# leads nowhere, and its own name means 127.0.1.1.
+# The job scripts of jobscripts/, submitted unchanged to a Slurm whose hosts have the sites' cores, memory and GPU
+# types; PBS scripts go through Debian's qsub, which submits them to the same Slurm, so that srun starts their ranks.
+# Every host has an unroutable docker0, and its own name resolves to 127.0.1.1.
 
 load helper
 
@@ -18,7 +18,7 @@ teardown_file() {
   "$CLUSTER" down
 }
 
-# The folder of submission, with a small training as what users set.
+# The submission folder, with user settings for a small training.
 setup() {
   enter_shared_folder
   ln -s "$(realpath "$BATS_TEST_DIRNAME/../../jobscripts")" jobscripts
@@ -27,7 +27,7 @@ setup() {
   ln -s ../../data data/mnist
   chmod 1777 .
   user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 32 --threads 1 --start-up-timeout 60")
-  # What a real PBS gives a job and Debian's qsub does not: the nodefile.
+  # A real PBS provides a nodefile; Debian's qsub does not.
   cat > nodefile.sh << SH
 if [ -n "\${PBS_JOBID:-}" ] && [ -z "\${PBS_NODEFILE:-}" ]; then
   export PBS_NODEFILE=$PWD/nodefile.\$PBS_JOBID
@@ -64,7 +64,7 @@ ended() {
   done
 }
 
-# A site of Slurm: every job of it is submitted, and leaves the records that it should.
+# A Slurm site: submits every job of it, and checks their run records.
 every_slurm_job() {
   local site=$1 single dp ddp srun mpirun compare array task
   ddp=$(submit "jobscripts/${site}_ddp.sh")
@@ -89,7 +89,7 @@ every_slurm_job() {
   swept "$site"
 }
 
-# Likewise for one of PBS.
+# The same for a PBS site.
 every_pbs_job() {
   local site=$1 single dp ddp mpirun compare array
   [[ -x /usr/bin/qsub ]] || skip "slurm-wlm-torque is not installed"
@@ -123,7 +123,7 @@ every_pbs_job() {
   id=$output
   ended COMPLETED "$id"
   recorded "$id" generic_slurm single 1 1 slurm
-  # What it was, where it wrote, and the folder of its run.
+  # The state, the output file, and the run folder.
   run -0 as_tester "$(dirname "$HPCBOOT_BIN")/hpcboot" jobs "$id"
   [[ $output == *"state      completed, exit code 0"*"output     $PWD/hpcboot_single-$id.out"*"run        $PWD/runs/"*"$id"* ]] ||
     fail "$output"
@@ -158,7 +158,7 @@ for run in runs:
 PY
 }
 
-# running JOB: waits until the training of the job is under way.
+# running JOB: waits until the job's training has started.
 running() {
   local end=$((SECONDS + 120))
   until grep -qs '"exit_reason": "running"' runs/*/run.json; do
@@ -192,8 +192,8 @@ come() {
   done
 }
 
-# went_on [JOB HOST]: there is one run, which has come to its end and was resumed by its own job, or by another one
-# without that host.
+# went_on [JOB HOST]: there is exactly one run, which has finished and was resumed by its own job, or by job JOB without
+# host HOST.
 went_on() {
   python3 - "$@" << 'PY'
 import glob, json, sys
@@ -210,7 +210,7 @@ assert steps == [str(i + 1) for i in range(8 * run["config"]["epochs"])], len(st
 PY
 }
 
-# 8 steps an epoch, long enough to be met.
+# 8 steps per epoch, long enough to be interrupted.
 some_training() {
   user_settings=(TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 8 --threads 1 --epochs 40 --start-up-timeout 60")
 }
@@ -244,7 +244,7 @@ some_training() {
 @test "a signal to a job on two hosts whose ranks torchrun starts: it is queued again and ends in the same run" {
   as_tester /usr/bin/python3 -c 'import torch.distributed.run' 2> /dev/null || skip "/usr/bin/python3 has no torch"
   mkdir bin
-  # The options about output are needed where PyTorch 1.13 runs with Python 3.11.
+  # PyTorch 1.13 with Python 3.11 needs the output options.
   printf '#!/bin/sh\nexec /usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 "$@"\n' > bin/torchrun
   chmod 755 bin bin/torchrun
   some_training

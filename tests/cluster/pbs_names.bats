@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot show --json` in a Slurm that sets PBS_JOBID beside its own variables: it stays Slurm.
+# `hpcboot show --json` in a Slurm that also sets PBS_JOBID: the launcher is still Slurm.
 
 load helper
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A stranger's path on a real Slurm: a copied hpcboot, a folder with one Python program in it, `site probe`,
-# `run --submit`, `jobs`, `logs`, `cancel`. The partition `short` takes ten minutes and one node.
+# A new user's workflow on a real Slurm: a copied hpcboot, a folder with one Python program, `site probe`,
+# `run --submit`, `jobs`, `logs`, `cancel`. The partition `short` allows ten minutes and one node.
 # shellcheck disable=SC2154,SC2317 # run sets output; functions are called by await
 
 load helper

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Job scripts: those that are committed are those that are rendered, and they do by themselves what they say.
+# Job scripts: the committed scripts match the rendered ones, and the scripts work as documented.
 # The launchers and the trainer are fakes here; tests/cluster/jobs.bats submits the scripts for real.
 # shellcheck disable=SC2030,SC2031,SC2317 # each test is a shell of its own; functions are called by scripts
 
@@ -20,8 +20,8 @@ teardown() { end_jobs; }
 
 script() { "$HPCBOOT" script "$@"; }
 
-# A folder like hpcboot's, whose programs write down how they are started: log has a line for each. `hpcboot run`
-# starts its program once.
+# A folder like hpcboot's, whose programs log their command lines, one line per call. `hpcboot run` starts its program
+# once.
 enter_fakes() {
   mkdir -p "$BATS_TEST_TMPDIR"/work/{build/bin,data/mnist}
   cd "$BATS_TEST_TMPDIR/work" || return
@@ -46,7 +46,7 @@ esac' >"$program"
   for file in "$BATS_TEST_TMPDIR"/now/*; do
     diff -u "$ROOT/jobscripts/$(basename "$file")" "$file" || { echo "do: jobscripts/render"; return 1; }
   done
-  # No script stays behind whose site or job has gone.
+  # No script remains of a removed site or job.
   for file in "$ROOT"/jobscripts/*.sh "$ROOT"/jobscripts/*.yaml; do
     [ -e "$BATS_TEST_TMPDIR/now/$(basename "$file")" ]
   done
@@ -108,9 +108,9 @@ esac' >"$program"
   run ! script --site cc --job ddpp
   [[ $output == *"write ddp"* ]]
   run -20 script --site narval --job ddp
-  [[ $output == *"one of cc, "*"write one of these, or make a profile of this name (hpcboot site probe)"* ]]
+  [[ $output == *"one of cc, "*"write one of these, or create a profile of this name (hpcboot site probe)"* ]]
   run -0 script --site cc --job single --launcher mpirun
-  [[ $output == *"note: --launcher has no effect: the job single is one process"* ]]
+  [[ $output == *"note: --launcher has no effect: the job single runs one process"* ]]
   run -20 script --site cc --job ddp --time 2-00:00:00
   [[ $output == *"write 48:00:00"* ]]
   run ! script --site cc --job ddp --launcher ssh
@@ -161,7 +161,7 @@ esac' >"$program"
     script --site $site --job single --set queue.requeue=false -o "my jobs/$site.sh"
     run -0 grep -c "^#   .*'my jobs/$site.sh'" "my jobs/$site.sh"
   done
-  # To stdout: the one that hpcboot comes with, where it is that; else a name like it.
+  # On stdout: the name of the shipped script if it is identical, else a name like it.
   script --site cc --job ddp | grep -qx '#   sbatch jobscripts/cc_ddp.sh .*'
   script --site cc --job ddp --nodes 1 | grep -qx '#   sbatch cc_ddp.sh .*'
   script --site own_sge --job ddp | grep -qx '#   qsub own_sge_ddp.sh .*'
@@ -178,7 +178,7 @@ esac' >"$program"
     (umask $mask && script --site cc --job ddp -o "with_$mask.sh")
   done
   [ "$(stat -c %a with_022.sh with_077.sh with_027.sh | tr '\n' ' ')" = "755 700 750 " ]
-  # What its owner gave to others stays as well.
+  # Permissions that the owner granted to others are kept.
   chmod 640 with_022.sh
   (umask 077 && script --site cc --job ddp -o with_022.sh)
   [ "$(stat -c %a with_022.sh)" = 740 ]
@@ -191,7 +191,7 @@ esac' >"$program"
   run -0 script --site cc --job ddp -o -
   diff <(grep -v hpcboot= <<<"$output") <(grep -v hpcboot= "$ROOT/jobscripts/cc_ddp.sh" | sed "s/ (in hpcboot's folder)$//")
   [ ! -e - ]
-  # For the checkout, or for this folder: they look for hpcboot in other places.
+  # For the checkout, or for this folder: they look for hpcboot in different places.
   diff <(grep -v hpcboot= through_pipe) <(grep -v hpcboot= <<<"${output//jobscripts\/cc_ddp.sh/pipe}")
 }
 
@@ -304,7 +304,7 @@ made() { "$HPCBOOT" run --submit --dry-run "$@"; }
         python3 train.py --name "it's \$HOME" $'two\nlines' '{staged}' >made.sh
       bash -n made.sh
       "$HPCBOOT" lint --strict made.sh
-      # What bash makes of the last command; hpcboot is a fake.
+      # The last command as bash parses it; hpcboot is a fake.
       mkdir -p bin
       printf '#!/bin/bash\nprintf "<%%s>" "$@" >>words; echo >>words\n' >bin/hpcboot
       chmod +x bin/hpcboot
@@ -342,14 +342,14 @@ made() { "$HPCBOOT" run --submit --dry-run "$@"; }
   run -20 made --site cc --launcher qrsh -- true
   run -20 made --site cc --set queue.nme=x -- true
   [[ $output == *queue.name* ]]
-  # A program of the system's may be another one's once the modules are loaded; a virtual environment's is not.
+  # Modules may replace a system program; a program of a virtual environment stays the same.
   mkdir venv
   printf '#!/bin/sh\n' >venv/env
   chmod +x venv/env
   PATH=/usr/bin:/bin made --site cc -- env X | grep -q ' run -- env X$'
   PATH=/usr/bin:/bin made --site generic_slurm -- env X | grep -q ' run -- /usr/bin/env X$'
   PATH=$PWD/venv:/usr/bin:/bin made --site cc -- env X | grep -q " run -- $PWD/venv/env X\$"
-  # The name: of an interpreter what it interprets.
+  # The job name: for an interpreter, the script that it runs.
   named() { made --site cc "$@" | sed -n 's/^#SBATCH --job-name=//p'; }
   [ "$(named -- python3 -u src/train.py)" = train.py ]
   [ "$(named -- ./0build/my_program+x)" = my_programx ]
@@ -367,13 +367,13 @@ made() { "$HPCBOOT" run --submit --dry-run "$@"; }
 @test "hpcboot is looked for in HPCBOOT_BIN_DIR or build/bin, then in PATH; else how to build it is said" {
   cd "$BATS_TEST_TMPDIR"
   PATH=/usr/bin:/bin run -1 bash "$ROOT/jobscripts/cc_single.sh"
-  [ "$output" = "no hpcboot in build/bin or PATH: submit from hpcboot's folder, once it is built: bash jobscripts/build cc" ]
+  [ "$output" = "no hpcboot in build/bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build cc" ]
   enter_fakes
   mkdir elsewhere
   mv build/bin elsewhere/bin
   HPCBOOT_BIN_DIR=elsewhere/bin bash "$ROOT/jobscripts/cc_single.sh"
   PATH=$PWD/elsewhere/bin:$PATH bash "$ROOT/jobscripts/cc_single.sh"
-  ln -s elsewhere/bin/hpcboot hpcboot # the trainer lies where the link leads to
+  ln -s elsewhere/bin/hpcboot hpcboot # the trainer is next to the target of the link
   PATH=$PWD:$PATH bash "$ROOT/jobscripts/cc_single.sh"
   [ "$(grep -o '<--> <[^>]*>' log | uniq)" = "<--> <elsewhere/bin/trainer>
 <--> <$(realpath elsewhere)/bin/trainer>" ]
@@ -398,7 +398,7 @@ $(realpath "$ROOT")/x y
   for list in $'[\n  \'echo one\',\n]' $'[\n  "echo", "one",\n]' '["echo one"]'; do
     printf '[build]\ncommands = %s\n' "$list" >"$XDG_CONFIG_HOME/hpcboot/sites/mine.toml"
     run -1 bash "$ROOT/jobscripts/build" mine
-    [[ $output == *"stand on a line each, in double quotes; not so: "* ]]
+    [[ $output == *"on one line each, in double quotes; found: "* ]]
   done
   for file in "$ROOT"/jobscripts/sites/*.toml; do
     [ "$(grep -c '^  "' "$file")" -eq "$(grep -cE '^  "([^"\\]|\\")*",( #.*)?$' "$file")" ]
@@ -484,7 +484,7 @@ hpcboot <run> <--warn> <120> <--ranks-per-node> <4> <--launcher> <mpirun> <--> <
   [ "$(requests --job ddp --gpus-per-node 0 --set node.memory_gb=64)" = '#$ -pe smp 32 #$ -l h_vmem=2048M ' ]
   script --site generic_sge --job ddp --set node.gpu_type=ngpus | grep -qx '#$ -l ngpus=1'
   run -20 script --site generic_sge --job ddp --ranks-per-node 8
-  [[ $output == *"a rank for each GPU at most"* ]]
+  [[ $output == *"at most one rank per GPU"* ]]
 }
 
 @test "hpcboot run takes the numbers of the scripts, as each scheduler grants them" {
@@ -499,7 +499,7 @@ hpcboot <run> <--warn> <120> <--ranks-per-node> <4> <--launcher> <mpirun> <--> <
   for host in n1 n2; do for _ in {1..16}; do echo $host; done; done >sixteen
   printf '%s\n' 'n1 4 gpu.q UNDEFINED' 'n2 4 gpu.q UNDEFINED' >slots
   for site in own_torque own_lsf generic_sge; do script --site $site --job multinode_mpirun -o $site.sh; done
-  # The last line of the plan is of the training, not of the check.
+  # The last line of the plan is for the training, not for the check.
   planned() { bash "$@" | tee plan; }
   PBS_JOBID=1.polaris-pbs-01 PBS_NODEFILE=$PWD/four NCPUS=64 planned "$ROOT/jobscripts/polaris_multinode_mpirun.sh"
   [ "$(grep -c 'mpiexec -n 8 --ppn 4 --depth 16 ' plan)" -eq 2 ]
@@ -535,7 +535,7 @@ hpcboot <run> <--warn> <120>
 hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   [ "$(grep -c '^trainer .*<--runs-dir> <runs/compare_12> <--epochs> <2>' log)" -eq 5 ]
   [[ $(tail -n 1 log) == "runtable <runs/compare_12>"* ]]
-  # What was stopped in order, as before the walltime is over, is the last one.
+  # A run that stopped cleanly, as before the end of the walltime, is the last one.
   rm log
   FAKE_TRAINER='exit 46' run -46 bash "$ROOT/jobscripts/cc_compare.sh"
   [ "$(grep -c '^trainer' log)" -eq 1 ]
@@ -554,7 +554,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   [ "$code" -eq 46 ]
   [ "$(grep -c '^trainer' log)" -eq 1 ]
   grep -q '^saved$' log
-  # Ctrl-C, of a program that saves nothing.
+  # Ctrl-C, with a program that saves nothing.
   rm log started
   export FAKE_TRAINER='touch started; exec sleep 60'
   env --default-signal=INT setsid bash "$ROOT/jobscripts/lab_compare.sh" &
@@ -580,7 +580,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
     HPCBOOT_BIN_DIR=build/bin SGE_TASK_ID=3 LSB_JOBINDEX=3 bash $site.sh
     grep -q '^trainer .*<--comment> <task 2> <--lr> <1e-4>' log
   done
-  # Each task has a file of its own for what it prints.
+  # Each task has its own output file.
   grep -qx '#BSUB -o %J_%I.out' own_lsf.sh
 }
 
@@ -590,7 +590,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   [ "$(again --site cc --job ddp --set queue.requeue=false)" = " run --warn 120" ]
   [ "$(again --site lab --job ddp)" = " run" ]
   [ "$(again --site cc --job ddp --program ./solver)" = " run" ]
-  # `run` has a clock of its own: no scheduler is asked for a signal.
+  # `run` keeps its own clock: no scheduler is asked to send a signal.
   run ! grep -rlE -- '--signal|-wa USR1|s_rt=' "$ROOT/jobscripts" --include=*.sh
 }
 
@@ -638,7 +638,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   rm log
   STAGE=1 DATA_DIR=synthetic:9x3x4x4 bash "$ROOT/jobscripts/cc_single.sh"
   grep -q '^hpcboot <run> <--requeue> <-n> <1> <--> .*<--data> <synthetic:9x3x4x4>' log
-  # Where the site has a disk of its own for it.
+  # On a site with a local disk for staged data.
   grep -q '^export .*HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"' "$ROOT/jobscripts/polaris_ddp.sh"
 }
 
@@ -659,12 +659,12 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   rm log
   DATA_DIR=synthetic:9x3x4x4 bash job.sh
   [[ $(head -n 1 log) == *" <--bind> <$PWD,$here,$far/runs> <hpcboot.sif>"* ]]
-  # Before there is a copy there is none to see.
+  # The check runs before the data is copied: no staged folder.
   rm log
   script --site cc --job multinode_srun --set container.image=hpcboot.sif -o job.sh
   STAGE=1 bash job.sh
   [[ $(head -n 1 log) == *" <--bind> <$PWD,$here> <hpcboot.sif> <build/bin/hpcboot> <check>"* ]]
-  # A program of one's own has the folder of submission.
+  # A user program sees the submission folder.
   rm log
   script --site cc --job single --set container.image=hpcboot.sif --gpus-per-node 0 --program ./solver -o job.sh
   bash job.sh

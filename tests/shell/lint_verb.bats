@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# hpcboot lint: exit codes, formats and options. What the rules find is tested by lint_tests.
+# hpcboot lint: exit codes, formats and options. The rules themselves are tested by lint_tests.
 
 bats_require_minimum_version 1.5.0
 

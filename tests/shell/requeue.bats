@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# `hpcboot run --warn` and `--requeue` in a job of PBS whose commands are scripts of these tests, by each kind of launcher:
-# our own agents, Open MPI, Hydra. Real schedulers are in tests/cluster/requeue.bats.
+# `hpcboot run --warn` and `--requeue` in a PBS job with fake PBS commands, with each kind of launcher: our own agents,
+# Open MPI, Hydra. Real schedulers are tested in tests/cluster/requeue.bats.
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # ranks expand their scripts; run sets output, status and stderr in the test's own shell
 
 bats_require_minimum_version 1.5.0
@@ -21,8 +21,8 @@ setup() {
 
 teardown() { end_jobs; }
 
-# be_in_a_job: of PBS, with four slots of this host, begun just now. `walltime` holds how many seconds it has, or "ends":
-# it is over in 40 s once the ranks are ready, and is put off until then. qrerun writes its arguments to `requeued`.
+# be_in_a_job: simulates a PBS job with four slots on this host, started just now. The file `walltime` holds its length
+# in seconds, or "ends": 40 s remain once the ranks are ready, more before. qrerun writes its arguments to `requeued`.
 be_in_a_job() {
   mkdir bin
   cat >bin/qstat <<'SH'
@@ -45,7 +45,7 @@ Job Id: 7.server
 TEXT
 SH
   printf '#!/bin/sh\necho "$@" >>"$BATS_TEST_TMPDIR/requeued"\n' >bin/qrerun
-  # A host that is this one.
+  # An ssh that runs the command on this host.
   printf '#!/bin/sh\nwhile [ "${1#n}" = "$1" ]; do shift; done\nshift\nexec sh -c "$*"\n' >bin/ssh
   chmod +x bin/*
   for _ in 1 2 3 4; do hostname; done >nodes
@@ -55,14 +55,14 @@ SH
   export PBS_JOBID=7.server PBS_NODEFILE=$PWD/nodes PBS_ENVIRONMENT=PBS_BATCH PBS_O_WORKDIR=$PWD
 }
 
-# by LAUNCHER: from now on "${by[@]}" is `hpcboot run` of 2 ranks by this launcher: local, mpirun (Open MPI's) or hydra.
+# by LAUNCHER: sets "${by[@]}" to `hpcboot run` of 2 ranks with this launcher: local, mpirun (Open MPI) or hydra.
 by() {
   local launcher
   use_launcher "$1"
   by=("$HPCBOOT" run -n 2 --launcher "$launcher")
 }
 
-# write_saving_program: it stops in order, with exit code 46, at SIGUSR1.
+# write_saving_program: a program that stops cleanly on SIGUSR1, with exit code 46.
 write_saving_program() {
   cat >saves.py <<'PY'
 import os, signal, sys, time
@@ -75,7 +75,7 @@ while not got:
 open("saved." + os.environ["RANK"], "w").close()
 while not (os.path.exists("saved.0") and os.path.exists("saved.1")):
     time.sleep(0.05)
-time.sleep(1)  # in which a second signal would come
+time.sleep(1)  # time for a second signal to arrive
 open("got." + os.environ["RANK"], "w").write(str(len(got)))
 time.sleep(0.5)
 sys.exit(46)
@@ -99,7 +99,7 @@ is_warned_and_queued_again() { # LAUNCHER
 @test "ranks are warned once before the walltime is over, and the job is queued again: Open MPI" { is_warned_and_queued_again mpirun; }
 @test "ranks are warned once before the walltime is over, and the job is queued again: Hydra" { is_warned_and_queued_again hydra; }
 
-# saves_to_the_end LAUNCHER: rank 1 needs longer than rank 0, and SIGTERM would end it.
+# saves_to_the_end LAUNCHER: rank 1 needs longer than rank 0, and SIGTERM would kill it.
 saves_to_the_end() {
   local by
   by "$1"
@@ -116,7 +116,7 @@ saves_to_the_end() {
 @test "a rank that saves longer than another is not ended: Open MPI" { saves_to_the_end mpirun; }
 @test "a rank that saves longer than another is not ended: Hydra" { saves_to_the_end hydra; }
 
-# ends_those_that_do_not LAUNCHER: half of the time that was left they had.
+# ends_those_that_do_not LAUNCHER: ranks that keep running get half of the remaining time.
 ends_those_that_do_not() {
   local by
   by "$1"
@@ -132,7 +132,7 @@ ends_those_that_do_not() {
 @test "a rank that does not end when another has stopped is ended before the walltime: Open MPI" { ends_those_that_do_not mpirun; }
 @test "a rank that does not end when another has stopped is ended before the walltime: Hydra" { ends_those_that_do_not hydra; }
 
-# is_cancelled LAUNCHER: the same program saves at SIGTERM, too.
+# is_cancelled LAUNCHER: the same program also saves on SIGTERM.
 is_cancelled() {
   local by
   by "$1"
@@ -151,7 +151,7 @@ is_cancelled() {
 @test "what is told to end is not queued again: Open MPI" { is_cancelled mpirun; }
 @test "what is told to end is not queued again: Hydra" { is_cancelled hydra; }
 
-# qstat waits for `answer` from now on, and writes `asked`.
+# hold_the_answers: from now on qstat creates `asked` and waits for `answer`.
 hold_the_answers() {
   mv bin/qstat bin/qstat.now
   printf '#!/bin/sh\ncd "$BATS_TEST_TMPDIR" || exit\n: >asked\nwhile [ ! -e answer ]; do sleep 0.05; done\nexec bin/qstat.now\n' >bin/qstat.held
@@ -175,7 +175,7 @@ hold_the_answers() {
   [ "$(cat requeued)" = 7.server ]
 }
 
-# queued_without_readers LAUNCHER: whoever reads standard error ends first.
+# queued_without_readers LAUNCHER: the reader of standard error exits first.
 queued_without_readers() {
   local by
   by "$1"
@@ -197,7 +197,7 @@ queued_without_readers() {
 @test "a job whose standard error nobody reads any more is queued again: Open MPI" { queued_without_readers mpirun; }
 @test "a job whose standard error nobody reads any more is queued again: Hydra" { queued_without_readers hydra; }
 
-# keeps_no_core_busy PID: from now on up to its end it needs the processor for less than a second.
+# keeps_no_core_busy PID: the process uses less than one second of CPU time until it exits.
 keeps_no_core_busy() {
   local first='' last most=0
   while last=$(awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null) && [ "$last" ]; do
@@ -216,7 +216,7 @@ keeps_no_core_busy() {
   keeps_no_core_busy $!
 }
 
-# rests_while_ranks_save LAUNCHER: the walltime comes near after they were told to end.
+# rests_while_ranks_save LAUNCHER: the end of the walltime approaches after the ranks were told to stop.
 rests_while_ranks_save() {
   local by
   by "$1"
@@ -269,7 +269,7 @@ rests_while_ranks_save() {
   run -46 --separate-stderr "$HPCBOOT" run -n 1 --requeue --warn 10 --retries 2 -- sh -c 'exit 46'
   [[ $stderr == *"3 attempts in a row without progress: the job is not queued again (--retries 2)"* ]]
   [ "$(wc -l <requeued)" -eq 2 ]
-  # And forgotten then: a job that is submitted anew has all its retries.
+  # The count is then reset: a newly submitted job has all its retries.
   [ -z "$(ls -A .local/state/hpcboot/jobs)" ]
 }
 

@@ -25,7 +25,7 @@ constexpr std::array<ShortOption, 27> kSlurmShort = {
      {'S', "core-spec"},    {'t', "time"},       {'w', "nodelist"},
      {'x', "exclude"},      {'P', "dependency"}, {'U', "account"}}};
 
-// sbatch's long options that stand alone, or take a value behind an = only.
+// sbatch's long options without a value, or with a value only after =.
 bool stands_alone(std::string_view name) {
   static constexpr std::array<std::string_view, 17> kAlone = {
       "exclusive", "requeue",       "no-requeue", "hold",       "overcommit",  "oversubscribe",
@@ -36,7 +36,7 @@ bool stands_alone(std::string_view name) {
 
 using Words = std::vector<DirectiveWord>;
 
-// Takes the next word for a value, if there is one and it is no option.
+// Uses the next word as the value, if there is one and it is not an option.
 void take_value(Option& option, Words& words, std::size_t& i) {
   if (i + 1 >= words.size() || (words[i + 1].text.rfind('-', 0) == 0 && !words[i + 1].has_quotes))
     return;
@@ -79,7 +79,7 @@ Option slurm_option(Words& words, std::size_t& i) {
   return option;
 }
 
-// qsub's options are single letters; the value may stick to the letter.
+// qsub options are single letters; the value may follow the letter directly.
 Option pbs_option(Words& words, std::size_t& i) {
   const std::string& text = words[i].text;
   Option option;
@@ -94,7 +94,7 @@ Option pbs_option(Words& words, std::size_t& i) {
   return option;
 }
 
-// Options of Grid Engine and LSF are words, and what follows up to the next one is their value.
+// Options of Grid Engine and LSF are words; everything up to the next option is their value.
 Option word_option(Words& words, std::size_t& i) {
   Option option;
   option.at = option.value_at = words[i].at;

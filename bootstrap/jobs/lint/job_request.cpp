@@ -8,7 +8,7 @@
 namespace hpcboot::lint {
 namespace {
 
-constexpr int kLargest = 1000000;  // of any number that is worth to be understood
+constexpr int kLargest = 1000000;  // larger numbers are ignored
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -20,7 +20,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// "4", "a100:4"; the words of --gpus and behind the gpu: of --gres. A type alone is one.
+// "4", "a100:4": values of --gpus, or of --gres after gpu:. A type alone means one.
 std::optional<int> count_of(std::string_view text) {
   const std::string_view last = text.substr(text.find_last_of(':') + 1);
   if (const auto count = number_of(last)) return count;
@@ -59,7 +59,7 @@ JobRequest slurm_request(const Script& script) {
   job.tasks_per_node = number("ntasks-per-node");
   job.exclusive = value("exclusive") == "";
   if (!job.tasks && job.nodes && !value("ntasks") && !value("ntasks-per-gpu")) {
-    // One task a node where nothing else is asked for.
+    // One task per node if nothing else is requested.
     if (job.tasks_per_node || !value("ntasks-per-node"))
       job.tasks = product(*job.nodes, job.tasks_per_node.value_or(1));
   }
@@ -79,7 +79,7 @@ JobRequest slurm_request(const Script& script) {
   return job;
 }
 
-// LSF: -n 8, -R "span[ptile=4]", and -gpu "num=2:mode=…", which counts for each host.
+// LSF: -n 8, -R "span[ptile=4]", and -gpu "num=2:mode=…", which is per host.
 JobRequest lsf_request(const Script& script) {
   JobRequest job;
   job.tasks = number_of(script.option(Scheduler::lsf, "n").value_or(""));

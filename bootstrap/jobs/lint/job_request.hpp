@@ -7,10 +7,10 @@
 
 #include "script.hpp"
 
-// What the directives ask for, as far as they say so in plain numbers.
+// What the directives request, as far as they state it in plain numbers.
 namespace hpcboot::lint {
 
-// One resource of qsub's -l: select=2:ncpus=4, walltime=1:00:00.
+// One resource of qsub -l: select=2:ncpus=4, walltime=1:00:00.
 struct PbsResource {
   std::string name;
   std::string value;
@@ -19,7 +19,7 @@ struct PbsResource {
 std::vector<PbsResource> pbs_resources(const Script& script);
 
 // A chunk of -l select=2:ncpus=8:mpiprocs=2+1:ncpus=4, or of Torque's -l nodes=2:ppn=8:gpus=2,
-// whose ppn and gpus are taken for mpiprocs and ngpus; absent where the chunk does not say.
+// whose ppn and gpus are read as mpiprocs and ngpus; absent if the chunk does not say.
 struct PbsChunk {
   int count = 1;
   std::optional<int> ncpus;
@@ -34,15 +34,15 @@ struct JobRequest {
   std::optional<int> tasks;  // of the whole job
   std::optional<int> tasks_per_node;
   std::optional<int> gpus_per_node;
-  bool exclusive = false;      // whole nodes, no other job on them
-  bool several_parts = false;  // a heterogeneous job: the numbers above are not known
+  bool exclusive = false;      // whole nodes, not shared with other jobs
+  bool several_parts = false;  // a heterogeneous job: the numbers above are unknown
 
   bool surely_many_nodes() const { return nodes && *nodes > 1; }
   bool surely_many_tasks() const { return (tasks && *tasks > 1) || surely_many_nodes(); }
 };
 JobRequest job_request_of(const Script& script);
 
-// A whole decimal number from 0 to 10^6; nullopt for anything else.
+// A decimal integer from 0 to 10^6; nullopt for anything else.
 std::optional<int> number_of(std::string_view text);
 
 }  // namespace hpcboot::lint

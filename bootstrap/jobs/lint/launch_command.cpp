@@ -10,8 +10,8 @@
 namespace hpcboot::lint {
 namespace {
 
-// srun's long options without a value, or with one behind an = only (srun(1); the container ones
-// are Pyxis's).
+// srun's long options without a value, or with a value only after = (srun(1); the container options
+// are from Pyxis).
 constexpr std::array<std::string_view, 36> kAlone = {"label",
                                                      "unbuffered",
                                                      "kill-on-bad-exit",
@@ -68,7 +68,7 @@ std::string long_name_of(char letter) {
   return {letter};
 }
 
-// -n 4, -n4, -lK, -K0, -uln 4. Returns how many words the options take.
+// -n 4, -n4, -lK, -K0, -uln 4. Returns the number of words used.
 std::size_t read_short(const std::vector<Word>& words, std::size_t i,
                        std::map<std::string, std::string>& options) {
   const std::string& text = words[i].text;
@@ -121,14 +121,14 @@ void read_srun_options(LaunchCommand& launch) {
   launch.program = i;
 }
 
-// Behind what runs a command as it is: exec, time, env A=b, timeout -k 5 60, nice -n 5.
+// The index after commands that run another one: exec, time, env A=b, timeout -k 5 60, nice -n 5.
 std::size_t behind_wrappers(const std::vector<Word>& words) {
   static constexpr std::array<std::string_view, 8> kPlain = {
       "exec", "command", "nohup", "time", "env", "nice", "timeout", "stdbuf"};
   std::size_t i = 0;
   while (i < words.size()) {
     const std::string name = base_name(words[i].text);
-    // What a substitution gives is not known: $(hpcboot sanitize) mpirun.
+    // The result of a substitution is unknown: $(hpcboot sanitize) mpirun.
     if (words[i].text.rfind("$(", 0) == 0) {
       ++i;
       continue;

@@ -8,7 +8,7 @@
 #include "job_request.hpp"
 #include "shell_reader.hpp"
 
-// srun, mpirun and their like among the commands of a script.
+// The srun, mpirun and similar commands of a script.
 namespace hpcboot::lint {
 
 enum class Launcher { srun, mpirun };
@@ -16,26 +16,26 @@ enum class Launcher { srun, mpirun };
 struct LaunchCommand {
   Launcher launcher = Launcher::srun;
   const Command* command = nullptr;
-  std::size_t first = 0;                       // index of the launcher's own name among the words
-  std::map<std::string, std::string> options;  // srun's alone, by their long names
-  bool has_all_options = true;  // false where a variable stands among them: srun $SRUN_ARGS
-  // Index of the program that is launched; the number of words where there is none to be seen.
+  std::size_t first = 0;                       // index of the launcher's name among the words
+  std::map<std::string, std::string> options;  // of srun only, by long name
+  bool has_all_options = true;                 // false if they contain a variable: srun $SRUN_ARGS
+  // Index of the launched program; the number of words if none was recognised.
   std::size_t program = 0;
 
-  // The program's name without its folder; empty where there is none.
+  // The program's name without its folder; empty if there is none.
   std::string program_name() const;
 };
 
-// Also behind exec, time, env A=b, timeout 60, nohup.
+// Also finds those after exec, time, env A=b, timeout 60, nohup.
 std::vector<LaunchCommand> launch_commands_of(const Shell& shell);
 
 // The name of a program, without its folder.
 std::string base_name(const std::string& word);
 
-// mpirun, mpiexec and their like?
+// mpirun, mpiexec or similar?
 bool is_mpirun(const std::string& name);
 
-// How many tasks this srun starts; nullopt where neither it nor the job says so in numbers.
+// The number of tasks that this srun starts; nullopt if neither it nor the job states a number.
 std::optional<int> tasks_of(const LaunchCommand& srun, const JobRequest& job);
 std::optional<int> tasks_per_node_of(const LaunchCommand& srun, const JobRequest& job);
 

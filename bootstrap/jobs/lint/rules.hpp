@@ -9,18 +9,18 @@
 #include "lint.hpp"
 #include "script.hpp"
 
-// The rules, in families of one file each. What is doubtful is not reported: a good script that is
-// called bad costs more trust than a bad one that is let through.
+// The rules, one file per family. Doubtful cases are not reported: a false positive costs more
+// trust than a false negative.
 namespace hpcboot::lint {
 
-// What every rule may look at.
+// The input of every rule.
 struct Subject {
   const Script& script;
   JobRequest job;
   std::vector<LaunchCommand> launches;
 };
 
-// Takes the findings of one rule.
+// Collects the findings of one rule.
 class Report {
  public:
   Report(const Script& script, const RuleSummary& rule, std::vector<Finding>& findings)

@@ -5,7 +5,7 @@
 #include "rules.hpp"
 #include "words.hpp"
 
-// What the commands of the script do with the master's address and with folders.
+// How the script's commands use the master address and folders.
 namespace hpcboot::lint {
 namespace {
 
@@ -17,7 +17,7 @@ struct Setting {
   bool in_condition;
 };
 
-// Is word i the text behind bash -c, sh -lc?
+// Is word i the argument of bash -c, sh -lc?
 bool is_shell_text(const std::vector<Word>& words, std::size_t i) {
   static constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "dash", "ksh", "zsh"};
   const std::string& option = words[i - 1].text;
@@ -25,8 +25,8 @@ bool is_shell_text(const std::vector<Word>& words, std::size_t i) {
          is_one_of(base_name(words[i - 2].text), kShells);
 }
 
-// NAME=VALUE, export NAME=VALUE, --name=VALUE, --name VALUE in all commands, to `deepest` shells
-// within one another.
+// NAME=VALUE, export NAME=VALUE, --name=VALUE, --name VALUE in all commands, including up to
+// `deepest` nested shells.
 std::vector<Setting> settings_of(const Shell& shell, int deepest = 2) {
   std::vector<Setting> settings;
   const auto take = [&](const Word& word, bool in_condition) {
@@ -46,13 +46,13 @@ std::vector<Setting> settings_of(const Shell& shell, int deepest = 2) {
         settings.push_back({word.text, command.words[i + 1].text, word.at, command.in_condition});
     }
   }
-  // What a shell is handed to run: bash -c 'MASTER_PORT=29500 ./a'.
+  // Text passed to a shell: bash -c 'MASTER_PORT=29500 ./a'.
   for (const Command& command : shell.commands) {
     for (std::size_t i = 2; deepest > 0 && i < command.words.size(); ++i) {
       if (!is_shell_text(command.words, i)) continue;
       const Word& text = command.words[i];
       for (Setting& setting : settings_of(read_shell(text.text), deepest - 1)) {
-        setting.at += text.at + 1;  // behind the quote
+        setting.at += text.at + 1;  // after the quote
         settings.push_back(std::move(setting));
       }
     }
@@ -65,7 +65,7 @@ std::vector<Setting> settings_of(const Shell& shell, int deepest = 2) {
 }
 
 bool is_fixed_port(std::string value) {
-  // ${MASTER_PORT:-29500} is as fixed for everybody who does not set it.
+  // ${MASTER_PORT:-29500} is just as fixed if MASTER_PORT is not set.
   const std::size_t fallback = value.find(":-");
   if (value.rfind("${", 0) == 0 && fallback != std::string::npos && value.back() == '}')
     value = value.substr(fallback + 2, value.size() - fallback - 3);
@@ -84,7 +84,7 @@ bool is_endpoint(const std::string& name) {
 }  // namespace
 
 void check_master_port(const Subject& subject, Report& report) {
-  // Nobody else is there to collide with.
+  // No other job on these nodes can take the port.
   if (subject.job.exclusive) return;
   static constexpr std::array<std::string_view, 3> kNames = {"MASTER_PORT", "__master_port",
                                                              "__main_process_port"};
@@ -94,11 +94,11 @@ void check_master_port(const Subject& subject, Report& report) {
                                  : setting.value;
     if (!is_one_of(setting.name, kNames) && !is_endpoint(setting.name)) continue;
     if (!is_fixed_port(port)) continue;
-    report.add(setting.at, "the master's port is fixed: " + port.substr(0, 40),
-               "two jobs that meet on a node, or one that starts again, get \"address in use\"",
-               "start the ranks with hpcboot exec, which sets one of the job's own; or compute it "
-               "from the "
-               "job's id");
+    report.add(
+        setting.at, "the master port is fixed: " + port.substr(0, 40),
+        "two jobs on one node, or a job that is restarted, fail with \"address in use\"",
+        "start the ranks with hpcboot exec, which sets a port for the job; or compute the port "
+        "from the job id");
   }
 }
 
@@ -109,17 +109,17 @@ void check_master_address(const Subject& subject, Report& report) {
   for (const Setting& setting : settings_of(subject.script.shell)) {
     const bool endpoint = is_endpoint(setting.name);
     if (!is_one_of(setting.name, kNames) && !endpoint) continue;
-    if (setting.in_condition) continue;  // for the case of one node, as a rule
+    if (setting.in_condition) continue;  // usually the single-node case
     const std::string host =
         endpoint ? setting.value.substr(0, setting.value.find_last_of(':')) : setting.value;
     if (!is_loopback(host)) continue;
     report.add(
         setting.at,
-        "the master is " + host + " in a job of " + std::to_string(*subject.job.nodes) + " nodes",
+        "the master address is " + host + " in a job with " + std::to_string(*subject.job.nodes) +
+            " nodes",
         "every node waits for itself until the rendezvous times out",
-        "start the ranks with hpcboot exec, which names rank 0's host; or take the job's first "
-        "host, from "
-        "scontrol show hostnames or $PBS_NODEFILE");
+        "start the ranks with hpcboot exec, which sets rank 0's host; or use the job's first host, "
+        "from scontrol show hostnames or $PBS_NODEFILE");
   }
 }
 
@@ -128,7 +128,7 @@ void check_cd(const Subject& subject, Report& report) {
       "PBS_O_WORKDIR",    "PBS_JOBDIR",   "PBS_O_HOME",
       "SLURM_SUBMIT_DIR", "SLURM_TMPDIR", "SGE_O_WORKDIR",
       "LS_SUBCWD",        "LSB_OUTDIR",   "TMPDIR"};
-  // zsh does not split what a variable holds.
+  // zsh does not split the value of a variable.
   if (subject.script.text.substr(0, subject.script.text.find('\n')).find("zsh") !=
       std::string_view::npos) {
     return;
@@ -141,10 +141,10 @@ void check_cd(const Subject& subject, Report& report) {
       for (const Expansion& expansion : word.expansions) {
         if (expansion.quoted || !is_one_of(expansion.name, kFolders)) continue;
         report.add(expansion.at, name + " to $" + expansion.name + " without quotes",
-                   std::string("a folder with a blank in its name is split, and where the variable "
-                               "is not set ") +
-                       (name == "cd" ? "cd goes home without a word"
-                                     : "pushd goes back to the folder before, if there is one"),
+                   std::string("a path that contains a space is split, and if the variable is not "
+                               "set, ") +
+                       (name == "cd" ? "cd silently goes to the home folder"
+                                     : "pushd goes back to the previous folder, if there is one"),
                    name + " \"${" + expansion.name + ":?}\"");
       }
     }

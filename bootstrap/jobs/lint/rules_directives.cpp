@@ -5,7 +5,7 @@
 #include "core/word_distance.hpp"
 #include "rules.hpp"
 
-// Where directives stand and how they are written.
+// The position and form of directives.
 namespace hpcboot::lint {
 namespace {
 
@@ -22,7 +22,7 @@ const char* name_of(Scheduler scheduler) {
   return kNames[static_cast<std::size_t>(scheduler)];
 }
 
-// Options that sbatch has under a long name, and that users write with one dash only.
+// Long options of sbatch that users write with one dash.
 bool is_long_option(std::string_view name) {
   static constexpr std::array<std::string_view, 28> kNames = {
       "account",       "array",         "chdir",    "constraint", "cpus-per-gpu", "cpus-per-task",
@@ -33,7 +33,7 @@ bool is_long_option(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// "#sbatch --nodes=2" and "#pbs -N x", but not "#sbatch -N 2 job.sh", which tells how to submit.
+// "#sbatch --nodes=2" and "#pbs -N x", but not "#sbatch -N 2 job.sh", a note on how to submit.
 bool has_options_alone(Scheduler scheduler, std::string_view rest) {
   auto words = split_directive(rest, 0);
   read_options(scheduler, words);
@@ -42,14 +42,14 @@ bool has_options_alone(Scheduler scheduler, std::string_view rest) {
   });
 }
 
-// "#SBACTH" and "# SBATCH": the prefix that a comment line almost has, or nullptr.
+// "#SBACTH" and "# SBATCH": the prefix that the comment line resembles, or nullptr.
 const char* nearly_prefix(std::string_view line) {
   const std::string_view from_hash = without_indent(line);
   if (from_hash.empty() || from_hash[0] != '#') return nullptr;
   const std::string_view rest = without_indent(from_hash.substr(1));
   const bool sticks = rest.size() + 1 == from_hash.size();
   if (!sticks && starts_with(rest, "$")) {
-    // "# $ -cwd"; "# $ ls -l" is what somebody typed.
+    // "# $ -cwd"; but "# $ ls -l" is a command line.
     const std::string_view option = without_indent(rest.substr(1));
     const bool is_option = option.size() > 1 && option[0] == '-' &&
                            std::isalpha(static_cast<unsigned char>(option[1])) != 0;
@@ -84,11 +84,11 @@ void check_slurm_words(const Directive& directive, Report& report) {
   const auto& words = directive.words;
   if (words.empty() || words[0].text == "hetjob" || words[0].text == "packjob") return;
   for (const Option& option : directive.options) {
-    // The letter's value is the rest of the word: -p=gpu asks for the partition "=gpu".
+    // The rest of the word is the value: -p=gpu requests the partition "=gpu".
     if (starts_with(option.value, "=")) {
-      report.add(option.value_at, "the value of --" + option.name + " begins with =",
-                 "behind a short option and behind a blank the = is a part of the value",
-                 "write --" + option.name + option.value.substr(0, 60) + ", without blanks");
+      report.add(option.value_at, "the value of --" + option.name + " starts with =",
+                 "after a short option or a space, the = is part of the value",
+                 "write --" + option.name + option.value.substr(0, 60) + ", without spaces");
       return;
     }
   }
@@ -96,22 +96,22 @@ void check_slurm_words(const Directive& directive, Report& report) {
     if (!starts_with(word.text, "-") || starts_with(word.text, "--")) continue;
     const std::string name = word.text.substr(1, word.text.find('=') - 1);
     if (name.size() > 1 && is_long_option(name)) {
-      report.add(word.at, "-" + name + " has one dash",
-                 "sbatch takes it for -" + name.substr(0, 1) + " with the value \"" +
+      report.add(word.at, "-" + name + " has only one dash",
+                 "sbatch reads it as -" + name.substr(0, 1) + " with the value \"" +
                      word.text.substr(2, 60) + "\"",
                  "write --" + word.text.substr(1, 60));
       return;
     }
   }
-  // sbatch refuses what is neither an option nor the value of one.
+  // sbatch rejects a word that is neither an option nor an option's value.
   for (const DirectiveWord& word : words) {
     if (word.is_value || starts_with(word.text, "-") || word.text.empty() ||
         static_cast<unsigned char>(word.text[0]) >= 0x80) {
       continue;
     }
     report.add(word.at, "\"" + word.text.substr(0, 60) + "\" is neither an option nor a value",
-               "sbatch refuses the script: invalid directive",
-               "write --OPTION=VALUE, and quotes round a value with blanks");
+               "sbatch rejects the script: invalid directive",
+               "write --OPTION=VALUE, and quote a value that contains spaces");
     return;
   }
 }
@@ -122,19 +122,19 @@ void check_pbs_words(const Directive& directive, Report& report) {
   for (const DirectiveWord& word : words) {
     if (starts_with(word.text, "--") && word.text.size() > 2 && word.text != "--version") {
       report.add(word.at, "qsub has no option " + word.text.substr(0, word.text.find('=')),
-                 "its options are single letters; long ones are Slurm's",
+                 "qsub options are single letters; long options belong to Slurm",
                  "write -l select=…, -l walltime=…, -N NAME, -q QUEUE, -A ACCOUNT");
       return;
     }
   }
   if (starts_with(directive.rest, " ") && !starts_with(words[0].text, "-") &&
       words[0].text.find('=') != std::string::npos) {
-    report.add(words[0].at, "\"" + words[0].text.substr(0, 60) + "\" is no option",
-               "a resource is asked for with -l", "write #PBS -l " + words[0].text.substr(0, 60));
+    report.add(words[0].at, "\"" + words[0].text.substr(0, 60) + "\" is not an option",
+               "resources are requested with -l", "write #PBS -l " + words[0].text.substr(0, 60));
   }
 }
 
-// Torque replaces HOME and its own variables in the paths of -o and -e; PBS Pro and OpenPBS none.
+// Torque expands HOME and its own variables in the paths of -o and -e; PBS Pro and OpenPBS do not.
 void check_pbs_path(const Option& option, std::size_t dollar, Report& report) {
   const std::size_t name = option.value.find_first_not_of("${", dollar);
   if (name == std::string::npos || option.value.compare(name, 4, "PBS_") == 0 ||
@@ -142,8 +142,8 @@ void check_pbs_path(const Option& option, std::size_t dollar, Report& report) {
     return;
   report.add(Severity::warning, option.at,
              "a variable in the path of -" + option.name + ": " + option.value.substr(0, 80),
-             "qsub takes it literally, and the output goes to a folder of that name or is lost",
-             "write the path, or one relative to the folder of submission");
+             "qsub takes it literally: the output goes to a folder of that name, or is lost",
+             "write the full path, or one relative to the submission folder");
 }
 
 }  // namespace
@@ -165,13 +165,13 @@ void check_after_command(const Subject& subject, Report& report) {
   const std::string line = std::to_string(*script.first_command + 1);
   report.add(
       first->at,
-      std::string("this ") + prefix_of(first->scheduler) +
-          " stands after the first command, in line " + line + ", and is ignored" +
+      std::string("this ") + prefix_of(first->scheduler) + " comes after the first command (line " +
+          line + ") and is ignored" +
           (others.empty() ? ""
-                          : (count == 1 ? "; so is that in line " : "; so are those in lines ") +
+                          : (count == 1 ? "; also ignored: line " : "; also ignored: lines ") +
                                 others + (count > 8 ? ", …" : "")),
       std::string(submitter_of(first->scheduler)) +
-          " reads directives up to the first command and says nothing of later ones",
+          " reads directives up to the first command and silently skips later ones",
       "move it above line " + line);
 }
 
@@ -183,9 +183,10 @@ void check_not_read(const Subject& subject, Report& report) {
     if (line.is_directive) continue;
     const char* prefix = nearly_prefix(line.text);
     if (prefix == nullptr) continue;
-    report.add(line.at, std::string("this line is a comment, almost a directive ") + prefix,
-               std::string("only ") + prefix + " in the first column, without a blank, is read",
-               std::string("write ") + prefix + "; to keep it off, write #" + prefix);
+    report.add(line.at,
+               std::string("this line is a comment, but looks like a directive: ") + prefix,
+               std::string("a directive must start with ") + prefix + " in the first column",
+               std::string("write ") + prefix + "; to keep it disabled, write #" + prefix);
   }
 }
 
@@ -203,7 +204,7 @@ void check_variables(const Subject& subject, Report& report) {
     const bool slurm = directive.scheduler == Scheduler::slurm;
     if (!slurm && directive.scheduler != Scheduler::pbs) continue;
     for (const Option& option : directive.options) {
-      // Some versions of PBS replace variables in the paths of -o and -e, and -v takes names.
+      // Some versions of PBS expand variables in the paths of -o and -e, and -v takes names.
       const bool is_pbs_path = !slurm && (option.name == "o" || option.name == "e");
       if (!slurm && !is_pbs_path &&
           std::string_view("lNqA").find(option.name) == std::string_view::npos)
@@ -224,13 +225,13 @@ void check_variables(const Subject& subject, Report& report) {
       report.add(option.at,
                  std::string(has_variable ? "a variable" : "~") +
                      " in a directive: " + option.value.substr(0, 80),
-                 std::string("a directive is a comment to the shell, and ") +
+                 std::string("to the shell a directive is a comment, and ") +
                      submitter_of(directive.scheduler) + " takes it literally",
                  is_path
-                     ? "write a path relative to the folder of submission, with %j for the job "
-                       "id, or give the option on sbatch's command line"
-                     : std::string("write the value, or give the option on the command line of ") +
-                           submitter_of(directive.scheduler));
+                     ? "write a path relative to the submission folder, with %j for the job id, or "
+                       "pass the option on the sbatch command line"
+                     : std::string("write the value, or pass the option on the ") +
+                           submitter_of(directive.scheduler) + " command line");
     }
   }
 }
@@ -242,12 +243,12 @@ void check_mixed(const Subject& subject, Report& report) {
   for (const Directive& directive : script.directives) {
     if (!directive.is_read || directive.scheduler == *first) continue;
     report.add(directive.at,
-               std::string("a directive of ") + name_of(directive.scheduler) +
-                   " in a script with directives of " + name_of(*first),
+               std::string("a directive for ") + name_of(directive.scheduler) +
+                   " in a script with directives for " + name_of(*first),
                *first == Scheduler::slurm || directive.scheduler == Scheduler::slurm
-                   ? "sbatch reads #PBS and #BSUB lines, too, and the last of two settings counts"
-                   : "only one of them is read, and nobody tells which",
-               "keep a script for each scheduler, or turn this rule off");
+                   ? "sbatch also reads #PBS and #BSUB lines, and the last of two settings wins"
+                   : "only one scheduler's directives are read, without any message",
+               "keep one script per scheduler, or disable this rule");
     return;
   }
 }

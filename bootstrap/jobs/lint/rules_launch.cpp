@@ -11,7 +11,7 @@ namespace hpcboot::lint {
 namespace {
 
 // Variables that differ from task to task. In the batch script Slurm's are 0 and the others unset.
-// RANK and its like are as often the script's own.
+// RANK and similar are excluded: scripts often set them themselves.
 bool is_of_a_task(const std::string& name) {
   const auto& all = launch_sources();
   return std::any_of(all.begin(), all.end(), [&](const LaunchSource* launcher) {
@@ -27,7 +27,7 @@ std::string value_in_script(const std::string& name) {
   return name.rfind("SLURM_", 0) == 0 ? "0" : "nothing";
 }
 
-// A step of its own within the script that is linted: then it may run as a task.
+// Does the script launch itself? Then it may also run as a task.
 bool starts_itself(const Subject& subject) {
   return std::any_of(
       subject.launches.begin(), subject.launches.end(), [](const LaunchCommand& launch) {
@@ -40,7 +40,7 @@ bool starts_itself(const Subject& subject) {
       });
 }
 
-// The file that a cat or tee writes its here-document to; empty where there is none.
+// The file to which cat or tee writes its here-document; empty if there is none.
 std::string written_file(const Command& command) {
   if (command.words.empty() || command.input.empty()) return "";
   const std::string& name = command.words[0].text;
@@ -48,7 +48,7 @@ std::string written_file(const Command& command) {
   return name == "tee" ? command.words.back().text : "";
 }
 
-// Does a launch of several tasks name the file?
+// Does a launch of several tasks refer to the file?
 bool is_launched(const Subject& subject, const std::string& file) {
   const std::string plain = file.rfind("./", 0) == 0 ? file.substr(2) : file;
   if (plain.empty()) return false;
@@ -67,7 +67,7 @@ bool starts_several(const LaunchCommand& launch, const JobRequest& job) {
   return tasks ? *tasks > 1 : job.surely_many_tasks();
 }
 
-// Does the script surely start several tasks?
+// Does the script definitely start several tasks?
 bool starts_several(const Subject& subject) {
   return std::any_of(
       subject.launches.begin(), subject.launches.end(),
@@ -82,7 +82,7 @@ bool calls_hpcboot_env(const std::string& text) {
   return before == '(' || before == '/' || before == '`' || before == ' ';
 }
 
-// torchrun --rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT: one endpoint for all is what it wants.
+// torchrun --rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT: one endpoint for all tasks is correct here.
 bool uses_master(const Command& command) {
   return std::any_of(command.words.begin(), command.words.end(), [](const Word& word) {
     return std::any_of(word.expansions.begin(), word.expansions.end(), [](const Expansion& e) {
@@ -91,7 +91,7 @@ bool uses_master(const Command& command) {
   });
 }
 
-// RANK=…, "… --node_rank …": apart from the variables' own names.
+// RANK=…, "… --node_rank …": ignoring the names of the expanded variables.
 bool has_rank(std::string text) {
   text.resize(std::min(text.find('$'), text.size()));
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
@@ -104,14 +104,14 @@ void add_in_launch(const Expansion& expansion, bool in_shell_text, const char* l
                    Report& report) {
   const std::string& name = expansion.name;
   report.add(expansion.at, "$" + name + " is expanded before " + launcher + " starts the tasks",
-             "the batch script's shell replaces it, with " + value_in_script(name) +
-                 ", and every task gets the same",
-             in_shell_text ? "write the command in single quotes, or \\$" + name
-                           : std::string(launcher) + " … bash -c 'CMD … \"$" + name +
+             "the batch script's shell replaces it with " + value_in_script(name) +
+                 ", the same for every task",
+             in_shell_text ? "put the command in single quotes, or write \\$" + name
+                           : std::string("use ") + launcher + " … bash -c 'CMD … \"$" + name +
                                  "\"', or let the program read it (hpcboot exec -- CMD sets RANK)");
 }
 
-// Small programs for which a task that fails is no matter, or that end by themselves.
+// Small programs for which a failed task does not matter, or that end on their own.
 bool is_small_program(const std::string& name) {
   static constexpr std::array<std::string_view, 33> kNames = {
       "cat",      "chmod", "cp",    "date",     "df",    "echo",  "env",   "find",       "free",
@@ -128,7 +128,7 @@ bool sets_kill_on_bad_exit(const Script& script) {
 }  // namespace
 
 void check_early_rank(const Subject& subject, Report& report) {
-  // 0 is right for the only task of each node.
+  // 0 is correct for the only task of each node.
   const bool one_a_node = subject.job.tasks_per_node == 1;
   const auto differs = [&](const Expansion& expansion) {
     return is_of_a_task(expansion.name) && !(one_a_node && expansion.name == "SLURM_LOCALID");
@@ -147,8 +147,8 @@ void check_early_rank(const Subject& subject, Report& report) {
       if (differs(expansion)) {
         report.add(expansion.at,
                    "$" + expansion.name + " is expanded before " + launcher + " starts the tasks",
-                   "the shell replaces variables in a here-document whose end mark is not quoted",
-                   "quote the end mark: <<'EOF'");
+                   "the shell expands variables in a here-document whose delimiter is not quoted",
+                   "quote the delimiter: <<'EOF'");
       }
     }
   }
@@ -159,14 +159,14 @@ void check_early_rank(const Subject& subject, Report& report) {
       if (!differs(expansion)) continue;
       report.add(expansion.at,
                  "$" + expansion.name + " is expanded when " + file.substr(0, 60) + " is written",
-                 "the shell replaces variables in a here-document whose end mark is not quoted, so "
-                 "every task that runs the file finds " +
+                 "the shell expands variables in a here-document whose delimiter is not quoted, so "
+                 "every task that runs the file sees " +
                      value_in_script(expansion.name),
-                 "quote the end mark: <<'EOF', or write \\$" + expansion.name);
+                 "quote the delimiter: <<'EOF', or write \\$" + expansion.name);
     }
   }
-  // In a batch script's own assignments, too. A script without directives may be what the tasks
-  // run.
+  // Also in the batch script's own assignments. A script without directives may be the one that the
+  // tasks run.
   if (!subject.script.scheduler() || starts_itself(subject) || !starts_several(subject)) return;
   for (const Command& command : subject.script.shell.commands) {
     if (command.in_function) continue;
@@ -180,11 +180,11 @@ void check_early_rank(const Subject& subject, Report& report) {
     for (const Word* word : assignments) {
       for (const Expansion& expansion : word->expansions) {
         if (!differs(expansion)) continue;
-        // A file may be named by it; a rank that is made of it is wrong.
+        // It may just be part of a file name; a rank derived from it is wrong.
         const Severity severity = has_rank(word->text) ? Severity::error : Severity::warning;
         report.add(severity, expansion.at, "$" + expansion.name + " is read in the batch script",
                    "there it holds " + value_in_script(expansion.name) +
-                       "; what is made of it is the same for every task",
+                       ", so anything derived from it is the same for every task",
                    "read it in the task: srun bash -c '… \"$" + expansion.name +
                        "\"', or start the program with hpcboot exec");
       }
@@ -207,8 +207,8 @@ void check_env_before_srun(const Subject& subject, Report& report) {
     if (served == subject.launches.end()) continue;
     const char* launcher = served->launcher == Launcher::srun ? "srun" : "mpirun";
     report.add(at, "hpcboot env runs in the batch script, before " + std::string(launcher),
-               "what it exports is for one process, and every task inherits the same",
-               std::string("write ") + launcher + " hpcboot exec -- CMD");
+               "its exports describe one process, but every task inherits them",
+               std::string("use ") + launcher + " hpcboot exec -- CMD");
   }
 }
 
@@ -223,9 +223,9 @@ void check_kill_on_bad_exit(const Subject& subject, Report& report) {
     const auto tasks = tasks_of(launch, subject.job);
     if (!tasks || *tasks < 2) continue;
     report.add(launch.command->words[launch.first].at,
-               "srun of " + std::to_string(*tasks) + " tasks without --kill-on-bad-exit",
-               "when one rank dies the others wait for it until the time limit",
-               "srun --kill-on-bad-exit=1 …");
+               "srun starts " + std::to_string(*tasks) + " tasks without --kill-on-bad-exit",
+               "if one rank dies, the others wait for it until the time limit",
+               "use srun --kill-on-bad-exit=1 …");
   }
 }
 
@@ -239,19 +239,20 @@ void check_launcher_in_srun(const Subject& subject, Report& report) {
       const auto tasks = tasks_of(launch, subject.job);
       if (!tasks || *tasks < 2) continue;
       report.add(words[launch.program].at,
-                 "srun starts " + std::to_string(*tasks) + " times " + program,
-                 "each of them starts all ranks again, or fails for want of slots",
-                 "srun --mpi=pmix CMD, or " + program + " CMD without srun");
+                 "srun starts " + program + " " + std::to_string(*tasks) + " times",
+                 "each one starts all ranks again, or fails for lack of slots",
+                 "use srun --mpi=pmix CMD, or " + program + " CMD without srun");
     } else if (program == "torchrun") {
       const auto each = tasks_per_node_of(launch, subject.job);
       const bool several_workers = std::any_of(words.begin(), words.end(), [](const Word& word) {
         return word.text.rfind("--nproc", 0) == 0 && word.text.substr(word.text.size() - 2) != "=1";
       });
       if (!each || *each < 2 || !several_workers) continue;
-      report.add(words[launch.program].at,
-                 "srun starts " + std::to_string(*each) + " times torchrun on each node",
-                 "each of them starts the node's workers again",
-                 "one task a node: --ntasks-per-node=1, and --cpus-per-task for all its cores");
+      report.add(
+          words[launch.program].at,
+          "srun starts torchrun " + std::to_string(*each) + " times on each node",
+          "each one starts all workers of the node again",
+          "use one task per node: --ntasks-per-node=1, with --cpus-per-task for all its cores");
     }
   }
 }

@@ -5,8 +5,8 @@
 #include "slurm_names.hpp"
 #include "words.hpp"
 
-// Options that are misspelt, empty, or contradict one another or the script. What sbatch does was
-// tried with 22.05.
+// Options that are misspelled, empty, or contradict one another or the script. The behaviour of
+// sbatch was tested with 22.05.
 namespace hpcboot::lint {
 namespace {
 
@@ -18,7 +18,7 @@ void for_each_option(const Script& script, Scheduler scheduler, Visit visit) {
   }
 }
 
-// The last one of this name; its text outlives the script.
+// The last option of this name.
 const Option* last_option(const Script& script, Scheduler scheduler, std::string_view name) {
   const Option* last = nullptr;
   for_each_option(script, scheduler, [&](const Option& option) {
@@ -27,7 +27,7 @@ const Option* last_option(const Script& script, Scheduler scheduler, std::string
   return last;
 }
 
-// Options without which nobody writes them.
+// Options that make no sense without a value.
 bool needs_value(Scheduler scheduler, const std::string& name) {
   static constexpr std::array<std::string_view, 22> kSlurm = {
       "account", "array",         "constraint", "cpus-per-task", "dependency", "error",
@@ -39,7 +39,7 @@ bool needs_value(Scheduler scheduler, const std::string& name) {
   return scheduler == Scheduler::pbs && kPbs.find(name) != std::string_view::npos;
 }
 
-// "gpu:2", "gpu:a100:2", "gpu": how many.
+// The number of GPUs in "gpu:2", "gpu:a100:2", "gpu".
 std::optional<int> gpus_in_gres(const std::string& gres) {
   if (gres.find(',') != std::string::npos || gres.rfind("gpu", 0) != 0) return std::nullopt;
   const std::size_t colon = gres.find_last_of(':');
@@ -81,12 +81,11 @@ void check_output_of(const Script& script, Scheduler scheduler, const char* name
   for (const char* mark : marks) {
     if (output->value.find(mark) != std::string::npos) return;
   }
-  // To the others a path may be that of a folder.
+  // For these, the path may name a folder.
   const bool takes_folders = scheduler == Scheduler::pbs || scheduler == Scheduler::sge;
   if (takes_folders && !is_a_file(output->value)) return;
-  report.add(output->at, "all tasks of the array write to " + output->value.substr(0, 60),
-             "what one of them writes is overwritten by, or stands among, that of the others",
-             remedy);
+  report.add(output->at, "all array tasks write to " + output->value.substr(0, 60),
+             "the tasks overwrite one another's output, or their lines are interleaved", remedy);
 }
 
 }  // namespace
@@ -99,13 +98,13 @@ void check_unknown_options(const Subject& subject, Report& report) {
     const UnknownOption unknown = unknown_slurm_option(option.name);
     if (!unknown.nearest.empty()) {
       report.add(option.at, "sbatch has no option --" + option.name,
-                 "it refuses the script: unrecognized option", "write --" + unknown.nearest);
+                 "sbatch rejects the script: unrecognized option", "write --" + unknown.nearest);
     } else if (!unknown.beginnings.empty()) {
       std::string names;
       for (std::size_t i = 0; i < std::min<std::size_t>(unknown.beginnings.size(), 4); ++i)
         names += (i == 0 ? "--" : ", --") + unknown.beginnings[i];
-      report.add(option.at, "--" + option.name + " is the beginning of several options",
-                 "sbatch refuses the script: the option is ambiguous", "write one of " + names);
+      report.add(option.at, "--" + option.name + " is the prefix of several options",
+                 "sbatch rejects the script: the option is ambiguous", "write one of " + names);
     }
   });
 }
@@ -115,17 +114,17 @@ void check_empty(const Subject& subject, Report& report) {
     if (!directive.is_read || directive.scheduler == Scheduler::sge) continue;
     if (directive.rest.find_first_not_of(" \t\r") == std::string_view::npos) {
       report.add(directive.at, std::string(prefix_of(directive.scheduler)) + " without an option",
-                 "it asks for nothing", "write the option, or drop the line");
+                 "it requests nothing", "add the option, or remove the line");
     }
     for (const Option& option : directive.options) {
       if (!option.value.empty() || !needs_value(directive.scheduler, option.name)) continue;
       const bool is_long = directive.scheduler == Scheduler::slurm;
       const std::string name = (is_long ? "--" : "-") + option.name;
-      // sbatch takes --account= and some others for the default, and refuses most.
+      // sbatch uses the default for --account= and some others, and rejects most.
       report.add(Severity::error, option.at, name + " has no value",
                  std::string(submitter_of(directive.scheduler)) +
-                     " refuses the script, or takes the site's default without a word",
-                 "write the value, or drop " + name);
+                     " rejects the script, or silently uses the site's default",
+                 "add the value, or remove " + name);
     }
   }
 }
@@ -138,8 +137,9 @@ void check_memory(const Subject& subject, Report& report) {
     const Option* option = last_option(subject.script, Scheduler::slurm, name);
     if (option == nullptr) continue;
     if (first != nullptr) {
-      report.add(std::max(first->at, option->at), "--" + first->name + " beside --" + option->name,
-                 "sbatch refuses the script: they are mutually exclusive", "keep one of them");
+      report.add(std::max(first->at, option->at),
+                 "both --" + first->name + " and --" + option->name,
+                 "sbatch rejects the script: they are mutually exclusive", "keep one of them");
       return;
     }
     first = option;
@@ -161,10 +161,10 @@ void check_gres_and_gpus(const Subject& subject, Report& report) {
     const long long asked = static_cast<long long>(*each) * (is_of_all ? *subject.job.nodes : 1);
     if (asked == *count) continue;
     report.add(std::max(gres->at, other->at),
-               "--gres=" + gres->value.substr(0, 40) + ", which counts for each node, and --" +
-                   other->name + "=" + other->value.substr(0, 40),
-               "they ask for different numbers of GPUs: sbatch refuses the job, or adds them up",
-               std::string("keep --") + other->name);
+               "--gres=" + gres->value.substr(0, 40) + " (per node) and --" + other->name + "=" +
+                   other->value.substr(0, 40),
+               "they request different numbers of GPUs: sbatch rejects the job, or adds them up",
+               std::string("keep only --") + other->name);
   }
 }
 
@@ -175,30 +175,30 @@ void check_signal(const Subject& subject, Report& report) {
   if (flags.find('B') != std::string::npos) return;
   const std::string name = signal_name(signal->value);
   if (trap_of(subject.script, name) == nullptr) return;
-  report.add(signal->at, "--signal=" + signal->value.substr(0, 40) + " beside a trap for " + name,
-             "without B: Slurm sends the signal to the job's steps and not to the script, whose "
-             "trap never runs",
+  report.add(signal->at, "--signal=" + signal->value.substr(0, 40) + " with a trap for " + name,
+             "without B: Slurm signals the job steps but not the batch script, so the trap never "
+             "runs",
              "write --signal=B:" + signal->value.substr(0, 40) +
-                 ", and start what trains in the background and wait for it");
+                 ", start the training in the background, and wait for it");
 }
 
 void check_array_output(const Subject& subject, Report& report) {
   const Script& script = subject.script;
   if (last_option(script, Scheduler::slurm, "array") != nullptr) {
     check_output_of(script, Scheduler::slurm, "output", {"%a", "%j", "%J"},
-                    "write %A_%a, the numbers of the array and of the task", report);
+                    "use %A_%a, the job id of the array and the index of the task", report);
   }
   if (last_option(script, Scheduler::pbs, "J") != nullptr) {
     check_output_of(script, Scheduler::pbs, "o", {"^array_index^"},
-                    "name a folder, or write ^array_index^ into the name", report);
+                    "name a folder, or add ^array_index^ to the file name", report);
   }
   if (last_option(script, Scheduler::sge, "t") != nullptr) {
     check_output_of(script, Scheduler::sge, "o", {"TASK_ID"},
-                    "name a folder, or write $TASK_ID into the name", report);
+                    "name a folder, or add $TASK_ID to the file name", report);
   }
   const Option* name = last_option(script, Scheduler::lsf, "J");
   if (name != nullptr && name->value.find('[') != std::string::npos) {
-    check_output_of(script, Scheduler::lsf, "o", {"%I"}, "write %J_%I into the name", report);
+    check_output_of(script, Scheduler::lsf, "o", {"%I"}, "add %J_%I to the file name", report);
   }
 }
 

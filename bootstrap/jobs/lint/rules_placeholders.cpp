@@ -6,19 +6,19 @@
 #include "rules.hpp"
 #include "words.hpp"
 
-// Values of a copied script that nobody filled in.
+// Placeholders of a copied script that were not replaced.
 namespace hpcboot::lint {
 namespace {
 
-constexpr std::size_t kLongest = 300;  // a backtracking matcher has no stack for more
+constexpr std::size_t kLongest = 300;  // longer text may overflow the stack of std::regex
 
 void add(Report& report, std::size_t at, const std::string& what) {
   report.add(at, "the placeholder " + what + " was not replaced",
-             "the scheduler or the program is given it as it stands",
-             "write your own value in its place");
+             "the scheduler or the program receives it literally",
+             "replace it with your own value");
 }
 
-// Options that say who pays, where it runs and who gets the mail.
+// Options for the account, the queue and the mail address.
 bool says_whose(Scheduler scheduler, const std::string& option) {
   static constexpr std::array<std::string_view, 4> kSlurm = {"account", "mail-user", "partition",
                                                              "qos"};
@@ -28,7 +28,7 @@ bool says_whose(Scheduler scheduler, const std::string& option) {
   return scheduler == Scheduler::lsf ? is_one_of(option, kLsf) : is_one_of(option, kQsub);
 }
 
-// In the text of a directive: words that nobody's account, project or address is made of.
+// In the text of a directive: words that occur in no real account, project or address.
 bool has_placeholder(const std::string& text, std::smatch& match) {
   static const std::regex word(
       R"(\b(CHANGE_?ME|REPLACE_?ME|FILL_?ME_?IN|(YOUR|MY)_(ACCOUNT|PROJECT|EMAIL|ALLOCATION|USERNAME|PARTITION|QUEUE)|def-(x{2,}|some(user|prof)|username|yourname|CHANGEME)|your[-_.]?(account|email|project|allocation|username|name)\b|[\w.]+@example\.(com|org|edu))|\{\{[ ]*[\w.]+[ ]*\}\})",
@@ -37,7 +37,7 @@ bool has_placeholder(const std::string& text, std::smatch& match) {
   return std::regex_search(text, match, word) || std::regex_search(text, match, angle);
 }
 
-// The value of one of those options as manuals write it: ACCOUNT_NAME, st-XXXX-1,
+// The value of one of those options as manuals show it: ACCOUNT_NAME, st-XXXX-1,
 // name@university.edu.
 bool is_from_a_manual(const std::string& value) {
   static const std::regex bare(
@@ -54,7 +54,7 @@ bool is_from_a_manual(const std::string& value) {
          std::regex_search(value, crosses) || std::regex_match(value, address);
 }
 
-// /path/to/your/project, --data=/path/to/data: the word itself, not one that only speaks of it.
+// /path/to/your/project, --data=/path/to/data: the word itself, not one that only mentions it.
 bool is_path_to(const std::string& word) {
   const std::size_t equals = word.find('=');
   const std::size_t begin =
@@ -65,7 +65,7 @@ bool is_path_to(const std::string& word) {
 void check_directives(const Script& script, Report& report) {
   for (const Directive& directive : script.directives) {
     if (!directive.is_read || directive.words.empty()) continue;
-    // Without the comment at its end.
+    // Without a trailing comment.
     const std::size_t begin = directive.words[0].at;
     const std::size_t line = static_cast<std::size_t>(script.line_of(directive.at)) - 1;
     const std::size_t end = script.lines[line].at + script.lines[line].text.size();
@@ -86,12 +86,12 @@ void check_directives(const Script& script, Report& report) {
   }
 }
 
-// Does a word, or the value of an assignment or option, begin here?
+// Does a word, or the value of an assignment or option, start here?
 bool begins_word(std::string_view line, std::size_t at) {
   return at == 0 || std::string_view(" \t=(").find(line[at - 1]) != std::string_view::npos;
 }
 
-// Is it handed to a program that looks for such texts?
+// Is it an argument of a program that searches for such text?
 bool is_sought(const Script& script, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kSeekers = {"grep", "egrep", "sed", "awk",
                                                                "perl"};
@@ -102,8 +102,8 @@ bool is_sought(const Script& script, std::size_t at) {
   return last != nullptr && is_one_of(last->words[0].text, kSeekers);
 }
 
-// {{key}} of a template engine, where a word begins with it. Further within words and quotes it is
-// another program's: sed "s/{{NAME}}/x/", sh -c "echo {{x}}".
+// {{key}} of a template engine, if a word starts with it. Deeper inside words and quotes it belongs
+// to another program: sed "s/{{NAME}}/x/", sh -c "echo {{x}}".
 void check_mustaches(const Script& script, Report& report) {
   static const std::regex mustache(R"(\{\{[{#/^&]?[ ]*[A-Za-z_][\w.]*[ ]*\}?\}\})");
   for (const Line& line : script.lines) {
@@ -123,7 +123,7 @@ void check_mustaches(const Script& script, Report& report) {
 }
 
 void check_paths(const Script& script, Report& report) {
-  // They print it, compare with it or look for it.
+  // They print it, compare with it or search for it.
   static constexpr std::array<std::string_view, 8> kSpeakers = {"echo", "printf", "[",   "[[",
                                                                 "test", "grep",   "sed", "die"};
   for (const Command& command : script.shell.commands) {

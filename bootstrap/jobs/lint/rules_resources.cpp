@@ -2,11 +2,11 @@
 
 #include "rules.hpp"
 
-// Whether nodes, ranks, GPUs and threads go together.
+// Whether the numbers of nodes, ranks, GPUs and threads are consistent.
 namespace hpcboot::lint {
 namespace {
 
-// Where the option stands that gives the number, else the first directive.
+// The offset of the first option found that sets the number; 0 if there is none.
 std::size_t place_of(const Script& script, Scheduler scheduler,
                      std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -27,16 +27,16 @@ std::string count(int number, const char* what) {
 void add_ranks(Report& report, std::size_t at, int ranks, int gpus, const char* where) {
   const std::string found = count(ranks, "rank") + " and " + count(gpus, "GPU") + " " + where;
   if (ranks > gpus) {
-    report.add(at, found, "ranks share a GPU, its memory and its time",
-               "ask for as many ranks as GPUs");
+    report.add(at, found, "several ranks share a GPU, its memory and its compute time",
+               "request as many ranks as GPUs");
   } else {
-    report.add(at, found, count(gpus - ranks, "GPU") + " would be paid for and stay idle",
-               "ask for as many ranks as GPUs");
+    report.add(at, found, count(gpus - ranks, "GPU") + " would be charged for but stay idle",
+               "request as many ranks as GPUs");
   }
 }
 
-// An mpirun without a number of its own, or with that of the whole job: -np 8. Not where a variable
-// may hold one: mpirun $OPTIONS ./a.
+// An mpirun without its own number of ranks, or with that of the whole job: -np 8. Not if a
+// variable may contain one: mpirun $OPTIONS ./a.
 bool mpirun_as_asked(const LaunchCommand& launch, const JobRequest& job) {
   const auto& words = launch.command->words;
   for (std::size_t i = launch.first + 1; i + 1 < words.size(); ++i) {
@@ -50,7 +50,7 @@ bool mpirun_as_asked(const LaunchCommand& launch, const JobRequest& job) {
       const auto ranks = i + 1 < words.size() ? number_of(words[i + 1].text) : std::nullopt;
       if (!ranks || ranks != job.tasks) return false;
     }
-    // A number for each node, or several programs.
+    // A number per node, or several programs.
     if (text == "-ppn" || text == "--ppn" || text == "-N" || text == ":" ||
         text.rfind("--map-by", 0) == 0 || text.rfind("-npernode", 0) == 0 ||
         text.rfind("--npernode", 0) == 0) {
@@ -60,7 +60,7 @@ bool mpirun_as_asked(const LaunchCommand& launch, const JobRequest& job) {
   return true;
 }
 
-// Does the number of ranks come from the directives, for a launcher that has no number of its own?
+// Does a launcher without its own number of ranks take it from the directives?
 bool launches_as_asked(const Subject& subject) {
   return std::any_of(
       subject.launches.begin(), subject.launches.end(), [&](const LaunchCommand& launch) {
@@ -92,28 +92,28 @@ void check_tasks_and_nodes(const Subject& subject, Report& report) {
   if (product == *tasks) return;
   report.add(place_of(script, Scheduler::slurm, {"ntasks"}),
              "--ntasks=" + std::to_string(*tasks) + ", but --nodes=" + std::to_string(*nodes) +
-                 " with --ntasks-per-node=" + std::to_string(*each) + " makes " +
+                 " with --ntasks-per-node=" + std::to_string(*each) + " gives " +
                  std::to_string(product),
-             "beside --ntasks the number per node is only a limit, so nodes get uneven numbers of "
-             "ranks, or the job is refused",
-             "drop --ntasks, or write --ntasks=" + std::to_string(product));
+             "with --ntasks, --ntasks-per-node is only a maximum, so nodes get uneven numbers of "
+             "ranks, or the job is rejected",
+             "remove --ntasks, or write --ntasks=" + std::to_string(product));
 }
 
 void check_ranks_and_gpus(const Subject& subject, Report& report) {
   const Script& script = subject.script;
   const JobRequest& job = subject.job;
   if (!launches_as_asked(subject)) return;
-  // One rank that drives several GPUs is in order: torchrun, or DP in one process.
+  // One rank that drives several GPUs is fine: torchrun, or DP in one process.
   if (job.tasks_per_node && job.gpus_per_node && *job.tasks_per_node > 1 &&
       *job.gpus_per_node > 0 && *job.tasks_per_node != *job.gpus_per_node) {
     const std::size_t at = script.has_directives_of(Scheduler::slurm)
                                ? place_of(script, Scheduler::slurm, {"ntasks-per-node", "ntasks"})
                                : place_of(script, Scheduler::lsf, {"gpu"});
-    add_ranks(report, at, *job.tasks_per_node, *job.gpus_per_node, "on each node");
+    add_ranks(report, at, *job.tasks_per_node, *job.gpus_per_node, "per node");
   }
   for (const PbsResource& resource : pbs_resources(script)) {
     if (resource.name != "select" && resource.name != "nodes") continue;
-    const char* where = resource.name == "select" ? "in a chunk" : "on each node";
+    const char* where = resource.name == "select" ? "per chunk" : "per node";
     for (const PbsChunk& chunk : parse_select(resource.value)) {
       const int ranks = chunk.mpiprocs.value_or(1);
       const int gpus = chunk.ngpus.value_or(0);
@@ -135,14 +135,13 @@ void check_threads(const Subject& subject, Report& report) {
       const int ranks = chunk.mpiprocs.value_or(1);
       const int cores = chunk.ncpus.value_or(1);
       if (ranks < 2 || cores < 2 || chunk.ompthreads) continue;
-      report.add(
-          resource.at,
-          "OMP_NUM_THREADS is not set for " + std::to_string(ranks) + " ranks on " +
-              std::to_string(cores) + " cores",
-          "PBS sets it to ncpus, so that every rank starts " + std::to_string(cores) + " threads",
-          "write :ompthreads=" + std::to_string(std::max(1, cores / ranks)) +
-              " behind mpiprocs, or export OMP_NUM_THREADS=" +
-              std::to_string(std::max(1, cores / ranks)));
+      report.add(resource.at,
+                 "OMP_NUM_THREADS is not set for " + std::to_string(ranks) + " ranks on " +
+                     std::to_string(cores) + " cores",
+                 "PBS sets it to ncpus, so every rank starts " + std::to_string(cores) + " threads",
+                 "add :ompthreads=" + std::to_string(std::max(1, cores / ranks)) +
+                     " after mpiprocs, or export OMP_NUM_THREADS=" +
+                     std::to_string(std::max(1, cores / ranks)));
       return;
     }
   }

@@ -5,12 +5,12 @@
 #include "rules.hpp"
 #include "words.hpp"
 
-// What the script starts, against what the directives ask for.
+// Compares what the script starts with what the directives request.
 namespace hpcboot::lint {
 namespace {
 
-// Ranks that the job has room for; absent if the directives do not say. Generous: a launcher may
-// take each core for a slot.
+// The number of ranks that fit the job; absent if the directives do not say. An upper bound: a
+// launcher may count every core as a slot.
 std::optional<std::int64_t> slots_of(const Subject& subject) {
   const Script& script = subject.script;
   const JobRequest& job = subject.job;
@@ -42,7 +42,7 @@ std::optional<std::int64_t> slots_of(const Subject& subject) {
   return std::nullopt;
 }
 
-// The number behind -np, if that is all that says how many ranks there are, and where.
+// The number after -np, if no other option affects the number or placement of ranks.
 std::optional<int> ranks_of_mpirun(const LaunchCommand& launch) {
   static constexpr std::array<std::string_view, 4> kCount = {"-n", "-np", "--np", "-c"};
   static constexpr std::array<std::string_view, 10> kElsewhere = {
@@ -76,7 +76,7 @@ std::optional<int> ranks_of_srun(const LaunchCommand& launch) {
   return tasks == launch.options.end() ? std::nullopt : number_of(tasks->second);
 }
 
-// Also in a text for a shell: "ssh $host torchrun …".
+// Also in text passed to a shell: "ssh $host torchrun …".
 bool has_word(const Command& command, const std::vector<std::string_view>& names) {
   return std::any_of(command.words.begin(), command.words.end(), [&](const Word& word) {
     return std::find(names.begin(), names.end(), base_name(word.text)) != names.end();
@@ -105,18 +105,18 @@ void check_slots(const Subject& subject, Report& report) {
     const auto ranks = is_srun ? ranks_of_srun(launch) : ranks_of_mpirun(launch);
     if (!ranks || *ranks <= *slots) continue;
     report.add(launch.command->words[launch.first].at,
-               std::string(is_srun ? "srun" : "mpirun") + " of " + std::to_string(*ranks) +
-                   " ranks in a job of " + std::to_string(*slots) +
+               std::string(is_srun ? "srun" : "mpirun") + " starts " + std::to_string(*ranks) +
+                   " ranks in a job with " + std::to_string(*slots) +
                    (*slots == 1 ? " slot" : " slots"),
-               is_srun ? "Slurm refuses the step: more processors requested than permitted"
+               is_srun ? "Slurm rejects the step: more processors requested than permitted"
                        : "mpirun refuses to start, or several ranks share a core",
-               "ask for as many as are started, or start as many as were asked for");
+               "request as many slots as ranks, or start fewer ranks");
   }
 }
 
 void check_background(const Subject& subject, Report& report) {
   if (!subject.script.scheduler() || subject.launches.empty()) return;
-  // What runs while the last step does is ended with it, as it is meant to be.
+  // Earlier background steps are meant to end with the last one.
   const LaunchCommand& last = subject.launches.back();
   if (!last.command->in_background || last.command->in_function) return;
   const auto& commands = subject.script.shell.commands;
@@ -128,8 +128,8 @@ void check_background(const Subject& subject, Report& report) {
   report.add(last.command->words[last.first].at,
              last.command->words[last.first].text.substr(0, 40) +
                  " runs in the background, and nothing waits for it",
-             "the job ends with its script, at once, and what it has started is killed",
-             "write wait as the last line, or drop the &");
+             "the script ends at once, the job ends with it, and everything it started is killed",
+             "add wait as the last line, or remove the &");
 }
 
 void check_srun_elsewhere(const Subject& subject, Report& report) {
@@ -142,10 +142,10 @@ void check_srun_elsewhere(const Subject& subject, Report& report) {
         launch.command->in_function)
       continue;
     report.add(launch.command->words[launch.first].at,
-               std::string("srun in a script with ") + prefix_of(*scheduler),
-               "srun is Slurm's: there is none here, or it asks another cluster for a job of its "
-               "own",
-               "write mpirun, or hpcboot run -- CMD, which takes what belongs to the scheduler");
+               std::string("srun in a script with ") + prefix_of(*scheduler) + " directives",
+               "srun belongs to Slurm: it does not exist here, or it requests a separate job from "
+               "another cluster",
+               "use mpirun, or hpcboot run -- CMD, which picks the launcher for the scheduler");
     return;
   }
 }
@@ -164,10 +164,10 @@ void check_torchrun_alone(const Subject& subject, Report& report) {
     if (torchrun == nullptr || command.in_condition || command.in_function) continue;
     report.add(
         torchrun->at,
-        "torchrun runs on the first of " + std::to_string(*subject.job.nodes) + " nodes alone",
+        "torchrun runs only on the first of " + std::to_string(*subject.job.nodes) + " nodes",
         "a batch script runs on one node: the others stay idle, or torchrun waits for them "
-        "until it gives up",
-        "start one on each node: srun --ntasks-per-node=1 torchrun …, or hpcboot run "
+        "until it times out",
+        "start torchrun once per node: srun --ntasks-per-node=1 torchrun …, or hpcboot run "
         "--torchrun -- train.py");
     return;
   }

@@ -4,7 +4,7 @@
 
 #include "rules.hpp"
 
-// What is wrong with the characters of the file.
+// Checks of the characters in the file.
 namespace hpcboot::lint {
 namespace {
 
@@ -16,18 +16,18 @@ struct Character {
   const char* plain;
 };
 
-// Wrong wherever the shell or the scheduler reads them.
+// Wrong anywhere that the shell or the scheduler reads.
 constexpr std::array<Character, 8> kQuotesAndBlanks = {
     {{"\xE2\x80\x9C", "a typographic quote", "\""},
      {"\xE2\x80\x9D", "a typographic quote", "\""},
      {"\xE2\x80\x9E", "a typographic quote", "\""},
      {"\xE2\x80\x98", "a typographic quote", "'"},
      {"\xE2\x80\x99", "a typographic quote", "'"},
-     {"\xC2\xA0", "a non-breaking space", "a blank"},
-     {"\xE2\x80\xAF", "a non-breaking space", "a blank"},
+     {"\xC2\xA0", "a non-breaking space", "a plain space"},
+     {"\xE2\x80\xAF", "a non-breaking space", "a plain space"},
      {"\xE2\x80\x8B", "a zero-width space", "nothing"}}};
 
-// Wrong at the begin of a word, where an option's - was meant.
+// Wrong at the start of a word, where an option's - was meant.
 constexpr std::array<Character, 3> kDashes = {{{"\xE2\x80\x93", "a typographic dash", "- or --"},
                                                {"\xE2\x80\x94", "a typographic dash", "- or --"},
                                                {"\xE2\x88\x92", "a minus sign", "-"}}};
@@ -40,7 +40,7 @@ const Character* character_at(std::string_view text, const std::array<Character,
   return nullptr;
 }
 
-// Within a word it is a letter that does no harm: echo it’s done.
+// Harmless between two letters: echo it’s done.
 bool is_apostrophe(std::string_view text, std::size_t at) {
   const auto is_letter = [&](std::size_t i) {
     return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
@@ -48,7 +48,7 @@ bool is_apostrophe(std::string_view text, std::size_t at) {
   return text.substr(at, 3) == "\xE2\x80\x99" && at > 0 && is_letter(at - 1) && is_letter(at + 3);
 }
 
-// Is it in plain quotes, in a text that the scheduler only shows: #SBATCH --comment="a – b"?
+// Is it in plain quotes, in text that the scheduler only displays: #SBATCH --comment="a – b"?
 bool is_free_text(const Directive& directive, std::string_view text, std::size_t at) {
   const Option* option = nullptr;
   for (const Option& one : directive.options) {
@@ -82,16 +82,16 @@ void check_line_ends(const Subject& subject, Report& report) {
   report.add(
       first->at + first->text.size(),
       std::to_string(count) + (count == 1 ? " line ends" : " lines end") +
-          " with a carriage return, as on Windows",
-      "sbatch and qsub refuse the script; a shell takes the \\r for a part of each last word",
-      R"(sed -i 's/\r$//' FILE, and tell the editor to write Unix line ends)");
+          " with a carriage return (Windows line endings)",
+      "sbatch and qsub reject the script; a shell reads the \\r as part of each line's last word",
+      R"(run sed -i 's/\r$//' FILE, and set the editor to Unix line endings)");
 }
 
 void check_byte_order_mark(const Subject& subject, Report& report) {
   if (subject.script.text.substr(0, kByteOrderMark.size()) != kByteOrderMark) return;
-  report.add(0, "a byte order mark stands before the first character",
-             "the file does not begin with #!, so sbatch refuses it and the kernel cannot run it",
-             R"(sed -i '1s/^\xEF\xBB\xBF//' FILE, and save as UTF-8 without BOM)");
+  report.add(0, "the file starts with a byte order mark",
+             "the first bytes are not #!, so sbatch rejects the file and the kernel cannot run it",
+             R"(run sed -i '1s/^\xEF\xBB\xBF//' FILE, and save as UTF-8 without BOM)");
 }
 
 void check_shebang(const Subject& subject, Report& report) {
@@ -101,14 +101,15 @@ void check_shebang(const Subject& subject, Report& report) {
     const std::string_view line = script.lines[0].text;
     const std::size_t at = line.find_first_not_of(" \t", 2);
     if (at != std::string_view::npos && line[at] == '/') return;
-    report.add(Severity::error, 0, "the path behind #! does not begin with a slash",
-               "the node looks for the interpreter in its current folder, and the job ends at once",
-               "write #!/bin/bash");
+    report.add(
+        Severity::error, 0, "the path after #! does not start with /",
+        "the interpreter is looked up in the current folder of the node, and the job ends at once",
+        "write #!/bin/bash");
     return;
   }
-  if (script.text.substr(0, kByteOrderMark.size()) == kByteOrderMark) return;  // told by its rule
+  if (script.text.substr(0, kByteOrderMark.size()) == kByteOrderMark) return;  // has its own rule
   const bool slurm = script.has_directives_of(Scheduler::slurm);
-  // The scheduler is told the interpreter: #PBS -S /bin/bash.
+  // A directive names the interpreter: #PBS -S /bin/bash.
   if (script.option(Scheduler::pbs, "S") || script.option(Scheduler::sge, "S") ||
       script.option(Scheduler::lsf, "L")) {
     return;
@@ -119,14 +120,15 @@ void check_shebang(const Subject& subject, Report& report) {
     return !script.is_shell || script.kind_at(line.at + at) == Kind::comment;
   });
   const Severity severity = slurm ? Severity::error : Severity::warning;
-  const char* why = slurm ? "sbatch refuses a script that does not begin with #!"
-                          : "the interpreter is then the site's or the user's login shell";
+  const char* why =
+      slurm ? "sbatch rejects a script that does not start with #!"
+            : "the script then runs in the site's default shell or the user's login shell";
   if (late != script.lines.end()) {
     report.add(severity, late->at, "the #! is not at the very start of the file", why,
                "move it to the first column of line 1");
   } else {
-    report.add(severity, 0, "the script does not begin with #!", why,
-               "write #!/bin/bash into line 1");
+    report.add(severity, 0, "the script does not start with #!", why,
+               "write #!/bin/bash on line 1");
   }
 }
 
@@ -149,9 +151,9 @@ void check_typography(const Subject& subject, Report& report) {
                  is_free_text(directive, script.text, at);
         });
     if (free_text) continue;
-    report.add(at, std::string(found->name) + " stands where the plain character is needed",
-               "it came with text copied from a document or a chat; to the shell and the scheduler "
-               "it is a letter like any other",
+    report.add(at, std::string(found->name) + " where a plain character is needed",
+               "often copied from a document or a chat; to the shell and the scheduler it is an "
+               "ordinary character",
                std::string("write ") + found->plain + " instead");
     at += found->bytes.size() - 1;
   }

@@ -6,11 +6,11 @@
 #include "rules.hpp"
 #include "words.hpp"
 
-// Values that are refused, and settings that undo one another.
+// Values that are rejected, and settings that override one another.
 namespace hpcboot::lint {
 namespace {
 
-// Numbers with colons between, at least `least` and at most `most`; the last may be a fraction.
+// Numbers separated by colons, at least `least` and at most `most`; the last may be a fraction.
 bool is_clock(std::string_view text, int least, int most, bool fraction = false) {
   int fields = 1;
   bool digits = false;
@@ -35,7 +35,7 @@ bool is_upper(std::string text, const char* word) {
   return text == word;
 }
 
-// As sbatch 22.05 was seen to take them: 30, 30:00, 1:30:00, 1-, 1-12, 1-12:30, 1-12:30:00.
+// Formats that sbatch 22.05 accepted in tests: 30, 30:00, 1:30:00, 1-, 1-12, 1-12:30, 1-12:30:00.
 bool is_slurm_time(const std::string& text) {
   if (text == "-1" || is_upper(text, "INFINITE") || is_upper(text, "UNLIMITED")) return true;
   const std::size_t dash = text.find('-');
@@ -44,12 +44,12 @@ bool is_slurm_time(const std::string& text) {
   return is_clock(text.substr(0, dash), 1, 1) && (clock.empty() || is_clock(clock, 1, 3));
 }
 
-// A value that is a placeholder or a variable has its own rule.
+// Placeholders and variables have rules of their own.
 bool is_unresolved(const std::string& value) {
   return value.empty() || value.find_first_of("<{$@") != std::string::npos;
 }
 
-// A setting of a script: the option's or resource's name as the user knows it, and its value.
+// A setting of a script: the name of the option or resource as the user writes it, and its value.
 struct Setting {
   Scheduler scheduler;
   std::string name;
@@ -58,7 +58,7 @@ struct Setting {
 };
 
 std::vector<Setting> settings_of(const Script& script) {
-  // Those of which a scheduler keeps one only.
+  // Options of which a scheduler keeps only one value.
   static constexpr std::array<std::string_view, 10> kPbs = {"A", "N", "P", "S", "e",
                                                             "j", "o", "p", "q", "r"};
   static constexpr std::array<std::string_view, 9> kSge = {"N", "P",  "S", "e", "j",
@@ -68,7 +68,7 @@ std::vector<Setting> settings_of(const Script& script) {
   for (const Directive& directive : script.directives) {
     if (!directive.is_read) continue;
     for (const Option& option : directive.options) {
-      // sbatch adds up the --mail-type's; of everything else it takes the last (tried with 22.05).
+      // sbatch combines --mail-type options; for all others the last one wins (tested with 22.05).
       const bool single = (directive.scheduler == Scheduler::slurm && option.name != "mail-type") ||
                           (directive.scheduler == Scheduler::pbs && is_one_of(option.name, kPbs)) ||
                           (directive.scheduler == Scheduler::sge && is_one_of(option.name, kSge)) ||
@@ -91,8 +91,8 @@ std::vector<Setting> settings_of(const Script& script) {
 void check_times(const Subject& subject, Report& report) {
   const Script& script = subject.script;
   const auto add = [&](std::size_t at, const std::string& value, const std::string& forms) {
-    report.add(at, "\"" + value.substr(0, 60) + "\" is no time", "the job is refused",
-               "write " + forms);
+    report.add(at, "\"" + value.substr(0, 60) + "\" is not a valid time",
+               "the scheduler rejects the job", "write " + forms);
   };
   for (const Directive& directive : script.directives) {
     if (!directive.is_read) continue;
@@ -120,7 +120,7 @@ void check_times(const Subject& subject, Report& report) {
     }
   }
   for (const PbsResource& resource : pbs_resources(script)) {
-    // Torque takes days, too: 1:00:00:00.
+    // Torque also accepts days: 1:00:00:00.
     if (resource.name == "walltime" && !is_unresolved(resource.value) &&
         !is_clock(resource.value, 1, 4, true)) {
       add(resource.at, resource.value, "hours:minutes:seconds or seconds");
@@ -129,7 +129,7 @@ void check_times(const Subject& subject, Report& report) {
 }
 
 void check_overridden(const Subject& subject, Report& report) {
-  // Each part of a heterogeneous job has options of its own.
+  // Each component of a heterogeneous job has its own options.
   if (subject.job.several_parts) return;
   std::map<std::pair<Scheduler, std::string>, Setting> before;
   for (const Setting& setting : settings_of(subject.script)) {
@@ -138,9 +138,9 @@ void check_overridden(const Subject& subject, Report& report) {
     if (found != before.end() && found->second.value != setting.value) {
       report.add(setting.at,
                  setting.name + " is set to \"" + found->second.value.substr(0, 40) +
-                     "\" in line " + std::to_string(subject.script.line_of(found->second.at)) +
+                     "\" on line " + std::to_string(subject.script.line_of(found->second.at)) +
                      " and to \"" + setting.value.substr(0, 40) + "\" here",
-                 "one of the two is dropped without a word", "keep the one that you mean");
+                 "one of the two is silently dropped", "keep the one you mean");
     }
     before.insert_or_assign(key, setting);
   }
@@ -152,18 +152,19 @@ void check_select(const Subject& subject, Report& report) {
       std::any_of(resources.begin(), resources.end(),
                   [](const PbsResource& resource) { return resource.name == "select"; });
   if (!has_select) return;
-  // Resources of hosts (flag h), by pbs_resources(7).
+  // Host-level resources (flag h), see pbs_resources(7).
   static constexpr std::array<std::string_view, 11> kOfChunks = {
       "arch",  "host",       "mem", "mpiprocs", "ncpus", "ngpus",
       "nodes", "ompthreads", "ppn", "vmem",     "vnode"};
   for (const PbsResource& resource : resources) {
     if (!is_one_of(resource.name, kOfChunks)) continue;
-    report.add(resource.at, "-l " + resource.name + " stands beside -l select",
-               "qsub refuses a job that asks for chunks and for job-wide " + resource.name,
-               resource.name == "nodes" ? "drop it; the number before the first : of select is how "
-                                          "many chunks there are"
-                                        : "write it into the chunk: select=1:" + resource.name +
-                                              "=" + resource.value.substr(0, 20));
+    report.add(resource.at, "-l " + resource.name + " together with -l select",
+               "qsub rejects a job that requests both chunks and job-wide " + resource.name,
+               resource.name == "nodes"
+                   ? "remove it; the number before the first : of select is the "
+                     "number of chunks"
+                   : "move it into the chunk: select=1:" + resource.name + "=" +
+                         resource.value.substr(0, 20));
   }
 }
 

@@ -29,9 +29,9 @@ std::size_t indent_of(std::string_view text) {
   return std::min(text.find_first_not_of(" \t"), text.size());
 }
 
-// Is the line a directive, and whose? Slurm and LSF want it in the first column (tried with sbatch
-// 22.05); qsub of PBS passes over blanks before it. Grid Engine's #$ is short, and `#$HOME` an
-// ordinary comment, so an option must follow.
+// Whether the line is a directive, and of which scheduler. Slurm and LSF require it in the first
+// column (tested with sbatch 22.05); qsub of PBS skips leading blanks. Grid Engine's #$ is short,
+// and `#$HOME` is an ordinary comment, so an option must follow.
 std::optional<Directive> directive_of(const Line& line) {
   Directive directive;
   directive.at = line.at;
@@ -66,7 +66,7 @@ bool stops_at_first_command(Scheduler scheduler) {
   return scheduler == Scheduler::slurm || scheduler == Scheduler::pbs;
 }
 
-// Is the interpreter of line 1 of the Bourne shell's family? Without one, it is taken for that.
+// Is the interpreter on line 1 a Bourne-like shell? True if line 1 names no interpreter.
 bool names_a_shell(const std::vector<Line>& lines) {
   if (lines.empty() || !starts_with(lines[0].text, "#!")) return true;
   std::string_view rest = lines[0].text.substr(2);
@@ -106,7 +106,7 @@ Script read_script(std::string_view text) {
     const std::size_t indent = indent_of(line.text);
     if (indent == line.text.size()) continue;
     if (line.text[indent] != '#') {
-      // qsub passes over a ':' in line 1, an old mark of Bourne shell scripts.
+      // qsub skips a ':' on line 1, an old marker of Bourne shell scripts.
       if (!script.first_command && !(i == 0 && line.text[0] == ':')) script.first_command = i;
       continue;
     }
@@ -159,7 +159,7 @@ int Script::column_of(std::size_t offset) const {
 
 Kind Script::kind_at(std::size_t offset) const {
   if (is_shell) return shell.kinds[offset];
-  // Of another language only its comments are known, and only where they begin a line.
+  // In other languages, only comments at the start of a line are recognised.
   const Line& line = lines[static_cast<std::size_t>(line_of(offset)) - 1];
   const std::size_t indent = indent_of(line.text);
   return indent < line.text.size() && line.text[indent] == '#' ? Kind::comment : Kind::code;

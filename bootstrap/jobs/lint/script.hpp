@@ -8,7 +8,7 @@
 
 #include "shell_reader.hpp"
 
-// A job script as the rules see it: lines, directives, commands.
+// A batch script as the rules see it: lines, directives, commands.
 namespace hpcboot::lint {
 
 enum class Scheduler { slurm, pbs, sge, lsf };
@@ -19,8 +19,8 @@ const char* prefix_of(Scheduler scheduler) noexcept;
 const char* submitter_of(Scheduler scheduler) noexcept;
 
 struct Option {
-  std::string name;   // "ntasks-per-node" of Slurm, also where it is written -n; "N" of the others
-  std::string value;  // of several words with blanks between, as in -pe mpi 16
+  std::string name;   // Slurm: the long name, even if written -n; others: without the dash
+  std::string value;  // several words are joined by spaces, as in -pe mpi 16
   std::size_t at = 0;
   std::size_t value_at = 0;
 };
@@ -30,14 +30,14 @@ struct DirectiveWord {
   std::string text;
   std::size_t at = 0;
   bool has_quotes = false;
-  bool is_value = false;  // of the option before it
+  bool is_value = false;  // of the preceding option
 };
 
 struct Directive {
   Scheduler scheduler = Scheduler::slurm;
   std::size_t at = 0;
-  std::string_view rest;  // of the line, behind the prefix
-  bool is_read = true;    // false where it stands after the first command and the scheduler is done
+  std::string_view rest;  // of the line, after the prefix
+  bool is_read = true;    // false after the first command, if the scheduler stops there
   std::vector<DirectiveWord> words;
   std::vector<Option> options;
 };
@@ -52,15 +52,15 @@ struct Line {
 struct Script {
   std::string_view text;
   std::vector<Line> lines;
-  std::vector<Directive> directives;         // not those in here-documents and quotes
+  std::vector<Directive> directives;         // without those in here-documents and quotes
   std::optional<std::size_t> first_command;  // index of the line where Slurm and PBS stop reading
-  bool is_shell = true;                      // no other interpreter is named in line 1
-  Shell shell;                               // no commands where it is not
+  bool is_shell = true;                      // line 1 names no other interpreter
+  Shell shell;                               // no commands if is_shell is false
 
   // The scheduler of the first directive that is read.
   std::optional<Scheduler> scheduler() const;
   bool has_directives_of(Scheduler scheduler) const;
-  // The last value of an option in the directives that are read.
+  // The last value of an option among the directives that are read.
   std::optional<std::string> option(Scheduler scheduler, std::string_view name) const;
 
   int line_of(std::size_t offset) const;
@@ -68,13 +68,13 @@ struct Script {
   Kind kind_at(std::size_t offset) const;
 };
 
-// `text` must outlive what is returned.
+// `text` must outlive the result.
 Script read_script(std::string_view text);
 
-// The words of a directive, split as sbatch splits them: quotes, backslashes, # begins a comment.
+// The words of a directive, split as sbatch does: quotes, backslashes, # starts a comment.
 std::vector<DirectiveWord> split_directive(std::string_view rest, std::size_t at);
 
-// The options among the words, as the scheduler's command would take them; marks the words that are
+// The options among the words, as the scheduler's command parses them; marks the words that are
 // values.
 std::vector<Option> read_options(Scheduler scheduler, std::vector<DirectiveWord>& words);
 

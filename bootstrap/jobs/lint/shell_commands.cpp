@@ -7,7 +7,7 @@
 namespace hpcboot::lint {
 namespace {
 
-// Words after which a command begins, where they stand as one.
+// Keywords in command position, after which a command starts.
 bool is_keyword(const std::string& word) {
   static constexpr std::array<const char*, 13> kKeywords = {"if", "then",  "else",  "elif", "fi",
                                                             "do", "while", "done",  "esac", "until",
@@ -113,7 +113,7 @@ void ShellParser::read_redirection(Command& command, HereDocuments& documents, i
     if (depth < kDeepest) read_commands(')', depth + 1);
     return;
   }
-  // The number before it is no argument: 2>file.
+  // A number directly before it is not an argument: 2>file.
   bool is_output = peek() == '>';
   if (!command.words.empty() && at_ > 0 && is_number(command.words.back()) &&
       command.words.back().at + command.words.back().text.size() == at_) {
@@ -144,7 +144,7 @@ void ShellParser::read_redirection(Command& command, HereDocuments& documents, i
 void ShellParser::take_word(Command& command, HereDocuments& documents, int depth, char end) {
   const std::size_t from = at_;
   Word word = read_word(depth, end);
-  if (at_ == from) {  // nothing that a word can begin with
+  if (at_ == from) {  // not the start of a word
     ++at_;
     return;
   }
@@ -168,7 +168,7 @@ void ShellParser::take_word(Command& command, HereDocuments& documents, int dept
   if (command.words.size() == 1 && command.words[0].text == "function") {
     command = Command();
     function_ahead_ = true;
-    // The { may stand on this line, behind the name.
+    // The { may follow the name on the same line.
     return;
   }
   if (command.words.empty() && is_assignment(raw)) {

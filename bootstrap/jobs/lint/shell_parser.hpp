@@ -9,7 +9,7 @@
 #include "shell_reader.hpp"
 
 // The parser behind read_shell(): a recursive descent over commands (shell_commands.cpp) and words
-// (shell_words.cpp), which nest in one another by way of substitutions.
+// (shell_words.cpp), which nest through substitutions.
 namespace hpcboot::lint {
 
 inline bool is_name(char c) {
@@ -20,7 +20,7 @@ inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Does the word begin with NAME= or NAME+=?
+// Does the word start with NAME= or NAME+=?
 bool is_assignment(std::string_view raw);
 
 class ShellParser {
@@ -32,7 +32,7 @@ class ShellParser {
   Shell parse();
 
  private:
-  static constexpr int kDeepest = 64;  // nested substitutions; deeper is read as plain characters
+  static constexpr int kDeepest = 64;  // nested substitutions; deeper ones are plain characters
 
   struct HereDocument {
     std::string delimiter;
@@ -46,7 +46,7 @@ class ShellParser {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
   bool at_end() const { return at_ >= text_.size(); }
-  // What was read since `from` is of this kind.
+  // Marks everything read since `from` as `kind`.
   void mark(std::size_t from, Kind kind);
 
   // Commands up to the character that ends them: ')' of a substitution, '`', or '\0' for the end.
@@ -71,10 +71,10 @@ class ShellParser {
   std::size_t at_ = 0;
   Shell shell_;
   HereDocuments pending_;
-  std::vector<bool> braces_;  // is the open { a function's?
-  int functions_ = 0;         // how many of them are
+  std::vector<bool> braces_;  // for each open {: does it start a function?
+  int functions_ = 0;         // how many of them do
   bool function_ahead_ = false;
-  int conditions_ = 0;  // open if's and case's
+  int conditions_ = 0;  // open if and case
 };
 
 }  // namespace hpcboot::lint

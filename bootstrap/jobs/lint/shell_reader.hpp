@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-// Enough of the shell's grammar to tell commands from comments, quotes and here-documents.
+// Enough of the shell grammar to distinguish commands, comments, quotes and here-documents.
 namespace hpcboot::lint {
 
 // What a byte of the script belongs to.
 enum class Kind : char { code, single_quoted, double_quoted, comment, here_document };
 
-// A variable that the shell which reads the script replaces: not one that is escaped or in single
+// A variable that is expanded by the shell that reads the script: not escaped, not in single
 // quotes.
 struct Expansion {
   std::string name;
@@ -20,18 +20,18 @@ struct Expansion {
 };
 
 struct Word {
-  std::string text;  // without quotes and escapes; expansions as they are written
+  std::string text;  // without quotes and escapes; expansions as written
   std::size_t at = 0;
   std::vector<Expansion> expansions;
 };
 
-// A simple command: `A=1 srun -n 4 ./a.out`. Those within $(…), (…), if and the like stand on their
-// own in the list.
+// A simple command: `A=1 srun -n 4 ./a.out`. Commands within $(…), (…), if and similar are separate
+// entries of the list.
 struct Command {
   std::vector<Word> assignments;
   std::vector<Word> words;
   std::vector<Expansion> input;  // of here-documents and here-strings
-  std::string output;            // the file that it writes to: > FILE, >> FILE
+  std::string output;            // the file it writes to: > FILE, >> FILE
   bool in_function = false;
   bool in_condition = false;   // between if and fi or case and esac
   bool in_background = false;  // ends with &
@@ -42,7 +42,7 @@ struct Shell {
   std::vector<Kind> kinds;  // one for each byte of the text
 };
 
-// Never fails: what is no shell is read as well as it goes.
+// Never fails: reads text that is not valid shell as well as possible.
 Shell read_shell(std::string_view text);
 
 }  // namespace hpcboot::lint

@@ -90,7 +90,7 @@ void ShellParser::read_double_quoted(Word& word, int depth) {
       word.text += peek(1);
       at_ += 2;
     } else {
-      // Commands of a substitution are code, whatever stands around them.
+      // Commands in a substitution are code, even within quotes.
       mark(from, Kind::double_quoted);
       const bool substitution = peek() == '`' || (peek() == '$' && peek(1) == '(');
       from = at_;
@@ -103,7 +103,7 @@ void ShellParser::read_double_quoted(Word& word, int depth) {
   at_ = std::min(at_, text_.size());
 }
 
-// One character, or what $ or ` begins.
+// One character, or an expansion that starts with $ or `.
 void ShellParser::read_plain(Word& word, bool quoted, int depth) {
   const std::size_t from = at_;
   const char c = peek();
@@ -135,7 +135,7 @@ void ShellParser::read_plain(Word& word, bool quoted, int depth) {
   word.text += text_.substr(from, at_ - from);
 }
 
-// Behind (( up to )): names count without a $, too.
+// From after (( to )): names without a $ also count.
 void ShellParser::read_arithmetic(Word& word, bool quoted) {
   int open = 2;
   while (!at_end() && open > 0) {

@@ -8,7 +8,7 @@
 namespace hpcboot::lint {
 namespace {
 
-// Those that sbatch 22.05 was seen to take, and those of 23.02 to 25.05 (sbatch(1)); sorted.
+// The options that sbatch 22.05 accepted in tests, and those of 23.02 to 25.05 (sbatch(1)); sorted.
 constexpr std::array<std::string_view, 112> kNames = {"account",
                                                       "acctg-freq",
                                                       "array",
@@ -140,7 +140,7 @@ UnknownOption unknown_slurm_option(std::string_view written) {
   for (const std::string_view name : kNames) {
     if (name.substr(0, written.size()) == written) unknown.beginnings.emplace_back(name);
   }
-  if (unknown.beginnings.size() == 1) unknown.beginnings.clear();  // an abbreviation
+  if (unknown.beginnings.size() == 1) unknown.beginnings.clear();  // a valid abbreviation
   if (!unknown.beginnings.empty() || slurm_option_name(written) != written) return unknown;
   std::size_t least = std::min<std::size_t>(2, written.size() / 3) + 1;
   for (const std::string_view name : kNames) {

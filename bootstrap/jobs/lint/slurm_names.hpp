@@ -6,14 +6,12 @@
 
 namespace hpcboot::lint {
 
-// The long option of sbatch that `written` stands for: sbatch takes every unique beginning of a
-// name
-// (--part=gpu), and --tasks-per-node for --ntasks-per-node. What it does not know comes back as it
-// is.
+// The long option of sbatch that `written` stands for: sbatch accepts every unique prefix of a name
+// (--part=gpu), and --tasks-per-node for --ntasks-per-node. Unknown names are returned unchanged.
 std::string slurm_option_name(std::string_view written);
 
-// What sbatch makes of a long option that it does not know: nothing, as of options that a site's
-// plug-ins add; the one that is nearest, if that is near; or those of which it is the beginning.
+// What a long option that sbatch does not know may stand for: nothing, as for options that a site's
+// plug-ins add; the nearest option, if it is close; or the options of which it is a prefix.
 struct UnknownOption {
   std::string nearest;
   std::vector<std::string> beginnings;  // two or more

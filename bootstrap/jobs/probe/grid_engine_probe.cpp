@@ -6,7 +6,7 @@
 namespace hpcboot::jobscripts {
 namespace {
 
-// qconf breaks long lines with a backslash.
+// qconf wraps long lines with a backslash.
 std::string whole_lines(std::string text) {
   for (std::size_t at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at))
     text.erase(at, std::min(text.find_first_not_of(" \t", at + 2), text.size()) - at);
@@ -41,7 +41,7 @@ void take_environments(ProbedSite& site, const Ask& ask) {
 
 }  // namespace
 
-// qconf(1). What is seen of Debian's 8.1.9.
+// qconf(1). Tested with Debian's 8.1.9.
 std::optional<ProbedSite> probe_grid_engine(const Ask& ask) {
   const auto hosts = ask({"qconf", "-sel"});
   const auto queues = ask({"qconf", "-sql"});
@@ -70,11 +70,11 @@ std::optional<ProbedSite> probe_grid_engine(const Ask& ask) {
   }
   take_environments(site, ask);
   if (!gpu.empty() && gpu != "gpu")
-    site.notes.push_back("GPUs are asked for by -l " + gpu + " here: scripts say -l gpu");
+    site.notes.push_back("This site requests GPUs with -l " + gpu + ", but scripts use -l gpu");
   if (consumable == "JOB")
-    site.notes.emplace_back("GPUs count for the whole job here: scripts ask for one for each slot");
+    site.notes.emplace_back("This site counts GPUs per job, but scripts request one per slot");
   if (site.parallel_environment.empty() && site.parallel_environment_of_one_host.empty())
-    site.notes.emplace_back("No parallel environment was found (qconf -spl): jobs get one slot");
+    site.notes.emplace_back("No parallel environment found (qconf -spl): jobs get one slot");
   site.notes.emplace_back("Queues: " + trimmed(*queues).substr(0, 200));
   std::replace(site.notes.back().begin(), site.notes.back().end(), '\n', ' ');
   return site;

@@ -7,7 +7,7 @@
 namespace hpcboot::jobscripts {
 namespace {
 
-// Rows of a table by its first column, their other columns by their heads.
+// The rows of a table by their first column; each row by column header.
 std::map<std::string, std::map<std::string, std::string>> rows_of(const std::string& table) {
   std::map<std::string, std::map<std::string, std::string>> rows;
   std::vector<std::string> heads;
@@ -25,11 +25,11 @@ std::map<std::string, std::map<std::string, std::string>> rows_of(const std::str
   return rows;
 }
 
-// A row for each GPU; the first of a host begins with its name, the others with blanks.
+// One row per GPU; the first row of a host starts with its name, the others with blanks.
 std::map<std::string, int> gpus_of_hosts(const std::string& table) {
   std::map<std::string, int> gpus;
   std::string host;
-  std::size_t at = std::min(table.find('\n'), table.size());  // behind the heads
+  std::size_t at = std::min(table.find('\n'), table.size());  // after the header line
   while (at + 1 < table.size()) {
     const std::size_t end = std::min(table.find('\n', at + 1), table.size());
     const std::string line = table.substr(at + 1, end - at - 1);
@@ -44,7 +44,7 @@ std::map<std::string, int> gpus_of_hosts(const std::string& table) {
 
 }  // namespace
 
-// lshosts(1), lsid(1), bparams(1), bqueues(1), as IBM's manual of LSF 10.1 has them; not run.
+// lshosts(1), lsid(1), bparams(1), bqueues(1), according to IBM's manual of LSF 10.1; untested.
 std::optional<ProbedSite> probe_lsf(const Ask& ask) {
   const auto hosts = ask({"lshosts", "-w"});
   if (!hosts || trimmed(*hosts).empty()) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<ProbedSite> probe_lsf(const Ask& ask) {
   const auto queues = words_in(value_of(parameters, "Default Queues:"));
   const std::string queue = queues.empty() ? "" : queues.front();
   std::optional<int> limit;
-  // " RUNLIMIT" and, in the next line, " 1440.0 min of host" or "24:00".
+  // " RUNLIMIT" and, on the next line, " 1440.0 min of host" or "24:00".
   const std::string said = queue.empty() ? "" : ask({"bqueues", "-l", queue}).value_or("");
   const auto lines = split(said, '\n');
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {

@@ -23,8 +23,8 @@ ProbedNodes nodes_of(const std::string& block, bool is_torque) {
 
 }  // namespace
 
-// pbsnodes(8), qstat(1) of PBS Pro, OpenPBS and Torque. What is seen of OpenPBS 23.06; Torque as
-// its manual has it.
+// pbsnodes(8), qstat(1) of PBS Pro, OpenPBS and Torque. Tested with OpenPBS 23.06; Torque
+// according to its manual.
 std::optional<ProbedSite> probe_pbs(const Ask& ask) {
   const auto listed = ask({"pbsnodes", "-a"});
   const auto server = ask({"qstat", "-Bf"});
@@ -46,7 +46,7 @@ std::optional<ProbedSite> probe_pbs(const Ask& ask) {
     return seconds_of(value_of(found->second, "resources_max.walltime"));
   };
   for (ProbedNodes& nodes : site.nodes) {
-    // Hosts that belong to no queue serve every one.
+    // Hosts that belong to no queue serve all queues.
     nodes.is_default = nodes.queue.empty() || nodes.queue == standard;
     nodes.limit_seconds = limit_of(nodes.queue.empty() ? standard : nodes.queue);
   }
@@ -56,7 +56,7 @@ std::optional<ProbedSite> probe_pbs(const Ask& ask) {
       !is_torque && mpiexec && mpiexec->find("PALS") != std::string::npos)
     site.launcher = "pals";
   site.notes.emplace_back(
-      "Sites that hand out whole nodes want queue.whole_nodes = true, and many ask for options of "
+      "Sites that allocate whole nodes need queue.whole_nodes = true, and many require options of "
       "their own: queue.options, queue.chunk");
   return site;
 }

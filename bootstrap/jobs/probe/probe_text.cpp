@@ -123,7 +123,7 @@ std::optional<int> seconds_of(std::string_view text, bool two_parts_are_hours) {
     if (!number || *number < 0 || *number > kLargest) return std::nullopt;
     seconds = seconds * 60 + *number;
   }
-  // With days the first of them are hours.
+  // After days, the first part is hours.
   if (dash != std::string_view::npos) {
     for (std::size_t i = parts.size(); i < 3; ++i) seconds *= 60;
   } else if (two_parts_are_hours && parts.size() == 2) {

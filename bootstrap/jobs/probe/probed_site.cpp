@@ -21,8 +21,7 @@ std::string clock(int seconds) {
   return two(seconds / 3600) + ":" + two(seconds / 60 % 60) + ":" + two(seconds % 60);
 }
 
-// A value as TOML has it. What a scheduler prints may be anything: what no profile can hold is left
-// out.
+// A TOML value. A scheduler may print anything: text that is not valid in a profile is dropped.
 std::string value(const char* key, const std::string& text) {
   return problem_of(*find_key(key), text) || text.find_first_of("\"\\") != std::string::npos
              ? "\"\""
@@ -38,7 +37,7 @@ std::string comment(const std::string& text) {
 
 std::string line_about(const ProbedNodes& nodes) {
   std::string line = nodes.queue.empty() ? "" : nodes.queue + ": ";
-  line += std::to_string(nodes.count) + (nodes.count == 1 ? " node" : " nodes") + " of " +
+  line += std::to_string(nodes.count) + (nodes.count == 1 ? " node" : " nodes") + " with " +
           std::to_string(nodes.cores) + " cores";
   if (nodes.memory_gb > 0) line += ", " + std::to_string(nodes.memory_gb) + " GiB";
   if (nodes.gpus > 0)
@@ -74,19 +73,20 @@ const ProbedNodes& chosen_nodes(const std::vector<ProbedNodes>& nodes) {
 std::string profile_of(const ProbedSite& site) {
   if (site.nodes.empty()) {
     throw Error(ErrorCode::backend_unavailable,
-                "the scheduler " + site.scheduler + " answers, but names no hosts",
-                "hosts, by " + site.asked, "ask on a login node, or write the profile by hand");
+                "the scheduler " + site.scheduler + " answers but lists no hosts",
+                "hosts, from " + site.asked,
+                "run this on a login node, or write the profile by hand");
   }
   const ProbedNodes& nodes = chosen_nodes(site.nodes);
   std::string text =
-      "# Written by `hpcboot site probe`, of what the scheduler said (" + site.asked +
-      ").\n# Read it, and change what is not right: jobscripts/README.md has all keys.\n";
+      "# Written by `hpcboot site probe`, from the answers of the scheduler (" + site.asked +
+      ").\n# Check it, and correct what is wrong: jobscripts/README.md describes all keys.\n";
   for (const std::string& note : site.notes) text += comment(note + ".");
   const std::string name = site.cluster.empty() ? "this cluster" : site.cluster;
   text += "description = " + value("description", name) + "\n";
   text += "documentation = " + value("documentation", site.documentation) + "\n";
   text += "scheduler = \"" + site.scheduler + "\"\nlauncher = \"" + site.launcher + "\"\n\n";
-  text += "[build]\nmodules = [] # those that hpcboot was built with\n\n";
+  text += "[build]\nmodules = [] # the modules that hpcboot was built with\n\n";
   for (const ProbedNodes& kind : site.nodes) text += comment(line_about(kind));
   text += "[node]\ngpus = " + std::to_string(nodes.gpus) + "\n";
   if (!nodes.gpu_type.empty())
@@ -126,14 +126,14 @@ std::string probe(const Ask& ask, const std::string& scheduler) {
     if (const auto site = of_scheduler(ask)) return profile_of(*site);
   }
   if (!is_known) {
-    throw Error(ErrorCode::malformed_value, "the scheduler " + scheduler + " cannot be asked",
+    throw Error(ErrorCode::malformed_value, "the scheduler " + scheduler + " cannot be probed",
                 "slurm, pbs, torque, sge or lsf", "correct --scheduler");
   }
   throw Error(ErrorCode::backend_unavailable,
-              "no scheduler answers: neither sinfo, pbsnodes, qconf nor lshosts",
+              "no scheduler answers: tried sinfo, pbsnodes, qconf and lshosts",
               "the commands of Slurm, PBS, Torque, Grid Engine or LSF in PATH",
-              "ask on a login node of the cluster; for machines without a scheduler the site lab "
-              "is there");
+              "run this on a login node of the cluster; for machines without a scheduler, use the "
+              "site lab");
 }
 
 }  // namespace hpcboot::jobscripts

@@ -4,7 +4,7 @@
 namespace hpcboot::jobscripts {
 namespace {
 
-// "gpu:h100:4(S:0-1),nvme:1"; "gpu:2"; "(null)". Of several types the first.
+// "gpu:h100:4(S:0-1),nvme:1"; "gpu:2"; "(null)". The first of several types counts.
 void take_gres(ProbedNodes& nodes, const std::string& text) {
   for (const std::string& one : split(text, ',')) {
     const auto parts = split(one.substr(0, one.find('(')), ':');
@@ -16,7 +16,7 @@ void take_gres(ProbedNodes& nodes, const std::string& text) {
 
 }  // namespace
 
-// sinfo(1), scontrol(1). What is seen of 22.05.
+// sinfo(1), scontrol(1). Tested with 22.05.
 std::optional<ProbedSite> probe_slurm(const Ask& ask) {
   const auto lines = ask({"sinfo", "--exact", "--noheader", "--format=%P|%D|%c|%m|%G|%l|%L|%a"});
   if (!lines || trimmed(*lines).empty()) return std::nullopt;
@@ -44,14 +44,13 @@ std::optional<ProbedSite> probe_slurm(const Ask& ask) {
   const std::string config = ask({"scontrol", "show", "config"}).value_or("");
   site.cluster = value_of(config, "ClusterName");
   site.requeue = value_of(config, "JobRequeue") != "0";
-  // "account|"; of a Slurm without a database nothing.
+  // "account|"; nothing from a Slurm without a database.
   const auto accounts =
       ask({"sh", "-c", "sacctmgr -nP show user \"$(id -un)\" format=defaultaccount"});
   if (accounts) site.account = split(*accounts, '\n').front();
   site.notes.emplace_back(
-      "A processor of Slurm may be a thread: where `scontrol show node` says ThreadsPerCore=2, "
-      "half "
-      "of node.cores are cores");
+      "Slurm may count hardware threads as CPUs: if `scontrol show node` reports "
+      "ThreadsPerCore=2, only half of node.cores are cores");
   return site;
 }
 

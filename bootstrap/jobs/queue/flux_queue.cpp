@@ -5,11 +5,11 @@
 #include "json/bounded_json.hpp"
 #include "queue.hpp"
 
-// Flux, whose jobs belong to the instance that this process is in.
+// Flux: the jobs of the instance that this process belongs to.
 namespace hpcboot::queue {
 namespace {
 
-// flux-jobs(1), "OUTPUT FORMAT"; the name last, which may hold anything.
+// flux-jobs(1), "OUTPUT FORMAT"; the name comes last, since it may contain anything.
 constexpr const char* kFormat =
     "--format={id}|{state}|{status}|{nnodes}|{t_submit}|{t_run}|{t_inactive}|{duration}|"
     "{returncode}|{nodelist}|{name}";
@@ -34,7 +34,7 @@ QueuedJob described(const std::vector<std::string>& parts) {
   job.start = time_of_epoch(parts[5]);
   if (job.stage == JobStage::ended) {
     job.end = time_of_epoch(parts[6]);
-    // -15: ended by signal 15; of a job that never ran there is none.
+    // -15: ended by signal 15; a job that never ran has none.
     if (const auto code = exit_status_in(parts[8])) job.exit_code = *code < 0 ? 128 - *code : *code;
   }
   job.limit = limit_of(parts[7]);
@@ -67,7 +67,7 @@ class FluxQueue : public Queue {
   }
 
  private:
-  // A batch script's; a job without such a file keeps its output in Flux.
+  // The output file of a batch script; a job without one keeps its output in Flux.
   std::vector<std::string> output_of(const std::string& id) const {
     const CommandResult spec = run_({"flux", "job", "info", id, "jobspec"});
     if (!spec.is_ok() || spec.is_late) return {};

@@ -19,8 +19,8 @@ namespace {
 using jobscripts::trimmed;
 using jobscripts::value_of;
 
-// "2026-11-23T21:49:05", with milliseconds in newer ones; qacct's "Mon Nov 23 21:49:05 2026". Of
-// this host's time zone.
+// "2026-11-23T21:49:05", newer versions with milliseconds; qacct: "Mon Nov 23 21:49:05 2026". In
+// the time zone of this host.
 std::optional<WallTime> time_in(const std::string& text) {
   for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%a %b %d %H:%M:%S %Y", "%m/%d/%Y %H:%M:%S"}) {
     std::istringstream in(text);
@@ -39,7 +39,7 @@ std::string first_word(const std::string& text) {
   return text.substr(0, text.find(' '));
 }
 
-// qstat(1): the letters of a state, of which several stand together.
+// qstat(1): a state is a combination of letters.
 void take_state(QueuedJob& job, const std::string& letters) {
   const auto has = [&](char letter) { return letters.find(letter) != std::string::npos; };
   const bool runs = has('r') || has('t') || has('s') || has('S') || has('T');
@@ -52,8 +52,8 @@ void take_state(QueuedJob& job, const std::string& letters) {
                                                  : "running";
 }
 
-// "failed" of accounting(5) and sge_status(5): 37, its h_rt was over; 100, a signal ended it, such
-// as qdel's.
+// "failed" of accounting(5) and sge_status(5): 37: its h_rt was exceeded; 100: killed by a signal,
+// for example by qdel.
 std::string state_of(const std::string& failed, bool is_well) {
   const std::string number = first_word(failed);
   if (number == "0") return is_well ? "completed" : "failed";
@@ -88,7 +88,7 @@ class GridEngineQueue : public Queue {
         job.hosts = queue.substr(at + 1);
       if (!job.id.empty()) jobs.push_back(std::move(job));
     });
-    // The list does not say why.
+    // The list does not include the reason.
     constexpr int kMostAsked = 20;
     int asked = 0;
     for (QueuedJob& job : jobs) {
@@ -105,7 +105,7 @@ class GridEngineQueue : public Queue {
     const std::string number = id.substr(0, dot);
     const std::string task = dot == std::string::npos ? "" : id.substr(dot + 1);
     for (QueuedJob& job : jobs()) {
-      // Of an array's tasks that wait there is one entry: "7.3-9:2".
+      // The waiting tasks of an array share one entry: "7.3-9:2".
       const bool is_range = job.id.find_first_of("-,:") != std::string::npos;
       const bool is_it =
           job.id == id || (job.id.rfind(number + ".", 0) == 0 && (task.empty() || is_range));
@@ -137,7 +137,7 @@ class GridEngineQueue : public Queue {
     job.output = {output_in(value_of(text, "stdout_path_list:"), folder, job.name, number, task)};
   }
 
-  // What the scheduler thinks of it, if the site has it say so (schedd_job_info), and its errors.
+  // Its errors, or the scheduler's reason, if the site enables that (schedd_job_info).
   static std::string reason_in(const std::string& text) {
     for (const std::string& line : jobscripts::split(text, '\n')) {
       if (line.rfind("error reason", 0) == 0) return trimmed(line.substr(line.find(':') + 1));
@@ -149,7 +149,7 @@ class GridEngineQueue : public Queue {
     return info.rfind("(", 0) == 0 ? "" : info;  // "(Collecting of scheduler job information is …)"
   }
 
-  // "NONE:n1:/path": a file, or a folder for one of the usual name.
+  // "NONE:n1:/path": a file, or a folder for a file of the default name.
   static std::string output_in(const std::string& list, const std::string& folder,
                                const std::string& name, const std::string& number,
                                const std::string& task) {
@@ -168,7 +168,7 @@ class GridEngineQueue : public Queue {
     if (!task.empty()) words.insert(words.end(), {"-t", task});
     const CommandResult result = run_(words);
     if (!result.is_ok() || result.is_late) return std::nullopt;
-    // Of a job that was queued again there is a part for each attempt: the last counts.
+    // A requeued job has one part per attempt: the last counts.
     const std::size_t last = result.output.rfind("====\n");
     const std::string text =
         last == std::string::npos ? result.output : result.output.substr(last + 5);

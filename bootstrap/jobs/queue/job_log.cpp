@@ -33,7 +33,7 @@ void JobLog::add(const std::vector<std::string>& files) {
   open_new();
 }
 
-// Only what a job writes to and leaves: no device, and no FIFO, which would be waited for.
+// Regular files only: no devices, and no FIFOs, which would block.
 void JobLog::open_new() {
   for (File& file : files_) {
     if (file.descriptor >= 0) continue;
@@ -57,7 +57,7 @@ void JobLog::skip_to_last(std::size_t lines) {
     const off_t begin = size - static_cast<off_t>(tail.size());
     const ssize_t got = ::pread(file.descriptor, tail.data(), tail.size(), begin);
     tail.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    // The line end at the very end is the last line's own.
+    // A newline at the very end belongs to the last line.
     std::size_t at = tail.empty() ? 0 : tail.size() - 1;
     for (std::size_t left = lines; left > 0 && at > 0; --left) {
       const std::size_t line_end = tail.rfind('\n', at - 1);
@@ -68,7 +68,7 @@ void JobLog::skip_to_last(std::size_t lines) {
   }
 }
 
-// A job that is queued again may begin its file anew, or another one of its name.
+// A requeued job may truncate its file, or create a new one of the same name.
 void JobLog::look_for_new(File& file) {
   struct stat here {};
   struct stat there {};
@@ -85,7 +85,7 @@ void JobLog::look_for_new(File& file) {
 std::string JobLog::read() {
   open_new();
   for (std::size_t count = 0; count < files_.size(); ++count) {
-    // In turns: one that grows all the time leaves room for the others.
+    // In turns: a file that grows all the time must not starve the others.
     const std::size_t i = (next_ + count) % files_.size();
     std::string part(kPart, '\0');
     ssize_t size = 0;

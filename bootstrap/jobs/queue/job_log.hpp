@@ -7,8 +7,8 @@
 
 namespace hpcboot::queue {
 
-/// Output files that grow. What is new in them, as `tail -f` shows it: of several files each part
-/// below a line with the file's name.
+/// Follows growing output files like `tail -f`: with several files, each part is preceded by a line
+/// with the file name.
 class JobLog {
  public:
   explicit JobLog(std::vector<std::string> files);
@@ -16,16 +16,16 @@ class JobLog {
   JobLog(const JobLog&) = delete;
   JobLog& operator=(const JobLog&) = delete;
 
-  /// More files, if it does not know them yet.
+  /// Adds the files that are not followed yet.
   void add(const std::vector<std::string>& files);
 
-  /// What is new, at most 64 KiB; empty: nothing by now.
+  /// New output, at most 64 KiB; empty: nothing new.
   std::string read();
 
-  /// Of what is there only the last lines will be read, of each file's last mebibyte.
+  /// Skips to the last lines of each file, within its last mebibyte.
   void skip_to_last(std::size_t lines);
 
-  /// Whether any of the files is there.
+  /// Whether any of the files exists.
   bool is_there() const { return is_there_; }
 
  private:
@@ -37,9 +37,9 @@ class JobLog {
   void look_for_new(File& file);
 
   std::vector<File> files_;
-  std::optional<std::size_t> shown_;  // whose part was the last
-  std::size_t next_ = 0;              // whose turn it is
-  bool is_in_line_ = false;           // what was read last ended within a line
+  std::optional<std::size_t> shown_;  // the file that was read last
+  std::size_t next_ = 0;              // the file whose turn is next
+  bool is_in_line_ = false;           // the last part did not end with a newline
   bool is_there_ = false;
 };
 

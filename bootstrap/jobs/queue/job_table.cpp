@@ -33,13 +33,13 @@ seconds between(WallTime from, WallTime to) {
   return std::chrono::duration_cast<seconds>(to - from);
 }
 
-// "failed 3". In which other way it ended says more than a code.
+// "failed 3". Other states say more than an exit code.
 std::string state_cell(const QueuedJob& job) {
   const bool tells = job.state == "failed" || job.state == "exit";
   return job.exit_code && tells ? job.state + " " + std::to_string(*job.exit_code) : job.state;
 }
 
-// PBS's ids end with the name of a server, which its commands do not need: "7[]" of "7[].pbs".
+// PBS ids end with a server name, which its commands do not need: "7[]" of "7[].pbs".
 std::string id_cell(const std::string& id) {
   const std::size_t dot = id.find('.');
   const bool is_server = dot + 1 < id.size() && (id[dot + 1] < '0' || id[dot + 1] > '9');
@@ -57,7 +57,7 @@ std::string time_cell(const QueuedJob& job, WallTime now) {
   return "";
 }
 
-// At most so many columns wide; what is left out is shown as "…".
+// At most `most` columns wide; "…" marks the cut.
 std::string cut(std::string text, std::size_t most) {
   if (display_width(text) <= most) return text;
   while (!text.empty() && display_width(text) + 1 > most) {
@@ -75,33 +75,35 @@ struct Reason {
   const char* meaning;
 };
 
-// squeue(1), "JOB REASON CODES". What begins so.
+// squeue(1), "JOB REASON CODES". Matched as prefixes.
 constexpr Reason kReasons[] = {
     {"Priority", "jobs with a higher priority come first"},
     {"Resources", "it waits for nodes to become free"},
-    {"BeginTime", "it is not to start yet"},
-    {"DependencyNeverSatisfied", "it will never start: what it waits for has failed; cancel it"},
+    {"BeginTime", "its begin time has not been reached"},
+    {"DependencyNeverSatisfied",
+     "it will never start: its dependency cannot be satisfied; cancel it"},
     {"Dependency", "it waits for another job"},
-    {"JobHeldUser", "its owner holds it: scontrol release lets it go"},
-    {"JobHeldAdmin", "the site holds it: ask there"},
+    {"JobHeldUser", "its owner holds it: release it with scontrol release"},
+    {"JobHeldAdmin", "an administrator holds it: ask the site"},
     {"PartitionTimeLimit", "it will never start: its walltime is longer than the partition allows"},
-    {"PartitionNodeLimit", "it will never start: the partition allows fewer nodes, or more"},
+    {"PartitionNodeLimit",
+     "it will never start: its number of nodes is outside the partition's limits"},
     {"PartitionDown", "the partition is down"},
     {"PartitionInactive", "the partition is inactive"},
     {"BadConstraints", "it will never start: no node has what it asks for"},
-    {"ReqNodeNotAvail", "nodes that it needs are down, or reserved, as for maintenance"},
-    {"Reservation", "its reservation has not begun"},
-    {"Licenses", "it waits for a licence"},
-    {"JobArrayTaskLimit", "as many tasks of its array run as may"},
-    {"QOS", "a limit of its QOS: sacctmgr show qos"},
-    {"Assoc", "a limit of its account or user: sacctmgr show assoc"},
-    {"InvalidAccount", "it will never start: there is no such account"},
-    {"InvalidQOS", "it will never start: there is no such QOS"},
-    {"launch_failed_requeued_held", "it was started and failed: scontrol release tries again"},
+    {"ReqNodeNotAvail", "nodes that it needs are down or reserved, for example for maintenance"},
+    {"Reservation", "its reservation has not started"},
+    {"Licenses", "it waits for a license"},
+    {"JobArrayTaskLimit", "its array already runs the maximum number of tasks"},
+    {"QOS", "it reached a limit of its QOS: see sacctmgr show qos"},
+    {"Assoc", "it reached a limit of its account or user: see sacctmgr show assoc"},
+    {"InvalidAccount", "it will never start: its account does not exist"},
+    {"InvalidQOS", "it will never start: its QOS does not exist"},
+    {"launch_failed_requeued_held", "its launch failed: try again with scontrol release"},
     {"NodeDown", "a node that it needs is down"},
 };
 
-// "why", for the table: where it runs, or why it does not.
+// The column "WHERE OR WHY": where it runs, or why it does not.
 std::string last_cell(const QueuedJob& job) {
   return job.stage == JobStage::waiting ? job.reason : job.hosts;
 }
@@ -152,7 +154,7 @@ Encoded job_table(const std::vector<KnownJob>& jobs, WallTime now, std::size_t c
     }
     return table;
   };
-  // What is left of the line is the last column's.
+  // The last column uses the rest of the line.
   const std::size_t width = table_of(kLeast).width();
   return table_of(columns > width ? kLeast + columns - width : kLeast).text();
 }

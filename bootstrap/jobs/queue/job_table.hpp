@@ -10,22 +10,22 @@
 
 namespace hpcboot::queue {
 
-/// A line for each job. @param columns that a line may have, from 80
+/// One line per job. @param columns width of a line, at least 80
 Encoded job_table(const std::vector<KnownJob>& jobs, WallTime now, std::size_t columns);
 
-/// All that is known of one job, a line for each thing.
+/// Everything that is known about one job, one line per field.
 Encoded job_details(const KnownJob& job, WallTime now);
 
-/// The same for programs.
+/// The same as JSON, for programs.
 Json job_json(const KnownJob& job);
 
 /// "45s", "12m", "3h05m", "2d04h".
 std::string short_time(std::chrono::seconds time);
 
-/// What Slurm's word for why a job waits means, and what to do; empty for another word.
+/// Explains a Slurm reason code for a waiting job, and what to do; empty for other words.
 std::string meaning_of_reason(const std::string& reason);
 
-/// By Slurm's word, or PBS's sentence.
+/// Decided by Slurm's reason code, or PBS's comment.
 bool will_never_start(const std::string& reason);
 
 /// "completed", "failed, exit code 3".

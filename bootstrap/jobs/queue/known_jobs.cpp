@@ -12,7 +12,7 @@
 namespace hpcboot::queue {
 namespace {
 
-// Of an array the scheduler lists tasks: "12_3", "12[3].server", "12.3".
+// For an array the scheduler lists tasks: "12_3", "12[3].server", "12.3".
 bool is_task_of(const std::string& listed, const std::string& submitted) {
   const std::string number = submitted.substr(0, submitted.find_first_of("[."));
   if (listed.size() <= number.size() || listed.compare(0, number.size(), number) != 0) return false;
@@ -42,7 +42,7 @@ void remember(const SubmittedJob& submitted, const SubmittedJobs& memory) {
   }
 }
 
-// The scheduler forgets it before long.
+// Schedulers forget ended jobs soon.
 void remember_end(SubmittedJob& submitted, const QueuedJob& job, const SubmittedJobs& memory) {
   if (job.stage != JobStage::ended || submitted.state == job.state) return;
   submitted.state = job.state;
@@ -51,7 +51,7 @@ void remember_end(SubmittedJob& submitted, const QueuedJob& job, const Submitted
   remember(submitted, memory);
 }
 
-// Grid Engine knows a job that has ended only after a while, from its accounts.
+// Grid Engine writes the accounting record of an ended job only after a while.
 bool is_forgotten(SubmittedJob& submitted, const SubmittedJobs& memory) {
   constexpr std::int64_t kLate = 600;
   const std::int64_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -62,7 +62,7 @@ bool is_forgotten(SubmittedJob& submitted, const SubmittedJobs& memory) {
   return now - submitted.missing_since >= kLate;
 }
 
-// What was noted about its files stays: the scheduler knows but one of them.
+// Keeps the recorded files: the scheduler knows only one of them.
 void add_outputs(QueuedJob& job, const SubmittedJob& submitted) {
   std::vector<std::string> all = submitted.output;
   add_files(all, job.output);
@@ -96,7 +96,7 @@ int rank_of(JobStage stage) {
 std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory, WallTime since) {
   std::vector<SubmittedJob> submitted = memory.of(queue);
   std::vector<KnownJob> jobs;
-  std::set<std::string> arrays;  // whose tasks are listed
+  std::set<std::string> arrays;  // arrays whose tasks are listed
   for (QueuedJob& job : queue == nullptr ? std::vector<QueuedJob>() : queue->jobs()) {
     const auto ours = std::find_if(
         submitted.begin(), submitted.end(),
@@ -107,7 +107,7 @@ std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory
       arrays.insert(ours->id);
       jobs.push_back({std::move(job), *ours});
     } else {
-      // The list does not say with which exit code it ended. Once that is known, it is remembered.
+      // The list does not include the exit code. It is queried once and then recorded.
       if (job.stage == JobStage::ended && ours->state.empty()) {
         if (auto whole = queue->job(job.id)) job = std::move(*whole);
       }
@@ -150,7 +150,7 @@ std::vector<std::string> run_folders_of(const SubmittedJob& job) {
   std::error_code none;
   for (fs::directory_iterator entry(runs, none), end; !none && entry != end;
        entry.increment(none)) {
-    // The name of a run's folder has the job's id in it; its record says whether it is the job's.
+    // The name of a run folder contains the job id; its record tells whether it is from this job.
     if (entry->path().filename().string().find(job.id.substr(0, job.id.find('.'))) ==
         std::string::npos)
       continue;

@@ -9,26 +9,26 @@
 
 namespace hpcboot::queue {
 
-/// The state of a job that the scheduler does not know any more: it has ended, and how nobody can
-/// tell.
+/// The state of a job that the scheduler no longer knows: it has ended, but how it ended cannot be
+/// determined.
 constexpr const char* kForgotten = "forgotten";
 
-/// A job as the scheduler tells of it, and what is remembered of it.
+/// A job as reported by the scheduler, with what hpcboot recorded about it.
 struct KnownJob {
   QueuedJob job;
-  std::optional<SubmittedJob> submitted;  ///< by hpcboot
+  std::optional<SubmittedJob> submitted;  ///< if submitted by hpcboot
 };
 
-/// What the scheduler tells, and what hpcboot has submitted since `since`: first those that run,
-/// then those that wait, then those that ended, the latest first. How a job ended is remembered.
-/// @param queue null: of all schedulers what is remembered
+/// The scheduler's jobs, and those that hpcboot has submitted since `since`: running jobs first,
+/// then waiting, then ended jobs, latest first. Records how jobs ended.
+/// @param queue null: the recorded jobs of all schedulers
 std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory, WallTime since);
 
-/// One of them; nullopt if nobody knows it. @param id empty: the latest that hpcboot submitted
+/// One of them; nullopt if it is unknown. @param id empty: the latest job that hpcboot submitted
 std::optional<KnownJob> known_job(const std::string& id, const Queue* queue,
                                   const SubmittedJobs& memory);
 
-/// Folders of runs below the job's runs folder that carry its id, the latest first.
+/// The run folders in the job's runs folder whose records name the job, latest first.
 std::vector<std::string> run_folders_of(const SubmittedJob& job);
 
 }  // namespace hpcboot::queue

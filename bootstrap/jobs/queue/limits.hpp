@@ -6,7 +6,7 @@
 #include "jobs/job_shape.hpp"
 #include "jobs/probe/probed_site.hpp"
 
-// What a scheduler would take and never start: what a job asks for against what there is.
+// Finds jobs that a scheduler would accept but never start, by comparing requests with its limits.
 namespace hpcboot::queue {
 
 struct LimitProblem {
@@ -15,17 +15,17 @@ struct LimitProblem {
   std::string remedy;
 };
 
-/// What is asked of the scheduler by a job.
+/// What a job requests from the scheduler.
 struct JobDemand {
   jobscripts::JobShape shape;
-  std::string queue;  ///< partition or queue; empty: the site's own choice
+  std::string queue;  ///< partition or queue; empty: the site's default
 };
 
-/// Each empty if nothing is wrong, or if the scheduler does not say.
+/// Empty if no limit is violated, or if the scheduler does not report its limits.
 std::vector<LimitProblem> slurm_limit_problems(const JobDemand& job, const jobscripts::Ask& ask);
 std::vector<LimitProblem> pbs_limit_problems(const JobDemand& job, const jobscripts::Ask& ask);
 
-/// `what` at most `limit`: 0 for no limit. Adds a problem to `problems` if it is more.
+/// Adds a problem if `asked` is more than `limit`; a limit of 0 means none.
 void require_at_most(std::vector<LimitProblem>& problems, const std::string& what, long asked,
                      long limit, const std::string& source, const std::string& remedy);
 

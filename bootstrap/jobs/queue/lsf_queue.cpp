@@ -4,7 +4,7 @@
 #include "jobs/probe/probe_text.hpp"
 #include "queue.hpp"
 
-// LSF as IBM documents bjobs(1), lsid(1) and bkill(1); never tried on a cluster.
+// LSF, according to IBM's manual of bjobs(1), lsid(1) and bkill(1); untested on a cluster.
 namespace hpcboot::queue {
 namespace {
 
@@ -28,7 +28,7 @@ QueuedJob described(const std::vector<std::string>& parts) {
   if (const auto code = exit_status_in(parts[3]); code && job.stage == JobStage::ended)
     job.exit_code = *code;
   job.nodes = jobscripts::leading_number(parts[4]);
-  // "37 second(s)". What is left of the limit is in hours and minutes.
+  // "37 second(s)". The time left is in hours and minutes.
   const auto now = std::chrono::system_clock::now();
   const auto ran = std::chrono::seconds(jobscripts::leading_number(parts[5]));
   if (job.stage == JobStage::running) {
@@ -53,7 +53,7 @@ class LsfQueue : public Queue {
   std::string cluster() const override { return cluster_; }
 
   std::vector<QueuedJob> jobs() const override {
-    // "No unfinished job found" is no failure, but an exit code.
+    // "No unfinished job found" is not an error, but sets an exit code.
     const std::vector<std::string> words = {"bjobs", "-a", "-noheader", "-o", kColumns};
     const CommandResult result = run_(words);
     if (result.output.find("No ") == std::string::npos) return all_in(answer_of(run_, words));

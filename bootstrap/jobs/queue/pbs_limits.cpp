@@ -6,13 +6,13 @@
 #include "limits.hpp"
 
 // `qstat -Qf`, `qstat -Bf` and `pbsnodes -a` of PBS and Torque: pbs_queue_attributes(7),
-// pbs_server_attributes(7), pbs_node_attributes(7). A job that no host can hold waits for ever.
+// pbs_server_attributes(7), pbs_node_attributes(7). A job that fits no host waits forever.
 namespace hpcboot::queue {
 namespace {
 
 using jobscripts::value_of;
 
-// What `limits`, a queue or the server, says of one resource.
+// The limits of a queue or the server for one resource.
 class Limits {
  public:
   Limits(const std::string& limits, std::string source, std::string remedy,
@@ -40,10 +40,10 @@ class Limits {
     const std::string found = "a walltime of " + jobscripts::time_of(seconds);
     if (most && seconds > *most) {
       problems_.push_back({found, "at most " + jobscripts::time_of(*most) + " (" + source_ + ")",
-                           "take --time " + jobscripts::time_of(*most) + ", or " + remedy_});
+                           "use --time " + jobscripts::time_of(*most) + ", or " + remedy_});
     } else if (least && seconds < *least) {
       problems_.push_back({found, "at least " + jobscripts::time_of(*least) + " (" + source_ + ")",
-                           "take --time " + jobscripts::time_of(*least) + ", or " + remedy_});
+                           "use --time " + jobscripts::time_of(*least) + ", or " + remedy_});
     }
   }
 
@@ -70,7 +70,7 @@ void check_limits(const std::string& of, const std::string& source, const std::s
     limits.check("mem", "GiB of memory", static_cast<long>(shape.nodes) * shape.memory_gb);
 }
 
-// A routing queue hands its jobs on to the first of others that takes them.
+// A routing queue passes its jobs to the first destination queue that accepts them.
 std::vector<LimitProblem> queue_problems(const std::map<std::string, std::string>& queues,
                                          const std::string& name, const JobDemand& job,
                                          int depth = 0) {
@@ -84,13 +84,13 @@ std::vector<LimitProblem> queue_problems(const std::map<std::string, std::string
     return problems;
   }
   const std::string& queue = found->second;
-  const std::string remedy = "another queue by --set queue.name=… (" + names + ")";
+  const std::string remedy = "choose another queue with --set queue.name=… (" + names + ")";
   if (value_of(queue, "enabled") == "False") {
     problems.push_back(
-        {"the queue " + name + ", which takes no jobs", "one that is enabled", "take " + remedy});
+        {"the queue " + name + ", which accepts no jobs", "an enabled queue", remedy});
   }
   check_limits(queue, "qstat -Qf " + name, remedy, job, problems);
-  constexpr int kDeepest = 4;  // routing queues may lead back to themselves
+  constexpr int kDeepest = 4;  // routing queues may form a cycle
   if (!problems.empty() || depth == kDeepest) return problems;
   for (const std::string& next : jobscripts::split(value_of(queue, "route_destinations"), ',')) {
     const std::string plain = next.substr(0, next.find('@'));
@@ -102,7 +102,7 @@ std::vector<LimitProblem> queue_problems(const std::map<std::string, std::string
   return problems;
 }
 
-// What there is of a resource on a host: PBS's, or Torque's np and gpus.
+// The amount of a resource on a host, from PBS, or from np and gpus of Torque.
 int has(const std::string& host, const char* resource, const char* in_torque) {
   const std::string text = value_of(host, std::string("resources_available.") + resource);
   return jobscripts::leading_number(text.empty() ? value_of(host, in_torque) : text);
@@ -129,7 +129,7 @@ void check_hosts(const JobDemand& job, const std::string& nodes,
       {std::to_string(job.shape.nodes) + " nodes with " + std::to_string(job.shape.cores) +
            " cores, " + std::to_string(job.shape.gpus) + " GPUs and " +
            std::to_string(job.shape.memory_gb) + " GiB of memory each",
-       "what pbsnodes -a shows: " + std::to_string(fitting) + " such hosts; the largest have " +
+       "pbsnodes -a shows " + std::to_string(fitting) + " such hosts; the largest have " +
            std::to_string(most_cores) + " cores and " + std::to_string(most_gpus) + " GPUs",
        "correct --nodes and --gpus-per-node, or node.cores and node.memory_gb of the site"});
 }

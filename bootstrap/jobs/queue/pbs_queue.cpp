@@ -14,7 +14,7 @@ namespace {
 
 using run::PbsStatus;
 
-// A user may have had thousands of jobs: the last ones.
+// A user may have thousands of jobs: only the last ones are read.
 constexpr std::size_t kMostJobs = 200;
 
 struct State {
@@ -33,7 +33,7 @@ constexpr State kStates[] = {
     {"X", "ended", JobStage::ended},
 };
 
-// "n1/0*4+n2/0-3": the hosts, each once.
+// "n1/0*4+n2/0-3": each host once.
 std::string hosts_in(const std::string& text, int& count) {
   std::vector<std::string> hosts;
   for (const std::string& part : jobscripts::split(text, '+')) {
@@ -47,7 +47,7 @@ std::string hosts_in(const std::string& text, int& count) {
   return list;
 }
 
-// "host:/path/name.o12"; of the task 12[3] "host:/path/name.o12.^array_index^".
+// "host:/path/name.o12"; for task 12[3] "host:/path/name.o12.^array_index^".
 std::string path_in(const std::string& text, const std::string& id) {
   const std::size_t colon = text.find(":/");
   std::string path = colon == std::string::npos ? text : text.substr(colon + 1);
@@ -55,13 +55,13 @@ std::string path_in(const std::string& text, const std::string& id) {
   const std::size_t at = path.find(mark);
   const std::size_t open = id.find('[');
   if (at == std::string::npos) return path;
-  if (open == std::string::npos || id[open + 1] == ']') return "";  // of all its tasks
+  if (open == std::string::npos || id[open + 1] == ']') return "";  // the array as a whole
   path.replace(at, mark.size(), id.substr(open + 1, id.find(']') - open - 1));
   return path;
 }
 
-// Below 0 it was PBS that ended the job, pbs_job_attributes(7): -29 at its walltime. 256 + n after
-// signal n. A job that never began has none.
+// A negative status: PBS ended the job, pbs_job_attributes(7); -29 at its walltime. 256 + n: signal
+// n. A job that never started has no status.
 void take_end(QueuedJob& job, const std::string& exit_status, bool was_deleted) {
   constexpr int kWalltime = -29;
   constexpr int kLastOfStart = -3;
@@ -118,8 +118,8 @@ class PbsQueue : public Queue {
   std::string cluster() const override { return server_; }
 
   std::vector<QueuedJob> jobs() const override {
-    // -x: also those that ended, of a PBS that keeps them. Torque has no such option, and shows
-    // them for some minutes.
+    // -x: also ended jobs, if PBS keeps a history. Torque has no such option, and shows them for
+    // some minutes.
     CommandResult list = run_({"qselect", "-x", "-u", user_name()});
     const bool has_history = list.is_ok() && !list.is_late;
     const std::string answer =
@@ -131,7 +131,7 @@ class PbsQueue : public Queue {
     if (has_history) words.emplace_back("-x");
     words.emplace_back("-f");
     words.insert(words.end(), ids.begin(), ids.end());
-    // A job that ended meanwhile makes it fail, after it has told of the others.
+    // A job that ended meanwhile makes qstat fail, but it still prints the others.
     const CommandResult result = run_(words);
     if (!result.is_started || result.is_late) answer_of(run_, words);
     return all_in(result.output, [&](const std::string& id) {
@@ -144,7 +144,7 @@ class PbsQueue : public Queue {
     const bool is_number = id.find_first_not_of("0123456789") == std::string::npos;
     if (jobs.empty() && is_number) jobs = jobs_of(id + "[]");
     if (jobs.empty()) return std::nullopt;
-    // Of an array PBS lists the whole, too, which ends with 0 whatever its tasks end with.
+    // For an array PBS also lists the parent job, which ends with 0 whatever its tasks end with.
     QueuedJob whole = jobs.front();
     if (whole.id.find("[]") == std::string::npos || jobs.size() == 1) return whole;
     QueuedJob tasks = merged({jobs.begin() + 1, jobs.end()});
@@ -157,7 +157,7 @@ class PbsQueue : public Queue {
   }
 
  private:
-  // With -x also what has ended, of a PBS that keeps it; Torque has no such option.
+  // With -x also ended jobs, if PBS keeps a history; Torque has no such option.
   std::vector<QueuedJob> jobs_of(const std::string& id) const {
     const bool is_array = id.find("[]") != std::string::npos;
     const auto is_it = [&](const std::string& listed) {
@@ -180,7 +180,7 @@ class PbsQueue : public Queue {
     return all_in(answer.value_or(""), is_it);
   }
 
-  // A variable of a job may have lines that look like another job: those with `is_asked` ids count.
+  // A variable of a job may contain lines that look like another job: only `is_asked` ids count.
   static std::vector<QueuedJob> all_in(const std::string& text,
                                        const std::function<bool(const std::string&)>& is_asked) {
     std::vector<QueuedJob> jobs;

@@ -18,10 +18,10 @@ namespace {
 [[noreturn]] void fail(const std::vector<std::string>& words, const CommandResult& result) {
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
-  constexpr std::size_t kMost = 500;  // of all jobs of a user it may print megabytes
+  constexpr std::size_t kMost = 500;  // commands that list all jobs may print megabytes
   throw Error(ErrorCode::backend_unavailable,
               "`" + command + "`: " + failure_of(result).substr(0, kMost),
-              "an answer of the scheduler", "try the command by hand");
+              "an answer from the scheduler", "run the command by hand");
 }
 
 }  // namespace
@@ -111,8 +111,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// Slurm first: it may have PBS's and Grid Engine's commands, too. In an instance of Flux the jobs
-// are Flux's, whatever is around it.
+// Slurm first: it may also install the commands of PBS and Grid Engine. Inside a Flux instance,
+// Flux is tried first, whatever scheduler started it.
 std::unique_ptr<Queue> queue_here(const Env& env, const RunCommand& run,
                                   const std::string& scheduler) {
   using Make = std::unique_ptr<Queue> (*)(const Env&, const RunCommand&);

@@ -4,8 +4,8 @@
 #include "jobs/walltime.hpp"
 #include "limits.hpp"
 
-// scontrol(1), "show partition"; what is seen of 22.05. Where EnforcePartLimits is NO, as it is by
-// default, sbatch takes such a job, and it waits for ever (PartitionTimeLimit, PartitionNodeLimit).
+// scontrol(1), "show partition"; tested with 22.05. If EnforcePartLimits is NO, the default, sbatch
+// accepts such a job, and it waits forever (PartitionTimeLimit, PartitionNodeLimit).
 namespace hpcboot::queue {
 namespace {
 
@@ -33,13 +33,13 @@ std::string others(const std::string& partitions, const std::string& name) {
     const std::string other = field(line, "PartitionName");
     if (!other.empty() && other != name) list += (list.empty() ? "" : ", ") + other;
   }
-  return list.empty() ? "" : ", or another partition by --set queue.name=… (" + list + ")";
+  return list.empty() ? "" : ", or choose another partition with --set queue.name=… (" + list + ")";
 }
 
 }  // namespace
 
 std::vector<LimitProblem> slurm_limit_problems(const JobDemand& job, const jobscripts::Ask& ask) {
-  // Several, "a,b": Slurm takes the one that fits.
+  // Several, "a,b": Slurm chooses the one that fits.
   if (job.queue.find(',') != std::string::npos) return {};
   const std::string all = ask({"scontrol", "--oneliner", "show", "partition"}).value_or("");
   const std::string line = line_of(all, job.queue);
@@ -52,12 +52,12 @@ std::vector<LimitProblem> slurm_limit_problems(const JobDemand& job, const jobsc
   if (most && job.shape.seconds > *most) {
     problems.push_back({"a walltime of " + jobscripts::time_of(job.shape.seconds),
                         "at most " + jobscripts::time_of(*most) + " (" + source + ")",
-                        "take --time " + jobscripts::time_of(*most) + elsewhere});
+                        "use --time " + jobscripts::time_of(*most) + elsewhere});
   }
   const auto number = [&](const char* key) {
     return static_cast<long>(jobscripts::leading_number(field(line, key)));
   };
-  // "UNLIMITED" is no number.
+  // "UNLIMITED" reads as 0.
   const long most_nodes = number("MaxNodes") > 0
                               ? std::min(number("MaxNodes"), number("TotalNodes"))
                               : number("TotalNodes");
@@ -69,12 +69,12 @@ std::vector<LimitProblem> slurm_limit_problems(const JobDemand& job, const jobsc
                         "raise --nodes" + elsewhere});
   }
   require_at_most(problems, "cores on a node", job.shape.cores, number("MaxCPUsPerNode"), source,
-                  "lower node.cores by --set" + elsewhere);
+                  "lower node.cores with --set" + elsewhere);
   require_at_most(problems, "MiB of memory on a node", job.shape.memory_gb * 1024L,
-                  number("MaxMemPerNode"), source, "lower node.memory_gb by --set" + elsewhere);
+                  number("MaxMemPerNode"), source, "lower node.memory_gb with --set" + elsewhere);
   const std::string state = field(line, "State");
   if (!state.empty() && state != "UP") {
-    problems.push_back({"the partition " + name + ", which is " + state, "one that is up",
+    problems.push_back({"the partition " + name + ", which is " + state, "a partition that is up",
                         "wait until it is up" + elsewhere});
   }
   return problems;

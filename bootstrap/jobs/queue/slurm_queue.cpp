@@ -40,7 +40,7 @@ class SlurmQueue : public Queue {
  public:
   SlurmQueue(const Env& env, RunCommand run, std::string cluster)
       : run_(std::move(run)), cluster_(std::move(cluster)) {
-    // The user's settings for other calls; times in seconds since 1970.
+    // Drops the user's defaults for these commands; times in seconds since 1970.
     plain_ = {"env"};
     for (const auto& [name, value] : env.variables()) {
       if (name.rfind("SQUEUE_", 0) == 0 || name.rfind("SCONTROL_", 0) == 0 ||
@@ -70,7 +70,7 @@ class SlurmQueue : public Queue {
       if (job.stage == JobStage::running) job.hosts = known(parts[8]);
       jobs.push_back(std::move(job));
     }
-    // A name may be any text, with lines in it: what does not begin with a job's id is part of one.
+    // A name may contain newlines: lines that do not start with a job id are part of a name.
     for (const auto& parts : rows_in(squeue("%i|%j"), 2)) {
       for (QueuedJob& job : jobs) {
         if (job.id == parts[0] && job.name.empty()) job.name = parts[1];
@@ -80,7 +80,7 @@ class SlurmQueue : public Queue {
   }
 
   std::optional<QueuedJob> job(const std::string& id) const override {
-    const std::string asked = id.substr(0, id.find("_["));  // "12_[3-5]", tasks that wait
+    const std::string asked = id.substr(0, id.find("_["));  // "12_[3-5]", waiting tasks
     auto answer = answer_about_job(run_, plain({"scontrol", "--oneliner", "show", "job", asked}),
                                    {"Invalid job id"});
     if (!answer) return from_accounting(id);
@@ -119,7 +119,7 @@ class SlurmQueue : public Queue {
                                   std::to_string(::geteuid()), "--format=" + format}));
   }
 
-  // Of an array it is printed for each task.
+  // For an array it is printed once per task.
   std::string name_of(const std::string& id) const {
     const auto ask = [&](const char* format) {
       const CommandResult result =
@@ -132,7 +132,7 @@ class SlurmQueue : public Queue {
     return length > 0 ? names.substr(0, length - 1) : "";
   }
 
-  // What else has a name may look like any of the fields.
+  // A job name may look like any of the fields.
   static void take_out(std::string& text, const std::string& name) {
     const std::string field = "JobName=" + name + " UserId=";
     for (std::size_t at = text.find(field); at != std::string::npos; at = text.find(field, at + 1))
@@ -148,7 +148,7 @@ class SlurmQueue : public Queue {
     return false;
   }
 
-  // " KEY=VALUE" of one line, in which only names of jobs, commands and paths may have blanks.
+  // " KEY=VALUE" of one line; only job names, commands and paths may contain blanks.
   static std::string field(const std::string& line, const std::string& key) {
     const std::size_t begin = line.find(" " + key + "=");
     if (begin == std::string::npos) return "";
@@ -156,7 +156,7 @@ class SlurmQueue : public Queue {
     return known(line.substr(from, line.find(' ', from) - from));
   }
 
-  // A path, whose end is where the next field begins; which that is differs from Slurm to Slurm.
+  // A path, which ends at the next field; which field that is depends on the Slurm version.
   static std::string path(const std::string& line, const std::string& key) {
     const std::size_t begin = line.find(" " + key + "=");
     if (begin == std::string::npos) return "";
@@ -165,7 +165,7 @@ class SlurmQueue : public Queue {
                              " NtasksPer", " Switches=", " CpusPerTres="})
       text.erase(std::min(text.find(next), text.size()));
     text.erase(text.find_last_not_of(' ') + 1);
-    // Of tasks that wait there is no file yet.
+    // Waiting tasks have no file yet.
     return text.find("4294967294") == std::string::npos ? text : "";
   }
 
@@ -190,7 +190,7 @@ class SlurmQueue : public Queue {
     return job;
   }
 
-  // What slurmctld has forgotten, if the cluster keeps accounts.
+  // Jobs that slurmctld has forgotten, if the cluster keeps accounting records.
   std::optional<QueuedJob> from_accounting(const std::string& id) const {
     const CommandResult result =
         run_(plain({"sacct", "--noheader", "--parsable2", "--allocations", "--jobs", id,

@@ -10,8 +10,8 @@
 namespace hpcboot::queue {
 namespace {
 
-// "-v A,B": qsub takes their values from its own environment, so that they are no arguments. What
-// `qstat -f` shows of the job has them all the same.
+// "-v A,B": qsub reads their values from its own environment, so they do not appear as arguments.
+// `qstat -f` shows them anyway.
 void add_variables(std::vector<std::string>& words, const std::vector<std::string>& names) {
   if (names.empty()) return;
   std::string list;
@@ -19,9 +19,9 @@ void add_variables(std::vector<std::string>& words, const std::vector<std::strin
   words.insert(words.end(), {"-v", list});
 }
 
-// sbatch(1), "INPUT ENVIRONMENT VARIABLES": they win over the script's own directives. A job around
-// this one leaves its own SLURM_* to what it submits, where srun takes them for options. What says
-// where and for whose account a job goes is the user's to set.
+// sbatch(1), "INPUT ENVIRONMENT VARIABLES": they override the directives of the script. Inside
+// another job, its SLURM_* would be passed on, and srun would read them as options. Variables that
+// select the cluster, queue and account are kept: the user sets them on purpose.
 std::vector<std::string> sbatch_words(const Submission& submission, const char* option) {
   static const std::set<std::string> kKept = {
       "SBATCH_ACCOUNT",    "SBATCH_PARTITION",         "SBATCH_QOS", "SBATCH_RESERVATION",
@@ -57,7 +57,7 @@ CommandResult require_started(const RunCommand& run, const std::vector<std::stri
   const bool is_missing = !result.is_started || (is_by_another && result.exit_code == 127);
   if (!is_missing) return result;
   throw Error(ErrorCode::backend_unavailable, name + " cannot be started", name + " in PATH",
-              "do this where jobs of that site are submitted");
+              "run this where jobs for that site are submitted");
 }
 
 std::string name_of_command(const std::string& scheduler) {
@@ -67,7 +67,7 @@ std::string name_of_command(const std::string& scheduler) {
                                      : "qsub";
 }
 
-// "12"; of PBS "12.server", "12[].server", too.
+// "12"; for PBS also "12.server", "12[].server".
 bool is_id(const std::string& word, bool has_server) {
   const std::size_t digits = word.find_first_not_of("0123456789");
   if (digits == 0 || word.empty()) return false;
@@ -78,7 +78,7 @@ bool is_id(const std::string& word, bool has_server) {
              std::string::npos;
 }
 
-// What a command said, as one line of an error.
+// The output of a command, as one line for an error message.
 std::string in_one_line(std::string text) {
   text = jobscripts::trimmed(text);
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -104,10 +104,10 @@ std::string job_id_in(const std::string& scheduler, const std::string& said) {
       if (line.rfind("Job <", 0) != 0) continue;
       line = line.substr(5, line.find('>') - 5);
     } else if (scheduler == "sge") {
-      // "9.2-6:2" for an array; a qsub without -terse says "Your job 9 (…".
+      // "9.2-6:2" for an array; a qsub without -terse prints "Your job 9 (…".
       line = line.substr(0, line.find('.'));
     }
-    // Sites have qsub say more, before or after it.
+    // At some sites qsub prints more, before or after the id.
     if (is_id(line, scheduler == "pbs" || scheduler == "torque")) id = line;
   }
   return id;
@@ -144,18 +144,18 @@ std::vector<LimitProblem> problems_of(const Submission& submission, const JobDem
   } else if (scheduler == "kubernetes") {
     trial = {"kubectl", "apply", "--dry-run=server", "-f", submission.file};
   }
-  if (scheduler == "lsf") said = "LSF looks at a job when it is submitted\n";
+  if (scheduler == "lsf") said = "LSF checks a job only when it is submitted\n";
   if (trial.empty()) return problems;
   const CommandResult result = require_started(run, trial, name_of_command(scheduler));
-  // Grid Engine's qsub ends with 0 either way.
+  // Grid Engine's qsub exits with 0 in either case.
   const bool fits = result.is_ok() && (scheduler != "sge" ||
                                        result.output.find("found suitable") != std::string::npos);
   if (fits) {
     said = result.output;
   } else if (problems.empty()) {
     problems.push_back({name_of_command(scheduler) + " says: " + in_one_line(result.output),
-                        "a job that the scheduler would take",
-                        "correct --nodes, --time, --gpus-per-node, or the site's profile"});
+                        "a job that the scheduler accepts",
+                        "correct --nodes, --time, --gpus-per-node, or the site profile"});
   }
   return problems;
 }

@@ -6,35 +6,35 @@
 #include "limits.hpp"
 #include "queue.hpp"
 
-// How a job script is handed to the scheduler of its site.
+// Submits a job script to the scheduler of its site.
 namespace hpcboot::queue {
 
 struct Submission {
-  std::string scheduler;  ///< of the site's profile
+  std::string scheduler;  ///< from the site profile
   std::string file;       ///< the script
-  /// Names of variables that the job is to get, from a scheduler that hands on none by itself.
+  /// Variables to pass to the job, if the scheduler passes none by default.
   std::vector<std::string> variables{};
-  std::vector<std::string> environment{};  ///< names of all variables that are set here
+  std::vector<std::string> environment{};  ///< names of all variables set in this process
 };
 
-/// The scheduler has no such command: none, a lab's.
+/// False for the scheduler "none", as in a lab.
 bool can_submit(const std::string& scheduler);
 
 struct Answer {
   bool is_ok = false;
-  std::string id;    ///< of the job; empty for Kubernetes, and if it was not found in what was said
-  std::string said;  ///< what the command printed besides
+  std::string id;    ///< of the job; empty for Kubernetes, and if the output contains no id
+  std::string said;  ///< the rest of the command's output
 };
 
-/// Submits it. @throws Error{backend_unavailable} if the command is not there
+/// Submits it. @throws Error{backend_unavailable} if the command does not exist
 Answer submit(const Submission& submission, const RunCommand& run);
 
-/// The number in what sbatch, qsub, bsub printed; empty if there is none.
+/// The job id in the output of sbatch, qsub, bsub; empty if there is none.
 std::string job_id_in(const std::string& scheduler, const std::string& said);
 
-/// What is wrong with the job: by the limits of its partition or queue, and by the scheduler's own
-/// trial (sbatch --test-only, qsub -w v).
-/// @param said what the scheduler says of a job that fits, such as when it may start
+/// Checks the job against the limits of its partition or queue, and with the scheduler's own test
+/// (sbatch --test-only, qsub -w v).
+/// @param said set to the scheduler's answer if the job fits, such as its expected start
 /// @throws Error{backend_unavailable} if the scheduler does not answer
 std::vector<LimitProblem> problems_of(const Submission& submission, const JobDemand& demand,
                                       const RunCommand& run, std::string& said);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 500;
 
-// Ids have brackets, clusters any name: what no file should have in its name becomes "_".
+// Ids may contain brackets, cluster names anything: other characters become "_".
 std::string file_name(const SubmittedJob& job) {
   std::string name = job.scheduler + "-" + job.cluster + "-" + job.id;
   for (char& c : name) {
@@ -72,9 +72,9 @@ SubmittedJob job_in(const fs::path& file) {
 
 [[noreturn]] void fail(const fs::path& where) {
   throw Error(ErrorCode::unwritable_output,
-              "what was submitted cannot be noted in " + where.string(),
-              "a folder of yours that can be written",
-              "make room there, or set XDG_STATE_HOME to another folder");
+              "the submitted job cannot be recorded in " + where.string(),
+              "a writable folder that you own",
+              "free up space there, or set XDG_STATE_HOME to another folder");
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ SubmittedJobs::SubmittedJobs(const Env& env) {
     folder_ = fs::path(state) / "hpcboot/submitted";
 }
 
-// Written beside its place and put there when it is whole: another hpcboot may read it.
+// Written to a temporary file and renamed: another hpcboot may read it at any time.
 bool SubmittedJobs::remember(const SubmittedJob& job) const {
   if (folder_.empty()) return false;
   std::error_code failure;
@@ -125,7 +125,7 @@ std::vector<SubmittedJob> SubmittedJobs::of(const Queue* queue) const {
                            (job.scheduler == queue->scheduler() && job.cluster == queue->cluster());
       if (is_here) jobs.push_back(std::move(job));
     } catch (const Error&) {
-      continue;  // a disk was full, or somebody has changed it
+      continue;  // a disk was full, or the file was modified
     }
   }
   std::stable_sort(jobs.begin(), jobs.end(), [](const SubmittedJob& a, const SubmittedJob& b) {

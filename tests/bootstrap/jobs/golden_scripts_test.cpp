@@ -8,7 +8,7 @@
 #include "jobs/site_library.hpp"
 #include "support/temporary_folder.hpp"
 
-// The scripts of tests/golden/jobscripts, as its script `render` asks the program for them.
+// The scripts of tests/golden/jobscripts, rendered with the options of its script `render`.
 namespace hpcboot::jobscripts {
 namespace {
 
@@ -48,7 +48,7 @@ Asked asked_for(const SiteLibrary& library, const std::string& name, const std::
   return asked;
 }
 
-// Without the words that the program was called with.
+// Without the command line of the program.
 std::string without_arguments(std::string text) {
   const std::size_t at = text.find("`hpcboot ");
   if (at == std::string::npos) return text;

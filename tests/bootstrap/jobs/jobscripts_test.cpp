@@ -47,7 +47,7 @@ class JobScripts : public ::testing::Test {
     return SiteProfile::read(write("site.toml", text));
   }
 
-  // The error that reading this profile gives, as its user reads it.
+  // The error message for this profile.
   std::string error_of(const std::string& text) const {
     try {
       site(text);
@@ -90,10 +90,10 @@ TEST_F(JobScripts, ProfileHasTheValuesOfItsFile) {
 
 TEST_F(JobScripts, UnknownKeyNamesFileLineKeyAndTheNearest) {
   const std::string error = error_of(replaced(kSite, "cores = 32", "cpus = 32\ncores = 32"));
-  EXPECT_THAT(error, HasSubstr("site.toml:7: there is no key node.cpus"));
+  EXPECT_THAT(error, HasSubstr("site.toml:7: unknown key node.cpus"));
   EXPECT_THAT(error, HasSubstr("write node.gpus"));
   EXPECT_THAT(error_of(kSite + std::string("[qeue]\nx = 1\n")),
-              HasSubstr("site.toml:12: there is no key qeue.x"));
+              HasSubstr("site.toml:12: unknown key qeue.x"));
 }
 
 TEST_F(JobScripts, WrongTypeNamesFileLineAndKey) {
@@ -106,7 +106,8 @@ TEST_F(JobScripts, WrongTypeNamesFileLineAndKey) {
       {"gpus = 4", "gpus = 4.0", "site.toml:6: node.gpus"},
       {"gpus = 4", "gpus = -1", "site.toml:6: node.gpus"},
       {"gpus = 4", "gpus = 4\ngpu_type = \"a b\"", "site.toml:7: node.gpu_type"},
-      {"\"slurm\"", "\"slrum\"", "site.toml:3: scheduler: 'slrum' is not known; slurm is nearest"},
+      {"\"slurm\"", "\"slrum\"",
+       "site.toml:3: scheduler: 'slrum' is unknown; closest match: slurm"},
       {"\"slurm\"", "3", "site.toml:3: scheduler"},
       {"time =", "requeue = 1\ntime =", "site.toml:10: queue.requeue"},
       {"time =", "options = \"-x\"\ntime =", "site.toml:10: queue.options"},
@@ -157,7 +158,7 @@ TEST_F(JobScripts, ATemplateThatNamesNoValueIsAnError) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::malformed_file);
-    EXPECT_THAT(error.what(), HasSubstr("b.mustache:2: {{nmae}} is no value"));
+    EXPECT_THAT(error.what(), HasSubstr("b.mustache:2: {{nmae}} is not a value"));
     EXPECT_THAT(error.what(), HasSubstr("write name"));
   }
   EXPECT_THROW(templates.render("c", values, Quoting::shell), Error);
@@ -178,7 +179,7 @@ TEST_F(JobScripts, SectionsAndListsRender) {
 TEST(NearestName, IsTheOneWithFewestChanges) {
   EXPECT_EQ(nearest_name("vectro", {"cc", "vector", "polaris"}), "vector");
   EXPECT_EQ(nearest_name("tow", {"one", "two"}), "two");
-  EXPECT_EQ(nearest_name("bat", {"rat", "cat"}), "rat");  // of equals the first
+  EXPECT_EQ(nearest_name("bat", {"rat", "cat"}), "rat");  // the first of equals
   EXPECT_EQ(nearest_name("x", {}), "");
 }
 
@@ -284,7 +285,7 @@ TEST_F(JobScripts, AWalltimeWithinTheWarningHasNone) {
   request.job = "ddp";
   for (const char* time : {"00:01:00", "00:02:00"}) {
     request.time = time;
-    EXPECT_THAT(notes_on(site(), request), ElementsAre(HasSubstr("there will be none")));
+    EXPECT_THAT(notes_on(site(), request), ElementsAre(HasSubstr("there will be no warning")));
   }
   request.time = "00:02:01";
   EXPECT_THAT(notes_on(site(), request), testing::IsEmpty());
@@ -299,11 +300,11 @@ TEST_F(JobScripts, NamesOfKubernetesAreWhatItTakes) {
   };
   for (const std::string& name :
        std::vector<std::string>{"Team", "a_b", "-a", "a-", "a.b", std::string(64, 'a')})
-    EXPECT_THAT(error_of_name("namespace", name), HasSubstr("no name that Kubernetes takes"))
+    EXPECT_THAT(error_of_name("namespace", name), HasSubstr("not a name that Kubernetes accepts"))
         << name;
   for (const std::string& name :
        std::vector<std::string>{"a..b", ".a", "a.", "A", "a:b", std::string(254, 'a')})
-    EXPECT_THAT(error_of_name("data_claim", name), HasSubstr("no name that Kubernetes takes"))
+    EXPECT_THAT(error_of_name("data_claim", name), HasSubstr("not a name that Kubernetes accepts"))
         << name;
   for (const char* name : {"hca", "/hca", "rdma/", "rdma/a/b", "RDMA/hca", "rdma/hca: 1", "a,b/c"})
     EXPECT_NE(error_of_name("rdma_resource", name), "no error") << name;
@@ -328,7 +329,7 @@ TEST_F(JobScripts, AManifestNamesWhatItNeeds) {
   EXPECT_THROW(render_job_script(templates, pods, request), Error);
 }
 
-// toml++ 3.3 has no answer to whether these are blanks: undefined behaviour.
+// In toml++ 3.3, checking whether these are blanks is undefined behaviour.
 TEST_F(JobScripts, TomlBeyondAsciiStandsInTextsAndComments) {
   const std::string head = "# \xc3\xa9\n";
   EXPECT_NO_THROW(site(head + replaced(kSite, "\"slurm\"", "\"slurm\" # \xc3\xa9")));
@@ -384,14 +385,14 @@ TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
     EXPECT_THAT(error_of(request), HasSubstr("walltime"));
   }
   request.time = "00:00:00";
-  EXPECT_THAT(error_of(request), HasSubstr("a time that is not 0"));
+  EXPECT_THAT(error_of(request), HasSubstr("a time greater than 0"));
   request.program = {};
   request.time = {};
   request.account = "a\n#SBATCH --x";
   EXPECT_THAT(error_of(request), HasSubstr("--account"));
   request.account = {};
   request.launcher = "srnu";
-  EXPECT_THAT(error_of(request), HasSubstr("srun is nearest"));
+  EXPECT_THAT(error_of(request), HasSubstr("closest match: srun"));
 }
 
 TEST_F(JobScripts, AProgramIsOneWordAndNotCompared) {
@@ -415,7 +416,7 @@ TEST_F(JobScripts, AProgramIsOneWordAndNotCompared) {
     EXPECT_EQ(error_of(job, "python"), "no error");
 }
 
-// What a job takes of a node of 32 cores, 100 GB and 4 GPUs.
+// The share of a node with 32 cores, 100 GB and 4 GPUs that a job requests.
 TEST_F(JobScripts, CoresAndMemoryFollowTheGpus) {
   const TemplateRenderer templates(shipped_templates());
   const struct {

@@ -5,7 +5,7 @@
 
 #include "jobs/lint/lint.hpp"
 
-// For every rule of lint scripts that break it, with the place where it is told.
+// For every lint rule: scripts that violate it, with the position of the finding.
 namespace hpcboot::lint {
 
 inline const std::string kSlurm =

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-// What directives ask for in numbers, and what they leave open: of that no rule says anything.
+// The numbers that directives request, and those they leave open, on which no rule reports
+// anything.
 namespace hpcboot::lint {
 namespace {
 

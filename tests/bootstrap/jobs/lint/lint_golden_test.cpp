@@ -7,7 +7,7 @@
 #include "jobs/lint/lint.hpp"
 #include "support/temporary_folder.hpp"
 
-// Whole scripts: NAME.job beside NAME.expected, the output of `hpcboot lint`; a good one has none.
+// Whole scripts: NAME.job and NAME.expected, the output of `hpcboot lint`; none for a good script.
 namespace hpcboot::lint {
 namespace {
 
@@ -38,7 +38,7 @@ TEST(LintGolden, ScriptsGiveWhatIsExpected) {
   EXPECT_GE(rules_seen.size(), 15U);
 }
 
-// Every word that the rules say of the scripts that break them, for a person to read through.
+// The full text of every finding, for review by a person.
 TEST(LintGolden, WhatIsSaidOfBrokenScriptsIsWhatWasRead) {
   std::string said;
   for (const Broken& one : broken()) {

@@ -8,7 +8,7 @@
 #include "hpcboot/launch_source.hpp"
 #include "jobs/lint/lint.hpp"
 
-// For every rule scripts that break it, with the place where it is told, and near misses.
+// For every rule: scripts that violate it, with the position of the finding, and near misses.
 namespace hpcboot::lint {
 namespace {
 
@@ -38,7 +38,7 @@ struct NearMiss {
   std::string script;
 };
 
-// Nothing at all is found in these, so that no rule is shown quiet by another's noise.
+// No rule at all may report anything here, so that no finding hides behind another rule.
 const std::vector<NearMiss>& near_misses() {
   static const std::vector<NearMiss> table = {
       {"shebang", "#! /usr/bin/env bash\n#SBATCH -N 1\n"},
@@ -288,7 +288,7 @@ TEST(LintRules, NearMissesAreClean) {
   }
 }
 
-// The second is often the first one's consequence.
+// The second finding is often a consequence of the first.
 TEST(LintRules, ADirectiveIsToldOneThingOnly) {
   for (const char* words : {"SBATCH -nodes=2 -ntasks=4", "SBATCH one two", "SBATCH -nodes=2 two",
                             "PBS --nodes=2 --time=1", "SBATCH -N 1\n#PBS -N x\n#PBS -q y"}) {
@@ -334,7 +334,7 @@ TEST(LintRules, DeepNestingAndUnclosedQuotesEnd) {
   }
 }
 
-// Whoever adds a launcher need not think of this rule.
+// Covers new launchers automatically.
 TEST(LintRules, EarlyRankKnowsEveryLaunchersIdentity) {
   int count = 0;
   for (const LaunchSource* launcher : launch_sources()) {

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-// The shell's grammar as far as the linter knows it: one line for each command that is read.
+// The shell grammar that the linter supports: one line per command.
 namespace hpcboot::lint {
 namespace {
 
-// "A=1 | srun | -n | 4"; here-documents' variables as "<NAME", those of words as "$NAME" or
-// "\"NAME".
+// "A=1 | srun | -n | 4"; variables in here-documents as "<NAME", in words as "$NAME" or "\"NAME".
 std::string told(const Shell& shell) {
   std::string all;
   for (const Command& command : shell.commands) {
@@ -86,7 +85,7 @@ TEST(ShellReader, TellsWhatEachByteBelongsTo) {
             : kind == Kind::comment       ? 'c'
                                           : 'h';
   }
-  // The line end behind the comment is code.
+  // The newline after the comment is code.
   EXPECT_EQ(told, "..sss.ddd.ccc.......hhhh.");
 }
 

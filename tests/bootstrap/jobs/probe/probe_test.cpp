@@ -10,8 +10,8 @@
 #include "jobs/probe/probed_site.hpp"
 #include "jobs/shipped_files.hpp"
 
-// What schedulers print is that of Slurm 22.05.8, OpenPBS 23.06.06 and Grid Engine 8.1.9,
-// shortened; of Torque and LSF it follows their manuals.
+// The output of Slurm 22.05.8, OpenPBS 23.06.06 and Grid Engine 8.1.9, shortened; for Torque and
+// LSF according to their manuals.
 namespace hpcboot::jobscripts {
 namespace {
 
@@ -32,7 +32,7 @@ SiteProfile profile_of_answers(const Answers& answers) {
   return SiteProfile::parse("probed.toml", probe(from(answers)));
 }
 
-// Every job of it can be made.
+// A script can be rendered for every job of the site.
 void expect_scripts(const SiteProfile& site) {
   for (const Job& job : jobs_of(site)) {
     ScriptRequest request;
@@ -67,9 +67,9 @@ TEST(Probe, SlurmTellsPartitionsWithTheirHosts) {
   EXPECT_FALSE(site.truth("queue.requeue"));
   EXPECT_EQ(site.text("account.example"), "def-prof");
   const std::string text = probe(from(answers));
-  EXPECT_THAT(text, HasSubstr("# cpu: 30 nodes of 128 cores, 250 GiB, at most 168:00:00; the "
+  EXPECT_THAT(text, HasSubstr("# cpu: 30 nodes with 128 cores, 250 GiB, at most 168:00:00; the "
                               "default\n"));
-  EXPECT_THAT(text, HasSubstr("# gpu: 2 nodes of 64 cores, 250 GiB, 2 GPUs, at most 00:30:00\n"));
+  EXPECT_THAT(text, HasSubstr("# gpu: 2 nodes with 64 cores, 250 GiB, 2 GPUs, at most 00:30:00\n"));
   EXPECT_THAT(text, Not(HasSubstr("k80")));
   expect_scripts(site);
 }
@@ -83,9 +83,9 @@ TEST(Probe, OfHostsWithoutGpusThoseOfTheDefaultPartition) {
   EXPECT_EQ(site.number("node.cores"), 8);
   EXPECT_EQ(site.text("queue.name"), "");
   EXPECT_EQ(site.text("queue.time"), "00:10:00");
-  // What comes to no whole GiB is not said.
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# big: 90 nodes of 128 cores, 1 GiB\n"));
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# main: 2 nodes of 8 cores, at most 00:10:00"));
+  // Memory below 1 GiB is not printed.
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# big: 90 nodes with 128 cores, 1 GiB\n"));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# main: 2 nodes with 8 cores, at most 00:10:00"));
   expect_scripts(site);
 }
 
@@ -115,8 +115,8 @@ TEST(Probe, PbsTellsHostsAndTheDefaultQueue) {
   EXPECT_EQ(site.number("node.memory_gb"), 503);
   EXPECT_EQ(site.text("queue.name"), "");
   EXPECT_EQ(site.text("queue.time"), "00:30:00");
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# 2 nodes of 64 cores, 503 GiB, 4 GPUs, at most"));
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# 1 node of 128 cores, 1024 GiB, at most"));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# 2 nodes with 64 cores, 503 GiB, 4 GPUs, at most"));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# 1 node with 128 cores, 1024 GiB, at most"));
   expect_scripts(site);
   answers["mpiexec --version"] = "mpiexec version 1.2.12, PALS revision a5f0\n";
   EXPECT_EQ(profile_of_answers(answers).text("launcher"), "pals");
@@ -164,11 +164,12 @@ TEST(Probe, GridEngineTellsHostsResourcesAndParallelEnvironments) {
   EXPECT_EQ(site.text("queue.parallel_environment"), "mpi");
   EXPECT_EQ(site.text("queue.parallel_environment_of_one_host"), "one");
   EXPECT_THAT(probe(from(answers)), HasSubstr("# Queues: all.q long.q.\n"));
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# 2 nodes of 32 cores, 4 GPUs"));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# 2 nodes with 32 cores, 4 GPUs"));
   expect_scripts(site);
   answers["qconf -sc"] = "num_gpus ngpus INT <= YES JOB 0 0\n";
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# GPUs are asked for by -l num_gpus here"));
-  EXPECT_THAT(probe(from(answers)), HasSubstr("# GPUs count for the whole job here"));
+  EXPECT_THAT(probe(from(answers)),
+              HasSubstr("# This site requests GPUs with -l num_gpus, but scripts use -l gpu."));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("# This site counts GPUs per job"));
 }
 
 TEST(Probe, LsfTellsHostsAndTheDefaultQueue) {
@@ -223,7 +224,7 @@ TEST(Probe, WhereNoSchedulerAnswersItSaysSo) {
   }
 }
 
-// Whatever a scheduler prints, the profile can be read and begins no line of its own.
+// Whatever a scheduler prints, the profile stays readable and gets no extra lines.
 TEST(Probe, WhatNoProfileCanHoldIsLeftOut) {
   const Answers answers = {
       {kSinfo, "ma\"in\x1b[1m|1|8|1000|gpu:a b:2|infinite|n/a|up\n"},

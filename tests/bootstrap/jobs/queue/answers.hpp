@@ -11,7 +11,7 @@
 
 namespace hpcboot::queue {
 
-// What commands print, by their words. One that is not there cannot be started.
+// The output of commands, by command line. Any other command cannot be started.
 class Answers {
  public:
   Answers& say(const std::string& command, const std::string& output, int exit_code = 0) {
@@ -43,7 +43,7 @@ class Answers {
   std::map<std::string, CommandResult> results_;
 };
 
-// Seconds since 1970; 0: there is no time.
+// Seconds since 1970; 0: no time.
 inline std::time_t time_of(const std::optional<WallTime>& time) {
   return time ? std::chrono::system_clock::to_time_t(*time) : 0;
 }

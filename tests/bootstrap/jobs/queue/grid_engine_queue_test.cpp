@@ -4,7 +4,7 @@
 #include "answers.hpp"
 #include "jobs/queue/queue.hpp"
 
-// What is printed is that of Grid Engine 8.1.9, shortened.
+// The output of Grid Engine 8.1.9, shortened.
 namespace hpcboot::queue {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// What people and programs are shown of jobs, as a whole.
+// Complete output about jobs, for people and for programs.
 namespace hpcboot::queue {
 namespace {
 
@@ -31,7 +31,7 @@ TEST(JobTable, HasALineForEachJob) {
   waiting.reason = "Priority";
   waiting.hosts = "not shown";
   QueuedJob late = job_of("9[].pbs", JobStage::waiting, "pending");
-  late.start = kNow;  // should have started
+  late.start = kNow;  // should have started already
   QueuedJob failed = job_of("10", JobStage::ended, "failed");
   failed.exit_code = 3;
   failed.end = kNow - seconds(59);
@@ -124,7 +124,8 @@ TEST(JobJson, HasEverythingThatIsKnown) {
 TEST(ReasonsToWait, AreExplainedByTheirBeginning) {
   EXPECT_EQ(meaning_of_reason("Dependency"), "it waits for another job");
   EXPECT_EQ(meaning_of_reason("DependencyNeverSatisfied").substr(0, 19), "it will never start");
-  EXPECT_EQ(meaning_of_reason("QOSMaxJobsPerUserLimit"), "a limit of its QOS: sacctmgr show qos");
+  EXPECT_EQ(meaning_of_reason("QOSMaxJobsPerUserLimit"),
+            "it reached a limit of its QOS: see sacctmgr show qos");
   EXPECT_EQ(meaning_of_reason("xPriority"), "");
   EXPECT_FALSE(will_never_start("xCan Never Run"));
 }

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 const WallTime kNow = std::chrono::system_clock::from_time_t(1'795'472'200);
 
-// A scheduler that knows what the test has it know.
+// A fake scheduler, with jobs set by the test.
 class InventedQueue : public Queue {
  public:
   std::string scheduler() const override { return "slurm"; }
@@ -151,10 +151,10 @@ TEST_F(Memory, JobsAreToldInOrderAndTheirEndIsRemembered) {
     EXPECT_FALSE(jobs[1].submitted);
     EXPECT_EQ(jobs[2].job.exit_code.value_or(-1) + jobs[3].job.exit_code.value_or(-1), 6);
   }
-  // It is asked for but once: how it ended is remembered.
+  // The queue is asked only once: how the job ended is recorded.
   EXPECT_EQ(queue_.asked["20"], 1);
   queue_.listed.clear();
-  EXPECT_EQ(known_jobs(&queue_, memory_, kNow).size(), 2U);  // 5 and 22, of which no end is known
+  EXPECT_EQ(known_jobs(&queue_, memory_, kNow).size(), 2U);  // 5 and 22, whose end is unknown
   EXPECT_EQ(known_job("20", &queue_, memory_)->job.exit_code, 7);
 }
 
@@ -162,7 +162,7 @@ TEST_F(Memory, WhatTheSchedulerDoesNotKnowIsForgottenAfterAWhile) {
   memory_.remember(submitted("5"));
   EXPECT_EQ(known_job("5", &queue_, memory_)->job.state, kForgotten);
   EXPECT_EQ(known_job("5", &queue_, memory_)->job.stage, JobStage::ended);
-  // Its accounts may know of it soon.
+  // Its accounting may report it soon.
   SubmittedJob remembered = *memory_.find("5", &queue_);
   EXPECT_EQ(remembered.state, "");
   queue_.known["5"] = queued("5", JobStage::ended, "completed");

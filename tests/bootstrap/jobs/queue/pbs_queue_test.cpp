@@ -5,7 +5,7 @@
 #include "hpcboot/error.hpp"
 #include "jobs/queue/queue.hpp"
 
-// What is printed is that of OpenPBS 23.06.06, shortened; of Torque it follows its manual.
+// The output of OpenPBS 23.06.06, shortened; for Torque according to its manual.
 namespace hpcboot::queue {
 namespace {
 
@@ -149,7 +149,7 @@ TEST(PbsQueue, DoesNotKnowOthersJobs) {
   answers.say("qstat -f 99", "qstat: Unknown Job Id 99.pbs\n", 153);
   answers.say("qstat -t -f 99[]", "qstat: Unknown Job Id 99[].pbs\n", 153);
   EXPECT_FALSE(pbs_queue(Env(), answers.run())->job("99"));
-  // A server that is away does not know that it knows none.
+  // An unreachable server does not mean that the job is unknown.
   answers.say("qstat -f 99", "qstat: cannot connect to server pbs (errno=15010)\n", 1);
   EXPECT_THROW(pbs_queue(Env(), answers.run())->job("99"), Error);
 }

@@ -6,14 +6,14 @@
 #include "jobs/queue/job_table.hpp"
 #include "jobs/queue/queue.hpp"
 
-// What is printed follows the manuals of LSF and Flux.
+// The output follows the manuals of LSF and Flux.
 namespace hpcboot::queue {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// All that a queue says of a job, but of when it started.
+// Everything that a queue reports about a job, except its start time.
 Json told(const QueuedJob& job) {
   Json json = job_json({job, std::nullopt});
   for (const char* of_nobody : {"folder", "runs", "start"}) json.erase(of_nobody);
@@ -82,7 +82,7 @@ TEST(LsfQueue, ListsJobs) {
                                  {"output", std::vector<std::string>{"/home/me/o"}}}));
   answers.say("bjobs -a -noheader -o " + columns, "No job found\n", 255);
   EXPECT_THAT(lsf_queue(Env(), answers.run())->jobs(), IsEmpty());
-  // No jobs and no answer are two things.
+  // "No jobs" differs from "no answer".
   answers.say("bjobs -a -noheader -o " + columns, "LSF is down. Please wait ...\n", 255);
   EXPECT_THROW(lsf_queue(Env(), answers.run())->jobs(), Error);
 }

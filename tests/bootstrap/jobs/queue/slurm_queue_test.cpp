@@ -6,7 +6,7 @@
 #include "hpcboot/error.hpp"
 #include "jobs/queue/queue.hpp"
 
-// What is printed is that of Slurm 22.05.8, shortened.
+// The output of Slurm 22.05.8, shortened.
 namespace hpcboot::queue {
 namespace {
 
@@ -38,7 +38,7 @@ TEST(SlurmQueue, ListsWhatRunsWaitsAndHasEnded) {
               "13_4|RUNNING|2|1795472162|1795472163|1795475763|1-00:00:00|None|n[1-2]\n"
               "9|FAILED|1|1795472100|1795472101|1795472110|UNLIMITED|NonZeroExitCode|n1\n"
               "no line of squeue\n");
-  // A name may have bars, and lines that look like others.
+  // A name may contain bars, and lines that look like other jobs.
   answers.say(slurm(squeue("%i|%j")), "12|train\n9|x\n13_4|a|b\n9|another\n99|fake\n");
   const auto queue = queue_here(Env(), answers.run());
   ASSERT_TRUE(queue);

@@ -91,7 +91,7 @@ TEST(SlurmLimits, AreThoseOfThePartition) {
                              "2048 MiB of memory on a node", "the partition short, which is DOWN"));
   EXPECT_EQ(problems[0].expected, "at most 00:10:00 (scontrol show partition short)");
   EXPECT_THAT(problems[0].remedy, HasSubstr("--set queue.name=… (main)"));
-  // Of several Slurm takes the one that fits; of an unknown one sbatch tells.
+  // Of several, Slurm chooses the one that fits; unknown ones are reported by sbatch.
   EXPECT_THAT(slurm_limit_problems(demand(9, 601, "short,main"), answers.ask()), IsEmpty());
   EXPECT_THAT(slurm_limit_problems(demand(9, 601, "absent"), answers.ask()), IsEmpty());
   EXPECT_THAT(slurm_limit_problems(demand(9, 601), Answers().ask()), IsEmpty());
@@ -131,7 +131,7 @@ TEST(PbsLimits, AreThoseOfQueueServerAndHosts) {
   EXPECT_EQ(pbs_limit_problems(small, ask).at(0).expected, "at least 4 (qstat -Qf short)");
   EXPECT_EQ(pbs_limit_problems(demand(1, 60, "absent"), ask).at(0).found, "the queue absent");
   EXPECT_EQ(pbs_limit_problems(demand(1, 60, "closed"), ask).at(0).found,
-            "the queue closed, which takes no jobs");
+            "the queue closed, which accepts no jobs");
   JobDemand gpus = demand(2, 60);
   gpus.shape.gpus = 1;
   EXPECT_THAT(pbs_limit_problems(gpus, ask).at(0).expected, HasSubstr("1 such hosts"));
@@ -165,14 +165,14 @@ TEST(ProblemsOf, AsksTheSchedulerItself) {
               "allocation failure: Requested node\nconfiguration is not available\n", 1);
   EXPECT_EQ(problems_of({"slurm", "job.sh"}, demand(1, 60), answers.run(), said).at(0).found,
             "sbatch says: allocation failure: Requested node configuration is not available");
-  // Grid Engine's ends with 0 either way.
+  // Grid Engine's qsub exits with 0 in either case.
   answers.say("qsub -w v job.sh", "verification: no suitable queues\n");
   EXPECT_EQ(problems_of({"sge", "job.sh"}, demand(1, 60), answers.run(), said).size(), 1U);
   answers.say("qsub -w v job.sh", "verification: found suitable queue(s)\n");
   EXPECT_THAT(problems_of({"sge", "job.sh"}, demand(1, 60), answers.run(), said), IsEmpty());
   EXPECT_THROW(problems_of({"pbs", "job.sh"}, demand(1, 60), Answers().run(), said), Error);
   EXPECT_THAT(problems_of({"pbs", "job.sh"}, demand(1, 60), pbs_limits().run(), said), IsEmpty());
-  // LSF tells when the job is submitted.
+  // LSF checks when the job is submitted.
   EXPECT_THAT(problems_of({"lsf", "job.sh"}, demand(1, 60), Answers().run(), said), IsEmpty());
 }
 

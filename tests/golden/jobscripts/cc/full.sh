@@ -14,18 +14,18 @@
 #SBATCH --mail-user=me@hpc.invalid
 #SBATCH --mail-type=BEGIN,END,FAIL
 #
-# DDP over several nodes, started by mpirun, at Rorqual of the Digital Research Alliance of Canada
+# DDP across several nodes, started by mpirun, on Rorqual of the Digital Research Alliance of Canada
 # (https://docs.alliancecan.ca/wiki/Rorqual).
-#   sbatch full.sh [OPTION OF THE TRAINER…]
-# Compute nodes have no internet; scratch is purged.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch full.sh [TRAINER OPTION…]
+# Compute nodes have no internet access; scratch is purged.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site cc --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11 || exit; fi
 export HPCBOOT_SITE=cc HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
-here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
+here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME/scratch}/hpcboot/runs"; echo "runs go to $runs" >&2; }

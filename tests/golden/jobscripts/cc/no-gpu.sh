@@ -11,12 +11,12 @@
 ##SBATCH --account=def-yoursupervisor
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over the devices of one node, at Rorqual of the Digital Research Alliance of Canada
+# DDP across the devices of one node, on Rorqual of the Digital Research Alliance of Canada
 # (https://docs.alliancecan.ca/wiki/Rorqual).
-#   sbatch no-gpu.sh [OPTION OF THE TRAINER…]
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# Compute nodes have no internet; scratch is purged.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch no-gpu.sh [TRAINER OPTION…]
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Compute nodes have no internet access; scratch is purged.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site cc --job ddp --gpus-per-node 0`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11 || exit; fi

@@ -8,12 +8,12 @@
 ##PBS -A your-account
 ##PBS -M you@example.org -m abe
 #
-# One process on one device, at a cluster with PBS Pro or OpenPBS
+# One process on one device, on a cluster with PBS Pro or OpenPBS
 # (https://openpbs.org).
 #   qsub minimal.sh
-# Account: qsub -A …, or the line above with one # and your account.
-# Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Account: qsub -A …, or the line above (keep one #, enter your account).
+# Pass variables with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_pbs --job single`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_pbs

@@ -7,11 +7,11 @@
 #$ -j y
 #$ -r y
 #
-# DDP over the devices of one node, at a cluster with Grid Engine
+# DDP across the devices of one node, on a cluster with Grid Engine
 # (https://gridscheduler.sourceforge.net/htmlman/htmlman1/qsub.html).
-#   qsub no-gpu.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub no-gpu.sh [TRAINER OPTION…]
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_sge --job ddp --gpus-per-node 0`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=generic_sge

@@ -11,11 +11,11 @@
 ##SBATCH --account=your-account
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# One process on one device, at a cluster with Slurm
+# One process on one device, on a cluster with Slurm
 # (https://slurm.schedmd.com/sbatch.html).
-#   sbatch minimal.sh [OPTION OF THE TRAINER…]
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch minimal.sh [TRAINER OPTION…]
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_slurm --job single`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 export HPCBOOT_SITE=generic_slurm

@@ -10,11 +10,11 @@
 ##SBATCH --account=your-account
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over the devices of one node, at a cluster with Slurm
+# DDP across the devices of one node, on a cluster with Slurm
 # (https://slurm.schedmd.com/sbatch.html).
-#   sbatch no-gpu.sh [OPTION OF THE TRAINER…]
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch no-gpu.sh [TRAINER OPTION…]
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site generic_slurm --job ddp --gpus-per-node 0`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 export HPCBOOT_SITE=generic_slurm

@@ -1,14 +1,14 @@
 #!/bin/bash
-# DDP over several nodes, started by mpirun, at machines of a laboratory, over ssh
+# DDP across several nodes, started by mpirun, on lab machines over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash full.sh [OPTION OF THE TRAINER…]
-# The machines are those of setup/hosts.txt, or of the file that HOSTFILE names.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   bash full.sh [TRAINER OPTION…]
+# The machines are listed in setup/hosts.txt, or in the file that HOSTFILE names.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site lab --job multinode_mpirun --nodes 3 --gpus-per-node 2 --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 export HPCBOOT_SITE=lab HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
-here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
+here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs

@@ -1,8 +1,8 @@
 #!/bin/bash
-# One process on one device, at machines of a laboratory, over ssh
+# One process on one device, on lab machines over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash minimal.sh [OPTION OF THE TRAINER…]
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   bash minimal.sh [TRAINER OPTION…]
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site lab --job single`.
 export HPCBOOT_SITE=lab
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot

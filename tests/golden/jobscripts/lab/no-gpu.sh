@@ -1,8 +1,8 @@
 #!/bin/bash
-# DDP over the devices of one node, at machines of a laboratory, over ssh
+# DDP across the devices of one node, on lab machines over ssh
 # (https://docs.open-mpi.org/en/main/launching-apps/ssh.html).
-#   bash no-gpu.sh [OPTION OF THE TRAINER…]
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   bash no-gpu.sh [TRAINER OPTION…]
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site lab --job ddp --gpus-per-node 0`.
 export HPCBOOT_SITE=lab
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot

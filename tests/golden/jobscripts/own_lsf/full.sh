@@ -11,17 +11,17 @@
 #BSUB -P acme-1
 #BSUB -u me@hpc.invalid -B -N
 #
-# DDP over several nodes, started by mpirun, at a site of the user's own, with LSF
+# DDP across several nodes, started by mpirun, on a site of the user's own, with LSF
 # (https://example.org/lsf).
 #   bsub <full.sh
 # Project: bsub -P …; mail: bsub -u … -N; options: TRAINER_ARGS="--epochs 5" bsub <…
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site own_lsf --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 cd "${LS_SUBCWD:-.}" || exit
 export HPCBOOT_SITE=own_lsf HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
-here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
+here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs

@@ -7,11 +7,11 @@
 #BSUB -o %J.out
 #BSUB -q batch
 #
-# DDP over the devices of one node, at a site of the user's own, with LSF
+# DDP across the devices of one node, on a site of the user's own, with LSF
 # (https://example.org/lsf).
 #   bsub <no-gpu.sh
 # Project: bsub -P …; mail: bsub -u … -N; options: TRAINER_ARGS="--epochs 5" bsub <…
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site own_lsf --job ddp --gpus-per-node 0`.
 cd "${LS_SUBCWD:-.}" || exit
 export HPCBOOT_SITE=own_lsf

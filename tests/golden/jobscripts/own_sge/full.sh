@@ -13,17 +13,17 @@
 #$ -M me@hpc.invalid
 #$ -m abe
 #
-# DDP over several nodes, started by mpirun, at a site of the user's own, with Grid Engine
+# DDP across several nodes, started by mpirun, on a site of the user's own, with Grid Engine
 # (https://example.org/sge).
-#   qsub full.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub full.sh [TRAINER OPTION…]
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site own_sge --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=own_sge HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
-here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
+here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs

@@ -9,11 +9,11 @@
 #$ -j y
 #$ -r n
 #
-# One process on one device, at a site of the user's own, with Grid Engine
+# One process on one device, on a site of the user's own, with Grid Engine
 # (https://example.org/sge).
-#   qsub minimal.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub minimal.sh [TRAINER OPTION…]
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site own_sge --job single`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=own_sge

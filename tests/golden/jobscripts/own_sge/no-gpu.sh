@@ -9,11 +9,11 @@
 #$ -j y
 #$ -r n
 #
-# DDP over the devices of one node, at a site of the user's own, with Grid Engine
+# DDP across the devices of one node, on a site of the user's own, with Grid Engine
 # (https://example.org/sge).
-#   qsub no-gpu.sh [OPTION OF THE TRAINER…]
-# Project: qsub -P …; mail: qsub -M … -m abe; variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   qsub no-gpu.sh [TRAINER OPTION…]
+# Project: qsub -P …; mail: qsub -M … -m abe; variables: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site own_sge --job ddp --gpus-per-node 0`.
 cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=own_sge

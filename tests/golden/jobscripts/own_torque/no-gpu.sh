@@ -9,12 +9,12 @@
 ##PBS -A group
 ##PBS -M you@example.org -m abe
 #
-# DDP over the devices of one node, at a site of the user's own, with Torque
+# DDP across the devices of one node, on a site of the user's own, with Torque
 # (https://example.org/torque).
 #   qsub no-gpu.sh
-# Account: qsub -A …, or the line above with one # and your account.
-# Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Account: qsub -A …, or the line above (keep one #, enter your account).
+# Pass variables with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site own_torque --job ddp --gpus-per-node 0`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=own_torque

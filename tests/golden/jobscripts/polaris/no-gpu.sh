@@ -10,13 +10,13 @@
 ##PBS -A YourProject
 ##PBS -M you@example.org -m abe
 #
-# DDP over the devices of one node, at Polaris of the Argonne Leadership Computing Facility
+# DDP across the devices of one node, on Polaris of the Argonne Leadership Computing Facility
 # (https://docs.alcf.anl.gov/polaris/running-jobs/).
 #   qsub no-gpu.sh
-# Account: qsub -A …, or the line above with one # and your account.
-# Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# The queue debug takes 2 nodes for an hour; --set queue.name=prod takes 10 and more.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Account: qsub -A …, or the line above (keep one #, enter your account).
+# Pass variables with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# The queue debug allows 2 nodes for one hour; --set queue.name=prod requires at least 10 nodes.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site polaris --job ddp --gpus-per-node 0`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module use /soft/modulefiles && module load PrgEnv-gnu cudatoolkit-standalone || exit; fi

@@ -10,19 +10,19 @@
 #PBS -M me@hpc.invalid
 #PBS -m abe
 #
-# DDP over several nodes, started by mpirun, at Sockeye of UBC Advanced Research Computing, under PBS
+# DDP across several nodes, started by mpirun, on Sockeye of UBC Advanced Research Computing, under PBS
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
 #   qsub full.sh
-# Variables go along with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
-# Home and project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+# Pass variables with -v: TRAINER_ARGS="--epochs 5" qsub -v TRAINER_ARGS …
+# Jobs cannot write to home or project and have no internet access: submit from /scratch/ALLOCATION/USER.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site sockeye --job multinode_mpirun --nodes 3 --gpus-per-node 2 --time 02:00:00 --account acme-1 --mail me@hpc.invalid --set queue.name=short --set queue.requeue=true --set network.interface=ib0 --set 'container.image=${HOME}/hpcboot.sif' --set kubernetes.rdma_devices=1`.
 cd "${PBS_O_WORKDIR:-.}" || exit
 if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi
 export HPCBOOT_SITE=sockeye HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
-here=$PWD,$(realpath "${hpcboot%/*}") # what the container sees beside HOME and /tmp
+here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
 
 data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
 mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs

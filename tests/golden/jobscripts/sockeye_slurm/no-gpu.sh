@@ -12,12 +12,12 @@
 ##SBATCH --account=st-yoursupervisor-1-gpu
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over the devices of one node, at Sockeye of UBC Advanced Research Computing, under Slurm
+# DDP across the devices of one node, on Sockeye of UBC Advanced Research Computing, under Slurm
 # (https://confluence.it.ubc.ca/display/UARC/About+Sockeye).
-#   sbatch no-gpu.sh [OPTION OF THE TRAINER…]
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# Project cannot be written in jobs, and there is no internet: submit from /scratch/ALLOCATION/USER.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch no-gpu.sh [TRAINER OPTION…]
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Jobs cannot write to project and have no internet access: submit from /scratch/ALLOCATION/USER.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site sockeye_slurm --job ddp --gpus-per-node 0`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load gcc cuda openmpi || exit; fi

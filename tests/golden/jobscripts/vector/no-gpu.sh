@@ -11,12 +11,12 @@
 ##SBATCH --account=aip-yourgroup
 ##SBATCH --mail-user=you@example.org --mail-type=BEGIN,END,FAIL
 #
-# DDP over the devices of one node, at Killarney of the Vector Institute
+# DDP across the devices of one node, on Killarney of the Vector Institute
 # (https://docs.alliancecan.ca/wiki/Killarney).
-#   sbatch no-gpu.sh [OPTION OF THE TRAINER…]
-# Account: sbatch --account=…, or SBATCH_ACCOUNT, or the line above with one # and your account.
-# Scratch is purged of files that nobody read for 60 days.
-# DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS and HPCBOOT_BIN_DIR change what it does: hpcboot script --help.
+#   sbatch no-gpu.sh [TRAINER OPTION…]
+# Account: sbatch --account=…, SBATCH_ACCOUNT, or the line above (keep one #, enter your account).
+# Scratch files that were not read for 60 days are deleted.
+# Environment variables: DATA_DIR, RUNS_DIR, STAGE, TRAINER_ARGS, HPCBOOT_BIN_DIR (see hpcboot script --help).
 # Written by `hpcboot script --site vector --job ddp --gpus-per-node 0`.
 cd "${SLURM_SUBMIT_DIR:-.}" || exit
 if command -v module >/dev/null; then module load StdEnv/2023 gcc cuda/12.2 openmpi cmake boost python/3.11 || exit; fi
