@@ -138,7 +138,7 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   each fails
   is_named() {
     ended 7
-    [[ $(tail -n 2 out) == "hpcboot run: rank 2 of 3 on n2 (pid $(pid_of 2)) failed first: exit code 7, after"$'\n'"  waiting 2" ]] ||
+    [[ $(tail -n 2 out) == "hpcboot run: rank 2 of 3 on n2 (pid $(pid_of 2)) failed first: exit code 7; last lines:"$'\n'"  waiting 2" ]] ||
       fail "$(cat out)"
   }
   each is_named
@@ -195,8 +195,8 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
 @test "--requeue: a walltime that is not longer than the warning" {
   launcher=qrsh submit -l h_rt=60 -- --requeue --warn 60 -- sh -c 'exit 46'
   ended 46
-  grep -q '^note: the walltime of 60 s is not longer than the warning before its end, 60 s: nobody is warned' out || fail "$(cat out)"
-  grep -q 'every attempt would end at once, and the job is not queued again' out || fail "$(cat out)"
+  grep -q '^note: the walltime of 60 s is not longer than the warning time of 60 s: no warning is sent' out || fail "$(cat out)"
+  grep -q 'every attempt would end at once, so the job is not queued again' out || fail "$(cat out)"
 }
 
 @test "every job of generic_sge, submitted as it is" {

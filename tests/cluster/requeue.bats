@@ -42,17 +42,17 @@ SH
   id=$(as_tester sbatch --parsable --output=out --open-mode=append --time=5 "${options[@]}" job.sh 'a  b' '')
 }
 
-# A program that wants to go on in another job, the first time.
+# A program that asks to continue in another job, the first time.
 once=(-- sh -c '[ "$(wc -l <"$ATTEMPTS")" -gt 1 ] || exit 46')
 
 is_over() { [[ -z $(as_tester squeue --noheader --user tester) ]]; }
 
-# Columns $1 of all attempts of task $2, each in a line.
+# Columns $1 of all attempts of task $2, one per line.
 attempts() { cut -d' ' -f"$1" "attempts.${2:-0}"; }
 
 shown() { fail "$(head attempts.*)" "$(cat out)"; }
 
-# scontrol refuses to queue a job again, as some sites let it.
+# scontrol refuses to requeue a job, as configured on some sites.
 refuse_in_place() {
   mkdir bin
   cat >bin/scontrol <<'SH'
@@ -93,7 +93,7 @@ SH
   [[ $(attempts 2 3) == 0 && $(attempts 2 4) == $'0\n1' && $(attempts 2 5) == 0 ]] || shown
 }
 
-# Slurm leaves sbatch the variables of the task that calls it.
+# Slurm passes the variables of the calling task on to sbatch.
 @test "a job that a task of an array has submitted is queued again itself, and the task is not" {
   cat >job.sh <<SH
 #!/bin/bash
@@ -151,7 +151,7 @@ SH
   [[ $(wc -l <attempts.3) == 1 && $(wc -l <attempts.4) == 2 && $(attempts 1 4 | sort -u | wc -l) == 2 ]] || shown
 }
 
-# preempted GRACE: a job is told to make room, and its program ends with 46.
+# preempted GRACE: a job is preempted, and its program ends with 46.
 preempted() {
   local conf=$HPCBOOT_CLUSTER_DIR/etc/slurm/slurm.conf
   cp "$conf" "$BATS_TEST_TMPDIR/slurm.conf"
@@ -168,7 +168,7 @@ preempted() {
 }
 
 @test "a job that is preempted is queued again by Slurm, and not a second time" { preempted 0; }
-# Slurm does not, of a job that ends by itself.
+# Slurm does not requeue a job that ends by itself.
 @test "a job that is preempted and has time left is queued again" { preempted 20; }
 
 # The last test: n2 does not come back.

@@ -44,7 +44,7 @@ on_n1() {
   "$CLUSTER" as tester n1 "$@"
 }
 
-# start N ARGUMENT…: `hpcboot run ARGUMENT… -- waits.py 0` on n1 in the background, as $job, until N ranks are there;
+# start N ARGUMENT…: `hpcboot run ARGUMENT… -- waits.py 0` on n1 in the background, as $job, until N ranks have started;
 # its process id on n1 is in run.pid.
 start() {
   local ranks=$1
@@ -54,7 +54,7 @@ start() {
   are_there "$ranks"
 }
 
-# submit OPTION… -- ARGUMENT…: the same in a job of Slurm, $id, until 4 ranks are there, which take $time s to end.
+# submit OPTION… -- ARGUMENT…: the same in a job of Slurm, $id, until 4 ranks have started, which take $time s to end.
 submit() {
   local options=()
   while [[ $1 != -- ]]; do
@@ -72,12 +72,12 @@ are_there() {
   for ((rank = 0; rank < $1; ++rank)); do await test -e "is.$rank" || fail "$(cat out)" || return; done
 }
 
-# Who rank $1 is: its host, its process id there, the secret of the launch.
+# Facts about rank $1: its host, its process id there, the secret of the launch.
 host_of() { cut -d' ' -f1 "is.$1"; }
 pid_of() { cut -d' ' -f2 "is.$1"; }
 secret() { cut -d' ' -f3 is.0; }
 
-# nobody_left: on no host is there a process of this test's programs.
+# nobody_left: no process of this test's programs exists on any host.
 nobody_left() {
   local host
   for host in n0 n1 n2 n3; do
@@ -86,12 +86,12 @@ nobody_left() {
   done
 }
 
-# ended CODE: the run in the background has, and left nobody.
+# ended CODE: the run in the background ended with CODE and left no process.
 ended() {
   local status=0
   wait "$job" || status=$?
   [[ $status == "$1" ]] || fail "exit code $status" "$(cat out)" || return
-  await nobody_left || fail "somebody is left"
+  await nobody_left || fail "a process is left"
 }
 
 # No process of any host has the secret on its command line.
@@ -102,7 +102,7 @@ secret_is_kept() {
     "$CLUSTER" on "$host" bash -c 'cat /proc/[0-9]*/cmdline 2>/dev/null' | tr '\0' ' ' >"commands.$host"
     ! grep -qF "$(secret)" "commands.$host" || fail "$host: $(cat "commands.$host")" || return
   done
-  grep -qF waits.py "commands.$(host_of 3)" # where it was looked for
+  grep -qF waits.py "commands.$(host_of 3)" # the search did see the ranks' host
 }
 
 each_was_told() {
@@ -174,7 +174,7 @@ run_killed() {
   start 4 --hostfile hosts --launcher mpirun
   "$CLUSTER" on n1 bash -c "kill -9 \$(ps -o pid= --ppid $(cat run.pid))"
   ended 137
-  grep -q 'was ended by signal 9 (Killed)' out || fail "$(cat out)"
+  grep -q 'was terminated by signal 9 (Killed)' out || fail "$(cat out)"
 }
 
 # --- jobs of Slurm
@@ -226,7 +226,7 @@ cancelled() {
   each_was_told 4 SIGTERM
 }
 
-# Slurm tells each process of the job, and Open MPI's daemons tell the ranks again before they kill them.
+# Slurm signals each process of the job, and Open MPI's daemons signal the ranks again before they kill them.
 @test "scancel: every rank by mpirun is told, and has a moment to end" {
   time=0.3 cancelled mpirun
   sed -i 's/\( SIGTERM\)*$//' got.*
@@ -238,7 +238,7 @@ stands_still() {
 }
 goes_on() { ! stands_still; }
 
-# suspended LAUNCHER: the ranks stand still and go on, no part of the run takes another for lost, and it can be ended.
+# suspended LAUNCHER: the ranks stop and continue, no part of the run considers another lost, and the run can be ended.
 suspended() {
   submit -N2 --ntasks-per-node=2 -- --launcher "$1"
   "$CLUSTER" on n0 scontrol suspend "$id"
@@ -288,7 +288,8 @@ is_unstaged() {
 
 reads='[ {staged} = $HPCBOOT_STAGED ]; echo $RANK $(hostname) $(cat $HPCBOOT_STAGED/a) $(ls /tmp | grep -c hpcboot-stage) ${HPCBOOT_STAGED%-*}'
 
-# each_has_read FILE RANKS: these have, "RANK HOST one" a line, with one folder on each host and one note about it.
+# each_has_read FILE RANKS: these ranks have read it, one line "RANK HOST one" each, with one folder on each host and
+# one note about it.
 each_has_read() {
   [[ $(sed -n 's,^\([0-3] n[1-3] one\) 1 /tmp/hpcboot-stage-4242-[0-9a-f]*$,\1,p' "$1" | sort) == "$2" ]] || fail "$(cat "$1")" || return
   [[ $(grep -oE "^note: n[123]: 4 bytes staged" "$1" | sort) == "$(cut -d' ' -f2 <<<"$2" | sort -u | sed 's/.*/note: &: 4 bytes staged/')" ]] || fail "$(cat "$1")"
@@ -312,7 +313,7 @@ staged_on_hosts() {
 @test "ssh: --stage copies to each of three hosts, and leaves nothing there" { staged_on_hosts ssh; }
 @test "mpirun: --stage copies to each of three hosts, and leaves nothing there" { staged_on_hosts mpirun; }
 
-# The process that copies on n3 is stopped as soon as it is there.
+# The process that copies on n3 is stopped as soon as it exists.
 late_copy() {
   mkdir data
   truncate -s 200M data/large

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The trainer under `hpcboot run --requeue` in jobs of Slurm on two hosts: what is lost at the end of the walltime, by
-# scancel, and with a host.
+# The trainer under `hpcboot run --requeue` in jobs of Slurm on two hosts: how much work is lost at the end of the
+# walltime, by scancel, and with a lost host.
 # shellcheck disable=SC2154 # run sets output
 
 load helper
@@ -32,10 +32,10 @@ SH
 said() { grep -q "$1" out; }
 is_over() { [[ -z $("$CLUSTER" on n0 squeue --noheader --job="$id" 2>/dev/null) ]]; }
 
-# The first number that the line with $1 in it has behind "step ".
+# The first number after "step " in the first line that contains $1.
 step_in() { grep -m1 "$1" out | sed 's/.*after step \([0-9]*\).*/\1/'; }
 
-# record KEY…: of the one run.
+# record KEY…: of the only run.
 record() {
   python3 -c 'import json, sys
 value = json.load(open(sys.argv[1]))
@@ -76,6 +76,6 @@ print(value)' runs/*/run.json "$@"
   await is_over
   lost=$(record resumed 0 steps_again)
   echo "# $lost steps are done again" >&3
-  # metrics.csv is up to a second behind.
+  # metrics.csv lags by up to a second.
   [[ $lost -le 40 ]] || fail "$lost steps are lost" "$(cat out)"
 }

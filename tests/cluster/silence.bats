@@ -23,10 +23,10 @@ teardown() {
   "$CLUSTER" on n0 scancel --user tester
 }
 
-# seen FILE: each of three ranks was looked into on its host, in a program that sleeps; then the run was ended.
+# seen FILE: the stacks of each of three ranks, which sleep, were printed on its host; then the run was ended.
 seen() {
   local rank hosts=(n1 n1 n2)
-  grep -q '^hpcboot run: no rank has written anything for 2 s: the stacks of all ranks follow, then the end$' "$1" || fail "$(cat "$1")" || return
+  grep -q '^hpcboot run: no rank has written anything for 2 s: printing the stacks of all ranks, then ending the run$' "$1" || fail "$(cat "$1")" || return
   for rank in 0 1 2; do
     grep -q "^rank $rank on ${hosts[rank]}: stacks of process [0-9]* (sleep), by gdb:$" "$1" || fail "$(cat "$1")" || return
   done
@@ -61,11 +61,11 @@ in_a_job() {
     'touch begun; until [ -e go ]; do sleep 0.1; done; echo over' >job.sh
   id=$(as_tester sbatch --parsable --output=out -N2 -n2 job.sh)
   await test -e begun
-  sleep 3 # in which `run` asks, and hears of that
+  sleep 3 # time for `run` to ask and to get the answer
   "$CLUSTER" on n0 scontrol suspend "$id"
   sleep 8
   "$CLUSTER" on n0 scontrol resume "$id"
-  sleep 2 # in which it would end them
+  sleep 2 # time in which it would end them
   touch go
   over() { [[ $(grep -c over out) == 2 ]]; }
   await over || fail "$(cat out)"

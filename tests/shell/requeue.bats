@@ -88,7 +88,7 @@ is_warned_and_queued_again() { # LAUNCHER
   write_saving_program
   echo ends >walltime
   run -46 --separate-stderr timeout 120 "${by[@]}" --requeue --warn 50 -- python3 saves.py
-  [[ $stderr == *"hpcboot run: the walltime is over in "[34]?" s: every rank gets SIGUSR1"* ]]
+  [[ $stderr == *"hpcboot run: the walltime ends in "[34]?" s: sending SIGUSR1 to every rank"* ]]
   [[ $stderr == *"stopped in order: exit code 46"* ]]
   [[ $stderr == *"queued again: qrerun 7.server"* ]]
   [ "$(cat requeued)" = 7.server ]
@@ -254,10 +254,10 @@ rests_while_ranks_save() {
   done
 }
 
-@test "a walltime that is not longer than the warning is said, and the job is not queued again" {
+@test "a walltime that is not longer than the warning is reported, and the job is not queued again" {
   run -46 --separate-stderr "$HPCBOOT" run -n 1 --requeue -- sh -c 'exit 46'
-  [[ $stderr == *"note: the walltime of 50 s is not longer than the warning before its end, 120 s: nobody is warned"* ]]
-  [[ $stderr == *"every attempt would end at once"*"give it a longer time"* ]]
+  [[ $stderr == *"note: the walltime of 50 s is not longer than the warning time of 120 s: no warning is sent"* ]]
+  [[ $stderr == *"every attempt would end at once"*"request a longer walltime"* ]]
   [ ! -e requeued ]
 }
 
@@ -288,13 +288,13 @@ rests_while_ranks_save() {
   done
 }
 
-@test "a scheduler that does not answer is said, and nobody is warned" {
+@test "a scheduler that does not answer is reported, and no warning is sent" {
   rm walltime
   run -0 --separate-stderr "$HPCBOOT" run -n 1 --requeue -- true
-  [[ $stderr == *"note: the end of the walltime is not known"*qstat* ]]
+  [[ $stderr == *"note: the end of the walltime cannot be determined"*qstat* ]]
 }
 
-@test "a scheduler that refuses is said with what it printed, and the program's exit code stays" {
+@test "a scheduler that refuses is reported with what it printed, and the program's exit code stays" {
   for name in qrerun qsub; do printf '#!/bin/sh\necho "%s: not allowed here" >&2\nexit 1\n' "$name" >"bin/$name"; done
   run -46 --separate-stderr "$HPCBOOT" run -n 1 --requeue --warn 10 -- sh -c 'exit 46'
   [[ $stderr == *"the job is not queued again"* ]]
@@ -305,15 +305,15 @@ rests_while_ranks_save() {
   printf '#!/bin/sh\ntouch "$BATS_TEST_TMPDIR/submitted"\n' >bin/qsub
   chmod +x bin/qsub
   run -46 --separate-stderr "$HPCBOOT" run -n 1 --requeue --warn 10 -- sh -c 'exit 46'
-  [[ $stderr == *"whether the job is queued again is not known"* ]]
+  [[ $stderr == *"cannot tell whether the job was queued again"* ]]
   [ ! -e submitted ]
   [ "$(cat .local/state/hpcboot/jobs/*)" = 1 ]
 }
 
-@test "outside a job --requeue is the same line, with a note" {
+@test "outside a job --requeue has no effect but a note" {
   unset PBS_JOBID PBS_NODEFILE PBS_ENVIRONMENT PBS_O_WORKDIR
   run -46 --separate-stderr "$HPCBOOT" run -n 1 --requeue -- sh -c 'exit 46'
-  [[ $stderr == *"note: this is no job of a scheduler: nothing is queued again"* ]]
+  [[ $stderr == *"note: not in a scheduler's job: --requeue has no effect"* ]]
 }
 
 @test "--warn and --retries that are no numbers are refused" {

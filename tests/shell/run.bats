@@ -18,16 +18,17 @@ setup() {
 
 teardown() { end_jobs; }
 
-# by LAUNCHER: from now on "${by[@]}" is `hpcboot run` by this launcher: local, mpirun (Open MPI's) or hydra. Programs in
-# the background of a script ignore SIGINT, unless somebody undoes that.
+# by LAUNCHER: from now on "${by[@]}" is `hpcboot run` by this launcher: local, mpirun (Open MPI's) or hydra. Background
+# programs of a script ignore SIGINT unless that is undone.
 by() {
   local launcher
   use_launcher "$1"
   by=(env "--default-signal=INT,QUIT" "$HPCBOOT" run --launcher "$launcher")
 }
 
-# A program that writes into got.RANK which signals it gets, until one that asks for its end: then its exit code is $1,
-# some time later, in which a second copy would have come. (At a code that is not 0 mpirun ends the others by SIGTERM.)
+# A program that writes the signals that it gets to got.RANK, until one that requests its end: it then ends with exit
+# code $1 after some time, in which a duplicate would have arrived. (On a code other than 0 mpirun ends the others by
+# SIGTERM.)
 write_counting_program() {
   cat >counts.py <<'PY'
 import os, signal, sys, time
@@ -48,7 +49,7 @@ sys.exit(int(sys.argv[1]))
 PY
 }
 
-# A program that nothing but SIGKILL ends.
+# A program that only SIGKILL ends.
 stubborn='trap "" HUP INT TERM; echo $$ >pid.$RANK; while :; do sleep 1; done'
 # One that writes its process id and waits.
 waiting='echo $$ >pid.$RANK; exec sleep 100'
@@ -59,7 +60,7 @@ have_started() {
   for ((rank = 0; rank < $1; ++rank)); do [ -s "pid.$rank" ] || return 1; done
 }
 
-# is_gone PID: ended, if perhaps not yet taken note of by its parent.
+# is_gone PID: it has ended, even if its parent has not yet reaped it.
 is_gone() {
   [ ! -e "/proc/$1" ] || grep -q '^State:.*[ZX]' "/proc/$1/status" 2>/dev/null || [ ! -e "/proc/$1" ]
 }
@@ -84,14 +85,14 @@ start() {
 ended() {
   local end=$((SECONDS + 60))
   while ! is_gone "$job"; do
-    ((SECONDS < end)) || fail "it goes on" "$(cat out err)" || return
+    ((SECONDS < end)) || fail "it does not end" "$(cat out err)" || return
     sleep 0.05
   done
   status=0
   wait "$job" || status=$?
 }
 
-# ends_with CODE: $job does, and of what it had started nothing is left.
+# ends_with CODE: $job does, and no process that it started is left.
 ends_with() {
   ended
   [ "$status" -eq "$1" ] || fail "exit code $status" "$(cat out err)" || return
@@ -101,7 +102,7 @@ ends_with() {
 # The last lines of standard error, from the one that names the first failure.
 last_words() { sed -n '/failed first/,$p' "${1:-/dev/stdin}"; }
 
-# --- where ranks are, and what they have
+# --- placement and environment of ranks
 
 identity='echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE; echo at $MASTER_ADDR $MASTER_PORT; [ "$OMP_NUM_THREADS" -ge 1 ]'
 
@@ -149,8 +150,8 @@ three_ranks() {
   done
 }
 
-# Everybody on a host can read /proc/PID/cmdline. `run` itself, and the agent, its copy,, have what the user has
-# written there.
+# Any user of a host can read /proc/PID/cmdline. `run` itself and the agent, which is a copy of it, show the
+# arguments as typed.
 handed_over() {
   by "$1"
   local secret file
@@ -167,7 +168,7 @@ handed_over() {
   touch go
   ends_with 0
   [ "$(sort out)" = "0 $GIVEN, told $GIVEN, unset"$'\n'"1 $GIVEN, told $GIVEN, unset" ] || fail "$(cat out err)"
-  grep -q 'note: --env ABSENT: it is not set here' err
+  grep -q 'note: --env ABSENT: not set in this environment' err
 }
 
 @test "local: --env, and neither its values nor the secret on a command line" { handed_over local; }
@@ -227,7 +228,7 @@ prefixed() {
 @test "mpirun: rank and host before each line on a terminal, and nowhere else" { prefixed mpirun; }
 @test "Hydra: rank and host before each line on a terminal, and nowhere else" { prefixed hydra; }
 
-# Each of 8 ranks writes 500 lines to both streams, in pieces that no line ends in.
+# Each of 8 ranks writes 500 lines to both streams, in pieces that do not end at line ends.
 many_lines() {
   by "$1"
   cat >writes.py <<'PY'
@@ -239,7 +240,7 @@ for fd, stream in ((1, "out"), (2, "err")):
         os.write(fd, text[begin : begin + 777])
 PY
   timeout 60 "${by[@]}" -n 8 --output-dir logs -- python3 writes.py >out 2>err || fail "$(tail err)"
-  # As it should be.
+  # The expected logs.
   for stream in out err; do
     for rank in 0 1 2 3 4 5 6 7; do
       python3 -c "for i in range(500): print('$stream $rank', i, '$rank' * 40 + '.')" >"expected.$stream.$rank"
@@ -256,7 +257,7 @@ PY
   done
 }
 
-# These hand on what they have read, wherever that ends: nothing is lost, but lines may be mixed.
+# These launchers forward what they have read, wherever that ends: nothing is lost, but lines may be mixed.
 passed_on() {
   many_lines "$1"
   for stream in out err; do
@@ -271,11 +272,11 @@ input_of() {
   by "$1"
   run -0 --separate-stderr timeout 60 "${by[@]}" -n 3 -- sh -c 'echo "$RANK:$(cat)"' <<<"some input"
   [ "$(sort <<<"$output")" = $'0:some input\n1:\n2:' ] || fail "$output"
-  [ "$1" != hydra ] || return 0 # which gives up where a rank reads more slowly than it
+  [ "$1" != hydra ] || return 0 # Hydra gives up if a rank reads too slowly
   seq 200000 >numbers
   run -0 --separate-stderr timeout 60 "${by[@]}" -n 2 -- sh -c '[ $RANK = 1 ] || cksum' <numbers
   [ "$output" = "$(cksum <numbers)" ]
-  # Nobody reads it.
+  # The input is not read.
   run -0 --separate-stderr timeout 60 "${by[@]}" -n 2 -- sh -c 'exec <&-; echo read' < <(seq 200000)
   [ "$output" = $'read\nread' ]
 }
@@ -284,7 +285,7 @@ input_of() {
 @test "mpirun: standard input is rank 0's" { input_of mpirun; }
 @test "Hydra: standard input is rank 0's" { input_of hydra; }
 
-# 10 MB through a reader that takes 1 MB at a time; and from a program that has closed its output.
+# 10 MB to a slow reader that takes 1 MB at a time; and a program that has closed its output.
 much_output() {
   by "$1"
   cat >slow.py <<'PY'
@@ -340,7 +341,7 @@ codes() {
 @test "mpirun: the exit code is the program's, 126, 127, 128 + n" { codes mpirun; }
 @test "Hydra: the exit code is the program's, 126, 127, 128 + n" { codes hydra; }
 
-# Rank 1 fails; rank 0, which is told to end then, fails in another way; rank 2 ignores all that it is told.
+# Rank 1 fails; rank 0, which is then told to end, fails in another way; rank 2 ignores every request to end.
 first_failure() {
   by "$1"
   cat >fails.sh <<'SH'
@@ -358,7 +359,7 @@ exit 3
 SH
   start 3 -- sh fails.sh
   ends_with 3
-  [ "$(last_words err)" = "hpcboot run: rank 1 of 3 on $(hostname) (pid $(cat pid.1)) failed first: exit code 3, after"$'\n'"  cause"$'\n'"  end of it" ] ||
+  [ "$(last_words err)" = "hpcboot run: rank 1 of 3 on $(hostname) (pid $(cat pid.1)) failed first: exit code 3; last lines:"$'\n'"  cause"$'\n'"  end of it" ] ||
     fail "$(cat err)"
 }
 
@@ -368,7 +369,7 @@ SH
 
 # --- signals
 
-# NAME LAUNCHER: every rank gets it once, and USR1 and USR2 before.
+# signalled LAUNCHER: every rank gets USR1, USR2 and then INT, TERM or HUP, each once.
 signalled() {
   by "$1"
   local name code=0
@@ -392,7 +393,7 @@ signalled() {
 @test "mpirun: each rank gets SIGUSR1, SIGUSR2 and SIGINT, SIGTERM or SIGHUP once" { signalled mpirun; }
 @test "Hydra: each rank gets SIGUSR1, SIGUSR2 and SIGINT, SIGTERM or SIGHUP once" { signalled hydra; }
 
-# What the terminal sends reaches the whole foreground process group.
+# A signal from the terminal reaches the whole foreground process group.
 ctrl_c() {
   by "$1"
   command -v script >/dev/null || skip "script(1) makes the terminal"
@@ -432,8 +433,8 @@ typed() {
 @test "mpirun: what is typed at the terminal is rank 0's" { typed mpirun; }
 @test "Hydra: what is typed at the terminal is rank 0's" { typed hydra; }
 
-@test "local: a rank that the kernel kills for want of memory is named so" { out_of_memory local; }
-@test "mpirun: a rank that the kernel kills for want of memory is named so" { out_of_memory mpirun; }
+@test "local: a rank that the kernel kills for lack of memory is reported as such" { out_of_memory local; }
+@test "mpirun: a rank that the kernel kills for lack of memory is reported as such" { out_of_memory mpirun; }
 
 # A cgroup of 200 MB; version 1 or 2.
 out_of_memory() {
@@ -458,13 +459,13 @@ time.sleep(60)'
   ended
   for ((i = 0; i < 200; ++i)); do if rmdir "$group" 2>/dev/null; then break; else sleep 0.05; fi; done
   [ "$status" -eq 137 ] || fail "exit code $status" "$(cat out err)"
-  grep -q '^hpcboot run: rank 1 of 2 on .* failed first: signal 9 (Killed), out of memory as the kernel of that host says$' err || fail "$(cat err)"
+  grep -q '^hpcboot run: rank 1 of 2 on .* failed first: signal 9 (Killed), out of memory according to the kernel of that host$' err || fail "$(cat err)"
 }
 
 @test "a launcher that has started no rank yet ends with the first signal" {
   mkdir bin
   PATH=$PWD/bin:$PATH
-  # It dies of it, or has an exit code of its own.
+  # It is terminated by the signal, or ends with its own exit code.
   for waits in 'exec sleep 60' 'trap "exit 15" TERM; sleep 60 & wait'; do
     printf '#!/bin/sh\ncase $1 in --version) echo "mpirun (Open MPI) 4.1.4" ;; *) touch started; %s ;; esac\n' "$waits" >bin/mpirun
     chmod +x bin/mpirun
@@ -482,11 +483,11 @@ second_signal() {
   start 2 -- sh -c "$stubborn"
   sleep 0.2 # the traps
   kill -TERM "$job"
-  sleep 0.5 # at once the same signal is still the first one
+  sleep 0.5 # an immediate repetition would count as the first signal
   for rank in 0 1; do ! is_gone "$(cat pid.$rank)" || fail "rank $rank did not wait"; done
   kill -TERM "$job"
   ends_with 137
-  grep -q 'a second signal: the ranks are killed' err
+  grep -q 'second signal: killing the ranks' err
 }
 
 @test "local: a second signal kills ranks that ignore the first" { second_signal local; }
@@ -544,7 +545,7 @@ launcher_killed() {
   start 2 -- sh -c "$waiting"
   kill -9 "$(ps -o pid= --ppid "$job")"
   ends_with 137
-  grep -q 'was ended by signal 9 (Killed)' err || fail "$(cat err)"
+  grep -q 'was terminated by signal 9 (Killed)' err || fail "$(cat err)"
 }
 
 @test "mpirun: kill -9 of mpirun leaves nothing" { launcher_killed mpirun; }
@@ -552,7 +553,7 @@ launcher_killed() {
 
 # --- what is refused
 
-# in_slurm TASKS, in_pbs TASKS [NAME=VALUE…]: "${job_of[@]}" is env of a made-up job with so many on this host.
+# in_slurm TASKS, in_pbs TASKS [NAME=VALUE…]: "${job_of[@]}" is env of a made-up job with TASKS slots on this host.
 in_slurm() {
   job_of=(env SLURM_JOB_ID=7 SLURM_JOB_NODELIST="$(hostname)" SLURM_JOB_NUM_NODES=1 SLURM_NTASKS="$1" SLURM_TASKS_PER_NODE="$1"
     SLURM_JOB_CPUS_PER_NODE="$1" "${@:2}")
@@ -639,7 +640,7 @@ in_pbs() {
   run -0 timeout 60 "$HPCBOOT" run -n 2 --dry-run -- "$hello"
   [[ $output == *"launcher: mpirun"* ]] || fail "$output"
   run -0 timeout 60 "$HPCBOOT" run -n 2 --launcher local --dry-run -- "$hello"
-  [[ $output == *"without an mpirun each of its ranks is rank 0 of 1 to MPI"* ]] || fail "$output"
+  [[ $output == *"without mpirun, each rank is rank 0 of 1 to MPI"* ]] || fail "$output"
 }
 
 # --- hosts and agents, with an ssh that stays here
@@ -668,7 +669,7 @@ one_torchrun() {
 #!/bin/sh
 trap 'echo told; exit 5' TERM
 echo "torchrun $*"
-# Its workers are ranks of a launch of their own: they know torchrun's numbers alone.
+# Its workers are ranks of a separate launch: they know only torchrun's numbers.
 env | grep -E '^(RANK|WORLD_SIZE|LOCAL_RANK|HPCBOOT_RANK|HPCBOOT_WORLD_SIZE|HPCBOOT_RUN_|HPCBOOT_EXPORTED)'
 echo $$ >pid.0
 while :; do sleep 0.05; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The verb run-agent, which hpcboot run starts on its hosts and people are not shown.
+# The verb run-agent, which hpcboot run starts on its hosts and which is hidden from users.
 
 bats_require_minimum_version 1.5.0
 
@@ -25,7 +25,7 @@ setup() {
   [[ $output == *"run-agent is started by hpcboot run"* ]]
 }
 
-@test "it ends where nobody tells it what to start" {
+@test "it ends if it is not told what to start" {
   run -1 timeout 30 "$HPCBOOT" run-agent </dev/null
   [ -z "$output" ]
 }

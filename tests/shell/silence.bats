@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot run --silence`: ranks that all write nothing are ended, after their stacks.
+# `hpcboot run --silence`: if no rank writes anything, all are ended after their stacks were printed.
 # shellcheck disable=SC2016,SC2030,SC2031,SC2154 # ranks expand their scripts; run sets output, status and stderr in the test's own shell
 
 bats_require_minimum_version 1.5.0
@@ -32,7 +32,7 @@ by() {
   by=("$HPCBOOT" run --launcher "$launcher" -n 2)
 }
 
-# only PROGRAM…: from now on the run has a PATH with these and what the tests need alone.
+# only PROGRAM…: from now on the run has a PATH with only these and what the tests need.
 only() {
   local program
   mkdir -p bin
@@ -42,7 +42,7 @@ only() {
   by=(env "PATH=$PWD/bin" "${by[@]}")
 }
 
-announced='hpcboot run: no rank has written anything for 1 s: the stacks of all ranks follow, then the end'
+announced='hpcboot run: no rank has written anything for 1 s: printing the stacks of all ranks, then ending the run'
 
 # silent PROGRAM…: ranks that run it are ended for their silence.
 silent() {
@@ -69,16 +69,16 @@ stacks_by() {
 @test "local: gdb names the function that a program is in" { by local && stacks_by gdb "$BATS_FILE_TMPDIR/hang"; }
 @test "mpirun: gdb names the function that a program is in" { by mpirun && stacks_by gdb "$BATS_FILE_TMPDIR/hang"; }
 @test "Hydra: gdb names the function that a program is in" { by hydra && stacks_by gdb "$BATS_FILE_TMPDIR/hang"; }
-@test "local: eu-stack does where there is no gdb" { by local && stacks_by eu-stack "$BATS_FILE_TMPDIR/hang"; }
-@test "mpirun: eu-stack does where there is no gdb" { by mpirun && stacks_by eu-stack "$BATS_FILE_TMPDIR/hang"; }
+@test "local: eu-stack does so if there is no gdb" { by local && stacks_by eu-stack "$BATS_FILE_TMPDIR/hang"; }
+@test "mpirun: eu-stack does so if there is no gdb" { by mpirun && stacks_by eu-stack "$BATS_FILE_TMPDIR/hang"; }
 
-@test "local: of a script the program that it waits for is looked into" {
+@test "local: the program that a script waits for is examined, not the shell" {
   by local
   stacks_by gdb sh -c "'$BATS_FILE_TMPDIR/hang'; true"
   [[ $stderr != *"(sh)"* ]] || fail "$stderr"
 }
 
-# Two ranks on this host are two workers of one torchrun, which is told nothing but its end.
+# Two ranks on this host are two workers of one torchrun, which gets no signal but the request to end.
 torchrun_workers() {
   type -P gdb >/dev/null || skip "gdb is not here"
   mkdir bin
@@ -92,10 +92,10 @@ torchrun_workers() {
   [ "$(grep -c 'stacks of' <<<"$stderr")" -eq 3 ] || fail "$stderr" # with the announcement
 }
 
-@test "local: --torchrun: the workers are looked into" { torchrun_workers local; }
-@test "mpirun: --torchrun: the workers are looked into" { torchrun_workers mpirun; }
+@test "local: --torchrun: the workers are examined" { torchrun_workers local; }
+@test "mpirun: --torchrun: the workers are examined" { torchrun_workers mpirun; }
 
-# Python's faulthandler answers SIGQUIT. At another time rank 1 ends of it, and rank 0 has its time to answer.
+# Python's faulthandler answers SIGQUIT. Rank 1 is terminated by it at another time, so rank 0 has time to answer.
 quit_instead() {
   by "$1"
   only
@@ -109,7 +109,7 @@ def waits_for_nobody():
 waits_for_nobody()
 PY
   silent "$(python3 -c 'import sys; print(sys.executable)')" hang.py
-  [[ $stderr =~ "rank 0 on "[^:]+": no stacks of process "[0-9]+" ("[^\)]+"): there is no gdb or eu-stack" ]] || fail "$stderr"
+  [[ $stderr =~ "rank 0 on "[^:]+": no stacks of process "[0-9]+" ("[^\)]+"): no gdb or eu-stack found" ]] || fail "$stderr"
   grep -q 'in waits_for_nobody$' logs/rank_0000.err || fail "$(cat logs/*)" "$stderr"
 }
 
@@ -135,11 +135,11 @@ stopped() {
   "${by[@]}" --silence 8 -- sh -c 'echo begun; until [ -e "go on" ]; do sleep 0.1; done' >out 2>err 3>&- &
   job=$!
   await grep -q begun out || fail "$(cat err)"
-  sleep 4 # in which it hears of that
+  sleep 4 # time for it to notice
   kill -STOP "$job"
   sleep 10
   kill -CONT "$job"
-  sleep "$2" # in which it would end them
+  sleep "$2" # time in which it would end them
   touch "go on"
   status=0
   wait "$job" || status=$?

@@ -32,7 +32,7 @@ by() {
   by=("$HPCBOOT" run --launcher "$launcher")
 }
 
-# The processes that have a file below the disk open: those that copy, or wait until nobody uses the copy.
+# The processes that have a file below the disk open: those that copy, or wait until the copy is no longer used.
 keepers() {
   local process
   for process in $(find /proc/[0-9]*/fd -lname "$BATS_TEST_TMPDIR/disk/*" 2>/dev/null | cut -d/ -f3 | sort -u); do
@@ -40,7 +40,7 @@ keepers() {
   done
 }
 
-# Nothing is on the disk but what launchers and hpcboot itself have there.
+# Nothing is on the disk except files of launchers and of hpcboot itself.
 is_empty() { ! compgen -G 'disk/hpcboot-stage-*' >/dev/null; }
 
 # have_started N: the ranks 0 … N-1 have written their process ids.
@@ -59,7 +59,7 @@ start() {
 }
 
 waiting='echo $HPCBOOT_STAGED >staged.$RANK; echo $$ >pid.$RANK; exec sleep 100'
-# Nothing but SIGKILL ends it.
+# Only SIGKILL ends it.
 stubborn='trap "" HUP INT TERM; echo $$ >pid.$RANK; while :; do sleep 1; done'
 
 ends_with() {
@@ -80,7 +80,7 @@ SH
   [ "$(grep -c "^700 $(id -un)$" <<<"$output")" -eq 4 ] || fail "$output"
   [[ $(grep staged <<<"$stderr") =~ ^"note: $(hostname): 8 bytes staged to $PWD/disk/hpcboot-stage-$(id -u)-"[0-9a-f]+-.*" in "[0-9.]+" s"$ ]] || fail "$stderr"
   is_empty || fail "$(find disk)"
-  # A file alone keeps its name.
+  # A single file keeps its name.
   run -0 --separate-stderr timeout 60 "${by[@]}" -n 2 --stage "data set/a" -- sh -c 'basename "$0"; cat "$HPCBOOT_STAGED"' '{staged}'
   [ "$(sort <<<"$output")" = $'a\na\none\none' ] || fail "$output"
 }
@@ -163,7 +163,7 @@ ended_while_copying() {
   by "$1"
   copying
   kill "-$2" "$job"
-  [ "$2" != TERM ] || sleep 1 # whoever waits does so for the removal
+  [ "$2" != TERM ] || sleep 1 # the parents now wait for the removal
   go_on_copying
   ends_with "$3"
   await is_empty || fail "$(find disk)"
@@ -175,7 +175,7 @@ ended_while_copying() {
 @test "local: kill -9 of run ends the copy, and no rank starts" { ended_while_copying local KILL 137; }
 @test "mpirun: kill -9 of run ends the copy, and no rank starts" { ended_while_copying mpirun KILL 137; }
 
-# The copy takes longer than the ranks may take to come together.
+# The copy takes longer than the timeout of the rendezvous.
 long_copy() {
   by "$1"
   by+=(--timeout 3)
@@ -190,7 +190,7 @@ long_copy() {
 @test "local: --timeout does not count the copy" { long_copy local; }
 @test "mpirun: --timeout does not count the copy" { long_copy mpirun; }
 
-# Not sockets of `run`, which would have their numbers.
+# Sockets of `run` must not take their numbers.
 outputs_closed() {
   by "$1"
   status=0
@@ -220,13 +220,13 @@ outputs_closed() {
   echo new >"data set/a"
   run -0 --separate-stderr timeout 60 "${by[@]}" -n 1 --stage "data set" -- sh -c 'cat "$HPCBOOT_STAGED/a"; echo "$HPCBOOT_STAGED"'
   [ "${lines[0]}" = new ] && [ "${lines[1]}" != "$first" ] || fail "$output"
-  [ "$(cat "$first/a")" = one ] # nor has the second one removed it
+  [ "$(cat "$first/a")" = one ] # the second run has not removed it either
 }
 
 @test "what processes left that were killed all at once goes with the next run" {
   by local
   start 1 -- sh -c "$waiting"
-  # In an order in which nobody is there to remove it.
+  # In an order that leaves no process to remove the copy.
   mapfile -t family < <(keepers && descendants "$job")
   kill -KILL "${family[@]}" "$job"
   ends_with 137

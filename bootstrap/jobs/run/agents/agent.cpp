@@ -20,9 +20,9 @@ namespace hpcboot::run {
 namespace {
 
 constexpr std::chrono::seconds kHeartbeat{1};
-constexpr std::chrono::seconds kSpecDeadline{60};  // for what to start
+constexpr std::chrono::seconds kSpecDeadline{60};  // for the spec to arrive
 constexpr std::chrono::seconds kLastWords{5};
-// The ranks wait where `hpcboot run` takes no more.
+// With this much unsent, output of the ranks is no longer read, and they block.
 constexpr std::size_t kMostUnsent = std::size_t{1} << 20U;
 
 class Agent {
@@ -30,7 +30,8 @@ class Agent {
   Agent(FrameChannel& channel, const LeftBehind& left_behind)
       : channel_(channel), left_behind_(left_behind) {}
 
-  // Until all has ended, and all is told. @return whether there was something to start
+  // Runs until all ranks have ended and everything has been reported.
+  // @return whether any rank was started
   bool run(const BlockedSignals& signals) {
     const auto spec_until = Clock::now() + kSpecDeadline;
     while (!is_done()) {
@@ -70,7 +71,7 @@ class Agent {
   }
 
   void turn(const BlockedSignals& signals, const PollSet& set) {
-    // A signal that hits everybody, the scheduler's, is for `hpcboot run` to hand on.
+    // A scheduler signals all processes at once; forwarding is up to `hpcboot run`.
     while (signals.next()) {
     }
     if (!is_lost_ && set.is_ready(channel_.in())) {
@@ -133,8 +134,9 @@ class Agent {
         break;
     }
     throw Error(ErrorCode::exchange_failed,
-                std::string("a message '") + static_cast<char>(frame.kind) + "' out of turn",
-                "the messages of hpcboot run in their order", "use one version of hpcboot");
+                std::string("message '") + static_cast<char>(frame.kind) + "' out of order",
+                "messages of hpcboot run in protocol order",
+                "use the same version of hpcboot on all hosts");
   }
 
   void prepare(std::string_view payload) {
@@ -174,7 +176,7 @@ class Agent {
   void obey(const SignalOrder& order) {
     ranks_->signal(order.signal);
     if (!order.kill_after) return;
-    // A rank that is stopped could not end.
+    // A stopped rank could not end.
     ranks_->signal(SIGCONT);
     const auto at = Clock::now() + *order.kill_after;
     kill_at_ = kill_at_ ? std::min(*kill_at_, at) : at;
@@ -187,7 +189,7 @@ class Agent {
   std::unique_ptr<rendezvous::HeldPort> port_;
   bool has_started_ = false;
   bool is_lost_ = false;
-  bool is_clean_ = false;  // nothing is left of the ranks
+  bool is_clean_ = false;  // no process of the ranks is left
   Clock::time_point next_heartbeat_ = Clock::now() + kHeartbeat;
   std::optional<Clock::time_point> kill_at_;
 };

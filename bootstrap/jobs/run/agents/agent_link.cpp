@@ -19,7 +19,7 @@ FdPair make_sockets() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     throw Error(ErrorCode::backend_unavailable, std::string("socketpair: ") + std::strerror(errno),
-                "room for two more descriptors", "see ulimit -n");
+                "two more file descriptors", "check ulimit -n");
   }
   return {ends[0], ends[1]};
 }
@@ -44,8 +44,8 @@ AgentLink::AgentLink(std::string host, const std::vector<std::string>& words, st
   spec.input = ends.second;
   spec.output = ends.second;
   spec.death_signal = SIGTERM;
-  // PBS and others signal all of a job's session: the ranks are to hear of it once, and ssh not at
-  // all. Without a terminal ssh cannot ask for a password either, but fails at once.
+  // PBS and others signal the whole session of a job: the ranks must get such a signal once, and
+  // ssh not at all. Without a terminal ssh cannot ask for a password either and fails at once.
   spec.own_session = true;
   if (words.empty()) {
     spec.words = {"run-agent"};
@@ -63,7 +63,8 @@ AgentLink::AgentLink(std::string host, const std::vector<std::string>& words, st
     process_.emplace(spec);
   } catch (const CannotExecute& error) {
     ::close(ends.second);
-    throw Error(ErrorCode::backend_unavailable, "no agent for " + host_ + ": " + error.reason,
+    throw Error(ErrorCode::backend_unavailable,
+                "cannot start the agent for " + host_ + ": " + error.reason,
                 "a command that starts programs on other hosts", "choose another --launcher");
   }
   ::close(ends.second);
@@ -73,9 +74,9 @@ void AgentLink::expect_rank(int rank) const {
   if (ranks_.count(rank) != 0) return;
   throw Error(
       ErrorCode::malformed_file,
-      "a message of an agent about rank " + std::to_string(rank) + ", which it does not have",
-      "the ranks that the agent was told to start, until they have ended",
-      "use one version of hpcboot on all hosts");
+      "message from an agent about rank " + std::to_string(rank) + ", which it does not run",
+      "a rank that this agent was told to start and that has not ended",
+      "use the same version of hpcboot on all hosts");
 }
 
 void AgentLink::send(FrameKind kind, const std::string& payload) {
@@ -119,7 +120,7 @@ void AgentLink::read_messages() {
 }
 
 void AgentLink::add_message(std::string line) {
-  if (!line.empty() && line.back() == '\r') line.pop_back();  // ssh's own have one
+  if (!line.empty() && line.back() == '\r') line.pop_back();  // ssh ends its own lines with one
   if (line.empty()) return;
   last_message_ = line;
   messages_.push_back(std::move(line));
@@ -129,11 +130,11 @@ std::string AgentLink::reason(std::chrono::milliseconds patience) {
   const auto until = Clock::now() + patience;
   while (process_ && !process_->ended() && Clock::now() < until) usleep(1000);
   read_messages();
-  std::string reason = hello ? "its connection has ended" : "it has not answered";
+  std::string reason = hello ? "its connection closed" : "no answer";
   if (const auto end = process_ ? process_->ended() : std::nullopt) {
     reason = end->signal != 0
-                 ? "its " + way_ + " was ended by signal " + std::to_string(end->signal) + " (" +
-                       strsignal(end->signal) + ")"
+                 ? "its " + way_ + " was terminated by signal " + std::to_string(end->signal) +
+                       " (" + strsignal(end->signal) + ")"
                  : "its " + way_ + " ended with exit code " + std::to_string(end->exit_code);
   }
   return last_message_.empty() ? reason : reason + ": " + last_message_;

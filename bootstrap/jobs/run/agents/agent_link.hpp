@@ -15,43 +15,44 @@
 
 namespace hpcboot::run {
 
-// What `hpcboot run` has of one agent: the process that leads to it, and the way there.
+// One agent as seen by `hpcboot run`: the process that connects to it, and the channel.
 class AgentLink {
  public:
-  // Starts it. @param words the command; empty: an agent that is a child of this process
+  // Starts the agent. @param words the command; empty: the agent is a child of this process
   // @param foreign descriptors of other links, which the child must not keep open
-  // @throws Error{backend_unavailable} where it cannot be started
+  // @throws Error{backend_unavailable} if it cannot be started
   AgentLink(std::string host, const std::vector<std::string>& words, std::set<int> ranks,
             const std::vector<int>& foreign);
 
   const std::string& host() const { return host_; }
   // Is the agent a child of this process?
   bool is_here() const { return is_here_; }
-  // Those that have not ended.
+  // The ranks that have not ended.
   const std::set<int>& ranks() const { return ranks_; }
   void note_end(int rank) { ranks_.erase(rank); }
-  // @throws Error{malformed_file} if it is none of them
+  // @throws Error{malformed_file} if `rank` is not one of them
   void expect_rank(int rank) const;
 
-  // None once it is closed.
+  // nullptr once the link is closed.
   FrameChannel* channel() { return channel_ ? &*channel_ : nullptr; }
   int fd() const { return channel_ ? channel_->in() : -1; }
   void send(FrameKind kind, const std::string& payload);
-  // The agent sees its end, too, and ends its ranks. What led to it is killed unless it ends soon.
+  // The agent notices and ends its ranks. The process that connects to it is killed unless it ends
+  // within time_to_end.
   void close();
-  // Closes it where need be. @return whether the process has ended
+  // Kills the process if its time is over. @return whether it has ended and the link is closed
   bool has_ended();
 
   std::optional<AgentHello> hello;
   bool has_written_stacks = false;
-  bool is_staged = false;               // it needs no more to start its ranks
+  bool is_staged = false;               // the data is there, or none was asked for
   std::chrono::seconds time_to_end{2};  // for the process to end by itself
   Clock::time_point last_seen = Clock::now();
 
-  // Lines that ssh or the agent printed since the last call.
+  // Lines that ssh or the agent has printed since the last call.
   std::vector<std::string> new_messages();
-  // "its ssh ended with exit code 255: ssh: connect to host n2 …": for an agent that went.
-  // @param patience to wait for the end of the process, where it is about to come
+  // "its ssh ended with exit code 255: ssh: connect to host n2 …": why the agent is gone.
+  // @param patience how long to wait for the process to end
   std::string reason(std::chrono::milliseconds patience = {});
 
   void add_to(PollSet& set, bool reads) const;
@@ -62,11 +63,11 @@ class AgentLink {
 
   std::string host_;
   bool is_here_;
-  std::string way_;  // the program that leads there: "ssh"; "agent" for one that is here
+  std::string way_;  // the program that connects to it: "ssh"; "agent" on this host
   std::set<int> ranks_;
   std::optional<RankChild> process_;
   std::optional<FrameChannel> channel_;
-  std::string unfinished_;  // of its messages
+  std::string unfinished_;  // line of its messages
   std::vector<std::string> messages_;
   std::string last_message_;
   std::optional<Clock::time_point> kill_at_;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kName = "message of hpcboot run";
 
-// Words, variables and paths are bytes, which need not be UTF-8 and have to arrive as they are:
-// each byte is the character of that number (ISO 8859-1).
+// Words, variables and paths are bytes that need not be UTF-8 and must arrive unchanged: each byte
+// is encoded as the character of that number (ISO 8859-1).
 std::string wide(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -47,7 +47,7 @@ Json texts(const std::vector<std::string>& words) {
   return array;
 }
 
-// In place of an object: a name may be any text.
+// Not an object: a name may be any text.
 Json entries(const Variables& variables) {
   Json array = Json::array();
   for (const auto& [name, value] : variables) {
@@ -66,7 +66,7 @@ class Message {
   explicit Message(std::string_view payload) : json_(parse(payload)), reader_(kName, json_) {}
 
   std::string text(const char* key) const {
-    return narrow(reader_.require(key, reader_.text(key), "a text"));
+    return narrow(reader_.require(key, reader_.text(key), "a string"));
   }
   int number(const char* key) const {
     return reader_.require(key, reader_.small_integer(key), "a whole number");
@@ -75,7 +75,7 @@ class Message {
     return reader_.require(key, reader_.boolean(key), "true or false");
   }
   std::vector<std::string> texts(const char* key) const {
-    auto words = reader_.require(key, reader_.texts(key), "an array of texts");
+    auto words = reader_.require(key, reader_.texts(key), "an array of strings");
     for (std::string& word : words) word = narrow(word);
     return words;
   }
@@ -93,7 +93,7 @@ class Message {
       return parse_json(payload);
     } catch (const JsonError& error) {
       throw Error(ErrorCode::malformed_file, std::string(kName) + ": " + error.what(),
-                  "JSON of hpcboot run", "use one version of hpcboot on all hosts");
+                  "a JSON message of hpcboot run", "use the same version of hpcboot on all hosts");
     }
   }
 
@@ -123,7 +123,7 @@ AgentSpec read_spec(std::string_view payload) {
     throw Error(ErrorCode::backend_unavailable,
                 "hpcboot run of version " + spec.version + " started an agent of version " +
                     std::string(version()),
-                "one version of hpcboot on all hosts", "install the same one everywhere");
+                "the same version of hpcboot on all hosts", "install one version everywhere");
   }
   spec.words = message.texts("words");
   if (spec.words.empty()) message.reader().fail("words", "a program");
@@ -135,7 +135,7 @@ AgentSpec read_spec(std::string_view payload) {
   spec.num_nodes = message.number("num_nodes");
   spec.first_rank = message.number("first_rank");
   spec.ranks = message.number("ranks");
-  if (spec.ranks < 1) message.reader().fail("ranks", "a whole number from 1");
+  if (spec.ranks < 1) message.reader().fail("ranks", "a whole number, at least 1");
   spec.world_size = message.number("world_size");
   spec.gpu_bind = message.boolean("gpu_bind");
   if (const auto folder = message.reader().text("output_dir")) spec.output_dir = narrow(*folder);
@@ -212,7 +212,7 @@ std::string to_payload(const Error& error) {
 Error read_error(std::string_view payload) {
   const Message message(payload);
   auto code = static_cast<ErrorCode>(message.number("code"));
-  // It becomes an exit code, which must not be 0 or a signal's.
+  // It becomes an exit code, which must not be 0 or that of a signal.
   if (name_of(code) == name_of(ErrorCode{})) code = ErrorCode::exchange_failed;
   return Error(code, message.text("found"), message.text("expected"), message.text("remedy"));
 }
@@ -228,8 +228,8 @@ std::string to_payload(const RankBytes& output) {
 RankBytes read_output(std::string_view payload) {
   constexpr std::size_t kHead = 4;
   if (payload.size() < kHead) {
-    throw Error(ErrorCode::malformed_file, std::string(kName) + ": output of no rank",
-                "4 bytes for the rank", "use one version of hpcboot on all hosts");
+    throw Error(ErrorCode::malformed_file, std::string(kName) + ": output without a rank",
+                "4 bytes with the rank", "use the same version of hpcboot on all hosts");
   }
   unsigned rank = 0;
   for (const char c : payload.substr(0, kHead)) rank = rank << 8U | static_cast<std::uint8_t>(c);

@@ -10,36 +10,36 @@
 #include "jobs/run/ranks/rank_end.hpp"
 #include "jobs/run/ranks/rank_environment.hpp"
 
-// The payloads of frames: JSON, but for the bytes of ranks. Each read_…() throws
-// Error{malformed_file} for what is none.
+// The payloads of frames: JSON, except for the output of ranks. Each read_…() throws
+// Error{malformed_file} for a malformed payload.
 namespace hpcboot::run {
 
-// What an agent is to start.
+// What an agent must start.
 struct AgentSpec {
   std::string version;
   std::vector<std::string> words;  // the program and its arguments
-  std::string folder;              // that the ranks work in
+  std::string folder;              // working folder of the ranks
   Variables set;                   // how their environment differs from the agent's
   std::vector<std::string> unset;
-  Variables handover;  // of the launch, HPCBOOT_RUN_*
+  Variables handover;  // HPCBOOT_RUN_* of the launch
   int node_rank = 0;
   int num_nodes = 1;
   int first_rank = 0;
   int ranks = 1;
   int world_size = 1;
   bool gpu_bind = false;
-  std::optional<std::string> output_dir;  // a log a rank
-  std::optional<std::string> stage;       // what is copied to the host's disk first
+  std::optional<std::string> output_dir;  // one log file per rank and stream
+  std::optional<std::string> stage;       // path to copy to the host's disk first
 };
 std::string to_payload(const AgentSpec& spec);
-// @throws Error{backend_unavailable} also where it is of another version
+// @throws Error{backend_unavailable} also if it comes from another version of hpcboot
 AgentSpec read_spec(std::string_view payload);
 
 struct AgentHello {
   std::string version;
   std::string hostname;
-  std::string address;  // where ranks of other hosts reach this one; empty: its name has to do
-  int port = 0;         // that rank 0 can have, if it is here
+  std::string address;  // at which ranks of other hosts reach this one; empty: use its name
+  int port = 0;         // free port for rank 0, if it is on this host
 };
 std::string to_payload(const AgentHello& hello);
 AgentHello read_hello(std::string_view payload);
@@ -49,21 +49,21 @@ MasterEndpoint read_master(std::string_view payload);
 
 struct SignalOrder {
   int signal = 0;
-  // The ranks that have not ended then are killed.
+  // Ranks that have not ended by then are killed.
   std::optional<std::chrono::milliseconds> kill_after;
 };
 std::string to_payload(const SignalOrder& order);
 SignalOrder read_order(std::string_view payload);
 
-// `host` is left out: who reads it knows it.
+// `host` is omitted: the receiver knows it.
 std::string to_payload(const RankEnd& end);
 RankEnd read_end(std::string_view payload);
 
 std::string to_payload(const Error& error);
-// A code that is none is exchange_failed.
+// An unknown code becomes exchange_failed.
 Error read_error(std::string_view payload);
 
-// What a rank wrote.
+// Output of a rank.
 struct RankBytes {
   int rank = 0;
   std::string_view bytes;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::seconds kLastWords{5};
 
-// The last words, for which whoever reads standard error has little time.
+// Writes the remaining messages; a slow reader of standard error does not hold this up for long.
 void write_out(Console& console) {
   const auto until = Clock::now() + kLastWords;
   console.flush();
@@ -23,7 +23,7 @@ void write_out(Console& console) {
   }
 }
 
-// What is left to end by itself.
+// Programs that may end by themselves.
 std::vector<std::string> spared_of(const Plan& plan) {
   std::vector<std::string> names = {kStageKeeper};
   for (const AgentPlace& place : plan.agents) {
@@ -51,7 +51,8 @@ RunEnd run_agents(const AgentRun& run) {
     console.say([&](Terminal& to) { to << terminal_lines(format_error("hpcboot run", error)); });
     end.exit_code = error.exit_code();
   }
-  // Of an agent that was killed. A master that ssh has left for other connections is the user's.
+  // Processes of an agent that was killed. A master process that ssh keeps for other connections
+  // belongs to the user.
   left_behind.kill_all(spared_of(run.plan));
   write_out(console);
   end.was_warned = coordinator.was_warned();

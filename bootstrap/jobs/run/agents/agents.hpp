@@ -17,22 +17,21 @@ struct AgentRun {
   const Plan& plan;
   const RunRequest& request;
   std::string self;  // the path of the program hpcboot, the same on every host
-  // Set on every rank, and marked as exported: HPCBOOT_RUN_ID and the like.
+  // Set for every rank and marked as exported: HPCBOOT_RUN_ID and the like.
   std::map<std::string, std::string> handover;
-  // For the ranks to end after SIGINT, SIGTERM or SIGHUP; then they are killed.
+  // How long the ranks may take to end after SIGINT, SIGTERM or SIGHUP; then they are killed.
   std::chrono::milliseconds grace = kGraceOfRun;
-  // An agent of which nothing was heard for this long is lost; it speaks once a second.
+  // An agent that has sent nothing for this long is lost; it sends a heartbeat every second.
   std::chrono::milliseconds silence{30000};
-  // Of the walltime: the ranks get SIGUSR1 once it is due; nullptr: there is none.
+  // The clock of the walltime: the ranks get SIGUSR1 once it is due; nullptr: no warning.
   const WalltimeClock* clock = nullptr;
 };
 
-// Starts the ranks and stays until all have ended: their output, input, signals and failures. Every
-// other thread of this process has to have the signals blocked that this hands on.
-// @return with the exit code: of the first rank that failed, as a shell has it; 128 + n where
-// signal n
-//         ended the run before the ranks were there, or where nobody reads its output (SIGPIPE);
-//         of an ErrorCode, which was printed
+// Starts the ranks and returns when all have ended; handles their output, input, signals and
+// failures. Every other thread of this process must block the signals that this forwards.
+// @return with the exit code: that of the first rank that failed, in the shell's form; 128 + n if
+//         signal n ended the run before the ranks started, or if the reader of its output is gone
+//         (SIGPIPE); that of an ErrorCode whose error was printed
 RunEnd run_agents(const AgentRun& run);
 
 }  // namespace hpcboot::run

@@ -8,10 +8,10 @@
 namespace hpcboot::run {
 namespace {
 
-constexpr int kOwn = -1;  // the source of messages
+constexpr int kOwn = -1;  // the source of this program's messages
 constexpr std::size_t kMostUnwritten = std::size_t{1} << 20U;
 
-// Each rank's output and its errors are sources of their own.
+// Standard output and standard error of a rank are separate sources.
 int source_of(int rank, bool is_error) {
   return 2 * rank + (is_error ? 1 : 0);
 }

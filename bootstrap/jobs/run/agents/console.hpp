@@ -17,15 +17,15 @@ namespace hpcboot::run {
 // "[3 n2] " for each rank, all of one width.
 std::vector<std::string> rank_prefixes(const Layout& layout);
 
-// What `hpcboot run` shows: the ranks' output, and its own messages between their lines.
+// What `hpcboot run` prints: the ranks' output, with its own messages between their lines.
 class Console {
  public:
-  // @param prefix whether lines of ranks have one on a terminal
+  // @param prefix whether lines of ranks get a prefix on a terminal
   Console(const Layout& layout, bool prefix);
 
   void show(int rank, bool is_error, std::string_view bytes);
   void finish(int rank);
-  // A message of `hpcboot run` itself, put together by `write(Terminal&)`.
+  // A message of `hpcboot run` itself, written by `write(Terminal&)`.
   template <typename Write>
   void say(const Write& write) {
     std::ostringstream text;
@@ -35,12 +35,12 @@ class Console {
     say_lines(text.str());
   }
 
-  // Is there room for more output? Whoever reads it may be slow.
+  // Is there room for more output? Its reader may be slow.
   bool has_room() const;
   bool is_written() const { return out_.unwritten() == 0 && err_.unwritten() == 0; }
-  // errno of standard output, which can no longer be written; 0: it can
+  // errno if standard output can no longer be written; 0: it can
   int out_error() const { return out_.error(); }
-  // Nobody is waited for any more.
+  // Drops all output: slow readers are no longer waited for.
   void discard();
 
   void add_to(PollSet& set) const;
@@ -56,7 +56,7 @@ class Console {
 
   OutStream out_;
   OutStream err_;
-  bool is_one_terminal_;  // both are: a line of one must not go on in one of the other
+  bool is_one_terminal_;  // both: a line of one must not continue one of the other
   OutputLines out_lines_;
   OutputLines err_lines_;
 };

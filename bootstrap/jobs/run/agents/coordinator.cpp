@@ -14,27 +14,28 @@ namespace hpcboot::run {
 namespace {
 
 constexpr std::chrono::seconds kTurn{1};
-constexpr std::chrono::seconds kTimeToRemove{65};    // what was staged
-constexpr std::chrono::milliseconds kFarewell{500};  // of ssh, whose agent has gone
+constexpr std::chrono::seconds kTimeToRemove{65};    // the staged copy
+constexpr std::chrono::milliseconds kFarewell{500};  // for ssh to report why it lost its agent
 
 std::vector<std::string> words_for(const AgentRun& run, const AgentPlace& place) {
   std::vector<std::string> words = place.shell;
   if (words.empty()) return words;
-  // ssh gives what it is told to a shell.
+  // ssh passes its command to a shell.
   words.push_back(run.plan.launcher == Launcher::ssh ? shell_quote(run.self) : run.self);
   words.emplace_back("run-agent");
   return words;
 }
 
-// `path` as all hosts understand it.
+// `path` in a form that is valid on all hosts.
 std::string from_here(const std::filesystem::path& path) {
   if (path.is_absolute()) return path.string();
   std::error_code reason;
   const std::filesystem::path here = std::filesystem::current_path(reason);
   if (reason) {
-    throw Error(ErrorCode::unreadable_file, "the working folder: " + reason.message(),
-                "a working folder that is there, for the ranks on all hosts",
-                "go to one with cd, or name one with --chdir and an absolute path");
+    throw Error(ErrorCode::unreadable_file,
+                "cannot determine the working folder: " + reason.message(),
+                "a working folder that exists, for the ranks on all hosts",
+                "cd to an existing folder, or give --chdir an absolute path");
   }
   return path.empty() ? here.string() : (here / path).string();
 }
@@ -123,7 +124,7 @@ void Coordinator::turn() {
   if (const auto next = console_.next_time()) until = std::min(until, *next);
   if (!have_answered()) until = std::min(until, start_until_);
   set.wait(until);
-  // Agents are silent while nobody reads them, and nothing comes while this process is stopped.
+  // An agent only seems silent while its messages are not read or this process is stopped.
   const auto now = Clock::now();
   const bool was_stopped = now > last_turn_ + 3 * kTurn;
   if (was_stopped) start_until_ += now - last_turn_;
@@ -161,7 +162,8 @@ void Coordinator::take_frames(AgentLink& link) {
   }
   if (!is_there && link.ranks().empty()) link.close();
   if (is_there || link.ranks().empty()) return;
-  // Only the first loss is told, and others are lost with it: their ranks would wait for nothing.
+  // Only the first loss is reported. Waiting for the reason of each further one would only delay
+  // the end of the ranks.
   const bool is_told = !first_failure_ && !first_loss_;
   lose(link, is_told ? link.reason(kFarewell) : "");
 }
@@ -175,9 +177,9 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
       link.hello = read_hello(frame.payload);
       if (link.hello->version != version()) {
         throw Error(ErrorCode::backend_unavailable,
-                    "the agent is of hpcboot " + link.hello->version + ", this one is " +
+                    "the agent runs hpcboot " + link.hello->version + ", this process " +
                         std::string(version()),
-                    "one version of hpcboot on all hosts", "install the same one everywhere");
+                    "the same version of hpcboot on all hosts", "install one version everywhere");
       }
       return;
     case FrameKind::staged:
@@ -213,9 +215,10 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
     case FrameKind::stacks:
       break;
   }
-  throw Error(ErrorCode::exchange_failed,
-              std::string("a message '") + static_cast<char>(frame.kind) + "' from an agent",
-              "the messages of hpcboot run-agent", "use one version of hpcboot on all hosts");
+  throw Error(
+      ErrorCode::exchange_failed,
+      std::string("unexpected message '") + static_cast<char>(frame.kind) + "' from an agent",
+      "a message of hpcboot run-agent", "use the same version of hpcboot on all hosts");
 }
 
 void Coordinator::take_end(AgentLink& link, const Frame& frame) {
@@ -245,7 +248,7 @@ void Coordinator::look_at(AgentLink& link) {
   if (link.channel() != nullptr) link.channel()->flush();
   if (link.fd() < 0 || link.ranks().empty() || !link.hello) return;
   if (Clock::now() < link.last_seen + run_.silence) return;
-  lose(link, "nothing was heard of it for " + std::to_string(run_.silence.count() / 1000) + " s");
+  lose(link, "no message from it for " + std::to_string(run_.silence.count() / 1000) + " s");
 }
 
 void Coordinator::show_messages(AgentLink& link) {

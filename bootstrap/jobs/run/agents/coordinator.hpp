@@ -12,16 +12,16 @@
 
 namespace hpcboot::run {
 
-// What `hpcboot run` does while its agents live.
+// Supervises the agents for `hpcboot run`.
 class Coordinator {
  public:
   Coordinator(const AgentRun& run, Console& console, const BlockedSignals& signals);
 
-  // Until all ranks have ended. @return the exit code. @throws Error where they could not be
-  // started
+  // Returns when all ranks have ended. @return the exit code
+  // @throws Error if they could not be started
   int run();
 
-  // As RunEnd has them.
+  // As in RunEnd.
   bool was_warned() const { return was_warned_; }
   int asked_by() const { return end_signal_ != 0 ? end_signal_ : stop_signal_; }
   const std::string& lost_host() const { return lost_host_; }
@@ -61,11 +61,11 @@ class Coordinator {
   std::vector<AgentLink> links_;
   bool has_started_ = false;
   StopRequests stop_requests_;
-  int stop_signal_ = 0;             // that ended the run before its ranks were there
-  int end_signal_ = 0;              // the first one that the ranks were told to end by
-  bool is_stopping_ = false;        // what fails now is no failure to tell of
+  int stop_signal_ = 0;             // ended the run before its ranks started
+  int end_signal_ = 0;              // the first one that asked the ranks to end
+  bool is_stopping_ = false;        // later failures are not reported
   bool was_warned_ = false;         // by SIGUSR1
-  bool has_failed_itself_ = false;  // a rank or a host, before anything asked for the end
+  bool has_failed_itself_ = false;  // a rank or host, before any request to end
   int out_error_ = 0;
   std::optional<RankEnd> first_failure_;
   std::optional<Error> first_loss_;

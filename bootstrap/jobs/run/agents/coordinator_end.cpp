@@ -7,14 +7,14 @@
 #include "coordinator.hpp"
 #include "jobs/run/ranks/graces.hpp"
 
-// How a run ends: signals, hosts that are lost, deadlines.
+// How a run ends: signals, lost hosts, deadlines.
 namespace hpcboot::run {
 namespace {
 
-constexpr std::chrono::seconds kStopPatience{1};  // for agents to take the word
-constexpr std::chrono::seconds kAfterKill{10};    // for agents to say that their ranks have ended
+constexpr std::chrono::seconds kStopPatience{1};  // for the order to reach the agents
+constexpr std::chrono::seconds kAfterKill{10};    // for agents to report the end of their ranks
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::seconds kLastOutput{2};  // for whoever reads, once the run was ended
+constexpr std::chrono::seconds kLastOutput{2};  // for slow readers, once the run was ended
 
 std::string joined(const std::set<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -34,12 +34,12 @@ void Coordinator::lose(AgentLink& link, const std::string& why) {
   if (!first_failure_ && !first_loss_) {
     first_loss_.emplace(ErrorCode::peer_lost,
                         "host " + link.host() + " was lost: " + joined(link.ranks()) + "; " + why,
-                        "an agent on every host until its ranks have ended",
+                        "an agent on every host until its ranks end",
                         link.is_here()
-                            ? "see what ended it: `dmesg` tells of want of memory"
-                            : "look after " + link.host() + ", or start the run without it");
+                            ? "find out what killed it: `dmesg` reports out-of-memory kills"
+                            : "check " + link.host() + ", or start the run without it");
     has_failed_itself_ = !is_stopping_;
-    // This host is there; something has killed the agent alone.
+    // This host is alive: only its agent was killed.
     if (!is_stopping_ && !link.is_here()) lost_host_ = link.host();
   }
   if (!has_started_) throw Error(*first_loss_);
@@ -51,7 +51,7 @@ void Coordinator::fail_to_start(const AgentLink& link, const std::string& reason
   throw Error(
       ErrorCode::backend_unavailable, "no agent on " + link.host() + ": " + reason,
       "hpcboot run-agent on every host, started by " + std::string(name_of(run_.plan.launcher)),
-      "see that " + run_.self + " can be run there without a password");
+      "make sure that " + run_.self + " can be started there without a password");
 }
 
 void Coordinator::order(const SignalOrder& order) {
@@ -87,14 +87,15 @@ void Coordinator::check_deadlines() {
     throw Error(
         ErrorCode::deadline_exceeded,
         "no agent within " + std::to_string(run_.request.timeout.count()) + " s: " + missing,
-        "an agent on every host in time",
-        "try the same by hand, as in `ssh HOST true`, or give more time with --timeout");
+        "an agent on every host before the timeout",
+        "try the connection by hand, as in `ssh HOST true`, or raise --timeout");
   }
   if (end_others_at_ && now >= *end_others_at_) end_others();
   if (discard_at_ && now >= *discard_at_) console_.discard();
   if (!leave_at_ || now < *leave_at_ || !console_.has_room()) return;
   for (AgentLink& link : links_) {
-    if (link.fd() >= 0 && !link.ranks().empty()) lose(link, "they were killed and do not end");
+    if (link.fd() >= 0 && !link.ranks().empty())
+      lose(link, "its ranks were sent SIGKILL but have not ended");
   }
 }
 
@@ -124,8 +125,7 @@ void Coordinator::hand_on(int number) {
   end_others_at_.reset();
   if (end_signal_ == 0) end_signal_ = number;
   if (meaning == StopMeaning::second) {
-    console_.say(
-        [](Terminal& to) { to << "hpcboot run: a second signal: the ranks are killed\n"; });
+    console_.say([](Terminal& to) { to << "hpcboot run: second signal: killing the ranks\n"; });
     order({SIGKILL, std::nullopt});
     discard_at_ = Clock::now() + kLastOutput;
     leave_at_ = Clock::now() + kAfterKill;
@@ -146,7 +146,7 @@ void Coordinator::warn_in_time() {
   hand_on(SIGUSR1);
 }
 
-// The ranks are in groups of their own, which the terminal does not reach.
+// The ranks are in their own process groups, which the terminal does not signal.
 void Coordinator::stop_with_the_ranks() {
   if (has_started_) order({SIGTSTP, std::nullopt});
   const auto until = Clock::now() + kStopPatience;
@@ -162,7 +162,7 @@ void Coordinator::stop_with_the_ranks() {
   kill(getpid(), SIGSTOP);
 }
 
-// What they stage they remove. The others end when they are let go of.
+// Agents remove their staged copies first. Without --stage they end when the links are destroyed.
 void Coordinator::close_links() {
   if (!run_.request.stage) return;
   for (AgentLink& link : links_) link.close();
@@ -184,7 +184,7 @@ int Coordinator::end_of_run() {
     set.wait(Clock::now() + kLook);
     while (const auto number = signals_.next()) {
       if (!asks_for_the_end(*number)) continue;
-      // Not for the rest of a signal that has ended the ranks.
+      // A repetition of the signal that ended the ranks does not count.
       if (stop_requests_.take(*number, Clock::now()) != StopMeaning::repeated) console_.discard();
     }
     if (discard_at_ && Clock::now() >= *discard_at_) console_.discard();
@@ -195,7 +195,7 @@ int Coordinator::end_of_run() {
   if (stop_signal_ != 0) return 128 + stop_signal_;
   if (stacks_until_) throw silence_error(*run_.request.silence);
   if (out_error_ != 0 && !has_failed_itself_) return out_error_ == EPIPE ? 128 + SIGPIPE : 1;
-  // A job that is cancelled may lose ssh before its ranks.
+  // In a cancelled job ssh may end before the ranks.
   if (first_loss_ && end_signal_ != 0 && !has_failed_itself_) return 128 + end_signal_;
   if (first_loss_) throw Error(*first_loss_);
   if (!first_failure_) return 0;

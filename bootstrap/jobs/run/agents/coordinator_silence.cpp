@@ -2,20 +2,20 @@
 
 #include "coordinator.hpp"
 
-// What becomes of ranks that are all silent (--silence).
+// Handles ranks that are all silent (--silence).
 namespace hpcboot::run {
 
 void Coordinator::look_for_silence() {
   const auto now = Clock::now();
   if (!stacks_until_) {
-    // What nobody reads may be what they say.
+    // Ranks may be blocked by output that is not read.
     if (!console_.has_room()) silence_.note_sign(now);
     if (!silence_.is_over(now) || is_stopping_ || first_failure_ || first_loss_) return;
     is_stopping_ = true;
     stacks_until_ = now + kTimeForStacks;
     console_.say([&](Terminal& to) {
       to << "hpcboot run: " << silence_text(*run_.request.silence)
-         << ": the stacks of all ranks follow, then the end\n";
+         << ": printing the stacks of all ranks, then ending the run\n";
     });
     for (AgentLink& link : links_) link.send(FrameKind::stacks, "");
   }

@@ -18,11 +18,12 @@ constexpr std::size_t kHead = 5;
 constexpr std::string_view kKinds = "SGKIBHDoetnbEF.";
 
 [[noreturn]] void refuse(std::string_view bytes) {
-  throw Error(ErrorCode::exchange_failed,
-              "bytes that are no message of hpcboot run: '" +
-                  std::string(bytes.substr(0, std::min<std::size_t>(bytes.size(), 60))) + "'",
-              "the messages of hpcboot run-agent, and nothing else on its standard output",
-              "let the shell print nothing when it starts there: see ~/.bashrc and ~/.profile");
+  throw Error(
+      ErrorCode::exchange_failed,
+      "not a message of hpcboot run: '" +
+          std::string(bytes.substr(0, std::min<std::size_t>(bytes.size(), 60))) + "'",
+      "only messages of hpcboot run-agent on its standard output",
+      "keep the shell on that host from printing at startup: check ~/.bashrc and ~/.profile");
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ void FrameChannel::flush() {
     const ssize_t size = write(out_, unsent_.data() + sent, unsent_.size() - sent);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) break;
-    // That it is gone is seen where it is read.
+    // The reading side notices that the other end is gone.
     sent = size < 0 ? unsent_.size() : sent + static_cast<std::size_t>(size);
   }
   unsent_.erase(0, sent);

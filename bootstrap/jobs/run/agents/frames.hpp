@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-// What `hpcboot run` and its agents say to each other: frames of a kind (1 byte), a length (4
-// bytes, the highest first) and a payload.
+// The protocol between `hpcboot run` and its agents: frames of a kind (1 byte), a length (4 bytes,
+// big-endian) and a payload.
 namespace hpcboot::run {
 
 enum class FrameKind : char {
@@ -13,14 +13,14 @@ enum class FrameKind : char {
   spec = 'S',    // what to start: AgentSpec
   start = 'G',   // start it now: MasterEndpoint
   signal = 'K',  // a signal for the ranks: SignalOrder
-  input = 'I',   // of rank 0; empty: its end
-  stacks = 'B',  // write the ranks' stacks, as their standard error
+  input = 'I',   // for rank 0; empty: end of input
+  stacks = 'B',  // write the ranks' stacks to their standard error
   // from an agent
   hello = 'H',         // AgentHello
-  staged = 'D',        // its host has the data, where AgentSpec names some; empty
+  staged = 'D',        // the host has the data of AgentSpec::stage; empty
   output = 'o',        // of a rank: RankBytes
   error_output = 'e',  // likewise
-  input_taken = 't',   // the last frame of input: the next one may come
+  input_taken = 't',   // the last input frame was consumed: send the next
   note = 'n',          // text for people
   stacks_written = 'b',
   ended = 'E',   // a rank: RankEnd
@@ -37,21 +37,21 @@ struct Frame {
 
 std::string to_bytes(FrameKind kind, std::string_view payload);
 
-// Takes a stream of bytes apart.
+// Splits a byte stream into frames.
 class FrameReader {
  public:
   void take(std::string_view bytes) { bytes_ += bytes; }
-  // The next whole frame. @throws Error{exchange_failed} for what is none
+  // The next complete frame. @throws Error{exchange_failed} for invalid bytes
   std::optional<Frame> next();
 
  private:
   std::string bytes_;
 };
 
-// One end of the way between `hpcboot run` and an agent. Never waits.
+// One end of the channel between `hpcboot run` and an agent. Never blocks.
 class FrameChannel {
  public:
-  // Both are closed with it; they may be one. They become non-blocking.
+  // Closes both on destruction; they may be the same. Makes them non-blocking.
   FrameChannel(int in, int out);
   FrameChannel(FrameChannel&& other) noexcept;
   FrameChannel& operator=(FrameChannel&&) = delete;
@@ -60,11 +60,11 @@ class FrameChannel {
   int in() const { return in_; }
   int out() const { return out_; }
 
-  // Reads some of what is there. @return false once the other end is gone
+  // Reads some available bytes. @return false once the other end is gone
   bool receive();
   std::optional<Frame> next() { return reader_.next(); }
 
-  // Writes what can be written now, and keeps the rest. Nothing is kept for an end that is gone.
+  // Writes what can be written now and buffers the rest; discards it if the other end is gone.
   void send(FrameKind kind, std::string_view payload);
   void flush();
   std::size_t unsent() const { return unsent_.size(); }

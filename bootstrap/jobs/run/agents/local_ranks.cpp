@@ -14,9 +14,9 @@
 namespace hpcboot::run {
 namespace {
 
-// What a rank that ended well leaves behind may hold its pipes: it is killed after this.
+// Processes left behind by a rank that ended with 0 may hold its pipes: they are killed after this.
 constexpr std::chrono::milliseconds kRemains{1000};
-// More than a pipe holds: what has left the rank's group may write on without an end.
+// More than a pipe holds. A limit, as a process that has left the rank's group may write forever.
 constexpr int kMostLastReads = 64;
 
 Variables base_of(const AgentSpec& spec) {
@@ -27,7 +27,7 @@ Variables base_of(const AgentSpec& spec) {
   return base;
 }
 
-// Does the user bind threads to CPUs? Those of all the host are what is meant then.
+// Does the user bind threads to CPUs? Such settings refer to all CPUs of the host.
 bool binds_itself(const Env& env) {
   for (const char* name : {"OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY"}) {
     if (env.has(name)) return true;
@@ -88,7 +88,7 @@ void LocalRanks::start_rank(std::size_t index, const MasterEndpoint& master,
   child.env = environments_[index].complete(master, spec_.gpu_bind, facts);
   child.env["PWD"] = spec_.folder;
   if (!staged_.empty()) child.env[kStagedVariable] = staged_;
-  // Else each rank would start as many threads as there are CPUs.
+  // Otherwise each rank would start as many threads as there are CPUs.
   child.env.emplace("OMP_NUM_THREADS",
                     std::to_string(std::max<std::size_t>(1, cores.size() / ranks_.size())));
   FdPair input;
@@ -152,7 +152,7 @@ void LocalRanks::write_input() {
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return;
     if (size < 0) {
-      close_input();  // rank 0 reads no more
+      close_input();  // rank 0 has closed its input
     } else {
       input_.erase(0, static_cast<std::size_t>(size));
     }
@@ -223,7 +223,7 @@ void LocalRanks::look_for_end(Rank& rank) {
   }
   if (!rank.end) return;
   const bool is_silent = rank.child->out_fd() < 0 && rank.child->err_fd() < 0;
-  // A failure is told at once: else another rank, which failed of it, would be named first.
+  // A failure is reported at once: otherwise a rank that failed because of it might be named first.
   const bool may_wait = rank.end->exit_code == 0 && !is_silent;
   if (may_wait && Clock::now() < rank.ended_at + kRemains) return;
   const int process_id = rank.child->pid();

@@ -18,41 +18,41 @@
 
 namespace hpcboot::run {
 
-// The ranks of one agent: their processes, output and ends.
+// The ranks of one agent: their processes, output and how they ended.
 class LocalRanks {
  public:
-  // Tells `hpcboot run`.
+  // Sends a frame to `hpcboot run`.
   using Send = std::function<void(FrameKind kind, const std::string& payload)>;
 
-  // @throws Error for an environment or a folder for logs that cannot be
+  // @throws Error if the environment is invalid or the log folder cannot be used
   LocalRanks(AgentSpec spec, Send send);
 
-  // What the first of them would be told.
+  // What the first of them would resolve.
   const Resolution& resolution() const { return environments_.front().resolution(); }
 
-  // What they all have.
+  // The environment that they share.
   const Env& env() const { return env_; }
 
-  // Where the copy is of what was staged. Before start().
+  // Sets the path of the staged copy. Call before start().
   void set_staged(const std::string& path);
   void start(const MasterEndpoint& master);
   bool have_ended() const;
 
-  // Those that have not been reaped, and debuggers.
+  // Ranks that have not been reaped, and debuggers.
   std::vector<pid_t> children() const;
 
-  // To each that has not ended.
+  // Signals each rank that has not ended.
   void signal(int number);
-  // Of rank 0; empty: its end.
+  // Input for rank 0; empty: end of input.
   void give_input(std::string_view bytes);
 
-  // As their standard error; then it is told.
+  // Writes the stacks to the ranks' standard error, then reports stacks_written.
   void write_stacks();
 
   // @param reads whether there is room for more output
   void add_to(PollSet& set, bool reads) const;
   void handle(const PollSet& set);
-  // When handle() has to look again, whatever happens.
+  // When handle() must be called next, even without an event.
   Clock::time_point next_time() const;
 
  private:
@@ -82,7 +82,7 @@ class LocalRanks {
   Facts facts_;
   std::vector<RankEnvironment> environments_;
   std::vector<Rank> ranks_;
-  std::string staged_;  // empty: nothing
+  std::string staged_;  // path; empty: nothing staged
   int input_fd_ = -1;
   std::string input_;
   bool input_ends_ = false;

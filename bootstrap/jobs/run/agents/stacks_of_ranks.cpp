@@ -7,7 +7,7 @@
 namespace hpcboot::run {
 namespace {
 
-// A debugger reads the symbols of all libraries, for a program of LibTorch some 100 MB.
+// A debugger loads the symbols of all libraries: some 100 MB for a LibTorch program.
 constexpr std::size_t kAtOnce = 8;
 
 }  // namespace

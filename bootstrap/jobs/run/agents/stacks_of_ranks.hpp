@@ -11,18 +11,18 @@
 
 namespace hpcboot::run {
 
-// The stacks of one agent's ranks: of several at once, as far as the host can bear it.
+// The stacks of one agent's ranks; a limited number of debuggers run at once.
 class StacksOfRanks {
  public:
   // @param env of the ranks
   explicit StacksOfRanks(std::map<std::string, std::string> env) : env_(std::move(env)) {}
 
   void add(int rank, pid_t program, RankStacks::Write write);
-  // It has ended.
+  // The rank has ended.
   void forget(int rank);
   bool are_done() const { return waiting_.empty() && running_.empty(); }
 
-  // Debuggers, which nobody else has to wait for.
+  // Adds the running debuggers, which are reaped here.
   void add_children(std::vector<pid_t>& to) const;
   void add_to(PollSet& set) const;
   void handle(const PollSet& set);

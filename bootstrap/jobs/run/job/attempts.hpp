@@ -6,11 +6,11 @@
 
 namespace hpcboot::run {
 
-// How many attempts in a row a job was queued again after, without progress. It outlives the
-// attempts, in the user's folder of states, a file for each job.
+// Counts attempts in a row after which a job was queued again without progress. The count outlives
+// the attempts: one file per job in the user's state folder.
 class Attempts {
  public:
-  // Where neither XDG_STATE_HOME nor HOME is set, nothing is remembered.
+  // If neither XDG_STATE_HOME nor HOME is set, nothing is remembered.
   explicit Attempts(const Env& env);
 
   int in_vain(const std::string& job_id) const;
@@ -22,7 +22,7 @@ class Attempts {
   std::string path_of(const std::string& job_id) const;
 
   std::string folder_;
-  std::string cluster_;  // job ids of clusters that share a home are alike
+  std::string cluster_;  // clusters that share a home folder may have equal job ids
 };
 
 }  // namespace hpcboot::run

@@ -7,18 +7,18 @@
 #include "scheduler_job.hpp"
 
 // Flux keeps what a job was submitted with, its jobspec (RFC 25): script, arguments, resources,
-// working directory and environment. It cannot queue a job again, but takes the same jobspec twice.
+// working directory and environment. It cannot requeue a job, but accepts the same jobspec again.
 namespace hpcboot::run {
 namespace {
 
-// With its fraction, or nullopt for what is no time.
+// Keeps the fraction; nullopt if it is not a time.
 std::optional<WallTime> time_of(double seconds) {
   if (!(seconds >= 1 && seconds < static_cast<double>(kEndOfWallTime))) return std::nullopt;
   return WallTime(
       std::chrono::duration_cast<WallTime::duration>(std::chrono::duration<double>(seconds)));
 }
 
-// Beside the constraints that are there: RFC 31.
+// In addition to existing constraints: RFC 31.
 void leave_out(Json& jobspec, const std::string& host) {
   Json not_there = {{"not", Json::array({{{"hostlist", Json::array({host})}}})}};
   Json& system = jobspec.at("attributes").at("system");
@@ -30,7 +30,7 @@ void leave_out(Json& jobspec, const std::string& host) {
 
 class FluxJob : public SchedulerJob {
  public:
-  // A batch script runs in an instance of its own, and its job belongs to the parent of that.
+  // A batch script runs in its own Flux instance; its job belongs to the parent instance.
   FluxJob(const Surroundings& s, std::string id, bool is_instance)
       : s_(s), id_(std::move(id)), is_instance_(is_instance) {}
 
@@ -43,15 +43,16 @@ class FluxJob : public SchedulerJob {
     std::istringstream stream(answer);
     std::string name;
     double start = 0;
-    double end = 0;  // stays 0 without a limit
+    double end = 0;  // 0 without a limit
     if (!(stream >> name >> start >> end)) {
-      throw Error(ErrorCode::backend_unavailable, "`flux jobs` prints '" + answer + "'",
+      throw Error(ErrorCode::backend_unavailable,
+                  "unexpected output of `flux jobs`: '" + answer + "'",
                   "the state, start and end of job " + id_, "try the command by hand, in a job");
     }
     JobState state;
     state.start = time_of(start);
     state.end = time_of(end);
-    // After `flux cancel` a job is in CLEANUP for as long as its processes take to end.
+    // After `flux cancel` a job stays in CLEANUP until its processes have ended.
     state.is_ending = name != "RUN";
     return state;
   }
@@ -76,12 +77,12 @@ class FluxJob : public SchedulerJob {
 
   [[noreturn]] void fail(const std::string& reason) const {
     throw Error(ErrorCode::backend_unavailable, "the jobspec of job " + id_ + ": " + reason,
-                "what `flux job info " + id_ + " jobspec` prints in a job",
+                "the output of `flux job info " + id_ + " jobspec` in a job",
                 "submit the job again by hand");
   }
 
-  // With what was changed since it was submitted, such as its duration; Flux leaves out the
-  // environment there.
+  // Includes changes since the submission, such as a new duration; Flux omits the environment
+  // there.
   Json jobspec() const {
     Json current = parse_json(answer_of(s_, flux({"job", "info", id_, "jobspec"})));
     Json& system = current.at("attributes").at("system");
@@ -93,14 +94,14 @@ class FluxJob : public SchedulerJob {
     const Json::json_pointer pty("/attributes/system/shell/options/pty/interactive");
     if (current.contains(pty)) {
       throw Error(ErrorCode::backend_unavailable, "job " + id_ + " is interactive (flux alloc)",
-                  "a job of `flux batch`, to be queued again", "start it again by hand");
+                  "a job of `flux batch`, which can be queued again", "start it again by hand");
     }
-    system.erase("dependencies");  // what it had to wait for has come about
+    system.erase("dependencies");  // they were fulfilled when the job started
     return current;
   }
 
   std::string submit(const Json& jobspec) const {
-    // A warning may stand before the number of the job.
+    // A warning may precede the job id.
     std::istringstream answer(answer_of(s_, flux({"job", "submit"}), json_text(jobspec).str()));
     std::string word;
     std::string id;
@@ -108,7 +109,7 @@ class FluxJob : public SchedulerJob {
     return id;
   }
 
-  // A job that no set of hosts suffices for is taken, and ended by the scheduler a moment later.
+  // Flux accepts a job that no set of hosts satisfies, and its scheduler ends it a moment later.
   bool is_refused(const std::string& id) const {
     return s_.run_command(flux({"job", "wait-event", "-t", "2", id, "exception"}), "").is_ok();
   }
@@ -128,7 +129,8 @@ class FluxJob : public SchedulerJob {
         result.job_id.clear();
       }
       if (result.job_id.empty()) {
-        result.note = "Flux cannot run the job without " + bad_host + ": it is not left out";
+        result.note =
+            "Flux cannot run the job without " + bad_host + ", so that host is not excluded";
       }
     }
     if (result.job_id.empty()) result.job_id = submit(whole);

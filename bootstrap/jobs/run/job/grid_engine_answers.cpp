@@ -26,7 +26,7 @@ std::map<std::string, std::string> hard_requests(std::string_view details) {
   if (!list) return requests;
   std::string name;
   for_each_element(*list, "CE_name", [&](std::string_view found) {
-    // What stands next is this request's value.
+    // The next value belongs to this request.
     const std::string_view rest =
         list->substr(static_cast<std::size_t>(found.data() - list->data()));
     const auto value = element_in(rest, "CE_stringval");
@@ -43,7 +43,7 @@ std::optional<WallTime> start_of_task(std::string_view details, const std::strin
   const auto text = element_in(details.substr(begin, next - begin), "JAT_start_time");
   const auto start = text ? parse_whole_number(*text) : std::nullopt;
   if (!start) return std::nullopt;
-  // Univa's has milliseconds.
+  // Univa Grid Engine reports milliseconds.
   constexpr std::int64_t kNoSeconds = 100'000'000'000;
   return wall_time_of(*start >= kNoSeconds ? *start / 1000 : *start);
 }

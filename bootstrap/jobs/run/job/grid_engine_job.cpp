@@ -7,8 +7,8 @@
 #include "job_command.hpp"
 #include "scheduler_job.hpp"
 
-// Grid Engine queues a job again if its script ends with 99, whether it was submitted with `-r y`
-// or not: queue_conf(5), sge_shepherd(8). A site can forbid that: FORBID_RESCHEDULE in sge_conf(5).
+// Grid Engine queues a job again if its script ends with 99, with or without `-r y`: queue_conf(5),
+// sge_shepherd(8). A site can forbid that: FORBID_RESCHEDULE in sge_conf(5).
 namespace hpcboot::run {
 namespace {
 
@@ -25,7 +25,7 @@ std::string submitted_job(const std::string& answer) {
   return "";
 }
 
-// Grid Engine does not say that no other host fits, and lets the job wait: its owner has to know.
+// If no other host fits, Grid Engine lets the job wait without a message: the owner must be told.
 std::string without(const std::string& bad_host, const std::string& note) {
   return bad_host.empty() || !note.empty() ? "" : ", without " + bad_host;
 }
@@ -48,7 +48,7 @@ class GridEngineJob : public SchedulerJob {
       state.start = start;
       if (const auto limit = limit_of(details)) state.end = *state.start + *limit;
     }
-    // Once qdel was called: "dr". Only the list says so.
+    // The state after qdel is "dr"; only the list shows it.
     const std::string list =
         s_.output_of({tool("qstat"), "-s", "rs", "-xml", "-u", variable("LOGNAME", "*")});
     state.is_ending = listed_state(list, number_, task_).find('d') != std::string::npos;
@@ -60,7 +60,7 @@ class GridEngineJob : public SchedulerJob {
     for (const char* kind : {"QRSH", "QLOGIN", "QRLOGIN", "INTERACTIVE"}) {
       if (script != kind) continue;
       throw Error(ErrorCode::backend_unavailable, "job " + id_ + " is interactive (" + script + ")",
-                  "a job of qsub, to be queued again", "start it again by hand");
+                  "a job of qsub, which can be queued again", "start it again by hand");
     }
     return setting("forbid_reschedule") == "0" ? by_script(bad_host) : by_copy(bad_host);
   }
@@ -70,7 +70,7 @@ class GridEngineJob : public SchedulerJob {
     return std::string(s_.env.text(name).value_or(otherwise));
   }
 
-  // Jobs need not have Grid Engine in PATH, and may have the qstat of another scheduler there.
+  // A job may lack Grid Engine in PATH, or have the qstat of another scheduler there.
   std::string tool(const char* name) const {
     const auto folder = s_.env.text("SGE_BINARY_PATH");
     return folder ? std::string(*folder) + "/" + name : name;
@@ -80,8 +80,8 @@ class GridEngineJob : public SchedulerJob {
     return answer_of(s_, {tool("qstat"), "-xml", "-j", number_});
   }
 
-  // Of the job's request and the queue's limit the smaller one. s_rt is no limit of the job: it is
-  // for each slot, and only warns.
+  // The smaller one of the job's request and the queue's limit. s_rt does not limit the job: it
+  // counts per slot and only warns.
   std::optional<std::chrono::seconds> limit_of(const std::string& details) const {
     const auto requests = hard_requests(details);
     const auto request = requests.find("h_rt");
@@ -95,7 +95,7 @@ class GridEngineJob : public SchedulerJob {
     return limit;
   }
 
-  // What the job's shepherd goes by. nullopt if it does not say.
+  // A setting from the configuration of the job's shepherd; nullopt if it is not set.
   std::optional<std::string> setting(const std::string& name) const {
     try {
       std::istringstream lines(s_.read_file(variable("SGE_JOB_SPOOL_DIR", "") + "/config"));
@@ -113,8 +113,8 @@ class GridEngineJob : public SchedulerJob {
     result.exit_code = kQueueAgain;
     if (!bad_host.empty() && !task_.empty()) {
       result.note =
-          "Grid Engine leaves a host out for all tasks of an array or for none: " + bad_host +
-          " may come back";
+          "Grid Engine excludes a host for all tasks of an array or for none: the task may get " +
+          bad_host + " again";
     } else {
       result.note = leave_out(number_, bad_host);
     }
@@ -122,9 +122,8 @@ class GridEngineJob : public SchedulerJob {
     return result;
   }
 
-  // Takes hold when the job starts again. qalter replaces all requests, so that all have to be
-  // given.
-  // @return what could not be had
+  // Takes effect when the job starts again. qalter replaces all requests, so all must be given.
+  // @return what could not be done
   std::string leave_out(const std::string& job, const std::string& host) const {
     if (host.empty()) return "";
     try {
@@ -136,7 +135,7 @@ class GridEngineJob : public SchedulerJob {
         list += (list.empty() ? "" : ",") + name + "=" + value;
       answer_of(s_, {tool("qalter"), "-l", list, job});
     } catch (const Error& error) {
-      return host + " is not left out: " + error.found();
+      return host + " is not excluded: " + error.found();
     }
     return "";
   }
@@ -169,14 +168,15 @@ class GridEngineJob : public SchedulerJob {
     std::string job = submitted_job(answer);
     if (job.empty()) {
       throw Error(ErrorCode::backend_unavailable,
-                  "`qresub " + number_ + "` prints '" + answer + "'", "the number of the copy",
-                  "submit the job again by hand");
+                  "unexpected output of `qresub " + number_ + "`: '" + answer + "'",
+                  "the job number of the copy", "submit the job again by hand");
     }
     return job;
   }
 
-  // qresub copies whole arrays. The copy is held until this task alone is left of it; for that
-  // qresub holds the original, too. @return what could not be had
+  // qresub copies whole arrays. The copy is held until only this task is left; qresub then holds
+  // the original too.
+  // @return what could not be done
   std::string keep_task_alone(const std::string& job, const std::string& bad_host) const {
     answer_of(s_, {tool("qrls"), "-h", "u", number_});
     const int task = s_.env.require_integer("SGE_TASK_ID", "Grid Engine", 1);
@@ -199,7 +199,7 @@ class GridEngineJob : public SchedulerJob {
   std::string id_;
   std::string number_;                                          // of the job
   std::string task_;                                            // empty outside arrays
-  mutable std::optional<std::chrono::seconds> limit_of_queue_;  // when it was last told
+  mutable std::optional<std::chrono::seconds> limit_of_queue_;  // last known value
 };
 
 }  // namespace

@@ -8,11 +8,11 @@ void fail(const std::string& command, const CommandResult& result) {
   const std::string reason = failure_of(result);
   if (result.is_late || result.signal != 0) {
     throw NoAnswer(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
-                   "yes or no: nothing is submitted a second time before that",
-                   "see whether the scheduler has the job queued");
+                   "a definite answer: without one, nothing is submitted a second time",
+                   "check whether the scheduler has queued the job");
   }
   throw Error(ErrorCode::backend_unavailable, "`" + command + "`: " + reason,
-              "an answer of the scheduler", "try the command by hand, in a job");
+              "an answer from the scheduler", "try the command by hand, in a job");
 }
 
 std::string answer_of(const Surroundings& s, const std::vector<std::string>& words,

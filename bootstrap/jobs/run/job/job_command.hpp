@@ -8,20 +8,20 @@
 
 namespace hpcboot::run {
 
-// Of a command that took too long, or was killed, perhaps with the job: the scheduler may have done
-// what it was asked for, or do it yet.
+// A command timed out or was killed, perhaps with the job: the scheduler may have carried out the
+// request, or may still do so.
 class NoAnswer : public Error {
  public:
   using Error::Error;
 };
 
-// What a command of the scheduler prints. @throws Error{backend_unavailable} that names the command
-// and what it printed, if it is not there or fails, NoAnswer if it takes too long or is
-// killed
+// What a command of the scheduler prints.
+// @throws Error{backend_unavailable} with the command and its output, if it is missing or fails
+// @throws NoAnswer if it times out or is killed
 std::string answer_of(const Surroundings& s, const std::vector<std::string>& words,
                       const std::string& input = "");
 
-// The same error, for a command that people know as `command`.
+// Throws the same error for a command that users know as `command`.
 [[noreturn]] void fail(const std::string& command, const CommandResult& result);
 
 }  // namespace hpcboot::run

@@ -17,8 +17,8 @@ seconds warning_of(const RunRequest& request) {
   return request.warn.value_or(request.requeue ? kWarningForRequeue : seconds(0));
 }
 
-// Schedulers warn too, maybe once the ranks have ended at this program's warning; and whoever read
-// standard error may be gone. Neither is to keep the job from being queued again.
+// Schedulers warn too, perhaps after the ranks have ended because of this program's warning, and
+// the reader of standard error may be gone. Neither must prevent the job from being queued again.
 void outlive_warnings() {
   for (const int number : {SIGUSR1, SIGUSR2, SIGXCPU, SIGPIPE}) std::signal(number, SIG_IGN);
 }
@@ -33,8 +33,8 @@ JobCourse::JobCourse(const RunRequest& request, const Surroundings& s, Terminal&
     start_clock();
     return;
   }
-  // The same line is for a laptop, too.
-  if (request.requeue) err_ << "note: this is no job of a scheduler: nothing is queued again\n";
+  // The same command line must also work on a laptop.
+  if (request.requeue) err_ << "note: not in a scheduler's job: --requeue has no effect\n";
 }
 
 void JobCourse::start_clock() {
@@ -42,7 +42,7 @@ void JobCourse::start_clock() {
   try {
     state = job_->state();
   } catch (const Error& error) {
-    err_ << "note: the end of the walltime is not known, and nobody is warned of it: "
+    err_ << "note: the end of the walltime cannot be determined, so no warning is sent: "
          << error.found() << "\n";
     return;
   }
@@ -52,8 +52,8 @@ void JobCourse::start_clock() {
   if (!state.end || warning == seconds(0)) return;
   if (walltime_ && *walltime_ <= warning) {
     err_ << "note: the walltime of " << walltime_->count()
-         << " s is not longer than the warning before its end, " << warning.count()
-         << " s: nobody is warned\n";
+         << " s is not longer than the warning time of " << warning.count()
+         << " s: no warning is sent\n";
     return;
   }
   clock_ =
@@ -63,7 +63,7 @@ void JobCourse::start_clock() {
 int JobCourse::finish(const RunEnd& run) {
   const bool may_be_queued = request_.requeue && job_;
   if (may_be_queued) outlive_warnings();
-  clock_.reset();  // which may wait for an answer of the scheduler
+  clock_.reset();  // may wait for an answer from the scheduler
   if (!may_be_queued) return run.exit_code;
   EndOfJob end;
   end.run = run;
@@ -79,12 +79,12 @@ int JobCourse::finish(const RunEnd& run) {
       end.is_ending = state.is_ending;
       end.is_preempted = state.is_preempted;
     } catch (const Error&) {
-      // Whoever does not answer now may take the job all the same.
+      // A scheduler that does not answer now may still accept the job.
     }
   }
   const NextStep next = next_step(end);
   if (next.is_queued_again) {
-    err_ << "hpcboot run: " << next.reason << ": the job is to be queued again\n";
+    err_ << "hpcboot run: " << next.reason << ": queueing the job again\n";
     return queue_again(run, next.attempts_in_vain);
   }
   if (!next.reason.empty()) err_ << "hpcboot run: " << next.reason << "\n";
@@ -97,11 +97,12 @@ int JobCourse::queue_again(const RunEnd& run, int attempts_in_vain) {
   if (attempts_in_vain == 0) {
     attempts_.forget(id);
   } else if (!attempts_.remember(id, attempts_in_vain)) {
-    err_ << "hpcboot run: attempts cannot be counted in ~/.local/state/hpcboot: the job is not "
+    err_ << "hpcboot run: cannot count attempts in ~/.local/state/hpcboot: the job is not "
             "queued again\n";
     return run.exit_code;
   }
-  // A scheduler that has taken the job tells its processes to end, while more is to be said to it.
+  // A scheduler that has accepted the job ends its processes, while more commands must still be
+  // sent.
   std::signal(SIGTERM, SIG_IGN);
   try {
     const QueuedAgain queued = job_->queue_again(run.lost_host);
@@ -114,7 +115,7 @@ int JobCourse::queue_again(const RunEnd& run, int attempts_in_vain) {
     return queued.exit_code.value_or(run.exit_code);
   } catch (const NoAnswer& error) {
     err_ << terminal_lines(format_error("hpcboot run", error));
-    err_ << "hpcboot run: whether the job is queued again is not known\n";
+    err_ << "hpcboot run: cannot tell whether the job was queued again\n";
   } catch (const Error& error) {
     attempts_.forget(id);
     err_ << terminal_lines(format_error("hpcboot run", error));

@@ -13,15 +13,14 @@
 
 namespace hpcboot::run {
 
-// What a run has to do with the job that it is in: its ranks are warned before the walltime is
-// over, and the job is queued again when it has to go on. Without --warn and --requeue the
-// scheduler is not asked for anything.
+// The run's interaction with its job: warns the ranks before the end of the walltime, and queues
+// the job again if it must continue. Without --warn and --requeue the scheduler is never contacted.
 class JobCourse {
  public:
-  // @param s has to outlive this. @throws Error{missing_variable} for --requeue outside a job
+  // @param s must outlive this.
   JobCourse(const RunRequest& request, const Surroundings& s, Terminal& err);
 
-  // nullptr: nobody is warned.
+  // nullptr: no warning is sent.
   const WalltimeClock* clock() const { return clock_.get(); }
 
   // Queues the job again if that is its next step, and says so.

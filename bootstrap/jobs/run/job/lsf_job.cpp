@@ -6,7 +6,7 @@
 #include "job_command.hpp"
 #include "scheduler_job.hpp"
 
-// LSF as IBM documents bjobs(1) and brequeue(1); never tried on a cluster.
+// Follows IBM's documentation of bjobs(1) and brequeue(1); never tried on a cluster.
 namespace hpcboot::run {
 namespace {
 
@@ -27,8 +27,8 @@ std::optional<seconds> run_time_of(const std::string& text) {
   return seconds(total);
 }
 
-// "1:05 L": hours and minutes to the run limit, up to a minute less than there are. With E or X
-// they are to an estimate, at which nothing ends the job.
+// "1:05 L": hours and minutes until the run limit, rounded down to the minute. With E or X the time
+// is an estimate that does not end the job.
 std::optional<seconds> time_left_of(const std::string& text) {
   std::istringstream stream(text);
   std::string time;
@@ -47,9 +47,9 @@ class LsfJob : public SchedulerJob {
 
   std::string id() const override { return id_; }
 
-  // From times that do not depend on the language, the year or the time zone, as start_time and
-  // finish_time do. LSF counts no time in which the job is suspended, in its limit neither. Nor
-  // does it say that bkill was called: is_ending stays false.
+  // Uses times that do not depend on the language, the year or the time zone, unlike start_time and
+  // finish_time. LSF does not count suspended time, not even towards the limit. It does not report
+  // that bkill was called: is_ending stays false.
   JobState state() const override {
     const std::string answer =
         answer_of(s_, {"bjobs", "-noheader", "-o", "run_time time_left delimiter='|'", id_});
@@ -57,8 +57,9 @@ class LsfJob : public SchedulerJob {
     const std::size_t bar = answer.find('|');
     const auto run_time = run_time_of(answer.substr(0, bar));
     if (bar == std::string::npos || !run_time) {
-      throw Error(ErrorCode::backend_unavailable, "`bjobs -o run_time` prints '" + answer + "'",
-                  "seconds", "try the command by hand, in a job");
+      throw Error(ErrorCode::backend_unavailable,
+                  "unexpected output of `bjobs -o run_time`: '" + answer + "'", "seconds",
+                  "try the command by hand, in a job");
     }
     JobState state;
     state.start = now - *run_time;
@@ -66,8 +67,8 @@ class LsfJob : public SchedulerJob {
     return state;
   }
 
-  // For any job of its owner, whether it was submitted as one that may run again or not. It kills
-  // what is left of the job, this process too.
+  // Works for any job of its owner, whether or not it was submitted as rerunnable. It kills what is
+  // left of the job, including this process.
   QueuedAgain queue_again(const std::string& bad_host) override {
     answer_of(s_, {"brequeue", id_});
     QueuedAgain result;
@@ -75,7 +76,7 @@ class LsfJob : public SchedulerJob {
     result.job_id = id_;
     if (!bad_host.empty())
       result.note =
-          "LSF cannot leave a host out of a job that runs: " + bad_host + " may come back";
+          "LSF cannot exclude a host from a running job: it may get " + bad_host + " again";
     return result;
   }
 

@@ -7,11 +7,11 @@
 namespace hpcboot::run {
 namespace {
 
-// A program that stops in order within this time, unasked, has hardly done anything.
+// A program that stops in order by itself within this time has hardly done anything.
 constexpr std::chrono::seconds kShortRun{60};
 
-// One that is warned soon after its start has not done much either: what stood before it in the job
-// took the time, and will again.
+// A program that is warned soon after its start has not done much either: earlier commands of the
+// job took the time, and will do so again.
 std::chrono::seconds short_run(const EndOfJob& end) {
   if (!end.run.was_warned) return kShortRun;
   if (!end.walltime) return std::chrono::seconds(0);
@@ -35,10 +35,10 @@ NextStep next_step(const EndOfJob& end) {
   const RunEnd& run = end.run;
   if (run.exit_code == 0) return {};
   if (end.is_preempted && !end.is_ending)
-    return {true, 0, "the job was preempted, and the run has ended before the scheduler ended it"};
+    return {true, 0, "the job was preempted, and the run ended before the scheduler ended the job"};
   if (run.asked_by != 0) return {false, 0, "the run was told to end: the job is not queued again"};
   if (end.is_ending)
-    return {false, 0, "the scheduler is ending the job: what becomes of it is up to it"};
+    return {false, 0, "the scheduler is ending the job and decides whether to queue it again"};
   if (!run.lost_host.empty()) return in_vain(end, "host " + run.lost_host + " was lost");
   const bool has_stopped =
       run.exit_code == static_cast<int>(ErrorCode::stopped) || (end.is_torchrun && run.was_warned);
@@ -46,10 +46,9 @@ NextStep next_step(const EndOfJob& end) {
   if (end.walltime && *end.walltime <= end.warning) {
     return {false, 0,
             "the walltime of " + std::to_string(end.walltime->count()) +
-                " s is not longer than the warning before its end, " +
-                std::to_string(end.warning.count()) +
-                " s: every attempt would end at once, and the job is not queued again; give it a "
-                "longer time"};
+                " s is not longer than the warning time of " + std::to_string(end.warning.count()) +
+                " s: every attempt would end at once, so the job is not queued again; request a "
+                "longer walltime"};
   }
   const std::string reason = "the program stopped in order";
   if (end.lasted < short_run(end)) return in_vain(end, reason);

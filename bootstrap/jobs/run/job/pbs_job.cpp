@@ -6,7 +6,7 @@
 namespace hpcboot::run {
 namespace {
 
-// What is said here of OpenPBS was seen with 23.06; of Torque it is from the source of 6.1.
+// OpenPBS behaviour was observed with 23.06; Torque behaviour is taken from the source of 6.1.
 class PbsJob : public SchedulerJob {
  public:
   explicit PbsJob(const Surroundings& s) : s_(s), id_(s.env.text("PBS_JOBID").value_or("")) {}
@@ -20,7 +20,7 @@ class PbsJob : public SchedulerJob {
     const PbsStatus found = status();
     if (found.state(std::chrono::system_clock::now()).is_ending) {
       throw Error(ErrorCode::backend_unavailable, "PBS is ending job " + id_,
-                  "a job that runs, to be queued again", "see with qstat what becomes of it");
+                  "a running job, which can be queued again", "check its state with qstat");
     }
     if (!rerun(found)) {
       again = submit(found);
@@ -29,8 +29,8 @@ class PbsJob : public SchedulerJob {
       again.job_id = id_;
     }
     if (!bad_host.empty()) {
-      again.note +=
-          (again.note.empty() ? "" : "; ") + bad_host + " was not left out: PBS cannot be told to";
+      again.note += (again.note.empty() ? "" : "; ") + bad_host +
+                    " is not excluded: PBS has no option for that";
     }
     return again;
   }
@@ -40,11 +40,12 @@ class PbsJob : public SchedulerJob {
     PbsStatus status(answer_of(s_, {"qstat", "-f", id_}));
     if (!status.text("job_state").empty()) return status;
     throw Error(ErrorCode::backend_unavailable, "`qstat -f " + id_ + "` shows no job_state",
-                "the job that this process is in", "try the command by hand, in a job");
+                "the job of this process", "try the command by hand, in a job");
   }
 
-  // Operators may, and where a site lets them the users. OpenPBS answers when the job has ended,
-  // for which it kills the job's processes, qrerun among them: that it failed says nothing alone.
+  // Allowed for operators, and for users if the site permits it. OpenPBS answers when the job has
+  // ended, and to end it kills the job's processes including qrerun: a failure alone proves
+  // nothing.
   bool rerun(const PbsStatus& found) const {
     if (found.is("Rerunable", "False")) return false;
     const CommandResult result = s_.run_command({"qrerun", id_}, "");
@@ -52,8 +53,8 @@ class PbsJob : public SchedulerJob {
     if (status().is_rerun()) return true;
     if (!result.is_late && result.signal == 0) return false;
     throw NoAnswer(ErrorCode::backend_unavailable, "`qrerun " + id_ + "`: no answer in time",
-                   "yes or no: a second job is not submitted before that",
-                   "see with qstat whether the job is queued again");
+                   "a definite answer: without one, no second job is submitted",
+                   "check with qstat whether the job is queued again");
   }
 
   QueuedAgain submit(const PbsStatus& found) const {
@@ -63,15 +64,16 @@ class PbsJob : public SchedulerJob {
     const std::string where = "qsub on " + s_.facts.hostname.value_or("this host") + ": ";
     if (result.is_late) {
       throw NoAnswer(ErrorCode::backend_unavailable, where + "no answer in time",
-                     "the job, submitted once more", "see with qstat whether there is a new job");
+                     "an answer to the new submission of the job",
+                     "check with qstat for a new job");
     }
     if (!result.is_ok()) {
       throw Error(ErrorCode::backend_unavailable,
                   where + "exit code " + std::to_string(result.exit_code) +
                       (printed.empty() ? "" : ": " + printed),
-                  "the job, submitted once more", "submit it by hand, on a login host");
+                  "a new submission of the job", "submit it by hand on a login node");
     }
-    // What a site prints beside it comes before.
+    // Anything else that a site prints precedes it.
     const std::string job_id = printed.substr(printed.find_last_of('\n') + 1);
     return {"qsub, as " + job_id, job_id, std::nullopt, submission.note};
   }

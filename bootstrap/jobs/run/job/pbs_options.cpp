@@ -9,26 +9,26 @@ namespace {
 struct Option {
   const char* attribute;
   const char* option;
-  const char* no_value;  // what stands there if nobody asked for anything
+  const char* no_value;  // the value if nothing was requested
 };
 
 constexpr Option kOptions[] = {
     {"Job_Name", "-N", ""},      {"Account_Name", "-A", ""},    {"Join_Path", "-j", ""},
     {"Keep_Files", "-k", ""},    {"Mail_Points", "-m", ""},     {"Mail_Users", "-M", ""},
     {"Priority", "-p", "0"},     {"Shell_Path_List", "-S", ""}, {"Checkpoint", "-c", "u"},
-    {"job_arguments", "-F", ""},  // Torque: the script's
+    {"job_arguments", "-F", ""},  // Torque: of the script
 };
 
 constexpr const char* kAdditional[] = {"group_list", "umask",    "sandbox",
                                        "stagein",    "stageout", "tolerate_node_failures"};
 
-// Sums that PBS makes of the chunks, with which `-l` may not be used beside `select`. Those of a
-// site stand in `select` by name.
+// Sums that PBS computes over the chunks; `-l` must not set them together with `select`. Resources
+// of a site are listed in `select` by name.
 const std::set<std::string> kSumsOfChunks = {
     "accelerator", "arch",  "hbmem", "host",  "mem",        "mpiprocs", "naccelerators",
     "ncpus",       "ngpus", "nmics", "nodes", "ompthreads", "vmem",     "vnode"};
 
-// Counted by the server, for itself: `qsub -l nodect=2` is refused.
+// Computed by the server for its own use: `qsub -l nodect=2` is refused.
 const std::set<std::string> kCounted = {"nodect", "neednodes", "nodeset"};
 
 bool is_chunk_resource(const std::string& name, const std::string& select) {
@@ -46,7 +46,7 @@ void add_resources(std::vector<std::string>& words, const PbsStatus& status) {
   }
 }
 
-// Without -o and -e the file gets the number of the job: "pbs:/home/a/train.o12", of an array's
+// Without -o and -e the file name has the number of the job: "pbs:/home/a/train.o12"; for an array
 // task "….o12.3", in Torque "….o12-3".
 bool is_default_path(const std::string& path, const std::string& name, char letter,
                      const std::string& id) {
@@ -58,7 +58,7 @@ bool is_default_path(const std::string& path, const std::string& name, char lett
   return rest.find_first_not_of("0123456789.-") == std::string::npos;
 }
 
-// Queues to which only a routing queue leads take no job from qsub.
+// A queue that is fed only by a routing queue accepts no jobs from qsub.
 std::string queue_of(const PbsStatus& status, const std::map<std::string, std::string>& variables) {
   const auto first = variables.find("PBS_O_QUEUE");
   return first == variables.end() || first->second.empty() ? status.text("queue") : first->second;

@@ -7,8 +7,8 @@
 
 namespace hpcboot::run {
 
-// The options of qsub that ask for what the job has, as `qstat -f` shows it now: what qalter has
-// changed counts. The job's variables and its script are not among them.
+// The qsub options that request what the job has, as `qstat -f` shows it now, including changes by
+// qalter. They do not include the job's variables and its script.
 std::vector<std::string> pbs_options(const std::string& id, const PbsStatus& status);
 
 }  // namespace hpcboot::run

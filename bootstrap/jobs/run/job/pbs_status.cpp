@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// "    name" of "    name = value"; empty: not the first line of an attribute.
+// "    name" of "    name = value"; empty if this is not the first line of an attribute.
 std::string name_in(const std::string& line) {
   const std::size_t end = line.find(" = ");
   if (end == std::string::npos || end < 5 || line.compare(0, 4, "    ") != 0) return "";
@@ -60,8 +60,8 @@ std::optional<seconds> duration_in(const std::string& text) {
 }  // namespace
 
 PbsStatus::PbsStatus(std::string_view text) {
-  // A long value goes on after a line break and a tab. So does one that has both itself; nothing
-  // tells the two apart.
+  // A long value continues after a line break and a tab. A value that contains both looks the same;
+  // the two cannot be distinguished.
   std::string* value = nullptr;
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
@@ -104,7 +104,8 @@ std::vector<std::pair<std::string, std::string>> PbsStatus::resources() const {
 }
 
 // Both schedulers put a backslash before commas, quotes and backslashes: copy_env_value() of
-// OpenPBS 23.06, as seen; add_env_value_to_string() of Torque 6.1, which has line breaks, too.
+// OpenPBS 23.06, as observed; add_env_value_to_string() of Torque 6.1, which also escapes line
+// breaks.
 std::map<std::string, std::string> PbsStatus::variables() const {
   std::map<std::string, std::string> found;
   std::string entry;
@@ -128,7 +129,7 @@ std::map<std::string, std::string> PbsStatus::variables() const {
   return found;
 }
 
-// JOB_SUBSTATE_RERUN to …_RERUN3 of both schedulers; the state is R up to the end.
+// JOB_SUBSTATE_RERUN to …_RERUN3 of both schedulers; the state stays R until the end.
 bool PbsStatus::is_rerun() const {
   return is("substate", "60") || is("substate", "61") || is("substate", "62") ||
          is("substate", "63");
@@ -140,13 +141,13 @@ JobState PbsStatus::state(WallTime now) const {
   const auto walltime = duration_in(text("Resource_List.walltime"));
   if (state.start && walltime) {
     state.end = *state.start + *walltime;
-    // Time in which the job is suspended does not count. What it has used may be some minutes old.
+    // Suspended time does not count. The reported used time may be some minutes old.
     constexpr seconds kOld{600};
     if (const auto used = duration_in(text("resources_used.walltime")))
       state.end = std::max(*state.end, now - kOld + *walltime - *used);
   }
-  // OpenPBS 23.06 leaves a deleted job in state R, and says so in its comment alone, which comes
-  // after the variables: what looks like one of their lines may be it.
+  // OpenPBS 23.06 leaves a deleted job in state R and notes the deletion only in its comment. The
+  // comment follows the variables, so any line that looks like a comment may be the real one.
   const auto comments = attributes_.find("comment");
   const bool is_deleted =
       comments != attributes_.end() &&

@@ -11,37 +11,38 @@
 
 namespace hpcboot::run {
 
-// What `qstat -f` of PBS or Torque shows of one job. Its JSON, which only PBS has, is of no use: it
-// makes 7 of a variable that is 007, and takes the one after `x\` for a part of it.
+// What `qstat -f` of PBS or Torque shows for one job. Its JSON output, which only PBS has, is
+// unusable: it turns a variable with the value 007 into 7, and merges the variable after `x\` into
+// it.
 class PbsStatus {
  public:
   explicit PbsStatus(std::string_view text);
 
-  // "walltime" of "Resource_List" is "Resource_List.walltime". Of several the first. Empty: not
+  // "walltime" of "Resource_List" is "Resource_List.walltime". The first of several. Empty: not
   // shown
   const std::string& text(const std::string& name) const;
   bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
 
-  // A time that it shows, in this host's time zone, which is qstat's, too.
+  // A time that is shown, in this host's time zone, which qstat also uses.
   std::optional<WallTime> time(const std::string& name) const;
 
-  // Names and values of the resources asked for, without "Resource_List.".
+  // Names and values of the requested resources, without "Resource_List.".
   std::vector<std::pair<std::string, std::string>> resources() const;
 
-  // The job's variables, those that PBS made of the submission (PBS_O_*) among them.
+  // The job's variables, including those that PBS derived from the submission (PBS_O_*).
   std::map<std::string, std::string> variables() const;
 
   JobState state(WallTime now) const;
 
-  // It is being queued again, by `qrerun` or because another job needs its hosts.
+  // The job is being queued again, by `qrerun` or because another job needs its hosts.
   bool is_rerun() const;
 
-  // An attribute that is shown more than once: all but one of them are lines of a variable's value
-  // or of an argument, which stand there as they are. Empty: none
+  // An attribute that is shown more than once: all but one are unescaped lines of a variable's
+  // value or of an argument. Empty: none
   std::string repeated() const;
 
  private:
-  // All that is shown by a name; what is before the variables is what PBS says.
+  // All values shown for a name; only those before the variables are certain to come from PBS.
   std::map<std::string, std::vector<std::string>> attributes_;
 };
 

@@ -17,21 +17,21 @@ using Values = std::map<std::string, std::string>;
   throw Error(ErrorCode::backend_unavailable, found, expected, "submit the job by hand");
 }
 
-// A shell sets these itself, and does not let the first be set.
+// A shell sets these itself; some of them are read-only.
 const std::set<std::string> kOfShells = {"BASHOPTS", "BASH_VERSINFO", "EUID",  "PPID", "SHELLOPTS",
                                          "UID",      "OLDPWD",        "SHLVL", "PWD",  "_"};
 
-// Where qsub finds its server. The others of this name are the job's own, or PBS sets them.
+// Tell qsub where its server is. Other PBS_* variables belong to this job, or PBS sets them.
 const std::set<std::string> kOfCommands = {"PBS_CONF_FILE", "PBS_DEFAULT", "PBS_EXEC", "PBS_HOME",
                                            "PBS_SERVER"};
-// A task of an array is submitted alone, and `-J 2-2` is refused: this is how it knows its number.
+// An array task is submitted alone, and `-J 2-2` is refused: these variables pass on its number.
 constexpr const char* kOfArrays[] = {"PBS_ARRAY_INDEX", "PBS_ARRAY_ID", "PBS_ARRAYID"};
 
 bool begins_with(const std::string& text, const char* beginning) {
   return text.rfind(beginning, 0) == 0;
 }
 
-// What the user gave with -v and -V.
+// The variables that the user passed with -v and -V.
 Values user_variables(const Env& env, const PbsStatus& status) {
   Values values;
   for (const auto& [name, value] : status.variables()) {
@@ -45,7 +45,7 @@ Values user_variables(const Env& env, const PbsStatus& status) {
   return values;
 }
 
-// The names that no shell can set: functions that bash has exported.
+// Removes names that no shell can set, such as functions exported by bash. @return their list
 std::string take_strange_names(Values& values) {
   std::string names;
   for (auto it = values.begin(); it != values.end();) {
@@ -67,7 +67,7 @@ bool can_be_named(const Values& values) {
   return true;
 }
 
-// As qsub found them when the job was submitted: it makes PBS_O_HOME and the like of them.
+// Restores the values at submission, from which qsub derives PBS_O_HOME and the like.
 void set_origin(std::string& script, const Values& of_job) {
   for (const char* name : {"HOME", "LOGNAME", "PATH", "SHELL", "MAIL", "LANG", "TZ"}) {
     const auto value = of_job.find(std::string("PBS_O_") + name);
@@ -110,13 +110,13 @@ std::vector<std::string> xml_texts(const std::string& xml) {
   return texts;
 }
 
-// The copy that pbs_mom executes, beside the list of hosts: as it was when it was submitted, also
-// from standard input. It lies on the first host of the job.
+// The copy of the script that pbs_mom executes, next to its list of hosts: unchanged since the
+// submission, even if it came from standard input. It is on the first host of the job.
 std::string script_file(const Surroundings& s, const std::string& id) {
   const std::string hosts(s.env.text("PBS_NODEFILE").value_or(""));
   const std::size_t folder = hosts.rfind("/aux/");
   if (folder == std::string::npos)
-    refuse("PBS_NODEFILE=" + hosts, "the file of pbs_mom, …/aux/" + id);
+    refuse("PBS_NODEFILE=" + hosts, "pbs_mom's list of hosts, …/aux/" + id);
   std::string file = hosts.substr(0, folder) + "/mom_priv/jobs/" + id + ".SC";
   try {
     s.read_file(file);
@@ -136,9 +136,10 @@ PbsSubmission pbs_submission(const Surroundings& s, const std::string& id,
                              const PbsStatus& status) {
   if (const std::string name = status.repeated(); !name.empty()) {
     refuse("`qstat -f " + id + "` shows " + name + " twice",
-           "it once; a variable or an argument of the job has a line that looks like it");
+           "each attribute once; a variable or argument of the job has a line that looks like this "
+           "one");
   }
-  if (status.is("interactive", "True")) refuse("an interactive job", "one with a script");
+  if (status.is("interactive", "True")) refuse("an interactive job", "a job with a script");
   const Values of_job = status.variables();
   Values values = user_variables(s.env, status);
 
@@ -147,13 +148,14 @@ PbsSubmission pbs_submission(const Surroundings& s, const std::string& id,
   if (!strange.empty()) add_note(submission, "without the variables " + strange);
 
   const std::string qsub = s.find_program(s.env, "qsub");
-  // An empty prefix: what the script says in lines of #PBS is in the options already.
+  // An empty directive prefix: the #PBS lines of the script are already in the options.
   submission.words = {qsub.empty() ? "qsub" : qsub, "-C", ""};
   const std::vector<std::string> options = pbs_options(id, status);
   submission.words.insert(submission.words.end(), options.begin(), options.end());
   if (std::find(options.begin(), options.end(), "-o") != options.end() &&
       status.text("Output_Path").back() != '/') {
-    add_note(submission, "its output replaces that of this job, in " + status.text("Output_Path"));
+    add_note(submission,
+             "its output overwrites that of this job, in " + status.text("Output_Path"));
   }
 
   std::string& script = submission.shell_script;

@@ -8,15 +8,15 @@
 
 namespace hpcboot::run {
 
-// What submits a job of PBS or Torque once more.
+// How to submit a job of PBS or Torque again.
 struct PbsSubmission {
-  std::vector<std::string> words;  // qsub and its options; no value of a variable is among them
+  std::vector<std::string> words;  // qsub and its options, without values of variables
   std::string shell_script;        // for sh: sets the variables, then executes `words`
-  std::string note;                // what could not be had, for people; empty: nothing
+  std::string note;                // what could not be kept, for users; empty: nothing
 };
 
-// @param id of the job that `status` is of
-// @throws Error{backend_unavailable} for one that cannot be submitted again
+// @param id of the job that `status` describes
+// @throws Error{backend_unavailable} if it cannot be submitted again
 PbsSubmission pbs_submission(const Surroundings& s, const std::string& id, const PbsStatus& status);
 
 }  // namespace hpcboot::run

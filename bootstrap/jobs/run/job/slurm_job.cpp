@@ -11,7 +11,7 @@
 namespace hpcboot::run {
 namespace {
 
-// Of a heterogeneous job its leader's.
+// For a heterogeneous job, the leader's number.
 std::string number_in(const Env& env) {
   const auto leader = env.text("SLURM_HET_JOB_ID");
   return std::string(leader ? *leader : env.text("SLURM_JOB_ID").value_or(""));
@@ -22,9 +22,9 @@ std::optional<WallTime> time_in(const std::string& text) {
   return seconds ? wall_time_of(*seconds) : std::nullopt;
 }
 
-// As soon as Slurm has queued the job again it tells the job's processes to end, this shell among
-// them, which leaves hosts out afterwards: Slurm takes that from a job that waits alone. Exit code
-// 2: queued again, but with these hosts.
+// As soon as Slurm has requeued the job, it ends the job's processes, including this shell. Hosts
+// are excluded afterwards, as Slurm accepts that only for a pending job. Exit code 2: requeued, but
+// the hosts are not excluded.
 constexpr const char* kRequeue =
     "trap '' TERM; scontrol requeue \"$1\" || exit 1; "
     "[ -z \"$2\" ] || scontrol update \"JobId=$1\" \"ExcNodeList=$2\" || exit 2";
@@ -50,7 +50,7 @@ class SlurmJob : public SchedulerJob {
     constexpr std::array<std::string_view, 6> kGoesOn = {"RUNNING",     "SUSPENDED", "STOPPED",
                                                          "CONFIGURING", "RESIZING",  "SIGNALING"};
     state.is_ending = std::find(kGoesOn.begin(), kGoesOn.end(), words[2]) == kGoesOn.end();
-    // With the partition's GraceTime. An earlier attempt may have been preempted, too.
+    // With the partition's GraceTime. The time may be that of an earlier attempt.
     const auto preempted = time_in(words[3]);
     state.is_preempted = !state.is_ending && preempted && preempted >= state.start;
     return state;
@@ -62,7 +62,7 @@ class SlurmJob : public SchedulerJob {
     std::string excluded;
     if (!bad_host.empty()) {
       excluded = to_exclude(bad_host, queued.note);
-      // That takes its time. Slurm queues also what somebody has cancelled meanwhile.
+      // That takes time, and Slurm would requeue a job that was cancelled meanwhile.
       require_running();
     }
     if (!bad_host.empty() && s_.env.has("SLURM_JOB_GPUS")) {
@@ -72,7 +72,7 @@ class SlurmJob : public SchedulerJob {
     try {
       requeue(excluded, queued.note);
     } catch (const NoAnswer&) {
-      throw;  // it may be queued
+      throw;  // it may be queued already
     } catch (const Error& refusal) {
       const JobState now = state();
       if (now.is_ending || now.is_preempted) throw;  // Slurm may queue it again
@@ -85,28 +85,29 @@ class SlurmJob : public SchedulerJob {
   }
 
  private:
-  // Seen with Slurm 22.05: a job that is queued again before the host that died is down to Slurm
-  // starts without GPUs, and its srun says "Invalid generic resource (gres) specification".
+  // Observed with Slurm 22.05: a job that is requeued before Slurm has marked the dead host as down
+  // starts without GPUs, and its srun reports "Invalid generic resource (gres) specification".
   static Error forgets_devices() {
     return {ErrorCode::backend_unavailable,
-            "Slurm would start the job without GPUs if it was queued again in place", "", ""};
+            "Slurm would start the job without GPUs if it were queued again in place", "", ""};
   }
 
   void require_running() const {
     if (!state().is_ending) return;
     throw Error(ErrorCode::backend_unavailable, "Slurm is ending job " + id_,
-                "a job that runs, to be queued again", "see with squeue what becomes of it");
+                "a running job, which can be queued again", "check its state with squeue");
   }
 
-  // "12"; "12_3", a task of an array. What a task of an array submits inherits the variables that
-  // say so, and is no such task. Not to be called by two threads before it has returned once.
+  // "12"; "12_3" for a task of an array. A job that was submitted by an array task inherits its
+  // SLURM_ARRAY_* variables but is not a task itself. Must not be called by two threads before it
+  // has returned once.
   const std::string& sure_id() const {
     if (id_.empty()) id_ = s_.env.has("SLURM_ARRAY_TASK_ID") ? squeue_id(s_, number_) : number_;
     return id_;
   }
 
-  // A job of --no-requeue, or of a site with JobRequeue=0, has to be allowed it first; its user
-  // may.
+  // A job with --no-requeue, or on a site with JobRequeue=0, must be made requeueable first; its
+  // user may do that.
   void requeue(const std::string& excluded, std::string& note) const {
     try {
       requeue_once(excluded, note);
@@ -129,7 +130,8 @@ class SlurmJob : public SchedulerJob {
     }
   }
 
-  // The hosts that the job leaves out, and this one. Empty: it would wait for ever without it.
+  // The hosts that the job already excludes, and this one. Empty: the job could never start without
+  // this host.
   std::string to_exclude(const std::string& bad_host, std::string& note) const {
     std::string reason;
     try {
@@ -140,7 +142,7 @@ class SlurmJob : public SchedulerJob {
     } catch (const Error& error) {
       reason = error.found();
     }
-    note = bad_host + " is not left out: " + reason;
+    note = bad_host + " is not excluded: " + reason;
     return "";
   }
 
@@ -152,26 +154,26 @@ class SlurmJob : public SchedulerJob {
     } catch (const Error& error) {
       throw Error(ErrorCode::backend_unavailable, refusal.found() + "; " + error.found(),
                   "a job that can be queued again, by scontrol or sbatch",
-                  "submit it again by hand; it goes on from its last checkpoint");
+                  "submit it again by hand; it continues from its last checkpoint");
     }
     queued.how = "sbatch, as " + queued.job_id;
     if (const std::string task = task_of(id_); !task.empty()) queued.job_id += "_" + task;
     queued.note += (queued.note.empty() ? "" : "; ") +
                    std::string(
-                       "options of sbatch such as --signal and --mail-user are kept from "
-                       "the script alone");
+                       "sbatch options such as --signal and --mail-user are kept only if "
+                       "they are in the script");
   }
 
   const Surroundings& s_;
   std::string number_;
-  mutable std::string id_;  // empty: not known yet
+  mutable std::string id_;  // empty: not yet known
 };
 
 }  // namespace
 
 std::unique_ptr<SchedulerJob> slurm_job(const Surroundings& s) {
   if (!s.env.has("SLURM_JOB_ID")) return nullptr;
-  // A job of another scheduler may be within one of Slurm's, which is not to go with it.
+  // A job of another scheduler may run inside one of Slurm, which must not be requeued with it.
   if (s.allocation && s.allocation->scheduler != "slurm") return nullptr;
   return std::make_unique<SlurmJob>(s);
 }

@@ -17,7 +17,7 @@ struct FromVariable {
   const char* option;
 };
 
-// What was asked for at the submission and squeue does not tell apart.
+// Requests from the submission that squeue does not distinguish.
 constexpr FromVariable kFromVariables[] = {
     {"SLURM_NTASKS", "--ntasks"},
     {"SLURM_NTASKS_PER_NODE", "--ntasks-per-node"},
@@ -37,7 +37,8 @@ void add(Words& words, const std::string& option, std::string_view value) {
   if (!value.empty()) words.push_back(option + "=" + std::string(value));
 }
 
-// Slurm takes one of the three. "0" of squeue is all memory of a node, which no variable says.
+// Slurm accepts one of the three. "0" from squeue means all memory of a node, which no variable
+// contains.
 void add_memory(Words& words, const Env& env, const std::string& smallest) {
   constexpr FromVariable kMemory[] = {{"SLURM_MEM_PER_GPU", "--mem-per-gpu"},
                                       {"SLURM_MEM_PER_CPU", "--mem-per-cpu"},
@@ -48,8 +49,8 @@ void add_memory(Words& words, const Env& env, const std::string& smallest) {
   if (smallest == "0") words.push_back("--mem=0");
 }
 
-// "gres:gpu:a100:2,gres:nvme:1", since Slurm 23.02 "gres/gpu:a100:2"; GPUs that are in a variable
-// are not asked for again.
+// "gres:gpu:a100:2,gres:nvme:1", since Slurm 23.02 "gres/gpu:a100:2"; GPUs that a variable names
+// are not requested again.
 std::string gres_option(const std::string& tres, bool without_gpus) {
   std::string gres;
   std::istringstream entries(tres);
@@ -74,7 +75,7 @@ void add_resources(Words& words, const Surroundings& s, const std::string& id) {
                                       "--nodes",     "--time",    "--constraint", "--licenses"};
   std::size_t i = 0;
   for (const char* option : kOptions) add(words, option, c[i++]);
-  // A smaller one is for operators alone.
+  // Smaller values are reserved for operators.
   const std::string& nice = c[i++];
   if (parse_whole_number(nice).value_or(0) > 0) add(words, "--nice", nice);
   add(words, "--nodelist", c[i++]);
@@ -86,7 +87,8 @@ void add_resources(Words& words, const Surroundings& s, const std::string& id) {
     add(words, option, s.env.text(variable).value_or(""));
 }
 
-// Output goes where the pattern leads for the new number, or goes on at the end of the same file.
+// Output goes to the file that the pattern gives for the new number, or is appended to the same
+// file.
 void add_files(Words& words, const Surroundings& s, const std::string& id) {
   const Words texts =
       squeue_texts(s, id, {"Name", "Comment", "WorkDir", "STDOUT", "STDERR", "STDIN"});
@@ -99,9 +101,9 @@ void add_files(Words& words, const Surroundings& s, const std::string& id) {
   words.push_back("--open-mode=append");
 }
 
-// sbatch as this process has it in its environment, but without options of other calls, counts of
-// this job alone and secrets, which Slurm would store. SBATCH_SIGNAL was in effect for this job,
-// and nothing else says so.
+// sbatch with the environment of this process, but without options for other calls, counters of
+// this job, and secrets, which Slurm would store. SBATCH_SIGNAL is kept: it was in effect for this
+// job and is recorded nowhere else.
 Words sbatch_command(const Env& env, const Words& options) {
   Words words{"env"};
   for (const auto& [name, value] : env.variables()) {
@@ -116,7 +118,7 @@ Words sbatch_command(const Env& env, const Words& options) {
   return words;
 }
 
-// Of a process that has ended, or that another container hides: nothing.
+// Empty if the process has ended or is hidden by a container.
 std::string text_in_proc(const Surroundings& s, const std::string& process, const char* file) {
   try {
     return s.read_file("/proc/" + process + "/" + file);
@@ -125,7 +127,7 @@ std::string text_in_proc(const Surroundings& s, const std::string& process, cons
   }
 }
 
-// From "PID (name) state parent …"; the name may hold spaces and parentheses. Empty: unknown.
+// From "PID (name) state parent …"; the name may contain spaces and parentheses. Empty: unknown.
 std::string parent_of(const Surroundings& s, const std::string& process) {
   const std::string line = text_in_proc(s, process, "stat");
   std::istringstream after_name(line.substr(std::min(line.rfind(')'), line.size())));
@@ -148,8 +150,8 @@ bool is_batch_script(const std::string& word) {
          word.compare(word.size() - name.size(), name.size(), name) == 0;
 }
 
-// Those of the shell that runs the script, somewhere above this process: squeue joins them with
-// spaces. A script that has become this program shows them nowhere else.
+// Read from the ancestor shell that runs the script, as squeue joins the arguments with spaces. If
+// the script replaced itself with this program by exec, squeue is the only source.
 Words script_arguments(const Surroundings& s, const std::string& id) {
   constexpr int kMostParents = 32;
   std::string process = parent_of(s, "self");
@@ -162,21 +164,21 @@ Words script_arguments(const Surroundings& s, const std::string& id) {
   const std::string command = squeue_texts(s, id, {"Command"}).front();
   if (command.find(' ') == std::string::npos) return {};
   throw Error(ErrorCode::backend_unavailable,
-              "the batch script of job " + id + " is not above this process, and squeue has '" +
-                  command + "' for it",
-              "the script's arguments, one by one", "start `hpcboot run` without exec");
+              "the batch script of job " + id +
+                  " is not an ancestor of this process, and squeue reports only '" + command + "'",
+              "the script's arguments as separate words", "start `hpcboot run` without exec");
 }
 
 std::string script_of(const Surroundings& s, const std::string& id) {
-  // What it prints on standard error is no part of the script.
+  // Its standard error is not part of the script.
   const std::string script = answer_of(s, {"sh", "-c", "exec \"$0\" \"$@\" 2>/dev/null", "scontrol",
                                            "write", "batch_script", id, "-"});
   if (script.rfind("#!", 0) == 0) return script;
-  throw Error(ErrorCode::backend_unavailable, "Slurm has no batch script of job " + id,
+  throw Error(ErrorCode::backend_unavailable, "Slurm has no batch script for job " + id,
               "a job that was submitted with sbatch", "submit it with sbatch, or start it again");
 }
 
-// Of "13" or "13;cluster", beside warnings; empty: there is none.
+// The number in "13" or "13;cluster", among warnings; empty: none.
 std::string submitted_id(const std::string& output) {
   std::istringstream lines(output);
   std::string id;
@@ -197,7 +199,8 @@ std::string task_of(const std::string& id) {
 std::vector<std::string> sbatch_options(const Surroundings& s, const std::string& id) {
   if (s.env.has("SLURM_HET_SIZE")) {
     throw Error(ErrorCode::backend_unavailable, "job " + id + " is heterogeneous",
-                "a job with one kind of node, which can submit itself", "submit it again by hand");
+                "a job with one kind of node, which can resubmit itself",
+                "submit it again by hand");
   }
   Words words;
   add(words, "--array", task_of(id));
@@ -225,8 +228,8 @@ std::string submit_again(const Surroundings& s, const std::string& id,
   const std::string answer = answer_of(s, words, script);
   const std::string new_id = submitted_id(answer);
   if (!new_id.empty()) return new_id;
-  throw Error(ErrorCode::backend_unavailable, "sbatch printed '" + answer + "'",
-              "the number of the job", "look with squeue whether it is queued");
+  throw Error(ErrorCode::backend_unavailable, "unexpected output of sbatch: '" + answer + "'",
+              "the job number", "check with squeue whether the job is queued");
 }
 
 }  // namespace hpcboot::run

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kTextWidth = 4096;
 
-// Without the user's settings for other calls; times in seconds since 1970.
+// Ignores the user's settings for squeue; times in seconds since 1970.
 std::string ask(const Surroundings& s, const std::string& id, const std::string& option,
                 const std::string& format) {
   std::vector<std::string> words{"env"};
@@ -26,7 +26,7 @@ std::string ask(const Surroundings& s, const std::string& id, const std::string&
 [[noreturn]] void refuse(const std::string& id, const std::string& answer) {
   throw Error(ErrorCode::backend_unavailable,
               "squeue does not describe job " + id + ": '" + answer.substr(0, 200) + "'",
-              "what was asked for, of a job that runs", "try `squeue --jobs " + id + "` by hand");
+              "the requested fields of a running job", "try `squeue --jobs " + id + "` by hand");
 }
 
 std::string known(std::string text) {
@@ -69,7 +69,7 @@ std::vector<std::string> squeue_texts(const Surroundings& s, const std::string& 
   return values;
 }
 
-// In an array that was not begun as a whole its number is that of several tasks for squeue.
+// Until all tasks of an array have started, squeue may list several tasks for one job number.
 std::string squeue_id(const Surroundings& s, const std::string& number) {
   const std::string answer = ask(s, number, "--Format", format_of({"JobArrayID", "JobID"}, 64));
   std::istringstream lines(answer);
@@ -82,7 +82,7 @@ std::string squeue_id(const Surroundings& s, const std::string& number) {
   refuse(number, answer);
 }
 
-// The leader of a heterogeneous job is the component "12+0".
+// The leader of a heterogeneous job is component "12+0".
 std::vector<std::string> squeue_words(const Surroundings& s, const std::string& id,
                                       const std::vector<std::string>& columns) {
   std::vector<std::string> asked{"JobArrayID"};

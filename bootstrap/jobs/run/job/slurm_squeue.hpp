@@ -8,13 +8,13 @@
 
 namespace hpcboot::run {
 
-// What `squeue` says of job `id` in these columns of --format, such as 'P': a text for each, empty
-// where Slurm has nothing to say. None of them may be one that holds text of users, such as names
-// of jobs. @throws Error{backend_unavailable}
+// What `squeue` reports for job `id` in these columns of --format, such as 'P': one text each,
+// empty if Slurm has no value. Columns with text from users, such as job names, are not allowed.
+// @throws Error{backend_unavailable}
 std::vector<std::string> squeue_columns(const Surroundings& s, const std::string& id,
                                         const std::string& columns);
 
-// … in these columns of --Format, such as "Comment", whatever stands in them: of 4096 bytes.
+// … in these columns of --Format, such as "Comment", with any content: 4096 bytes each.
 std::vector<std::string> squeue_texts(const Surroundings& s, const std::string& id,
                                       const std::vector<std::string>& columns);
 
@@ -22,7 +22,8 @@ std::vector<std::string> squeue_texts(const Surroundings& s, const std::string& 
 std::vector<std::string> squeue_words(const Surroundings& s, const std::string& id,
                                       const std::vector<std::string>& columns);
 
-// As Slurm names the job that has this number: "12_3", a task of an array, whose number may be any.
+// Slurm's name of the job with this number: "12_3" for a task of an array, whose own number is
+// unrelated.
 std::string squeue_id(const Surroundings& s, const std::string& number);
 
 }  // namespace hpcboot::run

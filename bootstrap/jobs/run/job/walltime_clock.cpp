@@ -10,16 +10,16 @@
 namespace hpcboot::run {
 namespace {
 
-// A later end than this was meant to be changed; schedulers round by less.
+// An end that is later by more than this was changed on purpose; schedulers round by less.
 constexpr std::chrono::seconds kRounding{2};
-// A wait on the clock of the day: it may be set.
+// Limits waits on the system clock, which may be changed.
 constexpr std::chrono::seconds kLongestWait{60};
 
 }  // namespace
 
 WalltimeClock::WalltimeClock(WallTime end, std::chrono::seconds before, Ask ask)
     : before_(before), ask_(std::move(ask)), end_(end) {
-  // Signals are for the thread that reads them.
+  // Signals belong to the thread that reads them.
   sigset_t all;
   sigset_t own;
   sigfillset(&all);
@@ -55,8 +55,8 @@ std::chrono::seconds grace_to_stop(const WalltimeClock* clock) {
 }
 
 void say_warning(Terminal& err, const WalltimeClock& clock) {
-  err << "hpcboot run: the walltime is over in " << clock.left().count()
-      << " s: every rank gets SIGUSR1\n";
+  err << "hpcboot run: the walltime ends in " << clock.left().count()
+      << " s: sending SIGUSR1 to every rank\n";
 }
 
 void WalltimeClock::watch() {
@@ -74,7 +74,7 @@ void WalltimeClock::watch() {
     try {
       end = ask_();
     } catch (const std::exception&) {
-      end = known;  // the scheduler is busy just now
+      end = known;  // the scheduler may be busy
     }
     lock.lock();
     end_ = end;

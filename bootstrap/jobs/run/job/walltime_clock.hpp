@@ -13,25 +13,25 @@
 
 namespace hpcboot::run {
 
-// Tells when the end of the walltime is near. Schedulers warn late, signal what is no rank, or do
-// not warn at all; their limit may be changed while the job runs, or stand still while it is
-// suspended, so that they are asked again before anybody is warned.
+// Reports that the end of the walltime is near. Schedulers warn late, signal processes that are not
+// ranks, or do not warn at all. The limit may change while the job runs, or the walltime may pause
+// while it is suspended, so the scheduler is asked again before a warning is sent.
 class WalltimeClock {
  public:
-  // When the walltime is over as of now; nullopt: there is no limit any more. It may throw: the
-  // time that was known before counts then. Called in a thread of the clock's.
+  // The current end of the walltime; nullopt: no limit any more. May throw: then the last known
+  // time applies. Called in the clock's own thread.
   using Ask = std::function<std::optional<WallTime>()>;
 
-  // @param before the end of the walltime is the warning due
+  // @param before how long before the end of the walltime the warning is due
   WalltimeClock(WallTime end, std::chrono::seconds before, Ask ask);
   ~WalltimeClock();
   WalltimeClock(const WalltimeClock&) = delete;
   WalltimeClock& operator=(const WalltimeClock&) = delete;
 
-  // Readable from then on.
+  // Readable once the warning is due.
   int fd() const { return bell_.fd(); }
   bool is_due() const;
-  // Of the walltime.
+  // Remaining walltime.
   std::chrono::seconds left() const;
 
  private:
@@ -48,10 +48,11 @@ class WalltimeClock {
   std::thread thread_;
 };
 
-// For the other ranks to end, once one has stopped in order. @param clock nullptr: there is none
+// How long the other ranks may take to end once one has stopped in order.
+// @param clock nullptr: none
 std::chrono::seconds grace_to_stop(const WalltimeClock* clock);
 
-// That every rank gets SIGUSR1 now.
+// Prints that every rank gets SIGUSR1 now.
 void say_warning(Terminal& err, const WalltimeClock& clock);
 
 }  // namespace hpcboot::run

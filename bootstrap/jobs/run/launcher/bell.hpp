@@ -5,7 +5,7 @@
 
 namespace hpcboot::run {
 
-// A descriptor that is readable once something has come.
+// A descriptor that becomes readable when the bell rings.
 class Bell {
  public:
   Bell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

@@ -36,7 +36,7 @@ struct Control::Impl {
   std::optional<RankEnd> first;
   std::thread listener;
 
-  // As far as they are written. @throws Error
+  // Empty if the key is not set. @throws Error
   std::string text_of(const char* key) const {
     std::vector<std::string> values;
     std::vector<std::string> missing;
@@ -52,11 +52,11 @@ struct Control::Impl {
       std::vector<std::string> values;
       std::vector<std::string> missing;
       while (!client->get({kFirstEnd}, Clock::now() + kPatience, values, missing)) missing.clear();
-      if (values.front().empty()) return;  // this is to end
+      if (values.front().empty()) return;  // the destructor ends this thread
       const std::lock_guard<std::mutex> lock(mutex);
       first = read_end(values.front());
     } catch (const std::exception&) {
-      return;  // the launcher's exit code has to do
+      return;  // the launcher's exit code must suffice
     }
     bell.ring();
   }
@@ -68,7 +68,7 @@ Control::Control(const Handover& handover, const std::string& address)
   impl_->server = Server::start({address, 0}, member.world);
   if (!impl_->server) impl_->server = Server::start({"", 0}, member.world);
   if (!impl_->server) {
-    throw Error(ErrorCode::exchange_failed, "no port of " + address + " can be listened at",
+    throw Error(ErrorCode::exchange_failed, "cannot listen on any port of " + address,
                 "an address of this host", "set HPCBOOT_INTERFACE to an interface of this host");
   }
   Place place = impl_->server->place();
@@ -82,7 +82,7 @@ Control::~Control() {
   try {
     impl_->client->compare_set(kFirstEnd, "", "");
   } catch (const Error&) {
-    impl_->server.reset();  // ends the wait as well
+    impl_->server.reset();  // also ends the wait
   }
   impl_->listener.join();
 }
@@ -105,7 +105,7 @@ bool Control::has_new_signs() {
     const std::int64_t now = impl_->client->add(kSigns, 0);
     return std::exchange(impl_->signs, now) != now;
   } catch (const Error&) {
-    return true;  // nobody knows
+    return true;  // unknown
   }
 }
 
@@ -114,7 +114,7 @@ bool Control::are_stacks_written() const {
     Client& client = *impl_->client;
     return client.add(kStacks, 0) >= client.add(kStarted, 0);
   } catch (const Error&) {
-    return true;  // nobody knows
+    return true;  // unknown
   }
 }
 
@@ -134,7 +134,7 @@ std::optional<RankEnd> Control::first_end_when_told() const {
     if (text.empty()) return std::nullopt;
     return read_end(text);
   } catch (const std::exception&) {
-    return std::nullopt;  // the launcher's exit code has to do
+    return std::nullopt;  // the launcher's exit code must suffice
   }
 }
 
@@ -146,7 +146,7 @@ std::vector<HostWords> Control::words_of_hosts() const {
     std::istringstream ended(impl_->text_of(kEnded));
     for (std::string host; std::getline(ended, host);) ++words[host].ended;
   } catch (const Error&) {
-    return {};  // nobody knows
+    return {};  // unknown
   }
   std::vector<HostWords> all;
   for (const auto& [host, word] : words) all.push_back(word);
@@ -169,7 +169,7 @@ bool Control::await_ranks(std::chrono::milliseconds patience) {
       std::this_thread::sleep_for(kTick);
     }
   } catch (const Error&) {
-    return false;  // nobody knows
+    return false;  // unknown
   }
   return true;
 }

@@ -24,7 +24,7 @@ constexpr auto kTimeToReturn = std::chrono::seconds(3);
 }  // namespace
 
 struct ControlLink::Impl {
-  // The thread that waits may outlast this: it is left behind with what it uses.
+  // The waiting thread may outlive the link and shares ownership of what it uses.
   struct Shared {
     Place place;
     Member member;
@@ -66,14 +66,14 @@ struct ControlLink::Impl {
       }
     }
 
-    // Here, so that the output of the rank never waits for an answer.
+    // In this thread, so that the rank's output never waits for an answer.
     void tell_of_signs() {
       if (!has_sign) return;
       client->add(kSigns, 1);
       has_sign = false;
     }
 
-    // Something between the hosts may have dropped a connection that was silent for long.
+    // A device between the hosts may have dropped a connection after a long idle time.
     bool is_there_again() const {
       try {
         Client::connect({place}, member, Clock::now() + kTimeToReturn);
@@ -114,10 +114,9 @@ std::unique_ptr<ControlLink> ControlLink::open(const Env& env, const Handover& h
   } catch (const Error& error) {
     throw Error(ErrorCode::exchange_failed,
                 "rank " + std::to_string(rank) + " on " + own_hostname() +
-                    " does not reach hpcboot run at " + place.text() + " (" + error.found() + ")",
-                "a network between that host and this one",
-                "choose an interface of hpcboot run's host that the ranks reach: "
-                "HPCBOOT_INTERFACE=NAME");
+                    " cannot reach hpcboot run at " + place.text() + " (" + error.found() + ")",
+                "a network route from that host to the host of hpcboot run",
+                "set HPCBOOT_INTERFACE to an interface of hpcboot run's host that the ranks reach");
   }
   std::thread([shared = impl->shared] { shared->listen(); }).detach();
   return std::unique_ptr<ControlLink>(new ControlLink(std::move(impl)));
@@ -140,7 +139,7 @@ std::string ControlLink::address_of_rank0(std::chrono::milliseconds deadline) co
     return values.front();
   throw Error(ErrorCode::deadline_exceeded,
               "rank 0 did not start within " + std::to_string(deadline.count()) + " ms",
-              "every rank of the launch", "look at the output of rank 0 and its host");
+              "all ranks of the launch", "check the output of rank 0 and its host");
 }
 
 bool ControlLink::has_all_ranks(int world_size) const {
@@ -184,7 +183,7 @@ void ControlLink::tell_stacks_are_written() {
   try {
     impl_->count_stacks();
   } catch (const Error&) {
-    // `run` does not wait for ever.
+    // `run` does not wait forever.
   }
 }
 

@@ -51,7 +51,7 @@ void InputPipe::write_rest() {
   while (ends_.second >= 0 && !rest_.empty()) {
     const ssize_t count = write(ends_.second, rest_.data(), rest_.size());
     if (count < 0 && errno == EAGAIN) return;
-    if (count < 0 && errno != EINTR) close_one(ends_.second);  // nobody reads any more
+    if (count < 0 && errno != EINTR) close_one(ends_.second);  // the reader is gone
     if (count > 0) rest_.erase(0, static_cast<std::size_t>(count));
   }
   input_.go_on();

@@ -8,8 +8,8 @@
 
 namespace hpcboot::run {
 
-// Standard input on its way to a launcher, which hands it to rank 0: a launcher that leads a
-// process group of its own must not read the terminal.
+// Forwards standard input to a launcher, which passes it to rank 0: a launcher that leads its own
+// process group must not read from the terminal.
 class InputPipe {
  public:
   InputPipe();  // @throws Error{backend_unavailable}
@@ -18,7 +18,7 @@ class InputPipe {
   InputPipe& operator=(const InputPipe&) = delete;
 
   int for_launcher() const { return ends_.first; }
-  // The launcher has it.
+  // Call once the launcher has inherited its end.
   void hand_over();
 
   void add_to(PollSet& set);

@@ -16,11 +16,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A report comes before the launcher's end; its thread may be a little late.
+// Reports are sent before the launcher ends; the listening thread may lag a little.
 constexpr milliseconds kTimeForReport{500};
 constexpr seconds kTimeToAnswer{3};  // for a host that may have died
 
-// Of a launcher that was killed: its daemons may go on as if nothing had happened.
+// After the launcher was killed its daemons may continue as if nothing had happened.
 void end_orphans(Control& control) {
   control.send(SIGTERM);
   if (control.await_ranks(kGraceToEnd)) return;
@@ -40,8 +40,8 @@ std::optional<RankEnd> first_failure(const Control& control, bool is_expected) {
   return first;
 }
 
-// The host that died, if one did: the launcher says no more than that it ended. The others' ranks
-// have been ended by it, and tell so in their time.
+// The host that died, if any: the launcher reports only its exit code. It has ended the ranks of
+// the other hosts, whose parents still report that.
 std::string lost_host(const Control& control) {
   const auto end = Clock::now() + kGraceToEnd;
   while (true) {
@@ -63,23 +63,23 @@ int exit_code_of(const Control& control, const ChildEnd& end, const std::optiona
   if (!result.lost_host.empty()) return static_cast<int>(ErrorCode::peer_lost);
   if (result.asked_by == 0) return end.exit_code;
   if (const auto told = control.first_end_when_told()) return told->exit_code;
-  // What the launcher ends with, told before any rank was there, is its own affair.
+  // A launcher that was told to end before any rank started has an arbitrary exit code.
   return end.signal != 0 || !control.has_ranks() ? 128 + result.asked_by : end.exit_code;
 }
 
-// The last words.
+// Prints the final message.
 void tell_end(const Plan& plan, const ChildEnd& end, const std::optional<RankEnd>& first,
               const RunEnd& result, Terminal& err) {
   if (!result.lost_host.empty()) {
     err << "hpcboot run: host " << result.lost_host
-        << " was lost: it does not answer, and its ranks did not tell how they ended\n";
+        << " was lost: it does not answer, and its ranks did not report how they ended\n";
   }
   if (first) {
     print_first_failure(err, *first, plan.layout.world_size());
   } else if (result.asked_by != 0 || !result.lost_host.empty()) {
     return;
   } else if (end.signal != 0) {
-    err << "hpcboot run: " << name_of(plan.launcher) << " was ended by signal " << end.signal
+    err << "hpcboot run: " << name_of(plan.launcher) << " was terminated by signal " << end.signal
         << " (" << strsignal(end.signal) << "), and its ranks with it\n";
   } else if (end.exit_code != 0) {
     err << "hpcboot run: " << name_of(plan.launcher) << " ended with exit code " << end.exit_code

@@ -9,9 +9,9 @@
 
 namespace hpcboot::run {
 
-// Finds out why the launcher ended, by what the ranks' parents have told, and says it.
+// Determines why the launcher ended from the reports of the ranks' parents, and prints it.
 // @param end of the launcher, which has been reaped
-// @param heard by `run` before that; gets an exit code, and the host that was lost
+// @param heard what `run` recorded before; returned with the exit code and the lost host
 // @throws Error{deadline_exceeded} if the ranks were silent for too long
 RunEnd end_of_launcher(const Plan& plan, Control& control, const ChildEnd& end, RunEnd heard,
                        const SilenceOfRanks& silence, Terminal& err);

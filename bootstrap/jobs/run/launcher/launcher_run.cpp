@@ -21,9 +21,10 @@ namespace {
 
 using std::chrono::seconds;
 
-// Launchers tell the others of a failure themselves. A rank that heard it so is not told again.
+// Launchers end the other ranks after a failure themselves. A rank that they have signalled is not
+// signalled again.
 constexpr seconds kTimeForLauncher{2};
-// A process that comes into the foreground of a terminal may read from it, and nothing says so.
+// Nothing notifies a process that has moved to the foreground of its terminal and may now read it.
 constexpr seconds kLook{1};
 constexpr auto kNever = Clock::time_point::max();
 
@@ -58,7 +59,7 @@ class Supervision {
     return *end;
   }
 
-  // All but the exit code.
+  // Everything except the exit code.
   RunEnd heard() const { return {0, was_warned_, asked_by_, ""}; }
 
  private:
@@ -84,8 +85,8 @@ class Supervision {
     if (!first) return;
     has_failure_ = true;
     if (asked_by_ != 0) return;
-    // The parents of those that have stopped wait until all are told to end, as launchers would end
-    // the others at once.
+    // Parents of ranks that have stopped wait until all are told to end, as launchers would
+    // otherwise end the other ranks at once.
     const bool may_others_save = first->has_stopped_in_order();
     stage_ = may_others_save ? Stage::stopped : Stage::failed;
     next_ = Clock::now() + (may_others_save ? grace_to_stop(clock_) : kTimeForLauncher);
@@ -127,14 +128,14 @@ class Supervision {
           return;
         }
         err_ << "hpcboot run: signal " << number << " (" << strsignal(number)
-             << "): every rank gets it, and " << kGraceOfRun.count()
-             << " s to end; a second signal kills them\n";
+             << "): forwarded to every rank, which has " << kGraceOfRun.count()
+             << " s to end; a second signal kills the ranks\n";
         end_ranks(number, kGraceOfRun);
         return;
       case StopMeaning::repeated:
         return;
       case StopMeaning::second:
-        err_ << "hpcboot run: a second signal: the ranks are killed\n";
+        err_ << "hpcboot run: second signal: killing the ranks\n";
         if (stage_ != Stage::launcher_asked) stage_ = Stage::asked;
         insist();
         return;
@@ -149,14 +150,14 @@ class Supervision {
     next_ = Clock::now() + grace;
   }
 
-  // It has not started any rank yet.
+  // The launcher has not started any rank yet.
   void end_launcher() {
     launcher_.signal(SIGTERM);
     stage_ = Stage::launcher_asked;
     next_ = Clock::now() + kGraceToEnd;
   }
 
-  // One step further than the last one that did not help.
+  // Escalates by one step.
   void insist() {
     next_ = Clock::now() + kGraceToEnd;
     switch (stage_) {
@@ -202,7 +203,7 @@ class Supervision {
 
 RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
   open_standard_streams();
-  // Before the threads of the control are there, which would get them.
+  // Before the threads of Control start, which would receive them.
   const BlockedSignals signals(
       {SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGQUIT, SIGXCPU, SIGTSTP, SIGCONT});
   Control control(run.handover, run.address);
@@ -216,7 +217,7 @@ RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
   std::replace(spec.words.begin(), spec.words.end(), std::string(kHostfileWord), path);
   spec.env = environment_of(run.plan, handed_over, path);
   spec.own_session = run.plan.own_session;
-  // If this process is killed the launcher ends its ranks in order, as it does at a SIGTERM.
+  // If this process is killed, the launcher ends its ranks in order, as after a SIGTERM.
   spec.death_signal = SIGTERM;
   InputPipe input;
   spec.input = input.for_launcher();
@@ -233,7 +234,7 @@ RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
   } catch (const CannotExecute& failure) {
     throw Error(ErrorCode::backend_unavailable, failure.reason,
                 std::string("the launcher ") + name_of(run.plan.launcher),
-                "load its module, or choose another by --launcher");
+                "load its module, or choose another with --launcher");
   }
 }
 

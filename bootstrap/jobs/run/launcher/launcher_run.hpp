@@ -16,16 +16,16 @@ namespace hpcboot::run {
 struct LauncherRun {
   const Plan& plan;
   const rendezvous::Handover& handover;
-  std::string address;                               // of this host that the ranks reach it at
+  std::string address;                               // at which the ranks reach this host
   std::optional<std::chrono::seconds> silence = {};  // RunRequest::silence
-  // Of the walltime: the ranks get SIGUSR1 once it is due; nullptr: there is none.
+  // The clock of the walltime: the ranks get SIGUSR1 once it is due; nullptr: no warning.
   const WalltimeClock* clock = nullptr;
 };
 
-// Starts the launcher of a plan without agents, and stays until it has ended. The ranks' parents
-// (`hpcboot run-rank`) report to this process, and get from it the signals that it gets.
-// @param err for what this says of the run
-// @return with the first failing rank's exit code, else the launcher's
+// Starts the launcher of a plan without agents and returns when it has ended. The ranks' parents
+// (`hpcboot run-rank`) report to this process, which forwards its signals to them.
+// @param err for messages about the run
+// @return with the exit code of the first failed rank, otherwise that of the launcher
 // @throws Error
 RunEnd run_launcher(const LauncherRun& run, Terminal& err);
 

@@ -12,7 +12,7 @@ namespace {
 using rendezvous::Clock;
 
 constexpr int kSshPort = 22;
-constexpr std::size_t kMostAsked = 64;  // each by a thread; more hosts do not die at once
+constexpr std::size_t kMostAsked = 64;  // one thread each; more hosts do not die at once
 
 bool is_dead(const std::string& host, Clock::time_point end) {
   std::string reason;

@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& path) {
   throw Error(ErrorCode::unwritable_output, path + ": " + std::strerror(errno),
-              "a folder for temporary files that can be written", "set TMPDIR to one");
+              "a writable folder for temporary files", "set TMPDIR to one");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace hpcboot::run {
 
-// A file of this user's alone in the folder for temporary files, as long as this lives.
+// A file in the folder for temporary files that only this user can read; removed on destruction.
 class PrivateFile {
  public:
   // @throws Error{unwritable_output}

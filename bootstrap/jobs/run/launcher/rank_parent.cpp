@@ -17,11 +17,11 @@
 namespace hpcboot::run {
 namespace {
 
-// A launcher that signals the ranks as well does it at most so long before `run`'s own word, or, on
+// A launcher that also signals the ranks does so at most this long before `run`'s own signal or, on
 // another host, after it.
 constexpr std::chrono::seconds kSameSignal{10};
 constexpr std::chrono::milliseconds kTimeForLauncher{300};
-// What a process below the program still holds the pipes for.
+// How long a descendant of the program may still hold the pipes.
 constexpr std::chrono::milliseconds kTimeForRest{300};
 constexpr std::chrono::milliseconds kLook{500};
 // For `run` to tell the ranks to end, after their stacks.
@@ -32,7 +32,7 @@ bool is_request_to_end(int number) {
   return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL;
 }
 
-// The program, its output and what it is told.
+// Supervises the program, its output and its signals.
 class Supervision {
  public:
   Supervision(const RankStart& start, const RankWatch& watch)
@@ -43,7 +43,7 @@ class Supervision {
         child_(spec()) {}
 
   RankEnd run() {
-    // What came before the program was there it has not got.
+    // Signals that arrived before the program started have not reached it.
     take_own_signals();
     if (!start_.is_agent) {
       for (const auto& [number, when] : came_) tell(number);
@@ -64,14 +64,15 @@ class Supervision {
     ChildSpec spec;
     spec.words = start_.words;
     spec.env = start_.env;
-    // torchrun ends of signals that are for its ranks, which are in sessions of their own anyway.
+    // Signals for its ranks would terminate torchrun; the ranks are in their own sessions anyway.
     spec.own_group = start_.is_agent;
     if (start_.rank == 0) spec.input = STDIN_FILENO;
     return spec;
   }
 
   bool is_over() const {
-    // Else a launcher would end the others before their stacks are there, or while they save.
+    // Otherwise a launcher would end the others before their stacks are written, or while they
+    // save.
     if (word_until_ && Clock::now() < *word_until_) return false;
     return end_ && out_.has_ended() && err_.has_ended() && out_.is_written() && err_.is_written();
   }
@@ -106,7 +107,7 @@ class Supervision {
     look_after_stacks(set);
   }
 
-  // The first that failed is known by who reports first: nothing is waited for.
+  // The first report names the first failure, so report without waiting for the output.
   void look_for_end() {
     const auto ended = child_.ended();
     if (!ended) return;
@@ -131,7 +132,7 @@ class Supervision {
       word_until_ = Clock::now() + kMostGraceToStop + kTimeForRun;
   }
 
-  // Whatever still holds the pipes is not waited for.
+  // Does not wait for processes that still hold the pipes.
   void finish_output() {
     child_.close_out();
     child_.close_err();
@@ -141,7 +142,7 @@ class Supervision {
     err_.flush();
   }
 
-  // The group has got them as well, and so has the program unless it is in one of its own.
+  // The whole group got them too, including the program unless it leads its own group.
   void take_own_signals() {
     while (const auto number = watch_.signals.next()) {
       if (*number == SIGCHLD) continue;
@@ -174,7 +175,7 @@ class Supervision {
 
   void write_stacks() {
     if (end_) return;
-    was_told_ = true;  // what becomes of it now is no failure of its own
+    was_told_ = true;  // a later failure is not its own
     word_until_ = Clock::now() + kTimeForWord;
     const std::string name = "rank " + std::to_string(start_.rank) + " on " + start_.host;
     stacks_.emplace(name, child_.pid(), start_.env,
@@ -201,22 +202,21 @@ class Supervision {
     word_until_.reset();
   }
 
-  // The program and what it has started. torchrun would end of a signal that is meant for its
-  // ranks.
+  // Signals the program and its descendants. Signals meant for its ranks would terminate torchrun.
   void tell(int number) {
     if (is_request_to_end(number)) note(number);
     if (number == SIGKILL) {
-      out_.discard();  // who does not read by now is not waited for
+      out_.discard();  // readers are no longer waited for
       err_.discard();
     }
     const std::vector<pid_t> below = descendants_of(child_.pid());
     const bool is_for_ranks = number == SIGUSR1 || number == SIGUSR2;
     if (!(start_.is_agent && is_for_ranks)) kill(child_.pid(), number);
-    if (start_.is_agent && !is_for_ranks && number != SIGKILL) return;  // it tells its ranks itself
+    if (start_.is_agent && !is_for_ranks && number != SIGKILL) return;  // it signals its ranks
     for (const pid_t process : below) kill(process, number);
   }
 
-  // If the launcher's daemon or `run` was killed, nobody wants this rank.
+  // If the launcher's daemon or `run` was killed, this rank is no longer needed.
   void look_after_launcher() {
     const bool is_wanted =
         getppid() == watch_.launcher && (start_.control == nullptr || !start_.control->is_lost());
@@ -238,11 +238,11 @@ class Supervision {
   RankChild child_;
   std::optional<RankEnd> end_;
   Clock::time_point last_word_;
-  std::map<int, Clock::time_point> came_;              // signals that the program has got, and when
-  std::deque<std::pair<Clock::time_point, int>> due_;  // signals of `run`
+  std::map<int, Clock::time_point> came_;  // signals that the program received, and when
+  std::deque<std::pair<Clock::time_point, int>> due_;  // signals from `run`
   bool was_told_ = false;                              // to end
   std::optional<RankStacks> stacks_;                   // until they are written
-  std::optional<Clock::time_point> word_until_;        // that the end is near
+  std::optional<Clock::time_point> word_until_;        // wait for a request to end
   std::optional<Clock::time_point> kill_at_;
 };
 

@@ -14,12 +14,12 @@
 
 namespace hpcboot::run {
 
-// What has to be known and held from the start of this process on, before it has other threads,
-// which would get its signals: who started it, and what it is told meanwhile.
+// What must be captured at the start of this process, before it has other threads, which would
+// receive its signals: who started it, and the signals sent to it.
 struct RankWatch {
   pid_t launcher = getppid();
-  // What launchers and people send to programs. This process outlives them: the program is in its
-  // group, and they are meant for that.
+  // Signals that launchers and users send to programs. This process survives them: they are meant
+  // for the program, which is in its group.
   BlockedSignals signals{SIGCHLD, SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                          SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
 };
@@ -31,17 +31,17 @@ struct RankStart {
   std::string host;
   std::vector<std::string> words;
   std::map<std::string, std::string> env;
-  bool prefix = false;                    // each line of output begins with rank and host
-  std::optional<std::string> output_dir;  // where its output is written to as well
-  bool is_agent = false;                  // the program is torchrun, which has ranks of its own
-  ControlLink* control = nullptr;         // null: `run` has not named a place
-  Terminal* err = nullptr;                // for words of this process's own
+  bool prefix = false;                    // prefix each line of output with rank and host
+  std::optional<std::string> output_dir;  // its output is also written here
+  bool is_agent = false;                  // the program is torchrun, which has its own ranks
+  ControlLink* control = nullptr;         // null: `run` gave no address
+  Terminal* err = nullptr;                // for messages of this process
 };
 
-// Starts the program in this process's session and group, so that what the launcher signals there
-// reaches it, reports its end, and stays until its output is written. What `run` tells it as well
-// it is told once. What it leaves behind is killed.
-// @return how it ended; this process is to end in the same way
+// Starts the program in this process's session and group, so that the launcher's signals reach it;
+// reports its end, and returns when its output is written. A signal from both launcher and `run` is
+// delivered once. Processes that it leaves behind are killed.
+// @return how it ended; this process must end in the same way
 // @throws Error{unwritable_output} if the output cannot be kept; CannotExecute
 RankEnd run_rank(const RankStart& start, const RankWatch& watch);
 

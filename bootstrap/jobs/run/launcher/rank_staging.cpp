@@ -18,7 +18,7 @@ class Staging {
 
   std::string run() {
     while (!is_staged_ || !has_everybody()) turn();
-    // For the program, which is about to be there.
+    // For the program, which is about to start.
     for (const int number : later_) raise(number);
     return path_;
   }
@@ -85,10 +85,9 @@ class Staging {
       return;
     }
     throw Error(ErrorCode::deadline_exceeded,
-                "not all " + std::to_string(order_.world_size) + " ranks came within " +
+                "not all " + std::to_string(order_.world_size) + " ranks started within " +
                     std::to_string(order_.timeout.count()) + " s",
-                "every rank of the launch",
-                "look at the launcher's output, or give more time with --timeout");
+                "all ranks of the launch", "check the launcher's output, or raise --timeout");
   }
 
   const RankStaging& order_;

@@ -10,7 +10,7 @@
 namespace hpcboot::run {
 namespace {
 
-// Of output that nobody has read yet: then the program waits.
+// Most output that may wait for its reader; beyond it the program blocks.
 constexpr std::size_t kMostUnwritten = std::size_t{1} << 20U;
 
 std::map<int, std::string> prefixes(const RankStart& start) {

@@ -14,14 +14,14 @@
 
 namespace hpcboot::run {
 
-// One stream of a rank's program: to the launcher, and into a file.
+// One stream of a rank's program, forwarded to the launcher and to a log file.
 class RankStream {
  public:
   RankStream(const RankStart& start, const char* ending, int to);
 
-  // @return whether there may be more at once
+  // @return whether more may be available now
   bool pump(int from);
-  // Lines of this process's own.
+  // Adds lines of this process.
   void add(const std::string& lines);
 
   void add_to(PollSet& set, int from) const;
@@ -31,7 +31,7 @@ class RankStream {
   bool is_written() const { return to_.unwritten() == 0; }
   std::optional<Clock::time_point> next_time() const { return lines_.next_time(); }
   std::vector<std::string> last_lines() const { return last_.lines(); }
-  // Has the program written something since the last call, or does it wait for whoever reads?
+  // Has the program written something since the last call, or is it blocked by a slow reader?
   bool take_sign();
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// So much later than the limit silence may be noticed. More than any parent needs to answer.
+// How late silence may be detected. Longer than any parent needs to answer.
 seconds interval(seconds limit) {
   return std::clamp(limit / 8, seconds(2), seconds(15));
 }
@@ -23,7 +23,7 @@ bool SilenceOfRanks::look(Clock::time_point now, Terminal& err) {
     if (!is_silent(now)) return false;
     stacks_until_ = now + kTimeForStacks;
     err << "hpcboot run: " << silence_text(*limit_)
-        << ": the stacks of all ranks follow, then the end\n";
+        << ": printing the stacks of all ranks, then ending the run\n";
     control_.send(kStacksOrder);
   }
   is_told_ = now >= *stacks_until_ || control_.are_stacks_written();

@@ -7,17 +7,17 @@
 namespace hpcboot::run {
 
 // `--silence` under an MPI launcher, where the ranks' output does not pass through `run`: it asks
-// the parents of the ranks now and then. The ranks are silent if an answer after the whole time has
-// no sign.
+// the parents of the ranks from time to time. The ranks are silent if a question after the whole
+// limit yields no sign.
 class SilenceOfRanks {
  public:
   SilenceOfRanks(Control& control, std::optional<std::chrono::seconds> limit);
 
-  // To be called once a second. @return whether the ranks are to be told to end now
+  // Call once a second. @return whether the ranks must be told to end now
   bool look(Clock::time_point now, Terminal& err);
-  // Were all ranks silent? Then the run is about to end.
+  // Were all ranks silent? Then the run is ending.
   bool has_come() const { return stacks_until_.has_value(); }
-  // @throws Error{deadline_exceeded} if it has come
+  // @throws Error{deadline_exceeded} if has_come()
   void throw_if_come() const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kColumns = 80;
 constexpr std::size_t kHostColumn = 44;  // leaves room for two numbers and a range
 
-// "set:       A=1 B=2", broken into lines that are indented alike.
+// "set:       A=1 B=2", broken into lines with equal indentation.
 std::string paragraph(const std::string& title, const std::vector<std::string>& words) {
   const std::size_t indent = 10;
   std::string text = title + std::string(indent - title.size(), ' ');
@@ -52,7 +52,7 @@ class LayoutTable {
   std::string text() const { return table_.text().str(); }
 
  private:
-  // Hosts of equal numbers in one row; in several where their names are too long for one.
+  // Hosts with equal numbers of ranks share a row; several rows if their names do not fit into one.
   void add(std::size_t begin, std::size_t end) {
     std::vector<std::string> names;
     for (std::size_t i = begin; i < end; ++i) names.push_back(layout_.hosts[i].host);
@@ -81,7 +81,7 @@ std::string shell_text(const std::vector<std::string>& words) {
   return text;
 }
 
-// NAME=VALUE, but for a secret.
+// NAME=VALUE; secrets are redacted.
 std::vector<std::string> set_words(const Plan& plan) {
   std::vector<std::string> words;
   for (const auto& [name, value] : plan.set) {
@@ -91,7 +91,7 @@ std::vector<std::string> set_words(const Plan& plan) {
   return words;
 }
 
-// The launcher with its environment, to be pasted into a shell.
+// The launcher with its environment, ready to paste into a shell.
 std::string command_line(const Plan& plan) {
   std::string text;
   for (const std::string& name : plan.unset) text += " -u " + shell_quote(name);
@@ -123,7 +123,7 @@ std::string dry_run_text(const Plan& plan) {
   if (!plan.set.empty()) text += paragraph("set:", set_words(plan));
   if (!plan.unset.empty()) text += paragraph("unset:", plan.unset);
   if (!plan.exported.empty() && hosts > 1) text += paragraph("exported:", plan.exported);
-  if (plan.own_session) text += paragraph("session:", {"of its own"});
+  if (plan.own_session) text += paragraph("session:", {"its own"});
   if (plan.stage) {
     text += paragraph("stage:", {*plan.stage + ", to each host's own disk: " + kStageBases + "; " +
                                  kStagedWord + " is the copy"});

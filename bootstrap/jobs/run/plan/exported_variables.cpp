@@ -10,7 +10,7 @@ namespace hpcboot::run {
 namespace {
 
 // Each is wrong on another host or in another session, or the login there sets its own. A name that
-// ends in * stands for all that begin so.
+// ends in * is a prefix.
 constexpr std::string_view kOfAHostOrSession[] = {"_",
                                                   "COLORTERM",
                                                   "COLUMNS",
@@ -58,12 +58,12 @@ constexpr std::string_view kOfAHostOrSession[] = {"_",
                                                   "XDG_SESSION_*",
                                                   "XDG_VTNR"};
 
-// A scheduler makes these for one host: its folder, its devices, its daemon's number for it.
+// A scheduler sets these for one host: its folder, its devices, its daemon's number.
 constexpr std::string_view kOfAHostInAJob[] = {
     "PBS_JOBCOOKIE", "PBS_MOMPORT",      "PBS_NODENUM", "PBS_TASKNUM", "SLURMD_*", "SLURM_HOSTFILE",
     "SLURM_NODEID",  "SLURM_TOPOLOGY_*", "TEMP",        "TMP",         "TMPDIR"};
 
-// mpirun of Open MPI reads these itself, and hands them on in its own way.
+// mpirun of Open MPI reads these itself and forwards them in its own way.
 constexpr std::string_view kOfOpenMpi[] = {"OMPI_MCA_*", "PMIX_MCA_*", "PRTE_MCA_*"};
 
 template <std::size_t N>

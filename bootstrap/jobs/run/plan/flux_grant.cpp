@@ -12,7 +12,7 @@
 namespace hpcboot::run {
 namespace {
 
-// Of cores, devices or slots in all: beyond it a number is damaged.
+// Most cores, devices or slots in total: a larger number is corrupt.
 constexpr int kMost = 1 << 30;
 
 void take_hosts(Granted& granted, const Surroundings& s) {
@@ -21,13 +21,13 @@ void take_hosts(Granted& granted, const Surroundings& s) {
   list >> hosts;
   granted.hosts.clear();
   granted.origin = "flux getattr hostlist";
-  std::set<std::string> known;  // a host of several brokers stands there for each
+  std::set<std::string> known;  // a host with several brokers is listed once per broker
   for (const std::string& host : hostlist::expand(hosts)) {
     if (known.insert(host).second) granted.hosts.push_back({host});
   }
   if (granted.hosts.empty()) {  // also of ","
     throw Error(ErrorCode::backend_unavailable, "`flux getattr hostlist` names no host",
-                "the hosts of this Flux instance", "put flux into PATH, or give --hostfile");
+                "the hosts of this Flux instance", "add flux to PATH, or give --hostfile");
   }
 }
 
@@ -41,7 +41,7 @@ void take_resources(Granted& granted, const Surroundings& s) {
     if (unit.rfind("Core", 0) == 0) {
       for (GrantedHost& host : granted.hosts) {
         host.cpus = std::max(count / nodes, 1);
-        host.limit = std::max((count + nodes - 1) / nodes, 1);  // some may have more than others
+        host.limit = std::max((count + nodes - 1) / nodes, 1);  // hosts may differ
       }
     } else if (unit.rfind("GPU", 0) == 0) {
       granted.gpus = count / nodes;
@@ -49,7 +49,7 @@ void take_resources(Granted& granted, const Surroundings& s) {
   }
 }
 
-// How many of `type` the first of `resources` is; 0: it is something else.
+// The count of the first of `resources` if it is of `type`; 0: it is of another type.
 int count_of(const Json& resources, const char* type) {
   const Json& first = resources.at(0);
   if (first.at("type") != type || !first.at("count").is_number_integer()) return 0;
@@ -57,8 +57,8 @@ int count_of(const Json& resources, const char* type) {
   return count > 0 && count <= kMost ? static_cast<int>(count) : 0;
 }
 
-// The slots that `flux batch -n` and `flux alloc -n` asked for; all in all. With -N they stand
-// within the nodes: Flux RFC 25.
+// The total of slots that `flux batch -n` or `flux alloc -n` requested. With -N they are nested in
+// the nodes: Flux RFC 25.
 std::int64_t slots_of(const Json& jobspec) {
   const Json& resources = jobspec.at("resources");
   const int nodes = count_of(resources, "node");
@@ -66,7 +66,7 @@ std::int64_t slots_of(const Json& jobspec) {
                    : count_of(resources, "slot");
 }
 
-// Only the instance above knows what was asked for. One that is no job of another has none.
+// Only the parent instance knows what was requested. An instance that is not a job has no parent.
 void take_slots(Granted& granted, const Surroundings& s) {
   const auto job = s.env.text("FLUX_ENCLOSING_ID");
   if (!job) return;
@@ -77,11 +77,11 @@ void take_slots(Granted& granted, const Surroundings& s) {
   try {
     slots = slots_of(parse_json(text));
   } catch (const JsonError&) {
-    return;  // as many as if nobody had asked
+    return;  // as without a request
   } catch (const Json::exception&) {
     return;
   }
-  // One a node is what is there without -n.
+  // One slot per node is the default without -n.
   if (slots <= nodes || slots > kMost) return;
   granted.has_asked_for_ranks = true;
   for (int i = 0; i < nodes; ++i) {

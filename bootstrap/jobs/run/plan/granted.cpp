@@ -15,7 +15,7 @@ Granted from_hostfile(const std::string& path, const Surroundings& s) {
   const Nodefile file = parse_hostfile(s.read_file(path), path);
   if (file.hosts.empty()) {
     throw Error(ErrorCode::malformed_file, path + " names no host", "at least one host",
-                "write a host on each line, such as 'n1 slots=4'");
+                "write one host per line, such as 'n1 slots=4'");
   }
   Granted granted;
   granted.origin = path;
@@ -31,13 +31,13 @@ std::optional<int> small_number(std::optional<std::string_view> text) {
   return static_cast<int>(*number);
 }
 
-// --gpus-per-node, as salloc hands it to a shell on the login node: "2", "a100:2".
+// --gpus-per-node, as salloc passes it to a shell on the login node: "2", "a100:2".
 std::optional<int> gpus_per_node(const Env& env) {
   const auto text = env.text("SLURM_GPUS_PER_NODE");
   return text ? small_number(text->substr(text->rfind(':') + 1)) : std::nullopt;
 }
 
-// Slurm grants CPUs; tasks are a wish that srun may exceed up to them.
+// Slurm grants CPUs; the number of tasks is only a request, which srun may exceed up to the CPUs.
 void take_slurm(Granted& granted, const Env& env) {
   granted.has_asked_for_ranks = env.has("SLURM_NTASKS") || env.has("SLURM_NTASKS_PER_NODE");
   granted.gpus = small_number(env.text("SLURM_GPUS_ON_NODE"));
@@ -62,17 +62,17 @@ std::string this_host(const Surroundings& s) {
 void fail_without_hosts(const Allocation& job) {
   if (!job.unreadable_file.empty()) {
     throw Error(ErrorCode::unreadable_file,
-                "the file of this job's hosts, " + job.unreadable_file +
+                "the host file of this job, " + job.unreadable_file +
                     ", cannot be read: " + job.unreadable_reason,
-                "the file that the scheduler wrote, on the first host of the job",
+                "the file that the scheduler wrote on the first host of the job",
                 "start hpcboot run in the job's script, or give the hosts with --hostfile");
   }
   const bool names_hosts_always = job.scheduler == "slurm" || job.scheduler == "pbs";
   if (!names_hosts_always) return;
   const std::string variable = job.scheduler == "slurm" ? "SLURM_JOB_NODELIST" : "PBS_NODEFILE";
   throw Error(ErrorCode::missing_variable, job.job_variable + " is set, but not " + variable,
-              variable + ", which names the hosts of a job",
-              "keep the job's environment whole; outside a job unset " + job.job_variable);
+              variable + ", which names the hosts of the job",
+              "keep the job's environment intact; outside a job, unset " + job.job_variable);
 }
 
 Granted from_allocation(const Allocation& job, const Surroundings& s) {
@@ -92,7 +92,7 @@ Granted from_allocation(const Allocation& job, const Surroundings& s) {
   } else if (job.hosts.empty()) {
     granted.hosts.push_back({this_host(s)});
   }
-  // One slot alone is what a scheduler counts where nobody asked.
+  // A single slot is the scheduler's default if no number was requested.
   granted.has_asked_for_ranks =
       (are_counted && granted.hosts.size() > 1) || granted.hosts.front().slots > 1;
   if (job.scheduler == "slurm") {
@@ -117,7 +117,7 @@ void take_first_nodes(Granted& granted, int nodes) {
   const auto count = static_cast<int>(granted.hosts.size());
   if (nodes > count) {
     throw Error(ErrorCode::inconsistent_placement, "--nodes " + std::to_string(nodes),
-                "at most the " + std::to_string(count) + " of " + granted.origin,
+                "at most the " + std::to_string(count) + " hosts of " + granted.origin,
                 "ask the scheduler for more nodes, or lower --nodes");
   }
   if (nodes < count) granted.origin += ", the first " + std::to_string(nodes) + " of them";

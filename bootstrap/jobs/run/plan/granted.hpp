@@ -8,24 +8,24 @@
 
 namespace hpcboot::run {
 
-// What a host has for ranks.
+// The capacity of a host for ranks.
 struct GrantedHost {
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
 
   std::string host;
-  int slots = 1;         // ranks asked for; 1 where nobody says
+  int slots = 1;         // ranks requested; 1 if unspecified
   int limit = kNoLimit;  // ranks beyond these need --oversubscribe
-  int cpus = 0;          // 0: nobody says
+  int cpus = 0;          // 0: unknown
 };
 
-// The hosts that ranks may be started on: of --hostfile, of the scheduler's job, or this one.
+// The hosts on which ranks may be started: from --hostfile, from the scheduler's job, or this host.
 struct Granted {
   std::vector<GrantedHost> hosts;  // at least one
-  std::string origin;              // for people: "PBS_NODEFILE"
+  std::string origin;              // for users: "PBS_NODEFILE"
   std::string scheduler;           // of the job; empty: none
-  // Was a number of ranks asked for? Else the slots are what a scheduler counts without.
+  // Was a number of ranks requested? Otherwise the slots are the scheduler's defaults.
   bool has_asked_for_ranks = false;
-  std::optional<int> gpus;            // of a host, where the scheduler says
+  std::optional<int> gpus;            // per host, if the scheduler reports them
   std::optional<int> cpus_of_a_rank;  // likewise
 };
 
@@ -33,7 +33,7 @@ struct Granted {
 //         backend_unavailable, inconsistent_placement (more --nodes than there are)}
 Granted granted_hosts(const RunRequest& request, const Surroundings& s);
 
-// Is it the host that this process is on?
+// Is this the host of this process?
 bool is_this_host(const std::string& host, const Surroundings& s);
 
 }  // namespace hpcboot::run

@@ -5,7 +5,7 @@
 namespace hpcboot::run {
 namespace {
 
-// "{{:}}" with any number of pairs, also none.
+// "{{:}}" with any number of brace pairs, including none.
 bool is_colon_in_braces(const std::string& word) {
   const std::size_t colon = word.find(':');
   return colon != std::string::npos && word.size() == 2 * colon + 1 &&

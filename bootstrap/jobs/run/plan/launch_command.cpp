@@ -7,7 +7,7 @@
 #include "hidden_colon.hpp"
 #include "hpcboot/error.hpp"
 
-// No value of a variable stands in any of these commands: everybody on a host can read them.
+// No command contains the value of a variable: any user of a host can read command lines.
 namespace hpcboot::run {
 namespace {
 
@@ -69,7 +69,7 @@ class Command {
                        [&](int count) { return count == tasks_.front(); });
   }
 
-  // Launchers that fill host after host leave the last one short.
+  // Launchers that fill host after host may give the last one fewer ranks.
   bool is_even_but_for_the_last() const {
     return tasks_.back() <= tasks_.front() &&
            std::all_of(tasks_.begin(), tasks_.end() - 1,
@@ -91,9 +91,9 @@ class Command {
     if (is_possible) return;
     throw Error(
         ErrorCode::inconsistent_placement,
-        "different numbers of ranks on the hosts, under " + std::string(name_of(plan_.launcher)),
-        "as many ranks on every host",
-        "give --ranks-per-node, and no -n that leaves one host short");
+        "different numbers of ranks on the hosts under " + std::string(name_of(plan_.launcher)),
+        "the same number of ranks on every host",
+        "give --ranks-per-node, and no -n that gives a host fewer ranks");
   }
 
   void write_hostfile(const char* separator) {
@@ -104,7 +104,7 @@ class Command {
   // srun(1).
   void srun() {
     add({"srun", "--nodes=" + hosts(), "--ntasks=" + total()});
-    plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would keep the secret from the ranks
+    plan_.unset.emplace_back("SLURM_EXPORT_ENV");  // NONE would withhold the secret from the ranks
     if (is_even()) {
       add({"--ntasks-per-node=" + of_each()});
       plan_.unset.emplace_back("SLURM_HOSTFILE");
@@ -118,8 +118,8 @@ class Command {
           plan_.hostfile += plan_.layout.hosts[i].host + "\n";
       }
     }
-    // Since Slurm 22.05 srun does not take it from the job: without it a task has one core.
-    // Of more ranks than tasks each has less.
+    // Since Slurm 22.05 srun does not inherit this from the job: without it a task has one core. If
+    // there are more ranks than tasks, each rank gets fewer.
     if (s_.env.has("SLURM_CPUS_PER_TASK")) {
       const int ranks = request_.torchrun ? plan_.layout.hosts.front().ranks : 1;
       add({"--cpus-per-task=" + std::to_string(std::int64_t{threads_} * ranks)});
@@ -135,19 +135,20 @@ class Command {
       add({"--mpi=" + std::string(protocol)});
   }
 
-  // A path tells Open MPI the folder of its daemons on other hosts, where no module is loaded.
-  // Those of the system are found without.
+  // With a full path Open MPI finds its daemons on other hosts, where no module is loaded. Those of
+  // the system are found without it.
   std::string mpirun_of_open_mpi() const {
     const std::string& path = choice_.program;
     return path == "/usr/bin/mpirun" || path == "/bin/mpirun" ? "mpirun" : path;
   }
 
-  // mpirun(1) of Open MPI 4 and 5. Slots by the host file, so that ranks fill the hosts in order.
+  // mpirun(1) of Open MPI 4 and 5. Slots come from the host file, so that ranks fill the hosts in
+  // order.
   void openmpi() {
     write_hostfile(" slots=");
     add({mpirun_of_open_mpi(), "-np", total(), "--hostfile", kHostfileWord, "--map-by",
          request_.oversubscribe ? "slot:OVERSUBSCRIBE" : "slot", "--bind-to", "none"});
-    if (!plan_.layout.is_this_host_alone) {  // where ranks inherit all
+    if (!plan_.layout.is_this_host_alone) {  // there ranks inherit everything
       for (const std::string& name : plan_.exported) add({"-x", name});
     }
     if (request_.chdir) add({"--wdir", *request_.chdir});
@@ -155,9 +156,9 @@ class Command {
     if (s_.allocation && s_.allocation->scheduler == "slurm") count_slots_for_slurm();
   }
 
-  // In a job of Slurm mpirun takes this for the most slots, whatever the host file says. (Told not
-  // to ask Slurm, it starts its daemons by an srun without hosts, on the first one alone: seen with
-  // Open MPI 4.1.4.)
+  // In a Slurm job mpirun uses this as the maximum of slots, whatever the host file says. (If told
+  // not to ask Slurm, it starts its daemons by srun without a host list, only on the first host:
+  // observed with Open MPI 4.1.4.)
   void count_slots_for_slurm() {
     keep_ranks_for_kill_wait();
     std::string counts;
@@ -169,7 +170,8 @@ class Command {
     plan_.set["SLURM_TASKS_PER_NODE"] = counts;
   }
 
-  // At a SIGTERM, as of scancel, mpirun kills its ranks after a second. Slurm gives KillWait.
+  // After SIGTERM, as sent by scancel, mpirun kills its ranks after one second. Slurm allows
+  // KillWait.
   void keep_ranks_for_kill_wait() {
     const std::string config = s_.output_of({"scontrol", "show", "config"});
     constexpr std::string_view kName = "KillWait";
@@ -184,14 +186,14 @@ class Command {
     plan_.set["PRTE_MCA_odls_base_sigkill_timeout"] = patience;
   }
 
-  // mpiexec of MPICH and of Intel MPI, whose -f alone would not read the numbers.
+  // mpiexec of MPICH and of Intel MPI; Intel's -f would ignore the numbers of ranks.
   void hydra() {
     write_hostfile(":");
     add({"mpirun", "-np", total(), "-machinefile", kHostfileWord});
     if (request_.chdir) add({"-wdir", *request_.chdir});
   }
 
-  // mpiexec(1) of HPE's PALS: it has the hosts from the scheduler.
+  // mpiexec(1) of HPE's PALS: it gets the hosts from the scheduler.
   void pals() {
     require(is_even_but_for_the_last());
     const int ranks = request_.torchrun ? plan_.layout.hosts.front().ranks : 1;
@@ -202,8 +204,8 @@ class Command {
   }
 
   // flux-run(1): tasks of a node and of a resource cannot be mixed with --ntasks. Whole nodes,
-  // since a task gets one core and no GPU else. Flux deals --ntasks evenly, the first nodes one
-  // more than the others.
+  // since otherwise a task gets one core and no GPU. Flux distributes --ntasks evenly; the first
+  // nodes get one more.
   void flux() {
     require(tasks_.front() - tasks_.back() <= 1 && std::is_sorted(tasks_.rbegin(), tasks_.rend()));
     add({"flux", "run", "--nodes=" + hosts()});
@@ -212,7 +214,7 @@ class Command {
     if (request_.chdir) add({"--cwd=" + *request_.chdir});
   }
 
-  // jsrun(1) of IBM's Job Step Manager: one set of resources a host, with all that it has.
+  // jsrun(1) of IBM's Job Step Manager: one resource set per host, with all of its resources.
   void jsrun() {
     require(is_even());
     add({"jsrun", "--nrs", hosts(), "--rs_per_host", "1", "--tasks_per_rs", of_each(),
@@ -253,7 +255,7 @@ class Command {
     if (request_.stage && !has_agents(plan_.launcher)) add({"--stage", *request_.stage});
     if (request_.torchrun) add({"--torchrun", std::to_string(plan_.layout.hosts.front().ranks)});
     add({"--"});
-    // A launcher would take a lone colon for the end of the first of several programs.
+    // A launcher would treat a single colon as a separator between programs.
     for (const std::string& word : request_.command) add({hide_colon(word)});
   }
 
@@ -262,7 +264,7 @@ class Command {
   const Surroundings& s_;
   const LauncherChoice& choice_;
   const int threads_;
-  std::vector<int> tasks_;  // that the launcher starts on each host
+  std::vector<int> tasks_;  // number started by the launcher on each host
   int total_ = 0;
 };
 

@@ -10,11 +10,11 @@
 namespace hpcboot::run {
 namespace {
 
-// What --launcher takes. Two of them are an MPI's, and looked at closely.
+// The values of --launcher. mpirun and pals belong to an MPI, whose kind is examined.
 struct Named {
   const char* name;
   const char* program;    // in PATH; empty: none
-  const char* scheduler;  // whose job it needs; empty: any, or none
+  const char* scheduler;  // whose job is required; empty: any, or none
   Launcher launcher;
 };
 
@@ -40,7 +40,7 @@ const Named& find_named(const std::string& name) {
       });
   throw Error(ErrorCode::malformed_value, "--launcher " + name, "one of " + all,
               "write " + std::string(nearest->name) +
-                  ", if that is meant, or leave --launcher out: hpcboot run chooses");
+                  ", if that is meant, or leave --launcher out: hpcboot run then chooses one");
 }
 
 [[noreturn]] void fail_missing(const std::string& what, const std::string& remedy) {
@@ -66,12 +66,12 @@ class Chooser {
     choice.needs = needs_;
     if (is_mpi_program_ && has_agents(choice.launcher)) {
       choice.notes.push_back(request_.command.front() + " is linked to " + name_of_its_mpi() +
-                             "; without an mpirun each of its ranks is rank 0 of 1 to MPI");
+                             "; without mpirun, each rank is rank 0 of 1 to MPI");
     } else if ((needs_ == ProgramMpi::mpich && choice.launcher == Launcher::openmpi) ||
                (needs_ == ProgramMpi::open_mpi && choice.launcher == Launcher::hydra)) {
       choice.notes.push_back(request_.command.front() + " is linked to " + name_of_its_mpi() +
-                             ", and " + choice.program +
-                             " is another's: each rank may be rank 0 of 1 to MPI");
+                             ", but " + choice.program +
+                             " belongs to another MPI: each rank may be rank 0 of 1 to MPI");
     }
     return choice;
   }
@@ -98,9 +98,9 @@ class Chooser {
                   "start it in such a job, or leave --launcher out");
     }
     if (named.launcher == Launcher::local && !layout_.is_this_host_alone) {
-      throw Error(
-          ErrorCode::inconsistent_placement, option + " with ranks on " + layout_.hosts.back().host,
-          "ranks on this host alone", "give --nodes 1 on that host, or leave --launcher out");
+      throw Error(ErrorCode::inconsistent_placement,
+                  option + " with ranks on " + layout_.hosts.back().host, "ranks on this host only",
+                  "give --nodes 1 on that host, or leave --launcher out");
     }
     if (named.launcher == Launcher::openmpi) return of(require_mpirun(option), option);
     if (named.launcher == Launcher::pals) {
@@ -111,7 +111,7 @@ class Chooser {
     if (*named.program == '\0') return choice;
     choice.program = path_of(named.program);
     if (choice.program.empty())
-      fail_missing(named.program, "put it into PATH, or leave --launcher out");
+      fail_missing(named.program, "add it to PATH, or leave --launcher out");
     return choice;
   }
 
@@ -125,12 +125,11 @@ class Chooser {
     throw Error(ErrorCode::backend_unavailable,
                 why + ", and " +
                     (path.empty() ? "no mpirun is in PATH"
-                                  : path + " is neither Open MPI's nor MPICH's or Intel MPI's"),
-                "mpirun of the MPI that the program is linked to, in PATH",
-                "load the module of that MPI");
+                                  : path + " is not from Open MPI, MPICH or Intel MPI"),
+                "the mpirun of the program's MPI in PATH", "load the module of that MPI");
   }
 
-  // A job of Grid Engine has the programs of Grid Engine in PATH only if the user sees to it.
+  // A Grid Engine job has Grid Engine's programs in PATH only if the user arranges it.
   std::string path_of(const char* program) const {
     const std::string path = s_.find_program(s_.env, program);
     const auto folder = s_.env.text("SGE_BINARY_PATH");
@@ -138,7 +137,7 @@ class Chooser {
     return s_.find_program(s_.env, std::string(*folder) + "/" + program);
   }
 
-  // A program that is there.
+  // The choice of this program, if it exists.
   std::optional<LauncherChoice> present(Launcher launcher, const char* program,
                                         const std::string& origin) const {
     const std::string path = path_of(program);
@@ -146,7 +145,7 @@ class Chooser {
     return LauncherChoice{launcher, path, origin, needs_, {}};
   }
 
-  // Under an agent of ours no MPI would know its rank.
+  // Under our own agent MPI would not know its rank.
   LauncherChoice alone(const std::string& place) const {
     if (!is_mpi_program_) return {Launcher::local, "", place, needs_, {}};
     const std::string why =
@@ -158,7 +157,7 @@ class Chooser {
     if (const auto found = find_mpirun(s_)) return of(*found, place + ", and mpirun is in PATH");
     if (is_mpi_program_) require_mpirun(request_.command.front() + " is an MPI program");
     if (layout_.is_this_host_alone)
-      return {Launcher::local, "", place + ", which names this host alone", needs_, {}};
+      return {Launcher::local, "", place + ", which names only this host", needs_, {}};
     const char* program = name_of(shell);
     if (const auto choice = present(shell, program, place + ", and no mpirun is in PATH"))
       return *choice;
@@ -176,7 +175,7 @@ class Chooser {
     }
     if (scheduler_ == "flux" && !is_task_of_flux()) {
       if (const auto flux = present(Launcher::flux, "flux", place)) return *flux;
-      fail_missing("flux", "put flux into PATH");
+      fail_missing("flux", "add flux to PATH");
     }
     if (scheduler_ == "lsf") {
       if (const auto jsrun = present(Launcher::jsrun, "jsrun", place)) return *jsrun;
@@ -192,14 +191,14 @@ class Chooser {
                                                          : Launcher::ssh);
   }
 
-  // `flux run` within a task of another one would queue a job of its own, behind this one.
+  // `flux run` within a task of another `flux run` would queue its own job behind this one.
   bool is_task_of_flux() const {
     return s_.env.has("FLUX_JOB_ID") && !s_.env.has("FLUX_ENCLOSING_ID");
   }
 
-  // Slurm's hosts without srun: an mpirun that knows Slurm would start its daemons by it, too.
+  // Slurm's hosts without srun: an mpirun with Slurm support would need srun for its daemons, too.
   LauncherChoice over_ssh(const std::string& place) const {
-    if (is_mpi_program_) fail_missing("srun", "put Slurm's programs into PATH");
+    if (is_mpi_program_) fail_missing("srun", "add Slurm's programs to PATH");
     if (const auto ssh = present(Launcher::ssh, "ssh", place)) return *ssh;
     fail_missing_both("srun", "ssh");
   }

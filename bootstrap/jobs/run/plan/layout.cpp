@@ -19,7 +19,7 @@ std::int64_t sum_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-// All hosts are taken to be as this one, but not as a login node that no rank comes to.
+// All hosts are assumed to be like this one, unless it is a login node without ranks.
 int gpus_of_a_host(const Surroundings& s, const Granted& granted) {
   const bool is_here =
       std::any_of(granted.hosts.begin(), granted.hosts.end(),
@@ -33,14 +33,14 @@ int gpus_of_a_host(const Surroundings& s, const Granted& granted) {
               "a number from 1 to 1048576, gpu, numa or core", "write --ranks-per-node 4, or gpu");
 }
 
-// What --ranks-per-node says.
+// Evaluates --ranks-per-node.
 int ranks_per_node(const std::string& text, const Surroundings& s, int gpus) {
   if (text == "numa") return std::max(s.numa_nodes, 1);
   if (text == "core") return std::max(s.cores, 1);
   if (text == "gpu") {
     if (gpus > 0) return gpus;
     throw Error(ErrorCode::inconsistent_placement,
-                "--ranks-per-node gpu, and no GPU is visible on this host",
+                "--ranks-per-node gpu, but no GPU is visible on this host",
                 "a GPU that this process may use",
                 "ask the scheduler for GPUs, correct CUDA_VISIBLE_DEVICES, or give a number");
   }
@@ -50,7 +50,7 @@ int ranks_per_node(const std::string& text, const Surroundings& s, int gpus) {
   return static_cast<int>(*number);
 }
 
-// Without -n, and where -n begins to deal.
+// The numbers without -n, and the starting point for -n.
 Counts ranks_of_each(const RunRequest& request, const Surroundings& s, const Granted& granted,
                      int gpus) {
   Counts counts;
@@ -78,7 +78,7 @@ const char* how_to_ask(const std::string& scheduler) {
                   ", start fewer ranks, or allow it with --oversubscribe");
 }
 
-// Beyond the slots every host takes as many more, within its limit.
+// Beyond the slots, all hosts are filled to the same level, within their limits.
 Counts raised_to(int level, const Counts& begin, const Granted& granted) {
   Counts counts = begin;
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -86,7 +86,7 @@ Counts raised_to(int level, const Counts& begin, const Granted& granted) {
   return counts;
 }
 
-// -n: in the order of the hosts, each filled up.
+// -n: fills the hosts in order.
 Counts deal(int ranks, Counts counts, const RunRequest& request, const Granted& granted) {
   if (sum_of(counts) < ranks && request.ranks_per_node) {
     throw Error(ErrorCode::inconsistent_placement,
@@ -131,7 +131,7 @@ void require_granted(const Counts& counts, const Granted& granted) {
   }
 }
 
-// The agents of torchrun are one command on all hosts, with one number of ranks in it.
+// torchrun's agents are one command on all hosts, with a single number of ranks.
 void require_even(const Layout& layout) {
   for (const HostRanks& host : layout.hosts) {
     if (host.ranks == layout.hosts.front().ranks) continue;
@@ -139,7 +139,7 @@ void require_even(const Layout& layout) {
                 "--torchrun with " + std::to_string(layout.hosts.front().ranks) + " ranks on " +
                     layout.hosts.front().host + " and " + std::to_string(host.ranks) + " on " +
                     host.host,
-                "as many ranks on every host", "give --ranks-per-node, and no -n");
+                "the same number of ranks on every host", "give --ranks-per-node without -n");
   }
 }
 
@@ -154,7 +154,7 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   const int gpus = gpus_of_a_host(s, granted);
   for (GrantedHost& host : granted.hosts) {
     if (request.oversubscribe) host.limit = GrantedHost::kNoLimit;
-    // Who asked for GPUs and for no number of ranks was granted a rank for each.
+    // A request for GPUs without a number of ranks grants one rank per GPU.
     if (!granted.has_asked_for_ranks) host.limit = std::max(host.limit, gpus);
   }
   Counts counts = ranks_of_each(request, s, granted, gpus);

@@ -12,8 +12,8 @@ bool holds(const std::string& text, const char* word) {
   return text.find(word) != std::string::npos;
 }
 
-// The file's real name tells mostly, and costs nothing; a program that is of no kind known is
-// asked.
+// The file's real name is usually sufficient and costs nothing; an unknown program is asked for its
+// version.
 Mpi family_of(const std::string& path) {
   return doctor::family_of_launcher(doctor::program_behind(path));
 }
@@ -37,7 +37,7 @@ std::optional<MpiLauncher> find_mpirun(const Surroundings& s) {
       break;
   }
   const std::string version = s.output_of({path, "--version"});
-  // IBM Spectrum MPI is made of Open MPI.
+  // IBM Spectrum MPI is based on Open MPI.
   if (holds(version, "Open MPI") || holds(version, "Spectrum MPI") || holds(version, "PRRTE"))
     return MpiLauncher{path, Launcher::openmpi};
   if (holds(version, "HYDRA") || holds(version, "Intel(R) MPI"))
@@ -53,8 +53,8 @@ std::optional<MpiLauncher> find_pals(const Surroundings& s) {
 }
 
 bool starts_daemons_by_tm(const MpiLauncher& mpirun, const Surroundings& s) {
-  if (mpirun.launcher != Launcher::openmpi) return false;  // Hydra reads PBS's hosts, and uses ssh
-  // "mca:plm:tm:version:…": ompi_info(1); of Open MPI 5 prte_info(1) says it.
+  if (mpirun.launcher != Launcher::openmpi) return false;  // Hydra reads PBS's hosts and uses ssh
+  // "mca:plm:tm:version:…" from ompi_info(1); with Open MPI 5 from prte_info(1).
   const auto says = [&](const char* program) {
     return holds(s.output_of({folder_of(mpirun.path) + program, "--parsable"}), "mca:plm:tm:");
   };

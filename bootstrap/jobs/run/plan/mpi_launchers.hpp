@@ -12,13 +12,13 @@ struct MpiLauncher {
   Launcher launcher = Launcher::openmpi;  // or hydra, or pals
 };
 
-// PATH's mpirun, if it is Open MPI's or a Hydra.
+// The mpirun in PATH, if it is from Open MPI or is a Hydra.
 std::optional<MpiLauncher> find_mpirun(const Surroundings& s);
 
-// PATH's mpiexec, if it is of PALS.
+// The mpiexec in PATH, if it is from PALS.
 std::optional<MpiLauncher> find_pals(const Surroundings& s);
 
-// Does the mpirun start its daemons by PBS's task manager (TM)?
+// Does this mpirun start its daemons through PBS's task manager (TM)?
 bool starts_daemons_by_tm(const MpiLauncher& mpirun, const Surroundings& s);
 
 }  // namespace hpcboot::run

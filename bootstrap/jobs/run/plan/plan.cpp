@@ -17,11 +17,11 @@ namespace {
 void require_at_least_one(const char* option, const std::optional<int>& value) {
   if (!value || *value >= 1) return;
   throw Error(ErrorCode::malformed_value, option + (" " + std::to_string(*value)),
-              "a whole number from 1", std::string("correct ") + option);
+              "a whole number, at least 1", std::string("correct ") + option);
 }
 
-// mpirun's and srun's form of several programs in one launch: a colon, and options or a program.
-// Any other colon is an argument, as of `cut -d :`.
+// mpirun and srun separate several programs of one launch by a colon, followed by options or a
+// program. Any other colon is an argument, as in `cut -d :`.
 bool begins_a_program(const std::string& word, const Surroundings& s) {
   return word == "-n" || word == "-np" || word == "--np" || word == "--ntasks" ||
          !s.find_program(s.env, word).empty();
@@ -34,10 +34,10 @@ void require_one_program(const std::vector<std::string>& command, const Surround
          (colon + 1 == command.end() || !begins_a_program(*(colon + 1), s)))
     colon = std::find_if(colon + 1, command.end(), is_colon);
   if (colon == command.end()) return;
-  throw Error(ErrorCode::malformed_value,
-              "several programs in one command (MPMD), with ':' between",
-              "one program for all ranks",
-              "start a script that chooses by RANK, or the launcher itself with hpcboot exec");
+  throw Error(
+      ErrorCode::malformed_value, "several programs in one command (MPMD), separated by ':'",
+      "one program for all ranks",
+      "start a script that selects the program by RANK, or use the launcher and hpcboot exec");
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -48,13 +48,13 @@ void remove(std::vector<std::string>& names, const std::string& name) {
   names.erase(std::remove(names.begin(), names.end(), name), names.end());
 }
 
-// What of an outer launch the launcher must not see.
+// Variables of an outer launch that the launcher must not see.
 std::vector<std::string> unset_for_launcher(const Env& env) {
   std::vector<std::string> names = variables_to_unset(env, Inherit::allocation);
-  // PBS's task manager refuses a mother superior's shell without them: tm_init(3).
+  // PBS's task manager rejects the shell of a mother superior without them: tm_init(3).
   remove(names, "PBS_NODENUM");
   remove(names, "PBS_TASKNUM");
-  // Outside a step it is the user's choice.
+  // Outside a job step the user has set it.
   if (!env.has("SLURM_STEP_ID")) remove(names, "SLURM_MPI_TYPE");
   return names;
 }
@@ -64,14 +64,15 @@ void take_env_options(Plan& plan, const RunRequest& request, const Env& env) {
   for (const std::string& option : request.env) {
     const std::string name = option.substr(0, option.find('='));
     if (!is_variable_name(name)) {
-      // Not the value, which may be a secret.
+      // Without the value, which may be a secret.
       throw Error(ErrorCode::malformed_value, "--env " + name,
-                  "NAME or NAME=VALUE, with a name of letters, digits and _", "correct the name");
+                  "NAME or NAME=VALUE, where NAME has only letters, digits and _",
+                  "correct the name");
     }
     if (name.size() < option.size()) {
       plan.set[name] = option.substr(name.size() + 1);
     } else if (!env.raw(name)) {
-      plan.notes.push_back("--env " + name + ": it is not set here");
+      plan.notes.push_back("--env " + name + ": not set in this environment");
       continue;
     }
     remove(plan.unset, name);
@@ -81,7 +82,8 @@ void take_env_options(Plan& plan, const RunRequest& request, const Env& env) {
 
 constexpr const char* kThreads = "OMP_NUM_THREADS";
 
-// PBS sets it to the CPUs of a chunk, as many ranks as are in it: pbs_resources(7B), ompthreads.
+// PBS sets it to the CPUs of a chunk, however many ranks the chunk has: pbs_resources(7B),
+// ompthreads.
 bool has_threads_of_a_chunk(const RunRequest& request, const Env& env, const Granted& granted) {
   return granted.scheduler == "pbs" && env.text(kThreads) &&
          env.text(kThreads) == env.text("NCPUS") && !contains(request.env, kThreads);
@@ -93,7 +95,7 @@ void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Gr
   if (plan.set.count(kThreads) != 0 || env.text(kThreads) == shared) return;
   if (env.has(kThreads)) {
     if (!has_threads_of_a_chunk(request, env, granted)) return;
-    plan.notes.push_back("OMP_NUM_THREADS is " + shared + ", not PBS's " +
+    plan.notes.push_back("OMP_NUM_THREADS is set to " + shared + "; PBS sets " +
                          std::string(*env.text(kThreads)) +
                          " for all ranks of a chunk; --env OMP_NUM_THREADS keeps that");
   }
@@ -101,13 +103,13 @@ void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Gr
   if (!contains(plan.exported, kThreads)) plan.exported.emplace_back(kThreads);
 }
 
-// Agents get these in another way.
+// Agents receive these by another route.
 void export_handover(Plan& plan) {
   for (const char* name : rendezvous::kHandoverNames) plan.exported.emplace_back(name);
   plan.exported.emplace_back(kControlVariable);
 }
 
-// Sorted, and only what there is to unset.
+// Sorted, and only variables that are set.
 std::vector<std::string> needed_unsets(const Plan& plan, const Env& env) {
   std::vector<std::string> names;
   for (const std::string& name : plan.unset) {
@@ -117,7 +119,7 @@ std::vector<std::string> needed_unsets(const Plan& plan, const Env& env) {
   return names;
 }
 
-// One on each host is what is started.
+// One torchrun is started on each host.
 void count_torchruns(Plan& plan) {
   plan.notes.push_back("torchrun starts " + std::to_string(plan.layout.hosts.front().ranks) +
                        " ranks on each host");
@@ -128,9 +130,9 @@ void note_idle_hosts(Plan& plan, const Granted& granted) {
   const std::size_t idle = granted.hosts.size() - plan.layout.hosts.size();
   if (idle == 0) return;
   const std::string first = granted.hosts[plan.layout.hosts.size()].host;
-  plan.notes.push_back(idle == 1 ? "host " + first + " gets no rank"
-                                 : std::to_string(idle) + " hosts get no rank, " + first +
-                                       " the first of them");
+  plan.notes.push_back(idle == 1
+                           ? "host " + first + " gets no rank"
+                           : std::to_string(idle) + " hosts get no rank; the first is " + first);
 }
 
 }  // namespace
@@ -150,7 +152,7 @@ Plan make_plan(const RunRequest& request, const Surroundings& s) {
   plan.notes = choice.notes;
   note_idle_hosts(plan, granted);
   if (plan.launcher == Launcher::local && !request.launcher_args.empty())
-    plan.notes.emplace_back("--launcher-args: no launcher is started that would read them");
+    plan.notes.emplace_back("--launcher-args has no effect: no launcher is started");
   plan.unset = unset_for_launcher(s.env);
   plan.exported = exported_variables(s, plan.launcher, plan.unset);
   take_env_options(plan, request, s.env);

@@ -11,12 +11,12 @@
 #include "process/command.hpp"
 #include "run_request.hpp"
 
-// What `hpcboot run` will do, worked out before anything is started: which host gets how many
-// ranks, which launcher starts them, and by which command. Nothing here starts a process or writes
-// a file, but for those in Surroundings.
+// What `hpcboot run` will do, determined before anything is started: how many ranks each host gets,
+// which launcher starts them, and with which command. Nothing here starts a process or writes a
+// file, except through Surroundings.
 namespace hpcboot::run {
 
-// Ranks are dealt in the order of the hosts: the first host has rank 0.
+// Ranks are assigned in the order of the hosts: the first host has rank 0.
 struct HostRanks {
   std::string host;
   int ranks = 0;
@@ -24,13 +24,13 @@ struct HostRanks {
 
 struct Layout {
   std::vector<HostRanks> hosts;     // those that get ranks
-  std::string origin;               // where the hosts and counts are from, for people
-  bool is_this_host_alone = false;  // one host, and run is on it
+  std::string origin;               // source of the hosts and counts, for users
+  bool is_this_host_alone = false;  // one host, on which `run` is running
 
   int world_size() const;
 };
 
-// Who starts the ranks.
+// What starts the ranks.
 enum class Launcher {
   local,    // this process's own agent, on this host
   ssh,      // an agent on each host, started by ssh
@@ -44,7 +44,7 @@ enum class Launcher {
   jsrun,
 };
 
-// "srun", "mpirun (Open MPI)": as --dry-run and messages have it.
+// "srun", "mpirun (Open MPI)": as used by --dry-run and messages.
 const char* name_of(Launcher launcher) noexcept;
 
 // Do agents of hpcboot start the ranks, one on each host?
@@ -53,37 +53,37 @@ bool has_agents(Launcher launcher) noexcept;
 // An agent's host and the command that starts `hpcboot run-agent` there; empty: on this host.
 struct AgentPlace {
   std::string host;
-  std::vector<std::string> shell;  // "ssh", "-o", …, "n1": what is to be run there comes after
+  std::vector<std::string> shell;  // "ssh", "-o", …, "n1": the remote command is appended
 };
 
 struct Plan {
   Launcher launcher = Launcher::local;
-  std::string launcher_origin;  // why this one, for people
+  std::string launcher_origin;  // why this one, for users
   std::string self;             // Surroundings::self
   Layout layout;                // with --torchrun a torchrun counts as a rank
-  // With agents: one for each of layout.hosts, and in `words` what each rank executes.
+  // With agents: one per host in layout.hosts; `words` is what each rank executes.
   std::vector<AgentPlace> agents;
-  // Else: the launcher's command, which ends with `hpcboot run-rank … -- PROGRAM ARGS…`. Where a
-  // word is kHostfileWord, the path of a private file with `hostfile` in it is put in its place.
+  // Without agents: the launcher's command, which ends with `hpcboot run-rank … -- PROGRAM ARGS…`.
+  // A word that is kHostfileWord is replaced by the path of a private file that contains
+  // `hostfile`.
   std::vector<std::string> words;
   std::string hostfile;
-  // How the launcher's (with agents: the ranks') environment differs from this process's. A value
-  // that is kHostfileWord stands for the file's path, too.
+  // How the launcher's (with agents: the ranks') environment differs from that of this process. A
+  // value that is kHostfileWord is replaced likewise.
   std::map<std::string, std::string> set;
   std::vector<std::string> unset;
-  // Variables that ranks on other hosts are to have as this process has them: for mpirun -x and for
-  // agents. Their values stand on no command line.
+  // Variables that are copied to ranks on other hosts: for mpirun -x and for agents. Their values
+  // appear on no command line.
   std::vector<std::string> exported;
   std::optional<std::string> stage;  // --stage
-  // The launcher is to be the leader of a session of its own: PBS signals every process of the
-  // job's session at once.
+  // The launcher must lead its own session: PBS signals every process of the job's session at once.
   bool own_session = false;
-  std::vector<std::string> notes;  // for people
+  std::vector<std::string> notes;  // for users
 };
 
 inline constexpr const char* kHostfileWord = "{hostfile}";
 
-// What the plan depends on beside the request, so that tests can say what there is.
+// What the plan depends on besides the request, so that tests can replace it.
 struct Surroundings {
   Env env;
   Facts facts;
@@ -91,16 +91,16 @@ struct Surroundings {
   std::string self;                      // the path of this program, the same on every host
   int cores = 1;                         // that this process may run on
   int numa_nodes = 1;
-  std::optional<int> visible_devices;  // of this host, behind the masks; nullopt: unknown
-  // The path of a program as a shell finds it; empty if there is none.
+  std::optional<int> visible_devices;  // of this host, after the masks; nullopt: unknown
+  // The path of a program as a shell would find it; empty if there is none.
   std::string (*find_program)(const Env& env, const std::string& name) = nullptr;
-  // A command such as `srun --mpi=list`, with this as its standard input.
+  // Runs a command such as `srun --mpi=list` with this standard input.
   CommandResult (*run_command)(const std::vector<std::string>& words,
                                const std::string& input) = nullptr;
-  // Whole text of a file. @throws Error{unreadable_file}
+  // The whole text of a file. @throws Error{unreadable_file}
   std::string (*read_file)(const std::string& path) = nullptr;
 
-  // What it prints, whatever its exit code; empty if it cannot be run.
+  // The output of a command, whatever its exit code; empty if it cannot be run.
   std::string output_of(const std::vector<std::string>& words) const {
     return run_command(words, "").output;
   }
@@ -109,11 +109,11 @@ struct Surroundings {
 };
 
 // @throws Error{malformed_value, malformed_file, unreadable_file, backend_unavailable,
-//         inconsistent_placement} for what cannot be started: more ranks than granted, a launcher
-//         that is not there, several programs
+//         inconsistent_placement} for what cannot be started: more ranks than granted, a missing
+//         launcher, several programs
 Plan make_plan(const RunRequest& request, const Surroundings& surroundings);
 
-// The command and the variables, to be read by people and pasted into a shell; no secret in it.
+// The command and the variables, for users to read and paste into a shell; without secrets.
 std::string dry_run_text(const Plan& plan);
 
 }  // namespace hpcboot::run

@@ -14,14 +14,14 @@
 namespace hpcboot::run {
 namespace {
 
-// More than any linker writes. A damaged file does not make anybody read or allocate more.
+// More than any linker writes. They limit what a damaged file can make us read or allocate.
 constexpr std::size_t kMostHeaders = 1024;
 constexpr std::size_t kMostDynamicEntries = 65536;
 constexpr std::size_t kLongestName = 256;
 
 class File {
  public:
-  // Without O_NONBLOCK the open itself waits for the other end of a FIFO.
+  // Without O_NONBLOCK, open() of a FIFO would wait for its other end.
   explicit File(const std::string& path)
       : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~File() {
@@ -35,7 +35,7 @@ class File {
     return descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
   }
 
-  // How many of `size` bytes are there.
+  // How many of `size` bytes could be read.
   std::size_t read_at(std::uint64_t offset, void* bytes, std::size_t size) const {
     if (offset > static_cast<std::uint64_t>(INT64_MAX)) return 0;
     const ssize_t count = pread(descriptor_, bytes, size, static_cast<off_t>(offset));
@@ -63,7 +63,7 @@ struct Elf32 {
   using Entry = Elf32_Dyn;
 };
 
-// The place in the file of what is loaded at this address.
+// The file offset of what is loaded at this address.
 template <typename Segment>
 std::optional<std::uint64_t> offset_of(std::uint64_t address,
                                        const std::vector<Segment>& segments) {
@@ -86,7 +86,7 @@ std::optional<std::vector<typename Elf::Segment>> segments_of(const File& file) 
   return segments;
 }
 
-// The libraries that the dynamic section asks for; nullopt where the file is damaged.
+// The libraries that the dynamic section requires; nullopt if the file is damaged.
 template <typename Elf>
 std::optional<std::vector<std::string>> needed_by(const File& file) {
   const auto segments = segments_of<Elf>(file);
@@ -162,7 +162,7 @@ ProgramMpi read_program(const std::string& path) {
 ProgramMpi mpi_of_program(const std::string& path) noexcept {
   try {
     return read_program(path);
-  } catch (...) {  // out of memory alone
+  } catch (...) {  // only out of memory
     return ProgramMpi::unknown;
   }
 }

@@ -19,16 +19,16 @@ struct RunRequest {
   std::optional<std::string> chdir;             // --chdir
   std::optional<std::string> output_dir;        // --output-dir
   std::optional<std::string> stage;             // --stage, an absolute path
-  std::vector<std::string> launcher_args;       // --launcher-args, a word each
+  std::vector<std::string> launcher_args;       // --launcher-args, one word each
   bool gpu_bind = false;                        // --gpu-bind auto: a rank sees its own device only
   bool oversubscribe = false;                   // --oversubscribe
-  bool torchrun = false;                        // --torchrun: one torchrun a node starts the ranks
+  bool torchrun = false;                        // --torchrun: one per node starts the ranks
   bool prefix = true;                           // not --no-prefix
-  std::chrono::seconds timeout{60};             // for the ranks to come together
+  std::chrono::seconds timeout{60};             // for the rendezvous of the ranks
   std::optional<std::chrono::seconds> warn;     // --warn: before the end of the walltime
   bool requeue = false;                         // --requeue
   int retries = 3;                              // --retries
-  std::optional<std::chrono::seconds> silence;  // --silence: of all ranks; then the run is ended
+  std::optional<std::chrono::seconds> silence;  // --silence: limit of all ranks' silence
 };
 
 }  // namespace hpcboot::run

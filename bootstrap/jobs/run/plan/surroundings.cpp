@@ -30,10 +30,10 @@ std::string whole_text(const std::string& path) {
   FileText file = read_whole(path, FileKind::any);
   if (file.text) return std::move(*file.text);
   throw Error(ErrorCode::unreadable_file, path + " cannot be read: " + file.reason,
-              "a file that can be read", "correct the path");
+              "a readable file", "correct the path");
 }
 
-// Without a mask or NVIDIA's device files nobody has counted them.
+// Without a mask or NVIDIA's device files the number is unknown.
 std::optional<int> count_visible_devices(const Env& env, const Facts& facts) {
   const DeviceChoice choice = choose_device(env, facts, 0, std::nullopt);
   if (choice.variable.empty() && choice.visible.empty()) return std::nullopt;

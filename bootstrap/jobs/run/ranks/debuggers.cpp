@@ -11,7 +11,7 @@
 namespace hpcboot::run {
 namespace {
 
-// Names of C++ templates are longer than anybody reads.
+// Names of C++ templates may be longer than is readable.
 constexpr std::size_t kLongestLine = 1000;
 
 bool starts_with(std::string_view text, std::string_view start) {
@@ -25,7 +25,7 @@ bool is_python(pid_t process) {
   return starts_with(reason ? name_of_process(process) : program.filename().string(), "python");
 }
 
-// gdb and eu-stack begin a frame with its number, py-spy with four spaces.
+// gdb and eu-stack start a frame with its number, py-spy with four spaces.
 bool is_frame(std::string_view line) {
   return starts_with(line, "#") || starts_with(line, "    ");
 }
@@ -41,7 +41,7 @@ bool only_waits(pid_t process) {
          !descendants_of(process).empty();
 }
 
-// One that has ended has no command line any more.
+// A process that has ended has no command line.
 bool has_ended(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
   return file.peek() == std::ifstream::traits_type::eof();
@@ -60,8 +60,8 @@ std::vector<Debugger> debuggers_for(pid_t process) {
   const std::string id = std::to_string(process);
   std::vector<Debugger> all;
   if (is_python(process)) all.push_back({"py-spy", {"py-spy", "dump", "--pid", id}});
-  // The thread that has begun the process comes first: it is the one that people know.
-  // An argument may be a secret.
+  // The initial thread comes first: it is the one that users know. Arguments are omitted, as they
+  // may be secrets.
   all.push_back({"gdb",
                  {"gdb", "-nx", "-q", "-batch", "-p", id, "-ex", "set print frame-arguments none",
                   "-ex", "thread apply all -ascending bt 50"}});
@@ -86,7 +86,7 @@ std::vector<std::string> stack_lines(std::string_view output, std::size_t most) 
     if (!is_head(line) && !is_frame(line)) continue;
     has_frames = has_frames || is_frame(line);
     if (lines.size() == most) {
-      lines.emplace_back("(more is left out)");
+      lines.emplace_back("(truncated)");
       break;
     }
     lines.emplace_back(line.substr(0, kLongestLine));

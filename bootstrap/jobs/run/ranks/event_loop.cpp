@@ -38,7 +38,7 @@ BlockedSignals::BlockedSignals(std::initializer_list<int> numbers) {
   fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd_ < 0) {
     throw Error(ErrorCode::backend_unavailable, std::string("signalfd: ") + std::strerror(errno),
-                "a descriptor for signals", "see ulimit -n");
+                "a file descriptor for signals", "check ulimit -n");
   }
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
@@ -48,7 +48,7 @@ BlockedSignals::BlockedSignals(std::initializer_list<int> numbers) {
 }
 
 BlockedSignals::~BlockedSignals() {
-  // What came too late to be heard must not end the program now.
+  // A signal that arrived too late to be read must not end the program now.
   while (next()) {
   }
   sigset_t pipe;

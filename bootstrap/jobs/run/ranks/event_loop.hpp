@@ -12,22 +12,22 @@ namespace hpcboot::run {
 
 using Clock = std::chrono::steady_clock;
 
-// The descriptors that one turn of a loop waits for.
+// The descriptors that one iteration of a loop waits for.
 class PollSet {
  public:
-  // A closed one, -1, is never ready.
+  // A closed descriptor, -1, is never ready.
   void add(int fd, short events);
   void wait(Clock::time_point until);
-  // For what it was waited for, or for no more to come.
+  // Ready for the requested events, or at its end.
   bool is_ready(int fd) const;
 
  private:
   std::vector<pollfd> entries_;
 };
 
-// Signals of this thread that are read instead of taken, while it lives; those that were ignored
-// before stay so, as under nohup. SIGCHLD is never left ignored, and a write to a closed pipe is an
-// error only.
+// Blocks signals of this thread during its lifetime so that they can be read; signals that were
+// ignored before stay ignored, as under nohup. SIGCHLD is never left ignored, and a write to a
+// closed pipe is only an error.
 class BlockedSignals {
  public:
   explicit BlockedSignals(std::initializer_list<int> numbers);
@@ -36,7 +36,7 @@ class BlockedSignals {
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
   int fd() const { return fd_; }
-  // One that has come.
+  // A pending signal, if any.
   std::optional<int> next() const;
 
  private:

@@ -15,9 +15,9 @@
 namespace hpcboot::run {
 namespace {
 
-constexpr std::chrono::seconds kPatience{1};  // less than `hpcboot run` has for its agents
+constexpr std::chrono::seconds kPatience{1};  // less than `hpcboot run` allows its agents
 
-// As the kernel has it, cut after 15 bytes.
+// The kernel's name of it, truncated to 15 bytes.
 std::string name_of_program(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/comm");
   std::string name;
@@ -50,7 +50,7 @@ void LeftBehind::reap(const std::vector<pid_t>& known) const {
     const auto is_in = [&](const std::vector<pid_t>& pids) {
       return std::find(pids.begin(), pids.end(), info.si_pid) != pids.end();
     };
-    // Those behind it have to wait until it is gone.
+    // Children behind it can only be reaped after it.
     if (is_in(known) || is_in(before_)) return;
     waitpid(info.si_pid, nullptr, 0);
   }
@@ -72,7 +72,7 @@ void LeftBehind::kill_all(const std::vector<std::string>& spared) const {
       if (kept.count(process) != 0) continue;
       is_any_left = true;
       kill(process, SIGKILL);
-      waitpid(process, nullptr, WNOHANG);  // of those that are children, or have become some
+      waitpid(process, nullptr, WNOHANG);  // works for children, including adopted ones
     }
     if (!is_any_left || std::chrono::steady_clock::now() >= until) return;
     usleep(2000);

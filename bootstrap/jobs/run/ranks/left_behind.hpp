@@ -7,8 +7,8 @@
 
 namespace hpcboot::run {
 
-// While it lives, what loses its parent below this process becomes a child of this one, and can be
-// found: what a rank started in a session or a group of its own, for example.
+// While it lives, orphaned descendants become children of this process and can be found: for
+// example processes that a rank started in their own session or group.
 class LeftBehind {
  public:
   LeftBehind();
@@ -16,13 +16,12 @@ class LeftBehind {
   LeftBehind(const LeftBehind&) = delete;
   LeftBehind& operator=(const LeftBehind&) = delete;
 
-  // Lets go of those that have ended by themselves, as nobody else does. `known` are the children
-  // that somebody else waits for.
+  // Reaps adopted children that have ended. `known` are the children that are reaped elsewhere.
   void reap(const std::vector<pid_t>& known) const;
 
-  // Kills what is below this process, and waits for its end for a second at most. What was there
-  // before this object stays, such as the `tee` of a script that has become this program; and so do
-  // programs named `spared`, with what they have started.
+  // Kills all descendants of this process and waits at most a second for them to end. Spares those
+  // that existed before this object, such as the `tee` of a script that replaced itself with this
+  // program by exec, and programs named in `spared` with their descendants.
   void kill_all(const std::vector<std::string>& spared = {}) const;
 
  private:

@@ -4,8 +4,9 @@
 
 namespace hpcboot::run {
 
-// How many processes of this host the kernel has killed for want of memory, of a cgroup's limit, as
-// jobs have one, or of the host: oom_kill in /proc/vmstat (Linux 4.13). 0 if it does not say.
+// Number of processes on this host that the kernel has killed for lack of memory, either of a
+// cgroup, as jobs have one, or of the host: oom_kill in /proc/vmstat (since Linux 4.13). 0 if
+// unavailable.
 std::int64_t oom_kills();
 
 }  // namespace hpcboot::run

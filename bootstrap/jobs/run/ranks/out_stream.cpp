@@ -16,7 +16,7 @@ OutStream::OutStream(int fd) : fd_(fd), is_terminal_(isatty(fd) != 0) {
   if (fstat(fd, &status) != 0) return;
   is_socket_ = S_ISSOCK(status.st_mode);
   if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return;
-  // Opened anew: O_NONBLOCK would hold for all programs that share the description.
+  // Reopened: O_NONBLOCK would affect all programs that share the open file description.
   const std::string name = "/proc/self/fd/" + std::to_string(fd);
   const int own = open(name.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   is_own_ = own >= 0;

@@ -5,7 +5,7 @@
 
 namespace hpcboot::run {
 
-// Standard output or standard error, written without waiting for who reads it.
+// Standard output or standard error, written without waiting for its reader.
 class OutStream {
  public:
   explicit OutStream(int fd);
@@ -14,21 +14,21 @@ class OutStream {
   OutStream& operator=(const OutStream&) = delete;
 
   bool is_terminal() const { return is_terminal_; }
-  int fd() const { return fd_; }  // to wait for, where there is something unwritten
+  int fd() const { return fd_; }  // to poll while something is unwritten
   std::size_t unwritten() const { return unwritten_.size(); }
 
   void add(std::string_view bytes);
   void flush();
-  // errno of what kept it from being written; 0: none. No more is written then.
+  // errno of a failed write; 0: none. After an error nothing more is written.
   int error() const { return error_; }
-  // No more is written from here on.
+  // Nothing more is written from now on.
   void discard();
 
  private:
   int fd_;
   bool is_own_ = false;
   bool is_socket_ = false;
-  bool may_wait_ = false;  // a write of much may
+  bool may_wait_ = false;  // a large write may block
   bool is_terminal_ = false;
   bool is_discarded_ = false;
   int error_ = 0;

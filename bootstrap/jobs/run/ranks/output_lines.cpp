@@ -78,7 +78,7 @@ std::vector<std::string> LastLines::lines() const {
   while (!rest.empty() && lines.size() < kCount) {
     const std::size_t end = rest.rfind('\n');
     std::string_view line = rest.substr(end == std::string_view::npos ? 0 : end + 1);
-    // A progress bar has written over what stood there.
+    // A progress bar has overwritten the earlier text.
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     line.remove_prefix(line.rfind('\r') + 1);
     lines.insert(lines.begin(), std::string(line));

@@ -9,27 +9,27 @@
 
 namespace hpcboot::run {
 
-// The output of several ranks on one stream: whole lines, each with its rank's prefix. What stands
-// in a line is never changed.
+// The output of several ranks on one stream: whole lines, each with its rank's prefix. The content
+// of a line is never changed.
 class OutputLines {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A line that is not ended yet is shown when nothing has come for this long: a prompt.
+  // An unfinished line, such as a prompt, is shown when nothing has arrived for this long.
   static constexpr std::chrono::milliseconds kPatience{200};
-  // A line that is longer is shown in parts.
+  // A longer line is shown in parts.
   static constexpr std::size_t kLongest = std::size_t{64} << 10U;
 
-  // @param prefixes of the sources, by number; a source without one has none
+  // @param prefixes of the sources, by number; sources not listed have no prefix
   explicit OutputLines(std::map<int, std::string> prefixes) : prefixes_(std::move(prefixes)) {}
 
-  // What has to be written now that `bytes` came from `source`.
+  // What must be written now that `bytes` arrived from `source`.
   std::string take(int source, std::string_view bytes, Clock::time_point now);
-  // … now that no more will come from it.
+  // … now that `source` has ended.
   std::string finish(int source);
-  // … now that it is `now`: lines that have waited for their end.
+  // … at time `now`: unfinished lines that have waited long enough.
   std::string show_waiting(Clock::time_point now);
-  // When show_waiting() will have something.
+  // When show_waiting() must be called next.
   std::optional<Clock::time_point> next_time() const;
 
  private:
@@ -40,11 +40,11 @@ class OutputLines {
   void show(int source, std::string_view text, std::string& to);
 
   std::map<int, std::string> prefixes_;
-  std::map<int, Waiting> waiting_;  // never with a line end in it, nor empty
-  std::optional<int> open_;         // the source of the line that is shown and not ended
+  std::map<int, Waiting> waiting_;  // without line ends, never empty
+  std::optional<int> open_;         // the source of the unfinished line that is shown
 };
 
-// The last lines of a stream, for a message about its end.
+// The last lines of a stream, for a message about a rank's end.
 class LastLines {
  public:
   static constexpr std::size_t kCount = 10;

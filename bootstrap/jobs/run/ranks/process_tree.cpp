@@ -11,14 +11,14 @@
 namespace hpcboot::run {
 namespace {
 
-// Of /proc/PID/stat, whose second field is a name in brackets that may hold anything.
+// From /proc/PID/stat, whose second field is a name in parentheses that may contain anything.
 std::optional<pid_t> parent_of(const std::string& process) {
   std::ifstream file("/proc/" + process + "/stat");
   std::string text;
-  std::getline(file, text, '\0');  // never throws, also of a process that ends meanwhile
+  std::getline(file, text, '\0');  // never throws, even if the process ends meanwhile
   const std::size_t after_name = text.rfind(") ");
   if (after_name == std::string::npos || after_name + 4 > text.size()) return std::nullopt;
-  const std::string rest = text.substr(after_name + 4);  // behind the state
+  const std::string rest = text.substr(after_name + 4);  // after the state
   const auto parent = parse_whole_number(rest.substr(0, rest.find(' ')));
   if (!parent) return std::nullopt;
   return static_cast<pid_t>(*parent);

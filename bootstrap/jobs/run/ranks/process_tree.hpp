@@ -6,7 +6,7 @@
 
 namespace hpcboot::run {
 
-// The processes below `parent`, without it, as /proc has them now.
+// The descendants of `parent`, without it, as /proc shows them now.
 std::vector<pid_t> descendants_of(pid_t parent);
 
 }  // namespace hpcboot::run

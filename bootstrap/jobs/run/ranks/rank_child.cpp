@@ -21,10 +21,10 @@ namespace {
 
 [[noreturn]] void fail(const char* call) {
   throw Error(ErrorCode::backend_unavailable, std::string(call) + ": " + std::strerror(errno),
-              "room for another process of this user", "see ulimit -u and -n");
+              "room for another process of this user", "check ulimit -u and ulimit -n");
 }
 
-// A call that was stopped by a signal is made again.
+// Repeats a call that was interrupted by a signal.
 template <typename Call>
 auto again(const Call& call) {
   auto result = call();
@@ -37,14 +37,15 @@ void close_fd(int& fd) {
   fd = -1;
 }
 
-// What the child needs between fork() and exec(), where no memory may be allocated.
+// Everything that the child needs between fork() and exec(), where no memory may be allocated.
 class Program {
  public:
   explicit Program(const ChildSpec& spec) : words_(spec.words), paths_(paths_of(spec)) {
     for (const auto& [name, value] : spec.env) entries_.push_back(name + "=" + value);
     for (std::string& entry : entries_) environment_.push_back(entry.data());
     environment_.push_back(nullptr);
-    // A file without #! is the shell's, as execvp() has it: its name goes into the second place.
+    // A file without #! is run by the shell, as with execvp(): its name is inserted as the second
+    // word.
     script_arguments_ = {shell_.data(), nullptr};
     for (std::string& word : words_) arguments_.push_back(word.data());
     arguments_.push_back(nullptr);
@@ -87,9 +88,9 @@ struct Failure {
   bool is_folder = false;
 };
 
-// The stack below is the parent's copy: an exception must not get there.
+// The stack frames below are copies of the parent's: an exception must not reach them.
 [[noreturn]] void leave_by(const std::function<int()>& body) noexcept {
-  std::string what = "an unknown failure\n";
+  std::string what = "unknown exception\n";
   try {
     _exit(body());
   } catch (const std::exception& error) {
@@ -99,7 +100,7 @@ struct Failure {
   _exit(write(STDERR_FILENO, what.data(), what.size()) < 0 ? 125 : 1);
 }
 
-// Only what is async-signal-safe, up to a body: this process may have other threads.
+// Only async-signal-safe calls before `body` runs: this process may have other threads.
 [[noreturn]] void become(const ChildSpec& spec, Program& program, const cpu_set_t& cpus,
                          pid_t parent, int in, int out, int err, int report,
                          std::array<int, 4> others) {
@@ -113,7 +114,7 @@ struct Failure {
     setpgid(0, 0);
   }
   prctl(PR_SET_PDEATHSIG, spec.death_signal);
-  if (getppid() != parent) _exit(126);  // which ended before it would have been told
+  if (getppid() != parent) _exit(126);  // the parent ended before PR_SET_PDEATHSIG was set
   if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
     give_up({errno, false});
   if (!spec.folder.empty() && chdir(spec.folder.c_str()) != 0) give_up({errno, true});
@@ -130,8 +131,8 @@ struct Failure {
   _exit(126);
 }
 
-// dup2() of a descriptor onto itself would leave it close-on-exec: those of a process that was
-// started with some of the three closed.
+// Moves a descriptor above the standard ones, in case the process was started with one of those
+// closed: dup2() onto itself would leave it close-on-exec.
 int above_standard(int fd) {
   if (fd > STDERR_FILENO || fd < 0) return fd;
   const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -139,7 +140,7 @@ int above_standard(int fd) {
   return moved;
 }
 
-// What a child is started with. Closed here, but for what was taken out.
+// The descriptors that a child is started with. Closed here, except those that were moved out.
 struct ChildEnds {
   ChildEnds() = default;
   ChildEnds(const ChildEnds&) = delete;
@@ -207,7 +208,7 @@ RankChild::RankChild(const ChildSpec& spec) : own_group_(spec.own_group) {
   }
   const int reason = errno;
   if (pid_ > 0 && own_group_ && !spec.own_session)
-    setpgid(pid_, pid_);  // whoever comes first: it may be signalled now
+    setpgid(pid_, pid_);  // in parent and child: it may be signalled now
   close_fd(null);
   close_fd(out.second);
   close_fd(err.second);
@@ -261,7 +262,7 @@ void RankChild::close_err() {
 
 void RankChild::signal(int number) const {
   if (pid_ <= 0) return;
-  // What has left the group, as the workers of torchrun do, would go on without anybody.
+  // Processes that have left the group, such as torchrun's workers, would survive unsupervised.
   const auto below = own_group_ && number == SIGKILL ? descendants_of(pid_) : std::vector<pid_t>{};
   kill(own_group_ ? -pid_ : pid_, number);
   for (const pid_t process : below) kill(process, number);

@@ -14,11 +14,11 @@ void print_first_failure(Terminal& err, const RankEnd& end, int world_size) {
   err << " failed first: ";
   if (end.signal != 0) {
     err << "signal " << end.signal << " (" << strsignal(end.signal) << ")";
-    if (end.is_out_of_memory) err << ", out of memory as the kernel of that host says";
+    if (end.is_out_of_memory) err << ", out of memory according to the kernel of that host";
   } else {
     err << "exit code " << end.exit_code;
   }
-  if (!end.last_lines.empty()) err << ", after";
+  if (!end.last_lines.empty()) err << "; last lines:";
   err << "\n";
   for (const std::string& line : end.last_lines) err << "  " << terminal_lines(line + "\n");
 }

@@ -9,7 +9,7 @@
 namespace hpcboot::run {
 namespace {
 
-// A launch that is started now is another than those that hpcboot exported for before, whatever
+// Removes what hpcboot exported for earlier launches: a new launch differs from them, whatever
 // their numbers are.
 Variables without_exports(Variables base) {
   for (const std::string& name : marked_exports(Env(base))) base.erase(name);
@@ -30,7 +30,7 @@ Variables numbers_of(const Placement& placement) {
 
 Variables torch_environment(const Env& env, const Resolution& r, const DeviceChoice& device) {
   Variables variables(env.variables().begin(), env.variables().end());
-  // What stays unknown must not be somebody else's.
+  // Values that stay unknown must not be inherited from another launch.
   for (const std::string& name : torch_unset(r, env)) variables.erase(name);
   for (const auto& [name, value] : torch_env(r, env)) variables[name] = value;
   if (r.launcher != "single") {
@@ -57,13 +57,13 @@ Variables RankEnvironment::complete(const MasterEndpoint& master, bool gpu_bind,
   DeviceChoice device;
   if (gpu_bind) device = choose_device(env_, facts, r.placement.local_rank, r.placement.local_size);
   Variables variables = torch_environment(env_, r, device);
-  // Where rank 0 is was not known when this was made.
+  // The address of rank 0 was unknown at construction.
   if (own_.count(rendezvous::kHandoverHosts) != 0)
     variables[rendezvous::kHandoverHosts] = master.address;
-  // An mpirun within the rank hands all of these on, and its own ranks are others.
+  // An mpirun within the rank passes all of these on, although its own ranks are different.
   std::vector<std::pair<std::string, std::string>> exported;
   for (const auto& [name, value] : own_) {
-    // The id stands for all that was handed over: not even a digest of the secret is shown.
+    // The id represents all that was handed over: not even a digest of the secret is exposed.
     if (name.rfind("HPCBOOT_RUN_", 0) != 0 || name == rendezvous::kHandoverId)
       exported.emplace_back(name, value);
   }

@@ -17,20 +17,20 @@ namespace {
 
 constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-// What is no file to write to; empty for a regular one of this user.
+// What it is instead of a regular file of this user; empty if it is one.
 std::string foreign_kind(const struct stat& status) {
   if (S_ISLNK(status.st_mode)) return "a symbolic link";
   if (S_ISFIFO(status.st_mode)) return "a named pipe";
   if (S_ISDIR(status.st_mode)) return "a folder";
   if (S_ISSOCK(status.st_mode)) return "a socket";
   if (!S_ISREG(status.st_mode)) return "a device";
-  return status.st_uid == geteuid() ? "" : "another user's";
+  return status.st_uid == geteuid() ? "" : "another user's file";
 }
 
 }  // namespace
 
 RankLog::RankLog(const std::string& folder, int rank, const char* ending) {
-  std::error_code ignored;  // open() says why
+  std::error_code ignored;  // open() reports the reason
   std::filesystem::create_directories(folder, ignored);
   std::string number = std::to_string(rank);
   number.insert(0, 4 - std::min<std::size_t>(4, number.size()), '0');
@@ -39,13 +39,13 @@ RankLog::RankLog(const std::string& folder, int rank, const char* ending) {
   if (fd_ < 0 && errno == EEXIST) take_old_file();
   if (fd_ < 0) {
     throw Error(ErrorCode::unwritable_output, file_ + ": " + std::strerror(errno),
-                "a folder for the logs of ranks that can be written on every host",
-                "choose another one with --output-dir");
+                "a folder for the rank logs that is writable on every host",
+                "choose another folder with --output-dir");
   }
 }
 
-// The folder may be one that others can write to, too: what lies there is no reason to write
-// somewhere else, or to wait.
+// Other users may be able to write to the folder: whatever is there must not redirect the output or
+// block.
 void RankLog::take_old_file() {
   fd_ = open(file_.c_str(), kFlags);
   const int reason = errno;
@@ -58,7 +58,8 @@ void RankLog::take_old_file() {
     why = std::strerror(fd_ >= 0 ? errno : reason);
   }
   if (fd_ >= 0) close(fd_);
-  throw Error(ErrorCode::unwritable_output, file_ + ": " + why, "a regular file of yours, or none",
+  throw Error(ErrorCode::unwritable_output, file_ + ": " + why,
+              "a regular file that you own, or none",
               "remove it, or choose another folder with --output-dir");
 }
 
@@ -74,7 +75,7 @@ std::string RankLog::write(std::string_view bytes) {
       const int reason = errno;
       close(fd_);
       fd_ = -1;
-      return file_ + " ends here: " + std::strerror(reason);
+      return file_ + " is incomplete: " + std::strerror(reason);
     }
     bytes.remove_prefix(static_cast<std::size_t>(size));
   }

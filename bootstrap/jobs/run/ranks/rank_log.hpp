@@ -5,17 +5,18 @@
 
 namespace hpcboot::run {
 
-// A file with what one rank writes to one of its streams.
+// A log file of one stream of one rank.
 class RankLog {
  public:
-  // Makes the folder, too. @param ending "out" or "err". @throws Error{unwritable_output}, also
-  // where something else than a regular file of this user has the name
+  // Creates the folder if necessary. @param ending "out" or "err"
+  // @throws Error{unwritable_output}, also if the name is taken by anything but a regular file of
+  // this user
   RankLog(const std::string& folder, int rank, const char* ending);
   ~RankLog();
   RankLog(const RankLog&) = delete;
   RankLog& operator=(const RankLog&) = delete;
 
-  // @return why it ends here, for people; empty: it goes on
+  // @return why the log is incomplete, for users; empty: no error
   std::string write(std::string_view bytes);
 
  private:

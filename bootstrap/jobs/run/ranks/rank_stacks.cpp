@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::seconds kTimeForProcess{10};
 constexpr std::chrono::seconds kTimeForRank{40};
-constexpr std::chrono::seconds kTimeForQuit{2};  // to print what SIGQUIT is for
+constexpr std::chrono::seconds kTimeForQuit{2};  // to print the stacks after SIGQUIT
 constexpr std::size_t kMostProcesses = 16;
 constexpr std::size_t kMostLines = 200;  // of a rank
 constexpr std::size_t kFewestLines = 40;
@@ -29,7 +29,7 @@ std::string as_line(const std::string& text) {
   return terminal_text(text).str() + "\n";
 }
 
-// The last of what it said: why it could not.
+// The last line of its output: why it could not attach.
 std::string last_line(std::string_view output) {
   output = output.substr(0, output.find_last_not_of(" \n") + 1);
   return std::string(output.substr(output.rfind('\n') + 1));  // npos + 1: from the start
@@ -65,14 +65,14 @@ void RankStacks::go_on() {
   has_begun_ = false;
 }
 
-// The next debugger for this process, or the next process.
+// Starts the next debugger for this process, or goes on to the next process.
 void RankStacks::start_next() {
   while (!processes_.empty()) {
     const pid_t process = processes_.front();
     if (!has_begun_) {
       has_begun_ = true;
       title_ = title(process);
-      last_reason_ = "there is no gdb or eu-stack";
+      last_reason_ = "no gdb or eu-stack found";
       const auto all = debuggers_for(process);
       debuggers_.assign(all.begin(), all.end());
     }
@@ -81,7 +81,7 @@ void RankStacks::start_next() {
       debuggers_.pop_front();
       if (start(next)) return;
     }
-    if (Clock::now() >= until_) last_reason_ = "no time is left";
+    if (Clock::now() >= until_) last_reason_ = "no time left";
     if (name_of_process(process).empty()) last_reason_ = "it has ended";
     unseen_.push_back(process);
     write_(as_line(rank_ + ": no stacks of " + title_ + ": " + last_reason_));
@@ -94,7 +94,7 @@ bool RankStacks::start(const Debugger& debugger) {
   ChildSpec spec;
   spec.words = debugger.words;
   spec.env = env_;
-  spec.own_session = true;  // it would be stopped in the background of a terminal
+  spec.own_session = true;  // the terminal would stop it in the background
   try {
     debugger_.emplace(spec);
   } catch (const CannotExecute&) {
@@ -117,7 +117,7 @@ void RankStacks::add_to(PollSet& set) const {
 }
 
 Clock::time_point RankStacks::next_time() const {
-  constexpr std::chrono::milliseconds kLook{50};  // for one that has closed its output
+  constexpr std::chrono::milliseconds kLook{50};  // for a debugger that has closed its output
   if (is_done_) return Clock::time_point::max();
   if (quit_until_) return *quit_until_;
   const bool is_about_to_end = debugger_->out_fd() < 0 && debugger_->err_fd() < 0;
@@ -151,11 +151,11 @@ void RankStacks::read_output() {
 
 void RankStacks::take_output(bool is_late) {
   const pid_t process = processes_.front();
-  if (is_late) kill(process, SIGCONT);  // a debugger that is killed may leave it stopped
+  if (is_late) kill(process, SIGCONT);  // a killed debugger may leave it stopped
   const auto lines = stack_lines(output_, most_lines_);
   if (lines.empty()) {
     const std::string words = last_line(errors_.empty() ? output_ : errors_);
-    last_reason_ = used_ + ": " + (is_late ? "it took too long" : words);
+    last_reason_ = used_ + ": " + (is_late ? "timed out" : words);
     return;
   }
   std::string text = as_line(rank_ + ": stacks of " + title_ + ", by " + used_ + ":");
@@ -164,7 +164,7 @@ void RankStacks::take_output(bool is_late) {
   go_on();
 }
 
-// Some of them may have ended, and their numbers may be others' by now.
+// Some of them may have ended, and their ids may have been reused.
 void RankStacks::finish() {
   const auto there = processes_of_rank(program_);
   for (const pid_t process : unseen_) {

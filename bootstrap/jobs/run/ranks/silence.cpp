@@ -5,7 +5,7 @@
 namespace hpcboot::run {
 namespace {
 
-// More than a busy machine keeps from a look.
+// Longer than a busy machine delays a check.
 constexpr std::chrono::seconds kStopped{3};
 
 }  // namespace
@@ -14,7 +14,7 @@ bool SilenceWatch::is_over(Clock::time_point now) {
   const auto passed = now - last_look_.value_or(now);
   last_look_ = now;
   if (!limit_ || !last_sign_) return false;
-  // At most to now: a sign may have come since this process goes on.
+  // Not beyond `now`: a sign may have arrived since this process was continued.
   if (passed > kStopped) last_sign_ = std::min(now, *last_sign_ + passed);
   return now - *last_sign_ >= *limit_;
 }
@@ -26,9 +26,9 @@ std::string silence_text(std::chrono::seconds limit) {
 Error silence_error(std::chrono::seconds limit) {
   return Error(
       ErrorCode::deadline_exceeded, silence_text(limit),
-      "output of any rank at least every " + std::to_string(limit.count()) + " s (--silence)",
-      "look in the stacks for the rank that is not where the others wait; if the ranks were "
-      "at work, give them more time");
+      "output from at least one rank every " + std::to_string(limit.count()) + " s (--silence)",
+      "find the rank whose stack differs from those of the waiting ranks; if the ranks were "
+      "still computing, raise --silence");
 }
 
 }  // namespace hpcboot::run

@@ -6,11 +6,11 @@
 #include "event_loop.hpp"
 #include "hpcboot/error.hpp"
 
-// `hpcboot run --silence`: no rank has written anything for so long. One that speaks is enough:
-// many programs print on rank 0 alone, and in a collective that hangs nobody does.
+// `hpcboot run --silence`: no rank has written anything for that long. One rank that writes is
+// enough: many programs print on rank 0 only, and in a hanging collective none does.
 namespace hpcboot::run {
 
-// From the first line about it, for the stacks of all ranks; then they are told to end.
+// For the stacks of all ranks, counted from the first message; then the ranks are told to end.
 inline constexpr std::chrono::seconds kTimeForStacks{60};
 
 class SilenceWatch {
@@ -20,8 +20,8 @@ class SilenceWatch {
 
   // A rank has started, or written something.
   void note_sign(Clock::time_point now) { last_sign_ = now; }
-  // Has there been no sign for the whole limit, since the first one? To be called once a second:
-  // what lies further apart is time in which this process was stopped, and does not count.
+  // Has there been no sign for the whole limit, after a first one? Call once a second: a longer gap
+  // is time in which this process was stopped and does not count.
   bool is_over(Clock::time_point now);
 
  private:
@@ -32,7 +32,7 @@ class SilenceWatch {
 
 // "no rank has written anything for 600 s"
 std::string silence_text(std::chrono::seconds limit);
-// How such a run ends: deadline_exceeded.
+// The error with which such a run ends: deadline_exceeded.
 Error silence_error(std::chrono::seconds limit);
 
 }  // namespace hpcboot::run

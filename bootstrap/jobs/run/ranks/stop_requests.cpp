@@ -5,7 +5,7 @@
 namespace hpcboot::run {
 
 StopMeaning StopRequests::take(int signal, Clock::time_point now) {
-  constexpr std::chrono::milliseconds kOneRequest{200};  // a person's Ctrl-C is slower
+  constexpr std::chrono::milliseconds kOneRequest{200};  // a user's second Ctrl-C is slower
   const bool is_same = signal == signal_ || signal_ == SIGHUP;
   const bool is_repeated = signal == SIGHUP || (is_same && now - last_ < kOneRequest);
   const bool is_first = signal_ == 0;

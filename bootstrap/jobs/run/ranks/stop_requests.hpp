@@ -4,12 +4,13 @@
 
 namespace hpcboot::run {
 
-// What a signal that asks `hpcboot run` to end means.
+// The meaning of a signal that asks `hpcboot run` to end.
 enum class StopMeaning { first, repeated, second };
 
-// SIGINT, SIGTERM and SIGHUP as they come. The same one at once is one request: `timeout` signals
-// its child and then the group. Nobody insists by SIGHUP: of a terminal that closes both the kernel
-// and the shell send one. Of a cancelled job Flux's broker sends one beside the SIGTERM.
+// Interprets SIGINT, SIGTERM and SIGHUP as they arrive. An immediate repetition belongs to the same
+// request: `timeout` signals its child and then the group. SIGHUP is never a second request: when a
+// terminal closes, both the kernel and the shell send one, and Flux's broker sends one together
+// with the SIGTERM of a cancelled job.
 class StopRequests {
  public:
   StopMeaning take(int signal, Clock::time_point now);

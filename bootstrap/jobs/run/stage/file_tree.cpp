@@ -23,13 +23,13 @@ constexpr std::size_t kPiece = std::size_t{1} << 20U;
 [[noreturn]] void fail_to_read(const std::string& path, const std::string& reason) {
   throw Error(ErrorCode::unreadable_file, path + " cannot be staged: " + reason,
               "files and folders that this user can read on every host",
-              "correct the path of --stage, or what is below it");
+              "correct the path of --stage, or the files below it");
 }
 
 [[noreturn]] void fail_to_write(const std::string& path) {
   throw Error(ErrorCode::unwritable_output, path + ": " + std::strerror(errno),
               "room for the staged copy on this host's disk",
-              "free some, name another folder by TMPDIR, or leave out --stage");
+              "free some space, set TMPDIR to another folder, or leave out --stage");
 }
 
 class Reader {
@@ -62,7 +62,7 @@ class Reader {
   void add_folder(const std::string& name, const struct stat& status) {
     const std::pair<dev_t, ino_t> identity{status.st_dev, status.st_ino};
     if (std::find(above_.begin(), above_.end(), identity) != above_.end())
-      fail_to_read(root_ + name, "a link leads to a folder that it lies in");
+      fail_to_read(root_ + name, "a link points to a folder that contains it");
     above_.push_back(identity);
     tree_.entries.push_back({name, FileTree::Kind::folder, status.st_mode, ""});
     std::error_code reason;
@@ -89,7 +89,7 @@ class Reader {
     add(name, status);
   }
 
-  // Also in the copy: no other link is on its way.
+  // This also holds in the copy: no other link is on the way.
   bool stays_below(const std::string& name, const fs::path& target) const {
     if (target.is_absolute()) return false;
     const fs::path whole = (fs::path(name.substr(1)).parent_path() / target).lexically_normal();
@@ -97,14 +97,14 @@ class Reader {
     const fs::path real = fs::canonical(root_ + name, reason);
     if (whole.empty() || *whole.begin() == ".." || reason) return false;
     const fs::path expected = (fs::canonical(root_, reason) / whole).lexically_normal();
-    // "v1/" and "." end in a slash now, which `real` does not.
+    // "v1/" and "." now end in a slash, unlike `real`.
     return real == (expected.has_filename() ? expected : expected.parent_path());
   }
 
   const std::string& root_;
   const std::function<void()>& go_on_;
   FileTree tree_;
-  std::vector<std::pair<dev_t, ino_t>> above_;  // the folders that this one is in
+  std::vector<std::pair<dev_t, ino_t>> above_;  // the folders above the current one
 };
 
 class Descriptor {

@@ -9,7 +9,7 @@
 
 namespace hpcboot::run {
 
-// What is to be copied: a file, or a folder with all that is below it.
+// What must be copied: a file, or a folder with its contents.
 struct FileTree {
   enum class Kind { file, folder, link };
   struct Entry {
@@ -18,17 +18,17 @@ struct FileTree {
     mode_t mode = 0;
     std::string target;  // of a link
   };
-  std::vector<Entry> entries;  // a folder before what is in it
+  std::vector<Entry> entries;  // a folder before its contents
   std::uint64_t bytes = 0;     // of all files
 };
 
-// A link stays one if it is relative and leads to something below `root`: what hub caches are made
-// of. Of any other what it names is taken, as it may not be there beside the copy.
-// @param go_on called again and again; what it throws ends the work
-// @throws Error{unreadable_file} also for what is no file, folder or link
+// A link stays a link if it is relative and points to something below `root`, as in hub caches. Any
+// other link is replaced by its target, which may not exist next to the copy.
+// @param go_on called repeatedly; an exception from it aborts the work
+// @throws Error{unreadable_file}, also for anything but files, folders and links
 FileTree read_tree(const std::string& root, const std::function<void()>& go_on);
 
-// @param to must not be there yet. Its owner may read, write and remove all of it.
+// @param to must not exist yet. Its owner may read, write and remove all of it.
 // @throws Error{unreadable_file, unwritable_output}
 void copy_tree(const FileTree& tree, const std::string& root, const std::string& to,
                const std::function<void()>& go_on);

@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& path) {
   throw Error(ErrorCode::unwritable_output, path + ": " + std::strerror(errno),
-              "a folder for temporary files whose files can be locked (flock)",
+              "a folder for temporary files that supports file locks (flock)",
               "set TMPDIR to one on this host's own disk");
 }
 

@@ -20,10 +20,10 @@ namespace hpcboot::run {
 namespace {
 
 constexpr std::chrono::seconds kTimeToRemove{60};
-constexpr std::chrono::seconds kTimeForTurn{5};  // of one who may be stopped
+constexpr std::chrono::seconds kTimeForTurn{5};  // the process whose turn it is may be stopped
 constexpr useconds_t kBetweenLooks = 10000;
 
-// It is nobody's child who would have to wait for it, or kill it at its own end.
+// The double fork detaches the keeper, so that no parent must wait for it or kills it when ending.
 void start_keeper(const KeeperOrder& order) {
   const pid_t child = fork();
   if (child == 0) {
@@ -36,8 +36,8 @@ void start_keeper(const KeeperOrder& order) {
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (child > 0 && status == 0) return;
-  throw Error(ErrorCode::backend_unavailable, "no process to copy the data of --stage",
-              "room for another process of this user", "see ulimit -u");
+  throw Error(ErrorCode::backend_unavailable, "cannot start a process to copy the data of --stage",
+              "room for another process of this user", "check ulimit -u");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Stage::~Stage() {
   try {
     leave();
   } catch (const Error&) {
-    return;  // the keeper removes it, or a later run
+    return;  // the keeper or a later run removes it
   }
 }
 
@@ -81,18 +81,18 @@ std::optional<Staged> Stage::result() {
   const std::size_t end = text_.find(kReportBehindNote);
   if (text_.empty() || end == std::string::npos) {
     throw Error(ErrorCode::backend_unavailable,
-                "the process that copies the data of --stage to " + folder_ + " was killed",
-                "that process until the copy is there",
-                "see what ended it: `dmesg` tells of want of memory");
+                "the process copying the data of --stage to " + folder_ + " was killed",
+                "that process to run until the copy is complete",
+                "find out what killed it: `dmesg` reports out-of-memory kills");
   }
   return Staged{text_.substr(end + 1), text_.substr(1, end - 1)};
 }
 
-// If others still use it, or only the keeper waits: one of those who leave at once sees that it was
-// the last.
+// Determines whether others still use the copy or only the keeper waits; of several processes that
+// leave at once, one sees that it is the last.
 void Stage::leave() {
   const auto until = Clock::now() + kTimeToRemove;
-  // One after the other: two at once would each take the other for one who stays.
+  // One after the other: two at once would each mistake the other for a remaining user.
   LockFile turn(folder_ + "/leaving");
   const auto turn_until = Clock::now() + kTimeForTurn;
   while (turn.is_there() && !turn.try_alone() && Clock::now() < turn_until) usleep(kBetweenLooks);

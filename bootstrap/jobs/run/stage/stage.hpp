@@ -8,37 +8,37 @@
 #include "lock_file.hpp"
 
 // `--stage PATH`: before the ranks of a host start, PATH is copied to that host's own disk, once,
-// and removed when the last of them has ended, however they end. Whoever starts ranks there has a
-// Stage. One of them gets a process beside it, in a session of its own, that copies and then waits
-// until nobody uses the copy any more: it outlives what a launcher kills.
+// and removed when the last of them has ended, however they end. Each process that starts ranks
+// there has a Stage. One of them starts a keeper process in its own session that copies and then
+// waits until the copy is no longer used: it survives when a launcher kills its processes.
 namespace hpcboot::run {
 
 inline constexpr const char* kStagedVariable = "HPCBOOT_STAGED";
 inline constexpr const char* kStagedWord = "{staged}";
-// Where the copy goes, for people.
+// Where the copy goes, for users.
 inline constexpr const char* kStageBases =
-    "below $HPCBOOT_STAGE_DIR, $SLURM_TMPDIR, $TMPDIR or /tmp";
-// The name of that process, as the kernel has it.
+    "under $HPCBOOT_STAGE_DIR, $SLURM_TMPDIR, $TMPDIR or /tmp";
+// The kernel's name of the keeper process.
 inline constexpr const char* kStageKeeper = "hpcboot-stage";
 
 struct Staged {
   std::string path;  // of the copy
-  std::string note;  // what was copied, for people; empty: by another process of this host
+  std::string note;  // what was copied, for users; empty: another process of this host did it
 };
 
 class Stage {
  public:
-  // Begins to copy. @param source an absolute path
+  // Starts the copy. @param source an absolute path
   // @param env of the ranks. @throws Error
   Stage(const std::string& source, const Env& env, const std::string& launch_id);
-  // Waits for the end of the copy if nobody else uses it, for a minute at most.
+  // If nothing else uses the copy, waits at most a minute for its removal.
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Readable where result() has more to do; -1 once there was a result.
+  // Readable when result() has more to do; -1 once there was a result.
   int fd() const { return report_; }
-  // Never waits. @throws Error where it cannot be copied
+  // Never blocks. @throws Error if it cannot be copied
   std::optional<Staged> result();
 
  private:
@@ -50,7 +50,7 @@ class Stage {
   std::string text_;
 };
 
-// The words with `path` in the place of each {staged}.
+// The words with each {staged} replaced by `path`.
 std::vector<std::string> with_staged(std::vector<std::string> words, const std::string& path);
 
 }  // namespace hpcboot::run

@@ -22,12 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A remover has the folder for a moment between looking and removing.
+// A process that removes the folder holds it for a moment between checking and removing.
 constexpr int kMostTries = 100;
 constexpr useconds_t kBetweenTries = 20000;
 
-// Of statfs(2), and of the file systems' own sources: NFS, SMB, CIFS, AFS, Lustre, GPFS, BeeGFS,
-// Ceph, PanFS, OrangeFS, GFS2, OCFS2, 9P.
+// Magic numbers from statfs(2) and the file systems' own sources: NFS, SMB, CIFS, AFS, Lustre,
+// GPFS, BeeGFS, Ceph, PanFS, OrangeFS, GFS2, OCFS2, 9P.
 constexpr std::array<std::uint32_t, 14> kNetworks = {
     0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, 0x0bd00bd0, 0x47504653,
     0x19830326, 0x00c36400, 0xaad7aaea, 0x20030528, 0x01161970, 0x7461636f, 0x01021997};
@@ -47,7 +47,7 @@ std::string head_of_names() {
   return "hpcboot-stage-" + std::to_string(geteuid()) + "-";
 }
 
-// On a disk that several hosts share each has a folder of its own.
+// On a disk that several hosts share, each host has its own folder.
 std::string tail_of_names() {
   std::string host = own_hostname();
   std::replace(host.begin(), host.end(), '/', '_');
@@ -56,19 +56,19 @@ std::string tail_of_names() {
 
 [[noreturn]] void refuse(const std::string& folder, const std::string& reason) {
   throw Error(ErrorCode::unwritable_output, folder + ": " + reason,
-              "a folder of this run's own for the staged copy",
-              "set TMPDIR to a folder of this host that nobody else writes to");
+              "a private folder of this run for the staged copy",
+              "set TMPDIR to a folder on this host that no other user can write to");
 }
 
 void make_or_take(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) == 0) return;
   if (errno != EEXIST) refuse(folder, std::strerror(errno));
   struct stat status {};
-  if (lstat(folder.c_str(), &status) != 0) return;  // removed since: it is tried again
+  if (lstat(folder.c_str(), &status) != 0) return;  // removed in the meantime: the caller retries
   if (S_ISLNK(status.st_mode)) refuse(folder, "it is a symbolic link");
-  if (!S_ISDIR(status.st_mode)) refuse(folder, "it is no folder");
-  if (status.st_uid != geteuid()) refuse(folder, "it is another user's");
-  if ((status.st_mode & 077U) != 0) refuse(folder, "others may enter it");
+  if (!S_ISDIR(status.st_mode)) refuse(folder, "it is not a folder");
+  if (status.st_uid != geteuid()) refuse(folder, "it belongs to another user");
+  if ((status.st_mode & 077U) != 0) refuse(folder, "other users have access to it");
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ std::string stage_base(const Env& env) {
   }
   if (is_own_disk("/tmp")) return "/tmp";
   throw Error(ErrorCode::unwritable_output,
-              "no folder of this host's own disk to stage data to: " + tried + "/tmp",
-              "a folder that is no network's and that this user can write to",
+              "no usable folder on this host's own disk for staged data: tried " + tried + "/tmp",
+              "a folder on a local file system that this user can write to",
               "set TMPDIR to one, or leave out --stage");
 }
 
@@ -95,8 +95,8 @@ std::string stage_folder(const std::string& base, const std::string& launch_id) 
       });
   if (!is_word) {
     throw Error(ErrorCode::malformed_value, "HPCBOOT_RUN_ID='" + launch_id + "'",
-                "a word of letters and digits, as hpcboot run makes it",
-                "leave the variable to hpcboot run");
+                "letters and digits only, as hpcboot run sets it",
+                "do not set the variable yourself");
   }
   return base + "/" + head_of_names() + launch_id + tail_of_names();
 }
@@ -108,7 +108,7 @@ LockFile use_stage_folder(const std::string& folder) {
     if (users.try_shared() && users.is_there()) return users;
     usleep(kBetweenTries);
   }
-  refuse(folder, "the other ranks of this host have ended, and it is being removed");
+  refuse(folder, "the other ranks of this host have ended, and the folder is being removed");
 }
 
 void remove_stage_folder(const std::string& folder) {
@@ -120,7 +120,7 @@ void remove_stage_folder(const std::string& folder) {
   for (const fs::path& path : paths) {
     if (path.filename() != "users" && path.filename() != "keeper") fs::remove_all(path, ignored);
   }
-  // Last of all: until here nobody else takes the folder for a new one.
+  // Last: until now no other process can mistake the folder for a new one.
   for (const char* name : {"/keeper", "/users"}) unlink((folder + name).c_str());
   rmdir(folder.c_str());
 }
@@ -149,7 +149,7 @@ void remove_left_behind(const std::string& base) {
     try {
       remove_if_unused(it->path().string());
     } catch (const Error&) {
-      continue;  // it is in nobody's way but for its size
+      continue;  // it only takes up space
     }
   }
 }

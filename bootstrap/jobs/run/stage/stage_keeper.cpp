@@ -32,11 +32,11 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kLook{50};
 
-// Nobody wants the copy any more.
+// The copy is no longer needed.
 struct NotWanted {};
 
-// What a launcher or a scheduler signals is for the ranks, and their pipes must not stay open
-// because of this process.
+// Signals of launchers and schedulers are meant for the ranks, and this process must not keep the
+// ranks' pipes open.
 void stand_apart(int report) {
   prctl(PR_SET_NAME, kStageKeeper);
   sigset_t all;
@@ -52,7 +52,7 @@ void stand_apart(int report) {
   }
   for (const int fd : fds) close(fd);
   for (int i = 0; i < 3; ++i) open("/dev/null", O_RDWR);
-  if (chdir("/") != 0) return;  // then the working folder's file system stays busy
+  if (chdir("/") != 0) return;  // the working folder's file system stays busy then
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -96,7 +96,7 @@ class Keeper {
  private:
   bool is_copied() const { return access((folder_ + "/data").c_str(), F_OK) == 0; }
 
-  // Is there still somebody who would read the report?
+  // Does anything still read the report?
   bool is_heard() const {
     pollfd entry{report_, 0, 0};
     return poll(&entry, 1, 0) <= 0 || (entry.revents & POLLERR) == 0;
@@ -122,7 +122,8 @@ class Keeper {
     if (users_->try_alone()) throw NotWanted{};
   }
 
-  // Where it fails this stays, too, with what there is: else the next one would fail after it.
+  // After a failure this keeper stays with what there is: otherwise the next keeper would try and
+  // fail too.
   void copy() {
     try {
       const auto begin = Clock::now();
@@ -148,14 +149,15 @@ class Keeper {
 
   void require_room(std::uint64_t bytes) const {
     struct statvfs disk {};
-    if (statvfs(folder_.c_str(), &disk) != 0) return;  // the copy will tell
+    if (statvfs(folder_.c_str(), &disk) != 0) return;  // the copy itself will report it
     const std::uint64_t room = std::uint64_t{disk.f_bavail} * disk.f_frsize;
     if (bytes <= room) return;
-    throw Error(ErrorCode::unwritable_output,
-                source_ + " has " + size_text(bytes) + ", and " +
-                    fs::path(folder_).parent_path().string() + " has room for " + size_text(room),
-                "room for a copy on the disk of each host",
-                "ask the scheduler for more, name another folder by TMPDIR, or leave out --stage");
+    throw Error(
+        ErrorCode::unwritable_output,
+        source_ + " has " + size_text(bytes) + ", and " + fs::path(folder_).parent_path().string() +
+            " has room for " + size_text(room),
+        "enough room for a copy on the disk of each host",
+        "request more from the scheduler, set TMPDIR to another folder, or leave out --stage");
   }
 
   std::string note_of(std::uint64_t bytes, double seconds) const {
@@ -180,7 +182,7 @@ void keep_stage(const KeeperOrder& order) noexcept {
   try {
     Keeper(order).run();
   } catch (...) {
-    _exit(1);  // nobody was told: the Stage says so
+    _exit(1);  // without a report: the Stage notices
   }
   _exit(0);
 }

@@ -10,7 +10,7 @@
 #include "hpcboot/error.hpp"
 #include "jobs/run/plan/plan.hpp"
 
-// A machine as a test describes it: nothing of the real one is looked at.
+// A machine as described by a test: the real one is never examined.
 namespace hpcboot::run {
 
 struct Machine {
@@ -22,7 +22,7 @@ struct Machine {
   std::string input;                            // of the last command that had one
 };
 
-// Surroundings has plain functions, which have no other place to look at.
+// Surroundings has plain functions, which can only reach global state.
 inline Machine& machine() {
   static Machine the_machine;
   return the_machine;
@@ -61,7 +61,8 @@ class InventedMachine : public testing::Test {
     request.command = {"./train", "--epochs", "3"};
   }
 
-  // Programs that are in PATH, in a folder that does not exist: none is known by its real name.
+  // Puts programs into PATH, in a folder that does not exist: none can be recognised by its real
+  // name.
   void install(const std::vector<std::string>& names) {
     for (const std::string& name : names) machine().programs[name] = "/invented/" + name;
   }
@@ -86,7 +87,7 @@ class InventedMachine : public testing::Test {
     set_env(more);
     install({"srun"});
   }
-  // A job of a scheduler that writes a file of hosts.
+  // A job of a scheduler that writes a host file.
   void job(const std::string& scheduler, const std::vector<std::string>& hosts,
            const std::vector<int>& slots) {
     s.allocation = Allocation{};
@@ -116,7 +117,7 @@ class InventedMachine : public testing::Test {
     return text;
   }
   Launcher launcher() { return plan().launcher; }
-  // But for what `run` hands over itself.
+  // Except what `run` hands over itself.
   std::vector<std::string> exported() {
     std::vector<std::string> names;
     for (const std::string& name : plan().exported) {
@@ -124,7 +125,7 @@ class InventedMachine : public testing::Test {
     }
     return names;
   }
-  // The code and the text of the refusal; "" where there is none.
+  // The code and the text of the refusal; "" if there is none.
   std::string refusal() {
     try {
       plan();

@@ -15,7 +15,7 @@
 #include "run_process.hpp"
 #include "support/expect_error.hpp"
 
-// An agent, to which the test is `hpcboot run`; and what the two say.
+// An agent to which the test plays `hpcboot run`, and the messages between the two.
 namespace hpcboot::run {
 namespace {
 
@@ -46,7 +46,7 @@ class AgentProcess {
       set.wait(until);
       if (!channel_->receive()) break;
     }
-    throw std::runtime_error("it does not come");
+    throw std::runtime_error("the frame does not arrive");
   }
 
   int exit_code() const {
@@ -91,7 +91,7 @@ AgentSpec spec_of(const std::string& script) {
   return spec;
 }
 
-// The process id of the one rank, which prints it.
+// The process id of the only rank, which prints it.
 int start(AgentProcess& agent, const std::string& script) {
   agent.send(FrameKind::spec, to_payload(spec_of(script)));
   agent.await(FrameKind::hello);
@@ -123,7 +123,7 @@ TEST(Frames, OfNoKindOrTooLongAreRefused) {
     FrameReader reader;
     reader.take(bytes);
     test::expect_error(
-        ErrorCode::exchange_failed, [&] { reader.next(); }, "no message");
+        ErrorCode::exchange_failed, [&] { reader.next(); }, "not a message");
   }
 }
 
@@ -181,7 +181,8 @@ TEST(Agent, RefusesWhatIsNoFrameOrOutOfTurn) {
   }
   AgentProcess agent;
   agent.send(FrameKind::start, to_payload(MasterEndpoint{"127.0.0.1", 20001}));
-  EXPECT_THAT(read_error(agent.await(FrameKind::failed).payload).found(), HasSubstr("out of turn"));
+  EXPECT_THAT(read_error(agent.await(FrameKind::failed).payload).found(),
+              HasSubstr("out of order"));
 }
 
 TEST(Agent, EndsItsRanksWithNonsenseAndWithTheConnection) {
@@ -216,7 +217,7 @@ TEST(Agent, KeepsThePortThatItHasToldUntilTheStart) {
   EXPECT_GT(hello.port, 0);
 }
 
-// The rank's child is in its group, and would hold the pipe.
+// The rank's child is in its process group and would hold the pipe.
 TEST(Agent, TakesWhatARankLeavesBehindWithIt) {
   AgentProcess agent;
   const int pid = start(agent, "sleep 1000 & echo $!");

@@ -27,7 +27,8 @@ TEST(Agents, EndWithTheCodeOfTheFirstRankThatFailsAndNameItLast) {
   EXPECT_EQ(outcome.exit_code, 9);
   EXPECT_THAT(outcome.err, HasSubstr("no \033[1mdata\n")) << "a rank's own output is not changed";
   EXPECT_THAT(outcome.err, HasSubstr("hpcboot run: rank 2 of 3 on n1 (pid "));
-  EXPECT_THAT(outcome.err, EndsWith(" failed first: exit code 9, after\n  no \\x1b[1mdata\n"));
+  EXPECT_THAT(outcome.err,
+              EndsWith(" failed first: exit code 9; last lines:\n  no \\x1b[1mdata\n"));
 }
 
 TEST(Agents, TellTheSignalThatEndedARank) {
@@ -65,7 +66,7 @@ TEST(Agents, LeaveNothingBehindThatHasItsOwnSession) {
       "setsid sleep 987 >/dev/null 2>&1 & echo pid $!; "
       "bash -c 'set -m; sleep 987 >/dev/null 2>&1 & echo pid $!'; ";
   for (const char* end : {"exit 0", "exit 3", "exec no-such-program"}) {
-    // A rank that fails ends the others: each waits until all have said theirs.
+    // A rank that fails ends the others, so each waits until all have printed theirs.
     const TemporaryFolder said;
     const std::string together = "cd " + said.path().string() +
                                  "; touch $RANK; until [ -e 0 -a -e 1 ]; do sleep 0.01; done; ";
@@ -93,7 +94,7 @@ TEST(Agents, LeaveNothingBehindWhenTheAgentOrTheRunIsKilled) {
 }
 
 TEST(Agents, LeaveAloneWhatWasThereBefore) {
-  // As a script's `tee`, which is a child of what the script becomes by exec.
+  // Like the `tee` of a script that replaces itself by exec: it is a child of the new program.
   ChildSpec spec;
   spec.words = {"run"};
   spec.body = [] {
@@ -118,7 +119,7 @@ TEST(Agents, NameTheRankThatFailedFirstThoughItsChildHoldsItsPipes) {
       script({2}, "if [ $RANK = 0 ]; then echo why >&2; sleep 5 & exit 3; fi; sleep 0.3; exit 4"));
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("hpcboot run: rank 0 of 2 on n0 (pid "));
-  EXPECT_THAT(outcome.err, EndsWith("exit code 3, after\n  why\n"));
+  EXPECT_THAT(outcome.err, EndsWith("exit code 3; last lines:\n  why\n"));
 }
 
 }  // namespace

@@ -56,9 +56,10 @@ TEST(Agents, NameAHostThatIsLost) {
   }
   const RunOutcome outcome = process.finish();
   EXPECT_EQ(outcome.exit_code, 44);
-  EXPECT_THAT(outcome.err,
-              HasSubstr("host n1 was lost: ranks 1, 2; its env was ended by signal 9 (Killed)"));
-  EXPECT_THAT(outcome.err, HasSubstr("look after n1, or start the run without it"));
+  EXPECT_THAT(
+      outcome.err,
+      HasSubstr("host n1 was lost: ranks 1, 2; its env was terminated by signal 9 (Killed)"));
+  EXPECT_THAT(outcome.err, HasSubstr("check n1, or start the run without it"));
   for (const int pid : pids_of(outcome.out)) EXPECT_TRUE(has_gone(pid)) << pid;
 }
 
@@ -68,8 +69,9 @@ TEST(Agents, SayWhatEndedTheAgentOfThisHost) {
   kill(pids_of(process.out()).at(0), SIGKILL);
   const RunOutcome outcome = process.finish();
   EXPECT_EQ(outcome.exit_code, 44);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("rank 0; its agent was ended by signal 9 (Killed)\n"),
-                                 Not(HasSubstr("without it"))));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("rank 0; its agent was terminated by signal 9 (Killed)\n"),
+                    Not(HasSubstr("without it"))));
 }
 
 TEST(Agents, CountNoHostAsLostOnceTheyAreToldToEnd) {
@@ -93,7 +95,7 @@ TEST(Agents, NameTheHostsThatDoNotAnswerInTime) {
   const RunOutcome outcome = run(options);
   EXPECT_EQ(outcome.exit_code, 32);
   EXPECT_THAT(outcome.err, StartsWith("n1: Connecting to n1\n"));
-  EXPECT_THAT(outcome.err, HasSubstr("no agent within 1 s: n1: it has not answered: Connecting"));
+  EXPECT_THAT(outcome.err, HasSubstr("no agent within 1 s: n1: no answer: Connecting"));
   EXPECT_EQ(outcome.out, "");
 }
 
@@ -114,11 +116,10 @@ TEST(Agents, RefuseAShellThatPrintsWhenItStarts) {
   const RunOutcome outcome = run(options);
   EXPECT_EQ(outcome.exit_code, 31);
   EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("n1: bytes that are no message of hpcboot run: 'Welcome"),
-                    HasSubstr(".bashrc")));
+              AllOf(HasSubstr("n1: not a message of hpcboot run: 'Welcome"), HasSubstr(".bashrc")));
 }
 
-// An agent that says what stands in a file, and then what `rest` does.
+// An agent that sends the contents of a file and then runs `rest`.
 RunProcess::Options with_agent_that_says(const TemporaryFolder& folder, const std::string& bytes,
                                          const std::string& rest) {
   const auto file = folder.path() / "frames";
@@ -139,7 +140,7 @@ TEST(Agents, RefuseOneOfAnotherVersion) {
   const RunOutcome outcome =
       run(with_agent_that_says(folder, hello_of("0.0.7"), "exec sleep 1000"));
   EXPECT_EQ(outcome.exit_code, 30);
-  EXPECT_THAT(outcome.err, HasSubstr("n0: the agent is of hpcboot 0.0.7, this one is "));
+  EXPECT_THAT(outcome.err, HasSubstr("n0: the agent runs hpcboot 0.0.7, this process "));
 }
 
 TEST(Agents, CountAHostAsLostThatIsSilentOrSpeaksNonsense) {
@@ -149,8 +150,8 @@ TEST(Agents, CountAHostAsLostThatIsSilentOrSpeaksNonsense) {
   options.silence = std::chrono::seconds(1);
   const RunOutcome silent = run(options);
   EXPECT_EQ(silent.exit_code, 44);
-  EXPECT_THAT(silent.err, HasSubstr("host n0 was lost: rank 0; nothing was heard of it for 1 s"));
-  // After the word to start, which is the second frame and has the kind G.
+  EXPECT_THAT(silent.err, HasSubstr("host n0 was lost: rank 0; no message from it for 1 s"));
+  // After the order to start, which is the second frame and has the kind G.
   options = with_agent_that_says(folder, hello, "grep -qm1 G; echo nonsense; exec sleep 1000");
   const RunOutcome nonsense = run(options);
   EXPECT_EQ(nonsense.exit_code, 44);
@@ -170,7 +171,7 @@ TEST(Agents, TakeNoWordAboutARankThatIsAnotherOnes) {
     const RunOutcome outcome = run(with_agent_that_says(
         folder, hello, "grep -qm1 G; cat " + file.string() + "; exec sleep 1000"));
     EXPECT_EQ(outcome.exit_code, 44);
-    EXPECT_THAT(outcome.err, HasSubstr("about rank 7, which it does not have"));
+    EXPECT_THAT(outcome.err, HasSubstr("about rank 7, which it does not run"));
     EXPECT_EQ(outcome.out, "");
   }
 }

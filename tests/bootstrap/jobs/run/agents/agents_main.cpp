@@ -5,7 +5,7 @@
 
 #include "jobs/run/agents/agent.hpp"
 
-// The program of the tests is its own agent.
+// The test program is its own agent.
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "run-agent")
     return hpcboot::run::agent_main(STDIN_FILENO, STDOUT_FILENO);

@@ -38,7 +38,7 @@ inline std::size_t count(const std::string& text, const std::string& what) {
   return count;
 }
 
-// The numbers behind "pid " in the output.
+// The numbers after "pid " in the output.
 inline std::vector<int> pids_of(const std::string& text) {
   std::vector<int> pids;
   for (const std::string& line : lines_of(text)) {

@@ -49,7 +49,7 @@ TEST(Agents, HearSignalsWhileNobodyReadsTheOutput) {
   RunProcess process(script({1}, "echo pid $$; exec yes"));
   process.await("\n");
   const int pid = pids_of(process.out()).at(0);
-  usleep(500000);  // until all that lies between is full
+  usleep(500000);  // until all buffers are full
   process.signal(SIGTERM);
   EXPECT_TRUE(has_gone(pid));
   EXPECT_EQ(process.finish().exit_code, 128 + SIGTERM);
@@ -142,7 +142,7 @@ TEST(Agents, PutThePrefixBeforeLinesOnATerminalAlone) {
     options.request.prefix = prefix;
     options.output = other;
     const RunOutcome outcome = run(options);
-    EXPECT_EQ(outcome.err, "err\nerr\n") << "standard error is no terminal";
+    EXPECT_EQ(outcome.err, "err\nerr\n") << "standard error is not a terminal";
     char shown[256] = {};
     ASSERT_GT(read(terminal, shown, sizeof shown - 1), 0);
     std::string text = shown;
@@ -170,7 +170,7 @@ TEST(Agents, ReadNoTerminalInTheBackground) {
   process.await("ready\n");
   usleep(300000);
   char text[16] = {};
-  EXPECT_EQ(read(other, text, sizeof text), 6) << "what was typed is for whoever is in front";
+  EXPECT_EQ(read(other, text, sizeof text), 6) << "typed input belongs to the foreground";
   process.signal(SIGTERM);
   EXPECT_EQ(process.finish().out, "ready\n");
   close(other);

@@ -71,7 +71,7 @@ TEST(Agents, NameAProgramThatIsNotThere) {
   options.command = {"no-such-program"};
   const RunOutcome outcome = run(options);
   EXPECT_EQ(outcome.exit_code, 127);
-  EXPECT_THAT(outcome.err, EndsWith("exit code 127, after\n"
+  EXPECT_THAT(outcome.err, EndsWith("exit code 127; last lines:\n"
                                     "  no-such-program: No such file or directory\n"));
   options.command = {"/etc/passwd"};
   EXPECT_EQ(run(options).exit_code, 126);

@@ -43,12 +43,12 @@ TEST(Agents, KillOnTheSecondSignalAndSaySo) {
   while (pids_of(process.out()).size() < 4 || process.out().back() != '\n') process.await_more();
   process.signal(SIGINT);
   while (count(process.out(), "got\n") < 2) process.await_more();
-  process.signal(SIGINT);  // the same within a second: still the first
+  process.signal(SIGINT);  // the same at once: still the first request
   usleep(1100000);
   process.signal(SIGINT);
   const RunOutcome outcome = process.finish();
   EXPECT_EQ(outcome.exit_code, 128 + SIGKILL);
-  EXPECT_EQ(outcome.err, "hpcboot run: a second signal: the ranks are killed\n");
+  EXPECT_EQ(outcome.err, "hpcboot run: second signal: killing the ranks\n");
   EXPECT_EQ(count(outcome.out, "got\n"), 2U);
   for (const int pid : pids_of(outcome.out)) EXPECT_TRUE(has_gone(pid)) << pid;
 }
@@ -64,8 +64,7 @@ TEST(Agents, KillWhatHasNotEndedAfterTheGrace) {
 }
 
 TEST(Agents, StopAndGoOnTogether) {
-  // No shell: one that has just called vfork() waits for a child that is stopped, and is in state
-  // D.
+  // No shell: after vfork() it would wait for its stopped child in state D.
   RunProcess process(script({1}, "echo pid $$; exec sleep 1000"));
   process.await("\n");
   const int pid = pids_of(process.out()).at(0);

@@ -27,8 +27,8 @@ struct RunOutcome {
   std::string err;
 };
 
-// `hpcboot run` with agents, in a process of its own. The program of the test is its own agent: its
-// main() has to know the word run-agent.
+// `hpcboot run` with agents, in its own process. The test program is its own agent: its main() must
+// handle the word run-agent.
 class RunProcess {
  public:
   static constexpr std::chrono::seconds kDeadline{60};
@@ -36,11 +36,11 @@ class RunProcess {
   static constexpr const char* kSecret = "5ec4e7";
 
   struct Options {
-    std::vector<int> ranks = {1};         // on each host, which are named n0, n1, …
+    std::vector<int> ranks = {1};         // on each of the hosts n0, n1, …
     std::vector<std::string> shell = {};  // to hosts from n1 on: empty for agents that are children
     bool is_first_remote = false;
     std::vector<std::string> command = {};  // or
-    std::string script = {};                // a shell's
+    std::string script = {};                // run by a shell
     std::map<std::string, std::string> set = {{"OF_THE_PLAN", "yes"}};
     run::RunRequest request = {};
     std::string self = std::filesystem::read_symlink("/proc/self/exe");
@@ -55,7 +55,7 @@ class RunProcess {
   const run::RankChild& child() const { return child_; }
   void signal(int number) const { kill(child_.pid(), number); }
 
-  // Reads on until standard output holds `text`.
+  // Reads until standard output contains `text`.
   void await(const std::string& text) {
     while (out_.find(text) == std::string::npos) await_more();
   }
@@ -71,7 +71,7 @@ class RunProcess {
     while (read_some()) {
     }
     while (!child_.ended()) {
-      if (std::chrono::steady_clock::now() > end_) throw std::runtime_error("it does not end");
+      if (std::chrono::steady_clock::now() > end_) throw std::runtime_error("the run does not end");
       usleep(10000);
     }
     return {child_.ended()->exit_code, out_, err_};
@@ -109,7 +109,7 @@ class RunProcess {
     return spec;
   }
 
-  // Some of either stream. @return false at the end of both
+  // Reads some of either stream. @return false at the end of both
   bool read_some() {
     if (child_.out_fd() < 0 && child_.err_fd() < 0) return false;
     std::array<pollfd, 2> entries = {{{child_.out_fd(), POLLIN, 0}, {child_.err_fd(), POLLIN, 0}}};
@@ -134,7 +134,7 @@ class RunProcess {
   std::string err_;
 };
 
-// The kernel's letter: S, T, Z, …; Z also where there is no such process.
+// The kernel's state letter: S, T, Z, …; Z also if there is no such process.
 inline char state_of(int process_id) {
   std::ifstream file("/proc/" + std::to_string(process_id) + "/stat");
   std::string line;
@@ -143,7 +143,7 @@ inline char state_of(int process_id) {
   return end == std::string::npos ? 'Z' : line[end + 2];
 }
 
-// Waits until it has.
+// Waits until the process has this state.
 inline bool has_state(int process_id, char state) {
   for (int i = 0; i < 2000; ++i) {
     if (state_of(process_id) == state) return true;
@@ -152,7 +152,7 @@ inline bool has_state(int process_id, char state) {
   return false;
 }
 
-// Waits until there is no process with this id, or only its remains.
+// Waits until there is no process with this id, or only a zombie.
 inline bool has_gone(int process_id) {
   return has_state(process_id, 'Z');
 }

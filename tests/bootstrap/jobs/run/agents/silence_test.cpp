@@ -7,7 +7,7 @@
 #include "run_process.hpp"
 #include "support/temporary_folder.hpp"
 
-// Ranks of agents that write nothing any more, and a program in place of gdb.
+// Ranks of agents that stop writing, and a fake gdb.
 namespace {
 
 using namespace std::chrono_literals;
@@ -48,11 +48,10 @@ TEST_F(SilentRanks, AreEndedAfterTheirStacks) {
   const RunOutcome outcome = RunProcess(options).finish();
   EXPECT_EQ(outcome.exit_code, 32);
   EXPECT_EQ(outcome.out, "begun\nbegun\n");
-  EXPECT_EQ(
-      outcome.err.rfind("hpcboot run: no rank has written anything for 1 s: the stacks of all "
-                        "ranks follow, then the end\n",
-                        0),
-      0U)
+  EXPECT_EQ(outcome.err.rfind("hpcboot run: no rank has written anything for 1 s: printing the "
+                              "stacks of all ranks, then ending the run\n",
+                              0),
+            0U)
       << outcome.err;
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("rank 0 on "), HasSubstr("rank 1 on "),
@@ -97,7 +96,7 @@ TEST_F(SilentRanks, AreLeftAloneForTheTimeInWhichTheRunWasStopped) {
   process.signal(SIGSTOP);
   usleep(6000000);
   process.signal(SIGCONT);
-  usleep(1500000);  // in which it would look
+  usleep(1500000);  // time for a check
   std::ofstream(file) << "yes";
   const RunOutcome outcome = process.finish();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -113,7 +112,7 @@ TEST_F(SilentRanks, AreEndedThoughTheDebuggerDoesNotEnd) {
 TEST_F(SilentRanks, EndAtASignalMeanwhile) {
   put_gdb("echo looking >&2; exec sleep 1000");
   RunProcess process(script({1}, "echo pid $$; exec sleep 1000", 1s));
-  process.await_error("the end\n");
+  process.await_error("ending the run\n");
   process.signal(SIGTERM);
   EXPECT_EQ(process.finish().exit_code, 32);
 }

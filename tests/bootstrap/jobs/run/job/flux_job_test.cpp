@@ -18,7 +18,7 @@ class FluxJobTest : public InventedMachine {
   void prints_state(const std::string& text) {
     machine().outputs["flux --parent jobs -no {state} {t_run} {expiration} f12"] = text;
   }
-  // As Flux 0.88 prints it, with less in it. @param more of attributes.system
+  // As Flux 0.88 prints it, abridged. @param more further members of attributes.system
   void has_jobspec(const std::string& more) {
     machine().outputs["flux --parent job info f12 jobspec"] =
         R"({"tasks":[{"command":["flux","broker","{{tmpdir}}/script","a","b c"]}],)"
@@ -73,7 +73,7 @@ TEST_F(FluxJobTest, IsSubmittedAgainAsItWas) {
   EXPECT_FALSE(again.exit_code.has_value());
   EXPECT_EQ(submitted().at("tasks").at(0).at("command").dump(),
             R"(["flux","broker","{{tmpdir}}/script","a","b c"])");
-  // What was changed later counts, and what it waited for has come about.
+  // Later changes count, and the dependencies have been fulfilled.
   EXPECT_EQ(system_of_submitted().dump(), R"({"duration":90.0,"environment":{"MINE":"x"}})");
 }
 

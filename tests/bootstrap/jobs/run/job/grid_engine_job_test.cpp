@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// What Grid Engine 8.1.9 prints, with less in it.
+// What Grid Engine 8.1.9 prints, abridged.
 std::string requested(const std::string& name, const std::string& value) {
   return "<qstat_l_requests><CE_name>" + name + "</CE_name>\n<CE_valtype>3</CE_valtype>\n" +
          "<CE_stringval>" + value + "</CE_stringval></qstat_l_requests>\n";
@@ -103,7 +103,7 @@ TEST_F(GridEngineJobTest, TheSmallerLimitCounts) {
   EXPECT_EQ(time_left(), 120);
 }
 
-// Else nobody would be warned any more.
+// Otherwise no warning would be sent any more.
 TEST_F(GridEngineJobTest, ALimitOfTheQueueStaysWhereQconfDoesNotAnswer) {
   machine().outputs[kDetails] = details("", running_task(1, 1795434926));
   queue_has("0:2:0");
@@ -157,7 +157,7 @@ TEST_F(GridEngineJobTest, IsQueuedAgainThoughABadHostCannotBeLeftOut) {
   machine().failures["/sge/bin/qalter -l h_rt=300,hostname=!n2 12"] = "denied";
   const QueuedAgain again = job_of(s)->queue_again("n2");
   EXPECT_EQ(again.exit_code, 99);
-  EXPECT_TRUE(holds(again.note, "n2 is not left out")) << again.note;
+  EXPECT_TRUE(holds(again.note, "n2 is not excluded")) << again.note;
   EXPECT_TRUE(holds(again.note, "denied")) << again.note;
 }
 
@@ -205,7 +205,7 @@ TEST_F(GridEngineJobTest, ACopyOfATaskHasNoOtherTasks) {
                                       "/sge/bin/qrls -h u 13"}));
 }
 
-// What stays of it would be held for ever.
+// Its remaining tasks would be held forever.
 TEST_F(GridEngineJobTest, ACopyThatCannotBeFinishedIsRemoved) {
   config("1");
   is_task_4_of("4");

@@ -19,7 +19,7 @@ class LsfJobTest : public InventedMachine {
     const auto job = job_of(s);
     return job ? job->state() : JobState{};
   }
-  // From now, which has gone on a little since it was asked.
+  // Relative to now, which is slightly later than the query.
   static double from_now(const std::optional<WallTime>& time) {
     if (!time) return 1e9;
     return std::chrono::duration<double>(*time - std::chrono::system_clock::now()).count();

@@ -61,7 +61,7 @@ TEST(NextStep, IsLeftToASchedulerThatEndsTheJobItself) {
   }
 }
 
-// Slurm does not queue a job again that ends within the time it was given.
+// Slurm does not requeue a job that ends within its GraceTime.
 TEST(NextStep, OfAPreemptedJobIsToBeQueuedAgainUnlessTheSchedulerDoesIt) {
   for (const int code : {46, 143}) {
     EndOfJob end = stopped_in_order();
@@ -111,7 +111,7 @@ TEST(NextStep, AfterProgressCountsFromTheStart) {
   EXPECT_EQ(next_step(end).attempts_in_vain, 0);
 }
 
-// It would be queued again for ever.
+// It would be queued again forever.
 TEST(NextStep, OfAProgramThatStopsAtOnceUnaskedIsARetry) {
   EndOfJob end = stopped_in_order();
   end.run.was_warned = false;
@@ -122,16 +122,16 @@ TEST(NextStep, OfAProgramThatStopsAtOnceUnaskedIsARetry) {
   EXPECT_FALSE(next_step(end).is_queued_again);
 }
 
-// What comes before it in the job takes all of the time.
+// Earlier commands of the job take all of the time.
 TEST(NextStep, OfAProgramThatIsWarnedAtItsStartIsARetry) {
   EndOfJob end = stopped_in_order();
   end.lasted = seconds(5);
   EXPECT_EQ(next_step(end).attempts_in_vain, 1);
   end.attempts_in_vain = 3;
   EXPECT_FALSE(next_step(end).is_queued_again);
-  end.walltime = seconds(140);  // there is no more
+  end.walltime = seconds(140);  // the job has no more time than this
   EXPECT_EQ(next_step(end).attempts_in_vain, 0);
-  end.walltime.reset();  // it is for whoever warned to know
+  end.walltime.reset();  // unknown: whoever sent the warning knows the limit
   EXPECT_EQ(next_step(end).attempts_in_vain, 0);
 }
 

@@ -69,7 +69,7 @@ class PbsJobTest : public InventedMachine {
                  {"PBS_NODEFILE", "/var/spool/pbs/aux/" + id}});
     set_env(more);
   }
-  // @param replaced lines of the answer, each for another
+  // @param replaced pairs of text in the answer and its replacement
   void show(const std::string& variables,
             const std::vector<std::pair<std::string, std::string>>& replaced = {}) {
     std::string text = kPbsStatusBefore + variables + kPbsStatusAfter;
@@ -93,7 +93,7 @@ class PbsJobTest : public InventedMachine {
     }
     return "";
   }
-  // What the shell was told.
+  // Does the shell's input contain this?
   bool tells(const std::string& part) { return holds(machine().input, part); }
 
   static constexpr const char* kScript = "/var/spool/pbs/mom_priv/jobs/65.pbs.SC";

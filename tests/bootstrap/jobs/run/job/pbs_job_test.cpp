@@ -65,7 +65,7 @@ TEST_F(PbsJobTest, ADeletedJobIsEnding) {
   EXPECT_TRUE(state().is_ending);
   show("", {{"job_state = R", "job_state = E"}});
   EXPECT_TRUE(state().is_ending);
-  show("", {{"substate = 42", "substate = 60"}});  // by qrerun, or for a job of more importance
+  show("", {{"substate = 42", "substate = 60"}});  // by qrerun, or for a job of higher priority
   EXPECT_TRUE(state().is_ending);
 }
 

@@ -10,7 +10,7 @@ TEST_F(PbsSubmissionTest, SubmitsItselfElse) {
   EXPECT_EQ(again.how, "qsub, as 66.pbs");
   EXPECT_EQ(again.job_id, "66.pbs");
   EXPECT_FALSE(again.exit_code);
-  EXPECT_EQ(again.note, "n2 was not left out: PBS cannot be told to");
+  EXPECT_EQ(again.note, "n2 is not excluded: PBS has no option for that");
   EXPECT_TRUE(tells("cd -- /home/alice/proj || exit 1\n")) << machine().input;
   EXPECT_TRUE(tells("export HOME=/home/alice\n")) << machine().input;
   EXPECT_TRUE(tells("export PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/opt/pbs/bin\n"));
@@ -38,7 +38,7 @@ TEST_F(PbsSubmissionTest, AsksForWhatTheUserAskedFor) {
             {"= _pbs_project_default",
              "= projx\n    umask = 27\n    group_list = g1\n"
              "    stagein = a@pbs:b,c@pbs:d"}});
-  EXPECT_EQ(queue_again().note, "its output replaces that of this job, in pbs:/home/alice/log");
+  EXPECT_EQ(queue_again().note, "its output overwrites that of this job, in pbs:/home/alice/log");
   for (const char* words :
        {" -A 'phys 1' ", " -c s ", " -p 5 ", " -M a@b,c@d ", " -P projx ", " -W umask=27 ",
         " -W group_list=g1 ", " -W 'stagein=\"a@pbs:b,c@pbs:d\"' ", " -o pbs:/home/alice/log "})
@@ -54,7 +54,7 @@ TEST_F(PbsSubmissionTest, VariablesKeepTheirValues) {
   EXPECT_FALSE(tells("s3"));
 }
 
-// Which qsub -v cannot do.
+// qsub -v does not support quotes.
 TEST_F(PbsSubmissionTest, QuotesGoByTheEnvironmentAsAWhole) {
   in_job("65.pbs", {{"OTHER", "1"}, {"PBS_CONF_FILE", "/etc/x"}});
   show(R"(Q=say \"hi\",BS=c:\\x,T=it\'s,F%%=() { :;},)");
@@ -88,7 +88,7 @@ TEST_F(PbsSubmissionTest, AProgramInPlaceOfAScriptIsNamed) {
   EXPECT_TRUE(tells(" -- /bin/bash -c 'a < b &amp; c'\n")) << machine().input;
 }
 
-// The names are of Torque 6.1.
+// The names are those of Torque 6.1.
 TEST_F(PbsSubmissionTest, TorqueCountsNodesAndHasArgumentsForTheScript) {
   show("", {{"Resource_List.select = 2:ncpus=1:mpiprocs=2:mem=1gb:ndisks=1",
              "Resource_List.nodes = 2:ppn=4\n    Resource_List.neednodes = 2:ppn=4"},

@@ -20,12 +20,12 @@ TEST_F(SlurmJobTest, IsKnownByItsVariables) {
   slurm({{"SLURM_HET_JOB_ID", "5"}, {"SLURM_HET_SIZE", "2"}});
   EXPECT_EQ(the_job()->id(), "5");
   EXPECT_TRUE(machine().ran.empty());
-  // Slurm's own number of a task says nothing of the array; that of its last task is the array's.
+  // Slurm's own number of a task does not identify the array; that of the last task is the array's.
   set_task();
   EXPECT_EQ(the_job()->id(), "6_3");
 }
 
-// Slurm 22.05 leaves sbatch the variables of the task that calls it.
+// Slurm 22.05 passes the variables of the calling task on to sbatch.
 TEST_F(SlurmJobTest, WhatATaskOfAnArrayHasSubmittedIsNoTask) {
   set_task();
   id = "7";
@@ -82,7 +82,7 @@ TEST_F(SlurmJobTest, KnowsWhenItHasBeenPreempted) {
   slurm();
   set_state({"7", "100", "200", "RUNNING", "150"});
   EXPECT_TRUE(the_job()->state().is_preempted);
-  set_state({"7", "100", "200", "RUNNING", "50"});  // an earlier attempt was
+  set_state({"7", "100", "200", "RUNNING", "50"});  // an earlier attempt was preempted
   EXPECT_FALSE(the_job()->state().is_preempted);
 }
 
@@ -111,7 +111,7 @@ TEST_F(SlurmJobTest, IsQueuedAgainInPlace) {
   EXPECT_EQ(machine().ran.back(), requeue());
 }
 
-// "Requested operation is presently disabled" until then.
+// Before that Slurm answers "Requested operation is presently disabled".
 TEST_F(SlurmJobTest, IsQueuedAgainInSpiteOfNoRequeue) {
   slurm();
   static const auto invented = s.run_command;
@@ -123,7 +123,7 @@ TEST_F(SlurmJobTest, IsQueuedAgainInSpiteOfNoRequeue) {
   EXPECT_EQ(queue_again().how, "scontrol requeue 7");
 }
 
-// A controller that is slow may have taken it all the same.
+// A slow controller may have accepted it nevertheless.
 TEST_F(SlurmJobTest, WithoutAnAnswerItIsNotQueuedTwice) {
   slurm();
   set_plain_job();
@@ -139,7 +139,7 @@ TEST_F(SlurmJobTest, WithoutAnAnswerItIsNotQueuedTwice) {
   EXPECT_TRUE(machine().ran.empty());
 }
 
-// Slurm queues a job again also while it ends because somebody has cancelled it.
+// Slurm requeues a job even while it is ending after a cancellation.
 TEST_F(SlurmJobTest, WhatIsCancelledWhileAHostIsTriedIsNotQueuedAgain) {
   slurm();
   set_plain_job();
@@ -176,7 +176,7 @@ TEST_F(SlurmJobTest, ABadHostIsLeftOutBesideThoseThatWere) {
   EXPECT_EQ(queue_again("n2").note, "");
 }
 
-// Slurm forgets the GPUs of a job that is queued again in place then.
+// Slurm forgets the GPUs of such a job if it is requeued in place.
 TEST_F(SlurmJobTest, AJobWithGpusThatHasLostAHostIsSubmittedAnew) {
   slurm({{"SLURM_JOB_GPUS", "0,1"}});
   set_plain_job();
@@ -200,7 +200,7 @@ TEST_F(SlurmJobTest, ABadHostStaysIfTheJobCouldNotRunWithoutIt) {
       "allocation failure: Requested node configuration is not available\n";
   EXPECT_EQ(
       queue_again("n2").note,
-      "n2 is not left out: allocation failure: Requested node configuration is not available");
+      "n2 is not excluded: allocation failure: Requested node configuration is not available");
   EXPECT_EQ(machine().ran.back(), requeue());
 }
 

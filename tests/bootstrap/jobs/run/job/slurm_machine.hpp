@@ -5,7 +5,7 @@
 #include "../invented.hpp"
 #include "jobs/run/job/scheduler_job.hpp"
 
-// A job of Slurm, whose commands print what those of 22.05 do.
+// A job of Slurm, whose commands print the same as those of 22.05.
 namespace hpcboot::run {
 
 using Texts = std::vector<std::string>;
@@ -51,7 +51,7 @@ class SlurmMachine : public InventedMachine {
   void set_texts(const Texts& columns, const Texts& texts) {
     machine().outputs[squeue("--Format", format_of(columns, "4096"))] = padded(texts, 4096);
   }
-  // A job as sbatch makes it of a script without options.
+  // A job as submitted by sbatch from a script without options.
   void set_plain_job() {
     set_columns("PaqvDlfWynxhbm", {"main", "(null)", "(null)", "(null)", "2", "10:00", "(null)",
                                    "(null)", "0", "", "", "OK", "N/A", "0"});
@@ -74,7 +74,7 @@ class SlurmMachine : public InventedMachine {
         "Requested operation is presently disabled for job " + id + "\n";
     machine().outputs["scontrol update JobId=" + id + " Requeue=1"] = "";
   }
-  // A batch script above this process.
+  // A batch script that is an ancestor of this process.
   void set_script(const std::string& arguments) {
     machine().files["/proc/self/stat"] = "40 (hpcboot) S 30 1 1 0";
     machine().files["/proc/30/cmdline"] = std::string("sh\0-c\0", 6);

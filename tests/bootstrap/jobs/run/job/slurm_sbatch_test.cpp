@@ -87,7 +87,7 @@ TEST_F(SlurmSbatchTest, AJobOfSallocHasNoScript) {
   set_texts({"Command"}, {"/bin/bash -l"});
   machine().outputs["sh -c exec \"$0\" \"$@\" 2>/dev/null scontrol write batch_script 7 -"] =
       "job script retrieval failed: Job script not specified\n";
-  EXPECT_TRUE(holds(error_of_queue_again(), "Slurm has no batch script of job 7"))
+  EXPECT_TRUE(holds(error_of_queue_again(), "Slurm has no batch script for job 7"))
       << error_of_queue_again();
 }
 

@@ -64,7 +64,7 @@ TEST(WalltimeClock, EndsAtOnceWhileItWaits) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
 }
 
-// They are for the thread that reads them.
+// Signals belong to the thread that reads them.
 TEST(WalltimeClock, GetsNoSignals) {
   const WalltimeClock clock(in(1h), 1s, [] { return std::nullopt; });
   sigset_t usr1;

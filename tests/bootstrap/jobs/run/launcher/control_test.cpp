@@ -33,7 +33,7 @@ class ControlOfTwo : public testing::Test {
     return end;
   }
 
-  // The signals that come within some time.
+  // The signals that arrive within some time.
   static std::vector<int> signals(ControlLink& link, std::size_t count) {
     std::vector<int> all;
     while (all.size() < count) {
@@ -99,7 +99,7 @@ TEST_F(ControlOfTwo, waits_for_the_ranks_that_have_come) {
   const auto rank1 = link(1);
   ASSERT_TRUE(rank0 && rank1);
   rank0->report({});
-  EXPECT_FALSE(control_.first_failure()) << "it ended well";
+  EXPECT_FALSE(control_.first_failure()) << "it ended with 0";
   EXPECT_TRUE(control_.has_ranks());
   EXPECT_FALSE(control_.await_ranks(50ms));
   rank1->report(failure_of(1));
@@ -136,7 +136,7 @@ TEST_F(ControlOfTwo, hears_of_signs_when_it_asks) {
   control_.ask_for_signs();
   EXPECT_TRUE(has_signs());
   control_.ask_for_signs();
-  control_.send(SIGUSR1);  // what both have got is behind the question
+  control_.send(SIGUSR1);  // once both have it, the question was handled
   EXPECT_EQ(signals(*rank0, 1), std::vector<int>{SIGUSR1});
   EXPECT_EQ(signals(*rank1, 1), std::vector<int>{SIGUSR1});
   EXPECT_FALSE(control_.has_new_signs());
@@ -183,7 +183,7 @@ TEST(Control, ends_at_once_though_ranks_still_listen) {
   pollfd entry{rank->fd(), POLLIN, 0};
   EXPECT_EQ(poll(&entry, 1, 20000), 1);
   EXPECT_TRUE(rank->is_lost());
-  rank->report({});  // nobody hears it, and nothing is thrown
+  rank->report({});  // not received by anyone, and nothing is thrown
   EXPECT_FALSE(rank->take_signal());
 }
 

@@ -13,7 +13,7 @@ TEST(LostHosts, AreAmongThoseNoRankOfWhichHasToldItsEnd) {
   EXPECT_EQ(silent_hosts({}), Names());
 }
 
-// This host, and a name that nobody has: whoever cannot look it up knows nothing of the host.
+// This host, and a name that does not resolve, which proves nothing about the host.
 TEST(LostHosts, AreNotThoseThatAnswer) {
   EXPECT_EQ(dead_hosts({"127.0.0.1", "localhost"}, 3s), Names());
   EXPECT_EQ(dead_hosts({"no-such-host.invalid"}, 3s), Names());

@@ -2,7 +2,7 @@
 
 #include "jobs/run/plan/plan.hpp"
 
-// What --dry-run shows, line by line.
+// The output of --dry-run, line by line.
 namespace hpcboot::run {
 namespace {
 
@@ -42,8 +42,8 @@ TEST(DryRun, ShowsEverythingThatWillBeDone) {
             "set:      A='1 2' API_KEY=REDACTED\n"
             "unset:    RANK\n"
             "exported: B\n"
-            "session:  of its own\n"
-            "stage:    /data, to each host's own disk: below $HPCBOOT_STAGE_DIR, $SLURM_TMPDIR, "
+            "session:  its own\n"
+            "stage:    /data, to each host's own disk: under $HPCBOOT_STAGE_DIR, $SLURM_TMPDIR, "
             "$TMPDIR or /tmp; {staged} is the copy\n"
             "note:     a note\n"
             "\n"
@@ -57,7 +57,7 @@ TEST(DryRun, ShowsEverythingThatWillBeDone) {
 TEST(DryRun, OfOneRankLeavesOutWhatThereIsNot) {
   Plan plan = a_plan();
   plan.layout.hosts = {{"n1", 1}};
-  plan.exported = {"B"};  // of other hosts, which there are not
+  plan.exported = {"B"};  // for other hosts, of which there are none
   EXPECT_EQ(dry_run_text(plan),
             "launcher: srun: in a job of Slurm\n"
             "layout:   1 rank on 1 host, from SLURM_JOB_NODELIST\n"

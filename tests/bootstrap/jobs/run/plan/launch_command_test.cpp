@@ -33,7 +33,7 @@ TEST_F(LaunchCommandTest, OfSrun) {
   EXPECT_TRUE(holds(plan().unset, "SLURM_EXPORT_ENV"));
   EXPECT_TRUE(holds(plan().unset, "SLURM_PROCID"));
   EXPECT_FALSE(holds(plan().unset, "SLURM_JOB_ID"));
-  EXPECT_FALSE(holds(plan().unset, "SLURM_HOSTFILE"));  // is not set
+  EXPECT_FALSE(holds(plan().unset, "SLURM_HOSTFILE"));  // it is not set
   EXPECT_TRUE(plan().hostfile.empty());
 }
 
@@ -154,7 +154,7 @@ TEST_F(LaunchCommandTest, OfPals) {
   machine().outputs["/invented/mpiexec --version"] = "PALS 1.2.11";
   EXPECT_EQ(command(), "mpiexec -n 12 --ppn 4 --depth 2 --cpu-bind depth " + std::string(kRank));
   EXPECT_FALSE(plan().own_session);
-  request.ranks = 6;  // the last host is short
+  request.ranks = 6;  // the last host has fewer
   EXPECT_TRUE(holds(command(), "-n 6 --ppn 4 --depth 2 --cpu-bind depth --hosts n1,n2 "));
   job("pbs", {"n1", "n2"}, {2, 4});
   EXPECT_TRUE(holds(refusal(), "inconsistent_placement: different numbers of ranks on the hosts"));
@@ -237,7 +237,7 @@ TEST_F(LaunchCommandTest, HidesAColonThatIsAnArgumentFromTheLauncher) {
     EXPECT_EQ(show_colon(hide_colon(word)), word);
 }
 
-// /proc/*/cmdline is for everybody.
+// Any user can read /proc/*/cmdline.
 TEST_F(LaunchCommandTest, HasNoValueOfAVariableInIt) {
   constexpr const char* kSecret = "hush-hush";
   const auto look = [&](const char* place) {

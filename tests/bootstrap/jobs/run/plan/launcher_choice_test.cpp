@@ -45,7 +45,7 @@ TEST_F(LauncherChoiceTest, TakesMpirunForProgramsOfMpi) {
   install_hydra();
   EXPECT_EQ(launcher(), Launcher::hydra);
   ASSERT_EQ(plan().notes.size(), 1U);
-  EXPECT_TRUE(holds(plan().notes.front(), "/invented/mpirun is another's"));
+  EXPECT_TRUE(holds(plan().notes.front(), "/invented/mpirun belongs to another MPI"));
   request.launcher = "local";
   EXPECT_EQ(launcher(), Launcher::local);
   EXPECT_TRUE(holds(plan().notes.front(), "rank 0 of 1"));
@@ -69,7 +69,7 @@ TEST_F(LauncherChoiceTest, TakesMpirunOrSshOverAHostfile) {
   request.nodes.reset();
   install({"ssh"});
   EXPECT_EQ(launcher(), Launcher::ssh);
-  install({"mpirun"});  // that nobody knows
+  install({"mpirun"});  // of unknown kind
   EXPECT_EQ(launcher(), Launcher::ssh);
   install_hydra();
   EXPECT_EQ(launcher(), Launcher::hydra);

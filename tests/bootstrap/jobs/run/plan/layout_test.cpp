@@ -129,11 +129,11 @@ TEST_F(LayoutTest, WithoutTasksOfSlurmHasARankForEachGpuOrHost) {
   EXPECT_EQ(layout(), "n1:4 n2:4");
   s.visible_devices = 3;
   EXPECT_EQ(layout(), "n1:3 n2:3");
-  s.facts.hostname = "login";  // of salloc, with GPUs of its own
+  s.facts.hostname = "login";  // of salloc, with its own GPUs
   slurm({{"SLURM_GPUS_PER_NODE", "a100:2"}});
   EXPECT_EQ(layout(), "n1:2 n2:2");
   s.facts.hostname = "n1";
-  // Few CPUs beside many GPUs.
+  // Few CPUs, many GPUs.
   slurm({{"SLURM_JOB_CPUS_PER_NODE", "1(x2)"}, {"SLURM_TASKS_PER_NODE", "1(x2)"}});
   EXPECT_EQ(layout(), "n1:3 n2:3");
   slurm({{"SLURM_NTASKS_PER_NODE", "2"}});
@@ -275,12 +275,12 @@ TEST_F(LayoutTest, SharesTheCpusOfAChunkOfPbsAmongItsRanks) {
   chunks_of_four("4");  // as PBS itself sets it
   EXPECT_EQ(threads(), "2");
   EXPECT_TRUE(holds(plan().notes,
-                    "OMP_NUM_THREADS is 2, not PBS's 4 for all ranks of a chunk; --env "
+                    "OMP_NUM_THREADS is set to 2; PBS sets 4 for all ranks of a chunk; --env "
                     "OMP_NUM_THREADS keeps that"));
   request.env = {"OMP_NUM_THREADS"};
   EXPECT_EQ(plan().set.count("OMP_NUM_THREADS"), 0U);
   request.env.clear();
-  chunks_of_four("3");  // asked for by ompthreads
+  chunks_of_four("3");  // requested by ompthreads
   EXPECT_EQ(plan().set.count("OMP_NUM_THREADS"), 0U);
   chunks_of_four("4");
   job("pbs", {"n1", "n2"}, {1, 1});

@@ -91,7 +91,7 @@ TEST_F(PlanTest, SetsAndHandsOnWhatTheUserNames) {
   EXPECT_EQ(made.set.at("WORLD_SIZE"), "8");
   EXPECT_TRUE(holds(made.exported, "DISPLAY"));
   EXPECT_FALSE(holds(made.exported, "MISSING"));
-  EXPECT_TRUE(holds(made.notes, "--env MISSING: it is not set here"));
+  EXPECT_TRUE(holds(made.notes, "--env MISSING: not set in this environment"));
   EXPECT_TRUE(holds(made.unset, "RANK"));
   EXPECT_FALSE(holds(made.unset, "WORLD_SIZE"));
 }
@@ -170,7 +170,7 @@ TEST_F(PlanTest, OfThisProcessKnowsItsMachine) {
   EXPECT_EQ(here.find_program(here.env, "/bin"), "");
   EXPECT_EQ(here.output_of({"sh", "-c", "echo out; echo err >&2; exit 3"}), "out\nerr\n");
   EXPECT_EQ(here.output_of({"no-such-program"}), "");
-  EXPECT_EQ(here.output_of({"cat"}), "");  // it has no input
+  EXPECT_EQ(here.output_of({"cat"}), "");  // without input
   EXPECT_LE(here.output_of({"yes"}).size(), (1U << 20U) + 4096);
   EXPECT_THROW(here.read_file("/no/such/file"), Error);
 }

@@ -53,7 +53,7 @@ TEST(ProgramNeeds, IsNotMisledByDamage) {
   const std::string bytes = whole.bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const ProgramMpi mpi = read(bytes.substr(0, size));
-    // The last entry alone, which ends the list, may be missing.
+    // Only the last entry, which ends the list, may be missing.
     EXPECT_EQ(mpi, ProgramMpi::unknown) << size;
   }
   ElfProgram damaged = whole;

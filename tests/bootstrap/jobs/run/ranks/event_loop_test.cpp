@@ -20,7 +20,7 @@ bool is_blocked(int number) {
   return sigismember(&now, number) == 1;
 }
 
-// What this process does at a signal, while the test lasts.
+// Sets this process's action for a signal during the test.
 class Disposition {
  public:
   Disposition(int number, void (*handler)(int))
@@ -44,7 +44,7 @@ TEST(BlockedSignals, AreReadWhileItLives) {
     raise(SIGUSR2);
     EXPECT_EQ(signals.next(), SIGUSR2);
     EXPECT_EQ(signals.next(), std::nullopt);
-    // What comes too late ends nobody.
+    // A signal that arrives too late ends no process.
     raise(SIGUSR1);
     raise(SIGPIPE);
   }
@@ -60,7 +60,7 @@ TEST(BlockedSignals, ThatWereIgnoredStaySo) {
   EXPECT_EQ(signals.next(), std::nullopt);
 }
 
-// As a daemon's child may be.
+// A daemon's child may have none.
 TEST(BlockedSignals, NeedNoStandardInput) {
   const int kept = dup(STDIN_FILENO);
   close(STDIN_FILENO);
@@ -69,8 +69,8 @@ TEST(BlockedSignals, NeedNoStandardInput) {
   close(kept);
 }
 
-// Under a parent that ignores SIGCHLD the kernel would reap the ranks, and nobody would hear how
-// they ended.
+// If SIGCHLD were ignored, as inherited from the parent, the kernel would reap the ranks, and how
+// they ended would be lost.
 TEST(BlockedSignals, TheEndsOfChildrenAreHeardOfInAnyCase) {
   const Disposition ignored(SIGCHLD, SIG_IGN);
   {

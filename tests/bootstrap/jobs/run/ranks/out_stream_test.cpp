@@ -14,7 +14,7 @@
 namespace hpcboot::run {
 namespace {
 
-// What comes out of the other end, until the stream has nothing left.
+// What arrives at the other end, until the stream has nothing left.
 std::string drained(OutStream& stream, int end) {
   std::string all;
   std::string piece(std::size_t{1} << 16U, '\0');
@@ -30,7 +30,7 @@ std::string drained(OutStream& stream, int end) {
   return all;
 }
 
-// Nobody takes it for now: flush() returns, and nothing is lost.
+// The output is not read for now: flush() returns, and nothing is lost.
 void expect_whole_at(int in, int out) {
   std::string text;
   for (int i = 0; text.size() < std::size_t{3} << 20U; ++i) text += std::to_string(i) + "\n";
@@ -80,7 +80,7 @@ TEST(OutStream, WritesAFile) {
     stream.flush();
     EXPECT_EQ(stream.error(), 0);
   }
-  EXPECT_EQ(fcntl(fd, F_GETFD), 0) << "it is its owner's";
+  EXPECT_EQ(fcntl(fd, F_GETFD), 0) << "it belongs to the caller";
   close(fd);
   EXPECT_EQ(test::read_text(file), "one\ntwo\n");
 }

@@ -30,13 +30,13 @@ ChildSpec shell(const std::string& script) {
   return spec;
 }
 
-// Up to the end of the stream.
+// Reads up to the end of the stream.
 std::string all_of(int fd) {
   std::string text;
   char buffer[4096];
   while (true) {
     pollfd entry{fd, POLLIN, 0};
-    if (poll(&entry, 1, kDeadline) != 1) throw std::runtime_error("no end of the output");
+    if (poll(&entry, 1, kDeadline) != 1) throw std::runtime_error("the output does not end");
     const ssize_t size = read(fd, buffer, sizeof buffer);
     if (size <= 0) return text;
     text.append(buffer, static_cast<std::size_t>(size));
@@ -73,7 +73,7 @@ TEST(RankChild, SaysTheSignalThatEndedItAndTakesItsGroupAlong) {
   EXPECT_EQ(end_of(child).exit_code, 137);
   EXPECT_EQ(end_of(child).signal, 9);
   child.reap();
-  all_of(child.out_fd());  // ends only when nobody holds it any more
+  all_of(child.out_fd());  // ends only when no process holds it any more
   SUCCEED();
 }
 
@@ -133,10 +133,10 @@ TEST(RankChild, KeepsAnExceptionOfItsBody) {
 
 TEST(RankChild, SaysThatThereIsNoRoomForDescriptors) {
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizers open descriptors of their own, and end the program without";
+  GTEST_SKIP() << "the sanitizers open their own descriptors and abort if none is left";
 #endif
   ChildSpec spec = shell("");
-  // In a process of its own, whose limit rises to what suffices.
+  // In a separate process, whose limit is raised until it suffices.
   spec.body = [] {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);

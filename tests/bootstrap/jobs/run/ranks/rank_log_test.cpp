@@ -48,7 +48,7 @@ TEST_F(RankLogs, AnOldOneIsEmptied) {
   EXPECT_EQ(test::read_text(file()), "new");
 }
 
-// The folder may be one that others write to, too: nothing is written elsewhere, and nothing waits.
+// Other users may be able to write to the folder: output is not redirected, and nothing blocks.
 TEST_F(RankLogs, WhatIsNoRegularFileIsRefused) {
   fs::create_directories(file().parent_path());
   const auto target = folder_.path() / "target";
@@ -75,11 +75,11 @@ TEST_F(RankLogs, WhatIsNoRegularFileIsRefused) {
 }
 
 TEST_F(RankLogs, AnothersFileIsRefused) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change a file's owner";
   fs::create_directories(file().parent_path());
   test::write_text(file(), "another's");
   ASSERT_EQ(::chown(file().c_str(), 12345, 12345), 0);
-  expect_refused("it is another user's");
+  expect_refused("it is another user's file");
   EXPECT_EQ(test::read_text(file()), "another's");
 }
 

@@ -9,7 +9,7 @@
 #include "jobs/run/ranks/rank_child.hpp"
 #include "support/temporary_folder.hpp"
 
-// With a debugger that is a script: real ones are in tests/shell/silence.bats.
+// With a script as debugger; real debuggers are tested in tests/shell/silence.bats.
 namespace hpcboot::run {
 namespace {
 
@@ -25,7 +25,7 @@ class RankStacksTest : public testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  // What is written, with "PROCESS" in place of the rank's number.
+  // What is written, with "PROCESS" instead of the process id.
   std::string stacks() {
     std::string text;
     RankStacks stacks("rank 3", rank_.pid(), {{"PATH", folder_.path().string()}},
@@ -75,7 +75,7 @@ TEST_F(RankStacksTest, SayWhyThereAreNoneInTheDebuggersLastWords) {
       "echo 'warning: x' >&2\necho 'ptrace: Operation not permitted. ' >&2\necho >&2\nexit 1\n");
   EXPECT_EQ(stacks(),
             "rank 3: no stacks of PROCESS (sleep): gdb: ptrace: Operation not permitted.\n");
-  EXPECT_TRUE(has_ended()) << "it is told SIGQUIT";
+  EXPECT_TRUE(has_ended()) << "it gets SIGQUIT";
 }
 
 TEST_F(RankStacksTest, TryTheNextDebugger) {
@@ -85,7 +85,7 @@ TEST_F(RankStacksTest, TryTheNextDebugger) {
 }
 
 TEST_F(RankStacksTest, WithoutADebuggerTheProcessIsTold) {
-  EXPECT_EQ(stacks(), "rank 3: no stacks of PROCESS (sleep): there is no gdb or eu-stack\n");
+  EXPECT_EQ(stacks(), "rank 3: no stacks of PROCESS (sleep): no gdb or eu-stack found\n");
   EXPECT_TRUE(has_ended());
 }
 

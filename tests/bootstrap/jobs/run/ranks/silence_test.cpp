@@ -15,7 +15,7 @@ using testing::IsEmpty;
 class SilenceOf5s : public testing::Test {
  protected:
   static Clock::time_point at(std::chrono::seconds time) { return Clock::time_point(100s + time); }
-  // Looks once a second.
+  // Checks once a second.
   bool is_over_within(std::chrono::seconds from, std::chrono::seconds to) {
     for (auto time = from; time <= to; time += 1s) {
       if (watch_.is_over(at(time))) return true;
@@ -88,8 +88,7 @@ TEST(Stacks, are_none_where_a_debugger_may_not_look) {
 }
 
 TEST(Stacks, are_cut) {
-  EXPECT_THAT(stack_lines("#0 a\n#1 b\n#2 c\n", 2),
-              ElementsAre("#0 a", "#1 b", "(more is left out)"));
+  EXPECT_THAT(stack_lines("#0 a\n#1 b\n#2 c\n", 2), ElementsAre("#0 a", "#1 b", "(truncated)"));
   EXPECT_THAT(stack_lines("#0 a\n#1 b\n", 2), ElementsAre("#0 a", "#1 b"));
 }
 

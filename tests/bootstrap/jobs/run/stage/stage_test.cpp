@@ -72,7 +72,7 @@ TEST_F(FileTreeTest, KeepsContentAndWhatMayBeExecuted) {
   struct stat status {};
   ASSERT_EQ(stat((to_ + "/sub/run").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0700U, 0700U);
-  EXPECT_GT(fs::remove_all(to_), 0U);  // though the original could not be written to
+  EXPECT_GT(fs::remove_all(to_), 0U);  // although the original is not writable
 }
 
 TEST_F(FileTreeTest, KeepsLinksThatStayInsideAndFollowsTheOthers) {
@@ -113,7 +113,7 @@ TEST_F(FileTreeTest, RefusesWhatHasNoEndOrIsNoFile) {
   write_text(root_ + "/sub/a", "one");
   fs::create_symlink(root_, root_ + "/sub/above");
   expect_error(
-      ErrorCode::unreadable_file, [&] { copy(); }, "sub/above", "lies in");
+      ErrorCode::unreadable_file, [&] { copy(); }, "sub/above", "contains it");
   fs::remove(root_ + "/sub/above");
   mkfifo((root_ + "/sub/pipe").c_str(), 0600);
   expect_error(
@@ -217,7 +217,7 @@ TEST_F(StageTest, FollowsNoLinkAndTakesNoFolderThatOthersMayEnter) {
   fs::create_directory(own_folder());
   chmod(own_folder().c_str(), 0755);
   expect_error(
-      ErrorCode::unwritable_output, [&] { stage(); }, "others may enter it");
+      ErrorCode::unwritable_output, [&] { stage(); }, "other users have access to it");
   chmod(own_folder().c_str(), 0700);
   fs::create_symlink(elsewhere / "made", own_folder() / "users");
   expect_error(
@@ -233,7 +233,7 @@ TEST_F(StageTest, AFolderOfAnotherUserIsNotTaken) {
   chmod(own_folder().c_str(), 0700);
   ASSERT_EQ(chown(own_folder().c_str(), 65534, 65534), 0);
   expect_error(
-      ErrorCode::unwritable_output, [&] { stage(); }, "it is another user's");
+      ErrorCode::unwritable_output, [&] { stage(); }, "it belongs to another user");
 }
 
 TEST_F(StageTest, RemovesWhatEarlierRunsLeftAndNothingElse) {
