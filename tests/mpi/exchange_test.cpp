@@ -8,8 +8,7 @@
 #include "hpcboot/bootstrap.hpp"
 
 // Run under mpirun, mpiexec.hydra or srun; the argument is the exchange that the launcher must
-// offer
-// ("pmix"). Not a GoogleTest program: every rank has to come to each exchange, whatever
+// offer ("pmix"). Not a GoogleTest program: every rank must take part in each exchange, whatever
 // fails.
 namespace {
 
@@ -46,7 +45,7 @@ int main(int argc, char** argv) {
              "every rank's value arrives", rank);
     }
     const auto exchanged = std::chrono::steady_clock::now() - begin_exchange;
-    // Longer than any launcher's own limit, and all that its protocol could stumble on.
+    // Longer than the limit of any launcher, with all characters that its protocol could mishandle.
     kvs->put("long;key=", std::string(3000, 'x') + " ;=%\"'_ " + std::to_string(rank));
     kvs->put("empty", "");
     kvs->commit(20s);
@@ -57,7 +56,7 @@ int main(int argc, char** argv) {
     expect(kvs->get(next, "empty", 20s).empty(), "an empty value arrives", rank);
     kvs->fence(20s);
 
-    // Ranks of one node have one host name; every server here has a map.
+    // Ranks of one node have the same host name; every server here provides a map.
     const std::vector<int> nodes = kvs->node_map(20s);
     expect(static_cast<int>(nodes.size()) == world_size, "the node map has every rank", rank);
     char host[256] = {};
@@ -71,11 +70,11 @@ int main(int argc, char** argv) {
     }
     kvs->fence(20s);
 
-    // A key that nobody puts: the deadline holds, and the message names the rank.
+    // A key that no rank puts: the deadline holds, and the message names the rank.
     const auto begin = std::chrono::steady_clock::now();
     try {
       kvs->get((rank + 1) % world_size, "nobody.puts.this", 500ms);
-      expect(false, "a key that nobody puts is an error", rank);
+      expect(false, "a key that no rank puts is an error", rank);
     } catch (const hpcboot::Error& error) {
       const auto seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

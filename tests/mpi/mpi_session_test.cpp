@@ -6,7 +6,7 @@
 
 #include "hpcboot/error.hpp"
 
-// Run under mpirun. Not a GoogleTest program: every rank has to come to each collective call.
+// Run under mpirun. Not a GoogleTest program: every rank must reach each collective call.
 // "throw": rank 0 leaves its session by an exception, which must end the ranks that wait for it.
 namespace {
 
@@ -33,7 +33,7 @@ void leave_by_exception() {
     if (session.rank() == 0) throw std::runtime_error("rank 0 leaves");
     // The others wait for rank 0 in their destructor's MPI_Finalize.
   } catch (const std::runtime_error&) {
-    std::fprintf(stderr, "FAILED: the job goes on after an exception\n");
+    std::fprintf(stderr, "FAILED: the job continues after an exception\n");
   }
 }
 
@@ -47,14 +47,14 @@ int main(int argc, char** argv) {
   }
   const hpcboot::Env env = hpcboot::Env::from_process();
   hpcboot::Resolution me = hpcboot::resolve(env, hpcboot::Facts::of_this_process(env));
-  expect(is_refused(MpiOwnership::borrow), "borrowing what is not there is refused");
+  expect(is_refused(MpiOwnership::borrow), "borrowing before MPI_Init is refused");
   {
     const hpcboot::MpiSession session;
     expect(session.owns_mpi(), "the first session owns MPI");
     try {
       session.check_agrees(me);
     } catch (const hpcboot::Error& error) {
-      // Told here: outside, the session has ended the job.
+      // Printed here: outside this scope the session has ended the job.
       std::fprintf(stderr, "%s", hpcboot::format_error("mpi_session_test", error).c_str());
       return error.exit_code();
     }

@@ -45,7 +45,7 @@ Gradients gradients_of(const models::Model& model) {
   return all;
 }
 
-/// What one process computes with the loss.
+/// The gradients that a single process computes with this loss.
 template <typename Loss>
 Gradients expected_gradients(Loss&& loss) {
   const auto model = make_net();
@@ -53,7 +53,7 @@ Gradients expected_gradients(Loss&& loss) {
   return gradients_of(*model);
 }
 
-/// @param tolerance of the largest element of each gradient
+/// @param tolerance relative to the largest element of each gradient
 void expect_close(const Gradients& found, const Gradients& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -123,7 +123,7 @@ TEST_P(Compression, RoundsTheGradientsAndNothingElse) {
       [&](models::Model& model) { return loss_of(model.forward(data.images), data.labels); });
   DistributedDataParallelOptions options;
   options.compression = compression;
-  options.bucket_cap_mb = 0.1;  // so that there are several
+  options.bucket_cap_mb = 0.1;  // results in several buckets
   options.first_bucket_mb = 0.01;
   DistributedDataParallel ddp(make_net(), *world, options);
   DistributedDataParallel plain(make_net(), *world);
@@ -139,7 +139,7 @@ TEST_P(Compression, RoundsTheGradientsAndNothingElse) {
   }
 }
 
-// Some roundings to 8 and 11 bits, of parts that are larger than their mean.
+// A few rounding errors at 8 and 11 bits, of parts that are larger than their mean.
 INSTANTIATE_TEST_SUITE_P(Types, Compression,
                          testing::Values(std::pair{GradientCompression::bf16, 4.0 / 256},
                                          std::pair{GradientCompression::fp16, 8.0 / 2048}));

@@ -39,7 +39,7 @@ Data make_data() {
           torch::randint(10, {kSteps * kGlobalBatch}, torch::kLong)};
 }
 
-/// One process trains with the global batch.
+/// A single process trains with the global batch.
 std::vector<double> losses_of_one_process(const Data& data) {
   torch::manual_seed(7);
   const auto model = models::make_model("mnistnet");
@@ -57,7 +57,7 @@ std::vector<double> losses_of_one_process(const Data& data) {
   return losses;
 }
 
-/// Does every rank have the same gradients?
+/// Checks that every rank has the same gradients.
 void expect_equal_gradients(const models::Model& model) {
   for (const auto& item : model.named_parameters()) {
     torch::Tensor of_rank_0 = item.value().grad().clone();
@@ -70,7 +70,7 @@ TEST(Ddp, LossOfEveryStepEqualsOneProcessWithTheGlobalBatch) {
   const Data data = make_data();
   const std::vector<double> expected = losses_of_one_process(data);
 
-  // Only rank 0 starts from the weights of the single process: DDP has to hand them out.
+  // Only rank 0 starts from the weights of the single process: DDP must broadcast them.
   torch::manual_seed(static_cast<std::uint64_t>(7 + world->rank()));
   DistributedDataParallel ddp(models::make_model("mnistnet"), *world);
   torch::optim::Adam optimizer(ddp.module()->parameters(), kLearningRate);

@@ -1,4 +1,4 @@
-// Loss scaling on the ranks of a launch: all of them leave out the same steps.
+// Loss scaling on the ranks of a launch: all of them skip the same steps.
 #include <gtest/gtest.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/sgd.h>
@@ -38,7 +38,7 @@ TEST_P(GradScalerOnRanks, AnOverflowOnOneRankLeavesTheStepOutOnAll) {
   for (int step = 0; step < kSteps; ++step) {
     optimizer.zero_grad();
     torch::manual_seed(
-        static_cast<std::uint64_t>(100 * step + world->rank()));  // each rank has images of its own
+        static_cast<std::uint64_t>(100 * step + world->rank()));  // each rank has its own images
     torch::Tensor scores = ddp.forward(torch::randn({3, 4}));
     if (step == kOverflowingStep && world->rank() == world->world_size() - 1) {
       scores.register_hook([](const torch::Tensor& gradient) {
@@ -56,7 +56,7 @@ TEST_P(GradScalerOnRanks, AnOverflowOnOneRankLeavesTheStepOutOnAll) {
 
     std::ostringstream state;
     state.precision(17);
-    state << "finite " << finite << " scale " << scaler.scale() << " left out "
+    state << "finite " << finite << " scale " << scaler.scale() << " skipped "
           << scaler.skipped_steps() << " weights";
     const torch::Tensor weights = parameters[0].detach().flatten();
     for (std::int64_t i = 0; i < weights.numel(); ++i) state << ' ' << weights[i].item<float>();

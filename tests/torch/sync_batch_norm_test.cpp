@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kChannels = 5;
 
-/// Sets what differs from the start of a module, so that a wrong use of it shows.
+/// Sets the parameters to values other than the initial ones, so that a wrong use of them shows.
 template <typename Norm>
 Norm prepared(Norm norm) {
   const torch::NoGradGuard no_grad;
@@ -47,7 +47,7 @@ TEST_P(SyncBatchNorm, ComputesWhatOneProcessDoesOnTheWholeBatch) {
   const Part of_last = part_of(last, GetParam());
   const std::int64_t total = of_last.begin + of_last.count;
   torch::manual_seed(3);
-  // With a mean far from 0, where sums of squares would lose the variance.
+  // With a mean far from 0, for which sums of squares would lose the variance.
   const torch::Tensor input = torch::randn({total, kChannels, 3, 4}) * 2 + 10;
   const torch::Tensor slope = torch::randn({total, kChannels, 3, 4});
 
@@ -85,7 +85,7 @@ TEST_P(SyncBatchNorm, ComputesWhatOneProcessDoesOnTheWholeBatch) {
   EXPECT_EQ(synchronised->num_batches_tracked.item<std::int64_t>(), 1);
 }
 
-// Equal parts, parts of different size, and a rank without any.
+// Equal parts, parts of different size, and a rank without samples.
 INSTANTIATE_TEST_SUITE_P(Parts, SyncBatchNorm,
                          testing::Values(std::vector<std::int64_t>{4},
                                          std::vector<std::int64_t>{3, 1},
@@ -94,8 +94,8 @@ INSTANTIATE_TEST_SUITE_P(Parts, SyncBatchNorm,
 TEST(SyncBatchNormModel, ResNet50OverTheRanksEqualsOneProcess) {
   constexpr int kSteps = 5;
   constexpr std::int64_t kBatch = 8;
-  // In double precision: so small a batch makes a fresh ResNet amplify the rounding of float32, in
-  // which the number of threads alone changes the losses by more than what is asked for here.
+  // In double precision: with such a small batch, a fresh ResNet amplifies the rounding of float32
+  // so much that the number of threads alone changes the losses by more than the tolerance here.
   torch::manual_seed(5);
   const torch::Tensor images = torch::randn({kSteps * kBatch, 1, 32, 32}, torch::kFloat64);
   const torch::Tensor labels = torch::randint(10, {kSteps * kBatch}, torch::kLong);
@@ -144,7 +144,7 @@ TEST(SyncBatchNormModel, InEvaluationRanksAreAlone) {
   norm->eval();
   plain->eval();
   const torch::Tensor input = torch::full({1, kChannels, 2, 2}, 3.0);
-  // On rank 0 alone: anything collective would hang here.
+  // On rank 0 only: any collective would hang here.
   if (world->rank() == 0) {
     EXPECT_TRUE(norm->forward(input).equal(plain->forward(input)));
   }

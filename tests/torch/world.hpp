@@ -6,7 +6,7 @@
 
 namespace hpcboot {
 
-/// All ranks of the test, from the beginning of main() to its end.
+/// All ranks of the test, from the start of main() to its end.
 extern std::unique_ptr<ProcessGroup> world;
 
 }  // namespace hpcboot

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Whole runs of the trainer on each kind of data, and its verbs for data files.
+# Complete runs of the trainer on each kind of data, and its verbs for data files.
 # shellcheck disable=SC2154 # $trainer and $model are set in helper.bash
 
 load helper
@@ -20,7 +20,7 @@ assert run["epochs"][-1]["validation_accuracy"] > 0.9, run["epochs"]
 PY
 }
 
-@test "data that is none is told with what is taken" {
+@test "data of an unknown kind is reported, with the kinds that are accepted" {
   echo hello >notes.txt
   # shellcheck disable=SC2086
   run "$trainer" $model --data notes.txt
@@ -45,7 +45,7 @@ PY
   [ "$(wc -l <losses.mnist)" -eq 11 ]
 }
 
-@test "convert overwrites nothing unless told, and names what it takes" {
+@test "convert overwrites nothing without --force, and names the accepted formats" {
   "$trainer" convert synthetic:20x1x8x8 a.safetensors
   run "$trainer" convert synthetic:20x1x8x8 a.safetensors
   [ "$status" -eq 42 ]
@@ -75,7 +75,7 @@ PY
   [ "$(grep -o 'already exists' <<<"$output" | wc -l)" -eq 1 ]
 }
 
-@test "inspect tells what is in a file" {
+@test "inspect shows the contents of a file" {
   "$trainer" convert synthetic:20x1x8x8 a.h5 --compress 1
   run "$trainer" inspect a.h5
   [ "$status" -eq 0 ]
@@ -98,7 +98,7 @@ assert "has no array 'test/labels'" in found["remark"], found
 PY
 }
 
-@test "a run leaves events that TensorBoard reads, unless told not to" {
+@test "a run leaves events that TensorBoard reads, unless disabled" {
   # shellcheck disable=SC2086
   "$trainer" $model --data synthetic:64x1x28x28 --epochs 2
   # shellcheck disable=SC2086
@@ -110,7 +110,7 @@ PY
   [[ $events == *"config text "* ]]
 }
 
-@test "every rank is told in a line at the start" {
+@test "every rank is reported in a line at the start" {
   need_mpirun
   # shellcheck disable=SC2086
   run mpirun -np 2 --oversubscribe "$trainer" $model --data synthetic:64x1x28x28

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What goes wrong while the trainer runs: memory, losses, disks, data, ranks. Each ends the run in time, with its own
-# exit code and a message that says what to do, and what was saved stays.
+# Failures of a training run: memory, losses, disks, data, ranks. Each ends the run in time, with its own exit code and
+# a message that says what to do; saved files remain.
 # shellcheck disable=SC2154 # $trainer, $small and $model are set in helper.bash
 
 load helper
@@ -15,7 +15,7 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# A disk of one MiB at `disk`, for one script: in a mount namespace of its own, which needs root.
+# A disk of one MiB at `disk`, for one script: in a separate mount namespace, which needs root.
 on_small_disk() {
   unshare -m true 2>/dev/null || skip "no mount namespaces here (root needed)"
   mkdir disk
@@ -23,8 +23,8 @@ on_small_disk() {
   echo "$output"
 }
 
-# `wrapper COMMAND…` for each rank: writes the ranks' exit codes to `codes`. The launcher, which would end the
-# others, is not told of one before all have ended by themselves.
+# `wrapper COMMAND…` for each rank: writes the ranks' exit codes to `codes`. It returns only after all ranks have ended
+# by themselves, since the launcher would end the others after the first.
 write_wrapper() {
   cat >wrapper <<'EOF'
 #!/bin/bash
@@ -40,7 +40,7 @@ EOF
   chmod +x wrapper
 }
 
-# Images of floats as safetensors, number $2 of them not a number.
+# Float images as safetensors; image number $2 contains a NaN.
 write_images() {
   python3 - "$1" "$2" <<'PY'
 import array, json, struct, sys
@@ -59,8 +59,9 @@ open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + blob)
 PY
 }
 
-@test "memory that does not suffice is 47, with the numbers and the options for less" {
-  # The first is LibTorch's allocator in the forward pass, the second the C++ library's while a batch is put together.
+@test "running out of memory is 47, with the numbers and the options that need less" {
+  # The first case fails in LibTorch's allocator in the forward pass, the second in the C++ library's while a batch is
+  # assembled.
   for options in "--image-size 1024 --batch-size 64 --limit-samples 64" "--image-size 2048 --batch-size 640"; do
     rm -rf runs
     # shellcheck disable=SC2016,SC2086 # for the inner shell; options
@@ -68,12 +69,12 @@ PY
     echo "$output"
     [ "$status" -eq 47 ]
     batch=$(grep -o 'batch-size [0-9]*' <<<"$options" | cut -d' ' -f2)
-    [[ $output == *"rank 0 of 1 on $(hostname)"*"$batch images a pass"*"--micro-batch $((batch / 2)) --accumulate 2"* ]]
-    [[ $(value runs/* "['exit_reason']") == "error: the memory does not suffice"* ]]
+    [[ $output == *"rank 0 of 1 on $(hostname)"*"$batch images per pass"*"--micro-batch $((batch / 2)) --accumulate 2"* ]]
+    [[ $(value runs/* "['exit_reason']") == "error: not enough memory"* ]]
   done
 }
 
-@test "what LibTorch refuses is told without its stack" {
+@test "an error of LibTorch is reported without its stack" {
   # shellcheck disable=SC2086
   run "$trainer" $small --model resnet50 --image-size 8 --batch-size 1 --limit-samples 1
   echo "$output"
@@ -83,7 +84,7 @@ PY
   [[ $(value runs/* "['exit_reason']") == "error: Expected more than 1 value per channel when training, got input size [1, 128, 1, 1]" ]]
 }
 
-@test "memory of one rank of 2 that does not suffice ends the job, and that rank says why" {
+@test "if one rank of 2 runs out of memory, the job ends, and that rank says why" {
   cat >wrapper <<'EOF'
 #!/bin/bash
 if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then ulimit -v 6000000; fi
@@ -98,7 +99,7 @@ EOF
   [[ $output == *"rank 1 of 2 on "*"error 47 (out_of_memory)"* ]]
 }
 
-@test "a loss that is no number is told once, with step, epoch, learning rate and the rank whose images did it" {
+@test "a loss that is not a number is reported once, with step, epoch, learning rate and the rank whose images caused it" {
   write_images nan.safetensors 40
   write_wrapper
   # shellcheck disable=SC2086
@@ -109,11 +110,11 @@ EOF
     cat codes
     [ "$status" -eq 45 ]
     [ "$(grep -c ' 45$' codes)" -eq "$n" ]
-    # Every rank finds out; rank 0 speaks for all, and each has it in its log.
+    # Every rank detects it; rank 0 reports it for all, and each writes it to its log.
     [ "$(grep -c 'the training loss is nan' <<<"$output")" -eq 1 ]
     [[ $output == *"rank 0 of $n on $(hostname)"* ]]
     [ "$(grep -l 'the training loss is nan' runs/*/rank_*.log | wc -l)" -eq "$n" ]
-    grep -qE "the training loss is nan in step [1-4] of the run, epoch 1, at a learning rate of 0.25, by the images of rank [0-3] on $(hostname)$" <<<"$output"
+    grep -qE "the training loss is nan in step [1-4] of the run, epoch 1, at a learning rate of 0.25, caused by the images of rank [0-3] on $(hostname)$" <<<"$output"
     [[ $output == *"--lr"*"--clip-grad-norm"*"--precision"* ]]
     [[ $(value runs/* "['exit_reason']") == "error: the training loss is nan"* ]]
   done
@@ -123,7 +124,7 @@ EOF
 }
 
 @test "a disk that fills up during the training ends it with 42, and what was saved can be read" {
-  # The model alone is larger than the disk, so the run gets to its last step; or somebody else fills the disk before.
+  # The model alone is larger than the disk, so the run reaches its last step; or another program fills the disk before.
   for filler in 0 1; do
     rm -rf disk
     on_small_disk "
@@ -161,7 +162,7 @@ PY
   done
 }
 
-@test "a damaged image in the middle of an epoch is told with its file and number" {
+@test "a damaged image in the middle of an epoch is reported with its file and number" {
   "$trainer" convert "$data" a.h5 --chunk 10
   python3 - a.h5 <<'PY'
 import sys
@@ -180,7 +181,7 @@ PY
   done
 }
 
-@test "a data file that is cut short while the training reads it is told with its name" {
+@test "a data file that is truncated while the training reads it is reported with its name" {
   "$trainer" convert "$data" a.safetensors
   # shellcheck disable=SC2086
   "$trainer" --data a.safetensors $model --epochs 500 >out 2>&1 &
@@ -219,7 +220,7 @@ PY
 }
 
 @test "a rank that is stopped is named by the others after the collective timeout, and none is left" {
-  # Rank 0 serves the store in which the others tell each other that they are there.
+  # Rank 0 serves the store through which the remaining ranks report to each other.
   for case in "2 1" "4 1" "2 0"; do
     read -r n victim <<<"$case"
     rm -rf runs
@@ -238,7 +239,7 @@ PY
     who="rank $victim of $n on $(hostname) (pid ${all[victim]})"
     grep -qF "$who is stopped" out
     grep -qF "$who does not answer" out
-    # The launcher wakes the stopped rank up to end it, which then misses the others.
+    # To end it, the launcher continues the stopped rank, which then reports that the others do not answer.
     awk -v victim="$victim" '/^trainer: rank/ { own = $3 == victim } !own && /does not answer/' out | sort -u >named
     [ "$(wc -l <named)" -eq 1 ]
     grep -q "(deadline_exceeded)" out

@@ -1,4 +1,4 @@
-# What the tests of whole runs share: programs, options, data, and how a run is watched.
+# Shared by the tests of complete runs: programs, options, data, and functions to observe a run.
 # shellcheck shell=bash
 bats_require_minimum_version 1.5.0
 load ../support/background
@@ -13,21 +13,21 @@ use_programs() {
   export model="--model mnistnet --image-size 28 --batch-size 32 --threads 1"
 }
 
-# For setup_file, after it: images at `data`, and `small`, the options of a run over them in 20 steps of 32.
+# For setup_file, after use_programs: images at `data`, and `small`, the options of a run over them in 20 steps of 32.
 draw_digits() {
   export data=$BATS_FILE_TMPDIR/data
   "$trainer" digits "$data" --train 640 --test 100 >/dev/null
   export small="--data $data $model"
 }
 
-# Each test has a folder of its own, in which `runs` is where its runs go.
+# Each test has its own folder, and its runs are in `runs` there.
 setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
 teardown() { end_jobs; }
 
 need_mpirun() { command -v mpirun >/dev/null || skip "no mpirun on this machine"; }
 
-# ranks N OPTION…: a small run of so many ranks.
+# ranks N OPTION…: a small run on N ranks.
 ranks() {
   local n=$1
   shift
@@ -35,10 +35,10 @@ ranks() {
   mpirun -np "$n" --oversubscribe "$trainer" $small "$@"
 }
 
-# value RUN EXPRESSION: what run.json holds there, such as "['epochs'][0]['steps']".
+# value RUN EXPRESSION: a value of run.json, such as "['epochs'][0]['steps']".
 value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
 
-# What TensorBoard reads in a run folder, a line `TAG STEP VALUE` each, in $events.
+# Sets $events to what TensorBoard reads in a run folder, one line `TAG STEP VALUE` per event.
 read_events() {
   local python=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/../tests/tensorboard-venv/bin/python
   "$python" -c 'import tensorboard' || skip "no tensorboard in the environment of the test tensorboard_venv"
@@ -49,7 +49,7 @@ read_events() {
 # The processes of the run in runs/, by rank.
 pids() { value runs/* "['ranks']" | grep -o "'pid': [0-9]*" | cut -d' ' -f2; }
 
-# None of these processes is left, a zombie neither.
+# No process of these exists, not even as a zombie.
 none_left() {
   local pid
   for pid in "$@"; do
@@ -57,9 +57,9 @@ none_left() {
   done
 }
 
-# has_line FILE PATTERN, where FILE may be a pattern, too.
+# has_line FILE PATTERN; FILE may be a pattern, too.
 # shellcheck disable=SC2086
 has_line() { grep -qs -- "$2" $1; }
 
-# await_first_steps [RUNS_DIR]: until a run in the background has recorded steps.
+# await_first_steps [RUNS_DIR]: waits until a run in the background has recorded steps.
 await_first_steps() { await has_line "${1:-runs}/*/metrics.csv" '^1,'; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Checkpoints of the trainer: runs that are interrupted, at any moment, and go on as if they had not been.
+# Checkpoints of the trainer: runs that are interrupted, at any moment, continue as if they had not been.
 # shellcheck disable=SC2086,SC2154 # $small and $long hold options, meant to be split; see helper.bash
 
 load helper
@@ -8,7 +8,7 @@ setup_file() {
   use_programs
   draw_digits
   export small="$small --epochs 2 --no-tensorboard"
-  # A run that takes long enough to be met: 4 images a step, hardly any step.
+  # A run that takes long enough to be interrupted: 4 images a step, and a tiny learning rate.
   export long="$small --batch-size 4 --epochs 5000 --lr 1e-9"
 }
 
@@ -26,13 +26,13 @@ train() {
   fi
 }
 
-# Until the run in runs/ has a checkpoint to go on from.
+# Waits until the run in runs/ has a checkpoint from which it can continue.
 await_checkpoint() { await compgen -G 'runs/*/checkpoints/epoch_*.safetensors' >/dev/null; }
 
-# The part of metrics.csv that is no time: epoch, step, loss, learning rate.
+# The part of metrics.csv without times: epoch, step, loss, learning rate.
 curve() { cut -d, -f1-4 "$1"/metrics.csv; }
 
-# What run.json tells of each epoch, but for times.
+# What run.json records for each epoch, without times.
 epochs() {
   python3 -c '
 import json, sys
@@ -49,8 +49,8 @@ equal() {
   diff epochs.one <(epochs "$2")
 }
 
-# A run that is as if a step of it had been its last: only what was saved at STEP is left. Rows, epochs and files
-# that a killed run would have written after it stay where they are.
+# Makes a run look as if it had been killed after the checkpoint at STEP: only that checkpoint is left. Rows, epochs and
+# files that a killed run would have written afterwards remain.
 cut_back_to() {
   local folder=$1 step=$2 file
   for file in "$folder"/checkpoints/epoch_*; do
@@ -74,9 +74,9 @@ cut_back_to() {
     equal whole/* parts/*
     [ "$(runs_in parts)" = 1 ]
     [ "$(value parts/* "['resumed'][0]['step']")" = "$step" ]
-    # The run that was cut back had done all 40.
+    # The run had done all 40 steps before it was cut back.
     [ "$(value parts/* "['resumed'][0]['steps_again']")" = $((40 - step)) ]
-    grep -q "^of the start before at least $((40 - step)) steps are lost and done again\$" out
+    grep -q "^at least $((40 - step)) steps of the previous start are lost and will be repeated\$" out
     [ "$(value parts/* "['exit_reason']")" = finished ]
     [ "$(value parts/* "['epochs'].__len__()")" = 2 ]
     [ "$(value parts/* "['totals']['images']")" = 1280 ]
@@ -86,7 +86,7 @@ cut_back_to() {
 @test "TensorBoard shows each step and each epoch of an interrupted run once" {
   options="--data $data $model --epochs 3 --checkpoint-every 15s --keep-checkpoints 9"
   "$trainer" $options --runs-dir runs >/dev/null
-  # The second and the third epoch were recorded by the start that was lost, and are again.
+  # The lost start had recorded the second and the third epoch, which are now recorded again.
   cut_back_to runs/* 30
   "$trainer" $options --runs-dir runs --resume auto >/dev/null
   read_events runs/*
@@ -156,7 +156,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
 }
 
 @test "each signal ends the run in order with exit code 46, and it goes on" {
-  # The long run is resumed each time; a rank's signal is enough.
+  # The long run is resumed each time; a signal to one rank suffices.
   "$trainer" $long --runs-dir runs --checkpoint-every 0 >out 2>&1 &
   job=$!
   before=0
@@ -168,7 +168,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
     cat out
     [ "$status" -eq 46 ]
     [ "$(value runs/* "['exit_reason']")" = "signal $signal" ]
-    grep -q "^stopped (signal $signal) after step [0-9]*, saved as epoch_.*; to go on: --resume runs/" out
+    grep -q "^stopped (signal $signal) after step [0-9]*, saved as epoch_.*; to continue: --resume runs/" out
     step=$(sed -n 's/^stopped .* after step \([0-9]*\),.*/\1/p' out)
     [ "$step" -gt "$before" ]
     [ "$(tail -n 1 runs/*/metrics.csv | cut -d, -f2)" = "$step" ]
@@ -182,7 +182,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   kill -KILL "$job"
   wait "$job" || true
   [ "$(value runs/* "['resumed'].__len__()")" = 4 ]
-  # What ends in order loses nothing.
+  # A run that ends in order loses nothing.
   [ "$(value runs/* "['resumed'][3]['steps_again']")" = 0 ]
   [ "$(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | uniq -d | wc -l)" = 0 ]
 }
@@ -193,7 +193,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
     rm -rf runs
     "$trainer" $long --runs-dir runs --config config >out 2>&1 &
     job=$!
-    # Opened once the program reads it, with everything still before it.
+    # Opened once the program reads it, at its very start.
     exec {end}>config
     for _ in 1 2 3; do kill -s $signal "$job"; done
     exec {end}>&-
@@ -206,7 +206,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   done
 }
 
-# rank_of_2 N OPTION…: in the background, by the variables that every launcher knows.
+# rank_of_2 N OPTION…: rank N in the background, described by RANK, WORLD_SIZE and the like.
 rank_of_2() {
   local rank=$1
   shift
@@ -215,7 +215,7 @@ rank_of_2() {
   job=$!
 }
 
-# PID waits for other ranks: its threads do, and it has a socket.
+# PID waits for other ranks: it has a socket.
 has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 
 @test "while ranks wait for each other a warning is kept, and SIGTERM and SIGINT end them at once" {
@@ -262,7 +262,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 
 @test "a run that is stopped in a validation goes on with it: 1 and 2 ranks" {
   need_mpirun
-  # 5 steps an epoch, and a validation that takes seconds. What is stopped is the last process of its job.
+  # 5 steps an epoch, and a validation that takes seconds. The signal goes to the last process of the job.
   local validating="--data synthetic:60000x1x28x28 --data-fraction 0.002 --batch-size 24 --checkpoint-every 0"
   for n in 1 2; do
     rm -rf whole runs
@@ -271,7 +271,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
       step=$((5 * epoch))
       train $n runs $validating --resume auto >out 2>&1 &
       job=$!
-      # The pids are read in the epoch before, so that the signal comes as soon as the validation has begun.
+      # The pids are read in the epoch before, so that the signal is sent as soon as the validation has begun.
       await has_line 'runs/*/metrics.csv' "^$epoch,$((step - 4)),"
       mapfile -t all < <(pids)
       await has_line 'runs/*/metrics.csv' "^$epoch,$step,"
@@ -294,7 +294,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 }
 
 @test "a second signal ends the run at once" {
-  # Its first step never ends: it waits for a rank that is stopped.
+  # Its step never ends: it waits for a rank that is stopped.
   need_mpirun
   mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs >out 2>&1 &
   job=$!
@@ -305,7 +305,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
   kill -USR1 "$first"
   end=$((SECONDS + 30))
   while kill -0 "$first" 2>/dev/null; do
-    ((SECONDS < end)) || fail "rank 0 goes on" || return
+    ((SECONDS < end)) || fail "rank 0 is still running" || return
     sleep 1
     kill -USR1 "$first" 2>/dev/null || true
   done
@@ -318,7 +318,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 @test "--time-limit leaves in time, with exit code 46" {
   "$trainer" $long --runs-dir runs --time-limit 0:08 >out 2>&1 &
   job=$!
-  # From here on: on a busy machine the program may be loaded for longer than that.
+  # Measured from here: on a busy machine, loading the program may take longer than that.
   await has_line out '^run folder'
   begin=$SECONDS
   status=0
@@ -330,7 +330,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 }
 
 @test "--time-limit counts from the start of the process, however long its start takes" {
-  # What the process does before it is the trainer stands for a slow load of LibTorch.
+  # What the process does before it becomes the trainer simulates a slow load of LibTorch.
   # shellcheck disable=SC2016 # for the inner shell
   run -46 bash -c 'sleep 5 && exec "$@"' bash "$trainer" $long --runs-dir runs --time-limit 4
   [[ $output == *"stopped (time limit) after step 1, saved as"* ]]
@@ -338,7 +338,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 }
 
 @test "a kill -9 at any moment of a save leaves a checkpoint that can be read: 50 times" {
-  # Every step saves, so that almost every moment is one of a save.
+  # Every step saves, so almost every moment is during a save.
   "$trainer" $long --runs-dir runs --checkpoint-every 1s >out 2>&1 &
   job=$!
   await_checkpoint
@@ -353,7 +353,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
     await has_line out 'first step done'
     run ! grep -E 'cannot be used|new run' out
     step=$(sed -n 's/^resumed from .* after step \([0-9]*\)$/\1/p' out)
-    # The same one where the kill came before the first save was on the disk.
+    # The same step if the run was killed before its first save was on disk.
     [ "$step" -ge "$last" ] || fail "kill $kills: resumed after step $step, before that after $last" "$(cat out)"
     last=$step
   done
@@ -361,7 +361,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
   kill -KILL "$job"
   wait "$job" || true
   [ "$(runs_in runs)" = 1 ]
-  # The rows are those of one run: each step once.
+  # The rows are those of a single run: each step once.
   diff <(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | head -n "$last") <(seq "$last")
 }
 
@@ -383,15 +383,15 @@ PY
 
 @test "--resume auto takes the run of the same options, and none that is in use" {
   train 1 runs --resume auto >out
-  grep -q '^no unfinished run of this configuration in runs: a new run begins$' out
+  grep -q '^no unfinished run of this configuration in runs: starting a new run$' out
   cut_back_to runs/* 20
-  # Other options, another comment, another number of epochs: a run of their own each.
+  # Other options, another comment, another number of epochs: a new run each.
   train 1 runs --resume auto --lr 1e-3 >out
-  grep -q 'a new run begins' out
+  grep -q 'starting a new run' out
   train 1 runs --resume auto --comment other >out
-  grep -q 'a new run begins' out
+  grep -q 'starting a new run' out
   train 1 runs --resume auto --epochs 3 >out
-  grep -q 'a new run begins' out
+  grep -q 'starting a new run' out
   [ "$(runs_in runs)" = 4 ]
   # Copied data are the same data.
   cp -r "$data" copy
@@ -403,38 +403,38 @@ PY
   job=$!
   await_first_steps busy
   run -48 "$trainer" $long --resume busy/*
-  [[ $output == *"belongs to process $job on"* ]]
+  [[ $output == *"is in use by process $job on"* ]]
   rm out
   "$trainer" $long --runs-dir busy --resume auto --checkpoint-every 0 >out 2>&1 &
   other=$!
   await has_line out 'first step done'
   kill -KILL "$job" "$other"
-  grep -q "is left to process $job on" out
-  grep -q 'a new run begins' out
+  grep -q "is skipped: in use by process $job on" out
+  grep -q 'starting a new run' out
   [ "$(runs_in busy)" = 2 ]
 }
 
-@test "on a file system without locks runs are trained, with a note, and what a crash leaves is told" {
+@test "on a file system without locks runs are trained, with a note, and what a crash leaves is reported" {
   command -v cc >/dev/null || skip "no cc on this machine"
   printf '#include <errno.h>\nint flock(int fd, int how) { errno = ENOLCK; return -1; }\n' | cc -shared -fPIC -o no_locks.so -x c -
   export LD_PRELOAD=$PWD/no_locks.so
   train 1 whole >out
-  grep -q '^the file system of whole has no locks: two jobs ' out
+  grep -q '^the file system of whole does not support locks: two jobs ' out
   "$trainer" $long --runs-dir runs --checkpoint-every 1s >first 2>&1 &
   job=$!
   await_first_steps
   await_checkpoint
   run -48 "$trainer" $long --resume runs/*
-  [[ $output == *"belongs to process $job on"*"the file system has no locks: if that process is gone, remove runs/"*/run.lock* ]]
-  # Of this host it is known that the process has gone.
+  [[ $output == *"is in use by process $job on"*"the file system does not support locks: if that process is gone, remove runs/"*/run.lock* ]]
+  # On this host, the end of the process can be determined.
   kill -KILL "$job"
   wait "$job" || true
   run -46 "$trainer" $long --runs-dir runs --resume auto --time-limit 1
-  [[ $output == *"resumed from "* && $output == *"the file system of runs has no locks"* ]]
-  # Of another one it is not.
+  [[ $output == *"resumed from "* && $output == *"the file system of runs does not support locks"* ]]
+  # On another host it cannot.
   echo '{"host": "elsewhere", "pid": 7, "job_id": "12"}' | tee runs/*/run.lock
   run -46 "$trainer" $long --runs-dir runs --resume auto --time-limit 1
-  [[ $output == *"is left to process 7 on elsewhere, job 12; the file system has no locks: "*"remove runs/"*"a new run begins"* ]]
+  [[ $output == *"in use by process 7 on elsewhere, job 12; the file system does not support locks: "*"remove runs/"*"starting a new run"* ]]
 }
 
 @test "two tasks of a sweep go on with their own run each" {
@@ -460,44 +460,44 @@ PY
     fi
     train 1 runs --resume auto >out
     cat out
-    grep -q '^checkpoint epoch_0002_step_00000040.safetensors cannot be used and is left out: ' out
+    grep -q '^checkpoint epoch_0002_step_00000040.safetensors cannot be used: ' out
     grep -q '^resumed from .*epoch_0001_step_00000030.safetensors' out
     equal whole/* runs/*
   done
-  # None is left: a named run is an error, auto begins anew.
+  # No checkpoint is left: a named run is an error, auto starts a new run.
   sed -i 's/"finished"/"running"/' runs/*/run.json
   for file in runs/*/checkpoints/*; do echo nothing >"$file"; done
   run -28 train 1 runs --resume runs/*
-  [[ $output == *"that can be used"* ]]
+  [[ $output == *"no usable checkpoint"* ]]
   train 1 runs --resume auto >out
-  grep -q 'a new run begins' out
+  grep -q 'starting a new run' out
 }
 
-# A run of 3 epochs in runs/, killed after them, of which the first is the best: the epochs that follow are to be trained
+# A run of 3 epochs in runs/, killed after the last one; the first is the best. The following epochs must be trained
 # again, with the same losses.
 killed_after_its_best() {
   train "$1" runs --epochs 3 >/dev/null
-  # The best one is a second name of a regular one.
+  # The best checkpoint is a hard link to a regular one.
   cp --remove-destination runs/*/checkpoints/{epoch_0001_step_00000020,best}.safetensors
   sed -i 's/"finished"/"running"/' runs/*/run.json
 }
 
-@test "where all checkpoints are damaged but the best, the message has the option that takes it" {
+@test "if all checkpoints but the best are damaged, the message has the option that takes it" {
   train 1 whole --epochs 3 >/dev/null
   killed_after_its_best 1
   for file in runs/*/checkpoints/epoch_*; do truncate -s -100 "$file"; done
   run -28 train 1 runs --epochs 3 --resume runs/*
   echo "$output"
-  [[ $output =~ (--resume\ runs/[^\ ]*/checkpoints/best.safetensors)" goes on from its best epoch, 1 (step 20)" ]]
+  [[ $output =~ (--resume\ runs/[^\ ]*/checkpoints/best.safetensors)" continues from its best epoch, 1 (step 20)" ]]
   option=${BASH_REMATCH[1]}
   cp -r runs others
   train 1 others --epochs 3 --resume auto >out
-  grep -q "^the run .* has no other checkpoint that can be used: --resume others/.*/best.safetensors goes on from " out
-  grep -q 'a new run begins' out
+  grep -q "^run .* has no other usable checkpoint: --resume others/.*/best.safetensors continues from " out
+  grep -q 'starting a new run' out
   train 1 runs --epochs 3 $option >out
   cat out
   grep -q '^resumed from runs/.*/checkpoints/best.safetensors: epoch 2, after step 20$' out
-  grep -q '^of the start before at least 40 steps are lost and done again$' out
+  grep -q '^at least 40 steps of the previous start are lost and will be repeated$' out
   equal whole/* runs/*
   [ "$(value runs/* "['resumed'][0]['checkpoint']")" = best.safetensors ]
 }
@@ -508,7 +508,7 @@ killed_after_its_best() {
     rm -rf whole runs
     train "$n" whole --epochs 3 >/dev/null
     killed_after_its_best "$n"
-    # Stopped before its first checkpoint: what is left is what it went back to.
+    # Stopped before its first checkpoint: what it went back to is left.
     run -46 train "$n" runs --epochs 3 --resume best --checkpoint-every 0 --time-limit 1
     echo "$output"
     [[ $output == *"resumed from runs/"*"/checkpoints/best.safetensors: epoch 2, after step 20"* ]]
@@ -519,7 +519,7 @@ killed_after_its_best() {
     equal whole/* runs/*
   done
   run -27 train 1 nowhere --resume best
-  [[ $output == *"no unfinished run of this configuration in nowhere with a best.safetensors"* ]]
+  [[ $output == *"no unfinished run of this configuration in nowhere with a usable best.safetensors"* ]]
 }
 
 @test "a run of another configuration is refused, naming each option with both values" {
@@ -527,12 +527,12 @@ killed_after_its_best() {
   sed -i 's/"finished"/"running"/' runs/*/run.json
   run -2 train 1 runs --resume runs/* --lr 0.5 --seed 3 --model resnet50 --limit-samples 64
   echo "$output"
-  [[ $output == *"--lr is 0.5, and 0.0001 in the run"* ]]
-  [[ $output == *"--seed is 3, and 1234 in the run"* ]]
-  [[ $output == *"--model is resnet50, and mnistnet in the run"* ]]
-  [[ $output == *"--data is 64 images"*"and 640 images"* ]]
+  [[ $output == *"--lr is 0.5, but 0.0001 in the run"* ]]
+  [[ $output == *"--seed is 3, but 1234 in the run"* ]]
+  [[ $output == *"--model is resnet50, but mnistnet in the run"* ]]
+  [[ $output == *"--data is 64 images"*"but 640 images"* ]]
   run -2 train 1 runs --resume runs/* --epochs 1
-  [[ $output == *"--epochs is 1, and 2 in the run"* ]]
+  [[ $output == *"--epochs is 1, but 2 in the run"* ]]
   run -27 train 1 runs --resume nowhere
   for bad in "--checkpoint-every x" "--checkpoint-every -1" "--checkpoint-every 3h" "--keep-checkpoints 0" \
     "--time-limit 0" "--time-limit 1:60" "--time-limit soon"; do
@@ -541,7 +541,7 @@ killed_after_its_best() {
   done
 }
 
-@test "a finished run is not resumed, unless it is to have more epochs" {
+@test "a finished run is not resumed, unless more epochs are requested" {
   train 1 runs >/dev/null
   run -2 train 1 runs --resume runs/*
   [[ $output == *"is finished, after 2 epochs"*"more --epochs"* ]]

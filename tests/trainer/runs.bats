@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Whole runs of the trainer: alone and under mpirun, good and bad.
+# Complete runs of the trainer: alone and under mpirun, successful and failing.
 # shellcheck disable=SC2154 # $trainer, $data and $small are set in helper.bash
 
 load helper
@@ -7,7 +7,7 @@ load helper
 setup_file() {
   use_programs
   draw_digits
-  # The run that the others are compared with.
+  # The reference run for the others.
   export single=$BATS_FILE_TMPDIR/single
   # shellcheck disable=SC2086 # options, meant to be split
   "$trainer" $small --runs-dir "$single" --mode single >/dev/null
@@ -84,11 +84,11 @@ assert abs(rows[1]["efficiency"] * 3 - rows[1]["speedup"]) < 1e-9, rows'
 }
 
 @test "what the launch took before main is recorded beside the runtime" {
-  # A shell for each rank, which has the launcher's variables, too.
+  # A shell per rank, which also has the launcher's variables.
   # shellcheck disable=SC2086,SC2016 # several options; for the inner shell
   mpirun -np 2 --oversubscribe sh -c 'sleep 2; "$trainer" "$@"; exit $?' sh $small --runs-dir runs
   [ "$(value runs/* "['totals']['launch_seconds'] >= 2")" = True ]
-  # Of a process alone it is the part of the runtime in which its libraries are loaded.
+  # For a single process, it is the part of the runtime in which its libraries are loaded.
   [ "$(value "$single"/* "['totals']['launch_seconds'] < r['totals']['runtime_seconds']")" = True ]
 }
 
@@ -151,7 +151,7 @@ PY
 }
 
 @test "a rank of hpcboot run takes as many threads as run has found granted" {
-  # One of this machine's cores, to which nobody is bound.
+  # One core of this machine, without binding.
   # shellcheck disable=SC2086
   "$(dirname "$trainer")/hpcboot" run -n 1 --env OMP_NUM_THREADS=1 -- "$trainer" $small --threads 0 --mode single --runs-dir runs
   [ "$(value runs/* "['config']['threads']")" = 1 ]
@@ -203,7 +203,7 @@ PY
   done
 }
 
-@test "batch, micro-batch, passes and ranks that do not fit are told with the numbers" {
+@test "batch, micro-batch, passes and ranks that do not match are reported with the numbers" {
   run ranks 2 --micro-batch 8 --accumulate 3
   [ "$status" -eq 2 ]
   [[ $output == *"--batch-size 32"*"--micro-batch 8 x --accumulate 3 x 2 ranks is 48"* ]]
@@ -238,8 +238,8 @@ PY
 }
 
 @test "resnet50 with synchronised batch norms on 2 ranks has the losses of one process" {
-  # Hardly any step: a fresh ResNet amplifies the rounding of float32 so much that larger ones give another loss
-  # to another number of threads. That whole steps agree is shown in double precision by ddp_test.
+  # Tiny steps: a fresh ResNet amplifies the rounding of float32 so much that with larger ones, the loss depends on the
+  # number of threads. ddp_test shows in double precision that full steps agree.
   resnet="--data $data --image-size 64 --batch-size 8 --limit-samples 40 --threads 1 --optimizer sgd --lr 1e-9"
   # shellcheck disable=SC2086
   "$trainer" $resnet --runs-dir one
@@ -248,7 +248,7 @@ PY
   run python3 "$BATS_TEST_DIRNAME/compare_losses.py" 5 one/*/metrics.csv two/*/metrics.csv 1e-3
   echo "$output"
   [ "$status" -eq 0 ]
-  # Without the option each rank normalises its own half.
+  # Without the option, each rank normalises its own half.
   # shellcheck disable=SC2086
   mpirun -np 2 --oversubscribe "$trainer" $resnet --runs-dir halves
   run python3 "$BATS_TEST_DIRNAME/compare_losses.py" 5 one/*/metrics.csv halves/*/metrics.csv 1e-3
@@ -284,7 +284,7 @@ PY
   "$trainer" --config c.ini --data "$data" --epochs 1 --runs-dir runs
   [ "$(value runs/* "['config']['batch_size']")" = 16 ]
   [ "$(value runs/* "['config']['epochs']")" = 1 ]
-  # Of an option given twice the last one counts: scripts append their user's.
+  # If an option is given twice, the last one counts: scripts append their user's.
   "$trainer" --config c.ini --data "$data" --epochs 3 --epochs 1 --runs-dir twice
   [ "$(value twice/* "['config']['epochs']")" = 1 ]
   printf 'no-tensorboard = true\n' >quiet.ini
@@ -317,7 +317,7 @@ PY
 }
 
 @test "a rank that never comes is named by the others, within the deadline" {
-  # Rank 1 sleeps where it should train. The wrapper is what a node that hangs looks like to the others.
+  # Rank 1 sleeps instead of training. To the others, this looks like a node that hangs.
   cat >wrapper <<'EOF'
 #!/bin/bash
 if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec sleep 60; fi
@@ -374,7 +374,7 @@ EOF
   [ "$(value runs/* "['exit_reason']")" = "signal TERM" ]
 }
 
-@test "a loss that is no number ends the run and says what to try" {
+@test "a loss that is not a number ends the run, and the message says what to try" {
   # shellcheck disable=SC2086
   run "$trainer" $small --lr 1e30 --runs-dir runs
   [ "$status" -eq 45 ]
@@ -386,7 +386,7 @@ EOF
   command -v script >/dev/null || skip "no script(1) on this machine"
   script -qec "$trainer $small --runs-dir runs" typescript >/dev/null
   grep -q 'epoch 1/1 \[#' typescript
-  # The bar is taken away before a line is printed.
+  # The bar is removed before a line is printed.
   run grep 'ETA[^\r]*first step' <(tr '\r' '\n' <typescript)
   [ "$status" -eq 1 ]
   # shellcheck disable=SC2086
@@ -415,7 +415,7 @@ EOF
   done
 }
 
-# trains_under LOADAVG: 2 ranks on a host whose /proc/loadavg holds this; what they say is in `out`.
+# trains_under LOADAVG: 2 ranks on a host whose /proc/loadavg contains this; their output is in `out`.
 trains_under() {
   echo "$1" >loadavg
   # shellcheck disable=SC2016 # for the inner shell
@@ -442,7 +442,7 @@ trains_under() {
   [[ ${lines[2]} == "* Other programs kept hosts of the run busy"* ]]
   [ "$("$runtable" runs --format json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["busy_hosts"])')" = "['$(hostname)']" ]
   rm -r runs
-  # An earlier run that has just ended is in the load still.
+  # The load still includes an earlier run that has just ended.
   trains_under "$processors.25 9.00 9.00 2/300 77"
   run ! grep 'busy at the start' out
 }

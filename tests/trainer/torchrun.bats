@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# The trainer under PyTorch's torchrun, which has exit codes of its own and knows no USR1, in a job script.
+# The trainer under PyTorch's torchrun, which has its own exit codes and does not handle USR1, in a job script.
 # shellcheck disable=SC2154 # $trainer is set in helper.bash
 
 load helper
 
-# A folder like hpcboot's, as a job of PBS with two cores of this host, whose scheduler only notes down requests.
+# A folder like hpcboot's, as a PBS job with two cores of this host, whose scheduler only logs requests.
 setup() {
   need_mpirun
   "$HPCBOOT_TEST_PYTHON" -c 'import torch.distributed.run' || skip "no PyTorch for $HPCBOOT_TEST_PYTHON"
@@ -15,7 +15,7 @@ setup() {
   build/bin/hpcboot script --list >/dev/null || skip "this build has no job scripts (toml++, mstch)"
   build/bin/hpcboot script --site generic_pbs --job ddp --launcher torchrun -o job.sh
   "$trainer" digits data/mnist --train 640 --test 100 >/dev/null
-  # The options about output are needed where PyTorch 1.13 runs with Python 3.11.
+  # PyTorch 1.13 with Python 3.11 needs the options about output.
   printf '#!/bin/bash\nexec "%s" -m torch.distributed.run --redirects=2 --tee=2 "$@"\n' "$HPCBOOT_TEST_PYTHON" >fakes/torchrun
   printf '#!/bin/bash\necho "qrerun $*" >>log\n' >fakes/qrerun
   cat >fakes/qstat <<SH
@@ -31,7 +31,7 @@ TEXT
 SH
   chmod +x fakes/*
   for _ in 1 2; do hostname; done >nodefile
-  # The port of rank 0 follows from the job's id: another build's tests on this host have another.
+  # The port of rank 0 is derived from the job id, which differs from that of another build's tests on this host.
   export PATH=$PWD/fakes:$PATH PBS_JOBID=$$.pbs PBS_O_WORKDIR=$PWD PBS_NODEFILE=$PWD/nodefile NCPUS=2
   unset HPCBOOT_BIN_DIR
   export TRAINER_ARGS="--model mnistnet --image-size 28 --batch-size 4 --no-tensorboard"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What others left in the runs folder and in data files: it ends no training, steers no terminal and hides no run.
+# Hostile content of the runs folder and of data files: it must not end a training, control the terminal or hide a run.
 # shellcheck disable=SC2086,SC2154 # $small holds options, meant to be split; see helper.bash
 
 load helper
@@ -11,7 +11,7 @@ setup_file() {
   export EVIL=$'\e[31mred\u009b2J\rx'
 }
 
-# harmless FILE…: no byte in it that a terminal would obey.
+# harmless FILE…: contains no byte that controls a terminal.
 harmless() {
   if LC_ALL=C grep -nP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$@" >found; then
     cat -v found
@@ -37,7 +37,7 @@ interrupted_run() {
   "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
   cat -v out err
   harmless out err "$run/rank_00.log"
-  for name in deep number text evil; do grep -q "the run $name.* is left out: " out; done
+  for name in deep number text evil; do grep -q "run $name.* is skipped: " out; done
   [ "$(value "$run" "['exit_reason']")" = finished ]
   [ "$(value "$run" "['resumed'][0]['epoch']")" -ge 1 ]
 }
@@ -56,9 +56,9 @@ interrupted_run() {
     exec 9>&-
     cat -v err
     [ "$code" -eq 48 ]
-    grep -q "found: .*belongs to a process that cannot be named: .*run.lock'" err
+    grep -q "found: .*is in use by an unknown process: .*run.lock'" err
   done
-  # Without a holder such a file is in nobody's way.
+  # Without a holder, such a file does no harm.
   "$trainer" $small --limit-samples 64 --runs-dir runs --resume "$run" >/dev/null
 }
 
@@ -103,7 +103,7 @@ deep = 200_000
 pt("tuples.pt", b"\x80\x02}X\x01\0\0\0a)" + b"\x85" * deep + b"s.")
 pt("marks.pt", b"\x80\x02}(X\x01\0\0\0a" + b"(" * deep + b"K\x01" + b"t" * deep + b"u.")
 pt("lists.pt", b"\x80\x02}(X\x01\0\0\0a" + b"](" * deep + b"K\x01" + b"e" * deep + b"u.")
-# Each list takes the next one after it was put away, so that no list is deep when it is stored.
+# Each list gets the next one as an element after it was stored, so that no list is deep when it is stored.
 chain = b"".join(b"]r" + i.to_bytes(4, "little") + b"0" for i in range(2000))
 chain += b"".join(b"j" + i.to_bytes(4, "little") + b"(j" + (i + 1).to_bytes(4, "little") + b"e0" for i in range(1999))
 pt("chain.pt", b"\x80\x02" + chain + b"}(X\x01\0\0\0aj\0\0\0\0u.")
@@ -137,7 +137,7 @@ with zipfile.ZipFile("bomb.pt", "w", zipfile.ZIP_DEFLATED) as file:
 with zipfile.ZipFile("version.pt", "w", zipfile.ZIP_DEFLATED) as file:
     file.writestr("archive/data.pkl", b"\x80\x02}.")
     file.writestr("archive/version", zeros * 80)
-# Of the directory alone: 3 GB in 4 bytes.
+# Only the directory claims it: 3 GB in 4 bytes.
 with zipfile.ZipFile("claim.pt", "w") as file:
     file.writestr("archive/data.pkl", b"\x80\x02}.")
     file.writestr("archive/version", "3\n")
@@ -145,7 +145,7 @@ bytes = bytearray(open("claim.pt", "rb").read())
 at = bytes.index(b"PK\1\2")
 bytes[at + 24:at + 28] = struct.pack("<I", 3 << 30)
 open("claim.pt", "wb").write(bytes)
-# Deflated, and small: LibTorch reads it.
+# Deflated and small: LibTorch reads it.
 with zipfile.ZipFile("small.pt", "w", zipfile.ZIP_DEFLATED) as file:
     file.writestr("archive/data.pkl", b"\x80\x02}.")
     file.writestr("archive/version", "3\n")
@@ -210,11 +210,11 @@ PY
   interrupted_run
   run=$(echo runs/*)
   cp -r "$run" whole
-  # resumes: the run is named and left out, and a new one begins.
+  # left_out: the run is named and skipped, and a new one starts.
   left_out() {
     timeout -k 5 60 "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
     cat -v out err
-    grep -q "the run $(basename "$run") is left out: " out
+    grep -q "run $(basename "$run") is skipped: " out
     [ "$(find runs -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
     rm -rf runs && mkdir runs && cp -r whole "$run"
   }
@@ -228,10 +228,10 @@ PY
   left_out
   sed -i 's/"epoch": 1,/"epoch": 0,/' "$run/run.json"
   left_out
-  # A checkpoint that cannot be read is named, and the one before it is taken.
+  # A checkpoint that cannot be read is named, and the previous one is used.
   mkfifo "$run/checkpoints/epoch_0009_step_00000099.safetensors"
   timeout -k 5 60 "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
   cat -v out err
-  grep -q 'checkpoint epoch_0009_step_00000099.safetensors cannot be used' out
+  grep -q 'checkpoint epoch_0009_step_00000099.safetensors cannot be used: ' out
   [ "$(value "$run" "['exit_reason']")" = finished ]
 }

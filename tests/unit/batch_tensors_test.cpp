@@ -1,4 +1,4 @@
-// Computes on the CPU what a GPU computes from pixels, and compares it with the loader's result.
+// Runs the GPU's conversion of pixels on the CPU, and compares it with the loader's images.
 #include "loop/batch_tensors.hpp"
 
 #include <gtest/gtest.h>

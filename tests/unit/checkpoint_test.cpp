@@ -145,7 +145,7 @@ TEST(CheckpointFile, BringsBackTheStateExactly) {
   EXPECT_EQ(after.best->epoch, 2);
 }
 
-// Whoever can write a checkpoint can give it a right checksum: batches are counted from these.
+// A hostile checkpoint can have a correct checksum, and batches are counted from these numbers.
 TEST(CheckpointFile, WithCountsThatNoRunHasIsRefused) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "c.safetensors";
@@ -185,7 +185,7 @@ TEST(CheckpointFile, IsRefusedWhenAnyByteIsWrong) {
   for (std::size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 4);
-    // Padding and the key "format", which nobody reads, may change.
+    // Padding and the key "format" may change: they are not read.
     if (good[i] == ' ' || (i > 0 && good.substr(8, i).find("\"format\"") != std::string::npos &&
                            i < good.find("\"pt\"") + 4)) {
       continue;
@@ -220,7 +220,7 @@ TEST(CheckpointFile, OfAnotherModelIsRefusedAndChangesNothing) {
   expect_error(ErrorCode::malformed_file, restore(reshaped), "of shape");
   auto more = before.tensors;
   more.push_back({"model.other", torch::zeros(1)});
-  expect_error(ErrorCode::malformed_file, restore(more), "unknown to this model");
+  expect_error(ErrorCode::malformed_file, restore(more), "which this model does not have");
   expect_equal(other.tensors(), before.tensors);
 }
 
@@ -243,9 +243,10 @@ TEST(CheckpointFolder, IsListedNewestFirstAndCleaned) {
   keep_newest_checkpoints(folder.path() / checkpoint_name(1, 100), 2);
   EXPECT_EQ(names(), (std::vector<std::string>{checkpoint_name(1, 100), checkpoint_name(1, 20)}));
   keep_newest_checkpoints(folder.path() / checkpoint_name(9, 9), 1);
-  EXPECT_EQ(names().size(), 2U) << "a listing without the newest one is out of date";
+  EXPECT_EQ(names().size(), 2U) << "a listing without the newest one is stale";
   keep_newest_checkpoints(folder.path() / checkpoint_name(1, 20), 2);
-  EXPECT_EQ(names(), std::vector<std::string>{checkpoint_name(1, 20)}) << "the later one goes";
+  EXPECT_EQ(names(), std::vector<std::string>{checkpoint_name(1, 20)})
+      << "the later one is removed";
   remove_unfinished_checkpoints(folder.path());
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(folder.path())) {
@@ -264,7 +265,7 @@ TEST(CheckpointWriter, WritesWhatWasThereWhenItWasCalled) {
     tensor.fill_(i);
     state.step = i;
     writer.save(state, {{"model.x", tensor}}, {true, i == 2});
-    tensor.fill_(-1);  // training goes on
+    tensor.fill_(-1);  // training continues
   }
   writer.finish();
   const auto files = checkpoints_in(folder.path() / "checkpoints");
@@ -287,7 +288,7 @@ TEST(CheckpointWriter, TellsAFailureAtTheNextOccasion) {
   writer.save(some_state(), {{"model.x", torch::zeros(1)}}, {true, false});
   expect_error(
       ErrorCode::unwritable_output, [&] { writer.finish(); }, "checkpoints");
-  writer.check();  // once is enough
+  writer.check();  // reported once only
 }
 
 TEST(RunIdentity, NamesWhatDiffers) {
@@ -298,12 +299,12 @@ TEST(RunIdentity, NamesWhatDiffers) {
   b["batch_size"] = 64;
   b["sync_bn"] = true;
   EXPECT_EQ(differences(a, b),
-            (std::vector<std::string>{"--batch-size is 32, and 64 in the run",
-                                      "--lr is 0.1, and 0.2 in the run",
-                                      "--sync-bn is not set, and true in the run"}));
+            (std::vector<std::string>{"--batch-size is 32, but 64 in the run",
+                                      "--lr is 0.1, but 0.2 in the run",
+                                      "--sync-bn is not set, but true in the run"}));
 }
 
-// What EpochTrainer relies on: steps of a global batch take the same samples on any number of
+// EpochTrainer relies on this: a step of a global batch takes the same samples on any number of
 // ranks.
 TEST(Resuming, OnOtherRanksLeavesOutNoSampleAndRepeatsNone) {
   constexpr std::int64_t kSamples = 100;
@@ -328,7 +329,7 @@ TEST(Resuming, OnOtherRanksLeavesOutNoSampleAndRepeatsNone) {
       seen.insert(seen.end(), rest.begin(), rest.end());
       const std::set<std::int64_t> distinct(seen.begin(), seen.end());
       EXPECT_EQ(distinct.size(), static_cast<std::size_t>(kSamples));
-      // More than the samples is the padding of those who end the epoch, at most.
+      // Any excess is at most the padding of the ranks that end the epoch.
       EXPECT_LT(seen.size() - distinct.size(), static_cast<std::size_t>(std::max(before, after)));
     }
   }
@@ -346,7 +347,7 @@ TEST(Agreement, BringsEveryRankToTheSameDecisionAtTheSameStep) {
     Agreement agreement(communicator);
     for (int step = 1; step <= kSteps; ++step) {
       StopFlags own;
-      // The signals come at different steps; the clock of rank 0 alone counts.
+      // The signals arrive at different steps; only the clock of rank 0 counts.
       if (rank > 0 && step > 20 * static_cast<int>(rank)) own.signal = SIGUSR1;
       own.checkpoint = rank == 0 ? step > 5 && saved_at[0] < 0 : true;
       const StopFlags all = agreement.ask(own, rank == 0 ? 0.1 : 0.3, step == kSteps);
@@ -363,7 +364,7 @@ TEST(Agreement, BringsEveryRankToTheSameDecisionAtTheSameStep) {
   EXPECT_EQ(stopped_at, std::vector<int>(kRanks, stopped_at[0]));
   EXPECT_EQ(saved_at, std::vector<int>(kRanks, saved_at[0]));
   EXPECT_EQ(signals, std::vector<int>(kRanks, SIGUSR1));
-  // Asked every fifth step of 0.1 s.
+  // The ranks ask every fifth step of 0.1 s.
   EXPECT_GT(stopped_at[0], 20);
   EXPECT_LE(stopped_at[0], 26);
   EXPECT_LE(saved_at[0], 11);

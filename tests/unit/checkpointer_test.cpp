@@ -1,4 +1,4 @@
-// When a run saves itself and when it stops, by a clock that the test sets.
+// When a run saves a checkpoint and when it stops, by a clock that the test sets.
 #include "loop/checkpointer.hpp"
 
 #include <gmock/gmock.h>
@@ -38,12 +38,12 @@ class ClockedRun {
   explicit ClockedRun(std::chrono::milliseconds step_seconds, const std::string& checkpoint_every,
                       const std::string& time_limit = "")
       : step_(step_seconds), options_(small(checkpoint_every, time_limit)) {
-    torch::set_num_threads(1);  // steps of 4 images; threads would wait for each other
+    torch::set_num_threads(1);  // with steps of 4 images, threads would only wait for each other
     checkpointer_.emplace(options_, record::RunFolder(folder_.path()), identity_, trainer_,
                           communicator_, now_, 0.0, [this] { return now_; });
   }
 
-  /// @return whether the epoch came to its end
+  /// @return whether the epoch was completed
   bool train_epoch() {
     ProgressBar bar(false);
     const auto after_step = [this](double, bool last) {
@@ -59,7 +59,7 @@ class ClockedRun {
     checkpointer_->end_epoch({epoch, accuracy, 1.0});
   }
 
-  /// The steps after which it was saved, in their order.
+  /// The steps after which a checkpoint was saved, in order.
   std::vector<std::int64_t> saved() {
     checkpointer_->finish();
     std::vector<std::int64_t> steps;

@@ -1,6 +1,5 @@
 // Power cuts at any moment of a run's saves: its system calls are recorded once, and each state
-// that they may have left on the disk is laid out as a folder, from which --resume auto has to go
-// on.
+// that they may have left on disk is created as a folder, from which --resume auto must continue.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -32,7 +31,7 @@ Resolution alone() {
   return resolution;
 }
 
-/// What a run has told to be on the disk.
+/// What a run has reported to be on disk.
 struct Promise {
   std::int64_t step = 0;  ///< of the newest checkpoint
   std::int64_t best = 0;  ///< of the best one
@@ -42,11 +41,11 @@ struct Promise {
 
 struct Recorded {
   Operations operations;
-  std::vector<Promise> promises;  ///< one a mark
-  test::DiskContent left;         ///< what was there in the end
+  std::vector<Promise> promises;  ///< one per mark
+  test::DiskContent left;         ///< the final content
 };
 
-/// A run, and what it says of itself: of all checkpoints the newest one and the best are kept.
+/// A run, and what it reports. It keeps only the newest and the best checkpoint.
 class RecordedRun {
  public:
   explicit RecordedRun(const std::filesystem::path& root)
@@ -124,11 +123,11 @@ Recorded record_run() {
   const test::TemporaryFolder root;
   RecordedRun run(root.path());
   run.start({true, true, false});
-  run.go_back({true, false});  // the third epoch is trained again
+  run.go_back({true, false});  // trains the third epoch again
   return run.recorded(root.path());
 }
 
-/// What a disk has of it. @throws Error if a file of the run was not written whole
+/// What a disk has kept. @throws Error if a file of the run is incomplete
 Promise kept_on(const std::filesystem::path& runs) {
   Promise kept;
   std::error_code absent;
@@ -157,7 +156,7 @@ bool has_tensors_after(std::int64_t step, const std::vector<NamedTensor>& found)
 }
 
 /// What is wrong with a disk; empty if nothing is.
-/// @throws Error if a file of the run was not written whole
+/// @throws Error if a file of the run is incomplete
 std::string fault_of(const std::filesystem::path& disk, const Promise& promise) {
   const std::filesystem::path runs = disk / "runs";
   const Promise kept = kept_on(runs);
@@ -180,7 +179,7 @@ std::string fault_of(const std::filesystem::path& disk, const Promise& promise) 
   return {};
 }
 
-/// Looks for a state that a run cannot go on from. Keeps in mind which were found to be right.
+/// Searches for a state from which a run cannot continue. Remembers the states found to be correct.
 class Checker {
  public:
   explicit Checker(std::vector<Promise> promises) : promises_(std::move(promises)) {}
@@ -218,7 +217,7 @@ class Checker {
     return key;
   }
 
-  /// In memory if there is such a place: ext4 writes out each file that was cut, at its close.
+  /// In memory if possible: ext4 flushes each truncated file when it is closed.
   static std::string place() {
     const std::string memory = "/dev/shm/";
     return ::access(memory.c_str(), W_OK) == 0 ? memory : ::testing::TempDir();
@@ -235,7 +234,7 @@ class PowerCut : public ::testing::Test {
     static const Recorded once = record_run();
     return once;
   }
-  /// Of what is right the tests of this program know together.
+  /// Shared by the tests of this program, with the states found to be correct.
   static Checker& checker() {
     static Checker one(recorded().promises);
     return one;
@@ -254,7 +253,7 @@ TEST_F(PowerCut, LeavesACheckpointToGoOnFrom) {
   EXPECT_GT(checker().states(), 1000U);
 }
 
-// The rest shows that the test can fail: a run that did less would lose something.
+// The remaining tests show that the checks can fail: a run that syncs less would lose something.
 
 TEST_F(PowerCut, FindsEachSyncThatIsLeftOut) {
   ASSERT_EQ(checker().first_fault(recorded().operations), "");
@@ -262,7 +261,7 @@ TEST_F(PowerCut, FindsEachSyncThatIsLeftOut) {
   std::size_t syncs = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!test::makes_durable(all, i)) continue;
-    // Where a checkpoint becomes the best one, its folder is synced again before anybody is told.
+    // If a checkpoint becomes the best one, its folder is synced again before that is reported.
     const auto next = std::find_if(
         all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(),
         [](const auto& one) { return one.kind == Kind::sync || one.kind == Kind::mark; });

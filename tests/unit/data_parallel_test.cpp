@@ -27,8 +27,8 @@ double largest_difference(const torch::Tensor& a, const torch::Tensor& b) {
 }
 
 TEST(DataParallel, HasTheGradientsAndLossesOfOneDevice) {
-  // In double precision: in single, which of two nearly equal pixels is the largest can change with
-  // the number of images that are computed together.
+  // In double precision: in single precision, which of two nearly equal pixels is the largest can
+  // depend on the number of images computed together.
   const auto in_double = [](std::shared_ptr<models::Model> model) {
     model->to(torch::kFloat64);
     return model;
@@ -45,7 +45,7 @@ TEST(DataParallel, HasTheGradientsAndLossesOfOneDevice) {
     torch::optim::Adam plain_optimizer(plain->parameters(), 1e-3);
     torch::optim::Adam optimizer(parallel.module()->parameters(), 1e-3);
     for (int step = 0; step < 5; ++step) {
-      // A batch that the replicas do not divide, at last one that is smaller than they are many.
+      // A batch that is not divisible by the number of replicas, and finally one that is smaller.
       const std::int64_t batch = step < 4 ? 7 : 2;
       const torch::Tensor images = torch::randn({batch, 1, 12, 12}, torch::kFloat64);
       const torch::Tensor labels = torch::randint(10, {batch}, torch::kLong);
@@ -145,7 +145,7 @@ TEST(DataParallel, TheFirstReplicasStatisticsAreTheModels) {
   const torch::NoGradGuard no_gradients;
   const torch::Tensor output = parallel.forward(input);
   EXPECT_FALSE(output.requires_grad());
-  EXPECT_TRUE(torch::allclose(output, module->forward(input))) << "by the same statistics on both";
+  EXPECT_TRUE(torch::allclose(output, module->forward(input))) << "the same statistics on both";
 }
 
 TEST(DataParallel, WhatAReplicaThrowsReachesTheCaller) {

@@ -77,7 +77,7 @@ TEST_F(DistributedDataParallelTest, AfterAnUnusedParameterTheNextForwardSaysItAg
   EXPECT_THROW(ddp.forward(torch::ones({1, 3})).sum().backward(), Error);
   try {
     ddp.forward(torch::ones({1, 3}));
-    FAIL() << "the gradients of the step before were not exchanged";
+    FAIL() << "the gradients of the previous step were not exchanged";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
     EXPECT_THAT(error.found(), HasSubstr("unused.weight"));

@@ -19,8 +19,8 @@ using torch::optim::AdamWOptions;
 using torch::optim::SGD;
 using torch::optim::SGDOptions;
 
-/// Steps number `begin` to `end`, each with gradients of its own; the second parameter has none in
-/// every other step, the first of them included.
+/// Steps number `begin` to `end`, each with different gradients; the second parameter has none in
+/// every other step, including the first.
 void make_steps(torch::optim::Optimizer& optimizer, const std::vector<torch::Tensor>& parameters,
                 int begin, int end) {
   for (int step = begin; step < end; ++step) {
@@ -56,8 +56,8 @@ void expect_near(const std::vector<torch::Tensor>& found,
   }
 }
 
-/// Six steps of `Second`, and three of it after three of `First` with what a checkpoint keeps of
-/// them.
+/// Six steps of `Second`, and three of it after three of `First` with the state that a checkpoint
+/// keeps of them.
 template <typename First, typename Second, typename Options>
 void expect_goes_on(const Options& options) {
   const auto model = [] {

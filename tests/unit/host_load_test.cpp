@@ -52,7 +52,7 @@ TEST(HostLoad, ABurstDoesNotCount) {
 TEST(HostLoad, WhatLeavesTheRunItsProcessorsIsNotBusy) {
   EXPECT_FALSE(hosts_at_start({look("n1", 2, 3, 2)}).front().busy);
   EXPECT_TRUE(hosts_at_start({look("n1", 2, 3, 4)}).front().busy);
-  // Nor is what the run itself asks for too much.
+  // The run's own excess of threads does not count as busy either.
   EXPECT_FALSE(hosts_at_start({look("n1", 0.5, 1, 64)}).front().busy);
 }
 
@@ -65,7 +65,7 @@ TEST(HostLoad, TheEndTellsOthersFromTheRunsOwnThreads) {
   add_end(hosts, first, last);
   EXPECT_DOUBLE_EQ(*hosts[0].others, 0.1);
   EXPECT_FALSE(hosts[0].busy);
-  // One rank with two threads may well have two more threads beside it.
+  // Beside one rank with two threads, two more busy processors are acceptable.
   EXPECT_DOUBLE_EQ(*hosts[1].others, 2.0);
   EXPECT_FALSE(hosts[1].busy);
 
@@ -120,7 +120,7 @@ TEST(HostLoad, ThisHostAndThisProcessAreMeasured) {
   }
   const HostLook after = look_at_host("here", 1);
   EXPECT_GT(after.time, before.time);
-  // The kernel counts ticks; this process is one of those that have run.
+  // The kernel counts in ticks; this process is included.
   EXPECT_GT(*after.busy_seconds, *before.busy_seconds);
 }
 

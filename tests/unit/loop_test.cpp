@@ -46,7 +46,7 @@ TEST(BatchPlan, NamesTheNearestThatTheRanksDivide) {
     return std::string("no error");
   };
   EXPECT_NE(message(10, 4).find("8 and 12"), std::string::npos) << message(10, 4);
-  EXPECT_NE(message(3, 4).find("nearest that they do: 4"), std::string::npos) << message(3, 4);
+  EXPECT_NE(message(3, 4).find("nearest multiples: 4"), std::string::npos) << message(3, 4);
   EXPECT_NE(message(0, 1).find("at least 1"), std::string::npos);
 }
 
@@ -99,7 +99,8 @@ TEST(Backend, IsNcclBetweenGpusWhereThisBuildHasIt) {
   options.backend = "gloo";
   EXPECT_EQ(backend_of(options, gpu, true), "gloo");
   options.backend = "nccl";
-  EXPECT_EQ(backend_of(options, gpu, false), "nccl") << "make_process_group() says what is missing";
+  EXPECT_EQ(backend_of(options, gpu, false), "nccl")
+      << "make_process_group() reports what is missing";
   options.device = "cpu";
   EXPECT_THROW(backend_of(options, cpu, true), UsageError);
 }
@@ -149,7 +150,7 @@ TEST(BatchPlan, NamesNumbersThatDoNotFit) {
     EXPECT_NE(message({64, 8, 3}).find(piece), std::string::npos) << message({64, 8, 3});
   }
   EXPECT_NE(message({66, {}, 4}).find("64 and 72"), std::string::npos) << message({66, {}, 4});
-  EXPECT_NE(message({10, 8, {}}).find("that they do: 16"), std::string::npos);
+  EXPECT_NE(message({10, 8, {}}).find("multiples: 16"), std::string::npos);
   EXPECT_NE(message({64, 0, {}}).find("--micro-batch is 0"), std::string::npos);
 }
 
@@ -213,7 +214,7 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
     const auto error = memory_failure(*cause, batches);
     ASSERT_TRUE(error);
     EXPECT_EQ(error->exit_code(), 47);
-    EXPECT_NE(error->found().find("16 images a pass"), std::string::npos) << error->found();
+    EXPECT_NE(error->found().find("16 images per pass"), std::string::npos) << error->found();
     EXPECT_NE(error->found().find("llocate"), std::string::npos) << error->found();
     EXPECT_EQ(error->found().find("frame"), std::string::npos) << error->found();
     EXPECT_NE(error->remedy().find("--micro-batch 8 --accumulate 4"), std::string::npos)

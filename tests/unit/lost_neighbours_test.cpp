@@ -39,7 +39,7 @@ TEST(LostNeighbours, TellsWhichRankLeftAndBySignalWhileThatIsSeen) {
   siginfo_t ended;
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(killed.pid()), &ended, WEXITED | WNOWAIT), 0);
   EXPECT_THAT(lost_neighbours(seen, 4), "  rank 1 of 4 on n1 (pid " + std::to_string(killed.pid()) +
-                                            ") has left, ended by signal 9\n");
+                                            ") has left, killed by signal 9\n");
   killed.end();
   EXPECT_THAT(lost_neighbours(seen, 4), HasSubstr("rank 1 of 4 on n1"));
   EXPECT_THAT(lost_neighbours(seen, 4), ::testing::Not(HasSubstr("rank 2")));
@@ -54,7 +54,7 @@ TEST(LostNeighbours, TellsWhoLeftWithWhichCodeAndWhoLeftBecauseOfOthers) {
     ASSERT_EQ(pipe(end.data()), 0);
     const pid_t child = fork();
     if (child == 0) {
-      close(end[1]);  // so that the test's end is one of this, too
+      close(end[1]);  // so that read() returns if the test ends
       char until_told = 0;
       _exit(read(end[0], &until_told, 1) == 1 ? code : 99);
     }

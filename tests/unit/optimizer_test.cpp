@@ -34,8 +34,9 @@ double weight_after(const Case& c, int steps) {
 }
 
 TEST(Optimizer, StepsAsItsRuleSays) {
-  // Adam's first steps with a constant gradient are of the learning rate; AdamW first takes
-  // rate * decay of the weight away; SGD's momentum of 0.9 makes the second step 1.9 times as long.
+  // With a constant gradient, Adam's first steps have the size of the learning rate; AdamW first
+  // subtracts rate * decay of the weight; SGD's momentum of 0.9 makes the second step 1.9 times as
+  // long.
   const Case cases[] = {{"adam", std::nullopt, 1.9, 1.8},
                         {"adamw", std::nullopt, 2 * 0.999 - 0.1, (2 * 0.999 - 0.1) * 0.999 - 0.1},
                         {"adamw", 0.0, 1.9, 1.8},

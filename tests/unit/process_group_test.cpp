@@ -44,7 +44,7 @@ ProcessGroupOptions start_up_within(milliseconds deadline) {
   return options;
 }
 
-/// The Error that was thrown; fails the test where it is none.
+/// The Error that was thrown; fails the test if there is none.
 Error error_of(const std::exception_ptr& thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
@@ -107,18 +107,18 @@ TEST(ProcessGroup, EveryRankNamesTheMissingOnes) {
   for (const auto& one : thrown) {
     const Error error = error_of(one);
     EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
-    EXPECT_THAT(error.found(), AllOf(HasSubstr("ranks 1, 3 of 4 did not come"),
-                                     HasSubstr("no rank came from n[2-3]")));
+    EXPECT_THAT(error.found(), AllOf(HasSubstr("ranks 1, 3 of 4 did not arrive"),
+                                     HasSubstr("no rank arrived from n[2-3]")));
   }
 }
 
-// As where hosts are listed by their addresses.
+// As when hosts are listed by address.
 TEST(WaitForAll, NamesNoHostsIfTheListHasOtherNamesForThem) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const Error error = error_of_call([&] {
     wait_for_all(*store, 0, 2, "n1 77", {"10.0.0.1", "10.0.0.2"}, milliseconds(20));
   });
-  EXPECT_EQ(error.found(), "rank 1 of 2 did not come within 20 ms");
+  EXPECT_EQ(error.found(), "rank 1 of 2 did not arrive within 20 ms");
 }
 
 TEST(ProcessGroup, WithoutRankZeroThereIsNoStoreToMeetIn) {
@@ -194,8 +194,7 @@ TEST(ProcessGroup, UnderTorchrunTheAgentServesAndRankZeroDoesNot) {
   for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
 }
 
-// An agent of another version than LibTorch's need not be understood, and nobody else's port
-// matters.
+// An agent of a version other than LibTorch's need not be understood, and its port does not matter.
 TEST(ProcessGroup, OnOneHostTheAgentsStoreIsLeftAlone) {
   const ListeningPort mute;
   for (const bool has_agent : {true, false}) {
@@ -313,7 +312,7 @@ TEST(ProcessGroup, NobodysAccountAndALostStoreEndInTime) {
   EXPECT_EQ(accounts[1], "rank 0 has left");
 }
 
-/// Whoever is not of the launch, connects to its port and stays after the beginning of a request.
+/// An unauthenticated peer that connects to the port, sends the start of a request and stays.
 class Stranger {
  public:
   explicit Stranger(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -365,7 +364,7 @@ TEST(ProcessGroup, WithoutASecretRankZeroIsWarned) {
   for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
 }
 
-// LibTorch's own store, which whoever connects and stays holds up: at the end, too.
+// LibTorch's own store, which a peer that connects and stays blocks, at the end, too.
 TEST(ProcessGroup, AStrangerAtTheTcpStoreDoesNotHoldTheEnd) {
   std::optional<Stranger> stranger;
   const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {

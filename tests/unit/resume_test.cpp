@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 const record::LockHolder kSelf{"host", 1, "77"};
 
-/// A run with checkpoints after steps 2, 3 and 4, of which the best epoch is the first.
+/// A run with checkpoints after steps 2, 3 and 4; its first epoch is the best.
 class Resume : public ::testing::Test {
  protected:
   Resume() { add_run("run", 2); }
@@ -89,7 +89,7 @@ TEST_F(Resume, BestIsThatOfTheRunThatAutoTakes) {
   record.started = "2026-11-21T00:00:00Z";
   record.write(add_run("newer", 2).run_json());
   EXPECT_EQ(find("best")->folder.name(), "newer");
-  // One whose best is damaged is left out, as auto leaves out one without a checkpoint.
+  // A run whose best checkpoint is damaged is skipped, as auto skips a run without a checkpoint.
   test::write_text(runs_.path() / "newer" / "checkpoints" / kBestCheckpoint, "damaged");
   EXPECT_EQ(find("best")->folder.name(), "run");
   EXPECT_THAT(notes_, Contains(HasSubstr("best.safetensors cannot be used")));
@@ -97,14 +97,14 @@ TEST_F(Resume, BestIsThatOfTheRunThatAutoTakes) {
 
 TEST_F(Resume, OffersTheBestWhereAllElseIsDamaged) {
   damage_all_regular();
-  const std::string offer = "--resume " + best_ + " goes on from its best epoch, 1 (step 2)";
+  const std::string offer = "--resume " + best_ + " continues from its best epoch, 1 (step 2)";
   expect_error(
       ErrorCode::malformed_file, [&] { find("run"); }, offer, "cannot be used");
   EXPECT_FALSE(find("auto"));
   EXPECT_THAT(notes_, Contains(HasSubstr(offer)));
   EXPECT_EQ(find(best_)->checkpoint.state.step, 2);
   EXPECT_TRUE(find("best")->goes_back);
-  // Nothing that cannot be taken is offered.
+  // Checkpoints that cannot be used are not offered.
   test::write_text(best_, "damaged");
   expect_error(
       ErrorCode::malformed_file, [&] { find("run"); }, "start a new run");
@@ -112,10 +112,10 @@ TEST_F(Resume, OffersTheBestWhereAllElseIsDamaged) {
   EXPECT_THAT(notes_, Not(Contains(HasSubstr("--resume"))));
   expect_error(
       ErrorCode::malformed_file, [&] { find(best_); }, "best.safetensors cannot be used");
-  // No new run begins where the best was asked for.
+  // No new run starts if the best checkpoint was requested.
   expect_error(
-      ErrorCode::unreadable_file, [&] { find("best"); }, "with a best.safetensors that can be used",
-      "cannot be used and is left out");
+      ErrorCode::unreadable_file, [&] { find("best"); }, "with a usable best.safetensors",
+      "cannot be used: ");
 }
 
 TEST_F(Resume, OffersTheBestWhereItIsTheOnlyOne) {
@@ -136,7 +136,7 @@ TEST_F(Resume, AJobGoesBackOnce) {
   record.write(run_.run_json());
   for (const std::string& resume : {std::string("best"), best_}) {
     EXPECT_EQ(find(resume)->checkpoint.state.step, 4) << resume;
-    EXPECT_THAT(notes_, Contains(HasSubstr("job 77 has gone back to best.safetensors before")));
+    EXPECT_THAT(notes_, Contains(HasSubstr("job 77 has already gone back to best.safetensors")));
   }
   record.resumed.front().job_id = "76";
   record.write(run_.run_json());

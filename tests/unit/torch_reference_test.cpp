@@ -1,4 +1,4 @@
-// Against PyTorch and torchvision of the Python at HPCBOOT_TEST_PYTHON, at test time.
+// Comparison with PyTorch and torchvision of the Python at HPCBOOT_TEST_PYTHON, at test time.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <torch/torch.h>
@@ -35,7 +35,7 @@ Output run_reference(const std::string& arguments) {
   while (std::fgets(part.data(), part.size(), pipe) != nullptr) output.text += part.data();
   const int status = pclose(pipe);
   output.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  // The shell's code for a Python that is not there.
+  // The shell's exit code if that Python is missing.
   if (output.exit_code == 127) output = {kSkip, HPCBOOT_TEST_PYTHON " was not found"};
   return output;
 }
@@ -85,7 +85,7 @@ class Tensors {
   std::map<std::string, torch::Tensor> by_name_;
 };
 
-/// The largest difference, over the largest element of the expected tensor.
+/// The largest difference, divided by the largest element of the expected tensor.
 double relative_difference(const torch::Tensor& found, const torch::Tensor& expected) {
   const torch::Tensor difference = (found.to(torch::kDouble) - expected.to(torch::kDouble)).abs();
   return difference.max().item<double>() /

@@ -83,7 +83,7 @@ TEST_F(WorldStoreOf, AWaitThatIsOverSaysWhatC10dLooksFor) {
   }
 }
 
-// NCCL's watchdog asks while another thread waits for a peer.
+// NCCL's watchdog queries the store while another thread waits for a peer.
 TEST_F(WorldStoreOf, AThreadThatWaitsDoesNotHoldUpAnother) {
   const auto store = join(1);
   std::atomic<bool> came{false};

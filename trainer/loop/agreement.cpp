@@ -10,7 +10,7 @@ namespace hpcboot::train {
 namespace {
 
 constexpr double kPeriod = 0.5;  // seconds
-// Steps may become slower after the ranks have agreed on their number.
+// Steps may become slower after the ranks have agreed on a number of them.
 constexpr std::int64_t kMostSteps = 64;
 
 constexpr std::size_t kTime = kStopSignals.size();
@@ -34,7 +34,7 @@ StopFlags Agreement::ask(const StopFlags& own, double step_seconds, bool now) {
   if (--steps_left_ > 0 && !now) return {};
   std::array<double, kNumbers> numbers{};
   for (std::size_t i = 0; i < kStopSignals.size(); ++i) numbers[i] = own.signal == kStopSignals[i];
-  // The clocks of rank 0 alone count, so that the sum is the same number on every rank.
+  // Only rank 0's clock counts, so that the sum is the same number on every rank.
   if (communicator_.is_first()) {
     numbers[kTime] = own.time_is_up;
     numbers[kCheckpoint] = own.checkpoint;

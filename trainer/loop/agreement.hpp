@@ -8,38 +8,39 @@
 
 namespace hpcboot::train {
 
-/// What one rank, or all together, want to be done after a step.
+/// What one rank, or all ranks together, request after a step.
 struct StopFlags {
-  int signal = 0;           ///< one of kStopSignals has come; 0: none
+  int signal = 0;           ///< the one of kStopSignals that arrived; 0: none
   bool time_is_up = false;  ///< --time-limit
-  bool checkpoint = false;  ///< a checkpoint by the clock is due
+  bool checkpoint = false;  ///< a checkpoint by time is due
 
   bool stop() const { return signal != 0 || time_is_up; }
-  /// Why, as run.json has it: "signal TERM", "time limit".
+  /// Why, as recorded in run.json: "signal TERM", "time limit".
   std::string reason() const;
 };
 
-/// How all ranks come to the same decision: signals reach them at different steps and clocks
-/// differ, while a save, or a stop, has to be after one and the same step.
+/// Makes all ranks take the same decision: signals reach them at different steps and clocks differ,
+/// but a save or a stop must happen after the same step everywhere.
 ///
-/// An all-reduce of a few numbers would do it after every step, for some 0.1 ms, which is a percent
-/// and more of a small model's step. So ranks ask each other about twice a second only, on steps
-/// that all of them know: at each time they also agree on how many steps later the next time is,
-/// from rank 0's duration of a step. Steps longer than that are asked after each. So a signal is
-/// known half a second, or a step, after it came. (To send the flags along with the losses would be
-/// free, but these wait for ten steps, however slow.)
+/// An all-reduce of a few numbers after every step would do, at a cost of some 0.1 ms, which is one
+/// percent or more of a small model's step. Therefore the ranks ask each other only about twice a
+/// second, at steps that all of them know: each time they also agree on the number of steps until
+/// the next time, based on rank 0's step duration. If a step takes longer than half a second, they
+/// ask after each step. A signal is thus noticed within half a second, or a step. (Sending the
+/// flags along with the losses would be free, but losses are collected for ten steps, however
+/// slow.)
 class Agreement {
  public:
   explicit Agreement(Communicator& communicator) : communicator_(communicator) {}
 
-  /// After every step, on all ranks. Collective where it is time to ask.
-  /// @param now ask in any case; the same on all ranks
-  /// @return what any rank wants; nothing where it was not asked
+  /// Called after every step, on all ranks. Collective when it is time to ask.
+  /// @param now ask in any case; must be the same on all ranks
+  /// @return what any rank requests; nothing if it was not time to ask
   StopFlags ask(const StopFlags& own, double step_seconds, bool now);
 
  private:
   Communicator& communicator_;
-  std::int64_t steps_left_ = 1;  // until the next time; the first step is one
+  std::int64_t steps_left_ = 1;  // until the next time, which is the first step at the start
 };
 
 }  // namespace hpcboot::train

@@ -7,22 +7,22 @@
 namespace hpcboot::train {
 namespace {
 
-// Images of a step: beyond any machine's memory, and sums of it stay within 64 bits.
+// Images per step: beyond the memory of any machine, and sums of it fit into 64 bits.
 constexpr std::int64_t kMost = 1'000'000'000;
 
 void check_range(const char* option, std::optional<std::int64_t> value) {
   if (!value || (*value >= 1 && *value <= kMost)) return;
   throw UsageError(
-      fmt::format("{} is {}; it has to be at least 1 and at most {}", option, *value, kMost));
+      fmt::format("{} is {}; it must be at least 1 and at most {}", option, *value, kMost));
 }
 
-// What a batch has to be a multiple of.
+// The batch must be a multiple of this.
 std::int64_t unit_of(const BatchSizes& asked, int world_size) {
   const std::int64_t micro = asked.micro.value_or(1);
   const std::int64_t passes = asked.accumulate.value_or(1);
   if (micro > kMost / passes || micro * passes > kMost / world_size) {
     throw UsageError(
-        fmt::format("--micro-batch {} x --accumulate {} x {} ranks is more than {} images a step",
+        fmt::format("--micro-batch {} x --accumulate {} x {} ranks is more than {} images per step",
                     micro, passes, world_size, kMost));
   }
   return micro * passes * world_size;
@@ -45,7 +45,7 @@ BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devi
   if (asked.micro && asked.accumulate && batch != unit) {
     throw UsageError(fmt::format(
         "--batch-size {} is the global batch, but --micro-batch {} x --accumulate {} x {} ranks "
-        "is {}; leave out one of the three, or correct it",
+        "is {}; omit one of the three, or correct it",
         batch, *asked.micro, *asked.accumulate, world_size, unit));
   }
   if (batch % unit != 0) {
@@ -53,10 +53,10 @@ BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devi
     if (asked.micro) divisor += fmt::format(" x --micro-batch {}", *asked.micro);
     if (asked.accumulate) divisor += fmt::format(" x --accumulate {}", *asked.accumulate);
     const std::int64_t below = batch / unit * unit;
-    throw UsageError(fmt::format(
-        "--batch-size {} is the global batch, and {} do not divide it; the nearest that they do: "
-        "{}{}",
-        batch, divisor, below > 0 ? fmt::format("{} and ", below) : "", below + unit));
+    throw UsageError(
+        fmt::format("--batch-size {} is the global batch, but it is not a multiple of {}; the "
+                    "nearest multiples: {}{}",
+                    batch, divisor, below > 0 ? fmt::format("{} and ", below) : "", below + unit));
   }
   BatchPlan plan;
   plan.global = batch;

@@ -6,28 +6,28 @@
 
 namespace hpcboot::train {
 
-/// By default each device gets this many images a step.
+/// Default number of images per device and step.
 constexpr std::int64_t kBatchPerDevice = 64;
 
-/// What the user asked for.
+/// The sizes given by the user.
 struct BatchSizes {
   std::optional<std::int64_t> global;      ///< --batch-size
   std::optional<std::int64_t> micro;       ///< --micro-batch
   std::optional<std::int64_t> accumulate;  ///< --accumulate
 };
 
-/// The global batch of a step, one rank's part of it, and what a rank computes in one pass.
-/// global = ranks x local, local = accumulate x micro.
+/// The global batch of a step, one rank's part of it, and the part that a rank computes in one
+/// pass. global = ranks x local, local = accumulate x micro.
 struct BatchPlan {
   std::int64_t global = 0;
   std::int64_t local = 0;
   std::int64_t micro = 0;
 };
 
-/// @param devices_per_rank of them each gets its part of the rank's batch; they need not divide it
-/// @throws UsageError where the numbers do not fit each other; it names them, and the nearest
-/// global
-///         batches that do
+/// @param devices_per_rank each gets a part of the rank's batch, which need not be a multiple of
+///        this number
+/// @throws UsageError if the numbers contradict each other, naming them and the nearest global
+///         batches that are possible
 BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devices_per_rank = 1);
 
 }  // namespace hpcboot::train

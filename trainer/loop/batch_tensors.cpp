@@ -7,8 +7,8 @@
 namespace hpcboot::train {
 namespace {
 
-/// From memory that is free after this. A GPU copies from pinned memory while the host goes on;
-/// LibTorch keeps that memory until the copy is done.
+/// The memory may be reused after this call. A GPU copies from pinned memory while the host
+/// continues; LibTorch keeps that pinned memory until the copy is done.
 torch::Tensor sent(const torch::Tensor& memory, torch::Device device) {
   if (device.is_cuda()) return memory.pin_memory().to(device, /*non_blocking=*/true);
   return memory.to(device);

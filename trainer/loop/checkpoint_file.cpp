@@ -32,7 +32,7 @@ DType dtype_of(const torch::Tensor& tensor) {
   }
   throw Error(ErrorCode::invalid_model_use,
               std::string("a tensor of type ") + c10::toString(tensor.scalar_type()),
-              "real numbers, integers or booleans", "convert the model");
+              "real numbers, integers or Booleans", "convert the model");
 }
 
 at::ScalarType type_of(DType dtype) {
@@ -57,7 +57,7 @@ std::uint32_t checksum(std::uint32_t sum, const std::string& text) {
       ::crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
-/// Of the state and of the tensors in the order of their names, names included.
+/// Of the state and of the tensors in order of their names, including the names.
 std::string checksum(const std::string& state, const std::vector<NamedTensor>& tensors) {
   std::vector<const NamedTensor*> sorted;
   for (const NamedTensor& one : tensors) sorted.push_back(&one);
@@ -88,7 +88,9 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
   const record::SafetensorsFile source(file);
   const auto text = [&](const char* key) {
     const auto found = source.metadata().find(key);
-    if (found == source.metadata().end()) throw malformed(file, "is no checkpoint", "one");
+    if (found == source.metadata().end()) {
+      throw malformed(file, "is not a checkpoint", "a checkpoint");
+    }
     return found->second;
   };
   if (text(kFormatKey) != kFormat) {
@@ -102,7 +104,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
   }
   const std::string state = text(kStateKey);
   if (checksum(state, checkpoint.tensors) != text(kChecksumKey)) {
-    throw malformed(file, "is damaged: its checksum is wrong", "the bytes that were written");
+    throw malformed(file, "is damaged: its checksum does not match", "the bytes that were written");
   }
   try {
     checkpoint.state = training_state_from_json(parse_json(state), file.string());

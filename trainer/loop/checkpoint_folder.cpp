@@ -59,14 +59,14 @@ void keep_newest_checkpoints(const std::filesystem::path& newest, std::size_t ke
   try {
     const auto paths = checkpoints_in(newest.parent_path());
     const auto found = std::find(paths.begin(), paths.end(), newest);
-    if (found == paths.end()) return;  // a listing that is out of date
+    if (found == paths.end()) return;  // the listing is stale
     const auto begin = static_cast<std::size_t>(found - paths.begin());
     std::error_code ignored;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       if (i < begin || i >= begin + keep) std::filesystem::remove(paths[i], ignored);
     }
   } catch (const std::exception&) {
-    // The newest ones are there, which is what counts; the next save tries again.
+    // The newest checkpoints exist, which is what matters; the next save tries again.
   }
 }
 
@@ -80,7 +80,7 @@ void remove_unfinished_checkpoints(const std::filesystem::path& folder) noexcept
     }
     for (const auto& path : left) std::filesystem::remove(path, ignored);
   } catch (const std::exception&) {
-    // They cost space only.
+    // They only take up space.
   }
 }
 

@@ -9,7 +9,7 @@
 namespace hpcboot::train {
 namespace {
 
-/// More is no walltime, and products stay within 64 bits.
+/// No walltime is longer, and products fit into 64 bits.
 constexpr std::int64_t kLargest = 1'000'000'000;
 
 std::optional<std::int64_t> number(std::string_view text) {

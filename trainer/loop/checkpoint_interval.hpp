@@ -9,7 +9,7 @@ namespace hpcboot::train {
 /// How often a run saves a checkpoint.
 struct CheckpointInterval {
   enum class Unit { epochs, steps, minutes };
-  std::int64_t count = 1;  ///< 0: never by itself
+  std::int64_t count = 1;  ///< 0: never automatically
   Unit unit = Unit::epochs;
 };
 
@@ -19,7 +19,7 @@ CheckpointInterval parse_checkpoint_interval(std::string_view text);
 
 /// A duration as schedulers write a walltime: "90" seconds, "90s", "30m", "2h", "MM:SS",
 /// "HH:MM:SS".
-/// @throws UsageError unless it is one, and above 0
+/// @throws UsageError if it is not a duration, or not above 0
 std::chrono::seconds parse_time_limit(std::string_view text);
 
 }  // namespace hpcboot::train

@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Into the memory of the checkpoint before where it fits.
+/// Reuses the memory of the previous checkpoint if it fits.
 void copy_tensors(const std::vector<NamedTensor>& live, std::vector<NamedTensor>& copy) {
   const torch::NoGradGuard no_grad;
   copy.resize(live.size());
@@ -36,8 +36,8 @@ void copy_tensors(const std::vector<NamedTensor>& live, std::vector<NamedTensor>
   }
 }
 
-/// A second name for a file, in place of what had that name. False where the file system has no
-/// hard links.
+/// Creates a hard link to a file, replacing what had that name. False if the file system does not
+/// support hard links.
 bool link_as(const std::filesystem::path& file, const std::filesystem::path& name) {
   const std::filesystem::path temporary =
       name.parent_path() / ("." + name.filename().string() + ".link.tmp");
@@ -47,7 +47,7 @@ bool link_as(const std::filesystem::path& file, const std::filesystem::path& nam
     ::unlink(temporary.c_str());
     return false;
   }
-  // Where both names were the same file already, rename has left the temporary one.
+  // If both names already were the same file, rename(2) leaves the temporary one.
   ::unlink(temporary.c_str());
   record::sync_folder(name.parent_path());
   return true;
@@ -60,8 +60,8 @@ CheckpointWriter::CheckpointWriter(std::filesystem::path folder, std::size_t kee
     : folder_(std::move(folder)), keep_(keep), metrics_(std::move(metrics)) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
-  if (error) throw record::output_error("make the folder", folder_, error.value());
-  record::sync_folder(folder_.parent_path());  // and so the name of metrics.csv, too
+  if (error) throw record::output_error("create the folder", folder_, error.value());
+  record::sync_folder(folder_.parent_path());  // this includes the name of metrics.csv
   remove_unfinished_checkpoints(folder_);
   thread_ = std::thread([this] { work(); });
 }
@@ -123,7 +123,7 @@ std::filesystem::path CheckpointWriter::newest() const {
 }
 
 void CheckpointWriter::work() {
-  // Signals are the training thread's.
+  // The training thread handles signals.
   sigset_t all;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -11,43 +11,43 @@
 
 namespace hpcboot::train {
 
-/// Writes checkpoints on a thread of its own while training goes on: the training thread waits for
-/// a copy of the tensors in memory only, and for the checkpoint before if that is still being
-/// written, so that there are never more than one copy, whose memory is used again.
+/// Writes checkpoints on its own thread while training continues: the training thread waits only
+/// for a copy of the tensors in memory, and for the previous checkpoint if that is still being
+/// written, so that there is never more than one copy, whose memory is reused.
 class CheckpointWriter {
  public:
   struct Kind {
-    bool regular = true;  ///< counts among the newest ones
-    bool best = false;    ///< becomes the best one
+    bool regular = true;  ///< counts as one of the newest
+    bool best = false;    ///< becomes the best
   };
 
-  /// @param keep how many of the newest stay
-  /// @param metrics the run's metrics.csv, which is put on the disk before each checkpoint, so that
-  ///        a power cut leaves the rows of the steps that a checkpoint counts; empty: none
+  /// @param keep how many of the newest checkpoints to keep
+  /// @param metrics the run's metrics.csv, which is synced to disk before each checkpoint, so that
+  ///        the rows of the steps before a checkpoint survive a power cut; empty: none
   /// @throws Error{unwritable_output}
   CheckpointWriter(std::filesystem::path folder, std::size_t keep,
                    std::filesystem::path metrics = {});
-  /// Waits for what is being written; a failure is told by check() and finish() only.
+  /// Waits for the checkpoint being written; only check() and finish() report a failure.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// Copies the tensors, and has them written.
-  /// @throws Error{unwritable_output} of an earlier one
+  /// Copies the tensors, and starts writing them.
+  /// @throws Error{unwritable_output} of an earlier checkpoint
   void save(const TrainingState& state, const std::vector<NamedTensor>& live, Kind kind);
 
-  /// Throws what the thread met with since it was last asked.
+  /// Rethrows the failure of the writing thread since the last call.
   void check();
 
-  /// Waits until everything is on the disk.
+  /// Waits until everything is on disk.
   /// @throws Error{unwritable_output}
   void finish();
 
-  /// The longest that a save has taken, from the call to the disk, in seconds; 0 before the first.
+  /// The longest time that writing a checkpoint has taken, in seconds; 0 before the first.
   double longest_save_seconds() const;
-  /// How long the training thread has waited in save() and finish() altogether, in seconds.
+  /// The total time that the training thread has waited in save() and finish(), in seconds.
   double waited_seconds() const { return waited_; }
-  /// The newest one that is on the disk; empty before.
+  /// The newest checkpoint on disk; empty before the first.
   std::filesystem::path newest() const;
 
  private:
@@ -60,9 +60,9 @@ class CheckpointWriter {
   const std::filesystem::path metrics_;
   double waited_ = 0;
 
-  mutable std::mutex mutex_;  // guards what follows, up to thread_
+  mutable std::mutex mutex_;  // guards the members below, up to thread_
   std::condition_variable changed_;
-  Checkpoint copy_;  // the thread's alone while kind_ is set
+  Checkpoint copy_;  // owned by the thread while kind_ is set
   std::optional<Kind> kind_;
   std::exception_ptr failure_;
   std::filesystem::path newest_;

@@ -9,9 +9,9 @@ namespace {
 
 using Unit = CheckpointInterval::Unit;
 
-/// What is to be left of --time-limit after the last save, for the ranks to part.
+/// The part of --time-limit reserved after the last save, for the ranks to shut down.
 constexpr double kSpareSeconds = 2;
-/// A slow disk, by which the first save is reckoned.
+/// A slow disk, assumed for the first save.
 constexpr double kBytesPerSecond = 100e6;
 
 }  // namespace
@@ -57,7 +57,7 @@ bool Checkpointer::time_is_up(double seconds) const {
       save += static_cast<double>(one.tensor.nbytes()) / kBytesPerSecond;
     }
   }
-  // The decision comes after a step more, and a save may take longer than those before.
+  // The next decision comes a step later, and a save may take longer than the previous ones.
   const double needed = 2 * seconds + 1.5 * save + kSpareSeconds;
   return seconds_since(begin_) + needed >= static_cast<double>(time_limit_.count());
 }
@@ -84,7 +84,7 @@ AfterStep Checkpointer::after_step(double seconds, bool last) {
 
 bool Checkpointer::interrupts_validation(double seconds) {
   if (!ask(seconds, false).stop()) return false;
-  // The epoch's steps are all done: what is saved goes on with its validation.
+  // All steps of the epoch are done: a resumed run continues with its validation.
   save();
   return true;
 }
@@ -108,7 +108,7 @@ void Checkpointer::end_epoch(const BestValidation& validation) {
   kind.best = !best_ || best_->is_beaten_by(validation);
   if (kind.best) best_ = validation;
   if (interval_.count == 0) return;
-  // The end of the run is kept in any case: it can be made longer with more --epochs.
+  // The end of the run is always saved: the run can be continued with more --epochs.
   const int done = trainer_.state().epoch - 1;
   kind.regular =
       done == options_.epochs || (interval_.unit == Unit::epochs && done % interval_.count == 0);

@@ -16,44 +16,45 @@
 
 namespace hpcboot::train {
 
-/// When a run saves its state and when it stops early, decided by all ranks together, and the
-/// saving itself, by rank 0.
+/// Decides, on all ranks together, when a run saves its state and when it stops early. Rank 0
+/// writes the checkpoints.
 class Checkpointer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param identity run_identity(), which every checkpoint bears
-  /// @param begin when the process started: --time-limit counts from there
+  /// @param identity run_identity(), stored in every checkpoint
+  /// @param begin when the process started: --time-limit counts from then
   /// @param runtime_before of the run's earlier starts, in seconds
-  /// @param now what the time is, for --time-limit and for checkpoints by minutes
+  /// @param now the clock for --time-limit and for checkpoints by minutes
   /// @throws UsageError; Error{unwritable_output}
   Checkpointer(const TrainOptions& options, const record::RunFolder& folder, const Json& identity,
                EpochTrainer& trainer, Communicator& communicator, Clock::time_point begin,
                double runtime_before, std::function<Clock::time_point()> now = Clock::now);
 
-  /// To be asked after every step. Collective.
-  /// @throws Error{unwritable_output} where an earlier checkpoint could not be written
+  /// Must be called after every step. Collective.
+  /// @throws Error{unwritable_output} if an earlier checkpoint could not be written
   AfterStep after_step(double seconds, bool last);
 
-  /// Whether validation is to be broken off: to be asked on all ranks equally often. Collective.
+  /// Whether to interrupt the validation. Must be called equally often on all ranks. Collective.
   bool interrupts_validation(double seconds);
 
-  /// Saves the trainer's state: training goes on at once.
+  /// Saves the trainer's state while training continues.
   /// @throws Error{unwritable_output}
   void save();
 
-  /// An epoch and its validation are over, and the trainer's state is the next one's beginning.
+  /// Called when an epoch and its validation are done and the trainer's state is at the start of
+  /// the next epoch.
   /// @throws Error{unwritable_output}
   void end_epoch(const BestValidation& validation);
 
-  /// Waits until everything is on the disk. @throws Error{unwritable_output}
+  /// Waits until everything is on disk. @throws Error{unwritable_output}
   void finish();
 
-  /// Why the run stopped early: "signal TERM", "time limit"; empty where it did not.
+  /// Why the run stopped early: "signal TERM", "time limit"; empty if it did not.
   const std::string& stop_reason() const { return stop_reason_; }
-  /// That training waited for checkpoints, in seconds. 0 on all ranks but the first.
+  /// How long training waited for checkpoints, in seconds; 0 on all ranks but rank 0.
   double waited_seconds() const { return writer_ ? writer_->waited_seconds() : 0; }
-  /// The newest one on the disk; empty before, and on all ranks but the first.
+  /// The newest checkpoint on disk; empty before the first, and on all ranks but rank 0.
   std::filesystem::path newest() const;
 
  private:

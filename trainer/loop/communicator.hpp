@@ -12,8 +12,8 @@
 
 namespace hpcboot::train {
 
-/// All ranks of a run, or one process alone: the loop is written once for both. Alone, the
-/// collectives do nothing.
+/// The ranks of a run, or a single process, so that the loop is written once for both. In a single
+/// process the collectives do nothing.
 class Communicator {
  public:
   Communicator(Resolution resolution, std::optional<ProcessGroup> group);

@@ -7,12 +7,12 @@
 namespace hpcboot::train {
 
 void use_deterministic_algorithms(c10::Device device, const Env& env) {
-  // LibTorch refuses the first product without it, and reads it but once.
+  // Without it, LibTorch refuses the first matrix product; LibTorch reads it only once.
   const auto workspace = env.text("CUBLAS_WORKSPACE_CONFIG");
   if (device.is_cuda() && workspace != ":4096:8" && workspace != ":16:8") {
     throw UsageError(
         "--deterministic on a CUDA device needs CUBLAS_WORKSPACE_CONFIG=:4096:8 (or :16:8) in the "
-        "environment of every rank, without which cuBLAS adds in any order; set it");
+        "environment of every rank; without it, the order of cuBLAS's sums varies");
   }
   at::globalContext().setDeterministicAlgorithms(true, false);
   at::globalContext().setDeterministicCuDNN(true);

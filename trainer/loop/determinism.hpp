@@ -6,8 +6,9 @@
 
 namespace hpcboot::train {
 
-/// Kernels whose sums come in one order, where LibTorch has them; it refuses what it cannot do so.
-/// @throws UsageError on a CUDA device where `env` lacks what cuBLAS needs for that
+/// Makes LibTorch use kernels with a fixed summation order; it then refuses operations that have
+/// none.
+/// @throws UsageError on a CUDA device if `env` lacks the variable that cuBLAS needs for that
 void use_deterministic_algorithms(c10::Device device, const Env& env);
 
 }  // namespace hpcboot::train

@@ -15,15 +15,15 @@ constexpr int kMostReplicas = 1024;
 
 [[noreturn]] void fail(std::string_view text) {
   throw UsageError("--devices is '" + std::string(text) +
-                   "'; it takes cpu:N for N replicas on the CPU, cuda, or cuda:I,J,... with the "
-                   "numbers of different CUDA devices");
+                   "'; it takes cpu:N for N replicas on the CPU, cuda, or cuda:I,J,... with "
+                   "distinct numbers of CUDA devices");
 }
 
 void require_cuda(int visible, const std::string& asked_for) {
   if (visible > 0) return;
   throw Error(ErrorCode::backend_unavailable, asked_for + ", but this LibTorch sees no CUDA device",
               "a LibTorch built for CUDA, a driver and a visible device",
-              "use the CPU, or look at nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
+              "use the CPU, or check nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
 }
 
 torch::Device cuda_device(std::int64_t index) {
@@ -45,7 +45,7 @@ std::vector<torch::Device> listed_cuda_devices(std::string_view text, std::strin
     if (!index || *index < 0) fail(text);
     if (*index >= visible) {
       throw Error(ErrorCode::backend_unavailable,
-                  "--devices " + std::string(text) + ", where " + std::to_string(visible) +
+                  "--devices " + std::string(text) + ", but only " + std::to_string(visible) +
                       " CUDA devices are visible",
                   "numbers below that", "correct --devices or CUDA_VISIBLE_DEVICES");
     }
@@ -81,15 +81,15 @@ std::vector<torch::Device> parse_devices(std::string_view text, int cuda_devices
 std::vector<torch::Device> devices_of(const TrainOptions& options, const std::string& mode,
                                       const Resolution& me) {
   if (!options.devices.empty() && mode != "dp") {
-    throw UsageError("--devices is for --mode dp, and this is mode " + mode +
-                     "; --device chooses between CPU and CUDA");
+    throw UsageError("--devices is for --mode dp, but this run uses mode " + mode +
+                     "; choose between CPU and CUDA with --device");
   }
   const int visible = visible_cuda_devices();
   if (!options.devices.empty()) {
     const bool on_cpu = options.devices.rfind("cpu", 0) == 0;
     if (options.device != "auto" && on_cpu != (options.device == "cpu")) {
       throw UsageError("--devices " + options.devices + " and --device " + options.device +
-                       " contradict each other; give one of them");
+                       " contradict each other; give only one of them");
     }
     return parse_devices(options.devices, visible);
   }
@@ -105,7 +105,7 @@ std::vector<torch::Device> devices_of(const TrainOptions& options, const std::st
 std::string backend_of(const TrainOptions& options, torch::Device device, bool with_nccl) {
   if (options.backend == "auto") return device.is_cuda() && with_nccl ? "nccl" : "gloo";
   if (options.backend == "nccl" && options.device == "cpu") {
-    throw UsageError("--backend nccl connects GPUs, and --device is cpu; use --backend gloo");
+    throw UsageError("--backend nccl connects GPUs, but --device is cpu; use --backend gloo");
   }
   return options.backend;
 }

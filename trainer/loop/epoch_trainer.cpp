@@ -95,7 +95,8 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   const DistributedSampler sampler(training_samples(set_, options_), communicator_.size(),
                                    communicator_.rank(), {true, options_.seed});
   std::vector<std::int64_t> indices = sampler.indices(static_cast<std::uint64_t>(state_.epoch - 1));
-  // A step of W ranks takes a global batch of the permutation, whatever W is: so many are done.
+  // With any number of ranks W, a step takes one global batch of the permutation: this many samples
+  // per rank are done.
   const std::int64_t done = std::min(progress.steps * batches_.local, sampler.size());
   indices.erase(indices.begin(), indices.begin() + done);
   const auto loading = loader_options(options_.loader_threads, model_.device());
@@ -108,7 +109,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   shown.step = progress.steps;
   shown.steps = progress.steps + loader.batches();
 
-  // Rows wait here until the losses of their steps are known.
+  // Rows are kept here until the losses of their steps are known.
   std::vector<record::StepMetrics> rows;
   const auto write = [&](const std::vector<double>& known) {
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -120,7 +121,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   };
   const auto bring_up_to_date = [&] {
     write(losses.flush());
-    wait_for(model_.device());  // the last step's backward pass and change of the weights
+    wait_for(model_.device());  // for the last step's backward pass and weight update
     progress.loss_sum = losses.sum();
     progress.loss_images = losses.images();
     progress.train_seconds = seconds_before + seconds_since(begin);

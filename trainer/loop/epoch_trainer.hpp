@@ -17,23 +17,23 @@
 
 namespace hpcboot::train {
 
-/// How many samples of the training set an epoch uses: the first ones, by --data-fraction.
+/// The number of training samples in an epoch: --data-fraction of the set, from its beginning.
 std::int64_t training_samples(const data::Dataset& set, const TrainOptions& options);
 
-/// What follows a step, the same on every rank.
+/// What to do after a step, the same on every rank.
 enum class AfterStep { go_on, save, save_and_stop };
 
-/// Trains a model epoch by epoch, alone or as one rank of several.
+/// Trains a model epoch by epoch, as a single process or as one of several ranks.
 class EpochTrainer {
  public:
-  /// What an epoch needs of the run around it.
+  /// What an epoch needs from the rest of the run.
   struct Surroundings {
-    RunCurves* curves = nullptr;  ///< a row a step goes there; null on all ranks but the first
+    RunCurves* curves = nullptr;  ///< receives a row per step; null on all ranks but rank 0
     ProgressBar& bar;
-    /// Called after each step with its duration and whether it was the epoch's last; an exception
-    /// that it throws ends the epoch.
+    /// Called after each step with its duration and whether it was the epoch's last; if it throws,
+    /// the epoch ends with that exception.
     std::function<AfterStep(double seconds, bool last)> after_step;
-    /// Called after a step that is to be saved, when state() holds all of it.
+    /// Called after a step to be saved, once state() includes it completely.
     std::function<void()> save;
   };
 
@@ -41,18 +41,19 @@ class EpochTrainer {
   EpochTrainer(ParallelModel& model, const data::Dataset& set, const TrainOptions& options,
                const BatchPlan& batches, int devices, Communicator& communicator);
 
-  /// One pass over the training set, or what state() says is left of it. Collective.
-  /// @return the epoch's record without its validation; nothing where it was stopped
+  /// One pass over the training set, or over the part that remains according to state().
+  /// Collective.
+  /// @return the epoch's record without its validation; nothing if it was stopped
   /// @throws Error{peer_lost, deadline_exceeded, diverged}
   std::optional<record::EpochRecord> run(const Surroundings& around);
 
-  /// The epoch's validation is over: state() becomes the beginning of the next epoch.
+  /// Called after the epoch's validation: moves state() to the start of the next epoch.
   void end_epoch();
 
-  /// How far training is: between epochs, in save(), and after run().
+  /// The progress of training. Valid between epochs, in save(), and after run().
   const TrainingState& state() const { return state_; }
   std::vector<NamedTensor> tensors();
-  /// Before the first run(). @throws Error{malformed_file}
+  /// Must be called before the first run(). @throws Error{malformed_file}
   void load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                   const std::string& file);
 

@@ -16,17 +16,17 @@ namespace {
 
 namespace optim = torch::optim;
 
-/// What one call of a kernel takes.
+/// The arguments of one kernel call.
 struct Call {
   std::vector<torch::Tensor> parameters, gradients;
-  std::vector<torch::Tensor> averages, square_averages;  ///< of the gradients; SGD has the first
+  std::vector<torch::Tensor> averages, square_averages;  ///< of the gradients; SGD: the first only
 };
-/// Those of a group, by how many steps their parameters have made: a call has one number of them.
+/// The calls for a group, by the number of steps of their parameters, which is one per call.
 using Calls = std::map<std::int64_t, Call>;
 
 /// One step of an optimizer.
-/// @param choose (states, parameter, options, calls): puts the parameter's state in one of the
-///        calls, and returns that
+/// @param choose (states, parameter, options, calls): adds the parameter's state to one of the
+///        calls, and returns that call
 /// @param run (options, steps, call)
 template <typename Options, typename Choose, typename Run>
 torch::Tensor step_all(optim::Optimizer& optimizer, const optim::Optimizer::LossClosure& closure,
@@ -99,7 +99,7 @@ torch::Tensor FusedAdamW::step(LossClosure closure) {
 
 torch::Tensor FusedSgd::step(LossClosure closure) {
   using Options = optim::SGDOptions;
-  // Of the steps SGD knows the first, which makes the average, and all others.
+  // SGD distinguishes the first step, which initialises the average, from all others.
   const auto choose = [](auto& states, const torch::Tensor& parameter, const Options& o,
                          Calls& calls) -> Call& {
     if (o.momentum() == 0) return calls[1];

@@ -30,13 +30,13 @@ Json json_of(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-/// Do other programs that use so many processors leave the run too few?
+/// Whether other programs that use this many processors leave too few for the run.
 bool leaves_too_little(const HostRecord& host, double used, int threads) {
   const double wanted = std::min(*host.processors, threads);
   return *host.processors - used < kEnough * wanted;
 }
 
-/// The ranks of a host: its first one, of which the host's own numbers are, and sums over all.
+/// The ranks of a host: the first one, which provides the host's numbers, and sums over all.
 struct Ranks {
   std::size_t first = 0;
   int count = 0;
@@ -79,7 +79,7 @@ HostLook look_at_host(const std::string& host, int threads) {
     look.load = one;
     look.running = running;
   }
-  // Not interrupts, which the run's own traffic makes as well.
+  // Without interrupts, which the run's own traffic causes as well.
   std::string name;
   double user = 0;
   double nice = 0;

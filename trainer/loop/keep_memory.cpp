@@ -1,6 +1,6 @@
 #include "loop/keep_memory.hpp"
 
-#include <cstdlib>  // tells whether the C library is glibc
+#include <cstdlib>  // defines __GLIBC__
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -9,10 +9,10 @@ namespace hpcboot::train {
 
 void keep_freed_memory() noexcept {
 #ifdef __GLIBC__
-  // mallopt(3): blocks from M_MMAP_THRESHOLD on are maps of their own, unmapped when they are
-  // freed; the end of the heap is given back once it is M_TRIM_THRESHOLD long.
+  // mallopt(3): blocks of M_MMAP_THRESHOLD or more are mapped separately, and unmapped when they
+  // are freed; the top of the heap is returned once M_TRIM_THRESHOLD of it is free.
   constexpr int kNever = 1 << 30;
-  constexpr int kLargestAllowed = 32 << 20;  // of M_MMAP_THRESHOLD, where glibc limits it
+  constexpr int kLargestAllowed = 32 << 20;  // glibc's limit of M_MMAP_THRESHOLD
   if (mallopt(M_MMAP_THRESHOLD, kNever) == 0) mallopt(M_MMAP_THRESHOLD, kLargestAllowed);
   mallopt(M_TRIM_THRESHOLD, kNever);
 #endif

@@ -2,9 +2,9 @@
 
 namespace hpcboot::train {
 
-/// Memory that is freed stays with the process from now on, for its next step. Activations and
-/// gradients are made and freed in each; by default glibc hands blocks of that size back to the
-/// system, which clears every page of them anew.
+/// Makes the process keep freed memory from now on, for its next step. Each step allocates and
+/// frees activations and gradients; by default glibc returns blocks of that size to the system,
+/// which then has to clear every page of them again.
 void keep_freed_memory() noexcept;
 
 }  // namespace hpcboot::train

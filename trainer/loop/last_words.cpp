@@ -1,4 +1,4 @@
-// What a run that fails tells: the part of RunReport that is needed once.
+// What a failing run reports: the part of RunReport that is needed at most once.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,12 +14,12 @@
 namespace hpcboot::train {
 namespace {
 
-// How long ranks whose collective has timed out wait for each other to say so.
+// How long ranks whose collective has timed out wait for each other to report it.
 constexpr std::chrono::seconds kLastWord{5};
-// How long a rank of this host may take to end after its connections have.
+// How long after the end of its connections the end of a rank on this host may become visible.
 constexpr std::chrono::milliseconds kEndIsSeen{500};
 
-/// "; rank 3 has left; rank 4 has left" of such indented lines.
+/// Joins indented lines: "; rank 3 has left; rank 4 has left".
 std::string in_one_line(const std::string& lines) {
   std::string text;
   std::istringstream in(lines);
@@ -34,12 +34,13 @@ std::string in_one_line(const std::string& lines) {
 Encoded RunReport::silent_ranks(ErrorCode code) noexcept {
   const bool lost = code == ErrorCode::peer_lost || code == ErrorCode::deadline_exceeded;
   if (communicator_.group() == nullptr || !lost) return {};
-  // A process closes its connections some moments before it is seen to have ended. Later on,
-  // while this rank waits, others leave by themselves.
+  // The connections of a process are closed shortly before its end is visible. Later, while this
+  // rank waits, other ranks leave of their own accord.
   lost_ = communicator_.group()->first_account(
       [&] { return lost_neighbours(neighbours_, communicator_.size()); }, kEndIsSeen);
   if (code == ErrorCode::peer_lost) {
-    // Who is gone is known by the broken connection; others, whose time is up, count those left.
+    // The broken connection shows that a rank is gone; this call only tells ranks whose collective
+    // timed out that this one has not hung.
     communicator_.group()->absent_ranks({});
     return {};
   }
@@ -64,7 +65,7 @@ void RunReport::fail(const std::string& exit_reason, const Encoded& text) noexce
     if (log_) log_->error(lines);
     finish(exit_reason + in_one_line(lost));
   } catch (const std::exception& second) {
-    err() << "trainer: and the run record could not be written: " << second.what() << "\n";
+    err() << "trainer: the run record could not be written: " << second.what() << "\n";
   }
 }
 
@@ -76,10 +77,10 @@ void RunReport::fail_together(const std::string& exit_reason, const Encoded& tex
       log_->error(text);
       finish(exit_reason);
     }
-    // A launcher ends all ranks soon after the first has left with an exit code.
+    // A launcher ends all ranks soon after the first one has ended with an exit code.
     communicator_.finish();
   } catch (const std::exception& second) {
-    err() << encoded_format("trainer: and rank {} could not wait for the others: {}\n",
+    err() << encoded_format("trainer: rank {} could not wait for the other ranks: {}\n",
                             communicator_.rank(), second.what());
   }
 }

@@ -15,10 +15,10 @@
 namespace hpcboot::train {
 namespace {
 
-// How a process is: the third and the last field of /proc/PID/stat (proc(5)), behind the command
-// in parentheses, which may hold anything.
+// The state of a process: the third and the last field of /proc/PID/stat (proc(5)), after the
+// command in parentheses, which may contain anything.
 struct State {
-  /// Z: ended, and its parent has not asked how; T, t: stopped; a space: there is none
+  /// Z: ended, but not yet reaped by its parent; T, t: stopped; a space: no such process
   char letter = ' ';
   int wait_status = 0;
 };
@@ -36,7 +36,7 @@ State state_of(std::int64_t pid) {
 }
 
 std::string how_it_ended(int wait_status) {
-  if (WIFSIGNALED(wait_status)) return fmt::format(", ended by signal {}", WTERMSIG(wait_status));
+  if (WIFSIGNALED(wait_status)) return fmt::format(", killed by signal {}", WTERMSIG(wait_status));
   const int code = WEXITSTATUS(wait_status);
   if (code == 0) return {};
   const bool followed = code == static_cast<int>(ErrorCode::peer_lost) ||

@@ -38,13 +38,13 @@ double scale_of(const std::string& rule, int devices) {
 }
 
 std::int64_t in_steps(double epochs, std::int64_t steps_per_epoch) {
-  constexpr double kMost = 1e18;  // what llround() can take, and no run reaches
+  constexpr double kMost = 1e18;  // within the range of llround(), and more than any run reaches
   return std::llround(std::min(kMost, epochs * static_cast<double>(steps_per_epoch)));
 }
 
 std::int64_t warmup_of(const OptimizationOptions& options, std::int64_t steps_per_epoch) {
   if (options.warmup_steps > 0 && options.warmup_epochs > 0) {
-    throw UsageError("--warmup-steps and --warmup-epochs are both given; give one of them");
+    throw UsageError("--warmup-steps and --warmup-epochs are both given; give only one of them");
   }
   return options.warmup_steps > 0 ? options.warmup_steps
                                   : in_steps(options.warmup_epochs, steps_per_epoch);
@@ -62,8 +62,8 @@ LrSchedule::LrSchedule(const OptimizationOptions& options, std::int64_t steps_pe
       decay_steps_(steps_per_epoch * epochs - warmup_) {
   if (warmup_ > 0 && decay_steps_ < 1) {
     throw UsageError(
-        fmt::format("the warm-up takes {} steps, and the run has {} of them ({} "
-                    "epochs of {}); warm up for less",
+        fmt::format("the warm-up takes {} steps, but the run has only {} ({} epochs of {}); "
+                    "shorten the warm-up",
                     warmup_, steps_per_epoch * epochs, epochs, steps_per_epoch));
   }
 }

@@ -11,8 +11,8 @@
 namespace hpcboot::train {
 namespace {
 
-// LibTorch has a class for CUDA's allocator only, and an exception that comes through the autograd
-// engine is of none: the text is what remains. "not enough memory" is of newer versions.
+// LibTorch has an exception class for CUDA's allocator only, and the autograd engine loses the
+// class: only the text remains. "not enough memory" is that of newer versions.
 constexpr std::array<std::string_view, 3> kTexts{"DefaultCPUAllocator: can't allocate memory",
                                                  "DefaultCPUAllocator: not enough memory",
                                                  "CUDA out of memory"};
@@ -27,7 +27,7 @@ bool means_memory(const std::exception& cause) {
   return false;
 }
 
-/// What the allocator said, without the place in LibTorch's source and the stack.
+/// The allocator's message, without LibTorch's source location and stack.
 std::string reason_of(const std::exception& cause) {
   const std::string_view text = cause.what();
   for (const std::string_view part : kTexts) {
@@ -42,26 +42,25 @@ std::string remedy_of(const BatchPlan& batches) {
   const std::int64_t passes = batches.local / batches.micro;
   if (batches.micro % 2 == 0) {
     return fmt::format(
-        "use --micro-batch {} --accumulate {}, the same step in passes of half as many images; or "
-        "a smaller --image-size, more ranks, or hosts with more memory",
+        "use --micro-batch {} --accumulate {}, the same step in passes of half the images; or a "
+        "smaller --image-size, more ranks, or hosts with more memory",
         batches.micro / 2, 2 * passes);
   }
   if (batches.micro > 1) {
     return "use --micro-batch 1, the same step in passes of one image; or a "
            "smaller --image-size, more ranks, or hosts with more memory";
   }
-  return "one image a pass is the least there is: use a smaller --image-size, or hosts with more "
-         "memory";
+  return "a pass already has only one image: use a smaller --image-size, or hosts with more memory";
 }
 
 }  // namespace
 
 std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches) {
   if (dynamic_cast<const Error*>(&cause) != nullptr || !means_memory(cause)) return std::nullopt;
-  return Error(ErrorCode::out_of_memory,
-               fmt::format("the memory does not suffice for {} images a pass ({})", batches.micro,
-                           reason_of(cause)),
-               "memory for the data, the model and what a pass computes", remedy_of(batches));
+  return Error(
+      ErrorCode::out_of_memory,
+      fmt::format("not enough memory for {} images per pass ({})", batches.micro, reason_of(cause)),
+      "memory for the data, the model and the tensors of a pass", remedy_of(batches));
 }
 
 }  // namespace hpcboot::train

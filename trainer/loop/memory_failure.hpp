@@ -9,13 +9,12 @@
 
 namespace hpcboot::train {
 
-/// Error{out_of_memory} where that is what an exception of the C++ library or of LibTorch means,
-/// on the CPU or a CUDA device, with how many images a pass has and the options for fewer; nullopt
-/// for everything else, an Error included.
+/// Error{out_of_memory} if an exception of the C++ library or of LibTorch means that, on the CPU or
+/// a CUDA device, with the number of images per pass and the options for fewer; nullopt for
+/// everything else, including an Error.
 std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches);
 
-/// Runs `body`. Where memory does not suffice for it, that leaves as an Error; everything else
-/// passes unchanged.
+/// Runs `body`. If it runs out of memory, throws an Error; any other exception passes unchanged.
 /// @throws Error{out_of_memory} and what `body` throws
 template <typename Body>
 void with_memory(const BatchPlan& batches, Body&& body) {

@@ -4,7 +4,7 @@
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 #include <torch/types.h>
-// clip_grad.h does not include what it uses.
+// Must come last: clip_grad.h does not include what it uses.
 #include <torch/nn/utils/clip_grad.h>
 
 #include "loop/fused_optimizers.hpp"

@@ -14,11 +14,10 @@ namespace hpcboot::train {
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
                                                         const OptimizationOptions& options);
 
-/// For all steps that follow.
+/// Applies to all following steps.
 void set_learning_rate(torch::optim::Optimizer& optimizer, double rate);
 
-/// Shortens the gradients of all parameters together to a norm of `limit` where they are longer;
-/// 0: never.
+/// Clips the gradients of all parameters together to the norm `limit`; 0: no clipping.
 void limit_gradients(const torch::optim::Optimizer& optimizer, double limit);
 
 }  // namespace hpcboot::train

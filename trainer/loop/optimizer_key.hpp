@@ -8,7 +8,8 @@
 
 namespace hpcboot::train {
 
-/// The key of a parameter in Optimizer::state(): a pointer, as text in LibTorch 1.13.
+/// The key of a parameter in Optimizer::state(): a pointer, or that pointer as text in LibTorch
+/// 1.13.
 template <typename States>
 auto key_of(const States&, const at::Tensor& parameter) {
   using Key = typename States::key_type;

@@ -16,12 +16,12 @@ DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
   return ddp;
 }
 
-/// LibTorch's convolutions, poolings and batch norms for the CPU and for the tensor cores of a GPU
-/// are made for this order of a weight's numbers, and their results follow it.
+/// LibTorch's convolutions, poolings and batch norms for the CPU and for a GPU's tensor cores are
+/// optimised for this memory format of the weights, and their results keep it.
 void store_channels_last(models::Model& model) {
   for (torch::Tensor& parameter : model.parameters()) {
     if (parameter.dim() != 4) continue;
-    // Not contiguous(): to that, weights for one channel are in either order already.
+    // Not contiguous(): it would consider weights for one channel as already in this format.
     parameter.set_data(parameter.detach().clone(torch::MemoryFormat::ChannelsLast));
   }
 }
@@ -38,7 +38,7 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
     return model;
   };
   if (options.sync_bn && mode != "ddp") {
-    throw UsageError("--sync-bn is of mode ddp; this run is of mode " + mode);
+    throw UsageError("--sync-bn needs mode ddp; this run uses mode " + mode);
   }
   if (mode == "dp") {
     replicas_.emplace(make, devices);

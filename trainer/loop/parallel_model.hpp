@@ -15,18 +15,18 @@
 
 namespace hpcboot::train {
 
-/// A model in one of the modes single, dp and ddp: the loop is written once for all.
+/// A model in one of the modes single, dp and ddp, so that the loop is written once for all.
 class ParallelModel {
  public:
-  /// Collective under ddp, where the parameters become rank 0's.
+  /// Collective in mode ddp, which sets the parameters to rank 0's.
   /// @param channels of the images
   /// @param mode single, dp or ddp
-  /// @param devices one; several under dp
-  /// @throws UsageError for sync_bn in another mode than ddp
+  /// @param devices one, or several in mode dp
+  /// @throws UsageError for sync_bn in a mode other than ddp
   ParallelModel(const TrainOptions& options, std::int64_t channels, const std::string& mode,
                 const std::vector<torch::Device>& devices, Communicator& communicator);
 
-  /// For training: under ddp the backward that follows exchanges the gradients.
+  /// For training: in mode ddp, the following backward exchanges the gradients.
   torch::Tensor forward(const torch::Tensor& images);
   /// Forward and backward passes in `body` add to the gradients without exchanging them.
   template <typename Body>
@@ -35,16 +35,16 @@ class ParallelModel {
     const auto guard = ranks_->no_sync();
     body();
   }
-  /// How much of the newest backward pass, which ended at `end`, was spent on the exchange of
-  /// gradients alone: 0 for one process, and where it did not exchange them.
+  /// How much of the latest backward pass, which ended at `end`, was spent on the gradient exchange
+  /// alone: 0 for a single process, and if it did not exchange them.
   double exchange_seconds(std::chrono::steady_clock::time_point end) const;
-  /// What this rank gives to one exchange.
+  /// How many bytes this rank contributes to one exchange.
   std::int64_t bytes_per_exchange() const;
-  /// For validation: the ranks may call it differently often.
+  /// For validation: not collective, so ranks may call it a different number of times.
   torch::Tensor infer(const torch::Tensor& images);
 
   models::Model& model() { return *model_; }
-  /// Where images and labels are to be.
+  /// Where images and labels must be.
   torch::Device device() const { return device_; }
 
  private:

@@ -12,8 +12,8 @@
 namespace hpcboot::train {
 namespace {
 
-/// The 22nd field of /proc/PID/stat (proc(5)), in seconds after boot; the command in parentheses,
-/// which may hold anything, is the second.
+/// The 22nd field of /proc/PID/stat (proc(5)), in seconds since boot. The second field is the
+/// command in parentheses, which may contain anything.
 double start_after_boot(const std::string& process) {
   constexpr int kFieldsBetween = 19;
   std::ifstream in("/proc/" + process + "/stat");
@@ -51,7 +51,8 @@ std::chrono::steady_clock::time_point start_of_launch(const Env& env, const Fact
       facts.ancestors ? *facts.ancestors : ancestors_of_this_process(env, facts.hostname);
   for (const Ancestor& ancestor : ancestors) {
     if (ancestor.process_id == 0 || ancestor.holds(me.launcher).value_or(false)) continue;
-    // A parent that has left is unknown: its child is init's now, whose start says nothing.
+    // The parent has ended and cannot be determined: init, whose start means nothing, has adopted
+    // the child.
     if (ancestor.process_id == 1) break;
     return std::min(own, start_of(std::to_string(ancestor.process_id)));
   }

@@ -8,17 +8,17 @@
 
 namespace hpcboot::train {
 
-/// When the kernel started this process, of which loading LibTorch may be a good part; now where
-/// /proc does not tell.
+/// When the kernel started this process, possibly long before main(), since LibTorch is loaded in
+/// between; the current time if /proc does not report it.
 std::chrono::steady_clock::time_point start_of_this_process();
 
-/// When the launch of this process began on this host: the start of the nearest process above it
-/// that had none of the launch's variables yet, such as mpirun, slurmstepd or an agent of
-/// `hpcboot run`. Of a process that no launcher started it is the process's own start; also of one
-/// alone under a launcher, since that may be a shell that somebody types into; and of every rank
-/// but the first, whose is the only one that is recorded.
+/// When the launch of this process began on this host: the start of the nearest ancestor process
+/// without the launch's variables, such as mpirun, slurmstepd or an agent of `hpcboot run`. For a
+/// process without a launcher it is the start of the process itself; likewise for a single process
+/// under a launcher, whose ancestor may be an interactive shell, and for every rank but rank 0,
+/// since only rank 0's value is recorded.
 /// @param env, facts of this process
-/// @param me what resolve() made of them
+/// @param me the result of resolve() for them
 std::chrono::steady_clock::time_point start_of_launch(const Env& env, const Facts& facts,
                                                       const Resolution& me);
 

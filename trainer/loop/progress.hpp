@@ -6,7 +6,7 @@
 
 namespace hpcboot::train {
 
-/// How far an epoch is.
+/// The progress of an epoch.
 struct Progress {
   int epoch = 1;
   int epochs = 1;
@@ -20,7 +20,7 @@ struct Progress {
 /// "epoch 2/3 [######......] 47/94  312 images/s  loss 0.2341  ETA 0:23", at most `width` columns.
 std::string progress_line(const Progress& progress, int width);
 
-/// Draws the line on stderr, some times a second, and only where stderr is a terminal.
+/// Draws the line on stderr a few times a second, and only if stderr is a terminal.
 class ProgressBar {
  public:
   explicit ProgressBar(bool wanted);

@@ -9,7 +9,7 @@
 namespace hpcboot::train {
 namespace {
 
-/// spdlog's own file would follow a link to anywhere, and wait for ever at a FIFO.
+/// spdlog's own file sink would follow symbolic links and block forever on a FIFO.
 class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit FileSink(const std::filesystem::path& file) : file_(file) {}
@@ -32,11 +32,11 @@ RankLog::RankLog(const std::filesystem::path& file) {
   logger_ = std::make_shared<spdlog::logger>("rank", std::make_shared<FileSink>(file));
   logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
   logger_->flush_on(spdlog::level::info);
-  // A disk that fills up ends no training because of a line of a log.
+  // A log line that cannot be written, such as on a full disk, does not end the training.
   logger_->set_error_handler([file, told = false](const std::string& reason) mutable {
     if (told) return;
     told = true;
-    err() << "trainer: " << file.string() << " cannot be written any more: " << reason << "\n";
+    err() << "trainer: " << file.string() << " can no longer be written: " << reason << "\n";
   });
 }
 

@@ -12,11 +12,12 @@ class logger;
 
 namespace hpcboot::train {
 
-/// rank_NN.log in the run folder: what this rank did, with times. Lines reach the file as they are
-/// written, so that a killed rank leaves its last words.
+/// rank_NN.log in the run folder: what this rank did, with timestamps. Lines are flushed as they
+/// are written, so that the last ones of a killed rank are in the file.
 class RankLog {
  public:
-  /// @throws Error{unwritable_output}, also if something else than a regular file has the name
+  /// @throws Error{unwritable_output}, also if the name belongs to something other than a regular
+  ///         file
   explicit RankLog(const std::filesystem::path& file);
   ~RankLog();
   RankLog(const RankLog&) = delete;

@@ -21,7 +21,7 @@ using record::RunFolder;
 using record::RunLock;
 using record::RunRecord;
 
-/// How long a file server may take to give back the lock of a host that died.
+/// How long a file server may take to release the lock of a host that crashed.
 constexpr std::chrono::seconds kLockPatience{90};
 constexpr std::chrono::milliseconds kLockInterval{200};
 
@@ -30,7 +30,7 @@ struct Candidate {
   RunRecord record;
 };
 
-// Whatever else a damaged record has there, it is not this.
+// Empty if a damaged record has another type there.
 std::string config_text(const RunRecord& run, const char* key) {
   const auto value = run.config.find(key);
   return value != run.config.end() && value->is_string() ? value->get<std::string>() : "";
@@ -41,13 +41,13 @@ std::int64_t epochs_of(const RunRecord& run) {
   return value != run.config.end() && value->is_number_integer() ? value->get<std::int64_t>() : 0;
 }
 
-/// The option as the run was given it: `mode` alone is recorded as what it turned out to be.
+/// Compares the options as given: `mode` alone is recorded as resolved.
 bool is_same_kind(const TrainOptions& options, const RunRecord& run) {
   return config_text(run, "requested_mode") == options.mode &&
          config_text(run, "comment") == options.comment && epochs_of(run) == options.epochs;
 }
 
-/// A lock that this very job held before it was queued again is waited for.
+/// Waits for a lock that this same job held before it was requeued.
 RunLock::Attempt take_lock(const RunFolder& folder, const record::LockHolder& self) {
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   while (true) {
@@ -67,8 +67,8 @@ bool has_candidate(const RunFolder& folder, const ResumeRequest& request) {
          (request.checkpoint.empty() && !checkpoints_in(folder.checkpoints()).empty());
 }
 
-/// What this start is to take of the run. A job that is queued again gives the same options again:
-/// what it has trained since it went back is not to be lost each time.
+/// The checkpoint that this start takes from the run. A requeued job repeats its options: it must
+/// not lose again what it has trained since it went back.
 std::string checkpoint_wanted(const Candidate& run, const ResumeRequest& request,
                               const record::LockHolder& self, std::vector<std::string>& notes) {
   const auto& starts = run.record.resumed;
@@ -77,9 +77,9 @@ std::string checkpoint_wanted(const Candidate& run, const ResumeRequest& request
            start.checkpoint == request.checkpoint;
   });
   if (!is_done) return request.checkpoint;
-  notes.push_back(
-      fmt::format("job {} has gone back to {} before: the run goes on from its newest checkpoint",
-                  self.job_id, request.checkpoint));
+  notes.push_back(fmt::format(
+      "job {} has already gone back to {}: the run continues from its newest checkpoint",
+      self.job_id, request.checkpoint));
   return {};
 }
 
@@ -109,15 +109,15 @@ ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint fro
 
 std::string who(const std::optional<record::LockHolder>& holder) {
   if (!holder) return "another process";
-  if (!holder->damage.empty()) return "a process that cannot be named: " + holder->damage;
+  if (!holder->damage.empty()) return "an unknown process: " + holder->damage;
   return fmt::format("process {} on {}{}", holder->pid, holder->host,
                      holder->job_id.empty() ? "" : ", job " + holder->job_id);
 }
 
-/// What frees a folder whose holder cannot be asked: empty where the file system itself does.
+/// How to free a folder whose holder cannot be checked; empty if the file system frees it itself.
 std::string how_to_free(const RunFolder& folder, bool has_locks) {
   if (has_locks) return {};
-  return fmt::format("; the file system has no locks: if that process is gone, remove {}",
+  return fmt::format("; the file system does not support locks: if that process is gone, remove {}",
                      RunLock::file(folder.path()).string());
 }
 
@@ -129,7 +129,7 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(options.runs_dir, absent)) {
     const RunFolder folder(entry.path());
-    // A link that leads nowhere is damage, and named when it is read.
+    // A dangling link counts as damage, and is reported when it is read.
     if (!std::filesystem::exists(std::filesystem::symlink_status(folder.run_json(), absent)))
       continue;
     try {
@@ -139,8 +139,8 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
         found.push_back({folder, std::move(run)});
       }
     } catch (const Error& problem) {
-      // It keeps no other run from going on; but it may be the one that is looked for.
-      notes.push_back(fmt::format("the run {} is left out: {}", folder.name(), problem.found()));
+      // It does not keep other runs from being resumed, but may be the one the user expects.
+      notes.push_back(fmt::format("run {} is skipped: {}", folder.name(), problem.found()));
     }
   }
   const auto is_ours = [&](const Candidate& one) {
@@ -163,12 +163,11 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Resume
       taken = take_lock(run.folder, self);
       record::MetricsCsv::require_usable(run.folder.metrics_csv());
     } catch (const Error& problem) {
-      notes.push_back(
-          fmt::format("the run {} is left out: {}", run.folder.name(), problem.found()));
+      notes.push_back(fmt::format("run {} is skipped: {}", run.folder.name(), problem.found()));
       continue;
     }
     if (!taken.lock) {
-      notes.push_back(fmt::format("the run {} is left to {}{}", run.folder.name(),
+      notes.push_back(fmt::format("run {} is skipped: in use by {}{}", run.folder.name(),
                                   who(RunLock::last_holder(run.folder.path())),
                                   how_to_free(run.folder, taken.has_locks)));
       continue;
@@ -178,20 +177,19 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Resume
     if (from) return point_of(std::move(run), std::move(taken), std::move(*from));
     const std::string best = wanted.empty() ? how_to_take_best(run.folder, identity) : "";
     if (!best.empty()) {
-      notes.push_back(fmt::format("the run {} has no other checkpoint that can be used: {}",
-                                  run.folder.name(), best));
+      notes.push_back(
+          fmt::format("run {} has no other usable checkpoint: {}", run.folder.name(), best));
     }
   }
   if (!request.checkpoint.empty()) {
     throw Error(ErrorCode::unreadable_file,
-                fmt::format("no unfinished run of this configuration in {} with a {} that can be "
-                            "used{}{}",
+                fmt::format("no unfinished run of this configuration in {} with a usable {}{}{}",
                             options.runs_dir, request.checkpoint, notes.empty() ? "" : "; ",
                             notes.empty() ? "" : notes.back()),
-                "one that nobody trains",
-                "give the folder of a run, or --resume auto for the newest checkpoint");
+                "a run that no other process trains",
+                "give a run folder, or --resume auto for the newest checkpoint");
   }
-  notes.push_back(fmt::format("no unfinished run of this configuration in {}: a new run begins",
+  notes.push_back(fmt::format("no unfinished run of this configuration in {}: starting a new run",
                               options.runs_dir));
   return std::nullopt;
 }
@@ -200,35 +198,34 @@ void require_resumable(const TrainOptions& options, const Candidate& run, const 
   const std::int64_t epochs = epochs_of(run.record);
   if (run.record.exit_reason == record::kFinished && options.epochs <= epochs) {
     throw UsageError(
-        fmt::format("the run {} is finished, after {} epochs; to go on with it, give "
-                    "more --epochs than that",
+        fmt::format("run {} is finished, after {} epochs; to continue it, give more --epochs",
                     run.folder.name(), epochs));
   }
   std::vector<std::string> texts = differences(identity, run.record.identity);
   if (options.epochs < epochs) {
-    texts.push_back(fmt::format("--epochs is {}, and {} in the run", options.epochs, epochs));
+    texts.push_back(fmt::format("--epochs is {}, but {} in the run", options.epochs, epochs));
   }
   if (texts.empty()) return;
   std::string list;
   for (const std::string& text : texts) list += (list.empty() ? "" : "; ") + text;
   throw UsageError(
-      fmt::format("the run {} was configured differently ({}); give the run's options, or leave "
-                  "--resume out for a new run",
+      fmt::format("run {} was configured differently ({}); give the run's options, or omit "
+                  "--resume to start a new run",
                   run.folder.name(), list));
 }
 
 Error no_checkpoint(const RunFolder& folder, const std::string& wanted, const Json& identity,
                     const std::vector<std::string>& notes) {
   if (!wanted.empty()) {
-    return Error(ErrorCode::malformed_file, notes.back(), "a checkpoint that was written whole",
-                 "give another one, or the run's folder for the newest");
+    return Error(ErrorCode::malformed_file, notes.back(), "a complete checkpoint",
+                 "give another checkpoint, or the run folder for the newest one");
   }
   const std::string best = how_to_take_best(folder, identity);
   return Error(ErrorCode::malformed_file,
                notes.empty() ? fmt::format("no checkpoint in '{}'", folder.checkpoints().string())
-                             : fmt::format("no checkpoint in '{}' that can be used; {}",
+                             : fmt::format("no usable checkpoint in '{}'; {}",
                                            folder.checkpoints().string(), notes.front()),
-               "one that was written whole",
+               "a complete checkpoint",
                best.empty() ? "start a new run" : best + "; or start a new run");
 }
 
@@ -239,9 +236,9 @@ ResumePoint open_named(const TrainOptions& options, const ResumeRequest& request
   auto taken = take_lock(folder, self);
   if (!taken.lock) {
     throw Error(ErrorCode::run_in_use,
-                fmt::format("the run {} belongs to {}", folder.name(),
+                fmt::format("run {} is in use by {}", folder.name(),
                             who(RunLock::last_holder(folder.path()))),
-                "a run that nobody trains",
+                "a run that no other process trains",
                 "wait for it, or end it; then resume again" + how_to_free(folder, taken.has_locks));
   }
   Candidate run{folder, RunRecord::read(folder.run_json())};

@@ -14,7 +14,7 @@ namespace {
 
 using record::RunFolder;
 
-/// If this is the folder of a run, or a file in the folder of its checkpoints.
+/// The request, if this is a run folder or a file in its folder of checkpoints.
 std::optional<ResumeRequest> request_for(const std::filesystem::path& path) {
   const auto is_run = [](const RunFolder& folder) {
     std::error_code absent;
@@ -40,10 +40,9 @@ ResumeRequest request_of(const TrainOptions& options) {
         std::filesystem::path(options.runs_dir) / options.resume}) {
     if (auto request = request_for(path)) return *std::move(request);
   }
-  throw Error(
-      ErrorCode::unreadable_file, fmt::format("no run in '{}'", options.resume),
-      "a run folder with its run.json, a checkpoint in one, auto or best",
-      fmt::format("give one of the folders in {}, or leave --resume out", options.runs_dir));
+  throw Error(ErrorCode::unreadable_file, fmt::format("no run in '{}'", options.resume),
+              "a run folder with its run.json, a checkpoint in one, auto or best",
+              fmt::format("give one of the folders in {}, or omit --resume", options.runs_dir));
 }
 
 }  // namespace hpcboot::train

@@ -8,14 +8,14 @@
 
 namespace hpcboot::train {
 
-/// What --resume asks for.
+/// What --resume requests.
 struct ResumeRequest {
-  std::optional<record::RunFolder> run;  ///< none: whichever run of these options is the newest
+  std::optional<record::RunFolder> run;  ///< none: the newest run with these options
   std::string checkpoint{};              ///< the name of a file in it; empty: the newest one
 };
 
-/// Reads `resume`, which is not empty: auto, best, a run folder or a checkpoint in one, by its path
-/// or by the one below the runs folder.
+/// Reads `resume`, which must not be empty: auto, best, a run folder, or a checkpoint in one; the
+/// path may be relative to the runs folder.
 /// @throws Error{unreadable_file} if there is no such run
 ResumeRequest request_of(const TrainOptions& options);
 

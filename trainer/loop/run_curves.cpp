@@ -14,7 +14,7 @@ struct RunCurves::Events : record::TensorboardEvents {
 #else
 struct RunCurves::Events {
   explicit Events(const std::filesystem::path&) {
-    throw Error(ErrorCode::backend_unavailable, "--tensorboard, which this build cannot write",
+    throw Error(ErrorCode::backend_unavailable, "--tensorboard, which this build does not support",
                 "a build with protozero and Boost.CRC",
                 "install libprotozero-dev and libboost-dev and build again, or use "
                 "--no-tensorboard");

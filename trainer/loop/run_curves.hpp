@@ -12,18 +12,17 @@
 
 namespace hpcboot::train {
 
-/// False where the build lacks what event files take (protozero).
+/// False if the build lacks the libraries for event files (protozero).
 bool has_tensorboard();
 
-/// What rank 0 writes while it trains: metrics.csv, and events for TensorBoard where they are
-/// wanted.
+/// What rank 0 writes during training: metrics.csv and, if requested, events for TensorBoard.
 class RunCurves {
  public:
   /// @param config of the run, shown by TensorBoard as text
-  /// @param resumed_after the last step of a run that goes on: what was written of later ones is
+  /// @param resumed_after the last step of a resumed run: what was written for later steps is
   ///        dropped
-  /// @throws Error{unwritable_output}; Error{backend_unavailable} where events are wanted and
-  ///   has_tensorboard() is false
+  /// @throws Error{unwritable_output}; Error{backend_unavailable} if events are requested and
+  ///         has_tensorboard() is false
   RunCurves(const record::RunFolder& folder, bool tensorboard, const Json& config,
             std::optional<std::int64_t> resumed_after = std::nullopt);
   ~RunCurves();
@@ -39,7 +38,7 @@ class RunCurves {
   struct Events;
   record::MetricsCsv metrics_;
   std::int64_t last_step_ = 0;
-  std::unique_ptr<Events> events_;  ///< null where they are not wanted
+  std::unique_ptr<Events> events_;  ///< null if not requested
 };
 
 }  // namespace hpcboot::train

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kSamplesRead = 8;
 
-/// Of samples spread over the set, with their labels.
+/// A checksum of some samples spread over the set, and of their labels.
 std::string checksum(const data::Dataset& set) {
   std::vector<std::int64_t> indices;
   for (std::int64_t i = 0; i < std::min(kSamplesRead, set.count()); ++i) {
@@ -67,7 +67,7 @@ std::vector<std::string> differences(const Json& own, const Json& of_run) {
   std::vector<std::string> texts;
   for (const std::string& key : keys) {
     if (own.contains(key) && of_run.contains(key) && own[key] == of_run[key]) continue;
-    texts.push_back(fmt::format("{} is {}, and {} in the run", option_name(key), shown(own, key),
+    texts.push_back(fmt::format("{} is {}, but {} in the run", option_name(key), shown(own, key),
                                 shown(of_run, key)));
   }
   return texts;

@@ -10,14 +10,14 @@
 
 namespace hpcboot::train {
 
-/// Every option that what a run computes depends on, under its name with '_' for '-', and a
-/// checksum of some of the samples: data may be found elsewhere the next time, such as on a node's
-/// own disk. Not among them: the number of epochs, and what may change from start to start, such as
+/// Every option that affects the results of a run, under its name with '_' for '-', and a checksum
+/// of some of the samples: the data may be in another place the next time, such as on a node's own
+/// disk. Excluded are the number of epochs, and whatever may change from start to start, such as
 /// the number of ranks.
 Json run_identity(const TrainOptions& options, const BatchPlan& batches,
                   const data::Dataset& train_set, const data::Dataset& test_set);
 
-/// A text for each option that differs: "--lr is 0.1, and 0.01 in the run". Empty where none does.
+/// A text for each option that differs: "--lr is 0.1, but 0.01 in the run". Empty if none differs.
 std::vector<std::string> differences(const Json& own, const Json& of_run);
 
 }  // namespace hpcboot::train

@@ -48,7 +48,7 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
   if (resumed != nullptr) go_on(*resumed);
   const record::RankRecord own = own_record(facts);
   for (const std::string& text : communicator_.gather(json_text(record::to_json(own)).str())) {
-    record_.ranks.push_back(record::rank_record_from_json(parse_json(text), "a rank's greeting"));
+    record_.ranks.push_back(record::rank_record_from_json(parse_json(text), "a rank's record"));
   }
   neighbours_ = neighbours_seen(record_.ranks, communicator_.rank());
   const bool on_processors = facts.device.rfind("cpu", 0) == 0;
@@ -74,10 +74,10 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
   if (communicator_.group() != nullptr && !communicator_.group()->warning().empty())
     note("warning: " + communicator_.group()->warning());
   if (!has_locks_) {
-    note(
-        fmt::format("the file system of {} has no locks: two jobs that resume this run at the same "
-                    "moment would both train it",
-                    options_.runs_dir));
+    note(fmt::format(
+        "the file system of {} does not support locks: two jobs that resume this run at "
+        "the same time would both train it",
+        options_.runs_dir));
   }
   for (const record::RankRecord& rank : record_.ranks) {
     say(fmt::format("rank {} of {}: host {}, pid {}, local rank {}, device {}, {}",
@@ -93,7 +93,7 @@ std::vector<HostLook> RunReport::look_at_hosts() {
   const std::string own = json_text(to_json(look_at_host(host_, threads_))).str();
   std::vector<HostLook> looks;
   for (const std::string& text : communicator_.gather(own)) {
-    looks.push_back(host_look_from_json(parse_json(text), "a rank's look at its host"));
+    looks.push_back(host_look_from_json(parse_json(text), "a rank's report on its host"));
   }
   return looks;
 }
@@ -104,7 +104,7 @@ void RunReport::trained() {
     add_end(record_.hosts, first_looks_, look_at_hosts());
     warn(busy_since(record_.hosts, before));
   } catch (const Error& error) {
-    log_->info("the load of the hosts at the end is not known: " + error.found());
+    log_->info("the load of the hosts at the end cannot be determined: " + error.found());
   }
 }
 
@@ -127,7 +127,7 @@ void RunReport::fill_record(const RunFacts& facts) {
   record_.config["threads"] = facts.threads;
   record_.train_samples = facts.train_samples;
   record_.validation_samples = facts.validation_samples;
-  // As its users know it: the agents of `hpcboot run` set the variables of "explicit".
+  // The name that users know: the agents of `hpcboot run` set the variables of "explicit".
   record_.launcher =
       me.launcher == "explicit" && env_.has("HPCBOOT_RUN_ID") ? "hpcboot" : me.launcher;
   if (communicator_.group() != nullptr) record_.rendezvous = communicator_.group()->description();
@@ -156,7 +156,7 @@ void RunReport::make_folder() {
       lock_ = std::move(taken.lock);
       has_locks_ = taken.has_locks;
     } catch (const Error&) {
-      communicator_.broadcast("");  // the others would wait for the name
+      communicator_.broadcast("");  // the other ranks wait for the name
       throw;
     }
     record_.started = record::iso8601_utc(started);
@@ -164,11 +164,11 @@ void RunReport::make_folder() {
   path = communicator_.broadcast(path);
   if (path.empty()) {
     throw Error(ErrorCode::unwritable_output,
-                "rank 0 could not make the run folder in '" + options_.runs_dir + "'",
-                "a place where this run can write its output", "see what rank 0 says");
+                "rank 0 could not create the run folder in '" + options_.runs_dir + "'",
+                "a folder where this run can write its output", "see the message of rank 0");
   }
   folder_.emplace(path);
-  // Where hosts share no file system, each keeps its ranks' logs under the same path of its own.
+  // If hosts share no file system, each keeps the logs of its ranks under the same local path.
   std::error_code ignored;
   std::filesystem::create_directories(folder_->path(), ignored);
   log_.emplace(folder_->log(communicator_.rank()));
@@ -267,7 +267,7 @@ void RunReport::warn(const std::vector<std::string>& lines) {
 void RunReport::say(const std::string& line) {
   if (!communicator_.is_first()) return;
   out() << line << "\n";
-  out().flush();  // a job's output file is read while the job runs
+  out().flush();  // users read a job's output file while the job runs
 }
 
 void RunReport::write() {

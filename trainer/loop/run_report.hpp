@@ -19,10 +19,10 @@
 
 namespace hpcboot::train {
 
-/// What a run turned out to be once its options met the launch and the data.
+/// The properties of a run, once its options, the launch and the data are known.
 struct RunFacts {
   std::string mode;     ///< single, dp or ddp, never auto
-  std::string backend;  ///< between the ranks; empty for one process
+  std::string backend;  ///< between the ranks; empty for a single process
   std::string device;   ///< "cpu", "cuda:0"; "cpu:2" or "cuda:0,1" in mode dp
   int devices = 1;      ///< of each rank
   BatchPlan batches;
@@ -31,7 +31,7 @@ struct RunFacts {
   std::int64_t validation_samples = 0;
 };
 
-/// What a run tells: the run folder with run.json and the ranks' logs, and the lines on stdout
+/// What a run reports: the run folder with run.json and the ranks' logs, and the lines on stdout
 /// (rank 0).
 class RunReport {
  public:
@@ -40,32 +40,33 @@ class RunReport {
   RunReport(Communicator& communicator, const TrainOptions& options, const Env& env,
             std::chrono::steady_clock::time_point begin, double launch_seconds);
 
-  /// Makes the run folder, or goes on in that of `resumed`, and gathers the ranks' placements.
+  /// Creates the run folder, or continues in that of `resumed`, and gathers the ranks' placements.
   /// Collective.
   /// @param identity run_identity()
-  /// @param resumed of the first rank, whose lock it takes over; null for a new run, and on the
-  ///        other ranks
+  /// @param resumed on rank 0 the run to resume, whose lock is taken over; null for a new run, and
+  ///        on the other ranks
   /// @throws Error{unwritable_output, peer_lost, deadline_exceeded}
   void start(const RunFacts& facts, const Json& identity, ResumePoint* resumed);
 
-  /// Everything before the first step is over.
+  /// Called when everything before the first step is done.
   void started_up();
 
-  /// To be called after the first step, which is told with its time.
+  /// Must be called after the first step; reports it, with its time.
   void stepped();
   bool has_stepped() const { return record_.totals.first_step_seconds.has_value(); }
 
   /// @throws Error{unwritable_output}
   void add_epoch(const record::EpochRecord& epoch);
 
-  /// Looks at the hosts once more; a rank that has left costs no more than this. Collective.
+  /// Examines the hosts once more; if a rank has left, only this information is lost. Collective.
   void trained();
 
-  /// The end, good or bad: the run folder is given back. @throws Error{unwritable_output}
+  /// Called at the end, after success or failure: releases the run folder.
+  /// @throws Error{unwritable_output}
   void finish(const std::string& exit_reason);
 
-  /// Lines that name the ranks, of any host, that do not answer after a collective that failed with
-  /// this code; empty where there is none. Takes some seconds.
+  /// Lines that name the ranks, on any host, that do not answer after a collective has failed with
+  /// this code; empty if there are none. Takes some seconds.
   Encoded silent_ranks(ErrorCode code) noexcept;
 
   /// How long training waited for checkpoints, for the totals.
@@ -74,17 +75,19 @@ class RunReport {
   /// A line on stdout and in the log of rank 0.
   void note(const std::string& line);
 
-  /// Who holds, or is to hold, the run folder.
+  /// The process that holds, or will hold, the run folder.
   record::LockHolder holder() const;
 
   /// When the process started.
   std::chrono::steady_clock::time_point begin() const { return begin_; }
 
-  /// The last words of a run that failed: who and where on stderr, in the rank's log, in run.json.
+  /// Reports a failure of the run, with rank and host, on stderr, in the rank's log and in
+  /// run.json.
   void fail(const std::string& exit_reason, const Encoded& text) noexcept;
 
-  /// The same where all ranks found out together, so that rank 0 speaks for them: the others write
-  /// it to their logs only, and none returns before rank 0 has written everything. Collective.
+  /// The same for a failure that all ranks detect together, so that rank 0 reports it for all: the
+  /// others only write it to their logs, and none returns before rank 0 has written everything.
+  /// Collective.
   void fail_together(const std::string& exit_reason, const Encoded& text) noexcept;
 
   /// Valid after start().
@@ -110,7 +113,7 @@ class RunReport {
   std::string host_;
   double runtime_before_ = 0;  ///< of earlier starts
   std::optional<record::RunLock> lock_;
-  bool has_locks_ = true;  ///< the run folder's file system
+  bool has_locks_ = true;  ///< whether the run folder's file system supports locks
   std::optional<record::RunFolder> folder_;
   std::optional<RankLog> log_;
   record::RunRecord record_;

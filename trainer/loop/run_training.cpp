@@ -51,7 +51,8 @@ std::string resolved_mode(const TrainOptions& options, const Resolution& me) {
   return options.mode;
 }
 
-// `hpcboot run` knows how many cores the scheduler has granted, also if it binds nobody to them.
+// `hpcboot run` knows how many cores the scheduler has granted, even if it binds no process to
+// them.
 std::optional<int> threads_told(const Env& env) {
   constexpr int kMostThreads = 1024;
   if (!env.has("HPCBOOT_RUN_ID")) return std::nullopt;
@@ -72,21 +73,21 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
 }
 
 void require_precision(const TrainOptions& options, const std::string& mode, torch::Device device) {
-  // Autocast's type belongs to a thread, and replicas compute in threads of their own.
+  // Autocast's type is per thread, and replicas compute in their own threads.
   if (mode == "dp" && device.is_cuda() && options.precision == "bf16") {
     throw UsageError(
-        "--precision bf16 and --mode dp do not go together on CUDA devices; use --mode ddp");
+        "--precision bf16 and --mode dp cannot be combined on CUDA devices; use --mode ddp");
   }
   use_precision(precision_of(options.precision), device);
 }
 
-/// What LibTorch says, without the stack of addresses behind it.
+/// LibTorch's message, without the stack trace that follows it.
 std::string words_of(const std::exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find("\nException raised from "));
 }
 
-/// One epoch after the other, to the end, or until somebody wants the run to stop.
+/// Trains epoch by epoch, to the end or until a stop is requested.
 void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
                   std::int64_t local_batch, ParallelModel& model, EpochTrainer& trainer,
                   Checkpointer& checkpointer, RunCurves* curves, Communicator& communicator,
@@ -106,7 +107,7 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
   while (trainer.state().epoch <= options.epochs) {
     auto done = trainer.run({curves, bar, after_step, save});
     if (!done) return;
-    // The validation may be where the run is saved and stops.
+    // The run may be saved and stopped during validation.
     if (curves != nullptr) curves->flush();
     const auto validation =
         validate(model, test_set, local_batch, options.image_size, communicator,
@@ -125,12 +126,12 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
   }
 }
 
-/// @return why the run stopped before its end; empty where it did not
+/// @return why the run stopped before its end; empty if it did not
 std::string train(const TrainOptions& options, const RunFacts& known,
                   const std::vector<torch::Device>& devices, Communicator& communicator,
                   RunReport& report) {
   RunFacts facts = known;
-  // Else LibTorch would change from device 0 to this one and back around every operation.
+  // Otherwise LibTorch would switch from device 0 to this one and back around every operation.
   const c10::DeviceGuard current(devices.front());
   torch::set_num_threads(facts.threads);
   keep_freed_memory();
@@ -160,8 +161,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     report.note(fmt::format("resumed from {}: epoch {}, after step {}", resumed.file,
                             resumed.state->epoch, resumed.state->step));
     if (resumed.point && resumed.point->steps_again.value_or(0) > 0) {
-      report.note(fmt::format("of the start before at least {} steps are lost and done again",
-                              *resumed.point->steps_again));
+      report.note(
+          fmt::format("at least {} steps of the previous start are lost and will be repeated",
+                      *resumed.point->steps_again));
     }
   }
   std::optional<RunCurves> curves;
@@ -189,12 +191,12 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     report.finish(std::string(record::kFinished));
     return {};
   }
-  report.note(fmt::format("stopped ({}) after step {}, saved as {}; to go on: --resume {}", stopped,
-                          trainer.state().step, checkpointer.newest().filename().string(),
+  report.note(fmt::format("stopped ({}) after step {}, saved as {}; to continue: --resume {}",
+                          stopped, trainer.state().step, checkpointer.newest().filename().string(),
                           report.folder().path().string()));
   report.finish(stopped);
-  // A launcher may end the others once the first has left with an exit code: everything is on the
-  // disk by now.
+  // A launcher may end the other ranks once the first has ended with an exit code; by now
+  // everything is on disk.
   communicator.finish();
   return stopped;
 }
@@ -253,7 +255,7 @@ int run_training(const TrainOptions& options, const Env& env) {
     report.fail("error: " + words, "  " + terminal_lines(words));
   }
   std::fflush(nullptr);
-  // Not exit(): destructors of the process group would wait for peers that are gone.
+  // Not exit(): the process group's destructors would wait for peers that are gone.
   _exit(code);
 }
 

@@ -10,8 +10,8 @@
 namespace hpcboot::train {
 namespace {
 
-/// Makes the point the run's newest checkpoint, and removes what comes after it. Before anything
-/// else of the run is cut back to it: until then a crash leaves the run as it was.
+/// Makes the point the run's newest checkpoint, and removes later ones. Must happen before anything
+/// else of the run is cut back to it: until then, a crash leaves the run unchanged.
 void go_back(const ResumePoint& point, std::size_t keep) {
   const TrainingState& state = point.checkpoint.state;
   const std::filesystem::path newest =
@@ -21,7 +21,7 @@ void go_back(const ResumePoint& point, std::size_t keep) {
   record::sync_folder(point.folder.checkpoints());
 }
 
-/// Rank 0's part: what the others are told.
+/// Rank 0's part. Returns the message to the other ranks.
 Json find(const TrainOptions& options, const Json& identity, const record::LockHolder& self,
           SharedResume& shared) {
   try {

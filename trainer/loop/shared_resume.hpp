@@ -9,18 +9,18 @@
 
 namespace hpcboot::train {
 
-/// What every rank knows of the start of a run: rank 0 alone reads the run folder, which other
-/// hosts may not see.
+/// What every rank knows about the start of a run: only rank 0 reads the run folder, which may not
+/// be visible on other hosts.
 struct SharedResume {
   std::optional<ResumePoint> point;    ///< of rank 0; without tensors, which are below
-  std::optional<TrainingState> state;  ///< nothing where a new run begins
+  std::optional<TrainingState> state;  ///< empty for a new run
   std::vector<NamedTensor> tensors;    ///< as CPU tensors
   std::string file;                    ///< the checkpoint's path
   std::vector<std::string> notes;      ///< of rank 0
 };
 
-/// Does what --resume says, which may be nothing. Where the run goes back, the checkpoints after
-/// the point are removed. Collective: what goes wrong on rank 0 is thrown on every rank.
+/// Carries out --resume, which may be unset. If the run goes back, the checkpoints after the point
+/// are removed. Collective: an error on rank 0 is thrown on every rank.
 /// @throws as find_resume_point(); Error{peer_lost, deadline_exceeded}
 SharedResume resume_together(const TrainOptions& options, const Json& identity,
                              const record::LockHolder& self, Communicator& communicator);

@@ -18,9 +18,9 @@ std::vector<double> StepLosses::add(const at::Tensor& loss, std::int64_t images,
   return parts_.size() >= kEvery ? flush() : std::vector<double>{};
 }
 
-// In the order of the ranks: an all-reduce adds in an order that depends on where in its buffer a
-// number is, and a resumed run, which flushes at other steps, would get other last bits. Each rank
-// adds its part to the others' zeros, which is exact in any order.
+// Sums in rank order: the summation order of an all-reduce depends on a number's position in the
+// buffer, so a resumed run, which flushes at other steps, would get different last bits. Here each
+// rank adds its part to the others' zeros, which is exact in any order.
 at::Tensor StepLosses::over_all_ranks(const at::Tensor& own) {
   if (communicator_.size() == 1) return own;
   const at::Tensor parts =
@@ -60,7 +60,7 @@ std::vector<double> StepLosses::flush() {
 }
 
 void StepLosses::fail(const StepPlace& place, double loss, double own_part) {
-  // All ranks see the same sum and come here together, so they can tell each other.
+  // All ranks see the same sum and get here together, so a collective is possible.
   std::string ranks;
   for (const std::string& rank : communicator_.gather(
            std::isfinite(own_part)
@@ -68,14 +68,15 @@ void StepLosses::fail(const StepPlace& place, double loss, double own_part) {
                : fmt::format("rank {} on {}", communicator_.rank(), own_hostname()))) {
     if (!rank.empty()) ranks += (ranks.empty() ? "" : ", ") + rank;
   }
-  throw Error(ErrorCode::diverged,
-              fmt::format("the training loss is {} in step {} of the run, epoch {}, at a learning "
-                          "rate of {:g}, by the images of {}",
-                          loss, place.step, place.epoch, place.learning_rate,
-                          ranks.empty() ? "all ranks together" : ranks),
-              "a finite number",
-              "lower --lr, limit the gradients with --clip-grad-norm 1, use --precision fp32 or "
-              "bf16 where it is fp16, or look for damaged images and labels in the data");
+  throw Error(
+      ErrorCode::diverged,
+      fmt::format("the training loss is {} in step {} of the run, epoch {}, at a learning "
+                  "rate of {:g}, caused by the images of {}",
+                  loss, place.step, place.epoch, place.learning_rate,
+                  ranks.empty() ? "all ranks together" : ranks),
+      "a finite number",
+      "lower --lr, clip the gradients with --clip-grad-norm 1, use --precision fp32 or bf16 "
+      "instead of fp16, or check the data for damaged images and labels");
 }
 
 }  // namespace hpcboot::train

@@ -4,12 +4,12 @@
 
 namespace hpcboot::train {
 
-/// Where the time of a step went on this rank, in seconds, and what it gave to the exchange of
-/// gradients. A CUDA device works on after its part was handed to it; what it has left to do is
-/// counted where the program next waits for it.
+/// How the time of a step was spent on this rank, in seconds, and the bytes that it contributed to
+/// the gradient exchange. A CUDA device works asynchronously; its remaining work is counted in the
+/// phase in which the program next waits for it.
 struct StepPhases {
   double forward = 0;
-  double backward = 0;       ///< until the last gradient was there
+  double backward = 0;       ///< until the last gradient was ready
   double communication = 0;  ///< from then until all gradients were exchanged
   double optimizer = 0;
   std::int64_t bytes_reduced = 0;

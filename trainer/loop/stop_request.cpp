@@ -37,7 +37,7 @@ void catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
   sigemptyset(&action.sa_mask);
-  // The handlers must not interrupt each other; reads and writes go on after them.
+  // The handlers must not interrupt each other; reads and writes are restarted after them.
   for (const int number : kStopSignals) sigaddset(&action.sa_mask, number);
   action.sa_flags = SA_RESTART;
   for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
@@ -47,8 +47,8 @@ RanksMeet::RanksMeet() {
   ranks_meet = 1;
   if (!ends_a_meeting(caught)) return;
   ranks_meet = 0;
-  throw Error(ErrorCode::stopped, name_of_stop_signal(caught) + " came before the ranks had met",
-              "a start without one", "start it again, with --resume if it is to go on");
+  throw Error(ErrorCode::stopped, name_of_stop_signal(caught) + " arrived before the ranks had met",
+              "no signal during start-up", "start again, with --resume to continue a run");
 }
 
 RanksMeet::~RanksMeet() {

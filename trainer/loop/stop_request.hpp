@@ -6,30 +6,30 @@
 
 namespace hpcboot::train {
 
-/// Signals that ask a run to end in order: SIGUSR1 and SIGUSR2 are what schedulers send before the
-/// walltime is over, SIGTERM what they and people send to end a job, SIGINT is Ctrl-C.
+/// Signals that request an orderly end of the run: schedulers send SIGUSR1 and SIGUSR2 before the
+/// walltime is over; schedulers and users send SIGTERM to end a job; SIGINT is Ctrl-C.
 constexpr std::array<int, 4> kStopSignals{SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
 
-/// To be called first of all, since these signals end a process that does not catch them, and a
-/// start takes seconds. From now on the first of these signals only sets what stop_signal()
-/// returns. A second one ends the process at once with 128 + its number, where it comes later than
-/// two seconds after the first: the same request often comes on two ways, from the scheduler and
-/// from the job script.
+/// Must be called first in main(), since these signals end a process that does not catch them, and
+/// the start takes seconds. From now on the first of these signals only sets what stop_signal()
+/// returns. A second one, more than two seconds later, ends the process immediately with 128 + its
+/// number; earlier ones are ignored, since the same request often arrives twice, from the scheduler
+/// and from the job script.
 void catch_stop_signals();
 
-/// Lives while the ranks wait for each other, which may take minutes. Nothing has begun that could
-/// be saved, so SIGTERM and SIGINT end the process at once, with the exit code of a run that was
-/// stopped. A warning of the walltime waits for the first step: it comes before the end.
+/// Exists while the ranks wait for each other, which may take minutes. There is nothing to save
+/// yet, so SIGTERM and SIGINT end the process immediately, with the exit code of a stopped run. A
+/// warning before the end of the walltime is kept until the first step.
 class RanksMeet {
  public:
-  /// @throws Error{stopped} where one of these two has come already
+  /// @throws Error{stopped} if one of these two has already arrived
   RanksMeet();
   ~RanksMeet();
   RanksMeet(const RanksMeet&) = delete;
   RanksMeet& operator=(const RanksMeet&) = delete;
 };
 
-/// The signal that came; 0: none.
+/// The signal that arrived; 0: none.
 int stop_signal();
 
 /// "signal TERM"

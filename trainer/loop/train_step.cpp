@@ -15,10 +15,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A scale below this is not noise any more: gradients of 1 overflow in fp16 without any scale.
+// A scale below this is no random fluctuation: the gradients overflow in fp16 even unscaled.
 constexpr double kCollapsedScale = 1.0 / 1024;
 
-/// Since `begin`, which becomes now.
+/// Seconds since `begin`, which is set to the current time.
 double lap(Clock::time_point& begin) {
   const auto now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - begin).count();
@@ -79,7 +79,8 @@ torch::Tensor TrainStep::compute_gradients(const torch::Tensor& images,
   for (std::int64_t begin = 0; begin < total; begin += micro_batch_) {
     const std::int64_t count = std::min(micro_batch_, total - begin);
     const auto part = [&] {
-      // The gradients of the parts add up to that of the mean over the whole batch.
+      // Weighted so that the gradients of the parts add up to that of the mean over the whole
+      // batch.
       const torch::Tensor loss =
           pass(images.narrow(0, begin, count), labels.narrow(0, begin, count),
                static_cast<double>(count) / static_cast<double>(total));
@@ -108,12 +109,11 @@ void TrainStep::change_weights() {
   if (!scaler_) return;
   scaler_->update();
   if (scaler_->scale() >= kCollapsedScale) return;
-  throw Error(
-      ErrorCode::diverged,
-      fmt::format("the loss scale fell to {:g}; {} steps were left out, {} of them in a row",
-                  scaler_->scale(), scaler_->skipped_steps(), scaler_->skipped_in_a_row()),
-      "gradients that fp16 can hold",
-      "try --precision bf16, a lower --lr, --clip-grad-norm, or more --warmup-steps");
+  throw Error(ErrorCode::diverged,
+              fmt::format("the loss scale fell to {:g}; {} steps were skipped, {} of them in a row",
+                          scaler_->scale(), scaler_->skipped_steps(), scaler_->skipped_in_a_row()),
+              "gradients that fp16 can hold",
+              "try --precision bf16, a lower --lr, --clip-grad-norm, or more --warmup-steps");
 }
 
 torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& labels,
@@ -121,7 +121,7 @@ torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& l
   phases_ = {};
   learning_rate_ = schedule_.at(number);
   set_learning_rate(*optimizer_, learning_rate_);
-  // Without gradients the backward pass keeps its own, instead of adding them to zeros.
+  // If .grad is undefined, the backward pass stores its gradients instead of adding them to zeros.
   model_.model().zero_grad(/*set_to_none=*/true);
   const torch::Tensor loss = compute_gradients(images, labels);
   phases_.bytes_reduced = model_.bytes_per_exchange();

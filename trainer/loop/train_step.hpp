@@ -17,7 +17,7 @@
 
 namespace hpcboot::train {
 
-/// One step of training: the passes over a batch, and the change of the weights.
+/// One training step: the passes over a batch, and the weight update.
 class TrainStep {
  public:
   /// @param steps_per_epoch, devices for the learning rate; devices over all ranks
@@ -28,18 +28,18 @@ class TrainStep {
   /// Collective.
   /// @param number of the step, from 0, over the whole run
   /// @return the mean loss over this rank's batch
-  /// @throws Error{peer_lost, deadline_exceeded}; Error{diverged} where the scale of fp16 has
+  /// @throws Error{peer_lost, deadline_exceeded}; Error{diverged} if the loss scale of fp16 has
   ///         collapsed
   torch::Tensor run(const torch::Tensor& images, const torch::Tensor& labels, std::int64_t number);
 
-  /// Of the newest step.
+  /// Of the latest step.
   double learning_rate() const { return learning_rate_; }
   const StepPhases& phases() const { return phases_; }
 
   torch::optim::Optimizer& optimizer() { return *optimizer_; }
-  /// Steps left out in this run because gradients overflowed; nothing but for fp16.
+  /// Steps skipped in this run because gradients overflowed; nothing except for fp16.
   std::optional<std::int64_t> skipped_steps() const;
-  /// Null but for fp16.
+  /// Null except for fp16.
   GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
  private:

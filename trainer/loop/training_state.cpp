@@ -9,8 +9,8 @@ double number(const JsonReader& reader, const char* key) {
   return reader.require(key, reader.number(key), kNumber);
 }
 
-/// Where training goes on is counted in these: whoever wrote the file need not mean well. They
-/// grow.
+/// Counters from a file that may be hostile. The default limit leaves room, since they are
+/// incremented.
 std::int64_t count(const JsonReader& reader, const char* key,
                    std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2) {
   return reader.require(key, reader.integer(key, 0, most), kNumber);

@@ -11,15 +11,15 @@
 
 namespace hpcboot::train {
 
-// No LibTorch here: what a file says is read, and fuzzed, without it.
+// No LibTorch here: the contents of a file are read, and fuzzed, without it.
 
-/// More than any epoch has: times the images of a batch it is still a number.
+/// More than any epoch has; multiplied by the images of a batch it does not overflow.
 constexpr std::int64_t kMostSteps = std::numeric_limits<std::int32_t>::max();
 
-/// How far an epoch has come, and what it has added up.
+/// The progress of an epoch, and its sums so far.
 struct EpochProgress {
-  /// Of the optimizer. So many global batches of the epoch's permutation are behind the run,
-  /// whatever the number of ranks was.
+  /// Optimizer steps. The run has used this many global batches of the epoch's permutation,
+  /// independent of the number of ranks.
   std::int64_t steps = 0;
   double loss_sum = 0;  ///< over all ranks
   double loss_images = 0;
@@ -27,10 +27,10 @@ struct EpochProgress {
   double train_seconds = 0;
   double data_wait_seconds = 0;
   StepPhases phases;
-  std::int64_t skipped_before = 0;  ///< GradScaler's count when the epoch began
+  std::int64_t skipped_before = 0;  ///< GradScaler's count at the start of the epoch
 };
 
-/// The best epoch so far: the highest accuracy, of equal ones the lower loss.
+/// The best epoch so far: highest accuracy, then lowest loss.
 struct BestValidation {
   int epoch = 0;
   double accuracy = 0;
@@ -41,17 +41,17 @@ struct BestValidation {
   }
 };
 
-/// What a run needs to go on as if it had never ended, but for its tensors. The learning rate is a
-/// function of the step, the order of the samples one of seed and epoch.
+/// What a run needs, besides its tensors, to continue as if it had never been interrupted. The
+/// learning rate is a function of the step; the order of the samples, of seed and epoch.
 struct TrainingState {
-  int epoch = 1;          ///< under way, from 1
-  std::int64_t step = 0;  ///< done so far, over the whole run
+  int epoch = 1;          ///< current epoch, from 1
+  std::int64_t step = 0;  ///< steps done over the whole run
   EpochProgress progress;
   std::optional<GradScalerState> scaler;
   std::optional<BestValidation> best;
-  int world_size = 1;          ///< that saved it; another one may go on
-  int devices = 1;             ///< over all ranks when the run began: --scale-lr goes by them
-  double runtime_seconds = 0;  ///< of the run so far, all its starts together
+  int world_size = 1;          ///< when saved; the run may continue with another one
+  int devices = 1;             ///< over all ranks when the run began, for --scale-lr
+  double runtime_seconds = 0;  ///< of the run so far, over all starts
   Json identity;               ///< run_identity() of the run
 };
 

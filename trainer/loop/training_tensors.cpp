@@ -40,7 +40,7 @@ void list_state(optim::OptimizerParamState& state, const std::string& prefix,
   }
 }
 
-/// Tensors by name, each to be taken once.
+/// Tensors by name, each of which must be taken once.
 class Stock {
  public:
   Stock(const std::vector<NamedTensor>& tensors, const std::string& file) : file_(file) {
@@ -55,7 +55,7 @@ class Stock {
     const torch::Tensor tensor = found->second;
     if (tensor.sizes() != like.sizes()) {
       std::ostringstream text;
-      text << "tensor '" << name << "' of shape " << tensor.sizes() << " where this model has "
+      text << "tensor '" << name << "' of shape " << tensor.sizes() << ", but this model has "
            << like.sizes();
       fail(text.str());
     }
@@ -64,7 +64,9 @@ class Stock {
   }
 
   void require_empty() const {
-    if (!by_name_.empty()) fail("tensor '" + by_name_.begin()->first + "', unknown to this model");
+    if (!by_name_.empty()) {
+      fail("tensor '" + by_name_.begin()->first + "', which this model does not have");
+    }
   }
 
  private:
@@ -77,7 +79,7 @@ class Stock {
   const std::string& file_;
 };
 
-/// As the optimizer would have made it: on the parameter's device and with its strides.
+/// As the optimizer would create it: on the parameter's device and with its strides.
 torch::Tensor like(const at::Tensor& parameter, const torch::Tensor& values) {
   return torch::empty_like(parameter.detach()).copy_(values);
 }
@@ -101,7 +103,7 @@ std::unique_ptr<optim::OptimizerParamState> state_from(Stock& stock, const std::
     state->momentum_buffer(like(parameter, stock.take(prefix + "momentum", parameter)));
     return state;
   }
-  if (!stock.has(prefix + "step")) return nullptr;  // it has made no step with this parameter
+  if (!stock.has(prefix + "step")) return nullptr;  // no step with this parameter so far
   if (dynamic_cast<const optim::AdamW*>(&optimizer) != nullptr) {
     return adam_state<optim::AdamWParamState>(stock, prefix, parameter);
   }
@@ -154,7 +156,7 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
   for (const auto& item : model.named_buffers()) {
     copies.emplace_back(item.value(), stock.take("model." + item.key(), item.value()));
   }
-  // A run that went from the CPU to CUDA devices, or back, has one generator more or fewer.
+  // A run that moved from the CPU to CUDA devices, or back, has one generator more or less.
   for (auto& [name, generator] : generators(model)) {
     if (!stock.has(name)) continue;
     random.emplace_back(generator, stock.take(name, generator.get_state()));

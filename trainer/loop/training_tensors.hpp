@@ -15,21 +15,21 @@ struct NamedTensor {
   torch::Tensor tensor;
 };
 
-/// Everything that training changes, as it is now, not copied: `model.<name>` for parameters and
-/// buffers, `optimizer.<parameter>.<slot>` for what the optimizer keeps (momentum, moments, number
-/// of steps), and `random.cpu`, `random.cuda` for the generators. Rank 0's stand for all: the ranks
-/// begin with one seed and draw equally often.
+/// Everything that training changes, in its current state, not copied: `model.<name>` for
+/// parameters and buffers, `optimizer.<parameter>.<slot>` for the optimizer's state (momentum,
+/// moments, number of steps), and `random.cpu`, `random.cuda` for the generators. Rank 0's tensors
+/// represent all ranks, which start with the same seed and draw equally often.
 std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
                                           torch::optim::Optimizer& optimizer);
 
-/// Puts such tensors back, on any device.
+/// Restores such tensors, on any device.
 /// @param file names the source in errors
-/// @throws Error{malformed_file} where one is missing, is not of this model or has another shape;
-///         nothing was changed then
+/// @throws Error{malformed_file} if one is missing, does not belong to this model or has another
+///         shape; nothing has been changed then
 void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,
                               torch::optim::Optimizer& optimizer, const std::string& file);
 
-/// Rank 0's tensors for everybody. Collective; what the others pass is replaced.
+/// Broadcasts rank 0's tensors. Collective; the tensors of the other ranks are replaced.
 void share_tensors(std::vector<NamedTensor>& tensors, Communicator& communicator);
 
 }  // namespace hpcboot::train

@@ -19,11 +19,12 @@ std::optional<UsableCheckpoint> first_usable(const std::vector<std::filesystem::
       if (checkpoint.state.identity == identity) {
         return UsableCheckpoint{file, std::move(checkpoint)};
       }
-      notes.push_back(fmt::format("checkpoint {} is of another configuration and left out",
-                                  file.filename().string()));
+      notes.push_back(
+          fmt::format("checkpoint {} cannot be used: it belongs to another configuration",
+                      file.filename().string()));
     } catch (const Error& error) {
-      notes.push_back(fmt::format("checkpoint {} cannot be used and is left out: {}",
-                                  file.filename().string(), error.found()));
+      notes.push_back(
+          fmt::format("checkpoint {} cannot be used: {}", file.filename().string(), error.found()));
     }
   }
   return std::nullopt;
@@ -34,7 +35,7 @@ std::string how_to_take_best(const record::RunFolder& folder, const Json& identi
   const auto best = first_usable({folder.checkpoints() / kBestCheckpoint}, identity, unused);
   if (!best) return {};
   const TrainingState& state = best->checkpoint.state;
-  return fmt::format("--resume {} goes on from its best epoch, {} (step {})",
+  return fmt::format("--resume {} continues from its best epoch, {} (step {})",
                      shell_quote(best->file.string()), state.epoch - 1, state.step);
 }
 

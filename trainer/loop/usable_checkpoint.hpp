@@ -10,20 +10,20 @@
 
 namespace hpcboot::train {
 
-/// A checkpoint that was read, and where it lies.
+/// A checkpoint that was read, and its path.
 struct UsableCheckpoint {
   std::filesystem::path file;
   Checkpoint checkpoint;
 };
 
-/// The first of these files that was written whole, by a run of this configuration.
+/// The first of these files that is complete and was written by a run of this configuration.
 /// @param identity run_identity() of this start
-/// @param notes gets a line for each file that is left out
+/// @param notes receives a line for each file that cannot be used
 std::optional<UsableCheckpoint> first_usable(const std::vector<std::filesystem::path>& files,
                                              const Json& identity, std::vector<std::string>& notes);
 
-/// The option that goes on from the best epoch of a run whose other checkpoints cannot be used, and
-/// where that is. Empty if best.safetensors cannot be used either.
+/// The option that continues from the best epoch of a run whose other checkpoints cannot be used,
+/// and which epoch that is. Empty if best.safetensors cannot be used either.
 std::string how_to_take_best(const record::RunFolder& folder, const Json& identity);
 
 }  // namespace hpcboot::train

@@ -34,7 +34,7 @@ std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset&
   data::BatchLoader loader(set, std::move(indices), local_batch, image_size,
                            loader_options(1, parallel.device()));
   data::Batch batch;
-  // The last ranks may have a batch less, but are asked as often.
+  // The last ranks may have one batch less, but must call interrupted() equally often.
   const std::int64_t most = (set.count() + communicator.size() - 1) / communicator.size();
   const std::int64_t rounds = (most + local_batch - 1) / local_batch;
   bool stopped = false;

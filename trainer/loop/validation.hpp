@@ -15,10 +15,10 @@ struct Validation {
   double seconds = 0;
 };
 
-/// The model's loss and accuracy on a whole set. The ranks share the samples without repeating any,
-/// and all of them validate rank 0's model, batch-norm statistics included. Collective.
-/// @param interrupted asked after each batch, on all ranks equally often, with its duration
-/// @return nothing where it was interrupted
+/// The model's loss and accuracy on a whole set. The ranks divide the samples without repeating
+/// any, and all of them validate rank 0's model, including its batch-norm statistics. Collective.
+/// @param interrupted called after each batch, equally often on all ranks, with its duration
+/// @return nothing if it was interrupted
 std::optional<Validation> validate(ParallelModel& model, const data::Dataset& set,
                                    std::int64_t local_batch, std::int64_t image_size,
                                    Communicator& communicator,

@@ -10,7 +10,7 @@ namespace nn = torch::nn;
 constexpr std::int64_t kChannels1 = 32;
 constexpr std::int64_t kChannels2 = 64;
 constexpr std::int64_t kHidden = 128;
-// What two halvings leave of 28 pixels; images of any other size are pooled to it.
+// 28 pixels after two halvings; images of any other size are pooled to this size.
 constexpr std::int64_t kPooledSize = 7;
 
 nn::Conv2dOptions convolution_3x3(std::int64_t from, std::int64_t to) {
@@ -23,7 +23,7 @@ torch::Tensor pooled(const torch::Tensor& x) {
   if (rows % kPooledSize != 0 || cols % kPooledSize != 0) {
     return torch::adaptive_avg_pool2d(x, {kPooledSize, kPooledSize});
   }
-  // Its windows are all of one size, and avg_pool2d's backward pass is several times faster.
+  // All windows have the same size here, and avg_pool2d's backward pass is several times faster.
   return torch::avg_pool2d(x, {rows / kPooledSize, cols / kPooledSize});
 }
 
@@ -36,8 +36,7 @@ MnistNet::MnistNet(std::int64_t in_channels, std::int64_t classes)
       fc2_(register_module("fc2", nn::Linear(kHidden, classes))) {}
 
 torch::Tensor MnistNet::forward(torch::Tensor images) {
-  // The largest of four, then the larger of it and 0, is what relu and then the pooling give, on a
-  // quarter of the values.
+  // Pooling before relu gives the same result as relu before pooling, on a quarter of the values.
   torch::Tensor x = torch::max_pool2d(conv1_->forward(images), 2).relu_();
   x = pooled(conv2_->forward(x).relu_());
   x = fc1_->forward(x.flatten(1)).relu_();

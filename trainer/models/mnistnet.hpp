@@ -8,8 +8,8 @@
 namespace hpcboot::models {
 
 /// A small convolutional network for digits: two convolutions, two linear layers. It has neither
-/// dropout nor batch normalisation, so what it computes for an image does not depend on the rest of
-/// its batch, and training on several ranks can equal training on one.
+/// dropout nor batch normalisation, so its output for an image does not depend on the rest of the
+/// batch, and training on several ranks can equal training on one.
 class MnistNet : public Model {
  public:
   MnistNet(std::int64_t in_channels, std::int64_t classes);

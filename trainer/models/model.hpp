@@ -18,11 +18,11 @@ struct Model : torch::nn::Module {
   virtual torch::Tensor forward(torch::Tensor images) = 0;
 };
 
-/// The names that make_model() knows, sorted.
+/// The names that make_model() accepts, sorted.
 std::vector<std::string> model_names();
 
-/// A model with fresh weights, drawn from LibTorch's default generator: torch::manual_seed() before
-/// this makes them the same everywhere.
+/// A model with new weights, drawn from LibTorch's default generator: torch::manual_seed() before
+/// this call makes them the same on all ranks.
 /// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones.
 std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels = 1,
                                   std::int64_t classes = 10);

@@ -11,7 +11,7 @@ namespace nn = torch::nn;
 constexpr std::int64_t kExpansion = 4;  // output channels of a block over its width
 constexpr std::int64_t kStemChannels = 64;
 
-// Every convolution is followed by a batch normalisation, which has the bias.
+// Without bias: every convolution is followed by a batch normalisation, which has one.
 nn::Conv2d convolution(std::int64_t from, std::int64_t to, std::int64_t kernel,
                        std::int64_t stride = 1) {
   return nn::Conv2d(
@@ -19,7 +19,7 @@ nn::Conv2d convolution(std::int64_t from, std::int64_t to, std::int64_t kernel,
 }
 
 /// 1x1 convolution down to `width`, 3x3 with the stride, 1x1 up to 4 x width; added to its input,
-/// which is projected where the shape changes.
+/// which is projected if the shape changes.
 class BottleneckImpl : public nn::Module {
  public:
   BottleneckImpl(std::int64_t in_channels, std::int64_t width, std::int64_t stride)
@@ -78,7 +78,7 @@ nn::Sequential ResNet50::make_layer(std::int64_t in_channels, std::int64_t width
 }
 
 void ResNet50::initialize() {
-  // Batch normalisations start as 1 and 0 and the linear layer as in PyTorch by themselves.
+  // Batch normalisations start with 1 and 0, and the linear layer as in PyTorch, by default.
   for (const auto& module : modules(/*include_self=*/false)) {
     if (const auto* conv = module->as<nn::Conv2d>()) {
       nn::init::kaiming_normal_(conv->weight, /*a=*/0, torch::kFanOut, torch::kReLU);

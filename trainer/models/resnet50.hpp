@@ -9,15 +9,15 @@
 
 namespace hpcboot::models {
 
-/// ResNet-50 as torchvision has it (the "v1.5" with the stride on the 3x3 convolution), with
-/// torchvision's initialisation and names of parameters and buffers, so that weights can be
-/// exchanged. He, Zhang, Ren, Sun: Deep Residual Learning for Image Recognition, 2015.
+/// ResNet-50 as in torchvision ("v1.5", with the stride on the 3x3 convolution), with torchvision's
+/// initialisation and names of parameters and buffers, so that weights can be exchanged. He, Zhang,
+/// Ren, Sun: Deep Residual Learning for Image Recognition, 2015.
 class ResNet50 : public Model {
  public:
   ResNet50(std::int64_t in_channels, std::int64_t classes);
 
-  /// @param images {batch, in_channels, height, width}; made for 224 pixels, works from 32 on in
-  /// training
+  /// @param images {batch, in_channels, height, width}; designed for 224 pixels; training needs at
+  ///        least 32
   torch::Tensor forward(torch::Tensor images) override;
 
  private:

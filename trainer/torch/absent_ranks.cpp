@@ -35,7 +35,7 @@ std::vector<int> without_a_word(c10d::Store& store, int world_size) {
 std::vector<int> absent_ranks(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                               int world_size, milliseconds wait) noexcept {
   try {
-    // Shared with the call, which is left behind where a stopped rank 0 keeps the store's answer.
+    // Shared with the call, which is abandoned if a stopped rank 0 does not let the store answer.
     const auto absent = std::make_shared<std::vector<int>>();
     const auto ask = [=] {
       store->set(key_of(rank), std::vector<std::uint8_t>{1});
@@ -46,13 +46,13 @@ std::vector<int> absent_ranks(const c10::intrusive_ptr<c10d::Store>& store, int 
         try {
           *absent = without_a_word(*store, world_size);
         } catch (const std::exception&) {
-          return;  // rank 0's time was up, and its store went with it: what is known stays known
+          return;  // rank 0 ended at its own deadline, and its store with it: keep what is known
         }
       }
     };
     if (bounded_call(ask, wait + kStoreLimit)) return *absent;
   } catch (...) {
-    // As a store that keeps silent: whoever serves it is gone.
+    // Same as a store that does not answer: the rank that serves it is gone.
   }
   return rank == 0 ? std::vector<int>{} : std::vector<int>{0};
 }

@@ -18,8 +18,8 @@ bool mentions_any(std::string_view text, const Parts& parts) {
   return false;
 }
 
-// c10d has no class of exception for these: on its way through the autograd engine and futures a
-// gloo::IoException is a std::runtime_error or c10::Error like any other, with this text left.
+// c10d has no exception class for these: after passing through the autograd engine and futures, a
+// gloo::IoException is an ordinary std::runtime_error or c10::Error, recognisable by its text only.
 constexpr std::array<std::string_view, 8> kBrokenConnection{"Connection closed by peer",
                                                             "Connection reset by peer",
                                                             "Broken pipe",
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 8> kBrokenConnection{"Connection closed b
                                                             "connection was aborted",
                                                             "writev",
                                                             "ncclRemoteError"};
-// The last is what Gloo tells the collectives under way when another one of this rank timed out.
+// The last is what Gloo reports to the other collectives under way when one of this rank times out.
 constexpr std::array<std::string_view, 5> kSilence{"Timed out waiting", "Operation timed out",
                                                    "Socket Timeout", "wait timeout after",
                                                    "Application timeout caused pair closure"};
@@ -48,17 +48,17 @@ std::optional<Error> collective_failure(const std::exception& cause, std::string
         ErrorCode::peer_lost,
         "a connection to another rank broke during " + std::string(doing) + " (" +
             first_line(text) + ")",
-        "every rank to stay until the end",
-        "look for the first error among the logs of the other ranks; a rank that ran out of "
-        "memory or time leaves none");
+        "every rank to stay connected until the end",
+        "check the logs of the other ranks for the first error; a rank that was killed for its "
+        "memory or time limit leaves none");
   }
   if (mentions_any(text, kSilence)) {
     return Error(
         ErrorCode::deadline_exceeded,
         "no answer from another rank during " + std::string(doing) + " (" + first_line(text) + ")",
-        "every rank to take part in time",
-        "look for a rank that hangs or does something else; a longer collective timeout "
-        "helps where ranks are only slow");
+        "every rank to join the collective in time",
+        "look for a rank that hangs or runs something else; if ranks are only slow, increase the "
+        "collective timeout");
   }
   return std::nullopt;
 }

@@ -61,7 +61,7 @@ std::vector<std::string> all_gather_text(ProcessGroup& group, std::string_view t
   for (const at::Tensor& length : all_gather(group, mine)) {
     lengths.push_back(length.item<std::int64_t>());
   }
-  // A collective moves equal amounts, so the texts are padded to the longest.
+  // An all-gather needs equal sizes, so the texts are padded to the longest.
   const std::int64_t longest =
       std::max<std::int64_t>(1, *std::max_element(lengths.begin(), lengths.end()));
   const std::vector<at::Tensor> all = all_gather(group, to_bytes(text, longest));

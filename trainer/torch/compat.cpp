@@ -16,7 +16,7 @@ namespace {
 
 using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
 
-/// The parts of what c10d::Reducer's constructor takes.
+/// Arguments derived for c10d::Reducer's constructor.
 struct ReducerParts {
   std::vector<std::vector<std::size_t>> buckets;
   std::vector<std::size_t> limits;  ///< of the buckets, in bytes
@@ -24,8 +24,8 @@ struct ReducerParts {
   std::unordered_map<std::size_t, std::string> names;
 };
 
-/// The constructor lost an argument in 2.x and got others at its end, several times, so this asks
-/// the class what it takes, and not for its version.
+/// In 2.x the constructor lost an argument and, several times, gained others at its end. This
+/// therefore tests the signature, not the version.
 template <typename Reducer, typename... More>
 std::unique_ptr<Reducer> construct_reducer(const ReducerArguments& a, const ReducerParts& p,
                                            const Group& group, const More&... more) {
@@ -50,7 +50,7 @@ std::unique_ptr<Reducer> construct_reducer(const ReducerArguments& a, const Redu
     const bool python_reducer = false;
     return construct_reducer<Reducer>(a, p, group, skip_unused, python_reducer);
   } else {
-    static_assert(sizeof...(More) == 2, "a c10d::Reducer with a constructor that is not known");
+    static_assert(sizeof...(More) == 2, "c10d::Reducer has an unknown constructor");
     return construct_reducer<Reducer>(a, p, group, more..., std::vector<std::int64_t>());
   }
 }
@@ -77,7 +77,7 @@ Group make_gloo_group(const c10::intrusive_ptr<c10d::Store>& store, int rank, in
 #if TORCH_VERSION_MAJOR >= 2
   auto group = c10::make_intrusive<c10d::ProcessGroup>(store, rank, world_size);
   group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
-  // It copies tensors of a GPU through the host's memory, until a group has something better.
+  // Gloo copies CUDA tensors through host memory; used until the group gets a better backend.
   group->setBackend(c10::DeviceType::CUDA, c10d::ProcessGroup::BackendType::GLOO, gloo);
   group->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
   return group;
@@ -99,7 +99,7 @@ std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments, c
   parts.no_sparse_gradients.resize(arguments.parameters.size(), false);
   std::tie(parts.buckets, parts.limits) = c10d::compute_bucket_assignment_by_size(
       arguments.parameters, arguments.first_limits, parts.no_sparse_gradients);
-  // Gradients come roughly in the reverse order of the parameters.
+  // Gradients become ready roughly in reverse order of the parameters.
   std::reverse(parts.buckets.begin(), parts.buckets.end());
   std::reverse(parts.limits.begin(), parts.limits.end());
   for (std::size_t i = 0; i < arguments.names.size(); ++i) {

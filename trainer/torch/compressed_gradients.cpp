@@ -21,7 +21,7 @@ class CompressionHook : public c10d::CommHookInterface {
 
   c10::intrusive_ptr<Future> runHook(c10d::GradBucket& bucket) override {
     const at::Tensor compressed = (bucket.getBuffer() / group_->getSize()).to(type_);
-    // Gloo adds fp16, but does not know bf16; NCCL adds both.
+    // Gloo can add fp16, but not bf16; NCCL can add both.
     const bool can_add =
         type_ == at::kHalf || compat::backend_name(group_, compressed.device().type()) != "gloo";
     return can_add ? reduce(bucket.getBuffer(), compressed)
@@ -35,14 +35,14 @@ class CompressionHook : public c10d::CommHookInterface {
     std::vector<at::Tensor> tensors{compressed};
     return group_->allreduce(tensors)->getFuture()->then(
         [result, compressed](Future& done) {
-          done.value();  // throws where the exchange failed
+          done.value();  // throws if the exchange failed
           return c10::IValue(result.copy_(compressed));
         },
         c10::TensorType::get());
   }
 
-  /// Every rank gets everybody's part, as bits that Gloo takes for fp16, and adds them up in the
-  /// order of the ranks, in full precision.
+  /// Every rank receives the parts of all ranks, as bits that Gloo treats as fp16, and adds them in
+  /// rank order, in full precision.
   c10::intrusive_ptr<Future> gather_and_add(const at::Tensor& result,
                                             const at::Tensor& compressed) {
     std::vector<at::Tensor> mine{compressed.view(at::kHalf)};

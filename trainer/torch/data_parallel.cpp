@@ -19,7 +19,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Calls on the replicas' threads, with the caller's mode of gradients and the replica's device.
+/// Calls on the replicas' threads, with the caller's gradient mode and the replica's device.
 void on_devices(ParallelCalls& calls, const std::vector<at::Device>& devices, std::size_t count,
                 const std::function<void(std::size_t)>& call) {
   const at::ThreadLocalState state;
@@ -46,9 +46,8 @@ Tensors state_of(const torch::nn::Module& module) {
   return state;
 }
 
-/// The backward of the whole: one node in the graph of the caller, behind which each replica has a
-/// graph of its own. (One graph over all replicas would be walked by one thread where they are on
-/// the CPU.)
+/// The backward of all replicas: one node in the caller's graph, behind which each replica has its
+/// own graph. (A single graph over CPU replicas would be traversed by one thread.)
 struct ReplicasBackward : torch::autograd::Node {
   std::shared_ptr<ParallelCalls> calls;
   std::vector<at::Device> devices;
@@ -61,8 +60,8 @@ struct ReplicasBackward : torch::autograd::Node {
     const at::Tensor& gradient = gradients[0];
     const std::size_t count = outputs.size();
     std::vector<Tensors> results(count);
-    // Replica 0 on this thread: on a GPU this is the thread that computes that GPU's gradients, and
-    // must not sleep while another one waits for it.
+    // Replica 0 runs on this thread: on a GPU, this thread computes that GPU's gradients and must
+    // not sleep while another one waits for it.
     on_devices(*calls, devices, count, [&](std::size_t i) {
       const at::AutoGradMode with_gradients(true);
       Tensors leaves = parameters[i];
@@ -86,7 +85,7 @@ struct ReplicasBackward : torch::autograd::Node {
     return gradient.narrow(0, begin, outputs[replica].size(0));
   }
 
-  /// The gradient of the input, then the parameters', summed in the order of the replicas.
+  /// The gradient of the input, then those of the parameters, summed in the order of the replicas.
   torch::autograd::variable_list gathered(const std::vector<Tensors>& results) const {
     const at::NoGradGuard no_gradients;
     torch::autograd::variable_list sums(1);
@@ -119,9 +118,9 @@ struct ReplicaRunner::Impl {
   Forward forward;
   std::shared_ptr<ParallelCalls> calls;
 
-  /// The model's mode, parameters and buffers for the other replicas. At every forward: some
-  /// optimizers change parameters without a new version of them (torch::optim::SGD), so nothing
-  /// tells whether they have changed.
+  /// Copies the model's mode, parameters and buffers to the other replicas. At every forward: some
+  /// optimizers (torch::optim::SGD) change parameters without increasing their version, so a change
+  /// cannot be detected.
   void replicate() {
     const at::NoGradGuard no_gradients;
     const Tensors state = state_of(*replicas[0]);
@@ -129,8 +128,8 @@ struct ReplicaRunner::Impl {
       if (i == 0) return;
       replicas[i]->train(replicas[0]->is_training());
       const Tensors own = state_of(*replicas[i]);
-      // Past the autograd engine's eyes: where two forwards come before the backward of the first,
-      // the second writes the same parameters again, and no backward reads the statistics.
+      // Hidden from the autograd engine: if two forwards precede the backward of the first, the
+      // second writes the same parameters again, and no backward reads the statistics.
       for (std::size_t t = 0; t < state.size(); ++t) own[t].variable_data().copy_(state[t]);
     });
   }
@@ -143,7 +142,7 @@ ReplicaRunner::ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> rep
     throw Error(ErrorCode::invalid_model_use,
                 std::to_string(replicas.size()) + " replicas for " +
                     std::to_string(devices.size()) + " devices",
-                "a replica for each of one device or more", "name the devices to train on");
+                "one replica per device, and at least one device", "name the devices to train on");
   }
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     replicas[i]->to(devices[i]);
@@ -156,8 +155,8 @@ ReplicaRunner::ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> rep
     if (!std::equal(state.begin(), state.end(), expected.begin(), expected.end(), same)) {
       throw Error(
           ErrorCode::invalid_model_use,
-          "replica " + std::to_string(i) + " has other parameters or buffers than the first",
-          "replicas of one model", "let `make` give the same module each time");
+          "replica " + std::to_string(i) + " differs from the first in its parameters or buffers",
+          "replicas of one model", "return the same module from each call of `make`");
     }
   }
   impl_->calls = std::make_shared<ParallelCalls>(devices.size());

@@ -16,7 +16,7 @@ DistributedSampler::DistributedSampler(std::int64_t dataset_size, int world_size
     throw Error(ErrorCode::inconsistent_placement,
                 "a sampler for rank " + std::to_string(rank) + " of " + std::to_string(world_size) +
                     " over " + std::to_string(dataset_size) + " samples",
-                "0 <= rank < world_size and no negative number of samples",
+                "0 <= rank < world_size and at least 0 samples",
                 "pass rank and world_size of the process group");
   }
   samples_per_rank_ = options_.drop_last ? dataset_size_ / world_size_
@@ -24,7 +24,7 @@ DistributedSampler::DistributedSampler(std::int64_t dataset_size, int world_size
 }
 
 std::vector<std::int64_t> DistributedSampler::indices(std::uint64_t epoch) const {
-  // PyTorch's CPU generator gives the same permutation here as in Python.
+  // PyTorch's CPU generator yields the same permutation here as in Python.
   at::Tensor order;
   if (options_.shuffle) {
     const at::Generator generator = at::detail::createCPUGenerator(options_.seed + epoch);
@@ -37,7 +37,7 @@ std::vector<std::int64_t> DistributedSampler::indices(std::uint64_t epoch) const
   std::vector<std::int64_t> mine;
   mine.reserve(static_cast<std::size_t>(samples_per_rank_));
   for (std::int64_t i = 0; i < samples_per_rank_; ++i) {
-    // Positions beyond the data set are the padding: the permutation from its beginning again.
+    // Positions beyond the data set are padding: they repeat the permutation from its beginning.
     mine.push_back(sample[(rank_ + i * world_size_) % dataset_size_]);
   }
   return mine;

@@ -18,12 +18,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kAccount[] = "hpcboot/account";
 constexpr milliseconds kPause(10);
-// A launcher may kill the ranks that are left some milliseconds after the first: to tell the others
-// is worth no more.
+// A launcher may kill the remaining ranks some milliseconds after the first one ends: publishing
+// the text to them must not take longer.
 constexpr milliseconds kTellLimit(200);
 
-/// What a thread that asks the store has heard. The thread is left behind where the store keeps
-/// silent.
+/// What the thread that polls the store has received. The thread is abandoned if the store does not
+/// answer.
 class Heard {
  public:
   void put(const std::vector<std::uint8_t>& text) {
@@ -49,13 +49,13 @@ void listen(c10d::Store& store, Heard& heard, Clock::time_point end) {
     }
     heard.put(store.get(kAccount));
   } catch (const std::exception&) {
-    // Rank 0, which serves the store, has gone: nobody will tell anything.
+    // Rank 0, which serves the store, is gone: no text will arrive.
   }
 }
 
 void tell(const c10::intrusive_ptr<c10d::Store>& store, const std::string& text) {
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
-  // The first account stays: later ones are of ranks that left because of the first.
+  // The first account is kept: later ones concern ranks that left because of the first.
   bounded_call(
       [=] {
         if (!store->check({kAccount})) store->set(kAccount, bytes);
@@ -81,7 +81,7 @@ std::string first_account(const c10::intrusive_ptr<c10d::Store>& store,
     }
     tell(store, seen);
   } catch (...) {
-    // A store that is gone: what was seen is seen all the same.
+    // The store is gone; what this rank has seen remains valid.
   }
   return seen;
 }

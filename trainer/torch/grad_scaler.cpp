@@ -21,14 +21,14 @@ GradScaler::GradScaler(const GradScalerOptions& options)
                   std::to_string(options.growth_factor) + " every " +
                   std::to_string(options.growth_interval) + " steps, falling by " +
                   std::to_string(options.backoff_factor),
-              "a scale above 0, growth above 1 every 1 step or more, and a fall in (0, 1)",
+              "a scale above 0, growth above 1 every 1 or more steps, and a fall in (0, 1)",
               "correct the GradScalerOptions");
 }
 
 bool GradScaler::unscale(const std::vector<at::Tensor>& parameters) {
   const at::NoGradGuard no_grad;
   const double inverse = 1 / scale_;
-  // One number for all of them, so that a GPU is asked once: 0 x infinity is not a number.
+  // One number for all gradients, so that a GPU is read once: 0 x infinity is not a number.
   at::Tensor zero;
   for (const at::Tensor& parameter : parameters) {
     at::Tensor gradient = parameter.grad();
@@ -52,7 +52,7 @@ void GradScaler::update() {
   skipped_in_a_row_ = 0;
   if (++good_in_a_row_ < options_.growth_interval) return;
   good_in_a_row_ = 0;
-  // Beyond float32 the scaled loss would be infinite by itself.
+  // Beyond the range of float32 the scaled loss would always be infinite.
   const double grown = scale_ * options_.growth_factor;
   if (std::isfinite(static_cast<float>(grown))) scale_ = grown;
 }

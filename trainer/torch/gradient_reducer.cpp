@@ -20,7 +20,7 @@ namespace hpcboot {
 namespace {
 
 constexpr double kMebibyte = 1024 * 1024;
-// Size of one broadcast at the start and of buffers, as in torch/nn/parallel/distributed.py.
+// Size of one broadcast, at the start and of buffers, as in torch/nn/parallel/distributed.py.
 constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
 
 std::int64_t to_bytes(double mebibytes) {
@@ -29,8 +29,8 @@ std::int64_t to_bytes(double mebibytes) {
 
 using Clock = std::chrono::steady_clock;
 
-/// Which parameters got a gradient in the backward pass under way, and when. Reducer itself says
-/// nothing when one did not: the gradients stay unreduced until the next forward.
+/// Tracks which parameters got a gradient in the backward pass under way, and when. Reducer itself
+/// does not report a missing one: the gradients stay unreduced until the next forward.
 class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
  public:
   explicit GradientWatch(std::vector<std::string> names)
@@ -38,14 +38,14 @@ class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
 
   void watch(const std::vector<at::Tensor>& parameters) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      // The hook lives as long as the parameter, which may be longer than this.
+      // The hook lives as long as the parameter, which may outlive this object.
       parameters[i].register_hook([self = weak_from_this(), i](const at::Tensor&) {
         if (const auto check = self.lock()) check->mark(i);
       });
     }
   }
 
-  /// The next backward is to use all parameters.
+  /// Requires the next backward to use all parameters.
   void arm() {
     std::fill(used_.begin(), used_.end(), false);
     armed_ = true;
@@ -80,7 +80,7 @@ class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
     used_[index] = true;
     if (!armed_) return;
     armed_ = false;
-    // Runs when this backward pass has ended; its exception leaves backward().
+    // Runs at the end of this backward pass; backward() rethrows its exception.
     torch::autograd::Engine::get_default_engine().queue_callback([self = weak_from_this()] {
       if (const auto check = self.lock()) check->require_all_used();
     });
@@ -106,8 +106,9 @@ struct GradientReducer::Impl {
       names.push_back(item.key());
     }
     if (parameters.empty()) {
-      throw Error(ErrorCode::invalid_model_use, "a model without a parameter that needs gradients",
-                  "at least one", "train such a model without DistributedDataParallel");
+      throw Error(ErrorCode::invalid_model_use,
+                  "a model without a parameter that requires gradients", "at least one",
+                  "train such a model without DistributedDataParallel");
     }
     require_same_model(module, group);
     broadcast_state();
@@ -116,7 +117,7 @@ struct GradientReducer::Impl {
     watch->watch(parameters);
   }
 
-  /// Rank 0's parameters and buffers for everybody.
+  /// Broadcasts rank 0's parameters and buffers.
   void broadcast_state() {
     std::vector<at::Tensor> state;
     for (const at::Tensor& parameter : module.parameters()) state.push_back(parameter.detach());
@@ -137,8 +138,8 @@ struct GradientReducer::Impl {
                     const std::vector<std::string>& names) {
     const std::int64_t cap = to_bytes(options.bucket_cap_mb);
     const std::int64_t first_cap = to_bytes(options.first_bucket_mb);
-    // One bucket of everything for the first step, unless that may lack gradients: the order in
-    // which gradients come, by which the buckets are then made, is not known before.
+    // A single bucket for the first step, unless that step may lack gradients: the order in which
+    // gradients become ready, by which the buckets are rebuilt, is not known before.
     const std::vector<std::size_t> limits =
         walks_graph() ? std::vector<std::size_t>{static_cast<std::size_t>(first_cap),
                                                  static_cast<std::size_t>(cap)}
@@ -164,8 +165,8 @@ struct GradientReducer::Impl {
     }
   }
 
-  /// Reducer leaves its buckets alone where it expects unused parameters; that there are none is
-  /// then for GradientWatch to see.
+  /// Reducer does not rebuild its buckets if it expects unused parameters; GradientWatch then
+  /// checks that there are none.
   bool walks_graph() const { return options.find_unused_parameters || options.fixed_buckets; }
 
   torch::nn::Module& module;
@@ -174,7 +175,7 @@ struct GradientReducer::Impl {
   std::unique_ptr<c10d::Reducer> reducer;
   std::shared_ptr<GradientWatch> watch;
   bool exchanging = true;
-  bool buffers_due = true;  // for the first forward of those whose gradients are exchanged together
+  bool buffers_due = true;  // at the first of the forwards whose gradients are exchanged together
   std::int64_t bytes = 0;
 };
 
@@ -194,11 +195,11 @@ void GradientReducer::before_forward() {
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
-    // Reducer refuses after a backward that did not come to every parameter.
+    // Reducer refuses after a backward that did not reach every parameter.
     if (!impl.options.find_unused_parameters) impl.watch->require_all_used();
     throw;
   }
-  // Validation, where ranks may have different numbers of batches, must not need the others.
+  // Not in validation: ranks may have different numbers of batches there.
   if (impl.options.broadcast_buffers && impl.buffers_due && impl.module.is_training()) {
     impl.broadcast_buffers();
   }

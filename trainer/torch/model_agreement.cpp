@@ -46,7 +46,7 @@ std::string join(const Lines& lines) {
   return text;
 }
 
-/// What stands in line `index`, where lists may differ in length.
+/// Line `index` of a list that may be shorter than the other.
 std::string entry(const Lines& lines, std::size_t index) {
   return index < lines.size() ? lines[index] : "nothing more";
 }
@@ -57,14 +57,13 @@ void require_same_model(const torch::nn::Module& module, ProcessGroup& group) {
   const Lines mine = describe(module);
   const Lines expected = split(broadcast_text(group, join(mine)));
 
-  // Each rank tells the others the first line in which it differs, so that all throw together.
+  // Each rank sends the others the first line in which it differs, so that all throw together.
   const std::size_t longest = std::max(mine.size(), expected.size());
   std::size_t first = 0;
   while (first < longest && entry(mine, first) == entry(expected, first)) ++first;
   const std::string difference =
-      first == longest
-          ? ""
-          : "has " + entry(mine, first) + " where rank 0 has " + entry(expected, first);
+      first == longest ? ""
+                       : "has " + entry(mine, first) + ", but rank 0 has " + entry(expected, first);
 
   const std::vector<std::string> differences = all_gather_text(group, difference);
   for (std::size_t rank = 0; rank < differences.size(); ++rank) {
@@ -72,7 +71,7 @@ void require_same_model(const torch::nn::Module& module, ProcessGroup& group) {
     throw Error(ErrorCode::invalid_model_use,
                 "rank " + std::to_string(rank) + " " + differences[rank],
                 "the same model on every rank",
-                "make the model from the same settings on every rank; a layer must not depend on "
+                "build the model from the same settings on every rank; a layer must not depend on "
                 "the rank or on local data");
   }
 }

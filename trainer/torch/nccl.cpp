@@ -14,7 +14,7 @@
 namespace hpcboot {
 namespace {
 
-/// NCCL's own words, which c10d appends to where in its source they came, or the first line.
+/// NCCL's own message, which c10d appends to the source location, or else the first line.
 std::string reason_of(std::string_view text) {
   constexpr std::string_view kOwnWords = "Last error:\n";
   const auto own = text.find(kOwnWords);
@@ -26,7 +26,7 @@ std::string rank_and_device(const c10d::ProcessGroup& group, at::Device device) 
   return "rank " + std::to_string(group.getRank()) + " on " + device.str();
 }
 
-/// NCCL connects every pair of ranks that exchange something, and waits for them without a limit.
+/// NCCL connects every pair of ranks that exchange data, and waits for them without a limit.
 void connect(const c10d::ProcessGroup& group,
              const c10::intrusive_ptr<c10d::ProcessGroupNCCL>& nccl, at::Device device,
              std::chrono::milliseconds deadline) {
@@ -42,18 +42,18 @@ void connect(const c10d::ProcessGroup& group,
     throw Error(ErrorCode::exchange_failed,
                 "NCCL cannot connect " + rank_and_device(group, device) + " (" +
                     reason_of(cause.what()) + ")",
-                "a CUDA device for each rank alone, and a network between their hosts",
-                "NCCL_DEBUG=INFO tells more; HPCBOOT_INTERFACE chooses the network; backend gloo "
-                "does without NCCL");
+                "a separate CUDA device for each rank, and a network between their hosts",
+                "set NCCL_DEBUG=INFO for details, HPCBOOT_INTERFACE to choose the network, or use "
+                "backend gloo, which does not need NCCL");
   }
   if (connected) return;
   throw Error(
       ErrorCode::deadline_exceeded,
-      "NCCL has not connected " + rank_and_device(group, device) + " with all other ranks within " +
+      "NCCL did not connect " + rank_and_device(group, device) + " to all other ranks within " +
           std::to_string(deadline.count()) + " ms",
-      "ranks whose GPUs reach each other",
-      "NCCL_DEBUG=INFO tells on which path it waits; look for a firewall between the hosts; "
-      "HPCBOOT_INTERFACE chooses another network, and backend gloo does without NCCL");
+      "ranks whose GPUs can reach each other",
+      "set NCCL_DEBUG=INFO to see which path it waits for; check for a firewall between the hosts; "
+      "choose another network with HPCBOOT_INTERFACE, or use backend gloo");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void add_nccl(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Store>& 
   c10::cuda::set_device(own.index());
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = collective_timeout;
-  // Gloo has used the store already, and NCCL's keys are its own.
+  // Gloo has used the store already; the prefix keeps NCCL's keys apart.
   auto nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(
       c10::make_intrusive<c10d::PrefixStore>("nccl", store), group.getRank(), group.getSize(),
       options);

@@ -23,7 +23,7 @@ void use_precision(Precision precision, c10::Device device) {
   if (device.is_cpu() && (precision == Precision::fp16 || precision == Precision::tf32)) {
     const std::string name = precision == Precision::fp16 ? "fp16" : "tf32";
     throw Error(ErrorCode::backend_unavailable, "precision " + name + " on the CPU",
-                "a CUDA device, which alone computes in " + name,
+                "a CUDA device; only these compute in " + name,
                 "use bf16 or fp32 on the CPU, or train on a CUDA device");
   }
   if (!device.is_cuda()) return;
@@ -39,7 +39,7 @@ Autocast::Autocast(Precision precision, c10::Device device)
   before_ = compat::autocast_enabled(device_);
   compat::set_autocast_type(device_, precision == Precision::bf16 ? at::kBFloat16 : at::kHalf);
   compat::set_autocast(device_, true);
-  // The weights in the other type are kept until the outermost Autocast ends.
+  // The converted weights are cached until the outermost Autocast ends.
   at::autocast::increment_nesting();
 }
 

@@ -28,15 +28,15 @@ using std::chrono::milliseconds;
 
 // How long a destructor waits for a collective that is stuck.
 constexpr milliseconds kReleaseLimit = std::chrono::seconds(5);
-// What meet() gives the ranks to tell each other who is missing, beyond the deadline.
+// How long, beyond the deadline, meet() lets the ranks tell each other which ranks are missing.
 constexpr milliseconds kMeetingGrace = std::chrono::seconds(8);
 
 std::string host_and_process() {
   return own_hostname() + " " + std::to_string(getpid());
 }
 
-/// Gloo writes to a rank that has left as to any other: without this, the signal ends the process
-/// before it can say whom it lost. As Python does; a handler of the program's own stays.
+/// Gloo also writes to ranks that have left: without this, the signal would end the process before
+/// it can report the lost rank. Python does the same; the program's own handler is kept.
 void survive_broken_pipes() {
   struct sigaction now {};
   sigaction(SIGPIPE, nullptr, &now);
@@ -48,7 +48,7 @@ compat::GlooDevice make_device(const Resolution& resolution) {
     if (resolution.interface && resolution.placement.world_size > 1) {
       return compat::gloo_device_of_interface(*resolution.interface);
     }
-    // Gloo's own choice, the address of this host's name, is no use where that does not resolve.
+    // Gloo's default, the address of this host's name, fails if that name does not resolve.
     return is_on_one_host(resolution.placement) ? compat::gloo_device_of_host("127.0.0.1")
                                                 : compat::default_gloo_device();
   } catch (const std::exception& cause) {
@@ -76,16 +76,16 @@ void require_backend(const std::string& backend, const Resolution& resolution) {
   if (!has_nccl()) {
     throw Error(ErrorCode::backend_unavailable, "backend 'nccl', which this build lacks",
                 "a LibTorch built for CUDA, 2.7 or newer",
-                "use gloo, or build with such a LibTorch: setup/get-libtorch brings one");
+                "use gloo, or build with such a LibTorch: setup/get-libtorch downloads one");
   }
   const auto visible = static_cast<int>(torch::cuda::device_count());
   if (cuda_device(resolution) < visible) return;
   throw Error(ErrorCode::backend_unavailable,
               "no CUDA device: rank " + std::to_string(resolution.placement.rank) +
-                  " is to use number " + std::to_string(cuda_device(resolution)) + ", and " +
+                  " needs device " + std::to_string(cuda_device(resolution)) + ", but " +
                   std::to_string(visible) + " are visible",
-              "a driver and a visible device for each rank, which NCCL connects",
-              "use gloo, or look at nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
+              "a driver, and a visible device for each rank that NCCL connects",
+              "use gloo, or check nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
 }
 
 c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
@@ -93,8 +93,8 @@ c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
                                                    const ProcessGroupOptions& options) {
   const Placement& placement = resolution.placement;
   const auto device = make_device(resolution);
-  // Gloo connects every pair of ranks here and waits for each as long as for a collective, so a
-  // rank that ends just now would be waited for far beyond the deadline.
+  // Gloo connects every pair of ranks here and waits for each as long as for a collective, so it
+  // would wait far beyond the deadline for a rank that ends now.
   const auto group = std::make_shared<c10::intrusive_ptr<c10d::ProcessGroup>>();
   const bool connected = with_peers("start-up", [&] {
     return bounded_call(
@@ -106,17 +106,17 @@ c10::intrusive_ptr<c10d::ProcessGroup> connect_all(const Resolution& resolution,
   });
   if (!connected) {
     throw Error(ErrorCode::deadline_exceeded,
-                "not every rank could be connected with rank " + std::to_string(placement.rank) +
+                "not every rank could be connected to rank " + std::to_string(placement.rank) +
                     " within " + std::to_string(options.start_up_deadline.count()) + " ms",
-                "ranks that reach each other on the interface " +
+                "ranks that can reach each other on the interface " +
                     resolution.interface.value_or("of their host names"),
                 "check for a rank that ended during start-up and for firewalls between the hosts; "
-                "HPCBOOT_INTERFACE chooses another network");
+                "choose another network with HPCBOOT_INTERFACE");
   }
   return std::move(*group);
 }
 
-/// Drops what may be the last reference to an object whose destructor waits for others.
+/// Drops what may be the last reference to an object whose destructor waits for other ranks.
 template <typename Pointer>
 void release_bounded(Pointer& pointer) noexcept {
   if (!pointer) return;
@@ -124,11 +124,11 @@ void release_bounded(Pointer& pointer) noexcept {
     auto last = std::make_shared<Pointer>(std::move(pointer));
     bounded_call([last = std::move(last)] { last->reset(); }, kReleaseLimit);
   } catch (...) {
-    // The ranks part either way, and a destructor has nobody to tell.
+    // The ranks separate either way, and a destructor cannot report an error.
   }
 }
 
-/// What the ranks meet by. Shared with a call that may outlast its deadline.
+/// The state of the rendezvous. Shared with a call that may outlast its deadline.
 struct OpenRendezvous {
   std::unique_ptr<KeyValueStore> kvs;
   Rendezvous rendezvous;
@@ -136,13 +136,13 @@ struct OpenRendezvous {
   OpenRendezvous() = default;
   OpenRendezvous(const OpenRendezvous&) = delete;
   OpenRendezvous& operator=(const OpenRendezvous&) = delete;
-  /// LibTorch's store waits for its thread, which a stranger may hold up.
+  /// LibTorch's store waits for its thread, which an unauthenticated peer may block.
   ~OpenRendezvous() { release_bounded(rendezvous.store); }
 };
 
-/// Opens the store and calls the roll. Both have deadlines, but LibTorch's store only for some of
-/// what it does: whoever connects to its port, sends half a request and stays, holds up its one
-/// thread, and with it every rank.
+/// Opens the store and waits for all ranks. Both steps have deadlines, but LibTorch's store honours
+/// them only in part: a peer that connects to its port, sends half a request and stays connected
+/// blocks its only thread, and thereby every rank.
 std::shared_ptr<OpenRendezvous> meet(const Resolution& resolution, const Env& env,
                                      const ProcessGroupOptions& options) {
   const auto meeting = std::make_shared<OpenRendezvous>();
@@ -159,17 +159,17 @@ std::shared_ptr<OpenRendezvous> meet(const Resolution& resolution, const Env& en
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;
   throw Error(ErrorCode::deadline_exceeded,
-              "the store of the ranks did not answer within " +
+              "the ranks' store did not answer within " +
                   std::to_string(options.start_up_deadline.count()) + " ms",
-              "rank 0 to serve it, and nobody to connect to its port but the ranks",
-              "look at the output of rank 0; with --store tcp a port scanner that keeps its "
-              "connection holds up everybody: leave that out");
+              "rank 0 to serve it, and only ranks to connect to its port",
+              "check the output of rank 0; with --store tcp, a port scanner that keeps its "
+              "connection open blocks all ranks: omit that option");
 }
 
 }  // namespace
 
-// Members are destroyed in reverse: the meeting, whose exchange may wait for the launcher, goes
-// last.
+// Members are destroyed in reverse order: the meeting, whose exchange may wait for the launcher, is
+// destroyed last.
 struct ProcessGroup::Impl {
   int rank = 0;
   int world_size = 1;
@@ -186,8 +186,8 @@ struct ProcessGroup::Impl {
     return meeting ? meeting->rendezvous.store : c10::intrusive_ptr<c10d::Store>();
   }
 
-  /// Gloo's destructor waits for collectives that are under way, and one whose peer hangs would
-  /// keep it until the collective times out.
+  /// Gloo's destructor waits for collectives under way; if a peer hangs, it would wait until the
+  /// collective times out.
   void release() noexcept {
     release_bounded(group);
     if (meeting) release_bounded(meeting->rendezvous.store);
@@ -237,7 +237,7 @@ void ProcessGroup::shutdown() {
   barrier();
   if (impl_->with_nccl) {
     with_peers("the end of NCCL", [&] { end_nccl(impl_->group); });
-    // Its monitor asks the store until now, which rank 0 may serve.
+    // NCCL's monitor uses the store, which rank 0 may serve, until now.
     barrier();
   }
   impl_->release();

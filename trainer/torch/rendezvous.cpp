@@ -19,14 +19,14 @@ using std::chrono::milliseconds;
 
 constexpr const char* kPlaceOfTcp = "hpcboot/tcp";
 
-// The ranks are counted by wait_for_all(), which can tell who is missing, and not by the store.
+// wait_for_all() counts the ranks, not the store: it can report which ranks are missing.
 c10::intrusive_ptr<c10d::TCPStore> open_tcp_store(const std::string& address, std::uint16_t port,
                                                   bool serve, milliseconds deadline) {
   c10d::TCPStoreOptions options;
   options.port = port;
   options.isServer = serve;
   options.waitWorkers = false;
-  // c10d counts whole seconds here; less than one would be none.
+  // c10d counts whole seconds here; less than one would become zero.
   options.timeout = std::max<milliseconds>(deadline, std::chrono::seconds(1));
   try {
     return c10::make_intrusive<c10d::TCPStore>(address, options);
@@ -35,12 +35,12 @@ c10::intrusive_ptr<c10d::TCPStore> open_tcp_store(const std::string& address, st
     throw Error(ErrorCode::exchange_failed,
                 "LibTorch's TCPStore at " + address + " port " + std::to_string(port) +
                     " cannot be opened (" + text.substr(0, text.find('\n')) + ")",
-                "a store that rank 0 serves and all ranks reach",
-                "leave --store tcp out: hpcboot's own store needs less");
+                "a store that rank 0 serves and all ranks can reach",
+                "omit --store tcp: hpcboot's own store needs less");
   }
 }
 
-/// c10d's own store, at a port that the kernel chooses and rank 0 tells in ours.
+/// c10d's own store, at a port that the kernel chooses and rank 0 publishes in our store.
 Rendezvous open_tcp(const Resolution& resolution, rendezvous::Client& told, milliseconds deadline) {
   const std::string address =
       resolution.interface_address.value_or(resolution.master_addr.value_or(told.place().address));
@@ -53,8 +53,8 @@ Rendezvous open_tcp(const Resolution& resolution, rendezvous::Client& told, mill
   std::vector<std::string> values;
   std::vector<std::string> missing;
   if (!told.get({kPlaceOfTcp}, rendezvous::Clock::now() + deadline, values, missing)) {
-    throw Error(ErrorCode::deadline_exceeded, "rank 0 did not say where its TCPStore is",
-                "rank 0 to open one", "look at the output of rank 0");
+    throw Error(ErrorCode::deadline_exceeded, "rank 0 did not publish the address of its TCPStore",
+                "rank 0 to open one", "check the output of rank 0");
   }
   const std::size_t space = values.front().find(' ');
   const auto port =

@@ -18,20 +18,20 @@ using torch::autograd::variable_list;
 // Batch, height and width of {batch, channels, height, width}.
 const std::vector<std::int64_t> kAllButChannels{0, 2, 3};
 
-/// To be used with a tensor of four dimensions.
+/// Reshaped to broadcast over a tensor of four dimensions.
 Tensor per_channel(const Tensor& values) {
   return values.view({1, -1, 1, 1});
 }
 
 struct Moments {
   Tensor mean;
-  Tensor variance;  ///< over the number, not the number less one
-  Tensor count;     ///< elements of a channel over all ranks
+  Tensor variance;  ///< divided by the number of elements, not by that number less one
+  Tensor count;     ///< elements per channel over all ranks
 };
 
-/// Of each channel, over all ranks, in double precision. Mean and variance of each rank are exact
-/// to its own precision, and combining them in twice of it adds no error: sums of squares over the
-/// whole batch in float32 would.
+/// Per channel, over all ranks, in double precision. Mean and variance of each rank are exact to
+/// their own precision, and combining them in double that precision adds no error; sums of squares
+/// over the whole batch in float32 would.
 Moments moments_of(const Tensor& input, ProcessGroup& group) {
   const std::int64_t channels = input.size(1);
   const std::int64_t count = input.numel() / std::max<std::int64_t>(channels, 1);
@@ -53,15 +53,15 @@ Moments moments_of(const Tensor& input, ProcessGroup& group) {
 }
 
 struct Normalization : torch::autograd::Function<Normalization> {
-  /// @param count a tensor, so that it is saved as one
+  /// @param count a tensor, so that save_for_backward() can take it
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& mean, const Tensor& variance,
                         const Tensor& count, double epsilon, std::int64_t group) {
     context->save_for_backward({input, weight, mean, (variance + epsilon).rsqrt(), count});
     context->saved_data["group"] = group;
-    // LibTorch divides by the size of a batch, and a rank may have none of it.
+    // LibTorch divides by the size of the batch, which may be 0 on a rank.
     if (input.numel() == 0) return torch::empty_like(input);
-    // Normalisation by given statistics, which LibTorch does in one pass: that of evaluation.
+    // The evaluation mode normalises by given statistics, in one pass.
     return std::get<0>(at::native_batch_norm(input, weight, bias, mean, variance,
                                              /*training=*/false, /*momentum=*/0, epsilon));
   }
@@ -90,7 +90,7 @@ struct Normalization : torch::autograd::Function<Normalization> {
     of_input.mul_(per_channel(weight.defined() ? weight * inverse_deviation : inverse_deviation));
     variable_list result(8);
     result[0] = of_input;
-    // Those of this rank's part: DistributedDataParallel averages them like all others.
+    // The gradients of this rank's part: DistributedDataParallel averages them like all others.
     if (weight.defined()) {
       result[1] = sum_with_input * inverse_deviation;
       result[2] = sum;
@@ -123,7 +123,7 @@ Tensor BatchNorm2dImpl::forward(const Tensor& given) {
         given, running_mean, running_var, weight, bias,
         is_training() || !options.track_running_stats(), momentum, options.eps());
   }
-  // Statistics of a batch in half precision are taken in float32, as LibTorch's own are.
+  // Statistics of a batch in half precision are computed in float32, as in LibTorch.
   const bool narrow = given.scalar_type() == at::kHalf || given.scalar_type() == at::kBFloat16;
   const Tensor input = (narrow ? given.to(torch::kFloat32) : given).contiguous();
   Moments all;
@@ -150,12 +150,11 @@ std::size_t synchronize_batch_norms(torch::nn::Module& module, ProcessGroup& gro
       norm->synchronize(group);
       ++count;
     } else if (item.value()->as<torch::nn::BatchNorm2dImpl>() != nullptr) {
-      throw Error(
-          ErrorCode::invalid_model_use,
-          "'" + item.key() + "' is a torch::nn::BatchNorm2d, which stays alone with its rank",
-          "hpcboot::BatchNorm2d throughout the model",
-          "declare it as hpcboot::BatchNorm2d (hpcboot/torch/sync_batch_norm.hpp); it has "
-          "the same options and state");
+      throw Error(ErrorCode::invalid_model_use,
+                  "'" + item.key() + "' is a torch::nn::BatchNorm2d, which cannot be synchronised",
+                  "hpcboot::BatchNorm2d throughout the model",
+                  "declare it as hpcboot::BatchNorm2d (hpcboot/torch/sync_batch_norm.hpp); it has "
+                  "the same options and state");
     }
   }
   return count;

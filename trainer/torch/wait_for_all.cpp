@@ -15,14 +15,14 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// Rank 0 decides, everybody else waits for its verdict: nothing, or who is missing. Only check() is
-// asked for keys that may not be there: it answers at once, where get() and wait() would block.
+// Rank 0 decides, all other ranks wait for its verdict: empty, or which ranks are missing. Keys
+// that may not exist are queried with check() only: it answers at once; get() and wait() block.
 constexpr char kVerdict[] = "hpcboot/verdict";
 constexpr char kInformed[] = "hpcboot/informed";
 
-// How long rank 0, which may be serving the store, stays for the others to read a bad verdict.
+// How long rank 0, which may serve the store, waits for the others to read a negative verdict.
 constexpr milliseconds kLinger = std::chrono::seconds(3);
-// How much longer than rank 0 the others wait: its verdict names the same ranks for everybody.
+// How much longer than rank 0 the others wait: its verdict names the same ranks on all of them.
 constexpr milliseconds kGrace = std::chrono::seconds(2);
 
 std::string key_of(int rank) {
@@ -33,9 +33,9 @@ std::vector<std::uint8_t> bytes(const std::string& text) {
   return {text.begin(), text.end()};
 }
 
-/// Asks again and again, ever more slowly, since thousands may be asking one store: together some
-/// ten thousand times a second at most.
-/// @return false when the time is up
+/// Polls at increasing intervals, since thousands of ranks may poll one store: together at most
+/// some ten thousand times a second.
+/// @return false if the time is up
 template <typename Question>
 bool poll_until(Clock::time_point end, int askers, Question question) {
   const milliseconds longest(50 + askers / 10);
@@ -46,14 +46,14 @@ bool poll_until(Clock::time_point end, int askers, Question question) {
   }
 }
 
-/// Those that have not written their name.
+/// The ranks that have not written their name.
 struct Absent {
   int count = 0;
-  std::string text;  // "ranks 1, 3 of 4 did not come within 5000 ms; no rank came from n2"
+  std::string text;  // "ranks 1, 3 of 4 did not arrive within 5000 ms; no rank arrived from n2"
 };
 
-/// "; no rank came from n[2-3]". Empty if a rank came from a host that is not of the list: then the
-/// list has other names for them.
+/// "; no rank arrived from n[2-3]". Empty if a rank arrived from a host that is not in the list:
+/// the list then uses other names for the hosts.
 std::string silent_hosts(std::vector<std::string> hosts, const std::vector<std::string>& heard) {
   for (const std::string& host : heard) {
     const auto is_it = [&](const std::string& one) { return same_host(one, host); };
@@ -66,13 +66,13 @@ std::string silent_hosts(std::vector<std::string> hosts, const std::vector<std::
                                });
                              }),
               hosts.end());
-  return hosts.empty() ? "" : "; no rank came from " + hostlist::compress(hosts);
+  return hosts.empty() ? "" : "; no rank arrived from " + hostlist::compress(hosts);
 }
 
-/// @param hosts of the launch, as far as they are known
+/// @param hosts of the launch, as far as known
 Absent look_for_absent(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
                        milliseconds deadline) {
-  constexpr int kNamed = 16;  // of thousands that are missing, a few say enough
+  constexpr int kNamed = 16;  // if thousands are missing, a few names suffice
   Absent absent;
   std::string ranks;
   std::vector<std::string> heard;
@@ -88,14 +88,14 @@ Absent look_for_absent(c10d::Store& store, int world_size, const std::vector<std
   if (absent.count == 0) return absent;
   if (absent.count > kNamed) ranks += " and " + std::to_string(absent.count - kNamed) + " more";
   absent.text = (absent.count == 1 ? "rank " : "ranks ") + ranks + " of " +
-                std::to_string(world_size) + " did not come within " +
+                std::to_string(world_size) + " did not arrive within " +
                 std::to_string(deadline.count()) + " ms" + silent_hosts(hosts, heard);
   return absent;
 }
 
 [[noreturn]] void throw_missing(const std::string& found) {
   throw Error(ErrorCode::deadline_exceeded, found, "every rank to reach the process group",
-              "look at that rank's output and host; if it is only slow, allow more time for "
+              "check that rank's output and host; if it is only slow, allow more time for "
               "start-up");
 }
 
@@ -117,8 +117,8 @@ void await_verdict(c10d::Store& store, int world_size, milliseconds deadline) {
   const bool is_decided = poll_until(Clock::now() + deadline + kGrace, world_size,
                                      [&] { return store.check({kVerdict}); });
   if (!is_decided) {
-    throw_missing("rank 0 did not say within " + std::to_string(deadline.count()) +
-                  " ms whether all ranks are there");
+    throw_missing("rank 0 did not report within " + std::to_string(deadline.count()) +
+                  " ms whether all ranks have arrived");
   }
   const std::vector<std::uint8_t> verdict = store.get(kVerdict);
   if (verdict.empty()) return;
@@ -141,11 +141,11 @@ void wait_for_all(c10d::Store& store, int rank, int world_size, const std::strin
     throw;
   } catch (const std::exception& cause) {
     const std::string text = cause.what();
-    throw Error(ErrorCode::peer_lost,
-                "the store of the ranks went away during start-up (" +
-                    text.substr(0, text.find('\n')) + ")",
-                "the store to be served until every rank has started",
-                "look for the first error in the output of rank 0");
+    throw Error(
+        ErrorCode::peer_lost,
+        "the ranks' store was lost during start-up (" + text.substr(0, text.find('\n')) + ")",
+        "the store to be served until every rank has started",
+        "look for the first error in the output of rank 0");
   }
 }
 

@@ -8,11 +8,12 @@
 
 namespace hpcboot {
 
-/// Waits until all ranks have written their name into the store; none goes on before all are there.
-/// @param me what to call this rank: host and process id
-/// @param hosts of the launch, as far as they are known: those without any rank are named, too
-/// @throws Error{deadline_exceeded} on every rank that is there, with the same list of the ranks
-///         that are not; Error{peer_lost} if the store is gone
+/// Waits until all ranks have written their name into the store; none continues before all have
+/// arrived.
+/// @param me the name of this rank: host and process id
+/// @param hosts of the launch, as far as known: those without any rank are named, too
+/// @throws Error{deadline_exceeded} on every rank that has arrived, with the same list of missing
+///         ranks; Error{peer_lost} if the store is gone
 void wait_for_all(c10d::Store& store, int rank, int world_size, const std::string& me,
                   const std::vector<std::string>& hosts, std::chrono::milliseconds deadline);
 

@@ -1,5 +1,5 @@
-// Stands in for nccl.cpp where LibTorch is not built for CUDA, or is 1.13, whose groups cannot have
-// one backend for each kind of device.
+// Replaces nccl.cpp if LibTorch is not built for CUDA, or is 1.13, whose groups cannot have one
+// backend per device type.
 
 #include <c10/util/Exception.h>
 

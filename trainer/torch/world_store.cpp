@@ -20,7 +20,7 @@ Bytes bytes_of(const std::string& text) {
   return {text.begin(), text.end()};
 }
 
-// No timeout, in c10d's words, is zero. Nothing waits longer than a day here.
+// In c10d, zero means no timeout. Nothing waits longer than a day here.
 milliseconds bounded(const milliseconds& timeout) {
   constexpr milliseconds kLongest = std::chrono::hours(24);
   return timeout == c10d::Store::kNoTimeout ? kLongest : std::min(timeout, kLongest);

@@ -11,16 +11,16 @@
 
 namespace hpcboot {
 
-/// The store of one launch as a c10d::Store: what Gloo and NCCL tell their peers by. Every rank has
-/// proved that it is of the launch. Threads may use it at once; a call that waits does not hold up
-/// another's.
+/// The store of one launch as a c10d::Store: Gloo and NCCL exchange their addresses through it.
+/// Every rank has proved that it belongs to the launch. Thread-safe; a call that waits does not
+/// block the calls of other threads.
 ///
-/// A wait whose time is over throws what c10d's own stores throw: c10::DistStoreError from LibTorch
-/// 2 on, "wait timeout after …"; std::runtime_error in 1.13, "Socket Timeout". All calls throw
+/// A wait that times out throws what c10d's own stores throw: c10::DistStoreError in LibTorch 2,
+/// "wait timeout after …"; std::runtime_error in 1.13, "Socket Timeout". All calls throw
 /// Error{peer_lost} if rank 0 is gone.
 class WorldStore final : public c10d::Store {
  public:
-  /// @param meeting what this rank serves of it ends with this store
+  /// @param meeting if this rank serves it, it stops serving when this store is destroyed
   /// @param timeout of get(), and of wait() without one
   WorldStore(std::shared_ptr<const rendezvous::Rendezvous> meeting,
              std::chrono::milliseconds timeout);
@@ -38,7 +38,7 @@ class WorldStore final : public c10d::Store {
   void wait(const std::vector<std::string>& keys,
             const std::chrono::milliseconds& timeout) override;
 
-  /// @{ Virtual in some versions of LibTorch only, so that no `override` can stand here.
+  /// @{ Virtual in some versions of LibTorch only, so `override` is not possible here.
   // NOLINTBEGIN(modernize-use-override)
   c10::intrusive_ptr<c10d::Store> clone();
   void append(const std::string& key, const std::vector<std::uint8_t>& value);

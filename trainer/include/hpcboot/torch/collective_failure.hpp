@@ -9,13 +9,13 @@
 
 namespace hpcboot {
 
-/// What an exception out of c10d or Gloo means: peer_lost where a connection broke,
-/// deadline_exceeded where a peer kept silent; nullopt for everything else, an Error included.
-/// @param doing what was going on, for the message: "the backward pass"
+/// Classifies an exception thrown by c10d or Gloo: peer_lost if a connection broke,
+/// deadline_exceeded if a peer did not answer; nullopt for everything else, including an Error.
+/// @param doing the operation under way, for the message: "the backward pass"
 std::optional<Error> collective_failure(const std::exception& cause, std::string_view doing);
 
-/// Runs `body`. Where it fails because a peer is gone, that leaves as an Error; everything else
-/// passes unchanged. Needed around `loss.backward()`, where the gradients are exchanged.
+/// Runs `body`. A failure because a peer is gone is rethrown as an Error; any other exception
+/// passes unchanged. Needed around `loss.backward()`, which exchanges the gradients.
 /// @throws Error{peer_lost, deadline_exceeded} and what `body` throws
 template <typename Body>
 decltype(auto) with_peers(std::string_view doing, Body&& body) {

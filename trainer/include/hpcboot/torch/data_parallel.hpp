@@ -13,23 +13,23 @@
 
 namespace hpcboot {
 
-/// The part of DataParallel that does not depend on the type of the module: replicate, scatter,
-/// the parallel passes and gather.
+/// The part of DataParallel that does not depend on the module type: replicate, scatter, the
+/// parallel passes and gather.
 class ReplicaRunner {
  public:
   /// Runs replica number `replica` on its part of the batch. Called by several threads at once,
-  /// each with another number.
+  /// each with a different number.
   using Forward = std::function<at::Tensor(std::size_t replica, const at::Tensor& part)>;
 
   /// Moves replica i to devices[i]. The first replica is the model itself.
-  /// @throws Error{invalid_model_use} where there is no device, or the replicas differ
+  /// @throws Error{invalid_model_use} if there is no device, or the replicas differ
   ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> replicas,
                 std::vector<at::Device> devices, Forward forward);
   ReplicaRunner(ReplicaRunner&&) noexcept;
   ReplicaRunner& operator=(ReplicaRunner&&) noexcept;
   ~ReplicaRunner();
 
-  /// @throws what a replica's forward throws, the first replica's first
+  /// @throws what a replica's forward throws; if several throw, the exception of the first replica
   at::Tensor forward(const at::Tensor& input);
 
  private:
@@ -37,11 +37,11 @@ class ReplicaRunner {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Trains one model on several devices of one process, as PyTorch's class of this name does: each
-/// forward gives every device the model's parameters and buffers and its part of the batch, runs
-/// all parts at once, and gathers the outputs on the first device; the backward pass runs on all
-/// devices at once, too, and adds their gradients up in the model's. So a training loop is the same
-/// as for one device:
+/// Trains one model on several devices of one process, like PyTorch's class of this name: each
+/// forward copies the model's parameters and buffers and a part of the batch to every device, runs
+/// all parts in parallel, and gathers the outputs on the first device; the backward pass also runs
+/// on all devices in parallel and adds their gradients to the model's. The training loop is the
+/// same as for one device:
 ///
 ///     hpcboot::DataParallel parallel([] { return Net(); }, {{at::kCUDA, 0}, {at::kCUDA, 1}});
 ///     torch::optim::Adam optimizer(parallel.module()->parameters(), 1e-4);
@@ -50,19 +50,19 @@ class ReplicaRunner {
 ///     loss.backward();
 ///     optimizer.step();
 ///
-/// A device may be listed more than once: {at::kCPU, at::kCPU} trains two replicas on the CPU, on a
-/// thread each (torch::set_num_threads() says with how many more). Batch normalisation sees one
-/// part of the batch, and the first device's statistics are kept. For more than one host, and for
-/// speed, there is DistributedDataParallel.
+/// A device may be listed more than once: {at::kCPU, at::kCPU} trains two replicas on the CPU, each
+/// on its own thread (torch::set_num_threads() sets how many more it uses). Batch normalisation
+/// sees one part of the batch, and the first device's statistics are kept. For several hosts, and
+/// for speed, use DistributedDataParallel.
 ///
 /// @tparam Module a module holder (TORCH_MODULE) or a std::shared_ptr to a module, whose forward
-///         takes a batch (first dimension) and returns one
+///         takes a batch (first dimension) and returns a batch
 template <typename Module>
 class DataParallel {
  public:
-  /// @param make gives a module; called once for each device. The first one is the model, whose
-  ///        parameters and buffers replace the others'
-  /// @throws Error{invalid_model_use} where there is no device, or `make` gives modules that differ
+  /// @param make returns a module; called once per device. The first module is the model, whose
+  ///        parameters and buffers replace those of the others
+  /// @throws Error{invalid_model_use} if there is no device, or `make` returns modules that differ
   template <typename Make>
   DataParallel(const Make& make, std::vector<at::Device> devices)
       : replicas_(make_all(make, devices.size())),
@@ -71,13 +71,14 @@ class DataParallel {
                   return replicas[replica]->forward(part);
                 }) {}
 
-  /// The outputs for the whole batch, on the first device. The parts are as PyTorch's: of equal
-  /// size but for the last; a batch of fewer samples than devices leaves some idle. One backward
-  /// may follow; gradients come to the parameters and, where it requires them, to `input`.
+  /// Returns the outputs for the whole batch, on the first device. The batch is split as in
+  /// PyTorch: into equal parts, except for the last; with fewer samples than devices, some devices
+  /// stay idle. One backward may follow; it sets the gradients of the parameters and of `input`, if
+  /// `input` requires them.
   /// @throws what the module's forward throws
   at::Tensor forward(const at::Tensor& input) { return runner_.forward(input); }
 
-  /// The model: its parameters to optimise, its state to save, train() and eval().
+  /// The model, with the parameters to optimise, the state to save, train() and eval().
   const Module& module() const { return replicas_.front(); }
 
  private:

@@ -11,8 +11,8 @@
 
 namespace hpcboot {
 
-/// The tensors of what a module's forward returns. A result of a type of your own needs an overload
-/// of this in that type's namespace.
+/// The tensors in the result of a module's forward. If your forward returns another type, overload
+/// this function in the namespace of that type.
 inline std::vector<at::Tensor> tensors_of(const at::Tensor& output) {
   return {output};
 }
@@ -24,9 +24,10 @@ std::vector<at::Tensor> tensors_of(const std::tuple<Tensors...>& output) {
   return std::apply([](const auto&... one) { return std::vector<at::Tensor>{one...}; }, output);
 }
 
-/// Trains one model on several ranks, as PyTorch's class of this name does: every rank runs it on
-/// its own part of the global batch, and the gradients are averaged over the ranks during the
-/// backward pass. With a loss that is a mean over equal parts this is training on the global batch.
+/// Trains one model on several ranks, like PyTorch's class of this name: every rank runs it on its
+/// own part of the global batch, and the gradients are averaged over the ranks during the backward
+/// pass. If the loss is a mean and the parts are of equal size, this equals training on the global
+/// batch.
 ///
 ///     hpcboot::DistributedDataParallel ddp(Net(), group);
 ///     torch::optim::Adam optimizer(ddp.module()->parameters(), 1e-4);
@@ -37,21 +38,21 @@ std::vector<at::Tensor> tensors_of(const std::tuple<Tensors...>& output) {
 ///
 /// @tparam Module a module holder (TORCH_MODULE) or a std::shared_ptr to a module
 ///
-/// Make the optimizer after this, since the parameters become rank 0's here. Not to outlive the
-/// process group. All parameters of one module are on one device.
+/// Construct the optimizer after this object, which sets the parameters to rank 0's. The process
+/// group must outlive it. All parameters of the module must be on one device.
 template <typename Module>
 class DistributedDataParallel {
  public:
-  /// Collective: every rank makes it, of the same module.
-  /// @throws Error{invalid_model_use} on every rank, where the ranks' models differ or nothing in
-  ///         them is trained; Error{peer_lost, deadline_exceeded}
+  /// Collective: every rank constructs it, from the same module.
+  /// @throws Error{invalid_model_use} on every rank, if the ranks' models differ or have no trained
+  ///         parameter; Error{peer_lost, deadline_exceeded}
   DistributedDataParallel(Module module, ProcessGroup& group,
                           const DistributedDataParallelOptions& options = {})
       : module_(std::move(module)), reducer_(*module_, group, options) {}
 
-  /// The module's forward with these arguments. In training with gradients enabled every rank calls
-  /// it equally often. The backward after it throws Error{invalid_model_use} where parameters were
-  /// not used; see with_peers() for what it throws when a rank is gone.
+  /// Calls the module's forward with these arguments. In training with gradients enabled, every
+  /// rank must call it equally often. The following backward throws Error{invalid_model_use} if
+  /// parameters were not used; see with_peers() for what it throws when a rank is gone.
   template <typename... Arguments>
   auto forward(Arguments&&... arguments) {
     reducer_.before_forward();
@@ -60,9 +61,9 @@ class DistributedDataParallel {
     return output;
   }
 
-  /// For the accumulation of gradients: while what this returns lives, forward and backward passes
-  /// add to the gradients of this rank alone. The first pass after it exchanges the sum, so divide
-  /// each loss by the number of passes.
+  /// For gradient accumulation: during the lifetime of the returned guard, forward and backward
+  /// passes add to the gradients of this rank only. The first pass after it exchanges the sum, so
+  /// divide each loss by the number of passes.
   ///
   ///     {
   ///       const auto guard = ddp.no_sync();
@@ -71,10 +72,10 @@ class DistributedDataParallel {
   ///     (loss_of(ddp.forward(second)) / 2).backward();
   [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
 
-  /// What the exchange of gradients costs; see GradientReducer.
+  /// The cost of the gradient exchange; see GradientReducer.
   const GradientReducer& reducer() const { return reducer_; }
 
-  /// The module itself: its parameters to optimise, its state to save, train() and eval().
+  /// The module itself, with the parameters to optimise, the state to save, train() and eval().
   const Module& module() const { return module_; }
 
  private:

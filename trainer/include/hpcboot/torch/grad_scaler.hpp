@@ -17,32 +17,33 @@ struct GradScalerOptions {
 };
 
 /// Dynamic loss scaling for training in fp16, by the rule of torch.cuda.amp.GradScaler: the loss is
-/// multiplied, so that small gradients do not become 0 in fp16; a step whose gradients overflowed
-/// is left out and the scale halved; after growth_interval steps in a row it is doubled.
+/// multiplied by a scale, so that small gradients do not underflow to 0 in fp16. A step whose
+/// gradients overflow is skipped and the scale is halved; after growth_interval steps in a row
+/// without overflow it is doubled.
 ///
 ///     scaler.scale(loss).backward();
 ///     if (scaler.unscale(parameters)) optimizer.step();
 ///     scaler.update();
 ///
-/// Under DistributedDataParallel every rank has the same gradients, an overflow on one rank
-/// included, so that all ranks leave out the same steps.
+/// Under DistributedDataParallel every rank has the same gradients, including an overflow on one
+/// rank, so all ranks skip the same steps.
 class GradScaler {
  public:
-  /// @throws Error{invalid_model_use} for factors with which the rule makes no sense
+  /// @throws Error{invalid_model_use} for options outside the range that the rule allows
   explicit GradScaler(const GradScalerOptions& options = {});
 
   at::Tensor scale(const at::Tensor& loss) const { return loss.mul(scale_); }
 
   /// Divides the gradients by the scale, in place.
-  /// @return whether all of them are finite: take the step, or leave it out
+  /// @return whether all of them are finite; if not, skip the step
   bool unscale(const std::vector<at::Tensor>& parameters);
 
-  /// The scale of the next step, by what unscale() found in this one.
+  /// Sets the scale of the next step, according to what unscale() found in this one.
   void update();
 
   double scale() const { return scale_; }
   std::int64_t skipped_steps() const { return skipped_; }
-  /// Steps left out one after the other, up to now.
+  /// Number of consecutive steps skipped up to now.
   std::int64_t skipped_in_a_row() const { return skipped_in_a_row_; }
 
   using State = GradScalerState;

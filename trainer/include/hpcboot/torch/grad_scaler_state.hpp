@@ -4,7 +4,7 @@
 
 namespace hpcboot {
 
-/// What a checkpoint has to keep of a GradScaler. Needs no LibTorch.
+/// The state of a GradScaler that a checkpoint keeps. Needs no LibTorch.
 struct GradScalerState {
   double scale = 0;
   std::int64_t steps_since_change = 0;

@@ -6,12 +6,12 @@
 
 namespace hpcboot {
 
-/// In what precision a forward pass computes. Parameters, gradients and the optimizer are fp32
-/// under all of them. bf16 and fp16 are autocast: LibTorch computes convolutions and products of
-/// matrices in that type, and what needs more in fp32.
+/// The precision of the forward pass. Parameters, gradients and the optimizer are always fp32. bf16
+/// and fp16 use autocast: LibTorch computes convolutions and matrix products in that type, and
+/// operations that need more precision in fp32.
 enum class Precision {
   fp32,
-  tf32,  ///< fp32 with products of 10 bits, on CUDA devices from Ampere on
+  tf32,  ///< fp32, but products with 10 mantissa bits; on CUDA devices, Ampere or newer
   bf16,
   fp16  ///< on CUDA devices; gradients need a GradScaler
 };
@@ -19,13 +19,13 @@ enum class Precision {
 /// @throws Error{malformed_value} for another name
 Precision precision_of(std::string_view name);
 
-/// Throws where the device cannot compute in that precision, and sets LibTorch's switches for TF32
-/// to what it says.
-/// @throws Error{backend_unavailable}
+/// Checks that the device can compute in this precision, and sets LibTorch's TF32 switches
+/// accordingly.
+/// @throws Error{backend_unavailable} if it cannot
 void use_precision(Precision precision, c10::Device device);
 
-/// Autocast for the forward pass and the loss, while it lives; nothing for fp32 and tf32. The
-/// backward pass stays outside.
+/// Enables autocast during its lifetime, for the forward pass and the loss; does nothing for fp32
+/// and tf32. The backward pass stays outside.
 class Autocast {
  public:
   Autocast(Precision precision, c10::Device device);

@@ -17,35 +17,35 @@ class ProcessGroup;
 
 namespace hpcboot {
 
-/// What the ranks tell each other by, until Gloo and NCCL have connected them.
+/// The store in which the ranks exchange addresses until Gloo and NCCL have connected them.
 enum class StoreKind {
-  own,  ///< hpcboot's, where every rank proves that it is of this launch
-  tcp,  ///< LibTorch's TCPStore, found through ours: for comparison, since it believes everybody
+  own,  ///< hpcboot's, to which every rank proves that it belongs to this launch
+  tcp,  ///< LibTorch's TCPStore, located through ours: for comparison, it authenticates no peer
 };
 
 struct ProcessGroupOptions {
-  /// What moves tensors of CUDA devices between the ranks: gloo, through the host's memory, or
-  /// nccl, from GPU to GPU. Those of the CPU go over Gloo either way.
+  /// What moves CUDA tensors between the ranks: gloo, through host memory, or nccl, from GPU to
+  /// GPU. CPU tensors use Gloo either way.
   std::string backend = "gloo";
   StoreKind store = StoreKind::own;
-  /// How long to wait until every rank is there.
+  /// How long to wait until every rank has arrived.
   std::chrono::milliseconds start_up_deadline = std::chrono::minutes(5);
   /// How long one collective may take before its peers count as lost.
   std::chrono::milliseconds collective_timeout = std::chrono::minutes(30);
 };
 
-/// Whether this build can have the backend nccl: LibTorch is built for CUDA, and 2.7 or newer.
+/// Whether this build supports the nccl backend: LibTorch is built for CUDA, and is 2.7 or newer.
 bool has_nccl();
 
-/// The ranks of this launch, connected. Owns c10d's process group, the store through which the
-/// ranks found each other and the exchange with the launcher. Movable, not copyable. To be used by
-/// one thread at a time.
+/// The connected ranks of this launch. Owns c10d's process group, the store through which the ranks
+/// found each other, and the exchange with the launcher. Movable, not copyable. Must be used by one
+/// thread at a time.
 class ProcessGroup {
  public:
   ProcessGroup(ProcessGroup&&) noexcept;
   ProcessGroup& operator=(ProcessGroup&&) noexcept;
-  /// Disconnects without waiting for the others. Never throws, and waits a few seconds at most for
-  /// collectives that are still under way.
+  /// Disconnects without waiting for the other ranks. Never throws, and waits at most a few seconds
+  /// for collectives that are still under way.
   ~ProcessGroup();
 
   int rank() const;
@@ -55,32 +55,32 @@ class ProcessGroup {
   /// OpenPMIx 4.2.2", "store of this host at @hpcboot-…", "store at n1:20717, proved by MUNGE".
   const std::string& description() const;
 
-  /// On rank 0, what its user should know of the way in which the ranks met: that they have no
-  /// secret in common. Empty if all is well, and on other ranks.
+  /// On rank 0, a warning for the user if the ranks met without a common secret. Empty otherwise,
+  /// and on all other ranks.
   const std::string& warning() const;
 
-  /// For collectives of c10d itself (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
+  /// For c10d's own collectives (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
   /// shutdown().
   const c10::intrusive_ptr<c10d::ProcessGroup>& c10d_group() const;
 
-  /// Waits until every rank is here.
+  /// Waits until every rank has called this.
   /// @throws Error{deadline_exceeded, peer_lost}
   void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
 
-  /// The orderly end: waits until every rank is here, then disconnects, so that no rank sees
-  /// another one leave early. Does nothing the second time.
+  /// Ends the group in order: waits until every rank has called this, then disconnects, so that no
+  /// rank sees another one leave early. A second call does nothing.
   /// @throws Error{deadline_exceeded, peer_lost}
   void shutdown();
 
-  /// For the message after a collective that timed out: the ranks that do not call this as well
-  /// within `wait`, on whichever host. Rank 0 alone where it serves the store that the ranks met in
-  /// and does not answer. Never throws.
+  /// For the message after a collective that timed out: the ranks, on any host, that do not call
+  /// this within `wait` as well. Rank 0 only, if it serves the store in which the ranks met and
+  /// does not answer. Never throws.
   std::vector<int> absent_ranks(std::chrono::milliseconds wait) noexcept;
 
-  /// For the message after a collective that lost a peer: a connection that broke does not say who
-  /// is gone, and why is seen on that rank's host only. Calls `look` again and again until it
-  /// returns a text, which the other ranks are told, or until one that another rank has told comes.
-  /// Empty after `wait`. Never throws.
+  /// For the message after a collective that lost a peer: a broken connection does not say which
+  /// rank is gone, and the reason is visible on that rank's host only. Calls `look` repeatedly
+  /// until it returns a text, which is published to the other ranks, or until another rank has
+  /// published one. Empty after `wait`. Never throws.
   std::string first_account(const std::function<std::string()>& look,
                             std::chrono::milliseconds wait) noexcept;
 
@@ -92,26 +92,25 @@ class ProcessGroup {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Connects the ranks of this launch; every rank calls it. Rank 0 serves the store that they meet
-/// in, where every connection proves that it is of the launch. It is found by the first of these
-/// that fits:
-///  - of a lone rank: in this process;
-///  - with an exchange of the launcher (PMIx, PMI) in `env`, and no explicit endpoint: at a port
-///    that rank 0's kernel chooses; the exchange carries it, and a secret;
-///  - of ranks of one host, unless an endpoint is named that other hosts reach: a Unix socket, for
-///    processes of this user alone;
-///  - at the explicit endpoint; else, and under torchrun, whose agent has that port, at one of
-///  eight
-///    ports derived from the launch, on rank 0's host. The secret is that of
+/// Connects the ranks of this launch; every rank calls it. Rank 0 serves the store in which they
+/// meet, and every connection to it proves that it belongs to the launch. The first of these that
+/// applies determines where the store is:
+///  - for a single rank: in this process;
+///  - with an exchange of the launcher (PMIx, PMI) in `env` and no explicit endpoint: at a port
+///    that rank 0's kernel chooses; the exchange carries the port and a secret;
+///  - for ranks of one host, unless an endpoint is set that other hosts can reach: a Unix socket,
+///    for processes of this user only;
+///  - at the explicit endpoint; without one, and under torchrun, whose agent uses that port, at one
+///    of eight ports derived from the launch, on rank 0's host. The secret is that of
 ///    HPCBOOT_RENDEZVOUS_SECRET_FILE, one sealed by MUNGE, or the key file of this user; without
-///    any, everybody is believed, and warning() says so.
-/// Traffic goes over resolution.interface, or loopback in a job of one host.
-/// With nccl the CUDA device resolution.device, or 0, becomes this thread's current one, and a rank
-/// that is lost later ends the others by c10d's watchdog after collective_timeout, with SIGABRT.
-/// SIGPIPE, where nobody handles it, is ignored from here on: a peer that is lost is an error of
-/// the collective, not the end of this process.
-/// @throws Error{deadline_exceeded} on every rank, naming the ranks that did not come in time;
-///         Error{needs_exchange} where nothing tells the ranks where to meet;
+///    any of them, every peer is accepted, and warning() says so.
+/// Traffic uses resolution.interface, or loopback in a job of one host.
+/// With nccl, the CUDA device resolution.device, or 0, becomes this thread's current device. If a
+/// rank is lost later, c10d's watchdog ends the others with SIGABRT after collective_timeout.
+/// SIGPIPE, if its action is the default, is ignored from here on: a lost peer is an error of the
+/// collective, not the end of this process.
+/// @throws Error{deadline_exceeded} on every rank, naming the ranks that did not arrive in time;
+///         Error{needs_exchange} if nothing determines where the ranks meet;
 ///         Error{unreadable_file, malformed_file} for a secret that others can read;
 ///         Error{backend_unavailable, no_usable_interface, exchange_failed}
 ProcessGroup make_process_group(const Resolution& resolution, const Env& env,

@@ -1,10 +1,10 @@
 #pragma once
 
-// c10d's header of ProcessGroupGloo includes headers of Gloo, which packages of LibTorch leave out;
-// those of another version of Gloo could differ from what LibTorch was built with. The files in this
-// folder declare what that header needs to be read, and nothing of a layout: hpcboot makes a
-// ProcessGroupGloo, which holds pointers to Gloo's objects, and never touches one of those. For
-// compat.cpp alone; never installed.
+// c10d's header of ProcessGroupGloo includes headers of Gloo, which LibTorch packages omit; headers
+// of another Gloo version could differ from the one LibTorch was built with. The files in this
+// folder declare only what that header needs to compile, and no layout: hpcboot constructs a
+// ProcessGroupGloo, which holds pointers to Gloo's objects, and never accesses those objects. For
+// compat.cpp only; never installed.
 
 #include <chrono>
 

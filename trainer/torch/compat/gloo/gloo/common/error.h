@@ -1,3 +1,3 @@
 #pragma once
 
-// Stands in for Gloo's header of this name; see ../context.h. Nothing in it is used.
+// Replaces Gloo's header of this name; see ../context.h. Nothing in it is used.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Stands in for Gloo's header of this name; see ../context.h.
+// Replaces Gloo's header of this name; see ../context.h.
 
 #include <chrono>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Stands in for LibTorch's header of this name where the package lacks it (Debian's 1.13). c10d's
+// Replaces LibTorch's header of this name if the package lacks it (Debian's 1.13 does). c10d's
 // reducer.hpp needs two names from it and no layout: the type of a callback, and a shared pointer
-// to a class that only LibTorch itself looks into. For gradient_reducer.cpp alone; never installed.
+// to a class that only LibTorch itself accesses. For gradient_reducer.cpp only; never installed.
 
 #include <ATen/core/Tensor.h>
 
