@@ -10,11 +10,11 @@
 
 namespace {
 
-// Exit codes of the programs that are no hpcboot::Error.
+// Exit codes of the programs for failures that are not an hpcboot::Error.
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// What the first version of the struct held: nobody can have less.
+// The size of the struct in its first version: no caller can have a smaller one.
 constexpr std::size_t kFirstSize =
     offsetof(hpcboot_resolution, interface_address) + sizeof(hpcboot_resolution::interface_address);
 
@@ -28,7 +28,7 @@ hpcboot_resolution nothing_known() {
   return none;
 }
 
-// Only what the caller's version of the struct has room for; its struct_size stays.
+// Copies only what fits the caller's version of the struct; its struct_size is kept.
 void hand_over(const hpcboot_resolution& from, hpcboot_resolution* out) {
   const std::size_t size = std::min(out->struct_size, sizeof from);
   constexpr std::size_t kSkip = sizeof from.struct_size;
@@ -39,7 +39,7 @@ void hand_over(const hpcboot_resolution& from, hpcboot_resolution* out) {
 void set_error(const char* text, char* error, std::size_t error_size) noexcept {
   if (error == nullptr || error_size == 0) return;
   std::size_t size = std::min(std::strlen(text), error_size - 1);
-  // Not within a character of several bytes.
+  // Do not cut within a multibyte character.
   if (text[size] != '\0') {
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
   }
@@ -50,10 +50,11 @@ void set_error(const char* text, char* error, std::size_t error_size) noexcept {
 template <std::size_t N>
 void copy_text(const char* field, const std::string& text, char (&to)[N]) {
   if (text.size() >= N) {
-    throw hpcboot::Error(hpcboot::ErrorCode::malformed_value,
-                         std::string(field) + " of " + std::to_string(text.size()) + " characters",
-                         "at most " + std::to_string(N - 1) + ", which hpcboot_resolution holds",
-                         "use the C++ interface, which has no such limit");
+    throw hpcboot::Error(
+        hpcboot::ErrorCode::malformed_value,
+        std::string(field) + " of " + std::to_string(text.size()) + " characters",
+        "at most " + std::to_string(N - 1) + ", the capacity of hpcboot_resolution",
+        "use the C++ interface, which has no such limit");
   }
   std::memcpy(to, text.c_str(), text.size() + 1);
 }
@@ -129,7 +130,7 @@ int hpcboot_resolve_dump(const char* dump, size_t dump_size, hpcboot_resolution*
   });
 }
 
-// Every name is a literal, so it ends with a NUL.
+// Every name is a literal, so it is NUL-terminated.
 const char* hpcboot_error_name(int code) {
   return hpcboot::name_of(static_cast<hpcboot::ErrorCode>(code)).data();
 }

@@ -9,8 +9,8 @@
 
 namespace hpcboot {
 
-/// What one description file says, checked, with texts of its own. Keys are documented in
-/// bootstrap/README.md; members have their names.
+/// The validated content of one description file; owns its strings. The keys are documented in
+/// bootstrap/README.md; members are named after them.
 struct DescriptionText {
   using Names = std::vector<std::string>;
   using Values = std::vector<std::pair<std::string, std::string>>;

@@ -21,9 +21,9 @@ std::vector<std::string> folders_of_path(const Env& env) {
     if (folder.empty()) continue;
     if (folder.front() != '/') {
       throw Error(ErrorCode::malformed_value,
-                  "HPCBOOT_LAUNCHER_PATH has the folder '" + std::string(folder.substr(0, 80)) +
-                      "', which is another one in every folder",
-                  "absolute paths separated by colons", "write it in full");
+                  "HPCBOOT_LAUNCHER_PATH contains the relative path '" +
+                      std::string(folder.substr(0, 80)) + "'",
+                  "absolute paths separated by colons", "use an absolute path");
     }
     folders.emplace_back(folder);
   }
@@ -44,8 +44,8 @@ void read_folder(const std::string& path, bool is_needed, std::vector<DescribedL
   if (!folder) {
     if (!is_needed) return;
     throw Error(ErrorCode::unreadable_file,
-                "HPCBOOT_LAUNCHER_PATH has " + path + ", which is no folder that can be read",
-                "folders with descriptions of launchers", "correct HPCBOOT_LAUNCHER_PATH");
+                "HPCBOOT_LAUNCHER_PATH names " + path + ", which is not a readable folder",
+                "folders of launcher descriptions", "correct HPCBOOT_LAUNCHER_PATH");
   }
   for (const std::string& name : toml_files_in(*folder, path)) {
     found.push_back(

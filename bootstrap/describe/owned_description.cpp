@@ -3,7 +3,7 @@
 namespace hpcboot {
 namespace {
 
-// What the compiler makes of a file that comes with hpcboot: tables, and views of them.
+// Tables and views of them, as the compiler makes them for a description that ships with hpcboot.
 class OwnedDescription {
  public:
   OwnedDescription(DescriptionText text, std::string file)
@@ -37,7 +37,7 @@ class OwnedDescription {
     const auto field = [&](const char* name) {
       return read_.emplace_back(text_.read.at(name)).view();
     };
-    read_.reserve(6);  // views of them stay
+    read_.reserve(6);  // keeps the views valid
     description_.all_of = all_of_.view();
     description_.any_of = any_of_.view();
     description_.none_of = none_of_.view();

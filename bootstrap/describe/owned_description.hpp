@@ -6,7 +6,7 @@
 
 namespace hpcboot {
 
-/// The launcher and the scheduler that a text describes; both own their texts.
+/// The launcher and the scheduler that `text` describes; both own their strings.
 /// @param file for messages and for LaunchSource::file
 DescribedLauncher describe(DescriptionText text, const std::string& file);
 

@@ -9,7 +9,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The fields of [read], and what their variables are.
+// The fields of [read], and the kind of their variables.
 struct Field {
   const char* name;
   VariableKind kind;
@@ -24,7 +24,7 @@ constexpr VariableKind kKinds[] = {
     VariableKind::identity, VariableKind::size,   VariableKind::companion, VariableKind::setting,
     VariableKind::secret,   VariableKind::handle, VariableKind::submitter};
 
-// HPCBOOT_* alone are explicit settings, and what needs a library is in C++.
+// explicit_settings is reserved for HPCBOOT_*, and a source that needs a library is written in C++.
 constexpr Level kLevels[] = {Level::elastic_agent, Level::mpi_launcher, Level::scheduler_step,
                              Level::pod,           Level::generic,      Level::remote_shell};
 
@@ -33,7 +33,7 @@ const Names& host_forms() {
   return words;
 }
 
-// Words that stand for something else where a launcher's name stands.
+// Words with another meaning where a launcher's name may appear.
 constexpr std::string_view kReserved[] = {"single",      "exchange",  "rule",
                                           "environment", "hostname",  "hostfile",
                                           "allocation",  "interface", "mpi"};
@@ -76,27 +76,29 @@ class Reader {
   }
 
  private:
-  // The table of this name; empty if it is not there.
+  // The table of this name; empty if it is missing.
   TomlSection section(const std::string& name, const Names& keys) const {
     static const toml::table kEmpty;
     const toml::node* node = root_.get(name);
     if (node == nullptr) return {kEmpty, name, file_, keys};
     if (!node->is_table()) {
-      throw top_.wrong(name, "the value is no table", "a table that begins with [" + name + "]",
+      throw top_.wrong(name, "the value is not a table", "a table that starts with [" + name + "]",
                        "correct it");
     }
     return {*node->as_table(), name, file_, keys};
   }
 
   void read_top() {
-    d_.name = top_.require_text("name", "as in HPCBOOT_METHODS and in what `show` prints");
+    d_.name = top_.require_text("name", "as used in HPCBOOT_METHODS and printed by `show`");
     if (!is_name(d_.name)) {
-      throw top_.wrong("name", "'" + d_.name.substr(0, 80) + "' is no name for a launcher",
-                       "1 to 24 of a-z, 0-9 and _, the first a letter", "choose such a name");
+      throw top_.wrong("name", "'" + d_.name.substr(0, 80) + "' is not a valid launcher name",
+                       "1 to 24 characters of a-z, 0-9 and _, starting with a letter",
+                       "choose a valid name");
     }
     if (std::find(std::begin(kReserved), std::end(kReserved), d_.name) != std::end(kReserved)) {
-      throw top_.wrong("name", "'" + d_.name + "' has another meaning in hpcboot's answers",
-                       "a name of its own", "choose another name");
+      throw top_.wrong("name",
+                       "'" + d_.name + "' is reserved: it has another meaning in hpcboot's output",
+                       "a name that is not reserved", "choose another name");
     }
     d_.set_by = top_.require_text("set_by", "the command that sets the variables");
     d_.documented = top_.require_text("documented", "where they are documented");
@@ -105,19 +107,20 @@ class Reader {
     if (!d_.is_launcher) return check_job_alone();
     d_.level = kLevels[*top_.choice("level", words_for(kLevels))];
     d_.why_here = top_.require_text("why_here", "the reason for its level");
-    d_.cannot_know = top_.require_text("cannot_know", "what its variables do not say");
+    d_.cannot_know = top_.require_text("cannot_know", "what its variables do not reveal");
     read_traits();
   }
 
-  // What is a scheduler and no launcher has no level, and none of what belongs to one.
+  // A scheduler without a launcher has no level and none of a launcher's keys.
   void check_job_alone() const {
     if (!d_.is_job)
-      throw top_.missing("level", "how far in it stands; a scheduler alone has [job] in its place");
+      throw top_.missing("level",
+                         "its nesting level; a scheduler without a launcher has [job] instead");
     for (const char* key :
          {"why_here", "cannot_know", "traits", "present", "read", "hosts", "master"}) {
       if (!top_.has(key)) continue;
-      throw top_.wrong(key, "this belongs to a launcher, and there is no level",
-                       "a level, or [job] and [variables] alone", "add level, or remove this");
+      throw top_.wrong(key, "this key belongs to a launcher, but level is missing",
+                       "a level, or only [job] and [variables]", "add level, or remove this key");
     }
   }
 
@@ -146,7 +149,7 @@ class Reader {
         add(variable, field.kind, is_needed ? VariableUse::required : VariableUse::used);
     }
     if (is_counted && d_.read["rank"].empty())
-      throw section.missing("rank", "the variable with this process's number");
+      throw section.missing("rank", "the variable that holds the rank of this process");
   }
 
   void read_presence() {
@@ -164,8 +167,7 @@ class Reader {
       }
     }
     if (d_.all_of.empty() && d_.any_of.empty() && d_.equals.empty()) {
-      throw section.missing("any_of",
-                            "the variables that show that it is there, if [read] has none");
+      throw section.missing("any_of", "the variables that show its presence, if [read] has none");
     }
     for (const Names* names : {&d_.all_of, &d_.any_of}) add_all(*names);
     for (const DescriptionText::Values* values : {&d_.equals, &d_.differs}) add_all(*values);
@@ -177,7 +179,7 @@ class Reader {
     const auto form = section.choice("form", host_forms());
     if (d_.hosts.empty() != !form)
       throw section.missing(form ? "variable" : "form",
-                            form ? "the variable with the list" : "how the list is written");
+                            form ? "the variable that holds the list" : "the format of the list");
     if (!form) return;
     d_.hosts_form = static_cast<HostForm>(*form);
     add(d_.hosts, VariableKind::companion, VariableUse::used);
@@ -190,7 +192,7 @@ class Reader {
     d_.master_endpoint = section.variable("endpoint");
     d_.master_only_if = section.values("only_if");
     if (!d_.master_endpoint.empty() && !(d_.master_address + d_.master_port).empty()) {
-      throw section.wrong("endpoint", "there is address or port, too",
+      throw section.wrong("endpoint", "address or port is set as well",
                           "endpoint (HOST:PORT), or address and port", "remove one of them");
     }
     for (const std::string* name : {&d_.master_address, &d_.master_port, &d_.master_endpoint}) {
@@ -204,9 +206,10 @@ class Reader {
     const TomlSection section = this->section(
         "job", {"id", "start_command", "distinct", "nodefile", "num_tasks", "hosts", "hosts_form"});
     d_.job_id = section.variable("id");
-    if (d_.job_id.empty()) throw section.missing("id", "the variable that names the job");
-    d_.job_start_command =
-        section.require_text("start_command", "starts a program on all of a job: mpiexec");
+    if (d_.job_id.empty()) throw section.missing("id", "the variable that holds the job id");
+    d_.job_start_command = section.require_text(
+        "start_command",
+        "the command that starts a program on the whole allocation, such as mpiexec");
     d_.job_distinct = section.variables("distinct");
     d_.job_nodefile = section.variable("nodefile");
     d_.job_num_tasks = section.variable("num_tasks");
@@ -214,7 +217,7 @@ class Reader {
     const auto form = section.choice("hosts_form", host_forms());
     if (d_.job_hosts.empty() != !form)
       throw section.missing(form ? "hosts" : "hosts_form",
-                            form ? "the variable with the list" : "how the list is written");
+                            form ? "the variable that holds the list" : "the format of the list");
     if (form) d_.job_hosts_form = static_cast<HostForm>(*form);
     add_all(d_.job_distinct);
     for (const std::string* name :
@@ -223,7 +226,7 @@ class Reader {
     }
   }
 
-  // A variable that is read has the kind of its use, unless [variables] says another.
+  // A variable that is read has the kind that its use implies, unless [variables] sets another.
   void read_variables() {
     const TomlSection section = this->section("variables", words_for(kKinds));
     Names said;
@@ -232,7 +235,7 @@ class Reader {
       const std::string key(name_of(kind));
       for (const std::string& name : section.variables(key, true)) {
         if (std::find(said.begin(), said.end(), name) != said.end()) {
-          throw section.wrong(key, name + " stands in [variables] twice", "each name once",
+          throw section.wrong(key, name + " is listed in [variables] twice", "each name once",
                               "remove one of them");
         }
         said.push_back(name);
@@ -243,7 +246,7 @@ class Reader {
         }
       }
     }
-    // Of two families the longer name is the exception.
+    // Of two families, the one with the longer name is the exception.
     std::stable_sort(families.begin(), families.end(),
                      [](const auto& a, const auto& b) { return a.name.size() > b.name.size(); });
     d_.variables.insert(d_.variables.end(), families.begin(), families.end());

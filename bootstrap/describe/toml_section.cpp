@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLongestText = 300;
 constexpr std::size_t kLongestName = 128;
-// `sanitize` unsets families: "A*" would take half of an environment with it.
+// `sanitize` unsets families: "A*" would remove half of an environment.
 constexpr std::size_t kShortestFamily = 3;
 
 bool is_variable(std::string_view name) {
@@ -71,8 +71,8 @@ std::string TomlSection::line_of_text(const std::string& key, const toml::node& 
                          return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
                        });
   if (is_line) return *text;
-  throw wrong_at(&node, full(key) + ": the value is no text of one line",
-                 "a text of 1 to " + std::to_string(kLongestText) + " bytes in quotes",
+  throw wrong_at(&node, full(key) + ": the value is not a single-line string",
+                 "a quoted string of 1 to " + std::to_string(kLongestText) + " bytes",
                  "correct it");
 }
 
@@ -91,7 +91,7 @@ std::size_t TomlSection::choice_of(const std::string& key, const toml::node& nod
   const std::string word = line_of_text(key, node);
   const auto found = std::find(words.begin(), words.end(), word);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  throw wrong_at(&node, full(key) + ": there is no '" + word.substr(0, 80) + "'",
+  throw wrong_at(&node, full(key) + ": unknown value '" + word.substr(0, 80) + "'",
                  "one of " + listed(words), remedy_for_name(word, words));
 }
 
@@ -108,7 +108,8 @@ std::vector<std::size_t> TomlSection::choices(const std::string& key,
   std::vector<std::size_t> indices;
   if (node == nullptr) return indices;
   if (!node->is_array())
-    throw wrong_at(node, full(key) + ": the value is no list", "a list of texts", "correct it");
+    throw wrong_at(node, full(key) + ": the value is not an array", "an array of strings",
+                   "correct it");
   for (const toml::node& item : *node->as_array()) indices.push_back(choice_of(key, item, words));
   return indices;
 }
@@ -117,8 +118,8 @@ std::string TomlSection::variable_of(const std::string& key, const toml::node& n
                                      bool families) const {
   const auto name = node.value_exact<std::string>();
   if (name && (is_variable(*name) || (families && is_family(*name)))) return *name;
-  throw wrong_at(&node, full(key) + ": the value is no name of a variable",
-                 families ? "a name such as SLURM_PROCID, or the beginning of some: PMI_*"
+  throw wrong_at(&node, full(key) + ": the value is not a variable name",
+                 families ? "a name such as SLURM_PROCID, or a prefix such as PMI_*"
                           : "a name such as SLURM_PROCID",
                  "correct it");
 }
@@ -136,7 +137,7 @@ std::vector<std::string> TomlSection::variables(const std::string& key, bool fam
   for (const toml::node& item : *node->as_array())
     names.push_back(variable_of(key, item, families));
   if (names.empty())
-    throw wrong_at(node, full(key) + ": the list is empty", "a name at least", "remove the key");
+    throw wrong_at(node, full(key) + ": the array is empty", "at least one name", "remove the key");
   return names;
 }
 
@@ -145,13 +146,13 @@ DescriptionText::Values TomlSection::values(const std::string& key) const {
   DescriptionText::Values values;
   if (node == nullptr) return values;
   if (!node->is_table()) {
-    throw wrong_at(node, full(key) + ": the value is no table", "a table such as { NAME = \"1\" }",
-                   "correct it");
+    throw wrong_at(node, full(key) + ": the value is not a table",
+                   "a table such as { NAME = \"1\" }", "correct it");
   }
   for (const auto& [name, value] : *node->as_table()) {
     const std::string word(name.str());
     if (!is_variable(word)) {
-      throw wrong_at(&value, full(key) + ": '" + word.substr(0, 80) + "' is no name of a variable",
+      throw wrong_at(&value, full(key) + ": '" + word.substr(0, 80) + "' is not a variable name",
                      "a name such as SLURM_PROCID", "correct it");
     }
     values.emplace_back(word, line_of_text(key + "." + word, value));

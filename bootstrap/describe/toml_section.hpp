@@ -10,30 +10,31 @@
 
 namespace hpcboot {
 
-/// One table of a description file, read key by key. Every value that it gives has been checked;
-/// what is wrong is an Error{malformed_file} that names file, line and key.
+/// One table of a description file, read key by key. Every value that it returns has been
+/// validated; an invalid one is an Error{malformed_file} that names file, line and key.
 class TomlSection {
  public:
-  /// @param name "" for the keys above all tables
-  /// @param keys all that may stand here; any other is an error at once
+  /// @param name "" for the top-level keys
+  /// @param keys all keys that are allowed here; any other is an error in the constructor
   TomlSection(const toml::table& table, std::string name, std::string file,
               const std::vector<std::string>& keys);
 
   bool has(const std::string& key) const { return table_.contains(key); }
 
-  /// A text of one line; "" if the key is not there.
+  /// A single-line string; "" if the key is missing.
   std::string text(const std::string& key) const;
-  /// The same, but the key must be there.
+  /// The same, but the key must exist.
   std::string require_text(const std::string& key, const char* meaning) const;
-  /// One of these words, as its index; nullopt if the key is not there.
+  /// The index of one of these words; nullopt if the key is missing.
   std::optional<std::size_t> choice(const std::string& key,
                                     const std::vector<std::string>& words) const;
-  /// A list of some of these words, as indices.
+  /// The indices of an array of these words.
   std::vector<std::size_t> choices(const std::string& key,
                                    const std::vector<std::string>& words) const;
-  /// The name of a variable; "" if the key is not there.
+  /// A variable name; "" if the key is missing.
   std::string variable(const std::string& key) const;
-  /// A list of names, or one name alone. @param families are names ending in * allowed?
+  /// An array of variable names, or a single name. @param families whether names ending in * are
+  /// allowed
   std::vector<std::string> variables(const std::string& key, bool families = false) const;
   /// {NAME = "value", …}
   DescriptionText::Values values(const std::string& key) const;

@@ -20,13 +20,13 @@ Error unreadable(const std::string& path, const std::string& why, const std::str
   return {ErrorCode::unreadable_file, path + " " + why, expected, remedy};
 }
 
-// Whoever may write a description tells every program of this user who it is.
+// Whoever can write a description controls the placement of every program of this user.
 void require_trusted(const struct stat& status, const std::string& path) {
   constexpr const char* kExpected =
-      "files and folders of this user or of root, which group and others cannot write";
+      "files and folders owned by this user or by root, not writable by group or others";
   if (status.st_uid != geteuid() && status.st_uid != 0) {
     throw unreadable(path, "belongs to the user " + std::to_string(status.st_uid), kExpected,
-                     "copy it to a folder of your own, or take it out of HPCBOOT_LAUNCHER_PATH");
+                     "copy it to a folder of your own, or remove it from HPCBOOT_LAUNCHER_PATH");
   }
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw unreadable(path, "can be written by others", kExpected, "chmod go-w " + path);
@@ -35,7 +35,7 @@ void require_trusted(const struct stat& status, const std::string& path) {
 std::string read_open_file(const Descriptor& file, const struct stat& status,
                            const std::string& path, std::size_t longest) {
   if (!S_ISREG(status.st_mode)) {
-    throw unreadable(path, "is no regular file", "a file that describes a launcher",
+    throw unreadable(path, "is not a regular file", "a file that describes a launcher",
                      "remove it, or give another path");
   }
   std::string text(longest + 1, '\0');
@@ -61,7 +61,7 @@ std::string read_open_file(const Descriptor& file, const struct stat& status,
 struct stat status_of(const Descriptor& file, const std::string& path) {
   struct stat status {};
   if (fstat(file.number(), &status) == 0) return status;
-  throw unreadable(path, std::string("cannot be looked at: ") + std::strerror(errno),
+  throw unreadable(path, std::string("cannot be examined: ") + std::strerror(errno),
                    "a file or folder", "remove it, or give another path");
 }
 
@@ -76,12 +76,12 @@ std::optional<Descriptor> open_trusted_folder(const std::string& path) {
   if (folder.number() < 0) {
     const int reason = errno;
     struct stat status {};
-    // A link that leads nowhere is not nothing.
+    // A dangling link is an error, not a missing folder.
     const bool is_there = lstat(path.c_str(), &status) == 0;
     if (!is_there && (reason == ENOENT || reason == ENOTDIR || reason == EACCES))
       return std::nullopt;
     throw unreadable(path, std::string("cannot be read: ") + std::strerror(reason),
-                     "a folder with descriptions of launchers", "make it readable, or remove it");
+                     "a folder of launcher descriptions", "make it readable, or remove it");
   }
   require_trusted(status_of(folder, path), path);
   return folder;
@@ -100,7 +100,7 @@ std::vector<std::string> toml_files_in(const Descriptor& folder, const std::stri
   while (const dirent* entry = readdir(entries.get())) {
     const std::string name = entry->d_name;
     constexpr std::string_view kSuffix = ".toml";
-    // An editor's hidden copies are no descriptions.
+    // Hidden copies that an editor left are not descriptions.
     const bool is_toml = name.size() > kSuffix.size() && name.front() != '.' &&
                          name.compare(name.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
     if (is_toml) names.push_back(name);
@@ -112,7 +112,7 @@ std::vector<std::string> toml_files_in(const Descriptor& folder, const std::stri
 std::string read_trusted_file(const Descriptor& folder, const std::string& folder_path,
                               const std::string& name, std::size_t longest) {
   const std::string path = folder_path + "/" + name;
-  // Without O_NONBLOCK the open itself waits for the other end of a FIFO.
+  // Without O_NONBLOCK, opening a FIFO waits for its other end.
   const Descriptor file(openat(folder.number(), name.c_str(),
                                O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.number() < 0) {
@@ -121,7 +121,7 @@ std::string read_trusted_file(const Descriptor& folder, const std::string& folde
         path,
         is_link ? "is a symbolic link" : std::string("cannot be read: ") + std::strerror(errno),
         "a file that describes a launcher",
-        is_link ? "copy the file in its place" : "make it readable, or remove it");
+        is_link ? "replace it with a copy of the file" : "make it readable, or remove it");
   }
   const struct stat status = status_of(file, path);
   require_trusted(status, path);

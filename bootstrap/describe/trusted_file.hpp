@@ -6,7 +6,7 @@
 
 namespace hpcboot {
 
-/// An open folder or file, closed at the end.
+/// An open folder or file, closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -20,21 +20,22 @@ class Descriptor {
   int number_;
 };
 
-/// A folder that belongs to this user or to root, and that nobody else may write; nullopt if it is
-/// not there, or if nobody may look for it.
-/// @throws Error{unreadable_file} for any other
+/// Opens a folder that belongs to this user or to root and that nobody else can write to; nullopt
+/// if it does not exist, or if the path to it is not accessible.
+/// @throws Error{unreadable_file} for any other folder
 std::optional<Descriptor> open_trusted_folder(const std::string& path);
 
 /// The names in a folder that end in .toml, sorted. @throws Error{unreadable_file}
 std::vector<std::string> toml_files_in(const Descriptor& folder, const std::string& path);
 
-/// The text of a regular file in an open folder, with the same owner and mode, of at most `longest`
-/// bytes; what was checked is what is read. Follows no symbolic link, waits for no FIFO.
+/// The content of a regular file in an open folder, with at most `longest` bytes; the same rules
+/// hold for its owner and mode. The file that is checked is the one that is read. Does not follow
+/// symbolic links or wait for a FIFO.
 /// @throws Error{unreadable_file}
 std::string read_trusted_file(const Descriptor& folder, const std::string& folder_path,
                               const std::string& name, std::size_t longest);
 
-/// The same for a file that the user has named: any owner and mode, through links.
+/// The same for a file that the user named explicitly: any owner and mode; follows links.
 std::string read_named_file(const std::string& path, std::size_t longest);
 
 }  // namespace hpcboot

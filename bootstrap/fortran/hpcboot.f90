@@ -1,5 +1,5 @@
-! hpcboot for Fortran 2003: compile this file with your program, since module files differ from
-! compiler to compiler. It mirrors hpcboot/hpcboot.h, which documents every field and function.
+! hpcboot for Fortran 2003: compile this file with your program, since module files differ between
+! compilers. It mirrors hpcboot/hpcboot.h, which documents every field and function.
 !
 !   use hpcboot
 !   type(hpcboot_resolution) :: me
@@ -57,8 +57,8 @@ module hpcboot
 
 contains
 
-  !> Who this process is. 0, or the code that hpcboot_resolve() of the C header documents, and the
-  !> error text, padded with blanks.
+  !> Determines the identity of this process. Returns 0, or the code documented for
+  !> hpcboot_resolve() in the C header with the error text, padded with blanks.
   integer function resolve(me, error) result(code)
     type(hpcboot_resolution), intent(inout) :: me
     character(len=*), intent(out) :: error
@@ -68,7 +68,7 @@ contains
     error = hpcboot_text(buffer)
   end function
 
-  !> The same for an environment dumped elsewhere by printenv.
+  !> The same for an environment dumped elsewhere with printenv.
   integer function resolve_dump(dump, me, error) result(code)
     character(len=*), intent(in) :: dump
     type(hpcboot_resolution), intent(inout) :: me
@@ -79,7 +79,7 @@ contains
     error = hpcboot_text(buffer)
   end function
 
-  !> A text of the C library, up to its NUL.
+  !> A string of the C library, up to its NUL.
   pure function hpcboot_text(from) result(text)
     character(kind=c_char), intent(in) :: from(:)
     character(len=:), allocatable :: text

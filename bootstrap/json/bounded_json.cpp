@@ -14,8 +14,8 @@
 namespace hpcboot {
 namespace {
 
-/// Builds the value out of what the parser reports, within the limits. It keeps the open arrays and
-/// objects on a list of its own: no depth of the text is one of the stack.
+/// Builds the value from the parser's events, within the limits. It keeps the open arrays and
+/// objects in a list of its own, so that nesting in the text does not use the call stack.
 class Builder {
  public:
   explicit Builder(const JsonLimits& limits) : limits_(limits) {}
@@ -42,10 +42,11 @@ class Builder {
 
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::detail::exception& failure) {
-    // 406, out_of_range, is the one number of a text that JSON allows and no double holds.
+    // 406, out_of_range: a number that JSON allows and a double cannot represent.
     constexpr int kOutOfRange = 406;
-    return fail((failure.id == kOutOfRange ? "holds a number beyond any double at byte "
-                                           : "breaks off or is wrong at byte ") +
+    return fail((failure.id == kOutOfRange
+                     ? "contains a number beyond the range of a double at byte "
+                     : "is truncated or invalid at byte ") +
                 std::to_string(position));
   }
 
@@ -55,12 +56,12 @@ class Builder {
  private:
   struct Open {
     Json* value;
-    std::string key;                       // of the value to come, in an object
+    std::string key;                       // of the next value, in an object
     std::unordered_set<std::string> keys;  // those of a large object
   };
 
-  // An object of Json is a list. Most are short, and looking through a list of all keys for each
-  // would take a long one's time squared.
+  // An object of Json is a list. Most are short; for a long one, a linear search for every key
+  // would take quadratic time.
   static bool is_known(Open& object, const std::string& name) {
     constexpr std::size_t kShort = 24;
     const auto& members = object.value->get_ref<const Json::object_t&>();
@@ -89,7 +90,7 @@ class Builder {
       parent.value->push_back(std::move(value));
       return &parent.value->back();
     }
-    // The list itself: the object's own emplace() would look for the key once more.
+    // Appends to the list itself: the object's own emplace() would search for the key again.
     Json::object_t::Container& members = parent.value->get_ref<Json::object_t&>();
     members.emplace_back(std::move(parent.key), std::move(value));
     return &members.back().second;
@@ -97,16 +98,16 @@ class Builder {
 
   bool add(Json value) {
     if (++values_ > limits_.values)
-      return fail("holds more than " + std::to_string(limits_.values) + " values");
+      return fail("contains more than " + std::to_string(limits_.values) + " values");
     place(std::move(value));
     return true;
   }
 
   bool open(Json value) {
     if (open_.size() >= limits_.depth)
-      return fail("is nested more than " + std::to_string(limits_.depth) + " deep");
+      return fail("is nested more than " + std::to_string(limits_.depth) + " levels deep");
     if (++values_ > limits_.values)
-      return fail("holds more than " + std::to_string(limits_.values) + " values");
+      return fail("contains more than " + std::to_string(limits_.values) + " values");
     open_.push_back({place(std::move(value)), {}, {}});
     return true;
   }
@@ -138,7 +139,7 @@ Json parse_json(std::string_view text, const JsonLimits& limits) {
 Json read_json_file(const std::filesystem::path& file, const JsonLimits& limits) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
-  // Opening a FIFO would wait for somebody to write to it.
+  // Opening a FIFO would wait for a writer.
   const bool is_other =
       std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
   std::ifstream stream;
@@ -147,9 +148,9 @@ Json read_json_file(const std::filesystem::path& file, const JsonLimits& limits)
     const int reason = !is_other ? errno : std::filesystem::is_directory(status) ? EISDIR : EINVAL;
     throw Error(ErrorCode::unreadable_file,
                 "cannot read '" + file.string() + "': " + std::generic_category().message(reason),
-                "a file that can be read", "check the path and its permissions");
+                "a readable file", "check the path and its permissions");
   }
-  // One byte more than is allowed is enough to know.
+  // Reading one byte beyond the limit is enough to detect a file that is too long.
   std::string text;
   const auto size = std::filesystem::file_size(file, error);
   text.resize(error ? 0
@@ -166,7 +167,8 @@ Json read_json_file(const std::filesystem::path& file, const JsonLimits& limits)
 
 Encoded json_text(const Json& value, int indent) {
   const std::string text = value.dump(indent, ' ', false, Json::error_handler_t::replace);
-  // Beyond ASCII a dump has texts only, so that an escape may stand wherever a character does.
+  // In a dump, only strings contain characters beyond ASCII, so each of them can be replaced by an
+  // escape.
   std::string safe;
   safe.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {

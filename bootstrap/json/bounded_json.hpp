@@ -9,36 +9,36 @@
 
 #include "hpcboot/encode.hpp"
 
-// The one place where the project parses and writes JSON.
+// The only place where the project parses and writes JSON.
 namespace hpcboot {
 
 /// JSON whose objects keep the order in which they were written.
 using Json = nlohmann::ordered_json;
 
-/// What a text may be at most: whoever wrote it need not mean well.
+/// Limits for a text, which may come from an untrusted source.
 struct JsonLimits {
   std::size_t bytes = std::size_t{64} << 20U;  ///< a run.json of 100,000 ranks has 60 MB
-  std::size_t depth = 64;                      ///< arrays and objects within one another
-  std::size_t values = 20'000'000;             ///< in all; each takes 16 bytes and more
+  std::size_t depth = 64;                      ///< nested arrays and objects
+  std::size_t values = 20'000'000;             ///< in total; each takes at least 16 bytes
 };
 
-/// Why a text is not taken: "nested more than 64 deep at byte 65".
+/// Why a text is rejected: "is nested more than 64 levels deep".
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The value that `text` holds. Not taken are, besides what is no JSON (RFC 8259): more than the
-/// limits, a key that occurs twice in an object, a number beyond any double.
+/// The value that `text` contains. Rejects what is not JSON (RFC 8259), and also a text beyond the
+/// limits, a duplicate key in an object, and a number beyond the range of a double.
 /// @throws JsonError
 Json parse_json(std::string_view text, const JsonLimits& limits = {});
 
-/// Reads a whole file. @throws Error{unreadable_file}, also where it is no regular file;
+/// Reads a whole file. @throws Error{unreadable_file}, also if it is not a regular file;
 /// Error{malformed_file} naming file and reason
 Json read_json_file(const std::filesystem::path& file, const JsonLimits& limits = {});
 
-/// `value` as text, in ASCII where a terminal would not show a character as it is: control
-/// characters and those that reorder text are escaped (\u009b), a byte that is not UTF-8 becomes
-/// U+FFFD. @param indent spaces a level; -1 for one line
+/// `value` as text that is safe for a terminal: control characters and characters that reorder text
+/// are escaped (\u009b), a byte that is not UTF-8 becomes U+FFFD. @param indent spaces per level;
+/// -1 for one line
 Encoded json_text(const Json& value, int indent = -1);
 
 }  // namespace hpcboot

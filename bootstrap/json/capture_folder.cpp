@@ -23,7 +23,7 @@ std::string read_needed(const std::string& path) {
               "capture the job again, in a new folder");
 }
 
-// Ranks by number, then other names by their letters.
+// Ranks by number, then other names in alphabetical order.
 auto order_of(const std::string& name) {
   const auto rank = name.rfind("rank", 0) == 0 ? parse_whole_number(name.substr(4)) : std::nullopt;
   return std::make_tuple(!rank, rank.value_or(0), name);
@@ -36,7 +36,8 @@ std::vector<std::string> list_capture(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const fs::path file = entry.path().filename();
-    // The host name is written first and the environment last: one without the other is a rank too.
+    // The host name is written first and the environment last: a rank may have one without the
+    // other.
     if (file.extension() == ".env" || file.extension() == ".hostname") names.insert(file.stem());
   }
   if (error || names.empty()) {
@@ -64,13 +65,13 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   rank.env = Env::parse(read_needed(stem + ".env"), stem + ".env");
   rank.options.allocation.read_files = false;
   for (const std::string& nodefile : {stem + ".nodefile", folder + "/nodefile"}) {
-    // Whoever sent the folder might have put a pipe there, or a link to a file of ours.
+    // The sender of the folder may have put a pipe there, or a link to a file of this user.
     const fs::file_status status = fs::symlink_status(nodefile);
     if (rank.options.allocation.nodefile || !fs::exists(status)) continue;
     if (!fs::is_regular_file(status)) {
-      throw Error(ErrorCode::unreadable_file, nodefile + " is no regular file",
-                  "a folder as `hpcboot capture` writes it",
-                  "remove it, or put the file in its place");
+      throw Error(ErrorCode::unreadable_file, nodefile + " is not a regular file",
+                  "a folder as written by `hpcboot capture`",
+                  "remove it, or replace it with the file itself");
     }
     rank.options.allocation.nodefile = nodefile;
   }

@@ -20,13 +20,13 @@ Json or_null(const std::optional<T>& value) {
 
 Interface read_interface(const JsonReader& entry) {
   Interface interface;
-  interface.name = entry.require("name", entry.text("name"), "a text");
-  interface.address = entry.require("address", entry.text("address"), "a text");
+  interface.name = entry.require("name", entry.text("name"), "a string");
+  interface.address = entry.require("address", entry.text("address"), "a string");
   interface.ipv6 = entry.require("ipv6", entry.boolean("ipv6"), "true or false");
   interface.up = entry.require("up", entry.boolean("up"), "true or false");
   interface.speed_mbps =
       entry.require("speed_mbps", entry.small_integer("speed_mbps"), "a whole number");
-  // Captures of older versions lack these.
+  // Missing in captures of older versions.
   interface.kind = entry.text("kind");
   interface.has_device = entry.boolean("has_device");
   interface.infiniband = entry.boolean("infiniband");
@@ -37,10 +37,10 @@ Interface read_interface(const JsonReader& entry) {
 Route read_route(const JsonReader& entry) {
   constexpr std::int64_t kMaxMetric = std::numeric_limits<std::uint32_t>::max();
   Route route;
-  route.destination = entry.require("destination", entry.text("destination"), "a text");
+  route.destination = entry.require("destination", entry.text("destination"), "a string");
   route.prefix_length = static_cast<int>(
       entry.require("prefix_length", entry.integer("prefix_length", 0, 128), "0 to 128"));
-  route.interface = entry.require("interface", entry.text("interface"), "a text");
+  route.interface = entry.require("interface", entry.text("interface"), "a string");
   route.metric = entry.require("metric", entry.integer("metric", 0, kMaxMetric), "a whole number");
   return route;
 }
@@ -73,9 +73,9 @@ void take_ancestors(const JsonReader& reader, Facts& facts) {
     if (facts.ancestors->size() == kMaxAncestors)
       reader.fail("ancestors", "at most 4096 processes");
     Ancestor ancestor;
-    ancestor.name = entry.require("name", entry.text("name"), "a text");
+    ancestor.name = entry.require("name", entry.text("name"), "a string");
     ancestor.held = entry.texts("held");
-    // Captures of 0.2 do not have it.
+    // Missing in captures of version 0.2.
     if (has(entry, "changed"))
       ancestor.changed = entry.texts("changed").value_or(std::vector<std::string>{});
     ancestor.is_slurm_task =
@@ -132,7 +132,7 @@ Json to_json(const Facts& facts) {
 }
 
 Facts facts_from_json(const Json& object, const std::string& file) {
-  constexpr int kMaxDevices = 4096;  // of one host: beyond it the number is damaged
+  constexpr int kMaxDevices = 4096;  // per host; a larger number is damaged
   const JsonReader reader(file, object);
   Facts facts;
   if (const auto id = reader.integer("user_id", 0, std::numeric_limits<int>::max()))

@@ -7,11 +7,11 @@
 
 namespace hpcboot {
 
-/// The facts but the host name, which a capture keeps in a file of its own; null where unknown.
+/// The facts except the host name, which a capture keeps in a separate file; null if unknown.
 Json to_json(const Facts& facts);
 
-/// The facts that to_json() wrote; members that it does not know are passed over.
-/// @param file for messages. @throws Error{malformed_file} where a member is not of its kind.
+/// The facts that to_json() wrote; unknown members are ignored.
+/// @param file for messages. @throws Error{malformed_file} if a member has the wrong type.
 Facts facts_from_json(const Json& object, const std::string& file);
 
 }  // namespace hpcboot

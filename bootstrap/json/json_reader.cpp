@@ -13,10 +13,10 @@ Error malformed(std::string found, std::string_view expected) {
                "restore that file, or remove its folder");
 }
 
-/// A value as a message shows it: short, in one line.
+/// A value as shown in a message: short, on one line.
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
-  if (value.is_structured() && !value.empty()) return value.is_array() ? "a list" : "an object";
+  if (value.is_structured() && !value.empty()) return value.is_array() ? "an array" : "an object";
   std::string text = json_text(value).str();
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
   return text;
@@ -29,7 +29,7 @@ std::optional<std::int64_t> integer_in(const Json& value) {
   return value.get<std::int64_t>();
 }
 
-/// "a number from 0 to 10"; whole ones without decimals.
+/// "a number from 0 to 10"; whole numbers without decimals.
 template <typename T>
 std::string range_text(const char* kind, T least, T most) {
   return std::string(kind) + " from " + Json(least).dump() + " to " + Json(most).dump() +
@@ -49,7 +49,7 @@ JsonReader::JsonReader(std::string file, const Json& json, std::string location)
 std::optional<std::string> JsonReader::text(const char* key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_string()) fail(key, "a text");
+  if (!value->is_string()) fail(key, "a string");
   return value->get<std::string>();
 }
 
@@ -57,7 +57,7 @@ std::optional<double> JsonReader::number(const char* key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number()) fail(key, "a number or null");
-  return value->get<double>() + 0.0;  // of -0.0 this makes 0.0
+  return value->get<double>() + 0.0;  // turns -0.0 into 0.0
 }
 
 std::optional<double> JsonReader::number(const char* key, double least, double most) const {
@@ -117,9 +117,9 @@ std::optional<std::vector<std::string>> JsonReader::texts(const char* key) const
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   std::vector<std::string> list;
-  if (!value->is_array()) fail(key, "an array of texts");
+  if (!value->is_array()) fail(key, "an array of strings");
   for (const Json& item : *value) {
-    if (!item.is_string()) fail(key, "an array of texts");
+    if (!item.is_string()) fail(key, "an array of strings");
     list.push_back(item.get<std::string>());
   }
   return list;

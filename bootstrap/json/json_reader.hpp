@@ -10,30 +10,31 @@
 
 namespace hpcboot {
 
-/// A JSON object of a file, read key by key. A key that is missing or null is nothing; one of
-/// another kind throws Error{malformed_file}, which names the file, the key (epochs[2].train_loss),
-/// what was found and what was expected. Keys nobody asks for are ignored.
+/// A JSON object of a file, read key by key. A key that is missing or null reads as nullopt; a
+/// value of the wrong type throws Error{malformed_file}, which names the file, the key
+/// (epochs[2].train_loss), what was found and what was expected. Keys that are not read are
+/// ignored.
 class JsonReader {
  public:
-  /// @param json outlives this; has to be an object.
-  /// @param location the key of `json` within the file; empty for the file's own object.
+  /// @param json must be an object, and must outlive this reader.
+  /// @param location the key of `json` within the file; empty for the root object.
   JsonReader(std::string file, const Json& json, std::string location = "");
 
   std::optional<std::string> text(const char* key) const;
   std::optional<double> number(const char* key) const;
-  /// @throws Error{malformed_file} also for one that is not from `least` to `most`
+  /// @throws Error{malformed_file} also for a value outside `least` to `most`
   std::optional<double> number(const char* key, double least, double most) const;
   std::optional<std::int64_t> integer(const char* key) const;
   std::optional<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) const;
-  std::optional<int> small_integer(const char* key) const;  ///< from 0, one that an int holds
+  std::optional<int> small_integer(const char* key) const;  ///< from 0 to INT_MAX
   std::optional<bool> boolean(const char* key) const;
   std::optional<JsonReader> object(const char* key) const;
-  /// The objects in an array; none where the key is missing.
+  /// The objects in an array; none if the key is missing.
   std::vector<JsonReader> objects(const char* key) const;
   std::optional<std::vector<std::string>> texts(const char* key) const;
   std::optional<std::vector<int>> small_integers(const char* key) const;
 
-  /// The value, or the error that says the key is needed.
+  /// The value, or an error if the key is missing.
   template <typename T>
   T require(const char* key, std::optional<T> value, std::string_view expected) const {
     if (!value) fail(key, expected);
@@ -41,7 +42,7 @@ class JsonReader {
   }
 
   const Json& json() const { return *json_; }
-  /// Throws the error of a value that is of the right kind but makes no sense.
+  /// Throws the error for this key: missing, or with a value other than `expected`.
   [[noreturn]] void fail(const char* key, std::string_view expected) const;
 
  private:

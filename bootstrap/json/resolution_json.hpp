@@ -6,7 +6,7 @@
 namespace hpcboot {
 
 // The object that `hpcboot show --json` prints and that a run record keeps for each rank. Unknown
-// fields are null; the order of the keys is that of the documentation.
+// fields are null; the keys are in the documented order.
 Json to_json(const Resolution& resolution);
 
 }  // namespace hpcboot

@@ -11,14 +11,15 @@
 #include <cerrno>
 #include <csignal>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): handed on, never read
+extern char** environ;  // NOLINT(readability-redundant-declaration): passed on, never read
 
 namespace hpcboot {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A file in memory: nobody has to write on while the command reads. -1: there is none to be had.
+// A file in memory, so that nothing has to be written while the command reads. -1 if none can be
+// created.
 int input_of(const std::string& text) {
   if (text.empty()) return open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int fd = memfd_create("input", MFD_CLOEXEC);
@@ -35,7 +36,7 @@ int input_of(const std::string& text) {
   return fd;
 }
 
-// With no signal blocked, whatever this process has blocked. 0: not started.
+// Starts it with no signal blocked, whatever this process has blocked. 0: not started.
 pid_t start(const std::vector<std::string>& words, int input, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -60,7 +61,7 @@ pid_t start(const std::vector<std::string>& words, int input, int output) {
   return failure == 0 ? child : 0;
 }
 
-// Until the other end is closed. @return false if the time is over first
+// Reads until the other end is closed. @return false if the time is over first
 bool read_until(int output, std::optional<Clock::time_point> end, std::size_t most,
                 std::string& text) {
   std::array<char, 4096> buffer{};
@@ -108,7 +109,8 @@ CommandResult run_command(const std::vector<std::string>& words, const CommandOp
     std::optional<Clock::time_point> end;
     if (options.limit) end = Clock::now() + *options.limit;
     result.is_late = !read_until(ends[0], end, options.most_bytes, result.output);
-    // One that has closed its output is about to end. A zombie's number is nobody else's yet.
+    // A command that has closed its output is about to end. The process id of a zombie is not
+    // reused yet.
     siginfo_t ended{};
     while (!result.is_late && result.output.size() < options.most_bytes &&
            waitid(P_PID, static_cast<id_t>(child), &ended,

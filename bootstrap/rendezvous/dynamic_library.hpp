@@ -7,15 +7,15 @@
 
 namespace hpcboot {
 
-// A library of the launcher's, loaded at run time and kept until the process ends. Never linked, so
-// that one binary runs where there is none; RTLD_LOCAL, so that an MPI library in this process
-// keeps its own.
+// A library of the launcher, loaded at run time and kept until the process ends. Never linked, so
+// that the same binary also runs without it; RTLD_LOCAL, so that an MPI library in this process
+// keeps its own copy.
 class DynamicLibrary {
  public:
-  // Throws what the back end says where its library cannot be used.
+  // Throws the back end's error if its library cannot be used.
   using Refuse = void (*)(const std::string& reason);
 
-  // The first of the names that can be opened; the last is the one that errors speak of.
+  // Opens the first of these names that can be opened; errors refer to the last one.
   DynamicLibrary(const std::vector<std::string>& names, Refuse refuse) : refuse_(refuse) {
     for (const std::string& name : names) {
       handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -32,7 +32,7 @@ class DynamicLibrary {
     if (dladdr(reinterpret_cast<void*>(function), &info) != 0) path_ = info.dli_fname;
   }
 
-  // The file that the last loaded function came from.
+  // The file that contains the last loaded function.
   const std::string& path() const { return path_; }
 
  private:

@@ -23,17 +23,17 @@
 #include "hpcboot/hostlist.hpp"
 #include "pmi_kvs.hpp"
 
-// Files of an earlier run with the same identity (a job step run again, a login node without a job)
-// look like this run's. So every rank begins with a greeting, "hello-RANK", that holds a random
-// word of its own; rank 0 lists the words that it sees in "roster", headed by a random word of the
-// run. A rank that finds its own word in the roster knows that the roster is of this run, and
-// answers in the folder named after the run; only rank 0 may take a stale greeting for a new one,
-// and it waits for those answers. All else happens in the run's folder, which is new. Files appear
-// by rename, whole.
+// Files of an earlier run with the same identity (a repeated job step, a login node without a job)
+// look like files of this run. So every rank first writes a greeting, "hello-RANK", that contains a
+// random word of its own; rank 0 lists the words that it sees in "roster", headed by a random word
+// for the run. A rank that finds its own word in the roster knows that the roster belongs to this
+// run, and answers in the folder named after the run; only rank 0 can mistake a stale greeting for
+// a new one, and it waits for these answers. Everything else happens in the run's folder, which is
+// new. Files are created under a temporary name and renamed, so that they appear complete.
 //
-// Whoever may write here can be rank 0. So the meeting place is a folder of this user alone, and is
-// reached by a descriptor: in a folder that others may write too, as /tmp, they can put one of
-// their own in its place, but not make it ours.
+// Anyone who can write here can act as rank 0. So the meeting place is a folder that only this user
+// can access, and it is reached by a descriptor: in a folder such as /tmp, others can put a folder
+// of their own in its place, but cannot make it belong to this user.
 namespace hpcboot {
 namespace {
 
@@ -50,7 +50,7 @@ std::string random_word() {
 
 [[noreturn]] void fail(const std::string& found) {
   throw Error(ErrorCode::exchange_failed, found,
-              "a folder that every rank may write, on a file system that all hosts share",
+              "a folder that every rank can write to, on a file system shared by all hosts",
               "correct HPCBOOT_EXCHANGE_DIR");
 }
 
@@ -69,7 +69,7 @@ std::optional<std::string> read_file(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// Asks until the answer is true; false where the deadline passes first.
+// Polls until `is_so` returns true; returns false if the deadline passes first.
 bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
   const auto end = Clock::now() + deadline;
   auto pause = milliseconds(1);
@@ -82,12 +82,12 @@ bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
   return true;
 }
 
-// A folder of this user that nobody else may enter, made if it is not there.
+// A folder of this user that no other user can enter; created if it does not exist.
 class OwnFolder {
  public:
   explicit OwnFolder(const fs::path& path) {
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-      fail("cannot make " + path.string() + ": " + std::strerror(errno));
+      fail("cannot create " + path.string() + ": " + std::strerror(errno));
     descriptor_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat status {};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
@@ -101,20 +101,20 @@ class OwnFolder {
     }
     if ((status.st_mode & 077U) != 0) {
       close_descriptor();
-      refuse(path, "may be entered by others");
+      refuse(path, "is accessible to others");
     }
   }
   ~OwnFolder() { close_descriptor(); }
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;
 
-  // Leads there whatever stands at its name by now.
+  // Refers to the opened folder, even if its name has been replaced since.
   fs::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
  private:
   [[noreturn]] static void refuse(const fs::path& path, const std::string& found) {
     throw Error(ErrorCode::exchange_failed, path.string() + " " + found,
-                "a folder of this user that nobody else may enter (mode 0700)",
+                "a folder of this user that no other user can enter (mode 0700)",
                 "remove it, or set HPCBOOT_EXCHANGE_DIR to a folder of your own that all hosts "
                 "share");
   }
@@ -127,11 +127,11 @@ class OwnFolder {
   int descriptor_ = -1;
 };
 
-// With the user in its name, two users of one folder do not meet.
+// The user id in the name keeps two users of one folder apart.
 fs::path make_parent(const FileKvsOptions& options) {
   std::error_code error;
   fs::create_directories(options.folder, error);
-  if (error) fail("cannot make " + options.folder + ": " + error.message());
+  if (error) fail("cannot create " + options.folder + ": " + error.message());
   return fs::path(options.folder) /
          ("hpcboot-" + std::to_string(geteuid()) + "-" + escape_for_pmi(options.identity) + "-" +
           std::to_string(options.world_size));
@@ -177,21 +177,21 @@ class FileKvs : public KeyValueStore {
   }
 
   void remove_earlier_runs() const {
-    std::error_code ignored;  // another user's, or removed meanwhile: they do no harm
+    std::error_code ignored;  // another user's, or already removed: harmless
     for (const auto& entry : fs::directory_iterator(meeting_place_, ignored)) {
       if (entry.path().filename().string().rfind("run-", 0) == 0)
         fs::remove_all(entry.path(), ignored);
     }
   }
 
-  // Rank 0: lists whom it sees until all have answered.
+  // Rank 0: lists the ranks that it sees until all have answered.
   void gather(milliseconds deadline) {
     remove_earlier_runs();
     const std::string run = "run-" + random_word();
     run_ = meeting_place_ / run;
     std::error_code error;
     fs::create_directory(run_, error);
-    if (error) fail("cannot make " + run_.string() + ": " + error.message());
+    if (error) fail("cannot create " + run_.string() + ": " + error.message());
     write_file(run_ / "here-0", "");
     std::string last;
     std::set<int> missing;
@@ -222,7 +222,7 @@ class FileKvs : public KeyValueStore {
       run_ = meeting_place_ / roster->substr(0, roster->find('\n'));
       return true;
     });
-    if (!is_listed) fail_late("no rank 0 at " + name_.string(), deadline);
+    if (!is_listed) fail_late("rank 0 did not arrive at " + name_.string(), deadline);
     write_file(run_ / ("here-" + std::to_string(rank_)), "");
   }
 
@@ -243,20 +243,23 @@ class FileKvs : public KeyValueStore {
                                         milliseconds deadline) {
     std::string ranks;
     for (const int rank : missing) ranks += (ranks.empty() ? "" : ",") + std::to_string(rank);
-    fail_late("no rank " + ranks.substr(0, 200) + " " + where, deadline);
+    fail_late((missing.size() == 1 ? "rank " : "ranks ") + ranks.substr(0, 200) +
+                  " did not arrive " + where,
+              deadline);
   }
 
   [[noreturn]] static void fail_late(const std::string& what, milliseconds deadline) {
     throw Error(ErrorCode::deadline_exceeded,
                 what + " within " + std::to_string(deadline.count()) + " ms",
-                "every rank of the launch to start within the deadline, and a folder that all see",
-                "look at the output of that rank and its host: did it start, does it see "
+                "every rank of the launch to start within the deadline, and a folder visible to "
+                "all of them",
+                "check the output of that rank and its host: did it start, and does it see "
                 "HPCBOOT_EXCHANGE_DIR?");
   }
 
   int rank_;
   int world_size_;
-  fs::path name_;  // of the meeting place, for people
+  fs::path name_;  // of the meeting place, for messages
   OwnFolder folder_;
   fs::path meeting_place_;
   fs::path run_;

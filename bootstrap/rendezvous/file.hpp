@@ -9,13 +9,13 @@
 namespace hpcboot {
 
 struct FileKvsOptions {
-  std::string folder;    // that all ranks see
-  std::string identity;  // of the launch, equal on all ranks; tells launches at one time apart
+  std::string folder;    // visible to all ranks
+  std::string identity;  // of the launch, equal on all ranks; distinguishes concurrent launches
   int rank = 0;
   int world_size = 1;
 };
 
-// Waits until rank 0 and this rank know of each other; on rank 0, until all have come.
+// Waits until rank 0 and this rank have found each other; on rank 0, until all ranks have arrived.
 std::unique_ptr<KeyValueStore> open_file_kvs(const FileKvsOptions& options,
                                              std::chrono::milliseconds deadline);
 

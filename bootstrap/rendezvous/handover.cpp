@@ -20,8 +20,8 @@ void check_secret(const std::string& secret) {
   if (secret.size() == kSecretDigits &&
       secret.find_first_not_of("0123456789abcdef") == std::string::npos)
     return;
-  throw Error(ErrorCode::malformed_value, std::string(kHandoverSecret) + " holds something else",
-              "64 hexadecimal digits, as hpcboot run sets it", "do not set HPCBOOT_RUN_* yourself");
+  throw Error(ErrorCode::malformed_value, std::string(kHandoverSecret) + " is malformed",
+              "64 hexadecimal digits, as set by hpcboot run", "do not set HPCBOOT_RUN_* yourself");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::optional<Handover> handover_in(const Env& env) {
   handover.world_size = env.require_integer(kHandoverSize, kSetBy, 1);
   handover.secret = env.require_text(kHandoverSecret, kSetBy);
   check_secret(handover.secret);
-  // An IPv6 address is no element of Slurm's lists: commas alone part them.
+  // Not a Slurm host list, which cannot contain IPv6 addresses: separated by commas only.
   std::string_view rest = env.require_text(kHandoverHosts, kSetBy);
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kFolder = "HPCBOOT_EXCHANGE_DIR";
 
-// Whose socket is it, where PMI_FD is one? Hydra's, if MPI_LOCALRANKID is set, unless that was
-// inherited: a process that srun itself started is SLURM_TASK_PID.
+// If PMI_FD is a socket, is it Hydra's? Yes if MPI_LOCALRANKID is set and was not inherited: a
+// process started by srun itself is SLURM_TASK_PID.
 bool hydra_serves(const Env& env) {
   return env.has("MPI_LOCALRANKID") && env.text("SLURM_TASK_PID") != std::to_string(getpid());
 }
@@ -29,7 +29,7 @@ std::vector<int> KeyValueStore::node_map(std::chrono::milliseconds) {
 std::string_view offered_kvs(const Env& env) {
   const bool has_socket = pmi_fd_is_open_socket(env);
   const auto name_space = env.text("PMIX_NAMESPACE");
-  // Hydra serves no PMIx: its proxies inherit srun's variables, or those of a rank of mpirun.
+  // Hydra does not serve PMIx: its proxies inherit the variables of srun, or of a rank of mpirun.
   const bool is_inherited = has_socket && hydra_serves(env);
   if (name_space && env.has("PMIX_RANK") && !is_inherited) return "pmix";
   if (has_socket && env.text("SLURM_MPI_TYPE") == "pmi2" && !hydra_serves(env)) return "pmi2";

@@ -7,9 +7,8 @@
 
 namespace hpcboot {
 
-/// What tells this launch from another one that uses the same store, port or folder; equal on all
-/// ranks, whichever host they are on: nothing that one host only knows is part of it. Text for
-/// machines, and no secret.
+/// Distinguishes this launch from others that use the same store, port or folder. Equal on all
+/// ranks: it contains nothing that is known on one host only. Not for users, and not a secret.
 std::string launch_identity(const Resolution& resolution, const Env& env);
 
 }  // namespace hpcboot

@@ -1,4 +1,4 @@
-// MPI's C++ bindings, which mpi.h would otherwise draw in, have been gone since MPI 3.
+// Without these, mpi.h includes MPI's C++ bindings, which MPI 3 removed.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -24,9 +24,10 @@ MpiSession::MpiSession(MpiOwnership ownership) : exceptions_at_begin_(std::uncau
   int finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (finalized != 0) fail("MPI was finalized before", "one time of MPI in the life of a process");
+  if (finalized != 0)
+    fail("MPI has already been finalized", "a process that has not finalized MPI yet");
   if (initialized != 0 && ownership == MpiOwnership::own)
-    fail("MPI is initialized already", "a session that owns MPI to come first");
+    fail("MPI is already initialized", "a session that owns MPI to be created before MPI_Init");
   if (initialized == 0 && ownership == MpiOwnership::borrow)
     fail("MPI is not initialized", "MPI_Init before a session that borrows MPI");
   if (initialized == 0) {
@@ -63,13 +64,13 @@ void MpiSession::check_agrees(const Resolution& resolution) const {
   const Placement& p = resolution.placement;
   if (p.world_size == world_size_ && p.rank == rank_) return;
   check_not_singleton(p.world_size, world_size_, resolution.launcher, description());
-  throw Error(ErrorCode::inconsistent_placement,
-              resolution.launcher + " says rank " + std::to_string(p.rank) + " of " +
-                  std::to_string(p.world_size) + ", " + description() + " rank " +
-                  std::to_string(rank_) + " of " + std::to_string(world_size_),
-              "one launch that both speak of",
-              "use the mpirun or mpiexec of the same MPI, or say which launcher is meant by "
-              "HPCBOOT_METHODS");
+  throw Error(
+      ErrorCode::inconsistent_placement,
+      resolution.launcher + " reports rank " + std::to_string(p.rank) + " of " +
+          std::to_string(p.world_size) + ", but " + description() + " reports rank " +
+          std::to_string(rank_) + " of " + std::to_string(world_size_),
+      "both to describe the same launch",
+      "use the mpirun or mpiexec of the same MPI, or choose the launcher with HPCBOOT_METHODS");
 }
 
 }  // namespace hpcboot

@@ -12,9 +12,9 @@
 #include "hpcboot/error.hpp"
 #include "pmi_kvs.hpp"
 
-// PMI-1's wire protocol: lines of "cmd=NAME key=value …" over a socket whose number is in PMI_FD
-// (Flux RFC 13, "Simple Process Manager Interface v1"; MPICH, src/pmi/simple). One question, one
-// answer; only a barrier waits for other ranks.
+// PMI-1's wire protocol: lines of "cmd=NAME key=value …" over the socket whose descriptor is in
+// PMI_FD (Flux RFC 13, "Simple Process Manager Interface v1"; MPICH, src/pmi/simple). Each request
+// has one answer; only a barrier waits for other ranks.
 namespace hpcboot {
 namespace {
 
@@ -34,8 +34,8 @@ std::optional<int> pmi_fd_of(const Env& env) {
 
 [[noreturn]] void fail(const std::string& found) {
   throw Error(ErrorCode::exchange_failed, "PMI-1 over PMI_FD: " + found,
-              "a launcher that answers (Hydra's proxy, flux-shell)",
-              "start the program with mpiexec or flux run again; or set HPCBOOT_MASTER_ADDR and "
+              "a launcher that answers PMI-1 requests (Hydra's proxy, flux-shell)",
+              "restart the program with mpiexec or flux run; or set HPCBOOT_MASTER_ADDR and "
               "HPCBOOT_MASTER_PORT");
 }
 
@@ -50,17 +50,18 @@ class Pmi1Kvs : public PmiKvs {
     kvs_ = value_in(ask("cmd=get_my_kvsname", "my_kvsname", deadline), "kvsname");
     const auto length = parse_whole_number(value_in(limits, "vallen_max"));
     if (!length || *length < 16) fail("vallen_max=" + value_in(limits, "vallen_max"));
-    // Less than it says: some servers count the final zero, and lines have a limit of their own.
+    // Less than the reported limit: some servers count the final NUL, and lines have their own
+    // limit.
     longest_text_ = static_cast<std::size_t>(std::min<std::int64_t>(*length - 8, 900));
   }
 
-  // Hydra takes the end of a process that has not said this for a crash, and ends the job.
+  // If a process exits without this, Hydra takes it for a crash and ends the job.
   ~Pmi1Kvs() override {
     if (handed_over_ || broken_) return;
     try {
       ask("cmd=finalize", "finalize_ack", kFinalizeDeadline);
     } catch (const Error&) {
-      // The launcher is gone; so is the job.
+      // The launcher is gone, and so is the job.
     }
   }
 
@@ -84,7 +85,7 @@ class Pmi1Kvs : public PmiKvs {
     return value_in(answer, "value");
   }
 
-  // The server's own entry in the store that the ranks share.
+  // An entry of the server itself in the store that the ranks share.
   std::optional<std::string> process_mapping(milliseconds deadline) override {
     return look_up(0, kProcessMapping, deadline);
   }
@@ -106,20 +107,20 @@ class Pmi1Kvs : public PmiKvs {
     return found->second;
   }
 
-  // As exchange_line(), and the answer must report success.
+  // As exchange_line(), but the answer must report success.
   Fields ask(const std::string& line, const std::string& expected, milliseconds deadline) {
     Fields answer = exchange_line(line, expected, deadline);
     if (succeeded(answer)) return answer;
     const auto message = answer.find("msg");
-    fail("'" + line.substr(0, 60) + "' is answered by rc=" + answer["rc"] +
+    fail("'" + line.substr(0, 60) + "' was answered with rc=" + answer["rc"] +
          (message == answer.end() ? "" : " " + message->second));
   }
 
-  // Sends a line and reads the answer, which must be of this kind.
+  // Sends a line and reads the answer, which must be of the expected kind.
   Fields exchange_line(const std::string& line, const std::string& expected,
                        milliseconds deadline) {
-    // After a failure an answer may still be under way, and would be taken for the next one's.
-    if (broken_) fail("the connection failed before");
+    // After a failure, a late answer could be taken for the answer to the next request.
+    if (broken_) fail("the connection failed earlier");
     broken_ = true;
     const auto end = Clock::now() + deadline;
     const std::string what = line.substr(0, line.find(' '));
@@ -127,7 +128,7 @@ class Pmi1Kvs : public PmiKvs {
     const std::string text = receive_line(what, end, deadline);
     Fields fields = parse(text);
     if (fields["cmd"] != expected)
-      fail("'" + text.substr(0, 80) + "' is no answer to '" + what + "'");
+      fail("'" + text.substr(0, 80) + "' is not an answer to '" + what + "'");
     broken_ = false;
     return fields;
   }
@@ -151,7 +152,7 @@ class Pmi1Kvs : public PmiKvs {
       pollfd entry{socket_, event, 0};
       const int ready =
           left > 0 ? poll(&entry, 1, static_cast<int>(std::min<long>(left, 1 << 30))) : 0;
-      if (ready > 0) return;  // also for an error, which the next call reports
+      if (ready > 0) return;  // also on error, which the next call reports
       if (ready == 0 && left <= 0) fail_late("'" + what + "'", deadline);
       if (ready < 0 && errno != EINTR) fail(std::string("poll: ") + std::strerror(errno));
     }
@@ -179,7 +180,7 @@ class Pmi1Kvs : public PmiKvs {
         received_.erase(0, newline + 1);
         return line;
       }
-      if (received_.size() > kLongestLine) fail("an answer without end to '" + what + "'");
+      if (received_.size() > kLongestLine) fail("an unterminated answer to '" + what + "'");
       char bytes[4096];
       const ssize_t count = recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
       if (count > 0) {
@@ -194,7 +195,7 @@ class Pmi1Kvs : public PmiKvs {
     }
   }
 
-  int socket_;  // not owned: MPI in this process, or in the one that it execs, uses it too
+  int socket_;  // not owned: also used by MPI in this process, or after exec
   int rank_;
   int world_size_;
   std::string kvs_;

@@ -7,8 +7,8 @@
 
 namespace hpcboot {
 
-// Is the number in PMI_FD an open socket of this process? Programs started from within a rank
-// inherit the variable, not the descriptor.
+// Is the number in PMI_FD an open socket of this process? Programs started by a rank inherit the
+// variable but not the descriptor.
 bool pmi_fd_is_open_socket(const Env& env);
 
 // Speaks PMI-1 over PMI_FD, as rank PMI_RANK of PMI_SIZE.

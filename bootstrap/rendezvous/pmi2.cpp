@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPutDeadline = std::chrono::seconds(30);  // answered by this host's daemon
 constexpr milliseconds kFinalizeDeadline = std::chrono::seconds(5);
 
-// The functions used, from the libpmi2 that the machine has.
+// The functions in use, from this machine's libpmi2.
 class Library {
  public:
   static const Library& get() {
@@ -55,7 +55,7 @@ class Library {
   }
 };
 
-// What a call works on. Owned by the call too, which may outlive the exchange.
+// The data of a call. Shared with the call, which may outlive the exchange.
 struct State {
   const Library& library = Library::get();
   int status = PMI2_SUCCESS;
@@ -66,8 +66,8 @@ struct State {
   std::array<char, PMI2_MAX_VALLEN + 1> value{};
 };
 
-// libpmi2 has no deadlines: each call runs in a thread. One that is late holds the library's lock
-// for ever, so that this exchange is broken from then on, and the library is not asked again.
+// libpmi2 has no timeouts, so each call runs in a thread. A late call keeps the library's lock, so
+// from then on this exchange is broken and does not call the library again.
 class Pmi2Kvs : public PmiKvs {
  public:
   explicit Pmi2Kvs(milliseconds deadline) {
@@ -86,7 +86,7 @@ class Pmi2Kvs : public PmiKvs {
     try {
       call("PMI2_Finalize", kFinalizeDeadline, [](State& s) { s.status = s.library.finalize(); });
     } catch (const Error&) {
-      // slurmstepd is gone; so is the step.
+      // slurmstepd is gone, and so is the step.
     }
   }
 
@@ -144,7 +144,7 @@ class Pmi2Kvs : public PmiKvs {
   std::shared_ptr<State> call(const char* what, milliseconds deadline,
                               const std::function<void(State&)>& function,
                               const std::string& name = "", const std::string& text = "") {
-    if (broken_) fail(what, "the library did not come back from an earlier call");
+    if (broken_) fail(what, "the library did not return from an earlier call");
     auto state = std::make_shared<State>();
     state->name = name;
     state->text = text;
@@ -162,8 +162,8 @@ class Pmi2Kvs : public PmiKvs {
   [[noreturn]] static void fail(const char* what, const std::string& answer) {
     throw Error(ErrorCode::exchange_failed,
                 std::string(what) + ": " + answer + " (" + Library::get().path + ")",
-                "a step that srun --mpi=pmi2 started, whose PMI2 nobody has used before",
-                "start the program with srun --mpi=pmi2 again; or set HPCBOOT_MASTER_ADDR and "
+                "a job step started by srun --mpi=pmi2, and PMI2 not used by this process before",
+                "restart the program with srun --mpi=pmi2; or set HPCBOOT_MASTER_ADDR and "
                 "HPCBOOT_MASTER_PORT");
   }
 

@@ -9,7 +9,8 @@ namespace hpcboot {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-// Of a value, escaped. Ranks tell each other a few hundred bytes; a server may say any number.
+// The limit for an escaped value. Ranks exchange a few hundred bytes, but a server may report any
+// number.
 constexpr std::size_t kLongestValue = std::size_t{1} << 20U;
 
 std::string name_of_part(int rank, const std::string& key, std::size_t part) {
@@ -50,14 +51,14 @@ std::optional<std::string> unescape_from_pmi(std::string_view text) {
   return bytes;
 }
 
-// Part 0 is the number of the others: "0", and parts 1 to that number hold the text.
+// Part 0 is the number of the other parts (possibly "0"); parts 1 to that number contain the text.
 void PmiKvs::put(const std::string& key, const std::string& value) {
   const std::string text = escape_for_pmi(value);
   if (text.size() > kLongestValue) {
     throw Error(ErrorCode::exchange_failed,
                 "a value of " + std::to_string(text.size()) + " bytes for '" + key + "' (" +
                     description() + ")",
-                "at most " + std::to_string(kLongestValue), "report this");
+                "at most " + std::to_string(kLongestValue), "report this bug");
   }
   const std::size_t length = longest_text();
   const std::size_t parts = (text.size() + length - 1) / length;
@@ -73,11 +74,10 @@ std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
     const auto left = std::chrono::duration_cast<Deadline>(end - std::chrono::steady_clock::now());
     const auto text = look_up(rank, name_of_part(rank, key, index), std::max(left, Deadline(0)));
     if (text) return *text;
-    throw Error(
-        ErrorCode::exchange_failed,
-        "there is no '" + key + "' from rank " + std::to_string(rank) + " (" + description() + ")",
-        "a value that this rank put before all ranks committed",
-        "run the same version of this program on every rank");
+    throw Error(ErrorCode::exchange_failed,
+                "no '" + key + "' from rank " + std::to_string(rank) + " (" + description() + ")",
+                "a value that this rank put before all ranks committed",
+                "run the same version of this program on every rank");
   };
   const std::string count = part(0);
   const auto parts = parse_whole_number(count);
@@ -88,11 +88,10 @@ std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
   const auto bytes = unescape_from_pmi(text);
   if (!is_count || text.size() > kLongestValue || !bytes) {
     throw Error(ErrorCode::exchange_failed,
-                "'" + key + "' from rank " + std::to_string(rank) + " came damaged: '" +
+                "'" + key + "' from rank " + std::to_string(rank) + " arrived damaged: '" +
                     count.substr(0, 40) + "', '" + text.substr(0, 80) + "' (" + description() + ")",
                 "the value as it was put",
-                "choose the endpoint by HPCBOOT_MASTER_ADDR and "
-                "HPCBOOT_MASTER_PORT, and report this");
+                "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, and report this bug");
   }
   return *bytes;
 }
@@ -111,8 +110,8 @@ void PmiKvs::fail_late(const std::string& what, Deadline deadline) const {
   throw Error(
       ErrorCode::deadline_exceeded,
       what + " took more than " + std::to_string(deadline.count()) + " ms (" + description() + ")",
-      "all " + std::to_string(world_size()) + " ranks to come within the deadline",
-      "look at the output of the ranks: did all of them start?");
+      "all " + std::to_string(world_size()) + " ranks to arrive within the deadline",
+      "check the output of the ranks: did all of them start?");
 }
 
 }  // namespace hpcboot

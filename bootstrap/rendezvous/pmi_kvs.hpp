@@ -9,12 +9,12 @@
 
 namespace hpcboot {
 
-// The name under which both serve the node map.
+// The key of the node map in both PMI-1 and PMI2.
 constexpr const char* kProcessMapping = "PMI_process_mapping";
 
-// What PMI-1 and PMI2 have in common: one flat store of short texts, seen after a barrier. Values
-// of any length and any bytes are made of them: escaped, since Cray's PMI changes ';' and '=' and
-// the wire ends a value at a space, and cut into parts.
+// Common to PMI-1 and PMI2: one flat store of short strings, which become visible after a barrier.
+// Values of any length and any bytes are stored as several such strings: escaped, since Cray's PMI
+// changes ';' and '=' and the wire protocol ends a value at a space, and split into parts.
 class PmiKvs : public KeyValueStore {
  public:
   using Deadline = std::chrono::milliseconds;
@@ -28,10 +28,10 @@ class PmiKvs : public KeyValueStore {
  protected:
   // All four: @throws Error{exchange_failed, deadline_exceeded}
   virtual void store(const std::string& name, const std::string& text) = 0;
-  // nullopt where nobody has stored it.
+  // nullopt if no rank has stored it.
   virtual std::optional<std::string> look_up(int rank, const std::string& name,
                                              Deadline deadline) = 0;
-  // PMI_process_mapping; nullopt where the server has none.
+  // PMI_process_mapping; nullopt if the server has none.
   virtual std::optional<std::string> process_mapping(Deadline deadline) = 0;
   virtual void barrier(Deadline deadline) = 0;
   virtual std::size_t longest_text() const = 0;
@@ -39,9 +39,9 @@ class PmiKvs : public KeyValueStore {
   [[noreturn]] void fail_late(const std::string& what, Deadline deadline) const;
 };
 
-// Letters, digits, '.' and '-' stay, any other byte becomes '_' and two hex digits.
+// Letters, digits, '.' and '-' are kept; any other byte becomes '_' and two hex digits.
 std::string escape_for_pmi(std::string_view bytes);
-// nullopt where that is no escaped text.
+// nullopt if `text` is not a valid escaped text.
 std::optional<std::string> unescape_from_pmi(std::string_view text);
 
 }  // namespace hpcboot

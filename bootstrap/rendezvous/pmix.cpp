@@ -23,7 +23,7 @@ constexpr auto kFinalizeDeadline = std::chrono::seconds(5);
 constexpr auto kRollCall = std::chrono::seconds(1);
 constexpr const char* kPresent = "hpcboot.present";
 
-// The functions used, from the libpmix of the launcher or of the machine.
+// The functions in use, from the libpmix of the launcher or of the machine.
 class Library {
  public:
   static const Library& get(const Env& env) {
@@ -62,13 +62,14 @@ class Library {
     check_version();
   }
 
-  // "OpenPMIx 4.2.2 (PMIx Standard: …". The functions used have had their form since version 2.
+  // Parses "OpenPMIx 4.2.2 (PMIx Standard: …". The signatures of the functions in use have not
+  // changed since version 2.
   void check_version() const {
     const std::string_view text = get_version();
     const auto major = major_version(text);
     if (!major || *major >= 2) return;
     refuse(path + " is " + std::string(text.substr(0, text.find(" ("))) +
-           ", and version 2 or newer is needed");
+           ", but version 2 or newer is required");
   }
 
   [[noreturn]] static void refuse(const std::string& reason) {
@@ -82,15 +83,14 @@ class Library {
 
 [[noreturn]] void fail(const Library& pmix, const char* call, pmix_status_t status) {
   throw Error(ErrorCode::exchange_failed,
-              std::string(call) + " answers " + pmix.error_string(status) + " (" + pmix.path + ")",
+              std::string(call) + " returned " + pmix.error_string(status) + " (" + pmix.path + ")",
               "a PMIx server that serves this process",
-              "start the program with mpirun or srun --mpi=pmix, and mind that its PMIx is of the "
-              "same version; "
-              "or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
+              "start the program with mpirun or srun --mpi=pmix, and make sure that both use the "
+              "same version of PMIx; or set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
 }
 
 // The outcome of one call that PMIx answers from its own thread. Shared with the callback, which
-// may come after the caller has given up.
+// may run after the caller has timed out.
 struct Answer {
   std::mutex mutex;
   std::condition_variable arrived;
@@ -104,7 +104,7 @@ struct Answer {
     arrived.notify_all();
   }
 
-  // The status, or nullopt where the deadline passed first.
+  // The status, or nullopt if the deadline passed first.
   std::optional<pmix_status_t> wait(std::chrono::milliseconds deadline) {
     std::unique_lock<std::mutex> lock(mutex);
     arrived.wait_for(lock, deadline, [&] { return status.has_value(); });
@@ -143,14 +143,15 @@ class PmixKvs : public KeyValueStore {
       const SharedAnswer size = request(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
       await("the job size", *size, deadline);
       world_size_ = static_cast<int>(size->number);
-      put(kPresent, "");  // goes with the first commit()
+      put(kPresent, "");  // published by the first commit()
     } catch (...) {
       finish();
       throw;
     }
   }
 
-  // Without PMIx_Finalize the launcher takes the exit of this process for a crash and ends the job.
+  // Without PMIx_Finalize, the launcher takes the exit of this process for a crash and ends the
+  // job.
   ~PmixKvs() override { finish(); }
 
   PmixKvs(const PmixKvs&) = delete;
@@ -168,9 +169,9 @@ class PmixKvs : public KeyValueStore {
   void commit(std::chrono::milliseconds) override { check("PMIx_Commit", pmix_.commit()); }
 
   std::string get(int rank, const std::string& key, std::chrono::milliseconds deadline) override {
-    // No fence first: it would not say which rank is missing. A server that has not yet heard of
-    // the key either keeps the request, some seconds long, or answers "not found" at once, so that
-    // one is asked again.
+    // No fence first: it would not tell which rank is missing. A server that does not know the key
+    // yet either holds the request for some seconds or answers "not found" at once, so the request
+    // is repeated.
     const auto end = std::chrono::steady_clock::now() + deadline;
     const std::string what = "'" + key + "' from rank " + std::to_string(rank);
     auto pause = std::chrono::milliseconds(2);
@@ -182,7 +183,7 @@ class PmixKvs : public KeyValueStore {
       if (status == PMIX_SUCCESS) return answer->text;
       if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
         fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
-      if (!status || left <= pause) fail_late(what, deadline);
+      if (!status || left <= pause) fail_late("no " + what, deadline);
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::milliseconds(100));
     }
@@ -192,14 +193,14 @@ class PmixKvs : public KeyValueStore {
     const auto answer = std::make_shared<Answer>();
     auto data = std::make_unique<SharedAnswer>(answer);
     check("PMIx_Fence_nb", pmix_.fence_nb(nullptr, 0, nullptr, 0, on_done, data.get()));
-    (void)data.release();  // on_done's from here
+    (void)data.release();  // owned by on_done from here on
     const auto status = answer->wait(deadline);
-    if (!status) fail_late("fence with " + missing_ranks(), deadline);
+    if (!status) fail_late(missing_ranks(), deadline);
     check("PMIx_Fence_nb", *status);
   }
 
   std::vector<int> node_map(std::chrono::milliseconds deadline) override {
-    // Not PMIX_NODEID, which OpenPMIx 4 knows for ranks of this host only.
+    // Not PMIX_NODEID, which OpenPMIx 4 provides only for ranks of this host.
     std::vector<SharedAnswer> answers;
     answers.reserve(static_cast<std::size_t>(world_size_));
     for (int rank = 0; rank < world_size_; ++rank) {
@@ -223,7 +224,7 @@ class PmixKvs : public KeyValueStore {
   std::string description() const override { return pmix_.description(); }
 
  private:
-  // PMIx_Init and PMIx_Finalize wait for the launcher, without a deadline of their own.
+  // PMIx_Init and PMIx_Finalize wait for the launcher without a timeout.
   void start(std::chrono::milliseconds deadline) {
     struct Begin {
       pmix_proc_t self{};
@@ -238,8 +239,8 @@ class PmixKvs : public KeyValueStore {
                   "PMIx_Init took more than " + std::to_string(deadline.count()) + " ms (" +
                       pmix_.path + ")",
                   "a PMIx server that answers this process",
-                  "look at the output of the launcher and of slurmd; or set HPCBOOT_MASTER_ADDR "
-                  "and HPCBOOT_MASTER_PORT");
+                  "check the output of the launcher and the log of slurmd; or set "
+                  "HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT");
     }
     check("PMIx_Init", begin->status);
     self_ = begin->self;
@@ -249,7 +250,7 @@ class PmixKvs : public KeyValueStore {
     try {
       bounded_call([finalize = pmix_.finalize] { finalize(nullptr, 0); }, kFinalizeDeadline);
     } catch (const std::exception&) {
-      // No thread can be started: this process is at its end in any case.
+      // No thread can be started; this process is about to end in any case.
     }
   }
 
@@ -257,8 +258,9 @@ class PmixKvs : public KeyValueStore {
     if (status != PMIX_SUCCESS) fail(pmix_, call, status);
   }
 
-  // Makes a request look at what the launcher told this process at its start, and ask nobody.
-  // Static, since PMIx reads it from its own thread. PMIX_INFO_LOAD would need libpmix linked.
+  // Restricts a request to the data that the launcher gave this process at start-up, without
+  // contacting a server. Static, since PMIx reads it from its own thread. PMIX_INFO_LOAD would
+  // require linking libpmix.
   static const pmix_info_t* only_here() {
     static const pmix_info_t info = [] {
       pmix_info_t made{};
@@ -277,11 +279,12 @@ class PmixKvs : public KeyValueStore {
     proc.rank = rank;
     check("PMIx_Get_nb",
           pmix_.get_nb(&proc, key, how, how == nullptr ? 0 : 1, on_value, data.get()));
-    (void)data.release();  // on_value's from here
+    (void)data.release();  // owned by on_value from here on
     return answer;
   }
 
-  // Those of whom no commit() is known: "rank 2" or "ranks 2,3". Takes no longer than kRollCall.
+  // Which ranks have not called commit(): "ranks 2,3 did not arrive at a fence". Takes at most
+  // kRollCall.
   std::string missing_ranks() {
     std::vector<SharedAnswer> answers;
     answers.reserve(static_cast<std::size_t>(world_size_));
@@ -296,21 +299,22 @@ class PmixKvs : public KeyValueStore {
       if (answers[static_cast<std::size_t>(rank)]->wait(left) == PMIX_SUCCESS) continue;
       if (++missing <= 8) ranks += (ranks.empty() ? "" : ",") + std::to_string(rank);
     }
-    if (missing == 0) return "all ranks, of whom one has come and is late now";
+    if (missing == 0) return "all ranks have checked in, but the fence did not complete";
     return (missing == 1 ? "rank " : "ranks ") + ranks +
-           (missing > 8 ? " and " + std::to_string(missing - 8) + " more" : "");
+           (missing > 8 ? " and " + std::to_string(missing - 8) + " more" : "") +
+           " did not arrive at a fence";
   }
 
   [[noreturn]] static void fail_late(const std::string& what, std::chrono::milliseconds deadline) {
     throw Error(ErrorCode::deadline_exceeded,
-                "no " + what + " within " + std::to_string((deadline.count() + 999) / 1000) + " s",
+                what + " within " + std::to_string((deadline.count() + 999) / 1000) + " s",
                 "every rank of the launch to start within the deadline",
-                "look at the output of that rank and its host: did it start at all?");
+                "check the output of that rank and its host: did it start?");
   }
 
   void await(const std::string& what, Answer& answer, std::chrono::milliseconds deadline) const {
     const auto status = answer.wait(deadline);
-    if (!status) fail_late(what, deadline);
+    if (!status) fail_late("PMIx did not provide " + what, deadline);
     if (*status != PMIX_SUCCESS) fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
   }
 

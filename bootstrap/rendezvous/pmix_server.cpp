@@ -18,12 +18,12 @@ std::vector<std::string> pmix_library_names(const Env& env) {
   const auto add = [&names](std::string_view folder, const char* below) {
     names.push_back(std::string(folder) + below + kLibrary);
   };
-  // The wheel of Open MPI 5 keeps it beside its plugins.
+  // The Python wheel of Open MPI 5 has it in the folder of its plugins.
   if (const auto prefix = env.text("PMIX_PREFIX"); is_absolute(prefix)) {
     for (const char* below : {"/lib/", "/lib64/", "/lib/openmpi/"}) add(*prefix, below);
   }
-  // Open MPI 5 sets PMIX_PREFIX on mpirun's own host only, but this one on all. A step of srun
-  // inherits it, and has another server.
+  // Open MPI 5 sets PMIX_PREFIX only on mpirun's own host, but this variable on all hosts. A step
+  // of srun inherits it, but has another server.
   if (const auto folder = env.text("OMPI_LIBDIR_LOC");
       is_absolute(folder) && sources::is_served_by_prrte(env)) {
     for (const char* below : {"/", "/openmpi/"}) add(*folder, below);

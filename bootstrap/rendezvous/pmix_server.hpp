@@ -5,15 +5,15 @@
 
 #include "hpcboot/env.hpp"
 
-// What the environment of a process says of the PMIx server that serves it.
+// What a process's environment reveals about its PMIx server.
 namespace hpcboot {
 
-// Where libpmix may be, best first: of the launcher, as far as it names its folders, since a server
-// may not understand an older client; last "libpmix.so.2", the machine's.
+// Where libpmix may be found, best first: the launcher's own, if it names its folders, since a
+// server may not support an older client; last the machine's "libpmix.so.2".
 std::vector<std::string> pmix_library_names(const Env& env);
 
-// Is it Open MPI 4's own PMIx 3? On several hosts it does not answer the second PMIx client of a
-// process, and MPI_Init hangs.
+// Is it the PMIx 3 embedded in Open MPI 4? On several hosts, it does not answer a second PMIx
+// client in one process, and MPI_Init hangs.
 bool answers_one_client(const Env& env);
 
 }  // namespace hpcboot

@@ -17,12 +17,12 @@ namespace {
 
 constexpr const char* kHostKey = "host";
 
-// Where every rank runs, as the launcher and the ranks told.
+// Where every rank runs, as reported by the launcher and the ranks.
 struct Hosts {
   std::vector<std::string> names;  // in order of their first ranks
   std::vector<int> of_rank;        // index into names
-  std::string rank0_address;       // of its interface for traffic between ranks, else its name
-  int ranks_on_own_node = 0;       // as the launcher counts nodes; 0: unknown
+  std::string rank0_address;       // of its interface for traffic between ranks, else its host name
+  int ranks_on_own_node = 0;       // as counted by the launcher; 0: unknown
 
   int count() const { return static_cast<int>(names.size()); }
   int node_of(int rank) const { return of_rank[static_cast<std::size_t>(rank)]; }
@@ -37,9 +37,9 @@ struct Hosts {
   }
 };
 
-// Where the launcher has a node map, the first rank of each node speaks for it, which saves most of
-// the traffic; else every rank does. Nodes of one name are one host: Hydra counts a host anew for
-// each place that it has in the host file, Flux for each broker that runs there.
+// If the launcher provides a node map, only the first rank of each node reports for it, which saves
+// most of the traffic; else every rank reports. Nodes with the same name are one host: Hydra counts
+// a host once per entry in the host file, Flux once per broker that runs there.
 Hosts gather_hosts(const Env& env, const Facts& facts, KeyValueStore& kvs,
                    std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
@@ -84,15 +84,17 @@ void check_same_launch(const LaunchFacts& said, std::string_view source, const K
   if (agrees) return;
   if (size == 1) check_not_singleton(*said.world_size, size, source, kvs.description());
   throw Error(ErrorCode::inconsistent_placement,
-              std::string(source) + " says rank " + std::to_string(said.rank.value_or(-1)) +
-                  " of " + std::to_string(said.world_size.value_or(-1)) + ", " + kvs.description() +
-                  " rank " + std::to_string(kvs.rank()) + " of " + std::to_string(size),
-              "one launch that both speak of",
+              std::string(source) + " reports rank " + std::to_string(said.rank.value_or(-1)) +
+                  " of " + std::to_string(said.world_size.value_or(-1)) + ", but " +
+                  kvs.description() + " reports rank " + std::to_string(kvs.rank()) + " of " +
+                  std::to_string(size),
+              "both to describe the same launch",
               "the exchange belongs to an outer launcher: set HPCBOOT_MASTER_ADDR and "
-              "HPCBOOT_MASTER_PORT, or choose the launcher by HPCBOOT_METHODS");
+              "HPCBOOT_MASTER_PORT, or choose the launcher with HPCBOOT_METHODS");
 }
 
-// What the launcher's server told, said as a user would: the rules of resolve() then hold for it.
+// Passes the launcher server's answer as explicit user settings, so that the rules of resolve()
+// apply to it.
 Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOptions& options,
                            const Selection& selection, const KeyValueStore& kvs,
                            const Hosts& hosts) {
@@ -115,7 +117,7 @@ Resolution resolve_as_told(const Env& env, const Facts& facts, const ResolveOpti
        {"rank", "world_size", "local_rank", "local_size", "node_rank", "num_nodes"}) {
     r.provenance[field] = {"exchange", kvs.description()};
   }
-  // check_same_launch() found these two equal.
+  // check_same_launch() has found these two equal.
   for (const char* field : {"rank", "world_size"}) {
     const auto variable = selection.facts.variables.find(field);
     if (variable == selection.facts.variables.end()) continue;
@@ -137,16 +139,16 @@ void fill_gaps(Resolution& r, const KeyValueStore& kvs, const Hosts& hosts) {
     slot = value;
     r.provenance[field] = told;
   };
-  // Launchers may number the ranks of a host in an order of their own (Open MPI 5 by core).
+  // Launchers may number the ranks of a host in their own order (Open MPI 5: by core).
   const int local_size = hosts.local_size_of(rank);
   if (p.local_rank < local_size && p.local_size.value_or(local_size) == local_size) {
     fill("local_size", p.local_size, local_size);
     fill("node_rank", p.node_rank, hosts.node_of(rank));
     fill("num_nodes", p.num_nodes, hosts.count());
   } else {
-    // As where every rank has a container with a name of its own.
-    r.hints.push_back(r.launcher + " says local_rank " + std::to_string(p.local_rank) +
-                      ", but of the ranks on host " + hosts.name_of(rank) + " this is number " +
+    // For example if every rank has its own container with its own host name.
+    r.hints.push_back(r.launcher + " reports local_rank " + std::to_string(p.local_rank) +
+                      ", but among the ranks on host " + hosts.name_of(rank) + " it is number " +
                       std::to_string(hosts.local_rank_of(rank)));
   }
   if (r.hosts.empty()) {
@@ -159,7 +161,7 @@ void fill_gaps(Resolution& r, const KeyValueStore& kvs, const Hosts& hosts) {
   }
 }
 
-// More ranks bear this host's name than the launcher counts here.
+// More ranks report this host's name than the launcher counts here.
 bool is_split_by_entries(const Resolution& r, const Hosts& hosts) {
   if (!traits_of(r.launcher).counts_hosts_by_entry) return false;
   const int counted = r.placement.local_size.value_or(hosts.ranks_on_own_node);
@@ -186,8 +188,8 @@ Resolution resolve_with_kvs(const Env& given, const Facts& facts, KeyValueStore&
       said && !is_split ? *said : resolve_as_told(env, facts, options, selection, kvs, hosts);
   if (is_split) {
     r.hints.push_back(r.launcher + " counts host " + hosts.name_of(kvs.rank()) +
-                      " more than once, each time with local ranks from 0 (a host file that names "
-                      "it twice, or several daemons on it); here local ranks are counted by host");
+                      " more than once, each time with local ranks from 0 (a host file that lists "
+                      "it twice, or several daemons on it); hpcboot counts local ranks by host");
   }
   fill_gaps(r, kvs, hosts);
   r.ignored_exports = foreign_exports(given);
@@ -201,8 +203,8 @@ void check_not_singleton(int world_size, int library_size, std::string_view laun
               std::string(launcher) + " started " + std::to_string(world_size) +
                   " processes, but each is rank 0 of 1 to " + std::string(library),
               "a launcher and a library that speak the same protocol (PMIx, PMI2, PMI-1)",
-              "under Slurm choose it by srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows what "
-              "there is), else use the mpirun or mpiexec of the same MPI");
+              "under Slurm, choose it with srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows "
+              "the available types); otherwise use the mpirun or mpiexec of the same MPI");
 }
 
 }  // namespace hpcboot

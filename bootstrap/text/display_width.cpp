@@ -11,8 +11,7 @@ namespace {
 
 using Range = std::pair<char32_t, char32_t>;
 
-// From Unicode 15: the blocks that matter in names (EastAsianWidth.txt W and F; general category
-// Mn).
+// The blocks of Unicode 15 that matter in names (EastAsianWidth.txt W and F; general category Mn).
 constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
                            {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
                            {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},

@@ -11,7 +11,7 @@ namespace hpcboot {
 
 namespace detail {
 
-// What stands for an argument in the text: numbers as they are, any other text made safe.
+// How an argument appears in the text: numbers unchanged, other text made safe.
 template <typename T>
 auto safe_argument(const T& value) {
   if constexpr (std::is_same_v<T, char>) {
@@ -30,8 +30,8 @@ using SafeArgument = decltype(safe_argument(std::declval<const T&>()));
 
 }  // namespace detail
 
-/// fmt::format() for a terminal: the format is the program's own, and of the arguments all that is
-/// neither a number nor Encoded goes through terminal_text().
+/// fmt::format() for a terminal: the format is the program's own, and every argument that is
+/// neither a number nor Encoded passes through terminal_text().
 template <typename... Args>
 Encoded encoded_format(fmt::format_string<detail::SafeArgument<Args>...> format,
                        const Args&... arguments) {

@@ -10,14 +10,13 @@
 
 namespace hpcboot {
 
-/// terminal_text() of several lines from outside, such as what another program printed: the line
-/// ends stay, and the last line gets one.
+/// terminal_text() for several external lines, such as the output of another program: newlines are
+/// kept, and one is added to the last line if it has none.
 Encoded terminal_lines(std::string_view text);
 
-/// Where a program's words go: the one way to standard output and standard error. A literal and an
-/// Encoded are written as they are; any other text is taken as coming from outside, and
-/// terminal_text() makes it safe. A line is written in one piece: launchers mix the output of
-/// ranks.
+/// The only way in which programs write to standard output and standard error. Literals and Encoded
+/// are written unchanged; any other text is treated as external and made safe by terminal_text(). A
+/// line is written in one piece, since launchers mix the output of ranks.
 class Terminal {
  public:
   explicit Terminal(std::ostream& stream) : stream_(&stream) {}
@@ -27,7 +26,7 @@ class Terminal {
     return write(std::string_view(literal, strnlen(literal, N)));
   }
   template <std::size_t N>
-  Terminal& operator<<(char (&buffer)[N]) {  // no literal: what was written into it
+  Terminal& operator<<(char (&buffer)[N]) {  // not a literal: its content is external
     return *this << std::string_view(buffer);
   }
   Terminal& operator<<(const Encoded& text) { return write(text.str()); }
@@ -37,16 +36,16 @@ class Terminal {
     if constexpr (std::is_same_v<T, char>) {
       return write(terminal_text(std::string_view(&value, 1)).str());
     } else if constexpr (std::is_arithmetic_v<T>) {
-      static_assert(std::is_integral_v<T>, "encoded_format() says how many decimals are shown");
+      static_assert(std::is_integral_v<T>, "use encoded_format() to set the number of decimals");
       return write(std::to_string(value));
     } else {
       return write(terminal_text(std::string_view(value)).str());
     }
   }
 
-  /// Writes out what is there of a line, such as a progress bar.
+  /// Writes an incomplete line, such as a progress bar.
   Terminal& flush();
-  /// Whether all has been written so far.
+  /// Whether everything so far has been written.
   bool is_good();
 
  private:
@@ -54,15 +53,16 @@ class Terminal {
   Terminal& write(std::string_view text);
 
   std::ostream* stream_;
-  std::string line_;  ///< not ended yet
+  std::string line_;  ///< not complete yet
 };
 
-/// Standard output, and standard error, which is unbuffered but for the line. Each thread has a
-/// line of its own.
+/// Standard output, and standard error, which is buffered only by line. Each thread has its own
+/// line.
 Terminal& out();
 Terminal& err();
 
-/// While it lives, what this thread writes to out() is kept here in place of standard output.
+/// During its lifetime, what this thread writes to out() is kept here instead of going to standard
+/// output.
 class CapturedOutput {
  public:
   CapturedOutput();
@@ -77,10 +77,10 @@ class CapturedOutput {
   std::ostream* before_;
 };
 
-/// The error on standard error, as format_error() has it.
+/// Prints the error on standard error, as formatted by format_error().
 void print_error(std::string_view program, const Error& error);
 
-/// How many columns the terminal on this descriptor has; `otherwise` where it is none.
+/// The number of columns of the terminal on this descriptor; `otherwise` if it is not a terminal.
 int terminal_columns(int descriptor, int otherwise);
 
 }  // namespace hpcboot

@@ -15,9 +15,9 @@ bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80U;
 }
 
-// A string at the beginning of `toml`: its size, and where in it toml++ 3.3 would ask whether a
-// character beyond ASCII is a blank, which its table has no answer to: in texts of several lines
-// behind a backslash, and at the beginning of a line that a backslash joins to the one before.
+// A string at the start of `toml`: its size, and the position at which toml++ 3.3 would check
+// whether a non-ASCII character is white space, which has undefined behaviour: in a multi-line
+// string after a backslash, and at the start of a line that a backslash joins to the previous one.
 struct Quoted {
   std::size_t size = 0;
   std::size_t unsafe = kNowhere;
@@ -30,7 +30,7 @@ Quoted quoted_at_begin(std::string_view toml) {
   const bool is_long = toml.substr(0, 3) == three;
   Quoted quoted;
   std::size_t at = is_long ? 3 : 1;
-  bool is_joined = false;  // nothing but blanks and escapes since lines were joined
+  bool is_joined = false;  // only blanks and escapes since lines were joined
   for (; at < toml.size(); ++at) {
     const char c = toml[at];
     if (is_joined && !is_ascii(c)) quoted.unsafe = std::min(quoted.unsafe, at);
@@ -53,7 +53,7 @@ Quoted quoted_at_begin(std::string_view toml) {
     quoted.size = std::min(at + 1, toml.size());
     return quoted;
   }
-  // Up to two more quotes may stand before the three that end it.
+  // Up to two more quotes may precede the three that end the string.
   at = std::min(at + 3, toml.size());
   for (int more = 0; more < 2 && at < toml.size() && toml[at] == quote; ++more) ++at;
   quoted.size = at;
@@ -61,15 +61,15 @@ Quoted quoted_at_begin(std::string_view toml) {
 }
 
 struct Place {
-  int line = 0;  // from 1; 0: there is none
+  int line = 0;  // from 1; 0: none
   const char* what = "";
   const char* expected = "";
 };
 
-// Where a value may begin, as toml++ sees it until the first fault, at which it stops.
+// Tracks where a value may start, as toml++ sees it up to the first error, at which it stops.
 class Context {
  public:
-  // Told of each character outside of texts and comments, and of the quotes that begin texts.
+  // Called for each character outside strings and comments, and for the quotes that start strings.
   void see(char c) {
     if (c == ' ' || c == '\t' || c == '\r') return;
     if (!is_value_) {
@@ -87,7 +87,7 @@ class Context {
     }
   }
 
-  // It takes a quote that does not begin a value for a part of one, and what follows, too.
+  // toml++ takes a quote that does not start a value, and what follows it, as part of the value.
   bool may_quote() const { return !is_value_ || is_fresh_; }
 
  private:
@@ -99,12 +99,12 @@ class Context {
     is_fresh_ = false;
   }
 
-  std::string open_;  // arrays and inline tables that are open, each by its bracket
+  std::string open_;  // open arrays and inline tables, each by its bracket
   bool is_value_ = false;
   bool is_fresh_ = false;  // nothing of the value has been seen yet
 };
 
-// The first place that toml++ must not be given.
+// The first place in the text that toml++ must not see.
 Place first_unsafe(std::string_view toml) {
   const auto place = [&](std::size_t at, const char* what, const char* expected) {
     const auto before = toml.substr(0, at);
@@ -119,12 +119,12 @@ Place first_unsafe(std::string_view toml) {
     const char c = toml[at];
     if (c == '"' || c == '\'') {
       if (!context.may_quote())
-        return place(at, "a quote within a value", "a value, and a new line or a comma behind it");
+        return place(at, "a quote within a value", "a value followed by a new line or a comma");
       context.see(c);
       const Quoted quoted = quoted_at_begin(toml.substr(at));
       if (quoted.unsafe != kNowhere) {
-        return place(at + quoted.unsafe, "a character that is not ASCII behind a backslash",
-                     "another character there, or a text of one line");
+        return place(at + quoted.unsafe, "a non-ASCII character after a backslash",
+                     "an ASCII character, or a single-line string");
       }
       at += quoted.size;
       continue;
@@ -134,8 +134,8 @@ Place first_unsafe(std::string_view toml) {
       continue;
     }
     if (!is_ascii(c)) {
-      return place(at, "a character that is not ASCII outside of texts and comments",
-                   "letters, digits, _ and - in names, and texts in double quotes");
+      return place(at, "a non-ASCII character outside strings and comments",
+                   "letters, digits, _ and - in names; strings in double quotes");
     }
     context.see(c);
     if (c == '.' && ++dots >= kMostKeyParts)
@@ -161,7 +161,7 @@ toml::table parse_toml(std::string_view text, const std::string& file) {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     throw wrong(static_cast<int>(error.source().begin.line), std::string(error.description()),
-                "TOML: NAME = VALUE, texts in double quotes");
+                "TOML: NAME = VALUE, strings in double quotes");
   }
 }
 

@@ -6,21 +6,21 @@
 #include <string>
 #include <string_view>
 
-// The one place where the project parses TOML.
+// The only place where the project parses TOML.
 namespace hpcboot {
 
 /// The longest file, in bytes, and the longest dotted key, in parts: `a.b.c` has three. toml++
-/// makes a table of each part, and leaves them by recursion.
+/// creates a table for each part and destroys them recursively.
 constexpr std::size_t kLongestToml = std::size_t{1} << 20U;
 constexpr std::size_t kMostKeyParts = 16;
 
 /// Parses a text. @param file its name, for messages
-/// @throws Error{malformed_file} naming file and line, for what is no TOML or beyond the limits,
-/// and for what toml++ 3.3 has undefined behaviour with: characters that are not ASCII outside of
-/// texts and comments, or behind a backslash that joins lines
+/// @throws Error{malformed_file} naming file and line, for invalid TOML, for a text beyond the
+/// limits, and for input on which toml++ 3.3 has undefined behaviour: non-ASCII characters outside
+/// strings and comments, or after a backslash that joins lines
 toml::table parse_toml(std::string_view text, const std::string& file);
 
-/// Reads a whole file. @throws Error{unreadable_file}, also where it is no regular file; and what
+/// Reads a whole file. @throws Error{unreadable_file}, also if it is not a regular file; and what
 /// parse_toml() throws
 toml::table read_toml_file(const std::filesystem::path& file);
 

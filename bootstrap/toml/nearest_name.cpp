@@ -18,7 +18,8 @@ std::string nearest_name(const std::string& given, const std::vector<std::string
 
 std::string remedy_for_name(const std::string& given, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(given, known);
-  return nearest.empty() ? "write one of these" : "write " + nearest + ", if that is meant";
+  return nearest.empty() ? "write one of these"
+                         : "write " + nearest + ", if that is what you meant";
 }
 
 std::string listed(const std::vector<std::string>& names) {

@@ -127,7 +127,7 @@ deleted() { engine qdel "$(cat id)" >/dev/null; }
   is_right() {
     ended 0
     [[ $(grep '^[0-9]' out | sort) == $'0 3 0 2 0 2 n1\n1 3 1 2 0 2 n1\n2 3 0 1 1 2 n2' ]] || fail "$(cat out)" || return
-    [[ $(cat out) == *"proved by a secret that hpcboot run handed over"*"ok: 3 ranks"* ]] || fail "$(cat out)"
+    [[ $(cat out) == *"authenticated by a secret that hpcboot run handed over"*"ok: 3 ranks"* ]] || fail "$(cat out)"
   }
   each is_right
 }

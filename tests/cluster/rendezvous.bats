@@ -47,9 +47,9 @@ with_munge() {
 
 @test "MUNGE, under srun without PMI and over ssh: nothing to set" {
   run -0 as_tester timeout 60 srun --mpi=none -N2 --ntasks-per-node=2 "$HPCBOOT_BIN" check
-  [[ $output == *"met in the store at n1:"*", proved by MUNGE"*"ok: 4 ranks"* ]] || fail "$output"
+  [[ $output == *"met in the store at n1:"*", authenticated by MUNGE"*"ok: 4 ranks"* ]] || fail "$output"
   over_ssh
-  [[ $output == *"met in the store at n1:"*", proved by MUNGE"*"ok: 2 ranks"* ]] || fail "$output"
+  [[ $output == *"met in the store at n1:"*", authenticated by MUNGE"*"ok: 2 ranks"* ]] || fail "$output"
 }
 
 @test "rank 0 listens at the address of its name, and at no other" {
@@ -64,7 +64,8 @@ with_munge() {
   (umask 077; openssl rand -hex 32 > secret)
   chown "$(stat -c %u "$HPCBOOT_CLUSTER_DIR/home/tester")" secret
   over_ssh HPCBOOT_RENDEZVOUS_SECRET_FILE="$PWD/secret"
-  [[ $output == *"proved by HPCBOOT_RENDEZVOUS_SECRET_FILE"*"ok: 2 ranks"* && $output != *"$(cat secret)"* ]] || fail "$output"
+  [[ $output == *"authenticated by HPCBOOT_RENDEZVOUS_SECRET_FILE"*"ok: 2 ranks"* &&
+    $output != *"$(cat secret)"* ]] || fail "$output"
   chmod 644 secret
   over_ssh HPCBOOT_RENDEZVOUS_SECRET_FILE="$PWD/secret"
   [[ $output == *"error 27 "*"open to others"*"chmod 600"* ]] || fail "$output"
@@ -76,13 +77,14 @@ with_munge() {
   pbs_job=(PBS_ENVIRONMENT=PBS_BATCH PBS_JOBID=7.n0 PBS_NODEFILE="$PWD/nodes")
   as_tester bash -c 'umask 077; mkdir -p ~/.config/hpcboot; openssl rand -hex 32 > ~/.config/hpcboot/rendezvous.key'
   over_ssh
-  [[ $output == *"proved by the key file of this user"*"ok: 2 ranks"* && $output != *"$(cat "$key")"* ]] || fail "$output"
+  [[ $output == *"authenticated by the key file of this user"*"ok: 2 ranks"* &&
+    $output != *"$(cat "$key")"* ]] || fail "$output"
   over_ssh "${pbs_job[@]}"
-  [[ $output == *"proved by MUNGE"*"ok: 2 ranks"* ]] || fail "$output"
+  [[ $output == *"authenticated by MUNGE"*"ok: 2 ranks"* ]] || fail "$output"
   without_munge
   over_ssh "${pbs_job[@]}"
   with_munge
-  [[ $output == *"proved by the key file of this user"*"ok: 2 ranks"* ]] || fail "$output"
+  [[ $output == *"authenticated by the key file of this user"*"ok: 2 ranks"* ]] || fail "$output"
 }
 
 @test "without any secret the ranks meet, with a warning; a rank that has one follows nobody without" {
@@ -101,7 +103,7 @@ with_munge() {
   done
   wait
   with_munge
-  [[ $plain == *"note: the ranks have no secret in common"*"proved by no secret"*"ok: 2 ranks"* ]] || fail "$plain"
+  [[ $plain == *"note: the ranks share no secret"*"authenticated by no secret"*"ok: 2 ranks"* ]] || fail "$plain"
   [[ $(cat rank1) == *"error 32 "*"has no secret to prove that it is rank 0, but this host has"* ]] || fail "$(cat rank1)"
   [[ $(cat rank0) == *"wrong: rank 1 of 2 is missing"* ]] || fail "$(cat rank0)"
 }
@@ -143,7 +145,8 @@ PY
   job=$!
   await grep -q "^first step done" out
   grep -h "store at" runs/*/rank_*.log > places
-  [[ $(grep -c "store at n1:[0-9]*, proved by MUNGE" places) == 2 && $(grep -c "through this host's relay" places) == 2 ]] ||
+  [[ $(grep -c "store at n1:[0-9]*, authenticated by MUNGE" places) == 2 &&
+    $(grep -c "through this host's relay" places) == 2 ]] ||
     fail "$(cat places)"
   pid=$(sed -n 's/^rank 2 of 4: host n2, pid \([0-9]*\),.*/\1/p' out)
   "$CLUSTER" on n2 kill -9 "$pid"

@@ -118,7 +118,7 @@ on_lab_hosts() {
   run -0 on_n1 timeout 60 "$HPCBOOT_BIN" run --hostfile hosts --launcher "$1" -- sh -c "$identity"
   [[ $(grep '^[0-9]' <<<"$output" | sort) == "$placed" ]] || fail "$output"
   run -0 on_n1 timeout 60 "$HPCBOOT_BIN" run --hostfile hosts --launcher "$1" -- "$HPCBOOT_BIN" check
-  [[ $output == *"proved by a secret that hpcboot run handed over"*"ok: 4 ranks"* ]] || fail "$output"
+  [[ $output == *"authenticated by a secret that hpcboot run handed over"*"ok: 4 ranks"* ]] || fail "$output"
   # From a host that has no rank.
   run -0 as_tester timeout 60 "$HPCBOOT_BIN" run --hostfile hosts --launcher "$1" --env GIVEN='a b' -- sh -c 'echo $RANK $(hostname) "$GIVEN" $(pwd)'
   [[ $(sort <<<"$output") == "0 n1 a b $PWD"$'\n'"1 n1 a b $PWD"$'\n'"2 n2 a b $PWD"$'\n'"3 n3 a b $PWD" ]] || fail "$output"
@@ -199,7 +199,8 @@ slurm() { # LAUNCHER
   in_a_job -N2 --ntasks-per-node=2 -- --launcher "$1" -n 3 -- sh -c "$identity"
   [[ $(sort job.log) == $'0 3 0 2 0 2 n1\n1 3 1 2 0 2 n1\n2 3 0 1 1 2 n2' ]] || fail "$(cat job.log)"
   in_a_job -N2 --ntasks-per-node=2 -- --launcher "$1" -- "$HPCBOOT_BIN" check
-  [[ $(cat job.log) == *"proved by a secret that hpcboot run handed over"*"ok: 4 ranks"* ]] || fail "$(cat job.log)"
+  [[ $(cat job.log) == *"authenticated by a secret that hpcboot run handed over"*"ok: 4 ranks"* ]] ||
+    fail "$(cat job.log)"
 }
 
 @test "sbatch: by srun, even and uneven" { slurm srun; }
@@ -209,9 +210,9 @@ slurm() { # LAUNCHER
   in_a_job -N2 --ntasks-per-node=2 -- --dry-run -- true
   grep -q '^launcher: srun' job.log || fail "$(cat job.log)"
   in_a_job -N2 --ntasks-per-node=2 --export=NONE -- -- "$HPCBOOT_BIN" check
-  grep -q 'proved by a secret that hpcboot run handed over' job.log || fail "$(cat job.log)"
+  grep -q 'authenticated by a secret that hpcboot run handed over' job.log || fail "$(cat job.log)"
   SLURM_EXPORT_ENV=NONE in_a_job -N2 --ntasks-per-node=2 -- -- "$HPCBOOT_BIN" check
-  grep -q 'proved by a secret that hpcboot run handed over' job.log || fail "$(cat job.log)"
+  grep -q 'authenticated by a secret that hpcboot run handed over' job.log || fail "$(cat job.log)"
 }
 
 cancelled() {

@@ -7,8 +7,8 @@
 
 namespace hpcboot::fuzz {
 
-/// What the next command prints, whichever it is: the input's next text. A command whose text
-/// begins with "!" fails, and one that has none is not there.
+/// The output of the next command, whichever it is: the next text of the input. A command whose
+/// text starts with "!" fails, and one without a text does not exist.
 inline CommandResult next_answer(Input& input) {
   CommandResult result;
   if (input.at_end()) return result;

@@ -8,16 +8,16 @@
 
 namespace {
 
-// Lists of very many hosts are right and slow.
+// Lists of very many hosts are valid but slow.
 bool has_list(std::string_view text) {
   return text.find('[') != std::string_view::npos;
 }
 
 }  // namespace
 
-// A captured rank, its files parted by form feeds: environment, host name, facts, nodefile, apinfo;
-// an empty one is not there. Facts that are written and read back the same, and a resolution that
-// holds together, or an Error.
+// A captured rank, its files separated by form feeds: environment, host name, facts, nodefile,
+// apinfo; an empty one is missing. Facts that read back as written and a consistent resolution, or
+// an Error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   static const fuzz::DataFolder kFolder;
@@ -34,15 +34,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   fuzz::allow_error([&] {
     const std::string folder = kFolder.path().string();
-    fuzz::require(list_capture(folder) == std::vector<std::string>{"rank0"}, "one rank is there");
+    fuzz::require(list_capture(folder) == std::vector<std::string>{"rank0"}, "exactly one rank");
     const CapturedRank rank = read_captured_rank(folder, "rank0");
     const Json facts = to_json(rank.facts);
     fuzz::require(to_json(facts_from_json(parse_json(json_text(facts).str()), "f")) ==
                       parse_json(json_text(facts).str()),
-                  "facts are read back");
+                  "facts read back unchanged");
     const Resolution r = resolve(rank.env, rank.facts, rank.options);
     validate(r.placement, r.launcher);
-    fuzz::require(parse_json(json_text(to_json(r)).str()).is_object(), "a resolution has its JSON");
+    fuzz::require(parse_json(json_text(to_json(r)).str()).is_object(),
+                  "a resolution converts to a JSON object");
   });
   return 0;
 }

@@ -10,7 +10,7 @@
 
 namespace hpcboot::fuzz {
 
-/// A folder for readers that take files, removed at the end.
+/// A temporary folder for readers of files, removed by the destructor.
 class DataFolder {
  public:
   DataFolder() {

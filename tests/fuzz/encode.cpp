@@ -7,7 +7,7 @@
 
 namespace {
 
-// What a shell makes of a line of plain and single-quoted parts.
+// How a shell parses a line of plain and single-quoted parts.
 std::string unquoted(const std::string& line) {
   std::string word;
   bool in_quotes = false;
@@ -19,7 +19,7 @@ std::string unquoted(const std::string& line) {
     } else {
       hpcboot::fuzz::require(
           in_quotes || std::string(" \t\n;&|<>()$`\"*?[#~!").find(line[i]) == std::string::npos,
-          "nothing special outside of quotes");
+          "no special characters outside quotes");
       word += line[i];
     }
   }
@@ -28,18 +28,18 @@ std::string unquoted(const std::string& line) {
 
 }  // namespace
 
-// Any bytes, in each encoder: what comes out is safe in its sink, and where nothing is to be
-// encoded it is the text.
+// Any bytes, in each encoder: the output is safe in its sink, and is the text itself if nothing
+// must be encoded.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   const std::string text(fuzz::text_of(data, size));
   const std::string line = terminal_text(text).str();
-  fuzz::require(is_printable(line), "nothing that a terminal obeys");
-  fuzz::require(terminal_text(line).str() == line, "encoded once is encoded");
+  fuzz::require(is_printable(line), "no terminal control characters");
+  fuzz::require(terminal_text(line).str() == line, "encoding is idempotent");
   fuzz::require(is_printable(text) == (line == text), "printable text is unchanged");
   fuzz::require(unquoted(shell_quote(text)) == text, "a shell reads the word back");
   for (const std::string& one : {csv_field(text), markdown_text(text), html_text(text)})
-    fuzz::require(is_printable(one), "documents have nothing that a terminal obeys");
+    fuzz::require(is_printable(one), "no terminal control characters in documents");
   const std::string field = csv_field(text);
   const char first = field.size() > 1 && field[0] == '"' ? field[1]
                      : field.empty()                     ? ' '

@@ -5,7 +5,7 @@
 
 namespace {
 
-// Lists of up to kMaxHosts hosts are right and slow: an input is to take microseconds.
+// Lists of up to kMaxHosts hosts are valid but slow: an input should take microseconds.
 bool has_long_list(const hpcboot::Env& env) {
   bool is_long = false;
   for (const auto& [name, value] : env.variables()) {
@@ -18,15 +18,16 @@ bool has_long_list(const hpcboot::Env& env) {
 
 }  // namespace
 
-// A dump of an environment, as --env-file takes it: an answer that holds together, or an Error.
+// A dump of an environment, as for --env-file: a consistent answer, or an Error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   const Env env = Env::parse(fuzz::text_of(data, size));
-  fuzz::require(Env::parse(env.dump()).variables() == env.variables(), "a dump is read back");
+  fuzz::require(Env::parse(env.dump()).variables() == env.variables(),
+                "a dump reads back unchanged");
   if (has_long_list(env)) return -1;  // not kept in the corpus
   ResolveOptions options;
   options.allocation.read_files = false;
-  // Of a captured environment without facts, and of one with them.
+  // A captured environment without facts, or with facts.
   Facts facts;
   if (size % 2 == 0) {
     facts.hostname = "n1";
@@ -39,9 +40,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::allow_error([&] {
     const Resolution r = resolve(env, facts, options);
     validate(r.placement, r.launcher);
-    fuzz::require(!r.launcher.empty(), "somebody is named");
+    fuzz::require(!r.launcher.empty(), "a launcher is named");
     if (r.master_port)
-      fuzz::require(*r.master_port > 0 && *r.master_port < 65536, "a port is a port");
+      fuzz::require(*r.master_port > 0 && *r.master_port < 65536, "a port from 1 to 65535");
     to_shell(torch_env(r, env));
   });
   return 0;

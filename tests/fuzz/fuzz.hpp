@@ -18,14 +18,14 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Ends the program, which libFuzzer reports with the input, where a property does not hold.
+/// Aborts the program if a property does not hold; libFuzzer reports this with the input.
 inline void require(bool holds, const char* property) {
   if (holds) return;
   std::fprintf(stderr, "broken: %s\n", property);
   std::abort();
 }
 
-/// Runs `action`; an Error is a right answer to a wrong input, and its parts are never empty.
+/// Runs `action`; an Error is a valid answer to an invalid input, and its parts are never empty.
 template <typename Action>
 void allow_error(Action action) {
   try {

@@ -5,13 +5,13 @@
 #include "data_file.hpp"
 #include "fuzz.hpp"
 
-// libhdf5 checks what it is given.
+// libhdf5 checks the results of its allocations.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
 
-// An HDF5 file, read by a libhdf5 that is built without sanitizers: a data set whose images can all
-// be read, or an Error. Where the library itself crashes, that is to be seen in the child process.
+// An HDF5 file, read by a libhdf5 built without sanitizers: a data set whose images can all be
+// read, or an Error. If the library itself crashes, it does so in the child process.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   static const fuzz::DataFolder kFolder;
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (std::int64_t i = 0; i < std::min(set->count(), most); ++i) {
       std::uint8_t label = 255;
       set->read(&i, 1, pixels.data(), &label);
-      fuzz::require(label < data::kClasses, "a label of the classes");
+      fuzz::require(label < data::kClasses, "a label below the number of classes");
     }
   });
   return 0;

@@ -2,7 +2,7 @@
 
 #include "fuzz.hpp"
 
-// What expand() says is what count(), first() and compress() say.
+// count(), first() and compress() agree with expand().
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   constexpr std::size_t kLimit = 256;  // keeps one input fast
@@ -12,11 +12,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::allow_error([&] { hostlist::first(list); });
   fuzz::allow_error([&] {
     const std::vector<std::string> hosts = hostlist::expand(list, kLimit);
-    fuzz::require(hostlist::count(list) == hosts.size(), "count is the size of expand");
+    fuzz::require(hostlist::count(list) == hosts.size(), "count() is the size of expand()");
     if (hosts.empty()) return;
-    fuzz::require(hostlist::first(list) == hosts.front(), "first is the first of expand");
+    fuzz::require(hostlist::first(list) == hosts.front(), "first() is the first of expand()");
     fuzz::require(hostlist::expand(hostlist::compress(hosts), kLimit) == hosts,
-                  "expand gives back what compress took");
+                  "expand() inverts compress()");
   });
   return 0;
 }

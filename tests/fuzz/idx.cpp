@@ -3,8 +3,8 @@
 #include "data_file.hpp"
 #include "fuzz.hpp"
 
-// MNIST's files, plain or compressed: the first byte of the input says which, the second how much
-// of the rest is the images' file. A set in which all numbers agree, or an Error.
+// MNIST's files, plain or compressed: the first byte of the input selects which, the second how
+// much of the rest is the file of images. A consistent data set, or an Error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   if (size < 2) return 0;

@@ -8,8 +8,8 @@
 
 namespace hpcboot::fuzz {
 
-/// Takes an input apart, for programs whose input is a sequence of steps. What lies beyond its end
-/// reads as zeros.
+/// Splits an input, for programs whose input is a sequence of steps. Bytes beyond its end read as
+/// zeros.
 class Input {
  public:
   explicit Input(std::string_view bytes) : rest_(bytes) {}
@@ -21,14 +21,14 @@ class Input {
     return byte.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(byte.front());
   }
 
-  /// At most so many bytes: those that there are.
+  /// At most `size` bytes; fewer at the end.
   std::string_view take(std::size_t size) {
     const std::string_view taken = rest_.substr(0, std::min(size, rest_.size()));
     rest_.remove_prefix(taken.size());
     return taken;
   }
 
-  /// The bytes up to a form feed, which parts texts that people can read; all, if there is none.
+  /// The bytes up to a form feed, which separates readable texts; all bytes if there is none.
   std::string_view text() {
     const std::string_view text = take(rest_.find('\f'));
     take(1);
@@ -39,7 +39,7 @@ class Input {
   std::string_view rest_;
 };
 
-/// Changes some bytes, or all, or none. @return did it change anything?
+/// Changes some, all or none of the bytes. @return whether anything was changed
 inline bool change(Input& input, std::string& bytes) {
   const std::string before = bytes;
   const unsigned how = input.u8();

@@ -10,7 +10,7 @@ namespace {
 
 using namespace hpcboot;
 
-// toml++ nests at most so many values, and each may have a dotted key.
+// toml++ limits the nesting of values, and each may have a dotted key.
 constexpr std::size_t kDeepest = TOML_MAX_NESTED_VALUES * kMostKeyParts;
 
 void require_shallow(const toml::node& node, std::size_t depth) {
@@ -22,7 +22,7 @@ void require_shallow(const toml::node& node, std::size_t depth) {
   }
 }
 
-// What the launcher and the scheduler make of an environment in which all their variables are set.
+// Uses the launcher and the scheduler with an environment in which all their variables are set.
 void use(const DescribedLauncher& described, const std::string& value) {
   std::map<std::string, std::string> variables;
   const auto set_all = [&](const VariableList& list) {
@@ -37,7 +37,7 @@ void use(const DescribedLauncher& described, const std::string& value) {
   fuzz::allow_error([&] {
     if (!described.launcher || described.launcher->detect(env, {}).match != Match::present) return;
     const LaunchFacts facts = described.launcher->read(env, {});
-    if (facts.rank) fuzz::require(*facts.rank >= 0, "a rank is no less than 0");
+    if (facts.rank) fuzz::require(*facts.rank >= 0, "a rank is not negative");
   });
   fuzz::allow_error([&] {
     if (described.scheduler) described.scheduler->read(env, {std::nullopt, false});
@@ -46,8 +46,8 @@ void use(const DescribedLauncher& described, const std::string& value) {
 
 }  // namespace
 
-// A launcher in TOML and, behind a form feed, a value that its variables have: TOML that is nested
-// as deep as is allowed, a description that is whole and can be used, or an Error.
+// A launcher in TOML and, after a form feed, a value for its variables: TOML within the nesting
+// limits and a complete, usable description, or an Error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(fuzz::text_of(data, size));
   const std::string_view toml = input.text();
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::require(text.is_launcher || text.is_job, "a launcher, or a scheduler");
     fuzz::require(!text.is_job || !text.job_id.empty(), "a job has an id");
     std::string value(input.text());
-    // Lists of very many hosts are right and slow.
+    // Lists of very many hosts are valid but slow.
     if (value.find('[') != std::string::npos) value.clear();
     use(describe(text, "f"), value);
   });

@@ -12,9 +12,9 @@
 
 namespace hpcboot::fuzz {
 
-/// A server of one connection at a time, in the thread of its client: it acts when that waits for
-/// an answer, and if none has come then the client's time is over at once. So nothing depends on
-/// clocks, and no input takes long. For that the program is linked with `--wrap=poll`.
+/// A server of one connection at a time, in the thread of its client: it runs when the client waits
+/// for an answer, and if it sends none, the client times out at once. So nothing depends on clocks,
+/// and no input takes long. For this, the program is linked with `--wrap=poll`.
 class LocalServer {
  public:
   LocalServer()
@@ -29,7 +29,7 @@ class LocalServer {
 
   const rendezvous::Place& place() const { return place_; }
 
-  /// Takes and answers all that its client has sent.
+  /// Reads and answers everything that its client has sent.
   void act() {
     while (true) {
       if (!connection_.is_open()) {
@@ -44,16 +44,16 @@ class LocalServer {
   inline static LocalServer* current = nullptr;
 
  protected:
-  /// A connection has come.
+  /// Called for a new connection.
   virtual void begin() = 0;
-  /// Takes the next message. @return false if there is none yet, or no connection any more
+  /// Handles the next message. @return false if there is none yet, or the connection is closed
   virtual bool step() = 0;
 
   bool take(std::string& bytes) {
     if (bytes.empty()) return true;
     const ssize_t count = recv(connection_.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count == 0) close();
-    require(count <= 0 || count == static_cast<ssize_t>(bytes.size()), "messages come whole");
+    require(count <= 0 || count == static_cast<ssize_t>(bytes.size()), "messages arrive complete");
     return count == static_cast<ssize_t>(bytes.size());
   }
   void send(std::string_view bytes) const {
@@ -69,7 +69,7 @@ class LocalServer {
 
 }  // namespace hpcboot::fuzz
 
-// The linker gives the two their names.
+// Names defined by the linker's --wrap=poll.
 extern "C" {
 int __real_poll(pollfd* entries, nfds_t count, int timeout);
 __attribute__((used)) inline int __wrap_poll(pollfd* entries, nfds_t count, int /*timeout*/) {

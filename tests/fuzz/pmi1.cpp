@@ -15,8 +15,8 @@ namespace {
 
 using namespace hpcboot;
 
-// A launcher at the other end of PMI_FD, in the thread of its rank: it acts when that waits for an
-// answer. What it says is right, changed on its way, or anything.
+// A launcher at the other end of PMI_FD, in the thread of its rank: it runs when the rank waits for
+// an answer. Its answers are correct, corrupted or arbitrary.
 class Launcher {
  public:
   explicit Launcher(fuzz::Input& input) : input_(input) {
@@ -32,7 +32,7 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
 
   int fd() const { return ends_[0]; }
-  // Was every answer so far what a launcher answers?
+  // Was every answer so far correct?
   bool is_good() const { return is_good_; }
 
   void act() {
@@ -44,7 +44,8 @@ class Launcher {
       say(answer_to(received_.substr(0, end)));
       received_.erase(0, end + 1);
     }
-    // Who waits without a question waits in vain: the launcher leaves, and no clock has to run.
+    // A rank that waits without a request would wait in vain: the launcher disconnects, so that no
+    // time passes.
     if (has_answered || ends_[1] < 0) return;
     close(ends_[1]);
     ends_[1] = -1;
@@ -63,7 +64,7 @@ class Launcher {
     }
     if (line != good) is_good_ = false;
     line += '\n';
-    if (how % 8 == 7) line.pop_back();  // the line goes on
+    if (how % 8 == 7) line.pop_back();  // the line continues
     is_good_ = is_good_ && line.back() == '\n';
     (void)!send(ends_[1], line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
@@ -102,7 +103,7 @@ class Launcher {
 
 }  // namespace
 
-// The linker gives the two their names.
+// Names defined by the linker's --wrap=poll.
 extern "C" {
 int __real_poll(pollfd* entries, nfds_t count, int timeout);
 int __wrap_poll(pollfd* entries, nfds_t count, int timeout);
@@ -112,14 +113,14 @@ int __wrap_poll(pollfd* entries, nfds_t count, int /*timeout*/) {
 }
 }
 
-// A rank that asks a PMI-1 launcher: what was put is got from one that answers as it should, and
-// whatever another answers, a call says it, or fails.
+// A rank of a PMI-1 launcher: from a correct launcher it gets back what was put; with any other, a
+// call returns what was answered, or fails.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(fuzz::text_of(data, size));
   const std::string value(input.take(input.u8()));
-  fuzz::require(unescape_from_pmi(escape_for_pmi(value)) == value, "what is escaped comes back");
+  fuzz::require(unescape_from_pmi(escape_for_pmi(value)) == value, "unescaping inverts escaping");
   fuzz::require(escape_for_pmi(value).find_first_of(" =;\n") == std::string::npos,
-                "what is escaped is a word");
+                "escaped text is a single word");
   unescape_from_pmi(value);
   Launcher launcher(input);
   const std::map<std::string, std::string> variables = {
@@ -131,12 +132,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     kvs->put("key", value);
     kvs->commit(kDeadline);
     const std::string got = kvs->get(0, "key", kDeadline);
-    fuzz::require(!launcher.is_good() || got == value, "what was put is got");
+    fuzz::require(!launcher.is_good() || got == value, "get() returns what was put");
     const std::vector<int> nodes = kvs->node_map(kDeadline);
     fuzz::require(nodes.empty() || nodes.size() == 2, "a node for each rank, or none");
     kvs->fence(kDeadline);
     is_done = true;
   });
-  fuzz::require(is_done || !launcher.is_good(), "a good launcher serves");
+  fuzz::require(is_done || !launcher.is_good(), "all calls succeed with a correct launcher");
   return 0;
 }

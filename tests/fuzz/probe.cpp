@@ -5,9 +5,9 @@
 #include "jobs/queue/limits.hpp"
 #include "jobs/site_profile.hpp"
 
-// What a scheduler's commands print of its hosts and queues, one after the other: a profile that
-// hpcboot itself takes, or an Error; and what they would not take of a job. The first byte says
-// which scheduler it is.
+// The output of a scheduler's commands about its hosts and queues, one after the other: a profile
+// that hpcboot accepts, or an Error; and the limits that a job exceeds. The first byte selects the
+// scheduler.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   static const char* const kSchedulers[] = {"slurm", "pbs", "sge", "lsf"};

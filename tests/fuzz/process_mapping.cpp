@@ -5,7 +5,7 @@
 
 #include "fuzz.hpp"
 
-// SLURM_PMIX_MAPPING_SERV and PMI_process_mapping: every rank has a place of its own.
+// SLURM_PMIX_MAPPING_SERV and PMI_process_mapping: every rank has its own place.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   fuzz::allow_error([&] {

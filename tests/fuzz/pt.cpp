@@ -5,8 +5,8 @@
 #include "data_file.hpp"
 #include "fuzz.hpp"
 
-// A file of torch.save(), read by LibTorch, which is built without sanitizers and believes what it
-// reads: what it hands on has to lie within its own memory when our side copies it.
+// A file of torch.save(), read by LibTorch, which is built without sanitizers and trusts its input:
+// the data that it returns must be within its own memory when we copy it.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   static const fuzz::DataFolder kFolder;
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (std::int64_t i = 0; i < set->count(); ++i) {
       std::uint8_t label = 255;
       set->read(&i, 1, pixels.data(), &label);
-      fuzz::require(label < data::kClasses, "a label of the classes");
+      fuzz::require(label < data::kClasses, "a label below the number of classes");
     }
   });
   return 0;

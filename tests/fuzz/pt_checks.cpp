@@ -4,8 +4,8 @@
 #include "datasets/zip_directory.hpp"
 #include "fuzz.hpp"
 
-// What is looked at of a .pt file before LibTorch is given it: any bytes as a zip archive, and as a
-// pickle. What is let pass takes no more room than the file can have.
+// The checks of a .pt file before it is passed to LibTorch: any bytes as a zip archive, and as a
+// pickle. What passes takes no more memory than the file can contain.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   const std::string text(fuzz::text_of(data, size));
@@ -14,13 +14,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (data::trouble_in_archive(archive).empty()) {
     fuzz::require(entries.has_value(), "an archive without trouble has a directory");
     for (const data::ZipEntry& entry : *entries) {
-      fuzz::require(text.find(entry.name) != std::string::npos, "names are read");
+      fuzz::require(text.find(entry.name) != std::string::npos, "names occur in the file");
       fuzz::require(entry.stored <= size && entry.size <= (size + 1) * 1032,
                     "no file is larger than the archive can hold");
     }
   }
   const data::PickleCheck check = data::check_pickle(text);
-  // The last byte alone does not matter: an instruction that ends the pickle came before it.
+  // The last byte alone does not matter: the instruction that ends the pickle precedes it.
   if (check.damage.empty() && !text.empty() && text.find('.') == std::string::npos)
     fuzz::require(data::check_pickle(text + ".").damage.empty(), "its end changes nothing");
   return 0;

@@ -17,27 +17,28 @@ using namespace hpcboot::queue;
 void require_printable(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    fuzz::require(is_printable(line), "nothing that a terminal obeys");
+    fuzz::require(is_printable(line), "no terminal control characters");
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
 }
 
-// A job can be shown, to people and to programs.
+// A job can be printed, as text and as JSON.
 void require_sound(const KnownJob& known) {
   const QueuedJob& job = known.job;
-  fuzz::require(job.nodes >= 0, "nodes are counted");
-  fuzz::require(!job.limit || job.limit->count() >= 0, "a walltime is no less than 0");
-  fuzz::require(!job.end || job.stage == JobStage::ended, "what has not ended has no end");
+  fuzz::require(job.nodes >= 0, "the number of nodes is not negative");
+  fuzz::require(!job.limit || job.limit->count() >= 0, "a walltime is not negative");
+  fuzz::require(!job.end || job.stage == JobStage::ended, "only an ended job has an end");
   const WallTime now = std::chrono::system_clock::from_time_t(1'800'000'000);
   require_printable(job_table({known}, now, 80).str());
   require_printable(job_details(known, now).str());
-  fuzz::require(parse_json(json_text(job_json(known)).str()).is_object(), "a job has its JSON");
+  fuzz::require(parse_json(json_text(job_json(known)).str()).is_object(),
+                "a job converts to a JSON object");
 }
 
 }  // namespace
 
-// What a scheduler's commands print of jobs, one after the other, and between them a file of what
-// was submitted: jobs that can be shown, or an Error. The first byte says which scheduler it is.
+// The output of a scheduler's commands about jobs, one after the other, and between them a record
+// of a submitted job: jobs that can be printed, or an Error. The first byte selects the scheduler.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::DataFolder kFolder;
   static const char* const kSchedulers[] = {"slurm", "pbs", "sge", "lsf", "flux"};
@@ -54,12 +55,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const SubmittedJob& job : memory.of(nullptr)) {
       fuzz::allow_error([&] {
         memory.remember(job);
-        fuzz::require(memory.find(job.id, nullptr).has_value(), "what is remembered is found");
+        fuzz::require(memory.find(job.id, nullptr).has_value(), "a recorded job is found");
       });
     }
     const auto queue = queue_here(env, run, scheduler);
     if (!queue) return;
-    fuzz::require(queue->scheduler() == scheduler, "the one that was asked for");
+    fuzz::require(queue->scheduler() == scheduler, "the requested scheduler");
     std::string id = "12";
     for (const KnownJob& job : known_jobs(queue.get(), memory, WallTime())) {
       require_sound(job);

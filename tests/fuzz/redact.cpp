@@ -38,8 +38,8 @@ constexpr std::array kPlanted = {
 
 }  // namespace
 
-// A secret that its place or its form gives away is gone, whatever stands around it. The first byte
-// says which.
+// A secret that is recognisable by its context or its format is removed, whatever surrounds it. The
+// first byte selects the secret.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   if (size == 0) return 0;
@@ -49,6 +49,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string redacted = redact_value(before + kPlanted[data[0] % kPlanted.size()] + after);
   fuzz::require(
       around.find("hunter2") != std::string::npos || redacted.find("hunter2") == std::string::npos,
-      "the secret is gone");
+      "the secret is removed");
   return 0;
 }

@@ -9,7 +9,7 @@ namespace {
 using namespace hpcboot;
 using namespace hpcboot::run;
 
-// The frames of a stream that comes in parts of this size; what comes behind them is no frame.
+// The frames of a stream that arrives in parts of this size; the rest of the stream is not a frame.
 std::vector<Frame> frames_in(std::string_view bytes, std::size_t part) {
   std::vector<Frame> frames;
   fuzz::allow_error([&] {
@@ -18,7 +18,7 @@ std::vector<Frame> frames_in(std::string_view bytes, std::size_t part) {
       reader.take(bytes.substr(0, part));
       bytes.remove_prefix(std::min(part, bytes.size()));
       while (auto frame = reader.next()) {
-        fuzz::require(frame->payload.size() <= kMaxPayload, "no longer than is allowed");
+        fuzz::require(frame->payload.size() <= kMaxPayload, "at most kMaxPayload bytes");
         frames.push_back(*std::move(frame));
       }
     }
@@ -26,16 +26,16 @@ std::vector<Frame> frames_in(std::string_view bytes, std::size_t part) {
   return frames;
 }
 
-// What is read is written, and read back the same.
+// What is read is written, and reads back unchanged.
 template <typename Read>
 void require_read_back(std::string_view payload, Read read) {
   fuzz::allow_error([&] {
     const std::string written = to_payload(read(payload));
-    fuzz::require(to_payload(read(written)) == written, "a message is read back");
+    fuzz::require(to_payload(read(written)) == written, "a message reads back unchanged");
   });
 }
 
-// Seeds do not know the version, without which no spec is read.
+// Seeds do not contain the version, without which a spec is not accepted.
 std::string with_version(std::string payload) {
   constexpr std::string_view kMark = "@VERSION@";
   const std::size_t at = payload.find(kMark);
@@ -54,15 +54,15 @@ void require_read_back(const Frame& frame) {
   require_read_back(payload, read_error);
   fuzz::allow_error([&] {
     const int code = read_error(payload).exit_code();
-    fuzz::require(code > 0 && code < 128, "an error has an exit code of its own");
+    fuzz::require(code > 0 && code < 128, "an error has its own exit code");
   });
 }
 
 }  // namespace
 
-// What `hpcboot run` and its agents say to each other: the same frames in whichever parts they
-// come, and messages that are read back as written, or an Error. The first byte says whether the
-// rest is a stream, or a payload of that kind.
+// The protocol between `hpcboot run` and its agents: the same frames however the stream is split,
+// and messages that read back as written, or an Error. The rest is read as a stream, and as a
+// payload of the kind in the first byte.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(fuzz::text_of(data, size));
   const auto kind = static_cast<FrameKind>(input.u8());
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   require_read_back({kind, std::string(rest)});
   const std::vector<Frame> frames = frames_in(rest, rest.size());
   const std::vector<Frame> in_parts = frames_in(rest, 3);
-  fuzz::require(frames.size() == in_parts.size(), "as many frames in parts");
+  fuzz::require(frames.size() == in_parts.size(), "the same number of frames in parts");
   std::string bytes;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     fuzz::require(frames[i].kind == in_parts[i].kind && frames[i].payload == in_parts[i].payload,
@@ -78,6 +78,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     bytes += to_bytes(frames[i].kind, frames[i].payload);
     require_read_back(frames[i]);
   }
-  fuzz::require(rest.substr(0, bytes.size()) == bytes, "frames are written as they were read");
+  fuzz::require(rest.substr(0, bytes.size()) == bytes, "frames are written back unchanged");
   return 0;
 }

@@ -6,8 +6,8 @@
 #include "record/runtime_table.hpp"
 #include "record/table_format.hpp"
 
-// A run.json: a record that is written and read back the same and has a row in every format, an
-// Error, or no JSON.
+// A run.json: a record that reads back as written and has a row in every format, an Error, or
+// invalid JSON.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpcboot;
   Json json;
@@ -16,18 +16,18 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   } catch (const JsonError&) {
     return 0;
   }
-  fuzz::require(parse_json(json_text(json).str()) == json, "what is written is read back");
+  fuzz::require(parse_json(json_text(json).str()) == json, "JSON reads back unchanged");
   fuzz::allow_error([&] {
     const record::RunRecord run = record::run_record_from_json(json, "f");
     const Json written = to_json(run);
     fuzz::require(to_json(record::run_record_from_json(written, "f")) == written,
-                  "a record is read back");
+                  "a record reads back unchanged");
     for (const char* name : {"table", "md", "csv", "json", "html"}) {
       const auto text =
           record::format_rows(record::runtime_rows({run}), *record::table_format(name)).str();
       for (std::string_view rest = text; !rest.empty();) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
-        fuzz::require(is_printable(line), "nothing that a terminal obeys");
+        fuzz::require(is_printable(line), "no terminal control characters");
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
       }
     }

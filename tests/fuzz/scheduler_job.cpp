@@ -24,7 +24,7 @@ Surroundings surroundings_of(const std::map<std::string, std::string>& variables
   return s;
 }
 
-// Lists of very many hosts are right and slow.
+// Lists of very many hosts are valid but slow.
 bool has_long_list(fuzz::Input input) {
   bool is_long = false;
   while (!input.at_end()) {
@@ -39,8 +39,8 @@ bool has_long_list(fuzz::Input input) {
 
 }  // namespace
 
-// What a scheduler's commands print of the job that `hpcboot run` is in, one after the other: its
-// hosts, its times, and how it is queued again, or an Error. The first byte says which it is.
+// The output of a scheduler's commands about the job of `hpcboot run`, one after the other: its
+// hosts, its times, and how it is requeued, or an Error. The first byte selects the scheduler.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::map<std::string, std::string> kJobs[] = {
       {{"SLURM_JOB_ID", "12"}, {"SLURM_JOB_NODELIST", "n[1-2]"}, {"SLURM_TASKS_PER_NODE", "2(x2)"}},
@@ -63,18 +63,19 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Granted granted = granted_hosts(request, s);
     fuzz::require(!granted.hosts.empty(), "a job has hosts");
     for (const GrantedHost& host : granted.hosts)
-      fuzz::require(host.slots >= 1 && host.limit >= 1 && host.cpus >= 0, "and slots on them");
-    fuzz::require(!granted.gpus || *granted.gpus >= 0, "devices are counted");
+      fuzz::require(host.slots >= 1 && host.limit >= 1 && host.cpus >= 0,
+                    "valid slots on each host");
+    fuzz::require(!granted.gpus || *granted.gpus >= 0, "the number of GPUs is not negative");
   });
   const auto job = job_of(s);
-  fuzz::require(job != nullptr, "a job is known by its variables");
+  fuzz::require(job != nullptr, "a job is recognised by its variables");
   fuzz::allow_error([&] {
     const JobState state = job->state();
     fuzz::require(!state.end || *state.end > WallTime(), "a job ends after 1970");
   });
   fuzz::allow_error([&] {
     const QueuedAgain again = job->queue_again(first >= 128 ? "n2" : "");
-    fuzz::require(!again.how.empty(), "it says how a job was queued again");
+    fuzz::require(!again.how.empty(), "a requeue reports how it was done");
   });
   return 0;
 }

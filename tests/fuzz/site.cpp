@@ -11,7 +11,7 @@ namespace {
 using namespace hpcboot;
 using namespace hpcboot::jobscripts;
 
-// Every value is what its key says.
+// Every value matches the type of its key.
 void require_sound(const SiteProfile& site) {
   for (const ProfileKey& key : profile_keys()) {
     std::vector<std::string> texts;
@@ -26,7 +26,7 @@ void require_sound(const SiteProfile& site) {
       texts = {site.text(key.name)};
     }
     for (const std::string& text : texts)
-      fuzz::require(!problem_of(key, text), "a text that its key may have");
+      fuzz::require(!problem_of(key, text), "a valid text for its key");
   }
 }
 
@@ -40,8 +40,8 @@ void require_printable(std::string_view script) {
 
 }  // namespace
 
-// A site's TOML and, behind a form feed, NAME=VALUE as of --set: a profile whose values are what
-// their keys say, and give scripts, or an Error.
+// A site's TOML and, after a form feed, NAME=VALUE as for --set: a profile whose values match their
+// keys and produce scripts, or an Error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const TemplateRenderer kTemplates(shipped_templates());
   fuzz::Input input(fuzz::text_of(data, size));

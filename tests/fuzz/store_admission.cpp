@@ -13,7 +13,7 @@ using hpcboot::fuzz::require;
 const Secret kSecret("the secret of this launch, 32 by");
 constexpr std::uint16_t kPort = 20717;
 
-// A rank's side of a connection, as it would be without the one between it and the store.
+// A rank's side of a connection, as it would be without an attacker in between.
 struct Rank {
   World world;
   std::uint32_t rank = 1;
@@ -25,7 +25,7 @@ struct Rank {
   void take_challenge(std::string_view challenge) {
     FrameReader reader(challenge.substr(kMagic.size() + 1));
     std::uint8_t kind = 0;
-    require(reader.raw(theirs) && reader.u8(kind), "a challenge is long enough");
+    require(reader.raw(theirs) && reader.u8(kind), "a complete challenge");
     world.kind = static_cast<SecretKind>(kind);
   }
 
@@ -44,7 +44,8 @@ struct Rank {
   }
 };
 
-// One who knows something else than the rank 1 of this launch. @return is he to be kept out?
+// A peer whose knowledge differs from that of rank 1 of this launch. @return whether it must be
+// rejected
 bool change_what_is_known(Input& input, Rank& rank) {
   switch (input.u8() % 16) {
     case 0:
@@ -63,7 +64,7 @@ bool change_what_is_known(Input& input, Rank& rank) {
       rank.world.secret = Secret(std::string(input.take(kSecret.bytes().size())));
       return rank.world.secret.bytes() != kSecret.bytes();
     case 5:
-      rank.token[0] = input.u8();  // another process, of the rank that the first one holds
+      rank.token[0] = input.u8();  // another process, with the rank of the first one
       return rank.token[0] != 0;
     default:
       return false;
@@ -74,8 +75,8 @@ std::string proof_in(const Proof& proof) {
   return {reinterpret_cast<const char*>(proof.data()), proof.size()};
 }
 
-// Frames of an admitted rank, of which one after another is taken until the first that is not as
-// it was sent: changed, left out, repeated or with a seal of another.
+// Frames of an admitted rank are accepted one after another, up to the first that is not as sent:
+// changed, omitted, repeated, or with another frame's seal.
 void send_frames(Input& input, const Rank& rank, FrameGuard store) {
   FrameGuard own(Side::client, rank.world.secret, rank.transcript());
   std::string last_seal;
@@ -83,7 +84,7 @@ void send_frames(Input& input, const Rank& rank, FrameGuard store) {
     std::string frame(input.take(input.u8() % 64));
     std::string seal;
     own.seal(frame, seal);
-    require(seal.size() == store.seal_size(), "one size of seals at both ends");
+    require(seal.size() == store.seal_size(), "seals have the same size at both ends");
     const std::string right = seal;
     bool is_changed = false;
     switch (input.u8() % 8) {
@@ -118,7 +119,7 @@ void send_frames(Input& input, const Rank& rank, FrameGuard store) {
       default:
         break;
     }
-    require(store.accepts(frame, seal) == !is_changed, "what was sent is taken, and no other");
+    require(store.accepts(frame, seal) == !is_changed, "only unchanged frames are accepted");
     if (is_changed) return;
     last_seal = seal;
   }
@@ -126,8 +127,9 @@ void send_frames(Input& input, const Rank& rank, FrameGuard store) {
 
 }  // namespace
 
-// A rank's way into a store, with somebody between them who may change every message, or somebody
-// who does not know all that a rank knows: only what came as it was sent, of who knows, is let in.
+// The admission of a rank to a store, with an attacker in between who may change every message, or
+// with a peer that does not know everything a rank knows: only unchanged messages of a peer that
+// knows everything are admitted.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(hpcboot::fuzz::text_of(data, size));
   const World world{"job 7", 4, kSecret};
@@ -139,11 +141,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Admission admission(world, kPort, members);
   std::string hello = rank.hello();
   is_changed = change(input, hello) || is_changed;
-  require(admission.expects() == hello.size(), "a greeting has one size");
+  require(admission.expects() == hello.size(), "a greeting has the expected size");
   std::string answer;
   if (admission.take(hello, answer) != Admission::State::asking) {
-    require(is_changed, "the greeting of a rank is answered");
-    require(answer.empty() || answer.size() == kChallengeSize, "no word, or this version");
+    require(is_changed, "an unchanged greeting is answered");
+    require(answer.empty() || answer.size() == kChallengeSize, "no reply, or a challenge");
     return 0;
   }
   require(answer.size() == kChallengeSize, "a challenge");
@@ -157,7 +159,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 
   answer.clear();
   const bool is_in = admission.take(proof, answer) == Admission::State::admitted;
-  require(is_in == !is_changed, "who is as he says is admitted, and nobody else");
+  require(is_in == !is_changed, "exactly the authentic peers are admitted");
   if (!is_in) return 0;
   require(answer == '\0' + proof_in(proof_of(Side::server, kSecret, rank.transcript())),
           "a welcome, and the store's proof");

@@ -13,16 +13,16 @@ using hpcboot::fuzz::Input;
 using hpcboot::fuzz::require;
 using std::chrono::seconds;
 
-// A store that knows the secret of the launch, if there is one, and answers as an input says.
+// A store that knows the secret of the launch, if there is one, and answers as specified by the
+// input.
 class Store : public hpcboot::fuzz::LocalServer {
  public:
   Store(Input& input, const World& world) : input_(&input), world_(&world) {}
 
-  // What was asked last, and what was answered: from its number on; nothing if that was changed on
-  // its way.
+  // The last request, and the answer to it from its number on; empty if it was changed on the way.
   std::uint32_t asked = 0;
   std::string answered;
-  bool is_over = false;  // bytes of no certain meaning were sent
+  bool is_over = false;  // arbitrary bytes were sent
 
  private:
   void begin() override {
@@ -37,7 +37,7 @@ class Store : public hpcboot::fuzz::LocalServer {
     if (!take(message)) return false;
     std::string out;
     const Admission::State state = admission_->take(message, out);
-    require(state != Admission::State::turned_away, "a rank proves what it is");
+    require(state != Admission::State::turned_away, "a rank authenticates");
     send(out);
     if (state == Admission::State::admitted) guard_ = admission_->guard();
     return true;
@@ -50,9 +50,9 @@ class Store : public hpcboot::fuzz::LocalServer {
     FrameReader(head).u32(size);
     std::string request(size, '\0');
     std::string seal(guard_->seal_size(), '\0');
-    require(take(request) && take(seal), "a request comes whole");
-    require(guard_->accepts(head + request, seal), "and sealed");
-    require(FrameReader(request).u32(asked), "and with its number");
+    require(take(request) && take(seal), "a request arrives complete");
+    require(guard_->accepts(head + request, seal), "a request is sealed");
+    require(FrameReader(request).u32(asked), "a request has a number");
     return true;
   }
 
@@ -83,7 +83,7 @@ class Store : public hpcboot::fuzz::LocalServer {
     length.u32(static_cast<std::uint32_t>(text.size()));
     std::string frame = length.bytes() + text;
     guard_->seal(length.bytes() + text, frame);
-    // Where there are seals, who changes something on its way is noticed.
+    // With seals, changes on the way are detected.
     const bool is_sealed = guard_->seal_size() > 0;
     const bool is_changed = is_sealed && how >= 240 && hpcboot::fuzz::change(*input_, frame);
     if (!is_changed) answered = text;
@@ -98,7 +98,7 @@ class Store : public hpcboot::fuzz::LocalServer {
   std::optional<FrameGuard> guard_;  // once admitted
 };
 
-// What a call says, or has to say.
+// The actual or expected result of a call.
 struct Result {
   bool is_right = false;  // no error
   bool is_late = false;
@@ -195,8 +195,8 @@ Result call(Client& client, Request request, const std::vector<std::string>& key
 
 }  // namespace
 
-// Whatever a store answers, a call says what was answered, or fails: nothing that is no answer to
-// it is taken for one.
+// Whatever a store answers, a call returns what was answered, or fails: an invalid answer is never
+// accepted.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr int kMostCalls = 20;
   Input input(hpcboot::fuzz::text_of(data, size));
@@ -211,7 +211,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     store.answered.clear();
     const Result result = call(*client, request, keys);
     if (store.is_over) return 0;
-    require(result == right_result(store, request, keys.size()), "what was answered");
+    require(result == right_result(store, request, keys.size()),
+            "the call returns what was answered");
   }
   return 0;
 }

@@ -15,15 +15,15 @@ using std::chrono::seconds;
 const Secret kSecret("the secret of this launch, 32 by");
 constexpr std::uint32_t kRank = 1;
 
-// Whoever listens where rank 0 should, with the secret or without.
+// A server in the place of rank 0, with or without the secret.
 class Host : public hpcboot::fuzz::LocalServer {
  public:
   Host(Input& input, const World& world, bool knows_secret)
       : input_(&input), world_(&world), knows_secret_(knows_secret) {}
 
-  std::string sealed;       // what it shows to everybody
-  bool is_right = false;    // as rank 0 would have answered
-  bool is_welcome = false;  // and does it say so?
+  std::string sealed;       // what it sends to every client
+  bool is_right = false;    // answered as rank 0 would
+  bool is_welcome = false;  // and its verdict is a welcome
 
  private:
   void begin() override {}
@@ -43,7 +43,7 @@ class Host : public hpcboot::fuzz::LocalServer {
             "a rank greets");
     kind_ = input_->u8() % 8;
     sealed = input_->take(input_->u8());
-    sealed.resize(20 * sealed.size(), '=');  // also beyond what a rank takes
+    sealed.resize(20 * sealed.size(), '=');  // also longer than a rank accepts
     FrameWriter challenge;
     challenge.u8(kVersion);
     challenge.raw(server_);
@@ -88,8 +88,8 @@ class Host : public hpcboot::fuzz::LocalServer {
 
 }  // namespace
 
-// Whatever listens where rank 0 should: it is taken for it only if it knows the secret and nobody
-// has changed a word of either on the way.
+// A server in the place of rank 0 is accepted only if it knows the secret and no message was
+// changed on the way.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(hpcboot::fuzz::text_of(data, size));
   const unsigned how = input.u8();
@@ -108,8 +108,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Link::Attempt attempt = Link::open(host.place(), member, Clock::now() + seconds(5));
   const bool is_ours = attempt.outcome == Link::Outcome::ours;
   const bool is_taken = attempt.outcome == Link::Outcome::rank_is_taken;
-  require(is_ours == (host.is_right && host.is_welcome), "who knows the secret is rank 0");
-  require(is_taken == (host.is_right && !host.is_welcome), "and only he says that a rank is taken");
+  require(is_ours == (host.is_right && host.is_welcome),
+          "exactly the authentic server is accepted");
+  require(is_taken == (host.is_right && !host.is_welcome),
+          "only the authentic server can report a taken rank");
   require(!attempt.reason.empty() || is_ours, "a reason");
   require(is_told || is_ours == !member.find_secret, "a secret is kept once it is proved");
   return 0;

@@ -16,7 +16,7 @@ using hpcboot::fuzz::Input;
 using hpcboot::fuzz::require;
 using std::chrono::milliseconds;
 
-// So small that inputs fill it.
+// Small enough for inputs to fill it.
 constexpr std::size_t kTableSize = 20'000;
 constexpr std::size_t kEntry = 128;  // beside key and value
 constexpr milliseconds kLongestWait = std::chrono::hours(24);
@@ -28,7 +28,7 @@ const std::array<std::string, 6> kTexts = {
 
 const std::string kTooLong(kLongestKey + 1, 'k');
 
-// One of a few each time, so that requests meet.
+// One of a few keys, so that requests interact.
 const std::string& key_from(Input& input) {
   const std::uint8_t which = input.u8();
   return which == 255 ? kTooLong : kKeys[which % kKeys.size()];
@@ -64,7 +64,7 @@ FrameWriter body_from(Input& input, Request kind) {
   return body;
 }
 
-// Is this an answer to that request?
+// Is this kind of answer valid for the request?
 bool fits(Request request, Answer answer) {
   const bool waits = request == Request::get || request == Request::wait;
   if (answer == Answer::late) return waits;
@@ -87,7 +87,7 @@ bool fits(Request request, Answer answer) {
   return false;
 }
 
-// The peers of a service, who remember what they have asked.
+// The peers of a service, with their pending requests.
 class Peers {
  public:
   void step(Input& input) {
@@ -108,10 +108,11 @@ class Peers {
 
   void end() {
     const auto waiting = waiting_;
-    for (const auto& [id, asked] : waiting) require(!has_all(asked.keys), "who waits lacks a key");
+    for (const auto& [id, asked] : waiting)
+      require(!has_all(asked.keys), "a waiting request lacks a key");
     require_limit();
     pass(kLongestWait);
-    require(waiting_.empty() && !service_.next_deadline(), "nobody waits for longer than a day");
+    require(waiting_.empty() && !service_.next_deadline(), "no request waits for longer than a day");
   }
 
  private:
@@ -120,7 +121,7 @@ class Peers {
     Request kind = Request::set;
     std::vector<std::string> keys{};
     Clock::time_point end = Clock::time_point::max();
-    std::optional<bool> is_right{};  // if it is known
+    std::optional<bool> is_right{};  // if known
   };
 
   // @param request from its kind on
@@ -129,9 +130,9 @@ class Peers {
     FrameWriter number;
     number.u32(++last_id_);
     const bool is_taken = service_.handle(peer, std::string(number.bytes()).append(request), now_);
-    require(is_taken == !request.empty(), "what has a number and a kind is answered");
+    require(is_taken == !request.empty(), "a frame with a number and a kind is answered");
     if (!is_taken) {
-      require(service_.take_replies().empty(), "no answer to what is no request");
+      require(service_.take_replies().empty(), "no answer to an invalid frame");
       return leave(peer);
     }
     FrameReader body(request);
@@ -146,10 +147,11 @@ class Peers {
     has_erased_ = has_erased_ || asked.kind == Request::erase;
     waiting_.emplace(last_id_, std::move(asked));
     take_answers();
-    require(waits || waiting_.count(last_id_) == 0, "what needs no waiting is answered");
+    require(waits || waiting_.count(last_id_) == 0,
+            "requests other than waits are answered at once");
   }
 
-  // All that there is up to the last byte, and no more.
+  // The table can be filled exactly up to its limit.
   void require_limit() {
     std::size_t used = 0;
     std::int64_t entries = 0;
@@ -173,7 +175,8 @@ class Peers {
       entry.text(probe);
       entry.text(std::string(kTableSize - needed + more, 'v'));
       ask(0, static_cast<char>(Request::set) + entry.bytes(), true);
-      require((last_answer_ == Answer::refused) == (more > 0), "room for what fits");
+      require((last_answer_ == Answer::refused) == (more > 0),
+              "an entry is accepted if and only if it fits");
     }
   }
 
@@ -188,13 +191,13 @@ class Peers {
     now_ += time;
     service_.expire(now_);
     take_answers();
-    for (const auto& [id, asked] : waiting_) require(asked.end > now_, "nobody waits too long");
+    for (const auto& [id, asked] : waiting_) require(asked.end > now_, "no request waits too long");
   }
 
-  // As a server does it, which has taken all answers by then.
+  // Like a server, which has taken all answers by then.
   void leave(Service::Peer peer) {
     service_.forget(peer);
-    require(service_.take_replies().empty(), "who leaves changes nothing");
+    require(service_.take_replies().empty(), "a leaving peer changes nothing");
     for (auto one = waiting_.begin(); one != waiting_.end();)
       one = one->second.peer == peer ? waiting_.erase(one) : std::next(one);
     require_deadline();
@@ -211,7 +214,7 @@ class Peers {
               "an answer has a header");
       const auto found = waiting_.find(id);
       require(found != waiting_.end() && found->second.peer == reply.peer,
-              "an answer to what this peer has asked, and only one");
+              "exactly one answer to a request of this peer");
       const auto answer = static_cast<Answer>(kind);
       require_answer(found->second, answer, frame);
       const bool has_come = answer == Answer::done || answer == Answer::values;
@@ -219,25 +222,27 @@ class Peers {
       waiting_.erase(found);
     }
     require_deadline();
-    for (const auto& keys : came) require(has_erased_ || has_all(keys), "who waited has all keys");
+    for (const auto& keys : came)
+      require(has_erased_ || has_all(keys), "an answered wait has all keys");
   }
 
   void require_answer(const Asked& asked, Answer kind, FrameReader& body) {
     require((fits(asked.kind, kind) && asked.is_right != false) ||
                 (kind == Answer::refused && asked.is_right != true),
-            "an answer of the kind that was asked for");
+            "an answer of the expected kind");
     last_answer_ = kind;
     std::vector<std::string> texts;
     std::string reason;
     if (kind == Answer::number) require(body.i64(number_), "a number");
     if (kind == Answer::values || kind == Answer::late) require(body.texts(texts), "texts");
     if (kind == Answer::refused) require(body.text(reason) && !reason.empty(), "a reason");
-    require(body.at_end(), "nothing behind an answer");
+    require(body.at_end(), "nothing after an answer");
     if (kind == Answer::late) {
       require(asked.end <= now_, "nobody is late too early");
-      require(!texts.empty() && texts.size() <= 64, "some keys that are missing");
+      require(!texts.empty() && texts.size() <= 64, "at least one missing key is named");
       for (const std::string& key : texts)
-        require(std::count(asked.keys.begin(), asked.keys.end(), key) > 0, "missing of those");
+        require(std::count(asked.keys.begin(), asked.keys.end(), key) > 0,
+                "missing keys are among the requested ones");
     } else if (kind == Answer::values) {
       require(texts.size() == (asked.kind == Request::get ? asked.keys.size() : 1), "all values");
       for (const std::string& text : texts) bytes_ += text.size();
@@ -247,26 +252,26 @@ class Peers {
   void require_deadline() const {
     std::optional<Clock::time_point> first;
     for (const auto& [id, asked] : waiting_) first = std::min(asked.end, first.value_or(asked.end));
-    require(service_.next_deadline() == first, "the next deadline is of the first who waits");
+    require(service_.next_deadline() == first, "the next deadline is that of the earliest wait");
   }
 
   Service service_{kTableSize};
   Clock::time_point now_{};
   std::uint32_t last_id_ = 0;
   std::map<std::uint32_t, Asked> waiting_;
-  bool has_erased_ = false;  // a key that came may have gone before it is looked for
+  bool has_erased_ = false;  // a key that arrived may have been erased before it is checked
   Answer last_answer_ = Answer::done;
-  // Of the last answer with a number, and of all with values.
+  // From the last answer with a number, and from all answers with values.
   std::int64_t number_ = 0;
   std::size_t bytes_ = 0;
 };
 
 }  // namespace
 
-// Requests of some peers, right and wrong ones, while time passes: each is answered once, at its
-// time, if only by a refusal.
+// Valid and invalid requests of several peers while time passes: each is answered exactly once and
+// in time, possibly by a refusal.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr int kMostSteps = 200;  // all that wait are looked at in each
+  constexpr int kMostSteps = 200;  // each checks all waits
   Input input(hpcboot::fuzz::text_of(data, size));
   Peers peers;
   for (int i = 0; i < kMostSteps && !input.at_end(); ++i) peers.step(input);

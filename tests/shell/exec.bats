@@ -168,7 +168,7 @@ bound() {
   run --separate-stderr env -i PATH="$PATH" HPCBOOT_EXCHANGE_DIR="$BATS_TEST_TMPDIR" HPCBOOT_RANK=0 \
     HPCBOOT_WORLD_SIZE=2 HPCBOOT_LOCAL_RANK=0 timeout 30 "$HPCBOOT" exec --timeout 1 -- true
   [ "$status" -eq 32 ]
-  [[ $stderr == *"no rank 1 "* ]]
+  [[ $stderr == *"rank 1 did not arrive at "* ]]
   [ "$SECONDS" -lt 20 ]
 }
 

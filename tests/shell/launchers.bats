@@ -172,7 +172,7 @@ refused() {
   [ "$status" -eq 27 ]
   rm "$own/mine.toml"
   mkdir "$own/mine.toml"
-  refused 27 "is no regular file"
+  refused 27 "is not a regular file"
   rmdir "$own/mine.toml"
   { description mine && head -c 65536 /dev/zero | tr '\0' '#'; } >"$own/mine.toml"
   refused 27 "is longer than 65536 bytes"
@@ -194,7 +194,7 @@ refused() {
 
 @test "what a file says is no command to a terminal" {
   description mine | sed $'s/its manual/its \\\\u001b[31mmanual/' >"$own/mine.toml"
-  refused 28 "documented: the value is no text of one line"
+  refused 28 "documented: the value is not a single-line string"
   description mine | sed 's/its manual/its \\u202emanual/' >"$own/mine.toml"
   run --separate-stderr "$HPCBOOT" launchers mine
   [ "$status" -eq 0 ]

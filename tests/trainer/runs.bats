@@ -337,7 +337,7 @@ EOF
 @test "an address or a port that the user chose holds, and a taken port is named" {
   port=$(free_port)
   HPCBOOT_MASTER_ADDR=127.0.0.1 HPCBOOT_MASTER_PORT=$port ranks 2 --limit-samples 32
-  grep -q "store at 127.0.0.1:$port, proved by" runs/*/rank_01.log
+  grep -q "store at 127.0.0.1:$port, authenticated by" runs/*/rank_01.log
   rm -r runs
   HPCBOOT_MASTER_PORT=$port ranks 2 --limit-samples 32
   grep -q ":$port, published by pmix" runs/*/rank_01.log

@@ -204,7 +204,7 @@ TEST(ProcessGroup, OnOneHostTheAgentsStoreIsLeftAlone) {
       resolution.master_port = mute.port();
       ProcessGroup group =
           make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
-      EXPECT_THAT(group.description(), HasSubstr("store of this host at @hpcboot-"));
+      EXPECT_THAT(group.description(), HasSubstr("store on this host at @hpcboot-"));
       torch::Tensor tensor = torch::full({2}, resolution.placement.rank + 1);
       all_reduce_sum(group, tensor);
       EXPECT_TRUE(tensor.equal(torch::full({2}, 6)));
@@ -355,8 +355,9 @@ TEST(ProcessGroup, WithoutASecretRankZeroIsWarned) {
     ProcessGroup group =
         make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
     // munged may run on this host.
-    const bool is_proved = group.description().find("proved by MUNGE") != std::string::npos;
-    EXPECT_TRUE(is_proved || group.description().find("proved by no secret") != std::string::npos)
+    const bool is_proved = group.description().find("authenticated by MUNGE") != std::string::npos;
+    EXPECT_TRUE(is_proved ||
+                group.description().find("authenticated by no secret") != std::string::npos)
         << group.description();
     EXPECT_EQ(group.warning().empty(), is_proved || resolution.placement.rank != 0);
     group.shutdown();

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything of hpcboot::bootstrap. The whole job:
+/// Includes all of hpcboot::bootstrap. Example:
 ///
 ///     #include <hpcboot/bootstrap.hpp>
 ///

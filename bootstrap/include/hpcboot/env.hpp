@@ -9,43 +9,44 @@
 
 namespace hpcboot {
 
-/// An immutable snapshot of environment variables. Everything in this library is a function of one,
-/// so that any captured environment replays and no test touches the process environment.
+/// An immutable snapshot of environment variables. Everything in this library is a function of a
+/// snapshot, so that any captured environment can be replayed, and no test changes the process
+/// environment.
 class Env {
  public:
   Env() = default;
   explicit Env(std::map<std::string, std::string> variables);
 
-  /// The environment of this process. The one place of the project that reads it.
+  /// The environment of this process. The only function of the project that reads it.
   static Env from_process();
 
-  /// A dump by `printenv`, `env` or `env -0`. A line that does not begin with NAME= continues the
-  /// value before it (shell functions and multi-line values); text before the first NAME= is
-  /// ignored.
-  /// @param file where it was read from, for the error. Without one the last of two equal names
+  /// Parses the output of `printenv`, `env` or `env -0`. A line that does not start with NAME=
+  /// continues the previous value (shell functions and multi-line values); text before the first
+  /// NAME= is ignored.
+  /// @param file the source of the dump, for the error. If empty, the last definition of a name
   ///        counts.
-  /// @throws Error{malformed_file} if a file has one variable twice with different values
+  /// @throws Error{malformed_file} if a file defines a variable twice with different values
   static Env parse(std::string_view dump, std::string_view file = {});
 
-  /// A dump that parse() reads back: as `printenv` writes it, or as `env -0` where a value holds a
-  /// line break. Names that parse() would not take for one are left out.
+  /// A dump that parse() reads back: in the format of `printenv`, or of `env -0` if a value
+  /// contains a line break. Names that parse() would not recognise are omitted.
   std::string dump() const;
 
-  /// The value as it stands, also when empty; nullopt where the variable is not set.
+  /// The unmodified value, which may be empty; nullopt if the variable is not set.
   std::optional<std::string_view> raw(std::string_view name) const;
 
-  /// The value; nullopt where the variable is unset or empty. Launchers and container runtimes set
-  /// empty variables for "nothing", so an empty one is never an answer.
+  /// The value; nullopt if the variable is unset or empty. Launchers and container runtimes set
+  /// variables to an empty value for "none", so an empty value is never used.
   std::optional<std::string_view> text(std::string_view name) const;
 
   bool has(std::string_view name) const { return text(name).has_value(); }
 
-  /// The value as a whole number from `minimum` to `maximum`; nullopt where unset or empty.
-  /// @throws Error{malformed_value} naming the variable where anything else stands there.
+  /// The value as a whole number from `minimum` to `maximum`; nullopt if unset or empty.
+  /// @throws Error{malformed_value} naming the variable, for any other value.
   std::optional<int> integer(std::string_view name, int minimum = 0,
                              int maximum = std::numeric_limits<int>::max()) const;
 
-  /// As integer(), for the number of a TCP port.
+  /// As integer(), for a TCP port number.
   std::optional<int> port(std::string_view name) const { return integer(name, 1, 65535); }
 
   /// As integer(), but the variable must be set.
@@ -61,8 +62,8 @@ class Env {
   std::map<std::string, std::string, std::less<>> variables_;
 };
 
-/// Parses the whole of `text` as a decimal number; nullopt where anything is left over, missing or
-/// out of range. A sign other than a leading '-' and spaces are not accepted.
+/// Parses all of `text` as a decimal number; nullopt if it is empty, out of range, or followed by
+/// anything else. A leading '-' is accepted; '+' and spaces are not.
 std::optional<std::int64_t> parse_whole_number(std::string_view text) noexcept;
 
 }  // namespace hpcboot

@@ -6,44 +6,44 @@
 
 namespace hpcboot {
 
-/// Why an operation failed. The number is the exit code of every program of the project, so a job
-/// script can act on it; numbers are never reused. 1 (failed check or run) and 2 (usage) are left
+/// Why an operation failed. The number is the exit code of all programs of the project, so that job
+/// scripts can act on it; numbers are never reused. 1 (failed check or run) and 2 (usage) are left
 /// to the programs.
 enum class ErrorCode : int {
   // 20..39: bootstrap
-  malformed_value = 20,         ///< a variable holds something that is not of its kind
-  missing_variable = 21,        ///< a launcher's environment is there in part only
-  inconsistent_placement = 22,  ///< facts that cannot all be true, such as rank >= world_size
-  ambiguous_environment = 23,   ///< two launchers claim this process and neither nests in the other
-  unknown_method = 24,          ///< HPCBOOT_METHODS names a source that does not exist
-  malformed_hostlist = 25,      ///< a host list that Slurm's grammar does not allow
-  hostlist_too_large = 26,      ///< a host list beyond the expansion limit
-  unreadable_file = 27,         ///< a file that is needed is missing or cannot be read
-  malformed_file = 28,          ///< a file that is read but not of its format
-  needs_exchange = 29,  ///< the environment alone does not say; an exchange between ranks would
-  backend_unavailable = 30,  ///< a library or feature that this build or machine lacks
+  malformed_value = 20,         ///< a variable has a value of the wrong kind
+  missing_variable = 21,        ///< a launcher's environment is incomplete
+  inconsistent_placement = 22,  ///< facts that contradict each other, such as rank >= world_size
+  ambiguous_environment = 23,   ///< two launchers claim this process, neither nested in the other
+  unknown_method = 24,          ///< HPCBOOT_METHODS names an unknown source
+  malformed_hostlist = 25,      ///< a host list that violates Slurm's grammar
+  hostlist_too_large = 26,      ///< a host list that exceeds the expansion limit
+  unreadable_file = 27,         ///< a required file is missing or cannot be read
+  malformed_file = 28,          ///< a file that does not have the expected format
+  needs_exchange = 29,          ///< the environment is insufficient; an exchange is required
+  backend_unavailable = 30,  ///< a library or feature is missing in this build or on this machine
   exchange_failed = 31,      ///< PMIx or another exchange reported an error
-  deadline_exceeded = 32,    ///< a rank, a store or a peer did not come in time
-  no_usable_interface = 33,  ///< no network interface fits, or the one asked for does not exist
-  stale_master_addr = 34,    ///< MASTER_ADDR names a host that is not rank 0's
-  unknown_launcher = 35,     ///< an index and a size of a launcher that nobody described
+  deadline_exceeded = 32,    ///< a rank, a store or a peer did not respond in time
+  no_usable_interface = 33,  ///< no network interface fits, or the requested one does not exist
+  stale_master_addr = 34,    ///< MASTER_ADDR names a host on which rank 0 does not run
+  unknown_launcher = 35,     ///< variables with a rank and a size, set by an unknown launcher
   // 40..63: trainer
-  missing_data = 40,       ///< the data folder has no data set
+  missing_data = 40,       ///< the data folder contains no data set
   malformed_data = 41,     ///< a data file is damaged
-  unwritable_output = 42,  ///< the run folder cannot be made or written
+  unwritable_output = 42,  ///< the run folder cannot be created or written
   invalid_model_use = 43,  ///< unused parameters, a wrong shape, a model that does not fit the data
   peer_lost = 44,          ///< a rank left during training
   diverged = 45,           ///< the loss is no longer a finite number
-  stopped = 46,            ///< ended in order before its end, with a checkpoint: start it again
-  out_of_memory = 47,      ///< the memory of the host or the device does not suffice
-  run_in_use = 48,         ///< another process trains in that run folder
+  stopped = 46,            ///< stopped early with a checkpoint: restart to continue
+  out_of_memory = 47,      ///< not enough memory on the host or the device
+  run_in_use = 48,         ///< another process is using the run folder
 };
 
-/// The identifier of a code, as written above: "malformed_value".
+/// The identifier of a code, as above: "malformed_value".
 std::string_view name_of(ErrorCode code) noexcept;
 
-/// A failure that tells its user what was found, what was expected and what to do.
-/// Thrown by everything in this project; what() is the three parts in one line.
+/// A failure that reports what was found, what was expected and what to do. Thrown by all code of
+/// this project; what() returns the three parts on one line.
 class Error : public std::exception {
  public:
   /// Each part is a clause without a final full stop; none may be empty.
@@ -64,8 +64,8 @@ class Error : public std::exception {
   std::string what_;
 };
 
-/// The error as a program prints it on stderr, each part on a line of its own, with what is not for
-/// a terminal made visible (terminal_text()):
+/// The error as a program prints it on stderr, each part on its own line, with control characters
+/// made visible (terminal_text()):
 ///     hpcboot: error 20 (malformed_value)
 ///       found:    SLURM_PROCID='1x'
 ///       expected: a whole number from 0 to 2147483647

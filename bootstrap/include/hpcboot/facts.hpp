@@ -13,15 +13,15 @@ namespace hpcboot {
 
 /// One address of one network interface of this host.
 struct Interface {
-  std::string name;     ///< as the kernel says it: "eth0", "ib0", "hsn0"
+  std::string name;     ///< as reported by the kernel: "eth0", "ib0", "hsn0"
   std::string address;  ///< numeric, IPv4 or IPv6, without scope
   bool ipv6 = false;
-  bool up = true;      ///< switched on, and with a carrier if its kind has one
-  int speed_mbps = 0;  ///< from sysfs; 0 if the driver does not say
-  /// What made it, as rtnetlink says it (IFLA_INFO_KIND): "bridge", "veth", "tun", "vlan"; empty
-  /// for what no such software made: hardware, as a rule.
+  bool up = true;      ///< administratively up, and with a carrier if its kind has one
+  int speed_mbps = 0;  ///< from sysfs; 0 if the driver does not report it
+  /// The kind of virtual link, as reported by rtnetlink (IFLA_INFO_KIND): "bridge", "veth", "tun",
+  /// "vlan"; empty if there is none, as for most hardware.
   std::optional<std::string> kind = std::nullopt;
-  /// Does it stand for a device on a bus (PCI, virtio, USB)? Looked up only if `kind` is empty.
+  /// Is it backed by a device on a bus (PCI, virtio, USB)? Determined only if `kind` is empty.
   std::optional<bool> has_device = std::nullopt;
   std::optional<bool> infiniband = std::nullopt;  ///< is its link layer InfiniBand (IPoIB)?
   /// The kinds of the links that are ports of this bridge or bond, each once.
@@ -32,66 +32,68 @@ struct Interface {
 struct Route {
   std::string destination;  ///< numeric address of the network: "10.0.0.0", "::"
   int prefix_length = 0;    ///< 0 for the default route
-  std::string interface;    ///< the name of the link that it leads over
-  std::int64_t metric = 0;  ///< of two routes to one network the kernel takes the lower
+  std::string interface;    ///< the name of the outgoing link
+  std::int64_t metric = 0;  ///< the kernel prefers the route with the lower metric
 };
 
-/// More routes than these are neither gathered nor read from a capture.
+/// The maximum number of routes, both gathered and read from a capture.
 constexpr std::size_t kMaxRoutes = 4096;
 
-/// A process above this one. Its environment is the one that its program started with.
+/// An ancestor process of this one. Its environment is the one that its program was started with.
 struct Ancestor {
-  std::string name;    ///< as the kernel has it: the first 15 characters of the program's name
+  std::string name;    ///< as reported by the kernel: the first 15 characters of the program's name
   int process_id = 0;  ///< 0 if unknown, as in a capture
-  /// The launchers, by name, whose variables it had already, with the values that this process has.
-  /// Empty if its environment is unknown: it is another user's, or above one that is.
+  /// The names of the launchers whose variables it already had, with the same values as this
+  /// process. Empty if its environment is unknown: it or a process below it belongs to another
+  /// user.
   std::optional<std::vector<std::string>> held;
-  bool is_slurm_task = false;  ///< SLURM_TASK_PID is its id, as in Facts::is_slurm_task
-  /// Those of which it had variables with other values: of another launch, or changed since by a
-  /// script.
+  bool is_slurm_task = false;  ///< its process id is SLURM_TASK_PID, as in Facts::is_slurm_task
+  /// The launchers whose variables it had with other values: from another launch, or changed by a
+  /// script since.
   std::vector<std::string> changed = {};
 
-  /// Is it known to have had the variables of `launcher` (true), or not to (false), or neither?
+  /// Did it have the variables of `launcher`? nullopt if unknown.
   std::optional<bool> holds(std::string_view launcher) const;
 
-  /// Is it known to have had no variable of `launcher` (true), or some (false), or neither?
+  /// Did it have no variable of `launcher` at all? nullopt if unknown.
   std::optional<bool> lacks(std::string_view launcher) const;
 };
 
-/// The processes above this one, the parent first, at most 32, from /proc. Environments are read up
-/// to the first that belongs to another user or cannot be read.
-/// @param env whose launchers' variables are looked for in them
-/// @param hostname for SLURM_TASK_PID, which counts processes of the host SLURMD_NODENAME
+/// The ancestors of this process, the parent first, at most 32, from /proc. Environments are read
+/// up to the first process that belongs to another user or cannot be read.
+/// @param env the environment of this process, with whose launchers they are compared
+/// @param hostname for SLURM_TASK_PID, which is a process id on the host SLURMD_NODENAME
 std::vector<Ancestor> ancestors_of_this_process(const Env& env,
                                                 const std::optional<std::string>& hostname);
-/// As gethostname() says it, short or fully qualified; empty if the kernel has none.
+/// The host name as returned by gethostname(), short or fully qualified; empty if there is none.
 std::string own_hostname();
 
-/// What is true of this process and host but does not stand in its environment. Every member is
-/// optional: with a foreign environment (`--env-file`) nothing is known, and unknown never refuses.
+/// Facts about this process and host that are not in its environment. Every member is optional: for
+/// an environment from elsewhere (`--env-file`) nothing is known, and an unknown fact never causes
+/// a refusal.
 struct Facts {
-  std::optional<std::string> hostname;  ///< as own_hostname() says it
+  std::optional<std::string> hostname;  ///< as returned by own_hostname()
   std::optional<std::vector<Interface>> interfaces;
   std::optional<std::vector<Route>> routes;  ///< IPv4 and IPv6, over links that are up
   std::optional<bool>
       pmi_fd_is_open_socket;        ///< is the number in PMI_FD an open socket of this process?
   std::optional<int> device_count;  ///< accelerators visible as device files, before any mask
-  /// NUMA distance (10 is local) of each accelerator in the order of PCI addresses from the CPUs
-  /// that this process may run on; looked up only where HPCBOOT_DEVICE_ORDER or the site asks.
+  /// NUMA distance (10 is local) of each accelerator, in the order of PCI addresses, from the CPUs
+  /// that this process may run on; determined only if HPCBOOT_DEVICE_ORDER or the site requires it.
   std::optional<std::vector<int>> device_distance;
   std::optional<int> user_id;
-  std::optional<std::string> apinfo;  ///< the bytes of the file that PALS_APINFO names
-  /// Is SLURM_TASK_PID this very process, on the host that SLURMD_NODENAME names? Then srun started
-  /// it, and what other launchers have set was inherited. False says nothing: a task's children and
-  /// containers have other process ids.
+  std::optional<std::string> apinfo;  ///< the content of the file that PALS_APINFO names
+  /// Is SLURM_TASK_PID this process, on the host that SLURMD_NODENAME names? If so, srun started
+  /// it, and the variables of other launchers were inherited. False is inconclusive: a task's
+  /// children and containers have other process ids.
   std::optional<bool> is_slurm_task;
-  /// The processes above this one, the parent first, at most 32. Looked up only if several
-  /// launchers are present: they prove which of these started the other.
+  /// The ancestors of this process, the parent first, at most 32. Determined only if several
+  /// launchers are present: they prove which launcher started the other.
   std::optional<std::vector<Ancestor>> ancestors;
 
-  /// Looks at this process and host. Reads /sys, /dev, /proc, the kernel's tables of links and
-  /// routes (rtnetlink) and the file of PALS_APINFO; opens no connection.
-  /// @param env for PMI_FD, whose descriptor is looked at, SLURM_TASK_PID, PALS_APINFO,
+  /// Examines this process and host. Reads /sys, /dev, /proc, the kernel's tables of links and
+  /// routes (rtnetlink) and the file that PALS_APINFO names; opens no connection.
+  /// @param env for PMI_FD, whose descriptor is examined, SLURM_TASK_PID, PALS_APINFO,
   ///        HPCBOOT_DEVICE_ORDER, and the launchers that are present.
   static Facts of_this_process(const Env& env);
 };

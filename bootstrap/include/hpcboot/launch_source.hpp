@@ -14,125 +14,124 @@
 
 namespace hpcboot {
 
-/// What one launcher says. A field that it does not say stays empty: gaps are filled by rule in
-/// resolve(), never from another launcher.
+/// What one launcher reports. A field that it does not report stays empty; resolve() fills gaps by
+/// rule, never from another launcher.
 struct LaunchFacts {
   std::optional<int> rank, world_size, local_rank, local_size, node_rank, num_nodes;
   std::vector<std::string>
       hosts;               ///< hosts of this launch (of a Slurm step, not of the job), in order
-  std::string rank0_host;  ///< where rank 0 runs, if it need not be the first of hosts
-  /// Rank 0 is not told where it is, but all others are told the address of its interface.
+  std::string rank0_host;  ///< where rank 0 runs, unless it is always the first of hosts
+  /// The launcher gives the address of rank 0's interface to all other ranks, but not to rank 0.
   bool rank0_knows_itself = false;
-  std::optional<int> master_port;  ///< a port that the launcher names for rank 0's server
-  bool any_order = false;          ///< ranks may lie on any hosts in any order, as after a rankfile
-  std::string identity;            ///< tells two launches within one job apart (Slurm: the step id)
+  std::optional<int> master_port;  ///< the port that the launcher assigns to rank 0's server
+  bool any_order = false;  ///< ranks may be placed on hosts in any order, as with a rankfile
+  std::string identity;    ///< distinguishes launches within one job (Slurm: the step id)
   /// Field -> the variable it was read from; "master_addr" for rank0_host.
   std::map<std::string, std::string> variables;
 };
 
-/// Does a launcher's mark stand in the environment?
+/// Does the environment show a launcher?
 enum class Match {
   absent,   ///< no sign of it
-  refused,  ///< signs of it, but they do not speak of this process (a batch step's SLURM_PROCID)
-  present,  ///< it placed this process: read() answers or throws
+  refused,  ///< signs of it that do not describe this process (a batch step's SLURM_PROCID)
+  present,  ///< it placed this process: read() returns or throws
 };
 
 struct Detection {
   Match match = Match::absent;
-  std::string reason;  ///< why refused, or what gave it away
+  std::string reason;  ///< why it was refused, or what revealed it
 };
 
-/// How far in a launcher sits when several nest: of two that are present the lower level placed
-/// this process. Two of one level that disagree are told apart by is_live(), or are ambiguous.
+/// Nesting level of a launcher: if two are present, the one with the lower level placed this
+/// process. Two launchers of the same level that disagree are distinguished by is_live(), or are
+/// ambiguous.
 enum class Level {
-  explicit_settings,  ///< HPCBOOT_RANK and its like
-  elastic_agent,      ///< torchrun: started by any of those below
-  mpi_launcher,       ///< mpirun and its like: started inside an allocation, often through srun
+  explicit_settings,  ///< HPCBOOT_RANK and similar variables
+  elastic_agent,      ///< torchrun: started by any of the levels below
+  mpi_launcher,       ///< mpirun and similar: started inside an allocation, often through srun
   scheduler_step,     ///< srun, jsrun
   pod,                ///< a container platform that starts one process in each pod
-  generic,            ///< RANK and WORLD_SIZE set by anybody
-  library,            ///< PMIx or PMI variables alone, without their launcher's own
-  remote_shell,       ///< started by pbsdsh and its like, which number tasks but do not count them
+  generic,            ///< RANK and WORLD_SIZE, not specific to any launcher
+  library,            ///< only PMIx or PMI variables, without those of their launcher
+  remote_shell,       ///< started by pbsdsh and similar, which number tasks but do not count them
 };
 
-/// "explicit settings", "MPI launcher", … as bootstrap/README.md and files that describe launchers
-/// write it.
+/// "explicit settings", "MPI launcher", … as in bootstrap/README.md and in launcher descriptions.
 std::string_view name_of(Level level) noexcept;
 
-/// What a launcher does that rules elsewhere depend on.
+/// Properties of a launcher that other rules depend on.
 struct LauncherTraits {
   /// Its ranks on every host have the variables of the job and its script. mpirun and Hydra start
-  /// ranks over ssh, and these get few of them: what the allocation says is then known on the first
-  /// host only.
+  /// ranks over ssh, which passes on few of them: the allocation is then known on the first host
+  /// only.
   bool hands_on_job_variables = true;
-  /// Ranks are dealt in the order of the hosts that it names.
+  /// Ranks are assigned in the order of the hosts that it names.
   bool orders_ranks_by_host = true;
-  /// Its own agent serves the store at MASTER_ADDR and MASTER_PORT, and rank 0 must not.
+  /// Its agent serves the store at MASTER_ADDR and MASTER_PORT; rank 0 must not.
   bool serves_a_store = false;
-  /// It starts one process on each host: the index of the host is the rank.
+  /// It starts one process per host: the index of the host is the rank.
   bool one_process_a_host = false;
-  /// A host that its host file names twice, or that runs two of its daemons, counts as two, each
-  /// with local ranks of its own.
+  /// A host that its host file lists twice, or that runs two of its daemons, counts as two hosts,
+  /// each with its own local ranks.
   bool counts_hosts_by_entry = false;
-  /// It ends the job if a rank that has used PMI-1 ends without the word "finalize". Of bare PMI
-  /// nobody knows.
+  /// It ends the job if a rank that has used PMI-1 exits without sending "finalize". Assumed for
+  /// bare PMI.
   bool takes_silence_for_a_crash = true;
 };
 
 struct LauncherDescription;
 
-/// One launcher, and all that is known of it: a file in bootstrap/core/launchers, C++ with a line
-/// in launch_sources(), or data (NAME.toml).
+/// One launcher and everything known about it: a file in bootstrap/core/launchers, either C++ with
+/// an entry in launch_sources(), or data (NAME.toml).
 struct LaunchSource {
-  std::string_view name;  ///< as in HPCBOOT_METHODS, provenance and the contract's `launcher`
+  std::string_view name;  ///< as in HPCBOOT_METHODS, provenance and the output's `launcher`
   Level level;
-  std::string_view why_here;     ///< the reason for its place in the order, shown by --explain
+  std::string_view why_here;     ///< the reason for its position in the order, shown by --explain
   std::string_view set_by;       ///< the command that sets the variables, for messages
-  std::string_view documented;   ///< where they are documented: an address, or source files
-  VariableList variables;        ///< every variable that it sets or reads
-  std::string_view cannot_know;  ///< what its variables do not say
+  std::string_view documented;   ///< where they are documented: a URL, or source files
+  VariableList variables;        ///< all variables that it sets or reads
+  std::string_view cannot_know;  ///< what its variables do not reveal
   LauncherTraits traits;
-  /// @{ Behind detect(), read() and is_live().
+  /// @{ Implement detect(), read() and is_live().
   Detection (*detect_in)(const Env&, const Facts&) = nullptr;
   LaunchFacts (*read_from)(const Env&, const Facts&) = nullptr;
   std::optional<bool> (*is_live_in)(const Env&, const Facts&) = nullptr;
   /// @}
-  /// What is read of a launcher that a file describes, in place of the functions; null for those in
-  /// C++.
+  /// For a launcher described by a file, used instead of the functions; null for those in C++.
   const LauncherDescription* description = nullptr;
-  /// The file that describes it, for one that add_launchers() has added; otherwise it is built in.
+  /// The file that describes a launcher added by add_launchers(); empty for a built-in one.
   std::string_view file = {};
 
-  /// Does its mark stand in the environment?
+  /// Is this launcher present in the environment?
   Detection detect(const Env& env, const Facts& facts) const;
-  /// What it says. Called only if detect() said present.
+  /// What it reports. Call only if detect() returned present.
   /// @throws Error naming the variable that is missing or malformed.
   LaunchFacts read(const Env& env, const Facts& facts) const;
-  /// Is the launcher known to serve this very process (true), known not to (false), or unknown?
-  /// Asked only to tell two of one level apart.
+  /// Does the launcher serve this very process? nullopt if unknown. Used only to distinguish two
+  /// launchers of the same level.
   std::optional<bool> is_live(const Env& env, const Facts& facts) const;
 };
 
 /// All launchers, innermost first. The order is documented in bootstrap/README.md: by level; within
-/// a level those that add_launchers() has added, those in C++, then the files that come with
-/// hpcboot, by name.
+/// a level, first those added by add_launchers(), then those in C++, then the descriptions that
+/// ship with hpcboot, by name.
 const std::vector<const LaunchSource*>& launch_sources();
 
-/// The traits of the launcher of that name; the defaults for "single" and for names of nobody.
+/// The traits of the launcher with this name; the defaults for "single" and for unknown names.
 LauncherTraits traits_of(std::string_view launcher) noexcept;
 
 struct Scheduler;
 
-/// What one file describes: a launcher, a scheduler, or both.
+/// The content of one description file: a launcher, a scheduler, or both.
 struct DescribedLauncher {
-  std::shared_ptr<const LaunchSource> launcher;  ///< null for a scheduler alone
-  std::shared_ptr<const Scheduler> scheduler;    ///< null for a launcher alone
+  std::shared_ptr<const LaunchSource> launcher;  ///< null if only a scheduler is described
+  std::shared_ptr<const Scheduler> scheduler;    ///< null if only a launcher is described
 };
 
-/// Adds to launch_sources() and schedulers(), for the whole process: what is known of launchers is
-/// asked by many, and all have to be told the same, as if it had been built in. Call it at the
-/// start of a program, before the first resolve() and before other threads exist.
-/// @throws Error{malformed_file} for a name that is taken; then none is added
+/// Adds to launch_sources() and schedulers(), for the whole process, as if the launchers were built
+/// in. Call it at the start of a program, before the first resolve() and before other threads
+/// exist.
+/// @throws Error{malformed_file} for a name that is already taken; in that case none is added
 void add_launchers(const std::vector<DescribedLauncher>& launchers);
 
 }  // namespace hpcboot

@@ -6,41 +6,41 @@
 
 namespace hpcboot {
 
-/// What an environment variable of a launcher or a scheduler is to the process that has it. What is
-/// done with a variable follows from this: `sanitize` unsets all but settings, `capture` keeps all
-/// and hides secrets, `lint` knows identities, and two launchers are told apart by theirs.
+/// The role of an environment variable of a launcher or a scheduler. It determines how a variable
+/// is treated: `sanitize` unsets all but settings, `capture` keeps all and hides secrets, `lint`
+/// recognises identities, and nested launchers are distinguished by their identities.
 enum class VariableKind {
   identity,   ///< which process this is: rank, local rank, node rank; differs between processes
-  size,       ///< how many there are: world size, local size, number of nodes
-  companion,  ///< what else describes the launch or the job: hosts, ids, mappings
-  setting,    ///< what the user chose, or where the scheduler is: the next launch is to find it
-  secret,     ///< a key of the launch, or a text of the user that may hold one
-  handle,     ///< how the process reaches its launcher: descriptors, addresses, name spaces
-  submitter,  ///< a copy of the submitting shell's environment: stays, and is not captured
+  size,       ///< a number of processes or nodes: world size, local size, number of nodes
+  companion,  ///< other properties of the launch or the job: hosts, ids, mappings
+  setting,    ///< chosen by the user, or the scheduler's location: kept for the next launch
+  secret,     ///< a key of the launch, or a text of the user that may contain one
+  handle,     ///< how the process reaches its launcher: descriptors, addresses, namespaces
+  submitter,  ///< a copy of the submitting shell's environment: kept, but not captured
 };
 
-/// "identity", "size", … as written above, and as files that describe launchers write it.
+/// "identity", "size", … as above and in launcher descriptions.
 std::string_view name_of(VariableKind kind) noexcept;
 
-/// What resolve() does with a variable.
+/// How resolve() uses a variable.
 enum class VariableUse {
   none,      ///< not read
   used,      ///< read if it is set
-  required,  ///< without it the launcher's environment is partial: Error{missing_variable}
+  required,  ///< without it the launcher's environment is incomplete: Error{missing_variable}
 };
 
 /// One variable, or a family of them.
 struct LaunchVariable {
-  std::string_view name;  ///< one that ends in * stands for all that begin so
+  std::string_view name;  ///< a name that ends in * matches all names with this prefix
   VariableKind kind = VariableKind::companion;
   VariableUse use = VariableUse::none;
 
-  /// Does this entry speak of the variable `variable`?
+  /// Does this entry apply to the variable `variable`?
   bool covers(std::string_view variable) const noexcept;
 };
 
-/// The variables of one launcher or scheduler. Of two entries that cover a name the first holds, so
-/// that exceptions stand before their family. A view: the entries outlive it.
+/// The variables of one launcher or scheduler. If two entries cover a name, the first one applies,
+/// so exceptions must precede their family. A view: the entries must outlive it.
 class VariableList {
  public:
   constexpr VariableList() = default;

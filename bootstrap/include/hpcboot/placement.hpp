@@ -7,7 +7,7 @@
 
 namespace hpcboot {
 
-/// Where a process stands among its peers. The defaults are those of a lone process.
+/// The position of a process among its peers. The defaults describe a single process.
 struct Placement {
   int rank = 0;                   ///< 0 <= rank < world_size, unique over all processes
   int world_size = 1;             ///< number of processes
@@ -17,21 +17,20 @@ struct Placement {
   std::optional<int> num_nodes;   ///< number of hosts of the launch
 };
 
-/// Checks every invariant that the known fields allow: 0 <= rank < world_size,
-/// 0 <= local_rank < local_size <= world_size, 0 <= node_rank < num_nodes <= world_size,
-/// local_rank <= rank does not have to hold (cyclic placement). Nodes of different size are legal.
-/// @param source who said so, for the message.
-/// @param origins for the message, too: a field -> what is written for it in place of "rank=5",
-/// such
-///        as "OMPI_COMM_WORLD_RANK=5 (rank)".
+/// Checks all invariants of the known fields: 0 <= rank < world_size, 0 <= local_rank < local_size
+/// <= world_size, 0 <= node_rank < num_nodes <= world_size. local_rank <= rank is not required
+/// (cyclic placement). Nodes may have different sizes.
+/// @param source where the values come from, for the message.
+/// @param origins also for the message: field -> the text shown instead of "rank=5", such as
+///        "OMPI_COMM_WORLD_RANK=5 (rank)".
 /// @throws Error{inconsistent_placement}
 void validate(const Placement& placement, std::string_view source,
               const std::map<std::string, std::string>& origins = {});
 
-/// Are all processes known to be on one host?
+/// Are all processes known to be on the same host?
 bool is_on_one_host(const Placement& placement);
 
-/// Where a field came from.
+/// The origin of a field.
 struct Provenance {
   std::string source;    ///< a launcher, "allocation", "exchange", "rule", …
   std::string variable;  ///< the variable or the rule; may be empty

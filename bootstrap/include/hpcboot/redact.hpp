@@ -7,37 +7,39 @@
 
 namespace hpcboot {
 
-/// Stands in place of what is taken out.
+/// Replaces removed text.
 inline constexpr std::string_view kRedacted = "REDACTED";
 
-/// Is a variable's value kept back for its name alone? Secrets (…SECRET…, …PASS…, …TOKEN…,
-/// …COOKIE…, …CREDENTIAL…, …AUTH…, …WEBHOOK…, words ending in KEY also before digits, OTP,
-/// SESSION_ID, AWS_*, without regard to case) and command lines, which often hold one (OMPI_ARGV,
-/// LSB_JOBNAME). Errs towards yes, but for what launchers declare, and for words such as PASSED and
-/// MONKEY.
+/// Must the value of a variable be withheld because of its name? True for secrets (…SECRET…,
+/// …PASS…, …TOKEN…, …COOKIE…, …CREDENTIAL…, …AUTH…, …WEBHOOK…, words ending in KEY also before
+/// digits, OTP, SESSION_ID, AWS_*, case-insensitive) and for command lines, which often contain one
+/// (OMPI_ARGV, LSB_JOBNAME). Errs on the side of withholding, except for variables declared by
+/// launchers and words such as PASSED and MONKEY.
 bool is_private_name(std::string_view name);
 
-/// The value without what looks like a secret in it: user information before an @
-/// ("https://u:p@h"), addresses of webhooks, assignments and options with a private name
-/// ("password=x", "--token x", JSON, XML), words after "Bearer" or "Basic", arguments that programs
-/// take as passwords ("mysql -px", "curl -u u:p", "wandb login x"), keys of well-known form (ghp_…,
-/// hf_…, AKIA…, eyJ…), private keys, 28 and more random letters of both cases and digits. Errs
-/// towards taking out too much. A secret that is a plain word, or hexadecimal digits without a
-/// name, cannot be told.
+/// The value with everything removed that looks like a secret: user information before an @
+/// ("https://u:p@h"), webhook URLs, assignments and options with a private name ("password=x",
+/// "--token x", JSON, XML), words after "Bearer" or "Basic", arguments that programs take as
+/// passwords ("mysql -px", "curl -u u:p", "wandb login x"), keys of well-known form (ghp_…, hf_…,
+/// AKIA…, eyJ…), private keys, and at least 28 random letters of both cases and digits. Errs on the
+/// side of removing too much. A secret that is a plain word, or hexadecimal digits without a name,
+/// cannot be detected.
 std::string redact_value(std::string_view value);
 
 /// Is it a variable of a launcher, a scheduler, a device mask or a communication library? HOME,
-/// PATH, PBS_O_*, SGE_O_* (the submitter's shell) and all that a user set for other ends are not.
+/// PATH, PBS_O_*, SGE_O_* (the submitter's shell) and variables that a user set for other purposes
+/// are not.
 bool is_launch_variable(std::string_view name);
 
 /// Which variables redact() keeps.
 enum class Keep {
-  launch_variables,  ///< is_launch_variable() only: what resolve() may look at, and no more
+  launch_variables,  ///< is_launch_variable() only: what resolve() may read
   all_variables,
 };
 
-/// A snapshot that may leave the machine: variables that are not kept are gone, private ones are
-/// REDACTED (or empty, where they were), the rest is redact_value(). It resolves like the original.
+/// A snapshot that may leave the machine: variables that are not kept are removed, private ones are
+/// REDACTED (or remain empty), all others pass through redact_value(). It resolves like the
+/// original.
 Env redact(const Env& env, Keep keep = Keep::launch_variables);
 
 }  // namespace hpcboot

@@ -7,18 +7,18 @@
 
 namespace hpcboot {
 
-/// What a launch that is started from within another one may still see.
+/// What a launch started from within another launch may still see.
 enum class Inherit {
-  allocation,  ///< the scheduler's job and hosts: mpirun and srun find their resources there
+  allocation,  ///< the scheduler's job and hosts, where mpirun and srun find their resources
   nothing,     ///< as outside any job
 };
 
-/// The variables of `env` that say who this process is in the launch that it belongs to: ranks,
-/// sizes, the PMI and PMIx connection, the endpoint, and what srun passes on of a step's own
-/// options. A launcher that is started with them would take itself for a rank of the outer launch.
-/// Settings that a user chose (OMPI_MCA_btl, PMIX_MCA_*, I_MPI_*, NCCL_*, device masks) are not
-/// among them. Without the variables resolve() answers "single". Sorted by name; only those that
-/// are set, empty ones too.
+/// The variables of `env` that identify this process within its launch: ranks, sizes, the PMI and
+/// PMIx connection, the endpoint, and the options of a step that srun passes on. A launcher started
+/// with them would take itself for a rank of the outer launch. Settings chosen by the user
+/// (OMPI_MCA_btl, PMIX_MCA_*, I_MPI_*, NCCL_*, device masks) are not among them. Without these
+/// variables, resolve() returns "single". Sorted by name; only variables that are set, including
+/// empty ones.
 std::vector<std::string> variables_to_unset(const Env& env, Inherit inherit);
 
 }  // namespace hpcboot

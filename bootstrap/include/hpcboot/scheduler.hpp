@@ -12,39 +12,39 @@ namespace hpcboot {
 
 struct JobDescription;
 
-/// One scheduler, and all that is known of it: a file in bootstrap/core/schedulers and a line in
-/// schedulers(), or the table [job] of a description (NAME.toml). It says what was allocated, never
-/// who a process is.
+/// One scheduler and everything known about it: a file in bootstrap/core/schedulers and an entry in
+/// schedulers(), or the table [job] of a description (NAME.toml). It tells what was allocated,
+/// never the rank of a process.
 struct Scheduler {
   std::string_view name;           ///< as in Allocation::scheduler
-  std::string_view start_command;  ///< starts a program on all of an allocation: "srun"
+  std::string_view start_command;  ///< starts a program on the whole allocation: "srun"
   std::string_view documented;     ///< where its variables are documented
-  VariableList variables;          ///< every variable that it sets for a job or reads
-  /// Behind read().
+  VariableList variables;          ///< all variables that it sets for a job or reads
+  /// Implements read().
   std::optional<Allocation> (*read_from)(const Env&, const AllocationOptions&) = nullptr;
-  /// What is read of a scheduler that a file describes, in place of the function; null for those in
-  /// C++.
+  /// For a scheduler described by a file, used instead of the function; null for those in C++.
   const JobDescription* description = nullptr;
   std::string_view file = {};          ///< as LaunchSource::file
-  std::string_view job_variable = {};  ///< names the job, of those in C++; behind job_variable_of()
+  std::string_view job_variable = {};  ///< names the job, for those in C++; see job_variable_of()
 
-  /// The allocation that it shows; nullopt if it shows none.
+  /// The allocation in the environment; nullopt if there is none.
   /// @throws Error as read_allocation()
   std::optional<Allocation> read(const Env& env, const AllocationOptions& options) const;
 };
 
-/// The variable that names a job of this scheduler.
+/// The variable that holds the job id of this scheduler.
 std::string_view job_variable_of(const Scheduler& scheduler) noexcept;
 
-/// All schedulers in the order in which they are asked: of two whose variables are set the first
-/// gave the allocation. Those that files describe come last.
+/// All schedulers, in order of precedence: if the variables of two are set, the first one gave the
+/// allocation. Those described by files come last.
 const std::vector<const Scheduler*>& schedulers();
 
-/// The one of that name; null for none, and for "".
+/// The scheduler with this name; null if there is none, and for "".
 const Scheduler* find_scheduler(std::string_view name) noexcept;
 
-/// Indices and counts that look like a rank and a world size and are none: job arrays, sweeps,
-/// tests split over the workers of a CI system, workers of other frameworks. Each entry says whose.
+/// Indices and counts that look like a rank and a world size but are not: of job arrays, sweeps,
+/// tests split across the workers of a CI system, workers of other frameworks. Comments in the
+/// table name their origin.
 VariableList variables_of_arrays_and_ci() noexcept;
 
 }  // namespace hpcboot

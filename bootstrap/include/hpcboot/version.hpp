@@ -4,7 +4,7 @@
 
 namespace hpcboot {
 
-/// The version of this library, "1.2.3": the one that the project has in its CMakeLists.txt.
+/// The version of this library, "1.2.3", as set in the project's CMakeLists.txt.
 std::string_view version() noexcept;
 
 }  // namespace hpcboot

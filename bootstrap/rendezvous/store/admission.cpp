@@ -12,8 +12,8 @@ bool Admission::greet(std::string_view message, std::string& out) {
   FrameReader reader(message);
   std::uint8_t version = 0;
   if (!reader.magic() || !reader.u8(version)) return false;
-  // What follows belongs to version 1. Another one is told ours all the same, so that its user
-  // learns of it.
+  // The fields that follow are those of version 1. A client of another version still receives our
+  // version number, so that its user learns of the mismatch.
   if (version == kVersion &&
       (!reader.u32(rank_) || !reader.raw(token_) || !reader.raw(client_) || rank_ >= world_->size))
     return false;
@@ -42,7 +42,7 @@ Admission::State Admission::take(std::string_view message, std::string& out) {
   const Transcript transcript = this->transcript();
   Proof given{};
   std::copy_n(message.data(), given.size(), reinterpret_cast<char*>(given.data()));
-  // Without a word: a stranger has nothing to learn here.
+  // No reply: an unauthenticated peer must not learn anything.
   if (!are_equal(given, proof_of(Side::client, world_->secret, transcript)))
     return State::turned_away;
   const bool has_place = world_->holders == Holders::many || members_->enter(rank_, token_);

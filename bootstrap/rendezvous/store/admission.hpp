@@ -11,22 +11,22 @@
 
 namespace hpcboot::rendezvous {
 
-// How many processes may be one rank?
+// How many processes may hold the same rank?
 enum class Holders : std::uint8_t { one, many };
 
-// What a world is known by to its own ranks.
+// What identifies a world to its own ranks.
 struct World {
   std::string identity;
   std::uint32_t size = 1;
   Secret secret;
   SecretKind kind = SecretKind::told;
   Holders holders = Holders::one;
-  std::string sealed{};  // what ranks get the secret by, if it is shown to everybody
+  std::string sealed{};  // the sealed secret, if it is sent to every client
 };
 
-// Which process holds which rank. A process may have several connections, a rank one process: the
-// first one, also after it has gone. Another is of another run, which looks for its store at the
-// same place.
+// Which process holds which rank. A process may have several connections, but a rank has only one
+// process: the first one, even after it has gone. Any other belongs to another run that looks for
+// its store at the same place.
 class Members {
  public:
   bool enter(std::uint32_t rank, const Token& token);
@@ -35,7 +35,7 @@ class Members {
   std::unordered_map<std::uint32_t, Token> of_rank_;
 };
 
-// The server's side of the four messages that a connection starts with.
+// The server's side of the four messages at the start of a connection.
 class Admission {
  public:
   enum class State { asking, admitted, turned_away };
@@ -43,11 +43,11 @@ class Admission {
   Admission(const World& world, std::uint16_t port, Members& members)
       : world_(&world), members_(&members), port_(port) {}
 
-  // How many bytes the next message has.
+  // The size of the next message in bytes.
   std::size_t expects() const { return has_greeted_ ? kProofSize : kHelloSize; }
-  // Takes that many, and appends what to answer.
+  // Takes a message of that size, and appends the answer.
   State take(std::string_view message, std::string& out);
-  // Of the frames that follow, once admitted.
+  // The guard for the frames that follow, once admitted.
   FrameGuard guard() const { return {Side::server, world_->secret, transcript()}; }
 
  private:

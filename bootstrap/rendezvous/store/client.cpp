@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Thousands of ranks that start together must not come back together.
+// Thousands of ranks that start together must not retry together.
 milliseconds with_jitter(milliseconds pause) {
   thread_local std::minstd_rand random(std::random_device{}());
   return pause / 2 + milliseconds(std::uniform_int_distribution<int>(
@@ -23,7 +23,7 @@ milliseconds with_jitter(milliseconds pause) {
 
 // "n1:20717, 25001, 31002: Connection refused; n1:28000: another user listens there"
 std::string joined(const std::vector<Place>& places, const std::vector<std::string>& reasons) {
-  constexpr std::size_t kMost = 600;  // with a thousand hosts to look at
+  constexpr std::size_t kMost = 600;  // with a thousand hosts to try
   std::string text;
   for (std::size_t i = 0; i < places.size() && text.size() < kMost; ++i) {
     const bool goes_on = i > 0 && !places[i].is_local() &&
@@ -46,9 +46,10 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
   std::vector<bool> is_telling(places.size());
   milliseconds pause(2);
   while (true) {
-    std::map<std::string, std::string> silent;  // address -> why: its other ports are no better
+    std::map<std::string, std::string>
+        silent;  // address -> reason: its other ports would fail alike
     for (std::size_t i = 0; i < places.size(); ++i) {
-      // What an attempt without time would say says nothing.
+      // The result of an attempt without any time left is meaningless.
       if (Clock::now() >= end && !reasons[i].empty()) break;
       if (const auto known = silent.find(places[i].address); known != silent.end()) {
         if (!is_telling[i]) reasons[i] = known->second;
@@ -59,7 +60,7 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
         return std::unique_ptr<Client>(
             new Client({{places[i]}, std::move(member)}, std::move(attempt.link)));
       }
-      // That nobody is there any more says less than what somebody has said before.
+      // "Nobody there" is less informative than an earlier answer from the same place.
       const bool is_unreachable = attempt.outcome == Link::Outcome::unreachable;
       const bool tells = !is_unreachable && attempt.outcome != Link::Outcome::nobody_there &&
                          attempt.outcome != Link::Outcome::no_answer;
@@ -68,7 +69,8 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
       if (is_unreachable) silent[places[i].address] = attempt.reason;
       if (attempt.outcome != Link::Outcome::other_version) continue;
       throw Error(ErrorCode::exchange_failed, places[i].text() + ": " + attempt.reason,
-                  "one version of hpcboot on every host", "install the same version everywhere");
+                  "the same version of hpcboot on every host",
+                  "install the same version everywhere");
     }
     if (Clock::now() >= end) break;
     std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));
@@ -80,8 +82,8 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
                   " did not find rank 0 within " + std::to_string(waited.count()) +
                   " ms: " + joined(places, reasons),
               "rank 0 to serve the store of this launch there, with a secret that this rank has",
-              "look at the output of rank 0: has it started? If so look for a firewall between the "
-              "hosts; HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR choose another network");
+              "check the output of rank 0: has it started? If so, check for a firewall between the "
+              "hosts; HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR select another network");
 }
 
 Client::Client(Way way, Link first) : way_(std::move(way)) {
@@ -108,7 +110,7 @@ SecretKind Client::secret_kind() const {
   return way_.member.world.kind;
 }
 
-// @return false if there is none; true also if another thread has taken it
+// @return false if there is none; true if this or another thread has taken it
 bool Client::take_way_out(int tried) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (tried != way_number_) return true;
@@ -122,7 +124,7 @@ bool Client::take_way_out(int tried) {
 
 bool Client::can_ask_again(Request kind) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Other links to the same place are no better.
+  // Other links to the same place have failed, too.
   idle_.clear();
   const bool has_no_effect_twice = kind == Request::set || kind == Request::set_many ||
                                    kind == Request::get || kind == Request::wait ||
@@ -132,10 +134,11 @@ bool Client::can_ask_again(Request kind) {
 
 void Client::fail_lost(const std::string& what) const {
   if (is_relayed()) {
-    throw Error(ErrorCode::peer_lost,
-                "the first rank of this host, which hands on what the others ask rank 0, " + what,
-                "it to stay until every rank has ended",
-                "look for the first error in the output of local rank 0 of " + own_hostname());
+    throw Error(
+        ErrorCode::peer_lost,
+        "the relay of this host (its local rank 0), which forwards requests to rank 0, " + what,
+        "the relay to run until every rank has ended",
+        "look for the first error in the output of local rank 0 of " + own_hostname());
   }
   throw Error(ErrorCode::peer_lost, "the store of rank 0 at " + place().text() + " " + what,
               "rank 0 to serve it until every rank has ended",
@@ -154,7 +157,8 @@ Link Client::take_link(Deadline end) {
   return open_link(end);
 }
 
-// The store may be busy with strangers, or with others of us; only nobody there is an answer.
+// The store may be busy with unauthenticated peers or with other ranks, so retry unless nobody
+// listens there.
 Link Client::open_link(Deadline end) {
   for (milliseconds pause(2);; pause = std::min(2 * pause, milliseconds(200))) {
     const auto [way, number] = [this] {
@@ -164,7 +168,7 @@ Link Client::open_link(Deadline end) {
     bool is_anybody_there = false;
     std::vector<std::string> reasons;
     for (const Place& place : way.places) {
-      Member member = way.member;  // of its own: other threads open links, too
+      Member member = way.member;  // a copy: other threads open links, too
       Link::Attempt attempt = Link::open(place, member, end);
       if (attempt.outcome == Link::Outcome::ours) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -176,13 +180,13 @@ Link Client::open_link(Deadline end) {
     }
     if (!is_anybody_there && take_way_out(number)) continue;
     if (!is_anybody_there || Clock::now() >= end)
-      fail_lost("takes no more connections (" + joined(way.places, reasons) + ")");
+      fail_lost("accepts no more connections (" + joined(way.places, reasons) + ")");
     std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));
   }
 }
 
 void Client::put_back(Link link) {
-  constexpr std::size_t kKept = 2;  // each is a descriptor of rank 0's, too
+  constexpr std::size_t kKept = 2;  // each also uses a descriptor on rank 0
   const std::lock_guard<std::mutex> lock(mutex_);
   if (idle_.size() < kKept) idle_.push_back(std::move(link));
 }

@@ -12,51 +12,52 @@
 
 namespace hpcboot::rendezvous {
 
-// A rank's way to the store of its world. Threads may use it at once: each call has a connection of
-// its own while it lasts, so that one which waits does not hold up another.
+// A rank's client of the store of its world. Thread-safe: each call uses its own connection, so
+// that a call that waits does not block others.
 class Client {
  public:
   using Deadline = Clock::time_point;
 
-  // Asks one place after the other until the store of this world answers or the time is up.
-  // @throws Error{deadline_exceeded} naming each place and why it was not it
+  // Tries one place after the other until the store of this world answers or the time is up.
+  // @throws Error{deadline_exceeded} naming each place and why it was rejected
   static std::unique_ptr<Client> connect(const std::vector<Place>& places, Member member,
                                          Deadline end);
 
-  // All of them: @throws Error{peer_lost} if the store is gone or does not answer,
+  // All of these: @throws Error{peer_lost} if the store is gone or does not answer,
   // Error{exchange_failed} if it refuses, or for a key of more than 4 KiB.
   void set(const std::string& key, const std::string& value);
   void set_many(const std::vector<std::string>& keys, const std::vector<std::string>& values);
   void append(const std::string& key, const std::string& value);
-  // The sum. A key that is not there counts as 0.
+  // Returns the sum. A missing key counts as 0.
   std::int64_t add(const std::string& key, std::int64_t value);
   std::int64_t add(const std::string& key, std::int64_t value, Deadline end);
-  // What is there after `desired` was put in the place of `expected`, if that was there.
+  // Replaces the value by `desired` if it equals `expected`. Returns the resulting value.
   std::string compare_set(const std::string& key, const std::string& expected,
                           const std::string& desired);
   bool erase(const std::string& key);
   bool check(const std::vector<std::string>& keys);
   std::int64_t count();
 
-  // Waits for all of the keys. @return false if some have not come by then; up to 64 are named
+  // Waits for all keys. @return false if some are missing at the deadline; at most 64 are named
   bool get(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& values,
            std::vector<std::string>& missing);
   bool wait(const std::vector<std::string>& keys, Deadline end, std::vector<std::string>& missing);
 
-  // Where to go on if the store goes away here, as a host's relay does with its process. An add, an
-  // append, a comparison or a deletion that is under way fails; all else is asked again there.
+  // Where to continue if the store at the current place goes away, as a host's relay does with its
+  // process. An add, append, compare_set or erase in progress fails; all other requests are
+  // repeated there.
   void set_way_out(std::vector<Place> places, Member member);
 
-  // A connection of its own, for a relay. @throws as the calls above
+  // Opens a separate connection, for a relay. @throws as the calls above
   Link open_link(Deadline end);
 
   Place place() const;
-  // What both sides were proved by.
+  // How both sides authenticated.
   SecretKind secret_kind() const;
 
  private:
   struct Way {
-    std::vector<Place> places;  // one, once it is known which
+    std::vector<Place> places;  // only one, once it is known which
     Member member;
   };
 
@@ -85,7 +86,7 @@ class Client {
   mutable std::mutex mutex_;
   Way way_;
   int way_number_ = 0;
-  std::optional<Way> way_out_;  // as long as this goes through a relay
+  std::optional<Way> way_out_;  // set while requests go through a relay
   std::vector<Link> idle_;
   std::uint32_t last_id_ = 0;
 };

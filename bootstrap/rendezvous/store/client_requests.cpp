@@ -4,30 +4,30 @@
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 
-// What a rank asks its store, and what it takes for an answer.
+// The requests of a rank to its store, and the validation of the answers.
 namespace hpcboot::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
 
-// What needs no waiting for others is answered within this, or not at all.
+// Timeout for requests that do not wait for other ranks.
 constexpr milliseconds kTimeForAnswer = std::chrono::seconds(30);
-// The server says itself when the time of a wait is up.
+// Extra time for the server to report that a wait has timed out.
 constexpr milliseconds kGrace = std::chrono::seconds(5);
 
 }  // namespace
 
 void Client::fail_malformed() const {
   throw Error(ErrorCode::exchange_failed,
-              "the store of rank 0 at " + place().text() + " sent an answer that is none",
-              "one version of hpcboot on every host", "install the same version everywhere");
+              "the store of rank 0 at " + place().text() + " sent a malformed answer",
+              "the same version of hpcboot on every host", "install the same version everywhere");
 }
 
 void Client::require_keys(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     if (key.size() <= kLongestKey) continue;
     throw Error(ErrorCode::exchange_failed,
-                "a key of " + std::to_string(key.size()) + " bytes for the store of the ranks",
+                "a key of " + std::to_string(key.size()) + " bytes for the store",
                 "at most " + std::to_string(kLongestKey), "shorten it");
   }
 }
@@ -43,8 +43,8 @@ std::string Client::frame_of(Request kind, std::uint32_t id, const FrameWriter& 
   std::string frame = std::move(request).frame();
   if (frame.size() - 4 > kLargestFrame) {
     throw Error(ErrorCode::exchange_failed,
-                "a request of " + std::to_string(frame.size()) + " bytes to the store of the ranks",
-                "at most 64 MiB at once", "send large data by a collective operation instead");
+                "a request of " + std::to_string(frame.size()) + " bytes to the store",
+                "at most 64 MiB per request", "use a collective operation for large data");
   }
   return frame;
 }
@@ -55,7 +55,7 @@ Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
     const std::lock_guard<std::mutex> lock(mutex_);
     id = ++last_id_;
   }
-  // A link that failed is not used again: its answer may still come.
+  // A failed link is not reused: its answer may still arrive.
   Reply reply;
   Link link = take_link(end);
   for (bool is_again = false;
@@ -63,7 +63,7 @@ Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
     if (Clock::now() >= end) fail_lost("does not answer");
     if (is_again || !can_ask_again(kind)) fail_lost("went away");
     is_again = true;
-    // Who waits for a day learns sooner that rank 0's host is gone, too.
+    // Limited, so that a rank with a long wait notices early that rank 0's host is gone.
     link = take_link(std::min(end, Clock::now() + kTimeForAnswer));
   }
   FrameReader reader(reply.body);
@@ -76,8 +76,8 @@ Client::Reply Client::ask(Request kind, const FrameWriter& body, Deadline end) {
   if (reply.kind != Answer::refused) return reply;
   std::string reason;
   FrameReader(reply.body).text(reason);
-  throw Error(ErrorCode::exchange_failed, "the store of the ranks refuses: " + reason,
-              "a request that it can carry out", "look at what this rank asked for");
+  throw Error(ErrorCode::exchange_failed, "the store refused a request: " + reason,
+              "a request that the store can carry out", "check what this rank requested");
 }
 
 Client::Reply Client::ask_at_once(Request kind, const FrameWriter& body) {
@@ -116,8 +116,8 @@ void Client::set_many(const std::vector<std::string>& keys,
   if (keys.size() != values.size()) {
     throw Error(ErrorCode::exchange_failed,
                 std::to_string(keys.size()) + " keys and " + std::to_string(values.size()) +
-                    " values for the store of the ranks",
-                "a value for each key", "correct the call of multiSet()");
+                    " values for the store",
+                "a value for each key", "correct the call to multiSet()");
   }
   FrameWriter body;
   body.texts(keys);

@@ -10,7 +10,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& reason) {
   throw Error(ErrorCode::exchange_failed,
-              "libcrypto, by which the ranks prove who they are: " + reason,
+              "libcrypto, which authenticates the ranks, cannot be used: " + reason,
               "OpenSSL 1.1 or newer on every host of the launch",
               "install OpenSSL, or load its module in the job script");
 }
@@ -19,7 +19,7 @@ namespace {
 
 const Crypto& crypto() {
   static const Crypto loaded = [] {
-    // What is called here has been the same since 1.1. The one of the headers comes first.
+    // The functions in use have not changed since 1.1. The version of the headers is tried first.
     constexpr bool is_newer = OPENSSL_VERSION_NUMBER >= 0x30000000L;
     DynamicLibrary library({is_newer ? "libcrypto.so.3" : "libcrypto.so.1.1", "libcrypto.so.3",
                             "libcrypto.so.1.1", "libcrypto.so"},
@@ -41,7 +41,7 @@ const Crypto& crypto() {
 }
 
 void fail_without_sha() {
-  refuse("it computes no SHA-256");
+  refuse("it does not support SHA-256");
 }
 
 }  // namespace hpcboot::rendezvous

@@ -6,8 +6,8 @@
 
 namespace hpcboot::rendezvous {
 
-// OpenSSL's libcrypto, 1.1 or newer. Loaded by who needs the first digest, since most of what the
-// programs do needs none, and loading it takes as long as everything else that `exec` does alone.
+// OpenSSL's libcrypto, 1.1 or newer. Loaded when the first digest is needed: most commands need
+// none, and loading it takes as long as everything else that `exec` does on its own.
 struct Crypto {
   decltype(&EVP_sha256) sha256 = nullptr;
   decltype(&EVP_Digest) digest = nullptr;
@@ -18,13 +18,13 @@ struct Crypto {
   decltype(&EVP_DigestUpdate) update = nullptr;
   decltype(&EVP_DigestFinal_ex) final = nullptr;
   decltype(&HMAC) hmac = nullptr;
-  decltype(&CRYPTO_memcmp) differ = nullptr;  // in a time that does not depend on where
+  decltype(&CRYPTO_memcmp) differ = nullptr;  // in constant time
 };
 
-// @throws Error{exchange_failed} if this host has none
+// @throws Error{exchange_failed} if this host does not have it
 const Crypto& crypto();
 
-// @throws Error{exchange_failed}, for a libcrypto that was built without SHA-256
+// @throws Error{exchange_failed}, for a libcrypto built without SHA-256
 [[noreturn]] void fail_without_sha();
 
 }  // namespace hpcboot::rendezvous

@@ -8,23 +8,23 @@
 
 #include "secret.hpp"
 
-struct evp_md_ctx_st;  // libcrypto's EVP_MD_CTX, whose header only this library's own files see
+struct evp_md_ctx_st;  // libcrypto's EVP_MD_CTX, whose header only this library's own files include
 
 namespace hpcboot::rendezvous {
 
-// The seals of the frames of one connection: an HMAC of each, its direction and its number, under a
-// key that both ends have derived from the secret and from what they have seen of the connection's
-// start. So nobody between them can change, repeat, leave out or add a frame. Without a secret, as
-// on a Unix socket, there are none.
+// The seals of the frames of one connection: an HMAC of each frame, its direction and its number,
+// under a key that both ends derive from the secret and from the transcript of the connection's
+// start. So nobody between them can change, repeat, omit or add a frame. Without a secret, as on a
+// Unix socket, there are no seals.
 class FrameGuard {
  public:
   FrameGuard() = default;
   // @throws Error{exchange_failed} if libcrypto has no SHA-256
   FrameGuard(Side own, const Secret& secret, const Transcript& transcript);
 
-  // How many bytes follow each frame.
+  // The number of bytes that follow each frame.
   std::size_t seal_size() const { return inner_ ? kSealSize : 0; }
-  // Appends the seal of the next frame of ours.
+  // Appends the seal of our next frame.
   void seal(std::string_view frame, std::string& out);
   // Is this the seal of the other end's next frame?
   bool accepts(std::string_view frame, std::string_view seal);
@@ -41,8 +41,9 @@ class FrameGuard {
   Proof seal_of(Side side, std::uint64_t number, std::string_view frame) const;
 
   Side own_ = Side::client;
-  // SHA-256 after the key's two pads (RFC 2104): libcrypto's HMAC() would look up its algorithms
-  // and hash the key for every frame, which took twice as long as all else that the store does.
+  // The SHA-256 states after the key's two pads (RFC 2104): libcrypto's HMAC() would look up its
+  // algorithms and hash the key for every frame, which took twice as long as everything else that
+  // the store does.
   Context inner_;
   Context outer_;
   Context work_;

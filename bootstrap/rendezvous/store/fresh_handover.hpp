@@ -4,7 +4,7 @@
 
 namespace hpcboot::rendezvous {
 
-// A hand-over with an id and a secret of its own. @throws Error{exchange_failed}
+// A handover with a new id and a new secret. @throws Error{exchange_failed}
 Handover fresh_handover(int world_size, std::vector<std::string> hosts);
 
 }  // namespace hpcboot::rendezvous

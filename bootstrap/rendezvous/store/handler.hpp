@@ -11,8 +11,7 @@
 
 namespace hpcboot::rendezvous {
 
-// What a server does with the requests of peers that have proved who they are: answers them itself,
-// or hands them on.
+// Handles the requests of authenticated peers for a server: answers them itself, or forwards them.
 class Handler {
  public:
   using Peer = std::uint64_t;
@@ -27,22 +26,23 @@ class Handler {
   Handler& operator=(const Handler&) = delete;
 
   // @param frame without its length
-  // @return false for one that is not of the protocol: the peer is to be cut off
+  // @return false for a frame that violates the protocol: the peer must be disconnected
   virtual bool handle(Peer peer, std::string_view frame, Clock::time_point now) = 0;
-  // A peer that waits for nothing any more.
+  // This peer does not wait for any answer any more.
   virtual void forget(Peer peer) = 0;
-  // Answers those whose time is over.
+  // Answers the requests that have timed out.
   virtual void expire(Clock::time_point now) = 0;
   virtual std::optional<Clock::time_point> next_deadline() const = 0;
   virtual std::vector<Reply> take_replies() = 0;
 
-  // How long peers that are still there keep the server from ending.
+  // For how long connected peers keep the server from ending.
   virtual std::chrono::milliseconds farewell() const { return std::chrono::milliseconds(0); }
-  // A socket that move() is to be called for whenever there is something to read; and when it can
-  // be written to, as long as there is something unsent. -1 for none.
+  // A socket for which move() must be called whenever it is readable, and when it is writable while
+  // has_unsent() is true. -1: none.
   virtual int fd() const { return -1; }
   virtual bool has_unsent() const { return false; }
-  // Some of it, and no more than once. @return false if nobody can be served any more
+  // Reads and writes without blocking, at most once each. @return false if no peer can be served
+  // any more
   virtual bool move() { return true; }
 };
 

@@ -15,10 +15,11 @@
 namespace hpcboot::rendezvous {
 
 void HeldPort::fail(const char* call) const {
-  throw Error(ErrorCode::exchange_failed,
-              std::string(call) + " of port " + std::to_string(port_) + ": " + std::strerror(errno),
-              "a port of this host that rank 0 may open",
-              "set HPCBOOT_MASTER_PORT to a free port on every rank");
+  throw Error(
+      ErrorCode::exchange_failed,
+      "cannot reserve port " + std::to_string(port_) + ": " + call + ": " + std::strerror(errno),
+      "a port of this host that rank 0 can bind",
+      "set HPCBOOT_MASTER_PORT to a free port on every rank");
 }
 
 HeldPort::HeldPort(int port)
@@ -33,14 +34,14 @@ HeldPort::HeldPort(int port)
     v6->sin6_port = htons(static_cast<std::uint16_t>(port));
     size = sizeof *v6;
   } else {
-    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);  // a kernel without IPv6
+    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);  // kernel without IPv6
     if (socket_ < 0) fail("socket");
     auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
     v4->sin_family = AF_INET;
     v4->sin_port = htons(static_cast<std::uint16_t>(port));
     size = sizeof *v4;
   }
-  // Without SO_REUSEADDR: two sockets that have it may hold one port while neither listens.
+  // Without SO_REUSEADDR: two sockets with it could hold the same port while neither listens.
   if (bind(socket_, reinterpret_cast<sockaddr*>(&address), size) != 0) {
     const int reason = errno;
     close(socket_);
@@ -63,7 +64,7 @@ std::unique_ptr<HeldPort> take_a_free_port() {
     try {
       return std::make_unique<HeldPort>(derive_port(std::to_string(random())));
     } catch (const Error&) {
-      // Taken by another server: the next one.
+      // Taken by another server: try the next one.
     }
   }
   return std::make_unique<HeldPort>(0);

@@ -4,12 +4,12 @@
 
 namespace hpcboot::rendezvous {
 
-// A port of all addresses of this host, IPv6 and IPv4, that nobody else can have while this lives.
-// Nobody listens there: who connects is refused, so that a rank that is early does not reach this
-// program instead of the one that is to listen.
+// Reserves a port on all addresses of this host, IPv6 and IPv4, during its lifetime. It does not
+// listen: connections are refused, so that an early rank does not reach this program instead of the
+// one that will listen.
 class HeldPort {
  public:
-  // @param port 0 for one that the kernel chooses. @throws Error{exchange_failed}
+  // @param port 0: the kernel chooses. @throws Error{exchange_failed}
   explicit HeldPort(int port);
   ~HeldPort();
   HeldPort(const HeldPort&) = delete;
@@ -24,8 +24,8 @@ class HeldPort {
   int port_ = 0;
 };
 
-// A port that no client socket is given: not one of those that the kernel chooses, since seconds
-// pass until a program under `exec` listens itself. @throws Error{exchange_failed}
+// Reserves a port outside the range that the kernel assigns to client sockets, since a program
+// under `exec` may take seconds until it listens itself. @throws Error{exchange_failed}
 std::unique_ptr<HeldPort> take_a_free_port();
 
 }  // namespace hpcboot::rendezvous

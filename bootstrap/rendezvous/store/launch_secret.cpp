@@ -20,7 +20,7 @@ std::optional<LaunchSecret> by_munge(const std::string& identity) {
   Secret secret = Secret::random();
   std::string reason;
   auto sealed = seal_by_munge(secret, identity, reason);
-  // In a user namespace munged knows this process by another number than it does itself.
+  // In a user namespace, munged sees this process under another user id than the process itself.
   if (!sealed || sealed->size() > kLongestSeal || !open_by_munge(*sealed, identity, reason))
     return std::nullopt;
   return LaunchSecret{SecretKind::munge, std::move(secret), std::move(*sealed)};
@@ -37,7 +37,7 @@ std::optional<LaunchSecret> by_key(const Env& env, KeyUse use) {
   return LaunchSecret{SecretKind::key, std::move(*key), {}};
 }
 
-// What a rank has found out of its host; kept, since it is asked at every attempt.
+// What a rank has found on its host; cached, since it is needed for every attempt.
 class Finder {
  public:
   Finder(const Env& env, std::string identity, KeyUse use)
@@ -50,7 +50,7 @@ class Finder {
     const std::lock_guard<std::mutex> lock(mutex_);
     switch (kind) {
       case SecretKind::file:
-        reason = "rank 0 has HPCBOOT_RENDEZVOUS_SECRET_FILE, this rank has not";
+        reason = "HPCBOOT_RENDEZVOUS_SECRET_FILE is set on rank 0, but not on this rank";
         return named_;
       case SecretKind::munge:
         return by_munge(sealed, reason);
@@ -64,18 +64,17 @@ class Finder {
       case SecretKind::run:
         break;
     }
-    reason = "whoever serves there proves itself by " + std::string(name_of(kind));
+    reason = "the server there authenticates with " + std::string(name_of(kind));
     return std::nullopt;
   }
 
  private:
   std::optional<Secret> by_munge(const std::string& sealed, std::string& reason) {
     if (named_) {
-      reason = "this rank has HPCBOOT_RENDEZVOUS_SECRET_FILE, rank 0 has not";
+      reason = "HPCBOOT_RENDEZVOUS_SECRET_FILE is set on this rank, but not on rank 0";
       return std::nullopt;
     }
-    // A daemon that is slow has answered after the server lost its patience: the next time it
-    // knows.
+    // If munged was too slow for the server's timeout, the next attempt uses the cached answer.
     if (opened_ && opened_from_ == sealed) return opened_;
     auto opened = open_by_munge(sealed, identity_, reason);
     if (opened) {
@@ -83,7 +82,8 @@ class Finder {
       opened_from_ = sealed;
     } else {
       reason +=
-          " (have the hosts one MUNGE key? If not, setup/ssh-setup secret brings one of yours)";
+          " (do the hosts share one MUNGE key? If not, setup/ssh-setup secret installs a key of "
+          "your own)";
     }
     return opened;
   }
@@ -94,20 +94,21 @@ class Finder {
     } catch (const Error& error) {
       reason = error.found();
     }
-    reason = "rank 0 proves itself by the key file of this user, which cannot be used here (" +
+    reason = "rank 0 authenticates with the key file of this user, which cannot be used here (" +
              reason + "); " +
-             (use_ == KeyUse::of_this_host ? "give all ranks one HPCBOOT_RENDEZVOUS_SECRET_FILE"
-                                           : "setup/ssh-setup secret brings it");
+             (use_ == KeyUse::of_this_host
+                  ? "set HPCBOOT_RENDEZVOUS_SECRET_FILE to the same file on all ranks"
+                  : "setup/ssh-setup secret installs it");
     return std::nullopt;
   }
 
   std::optional<Secret> without(std::string& reason) {
-    reason = "whoever serves there has no secret to prove that it is rank 0, but this host has ";
+    reason = "the server there has no secret to prove that it is rank 0, but this host has ";
     std::string unused;
     if (named_) {
       reason += "HPCBOOT_RENDEZVOUS_SECRET_FILE";
     } else if (use_ == KeyUse::of_this_host && make_key(key_path_, unused)) {
-      reason += key_path_;  // by now: rank 0, which may be still to come, finds it
+      reason += key_path_;  // just created: rank 0, which may start later, finds it
     } else if (may_have_key(key_path_)) {
       reason += key_path_;
     } else if (has_munge()) {
@@ -123,7 +124,7 @@ class Finder {
     return *has_munge_;
   }
 
-  std::mutex mutex_;  // threads may look for it at once
+  std::mutex mutex_;  // threads may search concurrently
   std::string identity_;
   std::optional<Secret> named_;
   KeyUse use_;

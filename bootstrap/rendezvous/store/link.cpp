@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Whoever listens at a port of ours and says nothing must not keep us from the true store.
+// A process that listens at one of our ports and stays silent must not keep us from the real store.
 constexpr milliseconds kTimeForProof = std::chrono::seconds(2);
 
 bool wait_for(int fd, short event, Clock::time_point end) {
@@ -20,7 +20,7 @@ bool wait_for(int fd, short event, Clock::time_point end) {
     const auto left = std::chrono::ceil<milliseconds>(end - Clock::now()).count();
     pollfd entry{fd, event, 0};
     const int ready = poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30)));
-    if (ready > 0) return true;  // also for an error, which the next call reports
+    if (ready > 0) return true;  // also on error, which the next call reports
     if (ready == 0 || errno != EINTR) return false;
   }
 }
@@ -29,8 +29,8 @@ std::optional<Secret> find_secret(const Member& member, SecretKind kind, const s
                                   std::string& reason) {
   if (member.find_secret) return member.find_secret(kind, sealed, reason);
   if (member.world.kind == kind) return member.world.secret;
-  reason = "the store there proves itself by " + std::string(name_of(kind)) + ", this rank by " +
-           std::string(name_of(member.world.kind));
+  reason = "the store there authenticates with " + std::string(name_of(kind)) +
+           ", this rank with " + std::string(name_of(member.world.kind));
   return std::nullopt;
 }
 
@@ -38,7 +38,7 @@ std::optional<Secret> find_secret(const Member& member, SecretKind kind, const s
 
 bool Link::send(std::string_view frame, Clock::time_point end) {
   if (guard_.seal_size() == 0) return send_bytes(frame, end);
-  // One segment for the two, if they are small: the server needs both.
+  // Send both in one segment if they are small, since the server needs both.
   std::string sealed(frame);
   guard_.seal(frame, sealed);
   return send_bytes(sealed, end);
@@ -104,7 +104,7 @@ Link::Attempt Link::open(const Place& place, Member& member, Clock::time_point e
   if (!attempt.link.socket_.is_open()) {
     const int error = errno;
     if (error == ECONNREFUSED) attempt.outcome = Outcome::nobody_there;
-    // Of a name that has no address connect_to() says EAGAIN.
+    // connect_to() reports EAGAIN for a name that does not resolve.
     if (error == EHOSTUNREACH || error == ENETUNREACH || (error == EAGAIN && !place.is_local()))
       attempt.outcome = Outcome::unreachable;
     return attempt;
@@ -127,7 +127,7 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
   hello.raw(member.token);
   hello.raw(own);
   std::array<char, kChallengeSize> challenge{};
-  reason = "whoever listens there does not answer as a store of this program";
+  reason = "the process listening there does not answer like an hpcboot store";
   if (!send_bytes(std::string(kMagic) + hello.bytes(), end) ||
       !receive_exactly(challenge.data(), challenge.size(), end))
     return Outcome::not_ours;
@@ -141,7 +141,7 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
     return Outcome::not_ours;
   if (version != kVersion) {
     reason = "the store there speaks version " + std::to_string(version) +
-             " of the protocol, this program version " + std::to_string(kVersion);
+             " of the protocol, this program speaks version " + std::to_string(kVersion);
     return Outcome::other_version;
   }
   if (sealed_size > kLongestSeal || kind > static_cast<std::uint8_t>(kLastSecretKind))
@@ -156,7 +156,7 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
       kind,           member.token, own,         theirs};
   const Proof proof = proof_of(Side::client, *secret, transcript);
   std::array<char, kVerdictSize> verdict{};
-  reason = "the store there is of another launch, or has another secret";
+  reason = "the store there belongs to another launch, or has another secret";
   if (!send_bytes({reinterpret_cast<const char*>(proof.data()), proof.size()}, end) ||
       !receive_exactly(verdict.data(), verdict.size(), end))
     return Outcome::not_ours;
@@ -170,7 +170,7 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
     member.find_secret = nullptr;
     return Outcome::ours;
   }
-  reason = "another process is rank " + std::to_string(member.rank) + " there already";
+  reason = "another process is already rank " + std::to_string(member.rank) + " there";
   return Outcome::rank_is_taken;
 }
 

@@ -8,8 +8,8 @@
 
 namespace hpcboot::rendezvous {
 
-// One process of a world, as it introduces itself. Its secret is the world's, or found by what the
-// server says of it.
+// One process of a world, as it introduces itself. Its secret is that of the world, or is found by
+// the kind that the server names.
 struct Member {
   World world;
   std::uint32_t rank = 0;
@@ -17,7 +17,7 @@ struct Member {
   Token token = random_token();
 };
 
-// A connection to a store that has proved that it is the world's, as we have.
+// A connection to a store of the world, after mutual authentication.
 class Link {
  public:
   enum class Outcome {
@@ -31,20 +31,19 @@ class Link {
   };
   struct Attempt;
 
-  // One attempt. @return what came of it. What is found of the secret stays with the member.
+  // Makes one attempt. @return its outcome. A secret that was found is kept in the member.
   static Attempt open(const Place& place, Member& member, Clock::time_point end);
 
-  // Sends a frame and its seal. @return false if the server is gone or takes nothing until `end`
+  // Sends a frame and its seal. @return false if the server is gone or does not take it until `end`
   bool send(std::string_view frame, Clock::time_point end);
-  // The next frame without its length.
-  // @return false if the server is gone, sends something else, or nothing until `end`, or if
-  //         somebody has changed what it sent
+  // Receives the next frame, without its length. @return false if the server is gone, sends
+  // anything else, or nothing until `end`, or if the data was changed on the way
   bool receive(std::string& frame, Clock::time_point end);
 
-  // Is nothing to be read there, not even the end? Then the server may still serve it.
+  // Is there nothing to read, not even end of file? Then the server may still serve this link.
   bool is_quiet() const;
 
-  // For who reads and writes without waiting, once there are no answers on their way.
+  // For non-blocking reads and writes, once no answers are outstanding.
   Stream into_stream() && { return Stream(std::move(socket_), std::move(guard_)); }
 
  private:

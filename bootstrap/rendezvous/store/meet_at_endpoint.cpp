@@ -12,16 +12,16 @@ namespace {
 int checked_port(int port) {
   if (port >= 1 && port <= std::numeric_limits<std::uint16_t>::max()) return port;
   throw Error(ErrorCode::malformed_value, "master_port " + std::to_string(port),
-              "a port from 1 to 65535", "set HPCBOOT_MASTER_PORT to one on every rank");
+              "a port from 1 to 65535", "set HPCBOOT_MASTER_PORT to a valid port on every rank");
 }
 
-// The port that a user named, unless torchrun's agent has it. Else the series without master_port,
-// at which the program may open a store of its own.
+// The port that the user named, unless torchrun's agent uses it. Else the series, without
+// master_port, where the program may open its own store.
 std::vector<Place> places_of(const Resolution& resolution, const std::string& identity) {
   if (!resolution.master_addr) {
     throw Error(ErrorCode::needs_exchange,
                 std::to_string(resolution.placement.world_size) + " ranks under " +
-                    resolution.launcher + " and nothing that tells them where to meet",
+                    resolution.launcher + ", but no exchange or endpoint where they can meet",
                 "an exchange offered by the launcher (PMIx, PMI), or an address and a port",
                 "set HPCBOOT_EXCHANGE_DIR to a folder that all hosts share, or HPCBOOT_MASTER_ADDR "
                 "and HPCBOOT_MASTER_PORT, on every rank");
@@ -44,10 +44,9 @@ KeyUse key_use_of(const Resolution& resolution) {
 }
 
 constexpr const char* kWarning =
-    "the ranks have no secret in common, so anybody who reaches the port of rank "
-    "0's store can take part in this run or end it: give every rank the same file of mode 0600 in "
-    "HPCBOOT_RENDEZVOUS_SECRET_FILE, let setup/ssh-setup copy a key to the hosts, or have munged "
-    "run on them";
+    "the ranks share no secret, so anyone who can reach the port of rank 0's store can join this "
+    "run or end it: set HPCBOOT_RENDEZVOUS_SECRET_FILE to the same file of mode 0600 on every "
+    "rank, copy a key to the hosts with setup/ssh-setup, or run munged on them";
 
 }  // namespace
 
@@ -72,7 +71,7 @@ Rendezvous meet_at_endpoint(const Resolution& resolution, const Env& env, Purpos
     places = {own_way_to(server->place())};
     member.find_secret = nullptr;
   }
-  // Two launches that differ in nothing else may differ in where rank 0 is.
+  // Two launches that are otherwise identical may differ in the location of rank 0.
   const std::string host_identity = local_identity(resolution, env, purpose) + "/" +
                                     *resolution.master_addr + "/" +
                                     std::to_string(resolution.master_port.value_or(0));
@@ -84,7 +83,7 @@ Rendezvous meet_at_endpoint(const Resolution& resolution, const Env& env, Purpos
           ? "store at " + where.address + way.text()
           : "store at " + where.text() +
                 (server && server->place().address.empty() ? " (on every interface)" : "") +
-                ", proved by " + std::string(name_of(kind));
+                ", authenticated by " + std::string(name_of(kind));
   Rendezvous meeting{std::move(server), std::move(way.relay), std::move(way.client),
                      std::move(description)};
   if (placement.rank == 0 && kind == SecretKind::none) meeting.warning = kWarning;

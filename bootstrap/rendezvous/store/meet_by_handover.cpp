@@ -25,7 +25,7 @@ Rendezvous meet_by_handover(const Resolution& resolution, const Env& env, const 
   std::shared_ptr<Server> server;
   std::vector<Place> places;
   if (placement.rank == 0) {
-    // Which of its names the others try first it does not know if it may be on any of the hosts.
+    // If rank 0 may be on any of the hosts, it does not know which of its names the others try.
     for (const int port : ports) places.push_back({is_host_known ? handover.hosts[0] : "", port});
     server = serve_at(places, member, end);
     places = {own_way_to(server->place())};
@@ -40,7 +40,7 @@ Rendezvous meet_by_handover(const Resolution& resolution, const Env& env, const 
   std::string description = way.is_through_relay()
                                 ? "store at " + host + way.text()
                                 : "store at " + Place{host, way.client->place().port}.text();
-  description += ", proved by " + std::string(name_of(SecretKind::run));
+  description += ", authenticated by " + std::string(name_of(SecretKind::run));
   return {std::move(server), std::move(way.relay), std::move(way.client), std::move(description)};
 }
 

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* kPlaceKey = "hpcboot.store";
 
-// Where rank 0 serves, and the secret that tells its ranks from others.
+// Where rank 0 serves, and the secret that authenticates its ranks.
 struct Published {
   Place place;
   Secret secret;
@@ -23,7 +23,7 @@ struct Published {
 };
 
 [[noreturn]] void fail_published() {
-  throw Error(ErrorCode::exchange_failed, "rank 0 published something else than where it serves",
+  throw Error(ErrorCode::exchange_failed, "rank 0 published a malformed address of its store",
               "an address, a port and a secret",
               "run the same version of this program on every rank");
 }
@@ -40,15 +40,16 @@ Published parse_published(const std::string& text) {
   return {{text.substr(0, first), static_cast<int>(*port)}, Secret(*secret)};
 }
 
-// Where rank 0 serves: at its interface, unless a user chose the address; port 0 for one that the
-// kernel chooses.
+// Where rank 0 serves: at its interface, unless the user chose the address; port 0: the kernel
+// chooses.
 Place own_place(const Resolution& resolution) {
   const std::optional<std::string> address =
       resolution.interface_address && !is_chosen_by_user(resolution, "master_addr")
           ? resolution.interface_address
           : resolution.master_addr;
   if (!address) {
-    throw Error(ErrorCode::no_usable_interface, "no address of this host that others can reach",
+    throw Error(ErrorCode::no_usable_interface,
+                "this host has no address that other hosts can reach",
                 "a network interface that is up", "set HPCBOOT_INTERFACE or HPCBOOT_MASTER_ADDR");
   }
   return {*address, is_chosen_by_user(resolution, "master_port") ? *resolution.master_port : 0};
@@ -60,7 +61,7 @@ Rendezvous meet_by_kvs(const Resolution& resolution, KeyValueStore& kvs, Purpose
                        milliseconds deadline) {
   const Placement& placement = resolution.placement;
   const auto end = Clock::now() + deadline;
-  // The secret is of this launch alone, so that no more has to tell it from others.
+  // The secret is unique to this launch, so a fixed identity is sufficient.
   World world{"exchange", static_cast<std::uint32_t>(placement.world_size), Secret::random()};
   world.holders = holders_for(purpose);
   Member member{std::move(world), static_cast<std::uint32_t>(placement.rank)};

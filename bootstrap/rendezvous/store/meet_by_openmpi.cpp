@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kRandom = "OMPI_MCA_orte_precondition_transports";
 constexpr std::size_t kMostHosts = 1024;
 
-// 64 and 64 bits: "931cc8a29557b0a1-a7a6ba7a0b32abbd".
+// Twice 64 bits: "931cc8a29557b0a1-a7a6ba7a0b32abbd".
 bool is_random(std::string_view text) {
   return text.size() == 33 && text[16] == '-' && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
@@ -60,7 +60,7 @@ bool add_entry(std::string_view entry, std::vector<std::string>& hosts) {
                       entry.substr(colon + 1, close - colon - 1), entry.substr(close + 1), hosts);
 }
 
-// "425656320.0;tcp://10.77.0.11,10.0.0.1:45289": the addresses of mpirun's own host.
+// Parses "425656320.0;tcp://10.77.0.11,10.0.0.1:45289": the addresses of mpirun's own host.
 std::vector<std::string> addresses_in(std::string_view uri) {
   constexpr std::string_view kScheme = "tcp://";
   std::vector<std::string> addresses;
@@ -88,7 +88,8 @@ std::vector<std::string> candidates(const Env& env, const std::vector<std::strin
   std::for_each(hosts.begin(), hosts.end(), add);
   const auto own = addresses_in(env.text("OMPI_MCA_orte_hnp_uri").value_or(""));
   std::for_each(own.begin(), own.end(), add);
-  add("127.0.0.1");  // for the other ranks of rank 0's host, should its name not resolve there
+  add("127.0.0.1");  // for the other ranks of rank 0's host, in case its name does not resolve
+                     // there
   return all;
 }
 
@@ -127,7 +128,7 @@ Rendezvous meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts
   std::vector<Place> places;
   std::shared_ptr<Server> server;
   if (rank == 0) {
-    // Which of its names and addresses the others try first it does not know.
+    // Rank 0 does not know which of its names and addresses the others try.
     for (const int port : port_series(identity)) places.push_back({"", port});
     server = serve_at(places, member, end);
     places = {own_way_to(server->place())};
@@ -140,7 +141,7 @@ Rendezvous meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
   const std::string where = client->place().text();
   return {std::move(server), nullptr, std::move(client),
-          "store at " + where + ", proved by a secret of mpirun's"};
+          "store at " + where + ", authenticated by a secret of mpirun"};
 }
 
 }  // namespace hpcboot::rendezvous

@@ -38,7 +38,7 @@ Rendezvous meet_on_one_host(const Resolution& resolution, const Env& env, Purpos
   }
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
   const std::string where = client->place().text();
-  return {std::move(server), nullptr, std::move(client), "store of this host at " + where};
+  return {std::move(server), nullptr, std::move(client), "store on this host at " + where};
 }
 
 }  // namespace hpcboot::rendezvous

@@ -3,7 +3,7 @@
 #include "rendezvous.hpp"
 #include "rendezvous/handover.hpp"
 
-// The ways in which meet() lets ranks find their store.
+// The methods by which meet() lets ranks find their store.
 namespace hpcboot::rendezvous {
 
 Rendezvous meet_by_kvs(const Resolution& resolution, KeyValueStore& kvs, Purpose purpose,
@@ -18,34 +18,35 @@ Rendezvous meet_at_endpoint(const Resolution& resolution, const Env& env, Purpos
 Rendezvous meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
                             Purpose purpose, std::chrono::milliseconds deadline);
 
-// @{ For those.
+// @{ Shared by these methods.
 
 std::string_view name_of(Purpose purpose) noexcept;
 Holders holders_for(Purpose purpose) noexcept;
 
-// Serves at the first port that is free: at the address that the others are told, and at no other;
-// if that is none of this host's, as behind a NAT, or a name of several addresses, at all of them.
-// @param places of one address, with different ports
-// A place where a store of the same world is served is of a run before, which is about to end, or
-// of another launch that nothing tells from this one: it is waited for, for some seconds.
-// @throws Error{exchange_failed} if all are taken, or the address cannot be used, or by that other
-//         launch
+// Serves at the first free port, only at the address that the other ranks use. If that is not an
+// address of this host, as behind a NAT, or a name with several addresses, serves at all addresses.
+// If a store of the same world is already served at a place, it belongs to an earlier run that is
+// about to end, or to another launch that cannot be distinguished from this one: this waits some
+// seconds for its end.
+// @param places with the same address and different ports
+// @throws Error{exchange_failed} if all places are taken, the address cannot be used, or that other
+//         launch does not end
 std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member& member,
                                  Clock::time_point end);
 
-// Where a process of this host reaches what is served there.
+// The place at which processes of this host reach a server.
 Place own_way_to(Place place);
 
-// Names of Unix sockets of this host: some, since anybody may take one first.
+// Names of Unix sockets on this host: several, since another process may have taken one.
 std::vector<Place> local_places(const std::string& identity);
 
-// What tells this launch from another one of this user on this host.
+// Distinguishes this launch from others of this user on this host.
 std::string local_identity(const Resolution& resolution, const Env& env, Purpose purpose);
 
-// A rank's way to the store: its own, or, if relays_by_host() says so, that of the first rank of
-// its host, which serves the others by a Unix socket. A host whose first rank does not come forward
-// within a minute, or half of the time, does without.
-// @param host_identity what tells this launch from another one of this user on this host
+// A rank's way to the store: its own connection or, if relays_by_host(), the relay of the first
+// rank of its host, which serves the others at a Unix socket. If there is no relay within a minute,
+// or half of the remaining time, the ranks of the host connect directly.
+// @param host_identity distinguishes this launch from others of this user on this host
 struct Way {
   std::shared_ptr<Server> relay;  // on the first rank of a host
   std::shared_ptr<Client> client;
@@ -57,13 +58,13 @@ struct Way {
 Way reach(const Placement& placement, const std::string& host_identity,
           const std::vector<Place>& places, Member member, Clock::time_point end);
 
-// Does one connection a host spare rank 0 more than the detour costs, or has it not enough
-// descriptors for all ranks?
+// Should ranks connect through a relay on each host? True if this saves rank 0 more than the detour
+// costs, or if rank 0 does not have enough descriptors for all ranks.
 // @param descriptors that a process may have (RLIMIT_NOFILE)
 bool relays_by_host(const Placement& placement, std::uint64_t descriptors);
 
-// The eight ports at which a launch looks for its store, in their order: anybody may have one.
-// @param except the program's own
+// The eight ports at which a launch looks for its store, in order: some may be taken.
+// @param except the port of the program's own store
 std::vector<int> port_series(const std::string& identity, std::optional<int> except = {});
 
 // @}

@@ -15,7 +15,7 @@
 namespace hpcboot::rendezvous {
 namespace {
 
-// munged is on this host and answers in milliseconds; one that hangs must not hold up a start.
+// munged runs on this host and answers in milliseconds; one that hangs must not delay a start.
 constexpr auto kTimeForDaemon = std::chrono::seconds(5);
 
 struct Munge {
@@ -56,10 +56,10 @@ const Munge* library() {
 std::string text_of(const Munge& munge, munge_ctx_t context, munge_err_t error) {
   const char* text = munge.explain(context);
   if (text == nullptr) text = munge.name(error);
-  return std::string("MUNGE: ") + (text == nullptr ? "an error" : text);
+  return std::string("MUNGE: ") + (text == nullptr ? "unknown error" : text);
 }
 
-// The daemon's defaults may be no cipher at all.
+// The daemon's default may be no cipher at all.
 bool restrict_to_own_user(const Munge& munge, munge_ctx_t context) {
   return munge.set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128) == EMUNGE_SUCCESS &&
          munge.set(context, MUNGE_OPT_MAC_TYPE, MUNGE_MAC_SHA256) == EMUNGE_SUCCESS &&
@@ -68,7 +68,7 @@ bool restrict_to_own_user(const Munge& munge, munge_ctx_t context) {
 
 struct Answer {
   std::optional<std::string> text;
-  bool is_there = true;  // munged, also one that is late
+  bool is_there = true;  // munged is present, even if it is late
   std::string reason = "MUNGE: munged does not answer";
 };
 
@@ -76,7 +76,7 @@ Answer encode(const Munge& munge, std::string payload) {
   Answer answer;
   munge_ctx_t context = munge.create();
   if (context == nullptr || !restrict_to_own_user(munge, context)) {
-    answer.reason = "MUNGE: its library refuses a restriction to this user";
+    answer.reason = "MUNGE: the library cannot restrict a credential to this user";
   } else {
     char* credential = nullptr;
     const munge_err_t error =
@@ -94,8 +94,8 @@ Answer encode(const Munge& munge, std::string payload) {
   return answer;
 }
 
-// For these three the library hands out what is inside (munge_decode(3)). Several ranks of a host
-// open one credential, late ones too; and whoever has recorded it cannot open it.
+// For these errors the library still returns the payload (munge_decode(3)). Several ranks of a host
+// may open the same credential, also late; and others who have recorded it cannot open it.
 bool is_opened(munge_err_t error) {
   return error == EMUNGE_SUCCESS || error == EMUNGE_CRED_REPLAYED || error == EMUNGE_CRED_EXPIRED ||
          error == EMUNGE_CRED_REWOUND;
@@ -112,7 +112,7 @@ Answer decode(const Munge& munge, const std::string& credential) {
   if (!is_opened(error)) {
     answer.reason = text_of(munge, context, error);
   } else if (user != geteuid()) {
-    answer.reason = "MUNGE: the user " + std::to_string(user) + " serves there";
+    answer.reason = "MUNGE: the server there belongs to the user " + std::to_string(user);
   } else if (payload != nullptr && size > 0) {
     answer.text = std::string(static_cast<const char*>(payload), static_cast<std::size_t>(size));
   }
@@ -129,7 +129,7 @@ Answer in_time(Call call) {
   return is_in_time ? std::move(*answer) : Answer();
 }
 
-// So that no credential of this user for another purpose is taken for one of ours.
+// Ensures that a credential of this user for another purpose is not accepted.
 std::string heading_of(const std::string& purpose) {
   return "hpcboot store 1\n" + digest_of(purpose) + "\n";
 }
@@ -161,7 +161,7 @@ std::optional<Secret> open_by_munge(const std::string& credential, const std::st
   if (payload.size() > heading.size() && payload.compare(0, heading.size(), heading) == 0) {
     secret = Secret(payload.substr(heading.size()));
   } else {
-    reason = "MUNGE: the credential there is of another launch of this user";
+    reason = "MUNGE: the credential belongs to another launch of this user";
   }
   explicit_bzero(payload.data(), payload.size());
   return secret;

@@ -5,24 +5,24 @@
 
 #include "secret.hpp"
 
-// MUNGE (munge(7)): a daemon on every host of a cluster, with one key, that vouches for users.
-// Slurm needs it, so that most clusters have it. libmunge is loaded at run time.
+// MUNGE (munge(7)): a daemon on every host of a cluster that authenticates users with a shared key.
+// Most clusters have it, since Slurm requires it. libmunge is loaded at run time.
 namespace hpcboot::rendezvous {
 
-// A secret in a credential that processes of our user alone can open, on the hosts of this MUNGE
-// realm, for as long as the realm lets credentials live.
+// Seals a secret in a credential that only processes of this user can open, on the hosts of this
+// MUNGE realm, within the realm's lifetime for credentials.
 // @return nullopt with a reason if this build, machine or daemon cannot
 std::optional<std::string> seal_by_munge(const Secret& secret, const std::string& purpose,
                                          std::string& reason);
 
-// What seal_by_munge() sealed for the same purpose, if a process of our user did that; also when
-// the credential's time is over, or yet to come by this host's clock, or when it was opened before:
-// that the other end knows what is inside, and now, its proof will show.
+// Opens what seal_by_munge() sealed for the same purpose in a process of this user; also if the
+// credential has expired, is dated in the future by this host's clock, or was opened before: the
+// proof that follows shows that the other end knows the secret now.
 // @return nullopt with a reason
 std::optional<Secret> open_by_munge(const std::string& credential, const std::string& purpose,
                                     std::string& reason);
 
-// Is there a munged on this host? One that is slow is one.
+// Is munged running on this host? A slow one counts.
 bool munge_is_there();
 
 }  // namespace hpcboot::rendezvous

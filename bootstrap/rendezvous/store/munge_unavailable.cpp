@@ -3,7 +3,7 @@
 namespace hpcboot::rendezvous {
 
 namespace {
-constexpr const char* kReason = "MUNGE: this build has no munge.h (libmunge-dev)";
+constexpr const char* kReason = "MUNGE: this build has no MUNGE support (libmunge-dev)";
 }
 
 std::optional<std::string> seal_by_munge(const Secret&, const std::string&, std::string& reason) {

@@ -25,9 +25,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A host that drops packets must not eat the whole deadline of a rank 0 that is still to come.
+// A host that drops packets must not use up the deadline: rank 0 may start there later.
 constexpr milliseconds kOneAttempt = std::chrono::seconds(5);
-// And neither must a name server that is silent; the next attempt asks again.
+// Neither must a silent name server; the next attempt asks again.
 constexpr milliseconds kOneLookup = std::chrono::seconds(5);
 
 struct Address {
@@ -53,7 +53,7 @@ std::shared_ptr<Address> local_address(const std::string& name) {
   auto* local = reinterpret_cast<sockaddr_un*>(&address->storage);
   if (name.size() > sizeof local->sun_path) return nullptr;
   local->sun_family = AF_UNIX;
-  // A leading zero makes it abstract (unix(7)).
+  // A leading NUL byte makes it abstract (unix(7)).
   std::copy(name.begin() + 1, name.end(), local->sun_path + 1);
   address->size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   return address;
@@ -90,7 +90,7 @@ void ask(Lookup& lookup, const Place& place, int flags) {
 
 std::shared_ptr<const Lookup> look_up(const Place& place, Clock::time_point end) {
   const auto lookup = std::make_shared<Lookup>();
-  ask(*lookup, place, AI_NUMERICHOST);  // which asks nobody
+  ask(*lookup, place, AI_NUMERICHOST);  // asks no name server
   if (lookup->error == 0) return lookup;
   const bool in_time = bounded_call([lookup, place] { ask(*lookup, place, 0); },
                                     std::min(time_left(end, milliseconds(0)), kOneLookup));
@@ -110,7 +110,7 @@ Address every_address_of_both(int port) {
   return address;
 }
 
-// Of a kernel without IPv6.
+// For a kernel without IPv6.
 Address every_ipv4_address(int port) {
   Address address;
   auto* any = reinterpret_cast<sockaddr_in*>(&address.storage);
@@ -219,7 +219,7 @@ void set_stream_options(const Socket& socket) {
   const int on = 1;
   setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   setsockopt(socket.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  // A host that has died is noticed within a minute, and no NAT forgets a connection that waits.
+  // Detects a dead host within a minute, and keeps idle connections alive across a NAT.
   const int idle = 30;
   const int pause = 10;
   const int probes = 3;

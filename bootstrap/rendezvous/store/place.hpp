@@ -8,7 +8,7 @@ namespace hpcboot::rendezvous {
 
 using Clock = std::chrono::steady_clock;
 
-// Where a store is served: "@NAME", an abstract Unix socket of this host, or an address or host
+// Where a store is served: "@NAME", an abstract Unix socket on this host, or an address or host
 // name with a port.
 struct Place {
   std::string address;
@@ -19,7 +19,7 @@ struct Place {
   std::string text() const;
 };
 
-// A file descriptor that is closed when it goes.
+// A file descriptor, closed by the destructor.
 class Socket {
  public:
   Socket() = default;
@@ -38,24 +38,24 @@ class Socket {
   int fd_ = -1;
 };
 
-// Listens there alone, without waiting for anybody; port 0 becomes the kernel's choice.
-// @param place every address if its address is empty
-// @return a closed socket with errno set if the place is taken (EADDRINUSE) or not of this host
-//         (EADDRNOTAVAIL, also for a host name: who knows what it means elsewhere?)
+// Listens at this place only, without blocking; port 0 is replaced by the kernel's choice.
+// @param place all addresses of this host if its address is empty
+// @return a closed socket with errno set if the place is taken (EADDRINUSE) or not on this host
+//         (EADDRNOTAVAIL, also for a host name, which may resolve differently elsewhere)
 Socket listen_at(Place& place);
 
-// The one address that this host knows a name by, if it is not loopback; nullopt if there are none
-// or several. An address is its own.
+// The only address to which this host resolves a name, if it is not loopback; nullopt if there is
+// none or more than one. An address resolves to itself.
 std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end);
 
-// One attempt at each of the place's addresses. Name servers are not waited for beyond `end`.
+// Makes one attempt at each of the place's addresses. Does not wait for name servers beyond `end`.
 // @return a closed socket with errno and the reason
 Socket connect_to(const Place& place, Clock::time_point end, std::string& reason);
 
-// No delay for small messages, and a look now and then whether the other host is still there.
+// No delay for small messages (TCP_NODELAY), and keep-alive probes to detect a dead host.
 void set_stream_options(const Socket& socket);
 
-// Does the kernel say that the other end of this Unix socket is of our user?
+// Does the other end of this Unix socket belong to this user, according to the kernel?
 bool is_own_user(const Socket& socket);
 
 }  // namespace hpcboot::rendezvous

@@ -11,9 +11,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Below it rank 0 has the connections of all ranks in some tenths of a second.
+// Up to this size, rank 0 accepts the connections of all ranks within some tenths of a second.
 constexpr int kMostDirect = 512;
-// A rank has up to two connections that wait for its next call.
+// A rank keeps up to two idle connections.
 constexpr std::uint64_t kDescriptorsOfARank = 2;
 constexpr std::uint64_t kOtherDescriptors = 64;
 constexpr milliseconds kTimeForRelay = std::chrono::minutes(1);
@@ -30,7 +30,7 @@ World world_of_host(const World& world, const std::string& host_identity) {
   return own;
 }
 
-// @param own of a host's relay; nullptr if another rank has that
+// @param own the world of the host's relay; nullptr if another rank runs it
 Way connect_and_serve(const std::vector<Place>& places, const World* own, Member member,
                       Clock::time_point end) {
   std::shared_ptr<Client> client = Client::connect(places, std::move(member), end);
@@ -46,7 +46,7 @@ struct Holder {
   Holders holders;
 };
 
-// Rank 0's server sees relays, and not who is behind them.
+// Rank 0's server sees relays, but not the ranks behind them.
 void claim(Client& client, const Holder& holder) {
   if (holder.holders == Holders::many) return;
   const std::string own =
@@ -54,10 +54,10 @@ void claim(Client& client, const Holder& holder) {
   const std::string key = "hpcboot/holder/" + std::to_string(holder.rank);
   if (client.compare_set(key, "", own) == own) return;
   throw Error(ErrorCode::exchange_failed,
-              "another process is rank " + std::to_string(holder.rank) + " of this launch already",
+              "another process is already rank " + std::to_string(holder.rank) + " of this launch",
               "one process for each rank",
-              "look whether an earlier launch still runs, or two processes have one rank: hpcboot "
-              "check");
+              "check whether an earlier launch is still running, or two processes have the same "
+              "rank: hpcboot check");
 }
 
 // nullptr if there is no relay.

@@ -5,7 +5,7 @@
 namespace hpcboot::rendezvous {
 namespace {
 
-// The same request or answer under another number.
+// The same request or answer with another number.
 std::string renumbered(std::string_view frame, std::uint32_t id) {
   constexpr std::size_t kNumber = 4;
   FrameWriter head;
@@ -18,7 +18,8 @@ std::string renumbered(std::string_view frame, std::uint32_t id) {
 
 bool Relay::handle(Peer peer, std::string_view frame, Clock::time_point) {
   std::uint32_t id = 0;
-  // Rank 0 refuses other nonsense by its number; this would cost the whole host its connection.
+  // Rank 0 refuses other invalid frames by number; a frame without one would cost the whole host
+  // its connection.
   if (frame.size() < kHeaderSize - 4 || !FrameReader(frame).u32(id)) return false;
   while (!asked_.emplace(++last_id_, Asked{peer, id}).second) {
   }
@@ -26,7 +27,7 @@ bool Relay::handle(Peer peer, std::string_view frame, Clock::time_point) {
   return true;
 }
 
-// Its answers may still come.
+// Its answers may still arrive.
 void Relay::forget(Peer peer) {
   for (auto& [id, asked] : asked_) {
     if (asked.peer == peer) asked.peer = 0;

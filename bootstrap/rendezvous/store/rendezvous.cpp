@@ -14,8 +14,9 @@ bool is_handed_over(const Resolution& resolution, const Env& env) {
 
 }  // namespace
 
-// Who named an endpoint meets there, on one host, too: it may be reached from containers that share
-// no Unix sockets. But torchrun's agent has its port itself, and what `run` sets is the program's.
+// A user-defined endpoint is used even on one host: it can be reached from containers that do not
+// share Unix sockets. But the port of torchrun's agent is in use, and the endpoint that `run` sets
+// belongs to the program.
 bool meets_on_one_host(const Resolution& resolution, const Env& env) {
   return is_on_one_host(resolution.placement) &&
          (resolution.agent_store || !resolution.endpoint_is_explicit ||

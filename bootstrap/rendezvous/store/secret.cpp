@@ -20,7 +20,7 @@ void fill_at_random(void* bytes, std::size_t size) {
     if (count < 0) {
       throw Error(ErrorCode::exchange_failed, std::string("getrandom: ") + std::strerror(errno),
                   "random bytes from the kernel",
-                  "look whether a sandbox forbids the system call getrandom");
+                  "check whether a sandbox forbids the system call getrandom");
     }
     next += count;
     size -= static_cast<std::size_t>(count);

@@ -8,10 +8,10 @@
 
 namespace hpcboot::rendezvous {
 
-// What the ranks of a launch know and nobody else does. Wiped when it goes; no operator prints it.
+// A secret shared by the ranks of a launch. Wiped on destruction; no operator prints it.
 class Secret {
  public:
-  // No bytes: for a socket whose kernel says who the peer is.
+  // Empty: for a socket on which the kernel identifies the peer.
   Secret() = default;
   explicit Secret(std::string bytes) : bytes_(std::move(bytes)) {}
   ~Secret() { wipe(); }
@@ -20,7 +20,7 @@ class Secret {
   Secret& operator=(const Secret&) = default;
   Secret& operator=(Secret&& other) noexcept;
 
-  // 32 bytes of the kernel's. @throws Error{exchange_failed} if it has none
+  // 32 random bytes from the kernel. @throws Error{exchange_failed} if it provides none
   static Secret random();
 
   bool empty() const { return bytes_.empty(); }
@@ -32,10 +32,10 @@ class Secret {
   std::string bytes_;
 };
 
-// SHA-256 of a text that is no secret, as 32 hexadecimal digits: for names.
+// SHA-256 of a text that is not secret, truncated to 32 hexadecimal digits: for names.
 std::string digest_of(std::string_view text);
 
-// "00ff…", and back; nullopt for other text.
+// To "00ff…", and back; nullopt for other text.
 std::string hex_of(std::string_view bytes);
 std::optional<std::string> from_hex(std::string_view text);
 
@@ -47,8 +47,8 @@ using Proof = std::array<std::uint8_t, 32>;
 Nonce random_nonce();
 Token random_token();
 
-// What both sides of a connection have seen of it. The port is part of it, so that whoever listens
-// at another port of rank 0's host cannot pass a rank's proof on to the true server.
+// What both sides of a connection have seen. It includes the port, so that a process listening at
+// another port of rank 0's host cannot forward a rank's proof to the real server.
 struct Transcript {
   std::string_view identity;
   std::uint32_t world_size = 0;
@@ -60,13 +60,13 @@ struct Transcript {
   Nonce server{};
 };
 
-// Whose proof it is; `session` for the key of what follows.
+// Whose proof it is; `session` for the key of the frames that follow.
 enum class Side : std::uint8_t { client, server, session };
 
-// HMAC-SHA-256 (RFC 2104) under the secret of the side's name and the transcript.
+// HMAC-SHA-256 (RFC 2104), under the secret, of the side's name and the transcript.
 Proof proof_of(Side side, const Secret& secret, const Transcript& transcript);
 
-// In a time that does not depend on where they differ.
+// In constant time.
 bool are_equal(const Proof& a, const Proof& b);
 
 }  // namespace hpcboot::rendezvous

@@ -30,27 +30,29 @@ constexpr std::size_t kLongest = 4096;
 
 enum class Owner { user, user_or_root };
 
-// What was checked is what is read.
+// Checks and reads the same open file.
 Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
   struct stat status {};
   if (fstat(file.fd(), &status) != 0)
     fail(path, std::string("cannot be read: ") + std::strerror(errno), "give another file");
-  if (!S_ISREG(status.st_mode)) fail(path, "is no regular file", "give another file");
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", "give another file");
   const bool is_of_root = owner == Owner::user_or_root && status.st_uid == 0;
   if (status.st_uid != geteuid() && !is_of_root)
-    fail(path, "belongs to the user " + std::to_string(status.st_uid), "make a file of your own");
-  // Platforms hand a secret of root's to a group that has this process alone.
+    fail(path, "belongs to the user " + std::to_string(status.st_uid), "use a file of your own");
+  // Platforms mount a secret of root readable by a group that contains only this process.
   const unsigned closed_to = is_of_root ? 037U : 077U;
   if ((status.st_mode & closed_to) != 0) {
-    fail(path, "is open to others",
-         "chmod 600 " + path + "; of a Kubernetes Secret: defaultMode: 0400, or 0440 with fsGroup");
+    fail(
+        path, "is open to others",
+        "chmod 600 " + path + "; for a Kubernetes Secret: defaultMode: 0400, or 0440 with fsGroup");
   }
   std::array<char, kLongest + 64> bytes{};
   std::size_t size = 0;
   while (size < bytes.size()) {
     const ssize_t count = read(file.fd(), bytes.data() + size, bytes.size() - size);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path, std::string("cannot be read: ") + std::strerror(errno), "look at it");
+    if (count < 0)
+      fail(path, std::string("cannot be read: ") + std::strerror(errno), "check the file");
     if (count == 0) break;
     size += static_cast<std::size_t>(count);
   }
@@ -63,10 +65,10 @@ Secret read_secret(const Socket& file, const std::string& path, Owner owner) {
   explicit_bzero(bytes.data(), bytes.size());
   if (length >= kShortest && length <= kLongest && size < bytes.size()) return secret;
   throw Error(ErrorCode::malformed_file,
-              path + " holds " + std::to_string(length) + " characters" +
+              path + " contains " + std::to_string(length) + " characters" +
                   (size == bytes.size() ? " or more" : ""),
               "a secret of 16 to 4096 characters",
-              "make one: (umask 077; openssl rand -hex 32 >FILE)");
+              "create one: (umask 077; openssl rand -hex 32 >FILE)");
 }
 
 bool write_whole(int fd, std::string_view text) {
@@ -105,7 +107,7 @@ std::string host_key_path(const Env& env) {
 }
 
 bool is_on_network_file_system(const std::string& path) {
-  // statfs(2) and the file systems' own headers.
+  // From statfs(2) and the headers of the file systems.
   constexpr std::array<std::uint32_t, 17> kNetworks = {
       0x6969,      // NFS
       0x0bd00bd0,  // Lustre
@@ -171,13 +173,13 @@ bool make_key(const std::string& path, std::string& reason) {
   if (fstat(file.fd(), &status) != 0 || status.st_uid != geteuid() ||
       (status.st_mode & 077U) != 0) {
     unlink(name.c_str());
-    reason = folder + ": a file system that keeps no owner and mode";
+    reason = folder + ": the file system does not keep owner and mode";
     return false;
   }
   std::string text = hex_of(Secret::random().bytes()) + "\n";
   const bool is_written = write_whole(file.fd(), text);
   explicit_bzero(text.data(), text.size());
-  // A file system without links leaves this user without a key, not with half of one.
+  // On a file system without hard links, this user gets no key rather than an incomplete one.
   const bool is_there = is_written && (link(name.c_str(), path.c_str()) == 0 || errno == EEXIST);
   if (!is_there) reason = path + ": " + std::strerror(errno);
   unlink(name.c_str());

@@ -7,7 +7,7 @@ std::string_view name_of(SecretKind kind) noexcept {
     case SecretKind::kernel:
       return "the kernel";
     case SecretKind::told:
-      return "a secret that the launcher's exchange carried";
+      return "a secret from the launcher's exchange";
     case SecretKind::file:
       return "HPCBOOT_RENDEZVOUS_SECRET_FILE";
     case SecretKind::launcher:

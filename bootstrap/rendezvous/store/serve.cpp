@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kTimeForName = std::chrono::seconds(5);
-// What is left of a run before ends within this.
+// An earlier run that is ending is gone within this time.
 constexpr auto kTimeForTheLast = std::chrono::seconds(6);
 
 [[noreturn]] void fail_to_serve(const std::vector<Place>& places, int reason) {
@@ -24,40 +24,40 @@ constexpr auto kTimeForTheLast = std::chrono::seconds(6);
         "a free port for rank 0's store", "set HPCBOOT_MASTER_PORT to a free port on every rank");
   }
   if (reason == EADDRINUSE && first.is_local()) {
-    throw Error(ErrorCode::exchange_failed,
-                "names of Unix sockets of this host are taken: " + first.address + " to " +
-                    places.back().address,
-                "one that is free",
-                "end what is left of earlier runs on this host, or see who holds them: ss -xlp");
+    throw Error(
+        ErrorCode::exchange_failed,
+        "these names of Unix sockets on this host are taken: " + first.address + " to " +
+            places.back().address,
+        "a free name",
+        "end processes left from earlier runs on this host, or find their holders: ss -xlp");
   }
   if (reason == EADDRINUSE) {
     std::string ports;
     for (const Place& place : places) ports += " " + std::to_string(place.port);
     throw Error(ErrorCode::exchange_failed, "all of these ports of this host are taken:" + ports,
                 "one free port for rank 0's store",
-                "end what is left of earlier runs on this host, or set HPCBOOT_MASTER_PORT to a "
-                "free port on every rank");
+                "end processes left from earlier runs on this host, or set HPCBOOT_MASTER_PORT to "
+                "a free port on every rank");
   }
   throw Error(ErrorCode::exchange_failed,
               "rank 0 cannot serve its store at " + first.text() + ": " + std::strerror(reason),
-              "an address of this host and a port that it may open",
+              "an address of this host and a port that it can bind",
               "check HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT on every rank");
 }
 
 [[noreturn]] void fail_same_world(const Place& place) {
-  throw Error(ErrorCode::exchange_failed,
-              "another launch of this user, which nothing tells from this one, is served at " +
-                  place.text(),
-              "one launch at a time, or a difference that all ranks see: a job, a step, a port",
-              "wait for its end, or set HPCBOOT_MASTER_PORT to a free port on every rank of this "
-              "one");
+  throw Error(
+      ErrorCode::exchange_failed,
+      "another launch of this user, indistinguishable from this one, is served at " + place.text(),
+      "one launch at a time, or a difference that all ranks can see: a job, a step, a port",
+      "wait until it ends, or set HPCBOOT_MASTER_PORT to a free port on every rank of this launch");
 }
 
 enum class Holder { same_world, gone, other };
 
-// Who listens there?
+// Determines who listens there.
 Holder holder_of(const Place& place, Member member, Clock::time_point end) {
-  if (member.world.kind == SecretKind::none) return Holder::other;  // anybody could say so
+  if (member.world.kind == SecretKind::none) return Holder::other;  // anyone could claim this
   switch (Link::open(own_way_to(place), member, end).outcome) {
     case Link::Outcome::ours:
     case Link::Outcome::rank_is_taken:
@@ -73,8 +73,8 @@ Holder holder_of(const Place& place, Member member, Clock::time_point end) {
   return Holder::other;
 }
 
-// Listens there, or at every address if that one is not of this host. `place` is what was tried
-// last.
+// Listens at this place, or at all addresses if its address is not on this host. `place` is set to
+// what was tried last.
 std::shared_ptr<Server> start_at(Place& place, const Member& member) {
   std::shared_ptr<Server> server = Server::start(place, member.world, member.token);
   if (server || errno != EADDRNOTAVAIL) return server;
@@ -82,7 +82,7 @@ std::shared_ptr<Server> start_at(Place& place, const Member& member) {
   return Server::start(place, member.world, member.token);
 }
 
-// An address is listened at alone, and so is the one that a name has.
+// An address is used as it is; a name is replaced by its only address, if it has just one.
 std::string address_to_listen_at(const std::string& name, Clock::time_point end) {
   if (is_loopback(name) && !is_numeric_address(name)) return "127.0.0.1";
   return only_address_of(name, std::min(end, Clock::now() + kTimeForName)).value_or(name);
@@ -118,7 +118,7 @@ std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member&
   const auto patience = std::min(end, Clock::now() + kTimeForTheLast);
   int reason = EADDRINUSE;
   for (const Place& one : places) {
-    bool is_awaited = false;  // a run before, which is about to end
+    bool is_awaited = false;  // an earlier run, about to end
     while (true) {
       Place place{one.is_local() ? one.address : address, one.port};
       if (std::shared_ptr<Server> server = start_at(place, member)) return server;

@@ -16,7 +16,7 @@ std::unique_ptr<Server> Server::start(Socket listener, Place place, World world,
 }
 
 std::unique_ptr<Server> Server::start(Place place, World world, const std::optional<Token>& rank0) {
-  // Every rank is a descriptor here. The program that follows keeps the higher limit, as it would
+  // Every rank uses a descriptor here. A program that is exec'ed later keeps the higher limit, as
   // after `ulimit -n` in its script.
   raise_descriptor_limit();
   Socket listener = listen_at(place);

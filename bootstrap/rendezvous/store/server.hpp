@@ -13,35 +13,34 @@ namespace hpcboot::rendezvous {
 
 class ServerLoop;
 
-// Rank 0's store: one thread that serves every rank of a world and nobody else.
+// Rank 0's store: one thread that serves only the ranks of one world.
 //
-// A stranger's connection costs a descriptor for at most two seconds, whatever it sends or does not
-// send, and there are never more than 256 of them.
+// The connection of an unauthenticated peer uses a descriptor for at most two seconds, whatever it
+// sends, and there are never more than 256 of them.
 class Server {
  public:
-  // Listens at the place, whose port may be 0. A place of this host ("@NAME") is for our user
-  // alone.
-  // @return nullptr with errno set if the place is taken or not of this host
-  // @throws Error{exchange_failed} if the system lacks what a server needs
-  // @param rank0 the process that is rank 0, before anybody else can say so
+  // Listens at the place, whose port may be 0. A local place ("@NAME") accepts only this user.
+  // @return nullptr with errno set if the place is taken or not on this host
+  // @throws Error{exchange_failed} if the system lacks the required resources
+  // @param rank0 the process that holds rank 0, so that no other process can claim it first
   static std::unique_ptr<Server> start(Place place, World world,
                                        const std::optional<Token>& rank0 = std::nullopt);
 
-  // Serves the ranks of a host by handing their requests on. If rank 0 goes away, so does this.
-  // @param places the first that is free is taken
-  // @param world the same ranks, as they find each other on this host
-  // @param upstream to rank 0's store
+  // Serves the ranks of a host by forwarding their requests. Ends if rank 0 goes away.
+  // @param places the first free one is used
+  // @param world the same ranks, with the identity by which they find each other on this host
+  // @param upstream a link to rank 0's store
   // @return nullptr if no place is free. @throws as start()
   static std::unique_ptr<Server> start_relay(const std::vector<Place>& places, const World& world,
                                              Link upstream);
 
-  // What has been answered leaves, for at most a second; then all connections end. A relay stays
-  // for at most 3 seconds until its peers have gone.
+  // Sends pending answers for at most a second, then closes all connections. A relay waits at most
+  // 3 seconds until its peers have gone.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // With the port that it has.
+  // With the actual port.
   const Place& place() const;
 
  private:

@@ -21,19 +21,19 @@ using std::chrono::milliseconds;
 constexpr std::size_t kStrangers = 256;
 constexpr milliseconds kTimeForProof = std::chrono::seconds(2);
 constexpr milliseconds kLinger = std::chrono::seconds(1);
-// A peer that asks and does not read.
+// Limits for a peer that sends requests but does not read the answers.
 constexpr std::size_t kLongestQueue = std::size_t{256} << 20U;
 constexpr milliseconds kTimeToTake = std::chrono::seconds(10);
 
-// So that a flood of connections does not keep the loop from those that it has.
+// A flood of connections must not keep the loop from serving the existing ones.
 constexpr int kAcceptedAtOnce = 64;
-// How soon it looks again whether there is a descriptor for the next connection.
+// Delay before it tries again to accept, after it ran out of descriptors.
 constexpr milliseconds kTryAgain(100);
 
 [[noreturn]] void fail(const char* call) {
   throw Error(ErrorCode::exchange_failed, std::string(call) + ": " + std::strerror(errno),
-              "what a server of the ranks needs from the system",
-              "look at the limits of this job (ulimit -n)");
+              "system resources for the store's server",
+              "check the limits of this job (ulimit -n)");
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ void ServerLoop::run() {
       for (int i = 0; i < count; ++i) dispatch(events[static_cast<std::size_t>(i)]);
       go_on();
     } catch (const std::exception&) {
-      // No memory for the next connection or answer: who waits for it gives up at its deadline.
+      // No memory for the next connection or answer: its peer times out.
     }
   }
 }
@@ -92,7 +92,7 @@ void ServerLoop::go_on() {
   turn_away_late(now);
   handler_->expire(now);
   if (!lost_until_ && !move_handler()) {
-    // No more connections, and those that there are end once they have their answers.
+    // Accept no more connections; existing ones end once they have their answers.
     listener_.close();
     if (handler_->fd() >= 0) watch(handler_->fd(), 0, kUpstream, EPOLL_CTL_DEL);
     listens_again_ = Clock::time_point::max();
@@ -103,7 +103,7 @@ void ServerLoop::go_on() {
   if (now >= listens_again_) listen_again();
 }
 
-// @return false also if there was no memory for what was read: it would be missed
+// @return false also if there was no memory for what was read, since it would be lost
 bool ServerLoop::move_handler() {
   try {
     if (!handler_->move()) return false;
@@ -126,7 +126,7 @@ void ServerLoop::dispatch(const epoll_event& event) {
   }
 }
 
-// After the word to stop: what has been answered still leaves, and peers may be waited for.
+// After a stop request: pending answers are still sent, and peers may be waited for.
 bool ServerLoop::is_done(Clock::time_point& end) const {
   if (!is_stopping_) return false;
   const auto now = Clock::now();
@@ -158,7 +158,7 @@ void ServerLoop::accept_some() {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
       if (strangers_.empty()) {
-        // Would be told again and again of a connection that it cannot take.
+        // Otherwise epoll would report the connection again and again.
         watch(listener_.fd(), 0, kListener, EPOLL_CTL_MOD);
         listens_again_ = Clock::now() + kTryAgain;
         return;
@@ -168,7 +168,7 @@ void ServerLoop::accept_some() {
     }
     if (place_.is_local() && !is_own_user(socket)) continue;
     if (!place_.is_local()) set_stream_options(socket);
-    // What the oldest has to say may have come meanwhile.
+    // The message of the oldest one may have arrived in the meantime.
     if (strangers_.size() >= kStrangers) serve_guarded(*strangers_.begin(), EPOLLIN);
     if (strangers_.size() >= kStrangers) end(*strangers_.begin());
     const std::uint64_t id = ++last_id_;
@@ -180,7 +180,7 @@ void ServerLoop::accept_some() {
   }
 }
 
-// The word to stop has come: only what is under way goes on.
+// A stop was requested: only what is in progress continues.
 void ServerLoop::stop_listening() {
   std::uint64_t count = 0;
   (void)!read(wake_.fd(), &count, sizeof count);
@@ -193,7 +193,7 @@ void ServerLoop::listen_again() {
   listens_again_ = Clock::time_point::max();
 }
 
-// Without memory, or without random bytes for a nonce, one connection ends and not the program.
+// Without memory, or without random bytes for a nonce, only one connection ends, not the program.
 void ServerLoop::serve_guarded(std::uint64_t id, std::uint32_t events) {
   try {
     serve(id, events);
@@ -239,7 +239,7 @@ bool ServerLoop::take_messages(std::uint64_t id, Connection& connection) {
   return next == Stream::Next::incomplete && write_to(id, connection);
 }
 
-// One message of a connection's start.
+// Takes one message of the start of a connection.
 bool ServerLoop::admit(std::uint64_t id, Connection& connection) {
   Stream& stream = connection.stream;
   std::string answer;
@@ -248,7 +248,7 @@ bool ServerLoop::admit(std::uint64_t id, Connection& connection) {
   stream.take(size);
   stream.put(answer);
   if (state == Admission::State::turned_away) {
-    write_to(id, connection);  // the reason, as far as there is one
+    write_to(id, connection);  // the reason, if there is one
     return false;
   }
   if (state == Admission::State::admitted) {
@@ -278,7 +278,7 @@ void ServerLoop::deliver() {
     if (found == connections_.end()) continue;
     Connection& connection = found->second;
     if (connection.stream.unsent() == 0) connection.moved = now;
-    // A relay's peer may be a whole host: much that waits is no fault, as long as it is taken.
+    // The peer may be the relay of a whole host: a long queue is not an error as long as it reads.
     if (connection.stream.unsent() > kLongestQueue && now - connection.moved > kTimeToTake) {
       end(reply.peer);
       continue;
@@ -300,7 +300,7 @@ void ServerLoop::end(std::uint64_t id) {
   connections_.erase(found);
 }
 
-// So that every peer sees it.
+// Ends connections, so that every peer notices.
 void ServerLoop::end_lost(Clock::time_point now) {
   std::vector<std::uint64_t> done;
   for (const auto& [id, connection] : connections_) {

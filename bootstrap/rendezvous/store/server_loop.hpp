@@ -17,14 +17,14 @@ struct epoll_event;
 
 namespace hpcboot::rendezvous {
 
-// The one thread of a server: its listener, its connections, and what its handler needs.
+// The thread of a server: its listener, its connections, and the socket of its handler.
 class ServerLoop {
  public:
-  // @param rank0 the process that is rank 0, before anybody else can say so
-  // @throws Error{exchange_failed} if the system lacks what it needs
+  // @param rank0 the process that holds rank 0, so that no other process can claim it first
+  // @throws Error{exchange_failed} if the system lacks the required resources
   ServerLoop(Socket listener, Place place, World world, const std::optional<Token>& rank0,
              std::unique_ptr<Handler> handler);
-  // What has been answered leaves, for at most a second, and the handler's farewell passes.
+  // Sends pending answers for at most a second, and waits for the handler's farewell.
   ~ServerLoop();
   ServerLoop(const ServerLoop&) = delete;
   ServerLoop& operator=(const ServerLoop&) = delete;
@@ -32,7 +32,7 @@ class ServerLoop {
   const Place& place() const { return place_; }
 
  private:
-  // What epoll knows them by; connections have higher numbers.
+  // Ids for epoll; connections have higher numbers.
   static constexpr std::uint64_t kListener = 0;
   static constexpr std::uint64_t kWake = 1;
   static constexpr std::uint64_t kUpstream = 2;
@@ -43,7 +43,7 @@ class ServerLoop {
     Clock::time_point since;
     bool is_admitted = false;
     bool awaits_room = false;   // registered for EPOLLOUT
-    Clock::time_point moved{};  // when the peer took something last, if something waits for it
+    Clock::time_point moved{};  // when the peer last read something, if data is pending
   };
 
   bool watch(int fd, std::uint32_t events, std::uint64_t id, int operation) const;
@@ -75,14 +75,14 @@ class ServerLoop {
   Socket epoll_;
   Socket wake_;
   std::atomic<bool> is_stopping_{false};
-  // Beyond now if there was no descriptor for the next connection.
+  // Set while there is no descriptor for the next connection.
   Clock::time_point listens_again_ = Clock::time_point::max();
-  // Of a relay whose rank 0 has gone: how long its peers have for their last answers.
+  // For a relay whose rank 0 has gone: until when its peers can receive their last answers.
   std::optional<Clock::time_point> lost_until_;
   bool handler_awaits_room_ = false;
   std::uint64_t last_id_ = kUpstream;
   std::unordered_map<std::uint64_t, Connection> connections_;
-  std::set<std::uint64_t> strangers_;  // numbers rise: the oldest stands first
+  std::set<std::uint64_t> strangers_;  // unauthenticated; numbers rise: the oldest is first
   Members members_;
   std::thread thread_;
 };

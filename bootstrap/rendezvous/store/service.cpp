@@ -7,7 +7,7 @@
 namespace hpcboot::rendezvous {
 namespace {
 
-// Longer ones are cut: a day is longer than any start.
+// Longer waits are shortened: a day is longer than any start.
 constexpr std::uint32_t kLongestWait = 24U * 3600U * 1000U;
 constexpr std::size_t kNamedKeys = 64;
 
@@ -58,8 +58,8 @@ bool Service::handle(Peer peer, std::string_view frame, Clock::time_point now) {
       is_known = await(peer, id, request == Request::get, body, now);
       break;
   }
-  // By its number, since it may be of one rank of many that share a connection.
-  if (!is_known) refuse(peer, id, "this is no request of the protocol's version 1");
+  // Refuse by number, since many ranks may share the connection.
+  if (!is_known) refuse(peer, id, "not a valid request of protocol version 1");
   answer_ready();
   return true;
 }
@@ -103,8 +103,8 @@ bool Service::change(Peer peer, std::uint32_t id, Request kind, FrameReader& bod
       number(peer, id, sum);
     }
   } else {
-    // c10d: an empty expectation stands for a key that is not there; what is there is returned, and
-    // the expectation itself if there is nothing.
+    // As in c10d: an empty expectation matches a missing key; returns the current value, or the
+    // expectation itself if the key is missing.
     const bool matches = now == nullptr ? text.empty() : *now == text;
     if (matches && !table_.set(key, desired)) {
       stored(peer, id, false);
@@ -113,7 +113,7 @@ bool Service::change(Peer peer, std::uint32_t id, Request kind, FrameReader& bod
     if (table_.find(key) == nullptr) {
       values(peer, id, {text});
     } else {
-      answer_values({peer, id, true, {key}, {}});  // if a frame can carry it
+      answer_values({peer, id, true, {key}, {}});  // if it fits into a frame
     }
   }
   return true;
@@ -140,7 +140,7 @@ bool Service::await(Peer peer, std::uint32_t id, bool wants_values, FrameReader&
   const Clock::time_point end =
       now + std::chrono::milliseconds(std::min(milliseconds, kLongestWait));
   Waiting waiting{peer, id, wants_values, std::move(keys), end};
-  // The common case, and without any book-keeping.
+  // The common case, which needs no bookkeeping.
   if (table_.has_all(waiting.keys)) {
     answer_values(waiting);
     return true;
@@ -163,7 +163,7 @@ void Service::answer_ready() {
   }
 }
 
-// A key that was erased after it had come reads as an empty value.
+// A key that was erased after it had arrived reads as an empty value.
 void Service::answer_values(const Waiting& waiting) {
   if (!waiting.wants_values) return done(waiting.peer, waiting.id);
   std::vector<std::string> texts;

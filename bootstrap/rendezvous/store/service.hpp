@@ -16,7 +16,7 @@
 
 namespace hpcboot::rendezvous {
 
-// Answers the requests of peers that have proved who they are. Knows frames and time, no sockets.
+// Answers the requests of authenticated peers. Knows frames and time, but no sockets.
 class Service : public Handler {
  public:
   explicit Service(std::size_t largest_table = Table::kLargest) : table_(largest_table) {}

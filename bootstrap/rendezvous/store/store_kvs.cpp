@@ -47,7 +47,7 @@ class StoreKvs : public KeyValueStore {
     const auto end = Clock::now() + deadline;
     if (meeting_.client->add(name, 1, end) == world_size_) meeting_.client->set(name + "/all", "");
     if (!meeting_.client->wait({name + "/all"}, end, missing))
-      fail_late("not every rank came to a fence", deadline);
+      fail_late("not every rank arrived at a fence", deadline);
   }
 
   int rank() const override { return rank_; }
@@ -63,7 +63,7 @@ class StoreKvs : public KeyValueStore {
     throw Error(ErrorCode::deadline_exceeded,
                 what + " within " + std::to_string(deadline.count()) + " ms",
                 "every rank of the launch to start within the deadline",
-                "look at the output of that rank and its host: did it start?");
+                "check the output of that rank and its host: did it start?");
   }
 
   Rendezvous meeting_;
@@ -90,7 +90,7 @@ void leave_together(Client& client, bool is_first, int others) noexcept {
     while (client.add(kLeft, 0, end) < others && Clock::now() < end)
       std::this_thread::sleep_for(milliseconds(2));
   } catch (const std::exception&) {
-    // Whoever is not there any more needs no farewell.
+    // A rank that has already gone needs no farewell.
   }
 }
 

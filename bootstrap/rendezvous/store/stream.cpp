@@ -58,7 +58,7 @@ bool Stream::write_some() {
     if (count < 0) break;
     sent_ += static_cast<std::size_t>(count);
   }
-  // Not at each piece: that would move the rest of a large answer every time.
+  // Not for each piece: that would move the rest of a large answer every time.
   if (sent_ > out_.size() / 2) {
     out_.erase(0, sent_);
     sent_ = 0;

@@ -8,31 +8,31 @@
 
 namespace hpcboot::rendezvous {
 
-// Frames and their seals, both ways, on a socket that never makes its thread wait.
+// Frames and their seals, in both directions, on a non-blocking socket.
 class Stream {
  public:
   explicit Stream(Socket socket, FrameGuard guard = {})
       : socket_(std::move(socket)), guard_(std::move(guard)) {}
 
   int fd() const { return socket_.fd(); }
-  // From here on frames bear seals.
+  // From here on, frames have seals.
   void guard_by(FrameGuard guard) { guard_ = std::move(guard); }
 
   enum class Progress { some, none, ended };
   // One read of at most 64 KiB.
   Progress read_some();
-  // Writes what the socket takes. @return false if the other end is gone
+  // Writes what the socket accepts. @return false if the other end is gone
   bool write_some();
 
-  // What has come and was not taken. Valid until the next read.
+  // Data that has arrived and was not taken. Valid until the next read.
   std::string_view rest() const { return std::string_view(in_).substr(used_); }
   void take(std::size_t size) { used_ += size; }
   enum class Next { frame, incomplete, broken };
-  // Takes the next frame, without its length and seal. Broken if it is too large, or if its seal is
-  // not the one that it must have.
+  // Takes the next frame, without its length and seal. `broken` if it is too large or its seal is
+  // wrong.
   Next next_frame(std::string_view& frame);
 
-  // To be written; put() without a seal.
+  // Queue data to be written; put() without a seal.
   void put(std::string_view bytes) { out_ += bytes; }
   void put_frame(std::string_view frame);
   std::size_t unsent() const { return out_.size() - sent_; }

@@ -56,7 +56,7 @@ void Table::await(Waiter waiter, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     if (find(key) != nullptr) continue;
     std::vector<Waiter>& others = waiters_of_[key];
-    // A key may stand in the list twice.
+    // A key may be listed twice.
     if (!others.empty() && others.back() == waiter) continue;
     others.push_back(waiter);
     waiting.keys.push_back(key);

@@ -8,36 +8,38 @@
 
 namespace hpcboot::rendezvous {
 
-// What the ranks have told each other, and who waits for it. Knows nothing of sockets or time.
+// The values that the ranks have published, and the waiters for them. Independent of sockets and
+// time.
 class Table {
  public:
   using Waiter = std::uint64_t;
 
-  // Beyond it nothing more is taken: a rank that fills the memory of rank 0's host has a mistake.
+  // The size limit: a rank that fills the memory of rank 0's host has a bug.
   static constexpr std::size_t kLargest = std::size_t{1} << 30U;
 
   explicit Table(std::size_t largest = kLargest) : largest_(largest) {}
 
-  // @return false if the table would become larger than that; nothing has changed then.
+  // @return false if the table would exceed its limit; nothing is changed in that case.
   bool set(const std::string& key, std::string value);
   bool append(const std::string& key, const std::string& value);
 
-  // nullopt if nobody has set it.
+  // nullptr if the key is not set.
   const std::string* find(const std::string& key) const;
   bool has_all(const std::vector<std::string>& keys) const;
   bool erase(const std::string& key);
   std::size_t size() const { return values_.size(); }
 
-  // From here until forget() the waiter is among take_ready() once all keys are there. At once if
-  // they are.
+  // Registers a waiter: take_ready() returns it once all keys exist (at once if they already do),
+  // unless forget() is called before.
   void await(Waiter waiter, const std::vector<std::string>& keys);
   void forget(Waiter waiter);
-  // Those whose last key has come since the last call; they wait no longer. A key may have been
-  // erased again.
+  // The waiters whose last key has arrived since the previous call; they are unregistered. A key
+  // may have been erased again.
   std::vector<Waiter> take_ready();
 
  private:
-  // About what an entry costs beside its key and value, by which a table of small ones is large.
+  // Approximate overhead of an entry beside its key and value, which dominates in a table of small
+  // entries.
   static constexpr std::size_t kEntry = 128;
 
   bool make_room(std::size_t freed, std::size_t needed);

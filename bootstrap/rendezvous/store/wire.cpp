@@ -83,7 +83,7 @@ bool FrameReader::text(std::string& value) {
 
 bool FrameReader::texts(std::vector<std::string>& values) {
   std::uint32_t count = 0;
-  // Each has at least its length.
+  // Each has at least its length field.
   if (!u32(count) || count > rest_.size() / 4) return false;
   values.resize(count);
   return std::all_of(values.begin(), values.end(),

@@ -7,15 +7,16 @@
 #include <string_view>
 #include <vector>
 
-// The bytes of the store's protocol, version 1. Numbers are in network order.
+// The wire format of the store's protocol, version 1. Numbers are in network byte order.
 //
 // A connection starts with four messages:
 //   client  "hpcboot", version, rank (4 bytes), token (16), nonce (32)
-//   server  "hpcboot", version, nonce (32), kind of secret (1), length (2) and text of what is
-//   sealed client  proof (32) server  verdict (1), proof (32)
-// After that requests and answers, each a length (4), a number chosen by the client (4), and a kind
-// (1) with what belongs to it; then, if the connection has a secret, its seal (16), which the
-// length does not count. Answers may come in another order than the requests.
+//   server  "hpcboot", version, nonce (32), kind of secret (1), length (2), sealed secret
+//   client  proof (32)
+//   server  verdict (1), proof (32)
+// Requests and answers follow, each with a length (4), a number chosen by the client (4), a kind
+// (1) and its data; then, if the connection has a secret, the seal (16), which is not included in
+// the length. Answers may arrive in another order than the requests.
 namespace hpcboot::rendezvous {
 
 constexpr std::string_view kMagic = "hpcboot";
@@ -49,8 +50,8 @@ enum class Answer : std::uint8_t {
   done = 1,
   number,
   values,
-  late,     // the keys that are missing
-  refused,  // why
+  late,     // the missing keys
+  refused,  // the reason
 };
 
 class FrameWriter {
@@ -63,7 +64,7 @@ class FrameWriter {
   void u16(std::uint16_t value);
   void u32(std::uint32_t value);
   void i64(std::int64_t value);
-  void text(std::string_view value);  // its length first
+  void text(std::string_view value);  // preceded by its length
   void texts(const std::vector<std::string>& values);
   template <typename Array>
   void raw(const Array& array) {
@@ -71,14 +72,14 @@ class FrameWriter {
   }
 
   const std::string& bytes() const { return bytes_; }
-  // The whole, with the length in its header.
+  // The complete frame, with the length in its header.
   std::string frame() &&;
 
  private:
   std::string bytes_;
 };
 
-// Reads what a stranger may have written: each call says whether it was there.
+// Reads possibly hostile data: each call returns whether the item was complete.
 class FrameReader {
  public:
   explicit FrameReader(std::string_view bytes) : rest_(bytes) {}

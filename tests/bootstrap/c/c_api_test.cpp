@@ -8,7 +8,7 @@
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/version.hpp"
 
-// The C interface says what resolve() says, into memory that the caller owns.
+// The C interface returns what resolve() returns, in memory owned by the caller.
 namespace hpcboot {
 namespace {
 
@@ -135,7 +135,7 @@ TEST(CApi, MisuseIsTwoAndTouchesNothing) {
             0);
 }
 
-// A caller that was compiled with a later header has a longer struct.
+// A caller compiled with a later header has a longer struct.
 TEST(CApi, FieldsThatThisVersionDoesNotKnowAreLeftAlone) {
   struct {
     hpcboot_resolution known;

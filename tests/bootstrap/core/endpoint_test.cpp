@@ -98,7 +98,7 @@ TEST(Interface, FollowsTheVariablesOfGlooAndNccl) {
       {"NCCL_SOCKET_IFNAME=ib1:1\n", "ib1 10.3.0.1"},
       {"GLOO_SOCKET_IFNAME=eth1\nNCCL_SOCKET_IFNAME=ib\n", "eth1 10.1.0.1"},
       {"GLOO_SOCKET_IFNAME=enp3s0\n", "ib0 10.2.0.1"},  // not of this host
-      {"GLOO_SOCKET_IFNAME=lo\n", "ib0 10.2.0.1"},      // leads nowhere
+      {"GLOO_SOCKET_IFNAME=lo\n", "ib0 10.2.0.1"},      // not routable
       {"GLOO_SOCKET_IFNAME=eth1\nHPCBOOT_INTERFACE=ib1\n", "ib1 10.3.0.1"},
   };
   for (const auto& [dump, expected] : cases)

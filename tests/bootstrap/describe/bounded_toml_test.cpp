@@ -9,14 +9,14 @@
 namespace hpcboot {
 namespace {
 
-// A dotted key of so many parts.
+// A dotted key of this many parts.
 std::string key_of(std::size_t parts) {
   std::string key = "a";
   for (std::size_t i = 1; i < parts; ++i) key += ".a";
   return key;
 }
 
-// From 1; 0: no such key is found, whatever else is wrong.
+// The line of a long key, from 1; 0 if none is found, whatever else is wrong.
 int line_of_long_key(const std::string& toml) {
   try {
     parse_toml(toml, "f.toml");
@@ -40,7 +40,7 @@ TEST(BoundedToml, AKeyOfManyPartsIsFoundInItsLine) {
     EXPECT_EQ(line_of_long_key(longest + parted + longest), 0) << parted;
 }
 
-// In texts and comments dots part nothing; what stands behind them is looked at again.
+// Dots in strings and comments do not separate keys; what follows them is checked again.
 TEST(BoundedToml, DotsInTextsAndCommentsPartNoKey) {
   const std::string longer = key_of(kMostKeyParts + 1);
   const std::string texts[] = {"\"" + longer + "\"",
@@ -61,7 +61,7 @@ TEST(BoundedToml, DotsInTextsAndCommentsPartNoKey) {
     EXPECT_EQ(line_of_long_key("x = " + text + "\n"), 0) << text;
     EXPECT_NE(line_of_long_key("x = " + text + "\n" + longer + " = 1\n"), 0) << text;
   }
-  // One that is not closed ends with its line, or with the file.
+  // An unclosed string ends at the end of its line or of the file.
   EXPECT_EQ(line_of_long_key("x = \"a\n" + longer), 2);
   EXPECT_EQ(line_of_long_key("x = \"\"\"a\n" + longer), 0);
   for (const char* open : {"\"", "'", "\"\"\"", "\"\\", "\"\"\"\\"})

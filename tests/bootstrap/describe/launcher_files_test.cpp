@@ -12,8 +12,8 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-// Files of users: where they are looked for, whom they may belong to, and that what they describe
-// is then known to all.
+// Files of users: where they are searched, who may own them, and that the launchers they describe
+// are then known everywhere.
 namespace hpcboot {
 namespace {
 
@@ -68,7 +68,7 @@ TEST(LauncherFolders, ThePathThenTheUsersOwn) {
   EXPECT_THAT(folders("HOME=u\nXDG_CONFIG_HOME=x\n"), ElementsAre());
   EXPECT_THAT(folders("HPCBOOT_LAUNCHER_PATH=/a:/b\nHOME=/h\n"),
               ElementsAre("/a", "/b", "/h/.config/hpcboot/launchers"));
-  // An empty element is the current folder to a shell, and none here.
+  // A shell takes an empty element for the current folder; here it is ignored.
   EXPECT_THAT(folders("HPCBOOT_LAUNCHER_PATH=:/a::\n"), ElementsAre("/a"));
   for (const char* relative : {".", "launchers", "/a:./b"}) {
     expect_error(
@@ -85,7 +85,7 @@ TEST_F(LauncherFiles, AFolderOfThePathHasToBeThere) {
   EXPECT_TRUE(read_user_launchers(Env::parse("HOME=/nowhere\n")).empty());
 }
 
-// Silence would make every rank of a described launcher rank 0 of 1.
+// If this were ignored, every rank of a described launcher would be rank 0 of 1.
 TEST_F(LauncherFiles, AnOwnFolderThatIsThereHasToBeReadable) {
   const std::string home = folder_.path() / "home";
   const std::string own = home + "/.config/hpcboot/launchers";
@@ -101,7 +101,7 @@ TEST_F(LauncherFiles, AnOwnFolderThatIsThereHasToBeReadable) {
       ErrorCode::unreadable_file, [&] { read_user_launchers(env); }, own);
 }
 
-// What a file calls a setting may be a secret all the same.
+// A variable that a file declares as a setting may still be a secret.
 TEST_F(LauncherFiles, ADeclarationLiftsNoRedaction) {
   std::string text = description("ss");
   text.replace(text.find("MPI launcher"), 12, "pod");
@@ -140,10 +140,10 @@ TEST_F(LauncherFiles, WhatIsNoRegularFileIsRefused) {
   expect_unsafe("is a symbolic link", "copy");
   ::unlink(file.c_str());
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-  expect_unsafe("is no regular file", "");
+  expect_unsafe("is not a regular file", "");
   ::unlink(file.c_str());
   ASSERT_EQ(::mkdir(file.c_str(), 0755), 0);
-  expect_unsafe("is no regular file", "");
+  expect_unsafe("is not a regular file", "");
 }
 
 TEST_F(LauncherFiles, ALongOneIsRefused) {
@@ -177,7 +177,7 @@ TEST_F(LauncherFiles, AddedLaunchersAreKnownToAll) {
   EXPECT_EQ(r.placement.rank, 1);
   EXPECT_THAT(variables_to_unset(Env::parse("aa_R=1\nHOME=/h\n"), Inherit::allocation),
               ElementsAre("aa_R"));
-  // A name is one launcher's.
+  // A name belongs to one launcher only.
   const std::size_t size = all.size();
   for (const char* taken : {"aa", "slurm", "condor"}) {
     const DescribedLauncher other = read_launcher_file(write("b.toml", description(taken)));

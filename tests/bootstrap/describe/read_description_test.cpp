@@ -8,7 +8,7 @@
 #include "hpcboot/resolve.hpp"
 #include "support/expect_error.hpp"
 
-// Descriptions of launchers: what every key does, and what is said of a wrong one.
+// Descriptions of launchers: the effect of every key, and the message for a wrong one.
 namespace hpcboot {
 namespace {
 
@@ -180,7 +180,7 @@ TEST(Description, WhereRank0Is) {
   LaunchFacts facts = facts_of(apart, "MINE_RANK=1\nMINE_SIZE=2\nA=n1\nP=29500\n");
   EXPECT_EQ(facts.rank0_host, "n1");
   EXPECT_EQ(facts.master_port, 29500);
-  // Rank 0 may not be told, or be told that it is on its own host.
+  // Rank 0 may get no address, or one that denotes its own host.
   for (const char* own : {"", "A=localhost\n"}) {
     facts = facts_of(apart, std::string("MINE_RANK=0\nMINE_SIZE=2\n") + own);
     EXPECT_EQ(facts.rank0_host, "");
@@ -250,53 +250,54 @@ TEST(Description, AWrongHeadIsNamed) {
   for (const char* name : {"Mine", "1mine", "", "my-launcher", "abcdefghijklmnopqrstuvwxyz"}) {
     expect_wrong("name = \"" + std::string(name) + "\"\n", "mine.toml:1: name", "");
   }
-  expect_wrong("name = \"single\"\n", "'single' has another meaning", "a name of its own");
+  expect_wrong("name = \"single\"\n", "'single' is reserved", "a name that is not reserved");
   std::string level = kHead;
   level.replace(level.find("MPI launcher"), 12, "MPI lancher");
-  expect_wrong(level, "mine.toml:2: level: there is no 'MPI lancher'", "remote shell",
+  expect_wrong(level, "mine.toml:2: level: unknown value 'MPI lancher'", "remote shell",
                "write MPI launcher");
   level.replace(level.find("MPI lancher"), 11, "explicit settings");
-  expect_wrong(level, "level: there is no 'explicit settings'", "MPI launcher");
+  expect_wrong(level, "level: unknown value 'explicit settings'", "MPI launcher");
   std::string short_head = kHead;
   short_head.erase(short_head.find("why_here"),
                    short_head.find("set_by") - short_head.find("why_here"));
   expect_wrong(short_head, "the key why_here is missing", "the reason for its level");
-  expect_wrong(kHead + "traits = [\"one host\"]\n", "traits: there is no 'one host'",
+  expect_wrong(kHead + "traits = [\"one host\"]\n", "traits: unknown value 'one host'",
                "one process a host");
-  expect_wrong(kHead + "traits = \"one process a host\"\n", "traits: the value is no list",
-               "a list");
+  expect_wrong(kHead + "traits = \"one process a host\"\n", "traits: the value is not an array",
+               "an array");
 }
 
 TEST(Description, WrongValuesAreNamed) {
-  expect_wrong(kHead + "[read]\nrank = 3\n", "mine.toml:8: read.rank: the value is no name",
-               "SLURM_PROCID");
-  expect_wrong(kHead + "[read]\nrank = \"A B\"\n", "read.rank: the value is no name", "");
-  expect_wrong(kHead + "[read]\nrank = []\n", "read.rank: the list is empty", "");
+  expect_wrong(kHead + "[read]\nrank = 3\n",
+               "mine.toml:8: read.rank: the value is not a variable name", "SLURM_PROCID");
+  expect_wrong(kHead + "[read]\nrank = \"A B\"\n", "read.rank: the value is not a variable name",
+               "");
+  expect_wrong(kHead + "[read]\nrank = []\n", "read.rank: the array is empty", "");
   expect_wrong(kHead + "[read]\nworld_size = \"A\"\n", "the key read.rank is missing", "");
   expect_wrong(kHead, "the key present.any_of is missing", "");
-  expect_wrong(kHead + "read = 3\n", "read: the value is no table", "[read]");
+  expect_wrong(kHead + "read = 3\n", "read: the value is not a table", "[read]");
   expect_wrong(kHead + kRead + "[present]\nequals = \"A\"\n",
-               "present.equals: the value is no table", "{ NAME = \"1\" }");
-  expect_wrong(kHead + kRead + "[present]\nequals = { A = 1 }\n", "present.equals.A", "quotes");
+               "present.equals: the value is not a table", "{ NAME = \"1\" }");
+  expect_wrong(kHead + kRead + "[present]\nequals = { A = 1 }\n", "present.equals.A", "quoted");
   expect_wrong(kHead + kRead + "[hosts]\nvariable = \"A\"\n", "the key hosts.form is missing", "");
   expect_wrong(kHead + kRead + "[hosts]\nform = \"commas\"\n", "hosts.variable is missing", "");
   expect_wrong(kHead + kRead + "[hosts]\nvariable = \"A\"\nform = \"comma\"\n",
-               "hosts.form: there is no 'comma'", "endpoints", "write commas");
+               "hosts.form: unknown value 'comma'", "endpoints", "write commas");
   expect_wrong(kHead + kRead + "[master]\naddress = \"A\"\nendpoint = \"E\"\n",
-               "master.endpoint: there is address or port, too", "HOST:PORT");
+               "master.endpoint: address or port is set as well", "HOST:PORT");
   expect_wrong(kHead + kRead + "[variables]\nsetting = [\"A*\"]\n", "variables.setting",
-               "the beginning of some");
+               "a prefix such as");
   expect_wrong(kHead + kRead + "[variables]\nsetting = [\"AB\"]\nsize = [\"AB\"]\n",
-               "AB stands in [variables] twice", "");
+               "AB is listed in [variables] twice", "");
   expect_wrong(kHead + kRead + "[job]\nnodefile = \"F\"\n", "the key job.id is missing", "");
   expect_wrong("name = \"x\"\nset_by = \"x\"\ndocumented = \"x\"\n", "the key level is missing",
                "[job]");
   expect_wrong("name = \"x\"\nset_by = \"x\"\ndocumented = \"x\"\n" + kRead +
                    "[job]\nid = \"I\"\nstart_command = \"x\"\n",
-               "read: this belongs to a launcher", "");
+               "read: this key belongs to a launcher", "");
   expect_wrong("name = \n", "mine.toml:1", "TOML");
   expect_wrong("set_by = \"" + std::string(400, 'x') + "\"\nname = \"x\"\ndocumented = \"x\"\n",
-               "set_by: the value is no text of one line", "300");
+               "set_by: the value is not a single-line string", "300");
 }
 
 }  // namespace

@@ -134,10 +134,10 @@ TEST(CaptureFolder, ANodefileIsAFile) {
   const std::string nodefile = folder.path() / "rank0.nodefile";
   const auto read = [&] { read_captured_rank(folder.path(), "rank0"); };
   ASSERT_EQ(::mkfifo(nodefile.c_str(), 0600), 0);
-  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is no regular file");
+  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is not a regular file");
   ::unlink(nodefile.c_str());
   ASSERT_EQ(::symlink("/etc/passwd", nodefile.c_str()), 0);
-  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is no regular file");
+  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is not a regular file");
 }
 
 TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {

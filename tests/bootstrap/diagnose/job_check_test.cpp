@@ -39,11 +39,11 @@ TEST(JobCheck, ALauncherThatDisagreesIsAProblemUnlessItIsKnownWhy) {
   auto job = good_job();
   for (ReportedRank& rank : job) {
     rank.resolution->other_sources = {{"pmix", true, false, "says rank=0"},
-                                      {"openmpi", false, true, "says rank=0, left aside"}};
+                                      {"openmpi", false, true, "reports rank=0, ignored"}};
   }
   EXPECT_THAT(texts(job), IsEmpty());
   EXPECT_THAT(notes_of_job(job),
-              ElementsAre("rank0: openmpi disagrees: says rank=0, left aside (and 3 more)"));
+              ElementsAre("rank0: openmpi disagrees: reports rank=0, ignored (and 3 more)"));
   job[2].resolution->other_sources.push_back({"generic", false, false, "says rank=7"});
   EXPECT_THAT(texts(job), ElementsAre("rank2: generic disagrees: says rank=7"));
   job[2].resolution.reset();

@@ -187,7 +187,7 @@ TEST(NearestName, IsNoneOfThoseThatAreNothingAlike) {
   EXPECT_EQ(nearest_name("narval", {"cc", "vector", "polaris"}), "");
   EXPECT_EQ(nearest_name("cd", {"cc"}), "");
   EXPECT_EQ(remedy_for_name("narval", {"cc", "vector"}), "write one of these");
-  EXPECT_EQ(remedy_for_name("vektor", {"cc", "vector"}), "write vector, if that is meant");
+  EXPECT_EQ(remedy_for_name("vektor", {"cc", "vector"}), "write vector, if that is what you meant");
 }
 
 TEST_F(JobScripts, OwnSitesWinAndUnknownOnesNameTheNearest) {
@@ -339,11 +339,11 @@ TEST_F(JobScripts, TomlBeyondAsciiStandsInTextsAndComments) {
   EXPECT_EQ(error_of_more("note = \"\xc3\xa9 \\\\\xc3\xa9\""), "no error");
   EXPECT_EQ(error_of_more("note = \"\"\"a\\\nb\xc3\xa9\"\"\""), "no error");
   for (const char* more : {"\xc3\xa9 = 1", "note = \xc3\xa9", "note = \"a\" \xc3\xa9"})
-    EXPECT_THAT(error_of_more(more), HasSubstr("outside of texts and comments")) << more;
+    EXPECT_THAT(error_of_more(more), HasSubstr("outside strings and comments")) << more;
   for (const char* more :
        {"note = \"\"\"\\\xc3\xa9\"\"\"", "note = \"\"\"\\ \xc3\xa9\"\"\"",
         "note = \"\"\"a\\\n \xc3\xa9\"\"\"", "note = \"\"\"\\\n\\t\xc3\xa9\"\"\""})
-    EXPECT_THAT(error_of_more(more), HasSubstr("behind a backslash")) << more;
+    EXPECT_THAT(error_of_more(more), HasSubstr("after a backslash")) << more;
   for (const char* more :
        {"note = 0n\"\xc3\xa9\"", "note = 1.\"\xc3\xa9\"", "note = 1979-05-27 \"\xc3\xa9\"",
         "note = [\n1 \"\xc3\xa9\"\n]", "note = \"a\"\"\xc3\xa9\"", "note = 5=\"\xc3\xa9\"",

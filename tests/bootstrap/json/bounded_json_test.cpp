@@ -43,9 +43,10 @@ TEST(BoundedJson, ReadsWhatTheLibraryReads) {
 
 TEST(BoundedJson, DepthIsALimitAndNoCrash) {
   EXPECT_EQ(problem_of(repeated("[", 64) + repeated("]", 64)), "");
-  EXPECT_THAT(problem_of(repeated("[", 65) + repeated("]", 65)), HasSubstr("more than 64 deep"));
-  EXPECT_THAT(problem_of(repeated("[", 1'000'000)), HasSubstr("more than 64 deep"));
-  EXPECT_THAT(problem_of(repeated("{\"a\":", 1'000'000)), HasSubstr("more than 64 deep"));
+  EXPECT_THAT(problem_of(repeated("[", 65) + repeated("]", 65)),
+              HasSubstr("more than 64 levels deep"));
+  EXPECT_THAT(problem_of(repeated("[", 1'000'000)), HasSubstr("more than 64 levels deep"));
+  EXPECT_THAT(problem_of(repeated("{\"a\":", 1'000'000)), HasSubstr("more than 64 levels deep"));
 }
 
 TEST(BoundedJson, LengthAndNumberOfValuesAreLimits) {
@@ -66,17 +67,17 @@ TEST(BoundedJson, AKeyStandsOnceInAnObject) {
   EXPECT_THAT(problem_of("{\"a\\u001b\": 1, \"a\\u001b\": 3}"), HasSubstr("key 'a\\x1b' twice"));
   std::string many = "{";
   for (int i = 0; i < 100'000; ++i) many += "\"k" + std::to_string(i) + "\":0,";
-  EXPECT_EQ(problem_of(many + "\"last\":0}"), "");  // in no time: not each against all
+  EXPECT_EQ(problem_of(many + "\"last\":0}"), "");  // fast: keys are not compared pairwise
   EXPECT_THAT(problem_of(many + "\"k7\":0}"), HasSubstr("key 'k7' twice"));
   EXPECT_THAT(problem_of(many + "\"k99999\":0}"), HasSubstr("key 'k99999' twice"));
 }
 
 TEST(BoundedJson, NumbersAndDamage) {
-  EXPECT_THAT(problem_of("[1e999]"), HasSubstr("beyond any double"));
-  EXPECT_THAT(problem_of("[1,"), HasSubstr("breaks off or is wrong at byte"));
-  EXPECT_THAT(problem_of(""), HasSubstr("breaks off"));
-  EXPECT_THAT(problem_of("[1] x"), HasSubstr("wrong at byte"));
-  EXPECT_THAT(problem_of("[\"\xff\"]"), HasSubstr("wrong at byte"));
+  EXPECT_THAT(problem_of("[1e999]"), HasSubstr("beyond the range of a double"));
+  EXPECT_THAT(problem_of("[1,"), HasSubstr("is truncated or invalid at byte"));
+  EXPECT_THAT(problem_of(""), HasSubstr("is truncated"));
+  EXPECT_THAT(problem_of("[1] x"), HasSubstr("invalid at byte"));
+  EXPECT_THAT(problem_of("[\"\xff\"]"), HasSubstr("invalid at byte"));
 }
 
 TEST(BoundedJson, FilesAreNamed) {
@@ -117,9 +118,9 @@ TEST(JsonReaderRanges, NumbersOutsideAreNamed) {
   test::expect_error(
       ErrorCode::malformed_file, [&] { reader.boolean("b"); }, "key 'b' holds 1");
   test::expect_error(
-      ErrorCode::malformed_file, [&] { reader.texts("t"); }, "key 't' holds a list");
+      ErrorCode::malformed_file, [&] { reader.texts("t"); }, "key 't' holds an array");
   test::expect_error(
-      ErrorCode::malformed_file, [&] { reader.small_integers("i"); }, "key 'i' holds a list");
+      ErrorCode::malformed_file, [&] { reader.small_integers("i"); }, "key 'i' holds an array");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-// The environment of a rank as its parent makes it: what `run` handed over, marked.
+// The environment of a rank as set by its parent: the handover of `run`, marked.
 Env marked(const Variables& variables) {
   return with_marked_handover(Env(variables));
 }
@@ -34,7 +34,7 @@ Variables two_ranks() {
 
 Resolution a_rank(int rank) {
   Resolution r;
-  r.placement = {rank, 2, 0, 1, rank, 2};  // two hosts, as far as they know
+  r.placement = {rank, 2, 0, 1, rank, 2};  // on two hosts, as far as they know
   r.launcher = "openmpi";
   return r;
 }
@@ -128,7 +128,8 @@ TEST(Handover, lets_ranks_of_several_hosts_meet_without_the_launchers_server) {
   EXPECT_EQ(first.server->place().address, "127.0.0.1");
   EXPECT_EQ(second.client->place().port, first.server->place().port);
   EXPECT_EQ(second.client->secret_kind(), SecretKind::run);
-  EXPECT_THAT(second.description, HasSubstr("proved by a secret that hpcboot run handed over"));
+  EXPECT_THAT(second.description,
+              HasSubstr("authenticated by a secret that hpcboot run handed over"));
 }
 
 TEST(Handover, rank_0_may_be_on_any_of_several_hosts) {
@@ -159,7 +160,7 @@ TEST(Handover, another_secret_does_not_get_in) {
   rank0.join();
 }
 
-// MASTER_PORT is the program's, and two processes of one host need no port.
+// MASTER_PORT belongs to the program, and two processes on one host need no port.
 TEST(Handover, ranks_of_one_host_meet_by_a_unix_socket_whatever_endpoint_the_program_has) {
   const Env env = marked(two_ranks());
   Resolution r = a_rank(0);

@@ -11,7 +11,7 @@
 namespace hpcboot::rendezvous {
 namespace {
 
-// A rank that started sooner must not reach the socket that only holds rank 0's port.
+// A rank that starts earlier must not connect to the socket that only reserves rank 0's port.
 TEST(HeldPort, RefusesEverybody) {
   const HeldPort held(0);
   std::string reason;
@@ -29,7 +29,7 @@ TEST(HeldPort, IsKeptFromOthers) {
   EXPECT_FALSE(listen_at(place).is_open());
 }
 
-// They end with what tells them apart.
+// Names of local places differ only in their last characters.
 TEST(LocalPlace, is_another_by_its_last_letter) {
   const std::string name = "@hpcboot-place-" + std::to_string(getpid()) + "-";
   Place one{name + "1", 0};

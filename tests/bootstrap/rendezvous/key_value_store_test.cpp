@@ -23,7 +23,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-// The other end of PMI_FD: answers each line, in a thread of its own, until the rank leaves.
+// The other end of PMI_FD: answers each line, in its own thread, until the rank closes it.
 class Launcher {
  public:
   using Answer = std::function<std::string(const std::string& line)>;
@@ -56,7 +56,7 @@ class Launcher {
       const std::string text = answer(received.substr(0, received.size() - 1));
       received.clear();
       if (text == "close") break;
-      // A byte at a time: answers arrive in any pieces.
+      // One byte at a time: answers may arrive in any pieces.
       for (const char c : text) {
         if (send(end, &c, 1, MSG_NOSIGNAL) != 1) break;
       }
@@ -68,7 +68,7 @@ class Launcher {
   std::thread thread_;
 };
 
-// What a launcher answers that does as it should; keeps what is put.
+// The answers of a correct launcher; stores what is put.
 class GoodAnswers {
  public:
   std::string operator()(const std::string& line) {
@@ -103,7 +103,7 @@ class GoodAnswers {
       std::make_shared<std::map<std::string, std::string>>();
 };
 
-// A good launcher but for one command.
+// A correct launcher except for one command.
 Launcher::Answer answering(const std::string& command, const std::string& answer) {
   return [good = GoodAnswers(), command, answer](const std::string& line) mutable {
     return line.rfind("cmd=" + command, 0) == 0 ? answer : good(line);
@@ -172,9 +172,9 @@ TEST(Pmi1Kvs, AValueWithoutEndIsDamaged) {
     const auto kvs = open_kvs(launcher.env());
     const Error error = error_of([&] { kvs->get(1, "endpoint", 20s); });
     EXPECT_EQ(error.code(), ErrorCode::exchange_failed);
-    EXPECT_THAT(error.found(), HasSubstr("came damaged"));
+    EXPECT_THAT(error.found(), HasSubstr("arrived damaged"));
   }
-  // Parts of 60 kB, a million of them.
+  // A million parts of 60 kB.
   Launcher launcher([good = GoodAnswers(), first = true](const std::string& line) mutable {
     if (line.rfind("cmd=get ", 0) != 0) return good(line);
     const std::string value = first ? "1000000" : std::string(60000, 'x');
@@ -182,7 +182,8 @@ TEST(Pmi1Kvs, AValueWithoutEndIsDamaged) {
     return "cmd=get_result rc=0 value=" + value + "\n";
   });
   const auto kvs = open_kvs(launcher.env());
-  EXPECT_THAT(error_of([&] { kvs->get(1, "endpoint", 20s); }).found(), HasSubstr("came damaged"));
+  EXPECT_THAT(error_of([&] { kvs->get(1, "endpoint", 20s); }).found(),
+              HasSubstr("arrived damaged"));
   EXPECT_THROW(kvs->put("long", std::string((1U << 20U) + 1, 'x')), Error);
 }
 
@@ -204,9 +205,9 @@ TEST(Pmi1Kvs, WhatIsNoAnswerIsAnError) {
   for (const auto& [command, answer, part] : std::vector<std::array<std::string, 3>>{
            {"init", "close", "closed the connection"},
            {"init", "cmd=response_to_init rc=-1 msg=version\n", "rc=-1 version"},
-           {"init", "cmd=fullinit-response;rc=0;\n", "is no answer"},
-           {"init", "HTTP/1.1 400 Bad Request\n", "is no answer"},
-           {"init", std::string(200000, 'x'), "without end"},
+           {"init", "cmd=fullinit-response;rc=0;\n", "is not an answer"},
+           {"init", "HTTP/1.1 400 Bad Request\n", "is not an answer"},
+           {"init", std::string(200000, 'x'), "unterminated answer"},
            {"get_maxes", "cmd=maxes kvsname_max=256\n", "without vallen_max"},
            {"get_maxes", "cmd=maxes vallen_max=-1\n", "vallen_max=-1"},
            {"get_my_kvsname", "cmd=my_kvsname\n", "without kvsname"},
@@ -235,7 +236,7 @@ TEST(Pmi1Kvs, TheDeadlineHoldsAndTheConnectionIsLeft) {
   const Error error = error_of([&] { kvs->commit(200ms); });
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-  // A late answer would be taken for that of the next question.
+  // A late answer would be taken for the answer to the next request.
   EXPECT_EQ(error_of([&] { kvs->fence(20s); }).code(), ErrorCode::exchange_failed);
 }
 
@@ -257,7 +258,7 @@ TEST(OfferedKvs, IsThatOfTheInnermostLauncher) {
   EXPECT_EQ(offered_kvs(Env(Variables{{"PMI_FD", "1x"}})), "");
   EXPECT_EQ(offered_kvs(Env(Variables{{"PMIX_NAMESPACE", "7"}, {"PMIX_RANK", "0"}})), "pmix");
   EXPECT_EQ(offered_kvs(with(srun_pmi2, {})), "pmi2");
-  // srun --mpi=pmi2 from within a rank of Hydra, and Hydra's proxies started by it.
+  // srun --mpi=pmi2 started by a rank of Hydra, and Hydra's proxies started by srun.
   EXPECT_EQ(offered_kvs(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}})), "pmi2");
   EXPECT_EQ(offered_kvs(with(srun_pmi2, {{"MPI_LOCALRANKID", "0"}, {"SLURM_TASK_PID", "1"}})),
             "pmi1");
@@ -271,7 +272,7 @@ TEST(OfferedKvs, IsThatOfTheInnermostLauncher) {
   close(ends[1]);
 }
 
-// Ranks as processes; each reports by its exit code.
+// Ranks as processes; each reports through its exit code.
 class FileRanks {
  public:
   FileRanks(std::string folder, int world_size) : folder_(std::move(folder)), size_(world_size) {}
@@ -327,7 +328,7 @@ TEST(FileKvs, RunAfterRunInOneFolderSeesItsOwnValuesOnly) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 4);
   for (const char* round : {"a", "b", "c"}) {
-    // Rank 0 comes last in one round, so that the others meet the earlier run's files first.
+    // Rank 0 arrives last in one round, so that the others first see the files of the earlier run.
     EXPECT_EQ(ranks.run({0, 1, 2, 3},
                         [&](int rank, const Env& env) {
                           if (rank == 0 && *round == 'b') std::this_thread::sleep_for(300ms);
@@ -348,10 +349,10 @@ TEST(FileKvs, RankZeroNamesWhoIsMissingAlsoIfItWasThereInAnEarlierRun) {
       return;
     }
     try {
-      open_kvs(env, 3s);  // in which rank 1 comes
+      open_kvs(env, 3s);  // rank 1 arrives within this time
     } catch (const Error& error) {
       if (error.code() == ErrorCode::deadline_exceeded &&
-          error.found().rfind("no rank 2 at", 0) == 0) {
+          error.found().rfind("rank 2 did not arrive at", 0) == 0) {
         return;
       }
     }
@@ -365,10 +366,10 @@ TEST(FileKvs, WithoutRankZeroTheDeadlineHolds) {
   const FileRanks ranks(folder.path().string(), 2);
   const Error error = error_of([&] { open_kvs(ranks.env_of(1), 200ms); });
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
-  EXPECT_THAT(error.found(), HasSubstr("no rank 0"));
+  EXPECT_THAT(error.found(), HasSubstr("rank 0 did not arrive at"));
 }
 
-// What was put before a fence is there after it, for whoever comes first.
+// What was put before a fence is visible after it, also for the first rank that passes.
 TEST(FileKvs, AFenceLetsNobodyPassBeforeAllHaveCome) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 3);
@@ -392,14 +393,14 @@ TEST(FileKvs, AFenceNamesWhoDoesNotCome) {
     if (rank == 1) return;
     const Error error = error_of([&] { kvs->fence(500ms); });
     if (error.code() != ErrorCode::deadline_exceeded ||
-        error.found() != "no rank 1 at a fence within 500 ms") {
+        error.found() != "rank 1 did not arrive at a fence within 500 ms") {
       throw std::runtime_error(error.found());
     }
   });
   EXPECT_EQ(failures, 0);
 }
 
-// Whoever may write at the meeting place can be rank 0.
+// Anyone who can write at the meeting place can act as rank 0.
 TEST(FileKvs, AMeetingPlaceOfOthersIsRefused) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 2);
@@ -419,7 +420,7 @@ TEST(FileKvs, AMeetingPlaceOfOthersIsRefused) {
   };
   for (const mode_t mode : {0777U, 0750U, 0701U}) {
     ::chmod(place.c_str(), mode);
-    refused("may be entered by others");
+    refused("is accessible to others");
   }
   ::chmod(place.c_str(), 0700);
   ::rename(place.c_str(), (place + ".moved").c_str());

@@ -73,16 +73,16 @@ TEST_F(SecretFiles, what_is_no_secret_is_refused) {
       ErrorCode::unreadable_file, [&] { named_secret(naming(folder_ / "none")); }, "No such file",
       "0600", "same file");
   test::expect_error(
-      ErrorCode::unreadable_file, [&] { named_secret(naming(folder_)); }, "no regular file", "0600",
-      "another file");
+      ErrorCode::unreadable_file, [&] { named_secret(naming(folder_)); }, "not a regular file",
+      "0600", "another file");
 }
 
-// A pipe without a writer would hang whoever opens it.
+// Opening a pipe without a writer would hang.
 TEST_F(SecretFiles, a_pipe_is_no_file) {
   const std::string path = folder_ / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   test::expect_error(
-      ErrorCode::unreadable_file, [&] { named_secret(naming(path)); }, "no regular file", "0600",
+      ErrorCode::unreadable_file, [&] { named_secret(naming(path)); }, "not a regular file", "0600",
       "another file");
 }
 
@@ -109,7 +109,7 @@ TEST_F(SecretFiles, a_key_is_made_once_and_whole) {
   ASSERT_EQ(stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
   const auto entries = fs::directory_iterator(fs::path(path).parent_path());
-  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);  // nothing is left of the makers
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);  // no temporary files are left
 }
 
 TEST_F(SecretFiles, a_key_that_others_can_read_is_refused_and_a_link_is_none) {
@@ -147,7 +147,7 @@ TEST_F(SecretFiles, rank_0_chooses_and_the_others_find_the_same) {
   EXPECT_NE(reason.find("HPCBOOT_RENDEZVOUS_SECRET_FILE"), std::string::npos);
 }
 
-// Otherwise whoever listens first at the port is rank 0.
+// Otherwise any process that listens at the port first would be rank 0.
 TEST_F(SecretFiles, a_rank_with_a_secret_follows_nobody_without) {
   std::string reason;
   const Env env = naming(write("a secret of this launch"));
@@ -157,7 +157,7 @@ TEST_F(SecretFiles, a_rank_with_a_secret_follows_nobody_without) {
   ASSERT_TRUE(make_key(key_path(at_home()), reason));
   EXPECT_FALSE(secret_finder(at_home(), "job 7", KeyUse::of_a_job)(SecretKind::none, "", reason)
                    .has_value());
-  // munged may run on this host; without it a rank that has nothing takes what there is.
+  // munged may run on this host; without it, a rank without a secret accepts this server.
   EXPECT_EQ(
       secret_finder(Env(), "job 7", KeyUse::of_a_job)(SecretKind::none, "", reason).has_value(),
       !munge_is_there());
@@ -171,7 +171,7 @@ TEST_F(SecretFiles, kinds_of_other_meetings_are_refused) {
   }
 }
 
-// Of any length and any bytes: a stranger may have sent it.
+// Any length and any bytes: an unauthenticated peer may have sent it.
 TEST_F(SecretFiles, what_is_no_credential_is_refused) {
   for (const std::string& text : {std::string(), std::string("MUNGE:"), std::string("MUNGE:AAAA:"),
                                   std::string(4096, 'A'), std::string("\0\n\x1b", 3)}) {

@@ -10,14 +10,14 @@
 #include "rendezvous/store/rendezvous.hpp"
 #include "support/expect_error.hpp"
 
-// Ranks that a launcher's exchange tells where rank 0 serves.
+// Ranks that learn from a launcher's exchange where rank 0 serves.
 namespace hpcboot::rendezvous {
 namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// What a launcher keeps for its ranks.
+// The values that a launcher stores for its ranks.
 struct Values {
   std::mutex mutex;
   std::condition_variable came;
@@ -110,7 +110,7 @@ TEST(MeetByKvs, the_address_is_the_interfaces_unless_a_user_chose_one) {
   r.interface_address.reset();
   r.master_addr.reset();
   test::expect_error(
-      ErrorCode::no_usable_interface, [&] { meet_by(others, r); }, "no address of this host");
+      ErrorCode::no_usable_interface, [&] { meet_by(others, r); }, "this host has no address");
 }
 
 TEST(MeetByKvs, what_is_no_place_is_an_error) {
@@ -123,7 +123,7 @@ TEST(MeetByKvs, what_is_no_place_is_an_error) {
     values.of_rank0[good.of_rank0.begin()->first] = text;
     test::expect_error(
         ErrorCode::exchange_failed, [&] { meet_by(values, a_rank(1), 2s); },
-        "rank 0 published something else");
+        "rank 0 published a malformed address");
   }
 }
 

@@ -122,7 +122,7 @@ TEST_F(RelayTo, the_last_answers_arrive_though_rank_0_ends) {
     std::vector<std::string> missing;
     EXPECT_TRUE(two->get({"large"}, Clock::now() + 20s, values, missing));
   });
-  std::this_thread::sleep_for(300ms);  // it is waiting by then
+  std::this_thread::sleep_for(300ms);  // the other thread is waiting by then
   zero->set("large", large);
   server_.reset();
   reading.join();
@@ -137,7 +137,7 @@ TEST_F(RelayTo, a_link_that_lay_idle_when_the_relay_went_is_not_used) {
   EXPECT_EQ(two->place().port, server_->place().port);
 }
 
-// Its ranks go on by themselves, also a wait, whose time goes on, too.
+// Its ranks continue by themselves, including a wait, whose timeout keeps running.
 TEST_F(RelayTo, without_the_relay_its_ranks_go_to_rank_0) {
   const auto two = with_way_out(2);
   two->set("k", "v");
@@ -170,7 +170,7 @@ TEST_F(RelayTo, stays_until_its_ranks_have_gone) {
   last.join();
 }
 
-// Of a launch of 1024 ranks, two to a host.
+// For a launch of 1024 ranks, two per host.
 class Reach : public testing::Test {
  protected:
   Way reach_as(int rank, const std::string& host, std::chrono::milliseconds limit = 5s) const {
@@ -212,7 +212,7 @@ TEST_F(Reach, a_rank_is_one_process_on_whatever_host) {
     reach_as(7, "d");
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.found(), "another process is rank 7 of this launch already");
+    EXPECT_EQ(error.found(), "another process is already rank 7 of this launch");
   }
   second.client.reset();
 }

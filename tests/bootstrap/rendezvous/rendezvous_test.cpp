@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of ranks on two hosts, as far as they know: both are this one.
+// Ranks on several hosts, as far as they know; all of them are this host.
 Resolution a_rank(int rank, int world_size = 3) {
   Resolution r;
   r.placement = {rank, world_size, 0, 1, rank, world_size};
@@ -47,7 +47,7 @@ class Launch : public testing::Test {
     return Env(std::map<std::string, std::string>{{"HPCBOOT_RENDEZVOUS_SECRET_FILE", path_}});
   }
 
-  // All ranks, each in a thread: what they found.
+  // Lets all ranks meet, each in its own thread.
   std::vector<Rendezvous> meet_all(const std::function<Resolution(int)>& rank_of, int world_size,
                                    const Env& env) const {
     std::vector<Rendezvous> meetings(static_cast<std::size_t>(world_size));
@@ -74,14 +74,14 @@ TEST_F(Launch, ranks_of_several_hosts_meet_at_a_port_of_the_launch) {
   for (const Rendezvous& meeting : meetings) {
     EXPECT_EQ(meeting.client->place().port, port);
     EXPECT_EQ(meeting.description, "store at 127.0.0.1:" + std::to_string(port) +
-                                       ", proved by HPCBOOT_RENDEZVOUS_SECRET_FILE");
+                                       ", authenticated by HPCBOOT_RENDEZVOUS_SECRET_FILE");
     EXPECT_EQ(meeting.warning, "");
   }
   EXPECT_EQ(meetings[2].client->add("n", 1), 1);
   EXPECT_EQ(meetings[0].client->add("n", 1), 2);
 }
 
-// Of another user, say, who listens at the first of the ports and answers nothing, or nonsense.
+// For example another user who listens at the first of the ports and does not answer.
 TEST_F(Launch, a_port_that_somebody_else_has_is_passed_over) {
   Place first = meet_all([](int rank) { return a_rank(rank, 2); }, 2, env())[0].server->place();
   const Socket stranger = listen_at(first);
@@ -104,14 +104,14 @@ TEST_F(Launch, two_launches_of_a_user_do_not_meet) {
   EXPECT_FALSE(other[1].client->check({"k"}));
 }
 
-// Nothing tells the second from the first: their ranks would find each other's store.
+// The two launches are indistinguishable: their ranks would find each other's store.
 TEST_F(Launch, a_second_launch_that_looks_the_same_is_refused) {
   const Rendezvous first = meet(a_rank(0, 2), env(), nullptr, Purpose::training, 5s);
   test::expect_error(
       ErrorCode::exchange_failed,
       [&] { meet(a_rank(0, 2), env(), nullptr, Purpose::training, 300ms); },
       "another launch of this user", "one launch at a time", "HPCBOOT_MASTER_PORT");
-  // What is left of a run before goes.
+  // An earlier run that is ending goes away.
   std::thread last([meeting = meet(a_rank(0, 1), env(), nullptr, Purpose::training, 5s)]() mutable {
     std::this_thread::sleep_for(200ms);
     meeting.server.reset();
@@ -119,7 +119,7 @@ TEST_F(Launch, a_second_launch_that_looks_the_same_is_refused) {
   const Rendezvous next = meet(a_rank(0, 1), env(), nullptr, Purpose::training, 5s);
   EXPECT_EQ(next.client->add("n", 1), 1);
   last.join();
-  // A check before it is another matter.
+  // A check before it has another identity.
   EXPECT_EQ(meet(a_rank(0, 2), env(), nullptr, Purpose::check, 5s).client->count(), 0);
 }
 
@@ -132,7 +132,7 @@ TEST_F(Launch, a_named_port_is_the_place) {
     return r;
   };
   EXPECT_EQ(meet_all(explicit_rank, 2, env())[1].client->place().port, port);
-  // torchrun's agent has that one itself.
+  // torchrun's agent uses that port itself.
   const auto under_agent = [&](int rank) {
     Resolution r = explicit_rank(rank);
     r.agent_store = true;
@@ -153,7 +153,8 @@ TEST_F(Launch, a_rank_without_the_secret_says_what_it_lacks) {
   test::expect_error(
       ErrorCode::deadline_exceeded,
       [&] { meet(a_rank(1, 2), Env(), nullptr, Purpose::training, 300ms); },
-      "rank 0 has HPCBOOT_RENDEZVOUS_SECRET_FILE, this rank has not", "rank 0", "firewall");
+      "HPCBOOT_RENDEZVOUS_SECRET_FILE is set on rank 0, but not on this rank", "rank 0",
+      "firewall");
 }
 
 TEST_F(Launch, nothing_that_says_where_is_an_error) {
@@ -161,7 +162,7 @@ TEST_F(Launch, nothing_that_says_where_is_an_error) {
   r.master_addr.reset();
   test::expect_error(
       ErrorCode::needs_exchange, [&] { meet(r, env(), nullptr, Purpose::training, 1s); },
-      "nothing that tells them where to meet", "exchange", "HPCBOOT_MASTER_ADDR");
+      "no exchange or endpoint where they can meet", "exchange", "HPCBOOT_MASTER_ADDR");
 }
 
 TEST_F(Launch, a_store_serves_as_an_exchange) {
@@ -185,7 +186,7 @@ TEST_F(Launch, a_store_serves_as_an_exchange) {
   for (std::thread& rank : ranks) rank.join();
 }
 
-// As Open MPI 4 has them; the first are of real launches.
+// In the format of Open MPI 4; the first ones are from real launches.
 TEST(OpenMpi, names_its_hosts) {
   const auto hosts = [](const char* regex) {
     return openmpi_hosts(regex).value_or(std::vector<std::string>{"none"});
@@ -248,12 +249,12 @@ TEST(LaunchIdentity, is_of_what_all_ranks_know) {
   EXPECT_EQ(launch_identity(r, Env()), plain);
   r.launch_id = "1";
   EXPECT_NE(launch_identity(r, Env()), plain);
-  // mpirun over ssh gives the job's variables to the first host only.
+  // mpirun over ssh passes the job's variables to the first host only.
   r.launcher = "openmpi";
   const std::string by_mpirun = launch_identity(r, Env());
   r.job_instance.clear();
   EXPECT_EQ(launch_identity(r, Env()), by_mpirun);
-  // And an agent may be started so, whose run id is often "none".
+  // An agent may be started in the same way, and its run id is often "none".
   r.launcher = "torchrun";
   r.launch_id = "none";
   r.endpoint_is_explicit = true;

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-// One rank's view of ranks that have told their host and address before.
+// One rank's view of ranks that have already published their host and address.
 class FakeKvs : public KeyValueStore {
  public:
   FakeKvs(int rank, std::vector<std::string> told, std::vector<int> nodes = {})
@@ -44,7 +44,7 @@ class FakeKvs : public KeyValueStore {
   std::vector<int> nodes_;
 };
 
-// Ranks in turn on two hosts, and one more on the first.
+// Ranks alternating between two hosts, and one more on the first.
 const std::vector<std::string> kInTurn = {"n1 10.0.0.1", "n2 10.0.0.2", "n1 10.0.0.1",
                                           "n2 10.0.0.2", "n1 10.0.0.1"};
 
@@ -109,8 +109,8 @@ TEST(ResolveWithKvs, OneRankOfEachNodeIsAskedWhereThereIsANodeMap) {
   EXPECT_EQ(first.said, "n2 10.0.0.2");
 }
 
-// Hydra's proxies count for themselves: n1 stands twice in the host file, and is two nodes in the
-// node map. Two devices of it must not both be device 0.
+// Each of Hydra's proxies counts separately: n1 is listed twice in the host file and is two nodes
+// in the node map. Two of its ranks must not both get device 0.
 TEST(ResolveWithKvs, AHostThatHydraHasTwiceIsCountedTogether) {
   for (const std::vector<int>& nodes : {std::vector<int>{}, {0, 1, 2}}) {
     for (const int rank : {0, 2}) {
@@ -135,7 +135,7 @@ TEST(ResolveWithKvs, AHostThatHydraHasTwiceIsCountedTogether) {
   }
 }
 
-// `flux start --test-size` has several brokers on a host, and each is a node to Flux.
+// `flux start --test-size` starts several brokers on one host, and Flux counts each as a node.
 TEST(ResolveWithKvs, AHostOfSeveralFluxBrokersIsCountedTogether) {
   const int local_ranks[] = {0, 1, 0};
   for (const int rank : {0, 1, 2}) {
@@ -155,7 +155,7 @@ TEST(ResolveWithKvs, AHostOfSeveralFluxBrokersIsCountedTogether) {
   }
 }
 
-// Each rank in a container of its own.
+// Each rank runs in its own container.
 TEST(ResolveWithKvs, LocalRanksThatHostNamesContradictGiveAHint) {
   FakeKvs kvs(1, {"c0 10.0.0.1", "c1 10.0.0.2"});
   const Env env(Variables{
@@ -163,7 +163,7 @@ TEST(ResolveWithKvs, LocalRanksThatHostNamesContradictGiveAHint) {
   const Resolution r = resolve_with_kvs(env, on("c1", "10.0.0.2"), kvs, 1s);
   EXPECT_EQ(r.placement.local_rank, 1);
   ASSERT_EQ(r.hints.size(), 1U);
-  EXPECT_THAT(r.hints[0], HasSubstr("on host c1 this is number 0"));
+  EXPECT_THAT(r.hints[0], HasSubstr("among the ranks on host c1 it is number 0"));
 }
 
 TEST(ResolveWithKvs, AHostWithoutAnInterfaceIsReachedByName) {
@@ -181,7 +181,7 @@ TEST(ResolveWithKvs, AnotherLaunchsExchangeIsAnError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::inconsistent_placement);
-    EXPECT_THAT(error.found(), HasSubstr("fake: test rank 1 of 2"));
+    EXPECT_THAT(error.found(), HasSubstr("fake: test reports rank 1 of 2"));
   }
 }
 

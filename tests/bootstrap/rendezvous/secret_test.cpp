@@ -23,7 +23,7 @@ TEST(Hex, other_text_is_none) {
     EXPECT_EQ(from_hex(text), std::nullopt) << text;
 }
 
-// Whoever has seen one connection's proof has none for another.
+// A proof seen on one connection is not valid for another.
 TEST(ProofOf, differs_with_all_that_both_sides_have_seen) {
   const Secret secret("0123456789abcdef");
   const Transcript t{"launch", 4, 1, 4711, 1, {}, {}, {}};
@@ -56,7 +56,7 @@ TEST(RandomBytes, are_no_others) {
   EXPECT_EQ(Secret::random().bytes().size(), 32U);
   EXPECT_NE(Secret::random().bytes(), Secret::random().bytes());
   EXPECT_NE(random_nonce(), Nonce{});
-  errno = EINTR;  // of an earlier call
+  errno = EINTR;  // from an earlier call
   EXPECT_NE(random_nonce(), Nonce{});
 }
 

@@ -139,7 +139,7 @@ TEST_P(StoreAt, refuses_a_sum_that_is_none) {
   EXPECT_EQ(code_of([&] { client_->add("text", 1); }), ErrorCode::exchange_failed);
   client_->set("most", "9223372036854775807");
   EXPECT_EQ(code_of([&] { client_->add("most", 1); }), ErrorCode::exchange_failed);
-  EXPECT_EQ(client_->add("n", 1), 1);  // the connection lives on
+  EXPECT_EQ(client_->add("n", 1), 1);  // the connection stays usable
 }
 
 TEST_P(StoreAt, believes_nobody_without_the_secret_the_identity_and_the_size) {
@@ -155,7 +155,7 @@ TEST_P(StoreAt, believes_nobody_without_the_secret_the_identity_and_the_size) {
   EXPECT_EQ(code_of([&] { join(*server_, world_, 3, 50ms); }), ErrorCode::deadline_exceeded);
 }
 
-// Also after it has gone: whoever comes then is of another run, whose store is elsewhere.
+// Even after it has gone: a later process belongs to another run, whose store is elsewhere.
 TEST_P(StoreAt, a_rank_is_the_first_process_that_proved_it) {
   EXPECT_EQ(code_of([&] { join(*server_, world_, 1, 50ms); }), ErrorCode::deadline_exceeded);
   client_.reset();
@@ -186,7 +186,7 @@ TEST_P(StoreAt, a_client_says_that_the_store_is_gone) {
 
 TEST(Store, a_client_goes_on_to_the_next_place) {
   const World world = a_world(2);
-  const auto stranger = Server::start(a_place(), a_world(2, "somebody else's"));
+  const auto stranger = Server::start(a_place(), a_world(2, "another launch's"));
   const auto server = Server::start(a_place(), world);
   Place nobody = a_place();
   listen_at(nobody).close();
@@ -195,7 +195,7 @@ TEST(Store, a_client_goes_on_to_the_next_place) {
   EXPECT_EQ(client->place().port, server->place().port);
 }
 
-// One that sits at a port of rank 0's host, and hands everything on to the true store.
+// An attacker that listens at a port of rank 0's host and forwards everything to the real store.
 TEST(Store, a_proof_cannot_be_passed_on) {
   const World world = a_world(2);
   const auto server = Server::start(a_place(), world);
@@ -215,7 +215,7 @@ TEST(Store, a_proof_cannot_be_passed_on) {
       ASSERT_EQ(count, static_cast<ssize_t>(size));
       ASSERT_EQ(send(to, bytes, size, 0), count);
     }
-    // The store turns this away without a word.
+    // The store rejects this without a reply.
     std::this_thread::sleep_for(50ms);
     EXPECT_EQ(recv(store.fd(), bytes, 1, MSG_DONTWAIT), 0);
   });
@@ -259,10 +259,10 @@ TEST(Store, what_was_answered_arrives_though_the_server_ends) {
   EXPECT_EQ(complete, 3);
 }
 
-// Rank 0 that is none: it knows the protocol, and not the secret.
+// A false rank 0: it knows the protocol but not the secret.
 class Impostor {
  public:
-  // @param answer to the client's proof: the verdict's 32 bytes
+  // @param answer computes the verdict's 32 bytes from the client's proof
   explicit Impostor(std::function<Proof(const Proof&)> answer)
       : listener_(listen_at(place_)), thread_([this, answer = std::move(answer)] {
           std::this_thread::sleep_for(20ms);
@@ -307,7 +307,7 @@ TEST(Store, a_rank_believes_no_rank_0_without_the_secret) {
   }
 }
 
-// Answers all requests of one rank alike, without seals.
+// Answers all requests of one rank in the same way, without seals.
 void serve_alike(const Socket& listener, const World& world, Answer kind, const std::string& body) {
   pollfd waiting{listener.fd(), POLLIN, 0};
   poll(&waiting, 1, 5000);
@@ -364,7 +364,7 @@ TEST(Store, an_answer_to_another_request_is_none) {
   }
 }
 
-// A rank that needs a second connection while strangers come faster than it.
+// A rank opens a second connection while unauthenticated peers connect faster.
 TEST(Store, a_flood_of_strangers_loses_no_rank) {
   const World world = a_world(2);
   const auto server = Server::start(a_place(), world);
@@ -389,8 +389,8 @@ TEST(Store, a_flood_of_strangers_loses_no_rank) {
   flood.join();
 }
 
-// Whatever a stranger sends at any point, ranks are served meanwhile and it is cut off within
-// seconds.
+// Whatever an unauthenticated peer sends at any point, ranks are still served and it is
+// disconnected within seconds.
 class Stranger : public testing::TestWithParam<std::string> {};
 
 std::string hello() {
@@ -439,8 +439,7 @@ TEST(Store, a_thousand_strangers_keep_no_rank_away) {
   EXPECT_EQ(join(*server, world, 1)->add("n", 1), 1);
 }
 
-// A rank that has proved itself and then sends what is no request ends its own connection only.
-// A second launch that looks the same asks whoever has its port, as rank 0.
+// A second launch with the same identity connects to its port as rank 0.
 TEST(Store, rank_0_is_the_process_that_serves_from_the_start) {
   const World world = a_world(2);
   Member rank0{world, 0};
@@ -451,19 +450,19 @@ TEST(Store, rank_0_is_the_process_that_serves_from_the_start) {
   EXPECT_EQ(Link::open(server->place(), rank0, Clock::now() + 5s).outcome, Link::Outcome::ours);
 }
 
-// A small entry costs many times what its key and value have.
+// A small entry costs many times the size of its key and value.
 TEST(Table, is_full_of_small_entries) {
   Table table(100'000);
   int taken = 0;
   while (table.set("key " + std::to_string(taken), "")) ++taken;
   EXPECT_GT(taken, 500);
   EXPECT_LT(taken, 1000);
-  EXPECT_TRUE(table.set("key 0", ""));  // in the room of the one before
+  EXPECT_TRUE(table.set("key 0", ""));  // replaces the existing entry
   for (int i = 0; i < taken; ++i) EXPECT_TRUE(table.erase("key " + std::to_string(i)));
   EXPECT_TRUE(table.set("k", std::string(99'000, 'v')));
 }
 
-// One end's frames, as the other end takes them.
+// Frames of one end, as checked by the other end.
 TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
   Transcript transcript;
   transcript.identity = "job 7";
@@ -491,13 +490,13 @@ TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
   EXPECT_TRUE(open.accepts("one", ""));
 }
 
-// A relay that lets the proofs pass and changes one byte of what follows.
+// A relay that forwards the proofs unchanged and changes one byte afterwards.
 TEST(Store, what_a_relay_changes_is_not_believed) {
   const World world = a_world(2);
   const auto server = Server::start(a_place(), world);
   Place place = a_place();
   place.port = server->place().port;
-  place.address = "127.0.0.2";  // the same port, as its proofs want it
+  place.address = "127.0.0.2";  // the same port, as the proofs require
   const Socket listener = listen_at(place);
   ASSERT_TRUE(listener.is_open());
   std::thread relay([&] {

@@ -40,7 +40,7 @@ const Named& find_named(const std::string& name) {
       });
   throw Error(ErrorCode::malformed_value, "--launcher " + name, "one of " + all,
               "write " + std::string(nearest->name) +
-                  ", if that is meant, or leave --launcher out: hpcboot run then chooses one");
+                  ", if you intend that, or leave --launcher out: hpcboot run then chooses one");
 }
 
 [[noreturn]] void fail_missing(const std::string& what, const std::string& remedy) {

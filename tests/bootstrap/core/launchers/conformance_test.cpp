@@ -39,7 +39,7 @@ const std::map<std::string, Variables>& minimal_examples() {
       {"explicit",
        {{"HPCBOOT_RANK", "1"}, {"HPCBOOT_WORLD_SIZE", "2"}, {"HPCBOOT_LOCAL_RANK", "1"}}},
       {"generic", {{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "1"}}},
-      // Their numbers do not suffice for the answer that golden cases require.
+      // Their numbers are not enough for the answer that golden cases require.
       {"condor", {{"_CONDOR_PROCNO", "1"}, {"_CONDOR_NPROCS", "2"}}},
       {"ascend",
        {{"RANK_TABLE_FILE", "/t.json"}, {"RANK_ID", "1"}, {"RANK_SIZE", "2"}, {"DEVICE_ID", "1"}}},

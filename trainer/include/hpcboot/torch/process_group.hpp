@@ -52,7 +52,8 @@ class ProcessGroup {
   int world_size() const;
 
   /// How the ranks found each other, for logs: "store at 10.0.0.1:40123, published by pmix:
-  /// OpenPMIx 4.2.2", "store of this host at @hpcboot-…", "store at n1:20717, proved by MUNGE".
+  /// OpenPMIx 4.2.2", "store on this host at @hpcboot-…", "store at n1:20717, authenticated by
+  /// MUNGE".
   const std::string& description() const;
 
   /// On rank 0, a warning for the user if the ranks met without a common secret. Empty otherwise,
