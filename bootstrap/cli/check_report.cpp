@@ -103,7 +103,7 @@ std::optional<RankReport> parse_report(const std::string& line) {
     const JsonReader reader("a report", object);
     if (reader.text("magic") != kMagic) return std::nullopt;
     const auto text = [&](const char* key) {
-      return reader.require(key, reader.text(key), "a text");
+      return reader.require(key, reader.text(key), "a string");
     };
     const auto number = [&](const char* key) {
       return reader.require(key, reader.small_integer(key), "a whole number");
@@ -128,9 +128,9 @@ std::optional<RankReport> parse_report(const std::string& line) {
     r.interface_address = reader.text("address");
     for (const JsonReader& conflict : reader.objects("conflicts")) {
       r.other_sources.push_back(
-          {conflict.require("source", conflict.text("source"), "a text"), false,
+          {conflict.require("source", conflict.text("source"), "a string"), false,
            conflict.require("explained", conflict.boolean("explained"), "true or false"),
-           conflict.require("note", conflict.text("note"), "a text")});
+           conflict.require("note", conflict.text("note"), "a string")});
     }
     report.host = text("host");
     report.version = text("version");

@@ -18,7 +18,7 @@ enum class KeyType {
   number,    ///< a whole number, 0 or more
   truth,     ///< true or false
   words,     ///< a list of words
-  lines,     ///< a list of texts
+  lines,     ///< a list of strings
 };
 
 /// One key of a profile: [table] name, or just name at the top of the file.

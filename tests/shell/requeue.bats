@@ -89,7 +89,7 @@ is_warned_and_queued_again() { # LAUNCHER
   echo ends >walltime
   run -46 --separate-stderr timeout 120 "${by[@]}" --requeue --warn 50 -- python3 saves.py
   [[ $stderr == *"hpcboot run: the walltime ends in "[34]?" s: sending SIGUSR1 to every rank"* ]]
-  [[ $stderr == *"stopped in order: exit code 46"* ]]
+  [[ $stderr == *"stopped cleanly: exit code 46"* ]]
   [[ $stderr == *"queued again: qrerun 7.server"* ]]
   [ "$(cat requeued)" = 7.server ]
   for rank in 0 1; do [ "$(cat "got.$rank")" = 1 ]; done
@@ -108,7 +108,7 @@ saves_to_the_end() {
   run -46 --separate-stderr timeout 60 "${by[@]}" --requeue --warn 16 -- \
     bash -c 'trap "[ $RANK = 0 ] || sleep 4; : >saved.$RANK; exit 46" USR1; while :; do sleep 0.1; done'
   [ -e saved.0 ] && [ -e saved.1 ]
-  [[ $stderr == *"rank 0 "*"stopped in order: exit code 46"* ]]
+  [[ $stderr == *"rank 0 "*"stopped cleanly: exit code 46"* ]]
   [ "$(cat requeued)" = 7.server ]
 }
 

@@ -155,7 +155,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   done
 }
 
-@test "each signal ends the run in order with exit code 46, and it goes on" {
+@test "each signal ends the run cleanly with exit code 46, and it goes on" {
   # The long run is resumed each time; a signal to one rank suffices.
   "$trainer" $long --runs-dir runs --checkpoint-every 0 >out 2>&1 &
   job=$!
@@ -182,7 +182,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   kill -KILL "$job"
   wait "$job" || true
   [ "$(value runs/* "['resumed'].__len__()")" = 4 ]
-  # A run that ends in order loses nothing.
+  # A run that ends cleanly loses nothing.
   [ "$(value runs/* "['resumed'][3]['steps_again']")" = 0 ]
   [ "$(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | uniq -d | wc -l)" = 0 ]
 }

@@ -362,7 +362,7 @@ EOF
   [ $((SECONDS - begin)) -lt 15 ]
 }
 
-@test "SIGTERM ends the run in order: the record says so" {
+@test "SIGTERM ends the run cleanly: the record says so" {
   # shellcheck disable=SC2086
   "$trainer" $small --epochs 500 --runs-dir runs >out 2>&1 &
   job=$!

@@ -55,7 +55,7 @@ SharedResume resume_together(const TrainOptions& options, const Json& identity,
   const Json told = parse_json(communicator.broadcast(text));
   const JsonReader reader("rank 0's answer", told);
   const auto part = [&](const char* key) {
-    return reader.require(key, reader.text(key), "a text");
+    return reader.require(key, reader.text(key), "a string");
   };
   if (const auto usage = reader.text("usage")) throw UsageError(*usage);
   if (const auto code = reader.small_integer("code"))

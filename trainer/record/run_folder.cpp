@@ -58,7 +58,7 @@ RunFolder RunFolder::create(const std::filesystem::path& runs_dir, const RunName
   // mkdir() either creates the folder or reports that another run has it, in one step on any file
   // system.
   for (int attempt = 2; ::mkdir(path.c_str(), 0777) != 0; ++attempt) {
-    if (errno != EEXIST) throw output_error("make the folder", path, errno);
+    if (errno != EEXIST) throw output_error("create the folder", path, errno);
     path = runs_dir / fmt::format("{}_{}", base, attempt);
   }
   sync_folder(runs_dir);

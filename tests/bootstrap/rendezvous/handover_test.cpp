@@ -150,7 +150,7 @@ TEST(Handover, another_secret_does_not_get_in) {
       std::vector<std::string> values;
       std::vector<std::string> missing;
       if (!meeting.client->get({"from rank 1"}, Clock::now() + 1s, values, missing))
-        throw Error(ErrorCode::deadline_exceeded, "rank 1 did not come", "rank 1", "none");
+        throw Error(ErrorCode::deadline_exceeded, "rank 1 did not arrive", "rank 1", "none");
     });
   });
   variables["HPCBOOT_RUN_SECRET"] = std::string(64, '0');

@@ -74,7 +74,7 @@ class Coordinator {
   Clock::time_point start_until_;
   std::optional<Clock::time_point> discard_at_;
   std::optional<Clock::time_point> leave_at_;
-  std::optional<Clock::time_point> end_others_at_;  // one has stopped in order
+  std::optional<Clock::time_point> end_others_at_;  // one has stopped cleanly
   SilenceWatch silence_;
   std::optional<Clock::time_point> stacks_until_;  // all ranks were silent
 };

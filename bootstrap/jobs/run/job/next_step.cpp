@@ -7,7 +7,7 @@
 namespace hpcboot::run {
 namespace {
 
-// A program that stops in order by itself within this time has hardly done anything.
+// A program that stops cleanly by itself within this time has hardly done anything.
 constexpr std::chrono::seconds kShortRun{60};
 
 // A program that is warned soon after its start has not done much either: earlier commands of the
@@ -50,7 +50,7 @@ NextStep next_step(const EndOfJob& end) {
                 " s: every attempt would end at once, so the job is not queued again; request a "
                 "longer walltime"};
   }
-  const std::string reason = "the program stopped in order";
+  const std::string reason = "the program stopped cleanly";
   if (end.lasted < short_run(end)) return in_vain(end, reason);
   return {true, 0, reason};
 }

@@ -27,7 +27,7 @@ struct NextStep {
   std::string reason;        // a clause for users; empty if there is nothing to report
 };
 
-// A job is queued again if its program stopped in order (exit code 46), if a host was lost, or if
+// A job is queued again if its program stopped cleanly (exit code 46), if a host was lost, or if
 // it was preempted and the scheduler does not requeue it; not if its end was requested, and not
 // endlessly without progress.
 NextStep next_step(const EndOfJob& end);

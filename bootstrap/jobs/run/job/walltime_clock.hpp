@@ -48,7 +48,7 @@ class WalltimeClock {
   std::thread thread_;
 };
 
-// How long the other ranks may take to end once one has stopped in order.
+// How long the other ranks may take to end once one has stopped cleanly.
 // @param clock nullptr: none
 std::chrono::seconds grace_to_stop(const WalltimeClock* clock);
 

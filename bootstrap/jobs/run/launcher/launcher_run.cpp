@@ -217,7 +217,7 @@ RunEnd run_launcher(const LauncherRun& run, Terminal& err) {
   std::replace(spec.words.begin(), spec.words.end(), std::string(kHostfileWord), path);
   spec.env = environment_of(run.plan, handed_over, path);
   spec.own_session = run.plan.own_session;
-  // If this process is killed, the launcher ends its ranks in order, as after a SIGTERM.
+  // If this process is killed, the launcher ends its ranks cleanly, as after a SIGTERM.
   spec.death_signal = SIGTERM;
   InputPipe input;
   spec.input = input.for_launcher();

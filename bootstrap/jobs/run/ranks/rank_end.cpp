@@ -8,7 +8,7 @@ void print_first_failure(Terminal& err, const RankEnd& end, int world_size) {
   err << "hpcboot run: rank " << end.rank << " of " << world_size << " on " << end.host;
   if (end.process_id > 0) err << " (pid " << end.process_id << ")";
   if (end.has_stopped_in_order()) {
-    err << " stopped in order: exit code " << end.exit_code << "\n";
+    err << " stopped cleanly: exit code " << end.exit_code << "\n";
     return;
   }
   err << " failed first: ";

@@ -26,7 +26,7 @@ struct RankEnd {
 };
 
 // "rank 3 of 8 on n2 (pid 4711) failed first: signal 9 (Killed)", with its last lines below, or "…
-// stopped in order: exit code 46": the last message of `hpcboot run` on standard error.
+// stopped cleanly: exit code 46": the last message of `hpcboot run` on standard error.
 void print_first_failure(Terminal& err, const RankEnd& end, int world_size);
 
 }  // namespace hpcboot::run

@@ -68,7 +68,7 @@ class ProcessGroup {
   /// @throws Error{deadline_exceeded, peer_lost}
   void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
 
-  /// Ends the group in order: waits until every rank has called this, then disconnects, so that no
+  /// Ends the group cleanly: waits until every rank has called this, then disconnects, so that no
   /// rank sees another one leave early. A second call does nothing.
   /// @throws Error{deadline_exceeded, peer_lost}
   void shutdown();

@@ -40,7 +40,7 @@ TEST(Agents, TellTheSignalThatEndedARank) {
 TEST(Agents, CallNoFailureWhatStoppedInOrder) {
   const RunOutcome outcome = run(script({2}, "echo saved >&2; exit 46"));
   EXPECT_EQ(outcome.exit_code, 46);
-  EXPECT_THAT(outcome.err, EndsWith(") stopped in order: exit code 46\n"));
+  EXPECT_THAT(outcome.err, EndsWith(") stopped cleanly: exit code 46\n"));
 }
 
 TEST(Agents, KillARankThatIgnoresTheEndOfTheOthers) {

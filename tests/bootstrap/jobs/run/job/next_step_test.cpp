@@ -10,7 +10,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-// A run that was warned, stopped in order and saved.
+// A run that was warned, stopped cleanly and saved.
 EndOfJob stopped_in_order() {
   EndOfJob end;
   end.run.exit_code = 46;
