@@ -1,7 +1,7 @@
 find_package(GTest REQUIRED)
 
-# <gmock/gmock.h>, compiled once for the tests that do not need LibTorch (tests/torch.cmake has a larger one for those).
-# GCC alone takes it in sources with more definitions.
+# <gmock/gmock.h>, precompiled once for the tests that do not need LibTorch (tests/torch.cmake has a larger one for the
+# others). Only GCC accepts it in sources with additional definitions.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_executable(hpcboot_gmock_header EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/gmock.cpp)
   target_link_libraries(hpcboot_gmock_header PRIVATE hpcboot_warnings GTest::gmock)
@@ -12,10 +12,10 @@ endif()
 # hpcboot_add_test(NAME name SOURCES files... [LIBRARIES targets...] [LABELS labels...]
 #                  [RANKS 1 2 4] [TIMEOUT seconds])
 #
-# One GoogleTest program. Without RANKS every TEST is a ctest entry of its own. With RANKS the whole
+# One GoogleTest program. Without RANKS every TEST is a separate ctest entry. With RANKS the whole
 # program runs once per rank count under mpirun, labelled RANKS_n; exit code 77 is a visible skip.
-# What needs LibTorch is labelled torch and part of the target torch_tests, so that it can be built and
-# run by itself with another LibTorch.
+# Programs that need LibTorch are labelled torch and belong to the target torch_tests, so that they can
+# be built and run separately with another LibTorch.
 function(hpcboot_add_test)
   cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;RANKS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -25,7 +25,7 @@ function(hpcboot_add_test)
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LIBRARIES} hpcboot_warnings GTest::gmock GTest::gtest
                         $<$<NOT:$<BOOL:${arg_RANKS}>>:GTest::gtest_main>)
   target_include_directories(${arg_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  # A test waits for what it tests, which is optimised. Its own optimisation takes half of its compilation.
+  # The tested code is optimised. Optimising the tests themselves would double their compile time.
   target_compile_options(${arg_NAME} PRIVATE -O0)
   set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
   if(arg_LIBRARIES MATCHES "hpcboot::torch|hpcboot_models|hpcboot_loop")
@@ -34,12 +34,12 @@ function(hpcboot_add_test)
       add_custom_target(torch_tests)
     endif()
     add_dependencies(torch_tests ${arg_NAME})
-  elseif(TARGET hpcboot_gmock_header AND NOT arg_LIBRARIES MATCHES "hpcboot_formats") # it has LibTorch's ABI
+  elseif(TARGET hpcboot_gmock_header AND NOT arg_LIBRARIES MATCHES "hpcboot_formats") # that uses LibTorch's ABI
     target_precompile_headers(${arg_NAME} REUSE_FROM hpcboot_gmock_header)
   endif()
   if(NOT arg_RANKS)
     include(GoogleTest)
-    # It takes lists of labels apart, so two become one that ctest -L finds by either: unit.torch.
+    # It splits lists of labels, so two are joined to one that ctest -L finds by either: unit.torch.
     list(JOIN arg_LABELS . arg_LABELS)
     gtest_discover_tests(${arg_NAME} DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
@@ -52,8 +52,8 @@ function(hpcboot_add_test)
 endfunction()
 
 # hpcboot_add_mpi_test(NAME name RANKS n COMMAND cmd... [LABELS ...] [TIMEOUT s])
-# Runs a command under mpirun. Open MPI refuses root and more ranks than cores unless told otherwise;
-# both are normal in a test container. Threads are limited so that ranks share few cores fairly.
+# Runs a command under mpirun. By default Open MPI refuses root and more ranks than cores; both are
+# normal in a test container. Threads are limited so that ranks share few cores fairly.
 function(hpcboot_add_mpi_test)
   cmake_parse_arguments(arg "" "NAME;TIMEOUT;RANKS" "COMMAND;LABELS" ${ARGN})
   if(NOT MPIEXEC_EXECUTABLE)

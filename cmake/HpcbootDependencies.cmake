@@ -1,5 +1,5 @@
-# Every dependency is detected here and listed by hpcboot_print_summary(). A missing optional one
-# turns its feature off; the summary says which package or module brings it back.
+# Every dependency is detected here and listed by hpcboot_print_summary(). A missing optional dependency
+# disables its feature; the summary names the package or module that enables it.
 include(FetchContent)
 set(FETCHCONTENT_QUIET ON)
 option(HPCBOOT_FETCH "Fetch small header libraries that are not installed (needs the internet)" ON)
@@ -9,7 +9,7 @@ function(hpcboot_note_dependency name found used_for remedy)
   if(found)
     set(line "  [found]   ${name}: ${used_for}")
   else()
-    set(line "  [missing] ${name}: ${used_for} is off. ${remedy}")
+    set(line "  [missing] ${name}: disables ${used_for}. ${remedy}")
   endif()
   set_property(GLOBAL APPEND PROPERTY HPCBOOT_SUMMARY "${line}")
 endfunction()
@@ -24,12 +24,12 @@ function(hpcboot_print_summary)
   message(STATUS "")
 endfunction()
 
-# A header library: the installed one first, else a pinned commit, else off.
+# A header library: the installed one, else a pinned commit, else none.
 macro(hpcboot_find_or_fetch package target url commit)
   find_package(${package} QUIET)
   if(NOT TARGET ${target} AND HPCBOOT_FETCH)
     string(TOLOWER ${package} _hpcboot_fetch_name)
-    # Asked before fetching: without a network FetchContent would stop the whole configuration.
+    # Checked before fetching: without a network FetchContent would stop the whole configuration.
     execute_process(COMMAND git ls-remote --exit-code ${url} HEAD
                     RESULT_VARIABLE _hpcboot_unreachable OUTPUT_QUIET ERROR_QUIET TIMEOUT 20)
     if(_hpcboot_unreachable STREQUAL "0")
@@ -39,7 +39,7 @@ macro(hpcboot_find_or_fetch package target url commit)
   endif()
 endmacro()
 
-# --- bootstrap: the core needs nothing; these are for the tool and the exchange -------------------
+# --- bootstrap: the core has no dependencies; these are for the tool and the exchange -------------
 find_package(Threads REQUIRED)
 find_package(PMIx QUIET)
 hpcboot_note_dependency("PMIx ${PMIx_VERSION}" "${PMIx_FOUND}" "exchange under mpirun and srun --mpi=pmix"
@@ -50,10 +50,10 @@ find_package(MPI QUIET COMPONENTS C)
 hpcboot_note_dependency("MPI ${MPI_C_VERSION}" "${MPI_C_FOUND}" "component hpcboot::mpi, hello_mpi"
   "Install libopenmpi-dev, load your site's MPI module, or set MPI_HOME.")
 find_package(OpenSSL 1.1 QUIET COMPONENTS Crypto)
-hpcboot_note_dependency("OpenSSL ${OPENSSL_VERSION}" "${OPENSSL_FOUND}" "proofs of the ranks, for hpcboot and the trainer,"
+hpcboot_note_dependency("OpenSSL ${OPENSSL_VERSION}" "${OPENSSL_FOUND}" "authentication of ranks in hpcboot and the trainer"
   "Install libssl-dev, load your site's openssl module, or set OPENSSL_ROOT_DIR.")
 find_package(MUNGE QUIET)
-hpcboot_note_dependency("MUNGE" "${MUNGE_FOUND}" "proofs of the ranks of several hosts by the cluster's MUNGE"
+hpcboot_note_dependency("MUNGE" "${MUNGE_FOUND}" "authentication of ranks on several hosts by the cluster's MUNGE"
   "Install libmunge-dev, or set MUNGE_ROOT.")
 find_package(Boost 1.66 QUIET COMPONENTS program_options)
 hpcboot_note_dependency("Boost.Program_options ${Boost_VERSION_STRING}" "${Boost_PROGRAM_OPTIONS_FOUND}"
@@ -67,14 +67,14 @@ if(HPCBOOT_BUILD_TOOL OR HPCBOOT_WITH_TORCH OR HPCBOOT_BUILD_FUZZERS)
   hpcboot_find_or_fetch(spdlog spdlog::spdlog
     https://github.com/gabime/spdlog.git 76fb40d95455f249bd70824ecfcae7a8f0930fa3)  # 1.10.0
 endif()
-# TOML: launchers that are data, and profiles of sites for job scripts from mustache templates.
+# TOML: launchers described in files, and site profiles for job scripts from mustache templates.
 hpcboot_find_or_fetch(tomlplusplus tomlplusplus::tomlplusplus
   https://github.com/marzer/tomlplusplus.git 30172438cee64926dc41fdd9c11fb3ba5b2ba9de)  # 3.4.0
 if(HPCBOOT_BUILD_TOOL)
   hpcboot_find_or_fetch(mstch mstch::mstch
     https://github.com/no1msd/mstch.git ff459067bd02e80dc399006bb610238223d41c50)         # 1.0.2
   if(TARGET mstch AND NOT TARGET mstch::mstch)
-    # A fetched one names neither its headers nor itself as the installed one does.
+    # A fetched mstch sets no include directory, and has no target mstch::mstch as an installed one has.
     target_include_directories(mstch INTERFACE ${mstch_SOURCE_DIR}/include)
     add_library(mstch::mstch ALIAS mstch)
   endif()
@@ -90,13 +90,13 @@ foreach(pair IN ITEMS "nlohmann_json;nlohmann-json3-dev;JSON output, run records
   if(TARGET ${_package}::${_package})
     set(_found ON)
   endif()
-  hpcboot_note_dependency("${_package}" "${_found}" "${_use}" "Install ${_debian}, or configure where the internet is reachable.")
+  hpcboot_note_dependency("${_package}" "${_found}" "${_use}" "Install ${_debian}, or configure with access to the internet.")
 endforeach()
 
 # --- trainer -----------------------------------------------------------------------------------
 find_package(ZLIB QUIET)
 hpcboot_note_dependency("zlib ${ZLIB_VERSION_STRING}" "${ZLIB_FOUND}" "data sets (.gz)" "Install zlib1g-dev or load your site's zlib module.")
-# By its components: whatever else of HDF5 a machine has, C++ is what is needed.
+# With COMPONENTS: only the C++ library matters, whatever else of HDF5 a machine has.
 set(HPCBOOT_HAVE_HDF5 OFF)
 find_package(HDF5 QUIET COMPONENTS CXX)
 if(HDF5_FOUND)
@@ -106,8 +106,8 @@ if(HDF5_FOUND)
   target_link_libraries(hpcboot_hdf5 INTERFACE ${HDF5_CXX_LIBRARIES})
 endif()
 hpcboot_note_dependency("HDF5 ${HDF5_VERSION}" "${HPCBOOT_HAVE_HDF5}" "data sets in HDF5 files"
-  "Install libhdf5-dev, load your site's hdf5 module, or set HDF5_ROOT; it has to have the C++ library.")
-# Both are headers alone.
+  "Install libhdf5-dev, load your site's hdf5 module, or set HDF5_ROOT; it must include the C++ library.")
+# Both are headers only.
 find_path(HPCBOOT_PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)
 find_path(HPCBOOT_BOOST_CRC_INCLUDE_DIR boost/crc.hpp HINTS ${Boost_INCLUDE_DIRS})
 mark_as_advanced(HPCBOOT_PROTOZERO_INCLUDE_DIR HPCBOOT_BOOST_CRC_INCLUDE_DIR)
@@ -125,11 +125,11 @@ if(HPCBOOT_WITH_TORCH)
   if(NOT Torch_FOUND)
     set(Torch_VERSION "")
   elseif(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
-    set(_torch_remedy "This one has the old C++ ABI, which no other library here has; take another, as setup/get-libtorch does.")
+    set(_torch_remedy "This one has the old C++ ABI, unlike all other libraries here; use another, for example from setup/get-libtorch.")
   elseif(Torch_VERSION VERSION_LESS 1.13 OR (Torch_VERSION VERSION_GREATER_EQUAL 2 AND Torch_VERSION VERSION_LESS 2.7))
-    set(_torch_remedy "It has to be 1.13, or 2.7 or newer; setup/get-libtorch brings one.")
+    set(_torch_remedy "It must be 1.13, or 2.7 or newer; setup/get-libtorch downloads one.")
   elseif(NOT OpenSSL_FOUND)
-    set(_torch_remedy "It is there, but OpenSSL is missing, by which the ranks prove who they are.")
+    set(_torch_remedy "LibTorch was found, but OpenSSL is missing, which the ranks need to authenticate each other.")
   else()
     set(HPCBOOT_HAVE_TORCH ON)
     include(HpcbootLibtorch)
@@ -139,8 +139,8 @@ if(HPCBOOT_WITH_TORCH)
   endif()
 endif()
 hpcboot_note_dependency("LibTorch ${Torch_VERSION}${_torch_flavour}" "${HPCBOOT_HAVE_TORCH}" "trainer and hpcboot::torch" "${_torch_remedy}")
-# hpcboot_prefer_installed_fmt(target): for what uses LibTorch and fmt. LibTorch 2.x has headers of a fmt of its
-# own among its headers, which would be found before those in /usr/include that belong to fmt::fmt and spdlog.
+# hpcboot_prefer_installed_fmt(target): for targets that use LibTorch and fmt. LibTorch 2.x ships headers of its own
+# fmt, which would be found before those in /usr/include that belong to fmt::fmt and spdlog.
 function(hpcboot_prefer_installed_fmt target)
   if(NOT EXISTS ${TORCH_INSTALL_PREFIX}/include/fmt)
     return()

@@ -1,6 +1,6 @@
 # hpcboot_embed_files(SOURCE FUNCTION FOLDER SUFFIX): writes a C++ source whose function
-# hpcboot::jobscripts::FUNCTION() gives the texts of FOLDER/*SUFFIX by name without SUFFIX, as
-# bootstrap/jobs/shipped_files.hpp declares it. Configures again if one of them changes, comes or goes.
+# hpcboot::jobscripts::FUNCTION() returns the texts of FOLDER/*SUFFIX by name without SUFFIX, as declared
+# in bootstrap/jobs/shipped_files.hpp. Configures again if a file is changed, added or removed.
 function(hpcboot_embed_files source function folder suffix)
   file(GLOB files CONFIGURE_DEPENDS ${folder}/*${suffix})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})

@@ -1,6 +1,5 @@
-# What `cmake --install` puts where, and the package that find_package(hpcboot) finds, in an
-# installation or in this build tree. Install components: core, launchers, mpi, torch,
-# programs.
+# What `cmake --install` installs, and the package that find_package(hpcboot) finds, in an
+# installation or in this build tree. Install components: core, launchers, mpi, torch, programs.
 option(HPCBOOT_INSTALL "Install hpcboot" ${PROJECT_IS_TOP_LEVEL})
 if(NOT HPCBOOT_INSTALL)
   return()
@@ -8,8 +7,8 @@ endif()
 include(CMakePackageConfigHelpers)
 set(_hpcboot_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hpcboot)
 
-# What stands in $<BUILD_INTERFACE:…> (warnings, headers of C libraries) is for compiling the
-# library; a static library would name it to consumers of the build tree as something to link.
+# The targets in $<BUILD_INTERFACE:…> (warnings, headers of C libraries) are for compiling the
+# library; a static library would pass them to consumers of the build tree as something to link.
 function(hpcboot_hide_build_interface target)
   get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
   list(FILTER links EXCLUDE REGEX BUILD_INTERFACE)
@@ -53,10 +52,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/bootstrap/fortran/hpcboot.f90
         DESTINATION ${_hpcboot_package_dir} COMPONENT core)
 configure_file(${PROJECT_SOURCE_DIR}/bootstrap/fortran/hpcboot.f90
                ${PROJECT_BINARY_DIR}/hpcboot.f90 COPYONLY)
-# For those who do not use CMake. The prefix is told from where the .pc file lies, so an installation may be moved.
+# For builds without CMake. The prefix is relative to the .pc file, so an installation may be moved.
 file(RELATIVE_PATH HPCBOOT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" HPCBOOT_PC_PREFIX "${HPCBOOT_PC_PREFIX}")
-# What a C or Fortran compiler does not link by itself: the C++ library, its threads and dlopen().
+# Libraries that a C or Fortran compiler does not link by default: the C++ library, threads and dlopen().
 set(_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM _libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(APPEND _libraries ${CMAKE_DL_LIBS})
@@ -69,7 +68,7 @@ install(FILES ${PROJECT_BINARY_DIR}/hpcboot.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 
 foreach(_program IN ITEMS hpcboot trainer runtable hello_mpi)
   if(TARGET ${_program})
-    # LibTorch and MPI out of modules are in no standard folder.
+    # LibTorch and MPI from modules are not in a standard folder.
     set_target_properties(${_program} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
     install(TARGETS ${_program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
     get_target_property(_share ${_program} HPCBOOT_SHARE)

@@ -1,5 +1,5 @@
-# Warnings are an interface target that our own targets link privately and that is never
-# exported: a consumer compiles with the consumer's flags.
+# Warnings are in an interface target that our own targets link privately and that is never
+# exported: consumers compile with their own flags.
 add_library(hpcboot_warnings INTERFACE)
 target_compile_options(hpcboot_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor

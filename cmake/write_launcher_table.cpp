@@ -6,12 +6,12 @@
 #include "hpcboot/error.hpp"
 #include "text/terminal.hpp"
 
-// Usage: write_launcher_table OUTPUT.cpp NAME.toml… A program of the build: writes the tables
-// behind core/launchers/shipped.hpp, so that the core reads no TOML.
+// Usage: write_launcher_table OUTPUT.cpp NAME.toml… Runs during the build, and writes the tables
+// declared in core/launchers/shipped.hpp, so that the core reads no TOML.
 namespace hpcboot {
 namespace {
 
-// A string literal. Octal escapes end after three digits, whatever follows.
+// A string literal. Octal escapes have three digits, so that no following digit belongs to them.
 std::string literal(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -34,7 +34,7 @@ const char* yes_or_no(bool value) {
   return value ? "true" : "false";
 }
 
-// What one file becomes: a namespace of its tables, and an entry in the tables of all.
+// Writes one file: a namespace with its tables, and an entry in the common tables.
 class Writer {
  public:
   Writer(std::ostream& out, const DescriptionText& text) : out_(out), d_(text) {}
@@ -69,7 +69,7 @@ class Writer {
     return "{" + literal(variable) + ", HostForm{" + std::to_string(static_cast<int>(form)) + "}}";
   }
 
-  // An empty table is no array.
+  // An empty array is not allowed.
   template <typename Table, typename Write>
   void view(const char* type, const char* name, const Table& table, Write write) {
     if (table.empty()) {

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Installs what a fresh Debian or Ubuntu machine lacks to build, run and test hpcboot.
-# Running it again changes nothing; where nothing is missing it says so in one line.
+# Installs the packages that a fresh Debian or Ubuntu machine lacks to build, run and test hpcboot.
+# Running it again changes nothing; if nothing is missing, it says so in one line.
 set -euo pipefail
 
 usage() {
   cat <<'TEXT'
 usage: bash setup/install.sh [--for run|test|all] [--dry-run]
 
-  --for run    what building and running the programs needs (default)
-  --for test   the same and what the tests need; services are neither started nor enabled
-  --for all    the same and the developer's tools (clang with libFuzzer, clang-tidy, gcovr)
+  --for run    packages to build and run the programs (default)
+  --for test   also packages for the tests; services are neither started nor enabled
+  --for all    also developer tools (clang with libFuzzer, clang-tidy, gcovr)
   --dry-run    print what would be done
   --help       this text
 
-exit code: 0 nothing is missing (any more), 1 something is missing, 2 usage
+exit code: 0 no package is missing (any more), 1 a package is missing, 2 usage
 TEXT
 }
 
@@ -24,31 +24,31 @@ run_packages=(
   libtomlplusplus-dev libmstch-dev # job scripts
   libprotozero-dev libboost-dev
   libpmix-dev libpmi2-0-dev libtorch-dev openmpi-bin libopenmpi-dev libssl-dev libmunge-dev
-  libopenblas0-openmp # LibTorch would multiply matrices with the reference BLAS, which is far slower
+  libopenblas0-openmp # otherwise LibTorch multiplies matrices with the reference BLAS, which is far slower
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   bats shellcheck clang-format python3 wget
   python3-torchvision # the reference that ResNet50 is compared with
-  python3-venv        # for TensorBoard of PyPI, which reads the event files
-  python3-yaml        # reads the Kubernetes manifests that are rendered
+  python3-venv        # for TensorBoard from PyPI, which reads the event files
+  python3-yaml        # reads the rendered Kubernetes manifests
   gfortran            # the Fortran consumer of the C interface
   python3-pip         # downloads launchers and LibTorch (tests/cluster/get-launchers, setup/get-libtorch)
-  gdb elfutils        # the stacks of ranks that are silent
-  mpich               # mpiexec.hydra; mpirun stays Open MPI's, which has the higher priority
+  gdb elfutils        # the stacks of silent ranks
+  mpich               # mpiexec.hydra; mpirun remains Open MPI's, which has the higher priority
 )
-# tests/cluster runs real daemons in namespaces of its own.
+# tests/cluster runs real daemons in its own namespaces.
 cluster_packages=(
   iproute2 procps openssh-client openssh-server munge slurmctld slurmd slurm-client
-  slurm-wlm-torque # Debian's qsub, a wrapper over Slurm
+  slurm-wlm-torque # Debian's qsub, a wrapper around Slurm
   tcsh             # the login shell of many labs
 )
 developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr)
 
-# Older ones are as good as missing.
+# An older version counts as missing.
 declare -A minimum_version=([cmake]=3.21 [libtorch-dev]=1.13)
 
-# A package that would start a service, and the service.
+# Packages that would start a service, and these services.
 declare -A service_of=(
   [openssh-server]="ssh.service ssh.socket" [munge]=munge.service
   [slurmctld]=slurmctld.service [slurmd]=slurmd.service
@@ -92,16 +92,16 @@ esac
 no_root_recipe() {
   cat <<'TEXT'
 Without root, as on a cluster, everything comes from modules and CMAKE_PREFIX_PATH
-(README, "On a cluster"; the names of modules differ by site):
+(README, "On a cluster"; module names differ by site):
     module load gcc cmake openmpi boost
-    export CMAKE_PREFIX_PATH=/path/to/libtorch     # an unpacked LibTorch of pytorch.org
+    export CMAKE_PREFIX_PATH=/path/to/libtorch     # an unpacked LibTorch from pytorch.org
     bash setup/quickstart.sh --no-install
 TEXT
 }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   cat <<'TEXT'
-install.sh: this is not a Debian or Ubuntu system. Install with its own package manager:
+install.sh: this is not a Debian or Ubuntu system. Install with its package manager:
   to build and run: a C++17 compiler, CMake >= 3.21, Ninja, pkg-config, git, Boost.Program_options,
                     nlohmann-json, fmt, spdlog, toml++, mstch, zlib, HDF5 (with C++), protozero,
                     OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
@@ -112,7 +112,7 @@ TEXT
   exit 1
 fi
 
-# Prints the wanted packages that are not installed, or too old.
+# Prints the wanted packages that are not installed, or are too old.
 missing_packages() {
   local -A installed=()
   local name status version minimum
@@ -129,7 +129,7 @@ missing_packages() {
   done
 }
 
-# True where the release offers the package in a version that is new enough.
+# True if the release offers the package in a version that is new enough.
 is_offered() {
   local candidate minimum=${minimum_version[$1]-}
   candidate=$(LC_ALL=C apt-cache policy "$1" | sed -n 's/^ *Candidate: //p')
@@ -148,8 +148,8 @@ if [ "$(id -u)" -ne 0 ]; then
   if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
     as_root=(sudo -n)
   else
-    echo "install.sh: ${#missing[@]} packages are missing, and this account may not install them."
-    echo "An administrator of this machine can, with:"
+    echo "install.sh: ${#missing[@]} packages are missing, and this account cannot install them."
+    echo "An administrator of this machine can install them with:"
     echo "    sudo apt-get install --no-install-recommends ${missing[*]}"
     no_root_recipe
     if $dry_run; then exit 0; fi
@@ -157,7 +157,7 @@ if [ "$(id -u)" -ne 0 ]; then
   fi
 fi
 
-# --no-remove: on somebody's own machine nothing that is there may go.
+# --no-remove: no package that the user has installed may be removed.
 apt=(env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -y -q
   -o DPkg::Lock::Timeout=300 --no-install-recommends --no-remove)
 if $dry_run; then
@@ -178,7 +178,7 @@ trap 'exit 130' INT TERM
 
 echo "install.sh: installing ${#missing[@]} packages: ${missing[*]}"
 if ! "${as_root[@]}" apt-get -q update >"$log" 2>&1; then
-  echo "install.sh: apt-get update failed; going on with the package lists that are there" >&2
+  echo "install.sh: apt-get update failed; continuing with the existing package lists" >&2
 fi
 
 offered=()
@@ -194,21 +194,21 @@ for package in "${missing[@]}"; do
   fi
 done
 
-# The tests start daemons of their own; those of the packages must not run on this machine. Where
-# the administrator has a policy already, as in every container image, it is left as it is.
+# The tests start their own daemons; those of the packages must not run on this machine. An existing
+# policy of the administrator, which every container image has, is left unchanged.
 if [ ${#services[@]} -gt 0 ] && [ ! -e "$policy" ]; then
   printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
   policy_is_ours=true
 fi
 if [ ${#offered[@]} -gt 0 ] && ! "${as_root[@]}" "${apt[@]}" install "${offered[@]}" >>"$log" 2>&1; then
   tail -n 20 "$log" >&2
-  echo "install.sh: apt-get could not install them. The whole output is in $log" >&2
+  echo "install.sh: apt-get could not install the packages. Full output: $log" >&2
   echo "do: check the network and /etc/apt, then run this again" >&2
   exit 1
 fi
 if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
   for service in "${services[@]}"; do
-    # Not every release ships every unit, which is no failure.
+    # Not every release ships every unit; a missing one is not a failure.
     "${as_root[@]}" systemctl --quiet disable "$service" >>"$log" 2>&1 || true
   done
   echo "install.sh: not started and not enabled at boot: ${services[*]}"
@@ -216,8 +216,8 @@ fi
 rm -f "$log"
 
 if [ ${#not_offered[@]} -gt 0 ]; then
-  echo "install.sh: not offered by this release in a version that fits: ${not_offered[*]}"
-  echo "What needs them is left out; cmake says what, and README, \"On a cluster\", how to bring them."
+  echo "install.sh: not offered by this release in a suitable version: ${not_offered[*]}"
+  echo "Features that need them are left out: cmake lists them, and README, \"On a cluster\", explains how to get them."
 fi
 mapfile -t missing < <(missing_packages "${run_packages[@]}")
 if [ ${#missing[@]} -gt 0 ]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh checkout to the first runtime table: installs what is missing, builds into build/,
+# From a fresh checkout to the first runtime table: installs missing packages, builds into build/,
 # draws digits if there is no data set, trains two models in the modes single, dp and ddp, and compares.
-# Running it again repeats the training only. Under 5 minutes on 2 cores after the downloads.
+# Running it again repeats only the training. Under 5 minutes on 2 cores after the downloads.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=setup/lib/common.sh
@@ -12,22 +12,22 @@ usage() {
 usage: bash setup/quickstart.sh [--no-install]
 
 From a fresh checkout to the first runtime table:
-  1. installs what is missing, by apt-get: a compiler, CMake, Open MPI, LibTorch, Boost, HDF5 and small libraries.
-     As root or with sudo; without either it prints the line for your administrator.
+  1. installs missing packages with apt-get: a compiler, CMake, Open MPI, LibTorch, Boost, HDF5 and small libraries.
+     Needs root or sudo; without either it prints the command for your administrator.
      setup/install.sh --for run --dry-run shows what it would install
   2. builds into build/; the programs are then in build/bin/
-  3. draws 7,000 digits into data/mnist, in MNIST's format, unless data is there
+  3. draws 7,000 digits into data/mnist, in MNIST's format, unless data exists there
      (bash setup/get-mnist downloads the real ones)
-  4. trains mnistnet and ResNet50, an epoch each: one process, DP and DDP on 2. Each run leaves a folder in runs/
-  5. compares all runs of runs/ in a table
+  4. trains mnistnet and ResNet50, one epoch each: one process, DP and DDP on 2. Each run leaves a folder in runs/
+  5. compares all runs in runs/ in a table
 
 After the downloads it takes less than 5 minutes on 2 cores. Running it again installs and draws nothing, builds what
 has changed, and repeats the training.
 
-  --no-install   where modules or CMAKE_PREFIX_PATH bring what is needed
+  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the dependencies
   --help         this text
 
-exit code: 0 all done, 2 usage, else that of the step that failed, which is named with what to do
+exit code: 0 all done, 2 usage, else that of the failed step, which is named with what to do
 TEXT
 }
 
@@ -40,7 +40,7 @@ for argument in "$@"; do
       exit 0
       ;;
     *)
-      echo "quickstart.sh: unknown argument '$argument' (there is --no-install and --help)" >&2
+      echo "quickstart.sh: unknown argument '$argument' (options: --no-install, --help)" >&2
       exit 2
       ;;
   esac
@@ -50,8 +50,8 @@ make_digits() {
   build/bin/trainer digits data/mnist --train 6000 --test 1000
 }
 
-# train RANKS OPTION…: one process, or DDP over RANKS of them on this machine, sharing its cores; RANKS
-# dp is one process with two replicas.
+# train RANKS OPTION…: one process, or DDP on RANKS processes that share the cores of this machine; if RANKS
+# is dp, one process with two replicas.
 train() {
   local ranks=$1 threads
   shift
@@ -70,31 +70,31 @@ train() {
 }
 
 if $install; then
-  step "installing what is missing" "read the lines above" bash setup/install.sh --for run
+  step "installing missing packages" "see the messages above" bash setup/install.sh --for run
 fi
 if [ ! -e build/CMakeCache.txt ]; then
-  # A user's compiler may know warnings that ours does not: they must not stop the build.
+  # A user's compiler may have warnings that ours does not; they must not stop the build.
   configure_options=(-DHPCBOOT_BUILD_TESTS=OFF -DHPCBOOT_BUILD_BENCH=OFF -DHPCBOOT_WARNINGS_AS_ERRORS=OFF)
 else
   configure_options=()
 fi
-step "configuring build/" "install what the summary above calls missing" \
+step "configuring build/" "install what the summary above lists as missing" \
   configure "${configure_options[@]}"
-step "building the programs with $(build_jobs) jobs" "read the first error above" \
+step "building the programs with $(build_jobs) jobs" "see the first error above" \
   cmake --build build --parallel "$(build_jobs)"
-step "looking for the trainer" \
-  "the summary of 'cmake build' says what it lacks: LibTorch, Boost, spdlog or zlib" \
+step "checking for the trainer" \
+  "install what the summary of 'cmake build' lists as missing: LibTorch, Boost, spdlog or zlib" \
   test -x build/bin/trainer
 
 if compgen -G 'data/mnist/train-images*' >/dev/null; then
-  echo "==> data/mnist is there: using it"
+  echo "==> data/mnist exists: using it"
 else
   step "drawing 7,000 digits in MNIST's format (bash setup/get-mnist downloads the real ones)" \
     "make data/ writable" make_digits
 fi
 
-# Open MPI refuses root and more ranks than cores unless told otherwise, and binds two ranks to one
-# core each; other MPIs do none of that and do not know the options.
+# By default Open MPI refuses root and more ranks than cores, and binds each of two ranks to one core;
+# other MPIs do none of this and reject the options.
 mpi_options=()
 if mpirun --version 2>/dev/null | grep -q "Open MPI"; then
   mpi_options=(--bind-to none)
@@ -104,12 +104,12 @@ fi
 
 mnistnet=(--model mnistnet --epochs 1 --batch-size 64 --image-size 28)
 resnet50=(--model resnet50 --epochs 1 --batch-size 32 --image-size 64 --limit-samples 128)
-remedy="the message above says what the trainer lacks; each run's folder in runs/ has a log per rank"
+remedy="see the message above; each run's folder in runs/ has a log per rank"
 step "mnistnet, one process" "$remedy" train 1 "${mnistnet[@]}"
 step "mnistnet, DP on 2 replicas in one process" "$remedy" train dp "${mnistnet[@]}"
 step "mnistnet, DDP on 2 processes" "$remedy" train 2 "${mnistnet[@]}"
 step "ResNet50, one process" "$remedy" train 1 "${resnet50[@]}"
 step "ResNet50, DP on 2 replicas in one process" "$remedy" train dp "${resnet50[@]}"
 step "ResNet50, DDP on 2 processes" "$remedy" train 2 "${resnet50[@]}"
-step "the runtime table" "read the lines above" build/bin/runtable runs
+step "the runtime table" "see the messages above" build/bin/runtable runs
 echo "==> all done in $SECONDS s. Next: build/bin/trainer --help, README.md"

@@ -40,7 +40,7 @@ if(TARGET write_launcher_table)
   target_sources(bootstrap_tests PRIVATE bootstrap/core/launchers/described_launchers_test.cpp
     bootstrap/core/launchers/remote_shells_test.cpp)
 endif()
-# Parsers that are not part of the interface.
+# For parsers that are not part of the interface.
 target_include_directories(bootstrap_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 target_compile_definitions(bootstrap_tests PRIVATE
   HPCBOOT_BOOTSTRAP_README="${PROJECT_SOURCE_DIR}/bootstrap/README.md")
@@ -77,7 +77,7 @@ if(TARGET hpcboot_json AND TARGET hpcboot_store)
     HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env")
 endif()
 
-# Files that describe launchers. A program of its own: what it adds is known to the whole process.
+# Files that describe launchers. A separate program, because added launchers are known to the whole process.
 if(TARGET hpcboot_toml)
   hpcboot_add_test(NAME describe_tests
     SOURCES

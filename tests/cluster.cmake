@@ -1,5 +1,5 @@
 # Tests on a real cluster of namespaces (cluster/README.md). They need root, Slurm, sshd and MPI;
-# elsewhere they are skipped, and say why. The folder is this build's own: builds do not disturb each other.
+# elsewhere they are skipped, with the reason. Each build has its own folder, so builds do not interfere.
 find_program(HPCBOOT_BATS bats)
 # Hosts of a cluster have the real folders only: a checkout may be reached through a symbolic link.
 file(REAL_PATH "${PROJECT_BINARY_DIR}" hpcboot_real_build)
@@ -7,22 +7,23 @@ file(REAL_PATH "${CMAKE_CURRENT_SOURCE_DIR}/cluster" hpcboot_real_cluster)
 string(MD5 hpcboot_cluster_id "${PROJECT_BINARY_DIR}")
 string(SUBSTRING "${hpcboot_cluster_id}" 0 8 hpcboot_cluster_id)
 
-# hpcboot_add_cluster_test(NAME PLACE [PROGRAM [LAUNCHER…]]): tests/cluster/NAME.bats. They wait more than they compute: of those
-# with the same PLACE (1 to 4, each a cluster of its own) one after the other, beside those of the other places.
+# hpcboot_add_cluster_test(NAME PLACE [PROGRAM [LAUNCHER…]]): tests/cluster/NAME.bats. These tests wait more than they
+# compute: those with the same PLACE (1 to 4, each a separate cluster) run one after the other, beside those of the
+# other places.
 function(hpcboot_add_cluster_test name place)
   if(HPCBOOT_BATS)
     add_test(NAME cluster.${name} COMMAND ${hpcboot_real_cluster}/run_bats ${name}.bats ${ARGN})
   else()
     add_test(NAME cluster.${name} COMMAND sh -c "echo 'SKIPPED: bats was not found at configure time'; exit 77")
   endif()
-  # COST: the longest part of the tests, so first.
+  # COST: these tests take longest, so they start first.
   set_tests_properties(cluster.${name} PROPERTIES
     LABELS cluster TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK cluster_${place} COST 1000
     ENVIRONMENT "HPCBOOT_CLUSTER_DIR=/tmp/hpcboot-cluster-test-${hpcboot_cluster_id}-${place}")
 endfunction()
 
 hpcboot_add_cluster_test(lifecycle 1)
-# It compares the machine with what it was before.
+# It compares the state of the machine before and after.
 set_tests_properties(cluster.lifecycle PROPERTIES RESOURCE_LOCK "cluster_1;cluster_2;cluster_3;cluster_4")
 hpcboot_add_cluster_test(launchers 4)
 hpcboot_add_cluster_test(ssh_setup 4)
@@ -30,7 +31,7 @@ hpcboot_add_cluster_test(check_hosts 4 ${hpcboot_real_build}/bin/hello_mpi)
 foreach(name show nested pbs_names network endpoint endpoint_ipv6 sanitize tool)
   hpcboot_add_cluster_test(${name} 4 ${hpcboot_real_build}/bin/hpcboot)
 endforeach()
-# These and cluster.matrix fetch launchers to the same place, one after the other.
+# These and cluster.matrix download launchers to the same folder, one after the other.
 hpcboot_add_cluster_test(rendezvous 1 ${hpcboot_real_build}/bin/hpcboot)
 hpcboot_add_cluster_test(grid_engine 1 ${hpcboot_real_build}/bin/hpcboot gridengine)
 hpcboot_add_cluster_test(run 2 ${hpcboot_real_build}/bin/hpcboot)
@@ -46,7 +47,7 @@ if(TARGET trainer)
   set_tests_properties(cluster.jobs PROPERTIES COST 2000 TIMEOUT 1200)
 endif()
 if(TARGET hpcboot_torch)
-  # What the test package.own_model built with the installed library.
+  # Built with the installed library by the test package.own_model.
   hpcboot_add_cluster_test(own_model 3 ${hpcboot_real_build}/package/own_model/consumer)
   set_tests_properties(cluster.own_model PROPERTIES FIXTURES_REQUIRED package_own_model)
 endif()

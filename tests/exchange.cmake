@@ -1,4 +1,4 @@
-# Tests of the exchange between ranks: against a launcher played by a thread, and under real ones.
+# Tests of the exchange between ranks: with a launcher simulated by a thread, and under real launchers.
 hpcboot_add_test(NAME exchange_unit_tests
   SOURCES bootstrap/rendezvous/key_value_store_test.cpp bootstrap/rendezvous/pmix_server_test.cpp
           bootstrap/rendezvous/resolve_with_kvs_test.cpp
@@ -40,14 +40,14 @@ if(TARGET hpcboot_mpi)
     set_tests_properties(mpi_session_test.exception PROPERTIES LABELS "exchange;mpi;RANKS_2" TIMEOUT 60 PROCESSORS 2
       ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" FAIL_REGULAR_EXPRESSION "FAILED")
   endif()
-  # Open MPI's programs under another MPI's launcher: each is alone (ompi#13523 is the same under srun).
+  # Open MPI programs under another MPI's launcher: each is a singleton (ompi#13523 is the same under srun).
   if(HPCBOOT_HYDRA)
     add_test(NAME mpi_session_test.singletons COMMAND ${HPCBOOT_HYDRA} -n 2 $<TARGET_FILE:mpi_session_test>)
     set_tests_properties(mpi_session_test.singletons PROPERTIES LABELS "exchange;mpi;RANKS_2" TIMEOUT 60 PROCESSORS 2
       ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
       PASS_REGULAR_EXPRESSION "hydra started 2 processes, but each is rank 0 of 1 to mpi: " FAIL_REGULAR_EXPRESSION "FAILED")
   endif()
-  # Without a launcher MPI is alone, as under an srun that does not speak its protocol.
+  # Without a launcher MPI is a singleton, as under an srun that does not support its protocol.
   add_test(NAME mpi_session_test.singleton COMMAND mpi_session_test)
   set_tests_properties(mpi_session_test.singleton PROPERTIES LABELS "exchange;mpi" TIMEOUT 60
     ENVIRONMENT "HPCBOOT_RANK=0;HPCBOOT_WORLD_SIZE=2;HPCBOOT_LOCAL_RANK=0;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"

@@ -1,5 +1,6 @@
-# Fuzzers: one program a file of tests/fuzz, built by the preset `fuzz` alone. ctest runs each for ten
-# seconds from one seed (label fuzz), so that a run can be repeated; for others and longer, run build-fuzz/fuzz/<name> itself (tests/fuzz/README.md).
+# Fuzzers: one program per file in tests/fuzz, built only by the preset `fuzz`. ctest runs each for ten seconds with a
+# fixed seed (label fuzz), so that a run can be repeated; for other seeds and longer runs, start build-fuzz/fuzz/<name>
+# directly (tests/fuzz/README.md).
 if(NOT HPCBOOT_BUILD_FUZZERS)
   return()
 endif()
@@ -9,8 +10,8 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 add_custom_target(fuzzers)
 
-# hpcboot_add_fuzzer(NAME [LIBRARY…]): tests/fuzz/NAME.cpp, with the seeds of corpus/NAME, and NAME.dict where there is
-# one; none if this build has no such LIBRARY.
+# hpcboot_add_fuzzer(NAME [LIBRARY…]): adds tests/fuzz/NAME.cpp, with the seeds of corpus/NAME, and NAME.dict if it
+# exists; adds nothing if this build lacks a LIBRARY.
 function(hpcboot_add_fuzzer name)
   foreach(_library IN LISTS ARGN)
     if(NOT TARGET ${_library})
@@ -24,7 +25,7 @@ function(hpcboot_add_fuzzer name)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   set_target_properties(fuzz_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${_folder})
   add_dependencies(fuzzers fuzz_${name})
-  # libFuzzer writes what it finds into the first folder, so that is not the one in the sources.
+  # libFuzzer writes new inputs to the first folder, so that is not the one in the sources.
   file(MAKE_DIRECTORY ${_folder}/corpus/${name})
   set(_dictionary ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.dict)
   if(EXISTS ${_dictionary})
@@ -35,7 +36,7 @@ function(hpcboot_add_fuzzer name)
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
 endfunction()
 
-# hpcboot_fuzzer_sources(NAME FILE…): files of the trainer that no library has which is built without LibTorch.
+# hpcboot_fuzzer_sources(NAME FILE…): files of the trainer that are in no library of a build without LibTorch.
 function(hpcboot_fuzzer_sources name)
   if(TARGET fuzz_${name})
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/trainer/)
@@ -66,7 +67,7 @@ hpcboot_add_fuzzer(queue hpcboot_queue hpcboot_run)
 hpcboot_add_fuzzer(run_record hpcboot_record)
 hpcboot_add_fuzzer(idx hpcboot_datasets)
 hpcboot_add_fuzzer(safetensors hpcboot_datasets)
-# What is looked at before LibTorch is given a file.
+# The checks before a file is passed to LibTorch.
 hpcboot_add_fuzzer(pt_checks hpcboot_datasets)
 hpcboot_fuzzer_sources(pt_checks datasets/pickle_check.cpp datasets/pickle_nesting.cpp datasets/zip_directory.cpp)
 hpcboot_add_fuzzer(store_admission hpcboot_store)
@@ -84,6 +85,6 @@ if(HPCBOOT_HAVE_HDF5)
 endif()
 if(HPCBOOT_HAVE_TORCH)  # cmake --preset fuzz -DHPCBOOT_WITH_TORCH=ON
   hpcboot_add_fuzzer(pt hpcboot_formats)
-  # LibTorch 1.13 leaks what it had of an archive that it refuses.
+  # LibTorch 1.13 leaks memory when it rejects an archive.
   set_tests_properties(fuzz.pt PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()

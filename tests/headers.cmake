@@ -1,11 +1,10 @@
-# Every public header compiles alone, with nothing but what its library gives to consumers; included
-# twice, so that its guard counts.
+# Every public header compiles alone, with only the settings that its library passes to consumers; included
+# twice, to test its guard.
 
-# hpcboot_add_header_tests(target folder label [flags...]): one ctest entry for each header below the
-# folder.
+# hpcboot_add_header_tests(target folder label [flags...]): one ctest entry per header below the folder.
 function(hpcboot_add_header_tests target folder label)
   file(GLOB_RECURSE headers RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.hpp ${folder}/*.h)
-  # By -I, not -isystem: the compiler leaves out its own folders then, and keeps their order.
+  # With -I, not -isystem: the compiler then ignores its own folders, and keeps their order.
   set(includes $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>)
   set(include_flags "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>")
@@ -28,6 +27,6 @@ endfunction()
 hpcboot_add_header_tests(hpcboot_bootstrap ${PROJECT_SOURCE_DIR}/bootstrap/include unit
                          -Wall -Wextra -Werror -pedantic)
 if(TARGET hpcboot_torch)
-  # Seconds each: LibTorch's headers, which are not free of warnings.
+  # Each takes seconds: it includes LibTorch's headers, which are not free of warnings.
   hpcboot_add_header_tests(hpcboot_torch ${PROJECT_SOURCE_DIR}/trainer/include package)
 endif()

@@ -1,4 +1,4 @@
-# setup/hello_mpi under mpirun; what it prints is checked by shell/hello_mpi.bats.
+# setup/hello_mpi under mpirun; shell/hello_mpi.bats checks its output.
 if(NOT TARGET hello_mpi)
   return()
 endif()

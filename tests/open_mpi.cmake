@@ -1,6 +1,6 @@
-# Open MPI 4's jobs share a folder below /tmp, and may take it from each other (support/open_mpi_folder): tests that ctest
-# starts under mpirun have one of their build's own. It is made whenever ctest reads its tests. Those of .bats
-# files have others (support/open_mpi.bash).
+# Open MPI 4's jobs share a folder below /tmp, and may remove it while another job uses it (support/open_mpi_folder):
+# tests that ctest starts under mpirun use a folder per build. It is created whenever ctest reads its tests. Tests in
+# .bats files use other folders (support/open_mpi.bash).
 string(MD5 _id "${PROJECT_BINARY_DIR}")
 string(SUBSTRING "${_id}" 0 8 _id)
 set(_folder /tmp/hpcboot-open-mpi-${_id})

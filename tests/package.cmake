@@ -1,4 +1,4 @@
-# Can another project use the library? Each test configures, builds and runs a consumer.
+# Tests that other projects can use the library: each configures, builds and runs a consumer.
 
 # hpcboot_add_package_test(name consumer options...)
 function(hpcboot_add_package_test name consumer)
@@ -10,7 +10,7 @@ function(hpcboot_add_package_test name consumer)
   set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 300)
 endfunction()
 
-# hpcboot_add_install_test(component): installs it into the prefix that the tests of packages share.
+# hpcboot_add_install_test(component): installs it into the prefix that the package tests share.
 function(hpcboot_add_install_test component)
   add_test(NAME package.install_${component} COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR}
            --prefix ${PROJECT_BINARY_DIR}/package/prefix --component ${component})
@@ -44,7 +44,7 @@ endif()
 add_test(NAME package.unknown_component COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_SOURCE_DIR}/package/unknown_component
          -B ${PROJECT_BINARY_DIR}/package/unknown_component -G ${CMAKE_GENERATOR} -Dhpcboot_ROOT=${_prefix}
          -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
-# CMake breaks the lines of its messages.
+# CMake wraps the lines of its messages.
 set_tests_properties(package.unknown_component PROPERTIES LABELS package TIMEOUT 60 FIXTURES_REQUIRED package_core
   PASS_REGULAR_EXPRESSION "has[ \n]+no[ \n]+component[ \n]+'teleport'")
 if(TARGET hpcboot_toml)

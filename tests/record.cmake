@@ -8,15 +8,15 @@ hpcboot_add_test(NAME record_test LABELS unit
           unit/safetensors_test.cpp
   LIBRARIES hpcboot_record)
 if(HPCBOOT_HAVE_TENSORBOARD)
-  # TensorBoard itself, in an environment of this build folder, made when the test first runs.
+  # TensorBoard itself, in an environment in this build folder, created when the test first runs.
   set(HPCBOOT_TENSORBOARD_VENV ${PROJECT_BINARY_DIR}/tests/tensorboard-venv)
   find_program(HPCBOOT_VENV_PYTHON NAMES python3)
   add_test(NAME tensorboard_venv COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/tensorboard_venv.sh
            ${HPCBOOT_VENV_PYTHON} ${HPCBOOT_TENSORBOARD_VENV})
-  # A fixture, so that ctest makes it first for any choice of tests that read events.
+  # A fixture, so that ctest creates it first for any choice of tests that read events.
   set_tests_properties(tensorboard_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77
                        FIXTURES_SETUP tensorboard)
-  # The tests of a GoogleTest program are known to ctest alone, and so is what they wait for.
+  # Only ctest knows the tests of a GoogleTest program, so their fixtures are set in a file that ctest reads.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake
        "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES FIXTURES_REQUIRED tensorboard)\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake)

@@ -1,4 +1,4 @@
-# `hpcboot run`: the plan, the agents, and what becomes of ranks.
+# `hpcboot run`: the plan, the agents, and the fates of ranks.
 if(NOT TARGET hpcboot_run)
   return()
 endif()
@@ -43,7 +43,7 @@ hpcboot_add_test(NAME run_agents_test
     bootstrap/jobs/run/agents/stacks_of_ranks_test.cpp
   LIBRARIES hpcboot_run LABELS unit TIMEOUT 120)
 
-# A file for each scheduler.
+# One file per scheduler.
 hpcboot_add_test(NAME run_job_tests
   SOURCES
     bootstrap/jobs/run/job/attempts_test.cpp

@@ -1,11 +1,11 @@
-# The label `timing`: tests of ports, signals, clocks and other people's launchers, the first to fail on a busy machine.
-# tests/repeat runs them again and again. Nothing is listed here: a test has the label where a launcher or a cluster is
-# a part of it, or where one of these words stands in its source when the build is configured.
+# The label `timing`: tests of ports, signals, clocks and third-party launchers, the first to fail on a busy machine.
+# tests/repeat runs them repeatedly. No test is listed here: a test gets the label if it uses a launcher or a cluster,
+# or if its source contains one of these words when the build is configured.
 set(_bats_words "(^|[^A-Za-z_-])(kill|sleep|wait|await|timeout|SECONDS|mkfifo)([^A-Za-z_-]|$)|(mpirun|mpiexec[.]hydra) +-")
 set(_cpp_words "[^A-Za-z_](fork|kill|pause|signal|bind|listen|socketpair|posix_spawnp|free_port|run_ranks|sleep_for|wait_for)[(]")
 string(APPEND _cpp_words "|steady_clock::now|std::thread|WaitingProcess|ListeningPort")
 
-# hpcboot_has_words(VARIABLE FILE REGEX): TRUE where a line of the file matches.
+# hpcboot_has_words(VARIABLE FILE REGEX): TRUE if a line of the file matches.
 function(hpcboot_has_words variable file regex)
   file(STRINGS ${file} _lines REGEX "${regex}" LIMIT_COUNT 1)
   if(_lines)
@@ -29,7 +29,7 @@ foreach(_test IN LISTS _tests)
   endif()
 endforeach()
 
-# The tests of a GoogleTest program are known to ctest alone, in a list PROGRAM_TESTS; it adds this label to theirs.
+# Only ctest knows the tests of a GoogleTest program, in a list PROGRAM_TESTS; this script adds the label there.
 set(_script "")
 get_property(_programs DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 foreach(_program IN LISTS _programs)
@@ -39,7 +39,7 @@ foreach(_program IN LISTS _programs)
   endif()
   set(_suites "")
   get_target_property(_sources ${_program} SOURCES)
-  list(FILTER _sources EXCLUDE REGEX "^[/$]|^support/") # of this folder, wherever in it
+  list(FILTER _sources EXCLUDE REGEX "^[/$]|^support/") # only sources below this folder
   foreach(_source IN LISTS _sources)
     hpcboot_has_words(_timing ${CMAKE_CURRENT_SOURCE_DIR}/${_source} "${_cpp_words}")
     if(_timing)

@@ -1,4 +1,4 @@
-# What stands around the library: its C interface, and what the tool's sanitize and doctor find out.
+# What surrounds the library: its C interface, and the findings of sanitize and doctor.
 hpcboot_add_test(NAME tool_tests
   SOURCES
     bootstrap/c/c_api_test.cpp

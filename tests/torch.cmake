@@ -12,7 +12,7 @@ hpcboot_add_test(NAME torch_test
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_store LABELS unit TIMEOUT 120)
 # Not installed.
 target_include_directories(torch_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer/torch ${PROJECT_SOURCE_DIR}/bootstrap)
-# For this file alone: the precompiled header is shared, so definitions of the target have to be too.
+# Only for this file: the precompiled header is shared, so definitions of the target would have to be shared, too.
 set_property(SOURCE unit/torch_reference_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_REFERENCE="${CMAKE_CURRENT_LIST_DIR}/support/torch_reference.py")

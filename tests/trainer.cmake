@@ -1,4 +1,4 @@
-# Tests of the program trainer: its parts, and whole runs alone and under mpirun.
+# Tests of the program trainer: its parts, and whole runs with one process and under mpirun.
 if(NOT TARGET hpcboot_loop OR NOT TARGET trainer)
   return()
 endif()
@@ -11,7 +11,7 @@ hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp unit/chec
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
 
-# A program of its own: its system calls are recorded.
+# A separate program: its system calls are recorded.
 hpcboot_add_test(NAME crash_test SOURCES unit/crash_test.cpp support/crash_states.cpp support/file_recorder.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 
@@ -21,7 +21,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
-# Each test of these bats files is a whole run of the program, so they are a label of their own.
+# Each test in these bats files is a whole run of the program, so they have their own label.
 foreach(_name IN ITEMS runs data faults resume torchrun untrusted)
   if(BATS_EXECUTABLE)
     add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)

@@ -30,21 +30,20 @@ using hpcboot::TextTable;
 
 constexpr const char* kSynopsis =
     "Usage: mpirun --hostfile setup/hosts.txt build/bin/hello_mpi [OPTIONS]\n\n"
-    "Rank 0 prints who runs where with which device, then how fast the hosts are to each other:\n"
-    "latency (half a round trip of 8 bytes) and bandwidth (one way) of each pair of hosts while "
-    "all\n"
-    "else is silent, and of the ring in which every rank sends to the next at the same time, "
-    "which\n"
-    "is the pattern of DistributedDataParallel. Beyond 32 hosts: each host with the next.\n\n"
-    "Exit code: 0 all came and were measured, 2 usage, 22 the launcher and MPI do not agree, such "
-    "as\nranks that each believe to be alone, 32 not done in time, else as hpcboot's programs.\n";
+    "Rank 0 prints the host, local rank and device of each rank, then the speed between hosts:\n"
+    "latency (half a round trip of 8 bytes) and bandwidth (one way) of each pair of hosts while\n"
+    "all others are idle, and bandwidth of the ring in which every rank sends to the next at the\n"
+    "same time, the pattern of DistributedDataParallel. Beyond 32 hosts: each host with the next.\n"
+    "\n"
+    "Exit code: 0 all ranks were measured, 2 usage, 22 the launcher and MPI disagree, for example\n"
+    "if each rank is a world of one, 32 timeout, else as for hpcboot's programs.\n";
 
 struct Options {
   int timeout_s = 60;
   int size_mib = 4;
 };
 
-/// @return nullopt where all is said already (--help)
+/// @return nullopt if there is nothing left to do (--help, --version)
 std::optional<Options> parse(int argc, char** argv) {
   Options options;
   po::options_description description("Options");
@@ -52,7 +51,7 @@ std::optional<Options> parse(int argc, char** argv) {
                             po::value(&options.timeout_s)->default_value(60)->value_name("SECONDS"),
                             "give up after this time, with exit code 32")(
       "size", po::value(&options.size_mib)->default_value(4)->value_name("MIB"),
-      "of the messages for bandwidth, 1 to 1024")("help,h", "print this and exit")(
+      "size of the messages for bandwidth, 1 to 1024")("help,h", "print this and exit")(
       "version", "print the version and exit");
   po::variables_map values;
   const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
@@ -70,12 +69,13 @@ std::optional<Options> parse(int argc, char** argv) {
     hpcboot::out() << "hello_mpi " << hpcboot::version() << "\n";
     return std::nullopt;
   }
-  if (options.timeout_s < 1) throw po::error("--timeout is a number of seconds from 1");
-  if (options.size_mib < 1 || options.size_mib > 1024) throw po::error("--size is 1 to 1024 MiB");
+  if (options.timeout_s < 1) throw po::error("--timeout must be at least 1 second");
+  if (options.size_mib < 1 || options.size_mib > 1024)
+    throw po::error("--size must be 1 to 1024 MiB");
   return options;
 }
 
-// Where a rank is, in the form in which it travels.
+// Where a rank runs, in the form in which it is sent.
 struct Where {
   std::array<char, 256> host{};
   int local_rank = 0;
@@ -91,7 +91,7 @@ Where where(const hpcboot::Facts& facts, const hpcboot::Resolution& me) {
   return own;
 }
 
-// Collective: of all ranks, by rank, on all of them.
+// Collective: every rank gets the values of all ranks, by rank.
 std::vector<Where> gather(const Where& own, int world_size) {
   std::vector<Where> all(static_cast<std::size_t>(world_size));
   constexpr int kBytes = sizeof(Where);
@@ -99,7 +99,7 @@ std::vector<Where> gather(const Where& own, int world_size) {
   return all;
 }
 
-// The same number for the same host.
+// For each rank a number, equal for ranks of the same host.
 std::vector<int> host_numbers(const std::vector<Where>& ranks) {
   std::vector<int> numbers;
   for (const Where& rank : ranks) {
@@ -137,7 +137,7 @@ void print_report(const std::vector<Where>& ranks, const std::vector<hello::Link
   hpcboot::out().flush();
 }
 
-// Collective, so that no rank waits for one that has left: the exit code is the same on all.
+// Collective, so that no rank waits for one that has exited: all get the same exit code.
 int agree_on(int exit_code) {
   int worst = 0;
   MPI_Allreduce(&exit_code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -146,7 +146,7 @@ int agree_on(int exit_code) {
 
 int run(const Options& options) {
   hello::TimeLimit limit{std::chrono::seconds(options.timeout_s)};
-  // Before MPI starts: Open MPI, where nothing launched it, sets variables as a launcher does.
+  // Before MPI starts: without a launcher, Open MPI sets the variables of a launcher itself.
   const hpcboot::Env env = hpcboot::Env::from_process();
   const hpcboot::Facts facts = hpcboot::Facts::of_this_process(env);
   limit.now("starting MPI");
@@ -160,12 +160,12 @@ int run(const Options& options) {
     hpcboot::print_error("hello_mpi", error);
     failure = error.exit_code();
   }
-  limit.now("hearing from all ranks");
+  limit.now("waiting for all ranks");
   failure = agree_on(failure);
   if (failure != 0) return failure;
   const std::vector<Where> ranks = gather(where(facts, me), session.world_size());
   const auto bytes = static_cast<std::size_t>(options.size_mib) * 1024 * 1024;
-  limit.now("measuring between hosts");
+  limit.now("measuring the links between hosts");
   const auto links = hello::measure_links(hello::pairs_to_measure(host_numbers(ranks)), bytes);
   limit.now("measuring the ring");
   const double ring = hello::measure_ring(bytes);
@@ -175,7 +175,7 @@ int run(const Options& options) {
                              session.world_size() == 1 ? "rank" : "ranks", me.launcher,
                              session.description()));
   }
-  limit.now("ending MPI");
+  limit.now("finalizing MPI");
   return 0;
 }
 

@@ -1,6 +1,6 @@
 #include "measure.hpp"
 
-// MPI's C++ bindings, which mpi.h would otherwise draw in, have been gone since MPI 3.
+// Leaves out MPI's C++ bindings, which mpi.h would otherwise include; MPI 3 removed them.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -25,7 +25,7 @@ int own_rank() {
   return rank;
 }
 
-// Seconds of the fastest of `count` round trips; the first one, which connects, does not count.
+// Seconds of the fastest of `count` round trips, after a first one, which connects.
 double fastest_round_trip(const std::pair<int, int>& pair, std::vector<char>& buffer, int bytes,
                           int count) {
   double least = std::numeric_limits<double>::max();
@@ -41,7 +41,7 @@ double fastest_round_trip(const std::pair<int, int>& pair, std::vector<char>& bu
   return least;
 }
 
-// A barrier that sleeps, where MPI's own would take the cores from the two that are measured.
+// A barrier that sleeps; MPI_Barrier would poll, and take cores from the two measured ranks.
 void wait_for_all() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -74,7 +74,7 @@ std::vector<std::pair<int, int>> pairs_to_measure(const std::vector<int>& hosts)
 
 std::vector<Link> measure_links(const std::vector<std::pair<int, int>>& pairs, std::size_t bytes) {
   std::vector<char> buffer(std::max<std::size_t>(bytes, kSmall));
-  std::vector<double> seconds(pairs.size() * 2);  // of the first of each pair; 0 elsewhere
+  std::vector<double> seconds(pairs.size() * 2);  // on the first rank of each pair; 0 elsewhere
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (own_rank() == pairs[i].first || own_rank() == pairs[i].second) {
       const double small = fastest_round_trip(pairs[i], buffer, kSmall, kRoundTrips);

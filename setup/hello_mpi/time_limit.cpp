@@ -24,11 +24,11 @@ void TimeLimit::watch() {
   const hpcboot::Error error(
       hpcboot::ErrorCode::deadline_exceeded,
       "not done after " + std::to_string(limit_.count()) + " s; the last step was " + phase_.load(),
-      "all ranks to come and to reach each other",
-      "is every host up (setup/check-hosts)? A docker0 or another interface that leads nowhere is "
-      "the usual reason: mpirun --mca btl_tcp_if_include NETWORK/BITS");
+      "all ranks to start and to reach each other",
+      "check that every host is up (setup/check-hosts). The usual cause is docker0 or another "
+      "interface that is not routable: mpirun --mca btl_tcp_if_include NETWORK/BITS");
   hpcboot::print_error("hello_mpi", error);
-  // MPI_Abort may be called by the main thread alone. mpirun ends the other ranks.
+  // Only the main thread may call MPI_Abort. mpirun ends the other ranks.
   std::_Exit(error.exit_code());
 }
 

@@ -8,8 +8,8 @@
 
 namespace hello {
 
-/// Ends the process with exit code 32 (deadline_exceeded) and a message if it lives too long: MPI
-/// itself waits for ever for a peer that cannot be reached, in MPI_Init already.
+/// Ends the process with exit code 32 (deadline_exceeded) and a message if it runs too long: MPI
+/// itself waits forever for a peer that cannot be reached, even in MPI_Init.
 class TimeLimit {
  public:
   explicit TimeLimit(std::chrono::seconds limit);
@@ -17,8 +17,8 @@ class TimeLimit {
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
-  /// What the process does from now on, for the message.
-  /// @param phase a literal, as "starting MPI"
+  /// Sets what the process does from now on, for the message.
+  /// @param phase a literal, such as "starting MPI"
   void now(const char* phase) { phase_ = phase; }
 
  private:

@@ -1,7 +1,7 @@
 # Shared by quickstart.sh and test.sh, which source it from the root of the repository.
 # shellcheck shell=bash
 
-# step WHAT REMEDY COMMAND…: says what it does and how long it took; at a failure says what to do
+# step WHAT REMEDY COMMAND…: prints the step and its duration; on failure prints the remedy
 # and ends the script with the command's exit code.
 step() {
   local what=$1 remedy=$2 started=$SECONDS code=0
@@ -16,8 +16,8 @@ step() {
   echo "    $((SECONDS - started)) s"
 }
 
-# Jobs that this machine can build at a time: one a core, and 2 GiB of memory for each, which is
-# what a translation unit with LibTorch's headers takes.
+# The number of build jobs that this machine can run at a time: one per core, with 2 GiB of memory for
+# each, which a translation unit with LibTorch's headers needs.
 build_jobs() {
   local cores memory
   cores=$(nproc)
@@ -26,8 +26,8 @@ build_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# configure [CMAKE OPTION…]: into build/. The preset needs CMake 3.25 and Ninja; without them plain
-# options do. A build/ that is there keeps its generator and options, save those given.
+# configure [CMAKE OPTION…]: configures build/. The preset needs CMake 3.25 and Ninja; without them plain
+# options are used. An existing build/ keeps its generator and options, except those given.
 configure() {
   local version
   if [ -e build/CMakeCache.txt ]; then

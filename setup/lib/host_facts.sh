@@ -1,8 +1,8 @@
-# What check-hosts asks of each host, and what it makes of the answers.
+# The facts that check-hosts collects from each host, and the comparison with this machine.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# facts_script FOLDER NONCE TORCH-FOLDER: for sh on a host; one line "hpcboot:WHAT VALUE" for each fact.
+# facts_script FOLDER NONCE TORCH-FOLDER: for sh on a host; prints one line "hpcboot:WHAT VALUE" per fact.
 facts_script() {
   printf 'folder=%s\nnonce=%s\ntorch=%s\n' "$(shell_word "$1")" "$(shell_word "$2")" "$(shell_word "$3")"
   cat <<'SH'
@@ -18,7 +18,7 @@ fi
 if command -v mpirun >/dev/null; then
   version=$(mpirun --version 2>/dev/null | sed 1q)
   case $version in *"Open MPI"*) version=${version##* } ;; *) version="other than Open MPI" ;; esac
-  # What mpirun starts here from elsewhere is not mpirun.
+  # A remote mpirun starts orted or prted here, not mpirun.
   command -v orted >/dev/null || command -v prted >/dev/null || version="$version without orted"
   say mpi "$version"
 fi
@@ -36,12 +36,12 @@ say time "$(date +%s.%N)"
 SH
 }
 
-head='(head)' # this machine; no host has such a name
-declare -A fact # by "HOST WHAT"; nothing where the host did not say
+head='(head)' # this machine; no host can have this name
+declare -A fact # by "HOST WHAT"; empty if the host did not report it
 host_facts=(os cores memory_mib gpus driver cuda mpi libtorch shared clock interfaces)
 
-# read_facts HOST: from the answers in $work. What is to be a number is one or nothing: bash would run a command
-# that stands in a number that it computes with.
+# read_facts HOST: from the answers in $work. Numeric facts are validated, else left empty: bash arithmetic would run
+# a command that a "number" contains.
 read_facts() {
   local host=$1 what value
   for what in os cores memory_mib driver cuda mpi libtorch shared; do
@@ -54,14 +54,14 @@ read_facts() {
   fact[$host interfaces]=$(first_answers "$host" interface | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }')
   fact[$host clock]=
   read -r value < <(answers "facts.$host" time) || value=
-  # The script's last word is the time there; then it has only to arrive.
-  if [[ $value =~ ^[0-9]{1,15}(\.[0-9N%]*)?$ ]]; then # a date without nanoseconds prints what it does not know
+  # The script reports the time last, so only the transfer adds to the difference.
+  if [[ $value =~ ^[0-9]{1,15}(\.[0-9N%]*)?$ ]]; then # a date without %N prints it as it is
     fact[$host clock]=$(awk -v there="$value" '{ skew = sprintf("%+.1f", there - $1); print skew + 0 == 0 ? "0.0" : skew }' \
       "$work/facts.$host.ended")
   fi
 }
 
-# first_answers HOST KEY: as many as a table can take.
+# first_answers HOST KEY: at most as many as fit in a table.
 first_answers() { answers "facts.$1" "$2" | awk 'NR <= 64 { print substr($0, 1, 200) }'; }
 
 mismatches=()          # HOST, WHAT, found, expected and remedy of each, one after the other
@@ -72,20 +72,22 @@ mismatch() {
   is_mismatch[$1 $2]=true
 }
 
-# compare HOST WHAT EXPECTED REMEDY: nothing to say where there is nothing to compare with.
+# compare HOST WHAT EXPECTED REMEDY: no mismatch if EXPECTED is empty.
 compare() {
   if [ -z "$3" ] || [ "${fact[$1 $2]}" = "$3" ]; then return; fi
   mismatch "$1" "$2" "${fact[$1 $2]:-none}" "$3" "$4"
 }
 
-# judge_host HOST: against the facts of this machine.
+# judge_host HOST: compares its facts with those of this machine.
 judge_host() {
   local host=$1 gpu_host candidate
-  compare "$host" os "${fact[$head os]}" "programs that are built on one may not start on the other"
+  compare "$host" os "${fact[$head os]}" \
+    "use machines with the same system: programs built on one may not start on the other"
   compare "$host" mpi "${fact[$head mpi]}" \
-    "install the same Open MPI there, in the PATH of shells that are not interactive (~/.cshrc, ~/.bashrc)"
+    "install the same Open MPI there, in the PATH of non-interactive shells (~/.cshrc, ~/.bashrc)"
   compare "$host" libtorch "${fact[$head libtorch]}" "install the same LibTorch there"
-  compare "$host" shared yes "mount $(shell_word "$folder") there under the same path, or copy it; --folder names another"
+  compare "$host" shared yes \
+    "mount $(shell_word "$folder") there under the same path, or copy it; --folder selects another"
   gpu_host=
   for candidate in "$head" "${reached[@]}"; do
     if [ -n "${fact[$candidate driver]}" ]; then
@@ -94,16 +96,16 @@ judge_host() {
     fi
   done
   if [ -n "${fact[$host driver]}" ]; then
-    compare "$host" driver "${fact[$gpu_host driver]}" "the same driver on all machines with GPUs"
-    compare "$host" cuda "${fact[$gpu_host cuda]}" "the same driver on all machines with GPUs"
+    compare "$host" driver "${fact[$gpu_host driver]}" "install the same driver on all machines with GPUs"
+    compare "$host" cuda "${fact[$gpu_host cuda]}" "install the same driver on all machines with GPUs"
   fi
-  # A slow connection makes its clock look late, by its duration at the most.
+  # A slow connection makes the host's clock look late, by at most the duration of the connection.
   if awk -v skew="${fact[$host clock]:-0}" -v most="$max_skew" \
     '{ exit !(skew > most || skew + $1 < -most) }' "$work/facts.$host.seconds"; then
     mismatch "$host" clock "${fact[$host clock]} s" "within $max_skew s of this machine's" \
       "start a time service there (chrony, systemd-timesyncd)"
   fi
   if [ -z "${fact[$host interfaces]}" ]; then
-    mismatch "$host" interfaces none "an interface with an IPv4 address" "ip addr there"
+    mismatch "$host" interfaces none "an interface with an IPv4 address" "check the output of ip addr there"
   fi
 }

@@ -1,13 +1,13 @@
-# The answers of check-hosts as a table, or as JSON.
+# The results of check-hosts as a table, or as JSON.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# A cell of the table: what the host said, "-" for nothing, marked where it does not fit.
+# A cell of the table: the host's value, "-" if there is none, marked if it is a mismatch.
 cell() {
   local value=${fact[$1 $2]-}
   case $2 in
     memory_mib) if [ -n "$value" ]; then value="$(((value + 512) / 1024)) GiB"; fi ;;
-    interfaces) value=$(sed -E 's/ [0-9./]+//g' <<<"$value") ;; # addresses are for --json
+    interfaces) value=$(sed -E 's/ [0-9./]+//g' <<<"$value") ;; # addresses only with --json
   esac
   printf '%s%s' "${value:--}" "${is_mismatch[$1 $2]:+ !}"
 }
@@ -35,7 +35,7 @@ print_mismatches() {
 json_text() { if [ -n "$1" ]; then json_string "$1"; else printf null; fi; }
 json_number() { if [[ $1 =~ ^[+-]?[0-9]+(\.[0-9]+)?$ ]]; then printf '%s' "${1#+}"; else printf null; fi; }
 
-# json_list: of the lines on standard input, each JSON already.
+# json_list: an array of the lines on standard input, which are JSON already.
 json_list() { printf '[%s]' "$(paste -sd , -)"; }
 
 json_host() {

@@ -1,9 +1,9 @@
-# The list of hosts, in the forms that Open MPI ("[user@]host slots=4") and MPICH ("[user@]host:4")
-# take; `#` begins a comment.
+# The list of hosts, in the forms of Open MPI ("[user@]host slots=4") and MPICH ("[user@]host:4");
+# `#` starts a comment.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-hosts=()           # as ssh takes them, [user@]host, each once, in the order of the file
+hosts=()           # [user@]host as ssh accepts it, each once, in the order of the file
 declare -A slots_of # by the same names
 
 # hosts_file_error FILE NUMBER LINE EXPECTED
@@ -12,11 +12,11 @@ hosts_file_error() {
   exit 2
 }
 
-# What useradd and directories make. It becomes a word of ssh's command line and of its configuration.
-user_form="a user name: a letter or _, then letters, digits, '.', '_' or '-', perhaps a '\$' at the end; 64 characters at most"
+# The names that useradd and directory services allow. It becomes a word of ssh's command line and configuration.
+user_form="a user name: a letter or _, then letters, digits, '.', '_' or '-', optionally a '\$' at the end; at most 64 characters"
 is_user_name() { [[ ${#1} -le 64 && $1 =~ ^[A-Za-z_][A-Za-z0-9._-]*\$?$ ]]; }
 
-# A name of the DNS or an alias of ssh's configuration, or an address.
+# A DNS name, an alias from ssh's configuration, or an address.
 is_host_name() {
   [[ ${#1} -le 253 && $1 =~ ^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*\.?$ ]] ||
     [[ ${#1} -le 45 && $1 =~ ^[0-9A-Fa-f]*:[0-9A-Fa-f:.]+$ ]]
@@ -28,7 +28,7 @@ is_endpoint() {
   is_host_name "${1#*@}"
 }
 
-# A NUL byte, which `read` would drop, is an error: mpirun would read another name than we do.
+# A NUL byte is an error: `read` would drop it, and mpirun would read a different name than we do.
 refuse_nul() {
   local before newlines
   if ! IFS= read -r -d '' before <"$1"; then return; fi
@@ -37,11 +37,11 @@ refuse_nul() {
 }
 
 # shellcheck disable=SC2094 # the file is only named to hosts_file_error
-# read_hosts FILE: fills $hosts and $slots_of. Exit code 2 where a line is not of these forms.
+# read_hosts FILE: fills $hosts and $slots_of. Exit code 2 if a line has none of these forms.
 read_hosts() {
   local file=$1 text line number=0 host user slots max_slots key value pairs
-  local form="a host, as 'n1 slots=4', 'n1:4' or 'user@n1' has it"
-  if [ -z "$file" ]; then usage_error "--hosts FILE is needed"; fi
+  local form="a host, such as 'n1 slots=4', 'n1:4' or 'user@n1'"
+  if [ -z "$file" ]; then usage_error "--hosts FILE is required"; fi
   if [ ! -f "$file" ] || [ ! -r "$file" ]; then usage_error "cannot read the hosts file '$file'"; fi
   refuse_nul "$file"
   while IFS= read -r text || [ -n "$text" ]; do
@@ -71,7 +71,7 @@ read_hosts() {
       slots=${BASH_REMATCH[2]}
     fi
     is_host_name "$host" || hosts_file_error "$file" $number "$text" "$form"
-    read -r -a pairs <<<"$line" # unlike an unquoted $line, no pattern for names of files
+    read -r -a pairs <<<"$line" # unlike an unquoted $line, without file name expansion
     for key in ${pairs[@]+"${pairs[@]}"}; do
       value=${key#*=}
       [[ $key =~ ^[A-Za-z_-]+=[^=]+$ ]] || hosts_file_error "$file" $number "$text" "$form"
@@ -84,10 +84,10 @@ read_hosts() {
           ;;
       esac
     done
-    [[ $slots =~ ^[1-9][0-9]{0,5}$ ]] || hosts_file_error "$file" $number "$text" "a number of slots from 1"
+    [[ $slots =~ ^[1-9][0-9]{0,5}$ ]] || hosts_file_error "$file" $number "$text" "a number of slots, at least 1"
     if [ -n "$max_slots" ]; then
       [[ $max_slots =~ ^[1-9][0-9]{0,5}$ && $max_slots -ge $slots ]] ||
-        hosts_file_error "$file" $number "$text" "max_slots not below slots"
+        hosts_file_error "$file" $number "$text" "max_slots not less than slots"
     fi
     host=${user:+$user@}$host
     if [ -z "${slots_of[$host]-}" ]; then hosts+=("$host"); fi
@@ -96,7 +96,7 @@ read_hosts() {
   [ ${#hosts[@]} -gt 0 ] || usage_error "the hosts file '$file' names no host"
 }
 
-# Names that mean this machine wherever they are used: nobody needs ssh to get there.
+# Names that mean the local machine on every machine; ssh is not needed for it.
 is_here() {
   case ${1#*@} in
     localhost | localhost.localdomain | ip6-localhost | 127.* | ::1) return 0 ;;

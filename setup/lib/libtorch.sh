@@ -1,14 +1,14 @@
-# What get-libtorch does, for the $version and $flavour that it was asked for, into $target.
+# The steps of get-libtorch: the requested $version and $flavour, into $target.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# Tags of the wheels that a system of the last years takes; named to pip, so that every pip and Python
-# choose the very wheels whose sums are known.
+# Tags of the wheels that a recent system accepts; passed to pip, so that every pip and Python
+# choose exactly the wheels whose sums are known.
 wheel_tags=(--python-version 3.11 --implementation cp --abi cp311 --abi none
   --platform manylinux2014_x86_64)
 for glibc in {17..28}; do wheel_tags+=(--platform "manylinux_2_${glibc}_x86_64"); done
 
-# Reads the lines of the lock into $lock_lines, comments and blank lines aside.
+# Reads the lines of the lock into $lock_lines, without comments and blank lines.
 read_lock() {
   mapfile -t lock_lines < <(grep -v '^[[:space:]]*\(#\|$\)' "$lock")
   local line
@@ -23,7 +23,7 @@ known_versions() {
   for line in "${lock_lines[@]}"; do echo "${line%% *}"; done | sort -uV
 }
 
-# wheels: those of $version, a line each: REQUIREMENT MB SHA-256 LIBRARIES
+# wheels: those of $version, one per line: REQUIREMENT MB SHA-256 LIBRARIES
 wheels() {
   local of requirement megabytes sum libraries
   for line in "${lock_lines[@]}"; do
@@ -52,10 +52,10 @@ print_plan() {
       fi
     done < <(wheels)
   fi
-  if [ -e "$target" ]; then tell "$target is there"; fi
+  if [ -e "$target" ]; then tell "$target already exists"; fi
 }
 
-# need_space MEGABYTES: of a download, which is unpacked beside it.
+# need_space MEGABYTES: for a download of this size, which is unpacked beside it.
 need_space() {
   local free
   free=$(df -Pm "$folder" | awk 'NR == 2 { print $4 }')
@@ -64,8 +64,8 @@ need_space() {
 }
 
 seconds_left() {
-  [ "$SECONDS" -lt "$timeout" ] || fail "not done after $timeout seconds" "all downloads in that time" \
-    "run this again: what is there is kept; --timeout allows more"
+  [ "$SECONDS" -lt "$timeout" ] || fail "not done after $timeout seconds" "all downloads within this time" \
+    "run this again: finished downloads are kept; --timeout allows more time"
   echo $((timeout - SECONDS))
 }
 
@@ -74,7 +74,7 @@ require_sum() {
   local sum
   sum=$(sha256sum <"$1" | cut -d ' ' -f 1)
   [ "$sum" = "$2" ] || fail "$(basename "$1") with the SHA-256 sum $sum" "$2" \
-    "do not use it; look at where it comes from (pip config list), and report it if that is PyPI"
+    "do not use it; check its origin (pip config list), and report it if that is PyPI"
 }
 
 # download_wheel REQUIREMENT MEGABYTES SHA-256: leaves it in $work/wheel.
@@ -83,11 +83,11 @@ download_wheel() {
   require_sum "$work/wheel"/*.whl "$3"
 }
 
-# fetch_wheel REQUIREMENT MEGABYTES: the same, whatever its sum.
+# fetch_wheel REQUIREMENT MEGABYTES: the same, without checking the sum.
 fetch_wheel() {
   local requirement=$1 pip code=0 left
   pip=$(command -v pip3 || command -v pip) ||
-    fail "no pip" "pip, for the download alone" "install python3-pip, or take pytorch.org's archive with --cpu"
+    fail "no pip" "pip, for the download only" "install python3-pip, or use pytorch.org's archive with --cpu"
   need_space "$2"
   left=$(seconds_left)
   rm -rf "$work/wheel"
@@ -97,12 +97,12 @@ fetch_wheel() {
   if [ "$code" -eq 124 ]; then SECONDS=$timeout seconds_left; fi
   if [ "$code" -ne 0 ]; then
     fail "pip could not download $requirement ($(grep -v '^ *$' "$work/pip.log" | tail -n 1))" \
-      "PyPI, or a mirror or folder of pip's settings, that has it" \
-      "check the network, a proxy and pip config list; the whole output: $(keep_log)"
+      "PyPI, or a mirror or folder from pip's settings, that has it" \
+      "check the network, the proxy and pip config list; full output: $(keep_log)"
   fi
 }
 
-# keep_log: pip's output, where it outlives this script.
+# keep_log: copies pip's output to a file that outlives this script.
 keep_log() {
   cp "$work/pip.log" "$folder/$program.log"
   echo "$folder/$program.log"
@@ -112,11 +112,11 @@ keep_log() {
 unpack() {
   mkdir -p "$2"
   (cd "$2" && cmake -E tar xf "$1" --format=zip -- "${@:3}") >"$work/unpack.log" 2>&1 ||
-    fail "$(basename "$1") cannot be unpacked ($(tail -n 1 "$work/unpack.log"))" "a whole zip file and room for it" \
+    fail "$(basename "$1") cannot be unpacked ($(tail -n 1 "$work/unpack.log"))" "a complete zip file and enough space for it" \
       "run this again"
 }
 
-# unpack_wheel NAME…: those of the lock with these names. PyTorch's gets its place when it is complete.
+# unpack_wheel NAME…: those of the lock with these names. PyTorch's is moved into place when it is complete.
 unpack_wheel() {
   local requirement megabytes sum libraries
   while read -r requirement megabytes sum libraries <&3; do
@@ -135,7 +135,7 @@ unpack_wheel() {
 
 unpack_archive() {
   local url left code=0
-  command -v curl >/dev/null || fail "no curl" "a program that downloads" "bash setup/install.sh"
+  command -v curl >/dev/null || fail "no curl on this machine" "the program curl" "run bash setup/install.sh"
   url=$(archive_url)
   need_space 250
   left=$(seconds_left)
@@ -143,11 +143,11 @@ unpack_archive() {
   curl --fail --location --silent --show-error --connect-timeout 20 --max-time "$left" \
     --output "$work/libtorch.zip" "$url" 2>"$work/curl.log" || code=$?
   [ "$code" -eq 0 ] || fail "no archive at $url ($(tail -n 1 "$work/curl.log"))" "a LibTorch without CUDA" \
-    "check the network, give another --archive URL, or take PyPI's build, which runs without a GPU too: --cuda"
+    "check the network, use another --archive URL, or use PyPI's build, which also runs without a GPU: --cuda"
   if [ -n "$archive_sum" ]; then
     require_sum "$work/libtorch.zip" "$archive_sum"
   else
-    say "its SHA-256 sum, to be given as --sha256 next time: $(sha256sum <"$work/libtorch.zip" | cut -d ' ' -f 1)"
+    say "its SHA-256 sum, for --sha256 next time: $(sha256sum <"$work/libtorch.zip" | cut -d ' ' -f 1)"
   fi
   unpack "$work/libtorch.zip" "$work/new"
   [ -d "$work/new/libtorch/lib" ] || fail "an archive without a folder libtorch/lib" "LibTorch's zip" "check --archive"
@@ -155,15 +155,15 @@ unpack_archive() {
   mv -T "$work/new" "$target"
 }
 
-# What the loader says of the libraries: what is missing of each, and what symbols of all together. The one that
-# needs a driver is loaded where there is one.
+# The loader's report: the missing dependencies of each library, and the undefined symbols of all together. libcuda
+# comes with the driver, so it is ignored here.
 loader_report() {
   local library
   for library in "$prefix"/lib/*.so; do ldd "$library" 2>&1 | grep -v 'libcuda\.so\.1' || true; done
   ldd -r "$prefix/lib/libtorch.so" 2>&1 || true
 }
 
-# The names of the wheels whose libraries are missing, or of all that are NVIDIA's with --bundled.
+# The names of the wheels whose libraries are missing, or, with --bundled, of all NVIDIA wheels not unpacked yet.
 wheels_to_add() {
   local requirement megabytes sum libraries library absent
   absent=$(loader_report | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p')
@@ -179,7 +179,7 @@ wheels_to_add() {
   done < <(wheels) | sort -u
 }
 
-# NVIDIA's libraries need one another, so what is missing is looked for until nothing new is.
+# NVIDIA's libraries depend on one another, so this repeats until nothing new is missing.
 add_cuda_libraries() {
   local names before=
   while true; do
@@ -190,7 +190,7 @@ add_cuda_libraries() {
   done
 }
 
-# What was got is what was asked for, and loads.
+# Fails unless the installed version is the requested one, and loads.
 check_libtorch() {
   local found report
   found=$(sed -n 's/^set(PACKAGE_VERSION "\([0-9.]*\).*/\1/p' "$prefix/share/cmake/Torch/TorchConfigVersion.cmake" \
@@ -201,13 +201,13 @@ check_libtorch() {
   if grep -q 'not found' <<<"$report"; then
     report=$(grep 'not found' <<<"$report" | sed 's/^[[:space:]]*//' | sort -u)
     fail "libraries that do not load: $(head -n 5 <<<"$report" | paste -sd ';')" "all of LibTorch to load" \
-      "take NVIDIA's wheels with --bundled; where the C library is too old, load your site's module"
+      "use NVIDIA's wheels with --bundled; if the C library is too old, load your site's module"
   fi
   if grep -q '^undefined symbol' <<<"$report"; then
     fail "$(grep '^undefined symbol' <<<"$report" | sort -u | head -n 3 | paste -sd ';')" \
-      "CUDA's libraries of this system to be new enough" "take NVIDIA's wheels with --bundled"
+      "this system's CUDA libraries to be recent enough" "use NVIDIA's wheels with --bundled"
   fi
   if grep -q 'libpython' <<<"$report"; then
-    fail "libraries that need Python" "a LibTorch that runs without" "remove $target and run this again"
+    fail "libraries that need Python" "a LibTorch that runs without Python" "remove $target and run this again"
   fi
 }

@@ -1,10 +1,10 @@
-# What the helpers say, for ssh-setup, check-hosts, login-shell and get-libtorch. The script that sources this
-# sets $program. Data goes to standard output, words to standard error. What is said may have text from outside
-# in it: each of these shows it by `printable`, so that their callers need not.
+# Messages of ssh-setup, check-hosts, login-shell and get-libtorch. The script that sources this sets $program.
+# Data goes to standard output, messages to standard error. A message may contain untrusted text: each function
+# here encodes it with `printable`, so that callers need not.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# The words of ssh and ldd and the numbers of awk are read here, so they must not be in the user's language.
+# The scripts parse messages of ssh and ldd and numbers of awk, so these must not be in the user's language.
 export LC_ALL=C
 
 # shellcheck source=setup/lib/text.sh
@@ -31,7 +31,7 @@ usage_error() {
   exit 2
 }
 
-# consent QUESTION: true for --yes, else for a "y" of somebody who sits there.
+# consent QUESTION: true with --yes, or if somebody answers "y" in a terminal.
 consent() {
   local answer
   if [ "${yes-false}" = true ]; then return 0; fi
@@ -40,7 +40,7 @@ consent() {
   [[ $answer == [yY]* ]]
 }
 
-# row CELL…: a line for `table`. Nothing else makes one: a tab or a newline in a cell would forge another.
+# row CELL…: a line for `table`. Always use this function: a raw tab or newline in a cell would forge a cell or line.
 row() {
   printable "$1"
   shift

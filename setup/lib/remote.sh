@@ -1,4 +1,4 @@
-# Running a script on many hosts at once, each within a deadline, whatever the login shell there is.
+# Runs a script on many hosts in parallel, each within a deadline, whatever the login shell there.
 # Sourced after messages.sh and hosts.sh. The script that sources this sets $timeout,
 # $home_option (--home), $jump and $identity, from its options of these names.
 # shellcheck shell=bash
@@ -7,10 +7,10 @@
 # shellcheck source=setup/lib/safe_files.sh
 . "${BASH_SOURCE[0]%/*}/safe_files.sh"
 
-work=       # a folder of this run's own, gone at the end
-nonce_file= # a file that other machines look for; gone at the end
+work=       # a temporary folder of this run, removed at the end
+nonce_file= # a file that other machines look for, removed at the end
 ssh_options=()
-at_once=64 # connections at a time
+at_once=64 # parallel connections
 
 mode_of() { stat -L -c %a -- "$1"; }
 
@@ -20,7 +20,7 @@ need_command() {
       "apt-get install openssh-client, or ask your administrator"
 }
 
-# Of the options --hosts, --timeout, --jump and --identity.
+# Checks the options --hosts, --timeout, --jump and --identity.
 check_connection_options() {
   [[ $timeout =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--timeout takes seconds, not '$timeout'"
   [ -z "$jump" ] || is_endpoint "$jump" || usage_error "--jump takes [USER@]HOST, not '$jump'"
@@ -32,23 +32,23 @@ check_connection_options() {
       fail "$identity can be read by others (mode $(mode_of "$identity")), so ssh will not use it" \
         "mode 600 or 400" "chmod 600 $(shell_word "$identity")"
   fi
-  if [ -n "$hosts_file" ]; then need_command ssh; fi # this machine alone is asked without
+  if [ -n "$hosts_file" ]; then need_command ssh; fi # the local machine needs no ssh
   need_command timeout
 }
 
-# require_config_word PATH: ssh takes it as a word of its configuration, also from the command line.
+# require_config_word PATH: ssh parses it as a word of its configuration, even on the command line.
 require_config_word() {
   ssh_config_word "$1" >/dev/null ||
-    fail "the path $1" "a path that ssh reads in one way: without quotation marks, backslashes, \${ and control characters" \
-      "rename it, or give a link to it that has such a name"
+    fail "the path $1" "a path that ssh reads unambiguously: without quotation marks, backslashes, \${ and control characters" \
+      "rename it, or use a symbolic link to it that has such a name"
 }
 
-# identity_option KEY: sets $identity_option. -i would replace %-tokens.
+# identity_option KEY: sets $identity_option. -i would expand %-tokens.
 identity_option() {
   if [[ $1 == *%* ]]; then identity_option=(-o "IdentityFile=$(ssh_config_word "$1")"); else identity_option=(-i "$1"); fi
 }
 
-# begin_work: makes $work, with room for what each host may say, and removes those of runs that were killed.
+# begin_work: creates $work, with room for the output of each host, and removes those of killed runs.
 begin_work() {
   local folder=${TMPDIR:-/tmp} left mark
   if [ "${dry_run-false}" = false ]; then
@@ -64,27 +64,27 @@ begin_work() {
   rm -f "$work/room"
 }
 
-# In bytes. Each host has some twenty files, most of them empty or of one block.
+# In bytes. Each host has about twenty files, most of them empty or of one block.
 work_room() {
   local kib=$((256 + 64 * ${#hosts[@]}))
   echo $((1024 * (kib < 16384 ? kib : 16384)))
 }
 
 fail_work() {
-  fail "no folder with room in ${TMPDIR:-/tmp} for what the hosts say" \
-    "a folder there that you may write to, and $(($(work_room) / 1024)) KiB free" \
-    "make room there (df -h $(shell_word "${TMPDIR:-/tmp}")), or set TMPDIR to a folder that has it"
+  fail "the output of the hosts cannot be written to ${TMPDIR:-/tmp}" \
+    "a writable folder with $(($(work_room) / 1024)) KiB free" \
+    "make room there (df -h $(shell_word "${TMPDIR:-/tmp}")), or set TMPDIR to another folder"
 }
 
 end_work() {
   local code=$? pid
   for pid in $(jobs -p); do kill "$pid" 2>/dev/null || true; done
   rm -rf ${work:+"$work"} ${nonce_file:+"$nonce_file"} ${new_file:+"$new_file" "$new_file.pub"}
-  # One that we made for what could not be made is empty.
+  # A ~/.ssh that this run created for a file that could not be written is empty.
   if [ "$code" -ne 0 ] && [ "${made_ssh_folder-false}" = true ]; then rmdir "$home/.ssh" 2>/dev/null || true; fi
 }
 
-# The home folder as ssh sees it: OpenSSH asks the user data base, not $HOME.
+# The home folder as ssh sees it: OpenSSH reads the user database, not $HOME.
 home_of_ssh() {
   local line=
   if command -v getent >/dev/null; then line=$(getent passwd "$(id -u)" || true); fi
@@ -92,13 +92,13 @@ home_of_ssh() {
   echo "${line##*:}"
 }
 
-# put_nonce FOLDER: a file there with a name that nothing else has, which is also its content. If it fails, $problem
-# says why.
+# put_nonce FOLDER: creates a file there with a unique name, which is also its content. On failure, $problem has the
+# reason.
 put_nonce() {
   nonce=.hpcboot-nonce.$own_mark
   rm -f -- "$1/$nonce"
   nonce_file=$1/$nonce
-  # noclobber: in a folder of many users somebody could put a link there.
+  # noclobber: in a shared folder another user could put a link there.
   if problem=$( (set -o noclobber && : >"$nonce_file" && echo "$nonce" | cat >>"$nonce_file") 2>&1); then return; fi
   rm -f -- "$nonce_file"
   last_words
@@ -109,16 +109,17 @@ put_nonce() {
 prepare_ssh() {
   local key identity_option given=${home_option:-${HOME:-$(home_of_ssh)}} # cron and some containers set no HOME
   if [ -z "$given" ]; then
-    fail "HOME is not set, and the user data base has no home folder of user $(id -u)" "a home folder with .ssh in it" \
-      "--home DIR, or export HOME"
+    fail "HOME is not set, and the user database has no home folder for user $(id -u)" "a home folder with .ssh in it" \
+      "use --home DIR, or export HOME"
   fi
-  home=$(CDPATH='' cd -- "$given" 2>/dev/null && pwd) || usage_error "there is no home folder '$given'"
-  # Lists of files have a line for each.
-  [[ $home != *$'\n'* ]] || fail "the home folder $home" "a path in one line" "--home with a link to it that has such a path"
+  home=$(CDPATH='' cd -- "$given" 2>/dev/null && pwd) || usage_error "the home folder '$given' does not exist"
+  # Lists of files have one file per line.
+  [[ $home != *$'\n'* ]] ||
+    fail "the home folder $home" "a path without newlines" "use --home with a symbolic link to it that has such a path"
   ssh_options=(-o BatchMode=yes -o "ConnectTimeout=$timeout" -o StrictHostKeyChecking=yes
     -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes)
   if [ "$home" != "$(home_of_ssh)" ]; then
-    # ssh would read the other home's files unless told.
+    # By default ssh would read the files of the other home.
     if [ -f "$home/.ssh/config" ]; then ssh_options=(-F "$home/.ssh/config" "${ssh_options[@]}"); else ssh_options=(-F none "${ssh_options[@]}"); fi
     require_config_word "$home"
     ssh_options+=(-o "UserKnownHostsFile=$(ssh_config_word "$home/.ssh/known_hosts")")
@@ -132,7 +133,7 @@ prepare_ssh() {
     identity_option "$identity"
     ssh_options+=("${identity_option[@]}")
   fi
-  # -J would not hand these options to the connection with the jump host.
+  # -J would not apply these options to the connection to the jump host.
   if [ -n "${jump-}" ]; then
     local word command=ssh
     for word in "${ssh_options[@]}"; do command+=" $(proxy_word "$word")"; done
@@ -144,21 +145,21 @@ prepare_ssh() {
 
 seconds_now() { date +%s.%N; }
 
-# on_host NAME HOST SCRIPT-FILE: runs the script there with sh, and leaves NAME.out, .err, .code and
-# .seconds and .ended (since 1970) in $work. The script goes in by standard input: then the command that the login shell
-# sees is two words that mean the same to sh and csh. What .cshrc and .bashrc print comes out too, so
+# on_host NAME HOST SCRIPT-FILE: runs the script there with sh, and leaves NAME.out, .err, .code,
+# .seconds and .ended (since 1970) in $work. The script is passed on standard input, so that the login shell sees
+# a short command that means the same to sh and csh. The output also contains what .cshrc and .bashrc print, so
 # a script marks its own lines with "hpcboot:" (see answers).
 on_host() {
   start_on_host "$@"
   need_answer "$1"
 }
 
-# need_answer NAME: the last thing that is written of a connection; a disk that is full by now has no room for it.
+# need_answer NAME: fails without .seconds, which is written last; it is missing if the disk became full.
 need_answer() { [ -s "$work/$1.seconds" ] || fail_work; }
 
 start_on_host() {
   local name=$1 host=$2 script=$3 started code=0 options=("${ssh_options[@]}")
-  local deadline=${host_deadline:-$((timeout + 1))} # ssh's own one leaves out what comes after connecting
+  local deadline=${host_deadline:-$((timeout + 1))} # ssh's own timeout covers only the connection
   if [ "$host" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
   started=$(seconds_now)
   if is_here "$host"; then
@@ -174,8 +175,8 @@ start_on_host() {
   } 2>/dev/null || true
 }
 
-# on_all NAME SCRIPT-FILE HOST…: on_host for all of them at once, as NAME.HOST. Where there is a file
-# SCRIPT-FILE.HOST, that host gets it instead.
+# on_all NAME SCRIPT-FILE HOST…: on_host for all hosts in parallel, as NAME.HOST. If a file SCRIPT-FILE.HOST
+# exists, that host gets it instead.
 on_all() {
   local name=$1 script=$2 host own running=0
   shift 2
@@ -189,14 +190,14 @@ on_all() {
   for host in "$@"; do need_answer "$name.$host"; done
 }
 
-# answers NAME.HOST KEY: what the script printed as "hpcboot:KEY …", a line each. It is text from outside: to be
-# shown, by those of messages.sh, or to be checked. Its length has a limit, for a host that does not stop to speak.
+# answers NAME.HOST KEY: what the script printed as "hpcboot:KEY …", one per line. It is untrusted text: print it with
+# the functions of messages.sh, or check it. Its length is limited, because a host may send endless output.
 answers() {
   tr -d '\000' <"$work/$1.out" | awk -v key="hpcboot:$2" '
     /^hpcboot:/ && $1 == key && lines < 1000 { ++lines; sub(/^[^ \t]+[ \t]*/, ""); print substr($0, 1, 4000) }'
 }
 
-# words_of NAME.HOST: what ssh said, in one line; the end of it, where ssh tells why it ended.
+# words_of NAME.HOST: the messages of ssh, in one line; only their end, where ssh reports why it exited.
 words_of() {
   tr -d '\000' <"$work/$1.err" | tr -s '\r\n' '  ' |
     awk '{ n = length($0); print (n > 2000 ? substr($0, n - 1999) : $0) }'

@@ -1,33 +1,34 @@
-# Files of ~/.ssh are changed in one step, by the rename of a complete new one beside them: a full disk or kill -9
-# leaves the old file or the new one, never a part. For any POSIX shell: it is sourced here, and also goes to other
-# hosts at the head of the scripts that write there. That has no local variables, so names here are not used elsewhere.
+# Files in ~/.ssh are changed in one step, by renaming a complete new file that was written beside them: a full disk
+# or kill -9 leaves the old file or the new one, never a part. For any POSIX shell: it is sourced here, and also sent to
+# other hosts at the head of the scripts that write there. POSIX has no local variables, so the names here are used
+# nowhere else.
 # shellcheck shell=sh
 # shellcheck disable=SC3067 # -O is known to dash, busybox, bash and ksh
 
-# What a run has only until its end is called KIND.HOST.NAMESPACE.PID, so that a later run can tell whether it is in
-# use: .hpcboot-new, a new file, and .hpcboot-nonce, which other hosts look for.
+# Temporary files of a run are named KIND.HOST.NAMESPACE.PID, so that a later run can tell whether they are in use:
+# .hpcboot-new, a new file, and .hpcboot-nonce, which other hosts look for.
 own_host=$(hostname 2>/dev/null || uname -n 2>/dev/null || true)
-own_namespace=$(stat -L -c %i /proc/self/ns/pid 2>/dev/null || echo 0) # containers may share a home and a name
+own_namespace=$(stat -L -c %i /proc/self/ns/pid 2>/dev/null || echo 0) # containers may share a home and a host name
 own_mark=$own_host.$own_namespace.$$
-problem=  # why one of these failed, in the system's words
-new_file= # the file that is being written
+problem=  # why one of these functions failed: the system's message
+new_file= # the file being written
 
-# place_of FILE: sets $dest_file, where FILE's links lead, and $new_file beside it.
+# place_of FILE: sets $dest_file, the target of FILE's links, and $new_file beside it.
 place_of() {
   dest_file=$1
   if [ -L "$1" ]; then dest_file=$(readlink -f -- "$1") || dest_file=; fi
   if [ -z "$dest_file" ]; then
-    problem="it is a link that leads nowhere"
+    problem="it is a broken symbolic link"
     return 1
   fi
   new_file=$(dirname -- "$dest_file")/.hpcboot-new.$own_mark
 }
 
-# state_of_dest: another one if somebody else has written to it.
+# state_of_dest: changes if another process writes to it.
 state_of_dest() { stat -L -c '%i %s %y' -- "$dest_file" 2>/dev/null; }
 
-# in_one_step COMMAND…, which writes $new_file; then that becomes $dest_file. If it fails, $problem says why,
-# $dest_file is as it was, and there is no $new_file.
+# in_one_step COMMAND…: runs COMMAND, which writes $new_file, and renames that to $dest_file. On failure, $problem has
+# the reason, $dest_file is unchanged, and $new_file is removed.
 in_one_step() {
   dest_was=$(state_of_dest) || dest_was=
   rm -f -- "$new_file"
@@ -43,7 +44,7 @@ in_one_step() {
 # "cat: write error: No space left on device" without the name of the program.
 last_words() {
   problem=$(printf '%s\n' "$problem" | sed -n '${s/^.*: //;p;}')
-  problem=${problem:-it did not work}
+  problem=${problem:-unknown error}
 }
 
 put_in_place() {
@@ -53,13 +54,13 @@ put_in_place() {
   fi
   flush "$new_file" || return 1
   if [ "$(state_of_dest)" != "$dest_was" ]; then
-    echo "put_in_place: somebody else changes it at this moment" >&2
+    echo "put_in_place: another process is changing it" >&2
     return 1
   fi
   mv -f -- "$new_file" "$dest_file"
 }
 
-# flush FILE: to the disk, which NFS may find full only now. An old sync that takes no file is no failure.
+# flush FILE: to disk; NFS may report a full disk only now. An old sync that takes no file is not a failure.
 flush() {
   flush_words=$(sync "$1" 2>&1) && return 0
   case $flush_words in
@@ -71,7 +72,7 @@ copy_dest() {
   if [ -e "$dest_file" ]; then cat -- "$dest_file" >"$new_file"; else : >"$new_file"; fi
 }
 
-# add_lines FILE LINE…: at its end, also if its last line has no end.
+# add_lines FILE LINE…: at its end, also if its last line has no newline.
 add_lines() {
   place_of "$1" || return 1
   shift
@@ -81,10 +82,10 @@ add_lines() {
 append_to_copy() {
   copy_dest || return 1
   if [ -s "$new_file" ] && [ -n "$(tail -c 1 -- "$new_file")" ]; then echo | cat >>"$new_file" || return 1; fi
-  printf '%s\n' "$@" | cat >>"$new_file" # cat: not every shell's printf tells of a full disk
+  printf '%s\n' "$@" | cat >>"$new_file" # cat: not every shell's printf reports a full disk
 }
 
-# begin_with FILE LINE: LINE becomes its first one.
+# begin_with FILE LINE: LINE becomes its first line.
 begin_with() { place_of "$1" && in_one_step copy_after "$2"; }
 
 copy_after() {
@@ -97,14 +98,14 @@ write_file() { place_of "$1" && in_one_step write_new "$2"; }
 
 write_new() { printf '%s\n' "$1" | cat >"$new_file"; }
 
-# make_key KEY OPTION…: by ssh-keygen with these options, under a name that nothing has yet.
+# make_key KEY OPTION…: creates KEY, which must not exist, with ssh-keygen and these options.
 make_key() {
   dest_file=$1
   shift
   new_file=$(dirname -- "$dest_file")/.hpcboot-new.$own_mark
   rm -f -- "$new_file" "$new_file.pub"
   key_made=true
-  # Only its errors are caught: it may ask for a passphrase.
+  # Only its errors are captured: it may ask for a passphrase.
   { problem=$(make_pair "$@" 2>&1 >&3 3>&-) || key_made=false; } 3>&1
   if [ "$key_made" = true ]; then return 0; fi
   rm -f -- "$new_file" "$new_file.pub"
@@ -112,7 +113,7 @@ make_key() {
   return 1
 }
 
-# The private half goes first: a key without its public file is of use, the reverse is not.
+# The private half is moved first: it is usable without the public file, but not the reverse.
 make_pair() {
   ssh-keygen -q -t ed25519 "$@" -f "$new_file" && chmod 600 "$new_file" && flush "$new_file" && flush "$new_file.pub" &&
     move_new "$new_file" "$dest_file" || return 1
@@ -126,12 +127,12 @@ make_pair() {
 move_new() {
   mv -n -- "$1" "$2" || return 1
   if [ -e "$1" ]; then
-    echo "mv: $2 is there" >&2
+    echo "mv: $2 exists" >&2
     return 1
   fi
 }
 
-# is_left HOST.NAMESPACE.PID: is it the mark of a run on this machine that has ended?
+# is_left HOST.NAMESPACE.PID: true for the mark of a run on this machine that has ended.
 is_left() {
   left_pid=${1##*.}
   if [ -z "$own_host" ] || [ "${1%.*}" != "$own_host.$own_namespace" ]; then return 1; fi
@@ -139,8 +140,8 @@ is_left() {
   ! kill -0 "$left_pid" 2>/dev/null && [ ! -e "/proc/$left_pid" ]
 }
 
-# is_left_elsewhere HOST.NAMESPACE.PID FILE: of another machine's runs only the age is seen. The file that a run
-# writes is there for less than a second, so a day is enough.
+# is_left_elsewhere HOST.NAMESPACE.PID FILE: the same for a run on another machine, judged by the age of FILE. Such a
+# file exists for less than a second, so one day is enough.
 is_left_elsewhere() {
   left_rest=${1%.*}
   case ${1##*.}:${left_rest##*.} in :* | *: | *[!0-9:]*) return 1 ;; esac
@@ -148,7 +149,7 @@ is_left_elsewhere() {
   [ -n "$(find "$2" -prune -mtime +0)" ]
 }
 
-# each_left FOLDER COMMAND…: COMMAND… FILE for each file that a run which was killed left in FOLDER.
+# each_left FOLDER COMMAND…: runs COMMAND… FILE for each file that a killed run left in FOLDER.
 each_left() {
   left_folder=$1
   shift
@@ -161,7 +162,7 @@ each_left() {
   done
 }
 
-# remove_left FILE: the public half of a key that is in its place already goes there, too.
+# remove_left FILE: but the public half of a key that is already in place is moved there.
 remove_left() {
   left_key=$(dirname -- "$1")/id_ed25519
   case $1 in

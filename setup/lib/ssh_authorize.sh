@@ -1,8 +1,8 @@
-# authorize: this user's key into authorized_keys of every host.
+# authorize: adds this user's key to authorized_keys on every host.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# What the scripts for the hosts have in common.
+# The common head of the scripts for the hosts.
 script_head() {
   cat "${BASH_SOURCE[0]%/*}/safe_files.sh"
   cat <<'SH'
@@ -13,12 +13,12 @@ give_up() {
   say wrong "$1: $problem; do: make room there (df -h, quota -s) or correct the modes, then run this again"
   exit 1
 }
-if [ ! -d .ssh ]; then problem=$(mkdir .ssh 2>&1) || { last_words; give_up "~/.ssh cannot be made"; }; fi
+if [ ! -d .ssh ]; then problem=$(mkdir .ssh 2>&1) || { last_words; give_up "~/.ssh cannot be created"; }; fi
 each_left .ssh remove_left
 SH
 }
 
-# append_script FILE-OF-KEYS FILE-OF-HOST-KEYS NONCE: for sh on a host. Says what it changed there.
+# append_script FILE-OF-KEYS FILE-OF-HOST-KEYS NONCE: for sh on a host. Reports what it changed there.
 append_script() {
   local keys=$1 known=$2 line
   script_head
@@ -51,7 +51,7 @@ SH
   printf 'add .ssh/known_hosts "$@"\nright .ssh/authorized_keys 600\nsay done\n'
 }
 
-# For --mesh: a key of the host's own, if it has none, whose public half goes to all the others.
+# For --mesh: creates a key on the host if it has none; its public half goes to all other hosts.
 mesh_script() {
   script_head
   cat <<'SH'
@@ -61,34 +61,34 @@ for key in id_ed25519 id_ecdsa id_rsa; do
 done
 if [ -z "$key" ]; then
   key=id_ed25519
-  make_key .ssh/$key -N '' </dev/null || give_up "~/.ssh/$key cannot be made"
-  say did "made the key ~/.ssh/$key"
+  make_key .ssh/$key -N '' </dev/null || give_up "~/.ssh/$key cannot be created"
+  say did "created the key ~/.ssh/$key"
 fi
 if [ -f ".ssh/$key.pub" ]; then sed 1q ".ssh/$key.pub"; else ssh-keygen -y -P '' -f ".ssh/$key"; fi | sed 's/^/hpcboot:key /'
 SH
 }
 
-# report_changes NAME.HOST HOST: no more than our script has to tell.
+# report_changes NAME.HOST HOST: at most as many lines as our script prints.
 report_changes() {
   local line
   while read -r line; do say "$2: $line"; done < <(answers "$1" did | awk 'NR <= 20'; answers "$1" wrong | awk 'NR <= 20')
 }
 
-# ask_password HOST: one connection in which ssh may ask, with the script that adds the key.
+# ask_password HOST: runs the script that adds the key over one connection in which ssh may ask for the password.
 ask_password() {
   local options=("${ssh_options[@]/BatchMode=yes/BatchMode=no}" -o NumberOfPasswordPrompts=2)
   if [ "$1" != "${jump-}" ]; then options+=("${ssh_jump_options[@]}"); fi
-  say "$1 does not take the key yet; ssh asks for your password there (it is not kept)"
+  say "$1 does not accept the key yet; ssh asks for your password there (it is not stored)"
   ssh -T "${options[@]}" -- "$1" 'exec sh -s' <"$work/append.sh" >"$work/append.$1.out" 2>"$work/append.$1.err" ||
     say "$1: $(words_of "append.$1")"
   grep -q '^hpcboot:done' "$work/append.$1.out" || not_authorized=true
 }
 
-not_authorized=false # a host that let us in, and did not take the key
+not_authorized=false # true if a host let us in, but did not add the key
 
 authorize_hosts() {
   local host shared=()
-  fix_modes # before the choice: ssh-keygen reads no key that others can read
+  fix_modes # before choose_key: ssh-keygen reads no key that others can read
   choose_key
   if [ -z "$public_key" ] && [ -n "$damaged_key" ]; then fail_damaged "$damaged_key"; fi
   if [ -z "$public_key" ]; then
@@ -103,7 +103,7 @@ authorize_hosts() {
   printf '%s\n' "$public_key" >"$work/keys"
   : >"$work/known"
   if [ -n "${jump-}" ]; then
-    # What lies behind it can be seen only when it lets in.
+    # The hosts behind it can be reached only once it lets us in.
     learn_hosts "$jump"
     probe_hosts probe "$jump"
     authorize_each "$jump"
@@ -112,7 +112,7 @@ authorize_hosts() {
   probe_hosts probe "${hosts[@]}"
   authorize_each "${hosts[@]}"
   if [ "$mesh" = true ]; then
-    # Once more: by now those are open, too, that wanted a password.
+    # Again: hosts that required a password are open by now.
     shared=()
     probe_hosts probe "${hosts[@]}"
     collect_mesh
@@ -128,13 +128,16 @@ foretell_authorize() {
   probe_hosts probe "${hosts[@]}"
   for host in "${hosts[@]}"; do
     if is_here "$host"; then continue; fi
-    say "would see to it that $host has the key '${public_key##* }' in ~/.ssh/authorized_keys ($(state_on probe "$host") now)"
+    say "would ensure that $host has the key '${public_key##* }' in ~/.ssh/authorized_keys" \
+      "(now: $(state_on probe "$host"))"
   done
-  if [ "$mesh" = true ]; then say "would make a key on each of them that has none, and let all of them in everywhere"; fi
+  if [ "$mesh" = true ]; then
+    say "would create a key on each host that has none, and authorize all keys on all hosts"
+  fi
 }
 
-# authorize_each HOST…: one after the other: homes that they share must not be written by two at once. Adds
-# to $shared those that have the home of this machine.
+# authorize_each HOST…: one after the other, because a home that hosts share must not be written by two at once.
+# Adds the hosts that share this machine's home to $shared.
 authorize_each() {
   local host state
   append_script "$work/keys" "$work/known" "$nonce" >"$work/append.sh"
@@ -142,7 +145,7 @@ authorize_each() {
     if is_here "$host"; then continue; fi
     state=$(state_on probe "$host")
     if [ "$state" = denied ] && [ -t 0 ]; then
-      # The home of this one may be that of one before.
+      # An earlier host may share its home.
       probe_hosts probe "$host"
       state=$(state_on probe "$host")
       if [ "$state" = denied ]; then
@@ -162,7 +165,7 @@ authorize_each() {
   done
 }
 
-# Keys of the hosts' own into $work/keys, and what is known of all hosts into $work/known.
+# Adds the hosts' own keys to $work/keys, and the known host keys of all hosts to $work/known.
 collect_mesh() {
   local host line name port
   mesh_script >"$work/mesh.sh"
@@ -171,8 +174,8 @@ collect_mesh() {
     if [ "$(state_on probe "$host")" = open ]; then
       on_host "mesh.$host" "$host" "$work/mesh.sh"
       report_changes "mesh.$host" "$host"
-      # Nothing but a key: a host does not get to write options into the others' authorized_keys. Its comment
-      # stays if it is a plain word.
+      # Nothing but a key: a host must not write options into the authorized_keys of others. Its comment is kept
+      # if it is a plain word.
       answers "mesh.$host" key | awk -v host="$host" '
         $1 ~ /^(ssh|ecdsa|sk)-[a-z0-9@.-]+$/ && $2 ~ /^AAAA[A-Za-z0-9+\/=]+$/ {
           print $1, $2, (NF == 3 && $3 ~ /^[A-Za-z0-9@._-]+$/ ? $3 : host) }' >>"$work/keys"

@@ -1,4 +1,4 @@
-# What became of a connection, from ssh's exit code and words, and what to do about it.
+# The result of a connection, from ssh's exit code and messages, and its remedy.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
@@ -28,16 +28,16 @@ remedy_of() {
   case $1 in
     open) echo - ;;
     denied | unknown) remedy_without_key "$1" "$4" ;;
-    changed) echo "its host key changed: reinstalled? ask who runs it; if so: ssh-keygen -R $host" ;;
+    changed) echo "its host key changed: ask its administrator; if it was reinstalled: ssh-keygen -R $host" ;;
     refused) echo "start sshd there, or correct the port in ~/.ssh/config" ;;
-    nameless) echo "no such name here: correct the hosts file, or use the address" ;;
+    nameless) echo "its name does not resolve here: correct the hosts file, or use the address" ;;
     silent) echo "no answer in $timeout s: switched off, a firewall, or a wrong address?" ;;
-    unreachable) words=${4:-ssh ended with $3}; printf '%s\n' "${words:0:400}" ;;
-    broken) echo "the login shell ended with $3 before the command: look into ~/.cshrc, ~/.bashrc there" ;;
+    unreachable) words=${4:-ssh exited with $3}; printf '%s\n' "${words:0:400}" ;;
+    broken) echo "the login shell exited with $3 before the command: check ~/.cshrc, ~/.bashrc there" ;;
   esac
 }
 
-# remedy_without_key STATE WORDS. Where choose_key has run, it is known what key there is.
+# remedy_without_key STATE WORDS. After choose_key, it also depends on which keys exist.
 remedy_without_key() {
   if [ "${public_key-unknown}" = "" ] && [ -n "${damaged_key-}" ]; then
     echo "move $(shell_word "$damaged_key") away, then ssh-setup generate and authorize"
@@ -46,11 +46,11 @@ remedy_without_key() {
   elif [ "$1" = unknown ]; then
     echo "ssh-setup authorize (shows the host key's fingerprint)"
   elif [ -n "${locked_key-}" ]; then
-    echo "ssh-add $(shell_word "$locked_key") (its passphrase is asked once)"
+    echo "ssh-add $(shell_word "$locked_key") (asks for its passphrase once)"
   else
     case $2 in
       *password* | *keyboard-interactive*) echo "ssh-setup authorize, in a terminal: it asks for your password there" ;;
-      *) echo "it takes keys only: --identity KEY that opens it, or its administrator adds yours" ;;
+      *) echo "it accepts keys only: use --identity with an accepted key, or ask its administrator to add yours" ;;
     esac
   fi
 }

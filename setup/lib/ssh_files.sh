@@ -1,8 +1,8 @@
-# The files of ~/.ssh on this machine: keys, modes, authorized_keys. Nothing that is there is replaced.
+# The files in ~/.ssh on this machine: keys, modes, authorized_keys. No existing file is replaced.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# Each change goes through one of these, so that --dry-run is kept everywhere.
+# will ACTION: announces each change, so that --dry-run is respected everywhere.
 will() {
   if [ "$dry_run" = true ]; then
     say "would $1"
@@ -11,13 +11,13 @@ will() {
   say "$1"
 }
 
-# fail_write FILE: after one of safe_files.sh has failed.
+# fail_write FILE: after a function of safe_files.sh has failed.
 fail_write() {
-  fail "$1 cannot be written: $problem" "room there, and a folder that you may write to; what was there is unchanged" \
+  fail "$1 cannot be written: $problem" "free space and write access there; the existing file is unchanged" \
     "make room (df -h $(shell_word "${1%/*}"), quota -s), or correct the modes, then run this again"
 }
 
-# tidy_up: what a run that was killed left in ~/.ssh, and beside files that are links.
+# tidy_up: removes what a killed run left in ~/.ssh, and beside the targets of links.
 tidy_up() {
   local file folder folders
   folders=("$home/.ssh")
@@ -28,10 +28,10 @@ tidy_up() {
 }
 
 tidy_away() {
-  if will "remove $1, which a run that was killed left"; then remove_left "$1"; fi
+  if will "remove $1, left by a killed run"; then remove_left "$1"; fi
 }
 
-# right_mode PATH MODE: says so where it was another, and sets it.
+# right_mode PATH MODE: sets the mode, and reports it if it was different.
 right_mode() {
   local found
   found=$(mode_of "$1")
@@ -39,19 +39,19 @@ right_mode() {
   if will "set the mode of $1 to $2 (it was $found)"; then chmod "$2" "$1"; fi
 }
 
-# May nobody but its owner write to it? sshd and ssh ask no more of authorized_keys and config.
+# True if only its owner may write to it; sshd and ssh require no more of authorized_keys and config.
 is_safe() { (((8#$(mode_of "$1") & 8#022) == 0)); }
 
-# A home that others may write to makes sshd ignore all keys in it. It is theirs to change.
+# sshd ignores all keys in a home that others may write to. Its mode is for the user to change.
 home_is_safe() { is_safe "$home"; }
 
 make_ssh_folder() {
   if [ -d "$home/.ssh" ]; then
     right_mode "$home/.ssh" 700
   elif [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; then
-    fail "$home/.ssh is there and is no folder" "a folder, or nothing" \
+    fail "$home/.ssh exists and is not a folder" "a folder, or nothing" \
       "move it away: mv $(shell_word "$home/.ssh") $(shell_word "$home/ssh.old")"
-  elif will "make $home/.ssh"; then
+  elif will "create $home/.ssh"; then
     problem=$(mkdir -m 700 -- "$home/.ssh" 2>&1) || {
       last_words
       fail_write "$home/.ssh"
@@ -60,7 +60,7 @@ make_ssh_folder() {
   fi
 }
 
-# The private keys that ssh tries by itself, best first.
+# The private keys that ssh tries by default, best first.
 key_files() {
   local key
   for key in "$home"/.ssh/id_{ed25519,ecdsa,rsa,ed25519_sk,ecdsa_sk}; do
@@ -68,7 +68,7 @@ key_files() {
   done
 }
 
-# The public lines of the keys in the agent; nothing where there is no agent.
+# The public lines of the keys in the agent; nothing without an agent.
 agent_keys() { ssh-add -L 2>/dev/null | grep -E '^(ssh|ecdsa|sk)-' || true; }
 
 # public_line KEY: its public half, in one line. From KEY.pub or, without asking for a passphrase, from
@@ -101,7 +101,7 @@ fail_damaged() {
   local public='' key
   key=$(shell_word "$1")
   if [ -e "$1.pub" ]; then public="mv $key.pub $key.pub.damaged; "; fi
-  fail "$1 cannot be read as a key" "a private key as ssh-keygen makes them" \
+  fail "$1 cannot be read as a key" "a private key in ssh-keygen's format" \
     "move it away: mv $key $key.damaged; ${public}then ssh-setup generate"
 }
 
@@ -116,8 +116,8 @@ is_in_agent() {
 
 fingerprint() { ssh-keygen -l -f - <<<"$1" 2>/dev/null; }
 
-# Sets $public_key, the line to authorize, $locked_key where it is a file that needs an agent, and
-# $damaged_key, the first file that is none.
+# Sets $public_key, the line to authorize, $locked_key if it is a file that needs an agent, and
+# $damaged_key, the first file that is not a key.
 choose_key() {
   local key keys state
   mapfile -t keys < <(key_files)
@@ -138,7 +138,7 @@ choose_key() {
   read -r public_key < <(agent_keys) || true
 }
 
-# add_authorized FILE LINE…: appends those whose key FILE does not have yet.
+# add_authorized FILE LINE…: appends the lines whose key is not in FILE yet.
 add_authorized() {
   local file=$1 line
   shift
@@ -149,26 +149,26 @@ add_authorized() {
   done
 }
 
-# What stands there, for `check`: true if all is right.
+# Reports the files, for `check`; true if all are right.
 report_files() {
   local key keys line words mode file state all_right=true
   mapfile -t keys < <(key_files)
   if [ ! -d "$home/.ssh" ] && { [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; }; then
-    tell "wrong  $home/.ssh is no folder: move it away, then ssh-setup generate"
+    tell "wrong  $home/.ssh is not a folder: move it away, then ssh-setup generate"
     return 1
   fi
   if [ ! -d "$home/.ssh" ]; then
-    tell "no folder $home/.ssh; do: ssh-setup generate"
+    tell "$home/.ssh does not exist; do: ssh-setup generate"
     return 1
   fi
   if ! home_is_safe; then
-    tell "wrong  $home has mode $(mode_of "$home"): sshd ignores keys where others may write; do: chmod go-w $(shell_word "$home")"
+    tell "wrong  $home has mode $(mode_of "$home"): sshd ignores keys in a folder that others may write to; do: chmod go-w $(shell_word "$home")"
     all_right=false
   fi
   while read -r mode file; do
     if [ ! -e "$file" ]; then continue; fi
     if [ "$(mode_of "$file")" = "$mode" ]; then continue; fi
-    # These two may be read by others.
+    # Others may read these two.
     case $file in "$home/.ssh/config" | "$home/.ssh/authorized_keys") if is_safe "$file"; then continue; fi ;; esac
     tell "wrong  $file has mode $(mode_of "$file"), not $mode; do: ssh-setup generate"
     all_right=false
@@ -194,7 +194,7 @@ report_files() {
   agent_keys | while read -r line; do tell "agent  $(fingerprint "$line")"; done
   choose_key
   if [ -z "$public_key" ] && [ ${#keys[@]} -eq 0 ]; then
-    tell "wrong  no key, in $home/.ssh or an agent; do: ssh-setup generate"
+    tell "wrong  no key in $home/.ssh or in an agent; do: ssh-setup generate"
     all_right=false
   fi
   [ "$all_right" = true ]
@@ -210,11 +210,11 @@ fix_modes() {
   home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $(shell_word "$home")"
 }
 
-# generate_key: a key of its own only where neither a file nor an agent has one, or --new-key is given.
+# generate_key: creates a key only if neither a file nor an agent has one, or with --new-key.
 generate_key() {
   local existing='' key=$home/.ssh/id_ed25519 arguments=(-N '')
   fix_modes
-  choose_key # without a file, the agent's
+  choose_key # without a key file, the agent's key
   if [ -n "$damaged_key" ] && { [ -z "$public_key" ] || [ "$damaged_key$new_key" = "${key}true" ]; }; then
     fail_damaged "$damaged_key"
   fi
@@ -223,21 +223,21 @@ generate_key() {
     existing=
   done < <(key_files)
   if [ -n "$existing" ] && { [ "$new_key" = false ] || [ -e "$key" ]; }; then
-    tell "the key $existing is there, and is used"
+    tell "the key $existing exists and is used"
     return
   fi
   if [ "$new_key" = false ] && [ -n "$public_key" ]; then
-    tell "the agent has a key, and it is used: $(fingerprint "$public_key")"
-    tell "connections from one of the hosts to another need a key in a file: ssh-setup generate --new-key"
+    tell "the agent has a key, which is used: $(fingerprint "$public_key")"
+    tell "connections from one host to another need a key in a file: ssh-setup generate --new-key"
     return
   fi
   if [ -e "$key.pub" ]; then
-    fail "$key.pub without its private key $key" "both or neither" "bring $key back, or move $key.pub away"
+    fail "$key.pub without its private key $key" "both or neither" "restore $key, or move $key.pub away"
   fi
-  if ! will "make the key $key"; then return; fi
+  if ! will "create the key $key"; then return; fi
   if [ "$passphrase" = true ]; then arguments=(); fi
   make_key "$key" -C "$(id -un)@$(hostname)" "${arguments[@]}" ||
-    fail "$key cannot be made: $problem" "room for a new key, and a folder that you may write to" \
+    fail "$key cannot be created: $problem" "free space and write access there" \
       "make room (df -h $(shell_word "$home"), quota -s), or correct the modes, then run this again"
   fingerprint "$(public_line "$key")"
 }

@@ -1,10 +1,10 @@
-# known_hosts: keys of hosts that are new are shown and, with consent, added; a key that differs from
-# the one that is known is never replaced.
+# known_hosts: new host keys are shown and, with consent, added; a known key is never replaced by a
+# different one.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
-# endpoint_of HOST: its name and port as ssh's configuration has them, divided by a blank; HOST's own name if that
-# has none that ssh-keyscan could be given.
+# endpoint_of HOST: its name and port from ssh's configuration, separated by a blank; HOST's own name if the configured
+# one cannot be passed to ssh-keyscan.
 endpoint_of() {
   local name port
   read -r name port < <(ssh -G "${ssh_options[@]}" -- "$1" 2>/dev/null |
@@ -14,7 +14,7 @@ endpoint_of() {
   echo "$name $port"
 }
 
-# The name under which a host stands in known_hosts.
+# The name of a host in known_hosts.
 known_name() { if [ "$2" = 22 ]; then echo "$1"; else echo "[$1]:$2"; fi; }
 
 known_keys() {
@@ -31,15 +31,15 @@ scan_script() {
     "$timeout" "$port" "$(shell_word "$name")"
 }
 
-# scanned_keys HOST NAME: the answers of that scan as lines of known_hosts. The name is ours: what comes by
-# way of a jump host must not speak for other hosts.
+# scanned_keys HOST NAME: the answers of that scan as lines of known_hosts. The name is ours: an answer that comes
+# through a jump host must not set the keys of other hosts.
 scanned_keys() {
   answers "scan.$1" key | awk -v name="$2" \
     'NF == 3 && $2 ~ /^[a-z0-9-]+$/ && $3 ~ /^AAAA[A-Za-z0-9+\/=]+$/ { print name, $2, $3 }'
 }
 
-# learn_hosts HOST…: asks those that are not known for their keys (by way of the jump host, which can
-# see them), shows the fingerprints, and adds them if that is wanted.
+# learn_hosts HOST…: asks unknown hosts for their keys (through the jump host, which can reach them), shows the
+# fingerprints, and adds the keys with the user's consent.
 learn_hosts() {
   local host name port unknown=() line lines from=localhost file=$home/.ssh/known_hosts
   local -A name_of=()
@@ -64,17 +64,17 @@ learn_hosts() {
     done < <(scanned_keys "$host" "${name_of[$host]}")
   done >"$work/fingerprints"
   if [ ! -s "$work/fingerprints" ]; then
-    say "no host key could be had from ${unknown[*]}"
+    say "no host key could be read from ${unknown[*]}"
     return
   fi
-  say "these host keys are new here:"
+  say "these host keys are not known yet:"
   while read -r line; do printf '    %s\n' "$(printable "$line")"; done <"$work/fingerprints" >&2
   if [ "$dry_run" = true ]; then
     say "would ask, and add them to $file"
     return
   fi
-  if ! consent "ssh-setup: are they the right machines (compare with their administrator)? Add them to $file?"; then
-    say "not added; compare the fingerprints and answer y in a terminal, or give --yes"
+  if ! consent "ssh-setup: are these the right keys (compare them with the administrator's)? Add them to $file?"; then
+    say "not added; compare the fingerprints and answer y in a terminal, or use --yes"
     return
   fi
   mapfile -t lines < <(for host in "${unknown[@]}"; do scanned_keys "$host" "${name_of[$host]}"; done)

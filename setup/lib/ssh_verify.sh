@@ -1,4 +1,4 @@
-# Who can be reached, from here and from each other; the table at the end of every verb.
+# Which hosts can be reached, from here and from each other; the table at the end of every verb.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
@@ -21,7 +21,7 @@ state_on() {
   fi
 }
 
-# hop_script TARGET…: for sh on a host: does ssh get from there to each target?
+# hop_script TARGET…: for sh on a host: tries ssh from there to each target.
 hop_script() {
   local target
   printf 'seconds=%s\n' "$timeout"
@@ -35,10 +35,10 @@ SH
   for target in "$@"; do printf 'hop %s\n' "$(shell_word "$target")"; done
 }
 
-declare -A hop_state # by "FROM TO": open, or a state of failure; nothing where it was not tried
+declare -A hop_state # by "FROM TO": open, or a failure state; unset if it was not tried
 
-# hop_hosts HOST…: from each of them to each other. Every host begins at its own place of the list, so
-# that no sshd is asked by all at once.
+# hop_hosts HOST…: from each of them to each other. Every host starts at its own place in the list, so
+# that no sshd is contacted by all at once.
 hop_hosts() {
   local host target targets=() i others code words host_deadline
   for target in "$@"; do if ! is_here "$target"; then targets+=("$target"); fi; done
@@ -58,13 +58,13 @@ hop_hosts() {
       if [ "$target" != "$host" ]; then hop_state[$host $target]=silent; fi
     done
     while read -r target code words; do
-      if ! [[ $code =~ ^[0-9]{1,3}$ && -n ${hop_state[$host $target]-} ]]; then continue; fi # no answer to our question
+      if ! [[ $code =~ ^[0-9]{1,3}$ && -n ${hop_state[$host $target]-} ]]; then continue; fi # not an answer to us
       hop_state[$host $target]=$(state_of "$code" "$words")
     done < <(answers "hop.$host" hop)
   done
 }
 
-# A line for each host as the origin, a column for each as the target.
+# One row per host as the origin, one column per host as the target.
 hop_matrix() {
   local from to cells state
   {
@@ -84,12 +84,12 @@ hop_matrix() {
 hop_remedy() {
   case $1 in
     denied | unknown) echo "ssh-setup authorize --mesh" ;;
-    changed) echo "there, too, another host key is known: ssh-keygen -R on it" ;;
+    changed) echo "that host knows a different host key: run ssh-keygen -R there" ;;
     *) echo "$1 from there: a firewall between them, or names that only this machine knows?" ;;
   esac
 }
 
-# report: the table. True if every host is open, and every hop that was tried.
+# report: prints the table. True if every host is open, and every hop that was tried.
 report() {
   local host state code words hops ok failed remedy to all_right=true
   {
@@ -119,7 +119,7 @@ report() {
         "$(case $state in open) echo yes ;; denied) echo no ;; *) echo - ;; esac)" \
         "$hops" "$(cat "$work/probe.$host.seconds")" "$remedy"
     done
-    # The loop is in a pipeline, so its verdict travels by file.
+    # The loop is in a pipeline, so its verdict is passed in a file.
     echo "$all_right" >"$work/verdict"
   } | table
   [ "$(cat "$work/verdict")" = true ]

@@ -1,26 +1,26 @@
-# Text from outside (host names, file names, values of a hosts file, what a remote host or ssh says, the
+# Untrusted text (host names, file names, values of a hosts file, output of a remote host or of ssh, the
 # environment) has one encoder for each sink, and reaches a sink only through it:
 #   the terminal                printable, printable_stream
 #   a line to paste, a script   shell_word
 #   the ssh configuration       ssh_config_word, ssh_config_path
 #   ssh's ProxyCommand          proxy_word
 #   JSON                        json_string
-# All of it is bash, so that an error can be told when nothing else works.
+# All of it is bash, so that an error can be reported when nothing else works.
 # shellcheck shell=bash
 
-# printable TEXT: TEXT in one line that cannot steer a terminal. A newline is shown as \n, an ESC as \x1b, and so
-# are the C1 controls, what changes the direction of writing, line separators and bytes that are no UTF-8. A
-# backslash stays as it is, so that a command in a message can be pasted.
+# printable TEXT: TEXT in one line that cannot control a terminal. A newline is shown as \n, an ESC as \x1b; C1
+# controls, bidirectional controls, line separators and bytes that are not UTF-8 are escaped likewise. A backslash
+# is kept, so that a command in a message can be pasted.
 printable() {
   local LC_ALL=C
   if [[ $1 == *[!\ -~]* ]]; then encode_text terminal "$1"; else printf '%s' "$1"; fi
 }
 
-# printable_stream: what another host writes while somebody waits for it: lines stay lines, and a question without
-# a newline is shown at once.
+# printable_stream: for the live output of another host: lines stay lines, and a prompt without a newline is shown
+# at once.
 printable_stream() {
   local LC_ALL=C chunk code=0 line
-  while [ "$code" -eq 0 ] || [ "$code" -gt 128 ]; do # more than 128: nothing for a while
+  while [ "$code" -eq 0 ] || [ "$code" -gt 128 ]; do # more than 128: read timed out
     code=0
     IFS= read -r -t 0.2 -N 4096 chunk || code=$?
     chunk=${chunk//$'\r\n'/$'\n'}
@@ -34,7 +34,7 @@ printable_stream() {
   done
 }
 
-# json_string TEXT: a string of JSON, which is printable, too. A byte that is no UTF-8 becomes U+FFFD.
+# json_string TEXT: a JSON string, which is also printable. A byte that is not UTF-8 becomes U+FFFD.
 json_string() {
   local LC_ALL=C
   printf '"'
@@ -42,7 +42,7 @@ json_string() {
   printf '"'
 }
 
-# shell_word TEXT: one word to any POSIX shell. (bash's %q writes what dash does not read.)
+# shell_word TEXT: one word for any POSIX shell. (bash's %q writes forms that dash cannot read.)
 shell_word() {
   local LC_ALL=C
   if [[ $1 =~ ^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$ ]]; then
@@ -52,28 +52,29 @@ shell_word() {
   fi
 }
 
-# ssh_config_word VALUE: a value of a keyword that knows %-tokens, such as IdentityFile. Fails, and prints nothing,
-# if no release of OpenSSH could read it: they differ in what a backslash does, and `${` cannot be written.
+# ssh_config_word VALUE: a value of a keyword that expands %-tokens, such as IdentityFile. Fails, and prints nothing,
+# if it has no form that all releases of OpenSSH read: they differ in the meaning of a backslash, and `${` cannot be
+# escaped.
 ssh_config_word() {
   local LC_ALL=C
   case $1 in *[[:cntrl:]\"\\]* | *'${'*) return 1 ;; esac
   if [[ $1 =~ ^[A-Za-z0-9_@+:./-]+$ ]]; then printf '%s' "$1"; else printf '"%s"' "${1//%/%%}"; fi
 }
 
-# ssh_config_path PATH: for Include, which takes patterns and, since OpenSSH 9.9, %-tokens.
+# ssh_config_path PATH: for Include, which expands patterns and, since OpenSSH 9.9, %-tokens.
 ssh_config_path() {
   case $1 in *[*?[%]*) return 1 ;; esac
   ssh_config_word "$1" >/dev/null && printf '"%s"' "$1"
 }
 
-# proxy_word TEXT: a word of a ProxyCommand: ssh replaces its %-tokens, then a shell reads it.
+# proxy_word TEXT: a word of a ProxyCommand: ssh expands its %-tokens, then a shell reads it.
 proxy_word() {
   local word
   word=$(shell_word "$1")
   printf '%s' "${word//%/%%}"
 }
 
-# encode_text terminal|json TEXT: in the locale C, in which bash looks at bytes.
+# encode_text terminal|json TEXT: in the locale C, in which bash handles bytes.
 encode_text() {
   local rest=$2 run out='' size hidden escaped
   while [ -n "$rest" ]; do
@@ -97,8 +98,8 @@ encode_text() {
   printf '%s' "$out"
 }
 
-# look_at_character TEXT: sets the caller's $size, the bytes of the first character, and $hidden, whether it may
-# not be shown as it is.
+# look_at_character TEXT: sets the caller's $size, the number of bytes of the first character, and $hidden, whether it
+# must be escaped.
 look_at_character() {
   local next=[$'\x80'-$'\xbf']
   hidden=true
@@ -108,7 +109,7 @@ look_at_character() {
     $'\xc2'[$'\x80'-$'\x9f']* | $'\xd8\x9c'*) size=2 ;; # C1 controls; U+061C
     $'\xe2\x80'[$'\x8e\x8f\xa8'-$'\xae']* | $'\xe2\x81'[$'\xa6'-$'\xa9']* | $'\xef\xbb\xbf'*) size=3 ;;
     [$'\xc2'-$'\xdf']$next*) size=2 hidden=false ;;
-    # Neither a longer form than is needed, nor half of a surrogate pair, nor more than U+10FFFF.
+    # No overlong form, no surrogate, nothing above U+10FFFF.
     $'\xe0'[$'\xa0'-$'\xbf']$next* | [$'\xe1'-$'\xec\xee\xef']$next$next* | $'\xed'[$'\x80'-$'\x9f']$next*)
       size=3 hidden=false
       ;;
@@ -118,8 +119,8 @@ look_at_character() {
   esac
 }
 
-# terminal_escape CHARACTER and json_escape CHARACTER: set the caller's $escaped. (A process for each would let a
-# host that sends nothing else slow this one down.)
+# terminal_escape CHARACTER and json_escape CHARACTER: set the caller's $escaped. (With one process per character, a
+# host that sends nothing else could slow this one down.)
 terminal_escape() {
   local i byte
   escaped=

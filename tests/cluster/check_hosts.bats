@@ -27,7 +27,7 @@ line() { grep "^$1 " <<<"$output"; }
   echo "# ${output//$'\n'/$'\n'# }" >&3
 }
 
-@test "one host differs in Open MPI, one is gone, and the folder is not shared" {
+@test "one host has no orted, one is unreachable, and the folder is not shared" {
   "$CLUSTER" on n1 mount --bind /dev/null "$(readlink -f "$(command -v orted)")"
   "$CLUSTER" on n1 mount -t tmpfs tmpfs "$PWD"
   echo 10.77.0.99 >>hosts
@@ -58,7 +58,7 @@ PY
   [[ $status == 22 && $output == *"hydra started 2 processes, but each is rank 0 of 1"* ]] || fail "$status $output"
 }
 
-@test "hello_mpi where an interface leads nowhere: an end in time, and what to do" {
+@test "hello_mpi with an interface that is not routable: it ends in time, and says what to do" {
   for host in n1 n2; do
     "$CLUSTER" on $host ip link add docker0 type bridge
     "$CLUSTER" on $host ip addr add 172.17.0.1/16 dev docker0

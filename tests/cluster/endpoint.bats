@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Where rank 0 is: ranks on two hosts really meet by what `hpcboot exec` and `check` make of networks with traps, of a
-# MASTER_ADDR left over, of steps side by side and of a requeued job.
+# Where rank 0 is: ranks on two hosts really meet with `hpcboot exec` and `check` on networks with pitfalls, with a stale
+# MASTER_ADDR, in parallel steps and in a requeued job.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output and stderr in the test's own shell
 
 load helper
@@ -22,14 +22,14 @@ teardown() {
   end_jobs
 }
 
-# launched FORM CMD…: what the four ranks print, sorted.
+# launched FORM CMD…: the output of the four ranks, sorted.
 launched() {
   rm -f n*.*
   as_tester timeout 60 "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}"
   sort n*.*
 }
 
-# meets FORM HOSTS: a program under exec meets its peers; then `check` does. HOSTS is a pattern for how rank 0 is reached.
+# meets FORM HOSTS: a program under exec meets its peers; then `check` does. HOSTS is a pattern for the address of rank 0.
 meets() {
   run -0 --separate-stderr launched "$1" "$HPCBOOT_BIN" exec -- "$MEET"
   [[ $(cut -d' ' -f1,3 <<< "$output") == $'0 4\n1 4\n2 4\n3 4' ]] || fail "$output $stderr"
@@ -39,7 +39,7 @@ meets() {
     "hsn0 10.78.0.11 hsn0 10.78.0.11 hsn0 10.78.0.12 hsn0 10.78.0.12" ]] || fail "$output $stderr"
 }
 
-# stepped VARIABLE=VALUE… -- CMD…: CMD as two tasks on two hosts, in an environment with these variables.
+# stepped VARIABLE=VALUE… -- CMD…: runs CMD as two tasks on two hosts, in an environment with these variables.
 stepped() {
   local variables=()
   while [[ $1 != -- ]]; do
@@ -106,7 +106,7 @@ stepped() {
 @test "a name that does not resolve is told in time, with what to do" {
   stepped HPCBOOT_MASTER_ADDR=nowhere -- "$HPCBOOT_BIN" check --timeout 2
   [[ $status != 0 && $output == *"error 32 "*"rank 1 on n2 did not find rank 0 within "*" ms: nowhere:"*"name resolution"*HPCBOOT_MASTER_ADDR* ]] || fail "$status $output"
-  # n2 does not know n1: srun's names fail there, an address does not, and what mpirun's ranks tell each other is one.
+  # n2 cannot resolve n1: srun's names fail there, an address does not, and mpirun's ranks exchange an address.
   "$CLUSTER" on n2 bash -c 'cp /etc/hosts /run/hosts.kept && grep -v " n1$" /run/hosts.kept > /etc/hosts'
   run -2 "$CLUSTER" on n2 getent hosts n1
   stepped A=1 -- "$HPCBOOT_BIN" check --timeout 2
@@ -184,7 +184,7 @@ JOB
   grep -qx 'rc=1' out--whole-job || fail "$(cat out--whole-job)"
 }
 
-# Gloo without GLOO_SOCKET_IFNAME would take the address of the host's own name here, 127.0.1.1.
+# Gloo without GLOO_SOCKET_IFNAME would use the address of the host's own name here, 127.0.1.1.
 @test "PyTorch all-reduces over two hosts under exec, and under torchrun whose agent serves the store" {
   "$CLUSTER" as tester n0 /usr/bin/python3 -c 'import torch' 2> /dev/null || skip "/usr/bin/python3 has no torch"
   stepped OMP_NUM_THREADS=1 -- "$HPCBOOT_BIN" exec -- /usr/bin/python3 "$ALL_REDUCE"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Hosts without IPv4 between them: ranks meet by IPv6 addresses and by names that mean one. Hydra is not tried: MPICH's
-# 4.0 knows IPv4 alone.
+# Hosts without IPv4 between them: ranks meet at IPv6 addresses and at names that resolve to one. Hydra is not tested:
+# MPICH 4.0's supports only IPv4.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output and stderr in the test's own shell
 
 load helper
@@ -18,7 +18,7 @@ setup() {
   enter_shared_folder
 }
 
-# meets ADDRESS LAUNCHER…: ADDRESS is where check says that the ranks meet.
+# meets ADDRESS LAUNCHER…: ADDRESS is where the ranks meet according to check.
 meets() {
   run -0 --separate-stderr as_tester timeout 60 "${@:2}" "$HPCBOOT_BIN" exec -- "$MEET"
   [[ $(sort <<< "$output") == $'0 fd77::11 2\n1 fd77::11 2' ]] || fail "$output $stderr"

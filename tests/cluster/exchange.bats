@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Values that ranks exchange over PMIx, on several hosts and under every launcher that serves it. The program
-# (tests/mpi/exchange_test.cpp) checks every rank's value at every rank; its last line counts.
+# Values that ranks exchange over PMIx, on several hosts and under every launcher that supports it. The program
+# (tests/mpi/exchange_test.cpp) checks every rank's value at every rank; its last line has the counts.
 
 load helper
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# PMI-2 under srun --mpi=pmi2 and PMI-1 under Hydra, on two hosts; and what `hpcboot check` and `exec` do with them.
+# PMI-2 under srun --mpi=pmi2 and PMI-1 under Hydra, on two hosts; and `hpcboot check` and `exec` with them.
 # shellcheck disable=SC2030,SC2031 # run sets output in the test's own shell
 
 load helper
@@ -38,7 +38,7 @@ exchanges() {
 @test "exchange by PMI-1 under Hydra over ssh" { exchanges ssh_hydra_2x2 pmi1; }
 @test "exchange by PMI-1 under Hydra in Slurm" { exchanges sbatch_hydra_2x2 pmi1; }
 
-# told_by LAUNCHER FORM WORDS…: ranks that know of nothing but a server, or a folder, are told the rest.
+# told_by LAUNCHER FORM WORDS…: ranks that know only a server, or a folder, learn the rest from it.
 told_by() {
   run -0 launched "$2" "${@:3}" "$HPCBOOT_BIN" check
   [[ $(grep -Eo '^ +[0-9] +n[0-9] +[0-9] +[0-9] ' <<< "$output" | xargs) == "0 n1 0 2 1 n1 1 2 2 n2 0 2 3 n2 1 2" ]] || fail "$output"
@@ -59,7 +59,7 @@ told_by() {
     HPCBOOT_LOCAL_RANK=$SLURM_LOCALID HPCBOOT_EXCHANGE_DIR="$PWD" "$@"' -
 }
 
-# srun -m arbitrary does not tell the tasks where rank 0 is: they have to ask each other.
+# srun -m arbitrary does not show the tasks where rank 0 is: they must ask each other.
 @test "check over PMI-2 and PMIx where the environment does not say where rank 0 is" {
   printf '%s\n' n2 n1 n2 > arbitrary
   for mpi in pmi2 pmix; do
@@ -75,8 +75,8 @@ told_by() {
   [[ $status == 29 && $output == *--mpi=pmix* ]] || fail "$status $output"
 }
 
-# ends_with TEXT MPI FAULT: of three ranks that ask each other, the last never comes; if FAULT is "killed", the second is
-# killed while it waits for it. The others say so in time: over PMI-2 in the exchange, over PMIx in the check itself.
+# ends_with TEXT MPI FAULT: of three ranks that ask each other, the last never arrives; if FAULT is "killed", the second
+# is killed while it waits for it. The others report it in time: with PMI-2 in the exchange, with PMIx in the check itself.
 ends_with() {
   printf '%s\n' n2 n1 n2 > arbitrary
   cat > rank.sh <<'SH'

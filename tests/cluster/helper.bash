@@ -1,31 +1,31 @@
-# What the .bats files of this folder share.
+# Shared by the .bats files of this folder.
 
 bats_require_minimum_version 1.5.0
 load ../support/background
 
 CLUSTER=$BATS_TEST_DIRNAME/cluster
-# ctest gives a folder that is this build's own, so that two builds can be tested side by side.
+# ctest sets a folder per build, so that two builds can be tested side by side.
 export HPCBOOT_CLUSTER_DIR=${HPCBOOT_CLUSTER_DIR:-/tmp/hpcboot-cluster-test-$UID}
 
 as_tester() {
   "$CLUSTER" as tester n0 "$@"
 }
 
-# A folder of this test's own that all hosts and users see; the test goes there.
+# Creates a folder for this test that all hosts and users see, and enters it.
 enter_shared_folder() {
   local dir=$HPCBOOT_CLUSTER_DIR/shared/$BATS_TEST_NUMBER
   mkdir -m 1777 "$dir"
   cd "$dir" || return
 }
 
-# kill_host HOST: it does not come back. Its kernel closes its connections and then answers nobody.
+# kill_host HOST: the host does not come back. Its kernel closes its connections and then does not respond.
 kill_host() {
   local pid
   pid=$("$CLUSTER" status | awk -v host="$1" '$1 == host { print $3 }')
   nsenter --target "$pid" --net sh -c 'kill -KILL "$0"; sleep 0.2; ip link set eth0 down' "$pid"
 }
 
-# What setup_file of the tests of `hpcboot show` does; options are those of `cluster up`.
+# For setup_file of the tests of `hpcboot show`; the options are those of `cluster up`.
 start_for_show() {
   export HPCBOOT_BIN=${HPCBOOT_BIN:-$(realpath "$BATS_TEST_DIRNAME/../../build/bin/hpcboot")}
   [[ -x $HPCBOOT_BIN ]]
@@ -33,14 +33,14 @@ start_for_show() {
   "$CLUSTER" up -n 2 --bind "$(dirname "$HPCBOOT_BIN")" "$@"
 }
 
-# shows_the_truth FORM: `hpcboot show --json` of every rank is as placement.py says.
+# shows_the_truth FORM: `hpcboot show --json` of every rank matches placement.py.
 shows_the_truth() {
   as_tester "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" \
     "$HPCBOOT_BIN" show --json
   "$BATS_TEST_DIRNAME/lib/placement.py" check "$1" "$PWD"
 }
 
-# recorded JOB SITE MODE NODES DEVICES_PER_NODE LAUNCHER: such a run of this job has come to its end.
+# recorded JOB SITE MODE NODES DEVICES_PER_NODE LAUNCHER: such a run of this job has finished.
 recorded() {
   python3 - "$@" << 'PY'
 import glob, json, sys
@@ -53,7 +53,7 @@ assert (job, site, mode, nodes, devices, launcher, "finished", ranks) in found, 
 PY
 }
 
-# swept SITE: the array's tasks have each trained with a learning rate of their own.
+# swept SITE: each task of the array has trained with its own learning rate.
 swept() {
   python3 - "$1" << 'PY'
 import glob, json, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The launchers themselves: before hpcboot is judged by them, they must do what they are said to.
+# The launchers themselves: before hpcboot is tested under them, they must behave as documented.
 
 load helper
 
@@ -16,7 +16,7 @@ setup() {
   enter_shared_folder
 }
 
-# started VARIABLES FORM: "VARIABLES… host" of every process that FORM starts, sorted.
+# started VARIABLES FORM: prints "VARIABLES… host" of every process that FORM starts, sorted.
 started() {
   as_tester "$BATS_TEST_DIRNAME/lib/launch.sh" "$2" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" \
     bash -c "echo $1 \$(hostname)"
@@ -46,7 +46,7 @@ started() {
   [[ $output == $'0 0 slurm= n1\n1 1 slurm= n1\n2 0 slurm= n2\n3 1 slurm= n2' ]]
 }
 
-# Then MPI_LOCALRANKID does not tell a rank from its neighbours, and nothing else in the environment does.
+# Then MPI_LOCALRANKID does not distinguish a rank from its neighbours, and no other variable does.
 @test "Hydra counts local ranks anew for every entry of the hostfile, also of the same host" {
   run -0 "$CLUSTER" as tester n0 mpiexec.hydra -hosts n1,n2,n1 -ppn 1 -n 3 \
     bash -c 'echo $PMI_RANK $MPI_LOCALRANKID $MPI_LOCALNRANKS $(hostname)'

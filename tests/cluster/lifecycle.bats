@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# up, status, down: idempotent, without a trace, whatever happens in between.
+# up, status, down: idempotent, and without leftovers, whatever happens in between.
 
 load helper
 
@@ -13,7 +13,7 @@ teardown() {
   "$CLUSTER" down
 }
 
-# All of this machine that a cluster might touch.
+# Everything on this machine that a cluster might change.
 machine() {
   find /etc/hosts /etc/hostname /etc/passwd /etc/group /etc/shadow /etc/slurm /etc/munge /etc/ssh /root/.ssh \
     /var/log/munge /var/lib/munge /var/log/slurm /var/spool/slurmctld -type f -exec sha256sum {} + 2> /dev/null | sort
@@ -24,16 +24,16 @@ machine() {
   cut -d' ' -f1,2,3 /proc/self/mounts
 }
 
-# Fails if a process, or a mount namespace, still has to do with the cluster.
+# Fails if a process, or a mount namespace, still belongs to the cluster.
 nothing_is_left() {
   local file left=()
-  [[ ! -e $HPCBOOT_CLUSTER_DIR ]] || fail "there is still $HPCBOOT_CLUSTER_DIR"
-  # The list is complete, and grep (which has the name on its own command line) gone, before it is read.
+  [[ ! -e $HPCBOOT_CLUSTER_DIR ]] || fail "$HPCBOOT_CLUSTER_DIR still exists"
+  # The list is complete, and grep (which has the name on its own command line) has ended, before it is read.
   # shellcheck disable=SC2013 # such names have no blanks
   for file in $(grep -l --text -F "$HPCBOOT_CLUSTER_DIR" /proc/[0-9]*/{cmdline,mountinfo} 2> /dev/null); do
     [[ ! -e $file ]] || left+=("$file")
   done
-  ((${#left[@]} == 0)) || fail "still there: ${left[*]}"
+  ((${#left[@]} == 0)) || fail "left over: ${left[*]}"
 }
 
 @test "up and down twice, status in between, and the machine is as before" {
@@ -64,7 +64,7 @@ nothing_is_left() {
   for delay in 0.02 0.05 0.1 0.15 0.2 0.3; do
     "$CLUSTER" up -n 3 3>&- &
     sleep "$delay"
-    kill -KILL $! || true # a fast machine may be up by then: that is a moment, too
+    kill -KILL $! || true # on a fast machine the cluster may be up by then, which is also tested
     wait $! || true
     "$CLUSTER" down
     nothing_is_left

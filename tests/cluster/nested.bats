@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Where one launcher runs inside another the innermost is the one that counts: `hpcboot show --json`, and `check` and
-# `exec`, which report the other one.
+# If one launcher runs inside another, the innermost counts: `hpcboot show --json`, and `check` and `exec`, which report
+# the other one.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output, status and stderr in the test's own shell
 
 load helper
@@ -31,14 +31,14 @@ need_torchrun() {
 @test "show under mpirun_in_srun_pty" { shows_the_truth mpirun_in_srun_pty; }
 
 allocation=(salloc --quiet -N2 --ntasks-per-node=2)
-# A worker of a torchrun with no other, as far as its variables go.
+# The variables of the only worker of a torchrun.
 worker=(env TORCHELASTIC_RUN_ID=none TORCHELASTIC_USE_AGENT_STORE=True RANK=0 WORLD_SIZE=1 LOCAL_RANK=0
   LOCAL_WORLD_SIZE=1 GROUP_RANK=0 GROUP_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29400)
-# hpcboot as a child of what the launcher started.
+# hpcboot as a child of the process that the launcher started.
 # shellcheck disable=SC2016 # for the shell inside
 child=(sh -c '"$@"; exit $?' sh)
 
-# four_ranks_by LAUNCHER OUTER COMMAND…: `check` finds four, and says that OUTER's variables come from further out.
+# four_ranks_by LAUNCHER OUTER COMMAND…: `check` finds four, and reports that OUTER's variables come from further out.
 four_ranks_by() {
   run -0 as_tester "${allocation[@]}" "${@:3}" "$HPCBOOT_BIN" check
   [[ $output == *"ok: 4 ranks, launcher $1, "* ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Networks as they are: a docker0 with the same address on every host, host names that mean 127.0.1.1. `hpcboot show`
-# chooses eth0 and an address that leads to rank 0 from everywhere (placement.py checks both).
+# Realistic networks: a docker0 with the same address on every host, host names that resolve to 127.0.1.1. `hpcboot
+# show` chooses eth0 and an address at which rank 0 is reachable from every host (placement.py checks both).
 
 load helper
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A program of somebody else's, with a model of its own and the installed library, over two hosts: what it prints
-# under srun is what it prints under mpirun on one.
+# A third-party program, with its own model and the installed library, on two hosts: its output under srun is the same
+# as under mpirun on one host.
 
 load helper
 load ../support/open_mpi

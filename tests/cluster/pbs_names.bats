@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot show --json` in a Slurm that also sets PBS_JOBID: the launcher is still Slurm.
+# `hpcboot show --json` in a Slurm that also sets PBS_JOBID: the scheduler is still Slurm.
 
 load helper
 

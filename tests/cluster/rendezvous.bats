@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Where the ranks of several hosts meet without PMIx or PMI, and what proves that they are of one launch.
+# Where ranks on several hosts meet without PMIx or PMI, and what proves that they belong to one launch.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output, in the test's own shell
 
 load helper
@@ -23,7 +23,7 @@ teardown() {
   rm -f "$key"
 }
 
-# Ranks 0 on n1 and 1 on n2, over ssh, without a scheduler. NAME=VALUE… for both.
+# Rank 0 on n1 and rank 1 on n2, over ssh, without a scheduler. NAME=VALUE… for both.
 over_ssh() {
   local rank pids=()
   for rank in 0 1; do
@@ -36,7 +36,7 @@ over_ssh() {
   output=$(cat rank0 rank1)
 }
 
-# Nobody opens MUNGE's socket on these hosts, until with_munge.
+# MUNGE's socket does not exist on these hosts, until with_munge.
 without_munge() {
   for host in n1 n2; do "$CLUSTER" on "$host" mv /run/munge/munge.socket.2 /run/munge/away; done
 }
@@ -71,7 +71,7 @@ with_munge() {
   [[ $output == *"error 27 "*"open to others"*"chmod 600"* ]] || fail "$output"
 }
 
-# Outside of a scheduler's jobs the key comes first: lab machines may have a MUNGE of their own each.
+# Outside a scheduler's jobs the key comes first: each lab machine may have its own MUNGE.
 @test "a key in the user's home: in a job if MUNGE does not answer, elsewhere before it" {
   printf '%s\n' n1 n2 > nodes
   pbs_job=(PBS_ENVIRONMENT=PBS_BATCH PBS_JOBID=7.n0 PBS_NODEFILE="$PWD/nodes")
@@ -91,7 +91,7 @@ with_munge() {
   without_munge
   over_ssh
   plain=$output
-  for rank in 0 1; do # rank 1 alone has a key: of a home of its own
+  for rank in 0 1; do # only rank 1 has a key: in a home of its own
     mkdir -p "home$rank/.config/hpcboot"
   done
   (umask 077; openssl rand -hex 32 > home1/.config/hpcboot/rendezvous.key)
@@ -108,7 +108,7 @@ with_munge() {
   [[ $(cat rank0) == *"wrong: rank 1 of 2 is missing"* ]] || fail "$(cat rank0)"
 }
 
-# Another user of n1 has taken the port that rank 0 tries first, and answers whoever comes.
+# Another user of n1 holds the port that rank 0 tries first, and answers every connection.
 @test "a stranger at the first port, and one who claims to be rank 1, delay and mislead nobody" {
   over_ssh
   port=$(sed -n 's/^met in the store at n1:\([0-9]*\),.*/\1/p' rank0)
@@ -132,7 +132,7 @@ PY
   [[ $output == *"ok: 2 ranks"* && $output != *"n1:$port,"* ]] || fail "$output"
 }
 
-# As in a launch of thousands: rank 0 could not have descriptors for all, so each host has a relay. Rank 2 is the one of n2.
+# As in a launch of thousands: rank 0 would lack descriptors for all, so each host has a relay. Rank 2 is n2's relay.
 @test "few descriptors: each host has one connection, and without the rank that has it the others go on to rank 0" {
   trainer=${HPCBOOT_BIN%/*}/trainer
   [[ -x $trainer ]] || skip "the trainer was built without LibTorch"
@@ -154,7 +154,7 @@ PY
   grep -q "trainer: rank 3 of 4 on n2" out && grep -q "rank 2 of 4 on n2 (pid $pid) has left" out || fail "$(cat out)"
 }
 
-# Open MPI 4.1.8 brings a PMIx of its own, which does not serve a second client in one process: MPI_Init hung.
+# Open MPI 4.1.8 has its own PMIx, which does not support a second client in one process: MPI_Init hung.
 @test "exec of an MPI program under Open MPI 4.1.8 on two hosts, five times" {
   launcher=$(realpath "$BATS_TEST_DIRNAME/../..")/.deps/launchers/openmpi-4.1.8
   [[ -x $launcher/bin/mpirun ]] || "$BATS_TEST_DIRNAME/get-launchers" openmpi-4.1.8 > download 2>&1 || skip "$(tail -n 1 download)"

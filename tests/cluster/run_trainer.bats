@@ -17,7 +17,7 @@ teardown_file() {
   "$CLUSTER" down
 }
 
-# submit TIME WARNING: a training that would take hours, as $id, with a checkpoint every 20 steps.
+# submit TIME WARNING: submits a training that would take hours, as job $id, with a checkpoint every 20 steps.
 submit() {
   enter_shared_folder
   cat >job.sh <<SH
@@ -65,7 +65,7 @@ print(value)' runs/*/run.json "$@"
   [[ $(wc -l <attempts) == 1 ]]
 }
 
-# The last test: n2 does not come back.
+# This must be the last test: n2 does not come back.
 @test "a host dies: the job goes on without it, from the last checkpoint" {
   submit 10 60
   await compgen -G 'runs/*/checkpoints/epoch_*'

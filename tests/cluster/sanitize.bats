@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A launcher started by hand within another's task: with `$(hpcboot sanitize)` it starts ranks of its own.
+# A launcher started by hand within another launcher's task: with `$(hpcboot sanitize)` it starts its own ranks.
 
 load helper
 
@@ -15,7 +15,7 @@ setup() {
   enter_shared_folder
 }
 
-# Each process writes to a file of its own: lines of several on one output would mix.
+# Each process writes to a separate file: lines on a shared output would be interleaved.
 setup_record() {
   printf '#!/bin/sh\nexec %s show --json >show.$(hostname).$$\n' "$HPCBOOT_BIN" >record.sh
   printf '#!/bin/sh\nexec $(%s sanitize) "$@"\n' "$HPCBOOT_BIN" >sanitized.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `hpcboot show --json` under srun, sbatch, salloc, mpirun and Hydra: ranks, local ranks, hosts as they really are.
+# `hpcboot show --json` under srun, sbatch, salloc, mpirun and Hydra: the true ranks, local ranks and hosts.
 
 load helper
 
@@ -51,7 +51,7 @@ setup() {
 @test "show under ssh_hydra_uneven" { shows_the_truth ssh_hydra_uneven; }
 @test "show under ssh_hydra_ppn" { shows_the_truth ssh_hydra_ppn; }
 
-# A requeued job waits for some seconds before it starts again: both wait at once.
+# A requeued job waits for several seconds before it starts again: both jobs wait at the same time.
 @test "show under sbatch_requeued and sbatch_array_requeued" {
   mkdir -m 1777 job array
   (cd job && shows_the_truth sbatch_requeued) 3>&- &

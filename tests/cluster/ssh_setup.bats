@@ -8,7 +8,7 @@ setup() {
   "$CLUSTER" up -n 2
   home=$HPCBOOT_CLUSTER_DIR/home/tester
   script=$BATS_TEST_DIRNAME/../../setup/ssh-setup
-  # A new user: no key, no host known, and no site configuration that would help.
+  # A new user: no key, no known host, and no site configuration that would help.
   mv "$home/.ssh" "$HPCBOOT_CLUSTER_DIR/shared/administrator"
   : >"$HPCBOOT_CLUSTER_DIR/etc/ssh/ssh_known_hosts"
   : >"$HPCBOOT_CLUSTER_DIR/etc/ssh/ssh_config"
@@ -20,7 +20,7 @@ teardown() {
   "$CLUSTER" down
 }
 
-# homes_of_their_own: every host gets an empty home for tester, into which the administrator's key leads.
+# homes_of_their_own: every host gets an empty home for tester, which accepts the administrator's key.
 homes_of_their_own() {
   local host
   for host in n0 n1 n2; do
@@ -33,10 +33,10 @@ homes_of_their_own() {
 
 login_shell() {
   sed "s|^\(tester:.*:\)/bin/bash\$|\1$1|" "$HPCBOOT_CLUSTER_DIR/etc/passwd" >passwd
-  cat passwd >"$HPCBOOT_CLUSTER_DIR/etc/passwd" # in place: the hosts see this very file
+  cat passwd >"$HPCBOOT_CLUSTER_DIR/etc/passwd" # in place: the hosts see this same file
 }
 
-# Until the sshd's have read their configuration again: they remove this file, and write it once they listen.
+# Reloads the configuration of the sshd's: each writes its pid file again once it listens.
 sshds_read_anew() {
   local host
   for host in n0 n1 n2; do
@@ -45,7 +45,7 @@ sshds_read_anew() {
   done
 }
 
-# line HOST: its line of the last table.
+# line HOST: its line in the last table.
 line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
 
 @test "a shared home: from nothing to mpirun in three commands" {
@@ -74,7 +74,7 @@ line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
   run -0 as_tester "$script" generate
   run -0 as_tester timeout 60 python3 "$BATS_TEST_DIRNAME/lib/type_password.py" open-sesame \
     "$script" authorize --yes --hosts hosts
-  [[ $output == *"n2 does not take the key yet"* && $(line n2) == *" yes "*" yes "* ]] || fail "$output"
+  [[ $output == *"n2 does not accept the key yet"* && $(line n2) == *" yes "*" yes "* ]] || fail "$output"
   run as_tester "$script" verify --hosts hosts
   [[ $status == 1 && $(line n1) == *" 0/2 "*"cannot reach n0 n2: ssh-setup authorize --mesh"* ]] || fail "$output"
   # Passwords and --mesh in one go.
@@ -91,9 +91,9 @@ line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
   for host in n0 n1 n2; do "$CLUSTER" as tester "$host" sh -c 'echo "echo Welcome, do not log in too often\!" > ~/.cshrc'; done
   run -0 as_tester "$script" generate
   run as_tester "$script" authorize --yes --hosts hosts
-  [[ $status == 1 && $(line n1) == *" no "*"takes keys only: --identity"* ]] || fail "$output"
+  [[ $status == 1 && $(line n1) == *" no "*"accepts keys only: use --identity"* ]] || fail "$output"
   run -0 as_tester "$script" authorize --yes --mesh --identity cloud.pem --hosts hosts
-  [[ $output == *"n1: made the key"* && $output != *Welcome* ]] || fail "$output"
+  [[ $output == *"n1: created the key"* && $output != *Welcome* ]] || fail "$output"
   run -0 as_tester "$script" verify --hosts hosts
   [[ $(line n0) == *" 2/2 "* && $(line n1) == *" 2/2 "* && $(line n2) == *" 2/2 "* ]] || fail "$output"
   run -0 as_tester "$BATS_TEST_DIRNAME/../../setup/login-shell" --hosts hosts
@@ -146,7 +146,7 @@ line() { grep -E "^$1 +(yes|no|here) " <<<"$output"; }
   run as_tester "$script" verify --hosts hosts --timeout 3
   ((SECONDS - started < 40)) || fail "took $((SECONDS - started)) s"
   [[ $status == 1 && $(line n2) == *" no "*"no answer in 3 s"* ]] || fail "$output"
-  [[ $(line n9) == *"no such name"* && $(line 10.77.0.99) == *" no "* ]] || fail "$output"
+  [[ $(line n9) == *"does not resolve"* && $(line 10.77.0.99) == *" no "* ]] || fail "$output"
   [[ $(line n0) == *" 1/1 "* && $(line n1) == *" 1/1 "* ]] || fail "$output"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What people keep the tool for, on two hosts under every launcher: `hpcboot check`, and under `hpcboot exec` a
-# program of torch.distributed and one of MPI, with no variable set by hand.
+# The main uses of the tool, on two hosts under every launcher: `hpcboot check`, and under `hpcboot exec` a program for
+# torch.distributed and an MPI program, with no variable set by hand.
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output, in the test's own shell
 
 load helper
@@ -21,7 +21,7 @@ setup() {
   enter_shared_folder
 }
 
-# In each program a rank says all that it has to say in one write: launchers may mix those of several.
+# In each program a rank prints its whole output in one write: launchers may interleave several writes.
 write_programs() {
   cat > "$1/all_reduce.py" <<'PY'
 import os, socket, torch, torch.distributed as dist
@@ -31,7 +31,7 @@ dist.all_reduce(total)
 names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE"]
 print(*[os.environ[name] for name in names], socket.gethostname(), f"sum={total.item():g}")
 PY
-  # MPICH through its binary interface, whose handles are numbers: its headers are seldom beside Open MPI's.
+  # MPICH through its binary interface, whose handles are numbers: its headers are rarely installed beside Open MPI's.
   cat > "$1/mpich.py" <<'PY'
 import ctypes, os
 os.environ.setdefault("UCX_TLS", "tcp")
@@ -61,13 +61,13 @@ C
   ! command -v mpicc.openmpi > /dev/null || mpicc.openmpi -o "$1/openmpi" "$1/openmpi.c"
 }
 
-# launched FORM CMD…: what the four ranks print, sorted; standard error as it comes. `variable` is one for the launcher.
+# launched FORM CMD…: the output of the four ranks, sorted; standard error unsorted. `variable` is set for the launcher.
 launched() {
   as_tester ${variable:+env "$variable"} timeout "${limit:-45}" "$BATS_TEST_DIRNAME/lib/launch.sh" "$1" "$BATS_TEST_DIRNAME/lib/record.sh" "$PWD" "${@:2}" || return
   sort n*.*
 }
 
-# checks FORM LAUNCHER: one table with the four ranks where they are, and the verdict.
+# checks FORM LAUNCHER: expects one table with the four ranks on their hosts, and the verdict.
 checks() {
   run -0 launched "$1" "$HPCBOOT_BIN" check
   [[ $(grep -Eo '^ +[0-9] .*' <<< "$output" | awk '{ print $1, $2, $3, $4, $6, $7 }') == \
@@ -86,7 +86,7 @@ checks() {
   [[ $output == *"note: srun offers neither PMIx nor PMI2"*--mpi=pmix* ]] || fail "$output"
 }
 
-# reduces FORM: an all-reduce of PyTorch, whose ranks are told who they are.
+# reduces FORM: an all-reduce in PyTorch, whose ranks get their variables from exec.
 reduces() {
   [[ -e /usr/lib/python3/dist-packages/torch/distributed ]] || skip "python3-torch is not installed"
   run -0 launched "$1" env OMP_NUM_THREADS=1 "$HPCBOOT_BIN" exec -- /usr/bin/python3 ../all_reduce.py
@@ -102,9 +102,9 @@ reduces() {
 @test "exec of an all-reduce under mpirun over ssh" { reduces ssh_mpirun_2x2; }
 @test "exec of an all-reduce under Hydra over ssh" { reduces ssh_hydra_2x2; }
 
-# speaks_mpi FORM CMD…: a program of the MPI that the launcher serves becomes one world of four, and ends. Debian's MPICH
-# talks through UCX, which over TCP now and then hangs in MPI_Finalize, with hpcboot or without (openucx/ucx#8738; seen
-# here in 5 of 30 runs without): of such a program the world has to come about, and one that does not end is told.
+# speaks_mpi FORM CMD…: a program of the MPI that the launcher supports becomes one world of four, and ends. Debian's
+# MPICH uses UCX, which over TCP sometimes hangs in MPI_Finalize, with hpcboot or without (openucx/ucx#8738; seen here in
+# 5 of 30 runs without): such a program must form the world, and one that does not end is reported.
 speaks_mpi() {
   local limit=45 world=$'0 of 4: 6\n1 of 4: 6\n2 of 4: 6\n3 of 4: 6'
   [[ $2 != ../openmpi || -x $2 ]] || skip "mpicc.openmpi is not installed"
@@ -126,7 +126,7 @@ mpich=(/usr/bin/python3 ../mpich.py)
 @test "exec of an Open MPI program under mpirun over ssh" { speaks_mpi ssh_mpirun_2x2 ../openmpi; }
 @test "exec of an MPICH program under Hydra over ssh" { speaks_mpi ssh_hydra_2x2 "${mpich[@]}"; }
 
-# A server that had seen the end of exec's connection before it knew that the rank had left would let MPI_Init fail.
+# If the server saw the end of exec's connection before it noted that the rank had left, MPI_Init would fail.
 @test "exec of an Open MPI program where mpirun's daemons are slow" {
   [[ -x ../openmpi ]] || skip "mpicc.openmpi is not installed"
   mpicc.openmpi -shared -fPIC -o slow_daemon.so "$BATS_TEST_DIRNAME/lib/slow_daemon.c" -ldl
@@ -136,8 +136,8 @@ mpich=(/usr/bin/python3 ../mpich.py)
   [[ -e paused ]]
 }
 
-# Without PMI no MPI can start there, with exec or without: Open MPI 4 says so, MPICH and Open MPI 5 become N worlds of
-# one, which is what doctor and check warn of.
+# Without PMI no MPI can start there, with exec or without: Open MPI 4 reports it, MPICH and Open MPI 5 become N worlds
+# of one, about which doctor and check warn.
 @test "exec of an Open MPI program under srun --mpi=none ends in that program's refusal" {
   [[ -x ../openmpi ]] || skip "mpicc.openmpi is not installed"
   run launched srun_none_2x2 "$HPCBOOT_BIN" exec -- ../openmpi
@@ -149,7 +149,7 @@ mpich=(/usr/bin/python3 ../mpich.py)
   [[ $(grep ' of ' <<< "$output" | sort -u) == '0 of 1: 0' ]] || fail "$output"
 }
 
-# finds MPI STATUS TEXT: what doctor says of the MPI at hand to a task of srun.
+# finds MPI STATUS TEXT: the finding of doctor about the MPI that a task of srun finds.
 finds() {
   run -0 as_tester timeout 60 srun --mpi="$1" -n2 "$HPCBOOT_BIN" doctor
   [[ $(grep -Ec "^$2 +mpi +.*$3" <<< "$output") == 2 ]] || fail "$output"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# DDP over two hosts under each launcher: four ranks meet without a variable set by hand, train, and leave one
-# record with the right hosts and launcher.
+# DDP on two hosts under each launcher: four ranks meet without a variable set by hand, train, and write one record
+# with the right hosts and launcher.
 
 load helper
 

@@ -1,4 +1,5 @@
-// The program of every package test: a rank under a described mpirun is placed, without an mpirun.
+// The program of every package test: resolves a rank from the environment of mpirun, without an
+// mpirun.
 #include <hpcboot/resolve.hpp>
 
 int main() {

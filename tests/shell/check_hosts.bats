@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# setup/check-hosts against hosts that are folders (fake_ssh.bash), each with commands of its own. Against
-# real sshd's: tests/cluster/check_hosts.bats.
+# setup/check-hosts against hosts that are folders (fake_ssh.bash), each with its own commands. Against real
+# sshd's: tests/cluster/check_hosts.bats.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
@@ -145,7 +145,7 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))" <<
   done
   run bash "$script" --hosts "$hosts" --folder "/no such"
   [ "$status" -eq 2 ]
-  [[ $output == *"there is no --folder '/no such'"* ]]
+  [[ $output == *"--folder '/no such' does not exist"* ]]
   echo 'lab1 slots=x' >"$hosts"
   run bash "$script" --hosts "$hosts"
   [ "$status" -eq 2 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# .ci/run in a copy of the repository's frame: it sums up its stages, and none hides a failure.
+# .ci/run in a skeleton of the repository: it summarises its stages, and none hides a failure.
 
 setup() {
   repository=$BATS_TEST_TMPDIR/repository

@@ -1,6 +1,6 @@
-# Hosts that are folders, and an ssh that gets there, for the tests of setup/. A host is $lab/NAME the
-# home of its user; beside it are NAME.key, its host key, NAME.is, what is wrong with it (down, hangs or
-# nothing), NAME.shell, its login shell, and NAME.bin, commands that only it has.
+# Hosts that are folders, and a fake ssh that connects to them, for the tests of setup/. A host is $lab/NAME,
+# the home of its user; beside it are NAME.key, its host key, NAME.is, its fault (down, hangs or none),
+# NAME.shell, its login shell, and NAME.bin, commands that only it has.
 
 make_lab() {
   lab=$BATS_TEST_TMPDIR/lab
@@ -22,7 +22,7 @@ SH
   PATH=$fake:$PATH
 }
 
-# fake_command NAME: a command of that name whose body comes on standard input.
+# fake_command NAME: creates a command of that name, whose body is read from standard input.
 fake_command() { command_file "$fake/$1"; }
 
 # host_command HOST NAME: the same on one host.
@@ -41,7 +41,7 @@ make_host() {
   echo sh >"$lab/$1.shell"
 }
 
-# let_in HOST: its authorized_keys has the user's key, and known_hosts the host.
+# let_in HOST: adds the user's key to its authorized_keys, and the host to known_hosts.
 let_in() {
   [ -d "$lab/$1/.ssh" ] || mkdir -m 700 "$lab/$1/.ssh"
   cat "$HOME"/.ssh/id_ed25519.pub >>"$lab/$1/.ssh/authorized_keys"
@@ -49,8 +49,8 @@ let_in() {
 }
 
 # shellcheck disable=SC2154 # $output is of run
-# cell HOST COLUMN: of ssh-setup's table in $output; the columns are host reachable passwordless hops seconds.
+# cell HOST COLUMN: a cell of ssh-setup's table in $output; the columns are host reachable passwordless hops seconds.
 cell() { awk -v host="$1" -v column="$2" '$1 == host && $2 ~ /yes|no|here/ { print $column }' <<<"$output"; }
 
-# A hash of all that stands under the folders: names, modes, contents.
+# A hash of everything in the folders: names, modes, contents.
 tree_hash() { find "$@" -printf '%p %m %s %l\n' -type f -exec sha256sum {} + | sort | sha256sum; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tests/cluster/get-launchers with a pip of our own. No network.
+# tests/cluster/get-launchers with a fake pip. No network.
 
 setup() {
   for tool in cmake sha256sum; do command -v "$tool" >/dev/null || skip "no $tool"; done

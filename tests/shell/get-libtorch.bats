@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# setup/get-libtorch with a pip of our own, which hands out wheels of small libraries: whole, damaged,
-# absent, late. No network.
+# setup/get-libtorch with a fake pip, which provides wheels of small libraries: complete, damaged,
+# missing, late. No network.
 
 setup() {
   for tool in cc cmake ldd; do command -v "$tool" >/dev/null || skip "no $tool to make wheels with"; done
@@ -21,7 +21,7 @@ setup() {
   export FAKE_INDEX=$index FAKE_CALLS=$calls
 }
 
-# library FILE SYMBOL [CC OPTION…]: one that defines the symbol, and $more, and carries its file's name.
+# library FILE SYMBOL [CC OPTION…]: builds a library that defines the symbol, and $more; its soname is the file's name.
 library() {
   mkdir -p "$(dirname "$1")"
   echo "int $2(void) { return 1; } ${more-}" |
@@ -30,7 +30,7 @@ library() {
 
 wheel() { (cd "$2" && cmake -E tar cf "$index/$1.whl" --format=zip -- *); }
 
-# NVIDIA's library is one that no system has, and needs another one.
+# This NVIDIA library is on no system, and needs another one.
 make_nvidia_wheel() {
   local tree=$BATS_TEST_TMPDIR/nvidia
   library "$tree/nvidia/fake/lib/libfakelower.so.1" fake_lower
@@ -67,7 +67,7 @@ nvidia-lower libfakelower.so.1'
   } >"$lock"
 }
 
-# Takes "download … --dest FOLDER NAME==VERSION" as pip does.
+# Accepts "download … --dest FOLDER NAME==VERSION" like pip.
 fake_pip() {
   cat >"$BATS_TEST_TMPDIR/bin/pip3" <<'PIP'
 #!/bin/bash
@@ -89,7 +89,7 @@ get_libtorch() {
   echo "$output"
 }
 
-# Nothing half done stays behind.
+# No partial download is left behind.
 no_leftovers() { ! compgen -G "$folder/get-libtorch.*[!g]" >/dev/null; }
 
 @test "the wheel and what its libraries need are brought, without Python's part" {

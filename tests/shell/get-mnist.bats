@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# setup/get-mnist against servers on this machine: whole, cut off, damaged, absent.
+# setup/get-mnist against servers on this machine: complete, interrupted, damaged, missing.
 
 load ../support/background
 
@@ -35,13 +35,13 @@ get_mnist() {
   echo "$output"
 }
 
-# The folder holds the four files of the mirror and nothing else.
+# The folder contains the four files of the mirror and nothing else.
 is_complete() {
   [ "$status" -eq 0 ]
   diff -r "$mirror" "$folder"
 }
 
-# A PATH with all that the script uses, without curl.
+# A PATH with everything that the script uses, except curl.
 without_curl() {
   local tool
   command -v wget >/dev/null || skip "no wget on this machine"
@@ -109,7 +109,7 @@ without_curl() {
   echo more >>"$mirror/${files[1]}"
   get_mnist --mirror "$url"
   [ "$status" -eq 1 ]
-  [[ $output == *"no mirror delivered ${files[1]}; $url: wrong SHA-256 sum"* ]]
+  [[ $output == *"no mirror provided ${files[1]}; $url: wrong SHA-256 sum"* ]]
   [ "$(ls "$folder")" = "${files[0]}" ]
 }
 
@@ -136,7 +136,7 @@ without_curl() {
   serve silent "$mirror" --stall
   get_mnist --mirror "$url" --timeout 2
   [ "$status" -eq 1 ]
-  [[ $output == *"no mirror delivered ${files[0]}"* ]]
+  [[ $output == *"no mirror provided ${files[0]}"* ]]
 }
 
 @test "a file that differs is kept, unless forced, and then until its successor is complete" {

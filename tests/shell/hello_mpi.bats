@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What build/bin/hello_mpi prints, and that it neither hangs nor takes singletons for a job.
+# The output of build/bin/hello_mpi, and that it neither hangs nor mistakes singletons for a job.
 
 load ../support/open_mpi
 

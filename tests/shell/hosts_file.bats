@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The hosts file as setup's programs read it (setup/lib/hosts.sh): its forms, and what is refused at the entrance.
+# The hosts file as setup's programs read it (setup/lib/hosts.sh): its forms, and what is rejected on input.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
@@ -11,7 +11,7 @@ setup() {
   hosts=$BATS_TEST_TMPDIR/hosts
 }
 
-# refused LINE: in every program, with the file and the number of the line, before any connection.
+# refused LINE: every program rejects it, with the file and the line number, before any connection.
 refused() {
   local program
   printf 'lab0\n%s\n' "$1" >"$hosts"

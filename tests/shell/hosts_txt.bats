@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# setup/hosts.txt as it ships, with the command as README has it.
+# setup/hosts.txt as shipped, with the command from README.
 
 load ../support/open_mpi
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# setup/install.sh against fake dpkg and apt commands: nothing on this machine is asked or changed.
+# setup/install.sh against fake dpkg and apt commands: nothing on this machine is queried or changed.
 
 setup() {
   script=$BATS_TEST_DIRNAME/../../setup/install.sh
   fake=$BATS_TEST_TMPDIR/bin
   calls=$BATS_TEST_TMPDIR/calls     # what the script ran that would change the machine
-  state=$BATS_TEST_TMPDIR/installed # "name version" a line
+  state=$BATS_TEST_TMPDIR/installed # "name version" lines
   mkdir "$fake"
   touch "$calls" "$state"
   export calls state BATS_TEST_TMPDIR TMPDIR=$BATS_TEST_TMPDIR
@@ -38,7 +38,7 @@ EOF
   PATH=$fake:$PATH
 }
 
-# fake_command NAME: a command of that name whose body comes on standard input.
+# fake_command NAME: creates a command of that name, whose body is read from standard input.
 fake_command() {
   { echo '#!/bin/bash'; cat; } >"$fake/$1"
   chmod +x "$fake/$1"
@@ -107,7 +107,7 @@ never_ran() {
   for service in ssh.service munge.service slurmctld.service slurmd.service; do
     grep -qx "systemctl --quiet disable $service" "$calls"
   done
-  # A policy that the administrator put there stays; ours goes again.
+  # An administrator's policy is kept; ours is removed.
   if [ -e /usr/sbin/policy-rc.d ]; then
     never_ran policy-rc.d
   else
@@ -127,7 +127,7 @@ never_ran() {
   echo slurm-client >"$BATS_TEST_TMPDIR/unoffered"
   run bash "$script" --for test
   [ "$status" -eq 0 ]
-  [[ $output == *"not offered by this release in a version that fits: slurm-client"* ]]
+  [[ $output == *"not offered by this release in a suitable version: slurm-client"* ]]
   never_ran 'install.*slurm-client'
 
   sed -i '/^libtorch-dev /d' "$state"

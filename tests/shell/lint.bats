@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The lint scripts find what they are for. Each test breaks one rule in an otherwise clean tree.
+# The lint scripts find violations. Each test violates one rule in an otherwise clean tree.
 
 setup() {
   lint=$BATS_TEST_DIRNAME/lint

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# setup/login-shell against hosts that are folders (fake_ssh.bash), with getent, chsh and usermod that know a
-# file only: $lab/HOST.passwd.
+# setup/login-shell against hosts that are folders (fake_ssh.bash), with getent, chsh and usermod that only use
+# the file $lab/HOST.passwd.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
@@ -20,7 +20,7 @@ setup() {
   touch "$lab/changes"
 }
 
-# account HOST UID SHELL: an account "user" there, that runs the commands; HOST "here" is this machine.
+# account HOST UID SHELL: an account "user" there, which runs the commands; HOST "here" is this machine.
 account() {
   local bin=$lab/$1.bin
   if [ "$1" = here ]; then bin=$fake; fi
@@ -89,7 +89,7 @@ EOS
   run bash "$script" --hosts "$hosts" --set /bin/bash
   [ "$status" -eq 1 ]
   [[ $(grep '^lab1 ' <<<"$output") == *"directory (LDAP, NIS)"* ]]
-  [[ $(grep '^lab2 ' <<<"$output") == *"not changed: read what chsh said"* ]]
+  [[ $(grep '^lab2 ' <<<"$output") == *"not changed: see the output of chsh"* ]]
   : >"$lab/changes"
   run bash "$script" --hosts "$hosts" --set /bin/true
   [ "$status" -eq 1 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tests/mutants with a tiny project of its own: what it draws, what it counts, and that the sources stay as they are.
+# tests/mutants with a tiny project: what it draws, what it counts, and that the sources are not modified.
 
 bats_require_minimum_version 1.5.0
 
@@ -57,7 +57,7 @@ setup() {
 needs_namespaces() {
   local options=(--mount --pid --fork --mount-proc)
   [ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
-  unshare "${options[@]}" true 2>/dev/null || skip "no namespaces here, in which mutants are tried"
+  unshare "${options[@]}" true 2>/dev/null || skip "no namespaces here, which mutants need"
 }
 
 @test "faults are drawn of code alone, by the seed; equivalent ones and excluded files are left out" {
@@ -99,7 +99,7 @@ src/tiny.cpp:3: constant: $line → ${line/0/1}" ]
   run -1 "$mutants" "${tiny[@]}" --only src/tiny.cpp:8 --only src/untested.cpp:1
   echo "$output"
   [[ $output == *"survived: src/tiny.cpp:8: comparison: "*" || text[0] != '<'"* ]]
-  [[ $output == *" of 4 killed: "*" and 4 are in code of no unit test"* ]]
+  [[ $output == *" of 4 killed: "*" and 4 are in code that no unit test links"* ]]
   cp "$project/tests/tiny_test.cpp" before
   sed -i 's/is_long("word")/is_long("word") \&\& !is_long("<") \&\& !is_long(nullptr)/' "$project/tests/tiny_test.cpp"
   run -0 "$mutants" "${tiny[@]}" --again

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# .ci/nightly in a copy of the repository's frame: every step runs, and none hides a failure.
+# .ci/nightly in a skeleton of the repository: every step runs, and none hides a failure.
 
 setup() {
   repository=$BATS_TEST_TMPDIR/repository

@@ -44,7 +44,7 @@ EOS
   PATH=$fake:$PATH
 }
 
-# command_file PATH: an executable script whose body comes on standard input.
+# command_file PATH: creates an executable script, whose body is read from standard input.
 command_file() {
   { echo '#!/bin/bash'; cat; } >"$1"
   chmod +x "$1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What README.md shows is what there is.
+# README.md agrees with the repository.
 
 setup() { cd "$BATS_TEST_DIRNAME/../.." || return 1; }
 
@@ -57,7 +57,7 @@ anchors() {
   done < <(find . -name '*.md' ! -path './build*' ! -path './.deps/*' ! -path './tests/golden/*')
 }
 
-# versions TITLE: of the table "Proved on" of bootstrap/README.md.
+# versions TITLE: the versions in the table "Proved on" of bootstrap/README.md.
 versions() { sed -n "s/^| $1 | \([^|]*\) |.*/\1/p" bootstrap/README.md | tr -d ' ' | tr , '\n'; }
 
 @test "bootstrap/README's launchers that were run are those that get-launchers brings" {
@@ -71,7 +71,7 @@ versions() { sed -n "s/^| $1 | \([^|]*\) |.*/\1/p" bootstrap/README.md | tr -d '
 # block HEADING: the first ```bash block below it in trainer/README.md.
 block() { sed -n "/^## $1\$/,/^## /p" trainer/README.md | sed -n '/^```bash$/,/^```$/p' | sed '1d;/^```$/,$d'; }
 
-# line_of TEXT: of standard input, the number of the first line that has it.
+# line_of TEXT: the number of the first line of standard input that contains it.
 line_of() { grep -nF -m 1 -- "$1" | cut -d : -f 1; }
 
 @test "README's and jobscripts/README's bare hpcboot comes after the line that puts build/bin on the PATH" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# tests/repeat with a small build folder of its own: what it counts, what it keeps, and that its load ends with it.
+# tests/repeat with a small build folder: what it counts, what it keeps, and that its load ends with it.
 # shellcheck disable=SC2154 # run sets stderr
 
 bats_require_minimum_version 1.5.0
@@ -38,14 +38,14 @@ SH
 
 teardown() { end_jobs; }
 
-# test_of NAME LABEL COMMAND…: a line of ctest's file.
+# test_of NAME LABEL COMMAND…: prints a test for ctest's file.
 test_of() {
   printf 'add_test(%s' "$1"
   printf ' [=[%s]=]' "${@:3}"
   printf ')\nset_tests_properties(%s PROPERTIES LABELS %s SKIP_RETURN_CODE 77)\n' "$1" "$2"
 }
 
-# No busy loop of a run whose parent was PID is left.
+# no_load_of PID: true if no busy loop is left of a run whose PID this was.
 no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
 
 @test "a line for each test with runs, failures and skips; the outputs of failures are kept; exit code 1" {
@@ -117,7 +117,7 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   wait "$job" || code=$?
   [ "$code" -eq 130 ]
   no_load_of "$job"
-  # A run that comes to its end.
+  # A run that ends normally.
   "$repeat" --build build --times 1 -R passes >out 3>&- &
   job=$!
   wait "$job"
@@ -126,7 +126,7 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
 }
 
 @test "Ctrl-C ends the test that was running, and what was counted is told" {
-  # A job in the background ignores that signal otherwise.
+  # Otherwise a background job ignores that signal.
   env --default-signal=INT "$repeat" --build build --times 3 -L 'timing|slow' --no-load >out 3>&- &
   job=$!
   await test -e build/runs

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Text from outside at its sinks: the encoders of setup/lib/text.sh, and setup's programs when a remote host, a
-# hosts file, a file name or a variable of the environment sends control characters or commands.
+# Untrusted text at its sinks: the encoders of setup/lib/text.sh, and setup's programs when a remote host, a hosts
+# file, a file name or an environment variable contains control characters or commands.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
@@ -12,13 +12,13 @@ setup() {
   hosts=$BATS_TEST_TMPDIR/hosts
 }
 
-# Sourced only by those who want it: it has a function of the name of a bats helper's.
+# Sourced only in a subshell: it has a function with the name of a bats helper.
 text() { bash -c '. "$0/lib/text.sh"; "$@"' "$folder" "$@"; }
 
-# All of $output is ASCII and ends its lines itself.
+# All of $output is printable ASCII and newlines.
 plain_output() { [ -z "$(printf %s "$output" | LC_ALL=C tr -d '\n\040-\176')" ]; }
 
-# hostile_words: what clears the screen and draws another line, in C0, C1, bidi and with newlines.
+# hostile_words: text that clears the screen and draws another line, with C0, C1, bidi and newlines.
 hostile_words() { printf '\033[2Jx\007\010\177\302\2331m\342\200\256y\rhpcboot\n%s' "${1-lab2 yes yes}"; }
 
 @test "printable: control characters are shown, ordinary text goes through" {
@@ -87,7 +87,7 @@ hostile_words() { printf '\033[2Jx\007\010\177\302\2331m\342\200\256y\rhpcboot\n
   bash "$folder/ssh-setup" generate
   for host in lab1 lab2; do make_host $host; done
   printf '%s\n' lab1 lab2 >"$hosts"
-  # ssh's own words, with those of the other side in them.
+  # ssh's own messages, with text of the other side in them.
   hostile_words $'lab2  yes  yes  -  0.1  -' >"$lab/words"
   mv "$fake/ssh" "$fake/ssh.plain"
   fake_command ssh <<'SH'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# setup/ssh-setup authorize and verify with a home folder of its own and hosts that are folders
+# setup/ssh-setup authorize and verify with a separate home folder and hosts that are folders
 # (fake_ssh.bash). The same against real sshd's: tests/cluster/ssh_setup.bats.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
@@ -23,14 +23,14 @@ teardown() { end_jobs; }
   printf 'ssh-rsa AAAAold somebody' >"$lab/lab2/.ssh/authorized_keys"
   printf '%s\n' 'lab1 slots=2' lab2:2 >"$hosts"
   run bash "$script" authorize --hosts "$hosts" --yes
-  [ "$status" -eq 1 ] # nobody types the password of lab2
+  [ "$status" -eq 1 ] # nobody types lab2's password
   [[ $output == *"lab2  256 $(ssh-keygen -lf "$lab/lab2.key.pub" | cut -d ' ' -f 2)"* ]]
   [[ $output != *"lab1  256"* ]]
   [ "$(cell lab1 3)" = yes ]
   [ "$(cell lab2 3)" = no ]
   [[ $(grep '^lab2 ' <<<"$output") == *"ssh-setup authorize, in a terminal"* ]]
 
-  # A key that opens the host already puts it there.
+  # A key that the host accepts already adds the new one.
   ssh-keygen -q -t rsa -N '' -f "$BATS_TEST_TMPDIR/cloud.pem"
   printf '\n%s' "$(cat "$BATS_TEST_TMPDIR/cloud.pem.pub")" >>"$lab/lab2/.ssh/authorized_keys"
   run bash "$script" authorize --hosts "$hosts" --identity "$BATS_TEST_TMPDIR/cloud.pem"
@@ -185,7 +185,7 @@ teardown() { end_jobs; }
   [ "$(cell lab1 2)$(cell lab2 2)$(cell lab3 2)$(cell lab4 2)" = yesnonono ]
   [[ $(grep '^lab2 ' <<<"$output") == *"no answer in 1 s"* ]]
   [[ $(grep '^lab3 ' <<<"$output") == *sshd* ]]
-  [[ $(grep '^lab4 ' <<<"$output") == *"no such name"* ]]
+  [[ $(grep '^lab4 ' <<<"$output") == *"does not resolve"* ]]
 }
 
 @test "tcsh as login shell, with a .cshrc that prints" {
@@ -218,7 +218,7 @@ teardown() { end_jobs; }
   run bash "$script" check --hosts "$hosts"
   [ "$status" -eq 1 ]
   [ "$(cell lab1 2)" = yes ]
-  [[ $output == *"login shell ended with 7"* ]]
+  [[ $output == *"login shell exited with 7"* ]]
 }
 
 @test "--config: a file of its own, one Include, and not a line of the user's changed" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# setup's programs on a full disk: they say so, nothing of the user's is lost or cut, and nothing half-written is
+# setup's programs on a full disk: they report it, no file of the user is lost or truncated, and no partial file is
 # left. Ended by kill -9: ssh_killed.bats.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
@@ -20,12 +20,12 @@ need_small_disk() {
     skip "no file system can be mounted in a namespace of its own here (unshare -m, mount -t tmpfs)"
 }
 
-# on_small_disk PAGES FOLDER COMMANDS: bash with a tmpfs on FOLDER, which has what was in it before and PAGES pages
-# of 4 KiB free.
+# on_small_disk PAGES FOLDER COMMANDS: runs bash with a tmpfs on FOLDER that has FOLDER's content and PAGES free pages
+# of 4 KiB.
 on_small_disk() {
   cat >"$BATS_TEST_TMPDIR/inside" <<SH
 cp -a "$2" "$BATS_TEST_TMPDIR/before"
-# disk PAGES: with a page that is nobody's file, because a size of 0 has no limit.
+# disk PAGES: with one page for a deleted file, because a size of 0 means no limit.
 disk() {
   mount -t tmpfs -o size=\$((\$1 * 4))k,mode=755 tmpfs "$2"
   exec 9>"$2/page"
@@ -64,7 +64,7 @@ what_is_there() { (cd "$1" && find . -printf '%p %y\n' -type f -exec sha256sum {
   let_in lab1
   echo lab1 >"$hosts"
   echo 'Host *' >"$HOME/.ssh/config"
-  # A page but for a few bytes: the first of another line fit, the others do not.
+  # A page minus a few bytes: only the first bytes of another line fit.
   { printf 'ssh-rsa AAAAB3Nza '; printf 'x%.0s' {1..4050}; } >"$HOME/.ssh/authorized_keys"
   echo "[other]:22 $(cut -d ' ' -f 1,2 "$lab/lab1.key.pub") $(printf 'x%.0s' {1..3900})" >"$HOME/.ssh/known_hosts"
   chmod 600 "$HOME"/.ssh/*
@@ -105,7 +105,7 @@ what_is_there() { (cd "$1" && find . -printf '%p %y\n' -type f -exec sha256sum {
   cat "$HOME/.ssh/id_ed25519.pub" >"$lab/lab1/.ssh/authorized_keys"
   what_is_there "$lab/lab1" >"$BATS_TEST_TMPDIR/expected"
   on_small_disk 0 "$lab/lab1" "bash $script authorize --mesh --yes --hosts $hosts; echo code \$?; what_is_there $lab/lab1 >$BATS_TEST_TMPDIR/found"
-  [[ $output == *"lab1: ~/.ssh/id_ed25519 cannot be made: "*"No space left"*"do: "* ]]
+  [[ $output == *"lab1: ~/.ssh/id_ed25519 cannot be created: "*"No space left"*"do: "* ]]
   diff "$BATS_TEST_TMPDIR/expected" "$BATS_TEST_TMPDIR/found"
 }
 

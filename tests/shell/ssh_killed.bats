@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # setup/ssh-setup ended by kill -9 at any moment: each file is the old one or the new one, and the next start removes
-# what the run could not. On a full disk: ssh_disk.bats.
+# what the killed run left. On a full disk: ssh_disk.bats.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
 load fake_ssh
@@ -13,8 +13,8 @@ setup() {
   mkdir "$own_tmp"
 }
 
-# killing COMMAND… : each of these commands ends the whole run by kill -9, once, at the call whose number is in
-# $lab/kill_at: before it does its work if that is odd, after it if even.
+# killing COMMAND…: makes these commands end the whole run by kill -9, once, at the call whose number is in
+# $lab/kill_at: before the command does its work if the number is odd, after it if even.
 killing() {
   local name
   for name in "$@"; do
@@ -34,14 +34,14 @@ SH
   done
 }
 
-# killed_at NUMBER WORDS…: ssh-setup in a process group of its own. True if it was killed.
+# killed_at NUMBER WORDS…: runs ssh-setup in its own process group. True if it was killed.
 killed_at() {
   local code=0
   echo "$1" >"$lab/kill_at"
   rm -f "$lab/count" "$lab/group"
   shift
   TMPDIR=$own_tmp setsid --wait bash -c 'echo $$ >"$lab/group"; exec bash "$@" >/dev/null 2>&1 </dev/null' - "$script" "$@" 3>&- || code=$?
-  # What was in a system call when it was killed still ends that.
+  # A process that was killed in a system call finishes that call first.
   local i group
   group=$(<"$lab/group")
   for ((i = 0; i < 500; ++i)); do
@@ -100,7 +100,7 @@ nothing_of_ours() {
   bash "$script" "${words[@]}"
   for place in "$HOME" "$lab/lab1"; do cp -a "$place" "$place.new"; done
   killing mv mkdir chmod cat sync
-  # An odd step meets both sides of the calls.
+  # An odd step tests both before and after calls.
   moment=1
   while true; do
     for place in "$HOME" "$lab/lab1"; do
@@ -121,7 +121,7 @@ nothing_of_ours() {
   [ $moment -gt 20 ]
 }
 
-# left_by PID AGE-IN-DAYS: as a run with this number would have left it. Prints its name.
+# left_by PID AGE-IN-DAYS: creates a file as a run with this PID would have left it. Prints its name.
 left_by() {
   local file
   file=$HOME/.ssh/.hpcboot-new.$(hostname).$(stat -L -c %i /proc/self/ns/pid).$1
@@ -135,7 +135,7 @@ left_by() {
   sleep 60 3>&- &
   running=$!
   busy=$(left_by $running 0)
-  dead=$(left_by 4194399 0) # more than the kernel's largest
+  dead=$(left_by 4194399 0) # above the kernel's maximum
   elsewhere=$HOME/.ssh/.hpcboot-new.other-host.1.$running
   elsewhere_old=$HOME/.ssh/.hpcboot-nonce.other-host.1.4194399
   mine=$HOME/.ssh/.hpcboot-new.notes

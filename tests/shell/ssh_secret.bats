@@ -23,7 +23,7 @@ setup() {
   [ "$status" -eq 0 ]
   [[ $(cat "$HOME/$key") =~ ^[0-9a-f]{64}$ ]]
   for host in lab1 lab2; do
-    [[ $output == *"$host: the key is there now"* ]]
+    [[ $output == *"$host: copied the key"* ]]
     cmp "$HOME/$key" "$lab/$host/$key"
     [ "$(stat -c %a "$lab/$host/$key")" = 600 ]
     [ "$(ls -A "$lab/$host/.config/hpcboot")" = rendezvous.key ]
@@ -33,7 +33,7 @@ setup() {
   before=$(tree_hash "$HOME/.config" "$lab"/*/.config)
   run bash "$script" secret --hosts "$hosts"
   [ "$status" -eq 0 ]
-  [[ $output == *"lab1: has the key already"*"lab2: has the key already"* ]]
+  [[ $output == *"lab1: already has the key"*"lab2: already has the key"* ]]
   [ "$(tree_hash "$HOME/.config" "$lab"/*/.config)" = "$before" ]
 }
 
@@ -43,7 +43,7 @@ setup() {
   run bash "$script" secret --hosts "$hosts"
   [ "$status" -eq 1 ]
   [[ $output == *"lab1: "*"open to others"*"chmod 600"* ]]
-  [[ $output == *"lab2: has the key already"* ]]
+  [[ $output == *"lab2: already has the key"* ]]
 }
 
 @test "another key is never replaced, and a host that takes none is named" {
@@ -76,6 +76,6 @@ setup() {
   before=$(tree_hash "$HOME" "$lab")
   run bash "$script" secret --hosts "$hosts" --dry-run
   [ "$status" -eq 0 ]
-  [[ $output == *"would make the key"*"lab1"*"lab2"* ]]
+  [[ $output == *"would create the key"*"lab1"*"lab2"* ]]
   [ "$(tree_hash "$HOME" "$lab")" = "$before" ]
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# setup/ssh-setup with a home folder of its own and hosts that are folders (fake_ssh.bash). The same
+# setup/ssh-setup with a separate home folder and hosts that are folders (fake_ssh.bash). The same
 # against real sshd's: tests/cluster/ssh_setup.bats. authorize and verify: ssh_authorize.bats.
 # shellcheck disable=SC2154 # $lab and $fake are set there
 
@@ -30,7 +30,7 @@ teardown() { end_jobs; }
     before=$(tree_hash "$HOME")
     run bash "$script" generate
     [ "$status" -eq 0 ]
-    [[ $output == *"id_$kind is there"* ]]
+    [[ $output == *"id_$kind exists"* ]]
     [ "$(tree_hash "$HOME")" = "$before" ]
   done
   run bash "$script" generate --new-key # beside the RSA key
@@ -93,12 +93,12 @@ teardown() { end_jobs; }
   run bash "$script" authorize --yes --config --hosts "$hosts" --dry-run
   [ "$status" -eq 0 ]
   [[ $output == *"would set the mode of $HOME/.ssh to 700"* ]]
-  [[ $output == *"would see to it that lab1 has the key"* ]]
+  [[ $output == *"would ensure that lab1 has the key"* ]]
   [[ $output == *"would put the line 'Include"* ]]
   rm -rf "$HOME/.ssh"
   run bash "$script" generate --dry-run
   [ "$status" -eq 0 ]
-  [[ $output == *"would make the key"* ]]
+  [[ $output == *"would create the key"* ]]
   [ ! -e "$HOME/.ssh" ]
 }
 
@@ -161,7 +161,7 @@ teardown() { end_jobs; }
   (umask 077 && echo garbage >"$HOME/.ssh/id_ed25519")
   run bash "$script" generate
   [ "$status" -eq 0 ]
-  [[ $output == *"id_rsa is there, and is used"* ]]
+  [[ $output == *"id_rsa exists and is used"* ]]
   run bash "$script" check --hosts "$hosts"
   [ "$status" -eq 1 ]
   [[ $output == *"id_ed25519 cannot be read as a key"*"key    $HOME/.ssh/id_rsa"* ]]
@@ -217,12 +217,12 @@ teardown() { end_jobs; }
       # shellcheck disable=SC2086 # words are words
       run bash "$script" $words --hosts "$hosts"
       [ "$status" -eq 1 ]
-      [[ $output == *"$HOME/.ssh is there and is no folder"*"mv $HOME/.ssh"* ]]
+      [[ $output == *"$HOME/.ssh exists and is not a folder"*"mv $HOME/.ssh"* ]]
       [[ $output != *mkdir* ]]
     done
     run bash "$script" check --hosts "$hosts"
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong  $HOME/.ssh is no folder: move it away"* ]]
+    [[ $output == *"wrong  $HOME/.ssh is not a folder: move it away"* ]]
     [ "$(tree_hash "$HOME")" = "$before" ]
   done
 }
@@ -269,7 +269,7 @@ teardown() { end_jobs; }
 @test "usage" {
   run bash "$script" --help
   [ "$status" -eq 0 ]
-  [[ $output == *"An example"* ]]
+  [[ $output == *"Example: "* ]]
   echo lab1 >"$hosts"
   for words in "" "frobnicate" "check" "check generate" "check --hosts /nowhere" "check --timeout 0 --hosts $hosts" \
     "check --hosts $hosts --jump -x" "check --hosts $hosts --home /nowhere" "verify --hosts"; do

@@ -6,8 +6,8 @@
 
 namespace hpcboot::test {
 
-// The bytes of a PALS_APINFO file, written as Slurm's and Flux's plugins write theirs.
-// @param node_of_rank which of hosts each rank is on; local ranks count up on each.
+// The bytes of a PALS_APINFO file, in the form in which Slurm's and Flux's plugins write it.
+// @param node_of_rank the index in hosts of each rank's host; local ranks count up on each host.
 inline std::string apinfo_file(int version, const std::vector<std::string>& hosts,
                                const std::vector<int>& node_of_rank) {
   std::string bytes;

@@ -1,5 +1,5 @@
-# What tests share that start processes in the background: they wait for what is to come about, not for some time,
-# and no process outlives its test. To be loaded by .bats files, which call end_jobs in teardown.
+# Shared by tests that start processes in the background: they wait for a condition, not for a fixed time, and no
+# process outlives its test. Loaded by .bats files, which call end_jobs in teardown.
 # shellcheck shell=bash
 
 support=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -9,16 +9,16 @@ fail() {
   return 1
 }
 
-# await COMMAND…: until it succeeds, at most 60 s.
+# await COMMAND…: waits until it succeeds, for at most 60 s.
 await() {
   local end=$((SECONDS + 60))
   until "$@" 2>/dev/null; do
-    ((SECONDS < end)) || fail "not so within 60 s: $*" "$(cat out 2>/dev/null)" || return
+    ((SECONDS < end)) || fail "failed for 60 s: $*" "$(cat out 2>/dev/null)" || return
     sleep 0.05
   done
 }
 
-# The processes that PID has started, and those that they have.
+# descendants PID: the processes that PID has started, directly or indirectly.
 descendants() {
   local child
   for child in $(ps -o pid= --ppid "$1"); do
@@ -27,16 +27,16 @@ descendants() {
   done
 }
 
-# For teardown: ends the jobs in the background with all that they have started. A launcher ends its ranks when it is
-# told in order, so there are 10 s for that.
+# For teardown: ends the background jobs with all processes that they have started. A launcher needs time to end its
+# ranks in order, so it gets 10 s.
 end_jobs() {
   local job pids=()
   for job in $(jobs -rp); do mapfile -t -O "${#pids[@]}" pids < <(echo "$job" && descendants "$job"); done
   if [ "${#pids[@]}" -gt 0 ]; then
     kill -TERM "${pids[@]}" 2>/dev/null || true
-    kill -CONT "${pids[@]}" 2>/dev/null || true # a stopped one does not see the other signal
+    kill -CONT "${pids[@]}" 2>/dev/null || true # a stopped process does not get the other signal
     for ((i = 0; i < 200; ++i)); do
-      kill -0 "${pids[@]}" 2>/dev/null || break # true as long as one is left
+      kill -0 "${pids[@]}" 2>/dev/null || break # true while any is left
       sleep 0.05
     done
     ((i < 200)) || kill -KILL "${pids[@]}" 2>/dev/null || true
@@ -44,12 +44,12 @@ end_jobs() {
   wait || true
 }
 
-# hold_port PORT: another program listens on it from now on, until the test ends.
+# hold_port PORT: makes another program listen on it until the test ends.
 hold_port() {
   local word=
   mkfifo "$BATS_TEST_TMPDIR/holds_$1"
   python3 "$support/hold_port.py" "$1" >"$BATS_TEST_TMPDIR/holds_$1" 3>&- &
-  read -r -t 60 word <"$BATS_TEST_TMPDIR/holds_$1" || true # its end where it cannot have the port
+  read -r -t 60 word <"$BATS_TEST_TMPDIR/holds_$1" || true # end of file if it cannot get the port
   [ "$word" = ready ] || fail "port $1 is not held"
 }
 

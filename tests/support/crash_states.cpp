@@ -12,7 +12,7 @@ namespace {
 
 using Kind = FileOperation::Kind;
 
-enum class Lost { absent, zeros };  // what stands where bytes are missing
+enum class Lost { absent, zeros };  // what replaces missing bytes
 
 bool is_of_bytes(const FileOperation& one) {
   return one.kind == Kind::write || one.kind == Kind::truncate;
@@ -47,7 +47,7 @@ class Disk {
 
   void lose(const FileOperation& one, Lost lost) {
     if (one.kind == Kind::write && lost == Lost::zeros) put(one, std::string(one.bytes.size(), 0));
-    // A folder without its name is one all the same.
+    // A folder whose name is lost still exists.
     if (one.kind == Kind::name && one.makes_folder) folders_.insert(one.node);
   }
 
@@ -83,7 +83,7 @@ class Disk {
   std::map<int, std::map<std::string, int>> names_;
 };
 
-/// Of the first `count`, those that no later one of these makes durable.
+/// Those of the first `count` operations that no later one of these makes durable.
 std::vector<std::size_t> unsynced(const std::vector<FileOperation>& all, std::size_t count) {
   std::set<int> synced;
   std::vector<std::size_t> found;
@@ -96,7 +96,7 @@ std::vector<std::size_t> unsynced(const std::vector<FileOperation>& all, std::si
   return found;
 }
 
-/// None, each one, each two.
+/// The empty choice, every single operation, every pair.
 std::vector<std::vector<std::size_t>> choices(const std::vector<std::size_t>& all) {
   std::vector<std::vector<std::size_t>> found{{}};
   for (std::size_t i = 0; i < all.size(); ++i) {

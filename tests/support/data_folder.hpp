@@ -14,7 +14,7 @@ namespace hpcboot::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A folder for the data files of one test.
+/// A folder with the data files of one test.
 class DataFolder : public TemporaryFolder {
  public:
   void write(const std::string& name, const Bytes& bytes) const {

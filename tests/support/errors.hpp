@@ -9,7 +9,7 @@
 
 namespace hpcboot::test {
 
-/// The Error that `action` throws; a failure of the test where it throws none.
+/// The Error that `action` throws; the test fails if it throws none.
 inline std::optional<Error> error_of(const std::function<void()>& action) {
   try {
     action();

@@ -9,7 +9,7 @@
 
 namespace hpcboot::test {
 
-// The action throws Error of this code, and its text holds every given piece.
+// Expects that the action throws an Error with this code, and that its text contains every piece.
 template <typename Action, typename... Pieces>
 void expect_error(ErrorCode code, Action action, const Pieces&... pieces) {
   try {
@@ -19,7 +19,8 @@ void expect_error(ErrorCode code, Action action, const Pieces&... pieces) {
     EXPECT_EQ(name_of(error.code()), name_of(code)) << error.what();
     const std::string text = error.what();
     for (const std::string& piece : std::vector<std::string>{pieces...}) {
-      EXPECT_NE(text.find(piece), std::string::npos) << "'" << piece << "' is missing in: " << text;
+      EXPECT_NE(text.find(piece), std::string::npos)
+          << "'" << piece << "' is missing from: " << text;
     }
   }
 }

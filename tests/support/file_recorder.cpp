@@ -1,4 +1,4 @@
-#undef _FORTIFY_SOURCE  // its inline functions have the names of those below
+#undef _FORTIFY_SOURCE  // its inline functions have the same names as those below
 
 #include "support/file_recorder.hpp"
 
@@ -26,7 +26,7 @@ struct OpenFile {
   std::uint64_t position = 0;
 };
 
-/// What is recorded, and what has to be known for it of the files.
+/// The recording, and the state of the files that it needs.
 struct Recording {
   bool runs = false;
   std::string root;
@@ -123,7 +123,7 @@ void opened(const std::string& path, int flags, int descriptor) {
   recording.open[descriptor] = {node, (flags & O_APPEND) != 0, 0};
 }
 
-/// The result of a system call, which `note` records where it succeeded.
+/// The result of a system call, which `note` records if the call succeeded.
 template <typename Note, typename... Arguments>
 long call(const Note& note, long number, Arguments... arguments) {
   const std::lock_guard<std::mutex> lock(mutex);
@@ -159,9 +159,10 @@ std::vector<FileOperation> FileRecorder::operations() const {
 
 }  // namespace hpcboot::test
 
-// The functions by which the program, its libraries' inline code and std::filesystem change files.
+// The functions with which the program, its libraries' inline code and std::filesystem change
+// files.
 using namespace hpcboot::test;
-#pragma GCC visibility push(default)  // std::filesystem finds them, too
+#pragma GCC visibility push(default)  // so that std::filesystem finds them, too
 extern "C" {
 
 int open(const char* path, int flags, ...) {
@@ -261,7 +262,7 @@ int unlink(const char* path) noexcept {
       SYS_unlinkat, AT_FDCWD, path, 0));
 }
 
-// What std::filesystem::remove calls, for folders, too.
+// std::filesystem::remove calls this, also for folders.
 int remove(const char* path) noexcept {
   const int result = unlink(path);
   if (result == 0 || errno != EISDIR) return result;

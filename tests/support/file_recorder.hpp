@@ -7,16 +7,15 @@
 
 namespace hpcboot::test {
 
-/// Files and folders are numbered in the order in which they were made; this is the folder that is
-/// recorded.
+/// Files and folders are numbered in the order of their creation; this is the recorded folder.
 constexpr int kRoot = 0;
 
-/// One change below a recorded folder, or what makes earlier ones durable.
+/// One change below a recorded folder, or a sync that makes earlier changes durable.
 struct FileOperation {
   enum class Kind {
     write,     ///< `bytes` at `offset` of the file `node`
     truncate,  ///< the file `node` to `offset` bytes
-    name,      ///< `node` gets the name `to` in `folder`: a file or folder is made, or linked
+    name,      ///< `node` gets the name `to` in `folder`: a file or folder is created or linked
     rename,    ///< `from` in `folder` becomes `to` there, which is `node`
     remove,    ///< of the name `from` in `folder`
     sync,      ///< of the file or folder `node`
@@ -32,9 +31,9 @@ struct FileOperation {
   std::string bytes{};
 };
 
-/// While it lives, what this process does to the files of an empty folder is recorded, by all its
-/// threads: the test's program has file_recorder.cpp's functions in place of the C library's. One
-/// at a time.
+/// While it lives, everything that any thread of this process does to the files of an initially
+/// empty folder is recorded: file_recorder.cpp's functions replace the C library's in the test's
+/// program. Only one may exist at a time.
 class FileRecorder {
  public:
   explicit FileRecorder(const std::filesystem::path& root);
@@ -42,7 +41,7 @@ class FileRecorder {
   FileRecorder(const FileRecorder&) = delete;
   FileRecorder& operator=(const FileRecorder&) = delete;
 
-  /// A moment to be found again among the operations.
+  /// Marks a moment among the operations.
   void mark();
   std::vector<FileOperation> operations() const;
 };

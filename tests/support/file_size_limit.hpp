@@ -6,7 +6,7 @@
 
 namespace hpcboot::test {
 
-/// Files of this process cannot grow beyond `bytes`: what a full disk does, without one.
+/// Limits files of this process to `bytes`: simulates a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

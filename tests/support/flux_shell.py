@@ -1,7 +1,7 @@
 """flux_shell.py TASKS COMMAND…: starts tasks as `flux run` does, each with a PMI-1 server (Flux RFC 13) in PMI_FD.
 
-Behaves as flux-core 0.88 was seen to: what a task's PMI_FD says after the task has ended cannot be answered
-any more, and ends the job ("PMI-1 wire protocol error"). Exit code 1 then, or a task's own.
+Behaves as observed with flux-core 0.88: a request on a task's PMI_FD after the task has ended cannot be answered
+any more, and ends the job ("PMI-1 wire protocol error") with exit code 1. Otherwise the exit code is a task's own.
 """
 import os
 import re
@@ -44,7 +44,7 @@ def serve(rank):
     task = subprocess.Popen(command, env={**os.environ, **variables}, pass_fds=[theirs.fileno()])
     theirs.close()
     for line in ours.makefile("r"):
-        # A process that is ending closes what it has open before it can be waited for.
+        # An exiting process closes its descriptors before it can be waited for.
         if line == "cmd=finalize\n" and is_ending(task):
             faults.append("task %d is over, and its PMI_FD says %s" % (rank, line.strip()))
             break

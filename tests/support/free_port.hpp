@@ -15,7 +15,7 @@ namespace hpcboot::testing_support {
 class ListeningPort {
  public:
   /// @param port 0 for one that the kernel chooses
-  /// @throws std::runtime_error where it cannot be had
+  /// @throws std::runtime_error if the port is not available
   explicit ListeningPort(int port = 0) : socket_(::socket(AF_INET6, SOCK_STREAM, 0)) {
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
@@ -41,10 +41,10 @@ class ListeningPort {
   int port_ = 0;
 };
 
-/// A port that nobody listened on a moment ago, and that nobody is given by chance: it lies below
-/// those that the kernel gives to connections and those that hpcboot derives from a job's id. (Who
-/// tries long enough to reach a port of the kernel's on its own host is given it once, and reaches
-/// itself.)
+/// A port that no process listened on a moment ago, or gets by chance: it is below those that the
+/// kernel assigns to connections and those that hpcboot derives from a job ID. (A process that
+/// keeps connecting to an ephemeral port of its own host is assigned that port sooner or later, and
+/// connects to itself.)
 inline int free_port() {
   constexpr int kFirst = 10000;
   constexpr int kLast = 19999;

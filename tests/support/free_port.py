@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints a port that nobody listens on, and that nobody is given by chance: it lies below those that the kernel gives
-to connections, a launcher's own among them, and those that hpcboot derives from a job's id."""
+"""Prints a port that no process listens on or gets by chance: it is below those that the kernel assigns to
+connections, such as a launcher's own, and those that hpcboot derives from a job ID."""
 import random
 import socket
 

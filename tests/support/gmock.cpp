@@ -1,2 +1,2 @@
-// Carries the precompiled header of the tests (cmake/HpcbootAddTest.cmake); nobody runs it.
+// Provides the precompiled header of the tests (cmake/HpcbootAddTest.cmake); never run.
 int main() {}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: hold_port.py PORT
 
-Listens on PORT of all addresses until it is ended, as another program of this host would, and prints "ready" once it
-does. A connection that was closed a moment ago (TIME_WAIT) does not keep it from the port.
+Listens on PORT of all addresses until it is ended, like another program on this host, and prints "ready" once it
+listens. A recently closed connection (TIME_WAIT) does not prevent it from binding the port.
 """
 import socket
 import sys

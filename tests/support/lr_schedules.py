@@ -1,4 +1,4 @@
-"""Learning rates of torch.optim.lr_scheduler for tests/unit/lr_schedule_test.cpp: a line for each case.
+"""Learning rates of torch.optim.lr_scheduler for tests/unit/lr_schedule_test.cpp: one line per case.
 
 usage: lr_schedules.py [SCHEDULE STEPS WARMUP DECAY_EVERY]...
 Exit code 77: torch is missing; the last line on stdout says so.
@@ -14,7 +14,7 @@ except ImportError as cause:
     sys.exit(77)
 
 LR = 0.5
-warnings.simplefilter("ignore")  # SequentialLR's own calls of a deprecated argument
+warnings.simplefilter("ignore")  # SequentialLR itself uses a deprecated argument
 
 
 def rates(schedule, steps, warmup, decay_every):

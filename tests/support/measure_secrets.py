@@ -1,5 +1,5 @@
-"""Samples of secrets from a list of regular expressions, and which of them a capture lets through.
-Called by tests/measure-secrets, which says how it is counted."""
+"""Generates samples of secrets from a list of regular expressions, and reports which of them leak into a capture.
+Called by tests/measure-secrets, which documents how they are counted."""
 
 import argparse
 import functools
@@ -21,8 +21,8 @@ PRINTABLE = [c for c in string.printable if c not in "\t\n\r\x0b\x0c"]
 
 
 class Generator:
-    """A random text that a regular expression may match. What it does not know (assertions) it
-    leaves out, so that the caller has to see whether the text matches."""
+    """A random text that a regular expression may match. Unsupported parts (assertions) are left
+    out, so the caller must check whether the text matches."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -40,12 +40,12 @@ class Generator:
         if op == "NOT_LITERAL":
             return self.rng.choice([c for c in PRINTABLE if ord(c) != value])
         if op == "ANY":
-            return "."  # most often an unescaped dot of an address
+            return "."  # mostly an unescaped dot in an address
         if op == "IN":
             return self.rng.choice(self._set(value))
         if op in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             least, most, part = value
-            # What stands before or behind a secret is kept short.
+            # Text before and after a secret is kept short.
             top = least if least == 0 else min(int(most), least + 8)
             return "".join(self._of(part) for _ in range(self.rng.randint(least, top)))
         if op == "BRANCH":
@@ -89,8 +89,8 @@ class Rule:
         self.name, self.patterns, self.secret, self.is_secret = name, patterns, secret, is_secret
 
     def samples(self, count, rng):
-        """Pairs of a text and the secret in it. Of several patterns all stand in the text, and the
-        last is the secret: those before are what it belongs to."""
+        """Pairs of a text and the secret in it. If there are several patterns, the text contains all of
+        them, and the last one is the secret; the others give its context."""
         generator, found = Generator(rng), []
         for _ in range(4000):
             texts = [generator.sample(pattern).strip() for pattern in self.patterns]
@@ -104,7 +104,7 @@ class Rule:
         return found
 
 
-# What may stand before a secret, so that it is no part of a longer word; the samples begin with it.
+# What may precede a secret, so that it is not part of a longer word; the samples start with the secret itself.
 ESCAPES = (r"\\[0abfnrtv]|(?:%|\\x)[0-9A-Fa-f]{2}|\\[0-7]{3}|\\[Uu][0-9A-Fa-f]{4}|\x1B\[[0-9;]{0,80}m)")
 BOUNDARIES = (r"(?:^|/|[^\\0-9A-Za-z+_-]|" + ESCAPES, r"(^|\W|" + ESCAPES)
 
@@ -114,7 +114,7 @@ def group_value(match):
 
 
 def credsweeper_rules(wheel):
-    """The rules for code; those for documents look for sentences that speak of a password."""
+    """The rules for code; those for documents look for sentences that mention a password."""
     import yaml
 
     with zipfile.ZipFile(wheel) as archive:
@@ -122,11 +122,11 @@ def credsweeper_rules(wheel):
     for rule in rules:
         if "code" not in rule["target"]:
             continue
-        # Of these the list says itself that they are no more than a hint: identifiers, addresses.
+        # The list itself calls these no more than a hint: identifiers, addresses.
         is_secret = rule["severity"] != "info" or rule["type"] == "keyword"
         patterns = rule["values"]
         if rule["type"] == "keyword":
-            # A name that holds the word, as an assignment has it.
+            # A name that contains the word, in an assignment.
             patterns = [rf"{rule['name'].lower()}=(?P<value>[0-9A-Za-z]{{20}})"]
         elif rule["type"] == "pem_key":
             body = r"\n(?P<value>[0-9A-Za-z+/]{64})\n-----END PRIVATE KEY-----"
@@ -146,7 +146,7 @@ def gitleaks_secret(match, group=None):
 
 
 def in_python(pattern):
-    """What RE2 writes otherwise; (?i) in the middle goes: letters of either case are in few sets."""
+    """Converts RE2 syntax; an (?i) in the middle is dropped: few sets contain letters of both cases."""
     pattern = pattern.replace(r"\z", r"\Z").replace("[[:alnum:]]", "[A-Za-z0-9]")
     pattern = pattern.replace("(?-i:", "(?:")
     return ("(?i)" if pattern.startswith("(?i)") else "") + pattern.replace("(?i)", "")
@@ -162,7 +162,7 @@ def gitleaks_rules(file):
 
 
 def capture(hpcboot, folder, variables):
-    """What `hpcboot capture --all` writes of them."""
+    """What `hpcboot capture --all` writes for these variables."""
     captured = {}
     names = list(variables)
     for begin in range(0, len(names), 200):
@@ -180,7 +180,7 @@ def capture(hpcboot, folder, variables):
 
 
 def remains(text, secret):
-    """Eight characters in a row, or the whole secret if it is shorter."""
+    """True if eight consecutive characters are left, or the whole secret if it is shorter."""
     length = min(8, len(secret))
     return any(secret[i : i + length] in text for i in range(len(secret) - length + 1))
 
@@ -227,14 +227,14 @@ def main():
         made = {rule.name for rule in rules if rule.is_secret == is_secret} - set(unmade)
         out = len(made - set(through))
         share = f" ({100 * out / len(made):.1f} %)" if made else ""
-        print(f"{source}: {out} of {len(made)} {kind} stay out{share}")
+        print(f"{source}: {out} of {len(made)} {kind} are kept out{share}")
     print(f"{number} samples in {len(planted)} places")
     for rule, cases in sorted(through.items()):
-        print(f"  came through: {rule}: {len(cases)} of {sum(1 for p in planted if p[0] == rule)} places")
+        print(f"  leaked: {rule}: {len(cases)} of {sum(1 for p in planted if p[0] == rule)} places")
         for name, value, left in cases[:4] if arguments.show else []:
             print(f"    {name}={value!r}\n    -> {left!r}")
     for rule in unmade:
-        print(f"  no sample could be made: {rule}")
+        print(f"  no sample could be generated: {rule}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Usage: mirror_server.py FOLDER LOG [--cut BYTES] [--no-ranges] [--stall]
 
 Serves the files of FOLDER on a free port of 127.0.0.1, whose number is the first line of LOG; each
-request adds a line "PATH RANGE". With --cut the connection ends after so many bytes of a body, with
---no-ranges a Range is ignored, with --stall nothing is ever answered.
+request adds a line "PATH RANGE". With --cut the connection is closed after this many bytes of a body, with
+--no-ranges a Range is ignored, with --stall the server never responds.
 """
 
 import argparse

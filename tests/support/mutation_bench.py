@@ -1,4 +1,4 @@
-"""A copy of the sources that mutants are made in, its build, and its unit tests in a sandbox: for tests/mutants."""
+"""A copy of the sources for mutants, its build, and its unit tests in a sandbox: for tests/mutants."""
 
 import hashlib
 import itertools
@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# A fault may kill(-1), fill disk or memory, or remove what it finds: the tests see processes and a /tmp of their own,
-# may write nothing else, and have limits. The shell stays process 1, since the kernel spares that one from signals.
-# Process ids begin elsewhere in each sandbox: tests make names of them that are the whole host's, such as sockets'.
+# A fault may kill(-1), fill disk or memory, or delete files: the tests see only their own processes and /tmp, can write
+# nowhere else, and have limits. The shell stays process 1, since the kernel protects that one from signals. Process IDs
+# start at a different number in each sandbox: tests derive names from them that are host-wide, such as socket names.
 INSIDE = """
 set -e
 bench=$PWD folder=$1
@@ -42,17 +42,17 @@ exit $?
 """
 
 
-# Tests mostly wait: more of them than cores run at a time, and the slow programs in parts.
+# Tests mostly wait: more of them than cores run at a time, and slow programs run in parts.
 WORKERS = 2 * (os.cpu_count() or 1)
 SHARD_SECONDS = 5
 
 
 class BenchError(Exception):
-    """What stands in the way of trying mutants at all."""
+    """A problem that prevents trying any mutants."""
 
 
 class Test:
-    """One program that ctest runs: all of its tests at once if it is a GoogleTest program."""
+    """One program that ctest runs: all of its tests together if it is a GoogleTest program."""
 
     def __init__(self, command, folder):
         self.folder = folder
@@ -74,7 +74,7 @@ class Test:
 
 
 def failing_test(output):
-    """The GoogleTest test that failed, or that ran when the program came to its end."""
+    """The GoogleTest test that failed, or that was running when the program ended."""
     failed = re.search(r"^\[  FAILED  \] ([\w/.]+)", output, re.MULTILINE)
     if failed:
         return failed[1]
@@ -84,7 +84,7 @@ def failing_test(output):
 
 
 class Bench:
-    """`folder` holds the copy of the sources of `root`, in src/, and its build, in build/."""
+    """`folder` contains the copy of the sources of `root`, in src/, and its build, in build/."""
 
     def __init__(self, root, folder, say):
         self.root, self.folder, self.say = root, folder.resolve(), say
@@ -103,16 +103,16 @@ class Bench:
         for name in filter(None, listed):
             source, copy = self.root / name, self.sources / name
             if not source.is_file() or (copy.is_file() and copy.read_bytes() == source.read_bytes()):
-                continue  # with its old date: nothing is built again
+                continue  # keeps its date: nothing is built again
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(source.read_bytes())
             copy.chmod(source.stat().st_mode & 0o777)
 
     def prepare(self):
-        """Builds the copy without a fault; then measures its tests. Those that fail are left out."""
+        """Builds the copy without a fault, then measures its tests. Tests that fail are left out."""
         self.copy_sources()
         linker = "-fuse-ld=lld" if shutil.which("ld.lld") else ""
-        # Quick to build, not to run; what reads behind the end of a vector or an empty optional is found.
+        # Fast to build, not to run; reads past the end of a vector or of an empty optional are detected.
         flags = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0 -g0 -D_GLIBCXX_ASSERTIONS", f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
                  "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST", "-DHPCBOOT_BUILD_BENCH=OFF",
                  "-DHPCBOOT_WITH_TORCH=OFF"]
@@ -122,7 +122,7 @@ class Bench:
         programs = {}
         for test in listed["tests"]:
             command = test.get("command", [])
-            # Programs of this build alone: a mutant changes no other.
+            # Only programs of this build: a mutant changes no other.
             if command and Path(command[0]).is_relative_to(self.build) and Path(command[0]).is_file():
                 properties = {p["name"]: p["value"] for p in test.get("properties", [])}
                 one = Test(command, properties.get("WORKING_DIRECTORY", str(self.build)))
@@ -133,7 +133,7 @@ class Bench:
             raise BenchError("ctest -L unit names no program of this build")
         code, output = self.run(["true"], str(self.build), 10)
         if code != 0:
-            raise BenchError("unshare makes no namespaces here, in which the tests of mutants are kept from doing harm: "
+            raise BenchError("unshare cannot create the namespaces here that isolate the tests of mutants: "
                              f"run this as root, or allow user namespaces ({output.strip()[-200:]})")
         self.fingerprints = self.fingerprint()
         kept = self.folder / "measured.json"
@@ -144,7 +144,7 @@ class Bench:
         self.tests = [test for test in self.tests if test.command]
 
     def measure_once(self, test, measured):
-        """What is known of the very same program is not measured again."""
+        """An unchanged program is not measured again."""
         key = " ".join(test.command) + " " + self.fingerprints[test].hex()
         if key in measured:
             test.seconds, test.left_out, is_left_out = measured[key]
@@ -168,7 +168,7 @@ class Bench:
             if self.run(test.words(only=name), test.folder, 600)[0] != 0:
                 self.say(f"left out: {test.name} {name} fails without a mutant")
             else:
-                self.say(f"left out: {test.name} {name} fails behind other tests of its program")
+                self.say(f"left out: {test.name} {name} fails after other tests of its program")
             test.left_out.append(name)
 
     def call(self, words):
@@ -178,13 +178,13 @@ class Bench:
         return done.stdout
 
     def make(self, programs):
-        """Builds them; what the compiler says if it refuses."""
+        """Builds them; returns the compiler's output on failure."""
         names = [str(program.relative_to(self.build)) for program in programs]
         done = subprocess.run(["ninja", "-C", str(self.build), *names], capture_output=True, text=True)
         return None if done.returncode == 0 else done.stdout
 
     def fingerprint(self):
-        """What each test's program is, and every program of the build that it starts."""
+        """Hashes of each test's program, and of every program of the build that it starts."""
         tools = [(str(path).encode(), hashlib.sha1(path.read_bytes()).digest())
                  for path in (self.build / "bin").glob("*") if path.is_file()]
         prints = {}
@@ -210,7 +210,7 @@ class Bench:
         left = sorted(self.tests, key=lambda test: (-killers[test.name], test.seconds))
         is_linked = False
         while left:
-            # The likeliest program alone: it mostly settles the matter, and the others need not be linked.
+            # First only the likeliest program: it mostly decides, and the others need not be linked.
             now, left = (left[:1], left[1:]) if len(left) == len(self.tests) else (left, [])
             if self.make(test.program for test in now) is not None:
                 return "not built"
@@ -242,7 +242,7 @@ class Bench:
         return found[0] if found else None
 
     def failure_of(self, test, shard, shards, found):
-        """A failure counts if the test fails again, alone: a busy machine kills no mutant."""
+        """A failure counts only if the test fails again, alone: a busy machine must not kill a mutant."""
         deadline = 10 + 3 * test.seconds / shards
         environment = {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} if test.is_gtest else {}
         unsteady = []
@@ -267,7 +267,7 @@ class Bench:
     # --- the sandbox
 
     def run(self, words, folder, deadline, environment=None):
-        """The exit code, or "deadline", and what was printed."""
+        """The exit code, or "deadline", and the output."""
         names = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         if os.geteuid() != 0:
             names.insert(1, "--map-root-user")

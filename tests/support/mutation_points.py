@@ -1,6 +1,6 @@
-"""Where C++ sources can be given a small fault: for tests/mutants.
+"""Where small faults can be introduced into C++ sources: for tests/mutants.
 
-The text is read as clang-format leaves it: binary operators stand between blanks, unary ones do not.
+The text must be formatted by clang-format: binary operators are between blanks, unary ones are not.
 """
 
 import re
@@ -10,18 +10,18 @@ COMPARISONS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">
 COMPARISON = re.compile(r"(?<= )(==|!=|<=|>=|&&|\|\||<|>)(?= |$)", re.MULTILINE)
 NOT = re.compile(r"(?<![\w)\]])!(?=[\w(*:!])")
 TRUTH = re.compile(r"\b(true|false)\b")
-# No fractions, and no durations: how long something waits would have to be measured by the tests.
+# No fractions, and no durations: tests would have to measure how long something waits.
 NUMBER = re.compile(r"(?<![\w.'])(0[xX][0-9a-fA-F']+|[0-9][0-9']*)([uUlLzZ]*)(?![\w.'])")
-# How much of a value a message quotes, the size of a buffer or table, durations again, and -1, which stands for "none"
-# as any negative number would.
+# How much of a value a message quotes, the size of a buffer or table, durations again, and -1, which means "none", as
+# any negative number would.
 NO_NUMBER_HERE = re.compile(
     r"\.substr\(0, $|(seconds|minutes|hours)( \w+)?[({]$|\b(char|byte|uint8_t) \w+\[$|array<[^;]*, [^;>]*$|[^\w)\]] ?-$")
 QUOTED_LENGTH = re.compile(r"[0-9]{2,}\)")
-# A statement that is nothing but a call: no type stands before a name.
+# A statement that is only a call: no type precedes the name.
 CALL = re.compile(r"(?!(?:if|for|while|switch|return|throw|catch|sizeof|static_assert|defined|alignas|else|do|using|new"
                   r"|delete|co_\w+|TEST\w*)\b)(?:::)?[A-Za-z_][\w:]*(?:(?:->|\.)\w+|\[[^\]\n]*\]|\([^()\n]*\))*\(")
 JUMP = re.compile(r"(?:return|continue|break);")
-# What ends the function early: dropped only behind an `if`, since elsewhere nothing would stand at the function's end.
+# What ends the function early: dropped only after an `if`, since elsewhere the function would have no end.
 EARLY = re.compile(r"(?:return|throw)\b")
 SKIPPED_LINE = re.compile(r"\s*(?:#|static_assert|template <|using |namespace |friend )")
 
@@ -45,31 +45,31 @@ class Mutant:
 
     @property
     def name(self):
-        """What it is called in lists that outlive moved lines."""
+        """Its name in lists, which stays valid when lines move."""
         return (self.path, self.old_line, self.new_line)
 
     @property
     def place(self):
-        """The same, told from lines of the same text by the line above."""
+        """The name, and the line above, which distinguishes lines with the same text."""
         return (*self.name, self.above)
 
 
 def code_of(text):
-    """The text with blanks in place of comments, and of what stands in literals; of the same length."""
+    """The text with comments and the contents of literals replaced by blanks; its length is unchanged."""
     token = re.compile(
         r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
         r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
 
     def blank(match):
         inner = re.sub(r"[^\n]", " ", match[0])
-        # Quotes stay, so that an argument is still one.
+        # Quotes are kept, so that an argument remains one.
         return inner if match[0].startswith("/") else '"' + inner[1:-1] + '"'
 
     return token.sub(blank, text)
 
 
 def end_of_statement(code, start):
-    """The index behind the semicolon; none where it is no statement of a few lines, such as one with a lambda's body."""
+    """The index after the semicolon; None if it is not a statement of a few lines, such as one with a lambda's body."""
     depth = 0
     for at in range(start, min(len(code), start + 600)):
         if code[at] in "([":
@@ -97,7 +97,7 @@ def opener_of(code, at):
 
 
 def faults_of(code):
-    """Pairs of a range, what is to stand there, and the kind."""
+    """Tuples of the range (two), its replacement, and the kind."""
     for match in COMPARISON.finditer(code):
         yield match.start(), match.end(), COMPARISONS[match[0]], "comparison"
     for match in NOT.finditer(code):
@@ -115,14 +115,14 @@ def faults_of(code):
         line = code[code.rfind("\n", 0, start) + 1:start]
         if before == ";" and line.count("(") > line.count(")"):
             continue  # the head of a `for`
-        # At a name behind a bracket a statement begins only if the bracket is that of an `if` or a loop.
+        # A name after a bracket starts a statement only if the bracket belongs to an `if` or a loop.
         word = opener_of(code, match.start()) if before == ")" else ""
         if before == ")" and word not in ("if", "for", "while", "constexpr"):
             continue
         call = CALL.match(code, start)
         if call or JUMP.match(code, start):
             end = end_of_statement(code, start)
-            # Declarations, and what only makes it quicker.
+            # Skip declarations, and what affects only speed.
             if end and re.search(r"= (delete|default);$|\.reserve\([^;]*;$", code[start:end]):
                 end = None
         elif EARLY.match(code, start):
@@ -134,7 +134,7 @@ def faults_of(code):
 
 
 def neighbour(number):
-    """The number one above; of a large one a tenth, since a bound of many is not meant to the last one."""
+    """The number plus one; for a large number a tenth, since the exact value of a large bound does not matter."""
     digits = number.replace("'", "")
     octal = len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX"
     value = int(digits, 8 if octal else 0)
@@ -143,7 +143,7 @@ def neighbour(number):
 
 
 def mutants_of(path, text):
-    """Every fault that the file at `path` can be given, by line."""
+    """Every fault that can be introduced into the file at `path`, by line."""
     code = code_of(text)
     starts = [0] + [match.end() for match in re.finditer("\n", text)]
     by_line = {}

@@ -4,7 +4,7 @@
 
 namespace hpcboot::testing_support {
 
-/// A module of two layers, one of which its forward leaves out.
+/// A module of two layers, one of which its forward does not use.
 struct PartlyUsed : torch::nn::Module {
   PartlyUsed()
       : used(register_module("used", torch::nn::Linear(3, 2))),

@@ -1,4 +1,4 @@
-"""Prints what TensorBoard itself reads in a folder: `TAG STEP VALUE` a line, texts as their first line.
+"""Prints what TensorBoard itself reads from a folder: lines of `TAG STEP VALUE`, texts as their first line.
 
 usage: read_events.py FOLDER
 """

@@ -16,8 +16,8 @@ struct ProgramOutput {
   std::string text;  ///< standard output
 };
 
-/// Runs a program of PATH with these arguments and this environment, and no other.
-/// @return nullopt where there is no such program, or it was ended by a signal
+/// Runs a program from PATH with exactly these arguments and this environment.
+/// @return nullopt if the program does not exist, or was ended by a signal
 inline std::optional<ProgramOutput> run_program(std::vector<std::string> command,
                                                 std::vector<std::string> environment) {
   const auto pointers = [](std::vector<std::string>& words) {

@@ -10,14 +10,14 @@
 #include "record/metrics_csv.hpp"
 #include "record/run_record.hpp"
 
-// A run folder as a training leaves it, without one. An epoch has two steps.
+// A run folder as a training leaves it, written without training. An epoch has two steps.
 namespace hpcboot::train::saved_run {
 
 inline Json identity() {
   return {{"lr", 0.5}, {"model", "mnistnet"}};
 }
 
-/// A start that is to go on with such a run.
+/// The configuration of a start that resumes such a run.
 inline TrainOptions options(const std::filesystem::path& runs_dir, const std::string& resume) {
   TrainOptions options;
   options.runs_dir = runs_dir.string();
@@ -30,7 +30,7 @@ inline int epochs_after(std::int64_t step) {
   return static_cast<int>(step / 2);
 }
 
-/// run.json after so many steps.
+/// run.json after this many steps.
 inline record::RunRecord record_after(std::int64_t step) {
   record::RunRecord record;
   record.run = "run";

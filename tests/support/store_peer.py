@@ -1,4 +1,4 @@
-"""A rank of hpcboot's store, written from bootstrap/rendezvous/store/PROTOCOL.md and wire.hpp alone."""
+"""A rank of hpcboot's store, written only from bootstrap/rendezvous/store/PROTOCOL.md and wire.hpp."""
 import hmac
 import os
 import socket
@@ -29,7 +29,7 @@ class Rank:
 
         self.socket.sendall(proof("client"))
         answer = self.exactly(33)
-        assert answer[0] == 0 and answer[1:] == proof("server"), "turned away, or not the server"
+        assert answer[0] == 0 and answer[1:] == proof("server"), "rejected, or not the server"
         self.key, self.sent, self.received = proof("session"), 0, 0
 
     def exactly(self, size):
@@ -37,7 +37,7 @@ class Rank:
         while len(got) < size:
             piece = self.socket.recv(size - len(got))
             if not piece:
-                raise ConnectionError("the store has closed this connection")
+                raise ConnectionError("the store closed this connection")
             got += piece
         return got
 

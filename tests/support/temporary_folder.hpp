@@ -14,8 +14,8 @@
 
 namespace hpcboot::test {
 
-/// A folder of this test alone, removed at its end. Everybody may enter it, so that a test can do
-/// without root's rights in it.
+/// A folder for this test only, removed at its end. Every user may enter it, so that a test can
+/// work in it without root privileges.
 class TemporaryFolder {
  public:
   /// @param parent with a slash at its end
@@ -51,7 +51,7 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-/// Gives up root's rights, which no permission binds, as long as it lives.
+/// While it lives, drops root privileges, which no file permission restricts.
 class WithoutRoot {
  public:
   WithoutRoot() : was_root_(::geteuid() == 0) {
@@ -64,7 +64,7 @@ class WithoutRoot {
   WithoutRoot(const WithoutRoot&) = delete;
   WithoutRoot& operator=(const WithoutRoot&) = delete;
 
-  /// False where a container has no other user: the test cannot be made then.
+  /// False in a container without another user: then the test cannot run.
   bool bound() const { return bound_; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace hpcboot::testing_support {
 
-/// What resolve() would say to one of `world_size` ranks on this host with an explicit endpoint.
+/// The result of resolve() for one of `world_size` ranks on this host with an explicit endpoint.
 inline Resolution loopback_resolution(int rank, int world_size, int port) {
   Resolution resolution;
   resolution.placement = {rank, world_size, rank, world_size, 0, 1};
@@ -21,9 +21,9 @@ inline Resolution loopback_resolution(int rank, int world_size, int port) {
   return resolution;
 }
 
-/// Runs `body` in one thread for each of `ranks`, as if each were a process of a world of
+/// Runs `body` in one thread per rank of `ranks`, as if each were a process of a world of
 /// `world_size`.
-/// @return by position in `ranks`, what it threw, or null
+/// @return for each position in `ranks`, the exception that it threw, or null
 inline std::vector<std::exception_ptr> run_ranks(
     const std::vector<int>& ranks, int world_size,
     const std::function<void(const Resolution&)>& body) {

@@ -1,6 +1,6 @@
 """Reference values from PyTorch and torchvision for tests/unit/torch_reference_test.cpp.
 
-usage: torch_reference.py sampler [DATASET_SIZE WORLD_SIZE SEED EPOCH]...   (a rank's indices a line)
+usage: torch_reference.py sampler [DATASET_SIZE WORLD_SIZE SEED EPOCH]...   (one rank's indices per line)
        torch_reference.py resnet50 FILE                                     (a dict of tensors)
 Exit code 77: a package is missing; the last line on stdout says which.
 """
@@ -31,7 +31,7 @@ def resnet50(path):
     torch.manual_seed(1)
     model = make(num_classes=10)
     model.conv1 = torch.nn.Conv2d(1, 64, 7, 2, 3, bias=False)
-    # In float32 the gradients behind batch norms of so few numbers depend on the version's kernels.
+    # In float32 the gradients after batch norms of so few numbers depend on the version's kernels.
     model.double()
     images = torch.randn(4, 1, 64, 64).double()
     labels = torch.tensor([0, 3, 9, 3])

@@ -1,8 +1,8 @@
-"""Files of torch.save() for tests/unit/pt_data_test.cpp, and the reading of ours.
+"""Writes files with torch.save() for tests/unit/pt_data_test.cpp, and reads ours.
 
 usage: torch_save.py save FILE     a data set of 5 + 3 images, 2 x 3 pixels of value i, labels i
        torch_save.py load FILE     checks a file of test::CountingSet(37) and (11), 1 x 3 x 4
-       torch_save.py odd FOLDER    files that are no data set
+       torch_save.py odd FOLDER    files that are not data sets
 Exit code 77: a package is missing; the last line on stdout says which.
 """
 import collections
@@ -20,7 +20,7 @@ def images(count):
 
 
 def save(path):
-    # Views and unusual strides are what people save, too.
+    # Users also save views and unusual strides.
     train = torch.cat([images(5), images(5)], 0)[:5].transpose(1, 2).contiguous().transpose(1, 2)
     test = (images(3).float() / 255).unsqueeze(1)
     torch.save({"train/images": train, "train/labels": torch.arange(5),

@@ -2,8 +2,8 @@
 
 #include "hpcboot/env.hpp"
 
-// Fails any test program that changes its own environment: everything in the library is a function
-// of an Env, so no test has a reason to.
+// Fails any test program that changes its own environment: the library only depends on an Env, so
+// no test has a reason to change it.
 namespace {
 
 class UnchangedEnvironment : public testing::Environment {

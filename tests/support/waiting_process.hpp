@@ -9,8 +9,8 @@
 
 namespace hpcboot::test {
 
-/// A process that does nothing but wait for its end, as a rank does for its peers. It ends with
-/// this at the latest, and with the test's program.
+/// A process that only waits until it is ended, like a rank for its peers. It ends with this
+/// object, or with the test's program, at the latest.
 class WaitingProcess {
  public:
   WaitingProcess() : pid_(::fork()) {
@@ -25,7 +25,7 @@ class WaitingProcess {
 
   pid_t pid() const { return pid_; }
 
-  /// Kills it, unless it has ended, and takes its exit code, so that its number is free.
+  /// Kills it, unless it has ended, and reaps it, so that its process ID is free.
   void end() {
     if (ended_) return;
     ended_ = true;

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Jobs of sbatch and qsub, awaited.
+# Submits jobs with sbatch and qsub, and waits for their end.
 
 # batch SBATCH_OPTIONS… -- SCRIPT CMD…: submits SCRIPT, whose arguments are CMD, and waits for the end
 # of the job.

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Running a command on a host: `on` and `as`.
+# Runs a command on a host: `on` and `as`.
 
-# The process id, on this machine, of a host's process 1; empty if there is no such host.
+# The process ID, on this machine, of a host's process 1; empty if the host does not exist.
 host_pid() {
   local pid
   for pid in $(marked_processes "$1"); do
-    # unshare, its parent, has the same words on its command line but is not 1 in any namespace.
+    # unshare, its parent, has the same command line but is not process 1 in any namespace.
     if [[ $(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status" 2> /dev/null) == 1 ]]; then
       echo "$pid"
       return
@@ -21,17 +21,17 @@ enter_host() {
   case $user in
     root) uid=0 ;;
     tester) uid=$TESTER_ID ;;
-    *) usage_error "there are the users root and tester, no '$user'" ;;
+    *) usage_error "users are root and tester, not '$user'" ;;
   esac
   [[ $host =~ ^n[0-9]+$ ]] || usage_error "hosts are n0, n1, …, not '$host'"
   pid=$(host_pid "$host")
   if [[ -z $pid ]]; then
-    printf 'cluster: no host %s is up; see: cluster status\n' "$host" >&2
+    printf 'cluster: host %s is not up; see: cluster status\n' "$host" >&2
     exit 3
   fi
   home=$STATE/home/$user
   (($# > 0)) || set -- bash -l
-  # srun and sbatch hand the caller's environment on, so it must not be that of this machine's shell.
+  # srun and sbatch pass the caller's environment on, so it must not be that of this machine's shell.
   local environment=(env -i HOME="$home" USER="$user" LOGNAME="$user" SHELL=/bin/bash LANG=C.UTF-8
     TERM="${TERM:-dumb}" PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin)
   # The folder is entered from inside: the host may have something else at that path.

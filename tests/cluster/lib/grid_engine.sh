@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# grid_engine.sh PART FOLDER STATE: a part of a Grid Engine on a host of the cluster, as its root. FOLDER holds Debian's
-# packages, unpacked (get-launchers gridengine); STATE, which all hosts see, what it keeps.
-#   install    on every host: puts the packages in their places, for this host alone
-#   master     the qmaster, a queue all.q with four slots and GPUs a host, and parallel environments
+# grid_engine.sh PART FOLDER STATE: starts a part of Grid Engine on a host of the cluster, as its root. FOLDER contains
+# Debian's unpacked packages (get-launchers gridengine); STATE, which all hosts see, contains its state.
+#   install    on every host: installs the packages for this host only
+#   master     the qmaster, a queue all.q with four slots and GPUs per host, and parallel environments
 #   exec       the daemon that starts jobs
-# STATE/env.sh sets what users need.
+# STATE/env.sh sets the environment for users.
 set -euo pipefail
 part=$1 folder=$2 state=$3
 
-# The programs have /usr/lib/gridengine built in. This host's file system gets it, the machine's does not.
+# The path /usr/lib/gridengine is compiled into the programs. It is mounted on this host, not on the machine.
 install_packages() {
   local part
   for part in lib share; do
@@ -46,7 +46,7 @@ export PATH=/usr/lib/gridengine:\$PATH
 SETTINGS
 }
 
-# add KIND: an object as qconf prints its template, with the lines given as KEY VALUE… pairs changed.
+# add KIND LINE…: adds an object that these KEY VALUE lines define.
 add() {
   local kind=$1 file
   file=$(mktemp)
@@ -88,7 +88,7 @@ start_master() {
   for host in n1 n2; do
     qconf -rattr exechost complex_values gpu=4 "$host"
   done
-  # Jobs start at once, not at the next of its rounds, and on n1 before n2, whatever their load is.
+  # Jobs start at once, not at the next scheduling interval, and on n1 before n2, whatever the load.
   qconf -ssconf | sed -e 's/^\(queue_sort_method\) .*/\1 seqno/' -e 's/^\(schedule_interval\) .*/\1 0:0:1/' -e 's/^\(flush_[a-z]*_sec\) .*/\1 1/' > "$state/scheduler"
   qconf -Msconf "$state/scheduler"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Process 1 of one host: makes the host's own file system view, starts its services, stays.
+# Process 1 of one host: sets up the host's view of the file system, starts its services, and stays.
 # Arguments: MARK HOST N LOOPBACK_NAME DECOY_DOCKER0 KEPT_FOLDERS…
 set -Eeuo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -22,7 +22,7 @@ fail() {
 }
 trap 'fail $LINENO' ERR
 
-# own DIR OPTIONS: an empty folder of this host's own in place of the machine's.
+# own DIR OPTIONS: mounts an empty folder of this host over the machine's.
 own() {
   mount -t tmpfs -o "$2" tmpfs "$1"
 }
@@ -31,7 +31,7 @@ mount_files() {
   local dir file
   own /run mode=755
   mkdir /run/lock /run/machine-tmp
-  # A /tmp of its own, in which the folders that all hosts share are still seen.
+  # A separate /tmp, in which the folders that all hosts share remain visible.
   mount --bind /tmp /run/machine-tmp
   own /tmp mode=1777
   for dir in "$STATE" "${kept[@]}"; do
@@ -47,7 +47,7 @@ mount_files() {
   mount --bind "$STATE/log/$host" /var/log
   mount -t sysfs sysfs /sys # shows the interfaces of this host, not the machine's
 
-  # The machine's /etc cannot be written from here, whatever root does.
+  # The machine's /etc cannot be written from here, even by root.
   mount --bind /etc /etc
   mount -o remount,bind,ro /etc
   mkdir -p /run/etc
@@ -63,7 +63,7 @@ mount_files() {
 
 hostname "$host"
 mount_files
-# Jobs of tests follow each other closely here, and run at once.
+# Tests start jobs in quick succession here, and in parallel.
 for uid in 0 "$TESTER_ID"; do "$here/../../support/open_mpi_folder" /tmp "$uid"; done
 [[ $decoy_docker0 == no ]] || add_decoy_docker0
 start_sshd "$host"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # launch.sh FORM CMD…: starts CMD in one of the forms below and waits for its end. Runs on n0 as an
-# ordinary user, in a folder all hosts share. placement.py knows who must run where in each form.
+# ordinary user, in a folder that all hosts share. placement.py defines the placement for each form.
 set -euo pipefail
 form=$1
 shift
@@ -15,7 +15,7 @@ printf '%s\n' 'n2 slots=1' 'n1 slots=2' > uneven.openmpi
 printf '%s\n' n2:1 n1:2 > uneven.hydra
 printf '%s\n' 'rank 0=n2 slot=0' 'rank 1=n1 slot=0' 'rank 2=n1 slot=1' 'rank 3=n2 slot=1' > rankfile
 printf '%s\n' n2 n1 n2 > arbitrary
-# Version 1.13 under Python 3.11 fails with its own defaults of --redirects and --tee.
+# Version 1.13 with Python 3.11 fails with its own defaults of --redirects and --tee.
 readonly torchrun=(/usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 --no_python)
 
 # shellcheck disable=SC2016 # $@ is for the job script
@@ -79,19 +79,19 @@ srun "$@"' "$@"
     salloc --quiet "${two_by_two[@]}" mpiexec.hydra -n 1 srun --mpi=pmi2 --overlap -N2 -n2 "$@"
     ;;
   mpirun_in_srun_pty)
-    # script gives srun the terminal that it wants.
+    # script provides the terminal that srun requires.
     script --quiet --return --command "salloc --quiet ${two_by_two[*]} srun --overlap --pty -N1 -n1 \
       mpirun.openmpi -np 2 --oversubscribe ${*@Q}" /dev/null
     ;;
   sbatch_srun_pbs_names) batch "${two_by_two[@]}" -- 'srun "$@"' "$@" ;;
   sbatch_batch_step_pbs_names) batch "${two_by_two[@]}" -- '"$@"' "$@" ;;
   qsub_srun)
-    # Debian's qsub, a wrapper over sbatch: options in the script, no arguments.
+    # Debian's qsub, a wrapper around sbatch: options in the script, no arguments.
     printf '#!/bin/bash\n#PBS -l select=2:ncpus=1:mpiprocs=1\nsrun %s\n' "${*@Q}" > job.pbs
     wait_for_job "$(qsub -o "$PWD/job.log" job.pbs)"
     ;;
   *)
-    echo "launch.sh: no form '$form'" >&2
+    echo "launch.sh: unknown form '$form'" >&2
     exit 2
     ;;
 esac

@@ -1,8 +1,8 @@
-"""The layouts that tests/cluster/matrix tries: how each is launched, and which ranks of which worlds must come of it.
+"""The layouts that tests/cluster/matrix tries: how each is launched, and the expected ranks and worlds.
 
-A command is bash; "$@" stands for what each rank runs. $mpirun is the launcher of the column, $host its option for one
-host, $mpi Slurm's name of the interface that its MPI speaks, torchrun the agent of PyTorch, batch a job of sbatch that
-is awaited (lib/batch.sh), hosts a writer of a list of hosts for Hydra. mpiexec.hydra and mpirun.openmpi are the system's.
+A command is bash; "$@" is what each rank runs. $mpirun is the launcher of the column, $host its option for one host,
+$mpi Slurm's name of the interface that its MPI uses, torchrun PyTorch's agent, batch submits a job with sbatch and waits
+for it (lib/batch.sh), hosts writes a host list for Hydra. mpiexec.hydra and mpirun.openmpi are the system's.
 """
 
 import dataclasses
@@ -19,19 +19,19 @@ ALONE_ON_TWO = [["n1"], ["n2"]]
 @dataclasses.dataclass(frozen=True)
 class Layout:
     name: str
-    worlds: list  # the host of each rank, for each MPI_COMM_WORLD that comes about
-    openmpi: str = ""  # the command, by kind of launcher; none where the layout does not exist there
+    worlds: list  # the host of each rank, for each MPI_COMM_WORLD
+    openmpi: str = ""  # the command, by kind of launcher; empty if the launcher has no such layout
     hydra: str = ""
     torchrun: str = ""
     at: str = "n0"
-    launcher: str = ""  # what hpcboot must call it, if that is not the column's
+    launcher: str = ""  # the launcher that hpcboot must report, if it is not the column's
     scheduler: str = None
     truth: str = "mpi"
-    short: bool = False  # a part of the short matrix
-    or_worlds: list = None  # others that are right, too
-    any_order: bool = False  # of the hosts within a world
-    without: tuple = ()  # launchers that do not start it
-    known: dict = dataclasses.field(default_factory=dict)  # by kind of launcher: why hpcboot cannot be right
+    short: bool = False  # part of the short matrix
+    or_worlds: list = None  # also correct
+    any_order: bool = False  # whether the hosts within a world may be in any order
+    without: tuple = ()  # launchers that cannot start it
+    known: dict = dataclasses.field(default_factory=dict)  # by kind of launcher: why hpcboot cannot know the answer
 
 
 def both(command):
@@ -39,14 +39,14 @@ def both(command):
 
 
 def sbatch(options, openmpi, hydra=None):
-    """A job script; $mpirun is put in by the shell that submits."""
+    """A job script; the submitting shell expands $mpirun."""
     hydra = openmpi if hydra is None else hydra
     form = 'batch {} -- "{} \\"\\$@\\"" "$@"'
     return {"openmpi": form.format(options, openmpi), "hydra": form.format(options, hydra), "scheduler": "slurm"}
 
 
 def qsub(options, openmpi, hydra=None):
-    """A job script of Grid Engine. Open MPI's wheels do not know it: they are given its hosts, over ssh."""
+    """A job script of Grid Engine. Open MPI's wheels do not support it, so they get its hosts, over ssh."""
     form = 'qsub_wait {} -- "{} \\"\\$@\\"" "$@"'
     return {"openmpi": form.format(options, openmpi), "hydra": form.format(options, hydra or openmpi), "scheduler": "sge"}
 
@@ -78,7 +78,7 @@ LAYOUTS = [
     Layout("ssh, n1 listed twice", [["n1", "n1", "n2"]],
            openmpi='$mpirun --host n1:1,n2:1,n1:1 -n 3 "$@"'),
     Layout("ssh, n1 twice apart", [["n1", "n2", "n1"]], hydra='$mpirun -hosts n1,n2,n1 -ppn 1 -n 3 "$@"',
-           known={"hydra": "Hydra counts local ranks anew for each entry of the list, and the environment says no more"}),
+           known={"hydra": "Hydra restarts local ranks for each entry of the list, and the environment shows no more"}),
     Layout("ssh 3 hosts", [["n1", "n2", "n3"]], openmpi='$mpirun --host n1,n2,n3 -n 3 "$@"',
            hydra='$mpirun -hosts n1,n2,n3 -ppn 1 -n 3 "$@"'),
     Layout("ssh, two programs", [["n1", "n1", "n2"]],
@@ -91,7 +91,7 @@ LAYOUTS = [
     Layout("sbatch 2+1+1", [["n1", "n1", "n2", "n3"]], **sbatch("-N3 -n4", "$mpirun", "$mpirun -n 4")),
     Layout("sbatch, only n2 of 2", [["n2", "n2"]],
            **sbatch("-N2 --ntasks-per-node=2", "$mpirun --host n2:2 -n 2", "$mpirun -hosts n2 -n 2")),
-    # Some take the hosts in the order of the allocation.
+    # Some launchers use the hosts in the order of the allocation.
     Layout("sbatch, n2 before n1", [["n2", "n1"]], any_order=True,
            **sbatch("-N2 --ntasks-per-node=2", "$mpirun --host n2:1,n1:1 -n 2", "$mpirun -hosts n2,n1 -ppn 1 -n 2")),
     Layout("sbatch array", [["n1", "n1"], ["n2", "n2"]],
@@ -117,7 +117,7 @@ LAYOUTS = [
            **both('salloc --quiet -N2 -n2 srun --overlap -n2 $mpirun $host -n 1 "$@"')),
     Layout("MPI in Hydra", PAIR, at="n1", **both('mpiexec.hydra -n 1 $mpirun $host -n 2 "$@"'), short=True),
     Layout("MPI in Hydra, alone", ALONE, at="n1", **both('mpiexec.hydra -n 2 $mpirun $host -n 1 "$@"')),
-    # Open MPI refuses to run in Open MPI, and MPICH 5 where Open MPI's PMIX_NAMESPACE stands beside its own variables.
+    # Open MPI refuses to run in Open MPI, and MPICH 5 if Open MPI's PMIX_NAMESPACE is set beside its own variables.
     Layout("MPI in Open MPI", PAIR, at="n1", without=("mpich-5.0.2",),
            hydra='mpirun.openmpi --host localhost:4 -n 1 $mpirun $host -n 2 "$@"'),
     Layout("MPI in Open MPI, alone", ALONE, at="n1", without=("mpich-5.0.2",),
@@ -138,7 +138,7 @@ LAYOUTS = [
     Layout("qsub 2+2", TWO_BY_TWO,
            **qsub("-pe two 4 -masterq all.q@n1", """awk '{print \\$1, \\"slots=\\" \\$2}' \\$PE_HOSTFILE > hosts
              $mpirun --hostfile hosts""", "$mpirun -n 4")),
-    # Grid Engine fills the one host or the other.
+    # Grid Engine fills one host or the other.
     Layout("qsub 4+1", [["n1", "n1", "n1", "n1", "n2"]], or_worlds=[["n1", "n2", "n2", "n2", "n2"]],
            **qsub("-pe fill 5 -masterq all.q@n1", """awk '{print \\$1, \\"slots=\\" \\$2}' \\$PE_HOSTFILE > hosts
              $mpirun --hostfile hosts""", "$mpirun -n 5")),

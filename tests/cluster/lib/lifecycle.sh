@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # up, down and status.
 
-# Folders of which every host has its own: a scratch folder there would be hidden from the hosts.
+# Folders that are separate on every host: a scratch folder there would be hidden from the hosts.
 readonly HIDDEN='^/(run|dev|proc|sys|etc|var/log|var/spool|var/lib/munge)(/|$)'
 
 cluster_up() {
@@ -34,12 +34,12 @@ cluster_up() {
       --loopback-name) loopback_name=yes ;;
       --second-network) networks+=(second) ;;
       --ipv6-only) networks+=(ipv6_only) ;;
-      *) usage_error "up does not know '$1'" ;;
+      *) usage_error "unknown option '$1' of up" ;;
     esac
     shift
   done
   [[ $STATE =~ ^/[A-Za-z0-9._/-]+$ ]] || usage_error "HPCBOOT_CLUSTER_DIR has characters other than A-Za-z0-9._/-"
-  [[ ! $STATE =~ $HIDDEN ]] || usage_error "HPCBOOT_CLUSTER_DIR=$STATE is hidden from the hosts; /tmp is a good place"
+  [[ ! $STATE =~ $HIDDEN ]] || usage_error "HPCBOOT_CLUSTER_DIR=$STATE is hidden from the hosts; use a folder in /tmp"
   check_requirements
   umask 022
   trap 'up_was_stopped' EXIT
@@ -48,11 +48,11 @@ cluster_up() {
   local options=("$compute_hosts" "$loopback_name" "$decoy_docker0" "${kept[@]}")
   if [[ -e $STATE/ready && -n $(host_pid n0) ]]; then
     [[ $(< "$STATE/ready") == "${options[*]} spank_pbs=$spank_pbs ${machine[*]} ${networks[*]}" ]] ||
-      die "a cluster with other options is up in $STATE; first: cluster down"
+      die "a cluster with other options is up in $STATE; run first: cluster down"
     echo "already up: n0 … n$compute_hosts in $STATE"
     return
   fi
-  remove_state # what a killed `up` left
+  remove_state # left by a killed `up`
   write_state "$compute_hosts" "${networks[@]}"
   write_slurm "$compute_hosts" "${machine[@]}"
   [[ $spank_pbs == no ]] || write_spank_pbs
@@ -80,8 +80,8 @@ write_state() {
 
 start_room() {
   (
-    # Nothing of the caller may be held for as long as the cluster lives: no environment, terminal or
-    # open file. Only the lock goes last, by a shell that has MARK on its command line for `down` to see.
+    # Nothing of the caller may be held while the cluster runs: no environment, terminal or open file.
+    # Only the lock is closed last, by a shell that has MARK on its command line for `down` to find.
     for fd in "/proc/$BASHPID/fd"/*; do
       fd=${fd##*/}
       if ((fd > 2 && fd != 9)); then
@@ -95,7 +95,7 @@ start_room() {
       bash "$here/lib/room.sh" "$MARK" "$@" < /dev/null > "$STATE/log/room.log" 2>&1
   ) &
   room=$!
-  disown # its end is not this shell's news
+  disown # this shell must not report its end
 }
 
 wait_for_boot() {
@@ -105,14 +105,14 @@ wait_for_boot() {
   wait_until "$deadline" slurm_is_ready "$1" || die "not all compute hosts were idle in Slurm within $deadline s"
 }
 
-# True also when one has failed, so that nobody waits for it.
+# Also true when a host has failed, so that `up` does not wait for it.
 hosts_have_booted() {
   local ready=("$STATE"/hosts/n*.ready)
   compgen -G "$STATE/hosts/*.failed" > /dev/null || [[ -e ${ready[0]} && ${#ready[@]} -gt $1 ]]
 }
 
-# At the end of `up`, however it comes about. Only the holder of the lock cleans up, and only what is
-# not a running cluster.
+# At the end of `up`, whatever the cause. Only the holder of the lock cleans up, and never a running
+# cluster.
 up_was_stopped() {
   trap - EXIT
   if [[ -n ${room:-} && ! -e $STATE/ready ]]; then
@@ -122,7 +122,7 @@ up_was_stopped() {
     return
   fi
   if [[ $LOCKED == no ]]; then
-    # It may have made the folder and not yet its lock.
+    # It may have created the folder, but not locked it yet.
     { exec 9< "$STATE"; } 2> /dev/null || return
     flock --nonblock 9 || return
   fi
@@ -131,7 +131,7 @@ up_was_stopped() {
     tail -n 5 "$STATE"/log/room.log "$STATE"/log/*/{boot.log,slurm/*.log} >&2 2> /dev/null || true
     remove_state
   fi
-  rmdir "$STATE" 2> /dev/null || true # fails where somebody else's files are in it
+  rmdir "$STATE" 2> /dev/null || true # fails if it contains other files
 }
 
 cluster_down() {
@@ -144,18 +144,18 @@ cluster_down() {
   echo "down: nothing is left of $STATE"
 }
 
-# Ends every process of the cluster and empties its folder. The folder itself stays: it is the lock.
+# Ends every process of the cluster and empties its folder. The folder itself remains: it is the lock.
 remove_state() {
   if [[ -d $STATE && ! -e $STATE/.hpcboot-cluster && -n $(ls -A "$STATE") ]]; then
-    die "$STATE is not a cluster's folder, nothing is removed; set HPCBOOT_CLUSTER_DIR to another"
+    die "$STATE is not the folder of a cluster, so nothing is removed; set HPCBOOT_CLUSTER_DIR to another folder"
   fi
   local killed=()
-  wait_until 20 nothing_runs || die "processes do not end: ${killed[*]}"
+  wait_until 20 nothing_runs || die "these processes do not end: ${killed[*]}"
   find "$STATE" -mindepth 1 -delete 2> /dev/null || [[ ! -d $STATE ]] || die "cannot empty $STATE"
 }
 
-# Kills what there is, also what has been started since the last time, and adds it to the caller's array `killed`.
-# Process 1 of a host loses its command line first, and then waits for the end of all others: it is waited for, too.
+# Kills all processes, including those started since the last call, and adds them to the caller's array `killed`.
+# Process 1 of a host first loses its command line, then waits for all others to end; this waits for it, too.
 nothing_runs() {
   local pid found left=0
   mapfile -t found < <(marked_processes)

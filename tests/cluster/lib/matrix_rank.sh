@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# matrix_rank.sh DIR HPCBOOT TRUTH…: what a launcher starts as one rank. Into files of this process's own,
-# DIR/HOST.PID.*: what hpcboot says in a child of this script, what TRUTH says of the world, and, in this very process
-# and therefore last, hpcboot again.
+# matrix_rank.sh DIR HPCBOOT TRUTH…: the program of one rank. Writes to separate files of this process, DIR/HOST.PID.*,
+# the output of hpcboot in a child of this script, of TRUTH about the world, and, in this same process and therefore
+# last, of hpcboot again.
 set -uo pipefail
 dir=$1 hpcboot=$2
 shift 2

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Meets the other ranks where MASTER_ADDR and MASTER_PORT say, as c10d's store does: rank 0 serves on all
-addresses, everybody connects, rank 0 too. Each rank prints one line: its rank, the address of rank 0 that it
-reached, and how many came. Fails within 20 s."""
+"""Meets the other ranks at MASTER_ADDR and MASTER_PORT, as c10d's store does: rank 0 listens on all addresses,
+and all ranks connect, including rank 0. Each rank prints one line: its rank, the address of rank 0 that it
+reached, and how many ranks arrived. Fails within 20 s."""
 
 import os
 import socket

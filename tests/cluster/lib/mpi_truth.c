@@ -1,6 +1,6 @@
-// mpi_truth FILE: what MPI itself says of this process, as JSON: rank, size, its place among the
-// ranks that share memory with it, and the host of every rank of its world, so that each file tells
-// of the whole world.
+// mpi_truth FILE: what MPI itself reports for this process, as JSON: rank, size, its place among the
+// ranks that share memory with it, and the host of every rank of its world, so that each file
+// describes the whole world.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The network: one switch (a bridge) and a cable (a veth pair) to each host's eth0. All of it lies in
-# the network namespace of the room, so that this machine's interfaces, routes and firewall are not
-# concerned, and clusters side by side may use the same addresses.
+# The network: one switch (a bridge) and a cable (a veth pair) to each host's eth0. All of it is in the
+# network namespace of the room, so that this machine's interfaces, routes and firewall are not
+# affected, and clusters side by side may use the same addresses.
 
 make_switch() {
-  mount -t tmpfs -o mode=755 tmpfs /run # the names of the network namespaces stay in here, too
+  mount -t tmpfs -o mode=755 tmpfs /run # keeps the names of the network namespaces in here
   add_bridge switch
   ! network_is second || add_bridge fast-switch
 }
@@ -28,12 +28,12 @@ connect_host() {
 plug_in() {
   ip link add "$4" type veth peer name "$2" netns "$1"
   ip link set "$4" master "$3" up
-  # Without nodad an IPv6 address may not be used for a second.
+  # Without nodad an IPv6 address cannot be used for a second.
   ip -n "$1" addr add "$5" dev "$2" nodad
   ip -n "$1" link set "$2" up
 }
 
-# On a host: an interface that is up, has an address, and leads nowhere. Every host has the same.
+# On a host: an interface that is up and has an address, but is not routable. Every host has the same.
 add_decoy_docker0() {
   ip link add docker0 type bridge
   ip addr add 172.17.0.1/16 dev docker0

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Who must run where in each form of lib/launch.sh, and is it so?
+"""The expected placement of ranks in each form of lib/launch.sh, and a check of it.
 
-A form's truth is its layout alone, the host of every rank in order; the rest follows from it. Where nodes
-are not in the order of their first ranks, "nodes" says so; where the environment tells of the launcher but
-not of the hosts, "nodes_known" does.
+A form is defined by its layout, the host of every rank in order; the rest follows from it. "nodes" is set if
+nodes are not in the order of their first ranks, "nodes_known" if the environment shows the launcher but not
+the hosts.
 
-  placement.py forms                  names the forms
+  placement.py forms                  lists the forms
   placement.py options FORM           options of `cluster up` that FORM needs
-  placement.py check FORM DIR         DIR holds `hpcboot show --json` of every rank in files HOST.PID
-  placement.py golden FORM DIR CASE   DIR holds `env -0` of every rank in files HOST.PID: write them to
+  placement.py check FORM DIR         DIR contains `hpcboot show --json` of every rank in files HOST.PID
+  placement.py golden FORM DIR CASE   DIR contains `env -0` of every rank in files HOST.PID: writes them to
                                       the folder CASE as a golden case
 """
 
@@ -31,7 +31,7 @@ FORMS = {
     "srun_pmix_2x2": SLURM,
     "srun_cyclic_2x2": {**SLURM, "layout": ["n1", "n2", "n1", "n2"]},
     "srun_plane": {**SLURM, "layout": ["n1", "n1", "n2", "n2", "n1", "n1"]},
-    # Slurm 22.05 does not tell the tasks of the list that their ranks follow.
+    # Slurm 22.05 does not pass the list that the ranks follow to the tasks.
     "srun_arbitrary": {**SLURM, "layout": ["n2", "n1", "n2"], "nodes": ["n1", "n2"], "master": None},
     "srun_uneven": {**SLURM, "layout": ["n1", "n1", "n2"]},
     "srun_het_joint": {**SLURM, "layout": ["n1", "n2", "n2"]},
@@ -51,7 +51,7 @@ FORMS = {
     "sbatch_mpirun_one_rank": {**OPENMPI, "scheduler": "slurm", "layout": ["n1"]},
     "sbatch_mpirun_one_host": {**OPENMPI, "scheduler": "slurm", "layout": ["n1", "n1"]},
     "sbatch_mpirun_by_node": {**OPENMPI, "scheduler": "slurm", "layout": ["n1", "n2", "n1", "n2"]},
-    # A rankfile can put any rank on any host: what a rank sees tells nothing of the others.
+    # A rankfile can put any rank on any host: what a rank sees says nothing about the others.
     "sbatch_mpirun_rankfile":
         {**OPENMPI, "scheduler": "slurm", "layout": ["n2", "n1", "n1", "n2"], "nodes_known": False},
     "sbatch_hydra_2x2": {**HYDRA, "scheduler": "slurm"},
@@ -61,7 +61,7 @@ FORMS = {
     "salloc_shell": {**SINGLE, "layout": ["n0"]},
     "salloc_interactive_step": {**SINGLE, "layout": ["n1"]},
     "salloc_interactive_mpirun": {**OPENMPI, "scheduler": "slurm"},
-    # Nothing in the environment tells these ranks how many hosts there are, or which.
+    # Nothing in the environment shows these ranks how many hosts there are, or which.
     "ssh_mpirun_2x2": {**OPENMPI, "nodes_known": False},
     "ssh_mpirun_uneven": {**OPENMPI, "nodes_known": False, "layout": ["n2", "n1", "n1"]},
     "ssh_hydra_2x2": {**HYDRA, "nodes_known": False},
@@ -75,13 +75,13 @@ FORMS = {
     "srun_in_hydra": {**SLURM, "layout": ["n1", "n2"], "facts": True},
     "srun_pmi2_in_hydra": {**SLURM, "layout": ["n1", "n2"], "facts": True},
     "mpirun_in_srun_pty": {**OPENMPI, "scheduler": "slurm", "layout": ["n1", "n1"]},
-    # PBS_JOBID beside Slurm's own variables is Slurm.
+    # PBS_JOBID beside Slurm's own variables means Slurm.
     "sbatch_srun_pbs_names": {**SLURM, "options": ["--spank-pbs"]},
     "sbatch_batch_step_pbs_names": {**SINGLE, "layout": ["n1"], "options": ["--spank-pbs"]},
     "qsub_srun": {**SLURM, "layout": ["n1", "n2"], "options": ["--spank-pbs"]},
 }
 
-# Names of variables that have to do with the launch; everything else is left out of a golden case.
+# Names of variables that concern the launch; all others are left out of a golden case.
 RELATED = re.compile(
     r"SLURM|PMI|OMPI|PRTE|HYDRA|MPI_|PALS|PBS|CUDA|ROCR|ZE_|GPU|HOSTNAME|MASTER_|RANK|WORLD|TORCHELASTIC|^ENVIRONMENT$")
 SECRET = re.compile(r"SECRET|COOKIE|TOKEN|_KEY|PASS")
@@ -119,7 +119,7 @@ def recordings(directory):
 
 
 def check(form, directory):
-    """Yields what is wrong."""
+    """Yields the problems."""
     want = expected(form)
     seen = []
     endpoints = set()
@@ -147,7 +147,7 @@ def check(form, directory):
 
 
 def golden(form, directory, case):
-    """Writes the recordings as a golden case; refuses those that are not in the form's layout."""
+    """Writes the recordings as a golden case; refuses those that do not match the form's layout."""
     facts = FORMS[form]
     case = pathlib.Path(case)
     case.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# record.sh DIR CMD…: what a launcher starts: CMD, its output in a file of this process's own, named
-# HOST.PID. (Output that passes through a launcher arrives mixed.)
+# record.sh DIR CMD…: the program of one rank: runs CMD with its output in a separate file of this process,
+# HOST.PID. (Output that passes through a launcher arrives interleaved.)
 set -euo pipefail
 dir=$1
 shift

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Can the cluster run on this machine? Every answer names what to do.
+# Checks whether the cluster can run on this machine. Every failure names a remedy.
 
 # command:package, as Debian 12 and Ubuntu 24.04 call them.
 readonly NEEDED="ip:iproute2 ps:procps flock:util-linux setpriv:util-linux unshare:util-linux nsenter:util-linux
@@ -24,11 +24,11 @@ check_requirements() {
   ((${#missing[@]} == 0)) || cannot_run "not installed: ${missing[*]}
   apt-get install --no-install-recommends $(printf '%s\n' "${packages[@]}" | sort -u | tr '\n' ' ')"
   for item in munge slurm sshd; do
-    getent passwd "$item" > /dev/null || cannot_run "there is no user '$item'; reinstall its package"
+    getent passwd "$item" > /dev/null || cannot_run "user '$item' does not exist; reinstall its package"
   done
   require_root up
   local refusal
   refusal=$(unshare --net --uts --mount --ipc --pid --fork true 2>&1) ||
-    cannot_run "no new namespaces: $refusal
-  a container needs --privileged; the folder of a chroot has to be a mount point: mount --bind FOLDER FOLDER"
+    cannot_run "cannot create namespaces: $refusal
+  a container needs --privileged; the folder of a chroot must be a mount point: mount --bind FOLDER FOLDER"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The machine room: process 1 of a process namespace that holds all hosts. When it dies, however that
-# comes about, the kernel kills every process of every host and drops their networks and mounts.
+# The machine room: process 1 of a process namespace that contains all hosts. When it dies, for whatever
+# reason, the kernel kills every process of every host and drops their networks and mounts.
 # Arguments: MARK N HOST_OPTIONS…
 set -Eeuo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -11,7 +11,7 @@ source "$here/network.sh"
 
 compute_hosts=$2
 shift 2
-# If this process ended, everything would: so a failure is told, and the room stays until `down`.
+# If this process ended, everything would: so a failure is only reported, and the room stays until `down`.
 fail() {
   echo "the machine room failed; line $1" > "$STATE/hosts/room.failed"
 }

@@ -1,6 +1,6 @@
-// To preload into Open MPI's orted: its main thread pauses after each message that it hands to the thread of its PMIx
-// server, which a busy machine does now and then. The answer to PMIx_Finalize is then out long before the server has
-// noted that the rank has left. SLOW_DAEMON_MARK names a file that says that it did pause.
+// For LD_PRELOAD into Open MPI's orted: its main thread pauses after each message that it passes to the thread of its
+// PMIx server, as happens now and then on a busy machine. The answer to PMIx_Finalize is then sent long before the server
+// has noted that the rank has left. SLOW_DAEMON_MARK names a file that is created when it pauses.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

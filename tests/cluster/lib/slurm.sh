@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# munge and Slurm: the controller on n0, a slurmd on each other host, invented cores and GPUs.
+# munge and Slurm: the controller on n0, a slurmd on each other host, simulated cores and GPUs.
 
-# write_slurm N CORES MEMORY GPUS: GPUS is TYPE:COUNT, or two of these with a comma between them.
+# write_slurm N CORES MEMORY GPUS: GPUS is TYPE:COUNT, or two of these separated by a comma.
 write_slurm() {
   local etc=$STATE/etc nodes="n[1-$1]" cores=$2 memory=$3 gpus=$4 gpu first=0
   mkdir -p "$etc/slurm" "$etc/munge"
@@ -10,12 +10,12 @@ write_slurm() {
   chmod 700 "$etc/munge"
   chmod 400 "$etc/munge/munge.key"
 
-  # Addresses are given in figures, so that Slurm does not depend on what /etc/hosts says of a name; it
-  # has no notation for those of IPv6.
-  # CR_Core, not CR_Core_Memory: the latter gives each job all memory, and jobs would wait in line.
-  # task/none: binding fails where there are more invented cores than real ones.
-  # bf_interval: heterogeneous jobs are started by the backfill scheduler alone, by default every 30 s.
-  # cred_expire: a requeued job waits that long before it starts again; Slurm takes no less than 5.
+  # Addresses are numeric, so that Slurm does not depend on /etc/hosts; it has no notation for IPv6
+  # addresses.
+  # CR_Core, not CR_Core_Memory: the latter gives each job all memory, so that jobs would wait for each other.
+  # task/none: binding fails if there are more simulated cores than real ones.
+  # bf_interval: only the backfill scheduler starts heterogeneous jobs, by default every 30 s.
+  # cred_expire: a requeued job waits that long before it starts again; Slurm's minimum is 5.
   cat > "$etc/slurm/slurm.conf" << CONFIG
 ClusterName=hpcboot
 $(if network_is ipv6_only; then
@@ -57,11 +57,11 @@ CONFIG
       "$((first + ${gpu#*:} - 1))"
     first=$((first + ${gpu#*:}))
   done > "$etc/slurm/gres.conf"
-  # The hosts have a sysfs of their own without /sys/fs/cgroup; nothing is confined, v1 needs no mount.
+  # The hosts have their own sysfs without /sys/fs/cgroup; nothing is confined, and v1 needs no mount.
   printf '%s\n' CgroupPlugin=cgroup/v1 Constrain{Cores,RAMSpace,Devices}=no > "$etc/slurm/cgroup.conf"
 }
 
-# slurmstepd, srun and sbatch load what stands here; the plug-in comes with slurm-wlm-basic-plugins.
+# slurmstepd, srun and sbatch load the plug-ins in this file; this one is in slurm-wlm-basic-plugins.
 write_spank_pbs() {
   echo 'required spank_pbs.so' > "$STATE/etc/slurm/plugstack.conf"
 }
@@ -85,7 +85,7 @@ start_slurm() {
   fi
 }
 
-# Are N compute hosts idle?
+# True if N compute hosts are idle.
 slurm_is_ready() {
   [[ $(enter_host root n0 sinfo -h -N -t idle -o %N 2> /dev/null | wc -l) -ge $1 ]]
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# One sshd a host, reached without a password by root and tester from every host to every host.
+# One sshd per host; root and tester can log in without a password from every host to every host.
 
 write_ssh() {
   local etc=$STATE/etc/ssh user dir
   mkdir -p "$etc"
-  # One host key for all hosts: then one line of known_hosts does.
+  # One host key for all hosts: then one line of known_hosts is enough.
   ssh-keygen -q -t ed25519 -N '' -C cluster -f "$etc/ssh_host_ed25519_key"
   printf 'n*,10.77.0.*,fd77::* %s\n' "$(cut -d' ' -f1,2 "$etc/ssh_host_ed25519_key.pub")" > "$etc/ssh_known_hosts"
   cat > "$etc/ssh_config" << 'CONFIG'
@@ -33,8 +33,8 @@ CONFIG
   chown -R "$TESTER_ID:$TESTER_ID" "$STATE/home/tester/.ssh"
 }
 
-# On a host. It listens on its address alone: nothing answers on 127.0.0.1, as little as a compute
-# node of a real cluster can count on it.
+# On a host. It listens only on the host's address: nothing answers on 127.0.0.1, on which a compute node of
+# a real cluster cannot rely either.
 start_sshd() {
   mkdir -p /run/sshd
   /usr/sbin/sshd -o ListenAddress="$(host_address "$1")" -E "/var/log/sshd.log"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch_truth.py FILE: what torch.distributed says of this worker, in the form of mpi_truth.c."""
+"""torch_truth.py FILE: what torch.distributed reports for this worker, in the format of mpi_truth.c."""
 import json
 import os
 import socket
@@ -20,4 +20,4 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
         "hosts": hosts,
     }, file)
 dist.barrier()
-os._exit(0)  # without the finalizers of PyTorch, which take longer than all of this
+os._exit(0)  # without PyTorch's finalizers, which take longer than the rest of this program

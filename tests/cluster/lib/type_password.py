@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""type_password.py PASSWORD CMD...: runs CMD on a terminal of its own, and types PASSWORD where it is asked.
-Prints what CMD prints; its exit code is CMD's."""
+"""type_password.py PASSWORD CMD...: runs CMD on its own terminal, and types PASSWORD when CMD asks for it.
+Prints CMD's output; the exit code is CMD's."""
 import os
 import pty
 import sys

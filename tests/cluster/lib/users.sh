@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The users of the hosts: those of this machine, with root's home moved to the shared folder, and one
+# The users of the hosts: those of this machine, with root's home moved to the scratch folder, and one
 # ordinary user, tester. The files of this machine are read, never written.
 
 readonly TESTER_ID=4242
@@ -11,7 +11,7 @@ write_users() {
   printf 'tester:x:%d:%d:ordinary user:%s:/bin/bash\n' $TESTER_ID $TESTER_ID "$STATE/home/tester" >> "$etc/passwd"
   grep -v '^tester:' /etc/group > "$etc/group"
   printf 'tester:x:%d:\n' $TESTER_ID >> "$etc/group"
-  # No password of this machine is needed there: "*" lets nobody in by password, and keys still work.
+  # The hosts need no password of this machine: "*" disables password logins, and keys still work.
   (umask 077; awk -F: '{ print $1 ":*:19000:0:99999:7:::" }' "$etc/passwd" > "$etc/shadow")
 
   mkdir -p "$STATE"/{home/root,home/tester,shared}

@@ -1,4 +1,4 @@
-/* A C program asks who it is: in this process, then in an environment taken from elsewhere. */
+/* A C program gets its rank: in this process, then in an environment captured elsewhere. */
 #include <hpcboot/hpcboot.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/launcher_files.hpp"
 
-// A launcher of the consumer's own, as bootstrap/README.md describes one.
+// The consumer's own launcher, described as in bootstrap/README.md.
 int main() {
   std::ofstream("siterun.toml")
       << "name = \"siterun\"\nlevel = \"MPI launcher\"\nwhy_here = \"a test\"\n"

@@ -1,4 +1,4 @@
-// Does MPI see the launch that the environment shows? Started without a launcher: a world of one.
+// Checks that MPI agrees with the environment. Started without a launcher: a world of one.
 #include <cstdio>
 #include <hpcboot/bootstrap.hpp>
 #include <hpcboot/mpi_session.hpp>

@@ -1,4 +1,4 @@
-! A Fortran program asks who it is: in this process, then in an environment taken from elsewhere.
+! A Fortran program gets its rank: in this process, then in an environment captured elsewhere.
 program consumer
   use hpcboot, only: hpcboot_resolution, hpcboot_text, hpcboot_unknown, resolve, resolve_dump
   implicit none
@@ -17,5 +17,5 @@ program consumer
   if (hpcboot_text(me%launcher) /= 'openmpi') error stop 'wrong launcher'
   if (hpcboot_text(me%master_addr) /= 'n1') error stop 'wrong master'
   if (resolve_dump('OMPI_COMM_WORLD_RANK=x', me, error) /= 20) error stop 'no error'
-  if (index(error, "OMPI_COMM_WORLD_RANK='x'") == 0) error stop 'an error that tells nothing'
+  if (index(error, "OMPI_COMM_WORLD_RANK='x'") == 0) error stop 'an error without details'
 end program

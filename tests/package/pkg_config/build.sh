@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# build.sh PREFIX FOLDER CC: the C program of ../c by pkg-config alone, without CMake; runs it.
+# build.sh PREFIX FOLDER CC: builds the C program of ../c with pkg-config, without CMake, and runs it.
 set -euo pipefail
 prefix=$1 folder=$2 cc=$3
 if ! command -v pkg-config >/dev/null; then
-  echo "SKIPPED: no pkg-config here"
+  echo "SKIPPED: no pkg-config on this machine"
   exit 77
 fi
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name hpcboot.pc)")

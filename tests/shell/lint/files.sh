@@ -1,7 +1,7 @@
-# Shared by the lint scripts: which files there are. Works without git, so in a release archive too.
+# Shared by the lint scripts: lists the files. Works without git, so also in a release archive.
 # shellcheck shell=bash
 
-# source_files ROOT FIND-TEST…: what find's tests accept, without build folders, data and runs.
+# source_files ROOT FIND-TEST…: the files that find's tests accept, without build folders, data and runs.
 source_files() {
   local root=$1
   shift
@@ -11,7 +11,7 @@ source_files() {
 
 cpp_files() { source_files "$1" \( -name '*.cpp' -o -name '*.hpp' \); }
 
-# Scripts by their name or, where they have no suffix, by their first line.
+# Scripts, recognised by their name or, without a suffix, by their first line.
 shell_files() {
   local file
   source_files "$1" \( -name '*.sh' -o -name '*.bash' -o -name '*.bats' \)

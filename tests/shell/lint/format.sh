@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Usage: format.sh ROOT. Every C++ file is as clang-format leaves it. Versions of clang-format differ in
-# what they make of one .clang-format, so one version decides: 14, which is Debian 12's.
+# Usage: format.sh ROOT. Checks that every C++ file is formatted by clang-format. Versions of clang-format
+# interpret .clang-format differently, so one version decides: 14, which is Debian 12's.
 set -euo pipefail
 # shellcheck source=tests/shell/lint/files.sh
 . "$(dirname "${BASH_SOURCE[0]}")/files.sh"
@@ -20,7 +20,7 @@ if [ ${#files[@]} -eq 0 ]; then
 fi
 if ! findings=$("$formatter" --dry-run -Werror "${files[@]}" 2>&1); then
   unformatted=$(sed -n 's/^\(.*\):[0-9]*:[0-9]*: error: code should be clang-formatted.*/\1/p' <<<"$findings" | sort -u)
-  echo "not as $formatter leaves it; do: $formatter -i …" >&2
+  echo "not formatted by $formatter; do: $formatter -i …" >&2
   echo "${unformatted:-$findings}" >&2
   exit 1
 fi

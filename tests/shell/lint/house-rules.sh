@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Usage: house-rules.sh ROOT. The rules of this project that no compiler knows. Prints each breach as
-# FILE:LINE:TEXT under its rule; exit code 1 where there is any.
+# Usage: house-rules.sh ROOT. Checks project rules that no compiler checks. Prints each violation as
+# FILE:LINE:TEXT under its rule; exit code 1 if there is any.
 set -euo pipefail
 # shellcheck source=tests/shell/lint/files.sh
 . "$(dirname "${BASH_SOURCE[0]}")/files.sh"
@@ -8,7 +8,7 @@ cd "${1:?usage: house-rules.sh ROOT}"
 
 breaches=0
 
-# rule TEXT PATTERN: none of the files named on standard input has a line that matches, comments aside.
+# rule TEXT PATTERN: no file named on standard input may have a matching line, except in comments.
 rule() {
   local text=$1 pattern=$2 files found
   mapfile -t files
@@ -19,13 +19,13 @@ rule() {
   fi
 }
 
-rule "The environment is read in bootstrap/core/env.cpp alone, and never written:" \
+rule "The environment is read only in bootstrap/core/env.cpp, and never written:" \
   '\b(secure_getenv|getenv|setenv|unsetenv|putenv)[[:space:]]*\(' \
   < <(cpp_files . | grep -vx './bootstrap/core/env.cpp')
 
-# Text from outside is hostile until it is encoded for its sink; bootstrap/include/hpcboot/encode.hpp has the
-# encoders. The way to a terminal is one: what it is given is a literal, a number, or encoded.
-rule "What is printed goes through hpcboot::out() and err() (bootstrap/text/terminal.hpp):" \
+# Untrusted text is hostile until it is encoded for its sink; bootstrap/include/hpcboot/encode.hpp has the
+# encoders. There is one way to the terminal: it accepts only literals, numbers and encoded text.
+rule "All output goes through hpcboot::out() and err() (bootstrap/text/terminal.hpp):" \
   'std::(cout|cerr|clog|puts|putchar)\b|\b(std::)?(v?f?d?printf|puts|fputs|fputc|putchar|perror|psignal)[[:space:]]*\(|fmt::v?print(ln)?\b|std::w(cout|cerr|clog)\b|\b(fwrite|syslog|v?warnx?|v?errx?)[[:space:]]*\([^)]*(stdout|stderr|")|\bwrite\([12],|/dev/std(out|err)|STD(OUT|ERR)_FILENO,[[:space:]]*[^,)]*,' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vx './bootstrap/text/terminal.cpp')
 
@@ -33,8 +33,8 @@ rule "What is printed goes through hpcboot::out() and err() (bootstrap/text/term
 rule "A library never prints:" '\b(out|err)\(\)[[:space:]]*(<<|\.)' \
   < <(cpp_files . | grep -E '^\./(bootstrap/(include|c|core|describe|diagnose|jobs|json|rendezvous|toml)|trainer/(include|torch|models|datasets|record))/')
 
-# Encoded::as_is() is a promise that nothing checks, so those who make it are few: the encoders, and the writers of
-# a whole text out of encoded parts.
+# Encoded::as_is() is a promise that nothing checks, so only a few files may use it: the encoders, and the writers of
+# whole texts from encoded parts.
 rule "Encoded::as_is() is for encoders and writers of documents; add a file here only with its reason:" 'as_is\(' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vxE \
     -e './bootstrap/(include/hpcboot/encode\.hpp|core/encode/[a-z]+\.cpp|json/bounded_json\.cpp|text/[a-z_]+\.[ch]pp)' \
@@ -46,26 +46,26 @@ rule "Encoded::as_is() is for encoders and writers of documents; add a file here
     -e './bootstrap/options/[a-z_]+\.cpp' `# help, manual pages and completion, made of literals` \
     -e './setup/hello_mpi/main\.cpp' `# --help`)
 
-# A text that others wrote is nested as deep and as long as they like.
-rule "JSON is parsed and written by bootstrap/json/bounded_json.cpp:" \
+# The nesting and the length of untrusted text are unlimited.
+rule "JSON is parsed and written only by bootstrap/json/bounded_json.cpp:" \
   '[Jj]son::(parse|sax_parse|accept|from_[a-z]+)\b|nlohmann[:/]|>>[[:space:]]*[A-Za-z_]*json\b|_json(_pointer)?\b[[:space:]]*;|\.dump\((-?[0-9]|[a-z]+,)' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/json/bounded_json\.[ch]pp$')
-rule "TOML is parsed by bootstrap/toml/bounded_toml.cpp:" 'toml::parse|toml\+\+/' \
+rule "TOML is parsed only by bootstrap/toml/bounded_toml.cpp:" 'toml::parse|toml\+\+/' \
   < <(cpp_files . | grep -E '^\./(bootstrap|trainer|setup)/' | grep -vE '^\./bootstrap/toml/bounded_toml\.[ch]pp$')
 
-# Any printable text may stand there; a comment is where it does nothing.
-rule "Free text of a profile stands in comments of a template:" \
+# It may be any printable text, which has no effect only in a comment.
+rule "Free text of a profile may appear only in comments of a template:" \
   '^[^#].*\{\{\{[[:space:]]*(description|storage_note|arguments|script|summary)[[:space:]]*\}' \
   < <(source_files . -path './jobscripts/templates/*')
 
-rule "PMIx stays behind the exchange:" '#[[:space:]]*include[[:space:]]*[<"]pmix' \
+rule "PMIx is used only by the exchange (bootstrap/rendezvous):" '#[[:space:]]*include[[:space:]]*[<"]pmix' \
   < <(cpp_files . | grep -v '^\./bootstrap/rendezvous/')
 
-# A number would collide with the next job on the node.
+# A fixed port would collide with another job on the node.
 rule "No fixed port in scripts:" 'MASTER_PORT=["'\'']?[0-9]' \
   < <(source_files . \( -path './jobscripts/*' -o -path './setup/*' \))
 
-# A fuzzer that nobody builds, or that begins from nothing, finds nothing.
+# A fuzzer that is not built, or has no seeds, finds nothing.
 for file in tests/fuzz/*.cpp; do
   [ -e "$file" ] || continue
   name=$(basename "$file" .cpp)
@@ -77,4 +77,4 @@ for file in tests/fuzz/*.cpp; do
 done
 
 if [ "$breaches" -ne 0 ]; then exit 1; fi
-echo "the house rules are kept"
+echo "all house rules are met"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: shellcheck.sh ROOT. No shell script or bats file gives shellcheck anything to say.
+# Usage: shellcheck.sh ROOT. Checks that shellcheck reports nothing for any shell script or bats file.
 set -euo pipefail
 # shellcheck source=tests/shell/lint/files.sh
 . "$(dirname "${BASH_SOURCE[0]}")/files.sh"
