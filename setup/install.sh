@@ -35,6 +35,7 @@ test_packages=(
   gfortran            # the Fortran consumer of the C interface
   python3-pip         # downloads launchers and LibTorch (tests/cluster/get-launchers, setup/get-libtorch)
   gdb elfutils        # the stacks of silent ranks
+  zsh fish groff-base # completion and manual pages
   mpich               # mpiexec.hydra; mpirun remains Open MPI's, which has the higher priority
 )
 # tests/cluster runs real daemons in its own namespaces.
@@ -106,7 +107,7 @@ install.sh: this is not a Debian or Ubuntu system. Install with its package mana
                     nlohmann-json, fmt, spdlog, toml++, mstch, zlib, HDF5 (with C++), protozero,
                     OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
   to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
-                    torchvision (Python), MPICH, gdb, elfutils, iproute2, OpenSSH, munge, Slurm, tcsh
+                    torchvision (Python), MPICH, gdb, elfutils, zsh, fish, groff, iproute2, OpenSSH, munge, Slurm, tcsh
 TEXT
   no_root_recipe
   exit 1

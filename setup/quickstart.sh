@@ -72,6 +72,7 @@ train() {
 if $install; then
   step "installing missing packages" "see the messages above" bash setup/install.sh --for run
 fi
+require_own_build
 if [ ! -e build/CMakeCache.txt ]; then
   # A user's compiler may have warnings that ours does not; they must not stop the build.
   configure_options=(-DHPCBOOT_BUILD_TESTS=OFF -DHPCBOOT_BUILD_BENCH=OFF -DHPCBOOT_WARNINGS_AS_ERRORS=OFF)

@@ -47,6 +47,7 @@ done
 if $install; then
   step "installing missing packages" "see the messages above" bash setup/install.sh --for test
 fi
+require_own_build
 step "configuring build/" "install what the summary above lists as missing" \
   configure -DHPCBOOT_BUILD_TESTS=ON -DHPCBOOT_BUILD_BENCH=ON
 step "building with $(build_jobs) jobs" "see the first error above" \

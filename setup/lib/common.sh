@@ -1,6 +1,9 @@
 # Shared by quickstart.sh and test.sh, which source it from the root of the repository.
 # shellcheck shell=bash
 
+# shellcheck source=setup/lib/text.sh
+. setup/lib/text.sh
+
 # step WHAT REMEDY COMMAND…: prints the step and its duration; on failure prints the remedy
 # and ends the script with the command's exit code.
 step() {
@@ -24,6 +27,19 @@ build_jobs() {
   memory=$(awk '/^MemAvailable:/ { print int($2 / 2097152) }' /proc/meminfo)
   if [ "$memory" -lt 1 ]; then memory=1; fi
   echo $((cores < memory ? cores : memory))
+}
+
+# require_own_build: ends the script, with what to do, if build/ belongs to another folder: CMake writes whole paths into
+# it, so it cannot be moved or copied with its checkout.
+require_own_build() {
+  local source folder
+  if [ ! -e build/CMakeCache.txt ]; then return; fi
+  source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' build/CMakeCache.txt)
+  folder=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' build/CMakeCache.txt)
+  if [ -z "$source" ] || { [ "$source" -ef . ] && [ "$folder" -ef build ]; }; then return; fi
+  echo "==> build/ was configured as $(printable "$folder"), for the source in $(printable "$source"): it was moved or copied" >&2
+  echo "    do: rm -r build, then run this again" >&2
+  exit 1
 }
 
 # configure [CMAKE OPTION…]: configures build/. The preset needs CMake 3.25 and Ninja; without them plain

@@ -9,9 +9,14 @@ facts_script() {
 say() { echo "hpcboot:$*"; }
 say os "$( (. /etc/os-release && echo "$ID $VERSION_ID") 2>/dev/null || uname -s)" "$(uname -m)"
 say cores "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)"
+say load "$(cut -d ' ' -f 1 /proc/loadavg 2>/dev/null)"
 say memory_mib "$(awk '/^MemTotal:/ { printf "%d", $2 / 1024 }' /proc/meminfo)"
 if command -v nvidia-smi >/dev/null; then
   nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | while read -r name; do say gpu "$name"; done
+  nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null | while read -r pid; do
+    case $pid in '' | *[!0-9]*) continue ;; esac
+    say gpu_user "$(ps -o user= -p "$pid" 2>/dev/null || echo unknown)" # of another container, for example
+  done
   say driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | sed 1q)"
   say cuda "$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | sed 1q)"
 fi
@@ -38,19 +43,21 @@ SH
 
 head='(head)' # this machine; no host can have this name
 declare -A fact # by "HOST WHAT"; empty if the host did not report it
-host_facts=(os cores memory_mib gpus driver cuda mpi libtorch shared clock interfaces)
+host_facts=(os cores load memory_mib gpus gpu_users driver cuda mpi libtorch shared clock interfaces)
 
 # read_facts HOST: from the answers in $work. Numeric facts are validated, else left empty: bash arithmetic would run
 # a command that a "number" contains.
 read_facts() {
   local host=$1 what value
-  for what in os cores memory_mib driver cuda mpi libtorch shared; do
+  for what in os cores load memory_mib driver cuda mpi libtorch shared; do
     read -r value < <(answers "facts.$host" "$what") || value=
     case $what in cores | memory_mib) if ! [[ $value =~ ^[0-9]{1,15}$ ]]; then value=; fi ;; esac
+    if [ "$what" = load ] && ! [[ $value =~ ^[0-9]{1,9}\.[0-9]{1,9}$ ]]; then value=; fi
     fact[$host $what]=${value:0:200}
   done
-  fact[$host gpus]=$(first_answers "$host" gpu | sort | uniq -c |
-    awk '{ n = $1; $1 = ""; printf "%s%s x%s", sep, n, $0; sep = ", " }')
+  fact[$host gpus]=$(first_answers "$host" gpu | counted | awk '{ n = $1; $1 = ""; printf "%s%s x%s", sep, n, $0; sep = ", " }')
+  fact[$host gpu_users]=$(first_answers "$host" gpu_user | counted |
+    awk '{ n = $1; $1 = ""; printf "%s%s%s", sep, substr($0, 2), (n > 1 ? " x" n : ""); sep = ", " }')
   fact[$host interfaces]=$(first_answers "$host" interface | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }')
   fact[$host clock]=
   read -r value < <(answers "facts.$host" time) || value=
@@ -60,6 +67,9 @@ read_facts() {
       "$work/facts.$host.ended")
   fi
 }
+
+# counted: the different lines, each with its number before it.
+counted() { sort | uniq -c; }
 
 # first_answers HOST KEY: at most as many as fit in a table.
 first_answers() { answers "facts.$1" "$2" | awk 'NR <= 64 { print substr($0, 1, 200) }'; }

@@ -15,7 +15,7 @@ cell() {
 print_table() {
   local host what cells
   {
-    row host os cores memory gpus driver cuda mpi libtorch shared clock interfaces seconds
+    row host os cores load memory gpus gpu_users driver cuda mpi libtorch shared clock interfaces seconds
     for host in "$head" "${hosts[@]}"; do
       cells=("$host")
       for what in "${host_facts[@]}"; do cells+=("$(cell "$host" "$what")"); done
@@ -39,12 +39,16 @@ json_number() { if [[ $1 =~ ^[+-]?[0-9]+(\.[0-9]+)?$ ]]; then printf '%s' "${1#+
 json_list() { printf '[%s]' "$(paste -sd , -)"; }
 
 json_host() {
-  local host=$1 name line shared=null
+  local host=$1 name line count shared=null
   case ${fact[$host shared]-} in yes) shared=true ;; no) shared=false ;; esac
   printf '{"host":%s,"reached":%s,"os":%s,"cores":%s,"memory_mib":%s' "$(json_string "$host")" \
     "$(if [ -n "${fact[$host os]-}" ]; then echo true; else echo false; fi)" "$(json_text "${fact[$host os]-}")" \
     "$(json_number "${fact[$host cores]-}")" "$(json_number "${fact[$host memory_mib]-}")"
   printf ',"gpus":%s' "$(first_answers "$host" gpu | while read -r line; do json_string "$line"; echo; done | json_list)"
+  printf ',"load":%s,"gpu_users":%s' "$(json_number "${fact[$host load]-}")" \
+    "$(first_answers "$host" gpu_user | counted | while read -r count name; do
+      printf '{"user":%s,"processes":%s}\n' "$(json_string "$name")" "$count"
+    done | json_list)"
   for name in driver cuda mpi libtorch; do printf ',"%s":%s' $name "$(json_text "${fact[$host $name]-}")"; done
   printf ',"shared":%s,"clock_skew_seconds":%s' "$shared" "$(json_number "${fact[$host clock]-}")"
   printf ',"interfaces":%s' "$(first_answers "$host" interface | while read -r name line; do

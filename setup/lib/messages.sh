@@ -52,22 +52,40 @@ row() {
   echo
 }
 
-# Reads the lines of `row` and prints them as aligned columns.
+# Reads the lines of `row` and prints them as aligned columns. If the terminal is too narrow for them, the titles of the
+# first line become the first column, and the other lines the next ones, as many at a time as there is room for.
 table() {
-  awk -F '\t' '
+  local room=0
+  if [ -t 1 ]; then { room=$(stty size <&3 2>/dev/null | cut -d ' ' -f 2); } 3<&1 || room=0; fi
+  awk -F '\t' -v room="${room:-0}" '
     function characters(text) { gsub(/[\200-\277]/, "", text); return length(text) } # of UTF-8, read as bytes
+    function padded(text, width) { return text sprintf("%" (width - characters(text) + 2) "s", "") }
+    function show(line) { sub(/ +$/, "", line); print line }
     { for (i = 1; i <= NF; ++i) {
         cell[NR, i] = $i
         if (characters($i) > width[i]) width[i] = characters($i)
+        if (characters($i) > widest[NR]) widest[NR] = characters($i)
       }
       if (NF > columns) columns = NF }
     END {
-      for (row = 1; row <= NR; ++row) {
-        line = ""
-        for (i = 1; i <= columns; ++i)
-          line = line cell[row, i] sprintf("%" (width[i] - characters(cell[row, i]) + 2) "s", "")
-        sub(/ +$/, "", line)
-        print line
+      for (i = 1; i <= columns; ++i) total += width[i] + 2
+      if (room + 0 == 0 || total - 2 <= room) {
+        for (row = 1; row <= NR; ++row) {
+          line = ""
+          for (i = 1; i <= columns; ++i) line = line padded(cell[row, i], width[i])
+          show(line)
+        }
+        exit
+      }
+      for (first = 2; first <= NR; first = last + 1) {
+        if (first > 2) print ""
+        used = widest[1] + 2 + widest[first]
+        for (last = first; last < NR && used + 2 + widest[last + 1] <= room; ++last) used += 2 + widest[last + 1]
+        for (i = 1; i <= columns; ++i) {
+          line = padded(cell[1, i], widest[1])
+          for (row = first; row <= last; ++row) line = line padded(cell[row, i], widest[row])
+          show(line)
+        }
       }
     }'
 }

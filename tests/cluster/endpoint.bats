@@ -118,7 +118,7 @@ stepped() {
   "$CLUSTER" on n2 bash -c 'cat /run/hosts.kept > /etc/hosts'
 }
 
-@test "a port that is taken is told, with what to do; ranks that ask each other are given another" {
+@test "a port in use is reported, with what to do; ranks that ask each other get another" {
   "$CLUSTER" as tester n1 python3 "$BATS_TEST_DIRNAME/../support/hold_port.py" 25999 > holds 3>&- &
   await grep -qx ready holds
   stepped HPCBOOT_MASTER_PORT=25999 -- "$HPCBOOT_BIN" check --timeout 2

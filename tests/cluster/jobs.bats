@@ -258,7 +258,7 @@ some_training() {
   went_on
 }
 
-@test "a host is killed: the job is queued again and goes on from its checkpoint on others" {
+@test "a host is killed: the job is queued again and resumes from its checkpoint on others" {
   some_training
   job=$(submit --nodes=2 --ntasks-per-node=1 jobscripts/cc_multinode_srun.sh)
   running "$job"

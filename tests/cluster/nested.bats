@@ -38,7 +38,7 @@ worker=(env TORCHELASTIC_RUN_ID=none TORCHELASTIC_USE_AGENT_STORE=True RANK=0 WO
 # shellcheck disable=SC2016 # for the shell inside
 child=(sh -c '"$@"; exit $?' sh)
 
-# four_ranks_by LAUNCHER OUTER COMMAND…: `check` finds four, and reports that OUTER's variables come from further out.
+# four_ranks_by LAUNCHER OUTER COMMAND…: `check` finds four, and reports that OUTER's variables come from an outer launch.
 four_ranks_by() {
   run -0 as_tester "${allocation[@]}" "${@:3}" "$HPCBOOT_BIN" check
   [[ $output == *"ok: 4 ranks, launcher $1, "* ]]
@@ -65,7 +65,7 @@ four_ranks_by() {
   four_ranks_by hydra torchrun "${worker[@]}" mpiexec.hydra
 }
 
-@test "mpirun's daemons are a step of their own, which is known to be further out" {
+@test "mpirun's daemons are a step of their own, which is known to be the outer launch" {
   run -0 as_tester "${allocation[@]}" mpirun.openmpi "$HPCBOOT_BIN" check
   [[ $output == *"ok: 4 ranks, launcher openmpi, "* ]]
   [[ $output == *": slurm disagrees: reports rank="*"openmpi is the inner launcher: its variables are absent from"* ]]

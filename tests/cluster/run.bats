@@ -222,13 +222,13 @@ cancelled() {
   await nobody_left || fail "$(cat out)"
 }
 
-@test "scancel: every rank by srun is told once, and has time to end" {
+@test "scancel: every rank by srun gets the signal once, and has time to end" {
   cancelled srun
   each_was_told 4 SIGTERM
 }
 
 # Slurm signals each process of the job, and Open MPI's daemons signal the ranks again before they kill them.
-@test "scancel: every rank by mpirun is told, and has a moment to end" {
+@test "scancel: every rank by mpirun gets the signal, and has a moment to end" {
   time=0.3 cancelled mpirun
   sed -i 's/\( SIGTERM\)*$//' got.*
   each_was_told 4 SIGTERM

@@ -69,7 +69,7 @@ state_is() { [[ $(hpcboot jobs --json "$1" | jq -r '.[0].state') == "$2" ]]; }
     fail "$output"
 }
 
-@test "what would wait for ever is not submitted, and what waits for ever is told" {
+@test "a job that could never start is not submitted, and one that never starts is reported" {
   run --separate-stderr -20 hpcboot run --submit --nodes 2 --set queue.name=short -- python3 train.py 1 0
   [[ $stderr == *"a walltime of 01:00:00"*"at most 00:10:00 (scontrol show partition short)"*"2 nodes"*"at most 1"* ]] || fail "$stderr"
   run --separate-stderr -20 hpcboot run --submit --set node.cores=64 -- python3 train.py 1 0
@@ -117,7 +117,7 @@ state_is() { [[ $(hpcboot jobs --json "$1" | jq -r '.[0].state') == "$2" ]]; }
   run --separate-stderr -2 hpcboot run --submit --env ABSENT -- python3 train.py
 }
 
-@test "a job of somebody else's script: listed, its output found" {
+@test "a job of a script not written by hpcboot: listed, its output found" {
   printf '#!/bin/sh\necho "its output $1"\nsleep 1000\n' > plain.sh
   id=$(as_tester sbatch --parsable --output="$PWD/a b.txt" --job-name='a|b' plain.sh 5)
   is_there() { run hpcboot logs "$id" && [[ $output == "its output 5" ]]; }

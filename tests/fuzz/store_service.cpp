@@ -112,7 +112,8 @@ class Peers {
       require(!has_all(asked.keys), "a waiting request lacks a key");
     require_limit();
     pass(kLongestWait);
-    require(waiting_.empty() && !service_.next_deadline(), "no request waits for longer than a day");
+    require(waiting_.empty() && !service_.next_deadline(),
+            "no request waits for longer than a day");
   }
 
  private:

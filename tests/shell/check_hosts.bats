@@ -61,6 +61,43 @@ json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))" <<
   [ "$(tree_hash "$repository" "$lab"/lab?)" = "$before" ]
 }
 
+@test "the load and the users of GPU processes are shown, and are no mismatch" {
+  has_gpu lab1 550.54 12.4
+  host_command lab1 nvidia-smi <<'EOS'
+case $* in
+  *compute-apps*) printf '%s\n' 11 12 13 14 '[N/A]' ;;
+  *=name*) echo "NVIDIA H200" ;;
+  *=driver*) echo 550.54 ;;
+  *) echo "| CUDA Version: 12.4  |" ;;
+esac
+EOS
+  host_command lab1 ps <<'EOS'
+case $4 in 11 | 13) echo ana ;; 12) echo 'b$(x)' ;; *) exit 1 ;; esac
+EOS
+  host_command lab1 cut <<<'echo 3.25'
+  run bash "$script" --hosts "$hosts"
+  [ "$status" -eq 0 ]
+  echo "$output"
+  [[ $(grep '^lab1 ' <<<"$output") == *" 3.25 "*'  ana x2, b$(x), unknown '*" 550.54 "* ]]
+  [[ $(grep '^lab2 ' <<<"$output") != *ana* ]]
+  run bash "$script" --hosts "$hosts" --json
+  [ "$status" -eq 0 ]
+  [ "$(json 'd["hosts"][0]["load"]')" = 3.25 ]
+  [ "$(json 'sorted((u["user"], u["processes"]) for u in d["hosts"][0]["gpu_users"])')" = \
+    "[('ana', 2), ('b\$(x)', 1), ('unknown', 1)]" ]
+  [ "$(json 'd["hosts"][1]["gpu_users"], d["hosts"][1]["load"] >= 0')" = "([], True)" ]
+}
+
+@test "a narrow terminal gets the hosts side by side, in lines that fit" {
+  command -v script >/dev/null || skip "script(1) is not installed: there is no terminal"
+  run script -qec "stty cols 80; bash '$script' --hosts '$hosts'" /dev/null
+  [ "$status" -eq 0 ]
+  output=${output//$'\r'/}
+  echo "$output"
+  [[ $output == *"host "*"(head)"*"lab1"* && $output == *$'\nlibtorch '*1.13.1*1.13.1* ]]
+  while read -r line; do [ ${#line} -le 80 ] || { echo "$line" && return 1; }; done <<<"$output"
+}
+
 @test "every mismatch is marked and explained" {
   has_gpu lab1 550.54 12.4
   has_gpu lab2 535.10 12.2

@@ -195,14 +195,14 @@ esac' >"$program"
   diff <(grep -v hpcboot= through_pipe) <(grep -v hpcboot= <<<"${output//jobscripts\/cc_ddp.sh/pipe}")
 }
 
-@test "directives stand before the first command, and placeholders in comments only" {
+@test "directives precede the first command, and placeholders in comments only" {
   for file in "$ROOT"/jobscripts/*.sh; do
     awk 'FNR == 1 { body = 0 } /^[^#]/ { body = 1 } body && /^#(SBATCH|PBS|BSUB|\$) / { exit 1 }' "$file"
     run ! grep -E '^#(SBATCH|PBS) .*(your|example)' "$file"
   done
 }
 
-@test "sites of one's own, by folder and by file" {
+@test "a user's own sites, by folder and by file" {
   mkdir -p "$BATS_TEST_TMPDIR/config/hpcboot/sites"
   sed 's/^description.*/description = "my cluster"/' "$ROOT/jobscripts/sites/generic_slurm.toml" \
     >"$BATS_TEST_TMPDIR/config/hpcboot/sites/mine.toml"
@@ -227,7 +227,7 @@ esac' >"$program"
   done
 }
 
-@test "--list names a broken profile of one's own, and lists all others" {
+@test "--list names a user's broken profile, and lists all others" {
   mkdir -p "$BATS_TEST_TMPDIR/config/hpcboot/sites"
   echo 'description = 3' >"$BATS_TEST_TMPDIR/config/hpcboot/sites/broken.toml"
   cp "$ROOT/jobscripts/sites/generic_slurm.toml" "$BATS_TEST_TMPDIR/config/hpcboot/sites/zebra.toml"
@@ -594,7 +594,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   run ! grep -rlE -- '--signal|-wa USR1|s_rt=' "$ROOT/jobscripts" --include=*.sh
 }
 
-@test "a program of one's own gets its arguments, in a sweep those of the task too, and nothing of the trainer's" {
+@test "a user's own program gets its arguments, in a sweep those of the task too, and nothing of the trainer's" {
   enter_fakes
   script --site generic_slurm --job single --program ./solver -o job.sh
   HPCBOOT_BIN_DIR=build/bin TRAINER_ARGS="--fast" bash job.sh train.py --epochs 5

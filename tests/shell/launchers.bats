@@ -94,7 +94,7 @@ refused() {
   [[ $stderr == *mine_SIZE*run_mine* ]]
 }
 
-@test "the description in bootstrap/README.md works as it stands" {
+@test "the description in bootstrap/README.md works as it is written" {
   sed -n '/^```toml$/,/^```$/{/^```/d;p}' "$BATS_TEST_DIRNAME/../../bootstrap/README.md" >"$own/siterun.toml"
   "$HPCBOOT" launchers --check "$own/siterun.toml"
   step=(env SITERUN_RANK=1 SITERUN_SIZE=2 SITERUN_LOCAL_RANK=1 SITERUN_KEY=xyz SITERUN_VERBOSE=1)
@@ -162,7 +162,7 @@ refused() {
   refused 27 "$own belongs to the user 12345"
 }
 
-@test "links, pipes, folders and long files are refused, and nobody waits" {
+@test "links, pipes, folders and long files are refused, without waiting" {
   description mine >elsewhere
   ln -s "$PWD/elsewhere" "$own/mine.toml"
   refused 27 "$own/mine.toml is a symbolic link"

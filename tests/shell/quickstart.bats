@@ -135,6 +135,38 @@ EOS
   [[ $(tail -n 1 "$calls") == "ctest --test-dir build "*" -L unit" ]]
 }
 
+# configured_for SOURCE BUILD: as CMake leaves a build folder.
+configured_for() {
+  mkdir -p build
+  printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_CACHEFILE_DIR:INTERNAL=%s\n' "$1" "$2" >build/CMakeCache.txt
+}
+
+@test "a build/ that was moved or copied is named as such, with the remedy" {
+  mkdir -p "$BATS_TEST_TMPDIR/old/build"
+  for pair in "/gone /gone/build" "$BATS_TEST_TMPDIR/old $BATS_TEST_TMPDIR/old/build" "$repository /gone/build"; do
+    # shellcheck disable=SC2086 # two words
+    configured_for $pair
+    for script in setup/quickstart.sh setup/test.sh; do
+      : >"$calls"
+      run bash $script --no-install
+      [ "$status" -eq 1 ]
+      [[ ${lines[-2]} == *"configured as ${pair#* }, for the source in ${pair% *}: it was moved or copied"* ]]
+      [[ ${lines[-1]} == "    do: rm -r build, then run this again" ]]
+      [ ! -s "$calls" ]
+    done
+  done
+}
+
+@test "a build/ of this checkout is used, also through a symbolic link" {
+  configured_for "$repository" "$repository/build"
+  run bash setup/quickstart.sh --no-install
+  [ "$status" -eq 0 ]
+  ln -s "$repository" "$BATS_TEST_TMPDIR/link"
+  configured_for "$BATS_TEST_TMPDIR/link" "$BATS_TEST_TMPDIR/link/build"
+  run bash setup/test.sh --no-install
+  [ "$status" -eq 0 ]
+}
+
 @test "test.sh has ctest's exit code" {
   FAKE_CTEST_CODE=8 run bash setup/test.sh --no-install
   [ "$status" -eq 8 ]

@@ -95,7 +95,7 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   [ "${lines[4]}" = "partly: 1 of its 2 tests are skipped here" ]
 }
 
-@test "a command of one's own: its exit code counts, and it gets the programs of the build folder" {
+@test "a command given by the user: its exit code counts, and it gets the programs of the build folder" {
   run -1 "$repeat" --build build --times 3 --no-load -- ./thirds count
   [[ ${lines[2]} =~ ^\./thirds\ count\ +3\ +1\ +0\  ]]
   folder=${lines[3]##* }

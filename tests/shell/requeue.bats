@@ -193,9 +193,9 @@ queued_without_readers() {
   [ "$(cat requeued)" = 7.server ]
 }
 
-@test "a job whose standard error nobody reads any more is queued again: own agents" { queued_without_readers local; }
-@test "a job whose standard error nobody reads any more is queued again: Open MPI" { queued_without_readers mpirun; }
-@test "a job whose standard error nobody reads any more is queued again: Hydra" { queued_without_readers hydra; }
+@test "a job whose standard error is no longer read is queued again: own agents" { queued_without_readers local; }
+@test "a job whose standard error is no longer read is queued again: Open MPI" { queued_without_readers mpirun; }
+@test "a job whose standard error is no longer read is queued again: Hydra" { queued_without_readers hydra; }
 
 # keeps_no_core_busy PID: the process uses less than one second of CPU time until it exits.
 keeps_no_core_busy() {

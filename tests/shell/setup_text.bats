@@ -111,7 +111,7 @@ SH
   [ "$(grep -c '^lab2 ' <<<"$output")" -eq 1 ]
 }
 
-@test "what authorize and login-shell are told by a host is encoded" {
+@test "a host's answers to authorize and login-shell are encoded" {
   bash "$folder/ssh-setup" generate
   make_host lab1
   let_in lab1

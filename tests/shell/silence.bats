@@ -149,7 +149,7 @@ stopped() {
 @test "local: the time in which the run was stopped does not count" { stopped local 2; }
 @test "mpirun: the time in which the run was stopped does not count" { stopped mpirun 4.5; }
 
-@test "local: ranks whose output nobody reads are not silent" {
+@test "local: ranks whose output is not read are not silent" {
   run -0 bash -c '"$HPCBOOT" run -n 1 --silence 2 -- head -c 10000000 /dev/zero | { sleep 6; wc -c; }; exit ${PIPESTATUS[0]}'
   [ "$output" -eq 10000000 ] || fail "$output"
 }

@@ -207,7 +207,7 @@ teardown() { end_jobs; }
   [ "$(cell lab1 4)" = 1/1 ]
 }
 
-@test "a login shell that ends by itself is told from a host that is down" {
+@test "a login shell that ends by itself is distinguished from a host that is down" {
   make_host lab1
   bash "$script" generate
   let_in lab1

@@ -123,7 +123,7 @@ what_is_there() { (cd "$1" && find . -printf '%p %y\n' -type f -exec sha256sum {
   done
 }
 
-@test "a TMPDIR that becomes full by what a host says is told, too" {
+@test "a TMPDIR that a host's output fills up is reported, too" {
   need_small_disk
   make_host lab1
   bash "$script" generate

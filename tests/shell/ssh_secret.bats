@@ -57,7 +57,7 @@ setup() {
   [ "$(cat "$lab/lab1/$key")" = 0123456789abcdef0123456789abcdef ]
 }
 
-@test "a key of one's own that others can read, or that is none, goes nowhere" {
+@test "a user's key that others can read, or that is not a key, is not copied" {
   mkdir -p "$HOME/.config/hpcboot"
   echo 0123456789abcdef0123456789abcdef >"$HOME/$key"
   chmod 644 "$HOME/$key"

@@ -207,7 +207,7 @@ teardown() { end_jobs; }
   [ "$(stat -c %a "$HOME"/.ssh/{authorized_keys,config} | xargs)" = "600 600" ]
 }
 
-@test "a ~/.ssh that is no folder is named, and left alone" {
+@test "a ~/.ssh that is not a folder is named, and left alone" {
   echo lab1 >"$hosts"
   for kind in file link; do
     rm -rf "$HOME/.ssh"

@@ -247,11 +247,11 @@ TEST(Formats, MnistsFilesHoldGreyBytesOnly) {
 }
 
 TEST(Formats, SplitsOfDifferentKindAreAnError) {
-  check_halves(CountingSet(2, {3, 8, 8}), CountingSet(2, {3, 9, 9}), "x");
+  check_splits(CountingSet(2, {3, 8, 8}), CountingSet(2, {3, 9, 9}), "x");
   expect_error(
       ErrorCode::malformed_data,
       [] {
-        check_halves(CountingSet(2, {3, 8, 8}), CountingSet(2, {1, 8, 8}), "x.h5");
+        check_splits(CountingSet(2, {3, 8, 8}), CountingSet(2, {1, 8, 8}), "x.h5");
       },
       "x.h5", "3x8x8", "1x8x8");
 }

@@ -205,7 +205,7 @@ std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split, std
   return format_of(place).open(place, split, limit);
 }
 
-void check_halves(const Dataset& train, const Dataset& test, const std::string& place) {
+void check_splits(const Dataset& train, const Dataset& test, const std::string& place) {
   if (train.shape().channels == test.shape().channels) return;
   throw Error(ErrorCode::malformed_data,
               "'" + place + "': training images of " + to_string(train.shape()) +

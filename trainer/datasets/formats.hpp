@@ -63,7 +63,7 @@ std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split,
 /// Checks that both splits have the same number of channels; sizes may differ, as the loader
 /// resizes.
 /// @throws Error{malformed_data} naming `place`
-void check_halves(const Dataset& train, const Dataset& test, const std::string& place);
+void check_splits(const Dataset& train, const Dataset& test, const std::string& place);
 
 /// For --help: "FOLDER of MNIST, FILE.h5, …".
 std::string known_places();

@@ -138,7 +138,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   const auto train_set =
       data::open_dataset(options.data, data::Split::train, options.limit_samples);
   const auto test_set = data::open_dataset(options.data, data::Split::test, options.limit_samples);
-  data::check_halves(*train_set, *test_set, options.data);
+  data::check_splits(*train_set, *test_set, options.data);
   facts.train_samples = training_samples(*train_set, options);
   facts.validation_samples = test_set->count();
   const Json identity = run_identity(options, facts.batches, *train_set, *test_set);

@@ -47,7 +47,8 @@ void make_folders(const std::filesystem::path& folder) {
   // If another process created it first, it may not have synced it yet.
   const bool is_there = error_number == 0 || std::filesystem::is_directory(folder, absent);
   if (!is_there)
-    throw output_error("create the folder", folder, error_number == EEXIST ? ENOTDIR : error_number);
+    throw output_error("create the folder", folder,
+                       error_number == EEXIST ? ENOTDIR : error_number);
   sync_folder(above);
 }
 

@@ -37,7 +37,7 @@ class Findings {
 
 // launcher.cpp
 void check_launcher(const Situation& s, Findings& findings);
-void check_witnesses(const Situation& s, Findings& findings);
+void check_other_sources(const Situation& s, Findings& findings);
 void check_tasks(const Situation& s, Findings& findings);
 // mpi.cpp
 void check_mpi(const Situation& s, Findings& findings);

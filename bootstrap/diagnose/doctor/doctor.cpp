@@ -39,7 +39,7 @@ bool doctor::spans_hosts(const Situation& s) {
 std::vector<Finding> diagnose(const Situation& situation) {
   using namespace doctor;
   constexpr void (*kChecks[])(const Situation&, Findings&) = {
-      check_launcher,    check_witnesses,
+      check_launcher,    check_other_sources,
       check_tasks,       check_mpi,
       check_root,        check_torchrun,
       check_pmix,        check_kvs,

@@ -28,7 +28,7 @@ void check_launcher(const Situation& s, Findings& findings) {
                               std::to_string(r.placement.world_size) + ", launcher " + r.launcher);
 }
 
-void check_witnesses(const Situation& s, Findings& findings) {
+void check_other_sources(const Situation& s, Findings& findings) {
   if (!s.resolution) return;
   for (const OtherSource& other_source : s.resolution->other_sources) {
     if (other_source.agrees) continue;

@@ -104,8 +104,7 @@ void check_mpi(const Situation& s, Findings& findings) {
                      "programs without MPI");
   } else if (several && mpi == Mpi::hydra && pmix) {
     findings.note(
-        "mpi",
-        where + ", and srun offers PMIx, which MPICH supports only if it was built for it",
+        "mpi", where + ", and srun offers PMIx, which MPICH supports only if it was built for it",
         "if every MPI rank is rank 0 of 1, use srun --mpi=pmi2");
   } else {
     findings.ok("mpi", where);
