@@ -93,7 +93,7 @@ esac
 no_root_recipe() {
   cat <<'TEXT'
 Without root, as on a cluster, everything comes from modules and CMAKE_PREFIX_PATH
-(README, "On a cluster"; module names differ by site):
+(setup/install.md; module names differ by site):
     module load gcc cmake openmpi boost
     export CMAKE_PREFIX_PATH=/path/to/libtorch     # an unpacked LibTorch from pytorch.org
     bash setup/quickstart.sh --no-install
@@ -218,7 +218,7 @@ rm -f "$log"
 
 if [ ${#not_offered[@]} -gt 0 ]; then
   echo "install.sh: not offered by this release in a suitable version: ${not_offered[*]}"
-  echo "Features that need them are left out: cmake lists them, and README, \"On a cluster\", explains how to get them."
+  echo "Features that need them are left out: cmake lists them, and setup/install.md explains how to get them."
 fi
 mapfile -t missing < <(missing_packages "${run_packages[@]}")
 if [ ${#missing[@]} -gt 0 ]; then

@@ -113,4 +113,4 @@ step "ResNet50, one process" "$remedy" train 1 "${resnet50[@]}"
 step "ResNet50, DP on 2 replicas in one process" "$remedy" train dp "${resnet50[@]}"
 step "ResNet50, DDP on 2 processes" "$remedy" train 2 "${resnet50[@]}"
 step "the runtime table" "see the messages above" build/bin/runtable runs
-echo "==> all done in $SECONDS s. Next: build/bin/trainer --help, README.md"
+echo "==> all done in $SECONDS s. Next: README.md, build/bin/hpcboot --help, build/bin/trainer --help"

@@ -81,13 +81,15 @@ class Page {
   std::string text_;
 };
 
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
-  return text;
+// "Print …." of "print …"
+std::string sentence(std::string clause) {
+  if (clause.empty()) return clause;
+  if (clause[0] >= 'a' && clause[0] <= 'z') clause[0] = static_cast<char>(clause[0] - 'a' + 'A');
+  return clause.back() == '?' ? clause : clause + ".";
 }
 
 void add_start(Page& page, const Command& command, std::size_t width) {
-  for (const std::string& one : wrapped(capitalised(command.summary) + ".", width)) page.line(one);
+  for (const std::string& one : wrapped(sentence(command.summary), width)) page.line(one);
   page.line("");
   const char* start = "Usage: ";
   for (const std::string& usage : command.usage) {
