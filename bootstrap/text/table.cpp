@@ -22,14 +22,16 @@ std::size_t sum_of(const std::vector<std::size_t>& widths) {
   return widths.empty() ? 0 : sum - kBetween;
 }
 
-// The lines of a stacked title: "local_rank" is "local_" and "rank".
+// The lines of a stacked title: "local_rank" is "local_" and "rank". A single letter stays where it
+// is: "Images/s".
 std::vector<std::string> stacked(std::string_view title) {
   std::vector<std::string> lines(1);
-  for (const char c : title) {
+  for (std::size_t i = 0; i < title.size(); ++i) {
+    const char c = title[i];
     if (c != ' ') lines.back() += c;
-    if (c == ' ' || c == '_' || c == '/' || c == '-') lines.emplace_back();
+    const bool is_end = c == ' ' || c == '_' || c == '/' || c == '-';
+    if (is_end && i + 2 < title.size()) lines.emplace_back();
   }
-  if (lines.size() > 1 && lines.back().empty()) lines.pop_back();
   return lines;
 }
 

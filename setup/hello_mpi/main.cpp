@@ -171,7 +171,7 @@ int run(const Options& options) {
   const double ring = hello::measure_ring(bytes);
   if (session.rank() == 0) {
     print_report(ranks, links, ring,
-                 fmt::format("{} {} by {}; {}", session.world_size(),
+                 fmt::format("{} {}, launcher {}; {}", session.world_size(),
                              session.world_size() == 1 ? "rank" : "ranks", me.launcher,
                              session.description()));
   }

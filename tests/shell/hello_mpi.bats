@@ -26,7 +26,7 @@ mpirun_is_open_mpi() { mpirun --version 2>/dev/null | grep -q 'Open MPI'; }
 @test "alone it is one rank of one" {
   run "$hello" </dev/null
   [ "$status" -eq 0 ]
-  [[ ${lines[0]} == "1 rank by single"* ]]
+  [[ ${lines[0]} == "1 rank, launcher single"* ]]
   [[ $output != *ring* ]]
 }
 
@@ -35,7 +35,7 @@ mpirun_is_open_mpi() { mpirun --version 2>/dev/null | grep -q 'Open MPI'; }
   run mpiexec.hydra -n 2 "$hello" </dev/null
   [ "$status" -eq 22 ]
   [[ $output == *"hydra started 2 processes, but each is rank 0 of 1"* ]]
-  [[ $output != *"rank by"* ]]
+  [[ $output != *"rank, launcher"* ]]
 }
 
 @test "a rank that does not come is waited for no longer than --timeout" {

@@ -68,7 +68,8 @@ typedef struct hpcboot_resolution {
  * is empty after a return value of 0.
  *
  * Returns 0, or the exit code that hpcboot's programs would return: at least 20, by kind of error
- * (bootstrap/README.md); 2 if out is NULL or its struct_size is too small; 1 for any other failure (memory).
+ * (bootstrap/README.md); 2 if out is NULL or its struct_size is too small; 1 for any other failure
+ * (memory).
  * After an error, *out contains HPCBOOT_UNKNOWN and empty strings.
  */
 int hpcboot_resolve(hpcboot_resolution* out, char* error, size_t error_size);
