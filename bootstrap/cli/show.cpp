@@ -71,8 +71,27 @@ options::Command show_command() {
   return command;
 }
 
+// Which launchers are present, if the environment does not resolve.
+void print_detections(const Situation& s) {
+  err() << "Launchers, innermost first:\n";
+  TextTable table({Align::left, Align::left, Align::left});
+  for (const LaunchSource* source : launch_sources()) {
+    const Detection detection = source->detect(s.env, s.facts);
+    const char* const outcome = detection.match == Match::present   ? "present"
+                                : detection.match == Match::refused ? "refused"
+                                                                    : "absent";
+    table.add({"  " + std::string(source->name), outcome, detection.reason});
+  }
+  err() << table.text(look_of(STDERR_FILENO)) << "\n";
+}
+
 int show(const Call& call) {
-  const Resolution r = resolve_as_asked(env_as_asked(call.values), call.values);
+  const Situation situation = situation_as_asked(call.values);
+  if (situation.error) {
+    if (call.values.count("explain") != 0) print_detections(situation);
+    throw *situation.error;
+  }
+  const Resolution& r = *situation.resolution;
   const auto object = to_json(r);
   if (call.values.count("json") != 0) {
     out() << json_text(object, 2) << "\n";

@@ -33,6 +33,8 @@ const char* sequence_of(Style style) {
 bool has_colour(int descriptor) {
   if (isatty(descriptor) != 1) return false;
   const Env env = Env::from_process();
+  // Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
+  if (env.has("PMIX_RANK")) return false;
   const auto terminal = env.text("TERM").value_or("dumb");
   return env.text("NO_COLOR").value_or("").empty() && terminal != "dumb";
 }

@@ -180,6 +180,9 @@ END
   [[ $output == *"$bold"* ]]
   run -0 env NO_COLOR=1 TERM=xterm script -qec "$HPCBOOT show --help" /dev/null
   [[ $output == *Examples:* && $output != *$'\033'* ]]
+  # The terminal that Open MPI gives its ranks is not the user's.
+  run -0 env -u NO_COLOR TERM=xterm PMIX_RANK=0 script -qec "$HPCBOOT show --help" /dev/null
+  [[ $output == *Examples:* && $output != *$'\033'* ]]
 }
 
 @test "an option that does not exist names the nearest one" {

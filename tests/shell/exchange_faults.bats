@@ -117,7 +117,7 @@ pmix_ends() {
   fake_pmix 'sleep(60); return 0' 'OpenPMIx 5.0.0'
   pmix_ends 32 'PMIx_Init took more than 1000 ms'
   fake_pmix 'return 0' 'OpenPMIx 5.0.0'
-  pmix_ends 32 'no the job size within 1 s'
+  pmix_ends 32 'PMIx did not provide the job size within 1 s'
 }
 
 # A libpmix of a job of one rank, whose server answers TIMEOUT to the first $1 requests for that rank's host.

@@ -47,6 +47,14 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
   done
 }
 
+@test "show --explain lists the launchers also if none can be taken" {
+  run -21 --separate-stderr without_launcher OMPI_COMM_WORLD_RANK=1 "$HPCBOOT" show --explain
+  [ -z "$output" ]
+  grep -Eq '^  openmpi +present ' <<<"$stderr"
+  grep -Eq '^  slurm +absent ' <<<"$stderr"
+  [[ $stderr == *"hpcboot: error 21 (missing_variable)"* ]]
+}
+
 @test "each kind of error has its exit code and says what was found, what was expected and what to do" {
   check() {
     local code=$1 word=$2

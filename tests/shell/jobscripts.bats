@@ -208,7 +208,7 @@ esac' >"$program"
     >"$BATS_TEST_TMPDIR/config/hpcboot/sites/mine.toml"
   export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR/config
   script --list | grep -q '^mine .*my cluster'
-  script --site mine --job ddp | grep -q 'at my cluster'
+  script --site mine --job ddp | grep -q 'on my cluster'
   script --site-file "$BATS_TEST_TMPDIR/config/hpcboot/sites/mine.toml" --job ddp | grep -q 'HPCBOOT_SITE=mine'
   HOME=$BATS_TEST_TMPDIR run ! env -u XDG_CONFIG_HOME "$HPCBOOT" script --site mine --job ddp
 }
@@ -337,7 +337,7 @@ made() { "$HPCBOOT" run --submit --dry-run "$@"; }
     run -2 made --site cc $words -- true
   done
   run -2 "$HPCBOOT" run --site cc -- true
-  [[ $output == *'--site goes with --submit'* ]]
+  [[ $output == *'--site needs --submit'* ]]
   run -20 made --site cc --time 3 -- true
   run -20 made --site cc --launcher qrsh -- true
   run -20 made --site cc --set queue.nme=x -- true
@@ -611,7 +611,7 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
 
 @test "compare and a command line of several words are refused as a program" {
   run -20 script --site cc --job compare --program ./solver
-  [[ $output == *"the job compare with --program ./solver"*"leave --program out"* ]]
+  [[ $output == *"the job compare with --program ./solver"*"omit --program"* ]]
   run -20 script --site cc --job ddp --program "python train.py"
   [[ $output == *"one word"*"write --program python"*"sbatch p.sh train.py"* ]]
   run -0 script --help

@@ -81,7 +81,7 @@ TEST(RuntableProgram, WrongUseAndMissingFoldersAreReported) {
     const char* err;
   };
   const Case cases[] = {
-      {"--format xml", 2, "unknown format 'xml'; known are table, md, csv, json, html"},
+      {"--format xml", 2, "--format is 'xml'; expected table, md, csv, json or html"},
       {"--format", 2, "--format"},
       {"--form json", 2, "--form"},
       {"--nonsense", 2, "--nonsense"},
@@ -99,7 +99,7 @@ TEST(RuntableProgram, HelpAndVersionGoToStdout) {
   const Result help = runtable(kGolden, "--help");
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_THAT(help.out, HasSubstr("--format"));
-  EXPECT_THAT(help.out, HasSubstr("exit codes"));
+  EXPECT_THAT(help.out, HasSubstr("Exit codes:"));
   EXPECT_THAT(help.err, IsEmpty());
   const Result version = runtable(kGolden, "--version");
   EXPECT_EQ(version.exit_code, 0);
