@@ -44,10 +44,9 @@ class Builder {
                    const nlohmann::detail::exception& failure) {
     // 406, out_of_range: a number that JSON allows and a double cannot represent.
     constexpr int kOutOfRange = 406;
-    return fail((failure.id == kOutOfRange
-                     ? "contains a number beyond the range of a double at byte "
-                     : "is truncated or invalid at byte ") +
-                std::to_string(position));
+    return fail((failure.id == kOutOfRange ? "contains a number beyond the range of a double (byte "
+                                           : "is not valid JSON (byte ") +
+                std::to_string(position) + ")");
   }
 
   Json take() { return std::move(root_); }

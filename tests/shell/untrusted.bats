@@ -347,7 +347,7 @@ PY
   [ "$(wc -l <out)" -eq 2 ]
   grep -q ' good$' out
   for name in deep deep_inside epochs fraction rate negative nan huge twice loss steps accuracy kind nodes epoch again 'evil' fifo; do
-    grep -q "^runtable: skipped .*runs/$name" err
+    grep -q "^runtable: skipped: .*runs/$name" err
   done
   [ "$(wc -l <err)" -eq 18 ]
 }
@@ -366,5 +366,5 @@ assert set(rows) == {"base", "tiny", "zero"}, rows
 assert rows["tiny"]["speedup"] is None and rows["tiny"]["efficiency"] is None, rows
 assert str(rows["zero"]["runtime_seconds"]) == "0.0", rows
 PY
-  grep -q "skipped 'runs/run.json'" err
+  grep -q "skipped: 'runs/run.json'" err
 }

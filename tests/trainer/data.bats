@@ -25,7 +25,7 @@ PY
   # shellcheck disable=SC2086
   run "$trainer" $model --data notes.txt
   [ "$status" -eq 40 ]
-  [[ $output == *"notes.txt', a file of unknown format"*"synthetic:NxCxHxW"* ]]
+  [[ $output == *"notes.txt' identifies its format"*"synthetic:NxCxHxW"* ]]
 }
 
 @test "a run on any format has the losses of MNIST's files" {
@@ -52,8 +52,8 @@ PY
   [[ $output == *"a.safetensors' already exists"*--force* ]]
   "$trainer" convert synthetic:24x1x8x8 a.safetensors --force
   run "$trainer" convert a.safetensors b.txt
-  [ "$status" -eq 40 ]
-  [[ $output == *"b.txt"*FILE.h5* ]]
+  [ "$status" -eq 42 ]
+  [[ $output == *"b.txt"*"a name ending in .h5"* ]]
   for bad in "" "a.safetensors" "a b c" "a b.h5 --compress 10" "a b.h5 --chunk -1"; do
     # shellcheck disable=SC2086
     run "$trainer" convert $bad

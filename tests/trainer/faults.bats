@@ -114,7 +114,7 @@ EOF
     [ "$(grep -c 'the training loss is nan' <<<"$output")" -eq 1 ]
     [[ $output == *"rank 0 of $n on $(hostname)"* ]]
     [ "$(grep -l 'the training loss is nan' runs/*/rank_*.log | wc -l)" -eq "$n" ]
-    grep -qE "the training loss is nan in step [1-4] of the run, epoch 1, at a learning rate of 0.25, caused by the images of rank [0-3] on $(hostname)$" <<<"$output"
+    grep -qE "the training loss is nan in step [1-4] of the run, epoch 1, at a learning rate of 0.25, first seen on rank [0-3] on $(hostname)$" <<<"$output"
     [[ $output == *"--lr"*"--clip-grad-norm"*"--precision"* ]]
     [[ $(value runs/* "['exit_reason']") == "error: the training loss is nan"* ]]
   done

@@ -76,7 +76,7 @@ cut_back_to() {
     [ "$(value parts/* "['resumed'][0]['step']")" = "$step" ]
     # The run had done all 40 steps before it was cut back.
     [ "$(value parts/* "['resumed'][0]['steps_again']")" = $((40 - step)) ]
-    grep -q "^at least $((40 - step)) steps of the previous start are lost and will be repeated\$" out
+    grep -q "^at least $((40 - step)) steps\? of the previous start \(are\|is\) lost and will be repeated\$" out
     [ "$(value parts/* "['exit_reason']")" = finished ]
     [ "$(value parts/* "['epochs'].__len__()")" = 2 ]
     [ "$(value parts/* "['totals']['images']")" = 1280 ]

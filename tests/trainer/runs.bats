@@ -188,6 +188,7 @@ PY
   run "$trainer" $small --warmup-epochs 3 --runs-dir runs
   [ "$status" -eq 2 ]
   [[ $output == *"60 steps"* ]]
+  [ ! -e runs ]
 }
 
 @test "accumulation, micro-batches and bucket sizes do not change the losses, and move as much" {
@@ -255,11 +256,16 @@ PY
   [ "$status" -ne 0 ]
 }
 
-@test "--sync-bn without ranks is a usage error" {
-  # shellcheck disable=SC2086
-  run "$trainer" $small --sync-bn --runs-dir runs
-  [ "$status" -eq 2 ]
-  [[ $output == *"mode ddp"* ]]
+@test "options that contradict each other are refused before the data are read and a run folder is made" {
+  for bad in "--sync-bn" "--sync-bn --mode single" "--sync-bn --mode dp --devices cpu:2" \
+    "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu"; do
+    # shellcheck disable=SC2086 # options, meant to be split
+    run "$trainer" $model --data nowhere $bad --runs-dir runs
+    echo "$bad: $status $output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"${bad%% *}"* ]]
+    [ ! -e runs ]
+  done
 }
 
 @test "bf16 trains on the CPU, fp16 and tf32 say what they need" {
@@ -300,8 +306,13 @@ PY
   run "$trainer" --config bad.ini --data "$data"
   [ "$status" -eq 2 ]
   [[ $output == *nonsense* ]]
+  echo "epochs 3" >bad.ini
+  run "$trainer" --config bad.ini --data "$data"
+  [ "$status" -eq 2 ]
+  [[ $output == *"bad.ini: 'epochs 3' is not NAME = VALUE"* ]]
   run "$trainer" --config missing.ini
   [ "$status" -eq 27 ]
+  [[ $output == *"'missing.ini' cannot be read: No such file or directory"* ]]
 }
 
 @test "missing data, an unwritable runs folder and a missing device are clear errors" {

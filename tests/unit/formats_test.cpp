@@ -168,7 +168,7 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
     std::string place;
     std::string found;
   } cases[] = {
-      {text, "notes.txt', a file of unknown format"},
+      {text, "notes.txt' identifies its format"},
       {(folder.path() / "none.h5").string(), "no file"},
       {(folder.path() / "none.xyz").string(), "no file"},
       {(folder.path() / "none").string(), "no folder"},
@@ -189,7 +189,7 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
   }
   expect_error(
       ErrorCode::missing_data, [&] { format_of(text); },
-      "FOLDER of MNIST, FILE.pt, FILE.safetensors, FILE.h5, synthetic:NxCxHxW");
+      "FOLDER with MNIST's files, FILE.pt, FILE.safetensors, FILE.h5, synthetic:NxCxHxW");
 }
 
 TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {
@@ -226,7 +226,7 @@ TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {
 TEST(Formats, ANewSetMustHaveAKnownName) {
   for (const char* place : {"out.txt", "synthetic:10x1x8x8", "out.h5x"}) {
     expect_error(
-        ErrorCode::missing_data, [&] { format_for_writing(place); }, place);
+        ErrorCode::unwritable_output, [&] { format_for_writing(place); }, place, ".safetensors");
   }
   EXPECT_EQ(format_for_writing("some/folder").name, "MNIST");
   EXPECT_EQ(format_for_writing("some.safetensors").name, "safetensors");

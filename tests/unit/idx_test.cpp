@@ -132,8 +132,8 @@ TEST(Idx, AMissingFolderNamesBothRemedies) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::missing_data);
     EXPECT_THAT(error.found(), HasSubstr("data/no-such-folder"));
-    EXPECT_THAT(error.remedy(), HasSubstr("bash setup/get-mnist"));
-    EXPECT_THAT(error.remedy(), HasSubstr("build/bin/trainer digits data/no-such-folder"));
+    EXPECT_THAT(error.remedy(), HasSubstr("setup/get-mnist --dir data/no-such-folder"));
+    EXPECT_THAT(error.remedy(), HasSubstr("`trainer digits data/no-such-folder`"));
   }
 }
 

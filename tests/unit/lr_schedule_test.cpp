@@ -111,8 +111,6 @@ TEST(LrSchedule, RefusesWhatCannotBe) {
   options = {};
   options.warmup_steps = 20;
   EXPECT_NE(message(options).find("20 steps"), std::string::npos) << message(options);
-  options.warmup_epochs = 1;
-  EXPECT_NE(message(options).find("--warmup-epochs"), std::string::npos);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@ options::Group checkpoint_options(train::TrainOptions& o) {
   return {
       "Checkpoints",
       {{"checkpoint-every", into(o.checkpoint_every, "N[e|s|m]"),
-        "save every N epochs, steps or minutes; 0: only when the run is stopped"},
+        "Ne, Ns or Nm: save every N epochs (also plain N), steps or minutes; 0: only when the run "
+        "is stopped"},
        {"keep-checkpoints", into(o.keep_checkpoints, "K"),
-        "keep the K newest, and that of the best epoch"},
+        "keep the K newest checkpoints, and that of the best epoch"},
        {"resume",
         into(o.resume, "RUN", options::Completes::run)
             .otherwise_is("none")
@@ -19,10 +20,10 @@ options::Group checkpoint_options(train::TrainOptions& o) {
         "resume a run: its folder or one of its checkpoints; auto: the newest unfinished run with "
         "the same options; best: that run from its best.safetensors"},
        {"time-limit", into(o.time_limit, "T"),
-        "stop in time, with a checkpoint and exit code 46: seconds, 30m, 2h or [HH:]MM:SS from the "
-        "start of the process"},
+        "stop before T is over, with a checkpoint and exit code 46; T: seconds, 30m, 2h or "
+        "[HH:]MM:SS from the start of the process"},
        {"deterministic", options::flag(o.deterministic),
-        "make runs bitwise reproducible, also on 3 and more ranks; slower"}}};
+        "make runs bitwise reproducible, even with 3 or more ranks; slower"}}};
 }
 
 void check_checkpoints(const train::TrainOptions& o) {

@@ -84,20 +84,22 @@ options::Command command_for(Options& o) {
                            {{"trainer convert data/mnist set.h5", "to HDF5"},
                             {"trainer convert set.h5 set.safetensors", "to safetensors"}}};
   command.details = {
-      "Writes both splits of SRC to DST, in the format that the name of DST says. "
+      "Writes both splits of SRC to DST, in the format that the name of DST selects. "
       "Under a launcher, rank 0 writes while the others wait. SRC is " +
       data::known_places() + "."};
   command.groups = {{"Options",
                      {{"chunk", into(o.how.storage.chunk, "N"),
                        "HDF5: images per chunk; 0: contiguous, or 64 KiB with --compress"},
                       {"compress", into(o.how.storage.compress, "LEVEL"),
-                       "HDF5: gzip level 1 to 9; 0: not compressed"},
+                       "HDF5: gzip level 1 to 9; 0: no compression"},
                       {"force", options::flag(), "replace DST if it exists"}}}};
   command.operands = {{"place", options::list("SRC DST", options::Completes::file), -1}};
   command.exit_codes = {{"0", "ok"},
                         {"2", "the command line is wrong"},
                         {"27, 40, 41", "SRC cannot be read, is not a data set, or is damaged"},
-                        {"42", "DST cannot be written"}};
+                        {"30", "this build lacks the format of SRC or DST"},
+                        {"42", "DST cannot be written, or its name fits no format"},
+                        {"43", "the format of DST cannot hold the images, or not as chosen"}};
   return command;
 }
 

@@ -20,12 +20,13 @@ options::Command command_for(Options& o) {
   using options::into;
   options::Command command{"trainer",
                            "digits",
-                           "draw a data set of handwritten-like digits in MNIST's format",
+                           "draw digits that look handwritten, in MNIST's format",
                            {"trainer digits DIR [OPTIONS]"},
                            {{"trainer digits data/mnist", "60,000 + 10,000 images"},
                             {"trainer digits small --train 600 --test 100", "a quick try"}}};
   command.details = {
-      "For machines without internet. bash setup/get-mnist downloads the real MNIST."};
+      "For machines without internet access. setup/get-mnist in hpcboot's sources downloads the "
+      "real MNIST."};
   command.groups = {{"Options",
                      {{"train", into(o.how.train, "N"), "training images"},
                       {"test", into(o.how.test, "N"), "test images"},
@@ -50,7 +51,7 @@ int digits(const Arguments& arguments) {
   if (how.train < 1 || how.test < 1) throw UsageError("--train and --test must be at least 1");
   if (isatty(STDERR_FILENO) == 1) {
     how.progress = [](std::int64_t done, std::int64_t total) {
-      err() << "\rdrawing digits: " << 100 * done / total << " %";
+      err() << "\rdrawing digits: " << 100 * done / total << "%";
       if (done == total) err() << "\n";
       err().flush();
     };

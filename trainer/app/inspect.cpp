@@ -34,7 +34,8 @@ options::Command command_for(Options& o) {
   command.exit_codes = {
       {"0", "ok"},
       {"2", "the command line is wrong"},
-      {"27, 40, 41", "DATA cannot be read, is missing or of unknown format, or is damaged"}};
+      {"27, 40, 41", "DATA cannot be read, is missing or of unknown format, or is damaged"},
+      {"30", "this build lacks the format of DATA"}};
   return command;
 }
 

@@ -45,6 +45,8 @@ void check_optimization(const train::OptimizationOptions& o) {
   require(o.warmup_steps >= 0, "--warmup-steps must be at least 0");
   require(o.warmup_epochs >= 0, "--warmup-epochs must be at least 0");
   require(o.clip_grad_norm >= 0, "--clip-grad-norm must be at least 0");
+  require(o.warmup_steps == 0 || o.warmup_epochs == 0,
+          "--warmup-steps and --warmup-epochs are both given; give only one of them");
 }
 
 }  // namespace hpcboot::app

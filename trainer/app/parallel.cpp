@@ -19,7 +19,7 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"precision", choice_into(o.precision, {"fp32", "tf32", "bf16", "fp16"}),
         "data type of the forward pass; tf32 and fp16 need CUDA devices"},
        {"initial-scale-power", into(o.initial_scale_power, "N"),
-        "fp16: the initial loss scale is 2 to the N"},
+        "fp16: the initial loss scale is 2^N"},
        {"scale-growth-interval", into(o.scale_growth_interval, "N"),
         "fp16: the loss scale doubles after N steps without overflow"},
        {"sync-bn", flag(o.sync_bn), "batch-norm statistics over all ranks (mode ddp)"},
@@ -27,7 +27,7 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"compress-gradients", choice_into(o.compress_gradients, {"none", "bf16", "fp16"}),
         "data type for the gradient all-reduce"},
        {"find-unused-parameters", flag(o.find_unused_parameters),
-        "treat the gradients of parameters that a step does not use as 0, not as an error"}}};
+        "allow parameters that a step does not use; their gradients are 0"}}};
 }
 
 void check_parallel(const train::TrainOptions& o) {

@@ -40,7 +40,7 @@ options::Command command() {
       "is \"–\".",
       "The runtime is that of rank 0's process, from its start to its end. The launch before it is "
       "in run.json (totals.launch_seconds). \"*\" marks a run on hosts that other programs kept "
-      "busy, \"†\" an efficiency above 100% by more than noise."};
+      "busy, \"†\" an efficiency above 100%, more than noise explains."};
   command.groups = {
       {"Options",
        {{"format", options::choice(record::table_formats(), "table"), "format of the table"},
@@ -92,7 +92,7 @@ std::optional<Arguments> parse_arguments(int argc, char** argv) {
 
 int print_table(const Arguments& arguments) {
   const record::RuntimeTable table = record::read_runtime_table(arguments.places);
-  for (const std::string& line : table.skipped) err() << "runtable: skipped " << line << "\n";
+  for (const std::string& line : table.skipped) err() << "runtable: skipped: " << line << "\n";
   if (table.rows.empty()) {
     if (!table.skipped.empty()) {
       err() << "runtable: no finished run to show\n";

@@ -1,5 +1,7 @@
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "app/checkpoints.hpp"
 #include "app/optimization.hpp"
@@ -80,7 +82,7 @@ std::vector<options::Group> config_groups(Options& all) {
   return {
       {"Training",
        {{"mode", choice_into(o.mode, {"auto", "single", "dp", "ddp"}),
-         "auto is ddp if there are several ranks"},
+         "auto: ddp if there are several ranks, else single; dp: one process on several devices"},
         {"model", choice_into(o.model, models::model_names()), "model to train"},
         {"data", into(o.data, "DATA", Completes::file), "data set: " + data::known_places()},
         {"epochs", into(o.epochs, "N"), "passes over the training split"},
@@ -92,7 +94,7 @@ std::vector<options::Group> config_groups(Options& all) {
          "use the first fraction X of the training images; 0.1: a tenth"},
         {"runs-dir", into(o.runs_dir, "DIR", Completes::folder),
          "folder in which the run folder is created"},
-        {"comment", into(o.comment, "TEXT"), "part of the run folder's name"},
+        {"comment", into(o.comment, "TEXT"), "text added to the run folder's name"},
         {"tensorboard", tensorboard_flag(all.has_tensorboard),
          std::string("write events for TensorBoard") +
              (all.has_tensorboard ? " [on]" : " [off in this build]")},
@@ -102,7 +104,8 @@ std::vector<options::Group> config_groups(Options& all) {
         {"devices", into(o.devices, "LIST").otherwise_is("all CUDA devices, else cpu:2"),
          "mode dp: cpu:N, cuda or cuda:I,J,..."},
         {"threads", into(o.threads, "N"), "threads of each rank; 0: its share of the cores"},
-        {"loader-threads", into(o.loader_threads, "N"), "threads of each rank that load batches"},
+        {"loader-threads", into(o.loader_threads, "N"),
+         "threads with which each rank loads batches"},
         {"backend", choice_into(o.backend, {"auto", "gloo", "nccl"}), "backend of the collectives"},
         {"store", choice_into(o.store, {"own", "tcp"}),
          "store of the rendezvous; own: hpcboot's, where each rank proves that it belongs to this "
@@ -123,32 +126,41 @@ options::Command command_for(Options& o) {
       {{"trainer --model mnistnet --image-size 28", "one process"},
        {"trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28", "two devices"},
        {"mpirun -np 2 trainer --model mnistnet --image-size 28", "two ranks"},
-       {"trainer --resume auto", "continue where the last run was stopped"}}};
+       {"trainer --resume auto --model mnistnet --image-size 28",
+        "continue where the last run was stopped"}}};
   command.details = {
       "Under mpirun, srun, torchrun or hpcboot run every process is one rank of the training. Each "
       "run leaves a folder in runs/; runtable compares them. --config reads options from a file "
-      "with lines NAME = VALUE; the command line wins."};
+      "with lines NAME = VALUE; the command line takes precedence."};
   command.groups = config_groups(o);
   command.groups.push_back({"Configuration",
                             {{"config", options::text("FILE", options::Completes::file),
                               "read options from this file"}}});
-  command.exit_codes = {{"0", "the run is finished"},
-                        {"1", "it failed"},
-                        {"2", "the command line is wrong"},
-                        {"20 to 35", "the placement cannot be resolved, or the ranks did not meet"},
-                        {"40 to 48", "a training error; 46: stopped cleanly, resume it"}};
+  command.exit_codes = {
+      {"0", "the run is finished"},
+      {"1", "it failed"},
+      {"2", "the command line or the configuration file is wrong"},
+      {"27, 28", "the configuration file, the data or a checkpoint cannot be read, or is damaged"},
+      {"30", "a device or a library is missing on this machine or in this build"},
+      {"20 to 35", "else: the placement cannot be resolved, or the ranks did not meet"},
+      {"40 to 48", "a training error; 46: stopped with a checkpoint, to be resumed"}};
   command.more = "trainer/README.md and runs/README.md of the project";
   return command;
 }
 
 void read_config(const std::string& file, Options& all, po::variables_map& values) {
   std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file)) {
-    throw Error(ErrorCode::unreadable_file, "the configuration file " + file + " cannot be read",
+  const int reason = !in ? errno : std::filesystem::is_directory(file) ? EISDIR : 0;
+  if (reason != 0) {
+    throw Error(ErrorCode::unreadable_file,
+                "the configuration file '" + file +
+                    "' cannot be read: " + std::generic_category().message(reason),
                 "lines such as: epochs = 5", "correct the path given with --config");
   }
   try {
     po::store(po::parse_config_file(in, options::boost_options(config_groups(all))), values);
+  } catch (const po::invalid_config_file_syntax& error) {
+    throw UsageError(file + ": '" + error.tokens() + "' is not NAME = VALUE");
   } catch (const po::error& error) {
     throw UsageError(file + ": " + error.what());
   }

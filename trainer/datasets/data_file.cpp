@@ -45,8 +45,8 @@ void DataFile::fail(std::uint64_t offset, const std::string& found,
   const std::string folder = path_.parent_path().string();
   throw Error(ErrorCode::malformed_data,
               "'" + path_.string() + "'" + unit + std::to_string(offset) + ": " + found, expected,
-              "download it again with `bash setup/get-mnist --force --dir " + folder +
-                  "`, or make a new set with `build/bin/trainer digits NEW_FOLDER`");
+              "download it again (setup/get-mnist --force --dir " + folder +
+                  " in hpcboot's sources), or draw a new set with `trainer digits NEW_FOLDER`");
 }
 
 std::size_t DataFile::read(std::uint8_t* out, std::size_t size) {

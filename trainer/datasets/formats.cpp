@@ -39,7 +39,7 @@ std::unique_ptr<Dataset> open_arrays(const std::string& place, Split split, std:
 Format mnist() {
   return {
       "MNIST",
-      "FOLDER of MNIST",
+      "FOLDER with MNIST's files",
       [](const std::string& place) { return fs::path(place).extension().empty(); },
       nullptr,
       [](const std::string& place, Split split, std::int64_t limit) -> std::unique_ptr<Dataset> {
@@ -181,7 +181,7 @@ const Format& format_of(const std::string& place) {
     const Format* format = by_content(begin_of(place));
     if (format == nullptr && named != nullptr && named->has_content != nullptr) format = named;
     if (format == nullptr) {
-      fail_unknown("'" + place + "', a file of unknown format, by content and by name");
+      fail_unknown("neither the content nor the name of '" + place + "' identifies its format");
     }
     return available(*format, place);
   }
@@ -196,7 +196,9 @@ const Format& format_for_writing(const std::string& place) {
   const bool is_folder = fs::is_directory(place, ignored);
   const Format* const named = is_folder ? &formats().back() : by_name(place);
   if (named == nullptr || (named->write == nullptr && named->missing.empty())) {
-    fail_unknown("'" + place + "' as the name of a new data set");
+    throw Error(ErrorCode::unwritable_output,
+                "'" + place + "' does not name a format that can be written",
+                "a name ending in .h5, .safetensors or .pt, or a folder", "choose such a name");
   }
   return available(*named, place);
 }

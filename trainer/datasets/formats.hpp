@@ -51,7 +51,7 @@ const std::vector<Format>& formats();
 const Format& format_of(const std::string& place);
 
 /// The format for writing a new set at `place`, by its name.
-/// @throws Error{missing_data, backend_unavailable}
+/// @throws Error{unwritable_output, backend_unavailable}
 const Format& format_for_writing(const std::string& place);
 
 /// One split of the data set at `place`, which `--data` names.
@@ -65,7 +65,7 @@ std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split,
 /// @throws Error{malformed_data} naming `place`
 void check_splits(const Dataset& train, const Dataset& test, const std::string& place);
 
-/// For --help: "FOLDER of MNIST, FILE.h5, …".
+/// For --help: "FOLDER with MNIST's files, FILE.pt, …".
 std::string known_places();
 
 }  // namespace hpcboot::data

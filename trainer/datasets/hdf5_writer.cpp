@@ -83,7 +83,8 @@ void write_hdf5(const std::filesystem::path& path, const Dataset& train, const D
   } catch (const H5::Exception& failure) {
     throw Error(ErrorCode::unwritable_output,
                 "'" + path.string() + "': HDF5 reports '" + hdf5_reason(failure) + "'",
-                "a place with space for the file", "free space, or choose another place");
+                "a place with enough free disk space for the file",
+                "free up disk space, or choose another place");
   }
   complete.commit();
 }

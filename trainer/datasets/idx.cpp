@@ -167,9 +167,9 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
   throw Error(ErrorCode::missing_data, found,
               "a folder with the four files of MNIST, plain or .gz, such as '" +
                   (folder / images_file_name(Split::train)).string() + "'",
-              "download them with `bash setup/get-mnist --dir " + folder.string() +
-                  "`, or make them without a network with `build/bin/trainer digits " +
-                  folder.string() + "`");
+              "draw digits with `trainer digits " + folder.string() +
+                  "`, or download MNIST (setup/get-mnist --dir " + folder.string() +
+                  " in hpcboot's sources)");
 }
 
 void append_number(std::string& header, std::int64_t value) {
@@ -199,8 +199,8 @@ void write_file(const std::filesystem::path& path, const std::string& header,
     std::error_code ignored;
     std::filesystem::remove(partial, ignored);
     throw Error(ErrorCode::unwritable_output, "'" + path.string() + "': " + error.message(),
-                "a folder that this user can write to, with space on the disk",
-                "choose another folder, or free space");
+                "a folder that this user can write to, with enough free disk space",
+                "choose another folder, or free up disk space");
   }
 }
 

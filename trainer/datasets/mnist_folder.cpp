@@ -63,7 +63,7 @@ void write_split(const fs::path& folder, Split split, const Dataset& set,
     throw Error(ErrorCode::invalid_model_use,
                 std::string("images of ") + to_string(set.shape()) +
                     (set.pixel_type() == PixelType::u8 ? " bytes" : " floats"),
-                "grey images of bytes, the only kind that MNIST's files can hold",
+                "8-bit greyscale images, the only kind that MNIST's files can hold",
                 "write HDF5, safetensors or .pt instead");
   }
   WholeSet whole = read_whole(set, progress);

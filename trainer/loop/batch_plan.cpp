@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "loop/counted.hpp"
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {
@@ -22,8 +23,8 @@ std::int64_t unit_of(const BatchSizes& asked, int world_size) {
   const std::int64_t passes = asked.accumulate.value_or(1);
   if (micro > kMost / passes || micro * passes > kMost / world_size) {
     throw UsageError(
-        fmt::format("--micro-batch {} x --accumulate {} x {} ranks is more than {} images per step",
-                    micro, passes, world_size, kMost));
+        fmt::format("--micro-batch {} x --accumulate {} x {} is more than {} images per step",
+                    micro, passes, counted(world_size, "rank"), kMost));
   }
   return micro * passes * world_size;
 }
@@ -44,12 +45,12 @@ BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devi
   const std::int64_t unit = unit_of(asked, world_size);
   if (asked.micro && asked.accumulate && batch != unit) {
     throw UsageError(fmt::format(
-        "--batch-size {} is the global batch, but --micro-batch {} x --accumulate {} x {} ranks "
+        "--batch-size {} is the global batch, but --micro-batch {} x --accumulate {} x {} "
         "is {}; omit one of the three, or correct it",
-        batch, *asked.micro, *asked.accumulate, world_size, unit));
+        batch, *asked.micro, *asked.accumulate, counted(world_size, "rank"), unit));
   }
   if (batch % unit != 0) {
-    std::string divisor = fmt::format("{} ranks", world_size);
+    std::string divisor = counted(world_size, "rank");
     if (asked.micro) divisor += fmt::format(" x --micro-batch {}", *asked.micro);
     if (asked.accumulate) divisor += fmt::format(" x --accumulate {}", *asked.accumulate);
     const std::int64_t below = batch / unit * unit;

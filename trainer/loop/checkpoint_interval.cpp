@@ -58,7 +58,8 @@ CheckpointInterval parse_checkpoint_interval(std::string_view text) {
   const auto count = number(digits);
   if (!count) {
     throw UsageError("--checkpoint-every is '" + std::string(text) +
-                     "'; it takes a number of epochs, steps or minutes: 2e, 500s, 10m; 0: never");
+                     "'; it takes a number of epochs, steps or minutes: 2e, 500s, 10m; 0: only "
+                     "when the run is stopped");
   }
   interval.count = *count;
   return interval;

@@ -7,6 +7,7 @@
 
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
+#include "loop/counted.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -44,10 +45,12 @@ std::vector<torch::Device> listed_cuda_devices(std::string_view text, std::strin
     const auto index = parse_whole_number(list.substr(0, comma));
     if (!index || *index < 0) fail(text);
     if (*index >= visible) {
-      throw Error(ErrorCode::backend_unavailable,
-                  "--devices " + std::string(text) + ", but only " + std::to_string(visible) +
-                      " CUDA devices are visible",
-                  "numbers below that", "correct --devices or CUDA_VISIBLE_DEVICES");
+      throw Error(
+          ErrorCode::backend_unavailable,
+          "--devices " + std::string(text) + ", but only " + counted(visible, "CUDA device") +
+              (visible == 1 ? " is visible" : " are visible"),
+          visible == 1 ? "device number 0" : "device numbers 0 to " + std::to_string(visible - 1),
+          "correct --devices or CUDA_VISIBLE_DEVICES");
     }
     if (std::count(devices.begin(), devices.end(), cuda_device(*index)) != 0) fail(text);
     devices.push_back(cuda_device(*index));

@@ -21,17 +21,17 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+}  // namespace
+
+std::int64_t training_samples(const data::Dataset& set, const TrainOptions& options) {
+  return std::llround(std::ceil(options.data_fraction * static_cast<double>(set.count())));
+}
+
 std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
                                const Communicator& communicator) {
   const std::int64_t own =
       DistributedSampler(samples, communicator.size(), communicator.rank()).size();
   return (own + batches.local - 1) / batches.local;
-}
-
-}  // namespace
-
-std::int64_t training_samples(const data::Dataset& set, const TrainOptions& options) {
-  return std::llround(std::ceil(options.data_fraction * static_cast<double>(set.count())));
 }
 
 EpochTrainer::EpochTrainer(ParallelModel& model, const data::Dataset& set,

@@ -20,6 +20,10 @@ namespace hpcboot::train {
 /// The number of training samples in an epoch: --data-fraction of the set, from its beginning.
 std::int64_t training_samples(const data::Dataset& set, const TrainOptions& options);
 
+/// The optimizer steps of an epoch over `samples` images, the same on every rank.
+std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
+                               const Communicator& communicator);
+
 /// What to do after a step, the same on every rank.
 enum class AfterStep { go_on, save, save_and_stop };
 

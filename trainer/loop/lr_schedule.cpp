@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "loop/counted.hpp"
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {
@@ -43,9 +44,6 @@ std::int64_t in_steps(double epochs, std::int64_t steps_per_epoch) {
 }
 
 std::int64_t warmup_of(const OptimizationOptions& options, std::int64_t steps_per_epoch) {
-  if (options.warmup_steps > 0 && options.warmup_epochs > 0) {
-    throw UsageError("--warmup-steps and --warmup-epochs are both given; give only one of them");
-  }
   return options.warmup_steps > 0 ? options.warmup_steps
                                   : in_steps(options.warmup_epochs, steps_per_epoch);
 }
@@ -62,9 +60,9 @@ LrSchedule::LrSchedule(const OptimizationOptions& options, std::int64_t steps_pe
       decay_steps_(steps_per_epoch * epochs - warmup_) {
   if (warmup_ > 0 && decay_steps_ < 1) {
     throw UsageError(
-        fmt::format("the warm-up takes {} steps, but the run has only {} ({} epochs of {}); "
-                    "shorten the warm-up",
-                    warmup_, steps_per_epoch * epochs, epochs, steps_per_epoch));
+        fmt::format("the warm-up takes {}, but the run has only {} ({} of {}); shorten the warm-up",
+                    counted(warmup_, "step"), counted(steps_per_epoch * epochs, "step"),
+                    counted(epochs, "epoch"), counted(steps_per_epoch, "step")));
   }
 }
 

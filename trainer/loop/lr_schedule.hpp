@@ -16,7 +16,7 @@ class LrSchedule {
 
   /// @param steps_per_epoch optimizer steps
   /// @param devices over all ranks, for scale_lr
-  /// @throws UsageError for unknown names, both kinds of warm-up, or a warm-up longer than the run
+  /// @throws UsageError for unknown names, or a warm-up longer than the run
   LrSchedule(const OptimizationOptions& options, std::int64_t steps_per_epoch, int epochs,
              int devices);
 

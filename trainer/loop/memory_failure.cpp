@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "loop/counted.hpp"
+
 namespace hpcboot::train {
 namespace {
 
@@ -57,10 +59,10 @@ std::string remedy_of(const BatchPlan& batches) {
 
 std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches) {
   if (dynamic_cast<const Error*>(&cause) != nullptr || !means_memory(cause)) return std::nullopt;
-  return Error(
-      ErrorCode::out_of_memory,
-      fmt::format("not enough memory for {} images per pass ({})", batches.micro, reason_of(cause)),
-      "memory for the data, the model and the tensors of a pass", remedy_of(batches));
+  return Error(ErrorCode::out_of_memory,
+               fmt::format("not enough memory for {} per pass ({})",
+                           counted(batches.micro, "image"), reason_of(cause)),
+               "memory for the data, the model and the tensors of a pass", remedy_of(batches));
 }
 
 }  // namespace hpcboot::train

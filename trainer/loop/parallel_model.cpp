@@ -37,9 +37,6 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
     store_channels_last(*model);
     return model;
   };
-  if (options.sync_bn && mode != "ddp") {
-    throw UsageError("--sync-bn needs mode ddp; this run uses mode " + mode);
-  }
   if (mode == "dp") {
     replicas_.emplace(make, devices);
     model_ = replicas_->module();

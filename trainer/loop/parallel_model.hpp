@@ -22,7 +22,6 @@ class ParallelModel {
   /// @param channels of the images
   /// @param mode single, dp or ddp
   /// @param devices one, or several in mode dp
-  /// @throws UsageError for sync_bn in a mode other than ddp
   ParallelModel(const TrainOptions& options, std::int64_t channels, const std::string& mode,
                 const std::vector<torch::Device>& devices, Communicator& communicator);
 

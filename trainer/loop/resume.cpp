@@ -9,6 +9,7 @@
 
 #include "hpcboot/error.hpp"
 #include "loop/checkpoint_folder.hpp"
+#include "loop/counted.hpp"
 #include "loop/resume_request.hpp"
 #include "loop/run_identity.hpp"
 #include "loop/usable_checkpoint.hpp"
@@ -186,7 +187,7 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Resume
                 fmt::format("no unfinished run of this configuration in {} with a usable {}{}{}",
                             options.runs_dir, request.checkpoint, notes.empty() ? "" : "; ",
                             notes.empty() ? "" : notes.back()),
-                "a run that no other process trains",
+                "an unfinished run with these options and a usable checkpoint",
                 "give a run folder, or --resume auto for the newest checkpoint");
   }
   notes.push_back(fmt::format("no unfinished run of this configuration in {}: starting a new run",
@@ -198,8 +199,8 @@ void require_resumable(const TrainOptions& options, const Candidate& run, const 
   const std::int64_t epochs = epochs_of(run.record);
   if (run.record.exit_reason == record::kFinished && options.epochs <= epochs) {
     throw UsageError(
-        fmt::format("run {} is finished, after {} epochs; to continue it, give more --epochs",
-                    run.folder.name(), epochs));
+        fmt::format("run {} is finished, after {}; to continue it, give a larger --epochs",
+                    run.folder.name(), counted(epochs, "epoch")));
   }
   std::vector<std::string> texts = differences(identity, run.record.identity);
   if (options.epochs < epochs) {
@@ -238,7 +239,7 @@ ResumePoint open_named(const TrainOptions& options, const ResumeRequest& request
     throw Error(ErrorCode::run_in_use,
                 fmt::format("run {} is in use by {}", folder.name(),
                             who(RunLock::last_holder(folder.path()))),
-                "a run that no other process trains",
+                "a run that no other process is training",
                 "wait for it, or end it; then resume again" + how_to_free(folder, taken.has_locks));
   }
   Candidate run{folder, RunRecord::read(folder.run_json())};

@@ -221,12 +221,11 @@ void RunReport::stepped() {
 void RunReport::add_epoch(const record::EpochRecord& epoch) {
   record_.epochs.push_back(epoch);
   const std::string line = fmt::format(
-      "epoch {}/{}: train loss {:.4f}, validation loss {:.4f}, accuracy {:.2f} %, {:.1f} images/s, "
-      "{:.1f} s + {:.1f} s, "
-      "{:.1f} % of it waiting for data",
+      "epoch {}/{}: train loss {:.4f}, validation loss {:.4f}, accuracy {:.2f}%, {:.1f} images/s, "
+      "training {:.1f} s ({:.1f}% waiting for data), validation {:.1f} s",
       epoch.epoch, options_.epochs, *epoch.train_loss, *epoch.validation_loss,
       100 * *epoch.validation_accuracy, *epoch.images_per_second, *epoch.train_seconds,
-      *epoch.validation_seconds, 100 * *epoch.data_wait_seconds / *epoch.train_seconds);
+      100 * *epoch.data_wait_seconds / *epoch.train_seconds, *epoch.validation_seconds);
   log_->info(line);
   say(line);
   write();

@@ -15,10 +15,12 @@
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "loop/checkpointer.hpp"
+#include "loop/counted.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
 #include "loop/keep_memory.hpp"
+#include "loop/lr_schedule.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/process_start.hpp"
@@ -81,6 +83,11 @@ void require_precision(const TrainOptions& options, const std::string& mode, tor
   use_precision(precision_of(options.precision), device);
 }
 
+void require_ddp_for_sync_bn(const TrainOptions& options, const std::string& mode) {
+  if (!options.sync_bn || mode == "ddp") return;
+  throw UsageError("--sync-bn needs mode ddp; this run uses mode " + mode);
+}
+
 /// LibTorch's message, without the stack trace that follows it.
 std::string words_of(const std::exception& error) {
   const std::string text = error.what();
@@ -126,6 +133,12 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
   }
 }
 
+/// Refuses a warm-up longer than the run, before there is a run folder.
+void require_schedule(const TrainOptions& options, std::int64_t steps_per_epoch) {
+  constexpr int kAnyDevices = 1;
+  static_cast<void>(LrSchedule(options.optimization, steps_per_epoch, options.epochs, kAnyDevices));
+}
+
 /// @return why the run stopped before its end; empty if it did not
 std::string train(const TrainOptions& options, const RunFacts& known,
                   const std::vector<torch::Device>& devices, Communicator& communicator,
@@ -141,6 +154,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   data::check_splits(*train_set, *test_set, options.data);
   facts.train_samples = training_samples(*train_set, options);
   facts.validation_samples = test_set->count();
+  require_schedule(options, steps_of_an_epoch(facts.train_samples, facts.batches, communicator));
   const Json identity = run_identity(options, facts.batches, *train_set, *test_set);
   SharedResume resumed = resume_together(options, identity, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
@@ -161,9 +175,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     report.note(fmt::format("resumed from {}: epoch {}, after step {}", resumed.file,
                             resumed.state->epoch, resumed.state->step));
     if (resumed.point && resumed.point->steps_again.value_or(0) > 0) {
-      report.note(
-          fmt::format("at least {} steps of the previous start are lost and will be repeated",
-                      *resumed.point->steps_again));
+      report.note(fmt::format("at least {} of the previous start {} lost and will be repeated",
+                              counted(*resumed.point->steps_again, "step"),
+                              *resumed.point->steps_again == 1 ? "is" : "are"));
     }
   }
   std::optional<RunCurves> curves;
@@ -211,6 +225,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   const std::chrono::duration<double> launch = main_begun - start_of_launch(env, here, me);
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
+  require_ddp_for_sync_bn(options, facts.mode);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
   facts.batches = plan_batches(options.batches, me.placement.world_size, devices.size());
   facts.threads = threads_of(options, me, env, devices);
@@ -219,9 +234,10 @@ int run_training(const TrainOptions& options, const Env& env) {
   if (options.deterministic) use_deterministic_algorithms(devices.front(), env);
   facts.devices = static_cast<int>(devices.size());
 
+  const std::string backend = backend_of(options, devices.front(), has_nccl());
   std::optional<ProcessGroup> group;
   if (facts.mode == "ddp") {
-    facts.backend = backend_of(options, devices.front(), has_nccl());
+    facts.backend = backend;
     ProcessGroupOptions how;
     how.backend = facts.backend;
     how.store = options.store == "tcp" ? StoreKind::tcp : StoreKind::own;

@@ -71,9 +71,9 @@ void StepLosses::fail(const StepPlace& place, double loss, double own_part) {
   throw Error(
       ErrorCode::diverged,
       fmt::format("the training loss is {} in step {} of the run, epoch {}, at a learning "
-                  "rate of {:g}, caused by the images of {}",
+                  "rate of {:g}, {}",
                   loss, place.step, place.epoch, place.learning_rate,
-                  ranks.empty() ? "all ranks together" : ranks),
+                  ranks.empty() ? "in the sum over all ranks" : "first seen on " + ranks),
       "a finite number",
       "lower --lr, clip the gradients with --clip-grad-norm 1, use --precision fp32 or bf16 "
       "instead of fp16, or check the data for damaged images and labels");

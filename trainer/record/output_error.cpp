@@ -12,9 +12,9 @@ namespace {
 std::string_view remedy_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
-      return "free space on that disk, or choose another place (for runs: --runs-dir)";
+      return "free up disk space, or choose another place (for runs: --runs-dir)";
     case EDQUOT:
-      return "free space under your quota, or choose another place (for runs: --runs-dir)";
+      return "free up disk space under your quota, or choose another place (for runs: --runs-dir)";
     case EACCES:
     case EPERM:
       return "get write permission there, or choose another place (for runs: --runs-dir)";

@@ -210,15 +210,23 @@ void RowMaker::sort(std::vector<RuntimeRow>& rows) {
             [&order](const RuntimeRow& a, const RuntimeRow& b) { return order(a) < order(b); });
 }
 
-/// Adds a finished run to `rows`, or returns why it is left out.
+/// Adds a finished run to `rows`, or returns why it is left out, as a sentence.
 std::string take_record(const fs::path& file, RowMaker& rows) {
+  Json json;
   try {
-    const RunRecord record = RunRecord::read(file);
+    json = read_json_file(file);
+  } catch (const Error& problem) {
+    return problem.found();
+  }
+  try {
+    const RunRecord record = run_record_from_json(json, file.string());
     if (record.exit_reason == kRunning) {
-      return fmt::format("'{}': not finished: still running, or killed", file.string());
+      return fmt::format("'{}' records a run that is not finished: still running, or killed",
+                         file.string());
     }
     if (record.exit_reason != kFinished) {
-      return fmt::format("'{}': ended with '{}'", file.string(), record.exit_reason);
+      return fmt::format("'{}' records a run that ended with '{}'", file.string(),
+                         record.exit_reason);
     }
     rows.add(record);
     return "";
@@ -254,7 +262,7 @@ RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places
       if (key && !seen.insert(*key).second) continue;
       std::string reason =
           key ? take_record(file, rows)
-              : fmt::format("'{}': no run.json in it", file.parent_path().string());
+              : fmt::format("'{}' contains no run.json", file.parent_path().string());
       if (!reason.empty()) table.skipped.push_back(std::move(reason));
     }
   }

@@ -23,7 +23,7 @@ void use_precision(Precision precision, c10::Device device) {
   if (device.is_cpu() && (precision == Precision::fp16 || precision == Precision::tf32)) {
     const std::string name = precision == Precision::fp16 ? "fp16" : "tf32";
     throw Error(ErrorCode::backend_unavailable, "precision " + name + " on the CPU",
-                "a CUDA device; only these compute in " + name,
+                "a CUDA device: only CUDA devices support " + name + " here",
                 "use bf16 or fp32 on the CPU, or train on a CUDA device");
   }
   if (!device.is_cuda()) return;
