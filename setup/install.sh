@@ -8,7 +8,8 @@ usage() {
 usage: bash setup/install.sh [--for run|test|all] [--dry-run]
 
   --for run    packages to build and run the programs (default)
-  --for test   also packages for the tests; services are neither started nor enabled
+  --for test   also packages for the tests; services are neither started nor
+               enabled
   --for all    also developer tools (clang with libFuzzer, clang-tidy, gcovr)
   --dry-run    print what would be done
   --help       this text
@@ -103,11 +104,14 @@ TEXT
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   cat <<'TEXT'
 install.sh: this is not a Debian or Ubuntu system. Install with its package manager:
-  to build and run: a C++17 compiler, CMake >= 3.21, Ninja, pkg-config, git, Boost.Program_options,
-                    nlohmann-json, fmt, spdlog, toml++, mstch, zlib, HDF5 (with C++), protozero,
+  to build and run: a C++17 compiler, CMake >= 3.21, Ninja, pkg-config, git,
+                    Boost.Program_options,
+                    nlohmann-json, fmt, spdlog, toml++, mstch, zlib,
+                    HDF5 (with C++), protozero,
                     OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
   to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
-                    torchvision (Python), MPICH, gdb, elfutils, zsh, fish, groff, iproute2, OpenSSH, munge, Slurm, tcsh
+                    torchvision (Python), MPICH, gdb, elfutils, zsh, fish,
+                    groff, iproute2, OpenSSH, munge, Slurm, tcsh
 TEXT
   no_root_recipe
   exit 1

@@ -12,22 +12,26 @@ usage() {
 usage: bash setup/quickstart.sh [--no-install]
 
 From a fresh checkout to the first runtime table:
-  1. installs missing packages with apt-get: a compiler, CMake, Open MPI, LibTorch, Boost, HDF5 and small libraries.
-     Needs root or sudo; without either it prints the command for your administrator.
+  1. installs missing packages with apt-get: a compiler, CMake, Open MPI,
+     LibTorch, Boost, HDF5 and small libraries. Needs root or sudo; without
+     either it prints the command for your administrator.
      setup/install.sh --for run --dry-run shows what it would install
   2. builds into build/; the programs are then in build/bin/
-  3. draws 7,000 digits into data/mnist, in MNIST's format, unless data exists there
-     (bash setup/get-mnist downloads the real ones)
-  4. trains mnistnet and ResNet50, one epoch each: one process, DP and DDP on 2. Each run leaves a folder in runs/
+  3. draws 7,000 digits into data/mnist, in MNIST's format, unless data exists
+     there (bash setup/get-mnist downloads the real ones)
+  4. trains mnistnet and ResNet50, one epoch each: one process, then DP
+     and DDP on 2 devices. Each run leaves a folder in runs/
   5. compares all runs in runs/ in a table
 
-After the downloads it takes less than 5 minutes on 2 cores. Running it again installs and draws nothing, builds what
-has changed, and repeats the training.
+After the downloads it takes less than 5 minutes on 2 cores. Running it again
+installs and draws nothing, builds what has changed, and repeats the training.
 
-  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the dependencies
+  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the
+                 dependencies
   --help         this text
 
-exit code: 0 all done, 2 usage, else that of the failed step, which is named with what to do
+exit code: 0 all done, 2 usage, else that of the failed step, which is named
+with what to do
 TEXT
 }
 

@@ -12,22 +12,29 @@ usage() {
 usage: bash setup/test.sh [--no-install] [CTEST OPTION…]
 
 Installs what the tests need, builds everything and runs all tests:
-  1. installs missing packages with apt-get: those of setup/quickstart.sh, and GoogleTest, bats, MPICH, Slurm, sshd
-     and more; no service is started or enabled. Needs root or sudo; without either it prints the command for your
-     administrator. setup/install.sh --for test --dry-run shows what it would install
-  2. builds programs, tests and benchmarks into build/, which takes far longer than the quickstart's build there
-  3. runs the tests with ctest, twice as many at a time as there are cores, since most wait more than they compute.
-     Tests on a cluster of namespaces need root; tests that cannot run here are shown as skipped, with the reason
+  1. installs missing packages with apt-get: those of setup/quickstart.sh, and
+     GoogleTest, bats, MPICH, Slurm, sshd and more; no service is started or
+     enabled. Needs root or sudo; without either it prints the command for your
+     administrator. setup/install.sh --for test --dry-run shows what it would
+     install
+  2. builds programs, tests and benchmarks into build/, which takes far longer
+     than the quickstart's build there
+  3. runs the tests with ctest, twice as many at a time as there are cores,
+     since most wait more than they compute. Tests on a cluster of namespaces
+     need root; tests that cannot run here are shown as skipped, with the reason
 
-  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the dependencies
+  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the
+                 dependencies
   --help         this text
 All other options are passed to ctest, for example
-  -L unit        one label: unit, golden, shell, lint, package, torch, mpi, cluster
+  -L unit        one label: unit, golden, shell, lint, package, torch, mpi,
+                 cluster
   -LE cluster    all labels but one
   -R resolve     by name
+A long option that ctest --help does not list is refused before step 1.
 
-exit code: ctest's, 0 if every test passed and 8 if one failed; else that of the failed step, which is named
-with what to do
+exit code: ctest's, 0 if every test passed and 8 if one failed; 2 usage; else
+that of the failed step, which is named with what to do
 TEXT
 }
 
@@ -44,8 +51,31 @@ for argument in "$@"; do
   esac
 done
 
+# refuse_unknown_options: a mistyped option must not install and build everything first. Only ctest knows its
+# options; if it is not installed yet, they are checked after the installation.
+refuse_unknown_options() {
+  local argument hint known=
+  if command -v ctest >/dev/null; then
+    known=$(ctest --help 2>/dev/null | grep -oE -- '--[a-z][a-z0-9.-]*' || true)
+  fi
+  for argument in "${ctest_options[@]}"; do
+    case $argument in
+      --no-in*) hint="did you mean --no-install?" ;;
+      --?*)
+        if [ -z "$known" ] || grep -qxF -e "${argument%%=*}" <<<"$known"; then continue; fi
+        hint="ctest does not have it either"
+        ;;
+      *) continue ;;
+    esac
+    echo "test.sh: unknown option '$(printable "$argument")'; $hint (bash setup/test.sh --help; ctest --help)" >&2
+    exit 2
+  done
+}
+
+refuse_unknown_options
 if $install; then
   step "installing missing packages" "see the messages above" bash setup/install.sh --for test
+  refuse_unknown_options
 fi
 require_own_build
 step "configuring build/" "install what the summary above lists as missing" \

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "hpcboot/launch_source.hpp"
 #include "json/resolution_json.hpp"
 #include "options.hpp"
 #include "text/table.hpp"

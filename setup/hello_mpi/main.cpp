@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/program_options.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "hpcboot/bootstrap.hpp"
 #include "hpcboot/mpi_session.hpp"
 #include "measure.hpp"
+#include "options/command.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 #include "text/terminal.hpp"
@@ -22,57 +21,62 @@
 
 namespace {
 
-namespace po = boost::program_options;
+namespace options = hpcboot::options;
 using hpcboot::Align;
 using hpcboot::Encoded;
 using hpcboot::terminal_text;
 using hpcboot::TextTable;
 
-constexpr const char* kSynopsis =
-    "Usage: mpirun --hostfile setup/hosts.txt build/bin/hello_mpi [OPTIONS]\n\n"
-    "Rank 0 prints the host, local rank and device of each rank, then the speed between hosts:\n"
-    "latency (half a round trip of 8 bytes) and bandwidth (one way) of each pair of hosts while\n"
-    "all others are idle, and bandwidth of the ring in which every rank sends to the next at the\n"
-    "same time, the pattern of DistributedDataParallel. Beyond 32 hosts: each host with the next.\n"
-    "\n"
-    "Exit code: 0 all ranks were measured, 2 usage, 22 the launcher and MPI disagree, for example\n"
-    "if each rank is a world of one, 32 timeout, else as for hpcboot's programs.\n";
-
-struct Options {
+struct Wanted {
   int timeout_s = 60;
   int size_mib = 4;
 };
 
-/// @return nullopt if there is nothing left to do (--help, --version)
-std::optional<Options> parse(int argc, char** argv) {
-  Options options;
-  po::options_description description("Options");
-  description.add_options()("timeout",
-                            po::value(&options.timeout_s)->default_value(60)->value_name("SECONDS"),
-                            "give up after this time, with exit code 32")(
-      "size", po::value(&options.size_mib)->default_value(4)->value_name("MIB"),
-      "size of the messages for bandwidth, 1 to 1024")("help,h", "print this and exit")(
-      "version", "print the version and exit");
-  po::variables_map values;
-  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-  po::store(
-      po::command_line_parser(argc, argv).options(description).style(style).positional({}).run(),
-      values);
-  po::notify(values);
-  if (values.count("help") != 0) {
-    std::ostringstream help;
-    help << kSynopsis << "\n" << description;
-    hpcboot::out() << Encoded::as_is(help.str());
-    return std::nullopt;
-  }
-  if (values.count("version") != 0) {
-    hpcboot::out() << "hello_mpi " << hpcboot::version() << "\n";
-    return std::nullopt;
-  }
-  if (options.timeout_s < 1) throw po::error("--timeout must be at least 1 second");
-  if (options.size_mib < 1 || options.size_mib > 1024)
-    throw po::error("--size must be 1 to 1024 MiB");
-  return options;
+/// @param wanted is set by options::finish(), and must outlive the command
+options::Command command(Wanted& wanted) {
+  options::Command command{
+      "hello_mpi",
+      "",
+      "print where each rank runs, and how fast the hosts communicate",
+      {"mpirun [MPIRUN OPTIONS] hello_mpi [OPTIONS]"},
+      {{"mpirun --hostfile setup/hosts.txt build/bin/hello_mpi", "on the machines of a hosts file"},
+       {"srun -N 2 -n 2 build/bin/hello_mpi --size 64", "in a Slurm allocation, large messages"}}};
+  command.details = {
+      "Rank 0 prints the host, local rank and device of each rank, then the speed between hosts: "
+      "latency (half a round trip of 8 bytes) and bandwidth (one way) of each pair of hosts while "
+      "all others are idle, and bandwidth of the ring in which every rank sends to the next at the "
+      "same time, the pattern of DistributedDataParallel. Beyond 32 hosts: each host with the "
+      "next. On a single host: its first two ranks."};
+  command.groups = {{"Options",
+                     {{"timeout", options::into(wanted.timeout_s, "SECONDS"),
+                       "give up after this time, with exit code 32"},
+                      {"size", options::into(wanted.size_mib, "MIB"),
+                       "size of the messages for bandwidth, 1 to 1024"}}}};
+  command.exit_codes = {{"0", "all ranks were measured"},
+                        {"2", "the command line is wrong"},
+                        {"22",
+                         "the launcher and MPI disagree, for example if each rank is a world "
+                         "of one"},
+                        {"32", "not done within --timeout"},
+                        {"20 to 35", "any other error of hpcboot"}};
+  command.more = "setup/README.md of the project";
+  return command;
+}
+
+/// @return nullopt if help or the version was printed
+/// @throws options::UsageError
+std::optional<Wanted> parse_arguments(int argc, char** argv) {
+  Wanted wanted;
+  const options::Command known = command(wanted);
+  auto parsed = options::parse(known, std::string(hpcboot::version()), {argv + 1, argv + argc});
+  if (!parsed) return std::nullopt;
+  options::finish(known, parsed->values);
+  if (wanted.timeout_s < 1)
+    throw options::UsageError(
+        "--timeout must be at least 1 second; hello_mpi --help lists the options");
+  if (wanted.size_mib < 1 || wanted.size_mib > 1024)
+    throw options::UsageError("--size must be 1 to 1024 MiB; hello_mpi --help lists the options");
+  return wanted;
 }
 
 // Where a rank runs, in the form in which it is sent.
@@ -144,8 +148,8 @@ int agree_on(int exit_code) {
   return worst;
 }
 
-int run(const Options& options) {
-  hello::TimeLimit limit{std::chrono::seconds(options.timeout_s)};
+int run(const Wanted& wanted) {
+  hello::TimeLimit limit{std::chrono::seconds(wanted.timeout_s)};
   // Before MPI starts: without a launcher, Open MPI sets the variables of a launcher itself.
   const hpcboot::Env env = hpcboot::Env::from_process();
   const hpcboot::Facts facts = hpcboot::Facts::of_this_process(env);
@@ -164,7 +168,7 @@ int run(const Options& options) {
   failure = agree_on(failure);
   if (failure != 0) return failure;
   const std::vector<Where> ranks = gather(where(facts, me), session.world_size());
-  const auto bytes = static_cast<std::size_t>(options.size_mib) * 1024 * 1024;
+  const auto bytes = static_cast<std::size_t>(wanted.size_mib) * 1024 * 1024;
   limit.now("measuring the links between hosts");
   const auto links = hello::measure_links(hello::pairs_to_measure(host_numbers(ranks)), bytes);
   limit.now("measuring the ring");
@@ -183,10 +187,10 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    const auto options = parse(argc, argv);
-    return options ? run(*options) : 0;
-  } catch (const po::error& error) {
-    hpcboot::err() << "hello_mpi: " << error.what() << "; --help lists the options\n";
+    const auto wanted = parse_arguments(argc, argv);
+    return wanted ? run(*wanted) : 0;
+  } catch (const options::UsageError& error) {
+    hpcboot::err() << "hello_mpi: " << error.what() << "\n";
     return 2;
   } catch (const hpcboot::Error& error) {
     hpcboot::print_error("hello_mpi", error);

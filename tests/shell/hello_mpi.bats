@@ -15,7 +15,7 @@ mpirun_is_open_mpi() { mpirun --version 2>/dev/null | grep -q 'Open MPI'; }
   mpirun_is_open_mpi || skip "no mpirun of Open MPI on this machine"
   run mpirun --hostfile "$BATS_TEST_DIRNAME/../../setup/hosts.txt" "$hello" --size 1 </dev/null
   [ "$status" -eq 0 ]
-  [ "${lines[0]%% by *}" = "2 ranks" ]
+  [ "${lines[0]%%, launcher *}" = "2 ranks" ]
   host=$(hostname)
   [[ $output =~ $host" "+0" "+0" " ]]
   [[ $output =~ $host" "+1" "+1" " ]]
@@ -49,7 +49,10 @@ mpirun_is_open_mpi() { mpirun --version 2>/dev/null | grep -q 'Open MPI'; }
 @test "usage" {
   run "$hello" --help
   [ "$status" -eq 0 ]
-  [[ $output == *"Exit code"* ]]
+  [[ ${lines[0]} == "Print where each rank runs, and how fast the hosts communicate." ]]
+  [[ $output == *"Examples:"*"--timeout SECONDS "*" [60]"*"--size MIB "*" [4]"*"-h, --help "*"Exit codes:"* ]]
+  run env LC_ALL=C.UTF-8 grep -nE '.{81}' <<<"$output"
+  [ "$status" -eq 1 ]
   run "$hello" --version
   [[ $output == "hello_mpi "* ]]
   for words in "--timeout 0" "--size 0" "--size 1025" "--size x" "--siz 1" more; do

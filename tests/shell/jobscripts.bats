@@ -404,7 +404,9 @@ $(realpath "$ROOT")/x y
     [ "$(grep -c '^  "' "$file")" -eq "$(grep -cE '^  "([^"\\]|\\")*",( #.*)?$' "$file")" ]
   done
   run -2 bash "$ROOT/jobscripts/build" absent
-  [[ $output == *"one of cc generic_pbs "* ]]
+  [[ $output == *"one of cc generic_pbs "*", or a site of your own; "* ]]
+  run -0 bash "$ROOT/jobscripts/build" --help
+  [[ $output == *"site's modules"*"  bash jobscripts/build cc "* ]]
 }
 
 @test "Slurm: the ranks are those that were asked for; the user's options come last" {

@@ -118,6 +118,24 @@ breach() {
   [[ $output == *"setup/check-hosts"* ]]
 }
 
+@test "words: a retired phrase is found in any of our texts, with the better words" {
+  bash "$lint/words.sh" "$tree"
+  for file in bootstrap/core/a.cpp README.md setup/check-hosts tests/shell/a.bats jobscripts/templates/a.mustache; do
+    mkdir -p "$tree/$(dirname "$file")"
+    [ ! -e "$tree/$file" ] || cp "$tree/$file" "$tree/kept"
+    printf '# one\n# It leads nowhere.\n' >>"$tree/$file"
+    run bash "$lint/words.sh" "$tree"
+    [ "$status" -eq 1 ]
+    [[ $output == *"write: is not routable"*"./$file:"*"It leads nowhere."* ]]
+    rm "$tree/$file"
+    [ ! -e "$tree/kept" ] || mv "$tree/kept" "$tree/$file"
+  done
+  # A recorded environment is not our text.
+  mkdir -p "$tree/tests/golden/env/a"
+  echo 'A=leads nowhere' >"$tree/tests/golden/env/a/rank0.env"
+  bash "$lint/words.sh" "$tree"
+}
+
 @test "an unformatted file is named" {
   run bash "$lint/format.sh" "$tree"
   [ "$status" -ne 77 ] || skip "no clang-format 14 on this machine"
@@ -131,6 +149,8 @@ breach() {
 @test "a tree without files is a failure, not a pass" {
   empty=$BATS_TEST_TMPDIR/empty
   mkdir "$empty"
+  run bash "$lint/words.sh" "$empty"
+  [ "$status" -ne 0 ]
   run bash "$lint/shellcheck.sh" "$empty"
   [ "$status" -ne 0 ]
   run bash "$lint/format.sh" "$empty"

@@ -88,7 +88,7 @@ EOS
   touch "$lab/lab1.directory" "$lab/lab2.refuses"
   run bash "$script" --hosts "$hosts" --set /bin/bash
   [ "$status" -eq 1 ]
-  [[ $(grep '^lab1 ' <<<"$output") == *"directory (LDAP, NIS)"* ]]
+  [[ $(grep '^lab1 ' <<<"$output") == *"directory service (LDAP, NIS)"* ]]
   [[ $(grep '^lab2 ' <<<"$output") == *"not changed: see the output of chsh"* ]]
   : >"$lab/changes"
   run bash "$script" --hosts "$hosts" --set /bin/true

@@ -39,7 +39,15 @@ else
 fi
 EOS
   command_file "$fake/runtable" <<<'echo "runtable $*" >>"$calls"'
-  command_file "$fake/ctest" <<<'echo "ctest $*" >>"$calls"; exit "${FAKE_CTEST_CODE-0}"'
+  command_file "$fake/ctest" <<'EOS'
+if [ "$1" = --help ]; then
+  printf '  %s\n' '-L <regex>, --label-regex <regex> = By label.' '-N,--show-only[=format] = List.' \
+    '--repeat until-fail:<n>, --repeat-until-fail <n>' '--no-tests=<[error|ignore]>  = No tests.'
+  exit
+fi
+echo "ctest $*" >>"$calls"
+exit "${FAKE_CTEST_CODE-0}"
+EOS
   command_file "$fake/ninja" <<<':'
   PATH=$fake:$PATH
 }
@@ -171,6 +179,31 @@ configured_for() {
   FAKE_CTEST_CODE=8 run bash setup/test.sh --no-install
   [ "$status" -eq 8 ]
   never_ran '^install'
+}
+
+@test "test.sh refuses an option that neither it nor ctest has before it installs or builds" {
+  for option in --no-instal --no-inst --no-installs --nonsense --label-regexp=unit --show; do
+    run bash setup/test.sh -L unit $option
+    [ "$status" -eq 2 ]
+    [[ $output == "test.sh: unknown option '$option'; "*"setup/test.sh --help"* ]]
+    [ ! -s "$calls" ]
+  done
+  run bash setup/test.sh --no-instal
+  [[ $output == *"did you mean --no-install?"* ]]
+  run bash setup/test.sh --no-install --label-regex unit -N --show-only=human --no-tests=ignore -LE cluster
+  [ "$status" -eq 0 ]
+  [[ $(tail -n 1 "$calls") == "ctest "*" --label-regex unit -N --show-only=human --no-tests=ignore -LE cluster" ]]
+}
+
+@test "test.sh checks options after the installation if ctest was not installed before" {
+  mkdir tools
+  for tool in bash dirname grep mv; do ln -s "$(command -v $tool)" tools; done
+  mv "$fake/ctest" ctest
+  command_file setup/install.sh <<<'echo "install $*" >>"$calls"; mv ctest tools'
+  run env PATH="$PWD/tools:$fake" bash setup/test.sh --nonsense
+  [ "$status" -eq 2 ]
+  [[ ${lines[-1]} == "test.sh: unknown option '--nonsense'; "* ]]
+  [ "$(cat "$calls")" = "install --for test" ]
 }
 
 @test "usage" {

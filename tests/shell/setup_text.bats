@@ -21,6 +21,20 @@ plain_output() { [ -z "$(printf %s "$output" | LC_ALL=C tr -d '\n\040-\176')" ];
 # hostile_words: text that clears the screen and draws another line, with C0, C1, bidi and newlines.
 hostile_words() { printf '\033[2Jx\007\010\177\302\2331m\342\200\256y\rhpcboot\n%s' "${1-lab2 yes yes}"; }
 
+@test "--help of every script of setup/ and of jobscripts/build fits 80 columns" {
+  mapfile -t scripts < <(grep -d skip -lE '^#!' "$folder"/*)
+  [ "${#scripts[@]}" -ge 8 ]
+  for script in "${scripts[@]}" "$folder/../jobscripts/build"; do
+    run bash "$script" --help
+    echo "$script: $output"
+    [ "$status" -eq 0 ]
+    [[ $output == *usage:* ]]
+    run env LC_ALL=C.UTF-8 grep -nE '.{81}' <<<"$output"
+    echo "$output"
+    [ "$status" -eq 1 ]
+  done
+}
+
 @test "printable: control characters are shown, ordinary text goes through" {
   [ "$(text printable $'a\eb')" = 'a\x1bb' ]
   [ "$(text printable $'a\nb\rc\td')" = 'a\nb\rc\td' ]

@@ -43,8 +43,7 @@ rule "Encoded::as_is() is for encoders and writers of documents; add a file here
     -e './bootstrap/cli/(env|run_submit|script)\.cpp' `# shell words, quoted; a script rendered of typed values` \
     -e './bootstrap/cli/queue_of_user\.cpp' `# output of a job, shown as run shows it` \
     -e './trainer/loop/run_training\.cpp' `# format_error(), which encodes` \
-    -e './bootstrap/options/[a-z_]+\.cpp' `# help, manual pages and completion, made of literals` \
-    -e './setup/hello_mpi/main\.cpp' `# --help`)
+    -e './bootstrap/options/[a-z_]+\.cpp' `# help, manual pages and completion, made of literals`)
 
 # The nesting and the length of untrusted text are unlimited.
 rule "JSON is parsed and written only by bootstrap/json/bounded_json.cpp:" \
