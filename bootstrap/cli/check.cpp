@@ -118,7 +118,7 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   }
   print_table(reports);
   for (const std::string& note : notes) out() << "note: " << note << "\n";
-  for (const JobProblem& problem : problems) out() << "wrong: " << problem.text << "\n";
+  for (const JobProblem& problem : problems) out() << "wrong: " << line_of(problem) << "\n";
   if (!place.empty()) out() << encoded_format("met in the {}\n", place);
   if (problems.empty()) {
     out() << encoded_format("ok: {} {}, launcher {}, master {}\n", reports.size(),
@@ -156,6 +156,7 @@ options::Command check_command() {
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
   command.exit_codes = {{"0", "the launch is consistent; the same on every rank that takes part"},
                         {"1", "it is not"},
+                        {"2", "the command line is wrong"},
                         {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
   command.more = "hpcboot doctor examines one process in depth";
   return command;

@@ -144,6 +144,26 @@ std::optional<RankReport> parse_report(const std::string& line) {
   }
 }
 
+std::string line_of(const JobProblem& problem) {
+  static const std::map<std::string, std::string> kRemedies = {
+      {"missing rank", "check that rank's output and host, or raise --timeout"},
+      {"duplicate rank",
+       "start the program once, with one launcher, and unset rank variables that were set by hand"},
+      {"launchers disagree",
+       "set HPCBOOT_METHODS to the launcher that started these ranks, or unset the variables of "
+       "the other one"},
+      {"device shared", "check the device masks and HPCBOOT_DEVICE_ORDER of these ranks"},
+      {"version differs", "install the same version everywhere"}};
+  const auto found = kRemedies.find(problem.kind);
+  if (found != kRemedies.end()) return problem.text + "; " + found->second;
+  // A field that is wrong, or differs between ranks.
+  for (const char* field : {" differs", " wrong", " twice"}) {
+    if (problem.kind.find(field) != std::string::npos)
+      return problem.text + "; hpcboot show --explain on these ranks shows where it comes from";
+  }
+  return problem.text;
+}
+
 std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports) {
   std::map<std::string, std::vector<std::string>> by_version;
   for (const RankReport& report : reports) by_version[report.version].push_back(name_of(report));

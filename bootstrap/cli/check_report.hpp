@@ -32,6 +32,9 @@ std::optional<RankReport> parse_report(const std::string& line);
 // shows: shared devices and different versions.
 std::vector<JobProblem> check_reports(const std::vector<RankReport>& reports);
 
+// The problem's text, and what to do if that is not obvious.
+std::string line_of(const JobProblem& problem);
+
 // Worth knowing, but not a problem.
 std::vector<std::string> notes_of(const std::vector<RankReport>& reports);
 

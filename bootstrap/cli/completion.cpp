@@ -6,13 +6,14 @@ namespace hpcboot::tool {
 namespace {
 
 options::Command completion_command() {
-  options::Command command{"hpcboot",
-                           "completion",
-                           "print the completion script for a shell",
-                           {"hpcboot completion bash|zsh|fish"},
-                           {{"source <(hpcboot completion bash)", "for this shell"},
-                            {"hpcboot completion zsh >~/.zfunc/_hpcboot", "with ~/.zfunc in fpath"},
-                            {"hpcboot completion fish | source", "for this shell"}}};
+  options::Command command{
+      "hpcboot",
+      "completion",
+      "print the completion script for a shell",
+      {"hpcboot completion bash|zsh|fish"},
+      {{"source <(hpcboot completion bash)", "for this shell"},
+       {"mkdir -p ~/.zfunc && hpcboot completion zsh >~/.zfunc/_hpcboot", "with ~/.zfunc in fpath"},
+       {"hpcboot completion fish | source", "for this shell"}}};
   command.details = {
       "The shell then completes verbs, options and their values: sites, jobs, launchers, formats. "
       "An installation includes these scripts where the shells look for them."};

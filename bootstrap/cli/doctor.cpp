@@ -72,7 +72,8 @@ options::Command doctor_command() {
                       {"runs-dir", options::text_or("DIR", "runs", options::Completes::folder),
                        "folder that runs are written to"}}},
                     environment_options()};
-  command.exit_codes = {{"0", "no problem"}, {"1", "a problem was found"}};
+  command.exit_codes = {
+      {"0", "no problem"}, {"1", "a problem was found"}, {"2", "the command line is wrong"}};
   command.more = "hpcboot check tries the launch of all ranks";
   return command;
 }

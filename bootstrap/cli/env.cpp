@@ -12,7 +12,7 @@ options::Command env_command() {
       "env",
       "print exports for torch.distributed programs",
       {"eval \"$(hpcboot env)\""},
-      {{"eval \"$(hpcboot env)\"; python3 train.py", "in a task of a launcher"},
+      {{"eval \"$(hpcboot env)\"; python3 train.py", "in a process started by a launcher"},
        {"hpcboot env --env-file job.env", "for an environment recorded elsewhere"}}};
   command.details = {
       "Exports RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, "
@@ -20,10 +20,12 @@ options::Command env_command() {
       "they are set already. Unknown values are omitted, or unset. HPCBOOT_EXPORTED marks these "
       "exports, so that hpcboot ignores them under a launcher that you start later.",
       "Outside a job, a process that no launcher placed is rank 0 of 1. A batch script gets only "
-      "MASTER_ADDR and MASTER_PORT, since every task that it starts would inherit this RANK: use "
-      "srun hpcboot exec … there."};
+      "MASTER_ADDR and MASTER_PORT, since every task that it starts would inherit the script's "
+      "RANK: use srun hpcboot exec … there."};
   command.groups = {environment_options()};
-  command.exit_codes = {{"0", "resolved"}, {"20 to 35", "not resolved; nothing is exported"}};
+  command.exit_codes = {{"0", "resolved"},
+                        {"2", "the command line is wrong"},
+                        {"20 to 35", "not resolved; nothing is exported"}};
   command.more = "hpcboot exec starts a program with these variables";
   return command;
 }

@@ -12,10 +12,10 @@ options::Command exec_command() {
   options::Command command{
       "hpcboot",
       "exec",
-      "run a program with the variables of torch.distributed",
+      "run a program with the environment that torch.distributed reads",
       {"hpcboot exec [OPTIONS] -- COMMAND [ARGUMENT…]"},
       {{"mpirun -np 4 hpcboot exec -- python3 train.py", "init_method=\"env://\" works"},
-       {"srun hpcboot exec -- python3 train.py", "in a job of Slurm"},
+       {"srun hpcboot exec -- python3 train.py", "in a Slurm job"},
        {"hpcboot exec -- python3 train.py", "without a launcher: rank 0 of 1"}}};
   command.takes_program = true;
   command.details = {
@@ -25,16 +25,16 @@ options::Command exec_command() {
       "If the environment does not say where rank 0 listens, rank 0 chooses a free port and "
       "publishes it through the launcher's PMIx or PMI-1, the shared folder HPCBOOT_EXCHANGE_DIR, "
       "or a store on its own host if the others know that host. Until COMMAND listens on the port, "
-      "another program may take it; set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT to avoid that. "
-      "COMMAND may be an MPI program if the launcher supports its MPI; it must also start without "
-      "exec.",
+      "another program may take it; set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT to use a port "
+      "that you know is free. COMMAND may be an MPI program if the launcher supports its MPI: exec "
+      "cannot start an MPI program that the launcher alone cannot.",
       "In the batch script of a job with several tasks, only MASTER_ADDR and MASTER_PORT are set, "
-      "with a hint: every task that COMMAND starts would inherit this RANK. Use srun hpcboot exec "
-      "… there. In a job with one task, COMMAND is rank 0 of 1.",
+      "with a hint: every task that COMMAND starts would inherit the script's RANK. Use srun "
+      "hpcboot exec … there. In a job with one task, COMMAND is rank 0 of 1.",
       "--gpu-bind auto narrows the launcher's device mask (or CUDA_VISIBLE_DEVICES if it set none) "
       "to this rank's device, by HPCBOOT_DEVICE_ORDER or the site's order; COMMAND sees it as "
-      "device 0. Do not combine it with programs that select by LOCAL_RANK, such as "
-      "torch.cuda.set_device(local_rank): they would ask for a device that they cannot see."};
+      "device 0. Do not combine it with programs that select the device by LOCAL_RANK, for example "
+      "with torch.cuda.set_device(local_rank): they would ask for a device that they cannot see."};
   command.groups = {{"Options",
                      {{"timeout", options::number("SECONDS", 60),
                        "wait this long for the other ranks, if an exchange is needed"},

@@ -33,7 +33,10 @@ options::Command jobs_command() {
        {{"days", options::number("N", 7), "include jobs that hpcboot submitted in the last N days"},
         {"json", options::flag(), "print a JSON array"}}}};
   command.operands = {job_operand()};
-  command.exit_codes = {{"0", "ok"}, {"1", "JOB is unknown"}, {"30", "no scheduler answers"}};
+  command.exit_codes = {{"0", "ok"},
+                        {"1", "JOB is unknown"},
+                        {"2", "the command line is wrong"},
+                        {"30", "no scheduler answers"}};
   return command;
 }
 
@@ -49,7 +52,10 @@ options::Command cancel_command() {
       "which have 30 s to exit."};
   command.groups = {queue_options()};
   command.operands = {job_operand()};
-  command.exit_codes = {{"0", "ok"}, {"1", "the scheduler refuses, or a job is unknown"}};
+  command.exit_codes = {{"0", "ok"},
+                        {"1", "the scheduler refuses, or a job is unknown"},
+                        {"2", "the command line is wrong"},
+                        {"30", "no scheduler answers"}};
   return command;
 }
 
@@ -92,7 +98,8 @@ int jobs(const Call& call) {
   const queue::SubmittedJobs memory(env);
   auto queue = ids.empty() ? queue_as_asked(call.values, env)
                            : queue_of_job(call.values, env, memory, ids.front());
-  if (!queue && memory.of(nullptr).empty()) queue = require_queue(std::move(queue));
+  if (!queue && memory.of(nullptr).empty())
+    queue = require_queue(std::move(queue), call.values["scheduler"].as<std::string>());
   if (!queue) err() << "note: no scheduler answers here; showing remembered jobs only\n";
   const auto now = std::chrono::system_clock::now();
   std::vector<queue::KnownJob> known;
@@ -144,7 +151,8 @@ int cancel(const Call& call) {
   int code = 0;
   for (const std::string& id : ids) {
     const int one = for_one([&] {
-      const auto queue = require_queue(queue_of_job(call.values, env, memory, id));
+      const auto queue = require_queue(queue_of_job(call.values, env, memory, id),
+                                       call.values["scheduler"].as<std::string>());
       const auto known = queue::known_job(id, queue.get(), memory);
       return known ? cancel_one(*queue, id, known->job) : say_unknown(id);
     });

@@ -156,7 +156,12 @@ options::Command launchers_command() {
       "Descriptions of your own launchers are files NAME.toml in ~/.config/hpcboot/launchers and "
       "in the folders of HPCBOOT_LAUNCHER_PATH (separated by colons). Folders and files must "
       "belong to you or root, and nobody else may have write permission. bootstrap/README.md lists "
-      "their keys."};
+      "their keys.",
+      "With NAME, each variable has a kind: identity (the number of this process), size (of the "
+      "launch), companion (other properties of the launch or the job, such as hosts), setting "
+      "(chosen by the user, kept for the next launch), handle (how the process reaches its "
+      "launcher) or secret. hpcboot requires variables marked \"needed\", reads those marked "
+      "\"used\" if they are set, and does not read the others."};
   command.groups = {{"Options",
                      {{"check", options::text("FILE", options::Completes::file),
                        "check this description of a launcher and report what is wrong"}}}};

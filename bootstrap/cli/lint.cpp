@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>  // standard input
@@ -21,10 +23,14 @@ namespace {
 std::string read_script_file(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   std::error_code ignored;
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
+  int reason = in.is_open() ? 0 : errno;
   // A folder can be opened, too; only reading it fails.
-  if (!in.is_open() || std::filesystem::is_directory(path, ignored)) {
-    throw Error(ErrorCode::unreadable_file, "the script " + path + " cannot be read",
+  if (std::filesystem::is_directory(path, ignored)) reason = EISDIR;
+  if (!in.is_open() || reason != 0) {
+    throw Error(ErrorCode::unreadable_file,
+                "the script " + path + " cannot be read: " + std::strerror(reason),
                 "a batch job script, or - for standard input", "correct the path");
   }
   return {std::istreambuf_iterator<char>(in), {}};
@@ -86,7 +92,7 @@ options::Command lint_command() {
                       {"list-rules", flag(), "print the rules and exit"}}}};
   command.operands = {{"scripts", options::list("SCRIPT", options::Completes::file), -1}};
   command.exit_codes = {{"0", "no error (with --strict: no warning)"},
-                        {"1", "findings"},
+                        {"1", "an error was found (with --strict: or a warning)"},
                         {"2", "the command line is wrong"},
                         {"27", "a script cannot be read"}};
   command.more = "jobscripts/README.md explains the rules";

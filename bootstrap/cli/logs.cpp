@@ -32,8 +32,8 @@ options::Command logs_command() {
                             {"hpcboot logs -n 20 4711", "the last 20 lines of one"}}};
   command.details = {
       "With -f it waits for the job to start, follows its output until it ends, and exits with its "
-      "exit code; Ctrl-C does not affect the job. PBS and Torque deliver a job's output at its "
-      "end, unless `hpcboot run --submit` submitted it."};
+      "exit code; Ctrl-C does not affect the job. PBS and Torque deliver a job's output only "
+      "when it ends, unless `hpcboot run --submit` submitted it."};
   command.groups = {
       queue_options(),
       {"What to print",
@@ -41,7 +41,10 @@ options::Command logs_command() {
         {"lines,n", options::number("N").otherwise_is("all"), "start with the last N lines"}}}};
   command.operands = {{"job", options::text("JOB", options::Completes::job), 1}};
   command.exit_codes = {{"0", "ok; with -f the exit code of the job"},
-                        {"27", "there is no output yet"}};
+                        {"2", "the command line is wrong"},
+                        {"20", "JOB is unknown"},
+                        {"27", "there is no output yet"},
+                        {"30", "no scheduler answers"}};
   return command;
 }
 
@@ -57,17 +60,18 @@ int logs(const Call& call) {
   }
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
+  const auto scheduler = call.values["scheduler"].as<std::string>();
   auto queue = queue_of_job(call.values, env, memory, asked);
   const auto known = known_or_remembered(asked, queue.get(), memory);
   if (!known) {
-    if (!queue) queue = require_queue(std::move(queue));
+    if (!queue) queue = require_queue(std::move(queue), scheduler);
     throw Error(ErrorCode::malformed_value,
                 asked.empty() ? std::string("hpcboot has submitted no job here")
                               : "job " + asked + " is unknown",
                 "the id of a job", "`hpcboot jobs` lists yours");
   }
   if (call.values.count("follow") != 0 && known->job.stage != queue::JobStage::ended) {
-    queue = require_queue(std::move(queue));
+    queue = require_queue(std::move(queue), scheduler);
     JobWatch watch(*queue, memory, true);
     if (lines) watch.skip_to_last(*lines);
     const queue::QueuedJob end = watch.wait(known->job.id);

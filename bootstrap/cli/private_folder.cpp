@@ -57,7 +57,7 @@ PrivateFolder::~PrivateFolder() {
 
 void PrivateFolder::fail(const std::string& name) const {
   fail_unwritable(path_ + "/" + name + ": " + std::generic_category().message(errno),
-                  "free space there, or choose another folder");
+                  "free up disk space there, or choose another folder");
 }
 
 bool PrivateFolder::create(const std::string& name, std::string_view content) const {

@@ -55,6 +55,12 @@ options::Program program() {
   command.program = "hpcboot";
   command.summary = "start distributed programs on clusters: ranks, addresses, jobs";
   command.usage = {"hpcboot VERB [OPTIONS]"};
+  command.details = {
+      "hpcboot works out this process's rank, the sizes of the launch, its hosts, the address of "
+      "rank 0 and this rank's device and network interface, from the environment that launchers "
+      "and schedulers set, from this machine, and if necessary from an exchange between the ranks. "
+      "It never sets or changes anything of yours: exec and run set variables only for the "
+      "programs that they start, and env only prints them."};
   command.examples = examples();
   command.exit_codes = {{"0", "ok"},
                         {"1", "a check failed, or output cannot be written"},

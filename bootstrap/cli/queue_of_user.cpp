@@ -1,6 +1,7 @@
 #include "queue_of_user.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -67,8 +68,29 @@ std::unique_ptr<queue::Queue> queue_of_job(const po::variables_map& values, cons
   return other ? std::move(other) : std::move(queue);
 }
 
-std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue) {
+std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue,
+                                            const std::string& scheduler) {
   if (queue) return queue;
+  struct Client {
+    const char* scheduler;
+    const char* name;
+    const char* command;  // asks its server
+    const char* shows_more;
+  };
+  static constexpr std::array<Client, 6> kClients = {
+      {{"slurm", "Slurm", "scontrol", "scontrol ping"},
+       {"pbs", "PBS", "qstat", "qstat -B"},
+       {"torque", "Torque", "qstat", "qstat -B"},
+       {"sge", "Grid Engine", "qconf", "qconf -sss"},
+       {"lsf", "LSF", "lsid", "lsid"},
+       {"flux", "Flux", "flux", "flux uptime"}}};
+  for (const Client& client : kClients) {
+    if (scheduler != client.scheduler) continue;
+    throw Error(ErrorCode::backend_unavailable, std::string(client.name) + " does not answer here",
+                std::string(client.command) + " in PATH, and its server reachable",
+                std::string("run this on a login node of the cluster; `") + client.shows_more +
+                    "` shows more");
+  }
   throw Error(ErrorCode::backend_unavailable, "no scheduler answers here",
               "scontrol (Slurm), qstat (PBS, Torque), qconf (Grid Engine), lsid (LSF) or flux in "
               "PATH, and its server reachable",

@@ -32,8 +32,10 @@ std::unique_ptr<queue::Queue> queue_of_job(const options::po::variables_map& val
                                            const queue::SubmittedJobs& memory,
                                            const std::string& id);
 
+// @param scheduler the only one that was asked; empty: all
 // @throws Error{backend_unavailable} instead of returning null
-std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue);
+std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue,
+                                            const std::string& scheduler);
 
 // @throws UsageError if it is not a job id
 void require_job_id(const std::string& id);

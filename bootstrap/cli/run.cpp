@@ -25,7 +25,8 @@ std::vector<options::Group> run_options() {
   using options::number;
   using options::text;
   return {{"Ranks and hosts",
-           {{"ranks,n", number("N").otherwise_is("as many as were granted"), "ranks in total"},
+           {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
+             "ranks in total"},
             {"nodes", number("N").otherwise_is("all"), "use the first N hosts"},
             {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
              "ranks on each host: a number, or one for each GPU, NUMA node or core"},
@@ -90,18 +91,18 @@ options::Command run_command() {
       "LOCAL_RANK, MASTER_ADDR, MASTER_PORT and similar variables in its environment. Standard "
       "input goes to rank 0.",
       "If a rank fails, the others are terminated, and the one that failed first is named last. "
-      "Ctrl-C, SIGTERM and SIGHUP reach every rank once; ranks that are alive 30 s later are "
+      "Ctrl-C, SIGTERM and SIGHUP reach every rank once; ranks that are still alive 30 s later are "
       "killed. A second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
       "With --requeue, training may outlast its job: SIGUSR1 warns every rank 120 s before the "
       "walltime ends, and if PROGRAM then exits with 46, the job is requeued. With --silence, a "
-      "run that hangs ends with exit code 32, after the stacks of all ranks (by gdb, eu-stack or "
-      "py-spy)."};
+      "run that hangs ends with exit code 32, after printing the stacks of all ranks (by gdb, "
+      "eu-stack or py-spy)."};
   command.groups = all_options();
   command.operands = {{"program", options::list("PROGRAM", options::Completes::program), -1}};
   command.exit_codes = {{"0", "every rank exited with 0"},
                         {"1 to 255", "of the rank that failed first; 128 + n after signal n"},
                         {"2", "the command line is wrong; nothing was started"},
-                        {"20 and up", "an error, by its kind; nothing was started"},
+                        {"20 and up", "hpcboot's own error; no rank was started (but see 32)"},
                         {"32", "the ranks did not meet in time, or --silence ended the run"}};
   command.more = "bootstrap/jobs/README.md of the project";
   return command;

@@ -105,7 +105,8 @@ int wait_for(const SubmittedScript& submitted, bool shows_output) {
   const std::string& id = submitted.id;
   const Env env = Env::from_process();
   const queue::SubmittedJobs memory(env);
-  const auto queue = require_queue(queue::queue_here(env, run_for_queue, submitted.scheduler));
+  const auto queue = require_queue(queue::queue_here(env, run_for_queue, submitted.scheduler),
+                                   submitted.scheduler);
   err() << "note: Ctrl-C leaves job " << id << " alone; hpcboot cancel " << id << " ends it\n";
   JobWatch watch(*queue, memory, shows_output);
   watch.add_output(submitted.output);
@@ -132,11 +133,11 @@ options::Group submit_options() {
            {"gpus-per-node", options::number("N").otherwise_is("one for each rank"),
             "GPUs of each node; 0 runs on CPUs"},
            {"account", text("A"), "account or project"},
-           {"mail", text("ADDRESS"), "mail sent when the job starts, ends or fails"},
+           {"mail", text("ADDRESS"), "send mail to ADDRESS when the job starts, ends or fails"},
            {"name", text("NAME").otherwise_is("the program's"), "name of the job"},
            {"set", options::list("KEY=VALUE"),
             "change a key of the profile, such as queue.name=short; may be repeated"},
-           {"no-check", flag(), "submit even if it exceeds the limits of the queue"},
+           {"no-check", flag(), "submit even if the job exceeds the limits of the queue"},
            {"wait", flag(), "wait until the job has ended, and exit with its exit code"},
            {"follow", flag(), "like --wait, and show what the job writes"}}};
 }

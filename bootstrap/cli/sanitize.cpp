@@ -24,13 +24,15 @@ options::Command sanitize_command() {
   command.details = {
       "Prints `env -u NAME -u NAME …` with every variable that identifies this process in its "
       "launch: rank, sizes, the PMI connection, the master. With these a launcher started within "
-      "another one (mpirun in srun, srun in mpirun) would take itself for one of its ranks. The "
-      "scheduler's job and hosts stay, so that the launcher finds its resources."};
+      "another one (mpirun in srun, srun in mpirun) would take itself for one of the outer "
+      "launcher's ranks. The scheduler's job and hosts stay, so that the launcher finds its "
+      "resources."};
   command.groups = {{"Options",
                      {{"all", options::flag(), "also unset what describes the scheduler's job"},
                       {"env-file", options::text("F", options::Completes::file),
                        "take the variables from this dump of `printenv` or `env -0`"}}}};
   command.exit_codes = {{"0", "ok"},
+                        {"2", "the command line is wrong"},
                         {"27, 28", "the file cannot be read, or is not an environment"}};
   return command;
 }

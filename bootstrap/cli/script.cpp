@@ -28,11 +28,11 @@ options::Group script_options() {
        {"nodes", number("N").otherwise_is("2"), "nodes of a multinode job"},
        {"gpus-per-node", number("N").otherwise_is("all of the node"),
         "GPUs of each node; 0 runs on CPUs"},
-       {"ranks-per-node", number("N").otherwise_is("one for each GPU; 2 without"),
+       {"ranks-per-node", number("N").otherwise_is("one for each GPU; 2 without GPUs"),
         "ranks on each node"},
        {"time", text("HH:MM:SS").otherwise_is("the site's queue.time"), "walltime"},
        {"account", text("A").otherwise_is("a comment to fill in"), "account or project"},
-       {"mail", text("ADDRESS"), "mail sent when the job starts, ends or fails"},
+       {"mail", text("ADDRESS"), "send mail to ADDRESS when the job starts, ends or fails"},
        {"launcher",
         text("L").otherwise_is("the site's").suggest({"srun", "mpirun", "pals", "ssh", "torchrun"}),
         "srun, mpirun, pals, ssh or torchrun"},
@@ -56,11 +56,11 @@ options::Command script_command() {
       {{"hpcboot script --site cc --job ddp --account def-prof -o ddp.sh", "write it to a file"},
        {"hpcboot script --site cc --job multinode_srun --nodes 4 --submit", "submit it"},
        {"hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh",
-        "a program of your own, one word; then:"},
+        "run your own program (one word); then:"},
        {"sbatch p.sh train.py --epochs 5", "on each rank: python train.py --epochs 5"}}};
   command.details = {
-      "The site's profile supplies what no option says; --set changes any of its keys. Sites of "
-      "your own are files in ~/.config/hpcboot/sites, or given by --site-file."};
+      "The site's profile supplies whatever no option sets; --set changes any of its keys. Sites "
+      "of your own are files in ~/.config/hpcboot/sites, or given by --site-file."};
   command.groups = {script_options()};
   command.environment = {
       {"TRAINER_ARGS",
@@ -95,14 +95,14 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
 // listed.
 int print_list(const SiteLibrary& library) {
   int code = 0;
-  TextTable table({Align::left, Align::left, Align::left, Align::left});
-  table.add_titles({"SITE", "SCHEDULER", "JOBS", "DESCRIPTION"});
+  TextTable table({Align::left, Align::left, Align::left});
+  table.add_titles({"SITE", "SCHEDULER", "DESCRIPTION: jobs"});
   for (const std::string& name : library.names()) {
     try {
       const SiteProfile site = library.read(name);
       std::string jobs;
-      for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ",") + job.name;
-      table.add({name, site.text("scheduler"), jobs, site.text("description")});
+      for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ", ") + job.name;
+      table.add({name, site.text("scheduler"), site.text("description") + ": " + jobs});
     } catch (const Error& error) {
       print_error("hpcboot", error);
       code = error.exit_code();

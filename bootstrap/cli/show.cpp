@@ -60,14 +60,17 @@ options::Command show_command() {
        {"hpcboot show --env-file job.env", "an environment recorded elsewhere"}}};
   command.details = {
       "Contacts no other process: a value that only an exchange between the ranks can supply is "
-      "null. HPCBOOT_METHODS=\"slurm openmpi\" tries only those launchers, in that order."};
+      "shown as \"-\" (null with --json). HPCBOOT_METHODS=\"slurm openmpi\" tries only those "
+      "launchers, in that order."};
   command.groups = {{"Options",
                      {{"json", flag(), "print one JSON object; null means unknown"},
                       {"explain", flag(),
                        "also print every launcher tried, in order, why it was taken or not, and "
                        "the site's rules"}}},
                     environment_options()};
-  command.exit_codes = {{"0", "resolved"}, {"20 to 35", "not resolved; the error says what to do"}};
+  command.exit_codes = {{"0", "resolved"},
+                        {"2", "the command line is wrong"},
+                        {"20 to 35", "not resolved; the error says what to do"}};
   command.more = "bootstrap/README.md lists the fields and the launchers";
   return command;
 }

@@ -34,8 +34,10 @@ options::Command site_command() {
                        "ask only this scheduler: slurm, pbs, torque, sge or lsf"}}}};
   command.operands = {{"action", options::choice({"probe", "show"}), 1},
                       {"name", options::text("SITE", options::Completes::site), 1}};
-  command.exit_codes = {
-      {"0", "ok"}, {"2", "the command line is wrong"}, {"30", "no scheduler answers"}};
+  command.exit_codes = {{"0", "ok"},
+                        {"2", "the command line is wrong"},
+                        {"20", "SITE or the scheduler is unknown"},
+                        {"30", "no scheduler answers"}};
   command.more = "jobscripts/README.md lists the keys of a profile";
   return command;
 }

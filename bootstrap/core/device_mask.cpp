@@ -39,10 +39,12 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
       text.substr(0, std::min(text.find_first_not_of("0123456789", sign), text.size())));
 }
 
-Mask ended_at(Mask mask, std::string_view entry) {
+// @param reader the software that reads the list
+Mask ended_at(Mask mask, std::string_view entry, const char* reader) {
   // Users end a list with -1; Slurm sets NoDevFiles if no device was requested.
   if (!starts_with(trimmed(entry), "-") && entry != "NoDevFiles")
-    mask.fault = "the list ends before " + quoted(entry) + ", which names no device";
+    mask.fault = std::string(reader) + " stops reading the list at " + quoted(entry) +
+                 ", which names no device";
   return mask;
 }
 
@@ -60,10 +62,10 @@ Mask read_cuda_mask(std::string_view text) {
   for (const std::string& entry : split(text)) {
     std::string device = entry;
     if (by_name) {
-      if (!starts_with(entry, prefix)) return ended_at(std::move(mask), entry);
+      if (!starts_with(entry, prefix)) return ended_at(std::move(mask), entry, "CUDA");
     } else {
       const auto number = leading_number(trimmed(entry));
-      if (!number || *number < 0) return ended_at(std::move(mask), entry);
+      if (!number || *number < 0) return ended_at(std::move(mask), entry, "CUDA");
       device = std::to_string(*number);
     }
     if (contains(mask.devices, device))
@@ -82,10 +84,10 @@ Mask read_rocr_mask(std::string_view text) {
     if (starts_with(device, "+")) device.erase(0, 1);
     const auto number = parse_whole_number(device);
     const bool is_uuid = starts_with(device, "GPU-") || starts_with(device, "gpu-");
-    if (!is_uuid && (!number || *number < 0)) return ended_at(std::move(mask), entry);
+    if (!is_uuid && (!number || *number < 0)) return ended_at(std::move(mask), entry, "ROCr");
     if (number) device = std::to_string(*number);
     if (contains(mask.devices, device)) {
-      mask.fault = "the list ends before " + quoted(entry) + ", which is listed twice";
+      mask.fault = "ROCr stops reading the list at " + quoted(entry) + ", which is listed twice";
       return mask;
     }
     mask.add(device, device);
@@ -103,10 +105,10 @@ Mask read_hip_mask(std::string_view text, const std::vector<std::string>* rocr) 
     if (!starts_with(entry, "GPU-")) {
       const auto place = parse_whole_number(entry);
       if (!place || *place < 0 || std::to_string(*place) != entry)
-        return ended_at(std::move(mask), entry);
+        return ended_at(std::move(mask), entry, "HIP");
       if (rocr != nullptr) {
         if (static_cast<std::size_t>(*place) >= rocr->size()) {
-          mask.fault = "the list ends before " + quoted(entry) + ": HIP indexes the " +
+          mask.fault = "HIP stops reading the list at " + quoted(entry) + ": it indexes the " +
                        std::to_string(rocr->size()) + " devices of ROCR_VISIBLE_DEVICES";
           return mask;
         }
@@ -139,7 +141,8 @@ std::vector<std::string> join_tiles(const std::vector<std::string>& tiles) {
 Mask read_level_zero_mask(std::string_view text, const Env& env) {
   Mask mask;
   for (const std::string& entry : split(text)) {
-    if (entry.empty() || starts_with(entry, "-")) return ended_at(std::move(mask), entry);
+    if (entry.empty() || starts_with(entry, "-"))
+      return ended_at(std::move(mask), entry, "Level Zero");
     mask.add(entry, entry);
   }
   if (env.text("ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE")

@@ -37,8 +37,8 @@ std::string with_range(int minimum, int maximum) {
 [[noreturn]] void fail_missing(std::string_view name, std::string_view set_by) {
   throw Error(
       ErrorCode::missing_variable, std::string(name) + " is not set",
-      std::string(name) + ", which " + std::string(set_by) + " sets for every process",
-      "start the program with " + std::string(set_by) +
+      std::string(name) + ", set for every process by " + std::string(set_by),
+      "start the program through " + std::string(set_by) +
           " and keep its environment intact, or set HPCBOOT_METHODS to the intended launcher");
 }
 

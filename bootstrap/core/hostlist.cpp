@@ -162,9 +162,10 @@ std::vector<std::string> expand(std::string_view expression, std::size_t limit) 
     const Pattern pattern = parse_entry(entry);
     const std::uint64_t size = size_of(pattern);
     if (size > limit - hosts.size()) {
-      fail_too_large("a host list of " + std::to_string(hosts.size()) + " + " +
-                         std::to_string(size) + " hosts",
-                     limit);
+      std::uint64_t total = 0;
+      const bool overflows = __builtin_add_overflow(size, hosts.size(), &total);
+      fail_too_large(
+          "a list of " + (overflows ? "more than 2^64" : std::to_string(total)) + " hosts", limit);
     }
     // Grow by doubling: with one entry per host, every reserve() would otherwise copy.
     if (hosts.size() + size > hosts.capacity()) {

@@ -129,7 +129,7 @@ class Master {
           p.num_nodes ? *p.num_nodes == 1 : p.local_size.value_or(p.world_size) == p.world_size;
       if (!one_host)
         fail_stale(address, host.value_or("the host of rank 0"),
-                   "a loopback address, which differs on every node");
+                   "a loopback address: on every node it means that node itself");
       return;
     }
     if (is_numeric_address(address)) {
@@ -147,10 +147,13 @@ class Master {
 
   [[noreturn]] static void fail_stale(std::string_view address, const std::string& host,
                                       const char* why) {
-    throw Error(
-        ErrorCode::stale_master_addr, "MASTER_ADDR=" + std::string(address) + ", " + why,
-        "a name or an address of " + host,
-        "unset MASTER_ADDR (and MASTER_PORT), or set HPCBOOT_MASTER_ADDR if it is intended");
+    const std::string shown(address);
+    // Loopback is never right for ranks on several hosts.
+    const std::string keep =
+        is_loopback(address) ? ", or set it to " + host
+                             : ", or, if " + shown + " is right, set HPCBOOT_MASTER_ADDR=" + shown;
+    throw Error(ErrorCode::stale_master_addr, "MASTER_ADDR=" + shown + ", " + why,
+                "a name or an address of " + host, "unset MASTER_ADDR (and MASTER_PORT)" + keep);
   }
 
   // Schedulers may know a host by its name on the management network.

@@ -218,8 +218,9 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   };
   values["summary"] = request.command.empty()
                           ? job.summary
-                          : request.name + " on " + number_of(shape.nodes, "node") + ", " +
-                                number_of(shape.ranks_per_node, "rank") + " each";
+                          : request.name + " on " + number_of(shape.nodes, "node") + " with " +
+                                number_of(shape.ranks_per_node, "rank") +
+                                (shape.nodes == 1 ? "" : " each");
   for (const Job& other : jobs_of(site)) values["job_" + other.name] = other.name == job.name;
   for (const char* name : {"job_multinode_srun", "job_array"}) values.emplace(name, false);
   values["job_multinode"] = job.name.rfind("multinode_", 0) == 0;

@@ -100,7 +100,7 @@ std::string description_of(const ProfileKey& key) {
     case KeyType::choice:
       return "one of " + listed(key.choices);
     case KeyType::number:
-      return "a whole number, such as 4";
+      return "a whole number, at least 0";
     case KeyType::truth:
       return "true or false";
     case KeyType::words:

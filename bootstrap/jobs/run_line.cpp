@@ -19,7 +19,7 @@ void check_launcher(const SiteProfile& site, const std::string& launcher) {
   if (scheduler == needed) return;
   throw Error(ErrorCode::malformed_value,
               "the launcher " + launcher + " with the scheduler " + scheduler,
-              launcher + " requires the scheduler " + needed,
+              "scheduler = \"" + needed + "\", the only one that works with " + launcher,
               "choose another launcher: mpirun works with all");
 }
 

@@ -60,7 +60,8 @@ std::string SiteLibrary::text_of(const std::string& name) const {
   if (file.empty()) return shipped_.at(name);
   const FileText read = read_whole(file.string(), FileKind::regular);
   if (read.text) return *read.text;
-  throw Error(ErrorCode::unreadable_file, "the site file " + file.string() + " cannot be read",
+  throw Error(ErrorCode::unreadable_file,
+              "the site file " + file.string() + " cannot be read: " + read.reason,
               "a readable file", "check its permissions");
 }
 

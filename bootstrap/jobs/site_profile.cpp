@@ -124,6 +124,12 @@ SiteProfile SiteProfile::read(const fs::path& file) {
                 "a profile, such as the output of `hpcboot site show generic_slurm`",
                 "correct the path");
   }
+  // A shell creates the file of `hpcboot site probe > FILE` even if the probe then fails.
+  if (fs::file_size(file, failure) == 0) {
+    throw Error(ErrorCode::malformed_file, "the site file " + file.string() + " is empty",
+                "a profile, such as the output of `hpcboot site show generic_slurm`",
+                "remove it, or run hpcboot site probe again");
+  }
   SiteProfile profile = named_by(file);
   profile.values_ = Reader(file).read(read_toml_file(file));
   return profile;
@@ -154,18 +160,19 @@ void SiteProfile::set(const std::string& name, const std::string& value) {
                 "one of " + listed(key_names()), remedy_for_name(name, key_names()));
   }
   const auto wrong = [&](const std::string& problem) {
-    return Error(ErrorCode::malformed_value, "--set " + name + "=" + value + ": " + problem,
-                 description_of(*key), "correct it: " + key->meaning);
+    return Error(ErrorCode::malformed_value,
+                 "--set " + name + "=" + value + (problem.empty() ? "" : ": " + problem),
+                 description_of(*key) + " (" + key->meaning + ")", "correct it");
   };
   if (key->type == KeyType::number) {
     const auto number = number_of(parse_whole_number(value));
-    if (!number) throw wrong("is not a whole number of 0 or more");
+    if (!number) throw wrong("");
     values_[name] = *number;
   } else if (key->type == KeyType::truth) {
-    if (value != "true" && value != "false") throw wrong("is neither true nor false");
+    if (value != "true" && value != "false") throw wrong("");
     values_[name] = value == "true";
   } else {
-    if (const auto problem = problem_of(*key, value)) throw wrong(*problem);
+    if (const auto problem = problem_of(*key, value)) throw wrong("it " + *problem);
     if (!is_list(key->type)) {
       values_[name] = value;
       return;

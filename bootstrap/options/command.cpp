@@ -14,6 +14,9 @@
 namespace hpcboot::options {
 namespace {
 
+constexpr int kStyle =
+    po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+
 // If an option is given several times, the last one counts; lists collect all.
 void keep_last_of_each(po::parsed_options& parsed, const Command& command) {
   std::set<std::string> seen;
@@ -62,13 +65,39 @@ std::string nearest_option(const Command& command, const std::string& given) {
   return nearest;
 }
 
-[[noreturn]] void refuse_unknown(const Command& command, const po::unknown_option& error) {
+// For a command line that may lack its "--".
+std::string where_programs_go(const Command& command, bool has_program) {
+  return command.takes_program && !has_program ? "a program and its options come after --; " : "";
+}
+
+// Names the first positional argument that is not an operand. The parser does not, so the arguments
+// are parsed again, without operands.
+[[noreturn]] void refuse_unexpected(const Command& command, const std::vector<std::string>& own) {
+  int operands = 0;
+  for (const Operand& operand : command.operands) operands += operand.most;
+  const po::options_description all = with_operands(command);
+  po::command_line_parser parser(own);
+  parser.options(all).style(kStyle);
+  if (command.takes_anything) parser.allow_unregistered();
+  std::string first;
+  for (const auto& option : parser.run().options) {
+    if (option.position_key != operands || option.value.empty()) continue;
+    first = option.value.front();
+    break;
+  }
+  throw UsageError("unexpected argument '" + first + "'; " + full_name(command) +
+                   " --help lists the options");
+}
+
+[[noreturn]] void refuse_unknown(const Command& command, const po::unknown_option& error,
+                                 bool has_program) {
   const std::string given = error.get_option_name();
   const std::size_t first = std::min(given.find_first_not_of('-'), given.size());
   const std::string nearest = nearest_option(command, given.substr(first));
   throw UsageError("unrecognised option '" + given + "'; " +
                    (nearest.empty() ? "" : "did you mean --" + nearest + "? ") +
-                   full_name(command) + " --help lists the options");
+                   where_programs_go(command, has_program) + full_name(command) +
+                   " --help lists the options");
 }
 
 }  // namespace
@@ -96,16 +125,16 @@ std::optional<Parsed> parse(const Command& plain, const std::string& version,
     po::positional_options_description positional;
     for (const Operand& operand : command.operands)
       positional.add(operand.key.c_str(), operand.most);
-    const int style =
-        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     po::command_line_parser parser(own);
-    parser.options(all).positional(positional).style(style);
+    parser.options(all).positional(positional).style(kStyle);
     if (command.takes_anything) parser.allow_unregistered();
     po::parsed_options options = parser.run();
     keep_last_of_each(options, command);
     po::store(options, parsed.values);
   } catch (const po::unknown_option& error) {
-    refuse_unknown(command, error);
+    refuse_unknown(command, error, parsed.has_program);
+  } catch (const po::too_many_positional_options_error&) {
+    refuse_unexpected(command, own);
   } catch (const po::error& error) {
     throw UsageError(std::string(error.what()) + "; " + full_name(command) +
                      " --help lists the options");

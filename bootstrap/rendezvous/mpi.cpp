@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void fail(const char* found, const char* expected) {
   throw Error(ErrorCode::exchange_failed, found, expected,
-              "choose MpiOwnership::if_needed, or initialize MPI in one place only");
+              "choose MpiOwnership::if_needed, or initialise MPI in one place only");
 }
 
 }  // namespace
@@ -25,11 +25,11 @@ MpiSession::MpiSession(MpiOwnership ownership) : exceptions_at_begin_(std::uncau
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (finalized != 0)
-    fail("MPI has already been finalized", "a process that has not finalized MPI yet");
+    fail("MPI has already been finalised", "a process that has not finalised MPI yet");
   if (initialized != 0 && ownership == MpiOwnership::own)
-    fail("MPI is already initialized", "a session that owns MPI to be created before MPI_Init");
+    fail("MPI is already initialised", "a session that owns MPI to be created before MPI_Init");
   if (initialized == 0 && ownership == MpiOwnership::borrow)
-    fail("MPI is not initialized", "MPI_Init before a session that borrows MPI");
+    fail("MPI is not initialised", "MPI_Init before a session that borrows MPI");
   if (initialized == 0) {
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);

@@ -84,7 +84,8 @@ PY
   code=0
   wait "$rank0" || code=$? # not by `run`, which would wait in a subshell, whose child it is not
   [ "$code" -eq 1 ]
-  grep -qx 'wrong: rank 1 of 3 is missing' "$BATS_TEST_TMPDIR/out"
+  grep -qx "wrong: rank 1 of 3 is missing; check that rank's output and host, or raise --timeout" \
+    "$BATS_TEST_TMPDIR/out"
   grep -Eq '^ *2 ' "$BATS_TEST_TMPDIR/out"
 }
 

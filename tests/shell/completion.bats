@@ -185,6 +185,17 @@ END
   [[ $output == *Examples:* && $output != *$'\033'* ]]
 }
 
+@test "an argument too many is named, and a program that lacks its -- is told where it goes" {
+  run -2 "$HPCBOOT" show foo
+  [[ $output == "hpcboot: unexpected argument 'foo'; hpcboot show --help lists the options" ]]
+  run -2 "$HPCBOOT" logs --lines 3 4711 foo bar
+  [[ $output == "hpcboot: unexpected argument 'foo'; hpcboot logs --help lists the options" ]]
+  run -2 "$HPCBOOT" run python3 train.py --epochs 5
+  [[ $output == *"unrecognised option '--epochs'; a program and its options come after --; hpcboot run --help "* ]]
+  run -2 "$HPCBOOT" run --epochs 5 -- python3 train.py
+  [[ $output != *"come after --"* ]]
+}
+
 @test "an option that does not exist names the nearest one" {
   run -2 "$HPCBOOT" show --jsn
   [[ $output == "hpcboot: unrecognised option '--jsn'; did you mean --json? hpcboot show --help lists the options" ]]

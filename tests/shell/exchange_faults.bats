@@ -222,7 +222,7 @@ SH
   run --separate-stderr at_nowhere check --timeout 2
   [ "$status" -eq 32 ]
   [ "$SECONDS" -lt 20 ]
-  [[ $stderr == *"did not find rank 0 within "*" ms: no-such-host.invalid:29500: "*"HPCBOOT_MASTER_ADDR"* ]]
+  [[ $stderr == *"did not find rank 0 within "*"s: no-such-host.invalid:29500: "*"HPCBOOT_MASTER_ADDR"* ]]
   grep -Eiq 'name (or service|resolution)|no address' <<<"$stderr"
   run -1 at_nowhere doctor
   grep -Eq '^problem +master +no-such-host.invalid \(explicit\) does not resolve on this host' <<<"$output"

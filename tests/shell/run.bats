@@ -640,7 +640,7 @@ in_pbs() {
   run -0 timeout 60 "$HPCBOOT" run -n 2 --dry-run -- "$hello"
   [[ $output == *"launcher: mpirun"* ]] || fail "$output"
   run -0 timeout 60 "$HPCBOOT" run -n 2 --launcher local --dry-run -- "$hello"
-  [[ $output == *"without mpirun, each rank is rank 0 of 1 to MPI"* ]] || fail "$output"
+  [[ $output == *"without mpirun, MPI sees each rank as rank 0 of 1"* ]] || fail "$output"
 }
 
 # --- hosts and agents, with an ssh that stays here

@@ -27,17 +27,17 @@ Detection detect(const Env& env, const Facts&) {
 }
 
 LaunchFacts read(const Env& env, const Facts&) {
+  static constexpr const char* kSetter = "the launcher or script";
   LaunchFacts facts;
-  need(facts, "rank", facts.rank, env, "HPCBOOT_RANK", "the script that sets HPCBOOT_*");
-  need(facts, "world_size", facts.world_size, env, "HPCBOOT_WORLD_SIZE",
-       "the script that sets HPCBOOT_*", 1);
+  need(facts, "rank", facts.rank, env, "HPCBOOT_RANK", kSetter);
+  need(facts, "world_size", facts.world_size, env, "HPCBOOT_WORLD_SIZE", kSetter, 1);
   take(facts, "local_size", facts.local_size, env, "HPCBOOT_LOCAL_SIZE", 1);
   take(facts, "node_rank", facts.node_rank, env, "HPCBOOT_NODE_RANK");
   take(facts, "num_nodes", facts.num_nodes, env, "HPCBOOT_NUM_NODES", 1);
   if (!take(facts, "local_rank", facts.local_rank, env, "HPCBOOT_LOCAL_RANK") &&
       *facts.world_size > 1 && facts.num_nodes.value_or(0) != 1 &&
       facts.local_size != facts.world_size) {
-    env.require_integer("HPCBOOT_LOCAL_RANK", "the script that sets HPCBOOT_*");
+    env.require_integer("HPCBOOT_LOCAL_RANK", kSetter);
   }
   return facts;
 }

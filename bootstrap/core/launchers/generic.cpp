@@ -55,7 +55,7 @@ void take_node_rank(LaunchFacts& facts, const Env& env) {
 }
 
 LaunchFacts read(const Env& env, const Facts&) {
-  static constexpr const char* kSetter = "the launcher or script that sets RANK and WORLD_SIZE";
+  static constexpr const char* kSetter = "the launcher or script";
   LaunchFacts facts;
   need(facts, "rank", facts.rank, env, "RANK", kSetter);
   need(facts, "world_size", facts.world_size, env, "WORLD_SIZE", kSetter, 1);

@@ -88,8 +88,22 @@ std::string shown(const Env& env, const char* variable) {
                : std::string(variable) + " is not set";
 }
 
+[[noreturn]] void fail_without_size(const Env& env) {
+  const std::string index = env.has("RANK")            ? "RANK"
+                            : env.has("PET_NODE_RANK") ? "PET_NODE_RANK"
+                                                       : "JOB_COMPLETION_INDEX";
+  throw Error(ErrorCode::missing_variable,
+              index +
+                  " numbers the pods, but none of WORLD_SIZE, PET_NNODES and "
+                  "PET_NPROC_PER_NODE is set",
+              "the number of pods in PET_NNODES, and of processes per pod in PET_NPROC_PER_NODE",
+              "set both in the pod's template; if a pod runs several processes, start them with "
+              "torchrun, which reads PET_*");
+}
+
 // The number of pods, or of processes if every pod counts as one.
 void read_world(const Env& env, LaunchFacts& facts) {
+  if (!has_size(env)) fail_without_size(env);
   const std::string elastic(env.text("PET_NNODES").value_or(""));
   if (elastic.find(':') != std::string::npos)
     fail_several("PET_NNODES=" + elastic + " is a range, from which torchrun chooses");

@@ -23,9 +23,12 @@ constexpr LaunchVariable kVariables[] = {
 constexpr const char* kExpected =
     R"({"cluster": {"worker": ["host:port", …]}, "task": {"type": "worker", "index": 0}})";
 
+[[noreturn]] void fail_as(const std::string& found) {
+  throw Error(ErrorCode::malformed_value, found, kExpected, "correct TF_CONFIG, or unset it");
+}
+
 [[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorCode::malformed_value, "TF_CONFIG: " + what, kExpected,
-              "correct TF_CONFIG, or unset it");
+  fail_as("TF_CONFIG: " + what);
 }
 
 struct Task {
@@ -38,7 +41,7 @@ class Config {
  public:
   explicit Config(std::string_view text) {
     const auto root = parse_small_json(text);
-    if (!root) fail("it is not JSON, or too large or too deeply nested");
+    if (!root) fail_as("TF_CONFIG is not JSON, or is too large or too deeply nested");
     root_ = *root;
   }
 
@@ -102,7 +105,7 @@ Detection detect(const Env& env, const Facts&) {
 }
 
 LaunchFacts read(const Env& env, const Facts&) {
-  const Config config(env.require_text("TF_CONFIG", "the operator that sets TF_CONFIG"));
+  const Config config(env.require_text("TF_CONFIG", "Kubeflow or another operator"));
   const Task task = config.task();
   if (!is_of_the_world(task.type)) fail("task.type is '" + task.type.substr(0, 80) + "'");
   std::vector<std::string> world = config.hosts_of("chief");

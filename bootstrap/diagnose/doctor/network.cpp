@@ -130,8 +130,10 @@ void check_master(const Situation& s, Findings& findings) {
                      "set HPCBOOT_MASTER_ADDR to a name or an address of rank 0's host that every "
                      "rank can resolve");
   } else if (is_loopback(*address) && spans_hosts(s) && s.resolution->launcher != "single") {
-    findings.problem("master", *address + source + " is loopback, which differs on every node",
-                     "set HPCBOOT_MASTER_ADDR to the name of rank 0's host, or unset it");
+    findings.problem(
+        "master",
+        *address + source + " is a loopback address: on every node it means that node itself",
+        "set HPCBOOT_MASTER_ADDR to the name of rank 0's host, or unset it");
   } else {
     findings.ok("master", *address + source);
   }

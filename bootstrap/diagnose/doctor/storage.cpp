@@ -43,7 +43,7 @@ void check_runs_folder(const Situation& s, Findings& findings) {
                      "choose a folder that all hosts share with --runs-dir");
   } else if (folder.free_bytes < kLittleSpace) {
     findings.warning("runs", space + "; a run may need 1 GiB",
-                     "free space, or choose another folder with --runs-dir");
+                     "free up disk space, or choose another folder with --runs-dir");
   } else {
     findings.ok("runs", space);
   }

@@ -19,7 +19,7 @@ void check_torchrun(const Situation& s, Findings& findings) {
                   found + ", this build has " + built +
                       ": its trainer does not use the store of torchrun's agent, but other "
                       "programs of " +
-                      built + " would hang in it",
+                      built + " would hang when they use it",
                   "no action needed for the trainer; build other programs with torchrun's "
                   "LibTorch, or start them with mpirun or srun and hpcboot exec");
   } else {

@@ -9,19 +9,19 @@ namespace hpcboot {
 
 /// Who calls MPI_Init and MPI_Finalize?
 enum class MpiOwnership {
-  own,        ///< this session; it is an error if MPI is already initialized
-  borrow,     ///< other code, before and after; it is an error if MPI is not initialized
-  if_needed,  ///< this session, if MPI is not yet initialized
+  own,        ///< this session; it is an error if MPI is already initialised
+  borrow,     ///< other code, before and after; it is an error if MPI is not initialised
+  if_needed,  ///< this session, if MPI is not yet initialised
 };
 
 /// MPI for the duration of a scope. If the scope is left by an exception, a session that owns MPI
 /// aborts the job (MPI_Abort on MPI_COMM_WORLD): MPI_Finalize could hang on ranks that wait for
 /// this one. The process ends there, so report errors inside the scope. Thread level:
-/// MPI_THREAD_FUNNELED; for another level, initialize MPI yourself and borrow it.
+/// MPI_THREAD_FUNNELED; for another level, initialise MPI yourself and borrow it.
 class MpiSession {
  public:
   /// Collective. @throws Error{exchange_failed} if `ownership` does not match the state of MPI, or
-  /// MPI has been finalized
+  /// MPI has been finalised
   explicit MpiSession(MpiOwnership ownership = MpiOwnership::if_needed);
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;

@@ -225,8 +225,8 @@ void check_variables(const Subject& subject, Report& report) {
       report.add(option.at,
                  std::string(has_variable ? "a variable" : "~") +
                      " in a directive: " + option.value.substr(0, 80),
-                 std::string("to the shell a directive is a comment, and ") +
-                     submitter_of(directive.scheduler) + " takes it literally",
+                 std::string("no shell expands directives: ") + submitter_of(directive.scheduler) +
+                     " uses it literally",
                  is_path
                      ? "write a path relative to the submission folder, with %j for the job id, or "
                        "pass the option on the sbatch command line"

@@ -60,6 +60,26 @@ CommandResult require_started(const RunCommand& run, const std::vector<std::stri
               "run this where jobs for that site are submitted");
 }
 
+// Throws if the command did not reach the scheduler: its failure then says nothing about the job.
+void require_reached(const CommandResult& result, const std::string& name) {
+  if (result.is_ok()) return;
+  static const std::vector<std::string> kUnreachable = {
+      "Unable to contact slurm controller", "failed to fetch config",
+      "Could not establish a configuration source", "cannot connect to server"};
+  for (const std::string& text : kUnreachable) {
+    const auto at = result.output.find(text);
+    if (at == std::string::npos) continue;
+    const std::size_t first = result.output.rfind('\n', at) + 1;  // 0 in the first line
+    throw Error(
+        ErrorCode::backend_unavailable,
+        name + " does not reach the scheduler: " +
+            jobscripts::trimmed(result.output.substr(first, result.output.find('\n', at) - first)),
+        "the server of the scheduler to answer",
+        "run this on a login node of the cluster, or ask its administrators whether the "
+        "scheduler is down");
+  }
+}
+
 std::string name_of_command(const std::string& scheduler) {
   return scheduler == "slurm"        ? "sbatch"
          : scheduler == "lsf"        ? "bsub"
@@ -147,6 +167,7 @@ std::vector<LimitProblem> problems_of(const Submission& submission, const JobDem
   if (scheduler == "lsf") said = "LSF checks a job only when it is submitted\n";
   if (trial.empty()) return problems;
   const CommandResult result = require_started(run, trial, name_of_command(scheduler));
+  require_reached(result, name_of_command(scheduler));
   // Grid Engine's qsub exits with 0 in either case.
   const bool fits = result.is_ok() && (scheduler != "sge" ||
                                        result.output.find("found suitable") != std::string::npos);

@@ -1,8 +1,11 @@
 #include "client.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "core/time_left.hpp"
@@ -19,6 +22,23 @@ milliseconds with_jitter(milliseconds pause) {
   thread_local std::minstd_rand random(std::random_device{}());
   return pause / 2 + milliseconds(std::uniform_int_distribution<int>(
                          0, static_cast<int>(pause.count()))(random));
+}
+
+// On one host the places are names of sockets, which tell users nothing: only the reasons count.
+std::string joined_here(const std::vector<std::string>& reasons) {
+  const std::string nobody_there = std::strerror(ECONNREFUSED);
+  std::set<std::string> seen;
+  std::string text;
+  for (const std::string& reason : reasons) {
+    if (reason == nobody_there || !seen.insert(reason).second) continue;
+    text += (text.empty() ? "on this host, " : "; ") + reason;
+  }
+  return text.empty() ? "nothing listens for this launch on this host" : text;
+}
+
+std::string shown(milliseconds time) {
+  if (time < std::chrono::seconds(1)) return std::to_string(time.count()) + " ms";
+  return std::to_string((time.count() + 500) / 1000) + " s";
 }
 
 // "n1:20717, 25001, 31002: Connection refused; n1:28000: another user listens there"
@@ -77,10 +97,15 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
     pause = std::min(2 * pause, milliseconds(200));
   }
   const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
-  throw Error(ErrorCode::deadline_exceeded,
-              "rank " + std::to_string(member.rank) + " on " + own_hostname() +
-                  " did not find rank 0 within " + std::to_string(waited.count()) +
-                  " ms: " + joined(places, reasons),
+  const std::string found = "rank " + std::to_string(member.rank) + " on " + own_hostname() +
+                            " did not find rank 0 within " + shown(waited) + ": ";
+  if (std::all_of(places.begin(), places.end(), [](const Place& p) { return p.is_local(); })) {
+    throw Error(ErrorCode::deadline_exceeded, found + joined_here(reasons),
+                "rank 0 to serve the store of this launch on this host",
+                "check the output of rank 0: has it started? If so, check that all ranks run in "
+                "one container, or outside containers");
+  }
+  throw Error(ErrorCode::deadline_exceeded, found + joined(places, reasons),
               "rank 0 to serve the store of this launch there, with a secret that this rank has",
               "check the output of rank 0: has it started? If so, check for a firewall between the "
               "hosts; HPCBOOT_INTERFACE and HPCBOOT_MASTER_ADDR select another network");
@@ -140,7 +165,8 @@ void Client::fail_lost(const std::string& what) const {
         "the relay to run until every rank has ended",
         "look for the first error in the output of local rank 0 of " + own_hostname());
   }
-  throw Error(ErrorCode::peer_lost, "the store of rank 0 at " + place().text() + " " + what,
+  const std::string where = place().is_local() ? "on this host" : "at " + place().text();
+  throw Error(ErrorCode::peer_lost, "the store of rank 0 " + where + " " + what,
               "rank 0 to serve it until every rank has ended",
               "look for the first error in the output of rank 0");
 }

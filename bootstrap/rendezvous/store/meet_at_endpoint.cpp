@@ -20,8 +20,8 @@ int checked_port(int port) {
 std::vector<Place> places_of(const Resolution& resolution, const std::string& identity) {
   if (!resolution.master_addr) {
     throw Error(ErrorCode::needs_exchange,
-                std::to_string(resolution.placement.world_size) + " ranks under " +
-                    resolution.launcher + ", but no exchange or endpoint where they can meet",
+                "the " + std::to_string(resolution.placement.world_size) +
+                    " ranks (launcher: " + resolution.launcher + ") have no way to find each other",
                 "an exchange offered by the launcher (PMIx, PMI), or an address and a port",
                 "set HPCBOOT_EXCHANGE_DIR to a folder that all hosts share, or HPCBOOT_MASTER_ADDR "
                 "and HPCBOOT_MASTER_PORT, on every rank");

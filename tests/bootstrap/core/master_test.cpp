@@ -55,7 +55,7 @@ TEST(MasterAddr, AStaleOneIsAnError) {
   for (const char* name : {"n2", "n12", "login1", "localhost", "127.0.0.1", "n1 ", "n1/x"}) {
     expect_error(
         ErrorCode::stale_master_addr, [&] { of(kStep + "MASTER_ADDR=" + name + "\n"); },
-        std::string("MASTER_ADDR=") + name, "n1", "HPCBOOT_MASTER_ADDR");
+        std::string("MASTER_ADDR=") + name, "n1", "unset MASTER_ADDR");
   }
 }
 

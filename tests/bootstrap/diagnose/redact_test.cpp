@@ -272,7 +272,7 @@ TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
   namespace fs = std::filesystem;
   // A word in capitals between quotes is a variable or a value of one.
   const std::regex quoted("\"([A-Z][A-Z0-9]*(_[A-Z0-9]+)*)\"");
-  const std::set<std::string> values = {"BATCH", "COMPOSITE"};
+  const std::set<std::string> values = {"BATCH", "COMPOSITE", "CUDA", "HIP"};
   // Variables of no launcher: arrays and CI systems place no process, and an unknown launcher has
   // no names yet.
   const std::set<std::string> others = {"arrays_and_ci", "unknown_launcher"};

@@ -162,7 +162,7 @@ TEST_F(Launch, nothing_that_says_where_is_an_error) {
   r.master_addr.reset();
   test::expect_error(
       ErrorCode::needs_exchange, [&] { meet(r, env(), nullptr, Purpose::training, 1s); },
-      "no exchange or endpoint where they can meet", "exchange", "HPCBOOT_MASTER_ADDR");
+      "have no way to find each other", "exchange", "HPCBOOT_MASTER_ADDR");
 }
 
 TEST_F(Launch, a_store_serves_as_an_exchange) {

@@ -39,7 +39,7 @@ std::string ranks_text(int first, int count) {
 class LayoutTable {
  public:
   explicit LayoutTable(const Layout& layout) : layout_(layout) {
-    table_.add({"hosts", "ranks", "on each", "numbers"});
+    table_.add({"hosts", "ranks", "per host", "rank numbers"});
     for (std::size_t begin = 0; begin < layout.hosts.size();) {
       std::size_t end = begin + 1;
       while (end < layout.hosts.size() && layout.hosts[end].ranks == layout.hosts[begin].ranks)

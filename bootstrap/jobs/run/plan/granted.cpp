@@ -113,12 +113,16 @@ Granted from_allocation(const Allocation& job, const Surroundings& s) {
   return granted;
 }
 
-void take_first_nodes(Granted& granted, int nodes) {
+void take_first_nodes(Granted& granted, int nodes, bool has_hostfile) {
   const auto count = static_cast<int>(granted.hosts.size());
   if (nodes > count) {
+    const std::string remedy = has_hostfile                ? "add hosts to " + granted.origin
+                               : granted.scheduler.empty() ? "add hosts with --hostfile"
+                                                           : "ask the scheduler for more nodes";
     throw Error(ErrorCode::inconsistent_placement, "--nodes " + std::to_string(nodes),
-                "at most the " + std::to_string(count) + " hosts of " + granted.origin,
-                "ask the scheduler for more nodes, or lower --nodes");
+                "at most " + std::to_string(count) + (count == 1 ? " host (" : " hosts (") +
+                    granted.origin + ")",
+                remedy + ", or lower --nodes");
   }
   if (nodes < count) granted.origin += ", the first " + std::to_string(nodes) + " of them";
   granted.hosts.resize(static_cast<std::size_t>(nodes));
@@ -138,7 +142,7 @@ Granted granted_hosts(const RunRequest& request, const Surroundings& s) {
     granted.hosts.push_back({this_host(s)});
     granted.origin = "this host";
   }
-  if (request.nodes) take_first_nodes(granted, *request.nodes);
+  if (request.nodes) take_first_nodes(granted, *request.nodes, request.hostfile.has_value());
   return granted;
 }
 

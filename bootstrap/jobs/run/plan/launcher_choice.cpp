@@ -38,9 +38,20 @@ const Named& find_named(const std::string& name) {
       std::min_element(kNamed.begin(), kNamed.end(), [&](const Named& left, const Named& right) {
         return word_distance(name, left.name) < word_distance(name, right.name);
       });
+  const std::string near = nearest->name;
+  const bool is_near = word_distance(name, near) * 3 <= std::max(name.size(), near.size());
   throw Error(ErrorCode::malformed_value, "--launcher " + name, "one of " + all,
-              "write " + std::string(nearest->name) +
-                  ", if you intend that, or leave --launcher out: hpcboot run then chooses one");
+              (is_near ? "write " + near + ", if that is what you meant" : "write one of these") +
+                  ", or leave --launcher out: hpcboot run then chooses one");
+}
+
+std::string a_job_of(const std::string& scheduler) {
+  if (scheduler == "slurm") return "a Slurm job";
+  if (scheduler == "pbs") return "a PBS job";
+  if (scheduler == "sge") return "a Grid Engine job";
+  if (scheduler == "lsf") return "an LSF job";
+  if (scheduler == "flux") return "a Flux job";
+  return "a job of " + scheduler;
 }
 
 [[noreturn]] void fail_missing(const std::string& what, const std::string& remedy) {
@@ -66,12 +77,13 @@ class Chooser {
     choice.needs = needs_;
     if (is_mpi_program_ && has_agents(choice.launcher)) {
       choice.notes.push_back(request_.command.front() + " is linked to " + name_of_its_mpi() +
-                             "; without mpirun, each rank is rank 0 of 1 to MPI");
+                             "; without mpirun, MPI sees each rank as rank 0 of 1" +
+                             (request_.launcher ? ": leave --launcher out" : ""));
     } else if ((needs_ == ProgramMpi::mpich && choice.launcher == Launcher::openmpi) ||
                (needs_ == ProgramMpi::open_mpi && choice.launcher == Launcher::hydra)) {
       choice.notes.push_back(request_.command.front() + " is linked to " + name_of_its_mpi() +
                              ", but " + choice.program +
-                             " belongs to another MPI: each rank may be rank 0 of 1 to MPI");
+                             " belongs to another MPI: MPI may see each rank as rank 0 of 1");
     }
     return choice;
   }
@@ -93,9 +105,8 @@ class Chooser {
     const std::string option = std::string("--launcher ") + named.name;
     if (*named.scheduler != '\0' && scheduler_ != named.scheduler) {
       throw Error(ErrorCode::inconsistent_placement,
-                  option + (scheduler_.empty() ? " outside a job" : " in a job of " + scheduler_),
-                  "a job of " + std::string(named.scheduler),
-                  "start it in such a job, or leave --launcher out");
+                  option + (scheduler_.empty() ? " outside a job" : " in " + a_job_of(scheduler_)),
+                  a_job_of(named.scheduler), "start it in such a job, or leave --launcher out");
     }
     if (named.launcher == Launcher::local && !layout_.is_this_host_alone) {
       throw Error(ErrorCode::inconsistent_placement,
@@ -166,7 +177,7 @@ class Chooser {
 
   LauncherChoice found_here() const {
     if (request_.hostfile) return mpirun_or_agents("--hostfile", Launcher::ssh);
-    const std::string place = scheduler_.empty() ? "outside a job" : "a job of " + scheduler_;
+    const std::string place = scheduler_.empty() ? "outside a job" : a_job_of(scheduler_);
     const bool is_alone = layout_.is_this_host_alone;
     if (scheduler_ == "slurm") {
       if (const auto srun = present(Launcher::srun, "srun", place)) return *srun;

@@ -100,7 +100,7 @@ Counts deal(int ranks, Counts counts, const RunRequest& request, const Granted& 
     if (sum_of(most) < ranks) {
       const auto hosts = static_cast<std::int64_t>(counts.size());
       fail_granted("-n " + std::to_string(ranks),
-                   "the " + std::to_string(sum_of(most)) + " granted on " +
+                   "the " + count_of(sum_of(most), "rank") + " granted on " +
                        (hosts == 1 ? granted.hosts.front().host : count_of(hosts, "host")) + " (" +
                        granted.origin + ")",
                    granted);
@@ -126,7 +126,7 @@ void require_granted(const Counts& counts, const Granted& granted) {
     const GrantedHost& host = granted.hosts[i];
     if (counts[i] <= host.limit) continue;
     fail_granted(count_of(counts[i], "rank") + " on host " + host.host,
-                 "the " + std::to_string(host.limit) + " granted there (" + granted.origin + ")",
+                 "the " + count_of(host.limit, "rank") + " granted there (" + granted.origin + ")",
                  granted);
   }
 }

@@ -79,12 +79,14 @@ TEST(Kubernetes, SeveralProcessesPerPodNeedALauncher) {
        {kPyTorchJob + "WORLD_SIZE=12\nPET_NPROC_PER_NODE=4\n", kPyTorchJob + "WORLD_SIZE=12\n",
         kTrainJob + "PET_NPROC_PER_NODE=8\n", kTrainJob + "PET_NPROC_PER_NODE=gpu\n",
         kTrainJob + "PET_NPROC_PER_NODE=\n", kTrainJob + "PET_NNODES=1:4\n",
-        kPod + "RANK=1\nWORLD_SIZE=4\n", kPod + "JOB_COMPLETION_INDEX=1\nWORLD_SIZE=4\n",
-        kPod + "JOB_COMPLETION_INDEX=1\n"}) {
+        kPod + "RANK=1\nWORLD_SIZE=4\n", kPod + "JOB_COMPLETION_INDEX=1\nWORLD_SIZE=4\n"}) {
     expect_error(
         ErrorCode::missing_variable, [&] { of(dump); }, "LOCAL_RANK", "torchrun",
         "PET_NPROC_PER_NODE");
   }
+  expect_error(
+      ErrorCode::missing_variable, [&] { of(kPod + "JOB_COMPLETION_INDEX=1\n"); },
+      "JOB_COMPLETION_INDEX numbers the pods", "torchrun", "PET_NPROC_PER_NODE");
 }
 
 TEST(Kubernetes, WhoeverNumbersTheProcessesOfAPodIsRead) {

@@ -165,6 +165,22 @@ TEST(ProblemsOf, AsksTheSchedulerItself) {
               "allocation failure: Requested node\nconfiguration is not available\n", 1);
   EXPECT_EQ(problems_of({"slurm", "job.sh"}, demand(1, 60), answers.run(), said).at(0).found,
             "sbatch says: allocation failure: Requested node configuration is not available");
+  // No answer of the scheduler is not an answer about the job.
+  for (const char* output :
+       {"sbatch: fatal: \n"
+        "allocation failure: Unable to contact slurm controller (connect failure)\n",
+        "sbatch: error: failed to fetch config: DNS SRV lookup failed\n",
+        "qsub: cannot connect to server pbs (errno=15010)\n"}) {
+    answers.say("sbatch --test-only job.sh", output, 1);
+    try {
+      problems_of({"slurm", "job.sh"}, demand(1, 60), answers.run(), said);
+      FAIL() << output;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::backend_unavailable) << output;
+      EXPECT_THAT(error.found(), HasSubstr("sbatch does not reach the scheduler: "));
+      EXPECT_THAT(error.remedy(), HasSubstr("login node"));
+    }
+  }
   // Grid Engine's qsub exits with 0 in either case.
   answers.say("qsub -w v job.sh", "verification: no suitable queues\n");
   EXPECT_EQ(problems_of({"sge", "job.sh"}, demand(1, 60), answers.run(), said).size(), 1U);

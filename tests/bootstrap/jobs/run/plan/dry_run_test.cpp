@@ -9,7 +9,7 @@ namespace {
 Plan a_plan() {
   Plan plan;
   plan.launcher = Launcher::srun;
-  plan.launcher_origin = "in a job of Slurm";
+  plan.launcher_origin = "a Slurm job";
   plan.layout.origin = "SLURM_JOB_NODELIST";
   plan.words = {"srun", "-n", "7", "--", "a b"};
   return plan;
@@ -31,13 +31,13 @@ TEST(DryRun, ShowsEverythingThatWillBeDone) {
   plan.notes = {"a note"};
   plan.hostfile = "n1\n";
   EXPECT_EQ(dry_run_text(plan),
-            "launcher: srun: in a job of Slurm\n"
+            "launcher: srun: a Slurm job\n"
             "layout:   7 ranks on 4 hosts, from SLURM_JOB_NODELIST\n"
             "\n"
-            "hosts   ranks  on each  numbers\n"
-            "n[1-2]      4        2  0-3\n"
-            "n3          1        1  4\n"
-            "n4          2        2  5-6\n"
+            "hosts   ranks  per host  rank numbers\n"
+            "n[1-2]      4         2  0-3\n"
+            "n3          1         1  4\n"
+            "n4          2         2  5-6\n"
             "\n"
             "set:      A='1 2' API_KEY=REDACTED\n"
             "unset:    RANK\n"
@@ -59,11 +59,11 @@ TEST(DryRun, OfOneRankLeavesOutWhatThereIsNot) {
   plan.layout.hosts = {{"n1", 1}};
   plan.exported = {"B"};  // for other hosts, of which there are none
   EXPECT_EQ(dry_run_text(plan),
-            "launcher: srun: in a job of Slurm\n"
+            "launcher: srun: a Slurm job\n"
             "layout:   1 rank on 1 host, from SLURM_JOB_NODELIST\n"
             "\n"
-            "hosts  ranks  on each  numbers\n"
-            "n1         1        1  0\n"
+            "hosts  ranks  per host  rank numbers\n"
+            "n1         1         1  0\n"
             "\n"
             "\n"
             "command:\n"
@@ -75,10 +75,10 @@ TEST(DryRun, LongNamesHaveRowsOfTheirOwn) {
   const std::string long_name = std::string(30, 'a');
   plan.layout.hosts = {{long_name + "-x", 2}, {long_name + "-y", 2}};
   EXPECT_EQ(table_of(dry_run_text(plan)),
-            "hosts                             ranks  on each  numbers\n" + long_name +
-                "-x      2        2  0-1\n" + long_name + "-y      2        2  2-3");
+            "hosts                             ranks  per host  rank numbers\n" + long_name +
+                "-x      2         2  0-1\n" + long_name + "-y      2         2  2-3");
   plan.layout.hosts = {{std::string(45, 'b'), 1}};
-  EXPECT_NE(dry_run_text(plan).find("\n" + std::string(41, 'b') + "...      1        1  0\n"),
+  EXPECT_NE(dry_run_text(plan).find("\n" + std::string(41, 'b') + "...      1         1  0\n"),
             std::string::npos);
   plan.layout.hosts = {{std::string(44, 'b'), 1}};
   EXPECT_NE(dry_run_text(plan).find(std::string(44, 'b')), std::string::npos);

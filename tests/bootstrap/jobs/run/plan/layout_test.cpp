@@ -91,7 +91,7 @@ TEST_F(LayoutTest, RefusesMoreThanGranted) {
   hostfile("n1:4\nn2:2\n");
   request.ranks = 7;
   EXPECT_TRUE(holds(refusal(), "inconsistent_placement: -n 7"));
-  EXPECT_TRUE(holds(refusal(), "the 6 granted on 2 hosts (hosts)"));
+  EXPECT_TRUE(holds(refusal(), "the 6 ranks granted on 2 hosts (hosts)"));
   EXPECT_TRUE(holds(refusal(), "--oversubscribe"));
   request.ranks.reset();
   request.ranks_per_node = "4";
@@ -146,7 +146,7 @@ TEST_F(LayoutTest, TakesProcessesOfPbsByItself) {
   EXPECT_EQ(layout(), "n1:2 n2:2");
   s.visible_devices = 4;
   request.ranks_per_node = "3";
-  EXPECT_TRUE(holds(refusal(), "3 ranks on host n1; expected at most the 2 granted there"))
+  EXPECT_TRUE(holds(refusal(), "3 ranks on host n1; expected at most the 2 ranks granted there"))
       << refusal();
   EXPECT_TRUE(holds(refusal(), "mpiprocs"));
 }
@@ -185,7 +185,7 @@ TEST_F(LayoutTest, AsksFluxForItsHosts) {
   request.ranks_per_node = "4";
   EXPECT_EQ(layout(), "n1:4 n2:4");
   request.ranks_per_node = "5";
-  EXPECT_TRUE(holds(refusal(), "the 4 granted there"));
+  EXPECT_TRUE(holds(refusal(), "the 4 ranks granted there"));
 }
 
 TEST_F(LayoutTest, TakesNoDamagedNumberOfFlux) {

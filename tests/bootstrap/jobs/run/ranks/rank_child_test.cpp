@@ -99,7 +99,9 @@ TEST(RankChild, SaysWhyAProgramCannotBeExecuted) {
     FAIL();
   } catch (const CannotExecute& error) {
     EXPECT_EQ(error.exit_code, 126);
-    EXPECT_EQ(error.reason, "/no/such/folder: No such file or directory");
+    EXPECT_EQ(error.reason,
+              "cannot change to the working folder /no/such/folder (--chdir): No such file or "
+              "directory");
   }
 }
 
