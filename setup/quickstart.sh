@@ -26,8 +26,8 @@ From a fresh checkout to the first runtime table:
 After the downloads it takes less than 5 minutes on 2 cores. Running it again
 installs and draws nothing, builds what has changed, and repeats the training.
 
-  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the
-                 dependencies
+  --no-install   skip step 1; for machines where modules or CMAKE_PREFIX_PATH
+                 provide the dependencies
   --help         this text
 
 exit code: 0 all done, 2 usage, else that of the failed step, which is named

@@ -23,8 +23,8 @@ Installs what the tests need, builds everything and runs all tests:
      since most wait more than they compute. Tests on a cluster of namespaces
      need root; tests that cannot run here are shown as skipped, with the reason
 
-  --no-install   skip step 1, if modules or CMAKE_PREFIX_PATH provide the
-                 dependencies
+  --no-install   skip step 1; for machines where modules or CMAKE_PREFIX_PATH
+                 provide the dependencies
   --help         this text
 All other options are passed to ctest, for example
   -L unit        one label: unit, golden, shell, lint, package, torch, mpi,
@@ -33,7 +33,7 @@ All other options are passed to ctest, for example
   -R resolve     by name
 A long option that ctest --help does not list is refused before step 1.
 
-exit code: ctest's, 0 if every test passed and 8 if one failed; 2 usage; else
+exit code: ctest's, 0 if every test passed and 8 if any failed; 2 usage; else
 that of the failed step, which is named with what to do
 TEXT
 }

@@ -90,7 +90,7 @@ options::Command capture_command() {
       "mode 0700 (an existing one must have it), its files with 0600. Nothing is overwritten: use "
       "a new DIR for every capture.",
       "Only variables of launchers, schedulers, device masks and communication libraries are kept. "
-      "Passwords, tokens, keys and cookies are REDACTED, by name and by pattern, and so are "
+      "Passwords, tokens, keys and cookies are REDACTED, by name and by pattern, also within "
       "command lines. Addresses and the names of hosts, users and folders are kept: review DIR "
       "before you share it."};
   command.groups = {{"Options",

@@ -154,10 +154,11 @@ options::Command check_command() {
          "notes"},
         {"whole-job", flag(), "fail if a host of the job has no rank"},
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
-  command.exit_codes = {{"0", "the launch is consistent; the same on every rank that takes part"},
-                        {"1", "it is not"},
-                        {"2", "the command line is wrong"},
-                        {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
+  command.exit_codes = {
+      {"0", "the launch is consistent; all ranks that take part exit with the same code"},
+      {"1", "it is not"},
+      {"2", "the command line is wrong"},
+      {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
   command.more = "hpcboot doctor examines one process in depth";
   return command;
 }

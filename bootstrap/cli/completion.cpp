@@ -11,12 +11,12 @@ options::Command completion_command() {
       "completion",
       "print the completion script for a shell",
       {"hpcboot completion bash|zsh|fish"},
-      {{"source <(hpcboot completion bash)", "for this shell"},
+      {{"source <(hpcboot completion bash)", "bash, this session only"},
        {"mkdir -p ~/.zfunc && hpcboot completion zsh >~/.zfunc/_hpcboot", "with ~/.zfunc in fpath"},
-       {"hpcboot completion fish | source", "for this shell"}}};
+       {"hpcboot completion fish | source", "fish, this session only"}}};
   command.details = {
       "The shell then completes verbs, options and their values: sites, jobs, launchers, formats. "
-      "An installation includes these scripts where the shells look for them."};
+      "Installing hpcboot puts these scripts where the shells look for them."};
   command.groups = {{"Options",
                      {{"list", options::choice({"sites", "jobs"}),
                        "print the values that the scripts offer, one per line"}}}};

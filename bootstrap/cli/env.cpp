@@ -17,7 +17,8 @@ options::Command env_command() {
   command.details = {
       "Exports RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, "
       "MASTER_ADDR, MASTER_PORT, NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME, the last two unless "
-      "they are set already. Unknown values are omitted, or unset. HPCBOOT_EXPORTED marks these "
+      "they are set already. A variable whose value is unknown is not exported, and is unset. "
+      "HPCBOOT_EXPORTED marks these "
       "exports, so that hpcboot ignores them under a launcher that you start later.",
       "Outside a job, a process that no launcher placed is rank 0 of 1. A batch script gets only "
       "MASTER_ADDR and MASTER_PORT, since every task that it starts would inherit the script's "

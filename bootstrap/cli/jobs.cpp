@@ -20,7 +20,7 @@ options::Command jobs_command() {
                            "jobs",
                            "list your jobs: where they run, or why they wait",
                            {"hpcboot jobs [OPTIONS] [JOB…]"},
-                           {{"hpcboot jobs", "all that are waiting, running, or ended recently"},
+                           {{"hpcboot jobs", "all that wait or run, or ended recently"},
                             {"hpcboot jobs 4711", "everything known about one"},
                             {"hpcboot jobs --json | jq '.[].state'", "for programs"}}};
   command.details = {

@@ -40,7 +40,8 @@ options::Command logs_command() {
        {{"follow,f", options::flag(), "follow the output until the job has ended"},
         {"lines,n", options::number("N").otherwise_is("all"), "start with the last N lines"}}}};
   command.operands = {{"job", options::text("JOB", options::Completes::job), 1}};
-  command.exit_codes = {{"0", "ok; with -f the exit code of the job"},
+  command.exit_codes = {{"0", "ok"},
+                        {"1 to 255", "with -f: the job's exit code"},
                         {"2", "the command line is wrong"},
                         {"20", "JOB is unknown"},
                         {"27", "there is no output yet"},

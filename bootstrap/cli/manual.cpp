@@ -11,7 +11,7 @@ options::Command manual_command() {
       "print the manual page of this program",
       {"hpcboot manual | man -l -"},
       {{"hpcboot manual | man -l -", "read it"}, {"hpcboot manual >hpcboot.1", "keep it"}}};
-  command.details = {"An installation includes it: man hpcboot."};
+  command.details = {"Once hpcboot is installed, `man hpcboot` shows it."};
   command.exit_codes = {{"0", "ok"}};
   return command;
 }

@@ -10,7 +10,7 @@ std::vector<options::Entry> examples() {
           {"hpcboot run -- python3 train.py", "start one rank per GPU"},
           {"srun hpcboot exec -- python3 train.py", "set RANK, MASTER_ADDR …"},
           {"srun hpcboot check", "try the launch before the program"},
-          {"hpcboot run --submit -- python3 train.py", "the same, as a batch job"},
+          {"hpcboot run --submit -- python3 train.py", "start the ranks in a batch job"},
           {"hpcboot logs -f", "follow its output"}};
 }
 
@@ -59,7 +59,7 @@ options::Program program() {
       "hpcboot works out this process's rank, the sizes of the launch, its hosts, the address of "
       "rank 0 and this rank's device and network interface, from the environment that launchers "
       "and schedulers set, from this machine, and if necessary from an exchange between the ranks. "
-      "It never sets or changes anything of yours: exec and run set variables only for the "
+      "It never changes your shell's environment: exec and run set variables only for the "
       "programs that they start, and env only prints them."};
   command.examples = examples();
   command.exit_codes = {{"0", "ok"},

@@ -27,7 +27,8 @@ std::vector<options::Group> run_options() {
   return {{"Ranks and hosts",
            {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
              "ranks in total"},
-            {"nodes", number("N").otherwise_is("all"), "use the first N hosts"},
+            {"nodes", number("N").otherwise_is("all"),
+             "use the first N hosts; with --submit, request N nodes"},
             {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
              "ranks on each host: a number, or one for each GPU, NUMA node or core"},
             {"oversubscribe", flag(), "allow more ranks than were granted"},
@@ -85,16 +86,18 @@ options::Command run_command() {
   command.takes_program = true;
   command.details = {
       "In an allocation of Slurm, PBS, Torque, Grid Engine, LSF or Flux the ranks start on its "
-      "hosts, as many as were granted, through the launcher that fits the scheduler:\n"
+      "hosts, one per granted task, through the launcher that fits the scheduler:\n"
       "    sbatch -N2 --ntasks-per-node=4 --wrap 'hpcboot run -- python3 train.py'",
       "PROGRAM may use torch.distributed or MPI, or be the trainer. It finds RANK, WORLD_SIZE, "
       "LOCAL_RANK, MASTER_ADDR, MASTER_PORT and similar variables in its environment. Standard "
       "input goes to rank 0.",
-      "If a rank fails, the others are terminated, and the one that failed first is named last. "
+      "If a rank fails, the others are terminated, and the last line of output names the rank that "
+      "failed first. "
       "Ctrl-C, SIGTERM and SIGHUP reach every rank once; ranks that are still alive 30 s later are "
       "killed. A second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
-      "With --requeue, training may outlast its job: SIGUSR1 warns every rank 120 s before the "
-      "walltime ends, and if PROGRAM then exits with 46, the job is requeued. With --silence, a "
+      "With --requeue, training may outlast its job: every rank gets SIGUSR1 120 s before the "
+      "walltime ends; if PROGRAM then saves its state and exits with 46, the job is requeued. With "
+      "--silence, a "
       "run that hangs ends with exit code 32, after printing the stacks of all ranks (by gdb, "
       "eu-stack or py-spy)."};
   command.groups = all_options();

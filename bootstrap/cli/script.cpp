@@ -56,8 +56,9 @@ options::Command script_command() {
       {{"hpcboot script --site cc --job ddp --account def-prof -o ddp.sh", "write it to a file"},
        {"hpcboot script --site cc --job multinode_srun --nodes 4 --submit", "submit it"},
        {"hpcboot script --site cc --job ddp --launcher srun --program python -o p.sh",
-        "run your own program (one word); then:"},
-       {"sbatch p.sh train.py --epochs 5", "on each rank: python train.py --epochs 5"}}};
+        "make a script for your own program (--program takes one word)"},
+       {"sbatch p.sh train.py --epochs 5",
+        "submit it; each rank runs: python train.py --epochs 5"}}};
   command.details = {
       "The site's profile supplies whatever no option sets; --set changes any of its keys. Sites "
       "of your own are files in ~/.config/hpcboot/sites, or given by --site-file."};
@@ -69,7 +70,7 @@ options::Command script_command() {
       {"DATA_DIR, RUNS_DIR", "data and runs of the trainer [data/mnist, runs]"},
       {"STAGE", "1: copy DATA_DIR to each node's own disk first"},
       {"RANKS_PER_NODE",
-       "ranks on each node, at most those of the job (in Slurm "
+       "ranks on each node, at most as many as the job requested (in Slurm "
        "--ntasks-per-node)"},
       {"HOSTFILE", "the hosts, if there is no scheduler"},
       {"HPCBOOT_BIN_DIR", "folder with hpcboot and the trainer"},

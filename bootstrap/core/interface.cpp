@@ -182,7 +182,7 @@ const Interface& named(std::string_view wanted, const Facts& facts) {
   throw Error(
       ErrorCode::no_usable_interface,
       "HPCBOOT_INTERFACE='" + std::string(wanted) + "' on host " + facts.hostname.value_or("?"),
-      "the name of an interface with an address:" + names, "correct HPCBOOT_INTERFACE or unset it");
+      "one of the interfaces with an address:" + names, "correct HPCBOOT_INTERFACE or unset it");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class Validation {
     if (holds) return;
     throw Error(
         ErrorCode::inconsistent_placement, std::string(source_) + ": " + found, expected,
-        "a variable was inherited from an outer job or set by hand: unset it, start the program "
+        "correct the variable; if it was inherited from an outer job, unset it, start the program "
         "with its launcher again, or choose the launcher with HPCBOOT_METHODS");
   }
 

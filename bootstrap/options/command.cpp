@@ -65,6 +65,20 @@ std::string nearest_option(const Command& command, const std::string& given) {
   return nearest;
 }
 
+// "--ranks is 'x'; expected a number". Only numbers are parsed, and Boost says "the argument ('x')
+// for option '--ranks' is invalid".
+std::string invalid_value(const po::validation_error& error) {
+  const std::string text = error.what();
+  const std::string start = "the argument ('";
+  const std::string middle = "') for option '";
+  const std::size_t name = text.find(middle);
+  const std::size_t end = text.rfind("' is invalid");
+  if (text.rfind(start, 0) != 0 || name == std::string::npos || end == std::string::npos)
+    return text;
+  return text.substr(name + middle.size(), end - name - middle.size()) + " is '" +
+         text.substr(start.size(), name - start.size()) + "'; expected a number";
+}
+
 // For a command line that may lack its "--".
 std::string where_programs_go(const Command& command, bool has_program) {
   return command.takes_program && !has_program ? "a program and its options come after --; " : "";
@@ -135,6 +149,9 @@ std::optional<Parsed> parse(const Command& plain, const std::string& version,
     refuse_unknown(command, error, parsed.has_program);
   } catch (const po::too_many_positional_options_error&) {
     refuse_unexpected(command, own);
+  } catch (const po::validation_error& error) {
+    throw UsageError(invalid_value(error) + "; " + full_name(command) +
+                     " --help lists the options");
   } catch (const po::error& error) {
     throw UsageError(std::string(error.what()) + "; " + full_name(command) +
                      " --help lists the options");

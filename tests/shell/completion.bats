@@ -196,6 +196,11 @@ END
   [[ $output != *"come after --"* ]]
 }
 
+@test "a value that is no number is named with its option" {
+  run -2 "$HPCBOOT" run -n x -- true
+  [[ $output == "hpcboot: --ranks is 'x'; expected a number; hpcboot run --help lists the options" ]]
+}
+
 @test "an option that does not exist names the nearest one" {
   run -2 "$HPCBOOT" show --jsn
   [[ $output == "hpcboot: unrecognised option '--jsn'; did you mean --json? hpcboot show --help lists the options" ]]

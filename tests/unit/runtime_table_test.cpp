@@ -313,7 +313,7 @@ TEST(TableFormat, AnEfficiencyAboveAllNoiseIsMarked) {
   };
   EXPECT_THAT(shown(48), AllOf(HasSubstr("  104%"), Not(HasSubstr("†"))));  // noise
   EXPECT_THAT(shown(40), AllOf(HasSubstr(" †125%"), HasSubstr("  100%"),
-                               HasSubstr("\n† Above 100%, more than noise (5%) explains")));
+                               HasSubstr("\n† Above 100% by more than noise (5%) explains")));
 }
 
 }  // namespace

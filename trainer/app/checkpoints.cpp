@@ -18,7 +18,7 @@ options::Group checkpoint_options(train::TrainOptions& o) {
             .otherwise_is("none")
             .suggest({"auto", "best", "none"}),
         "resume a run: its folder or one of its checkpoints; auto: the newest unfinished run with "
-        "the same options; best: that run from its best.safetensors"},
+        "the same options; best: like auto, but from best.safetensors"},
        {"time-limit", into(o.time_limit, "T"),
         "stop before T is over, with a checkpoint and exit code 46; T: seconds, 30m, 2h or "
         "[HH:]MM:SS from the start of the process"},

@@ -99,7 +99,7 @@ options::Command command_for(Options& o) {
                         {"27, 40, 41", "SRC cannot be read, is not a data set, or is damaged"},
                         {"30", "this build lacks the format of SRC or DST"},
                         {"42", "DST cannot be written, or its name fits no format"},
-                        {"43", "the format of DST cannot hold the images, or not as chosen"}};
+                        {"43", "the format of DST cannot hold the images with the chosen options"}};
   return command;
 }
 

@@ -9,10 +9,10 @@ namespace {
 options::Command completion_command() {
   options::Command command{"trainer",
                            "completion",
-                           "print the script that completes this program in a shell",
+                           "print the completion script for a shell",
                            {"trainer completion bash|zsh|fish"},
-                           {{"source <(trainer completion bash)", "for this shell"},
-                            {"trainer completion fish | source", "for this shell"}}};
+                           {{"source <(trainer completion bash)", "bash, this session only"},
+                            {"trainer completion fish | source", "fish, this session only"}}};
   command.operands = {{"shell", options::choice(options::shells()), 1}};
   command.exit_codes = {{"0", "ok"}, {"2", "the command line is wrong"}};
   return command;

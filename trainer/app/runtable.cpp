@@ -40,12 +40,12 @@ options::Command command() {
       "is \"–\".",
       "The runtime is that of rank 0's process, from its start to its end. The launch before it is "
       "in run.json (totals.launch_seconds). \"*\" marks a run on hosts that other programs kept "
-      "busy, \"†\" an efficiency above 100%, more than noise explains."};
+      "busy, \"†\" an efficiency above 100% by more than noise explains."};
   command.groups = {
       {"Options",
        {{"format", options::choice(record::table_formats(), "table"), "format of the table"},
         {"completion", options::choice(options::shells()),
-         "print the script that completes this program in a shell"},
+         "print the completion script for a shell"},
         {"manual", options::flag(), "print the manual page"}}}};
   command.operands = {{"dir", options::list("DIR", options::Completes::folder), -1}};
   command.exit_codes = {{"0", "the table is printed; also if a folder has no run yet"},

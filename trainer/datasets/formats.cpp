@@ -219,7 +219,8 @@ void check_splits(const Dataset& train, const Dataset& test, const std::string& 
 std::string known_places() {
   std::string text;
   for (const Format& format : formats()) {
-    text = std::string(format.places) + (text.empty() ? "" : ", ") + text;
+    const char* const separator = text.find(" or ") == std::string::npos ? " or " : ", ";
+    text = std::string(format.places) + (text.empty() ? "" : separator) + text;
   }
   return text;
 }

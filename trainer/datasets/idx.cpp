@@ -167,7 +167,7 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
   throw Error(ErrorCode::missing_data, found,
               "a folder with the four files of MNIST, plain or .gz, such as '" +
                   (folder / images_file_name(Split::train)).string() + "'",
-              "draw digits with `trainer digits " + folder.string() +
+              "correct the path, draw digits with `trainer digits " + folder.string() +
                   "`, or download MNIST (setup/get-mnist --dir " + folder.string() +
                   " in hpcboot's sources)");
 }

@@ -24,7 +24,8 @@ void require_cuda(int visible, const std::string& asked_for) {
   if (visible > 0) return;
   throw Error(ErrorCode::backend_unavailable, asked_for + ", but this LibTorch sees no CUDA device",
               "a LibTorch built for CUDA, a driver and a visible device",
-              "use the CPU, or check nvidia-smi and CUDA_VISIBLE_DEVICES on this host");
+              "use --device cpu, or check nvidia-smi, CUDA_VISIBLE_DEVICES, and that LibTorch is a "
+              "build for CUDA");
 }
 
 torch::Device cuda_device(std::int64_t index) {

@@ -89,7 +89,7 @@ constexpr std::array<Column, 13> kColumns{{
     {"efficiency", "Efficiency", true, false, [](Row row) { return raw(row.efficiency); },
      [](Row row) { return percent(row.efficiency); }, "†",
      [](Row row) { return row.is_superlinear(); },
-     "Above 100%, more than noise (5%) explains: the single-device run was slower than it should "
+     "Above 100% by more than noise (5%) explains: the single-device run was slower than it should "
      "be, for example on a busy host."},
     {"run", "Run", false, false, [](Row row) { return Json(row.run); },
      [](Row row) { return text_or_dash(row.run); }},

@@ -129,11 +129,12 @@ std::string probe(const Ask& ask, const std::string& scheduler) {
     throw Error(ErrorCode::malformed_value, "the scheduler " + scheduler + " cannot be probed",
                 "slurm, pbs, torque, sge or lsf", "correct --scheduler");
   }
-  throw Error(ErrorCode::backend_unavailable,
-              "no scheduler answers: tried sinfo, pbsnodes, qconf and lshosts",
-              "the commands of Slurm, PBS, Torque, Grid Engine or LSF in PATH",
-              "run this on a login node of the cluster; for machines without a scheduler, use the "
-              "site lab");
+  throw Error(
+      ErrorCode::backend_unavailable,
+      "no scheduler answers: tried sinfo, pbsnodes, qconf and lshosts",
+      "the commands of Slurm, PBS, Torque, Grid Engine or LSF in PATH, and their server reachable",
+      "run this on a login node of the cluster; without a scheduler, start the program with "
+      "hpcboot run --hostfile FILE, or use the scripts of the site lab");
 }
 
 }  // namespace hpcboot::jobscripts
