@@ -30,8 +30,8 @@ installs and draws nothing, builds what has changed, and repeats the training.
                  provide the dependencies
   --help         this text
 
-exit code: 0 all done, 2 usage, else that of the failed step, which is named
-with what to do
+exit code: 0 all done, 2 usage, else that of the failed step; a
+message names it and says what to do
 TEXT
 }
 

@@ -34,7 +34,7 @@ All other options are passed to ctest, for example
 A long option that ctest --help does not list is refused before step 1.
 
 exit code: ctest's, 0 if every test passed and 8 if any failed; 2 usage; else
-that of the failed step, which is named with what to do
+that of the failed step; a message names it and says what to do
 TEXT
 }
 

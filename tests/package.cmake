@@ -10,12 +10,12 @@ function(hpcboot_add_package_test name consumer)
   set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 300)
 endfunction()
 
-# hpcboot_add_install_test(component): installs it into the prefix that the package tests share.
+# hpcboot_add_install_test(component), one at a time, as components share headers: installs it into the prefix that the package tests share.
 function(hpcboot_add_install_test component)
   add_test(NAME package.install_${component} COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR}
            --prefix ${PROJECT_BINARY_DIR}/package/prefix --component ${component})
   set_tests_properties(package.install_${component} PROPERTIES
-    LABELS package TIMEOUT 60 FIXTURES_SETUP package_${component})
+    LABELS package TIMEOUT 60 FIXTURES_SETUP package_${component} RESOURCE_LOCK package_prefix)
 endfunction()
 
 set(_prefix ${PROJECT_BINARY_DIR}/package/prefix)

@@ -145,8 +145,9 @@ options::Command check_command() {
       "are correct on each host; devices are not shared if there are enough; all ranks run the "
       "same version; no other launcher's variables disagree, unless they are known to come from an "
       "outer launch.",
-      "Missing ranks are named, and so are hosts of the job without a rank: a note, or an error "
-      "with --whole-job. The master shown is the endpoint that exec passes to its program."};
+      "Missing ranks are named. Hosts of the job without a rank are named in a note, or with "
+      "--whole-job as an error. All ranks that take part exit with the same code. The master shown "
+      "is the endpoint that exec passes to its program."};
   command.groups = {
       {"Options",
        {{"json", flag(),
@@ -154,11 +155,10 @@ options::Command check_command() {
          "notes"},
         {"whole-job", flag(), "fail if a host of the job has no rank"},
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
-  command.exit_codes = {
-      {"0", "the launch is consistent; all ranks that take part exit with the same code"},
-      {"1", "it is not"},
-      {"2", "the command line is wrong"},
-      {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
+  command.exit_codes = {{"0", "the launch is consistent"},
+                        {"1", "it is not"},
+                        {"2", "the command line is wrong"},
+                        {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
   command.more = "hpcboot doctor examines one process in depth";
   return command;
 }

@@ -64,8 +64,9 @@ options::Command doctor_command() {
   command.details = {
       "Examines the launcher with its MPI, PMIx or torchrun, the key-value store, network "
       "interfaces, host name, master and its port, threads, devices, folders, clock and limits, "
-      "and reports known problems of this launcher. Each finding is ok, note, warning or problem, "
-      "with what to do. With --env-file only that environment is examined."};
+      "and reports known problems of this launcher. Each finding is marked ok, note, warning or "
+      "problem, "
+      "with a remedy if there is one. With --env-file only that environment is examined."};
   command.groups = {{"Options",
                      {{"json", options::flag(),
                        "print a JSON array of objects: name, status, message, remedy (null: none)"},

@@ -17,7 +17,8 @@ options::Command hosts_command() {
        {"hpcboot hosts count \"$SLURM_JOB_NODELIST\"", "how many hosts"}}};
   command.details = {
       "Accepts Slurm's host lists: n[9-11],gpu[001-3,7],r[1-2]n[01-02], separated by commas or "
-      "white space; text after the last bracket is allowed. EXPR - reads standard input.",
+      "white space; text after the last bracket is allowed. If EXPR is -, it is read from standard "
+      "input.",
       "  expand    print one host per line; order and duplicates are kept\n"
       "  compress  print a short list that expands to the same hosts\n"
       "  count     print the number of hosts, without expanding\n"

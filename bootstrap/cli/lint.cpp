@@ -78,7 +78,8 @@ options::Command lint_command() {
                             {"hpcboot lint --format gcc *.sh", "one line each, for editors"}}};
   command.details = {
       "Checks batch job scripts of Slurm, PBS, Torque, Grid Engine and LSF for what the scheduler "
-      "ignores or refuses and for what breaks a parallel run. SCRIPT - reads standard input. "
+      "ignores or refuses and for what breaks a parallel run. If SCRIPT is -, it is read from "
+      "standard input. "
       "Nothing is submitted or run.",
       "A comment in the script disables rules:\n    # hpcboot-lint: disable=ID,ID"};
   std::vector<std::string> ids;

@@ -28,7 +28,7 @@ std::vector<options::Group> run_options() {
            {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
              "ranks in total"},
             {"nodes", number("N").otherwise_is("all"),
-             "use the first N hosts; with --submit, request N nodes"},
+             "use the first N hosts; with --submit, request N nodes, by default one"},
             {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
              "ranks on each host: a number, or one for each GPU, NUMA node or core"},
             {"oversubscribe", flag(), "allow more ranks than were granted"},
@@ -91,22 +91,23 @@ options::Command run_command() {
       "PROGRAM may use torch.distributed or MPI, or be the trainer. It finds RANK, WORLD_SIZE, "
       "LOCAL_RANK, MASTER_ADDR, MASTER_PORT and similar variables in its environment. Standard "
       "input goes to rank 0.",
-      "If a rank fails, the others are terminated, and the last line of output names the rank that "
+      "If a rank fails, the others are terminated, and hpcboot names the one that "
       "failed first. "
       "Ctrl-C, SIGTERM and SIGHUP reach every rank once; ranks that are still alive 30 s later are "
       "killed. A second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
       "With --requeue, training may outlast its job: every rank gets SIGUSR1 120 s before the "
       "walltime ends; if PROGRAM then saves its state and exits with 46, the job is requeued. With "
       "--silence, a "
-      "run that hangs ends with exit code 32, after printing the stacks of all ranks (by gdb, "
-      "eu-stack or py-spy)."};
+      "run in which no rank writes anything for that long ends with exit code 32, after printing "
+      "the stacks of all ranks (by gdb, eu-stack or py-spy)."};
   command.groups = all_options();
   command.operands = {{"program", options::list("PROGRAM", options::Completes::program), -1}};
-  command.exit_codes = {{"0", "every rank exited with 0"},
-                        {"1 to 255", "of the rank that failed first; 128 + n after signal n"},
-                        {"2", "the command line is wrong; nothing was started"},
-                        {"20 and up", "hpcboot's own error; no rank was started (but see 32)"},
-                        {"32", "the ranks did not meet in time, or --silence ended the run"}};
+  command.exit_codes = {
+      {"0", "every rank exited with 0"},
+      {"1 to 255", "of the rank that failed first; 128 + n after signal n"},
+      {"2", "the command line is wrong; nothing was started"},
+      {"20 and up", "printed as \"hpcboot: error N\": no rank was started (but see 32)"},
+      {"32", "the ranks did not meet in time, or --silence ended the run"}};
   command.more = "bootstrap/jobs/README.md of the project";
   return command;
 }

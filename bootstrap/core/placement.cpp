@@ -22,10 +22,10 @@ class Validation {
 
   void require(bool holds, const std::string& found, const std::string& expected) const {
     if (holds) return;
-    throw Error(
-        ErrorCode::inconsistent_placement, std::string(source_) + ": " + found, expected,
-        "correct the variable; if it was inherited from an outer job, unset it, start the program "
-        "with its launcher again, or choose the launcher with HPCBOOT_METHODS");
+    throw Error(ErrorCode::inconsistent_placement, std::string(source_) + ": " + found, expected,
+                "correct these variables; if they were inherited from an outer job, unset them, "
+                "start the program "
+                "with its launcher again, or choose the launcher with HPCBOOT_METHODS");
   }
 
  private:

@@ -52,7 +52,7 @@ options::Command command(Wanted& wanted) {
                        "give up after this time, with exit code 32"},
                       {"size", options::into(wanted.size_mib, "MIB"),
                        "size of the messages for bandwidth, 1 to 1024"}}}};
-  command.exit_codes = {{"0", "all ranks were measured"},
+  command.exit_codes = {{"0", "the measurements are complete"},
                         {"2", "the command line is wrong"},
                         {"22",
                          "the launcher and MPI disagree, for example if each rank is a world "

@@ -142,7 +142,7 @@ options::Command command_for(Options& o) {
       {"2", "the command line or the configuration file is wrong"},
       {"27, 28", "the configuration file, the data or a checkpoint cannot be read, or is damaged"},
       {"30", "a device or a library is missing on this machine or in this build"},
-      {"20 to 35", "else: the placement cannot be resolved, or the ranks did not meet"},
+      {"20 to 35", "other codes: the placement cannot be resolved, or the ranks did not meet"},
       {"40 to 48",
        "missing or damaged data, output that cannot be written, or a training error; 46: stopped "
        "with a checkpoint, to be resumed"}};

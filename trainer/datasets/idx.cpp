@@ -168,8 +168,8 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
               "a folder with the four files of MNIST, plain or .gz, such as '" +
                   (folder / images_file_name(Split::train)).string() + "'",
               "correct the path, draw digits with `trainer digits " + folder.string() +
-                  "`, or download MNIST (setup/get-mnist --dir " + folder.string() +
-                  " in hpcboot's sources)");
+                  "`, or download MNIST (in hpcboot's sources: setup/get-mnist --dir " +
+                  folder.string() + ")");
 }
 
 void append_number(std::string& header, std::int64_t value) {

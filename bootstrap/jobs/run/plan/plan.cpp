@@ -65,10 +65,10 @@ void take_env_options(Plan& plan, const RunRequest& request, const Env& env) {
     const std::string name = option.substr(0, option.find('='));
     if (!is_variable_name(name)) {
       // Without the value, which may be a secret.
-      throw Error(
-          ErrorCode::malformed_value, "--env " + name,
-          "NAME or NAME=VALUE, where NAME has only letters, digits and _, and starts with no digit",
-          "correct the name");
+      throw Error(ErrorCode::malformed_value, "--env " + name,
+                  "NAME or NAME=VALUE, where NAME has only letters, digits and _, and does not "
+                  "start with a digit",
+                  "correct the name");
     }
     if (name.size() < option.size()) {
       plan.set[name] = option.substr(name.size() + 1);
