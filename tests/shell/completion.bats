@@ -196,7 +196,7 @@ END
   [[ $output != *"come after --"* ]]
 }
 
-@test "a value that is no number is named with its option" {
+@test "a value that is not a number is named with its option" {
   run -2 "$HPCBOOT" run -n x -- true
   [[ $output == "hpcboot: --ranks is 'x'; expected a number; hpcboot run --help lists the options" ]]
 }
