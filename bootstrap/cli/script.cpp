@@ -96,20 +96,30 @@ std::optional<int> number_of(const po::variables_map& values, const char* name) 
 // listed.
 int print_list(const SiteLibrary& library) {
   int code = 0;
-  TextTable table({Align::left, Align::left, Align::left});
-  table.add_titles({"SITE", "SCHEDULER", "DESCRIPTION: jobs"});
+  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  table.add_titles({"SITE", "SCHEDULER", "JOBS", "DESCRIPTION"});
+  // For a terminal that is too narrow for the jobs.
+  TextTable narrow({Align::left, Align::left, Align::left});
+  narrow.add_titles({"SITE", "SCHEDULER", "DESCRIPTION: jobs"});
   for (const std::string& name : library.names()) {
     try {
       const SiteProfile site = library.read(name);
       std::string jobs;
-      for (const Job& job : jobs_of(site)) jobs += (jobs.empty() ? "" : ", ") + job.name;
-      table.add({name, site.text("scheduler"), site.text("description") + ": " + jobs});
+      std::string wrapped_jobs;
+      for (const Job& job : jobs_of(site)) {
+        jobs += (jobs.empty() ? "" : ",") + job.name;
+        wrapped_jobs += (wrapped_jobs.empty() ? ": " : ", ") + job.name;
+      }
+      const std::string scheduler = site.text("scheduler");
+      table.add({name, scheduler, jobs, site.text("description")});
+      narrow.add({name, scheduler, site.text("description") + wrapped_jobs});
     } catch (const Error& error) {
       print_error("hpcboot", error);
       code = error.exit_code();
     }
   }
-  out() << table.text(look_of(STDOUT_FILENO));
+  const Look look = look_of(STDOUT_FILENO);
+  out() << (table.width() > look.width ? narrow : table).text(look);
   return code;
 }
 

@@ -36,7 +36,7 @@ for f in json.load(sys.stdin):
   run env -i PATH="$PATH" OMPI_COMM_WORLD_RANK=1 "$HPCBOOT" doctor
   [ "$status" -eq 1 ]
   grep -Eq '^problem +launcher +error 21 \(missing_variable\): found OMPI_COMM_WORLD_SIZE is not set' <<<"$output"
-  grep -Eq '^ +do: start the program with mpirun' <<<"$output"
+  grep -Eq '^ +do: start the program through mpirun' <<<"$output"
 }
 
 @test "--env-file examines that environment and nothing of this machine" {

@@ -51,7 +51,7 @@ mpirun_rank='OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL
   run -21 --separate-stderr without_launcher OMPI_COMM_WORLD_RANK=1 "$HPCBOOT" show --explain
   [ -z "$output" ]
   grep -Eq '^  openmpi +present ' <<<"$stderr"
-  grep -Eq '^  slurm +absent ' <<<"$stderr"
+  grep -Eq '^  slurm +absent' <<<"$stderr"
   [[ $stderr == *"hpcboot: error 21 (missing_variable)"* ]]
 }
 
