@@ -544,7 +544,7 @@ killed_after_its_best() {
 @test "a finished run is not resumed, unless more epochs are requested" {
   train 1 runs >/dev/null
   run -2 train 1 runs --resume runs/*
-  [[ $output == *"is finished, after 2 epochs"*"more --epochs"* ]]
+  [[ $output == *"is finished, after 2 epochs"*"larger --epochs"* ]]
   train 1 whole --epochs 3 >/dev/null
   train 1 runs --epochs 3 --resume "$(basename runs/*)" >/dev/null
   equal whole/* runs/*
