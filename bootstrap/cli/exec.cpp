@@ -14,7 +14,7 @@ options::Command exec_command() {
       "exec",
       "run a program with the environment that torch.distributed reads",
       {"hpcboot exec [OPTIONS] -- COMMAND [ARGUMENT…]"},
-      {{"mpirun -np 4 hpcboot exec -- python3 train.py", "init_method=\"env://\" works"},
+      {{"mpirun -np 4 hpcboot exec -- python3 train.py", "then init_method=\"env://\" works"},
        {"srun hpcboot exec -- python3 train.py", "in a Slurm job"},
        {"hpcboot exec -- python3 train.py", "without a launcher: rank 0 of 1"}}};
   command.takes_program = true;

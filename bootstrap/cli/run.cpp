@@ -27,8 +27,8 @@ std::vector<options::Group> run_options() {
   return {{"Ranks and hosts",
            {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
              "ranks in total"},
-            {"nodes", number("N").otherwise_is("all"),
-             "use the first N hosts; with --submit, request N nodes, by default one"},
+            {"nodes", number("N").otherwise_is("all; with --submit 1"),
+             "use the first N hosts; with --submit, request N nodes"},
             {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
              "ranks on each host: a number, or one for each GPU, NUMA node or core"},
             {"oversubscribe", flag(), "allow more ranks than were granted"},
@@ -97,7 +97,7 @@ options::Command run_command() {
       "killed. A second signal kills immediately. SIGUSR1 and SIGUSR2 are passed on to every rank.",
       "With --requeue, training may outlast its job: every rank gets SIGUSR1 120 s before the "
       "walltime ends; if PROGRAM then saves its state and exits with 46, the job is requeued. With "
-      "--silence, a "
+      "--silence SECONDS, a "
       "run in which no rank writes anything for that long ends with exit code 32, after printing "
       "the stacks of all ranks (by gdb, eu-stack or py-spy)."};
   command.groups = all_options();

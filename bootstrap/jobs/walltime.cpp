@@ -41,7 +41,7 @@ int seconds_of(const std::string& time) {
     const std::string meant = as_slurm_reads(time);
     throw wrong("the walltime '" + time + "'", "hours, minutes and seconds, such as 01:30:00",
                 meant.empty() ? "correct --time, or queue.time of the site"
-                              : "write " + meant + ", if you mean what Slurm reads in " + time);
+                              : "write " + meant + ", as Slurm reads " + time);
   }
   return std::stoi(parts[1]) * 3600 + std::stoi(parts[2]) * 60 + std::stoi(parts[3]);
 }

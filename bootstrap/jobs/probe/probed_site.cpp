@@ -134,7 +134,7 @@ std::string probe(const Ask& ask, const std::string& scheduler) {
       "no scheduler answers: tried sinfo, pbsnodes, qconf and lshosts",
       "the commands of Slurm, PBS, Torque, Grid Engine or LSF in PATH, and their server reachable",
       "run this on a login node of the cluster; without a scheduler, start the program with "
-      "hpcboot run --hostfile FILE, or hpcboot script --site lab");
+      "hpcboot run --hostfile FILE");
 }
 
 }  // namespace hpcboot::jobscripts

@@ -230,7 +230,7 @@ TEST_F(JobScripts, ATimeAsSlurmWritesItIsAnErrorWithItsHoursMinutesAndSeconds) {
     }
     return "no error";
   };
-  EXPECT_THAT(remedy_of("2-00:00:00"), HasSubstr("write 48:00:00, if you mean what Slurm reads"));
+  EXPECT_THAT(remedy_of("2-00:00:00"), HasSubstr("write 48:00:00, as Slurm reads"));
   EXPECT_THAT(remedy_of("1-12"), HasSubstr("write 36:00:00,"));
   EXPECT_THAT(remedy_of("1-12:30"), HasSubstr("write 36:30:00,"));
   EXPECT_THAT(remedy_of("30"), HasSubstr("write 00:30:00,"));
