@@ -21,7 +21,7 @@ const std::vector<ProfileKey>& profile_keys() {
        {"slurm", "pbs", "torque", "sge", "lsf", "none", "kubernetes"}},
       {"launcher",
        T::choice,
-       "starts the ranks of a job, unless the job's name says otherwise",
+       "starts the ranks, except in a job that is named after its launcher",
        true,
        {"srun", "mpirun", "pals", "ssh", "torchrun"}},
       {"build.modules", T::words, "modules to load for building and in jobs", false},
