@@ -4,6 +4,7 @@
 
 #include "check_allocation.hpp"
 #include "check_ranks.hpp"
+#include "core/counted.hpp"
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "json/resolution_json.hpp"
@@ -121,8 +122,9 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
   for (const JobProblem& problem : problems) out() << "wrong: " << line_of(problem) << "\n";
   if (!place.empty()) out() << encoded_format("met in the {}\n", place);
   if (problems.empty()) {
-    out() << encoded_format("ok: {} {}, launcher {}, master {}\n", reports.size(),
-                            reports.size() == 1 ? "rank" : "ranks", own.launcher, endpoint_of(own));
+    out() << encoded_format("ok: {}, launcher {}, master {}\n",
+                            counted(static_cast<std::int64_t>(reports.size()), "rank"),
+                            own.launcher, endpoint_of(own));
   }
   out().flush();  // before the others get the verdict and the launcher ends them all
   return problems.empty();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "hpcboot/endpoint.hpp"
 
 namespace hpcboot::tool {
@@ -11,10 +12,6 @@ int ranks_on(const std::string& host, const std::vector<std::string>& hosts_of_r
   return static_cast<int>(
       std::count_if(hosts_of_ranks.begin(), hosts_of_ranks.end(),
                     [&](const std::string& name) { return same_host(name, host); }));
-}
-
-std::string text_of(int count, const char* thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -39,8 +36,8 @@ std::vector<JobProblem> idle_hosts(const std::vector<std::string>& hosts_of_rank
   if (idle.size() > kNamed) names += " and " + std::to_string(idle.size() - kNamed) + " more";
   return {{"host idle",
            "no rank arrived from " + names + ": the job has " +
-               text_of(static_cast<int>(job.hosts.size()), "host") + ", and " +
-               text_of(static_cast<int>(hosts_of_ranks.size()), "rank") + " arrived from " +
+               counted(static_cast<int>(job.hosts.size()), "host") + ", and " +
+               counted(static_cast<int>(hosts_of_ranks.size()), "rank") + " arrived from " +
                std::to_string(job.hosts.size() - idle.size()) +
                "; a launcher without support for the scheduler needs a hostfile",
            {}}};
@@ -53,8 +50,8 @@ std::vector<JobProblem> crowded_hosts(const std::vector<std::string>& hosts_of_r
     const int ranks = ranks_on(job.hosts[i], hosts_of_ranks);
     if (ranks <= job.slots[i]) continue;
     problems.push_back({"host oversubscribed",
-                        "host " + job.hosts[i] + " is oversubscribed: " + text_of(ranks, "rank") +
-                            ", " + text_of(job.slots[i], "slot"),
+                        "host " + job.hosts[i] + " is oversubscribed: " + counted(ranks, "rank") +
+                            ", " + counted(job.slots[i], "slot"),
                         {}});
   }
   return problems;

@@ -20,7 +20,7 @@ options::Command completion_command() {
   command.groups = {{"Options",
                      {{"list", options::choice({"sites", "jobs"}),
                        "print the values that the scripts offer, one per line"}}}};
-  command.operands = {{"shell", options::text("SHELL").suggest(options::shells()), 1}};
+  command.operands = {{"shell", options::choice(options::shells()), 1}};
   command.exit_codes = {{"0", "ok"}, {"2", "the command line is wrong"}};
   return command;
 }

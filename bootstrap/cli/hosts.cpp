@@ -52,10 +52,8 @@ int hosts(const Call& call) {
     out() << hostlist::compress(hostlist::expand(list)) << "\n";
   } else if (action == "count") {
     out() << hostlist::count(list) << "\n";
-  } else if (action == "first") {
-    out() << hostlist::first(list) << "\n";
   } else {
-    throw UsageError("unknown action '" + action + "'; expected expand, compress, count or first");
+    out() << hostlist::first(list) << "\n";
   }
   return 0;
 }

@@ -16,8 +16,8 @@ namespace {
 using namespace hpcboot::tool;
 namespace options = hpcboot::options;
 
-void print_help(hpcboot::Terminal& to) {
-  to << options::help_text(program(), options::help_width(), hpcboot::has_colour(STDOUT_FILENO));
+void print_help(hpcboot::Terminal& to, int descriptor) {
+  to << options::help_text(program(), options::help_width(), hpcboot::has_colour(descriptor));
 }
 
 int run_verb(const Verb& verb, const options::Command& command, const Arguments& arguments) {
@@ -32,12 +32,12 @@ int run_verb(const Verb& verb, const options::Command& command, const Arguments&
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    print_help(hpcboot::err());
+    print_help(hpcboot::err(), STDERR_FILENO);
     return 2;
   }
   const std::string name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") {
-    print_help(hpcboot::out());
+    print_help(hpcboot::out(), STDOUT_FILENO);
     return 0;
   }
   if (name == "--version") {

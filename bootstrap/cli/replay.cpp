@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/job_check.hpp"
 #include "json/capture_folder.hpp"
@@ -80,8 +81,8 @@ void print_table(const Replay& replay) {
   for (const std::string& note : notes_of_job(replay.ranks)) out() << "note: " << note << "\n";
   for (const JobProblem& problem : replay.problems) out() << "wrong: " << problem.text << "\n";
   if (replay.problems.empty()) {
-    const std::size_t count = replay.ranks.size();
-    out() << "ok: " << count << (count == 1 ? " rank" : " ranks") << ", consistent\n";
+    out() << "ok: " << counted(static_cast<std::int64_t>(replay.ranks.size()), "rank")
+          << ", consistent\n";
   }
 }
 

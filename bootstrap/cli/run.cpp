@@ -24,52 +24,48 @@ std::vector<options::Group> run_options() {
   using options::list;
   using options::number;
   using options::text;
-  return {{"Ranks and hosts",
-           {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
-             "ranks in total"},
-            {"nodes", number("N").otherwise_is("all; with --submit 1"),
-             "use the first N hosts; with --submit, request N nodes"},
-            {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
-             "ranks on each host: a number, or one for each GPU, NUMA node or core"},
-            {"oversubscribe", flag(), "allow more ranks than were granted"},
-            {"hostfile", text("F", Completes::file), "hosts and slots, in mpirun's format"},
-            {"launcher",
-             text("L")
-                 .otherwise_is("chosen automatically")
-                 .suggest({"srun", "mpirun", "pals", "flux", "jsrun", "ssh", "qrsh", "blaunch",
-                           "local"}),
-             "srun, mpirun, pals, flux, jsrun, ssh, qrsh, blaunch or local"},
-            {"launcher-args", text("ARGS"), "more options for the launcher, split at spaces"},
-            {"torchrun", flag(), "start the ranks of each host with one torchrun there"},
-            {"timeout", number("SECONDS", 60), "wait this long for the ranks to meet"},
-            {"dry-run", flag(), "print the plan and exit; start nothing"}}},
-          {"Environment and output of the ranks",
-           {{"env", list("NAME[=VALUE]"), "pass this variable to every rank; may be repeated"},
-            {"gpu-bind", choice({"auto", "none"}, "none"),
-             "auto: each rank sees only its own device, as device 0"},
-            {"chdir", text("DIR", Completes::folder).otherwise_is("the current one"),
-             "working folder of the ranks"},
-            {"stage", text("PATH", Completes::file),
-             "copy PATH to each host's own disk first; {staged} in ARGUMENTs stands for the copy"},
-            {"output-dir", text("DIR", Completes::folder),
-             "also write the output of each rank to DIR/rank_NNNN.out and .err"},
-            {"no-prefix", flag(), "omit [rank host] before each line on a terminal"}}},
-          {"Walltime and hangs",
-           {{"warn", number("SECONDS").otherwise_is("120 with --requeue"),
-             "send SIGUSR1 to every rank this long before the walltime ends"},
-            {"requeue", flag(),
-             "requeue the job if PROGRAM exits with 46 (stopped cleanly) or a host is lost"},
-            {"retries", number("N", 3), "maximum number of attempts in a row without progress"},
-            {"silence", number("SECONDS"),
-             "if no rank writes anything for this long, print the stacks of all ranks and end the "
-             "run"}}}};
-}
-
-// With those of --submit.
-std::vector<options::Group> all_options() {
-  std::vector<options::Group> all = run_options();
-  all.push_back(submit_options());
-  return all;
+  std::vector<options::Group> groups = {
+      {"Ranks and hosts",
+       {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
+         "ranks in total"},
+        {"nodes", number("N").otherwise_is("all; with --submit 1"),
+         "use the first N hosts; with --submit, request N nodes"},
+        {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
+         "ranks on each host: a number, or one for each GPU, NUMA node or core"},
+        {"oversubscribe", flag(), "allow more ranks than were granted"},
+        {"hostfile", text("F", Completes::file), "hosts and slots, in mpirun's format"},
+        {"launcher",
+         text("L")
+             .otherwise_is("chosen automatically")
+             .suggest(
+                 {"srun", "mpirun", "pals", "flux", "jsrun", "ssh", "qrsh", "blaunch", "local"}),
+         "srun, mpirun, pals, flux, jsrun, ssh, qrsh, blaunch or local"},
+        {"launcher-args", text("ARGS"), "more options for the launcher, split at spaces"},
+        {"torchrun", flag(), "start the ranks of each host with one torchrun there"},
+        {"timeout", number("SECONDS", 60), "wait this long for the ranks to meet"},
+        {"dry-run", flag(), "print the plan and exit; start nothing"}}},
+      {"Environment and output of the ranks",
+       {{"env", list("NAME[=VALUE]"), "pass this variable to every rank; may be repeated"},
+        {"gpu-bind", choice({"auto", "none"}, "none"),
+         "auto: each rank sees only its own device, as device 0"},
+        {"chdir", text("DIR", Completes::folder).otherwise_is("the current one"),
+         "working folder of the ranks"},
+        {"stage", text("PATH", Completes::file),
+         "copy PATH to each host's own disk first; {staged} in ARGUMENTs stands for the copy"},
+        {"output-dir", text("DIR", Completes::folder),
+         "also write the output of each rank to DIR/rank_NNNN.out and .err"},
+        {"no-prefix", flag(), "omit [rank host] before each line on a terminal"}}},
+      {"Walltime and hangs",
+       {{"warn", number("SECONDS").otherwise_is("120 with --requeue"),
+         "send SIGUSR1 to every rank this long before the walltime ends"},
+        {"requeue", flag(),
+         "requeue the job if PROGRAM exits with 46 (stopped cleanly) or a host is lost"},
+        {"retries", number("N", 3), "maximum number of attempts in a row without progress"},
+        {"silence", number("SECONDS"),
+         "if no rank writes anything for this long, print the stacks of all ranks and end the "
+         "run"}}}};
+  groups.push_back(submit_options());
+  return groups;
 }
 
 options::Command run_command() {
@@ -100,7 +96,7 @@ options::Command run_command() {
       "--silence SECONDS, a "
       "run in which no rank writes anything for that long ends with exit code 32, after printing "
       "the stacks of all ranks (by gdb, eu-stack or py-spy)."};
-  command.groups = all_options();
+  command.groups = run_options();
   command.operands = {{"program", options::list("PROGRAM", options::Completes::program), -1}};
   command.exit_codes = {
       {"0", "every rank exited with 0"},
@@ -230,7 +226,7 @@ int run_verb(const Call& call) {
     throw UsageError("unexpected '" + values["program"].as<std::vector<std::string>>().front() +
                      "' before --");
   run::RunRequest request = request_of(values, call.program);
-  if (values.count("submit") != 0) return submit_run(values, all_options(), call.program);
+  if (values.count("submit") != 0) return submit_run(values, run_options(), call.program);
   require_no_submit_options(values);
   const Env env = Env::from_process();
   const run::Surroundings surroundings = run::Surroundings::of_this_process(env);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 #include "job.hpp"
@@ -213,13 +214,10 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   add_commands(values, site, job, request, shape);
   values["site"] = site.name();
   values["job_name"] = request.name.empty() ? "hpcboot_" + job.name : request.name;
-  const auto number_of = [](int number, const char* name) {
-    return std::to_string(number) + " " + name + (number == 1 ? "" : "s");
-  };
   values["summary"] = request.command.empty()
                           ? job.summary
-                          : request.name + " on " + number_of(shape.nodes, "node") + " with " +
-                                number_of(shape.ranks_per_node, "rank") +
+                          : request.name + " on " + counted(shape.nodes, "node") + " with " +
+                                counted(shape.ranks_per_node, "rank") +
                                 (shape.nodes == 1 ? "" : " each");
   for (const Job& other : jobs_of(site)) values["job_" + other.name] = other.name == job.name;
   for (const char* name : {"job_multinode_srun", "job_array"}) values.emplace(name, false);

@@ -3,17 +3,10 @@
 namespace hpcboot::options {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 // Shell code that offers the possible values. Without a reply, bash offers files (-o default).
 std::string offer(const Value& value) {
-  std::vector<std::string> words = value.choices;
-  words.insert(words.end(), value.suggestions.begin(), value.suggestions.end());
-  std::string code = words.empty() ? "" : "words='" + joined(words) + "'";
+  const std::string words = offered_words(value);
+  std::string code = words.empty() ? "" : "words='" + words + "'";
   const auto also = [&](const std::string& more) { code += (code.empty() ? "" : "; ") + more; };
   switch (value.completes) {
     case Completes::nothing:
@@ -72,16 +65,15 @@ std::string word_case(const Command& plain, const std::string& more_words) {
                      "')\n        if [[ $current == -* ]]; then words='" + options_of(command) +
                      "'\n";
   std::string operand;
-  for (const Operand& one : command.operands) {
-    // The first operand may be a choice, the others something else.
-    if (!operand.empty()) operand += "; ";
-    operand +=
-        command.operands.size() > 1 && &one == command.operands.data()
-            ? "((count > 0)) || { " + offer(one.value) + "; }"
-            : (command.operands.size() > 1 ? "((count == 0)) || { " + offer(one.value) + "; }"
-                                           : offer(one.value));
+  if (!more_words.empty()) {
+    operand = "words='" + more_words + "'";
+  } else if (command.operands.size() == 1) {
+    operand = offer(command.operands.front().value);
+  } else if (command.operands.size() > 1) {
+    // The first operand is a choice, what follows something else.
+    operand = "if ((count == 0)); then " + offer(command.operands[0].value) + "; else " +
+              offer(command.operands[1].value) + "; fi";
   }
-  if (!more_words.empty()) operand = "words='" + more_words + "'";
   if (!operand.empty()) code += "        else " + operand + "\n";
   return code + "        fi ;;\n";
 }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "core/word_distance.hpp"
@@ -65,6 +64,14 @@ std::string nearest_option(const Command& command, const std::string& given) {
   return nearest;
 }
 
+std::string where_help_is(const Command& command) {
+  return full_name(command) + " --help lists the options";
+}
+
+[[noreturn]] void refuse(const Command& command, const std::string& what) {
+  throw UsageError(what + "; " + where_help_is(command));
+}
+
 // "--ranks is 'x'; expected a number". Only numbers are parsed, and Boost says "the argument ('x')
 // for option '--ranks' is invalid".
 std::string invalid_value(const po::validation_error& error) {
@@ -77,11 +84,6 @@ std::string invalid_value(const po::validation_error& error) {
     return text;
   return text.substr(name + middle.size(), end - name - middle.size()) + " is '" +
          text.substr(start.size(), name - start.size()) + "'; expected a number";
-}
-
-// For a command line that may lack its "--".
-std::string where_programs_go(const Command& command, bool has_program) {
-  return command.takes_program && !has_program ? "a program and its options come after --; " : "";
 }
 
 // Names the first positional argument that is not an operand. The parser does not, so the arguments
@@ -99,8 +101,7 @@ std::string where_programs_go(const Command& command, bool has_program) {
     first = option.value.front();
     break;
   }
-  throw UsageError("unexpected argument '" + first + "'; " + full_name(command) +
-                   " --help lists the options");
+  refuse(command, "unexpected argument '" + first + "'");
 }
 
 [[noreturn]] void refuse_unknown(const Command& command, const po::unknown_option& error,
@@ -108,10 +109,21 @@ std::string where_programs_go(const Command& command, bool has_program) {
   const std::string given = error.get_option_name();
   const std::size_t first = std::min(given.find_first_not_of('-'), given.size());
   const std::string nearest = nearest_option(command, given.substr(first));
+  const bool lacks_dashes = command.takes_program && !has_program;
   throw UsageError("unrecognised option '" + given + "'; " +
                    (nearest.empty() ? "" : "did you mean --" + nearest + "? ") +
-                   where_programs_go(command, has_program) + full_name(command) +
-                   " --help lists the options");
+                   (lacks_dashes ? "a program and its options come after --; " : "") +
+                   where_help_is(command));
+}
+
+// The value given for this option or operand, if it is not one of the choices.
+std::optional<std::string> wrong_choice(const Value& value, const std::string& key,
+                                        const po::variables_map& values) {
+  if (value.choices.empty() || values.count(key) == 0) return std::nullopt;
+  const auto& given = values[key].as<std::string>();
+  const auto& choices = value.choices;
+  if (std::find(choices.begin(), choices.end(), given) != choices.end()) return std::nullopt;
+  return given;
 }
 
 }  // namespace
@@ -150,11 +162,9 @@ std::optional<Parsed> parse(const Command& plain, const std::string& version,
   } catch (const po::too_many_positional_options_error&) {
     refuse_unexpected(command, own);
   } catch (const po::validation_error& error) {
-    throw UsageError(invalid_value(error) + "; " + full_name(command) +
-                     " --help lists the options");
+    refuse(command, invalid_value(error));
   } catch (const po::error& error) {
-    throw UsageError(std::string(error.what()) + "; " + full_name(command) +
-                     " --help lists the options");
+    refuse(command, error.what());
   }
   if (parsed.values.count("help") != 0) {
     out() << help_text(command, help_width(), has_colour(STDOUT_FILENO));
@@ -171,10 +181,20 @@ void finish(const Command& command, po::variables_map& values) {
   try {
     po::notify(values);
   } catch (const po::error& error) {
-    throw UsageError(std::string(error.what()) + "; " + full_name(command) +
-                     " --help lists the options");
+    refuse(command, error.what());
   }
-  require_choices(command.groups, values);
+  for (const Group& group : command.groups) {
+    for (const Option& option : group.options) {
+      const std::string name = option.long_name();
+      if (const auto given = wrong_choice(option.value, name, values))
+        throw UsageError("--" + name + " is '" + *given + "'; expected " +
+                         one_of(option.value.choices));
+    }
+  }
+  for (const Operand& operand : command.operands) {
+    if (const auto given = wrong_choice(operand.value, operand.key, values))
+      throw UsageError("'" + *given + "' is unknown; expected " + one_of(operand.value.choices));
+  }
 }
 
 }  // namespace hpcboot::options

@@ -68,7 +68,7 @@ Command with_general_options(Command command);
 std::optional<Parsed> parse(const Command& command, const std::string& version,
                             const std::vector<std::string>& arguments);
 
-/// po::notify(), and the choices. @throws UsageError
+/// po::notify(), and the choices of options and operands. @throws UsageError
 void finish(const Command& command, po::variables_map& values);
 
 }  // namespace hpcboot::options

@@ -7,11 +7,17 @@ const std::vector<std::string>& shells() {
   return names;
 }
 
+std::string offered_words(const Value& value) {
+  std::string words;
+  for (const auto* some : {&value.choices, &value.suggestions}) {
+    for (const std::string& word : *some) words += (words.empty() ? "" : " ") + word;
+  }
+  return words;
+}
+
 Encoded shell_completion(const Program& program, const std::string& shell) {
   if (shell == "bash") return bash_completion(program);
-  if (shell == "zsh") return zsh_completion(program);
-  if (shell == "fish") return fish_completion(program);
-  throw UsageError("no completion for '" + shell + "'; expected " + one_of(shells()));
+  return shell == "zsh" ? zsh_completion(program) : fish_completion(program);
 }
 
 }  // namespace hpcboot::options

@@ -12,6 +12,9 @@ const std::vector<std::string>& shells();
 /// script gets sites and jobs from `hpcboot completion --list KIND` on demand.
 Encoded shell_completion(const Program& program, const std::string& shell);
 
+/// All words that a shell offers for a value, separated by spaces: its choices, then suggestions.
+std::string offered_words(const Value& value);
+
 Encoded bash_completion(const Program& program);
 Encoded zsh_completion(const Program& program);
 Encoded fish_completion(const Program& program);

@@ -14,9 +14,7 @@ std::string quoted(const std::string& text) {
 
 // The arguments of `complete` that offer the possible values.
 std::string offer(const Value& value) {
-  std::string words;
-  for (const std::string& word : value.choices) words += (words.empty() ? "" : " ") + word;
-  for (const std::string& word : value.suggestions) words += (words.empty() ? "" : " ") + word;
+  const std::string words = offered_words(value);
   const std::string more = words.empty() ? "" : words + " ";
   switch (value.completes) {
     case Completes::nothing:

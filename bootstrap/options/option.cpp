@@ -112,19 +112,6 @@ po::options_description boost_options(const std::vector<Group>& groups) {
   return all;
 }
 
-void require_choices(const std::vector<Group>& groups, const po::variables_map& values) {
-  for (const Group& group : groups) {
-    for (const Option& option : group.options) {
-      const auto& choices = option.value.choices;
-      const std::string name = option.long_name();
-      if (choices.empty() || values.count(name) == 0) continue;
-      const auto& given = values[name].as<std::string>();
-      if (std::find(choices.begin(), choices.end(), given) == choices.end())
-        throw UsageError("--" + name + " is '" + given + "'; expected " + one_of(choices));
-    }
-  }
-}
-
 std::string one_of(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

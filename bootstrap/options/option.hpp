@@ -103,9 +103,6 @@ Value choice_into(std::string& slot, std::vector<std::string> choices);
 /// For the parser.
 po::options_description boost_options(const std::vector<Group>& groups);
 
-/// @throws UsageError if an option with choices has another value
-void require_choices(const std::vector<Group>& groups, const po::variables_map& values);
-
 /// "a, b or c"
 std::string one_of(const std::vector<std::string>& words);
 

@@ -16,9 +16,7 @@ std::string in_specification(const std::string& text) {
 
 // The possible values, as an action of _arguments; within single quotes.
 std::string action(const Value& value) {
-  std::string words;
-  for (const std::string& word : value.choices) words += (words.empty() ? "" : " ") + word;
-  for (const std::string& word : value.suggestions) words += (words.empty() ? "" : " ") + word;
+  const std::string words = offered_words(value);
   switch (value.completes) {
     case Completes::nothing:
       return words.empty() ? " " : "(" + words + ")";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/counted.hpp"
 #include "hpcboot/bootstrap.hpp"
 #include "hpcboot/mpi_session.hpp"
 #include "measure.hpp"
@@ -175,9 +176,8 @@ int run(const Wanted& wanted) {
   const double ring = hello::measure_ring(bytes);
   if (session.rank() == 0) {
     print_report(ranks, links, ring,
-                 fmt::format("{} {}, launcher {}; {}", session.world_size(),
-                             session.world_size() == 1 ? "rank" : "ranks", me.launcher,
-                             session.description()));
+                 fmt::format("{}, launcher {}; {}", hpcboot::counted(session.world_size(), "rank"),
+                             me.launcher, session.description()));
   }
   limit.now("finalizing MPI");
   return 0;

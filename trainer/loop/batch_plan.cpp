@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "loop/counted.hpp"
+#include "core/counted.hpp"
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {

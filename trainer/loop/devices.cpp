@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/counted.hpp"
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
-#include "loop/counted.hpp"
 
 namespace hpcboot::train {
 namespace {

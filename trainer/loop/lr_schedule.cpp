@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "loop/counted.hpp"
+#include "core/counted.hpp"
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "loop/counted.hpp"
+#include "core/counted.hpp"
 
 namespace hpcboot::train {
 namespace {

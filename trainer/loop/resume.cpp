@@ -7,9 +7,9 @@
 #include <thread>
 #include <utility>
 
+#include "core/counted.hpp"
 #include "hpcboot/error.hpp"
 #include "loop/checkpoint_folder.hpp"
-#include "loop/counted.hpp"
 #include "loop/resume_request.hpp"
 #include "loop/run_identity.hpp"
 #include "loop/usable_checkpoint.hpp"

@@ -9,13 +9,13 @@
 #include <cstdio>
 #include <thread>
 
+#include "core/counted.hpp"
 #include "datasets/formats.hpp"
 #include "datasets/image_batch.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "loop/checkpointer.hpp"
-#include "loop/counted.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"

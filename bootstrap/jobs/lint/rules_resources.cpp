@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "rules.hpp"
 
 // Whether the numbers of nodes, ranks, GPUs and threads are consistent.
@@ -20,17 +21,13 @@ std::size_t place_of(const Script& script, Scheduler scheduler,
   return 0;
 }
 
-std::string count(int number, const char* what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 void add_ranks(Report& report, std::size_t at, int ranks, int gpus, const char* where) {
-  const std::string found = count(ranks, "rank") + " and " + count(gpus, "GPU") + " " + where;
+  const std::string found = counted(ranks, "rank") + " and " + counted(gpus, "GPU") + " " + where;
   if (ranks > gpus) {
     report.add(at, found, "several ranks share a GPU, its memory and its compute time",
                "request as many ranks as GPUs");
   } else {
-    report.add(at, found, count(gpus - ranks, "GPU") + " would be charged for but stay idle",
+    report.add(at, found, counted(gpus - ranks, "GPU") + " would be charged for but stay idle",
                "request as many ranks as GPUs");
   }
 }

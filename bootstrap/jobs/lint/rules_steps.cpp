@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/counted.hpp"
 #include "rules.hpp"
 #include "words.hpp"
 
@@ -106,8 +107,7 @@ void check_slots(const Subject& subject, Report& report) {
     if (!ranks || *ranks <= *slots) continue;
     report.add(launch.command->words[launch.first].at,
                std::string(is_srun ? "srun" : "mpirun") + " starts " + std::to_string(*ranks) +
-                   " ranks in a job with " + std::to_string(*slots) +
-                   (*slots == 1 ? " slot" : " slots"),
+                   " ranks in a job with " + counted(*slots, "slot"),
                is_srun ? "Slurm rejects the step: more processors requested than permitted"
                        : "mpirun refuses to start, or several ranks share a core",
                "request as many slots as ranks, or start fewer ranks");

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/counted.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/profile_keys.hpp"
 
@@ -37,8 +38,7 @@ std::string comment(const std::string& text) {
 
 std::string line_about(const ProbedNodes& nodes) {
   std::string line = nodes.queue.empty() ? "" : nodes.queue + ": ";
-  line += std::to_string(nodes.count) + (nodes.count == 1 ? " node" : " nodes") + " with " +
-          std::to_string(nodes.cores) + " cores";
+  line += counted(nodes.count, "node") + " with " + std::to_string(nodes.cores) + " cores";
   if (nodes.memory_gb > 0) line += ", " + std::to_string(nodes.memory_gb) + " GiB";
   if (nodes.gpus > 0)
     line += ", " + std::to_string(nodes.gpus) + " GPUs" +

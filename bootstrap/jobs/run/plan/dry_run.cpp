@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "hpcboot/encode.hpp"
 #include "hpcboot/hostlist.hpp"
 #include "hpcboot/redact.hpp"
@@ -112,12 +113,11 @@ std::string agents_text(const Plan& plan) {
 }  // namespace
 
 std::string dry_run_text(const Plan& plan) {
-  const auto hosts = plan.layout.hosts.size();
+  const auto hosts = static_cast<std::int64_t>(plan.layout.hosts.size());
   const int ranks = plan.layout.world_size();
   std::string text =
       paragraph("launcher:", {name_of(plan.launcher) + (": " + plan.launcher_origin)});
-  text += paragraph("layout:", {std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") +
-                                std::to_string(hosts) + (hosts == 1 ? " host" : " hosts") +
+  text += paragraph("layout:", {counted(ranks, "rank") + " on " + counted(hosts, "host") +
                                 ", from " + plan.layout.origin});
   text += "\n" + LayoutTable(plan.layout).text() + "\n";
   if (!plan.set.empty()) text += paragraph("set:", set_words(plan));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "flux_grant.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
@@ -120,8 +121,7 @@ void take_first_nodes(Granted& granted, int nodes, bool has_hostfile) {
                                : granted.scheduler.empty() ? "add hosts with --hostfile"
                                                            : "ask the scheduler for more nodes";
     throw Error(ErrorCode::inconsistent_placement, "--nodes " + std::to_string(nodes),
-                "at most " + std::to_string(count) + (count == 1 ? " host (" : " hosts (") +
-                    granted.origin + ")",
+                "at most " + counted(count, "host") + " (" + granted.origin + ")",
                 remedy + ", or lower --nodes");
   }
   if (nodes < count) granted.origin += ", the first " + std::to_string(nodes) + " of them";

@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <numeric>
 
+#include "core/counted.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::run {
 namespace {
 
 using Counts = std::vector<int>;
-
-std::string count_of(std::int64_t count, const char* thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
 
 std::int64_t sum_of(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -91,8 +88,8 @@ Counts deal(int ranks, Counts counts, const RunRequest& request, const Granted& 
   if (sum_of(counts) < ranks && request.ranks_per_node) {
     throw Error(ErrorCode::inconsistent_placement,
                 "-n " + std::to_string(ranks) + " with --ranks-per-node " + *request.ranks_per_node,
-                "at most " + count_of(sum_of(counts), "rank") + " on " +
-                    count_of(static_cast<std::int64_t>(counts.size()), "host"),
+                "at most " + counted(sum_of(counts), "rank") + " on " +
+                    counted(static_cast<std::int64_t>(counts.size()), "host"),
                 "lower -n, raise --ranks-per-node, or leave one of them out");
   }
   if (sum_of(counts) < ranks) {
@@ -100,8 +97,8 @@ Counts deal(int ranks, Counts counts, const RunRequest& request, const Granted& 
     if (sum_of(most) < ranks) {
       const auto hosts = static_cast<std::int64_t>(counts.size());
       fail_granted("-n " + std::to_string(ranks),
-                   "the " + count_of(sum_of(most), "rank") + " granted on " +
-                       (hosts == 1 ? granted.hosts.front().host : count_of(hosts, "host")) + " (" +
+                   "the " + counted(sum_of(most), "rank") + " granted on " +
+                       (hosts == 1 ? granted.hosts.front().host : counted(hosts, "host")) + " (" +
                        granted.origin + ")",
                    granted);
     }
@@ -125,8 +122,8 @@ void require_granted(const Counts& counts, const Granted& granted) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const GrantedHost& host = granted.hosts[i];
     if (counts[i] <= host.limit) continue;
-    fail_granted(count_of(counts[i], "rank") + " on host " + host.host,
-                 "the " + count_of(host.limit, "rank") + " granted there (" + granted.origin + ")",
+    fail_granted(counted(counts[i], "rank") + " on host " + host.host,
+                 "the " + counted(host.limit, "rank") + " granted there (" + granted.origin + ")",
                  granted);
   }
 }
@@ -161,7 +158,7 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   if (request.ranks) counts = deal(*request.ranks, std::move(counts), request, granted);
   require_granted(counts, granted);
   if (sum_of(counts) > std::numeric_limits<int>::max()) {
-    throw Error(ErrorCode::inconsistent_placement, count_of(sum_of(counts), "rank"),
+    throw Error(ErrorCode::inconsistent_placement, counted(sum_of(counts), "rank"),
                 "at most 2147483647 ranks", "lower --ranks-per-node");
   }
   Layout layout;
