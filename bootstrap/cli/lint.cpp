@@ -3,15 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>  // standard input
 #include <iterator>
 #include <set>
-#include <system_error>
 
+#include "core/schedulers/read_file.hpp"
 #include "hpcboot/error.hpp"
 #include "json/bounded_json.hpp"
 #include "options.hpp"
@@ -22,18 +18,10 @@ namespace {
 
 std::string read_script_file(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::error_code ignored;
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  int reason = in.is_open() ? 0 : errno;
-  // A folder can be opened, too; only reading it fails.
-  if (std::filesystem::is_directory(path, ignored)) reason = EISDIR;
-  if (!in.is_open() || reason != 0) {
-    throw Error(ErrorCode::unreadable_file,
-                "the script " + path + " cannot be read: " + std::strerror(reason),
-                "a batch job script, or - for standard input", "correct the path");
-  }
-  return {std::istreambuf_iterator<char>(in), {}};
+  FileText file = read_whole(path, FileKind::any);
+  if (file.text) return *std::move(file.text);
+  throw Error(ErrorCode::unreadable_file, "the script " + path + " cannot be read: " + file.reason,
+              "a batch job script, or - for standard input", "correct the path");
 }
 
 void print_rules() {

@@ -1,12 +1,10 @@
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <sstream>
 
 #include "app/checkpoints.hpp"
 #include "app/optimization.hpp"
 #include "app/options.hpp"
 #include "app/parallel.hpp"
+#include "core/schedulers/read_file.hpp"
 #include "datasets/formats.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/launcher_files.hpp"
@@ -151,14 +149,13 @@ options::Command command_for(Options& o) {
 }
 
 void read_config(const std::string& file, Options& all, po::variables_map& values) {
-  std::ifstream in(file);
-  const int reason = !in ? errno : std::filesystem::is_directory(file) ? EISDIR : 0;
-  if (reason != 0) {
+  const FileText content = read_whole(file, FileKind::any);
+  if (!content.text) {
     throw Error(ErrorCode::unreadable_file,
-                "the configuration file '" + file +
-                    "' cannot be read: " + std::generic_category().message(reason),
+                "the configuration file '" + file + "' cannot be read: " + content.reason,
                 "lines such as: epochs = 5", "correct the path given with --config");
   }
+  std::istringstream in(*content.text);
   try {
     po::store(po::parse_config_file(in, options::boost_options(config_groups(all))), values);
   } catch (const po::invalid_config_file_syntax& error) {
