@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/scheduler.hpp"
 #include "jobs/queue/job_table.hpp"
 #include "options.hpp"
 
@@ -22,6 +23,32 @@ constexpr seconds kLongestSilence{600};  // of a scheduler
 constexpr seconds kAccounts{60};         // until it reports how a job ended
 constexpr seconds kLate{2};              // until a job's last output is visible here
 
+// What --scheduler takes, and the command that asks that scheduler's server.
+struct Client {
+  const char* scheduler;
+  const char* command;
+  const char* shows_more;
+};
+
+constexpr std::array<Client, 6> kClients = {{{"slurm", "scontrol", "scontrol ping"},
+                                             {"pbs", "qstat", "qstat -B"},
+                                             {"torque", "qstat", "qstat -B"},
+                                             {"sge", "qconf", "qconf -sss"},
+                                             {"lsf", "lsid", "lsid"},
+                                             {"flux", "flux", "flux uptime"}}};
+
+std::vector<std::string> names_of_schedulers() {
+  std::vector<std::string> names;
+  for (const Client& client : kClients) names.emplace_back(client.scheduler);
+  return names;
+}
+
+// Torque is a scheduler of its own only here: its jobs look like those of PBS.
+std::string title_of(const Client& client) {
+  const Scheduler* scheduler = find_scheduler(client.scheduler);
+  return scheduler == nullptr ? "Torque" : std::string(scheduler->title);
+}
+
 }  // namespace
 
 CommandResult run_for_queue(const std::vector<std::string>& words) {
@@ -35,8 +62,8 @@ options::Group queue_options() {
           {{"scheduler",
             options::text_or("S", "")
                 .otherwise_is("the first that answers")
-                .suggest({"slurm", "pbs", "torque", "sge", "lsf", "flux"}),
-            "ask only this scheduler: slurm, pbs, torque, sge, lsf or flux"}}};
+                .suggest(names_of_schedulers()),
+            "ask only this scheduler: " + options::one_of(names_of_schedulers())}}};
 }
 
 std::vector<std::string> remembered_jobs() {
@@ -48,11 +75,10 @@ std::vector<std::string> remembered_jobs() {
 
 std::unique_ptr<queue::Queue> queue_as_asked(const po::variables_map& values, const Env& env) {
   std::string scheduler = values["scheduler"].as<std::string>();
+  const auto all = names_of_schedulers();
+  if (!scheduler.empty() && std::find(all.begin(), all.end(), scheduler) == all.end())
+    throw UsageError("--scheduler is '" + scheduler + "'; expected " + options::one_of(all));
   if (scheduler == "torque") scheduler = "pbs";
-  const auto all = {"", "slurm", "pbs", "sge", "lsf", "flux"};
-  if (std::find(all.begin(), all.end(), scheduler) == all.end())
-    throw UsageError("--scheduler is '" + scheduler +
-                     "'; expected slurm, pbs, torque, sge, lsf or flux");
   return queue::queue_here(env, run_for_queue, scheduler);
 }
 
@@ -71,22 +97,9 @@ std::unique_ptr<queue::Queue> queue_of_job(const po::variables_map& values, cons
 std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue,
                                             const std::string& scheduler) {
   if (queue) return queue;
-  struct Client {
-    const char* scheduler;
-    const char* name;
-    const char* command;  // asks its server
-    const char* shows_more;
-  };
-  static constexpr std::array<Client, 6> kClients = {
-      {{"slurm", "Slurm", "scontrol", "scontrol ping"},
-       {"pbs", "PBS", "qstat", "qstat -B"},
-       {"torque", "Torque", "qstat", "qstat -B"},
-       {"sge", "Grid Engine", "qconf", "qconf -sss"},
-       {"lsf", "LSF", "lsid", "lsid"},
-       {"flux", "Flux", "flux", "flux uptime"}}};
   for (const Client& client : kClients) {
     if (scheduler != client.scheduler) continue;
-    throw Error(ErrorCode::backend_unavailable, std::string(client.name) + " does not answer here",
+    throw Error(ErrorCode::backend_unavailable, title_of(client) + " does not answer here",
                 std::string(client.command) + " in PATH, and its server reachable",
                 std::string("run this on a login node of the cluster; `") + client.shows_more +
                     "` shows more");

@@ -29,6 +29,6 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 }  // namespace
 
 const Scheduler kCobaltScheduler{"cobalt", "mpiexec", "qsub(1) of Cobalt", kVariables, read,
-                                 nullptr,  {},        "COBALT_JOBID"};
+                                 nullptr,  {},        "COBALT_JOBID",      "Cobalt"};
 
 }  // namespace hpcboot

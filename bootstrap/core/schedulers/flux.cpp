@@ -41,6 +41,7 @@ const Scheduler kFluxScheduler{
     read,
     nullptr,
     {},
-    "FLUX_ENCLOSING_ID"};
+    "FLUX_ENCLOSING_ID",
+    "Flux"};
 
 }  // namespace hpcboot

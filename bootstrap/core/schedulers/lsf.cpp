@@ -134,6 +134,7 @@ const Scheduler kLsfScheduler{
     read,
     nullptr,
     {},
-    "LSB_JOBID"};
+    "LSB_JOBID",
+    "LSF"};
 
 }  // namespace hpcboot

@@ -70,8 +70,8 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 
 }  // namespace
 
-const Scheduler kPbsScheduler{"pbs",      "mpiexec",  "OpenPBS, src/resmom/start_exec.c; qsub(1B)",
-                              kVariables, read,       nullptr,
-                              {},         "PBS_JOBID"};
+const Scheduler kPbsScheduler{"pbs",      "mpiexec",   "OpenPBS, src/resmom/start_exec.c; qsub(1B)",
+                              kVariables, read,        nullptr,
+                              {},         "PBS_JOBID", "PBS"};
 
 }  // namespace hpcboot

@@ -69,6 +69,6 @@ std::optional<Allocation> read(const Env& env, const AllocationOptions& options)
 }  // namespace
 
 const Scheduler kSgeScheduler{"sge", "mpiexec", "submit(1), sge_pe(5)", kVariables, read, nullptr,
-                              {},    "JOB_ID"};
+                              {},    "JOB_ID",  "Grid Engine"};
 
 }  // namespace hpcboot

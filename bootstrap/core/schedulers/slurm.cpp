@@ -91,6 +91,7 @@ const Scheduler kSlurmScheduler{
     read,
     nullptr,
     {},
-    "SLURM_JOB_ID"};
+    "SLURM_JOB_ID",
+    "Slurm"};
 
 }  // namespace hpcboot

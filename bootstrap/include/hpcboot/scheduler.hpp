@@ -26,6 +26,7 @@ struct Scheduler {
   const JobDescription* description = nullptr;
   std::string_view file = {};          ///< as LaunchSource::file
   std::string_view job_variable = {};  ///< names the job, for those in C++; see job_variable_of()
+  std::string_view title = {};         ///< in texts, if it differs from the name: "Grid Engine"
 
   /// The allocation in the environment; nullopt if there is none.
   /// @throws Error as read_allocation()

@@ -5,6 +5,7 @@
 
 #include "core/word_distance.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/scheduler.hpp"
 #include "mpi_launchers.hpp"
 
 namespace hpcboot::run {
@@ -46,12 +47,9 @@ const Named& find_named(const std::string& name) {
 }
 
 std::string a_job_of(const std::string& scheduler) {
-  if (scheduler == "slurm") return "a Slurm job";
-  if (scheduler == "pbs") return "a PBS job";
-  if (scheduler == "sge") return "a Grid Engine job";
-  if (scheduler == "lsf") return "an LSF job";
-  if (scheduler == "flux") return "a Flux job";
-  return "a job of " + scheduler;
+  const Scheduler* known = find_scheduler(scheduler);
+  if (known == nullptr || known->title.empty()) return "a job of " + scheduler;
+  return (scheduler == "lsf" ? "an " : "a ") + std::string(known->title) + " job";
 }
 
 [[noreturn]] void fail_missing(const std::string& what, const std::string& remedy) {
