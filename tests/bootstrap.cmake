@@ -51,7 +51,8 @@ endif()
 
 if(TARGET hpcboot_store)
   hpcboot_add_test(NAME store_test
-    SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/rendezvous_test.cpp bootstrap/rendezvous/relay_test.cpp
+    SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/store_strangers_test.cpp
+            bootstrap/rendezvous/store_frames_test.cpp bootstrap/rendezvous/rendezvous_test.cpp bootstrap/rendezvous/relay_test.cpp
             bootstrap/rendezvous/launch_secret_test.cpp bootstrap/rendezvous/handover_test.cpp bootstrap/rendezvous/held_port_test.cpp
             bootstrap/rendezvous/meet_by_kvs_test.cpp bootstrap/rendezvous/secret_test.cpp
     LIBRARIES hpcboot_store LABELS unit)

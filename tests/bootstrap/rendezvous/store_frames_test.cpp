@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <thread>
+
+#include "store_here.hpp"
+
+namespace hpcboot::rendezvous {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+// Frames of one end, as checked by the other end.
+TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
+  Transcript transcript;
+  transcript.identity = "job 7";
+  const Secret secret("the secret of this launch, 32 by");
+  FrameGuard client(Side::client, secret, transcript);
+  FrameGuard server(Side::server, secret, transcript);
+  std::string first;
+  std::string second;
+  client.seal("one", first);
+  client.seal("two", second);
+  EXPECT_EQ(first.size(), FrameGuard::kSealSize);
+  EXPECT_FALSE(FrameGuard(Side::server, secret, transcript).accepts("two", second));  // left out
+  EXPECT_FALSE(FrameGuard(Side::server, secret, transcript).accepts("onE", first));
+  EXPECT_FALSE(FrameGuard(Side::client, secret, transcript).accepts("one", first));  // reflected
+  EXPECT_FALSE(FrameGuard(Side::server, Secret("another"), transcript).accepts("one", first));
+  Transcript other = transcript;
+  other.server[0] = 1;
+  EXPECT_FALSE(FrameGuard(Side::server, secret, other).accepts("one", first));
+  EXPECT_TRUE(server.accepts("one", first));
+  EXPECT_FALSE(server.accepts("one", first));  // repeated
+  FrameGuard open;
+  std::string nothing;
+  open.seal("one", nothing);
+  EXPECT_EQ(nothing, "");
+  EXPECT_TRUE(open.accepts("one", ""));
+}
+
+// Answers all requests of one rank in the same way, without seals.
+void serve_alike(const Socket& listener, const World& world, Answer kind, const std::string& body) {
+  pollfd waiting{listener.fd(), POLLIN, 0};
+  poll(&waiting, 1, 5000);
+  const Socket peer(accept(listener.fd(), nullptr, nullptr));
+  const auto take = [&peer](std::size_t size) {
+    std::string bytes(size, '\0');
+    const ssize_t count = recv(peer.fd(), bytes.data(), size, MSG_WAITALL);
+    return count == static_cast<ssize_t>(size) ? bytes : std::string();
+  };
+  Members members;
+  Admission admission(world, 0, members);
+  for (int i = 0; i < 2; ++i) {
+    std::string out;
+    admission.take(take(admission.expects()), out);
+    (void)!send(peer.fd(), out.data(), out.size(), MSG_NOSIGNAL);
+  }
+  while (true) {
+    std::uint32_t size = 0;
+    std::uint32_t id = 0;
+    if (!FrameReader(take(4)).u32(size)) return;
+    FrameReader(take(size)).u32(id);
+    FrameWriter answer(id, static_cast<std::uint8_t>(kind));
+    answer.raw(body);
+    const std::string frame = std::move(answer).frame();
+    (void)!send(peer.fd(), frame.data(), frame.size(), MSG_NOSIGNAL);
+  }
+}
+
+TEST(Store, an_answer_to_another_request_is_none) {
+  const World world{"job 7", 2, {}};
+  FrameWriter texts;
+  texts.texts({"a key"});
+  FrameWriter number;
+  number.i64(7);
+  number.u8(0);
+  for (const auto& [kind, body] : {std::pair{Answer::done, texts.bytes()},
+                                   {Answer::number, number.bytes()},
+                                   {Answer::number, texts.bytes()},
+                                   {static_cast<Answer>(77), texts.bytes()}}) {
+    Place place = a_local_place();
+    const Socket listener = listen_at(place);
+    std::thread rank0([&, kind = kind, body = body] { serve_alike(listener, world, kind, body); });
+    auto client = Client::connect({place}, {world, 1}, Clock::now() + 5s);
+    std::vector<std::string> some;
+    const auto now = Clock::now();
+    for (const std::function<void()>& call : std::vector<std::function<void()>>{
+             [&] { client->set("k", "v"); }, [&] { client->append("k", "v"); },
+             [&] { client->set_many({"k"}, {"v"}); }, [&] { client->compare_set("k", "", "v"); },
+             [&] { client->wait({"k"}, now, some); }, [&] { client->get({"k"}, now, some, some); },
+             [&] { client->add("k", 1); }})
+      EXPECT_EQ(code_of(call), ErrorCode::exchange_failed) << static_cast<int>(kind);
+    client.reset();
+    rank0.join();
+  }
+}
+
+TEST(Store, a_rank_that_sends_nonsense_harms_itself) {
+  const World world = a_world(3);
+  const auto server = Server::start(a_place(), world);
+  const auto other = join(*server, world, 2);
+  Member member{world, 1};
+  for (const std::string& nonsense :
+       {std::string("\xff\xff\xff\xff", 4), std::string("\0\0\0\1x", 5)}) {
+    Link::Attempt attempt = Link::open(server->place(), member, Clock::now() + 1s);
+    ASSERT_EQ(attempt.outcome, Link::Outcome::ours);
+    std::string frame;
+    attempt.link.send(nonsense, Clock::now() + 1s);
+    EXPECT_FALSE(attempt.link.receive(frame, Clock::now() + 2s));
+    EXPECT_EQ(other->add("n", 0), 0);
+  }
+}
+
+TEST(Store, what_is_no_request_is_refused_and_the_connection_lives_on) {
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  Member member{world, 1};
+  Link::Attempt attempt = Link::open(server->place(), member, Clock::now() + 1s);
+  std::uint32_t sent = 0;
+  for (const std::uint8_t kind : {std::uint8_t{99}, std::uint8_t{0}, std::uint8_t{1}}) {
+    std::string answer;
+    ASSERT_TRUE(attempt.link.send(FrameWriter(++sent, kind).frame(), Clock::now() + 1s));
+    ASSERT_TRUE(attempt.link.receive(answer, Clock::now() + 2s));
+    std::uint32_t id = 0;
+    std::uint8_t verdict = 0;
+    FrameReader reader(answer);
+    ASSERT_TRUE(reader.u32(id) && reader.u8(verdict));
+    EXPECT_EQ(id, sent);
+    EXPECT_EQ(verdict, static_cast<std::uint8_t>(Answer::refused));
+  }
+}
+
+}  // namespace
+}  // namespace hpcboot::rendezvous
