@@ -193,7 +193,8 @@ void finish(const Command& command, po::variables_map& values) {
   }
   for (const Operand& operand : command.operands) {
     if (const auto given = wrong_choice(operand.value, operand.key, values))
-      throw UsageError("'" + *given + "' is unknown; expected " + one_of(operand.value.choices));
+      throw UsageError("unknown " + operand.key + " '" + *given + "'; expected " +
+                       one_of(operand.value.choices));
   }
 }
 

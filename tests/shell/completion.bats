@@ -137,7 +137,7 @@ END
 
 @test "another shell is a usage error" {
   run -2 "$HPCBOOT" completion tcsh
-  [[ $output == *"expected bash, zsh or fish"* ]]
+  [[ $output == *"unknown shell 'tcsh'; expected bash, zsh or fish"* ]]
   run -2 "$HPCBOOT" completion
 }
 
