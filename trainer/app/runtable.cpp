@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
     return kFailed;
   }
   if (!hpcboot::out().is_good()) {
-    err() << "runtable: the table could not be written to stdout\n";
+    err() << "runtable: standard output cannot be written\n";
     return kFailed;
   }
   return status;
