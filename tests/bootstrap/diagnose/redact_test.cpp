@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "hpcboot/scheduler.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot {
@@ -270,9 +271,10 @@ TEST(Redact, KeepsWhatTellsOfALaunch) {
 // A replay cannot recognise a launcher whose variables `hpcboot capture` drops.
 TEST(Redact, KeepsEveryVariableThatTheLibraryReads) {
   namespace fs = std::filesystem;
-  // A word in capitals between quotes is a variable or a value of one.
+  // A word in capitals between quotes is a variable, a value of one, or the title of a scheduler.
   const std::regex quoted("\"([A-Z][A-Z0-9]*(_[A-Z0-9]+)*)\"");
-  const std::set<std::string> values = {"BATCH", "COMPOSITE", "CUDA", "HIP"};
+  std::set<std::string> values = {"BATCH", "COMPOSITE", "CUDA", "HIP"};
+  for (const Scheduler* scheduler : schedulers()) values.emplace(scheduler->title);
   // Variables of no launcher: arrays and CI systems place no process, and an unknown launcher has
   // no names yet.
   const std::set<std::string> others = {"arrays_and_ci", "unknown_launcher"};
