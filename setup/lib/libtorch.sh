@@ -163,20 +163,28 @@ loader_report() {
   ldd -r "$prefix/lib/libtorch.so" 2>&1 || true
 }
 
-# The names of the wheels whose libraries are missing, or, with --bundled, of all NVIDIA wheels not unpacked yet.
+# The names of the wheels to unpack: with --bundled, all of NVIDIA's that are not there yet, otherwise those whose
+# libraries this system lacks, or has without a symbol that LibTorch needs (CUDA's names begin with their library's:
+# ncclCommGrow is of libnccl).
 wheels_to_add() {
-  local requirement megabytes sum libraries library absent
-  absent=$(loader_report | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p')
+  local requirement megabytes sum libraries library absent undefined report
+  report=$(loader_report)
+  absent=$(sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' <<<"$report")
+  undefined=$(sed -n 's/^undefined symbol: *\([A-Za-z0-9_]*\).*/\1/p' <<<"$report")
   while read -r requirement megabytes sum libraries; do
     for library in ${libraries//,/ }; do
-      if [ "$library" = - ]; then continue; fi
-      if $bundled; then
-        if ! compgen -G "$target/nvidia/*/lib/$library" >/dev/null; then echo "${requirement%%==*}"; fi
-      elif grep -qxF "$library" <<<"$absent"; then
+      if [ "$library" = - ] || compgen -G "$target/nvidia/*/lib/$library" >/dev/null; then continue; fi
+      if $bundled || grep -qxF "$library" <<<"$absent" || grep -qi "^$(stem_of "$library")" <<<"$undefined"; then
         echo "${requirement%%==*}"
       fi
     done
   done < <(wheels) | sort -u
+}
+
+# stem_of LIBRARY: libnccl.so.2 is nccl
+stem_of() {
+  local stem=${1%%.so.*}
+  echo "${stem#lib}"
 }
 
 # NVIDIA's libraries depend on one another, so this repeats until nothing new is missing.

@@ -46,7 +46,7 @@ make_torch_wheel() {
   local tree=$BATS_TEST_TMPDIR/torch
   library "$tree/torch/lib/libtorch.so" torch_symbol -Wl,--no-as-needed \
     "$BATS_TEST_TMPDIR/nvidia/nvidia/fake/lib/libfakecuda.so.1" -Wl,--allow-shlib-undefined \
-    -Wl,-rpath,'$ORIGIN/../../nvidia/fake/lib'
+    -Wl,-rpath,'$ORIGIN/../../nvidia/fake/lib' -Wl,--disable-new-dtags
   library "$tree/torch/lib/libtorch_python.so" python_symbol
   mkdir -p "$tree/torch/share/cmake/Torch" "$tree/torch/include" "$tree/torch-9.8.7.dist-info"
   echo 'set(PACKAGE_VERSION "9.8.7")' >"$tree/torch/share/cmake/Torch/TorchConfigVersion.cmake"
@@ -174,6 +174,18 @@ no_leftovers() { ! compgen -G "$folder/get-libtorch.*[!g]" >/dev/null; }
   get_libtorch
   [ "$status" -eq 1 ]
   [[ $output == *"undefined symbol: fake_newer"*"--bundled"* ]]
+}
+
+@test "a library that this system has, but without a symbol that is needed, is brought" {
+  mkdir "$BATS_TEST_TMPDIR/system"
+  cp "$BATS_TEST_TMPDIR"/{nvidia,lower}/nvidia/fake/lib/* "$BATS_TEST_TMPDIR/system"
+  more='int fakecudaGrow(void) { return 2; }' make_nvidia_wheel
+  more='int fakecudaGrow(void); int use(void) { return fakecudaGrow(); }' make_torch_wheel
+  write_lock
+  export LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/system
+  get_libtorch
+  [ "$status" -eq 0 ]
+  [ "$(sort "$calls" | paste -sd ' ')" = "nvidia-fake==9.8.7 torch==9.8.7" ]
 }
 
 @test "another version in the folder is not taken for this one" {
