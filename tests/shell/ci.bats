@@ -32,7 +32,7 @@ setup() {
 @test "LibTorch 2.x: from the cache or .deps/, and a line that says so where it is not there" {
   run "$repository/.ci/run"
   [ "$status" -eq 0 ]
-  [[ ${lines[-1]} == "### LibTorch 2.x: skipped: there is none in .deps/ or $XDG_CACHE_HOME/hpcboot; setup/get-libtorch "* ]]
+  [[ ${lines[-1]} == "### LibTorch 2.x: skipped: there is none in .deps/ or $XDG_CACHE_HOME/hpcboot; .ci/run --libtorch "* ]]
   mkdir -p "$XDG_CACHE_HOME/hpcboot/libtorch-2.9.1-cuda/torch" "$XDG_CACHE_HOME/hpcboot/libtorch-2.11.0-cuda/torch"
   run "$repository/.ci/run"
   [ "$status" -eq 0 ]
@@ -41,6 +41,21 @@ setup() {
   FAKE_2X_CODE=8 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ ${lines[-1]} == "### LibTorch 2.x "*"FAILED (exit code 8)"*"/.deps/libtorch-2.7.1-cpu/torch" ]]
+}
+
+@test "a LibTorch that is asked for is a stage of its own, which fails if it cannot be downloaded" {
+  run "$repository/.ci/run" --libtorch 2.11.0 --libtorch 2.15.0
+  [ "$status" -eq 0 ]
+  [[ ${lines[-2]} == "### LibTorch 2.11.0: passed in "*"out of 7 with 2.11.0" ]]
+  [[ ${lines[-1]} == "### LibTorch 2.15.0: passed in "*"out of 7 with 2.15.0" ]]
+  FAKE_2X_CODE=1 run "$repository/.ci/run" --libtorch 2.15.0
+  [ "$status" -ne 0 ]
+  [[ ${lines[-1]} == "### LibTorch 2.15.0: FAILED (exit code 1)"* ]]
+  for wrong in --libtorch --other; do
+    run "$repository/.ci/run" "$wrong"
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "Usage: .ci/run [--libtorch VERSION]..."* ]]
+  done
 }
 
 @test "fails where the first stage fails, and runs the others all the same" {

@@ -3,7 +3,7 @@
 
 setup() {
   repository=$BATS_TEST_TMPDIR/repository
-  mkdir -p "$repository/.ci" "$repository/tests/cluster" "$repository/build-fuzz/fuzz/corpus/hostlist"
+  mkdir -p "$repository/.ci" "$repository/setup/lib" "$repository/tests/cluster" "$repository/build-fuzz/fuzz/corpus/hostlist"
   cp "$BATS_TEST_DIRNAME/../../.ci/nightly" "$repository/.ci"
   printf '#!/bin/bash\necho "matrix $*"; exit "${FAKE_MATRIX-0}"\n' >"$repository/tests/cluster/matrix"
   printf '#!/bin/bash\necho "fuzz $*"; exit "${FAKE_FUZZ-0}"\n' >"$repository/build-fuzz/fuzz/hostlist"
@@ -11,6 +11,9 @@ setup() {
   printf '#!/bin/bash\necho toy\n' >"$repository/tests/add-launcher"
   printf '#!/bin/bash\necho "mutants $*"\n' >"$repository/tests/mutants"
   printf '#!/bin/bash\necho secrets\n' >"$repository/tests/measure-secrets"
+  printf '# versions\n2.11.0 torch\n2.11.0 nvidia\n2.15.0 torch\n' >"$repository/setup/lib/libtorch.lock"
+  printf '#!/bin/bash\necho "trainer with $*"\n' >"$repository/.ci/libtorch-2x"
+  chmod +x "$repository/.ci/libtorch-2x"
   mkdir "$BATS_TEST_TMPDIR/bin"
   printf '#!/bin/bash\necho "cmake $*"\n' >"$BATS_TEST_TMPDIR/bin/cmake"
   chmod +x "$repository"/tests/{cluster/matrix,repeat,add-launcher,mutants,measure-secrets} \
@@ -22,8 +25,9 @@ setup() {
   run "$repository/.ci/nightly" --quick --repeat
   [ "$status" -eq 0 ]
   [[ $output == *"matrix --table build/matrix.txt"*"mutants --count 10"*"-max_total_time=10 "* ]]
-  [[ ${lines[-8]} == "### cmake --workflow --preset tsan: passed in "*" s" ]]
-  [[ ${lines[-7]} == "### cmake --workflow --preset tidy: passed in "*" s" ]]
+  [[ ${lines[-10]} == "### cmake --workflow --preset tsan: passed in "*" s" ]]
+  [[ ${lines[-9]} == "### cmake --workflow --preset tidy: passed in "*" s" ]]
+  [[ ${lines[-8]} == "### LibTorch 2.11.0: passed in "* && ${lines[-7]} == "### LibTorch 2.15.0: passed in "* ]]
   [[ ${lines[-6]} == "### tests/cluster/matrix: passed in "*" s" ]]
   [[ ${lines[-5]} == "### tests/add-launcher: passed in "*" s" ]]
   [[ ${lines[-4]} == "### tests/measure-secrets: passed in "*" s" ]]
