@@ -1,32 +1,48 @@
-# Every public header compiles alone, with only the settings that its library passes to consumers; included
-# twice, to test its guard.
+# Every public header compiles alone, with only the settings that its library passes to consumers, and included
+# twice, to test its guard. Consumers may compile as a newer C++ than the library.
 
-# hpcboot_add_header_tests(target folder label [flags...]): one ctest entry per header below the folder.
-function(hpcboot_add_header_tests target folder label)
-  file(GLOB_RECURSE headers RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*.hpp ${folder}/*.h)
+# hpcboot_add_header_test(name target label language compiler standard flags headers): one ctest entry, whose file
+# includes these headers.
+function(hpcboot_add_header_test name target label language compiler standard flags headers)
   # With -I, not -isystem: the compiler then ignores its own folders, and keeps their order.
   set(includes $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>)
-  set(include_flags "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>")
-  set(define_flags "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
+  set(arguments "")
   foreach(header IN LISTS headers)
-    set(compilers c++ ${CMAKE_CXX_COMPILER} c++17)
-    if(header MATCHES "[.]h$")
-      list(APPEND compilers c ${CMAKE_C_COMPILER} c99)
-    endif()
-    while(compilers)
-      list(POP_FRONT compilers language compiler standard)
-      add_test(NAME header.${header}.${standard} COMMAND_EXPAND_LISTS COMMAND ${compiler} -std=${standard}
-               ${ARGN} -fsyntax-only "${include_flags}" "${define_flags}"
-               -include ${header} -include ${header} -x ${language} /dev/null)
-      set_tests_properties(header.${header}.${standard} PROPERTIES LABELS ${label} TIMEOUT 300)
-    endwhile()
+    list(APPEND arguments -include ${header})
   endforeach()
+  add_test(NAME header.${name}.${standard} COMMAND_EXPAND_LISTS COMMAND ${compiler} -std=${standard} ${flags}
+           -fsyntax-only "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
+           "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" ${arguments} -x ${language} /dev/null)
+  set_tests_properties(header.${name}.${standard} PROPERTIES LABELS "${label}" TIMEOUT 300)
 endfunction()
 
-hpcboot_add_header_tests(hpcboot_bootstrap ${PROJECT_SOURCE_DIR}/bootstrap/include unit
-                         -Wall -Wextra -Werror -pedantic)
+set(_flags -Wall -Wextra -Werror -pedantic)
+set(_folder ${PROJECT_SOURCE_DIR}/bootstrap/include)
+file(GLOB_RECURSE _headers RELATIVE ${_folder} CONFIGURE_DEPENDS ${_folder}/*.hpp ${_folder}/*.h)
+foreach(_header IN LISTS _headers)
+  foreach(_standard IN ITEMS c++17 c++20)
+    hpcboot_add_header_test(${_header} hpcboot_bootstrap unit c++ ${CMAKE_CXX_COMPILER} ${_standard} "${_flags}"
+                            "${_header};${_header}")
+  endforeach()
+  if(_header MATCHES "[.]h$")
+    hpcboot_add_header_test(${_header} hpcboot_bootstrap unit c ${CMAKE_C_COMPILER} c99 "${_flags}" "${_header};${_header}")
+  endif()
+endforeach()
+
 if(TARGET hpcboot_torch)
   # Each takes seconds: it includes LibTorch's headers, which are not free of warnings.
-  hpcboot_add_header_tests(hpcboot_torch ${PROJECT_SOURCE_DIR}/trainer/include package)
+  set(_folder ${PROJECT_SOURCE_DIR}/trainer/include)
+  file(GLOB_RECURSE _headers RELATIVE ${_folder} CONFIGURE_DEPENDS ${_folder}/*.hpp)
+  get_target_property(_features hpcboot::libtorch INTERFACE_COMPILE_FEATURES)
+  set(_standard c++17)
+  if(_features MATCHES "cxx_std_(2[0-9])")
+    set(_standard c++${CMAKE_MATCH_1})
+  else()
+    hpcboot_add_header_test(hpcboot/torch hpcboot_torch "package;torch" c++ ${CMAKE_CXX_COMPILER} c++20 "" "${_headers}")
+  endif()
+  foreach(_header IN LISTS _headers)
+    hpcboot_add_header_test(${_header} hpcboot_torch "package;torch" c++ ${CMAKE_CXX_COMPILER} ${_standard} ""
+                            "${_header};${_header}")
+  endforeach()
 endif()

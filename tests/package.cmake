@@ -75,6 +75,12 @@ if(TARGET hpcboot_torch)
   set_tests_properties(package.find_package_torch package.own_model PROPERTIES
     FIXTURES_REQUIRED "package_core;package_torch" LABELS "package;torch")
   set_tests_properties(package.own_model PROPERTIES FIXTURES_SETUP package_own_model)
+  # Only as far as CMake finds everything: the library itself takes minutes to build.
+  add_test(NAME package.add_subdirectory_torch COMMAND ${CMAKE_COMMAND}
+           -S ${CMAKE_CURRENT_SOURCE_DIR}/package/add_subdirectory_torch -B ${PROJECT_BINARY_DIR}/package/add_subdirectory_torch
+           -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DHPCBOOT_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+           -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
+  set_tests_properties(package.add_subdirectory_torch PROPERTIES LABELS "package;torch" TIMEOUT 120)
   # The same program on the ranks of a launch.
   hpcboot_add_mpi_test(NAME package.own_model.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/consumer)
