@@ -8,7 +8,7 @@ set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
 
 hpcboot_add_test(NAME torch_test
   SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp unit/models_test.cpp
-          unit/process_group_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
+          unit/process_group_test.cpp unit/tensors_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_store LABELS unit TIMEOUT 120)
 # Not installed.
 target_include_directories(torch_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer/torch ${PROJECT_SOURCE_DIR}/bootstrap)

@@ -1,8 +1,10 @@
 // The options of DistributedDataParallel, on the ranks of a launch.
 #include <gtest/gtest.h>
 #include <torch/nn/functional/loss.h>
+#include <torch/nn/init.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/sgd.h>
+#include <torch/serialize.h>
 #include <torch/types.h>
 
 #include "hpcboot/torch/collectives.hpp"
@@ -178,6 +180,61 @@ TEST(DdpOptions, BatchesOfDifferentSizeAreNoProblem) {
     (loss_of(ddp.forward(mine.images), mine.labels) * weight).backward();
     expect_close(gradients_of(*ddp.module()), expected, 1e-5);
   }
+}
+
+/// Several heads on one trunk, of which each forward uses one.
+struct HeadsImpl : torch::nn::Module {
+  HeadsImpl() {
+    for (int head = 0; head < 3; ++head) {
+      heads.push_back(register_module("head" + std::to_string(head), torch::nn::Linear(3, 1)));
+    }
+  }
+  torch::Tensor forward(const torch::Tensor& input, std::size_t head) {
+    return heads[head]->forward(trunk->forward(input));
+  }
+  torch::nn::Linear trunk = register_module("trunk", torch::nn::Linear(4, 3));
+  std::vector<torch::nn::Linear> heads;
+};
+TORCH_MODULE(Heads);
+
+TEST(DdpOptions, TheUnusedParametersMayBeOthersInEveryStepAndOnEveryRank) {
+  DistributedDataParallelOptions options;
+  options.find_unused_parameters = true;
+  torch::manual_seed(4);
+  Heads model;
+  torch::manual_seed(4);
+  DistributedDataParallel ddp(Heads(), *world, options);
+  const int ranks = world->world_size();
+  const torch::Tensor inputs = torch::randn({ranks, 2, 4});
+  for (int step = 0; step < 6; ++step) {
+    model->zero_grad();
+    ddp.module()->zero_grad();
+    const auto head_of = [&](int rank) { return static_cast<std::size_t>(step / 2 + rank) % 3; };
+    torch::Tensor loss = torch::zeros({});
+    for (int rank = 0; rank < ranks; ++rank) {
+      loss = loss + model->forward(inputs[rank], head_of(rank)).sum() / ranks;
+    }
+    loss.backward();
+    ddp.forward(inputs[world->rank()], head_of(world->rank())).sum().backward();
+    for (const auto& item : model->named_parameters()) {
+      const torch::Tensor found = ddp.module()->named_parameters()[item.key()].grad();
+      // As in PyTorch: a parameter that no rank has used keeps the gradient that it had.
+      if (!item.value().grad().defined()) continue;
+      EXPECT_TRUE(torch::allclose(found, item.value().grad(), 1e-5, 1e-6))
+          << item.key() << " in step " << step;
+    }
+  }
+}
+
+TEST(DdpOptions, TheModuleCanBeChangedThroughTheWrapper) {
+  DistributedDataParallel ddp(torch::nn::Linear(2, 2), *world);
+  ddp.module()->eval();
+  EXPECT_FALSE(ddp.module()->is_training());
+  std::stringstream file;
+  torch::save(ddp.module(), file);
+  torch::nn::init::zeros_(ddp.module()->weight);
+  torch::load(ddp.module(), file);
+  EXPECT_GT(ddp.module()->weight.abs().sum().item<float>(), 0);
 }
 
 TEST(DdpOptions, TheTimeOfTheLastGradientLiesInTheBackwardPass) {

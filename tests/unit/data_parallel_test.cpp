@@ -4,10 +4,16 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/torch/precision.hpp"
 #include "models/model.hpp"
+#include "support/expect_error.hpp"
 #include "support/partly_used.hpp"
 
 namespace hpcboot {
@@ -146,6 +152,160 @@ TEST(DataParallel, TheFirstReplicasStatisticsAreTheModels) {
   const torch::Tensor output = parallel.forward(input);
   EXPECT_FALSE(output.requires_grad());
   EXPECT_TRUE(torch::allclose(output, module->forward(input))) << "the same statistics on both";
+}
+
+/// The model, and what DataParallel trains: equal, on two replicas.
+struct Pair {
+  template <typename Make>
+  explicit Pair(const Make& make) : plain(make()), parallel(make, cpus(2)) {
+    const torch::NoGradGuard no_gradients;
+    auto own = parallel.module()->named_parameters();
+    for (const auto& item : plain->named_parameters()) own[item.key()].copy_(item.value());
+  }
+
+  /// Expects the same gradients of both, and none where there is none.
+  void expect_same_gradients(const std::string& when) {
+    const auto own = parallel.module()->named_parameters();
+    for (const auto& item : plain->named_parameters()) {
+      const torch::Tensor expected = item.value().grad();
+      const torch::Tensor found = own[item.key()].grad();
+      ASSERT_EQ(found.defined(), expected.defined()) << item.key() << " " << when;
+      if (!expected.defined()) continue;
+      EXPECT_TRUE(found.allclose(expected, 1e-5, 1e-6)) << item.key() << " " << when;
+    }
+  }
+
+  torch::nn::Sequential plain;
+  DataParallel<torch::nn::Sequential> parallel;
+};
+
+torch::nn::Sequential two_layers() {
+  return torch::nn::Sequential(torch::nn::Linear(3, 3), torch::nn::Tanh(), torch::nn::Linear(3, 2));
+}
+
+void freeze(torch::nn::Module& module, bool frozen) {
+  for (torch::Tensor& parameter : module.parameters()) parameter.set_requires_grad(!frozen);
+}
+
+TEST(DataParallel, LayersMayBeFrozenAndUnfrozenAfterItsConstruction) {
+  Pair pair(two_layers);
+  const torch::Tensor input = torch::randn({5, 3});
+  // From the first layer frozen to the other one, to all trained: the number of gradients changes.
+  const std::vector<std::pair<bool, bool>> states{{true, false}, {false, true}, {false, false}};
+  for (const auto& [first, last] : states) {
+    for (torch::nn::Sequential& model : {std::ref(pair.plain), std::ref(pair.parallel.module())}) {
+      freeze(*model->ptr(0), first);
+      freeze(*model->ptr(2), last);
+      for (torch::Tensor& parameter : model->parameters()) parameter.mutable_grad().reset();
+    }
+    pair.plain->forward(input).sum().backward();
+    pair.parallel.forward(input).sum().backward();
+    pair.expect_same_gradients(std::to_string(first) + std::to_string(last));
+  }
+}
+
+TEST(DataParallel, EachLayerHasTheModeThatItHasInTheModel) {
+  DataParallel parallel(
+      [] { return torch::nn::Sequential(torch::nn::BatchNorm1d(2), torch::nn::BatchNorm1d(2)); },
+      cpus(2));
+  parallel.module()->ptr(1)->eval();
+  parallel.forward(torch::randn({6, 2}));
+  for (const torch::nn::Sequential& replica : parallel.replicas()) {
+    EXPECT_TRUE(replica->is_training());
+    EXPECT_TRUE(replica->ptr(0)->is_training());
+    EXPECT_FALSE(replica->ptr(1)->is_training());
+  }
+  parallel.module()->eval();
+  parallel.forward(torch::randn({6, 2}));
+  EXPECT_FALSE(parallel.replicas()[1]->ptr(0)->is_training());
+}
+
+TEST(DataParallel, ALossComputedByTheModelIsOneElementForEachReplica) {
+  struct Loss : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return (x * weight).mean(); }
+    torch::Tensor weight = register_parameter("weight", torch::ones({1}));
+  };
+  DataParallel parallel([] { return std::make_shared<Loss>(); }, cpus(2));
+  const torch::Tensor losses = parallel.forward(torch::tensor({1.0F, 3.0F, 5.0F, 7.0F}));
+  EXPECT_TRUE(losses.equal(torch::tensor({2.0F, 6.0F})));
+  losses.mean().backward();
+  EXPECT_FLOAT_EQ(parallel.module()->weight.grad().item<float>(), 4);
+}
+
+TEST(DataParallel, TakesSeveralInputsAndReturnsAnyStructure) {
+  struct Model : torch::nn::Module {
+    auto forward(const torch::Tensor& a, double factor, const torch::Tensor& b) {
+      std::map<std::string, torch::Tensor> named{{"scaled", a * weight * factor},
+                                                 {"largest", b.argmax(1)}};
+      return std::make_tuple(a * weight + b, named,
+                             std::make_tuple(torch::Tensor(), std::optional<torch::Tensor>(b)),
+                             static_cast<int>(a.size(0)));
+    }
+    torch::Tensor weight = register_parameter("weight", torch::full({1}, 2.0F));
+  };
+  DataParallel parallel([] { return std::make_shared<Model>(); }, cpus(2));
+  const torch::Tensor a = torch::randn({5, 3}).requires_grad_();
+  const torch::Tensor b = torch::randn({5, 3}).requires_grad_();
+  auto [sum, named, more, samples] = parallel.forward(a, 10.0, b);
+  EXPECT_TRUE(sum.allclose(2 * a + b));
+  EXPECT_TRUE(named.at("scaled").allclose(20 * a));
+  EXPECT_TRUE(named.at("largest").equal(b.argmax(1)));
+  EXPECT_FALSE(named.at("largest").requires_grad());
+  EXPECT_FALSE(std::get<0>(more).defined());
+  EXPECT_TRUE(std::get<1>(more)->equal(b));
+  EXPECT_EQ(samples, 3) << "the first replica's";
+  (sum.sum() + named.at("scaled").sum()).backward();
+  EXPECT_TRUE(a.grad().allclose(torch::full({5, 3}, 22.0F)));
+  EXPECT_TRUE(b.grad().allclose(torch::ones({5, 3})));
+  EXPECT_NEAR(parallel.module()->weight.grad().item<double>(), 11 * a.sum().item<double>(), 1e-4);
+}
+
+TEST(DataParallel, AutocastReachesEveryReplicaAndFollowsTheOptimizer) {
+  DataParallel parallel([] { return torch::nn::Linear(8, 8); }, cpus(2));
+  torch::optim::SGD optimizer(parallel.module()->parameters(), 0.5);
+  const torch::Tensor input = torch::randn({6, 8});
+  for (int step = 0; step < 3; ++step) {
+    torch::Tensor output;
+    {
+      const Autocast autocast(Precision::bf16, at::kCPU);
+      output = parallel.forward(input);
+    }
+    EXPECT_EQ(output.scalar_type(), at::kBFloat16);
+    const torch::Tensor exact = parallel.module()->forward(input);
+    EXPECT_LT(largest_difference(output.to(at::kFloat), exact), 0.05 * (step + 1)) << step;
+    optimizer.zero_grad();
+    output.to(at::kFloat).sum().backward();
+    optimizer.step();
+  }
+}
+
+TEST(DataParallel, RefusesWhatCannotBeSplitOrGathered) {
+  struct Same : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& a, const torch::Tensor& b) { return a + b; }
+  };
+  DataParallel parallel([] { return std::make_shared<Same>(); }, cpus(2));
+  EXPECT_THROW(parallel.forward(torch::ones({4}), torch::ones({2})), Error);
+  EXPECT_THROW(parallel.forward(torch::ones({}), torch::ones({})), Error);
+
+  struct Uneven : torch::nn::Module {
+    std::vector<torch::Tensor> forward(const torch::Tensor& x) { return x.unbind(); }
+  };
+  DataParallel uneven([] { return std::make_shared<Uneven>(); }, cpus(2));
+  EXPECT_THROW(uneven.forward(torch::ones({3, 2})), Error);
+}
+
+TEST(DataParallel, RefusesASecondBackwardAndASecondDerivative) {
+  DataParallel parallel([] { return torch::nn::Linear(2, 1); }, cpus(2));
+  const torch::Tensor input = torch::ones({4, 2}).requires_grad_();
+  const torch::Tensor loss = parallel.forward(input).sum();
+  loss.backward({}, /*retain_graph=*/false);
+  test::expect_error(
+      ErrorCode::invalid_model_use, [&] { loss.backward(); }, "a second backward");
+  const torch::Tensor other = parallel.forward(input).sum();
+  test::expect_error(
+      ErrorCode::invalid_model_use,
+      [&] { torch::autograd::grad({other}, {input}, {}, true, /*create_graph=*/true); },
+      "create_graph");
 }
 
 TEST(DataParallel, WhatAReplicaThrowsReachesTheCaller) {

@@ -123,14 +123,6 @@ TEST(DistributedDataParallel, ARankThatIsGoneInTheBackwardPassIsALostPeer) {
   }
 }
 
-TEST(TensorsOf, FindsTheTensorsOfTuplesAndLists) {
-  const torch::Tensor a = torch::ones({1});
-  const torch::Tensor b = torch::ones({2});
-  EXPECT_EQ(tensors_of(std::make_tuple(a, b)).size(), 2u);
-  EXPECT_EQ(tensors_of(std::vector<torch::Tensor>{a, b, a}).size(), 3u);
-  EXPECT_EQ(tensors_of(a).size(), 1u);
-}
-
 TEST(CollectiveFailure, OfNcclsRemoteErrorIsALostPeer) {
   const std::runtime_error cause(
       "NCCL error in: ProcessGroupNCCL.cpp:7, remote process exited or there was a network error\n"

@@ -74,15 +74,6 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
   return std::max(1, of_rank / replicas);
 }
 
-void require_precision(const TrainOptions& options, const std::string& mode, torch::Device device) {
-  // Autocast's type is per thread, and replicas compute in their own threads.
-  if (mode == "dp" && device.is_cuda() && options.precision == "bf16") {
-    throw UsageError(
-        "--precision bf16 and --mode dp cannot be combined on CUDA devices; use --mode ddp");
-  }
-  use_precision(precision_of(options.precision), device);
-}
-
 void require_ddp_for_sync_bn(const TrainOptions& options, const std::string& mode) {
   if (!options.sync_bn || mode == "ddp") return;
   throw UsageError("--sync-bn needs mode ddp; this run uses mode " + mode);
@@ -230,7 +221,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   facts.batches = plan_batches(options.batches, me.placement.world_size, devices.size());
   facts.threads = threads_of(options, me, env, devices);
   facts.device = name_of(devices);
-  require_precision(options, facts.mode, devices.front());
+  use_precision(precision_of(options.precision), devices.front());
   if (options.deterministic) use_deterministic_algorithms(devices.front(), env);
   facts.devices = static_cast<int>(devices.size());
 

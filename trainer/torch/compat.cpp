@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
@@ -27,13 +28,13 @@ struct ReducerParts {
 /// In 2.x the constructor lost an argument and, several times, gained others at its end. This
 /// therefore tests the signature, not the version.
 template <typename Reducer, typename... More>
-std::unique_ptr<Reducer> construct_reducer(const ReducerArguments& a, const ReducerParts& p,
+std::shared_ptr<Reducer> construct_reducer(const ReducerArguments& a, const ReducerParts& p,
                                            const Group& group, const More&... more) {
   if constexpr (std::is_constructible_v<Reducer, decltype(a.parameters), decltype(p.buckets),
                                         decltype(p.limits), Group, decltype(p.no_sparse_gradients),
                                         std::int64_t, bool, bool, decltype(p.names), std::int64_t,
                                         More...>) {
-    return std::make_unique<Reducer>(a.parameters, p.buckets, p.limits, group,
+    return std::make_shared<Reducer>(a.parameters, p.buckets, p.limits, group,
                                      p.no_sparse_gradients, a.bucket_bytes,
                                      a.find_unused_parameters, a.gradient_as_bucket_view, p.names,
                                      a.first_bucket_bytes, more...);
@@ -41,7 +42,7 @@ std::unique_ptr<Reducer> construct_reducer(const ReducerArguments& a, const Redu
                                                Group, decltype(p.no_sparse_gradients), std::int64_t,
                                                bool, bool, decltype(p.names), std::int64_t,
                                                More...>) {
-    return std::make_unique<Reducer>(a.parameters, p.buckets, group, p.no_sparse_gradients,
+    return std::make_shared<Reducer>(a.parameters, p.buckets, group, p.no_sparse_gradients,
                                      a.bucket_bytes, a.find_unused_parameters,
                                      a.gradient_as_bucket_view, p.names, a.first_bucket_bytes,
                                      more...);
@@ -94,7 +95,7 @@ std::string backend_name(const Group& group, [[maybe_unused]] c10::DeviceType de
 #endif
 }
 
-std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments, const Group& group) {
+LoggedReducer make_reducer(const ReducerArguments& arguments, const Group& group) {
   ReducerParts parts;
   parts.no_sparse_gradients.resize(arguments.parameters.size(), false);
   std::tie(parts.buckets, parts.limits) = c10d::compute_bucket_assignment_by_size(
@@ -105,7 +106,14 @@ std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments, c
   for (std::size_t i = 0; i < arguments.names.size(); ++i) {
     parts.names.emplace(i, arguments.names[i]);
   }
-  return construct_reducer<c10d::Reducer>(arguments, parts, group);
+  LoggedReducer made;
+  made.reducer = construct_reducer<c10d::Reducer>(arguments, parts, group);
+  made.logger = std::make_shared<c10d::Logger>(made.reducer);
+  made.reducer->set_logger(made.logger);
+  made.logger->set_construction_data_and_log("hpcboot::DistributedDataParallel", /*device_ids=*/{},
+                                             /*output_device=*/-1, arguments.broadcast_buffers,
+                                             /*has_sync_bn=*/false, /*static_graph=*/false);
+  return made;
 }
 
 #if TORCH_VERSION_MAJOR >= 2
@@ -119,6 +127,9 @@ bool autocast_enabled(c10::DeviceType device) {
 }
 void set_autocast(c10::DeviceType device, bool on) {
   at::autocast::set_autocast_enabled(device, on);
+}
+c10::ScalarType autocast_type(c10::DeviceType device) {
+  return at::autocast::get_autocast_dtype(device);
 }
 void set_autocast_type(c10::DeviceType device, c10::ScalarType type) {
   at::autocast::set_autocast_dtype(device, type);
@@ -140,6 +151,10 @@ void set_autocast(c10::DeviceType device, bool on) {
   } else {
     at::autocast::set_cpu_enabled(on);
   }
+}
+c10::ScalarType autocast_type(c10::DeviceType device) {
+  return device == c10::DeviceType::CUDA ? at::autocast::get_autocast_gpu_dtype()
+                                         : at::autocast::get_autocast_cpu_dtype();
 }
 void set_autocast_type(c10::DeviceType device, c10::ScalarType type) {
   if (device == c10::DeviceType::CUDA) {

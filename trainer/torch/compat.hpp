@@ -23,8 +23,9 @@
 #include <vector>
 
 namespace c10d {
+class Logger;
 class Reducer;
-}
+}  // namespace c10d
 namespace gloo {
 namespace transport {
 class Device;
@@ -58,9 +59,17 @@ struct ReducerArguments {
   std::int64_t first_bucket_bytes = 0;
   bool find_unused_parameters = false;
   bool gradient_as_bucket_view = false;
+  bool broadcast_buffers = false;  ///< for the logger only
 };
-std::unique_ptr<c10d::Reducer> make_reducer(const ReducerArguments& arguments,
-                                            const c10::intrusive_ptr<c10d::ProcessGroup>& group);
+
+/// A reducer and its logger, which several of the reducer's functions use without a check whether
+/// there is one: without it, a set of unused parameters that changes from step to step crashes.
+struct LoggedReducer {
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Logger> logger;
+};
+LoggedReducer make_reducer(const ReducerArguments& arguments,
+                           const c10::intrusive_ptr<c10d::ProcessGroup>& group);
 
 /// The options of torch::optim::SGD.
 struct SgdRule {
@@ -80,6 +89,7 @@ void fused_sgd(const std::vector<at::Tensor>& parameters, const std::vector<at::
 /// Autocast for one device type: CUDA, or the CPU.
 bool autocast_enabled(c10::DeviceType device);
 void set_autocast(c10::DeviceType device, bool on);
+c10::ScalarType autocast_type(c10::DeviceType device);
 void set_autocast_type(c10::DeviceType device, c10::ScalarType type);
 
 }  // namespace hpcboot::compat

@@ -1,9 +1,6 @@
 #include "hpcboot/torch/data_parallel.hpp"
 
 #include <ATen/Functions.h>
-#include <ATen/ThreadLocalState.h>
-#include <c10/core/DeviceGuard.h>
-#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
@@ -11,23 +8,20 @@
 #include <cstdint>
 #include <string>
 
+#include "compat_node.hpp"
 #include "hpcboot/error.hpp"
+#include "on_devices.hpp"
 #include "parallel_calls.hpp"
+#include "replicas_backward.hpp"
 
 namespace hpcboot {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Calls on the replicas' threads, with the caller's gradient mode and the replica's device.
-void on_devices(ParallelCalls& calls, const std::vector<at::Device>& devices, std::size_t count,
-                const std::function<void(std::size_t)>& call) {
-  const at::ThreadLocalState state;
-  calls.run(count, [&](std::size_t replica) {
-    const at::ThreadLocalStateGuard restored(state);
-    const c10::DeviceGuard current(devices[replica]);
-    call(replica);
-  });
+[[noreturn]] void refuse(const std::string& found, const std::string& expected,
+                         const std::string& remedy) {
+  throw Error(ErrorCode::invalid_model_use, found, expected, remedy);
 }
 
 Tensors trained_parameters(const torch::nn::Module& module) {
@@ -46,97 +40,77 @@ Tensors state_of(const torch::nn::Module& module) {
   return state;
 }
 
-/// The backward of all replicas: one node in the caller's graph, behind which each replica has its
-/// own graph. (A single graph over CPU replicas would be traversed by one thread.)
-struct ReplicasBackward : torch::autograd::Node {
-  std::shared_ptr<ParallelCalls> calls;
-  std::vector<at::Device> devices;
-  Tensors outputs;                  // of each replica
-  Tensors parts;                    // of the input, leaves of the replicas' graphs
-  std::vector<Tensors> parameters;  // of each replica
-  bool input_needs_gradient = false;
-
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
-    const at::Tensor& gradient = gradients[0];
-    const std::size_t count = outputs.size();
-    std::vector<Tensors> results(count);
-    // Replica 0 runs on this thread: on a GPU, this thread computes that GPU's gradients and must
-    // not sleep while another one waits for it.
-    on_devices(*calls, devices, count, [&](std::size_t i) {
-      const at::AutoGradMode with_gradients(true);
-      Tensors leaves = parameters[i];
-      if (input_needs_gradient) leaves.push_back(parts[i]);
-      const at::Tensor own = part_of(gradient, i).to(devices[i]);
-      results[i] = torch::autograd::grad({outputs[i]}, leaves, {own}, /*retain_graph=*/c10::nullopt,
-                                         /*create_graph=*/false, /*allow_unused=*/true);
-    });
-    return gathered(results);
-  }
-
-  void release_variables() override {
-    outputs.clear();
-    parts.clear();
-  }
-
- private:
-  at::Tensor part_of(const at::Tensor& gradient, std::size_t replica) const {
-    std::int64_t begin = 0;
-    for (std::size_t i = 0; i < replica; ++i) begin += outputs[i].size(0);
-    return gradient.narrow(0, begin, outputs[replica].size(0));
-  }
-
-  /// The gradient of the input, then those of the parameters, summed in the order of the replicas.
-  torch::autograd::variable_list gathered(const std::vector<Tensors>& results) const {
-    const at::NoGradGuard no_gradients;
-    torch::autograd::variable_list sums(1);
-    if (input_needs_gradient) {
-      Tensors of_parts;
-      for (std::size_t i = 0; i < results.size(); ++i) {
-        const at::Tensor& one = results[i].back();
-        of_parts.push_back((one.defined() ? one : at::zeros_like(parts[i])).to(devices[0]));
-      }
-      sums[0] = at::cat(of_parts);
+/// Of each replica that gets one, the parts of all inputs.
+std::vector<Tensors> scattered(const Tensors& inputs, std::size_t replicas) {
+  std::vector<Tensors> parts;
+  for (const at::Tensor& input : inputs) {
+    if (!input.defined() || input.dim() == 0 || input.size(0) != inputs[0].size(0)) {
+      refuse("inputs of DataParallel that are not batches of one size",
+             "tensors whose first dimension is the batch",
+             "pass values for the whole batch as numbers, or expand them to the batch");
     }
-    for (std::size_t p = 0; p < parameters[0].size(); ++p) {
-      at::Tensor sum = results[0][p];
-      for (std::size_t i = 1; i < results.size(); ++i) {
-        const at::Tensor& other = results[i][p];
-        if (!other.defined()) continue;
-        sum = sum.defined() ? sum.add_(other.to(devices[0])) : other.to(devices[0]);
-      }
-      sums.push_back(sum);
-    }
-    return sums;
+    const Tensors of_input = input.detach().chunk(static_cast<std::int64_t>(replicas));
+    parts.resize(of_input.size());
+    for (std::size_t i = 0; i < of_input.size(); ++i) parts[i].push_back(of_input[i]);
   }
-};
+  if (parts.empty()) {
+    refuse("a forward of DataParallel without a tensor", "an input to split", "pass the batch");
+  }
+  return parts;
+}
+
+/// The outputs of all replicas, put together on the device, without a graph.
+Tensors gathered_values(const std::vector<Tensors>& outputs, at::Device device) {
+  Tensors together;
+  for (std::size_t k = 0; k < outputs[0].size(); ++k) {
+    Tensors of_replicas;
+    for (const Tensors& own : outputs) {
+      if (own.size() != outputs[0].size() || own[k].defined() != outputs[0][k].defined()) {
+        refuse("replicas whose outputs have different tensors", "the same structure for each part",
+               "make the structure of the output independent of the batch");
+      }
+      if (own[k].defined()) of_replicas.push_back(own[k].detach().to(device));
+    }
+    together.push_back(of_replicas.empty() ? at::Tensor() : at::cat(of_replicas));
+  }
+  return together;
+}
 
 }  // namespace
 
 struct ReplicaRunner::Impl {
   std::vector<std::shared_ptr<torch::nn::Module>> replicas;
   std::vector<at::Device> devices;
-  Forward forward;
   std::shared_ptr<ParallelCalls> calls;
 
-  /// Copies the model's mode, parameters and buffers to the other replicas. At every forward: some
-  /// optimizers (torch::optim::SGD) change parameters without increasing their version, so a change
-  /// cannot be detected.
+  /// Copies the layers' modes, parameters and buffers of the model to the other replicas, and which
+  /// parameters are trained. At every forward: some optimizers (torch::optim::SGD) change
+  /// parameters without increasing their version, so a change cannot be detected.
   void replicate() {
     const at::NoGradGuard no_gradients;
     const Tensors state = state_of(*replicas[0]);
     on_devices(*calls, devices, devices.size(), [&](std::size_t i) {
       if (i == 0) return;
-      replicas[i]->train(replicas[0]->is_training());
+      const auto layers = replicas[0]->modules();
+      const auto own_layers = replicas[i]->modules();
+      // A layer after the one that contains it, whose train() also sets it.
+      for (std::size_t m = 0; m < layers.size(); ++m)
+        own_layers[m]->train(layers[m]->is_training());
       const Tensors own = state_of(*replicas[i]);
       // Hidden from the autograd engine: if two forwards precede the backward of the first, the
       // second writes the same parameters again, and no backward reads the statistics.
-      for (std::size_t t = 0; t < state.size(); ++t) own[t].variable_data().copy_(state[t]);
+      for (std::size_t t = 0; t < state.size(); ++t) {
+        own[t].variable_data().copy_(state[t]);
+        if (own[t].requires_grad() != state[t].requires_grad()) {
+          own[t].set_requires_grad(state[t].requires_grad());
+        }
+      }
     });
   }
 };
 
 ReplicaRunner::ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> replicas,
-                             std::vector<at::Device> devices, Forward forward)
+                             std::vector<at::Device> devices)
     : impl_(std::make_unique<Impl>()) {
   if (replicas.empty() || replicas.size() != devices.size()) {
     throw Error(ErrorCode::invalid_model_use,
@@ -162,49 +136,63 @@ ReplicaRunner::ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> rep
   impl_->calls = std::make_shared<ParallelCalls>(devices.size());
   impl_->replicas = std::move(replicas);
   impl_->devices = std::move(devices);
-  impl_->forward = std::move(forward);
 }
 ReplicaRunner::ReplicaRunner(ReplicaRunner&&) noexcept = default;
 ReplicaRunner& ReplicaRunner::operator=(ReplicaRunner&&) noexcept = default;
 ReplicaRunner::~ReplicaRunner() = default;
 
-at::Tensor ReplicaRunner::forward(const at::Tensor& input) {
+Tensors ReplicaRunner::forward(const Tensors& inputs, const Forward& forward) {
   Impl& impl = *impl_;
   const bool with_gradients = at::GradMode::is_enabled();
-  Tensors parts = input.detach().chunk(static_cast<std::int64_t>(impl.devices.size()));
+  std::vector<Tensors> parts = scattered(inputs, impl.devices.size());
   const std::size_t count = parts.size();
   impl.replicate();
 
-  Tensors outputs(count);
-  on_devices(*impl.calls, impl.devices, count, [&](std::size_t i) {
-    parts[i] = parts[i].to(impl.devices[i]);
-    if (with_gradients && input.requires_grad()) parts[i] = parts[i].detach().requires_grad_();
-    outputs[i] = impl.forward(i, parts[i]);
-  });
-  Tensors gathered;
-  for (const at::Tensor& output : outputs) {
-    gathered.push_back(output.detach().to(impl.devices[0]));
+  std::vector<bool> input_needs_gradient;
+  for (const at::Tensor& input : inputs) {
+    input_needs_gradient.push_back(with_gradients && input.requires_grad());
   }
-  at::Tensor output = at::cat(gathered);
-  const bool differentiable = std::any_of(
-      outputs.begin(), outputs.end(), [](const at::Tensor& one) { return one.requires_grad(); });
-  if (!differentiable) return output;
+  std::vector<Tensors> outputs(count);
+  on_devices(*impl.calls, impl.devices, count, [&](std::size_t i) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      parts[i][k] = parts[i][k].to(impl.devices[i]);
+      if (input_needs_gradient[k]) parts[i][k] = parts[i][k].detach().requires_grad_();
+    }
+    outputs[i] = forward(i, parts[i]);
+    for (at::Tensor& output : outputs[i]) {
+      if (output.defined() && output.dim() == 0) output = output.view({1});
+    }
+  });
+  Tensors together = gathered_values(outputs, impl.devices[0]);
 
-  const auto backward =
-      std::shared_ptr<ReplicasBackward>(new ReplicasBackward, torch::autograd::deleteNode);
+  // Of the outputs, those that a gradient can come through.
+  Tensors differentiable;
+  std::vector<Tensors> roots(count);
+  for (std::size_t k = 0; k < together.size(); ++k) {
+    if (std::none_of(outputs.begin(), outputs.end(), [&](const Tensors& own) {
+          return own[k].defined() && own[k].requires_grad();
+        })) {
+      continue;
+    }
+    differentiable.push_back(together[k]);
+    for (std::size_t i = 0; i < count; ++i) roots[i].push_back(outputs[i][k]);
+  }
+  if (differentiable.empty()) return together;
+
+  const auto backward = compat::make_node<ReplicasBackward>();
   backward->calls = impl.calls;
   backward->devices = impl.devices;
-  backward->outputs = std::move(outputs);
+  backward->outputs = std::move(roots);
   backward->parts = std::move(parts);
   for (std::size_t i = 0; i < count; ++i) {
     backward->parameters.push_back(trained_parameters(*impl.replicas[i]));
   }
-  backward->input_needs_gradient = input.requires_grad();
-  Tensors leaves{input};
+  backward->input_needs_gradient = std::move(input_needs_gradient);
+  Tensors leaves = inputs;
   for (const at::Tensor& parameter : backward->parameters[0]) leaves.push_back(parameter);
   backward->set_next_edges(torch::autograd::collect_next_edges(leaves));
-  torch::autograd::set_history(output, backward);
-  return output;
+  for (at::Tensor& output : differentiable) torch::autograd::set_history(output, backward);
+  return together;
 }
 
 }  // namespace hpcboot

@@ -2,10 +2,12 @@
 
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/distributed/c10d/comm.hpp>
+#include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -157,7 +159,10 @@ struct GradientReducer::Impl {
     arguments.first_bucket_bytes = first_cap;
     arguments.find_unused_parameters = walks_graph();
     arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
-    reducer = compat::make_reducer(arguments, c10d_group);
+    arguments.broadcast_buffers = options.broadcast_buffers;
+    compat::LoggedReducer made = compat::make_reducer(arguments, c10d_group);
+    reducer = std::move(made.reducer);
+    logger = std::move(made.logger);
     if (compressed) {
       reducer->register_comm_hook(make_compression_hook(
           c10d_group,
@@ -172,7 +177,8 @@ struct GradientReducer::Impl {
   torch::nn::Module& module;
   const DistributedDataParallelOptions options;
   const c10::intrusive_ptr<c10d::ProcessGroup> c10d_group;
-  std::unique_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<c10d::Logger> logger;  // reducer refers to it without owning it
   std::shared_ptr<GradientWatch> watch;
   bool exchanging = true;
   bool buffers_due = true;  // at the first of the forwards whose gradients are exchanged together
@@ -210,7 +216,12 @@ void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
   if (!at::GradMode::is_enabled()) return;
   Impl& impl = *impl_;
   if (!impl.exchanging) return;
-  impl.reducer->prepare_for_backward(impl.walks_graph() ? outputs : std::vector<at::Tensor>{});
+  std::vector<at::Tensor> roots;  // of the graph; Reducer does not expect undefined tensors
+  if (impl.walks_graph()) {
+    std::copy_if(outputs.begin(), outputs.end(), std::back_inserter(roots),
+                 [](const at::Tensor& output) { return output.defined(); });
+  }
+  impl.reducer->prepare_for_backward(roots);
   if (!impl.options.find_unused_parameters) impl.watch->arm();
 }
 

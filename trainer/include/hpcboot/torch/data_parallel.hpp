@@ -7,9 +7,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "hpcboot/torch/tensors.hpp"
 
 namespace hpcboot {
 
@@ -17,20 +21,24 @@ namespace hpcboot {
 /// parallel passes and gather.
 class ReplicaRunner {
  public:
-  /// Runs replica number `replica` on its part of the batch. Called by several threads at once,
-  /// each with a different number.
-  using Forward = std::function<at::Tensor(std::size_t replica, const at::Tensor& part)>;
+  /// Runs replica number `replica` on its parts of the inputs, and returns the tensors of its
+  /// output. Called by several threads at once, each with a different number.
+  using Forward = std::function<std::vector<at::Tensor>(std::size_t replica,
+                                                        const std::vector<at::Tensor>& parts)>;
 
   /// Moves replica i to devices[i]. The first replica is the model itself.
   /// @throws Error{invalid_model_use} if there is no device, or the replicas differ
   ReplicaRunner(std::vector<std::shared_ptr<torch::nn::Module>> replicas,
-                std::vector<at::Device> devices, Forward forward);
+                std::vector<at::Device> devices);
   ReplicaRunner(ReplicaRunner&&) noexcept;
   ReplicaRunner& operator=(ReplicaRunner&&) noexcept;
   ~ReplicaRunner();
 
-  /// @throws what a replica's forward throws; if several throw, the exception of the first replica
-  at::Tensor forward(const at::Tensor& input);
+  /// @return the tensors of the outputs, gathered on the first device
+  /// @throws Error{invalid_model_use} if the inputs cannot be split, or the outputs cannot be
+  ///         gathered; what a replica's forward throws: if several throw, the exception of the
+  ///         first replica
+  std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs, const Forward& forward);
 
  private:
   struct Impl;
@@ -55,8 +63,12 @@ class ReplicaRunner {
 /// sees one part of the batch, and the first device's statistics are kept. For several hosts, and
 /// for speed, use DistributedDataParallel.
 ///
+/// What each forward takes over from the model: parameters, buffers, which parameters are trained,
+/// which layers are in training mode, and autocast. Not other fields, such as the probability of a
+/// dropout layer: change them in all of replicas().
+///
 /// @tparam Module a module holder (TORCH_MODULE) or a std::shared_ptr to a module, whose forward
-///         takes a batch (first dimension) and returns a batch
+///         takes batches (first dimension) and returns batches, or values for the whole batch
 template <typename Module>
 class DataParallel {
  public:
@@ -66,22 +78,64 @@ class DataParallel {
   template <typename Make>
   DataParallel(const Make& make, std::vector<at::Device> devices)
       : replicas_(make_all(make, devices.size())),
-        runner_(bases_of(replicas_), std::move(devices),
-                [replicas = replicas_](std::size_t replica, const at::Tensor& part) mutable {
-                  return replicas[replica]->forward(part);
-                }) {}
+        runner_(bases_of(replicas_), std::move(devices)) {}
 
-  /// Returns the outputs for the whole batch, on the first device. The batch is split as in
-  /// PyTorch: into equal parts, except for the last; with fewer samples than devices, some devices
-  /// stay idle. One backward may follow; it sets the gradients of the parameters and of `input`, if
-  /// `input` requires them.
-  /// @throws what the module's forward throws
-  at::Tensor forward(const at::Tensor& input) { return runner_.forward(input); }
+  /// Returns the module's output for the whole batch, on the first device. Tensors among the inputs
+  /// are split as in PyTorch: into equal parts, except for the last; with fewer samples than
+  /// devices, some devices stay idle. Other inputs are copied to all replicas. The output may have
+  /// any structure that for_each_tensor() knows. Its tensors are put together along their first
+  /// dimension, and those without a dimension, such as a loss, become a vector with one element for
+  /// each replica; what else is in it is the first replica's. One backward may follow; it sets the
+  /// gradients of the parameters and of the inputs that require them.
+  /// @throws Error{invalid_model_use} if the inputs cannot be split, or the outputs cannot be
+  ///         gathered; what the module's forward throws. Error{invalid_model_use} is also thrown by
+  ///         a second backward, and by one with create_graph
+  template <typename... Inputs>
+  auto forward(const Inputs&... inputs) {
+    using Output = std::decay_t<decltype(replicas_.front()->forward(inputs...))>;
+    std::vector<at::Tensor> tensors;
+    (collect(inputs, tensors), ...);
+    std::optional<Output> output;  // the first replica's; only its thread writes it
+    const auto gathered =
+        runner_.forward(tensors, [&](std::size_t replica, const std::vector<at::Tensor>& parts) {
+          std::size_t next = 0;
+          // Braces evaluate from left to right.
+          std::tuple<Inputs...> arguments{own_part(inputs, parts, next)...};
+          auto own = std::apply(
+              [&](const Inputs&... all) { return replicas_[replica]->forward(all...); }, arguments);
+          std::vector<at::Tensor> results = tensors_of(own);
+          if (replica == 0) output = std::move(own);
+          return results;
+        });
+    std::size_t next = 0;
+    for_each_tensor(*output, [&](at::Tensor& tensor) { tensor = gathered[next++]; });
+    return std::move(*output);
+  }
 
   /// The model, with the parameters to optimise, the state to save, train() and eval().
+  Module& module() { return replicas_.front(); }
   const Module& module() const { return replicas_.front(); }
 
+  /// The model and its copies, one for each device.
+  const std::vector<Module>& replicas() const { return replicas_; }
+
  private:
+  static void collect(const at::Tensor& input, std::vector<at::Tensor>& tensors) {
+    tensors.push_back(input);
+  }
+  template <typename Other>
+  static void collect(const Other& /*input*/, std::vector<at::Tensor>& /*tensors*/) {}
+
+  static at::Tensor own_part(const at::Tensor& /*input*/, const std::vector<at::Tensor>& parts,
+                             std::size_t& next) {
+    return parts[next++];
+  }
+  template <typename Other>
+  static const Other& own_part(const Other& input, const std::vector<at::Tensor>& /*parts*/,
+                               std::size_t& /*next*/) {
+    return input;
+  }
+
   template <typename Make>
   static std::vector<Module> make_all(const Make& make, std::size_t count) {
     std::vector<Module> replicas;

@@ -1,28 +1,12 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
-#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "hpcboot/torch/gradient_reducer.hpp"
 #include "hpcboot/torch/process_group.hpp"
+#include "hpcboot/torch/tensors.hpp"
 
 namespace hpcboot {
-
-/// The tensors in the result of a module's forward. If your forward returns another type, overload
-/// this function in the namespace of that type.
-inline std::vector<at::Tensor> tensors_of(const at::Tensor& output) {
-  return {output};
-}
-inline std::vector<at::Tensor> tensors_of(const std::vector<at::Tensor>& output) {
-  return output;
-}
-template <typename... Tensors>
-std::vector<at::Tensor> tensors_of(const std::tuple<Tensors...>& output) {
-  return std::apply([](const auto&... one) { return std::vector<at::Tensor>{one...}; }, output);
-}
 
 /// Trains one model on several ranks, like PyTorch's class of this name: every rank runs it on its
 /// own part of the global batch, and the gradients are averaged over the ranks during the backward
@@ -50,9 +34,10 @@ class DistributedDataParallel {
                           const DistributedDataParallelOptions& options = {})
       : module_(std::move(module)), reducer_(*module_, group, options) {}
 
-  /// Calls the module's forward with these arguments. In training with gradients enabled, every
-  /// rank must call it equally often. The following backward throws Error{invalid_model_use} if
-  /// parameters were not used; see with_peers() for what it throws when a rank is gone.
+  /// Calls the module's forward with these arguments, and returns its result, of any structure that
+  /// for_each_tensor() knows. In training with gradients enabled, every rank must call it equally
+  /// often. The following backward throws Error{invalid_model_use} if parameters were not used; see
+  /// with_peers() for what it throws when a rank is gone.
   template <typename... Arguments>
   auto forward(Arguments&&... arguments) {
     reducer_.before_forward();
@@ -76,6 +61,7 @@ class DistributedDataParallel {
   const GradientReducer& reducer() const { return reducer_; }
 
   /// The module itself, with the parameters to optimise, the state to save, train() and eval().
+  Module& module() { return module_; }
   const Module& module() const { return module_; }
 
  private:

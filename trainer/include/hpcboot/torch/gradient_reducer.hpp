@@ -66,7 +66,8 @@ class GradientReducer {
   /// @throws Error{invalid_model_use} if the previous backward left parameters without gradient
   void before_forward();
 
-  /// Must be called after each forward of the module, with every tensor that it returned. The next
+  /// Must be called after each forward of the module, with every tensor that it returned; undefined
+  /// ones do no harm. The next
   /// backward then exchanges the gradients, if exchanging(); if it leaves a parameter without a
   /// gradient, it throws Error{invalid_model_use} naming the parameter.
   void after_forward(const std::vector<at::Tensor>& outputs);
