@@ -42,25 +42,30 @@ Part part_of(int rank, const std::vector<std::int64_t>& counts) {
 
 class SyncBatchNorm : public testing::TestWithParam<std::vector<std::int64_t>> {};
 
-TEST_P(SyncBatchNorm, ComputesWhatOneProcessDoesOnTheWholeBatch) {
-  const int last = world->world_size() - 1;
-  const Part of_last = part_of(last, GetParam());
+/// @param sizes of the input, without batch and channels
+template <typename Synchronized, typename Plain>
+void expect_same_as_one_process(const std::vector<std::int64_t>& counts,
+                                const std::vector<std::int64_t>& sizes) {
+  SCOPED_TRACE(testing::Message() << sizes.size() << " dimensions beside batch and channels");
+  const Part of_last = part_of(world->world_size() - 1, counts);
   const std::int64_t total = of_last.begin + of_last.count;
+  std::vector<std::int64_t> shape{total, kChannels};
+  shape.insert(shape.end(), sizes.begin(), sizes.end());
   torch::manual_seed(3);
   // With a mean far from 0, for which sums of squares would lose the variance.
-  const torch::Tensor input = torch::randn({total, kChannels, 3, 4}) * 2 + 10;
-  const torch::Tensor slope = torch::randn({total, kChannels, 3, 4});
+  const torch::Tensor input = torch::randn(shape) * 2 + 10;
+  const torch::Tensor slope = torch::randn(shape);
 
   const torch::Tensor whole_input = input.clone().set_requires_grad(true);
-  auto whole = prepared(torch::nn::BatchNorm2d(kChannels));
+  auto whole = prepared(Plain(kChannels));
   const torch::Tensor whole_output = whole->forward(whole_input);
   (whole_output * slope).sum().backward();
 
-  const Part mine = part_of(world->rank(), GetParam());
+  const Part mine = part_of(world->rank(), counts);
   const torch::Tensor own_input =
       input.narrow(0, mine.begin, mine.count).clone().set_requires_grad(true);
-  auto synchronised = prepared(BatchNorm2d(kChannels));
-  synchronize_batch_norms(*synchronised, *world);
+  auto synchronised = prepared(Synchronized(kChannels));
+  EXPECT_EQ(synchronize_batch_norms(*synchronised, *world), 1U);
   const torch::Tensor own_output = synchronised->forward(own_input);
   (own_output * slope.narrow(0, mine.begin, mine.count)).sum().backward();
 
@@ -82,7 +87,17 @@ TEST_P(SyncBatchNorm, ComputesWhatOneProcessDoesOnTheWholeBatch) {
   expect_close(of_bias, whole->bias.grad(), "gradient of the bias");
   expect_close(synchronised->running_mean, whole->running_mean, "running mean");
   expect_close(synchronised->running_var, whole->running_var, "running variance");
-  EXPECT_EQ(synchronised->num_batches_tracked.item<std::int64_t>(), 1);
+  EXPECT_EQ(synchronised->num_batches_tracked.template item<std::int64_t>(), 1);
+}
+
+TEST_P(SyncBatchNorm, ComputesWhatOneProcessDoesOnTheWholeBatch) {
+  expect_same_as_one_process<BatchNorm2d, torch::nn::BatchNorm2d>(GetParam(), {3, 4});
+  expect_same_as_one_process<BatchNorm1d, torch::nn::BatchNorm1d>(GetParam(), {6});
+  expect_same_as_one_process<BatchNorm3d, torch::nn::BatchNorm3d>(GetParam(), {2, 3, 2});
+  // One value for each sample and channel: LibTorch refuses a batch of one.
+  if (world->world_size() > 1 || GetParam()[0] > 1) {
+    expect_same_as_one_process<BatchNorm1d, torch::nn::BatchNorm1d>(GetParam(), {});
+  }
 }
 
 // Equal parts, parts of different size, and a rank without samples.
@@ -150,15 +165,29 @@ TEST(SyncBatchNormModel, InEvaluationRanksAreAlone) {
   }
 }
 
-TEST(SyncBatchNormModel, ALayerOfLibTorchIsNamedAndRefused) {
-  torch::nn::Sequential model(BatchNorm2d(3), torch::nn::BatchNorm2d(3));
+template <typename Model>
+void expect_refused(Model&& model, const std::string& layer) {
   try {
     synchronize_batch_norms(*model, *world);
     FAIL() << "a layer stays unsynchronised";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
-    EXPECT_NE(error.found().find("'1'"), std::string::npos) << error.found();
+    EXPECT_NE(error.found().find("'1' is a torch::nn::" + layer + "Impl"), std::string::npos)
+        << error.found();
   }
+}
+
+TEST(SyncBatchNormModel, ALayerOfLibTorchIsNamedAndRefused) {
+  using torch::nn::Sequential;
+  expect_refused(Sequential(BatchNorm2d(3), torch::nn::BatchNorm1d(3)), "BatchNorm1d");
+  expect_refused(Sequential(BatchNorm2d(3), torch::nn::BatchNorm2d(3)), "BatchNorm2d");
+  expect_refused(Sequential(BatchNorm2d(3), torch::nn::BatchNorm3d(3)), "BatchNorm3d");
+}
+
+TEST(SyncBatchNormModel, AnInputOfOtherDimensionsIsRefused) {
+  EXPECT_THROW(BatchNorm1d(3)->forward(torch::zeros({2, 3, 4, 4})), c10::Error);
+  EXPECT_THROW(BatchNorm2d(3)->forward(torch::zeros({2, 3, 4})), c10::Error);
+  EXPECT_THROW(BatchNorm3d(3)->forward(torch::zeros({2, 3, 4, 4})), c10::Error);
 }
 
 }  // namespace

@@ -15,12 +15,18 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Batch, height and width of {batch, channels, height, width}.
-const std::vector<std::int64_t> kAllButChannels{0, 2, 3};
+/// The dimensions of {batch, channels, …} that the statistics are computed over.
+std::vector<std::int64_t> all_but_channels(const Tensor& input) {
+  std::vector<std::int64_t> dimensions{0};
+  for (std::int64_t i = 2; i < input.dim(); ++i) dimensions.push_back(i);
+  return dimensions;
+}
 
-/// Reshaped to broadcast over a tensor of four dimensions.
-Tensor per_channel(const Tensor& values) {
-  return values.view({1, -1, 1, 1});
+/// One value for each channel, reshaped to broadcast over the input.
+Tensor per_channel(const Tensor& values, const Tensor& input) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
+  shape[1] = -1;
+  return values.view(shape);
 }
 
 struct Moments {
@@ -37,7 +43,7 @@ Moments moments_of(const Tensor& input, ProcessGroup& group) {
   const std::int64_t count = input.numel() / std::max<std::int64_t>(channels, 1);
   Tensor sums = torch::zeros({2 * channels + 1}, input.options().dtype(torch::kFloat64));
   if (count > 0) {
-    auto [variance, mean] = at::var_mean(input, kAllButChannels, /*unbiased=*/false);
+    auto [variance, mean] = at::var_mean(input, all_but_channels(input), /*unbiased=*/false);
     mean = mean.to(torch::kFloat64);
     sums.narrow(0, 0, channels).copy_(mean * count);
     sums.narrow(0, channels, channels).copy_((variance + mean * mean) * count);
@@ -77,17 +83,19 @@ struct Normalization : torch::autograd::Function<Normalization> {
     const Tensor gradient = gradients[0].contiguous();
 
     const std::int64_t channels = input.size(1);
-    const Tensor centered = input - per_channel(mean);
-    const Tensor sum = gradient.sum(kAllButChannels);
-    const Tensor sum_with_input = (gradient * centered).sum(kAllButChannels);
+    const std::vector<std::int64_t> dimensions = all_but_channels(input);
+    const Tensor centered = input - per_channel(mean, input);
+    const Tensor sum = gradient.sum(dimensions);
+    const Tensor sum_with_input = (gradient * centered).sum(dimensions);
     Tensor sums = torch::cat({sum, sum_with_input}).to(torch::kFloat64);
     all_reduce_sum(group, sums);
     sums = (sums / count).to(input.scalar_type());
 
     const Tensor slope = sums.narrow(0, channels, channels) * inverse_deviation.square();
-    Tensor of_input = gradient - per_channel(sums.narrow(0, 0, channels));
-    of_input.addcmul_(centered, per_channel(slope), -1);
-    of_input.mul_(per_channel(weight.defined() ? weight * inverse_deviation : inverse_deviation));
+    Tensor of_input = gradient - per_channel(sums.narrow(0, 0, channels), input);
+    of_input.addcmul_(centered, per_channel(slope, input), -1);
+    const Tensor scale = weight.defined() ? weight * inverse_deviation : inverse_deviation;
+    of_input.mul_(per_channel(scale, input));
     variable_list result(8);
     result[0] = of_input;
     // The gradients of this rank's part: DistributedDataParallel averages them like all others.
@@ -99,29 +107,36 @@ struct Normalization : torch::autograd::Function<Normalization> {
   }
 };
 
+/// Whether this is one of LibTorch's batch norms.
+bool is_plain_norm(const torch::nn::Module& module) {
+  return module.as<torch::nn::BatchNorm1dImpl>() != nullptr ||
+         module.as<torch::nn::BatchNorm2dImpl>() != nullptr ||
+         module.as<torch::nn::BatchNorm3dImpl>() != nullptr;
+}
+
 }  // namespace
+
+void BatchNorm1dImpl::_check_input_dim(const Tensor& input) {
+  TORCH_CHECK(input.dim() == 2 || input.dim() == 3,
+              "BatchNorm1d expects {batch, features} or {batch, channels, length}, not ",
+              input.dim(), " dimensions");
+}
 
 void BatchNorm2dImpl::_check_input_dim(const Tensor& input) {
   TORCH_CHECK(input.dim() == 4, "BatchNorm2d expects {batch, channels, height, width}, not ",
               input.dim(), " dimensions");
 }
 
-void BatchNorm2dImpl::pretty_print(std::ostream& stream) const {
-  stream << "hpcboot::BatchNorm2d(" << options.num_features() << ", eps=" << options.eps()
-         << (group_ != nullptr ? ", synchronised)" : ")");
+void BatchNorm3dImpl::_check_input_dim(const Tensor& input) {
+  TORCH_CHECK(input.dim() == 5, "BatchNorm3d expects {batch, channels, depth, height, width}, not ",
+              input.dim(), " dimensions");
 }
 
-Tensor BatchNorm2dImpl::forward(const Tensor& given) {
-  _check_input_dim(given);
-  double momentum = options.momentum().value_or(0);
-  if (is_training() && num_batches_tracked.defined()) {
-    num_batches_tracked += 1;
-    if (!options.momentum()) momentum = 1 / num_batches_tracked.item<double>();
-  }
-  if (group_ == nullptr || !is_training()) {
+Tensor SynchronizedNorm::normalize(const Tensor& given, const Layer& layer) const {
+  if (group_ == nullptr || !layer.training) {
     return torch::nn::functional::detail::batch_norm(
-        given, running_mean, running_var, weight, bias,
-        is_training() || !options.track_running_stats(), momentum, options.eps());
+        given, layer.running_mean, layer.running_var, layer.weight, layer.bias,
+        layer.training || !layer.running_mean.defined(), layer.momentum, layer.eps);
   }
   // Statistics of a batch in half precision are computed in float32, as in LibTorch.
   const bool narrow = given.scalar_type() == at::kHalf || given.scalar_type() == at::kBFloat16;
@@ -130,31 +145,33 @@ Tensor BatchNorm2dImpl::forward(const Tensor& given) {
   {
     const torch::NoGradGuard no_grad;
     all = moments_of(input, *group_);
-    if (running_mean.defined()) {
+    if (layer.running_mean.defined()) {
       const Tensor unbiased = all.variance * (all.count / (all.count - 1).clamp_min(1));
-      running_mean.lerp_(all.mean.to(running_mean.scalar_type()), momentum);
-      running_var.lerp_(unbiased.to(running_var.scalar_type()), momentum);
+      layer.running_mean.lerp_(all.mean.to(layer.running_mean.scalar_type()), layer.momentum);
+      layer.running_var.lerp_(unbiased.to(layer.running_var.scalar_type()), layer.momentum);
     }
     all.mean = all.mean.to(input.scalar_type());
     all.variance = all.variance.to(input.scalar_type());
   }
-  const Tensor output = Normalization::apply(input, weight, bias, all.mean, all.variance, all.count,
-                                             options.eps(), reinterpret_cast<std::int64_t>(group_));
+  const Tensor output =
+      Normalization::apply(input, layer.weight, layer.bias, all.mean, all.variance, all.count,
+                           layer.eps, reinterpret_cast<std::int64_t>(group_));
   return narrow ? output.to(given.scalar_type()) : output;
 }
 
 std::size_t synchronize_batch_norms(torch::nn::Module& module, ProcessGroup& group) {
   std::size_t count = 0;
   for (const auto& item : module.named_modules()) {
-    if (auto* const norm = item.value()->as<BatchNorm2dImpl>()) {
+    if (auto* const norm = dynamic_cast<SynchronizedNorm*>(item.value().get())) {
       norm->synchronize(group);
       ++count;
-    } else if (item.value()->as<torch::nn::BatchNorm2dImpl>() != nullptr) {
-      throw Error(ErrorCode::invalid_model_use,
-                  "'" + item.key() + "' is a torch::nn::BatchNorm2d, which cannot be synchronised",
-                  "hpcboot::BatchNorm2d throughout the model",
-                  "declare it as hpcboot::BatchNorm2d (hpcboot/torch/sync_batch_norm.hpp); it has "
-                  "the same options and state");
+    } else if (is_plain_norm(*item.value())) {
+      throw Error(
+          ErrorCode::invalid_model_use,
+          "'" + item.key() + "' is a " + item.value()->name() + ", which cannot be synchronised",
+          "hpcboot::BatchNorm1d, BatchNorm2d and BatchNorm3d throughout the model",
+          "declare it as hpcboot's (hpcboot/torch/sync_batch_norm.hpp); it has the same "
+          "options and state");
     }
   }
   return count;
