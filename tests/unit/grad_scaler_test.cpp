@@ -79,6 +79,36 @@ TEST(GradScaler, AnyGradientThatIsNoFiniteNumberIsAnOverflow) {
   }
 }
 
+TEST(GradScaler, ASecondUnscaleOfAStepIsRefusedAndChangesNothing) {
+  GradScalerOptions options;
+  options.initial_scale = 2;
+  GradScaler scaler(options);
+  const torch::Tensor parameter = with_gradient(1.0);
+  const torch::Tensor other = with_gradient(1.0);
+  scaler.unscale({parameter});
+  expect_error(
+      ErrorCode::invalid_model_use,
+      [&] {
+        scaler.unscale({other, parameter});
+      },
+      "a second unscale() of the same gradients");
+  EXPECT_DOUBLE_EQ(other.grad()[0].item<double>(), 1.0);
+  EXPECT_DOUBLE_EQ(parameter.grad()[0].item<double>(), 0.5);
+  scaler.update();
+  scaler.unscale({parameter});
+  EXPECT_DOUBLE_EQ(parameter.grad()[0].item<double>(), 0.25);
+}
+
+TEST(GradScaler, SeveralModelsShareAScaler) {
+  GradScalerOptions options;
+  options.initial_scale = 8;
+  GradScaler scaler(options);
+  EXPECT_FALSE(scaler.unscale({with_gradient(kInfinity)}));
+  EXPECT_TRUE(scaler.unscale({with_gradient(1.0)})) << "its own optimizer may step";
+  scaler.update();
+  EXPECT_DOUBLE_EQ(scaler.scale(), 4.0) << "the overflow of one reduces the scale of all";
+}
+
 TEST(GradScaler, CountsWhatIsSkippedInARow) {
   GradScaler scaler;
   for (const double gradient : {kInfinity, kInfinity, 1.0, kInfinity}) {

@@ -3,8 +3,10 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 
@@ -26,6 +28,14 @@ GradScaler::GradScaler(const GradScalerOptions& options)
 }
 
 bool GradScaler::unscale(const std::vector<at::Tensor>& parameters) {
+  for (const at::Tensor& parameter : parameters) {
+    const auto same = [&](const at::Tensor& other) { return other.is_same(parameter); };
+    if (std::none_of(unscaled_.begin(), unscaled_.end(), same)) continue;
+    throw Error(ErrorCode::invalid_model_use, "a second unscale() of the same gradients",
+                "one call in a step: a second one would divide them by the scale again",
+                "call unscale() once before each optimizer's step, and update() after all steps");
+  }
+  unscaled_.insert(unscaled_.end(), parameters.begin(), parameters.end());
   const at::NoGradGuard no_grad;
   const double inverse = 1 / scale_;
   // One number for all gradients, so that a GPU is read once: 0 x infinity is not a number.
@@ -37,12 +47,14 @@ bool GradScaler::unscale(const std::vector<at::Tensor>& parameters) {
     const at::Tensor one = gradient.mul(0).sum();
     zero = zero.defined() ? zero.add(one.to(zero.device())) : one;
   }
-  found_overflow_ = zero.defined() && !std::isfinite(zero.item<double>());
-  return !found_overflow_;
+  const bool overflow = zero.defined() && !std::isfinite(zero.item<double>());
+  found_overflow_ = found_overflow_ || overflow;
+  return !overflow;
 }
 
 void GradScaler::update() {
-  if (found_overflow_) {
+  unscaled_.clear();
+  if (std::exchange(found_overflow_, false)) {
     scale_ *= options_.backoff_factor;
     good_in_a_row_ = 0;
     ++skipped_;

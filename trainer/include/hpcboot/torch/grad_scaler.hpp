@@ -34,11 +34,14 @@ class GradScaler {
 
   at::Tensor scale(const at::Tensor& loss) const { return loss.mul(scale_); }
 
-  /// Divides the gradients by the scale, in place.
-  /// @return whether all of them are finite; if not, skip the step
+  /// Divides the gradients by the scale, in place. Several models that share a scaler unscale their
+  /// parameters one after the other, before the update() of the step.
+  /// @return whether all of them are finite; if not, skip the step of their optimizer
+  /// @throws Error{invalid_model_use} if a parameter was unscaled already since the last update();
+  ///         then no gradient is changed
   bool unscale(const std::vector<at::Tensor>& parameters);
 
-  /// Sets the scale of the next step, according to what unscale() found in this one.
+  /// Sets the scale of the next step, according to what the calls of unscale() found in this one.
   void update();
 
   double scale() const { return scale_; }
@@ -53,6 +56,7 @@ class GradScaler {
  private:
   GradScalerOptions options_;
   double scale_;
+  std::vector<at::Tensor> unscaled_;  ///< the parameters, since the last update()
   bool found_overflow_ = false;
   std::int64_t good_in_a_row_ = 0;
   std::int64_t skipped_ = 0;
