@@ -163,7 +163,7 @@ loader_report() {
   ldd -r "$prefix/lib/libtorch.so" 2>&1 || true
 }
 
-# The names of the wheels to unpack: with --bundled, all of NVIDIA's that are not there yet, otherwise those whose
+# The names of the wheels to unpack: with --bundled, all of NVIDIA's that are not unpacked yet, otherwise those whose
 # libraries this system lacks, or has without a symbol that LibTorch needs (CUDA's names begin with their library's:
 # ncclCommGrow is of libnccl).
 wheels_to_add() {

@@ -182,8 +182,7 @@ no_leftovers() { ! compgen -G "$folder/get-libtorch.*[!g]" >/dev/null; }
   more='int fakecudaGrow(void) { return 2; }' make_nvidia_wheel
   more='int fakecudaGrow(void); int use(void) { return fakecudaGrow(); }' make_torch_wheel
   write_lock
-  export LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/system
-  get_libtorch
+  LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/system get_libtorch
   [ "$status" -eq 0 ]
   [ "$(sort "$calls" | paste -sd ' ')" = "nvidia-fake==9.8.7 torch==9.8.7" ]
 }
