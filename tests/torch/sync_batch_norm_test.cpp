@@ -94,10 +94,7 @@ TEST_P(SyncBatchNorm, ComputesWhatOneProcessDoesOnTheWholeBatch) {
   expect_same_as_one_process<BatchNorm2d, torch::nn::BatchNorm2d>(GetParam(), {3, 4});
   expect_same_as_one_process<BatchNorm1d, torch::nn::BatchNorm1d>(GetParam(), {6});
   expect_same_as_one_process<BatchNorm3d, torch::nn::BatchNorm3d>(GetParam(), {2, 3, 2});
-  // One value for each sample and channel: LibTorch refuses a batch of one.
-  if (world->world_size() > 1 || GetParam()[0] > 1) {
-    expect_same_as_one_process<BatchNorm1d, torch::nn::BatchNorm1d>(GetParam(), {});
-  }
+  expect_same_as_one_process<BatchNorm1d, torch::nn::BatchNorm1d>(GetParam(), {});
 }
 
 // Equal parts, parts of different size, and a rank without samples.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "compat.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "models/model.hpp"
@@ -28,6 +29,12 @@ std::shared_ptr<models::Model> mnistnet() {
   return models::make_model("mnistnet");
 }
 
+void copy_parameters(const torch::nn::Module& from, const torch::nn::Module& to) {
+  const torch::NoGradGuard no_gradients;
+  auto own = to.named_parameters();
+  for (const auto& item : from.named_parameters()) own[item.key()].copy_(item.value());
+}
+
 double largest_difference(const torch::Tensor& a, const torch::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
@@ -43,11 +50,7 @@ TEST(DataParallel, HasTheGradientsAndLossesOfOneDevice) {
     const auto plain = in_double(mnistnet());
     DataParallel parallel([&] { return in_double(models::make_model("mnistnet")); },
                           cpus(replicas));
-    {
-      const torch::NoGradGuard no_gradients;
-      auto own = parallel.module()->named_parameters();
-      for (const auto& item : plain->named_parameters()) own[item.key()].copy_(item.value());
-    }
+    copy_parameters(*plain, *parallel.module());
     torch::optim::Adam plain_optimizer(plain->parameters(), 1e-3);
     torch::optim::Adam optimizer(parallel.module()->parameters(), 1e-3);
     for (int step = 0; step < 5; ++step) {
@@ -154,31 +157,6 @@ TEST(DataParallel, TheFirstReplicasStatisticsAreTheModels) {
   EXPECT_TRUE(torch::allclose(output, module->forward(input))) << "the same statistics on both";
 }
 
-/// The model, and what DataParallel trains: equal, on two replicas.
-struct Pair {
-  template <typename Make>
-  explicit Pair(const Make& make) : plain(make()), parallel(make, cpus(2)) {
-    const torch::NoGradGuard no_gradients;
-    auto own = parallel.module()->named_parameters();
-    for (const auto& item : plain->named_parameters()) own[item.key()].copy_(item.value());
-  }
-
-  /// Expects the same gradients of both, and none where there is none.
-  void expect_same_gradients(const std::string& when) {
-    const auto own = parallel.module()->named_parameters();
-    for (const auto& item : plain->named_parameters()) {
-      const torch::Tensor expected = item.value().grad();
-      const torch::Tensor found = own[item.key()].grad();
-      ASSERT_EQ(found.defined(), expected.defined()) << item.key() << " " << when;
-      if (!expected.defined()) continue;
-      EXPECT_TRUE(found.allclose(expected, 1e-5, 1e-6)) << item.key() << " " << when;
-    }
-  }
-
-  torch::nn::Sequential plain;
-  DataParallel<torch::nn::Sequential> parallel;
-};
-
 torch::nn::Sequential two_layers() {
   return torch::nn::Sequential(torch::nn::Linear(3, 3), torch::nn::Tanh(), torch::nn::Linear(3, 2));
 }
@@ -188,19 +166,28 @@ void freeze(torch::nn::Module& module, bool frozen) {
 }
 
 TEST(DataParallel, LayersMayBeFrozenAndUnfrozenAfterItsConstruction) {
-  Pair pair(two_layers);
+  torch::nn::Sequential plain = two_layers();
+  DataParallel parallel(two_layers, cpus(2));
+  copy_parameters(*plain, *parallel.module());
   const torch::Tensor input = torch::randn({5, 3});
   // From the first layer frozen to the other one, to all trained: the number of gradients changes.
   const std::vector<std::pair<bool, bool>> states{{true, false}, {false, true}, {false, false}};
   for (const auto& [first, last] : states) {
-    for (torch::nn::Sequential& model : {std::ref(pair.plain), std::ref(pair.parallel.module())}) {
+    for (torch::nn::Sequential& model : {std::ref(plain), std::ref(parallel.module())}) {
       freeze(*model->ptr(0), first);
       freeze(*model->ptr(2), last);
       for (torch::Tensor& parameter : model->parameters()) parameter.mutable_grad().reset();
     }
-    pair.plain->forward(input).sum().backward();
-    pair.parallel.forward(input).sum().backward();
-    pair.expect_same_gradients(std::to_string(first) + std::to_string(last));
+    plain->forward(input).sum().backward();
+    parallel.forward(input).sum().backward();
+    const auto own = parallel.module()->named_parameters();
+    for (const auto& item : plain->named_parameters()) {
+      const torch::Tensor expected = item.value().grad();
+      const torch::Tensor found = own[item.key()].grad();
+      ASSERT_EQ(found.defined(), expected.defined()) << item.key() << " " << first << last;
+      if (!expected.defined()) continue;
+      EXPECT_TRUE(found.allclose(expected, 1e-5, 1e-6)) << item.key() << " " << first << last;
+    }
   }
 }
 
@@ -276,6 +263,23 @@ TEST(DataParallel, AutocastReachesEveryReplicaAndFollowsTheOptimizer) {
     optimizer.zero_grad();
     output.to(at::kFloat).sum().backward();
     optimizer.step();
+  }
+}
+
+TEST(DataParallel, EveryReplicaHasTheTypeOfTheCallersAutocast) {
+  struct Looks : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) {
+      on_cuda = compat::autocast_type(at::kCUDA);
+      return x;
+    }
+    at::ScalarType on_cuda = at::kFloat;
+  };
+  DataParallel parallel([] { return std::make_shared<Looks>(); }, cpus(2));
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    const Autocast autocast(precision, at::kCUDA);
+    parallel.forward(torch::ones({2, 1}));
+    const at::ScalarType expected = precision == Precision::bf16 ? at::kBFloat16 : at::kHalf;
+    for (const auto& replica : parallel.replicas()) EXPECT_EQ(replica->on_cuda, expected);
   }
 }
 

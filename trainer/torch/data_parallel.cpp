@@ -89,9 +89,9 @@ struct ReplicaRunner::Impl {
   void replicate() {
     const at::NoGradGuard no_gradients;
     const Tensors state = state_of(*replicas[0]);
+    const auto layers = replicas[0]->modules();
     on_devices(*calls, devices, devices.size(), [&](std::size_t i) {
       if (i == 0) return;
-      const auto layers = replicas[0]->modules();
       const auto own_layers = replicas[i]->modules();
       // A layer after the one that contains it, whose train() also sets it.
       for (std::size_t m = 0; m < layers.size(); ++m)

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
+#include <array>
 #include <string>
 
 #include "hpcboot/error.hpp"
@@ -116,20 +117,13 @@ bool is_plain_norm(const torch::nn::Module& module) {
 
 }  // namespace
 
-void BatchNorm1dImpl::_check_input_dim(const Tensor& input) {
-  TORCH_CHECK(input.dim() == 2 || input.dim() == 3,
-              "BatchNorm1d expects {batch, features} or {batch, channels, length}, not ",
-              input.dim(), " dimensions");
-}
-
-void BatchNorm2dImpl::_check_input_dim(const Tensor& input) {
-  TORCH_CHECK(input.dim() == 4, "BatchNorm2d expects {batch, channels, height, width}, not ",
-              input.dim(), " dimensions");
-}
-
-void BatchNorm3dImpl::_check_input_dim(const Tensor& input) {
-  TORCH_CHECK(input.dim() == 5, "BatchNorm3d expects {batch, channels, depth, height, width}, not ",
-              input.dim(), " dimensions");
+void SynchronizedNorm::check_dimensions(const Tensor& input, std::size_t spatial) {
+  static constexpr std::array<const char*, 3> kShapes{
+      "{batch, features} or {batch, channels, length}", "{batch, channels, height, width}",
+      "{batch, channels, depth, height, width}"};
+  const auto expected = static_cast<std::int64_t>(spatial) + 2;
+  TORCH_CHECK(input.dim() == expected || (spatial == 1 && input.dim() == 2), "BatchNorm", spatial,
+              "d expects ", kShapes.at(spatial - 1), ", not ", input.dim(), " dimensions");
 }
 
 Tensor SynchronizedNorm::normalize(const Tensor& given, const Layer& layer) const {

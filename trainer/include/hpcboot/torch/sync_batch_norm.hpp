@@ -29,6 +29,9 @@ class SynchronizedNorm {
     bool training = false;
   };
   torch::Tensor normalize(const torch::Tensor& input, const Layer& layer) const;
+  /// @param spatial how many dimensions the layer expects beside batch and channels
+  /// @throws c10::Error if the input has others
+  static void check_dimensions(const torch::Tensor& input, std::size_t spatial);
   const char* mode() const { return group_ != nullptr ? ", synchronised)" : ")"; }
 
  private:
@@ -67,35 +70,29 @@ class SyncBatchNormImplBase
     stream << "hpcboot::BatchNorm" << D << "d(" << this->options.num_features()
            << ", eps=" << this->options.eps() << mode();
   }
+
+ protected:
+  void _check_input_dim(const torch::Tensor& input) override { check_dimensions(input, D); }
 };
 
 /// Of {batch, features}, or {batch, channels, length}.
 class BatchNorm1dImpl : public SyncBatchNormImplBase<1, BatchNorm1dImpl> {
  public:
-  using SyncBatchNormImplBase<1, BatchNorm1dImpl>::SyncBatchNormImplBase;
-
- protected:
-  void _check_input_dim(const torch::Tensor& input) override;
+  using SyncBatchNormImplBase::SyncBatchNormImplBase;
 };
 TORCH_MODULE(BatchNorm1d);
 
 /// Of {batch, channels, height, width}.
 class BatchNorm2dImpl : public SyncBatchNormImplBase<2, BatchNorm2dImpl> {
  public:
-  using SyncBatchNormImplBase<2, BatchNorm2dImpl>::SyncBatchNormImplBase;
-
- protected:
-  void _check_input_dim(const torch::Tensor& input) override;
+  using SyncBatchNormImplBase::SyncBatchNormImplBase;
 };
 TORCH_MODULE(BatchNorm2d);
 
 /// Of {batch, channels, depth, height, width}.
 class BatchNorm3dImpl : public SyncBatchNormImplBase<3, BatchNorm3dImpl> {
  public:
-  using SyncBatchNormImplBase<3, BatchNorm3dImpl>::SyncBatchNormImplBase;
-
- protected:
-  void _check_input_dim(const torch::Tensor& input) override;
+  using SyncBatchNormImplBase::SyncBatchNormImplBase;
 };
 TORCH_MODULE(BatchNorm3d);
 
