@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/init.h>
+#include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/sgd.h>
 #include <torch/serialize.h>
@@ -224,6 +225,74 @@ TEST(DdpOptions, TheUnusedParametersMayBeOthersInEveryStepAndOnEveryRank) {
           << item.key() << " in step " << step;
     }
   }
+}
+
+TEST(DdpOptions, GradientsThatAreViewsOfBucketsGoThroughZeroGrad) {
+  const Data data = make_data(2 * world->world_size());
+  const Data mine = data.part(2 * world->rank(), 2);
+  DistributedDataParallelOptions options;
+  options.gradient_as_bucket_view = true;
+  options.bucket_cap_mb = 0.1;
+  DistributedDataParallel viewed(make_net(), *world, options);
+  DistributedDataParallel plain(make_net(), *world);
+  torch::optim::SGD viewed_optimizer(viewed.module()->parameters(), 0.05);
+  torch::optim::SGD plain_optimizer(plain.module()->parameters(), 0.05);
+  for (int step = 0; step < 4; ++step) {
+    viewed_optimizer.zero_grad();
+    plain_optimizer.zero_grad();
+    loss_of(viewed.forward(mine.images), mine.labels).backward();
+    loss_of(plain.forward(mine.images), mine.labels).backward();
+    expect_close(gradients_of(*viewed.module()), gradients_of(*plain.module()), 1e-5);
+    viewed_optimizer.step();
+    plain_optimizer.step();
+  }
+}
+
+struct WordsImpl : torch::nn::Module {
+  explicit WordsImpl(bool sparse)
+      : table(register_module(
+            "table", torch::nn::Embedding(torch::nn::EmbeddingOptions(10, 3).sparse(sparse)))) {}
+  torch::Tensor forward(const torch::Tensor& words) {
+    return layer->forward(table->forward(words));
+  }
+  torch::nn::Embedding table;
+  torch::nn::Linear layer = register_module("layer", torch::nn::Linear(3, 1));
+};
+TORCH_MODULE(Words);
+
+TEST(DdpOptions, SparseGradientsOfEmbeddingsAreAveraged) {
+  torch::manual_seed(2);
+  DistributedDataParallel dense(Words(false), *world);
+  torch::manual_seed(2);
+  DistributedDataParallel sparse(Words(true), *world);
+  // Some words are on several ranks, and some twice on one.
+  const torch::Tensor words = torch::tensor({world->rank(), world->rank() + 1, 7, 7}, torch::kLong);
+  for (int step = 0; step < 3; ++step) {
+    dense.module()->zero_grad();
+    for (torch::Tensor& parameter : sparse.module()->parameters()) parameter.mutable_grad().reset();
+    dense.forward(words).square().sum().backward();
+    sparse.forward(words).square().sum().backward();
+    const torch::Tensor found = sparse.module()->table->weight.grad();
+    EXPECT_TRUE(found.is_sparse());
+    EXPECT_TRUE(found.to_dense().allclose(dense.module()->table->weight.grad(), 1e-5, 1e-6));
+    EXPECT_TRUE(sparse.module()->layer->weight.grad().allclose(dense.module()->layer->weight.grad(),
+                                                               1e-5, 1e-6));
+  }
+}
+
+TEST(DdpOptions, BuffersOfTypeBoolAreRankZeros) {
+  struct Masked : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return layer->forward(x * mask); }
+    torch::nn::Linear layer = register_module("layer", torch::nn::Linear(3, 1));
+    torch::Tensor mask = register_buffer(
+        "mask", torch::tensor({world->rank() == 0, world->rank() != 0, true}, torch::kBool));
+  };
+  DistributedDataParallel ddp(std::make_shared<Masked>(), *world);
+  const torch::Tensor expected = torch::tensor({true, false, true}, torch::kBool);
+  EXPECT_TRUE(ddp.module()->mask.equal(expected));
+  ddp.module()->mask[1] = world->rank() != 0;
+  ddp.forward(torch::ones({1, 3})).sum().backward();
+  EXPECT_TRUE(ddp.module()->mask.equal(expected));
 }
 
 TEST(DdpOptions, TheModuleCanBeChangedThroughTheWrapper) {

@@ -9,6 +9,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "models/model.hpp"
+#include "support/expect_error.hpp"
 #include "support/partly_used.hpp"
 #include "support/thread_ranks.hpp"
 
@@ -84,6 +85,61 @@ TEST_F(DistributedDataParallelTest, AfterAnUnusedParameterTheNextForwardSaysItAg
   }
 }
 
+TEST_F(DistributedDataParallelTest, AnOutputThatTheLossDoesNotUseIsNamedWithARemedyThatHelps) {
+  struct TwoHeads : torch::nn::Module {
+    std::tuple<torch::Tensor, torch::Tensor> forward(const torch::Tensor& x, bool detach) {
+      const torch::Tensor second = b->forward(x);
+      return {a->forward(x), detach ? second.detach() : second};
+    }
+    torch::nn::Linear a = register_module("a", torch::nn::Linear(3, 2));
+    torch::nn::Linear b = register_module("b", torch::nn::Linear(3, 2));
+  };
+  DistributedDataParallelOptions options;
+  options.find_unused_parameters = true;
+  {
+    DistributedDataParallel ddp(std::make_shared<TwoHeads>(), group_, options);
+    std::get<0>(ddp.forward(torch::ones({1, 3}), false)).sum().backward();
+    test::expect_error(
+        ErrorCode::invalid_model_use,
+        [&] {
+          ddp.forward(torch::ones({1, 3}), false);
+        },
+        "2 of 4 parameters got no gradient: b.weight, b.bias", "detach()");
+  }
+  DistributedDataParallel ddp(std::make_shared<TwoHeads>(), group_, options);
+  for (int step = 0; step < 3; ++step) {
+    std::get<0>(ddp.forward(torch::ones({1, 3}), true)).sum().backward();
+  }
+}
+
+TEST_F(DistributedDataParallelTest, UndefinedOutputsDoNoHarm) {
+  struct Attention : torch::nn::Module {
+    auto forward(const torch::Tensor& x) {
+      return layer->forward(x, x, x, /*key_padding_mask=*/{}, /*need_weights=*/false);
+    }
+    torch::nn::MultiheadAttention layer =
+        register_module("layer", torch::nn::MultiheadAttention(4, 2));
+  };
+  for (const bool find_unused : {false, true}) {
+    DistributedDataParallelOptions options;
+    options.find_unused_parameters = find_unused;
+    DistributedDataParallel ddp(std::make_shared<Attention>(), group_, options);
+    const auto [values, weights] = ddp.forward(torch::ones({3, 1, 4}));
+    EXPECT_FALSE(weights.defined());
+    values.sum().backward();
+  }
+}
+
+TEST_F(DistributedDataParallelTest, NestedOutputsAsOfAnLstm) {
+  DistributedDataParallelOptions options;
+  options.find_unused_parameters = true;
+  DistributedDataParallel ddp(torch::nn::LSTM(3, 2), group_, options);
+  for (int step = 0; step < 2; ++step) {
+    const auto [output, state] = ddp.forward(torch::ones({4, 1, 3}));
+    (output.sum() + std::get<0>(state).sum() + std::get<1>(state).sum()).backward();
+  }
+}
+
 TEST_F(DistributedDataParallelTest, ForwardsWithoutGradientsNeedNoBackward) {
   DistributedDataParallel ddp(torch::nn::Linear(3, 2), group_);
   {
@@ -111,7 +167,7 @@ TEST(DistributedDataParallel, ARankThatIsGoneInTheBackwardPassIsALostPeer) {
     ProcessGroup group = make_process_group(resolution, Env());
     DistributedDataParallel ddp(torch::nn::Linear(3, 2), group);
     const torch::Tensor loss = ddp.forward(torch::ones({1, 3})).sum();
-    if (group.rank() == 0) with_peers("the backward pass", [&] { loss.backward(); });
+    if (group.rank() == 0) loss.backward();
   });
   EXPECT_EQ(thrown[1], nullptr);
   try {

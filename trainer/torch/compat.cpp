@@ -21,7 +21,6 @@ using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
 struct ReducerParts {
   std::vector<std::vector<std::size_t>> buckets;
   std::vector<std::size_t> limits;  ///< of the buckets, in bytes
-  std::vector<bool> no_sparse_gradients;
   std::unordered_map<std::size_t, std::string> names;
 };
 
@@ -31,21 +30,18 @@ template <typename Reducer, typename... More>
 std::shared_ptr<Reducer> construct_reducer(const ReducerArguments& a, const ReducerParts& p,
                                            const Group& group, const More&... more) {
   if constexpr (std::is_constructible_v<Reducer, decltype(a.parameters), decltype(p.buckets),
-                                        decltype(p.limits), Group, decltype(p.no_sparse_gradients),
-                                        std::int64_t, bool, bool, decltype(p.names), std::int64_t,
-                                        More...>) {
-    return std::make_shared<Reducer>(a.parameters, p.buckets, p.limits, group,
-                                     p.no_sparse_gradients, a.bucket_bytes,
-                                     a.find_unused_parameters, a.gradient_as_bucket_view, p.names,
-                                     a.first_bucket_bytes, more...);
-  } else if constexpr (std::is_constructible_v<Reducer, decltype(a.parameters), decltype(p.buckets),
-                                               Group, decltype(p.no_sparse_gradients), std::int64_t,
-                                               bool, bool, decltype(p.names), std::int64_t,
-                                               More...>) {
-    return std::make_shared<Reducer>(a.parameters, p.buckets, group, p.no_sparse_gradients,
+                                        decltype(p.limits), Group, decltype(a.sparse), std::int64_t,
+                                        bool, bool, decltype(p.names), std::int64_t, More...>) {
+    return std::make_shared<Reducer>(a.parameters, p.buckets, p.limits, group, a.sparse,
                                      a.bucket_bytes, a.find_unused_parameters,
                                      a.gradient_as_bucket_view, p.names, a.first_bucket_bytes,
                                      more...);
+  } else if constexpr (std::is_constructible_v<Reducer, decltype(a.parameters), decltype(p.buckets),
+                                               Group, decltype(a.sparse), std::int64_t, bool, bool,
+                                               decltype(p.names), std::int64_t, More...>) {
+    return std::make_shared<Reducer>(a.parameters, p.buckets, group, a.sparse, a.bucket_bytes,
+                                     a.find_unused_parameters, a.gradient_as_bucket_view, p.names,
+                                     a.first_bucket_bytes, more...);
   } else if constexpr (sizeof...(More) == 0) {
     const bool skip_unused = false;
     const bool python_reducer = false;
@@ -97,9 +93,8 @@ std::string backend_name(const Group& group, [[maybe_unused]] c10::DeviceType de
 
 LoggedReducer make_reducer(const ReducerArguments& arguments, const Group& group) {
   ReducerParts parts;
-  parts.no_sparse_gradients.resize(arguments.parameters.size(), false);
   std::tie(parts.buckets, parts.limits) = c10d::compute_bucket_assignment_by_size(
-      arguments.parameters, arguments.first_limits, parts.no_sparse_gradients);
+      arguments.parameters, arguments.first_limits, arguments.sparse);
   // Gradients become ready roughly in reverse order of the parameters.
   std::reverse(parts.buckets.begin(), parts.buckets.end());
   std::reverse(parts.limits.begin(), parts.limits.end());

@@ -53,6 +53,7 @@ std::string backend_name(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
 struct ReducerArguments {
   std::vector<at::Tensor> parameters;
   std::vector<std::string> names;  ///< of the parameters
+  std::vector<bool> sparse;        ///< which parameters get sparse gradients
   /// Size limits in bytes of the first buckets and of all others, for the first assignment.
   std::vector<std::size_t> first_limits;
   std::int64_t bucket_bytes = 0;

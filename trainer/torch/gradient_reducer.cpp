@@ -1,6 +1,8 @@
 #include "hpcboot/torch/gradient_reducer.hpp"
 
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/engine.h>
+#include <torch/nn/modules/embedding.h>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
@@ -9,11 +11,12 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "compat.hpp"
-#include "compressed_gradients.hpp"
+#include "gradient_exchange.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "model_agreement.hpp"
@@ -47,16 +50,40 @@ class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
     }
   }
 
-  /// Requires the next backward to use all parameters.
-  void arm() {
+  /// Before a backward.
+  /// @param require_all the end of it throws unless all parameters got a gradient
+  void begin(bool require_all) {
     std::fill(used_.begin(), used_.end(), false);
-    armed_ = true;
+    armed_ = require_all;
   }
 
   Clock::time_point last_gradient() const { return last_gradient_; }
 
   /// @throws Error{invalid_model_use} naming the parameters that got no gradient
   void require_all_used() const {
+    const std::string unused = unused_parameters();
+    if (unused.empty()) return;
+    throw Error(ErrorCode::invalid_model_use, unused, "a loss that depends on every parameter",
+                "remove these parameters, freeze them with set_requires_grad(false) before "
+                "DistributedDataParallel, or set find_unused_parameters and return from forward "
+                "only what the loss uses");
+  }
+
+  /// With find_unused_parameters: the previous backward did not reach all parameters that forward's
+  /// results depend on.
+  [[noreturn]] void refuse_unused_outputs() const {
+    throw Error(ErrorCode::invalid_model_use,
+                unused_parameters() + ", although forward returned a tensor that depends on them",
+                "a loss that depends on every tensor that forward returns",
+                "return from forward only what the loss uses, or detach() the rest; and let a "
+                "backward follow each forward with gradients");
+  }
+
+ private:
+  static constexpr std::size_t kNamesShown = 10;
+
+  /// "2 of 5 parameters got no gradient: a, b"; empty if all got one.
+  std::string unused_parameters() const {
     std::string unused;
     std::size_t count = 0;
     for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -64,18 +91,11 @@ class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
       ++count;
       if (count <= kNamesShown) unused += (unused.empty() ? "" : ", ") + names_[i];
     }
-    if (count == 0) return;
+    if (count == 0) return {};
     if (count > kNamesShown) unused += " and " + std::to_string(count - kNamesShown) + " more";
-    throw Error(ErrorCode::invalid_model_use,
-                std::to_string(count) + " of " + std::to_string(names_.size()) +
-                    " parameters got no gradient: " + unused,
-                "a loss that depends on every parameter",
-                "remove these parameters, freeze them with set_requires_grad(false) before "
-                "DistributedDataParallel, or set find_unused_parameters");
+    return std::to_string(count) + " of " + std::to_string(names_.size()) +
+           " parameters got no gradient: " + unused;
   }
-
- private:
-  static constexpr std::size_t kNamesShown = 10;
 
   void mark(std::size_t index) {
     last_gradient_ = Clock::now();
@@ -93,6 +113,52 @@ class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
   bool armed_ = false;
   Clock::time_point last_gradient_ = Clock::now();
 };
+
+/// The same memory as Gloo accepts it: it does not broadcast bool.
+at::Tensor as_sent(const at::Tensor& tensor) {
+  const at::Tensor detached = tensor.detach();
+  return detached.scalar_type() == at::kBool ? detached.view(at::kByte) : detached;
+}
+
+std::optional<c10::ScalarType> type_of(GradientCompression compression) {
+  switch (compression) {
+    case GradientCompression::none:
+      return std::nullopt;
+    case GradientCompression::bf16:
+      return at::kBFloat16;
+    case GradientCompression::fp16:
+      return at::kHalf;
+  }
+  return std::nullopt;
+}
+
+/// Which of the parameters get sparse gradients: the weights of embeddings that ask for them.
+std::vector<bool> sparse_gradients(const torch::nn::Module& module,
+                                   const std::vector<at::Tensor>& parameters) {
+  std::vector<at::Tensor> sparse;
+  for (const auto& layer : module.modules()) {
+    const auto* embedding = layer->as<torch::nn::EmbeddingImpl>();
+    if (embedding != nullptr && embedding->options.sparse()) sparse.push_back(embedding->weight);
+    const auto* bag = layer->as<torch::nn::EmbeddingBagImpl>();
+    if (bag != nullptr && bag->options.sparse()) sparse.push_back(bag->weight);
+  }
+  std::vector<bool> result;
+  for (const at::Tensor& parameter : parameters) {
+    result.push_back(std::any_of(sparse.begin(), sparse.end(), [&](const at::Tensor& weight) {
+      return weight.is_same(parameter);
+    }));
+  }
+  return result;
+}
+
+/// With gradient_as_bucket_view, .grad becomes a view of a bucket. Made below autograd, it is not
+/// recorded as a view, and LibTorch's zero_grad(), which detaches gradients in place, accepts it.
+template <typename Body>
+auto with_plain_views(bool plain, Body&& body) {
+  std::optional<at::AutoDispatchBelowADInplaceOrView> below;
+  if (plain) below.emplace();
+  return body();
+}
 
 }  // namespace
 
@@ -122,15 +188,15 @@ struct GradientReducer::Impl {
   /// Broadcasts rank 0's parameters and buffers.
   void broadcast_state() {
     std::vector<at::Tensor> state;
-    for (const at::Tensor& parameter : module.parameters()) state.push_back(parameter.detach());
-    for (const at::Tensor& buffer : module.buffers()) state.push_back(buffer.detach());
+    for (const at::Tensor& parameter : module.parameters()) state.push_back(as_sent(parameter));
+    for (const at::Tensor& buffer : module.buffers()) state.push_back(as_sent(buffer));
     with_peers("the broadcast of the model",
                [&] { c10d::broadcast_coalesced(c10d_group, state, kBroadcastBytes); });
   }
 
   void broadcast_buffers() {
     std::vector<at::Tensor> buffers;
-    for (const at::Tensor& buffer : module.buffers()) buffers.push_back(buffer.detach());
+    for (const at::Tensor& buffer : module.buffers()) buffers.push_back(as_sent(buffer));
     if (buffers.empty()) return;
     with_peers("the broadcast of buffers",
                [&] { c10d::broadcast_coalesced(c10d_group, buffers, kBroadcastBytes); });
@@ -154,20 +220,19 @@ struct GradientReducer::Impl {
     compat::ReducerArguments arguments;
     arguments.parameters = parameters;
     arguments.names = names;
+    arguments.sparse = sparse_gradients(module, parameters);
     arguments.first_limits = limits;
     arguments.bucket_bytes = cap;
     arguments.first_bucket_bytes = first_cap;
     arguments.find_unused_parameters = walks_graph();
     arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
     arguments.broadcast_buffers = options.broadcast_buffers;
-    compat::LoggedReducer made = compat::make_reducer(arguments, c10d_group);
+    compat::LoggedReducer made = with_plain_views(options.gradient_as_bucket_view, [&] {
+      return compat::make_reducer(arguments, c10d_group);
+    });
     reducer = std::move(made.reducer);
     logger = std::move(made.logger);
-    if (compressed) {
-      reducer->register_comm_hook(make_compression_hook(
-          c10d_group,
-          options.compression == GradientCompression::bf16 ? at::kBFloat16 : at::kHalf));
-    }
+    reducer->register_comm_hook(make_gradient_exchange(c10d_group, type_of(options.compression)));
   }
 
   /// Reducer does not rebuild its buckets if it expects unused parameters; GradientWatch then
@@ -197,12 +262,16 @@ void GradientReducer::before_forward() {
   Impl& impl = *impl_;
   if (impl.exchanging) impl.reducer->prepare_for_forward();
   try {
-    with_peers("the forward pass", [&] { impl.reducer->rebuild_buckets(); });
+    with_peers("the forward pass", [&] {
+      with_plain_views(impl.options.gradient_as_bucket_view,
+                       [&] { return impl.reducer->rebuild_buckets(); });
+    });
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
     // Reducer refuses after a backward that did not reach every parameter.
-    if (!impl.options.find_unused_parameters) impl.watch->require_all_used();
+    if (impl.options.find_unused_parameters) impl.watch->refuse_unused_outputs();
+    impl.watch->require_all_used();
     throw;
   }
   // Not in validation: ranks may have different numbers of batches there.
@@ -222,7 +291,7 @@ void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
                  [](const at::Tensor& output) { return output.defined(); });
   }
   impl.reducer->prepare_for_backward(roots);
-  if (!impl.options.find_unused_parameters) impl.watch->arm();
+  impl.watch->begin(/*require_all=*/!impl.options.find_unused_parameters);
 }
 
 void GradientReducer::set_exchanging(bool exchanging) {

@@ -25,8 +25,7 @@ struct DistributedDataParallelOptions {
   /// Treat parameters that a step does not use as having no gradient on this rank. Costs a graph
   /// traversal at each forward; without it, an unused parameter is an error.
   bool find_unused_parameters = false;
-  /// Make .grad a view of the exchanged bucket: saves a copy of all gradients, but .grad must then
-  /// not be detached in place.
+  /// Make .grad a view of the exchanged bucket: saves a copy of all gradients.
   bool gradient_as_bucket_view = false;
   GradientCompression compression = GradientCompression::none;
   /// Keep the buckets as first assigned, in the order of the parameters. Otherwise they are rebuilt
