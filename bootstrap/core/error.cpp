@@ -58,6 +58,8 @@ std::string_view name_of(ErrorCode code) noexcept {
       return "out_of_memory";
     case ErrorCode::run_in_use:
       return "run_in_use";
+    case ErrorCode::invalid_collective:
+      return "invalid_collective";
   }
   return "unknown";
 }

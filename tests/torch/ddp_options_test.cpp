@@ -68,7 +68,7 @@ void expect_close(const Gradients& found, const Gradients& expected, double tole
 
 bool same_on_all_ranks(const torch::Tensor& tensor) {
   torch::Tensor of_rank_0 = tensor.clone();
-  broadcast(*world, of_rank_0);
+  broadcast(*world, of_rank_0).wait();
   return tensor.equal(of_rank_0);
 }
 

@@ -61,7 +61,7 @@ std::vector<double> losses_of_one_process(const Data& data) {
 void expect_equal_gradients(const models::Model& model) {
   for (const auto& item : model.named_parameters()) {
     torch::Tensor of_rank_0 = item.value().grad().clone();
-    broadcast(*world, of_rank_0);
+    broadcast(*world, of_rank_0).wait();
     EXPECT_TRUE(item.value().grad().equal(of_rank_0)) << item.key();
   }
 }
@@ -85,7 +85,7 @@ TEST(Ddp, LossOfEveryStepEqualsOneProcessWithTheGlobalBatch) {
     optimizer.step();
 
     torch::Tensor mean = loss.detach().to(torch::kDouble) / world->world_size();
-    all_reduce_sum(*world, mean);
+    all_reduce(*world, mean).wait();
     const double reference = expected[static_cast<std::size_t>(step)];
     EXPECT_NEAR(mean.item<double>(), reference, 1e-4 * reference) << "step " << step;
   }
@@ -100,7 +100,7 @@ TEST(Ddp, BuffersAreRankZerosAtEveryForwardInTraining) {
   ddp.forward(input).sum().backward();
   // This forward started from rank 0's mean and added this rank's own batch.
   torch::Tensor start = before.clone();
-  broadcast(*world, start);
+  broadcast(*world, start).wait();
   EXPECT_TRUE(torch::allclose(ddp.module()->running_mean, 0.9 * start + 0.1 * input.mean(0)));
 }
 

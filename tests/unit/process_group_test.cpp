@@ -72,7 +72,7 @@ TEST(ProcessGroup, ALoneRankNeedsNobody) {
   EXPECT_EQ(group.rank(), 0);
   EXPECT_EQ(group.world_size(), 1);
   torch::Tensor tensor = torch::full({3}, 2.0);
-  all_reduce_sum(group, tensor);
+  all_reduce(group, tensor).wait();
   EXPECT_TRUE(tensor.equal(torch::full({3}, 2.0)));
   EXPECT_THAT(all_gather_text(group, "me"), testing::ElementsAre("me"));
   EXPECT_EQ(broadcast_text(group, "run"), "run");
@@ -87,7 +87,7 @@ TEST(ProcessGroup, RanksMeetAtAnExplicitEndpoint) {
     const int rank = resolution.placement.rank;
     EXPECT_EQ(group.rank(), rank);
     torch::Tensor tensor = torch::full({2}, rank + 1);
-    all_reduce_sum(group, tensor);
+    all_reduce(group, tensor).wait();
     EXPECT_TRUE(tensor.equal(torch::full({2}, 6)));
     EXPECT_EQ(broadcast_text(group, "from " + std::to_string(rank), 2), "from 2");
     EXPECT_EQ(broadcast_text(group, ""), "");
@@ -206,7 +206,7 @@ TEST(ProcessGroup, OnOneHostTheAgentsStoreIsLeftAlone) {
           make_process_group(resolution, kEmptyEnv, start_up_within(milliseconds(20000)));
       EXPECT_THAT(group.description(), HasSubstr("store on this host at @hpcboot-"));
       torch::Tensor tensor = torch::full({2}, resolution.placement.rank + 1);
-      all_reduce_sum(group, tensor);
+      all_reduce(group, tensor).wait();
       EXPECT_TRUE(tensor.equal(torch::full({2}, 6)));
       group.shutdown();
     });

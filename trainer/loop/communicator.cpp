@@ -10,11 +10,11 @@ Communicator::Communicator(Resolution resolution, std::optional<ProcessGroup> gr
     : resolution_(std::move(resolution)), group_(std::move(group)) {}
 
 void Communicator::sum(at::Tensor tensor) {
-  if (group_) all_reduce_sum(*group_, std::move(tensor));
+  if (group_) all_reduce(*group_, tensor).wait();
 }
 
 void Communicator::broadcast(at::Tensor tensor) {
-  if (group_) hpcboot::broadcast(*group_, std::move(tensor));
+  if (group_) hpcboot::broadcast(*group_, tensor).wait();
 }
 
 std::string Communicator::broadcast(std::string_view text) {

@@ -1,3 +1,4 @@
+// The collectives that only move tensors. Those that reduce them are in reductions.cpp.
 #include "hpcboot/torch/collectives.hpp"
 
 #include <ATen/Functions.h>
@@ -6,68 +7,205 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 
-#include "hpcboot/torch/collective_failure.hpp"
+#include "arguments.hpp"
+#include "hpcboot/error.hpp"
+#include "transfer.hpp"
 
 namespace hpcboot {
 namespace {
 
-at::Tensor to_bytes(std::string_view text, std::int64_t length) {
-  at::Tensor bytes = at::zeros({length}, at::kByte);
-  std::memcpy(bytes.data_ptr(), text.data(), text.size());
+constexpr const char* kAllGather = "an all-gather";
+constexpr const char* kAllToAll = "an all-to-all";
+
+// What a rank announces about a tensor: type, number of dimensions, sizes.
+constexpr std::int64_t kMostDimensions = 64;  // LibTorch's own limit
+constexpr std::int64_t kHeader = 2 + kMostDimensions;
+
+at::Tensor header_of(const at::Tensor& tensor) {
+  at::Tensor header = at::zeros({kHeader}, at::kLong);
+  auto* const field = header.data_ptr<std::int64_t>();
+  field[0] = static_cast<std::int64_t>(tensor.scalar_type());
+  field[1] = tensor.dim();
+  std::copy(tensor.sizes().begin(), tensor.sizes().end(), field + 2);
+  return header;
+}
+
+/// A tensor that another rank has announced.
+struct Announced {
+  explicit Announced(const at::Tensor& header) {
+    const auto* const field = header.data_ptr<std::int64_t>();
+    type = static_cast<at::ScalarType>(field[0]);
+    shape.assign(field + 2, field + 2 + field[1]);
+  }
+  std::int64_t bytes() const {
+    auto count = static_cast<std::int64_t>(c10::elementSize(type));
+    for (const std::int64_t size : shape) count *= size;
+    return count;
+  }
+
+  at::ScalarType type;
+  std::vector<std::int64_t> shape;
+};
+
+/// Follows the transfer, so that a rank with another type does not hold up the others.
+void require_type(const std::vector<Announced>& announced, at::ScalarType expected,
+                  const std::string& doing) {
+  for (std::size_t rank = 0; rank < announced.size(); ++rank) {
+    if (announced[rank].type == expected) continue;
+    throw Error(ErrorCode::invalid_collective,
+                doing + " of " + c10::toString(announced[rank].type) + " on rank " +
+                    std::to_string(rank) + ", but of " + c10::toString(expected) + " on this rank",
+                "tensors of one type", "convert them to one type with Tensor::to()");
+  }
+}
+
+/// The headers' own transfer uses host memory, except with a backend for CUDA tensors only.
+at::Tensor on_device_of(const ProcessGroup& group, const at::Tensor& header,
+                        const at::Tensor& tensor) {
+  return uses_gloo(group, tensor) ? header : header.to(tensor.device());
+}
+
+std::vector<Announced> announced_by(const std::vector<at::Tensor>& headers) {
+  std::vector<Announced> announced;
+  for (const at::Tensor& header : headers) announced.emplace_back(header.cpu().contiguous());
+  return announced;
+}
+
+at::Tensor text_tensor(std::string_view text) {
+  at::Tensor bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
+  if (!text.empty()) std::memcpy(bytes.data_ptr(), text.data(), text.size());
   return bytes;
 }
 
-std::string to_text(const at::Tensor& bytes, std::int64_t length) {
-  return {static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(length)};
+std::string to_text(const at::Tensor& bytes) {
+  return {static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(bytes.numel())};
 }
 
-std::vector<at::Tensor> all_gather(ProcessGroup& group, const at::Tensor& mine) {
-  std::vector<std::vector<at::Tensor>> all(1);
-  for (int rank = 0; rank < group.world_size(); ++rank) all[0].push_back(at::empty_like(mine));
-  std::vector<at::Tensor> inputs{mine};
-  with_peers("an all-gather", [&] { group.c10d_group()->allgather(all, inputs)->wait(); });
-  return std::move(all[0]);
+/// Calls `start` with the tensor's bytes; its transfer then writes to the tensor as well.
+template <typename Start>
+Pending<at::Tensor> transfer_into(const ProcessGroup& group, const at::Tensor& tensor,
+                                  const char* doing, Start start) {
+  const at::Tensor target = tensor.detach();
+  const at::Tensor bytes = as_bytes(group, target);
+  return start_transfer(doing, {bytes},
+                        [&] {
+                          std::vector<at::Tensor> tensors{bytes};
+                          return start(tensors);
+                        })
+      .then([target, bytes, tensor](const std::vector<at::Tensor>&) {
+        if (bytes.data_ptr() != target.data_ptr()) {
+          target.copy_(from_bytes(bytes, target.sizes(), target.scalar_type()));
+        }
+        return tensor;
+      });
+}
+
+void require_other_rank(const ProcessGroup& group, int rank, const std::string& role) {
+  require_rank(group, rank, role);
+  if (rank != group.rank()) return;
+  throw Error(ErrorCode::invalid_collective,
+              "a message of rank " + std::to_string(rank) + " to itself",
+              "another rank as the " + role, "copy the tensor instead");
 }
 
 }  // namespace
 
-void all_reduce_sum(ProcessGroup& group, at::Tensor tensor) {
-  std::vector<at::Tensor> tensors{std::move(tensor)};
-  with_peers("an all-reduce", [&] { group.c10d_group()->allreduce(tensors)->wait(); });
+Pending<at::Tensor> broadcast(const ProcessGroup& group, const at::Tensor& tensor, int root) {
+  require_rank(group, root, "root");
+  return transfer_into(group, tensor, "a broadcast", [&](std::vector<at::Tensor>& bytes) {
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    return group.c10d_group()->broadcast(bytes, options);
+  });
 }
 
-void broadcast(ProcessGroup& group, at::Tensor tensor, int root) {
-  std::vector<at::Tensor> tensors{std::move(tensor)};
-  c10d::BroadcastOptions options;
-  options.rootRank = root;
-  with_peers("a broadcast", [&] { group.c10d_group()->broadcast(tensors, options)->wait(); });
+Pending<std::vector<at::Tensor>> all_gather(const ProcessGroup& group, const at::Tensor& tensor) {
+  const std::vector<Announced> announced = announced_by(
+      gather_equal(group, on_device_of(group, header_of(tensor), tensor), kAllGather).wait());
+  std::int64_t longest = 1;
+  for (const Announced& one : announced) longest = std::max(longest, one.bytes());
+  at::Tensor mine = as_bytes(group, tensor);
+  if (mine.numel() < longest) mine = at::constant_pad_nd(mine, {0, longest - mine.numel()});
+  return gather_equal(group, mine, kAllGather)
+      .then([announced, type = tensor.scalar_type(),
+             device = tensor.device()](const std::vector<at::Tensor>& padded) {
+        require_type(announced, type, kAllGather);
+        std::vector<at::Tensor> all;
+        for (std::size_t rank = 0; rank < padded.size(); ++rank) {
+          const at::Tensor bytes = padded[rank].narrow(0, 0, announced[rank].bytes());
+          all.push_back(from_bytes(bytes, announced[rank].shape, type).to(device));
+        }
+        return all;
+      });
 }
 
-std::string broadcast_text(ProcessGroup& group, std::string_view text, int root) {
+Pending<std::vector<at::Tensor>> all_to_all(const ProcessGroup& group,
+                                            const std::vector<at::Tensor>& parts) {
+  require_parts(group, parts, kAllToAll);
+  std::vector<at::Tensor> headers;
+  std::vector<at::Tensor> bytes;
+  std::vector<std::int64_t> sent_lengths;
+  for (const at::Tensor& part : parts) {
+    headers.push_back(header_of(part));
+    bytes.push_back(as_bytes(group, part));
+    sent_lengths.push_back(bytes.back().numel());
+  }
+  const std::vector<std::int64_t> header_lengths(parts.size(), kHeader);
+  const std::vector<Announced> announced =
+      announced_by(exchange_pieces(group, on_device_of(group, at::cat(headers), parts[0]),
+                                   header_lengths, header_lengths, kAllToAll)
+                       .wait()
+                       .split(kHeader));
+  std::vector<std::int64_t> lengths;
+  for (const Announced& one : announced) lengths.push_back(one.bytes());
+  return exchange_pieces(group, at::cat(bytes), sent_lengths, lengths, kAllToAll)
+      .then([announced, lengths, type = parts[0].scalar_type(),
+             device = parts[0].device()](const at::Tensor& received) {
+        require_type(announced, type, kAllToAll);
+        std::vector<at::Tensor> all;
+        const std::vector<at::Tensor> pieces = received.split_with_sizes(lengths);
+        for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
+          all.push_back(from_bytes(pieces[rank], announced[rank].shape, type).to(device));
+        }
+        return all;
+      });
+}
+
+Pending<at::Tensor> send(const ProcessGroup& group, const at::Tensor& tensor, int to, int tag) {
+  require_other_rank(group, to, "receiver");
+  const at::Tensor bytes = as_bytes(group, tensor);
+  return start_transfer("a send", {bytes},
+                        [&] {
+                          std::vector<at::Tensor> tensors{bytes};
+                          return group.c10d_group()->send(tensors, to, tag);
+                        })
+      .then([tensor](const std::vector<at::Tensor>&) { return tensor; });
+}
+
+Pending<at::Tensor> recv(const ProcessGroup& group, const at::Tensor& tensor, int from, int tag) {
+  require_other_rank(group, from, "sender");
+  return transfer_into(group, tensor, "a receive", [&](std::vector<at::Tensor>& bytes) {
+    return group.c10d_group()->recv(bytes, from, tag);
+  });
+}
+
+std::string broadcast_text(const ProcessGroup& group, std::string_view text, int root) {
   const bool is_root = group.rank() == root;
   at::Tensor length =
       at::full({1}, is_root ? static_cast<std::int64_t>(text.size()) : 0, at::kLong);
-  broadcast(group, length, root);
-  const auto size = length.item<std::int64_t>();
-  at::Tensor bytes = to_bytes(is_root ? text : std::string_view(), size);
-  if (size > 0) broadcast(group, bytes, root);
-  return to_text(bytes, size);
+  broadcast(group, length, root).wait();
+  const at::Tensor bytes =
+      is_root ? text_tensor(text) : at::empty({length.item<std::int64_t>()}, at::kByte);
+  return to_text(broadcast(group, bytes, root).wait());
 }
 
-std::vector<std::string> all_gather_text(ProcessGroup& group, std::string_view text) {
-  const auto mine = at::full({1}, static_cast<std::int64_t>(text.size()), at::kLong);
-  std::vector<std::int64_t> lengths;
-  for (const at::Tensor& length : all_gather(group, mine)) {
-    lengths.push_back(length.item<std::int64_t>());
-  }
-  // An all-gather needs equal sizes, so the texts are padded to the longest.
-  const std::int64_t longest =
-      std::max<std::int64_t>(1, *std::max_element(lengths.begin(), lengths.end()));
-  const std::vector<at::Tensor> all = all_gather(group, to_bytes(text, longest));
+std::vector<std::string> all_gather_text(const ProcessGroup& group, std::string_view text) {
   std::vector<std::string> texts;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    texts.push_back(to_text(all[rank], lengths[rank]));
+  for (const at::Tensor& bytes : all_gather(group, text_tensor(text)).wait()) {
+    texts.push_back(to_text(bytes));
   }
   return texts;
 }

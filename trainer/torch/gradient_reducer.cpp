@@ -163,9 +163,9 @@ auto with_plain_views(bool plain, Body&& body) {
 }  // namespace
 
 struct GradientReducer::Impl {
-  Impl(torch::nn::Module& trained_module, ProcessGroup& group,
+  Impl(torch::nn::Module& trained_module, const ProcessGroup& trained_by,
        const DistributedDataParallelOptions& chosen_options)
-      : module(trained_module), options(chosen_options), c10d_group(group.c10d_group()) {
+      : module(trained_module), options(chosen_options), group(trained_by) {
     std::vector<at::Tensor> parameters;
     std::vector<std::string> names;
     for (const auto& item : module.named_parameters()) {
@@ -191,7 +191,7 @@ struct GradientReducer::Impl {
     for (const at::Tensor& parameter : module.parameters()) state.push_back(as_sent(parameter));
     for (const at::Tensor& buffer : module.buffers()) state.push_back(as_sent(buffer));
     with_peers("the broadcast of the model",
-               [&] { c10d::broadcast_coalesced(c10d_group, state, kBroadcastBytes); });
+               [&] { c10d::broadcast_coalesced(group.c10d_group(), state, kBroadcastBytes); });
   }
 
   void broadcast_buffers() {
@@ -199,7 +199,7 @@ struct GradientReducer::Impl {
     for (const at::Tensor& buffer : module.buffers()) buffers.push_back(as_sent(buffer));
     if (buffers.empty()) return;
     with_peers("the broadcast of buffers",
-               [&] { c10d::broadcast_coalesced(c10d_group, buffers, kBroadcastBytes); });
+               [&] { c10d::broadcast_coalesced(group.c10d_group(), buffers, kBroadcastBytes); });
   }
 
   void make_reducer(const std::vector<at::Tensor>& parameters,
@@ -228,11 +228,12 @@ struct GradientReducer::Impl {
     arguments.gradient_as_bucket_view = options.gradient_as_bucket_view;
     arguments.broadcast_buffers = options.broadcast_buffers;
     compat::LoggedReducer made = with_plain_views(options.gradient_as_bucket_view, [&] {
-      return compat::make_reducer(arguments, c10d_group);
+      return compat::make_reducer(arguments, group.c10d_group());
     });
     reducer = std::move(made.reducer);
     logger = std::move(made.logger);
-    reducer->register_comm_hook(make_gradient_exchange(c10d_group, type_of(options.compression)));
+    reducer->register_comm_hook(
+        make_gradient_exchange(group.c10d_group(), type_of(options.compression)));
   }
 
   /// Reducer does not rebuild its buckets if it expects unused parameters; GradientWatch then
@@ -241,7 +242,7 @@ struct GradientReducer::Impl {
 
   torch::nn::Module& module;
   const DistributedDataParallelOptions options;
-  const c10::intrusive_ptr<c10d::ProcessGroup> c10d_group;
+  ProcessGroup group;
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;  // reducer refers to it without owning it
   std::shared_ptr<GradientWatch> watch;
@@ -260,6 +261,7 @@ GradientReducer::~GradientReducer() = default;
 void GradientReducer::before_forward() {
   if (!at::GradMode::is_enabled()) return;
   Impl& impl = *impl_;
+  impl.group.c10d_group();  // refuses after shutdown()
   if (impl.exchanging) impl.reducer->prepare_for_forward();
   try {
     with_peers("the forward pass", [&] {

@@ -50,7 +50,7 @@ Moments moments_of(const Tensor& input, ProcessGroup& group) {
     sums.narrow(0, channels, channels).copy_((variance + mean * mean) * count);
     sums.narrow(0, 2 * channels, 1).fill_(count);
   }
-  all_reduce_sum(group, sums);
+  all_reduce(group, sums).wait();
   Moments all;
   all.count = sums.narrow(0, 2 * channels, 1);
   all.mean = sums.narrow(0, 0, channels) / all.count;
@@ -89,7 +89,7 @@ struct Normalization : torch::autograd::Function<Normalization> {
     const Tensor sum = gradient.sum(dimensions);
     const Tensor sum_with_input = (gradient * centered).sum(dimensions);
     Tensor sums = torch::cat({sum, sum_with_input}).to(torch::kFloat64);
-    all_reduce_sum(group, sums);
+    all_reduce(group, sums).wait();
     sums = (sums / count).to(input.scalar_type());
 
     const Tensor slope = sums.narrow(0, channels, channels) * inverse_deviation.square();

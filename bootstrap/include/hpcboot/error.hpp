@@ -37,6 +37,7 @@ enum class ErrorCode : int {
   stopped = 46,            ///< stopped early with a checkpoint: restart to continue
   out_of_memory = 47,      ///< not enough memory on the host or the device
   run_in_use = 48,         ///< another process is using the run folder
+  invalid_collective = 49,  ///< a collective that cannot be done, or a group that was shut down
 };
 
 /// The identifier of a code, as above: "malformed_value".

@@ -44,7 +44,8 @@ TEST(Error, CodesAreStableDistinctAndNamed) {
                                              {ErrorCode::diverged, 45},
                                              {ErrorCode::stopped, 46},
                                              {ErrorCode::out_of_memory, 47},
-                                             {ErrorCode::run_in_use, 48}};
+                                             {ErrorCode::run_in_use, 48},
+                                             {ErrorCode::invalid_collective, 49}};
   std::set<std::string_view> names;
   for (const auto& [code, number] : codes) {
     EXPECT_EQ(static_cast<int>(code), number);

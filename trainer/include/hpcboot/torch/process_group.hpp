@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@
 
 namespace c10d {
 class ProcessGroup;
-}
+class Store;
+}  // namespace c10d
 
 namespace hpcboot {
 
@@ -37,19 +39,25 @@ struct ProcessGroupOptions {
 /// Whether this build supports the nccl backend: LibTorch is built for CUDA, and is 2.7 or newer.
 bool has_nccl();
 
-/// The connected ranks of this launch. Owns c10d's process group, the store through which the ranks
-/// found each other, and the exchange with the launcher. Movable, not copyable. Must be used by one
-/// thread at a time.
+/// Connected ranks: all of this launch, or some of them. Owns c10d's process group, and shares the
+/// store through which the ranks found each other, and the exchange with the launcher, with its
+/// subgroups. A handle: copies refer to the same group, which the last one disconnects. Must be
+/// used by one thread at a time.
 class ProcessGroup {
  public:
+  ProcessGroup(const ProcessGroup&);
+  ProcessGroup& operator=(const ProcessGroup&);
   ProcessGroup(ProcessGroup&&) noexcept;
   ProcessGroup& operator=(ProcessGroup&&) noexcept;
-  /// Disconnects without waiting for the other ranks. Never throws, and waits at most a few seconds
-  /// for collectives that are still under way.
+  /// The last handle disconnects without waiting for the other ranks. Never throws, and waits at
+  /// most a few seconds for collectives that are still under way.
   ~ProcessGroup();
 
-  int rank() const;
-  int world_size() const;
+  int rank() const;        ///< of this process in this group
+  int world_size() const;  ///< the number of ranks of this group
+
+  /// The rank in the launch of each rank of this group. For an adopted group, 0, 1, 2, …
+  const std::vector<int>& global_ranks() const;
 
   /// How the ranks found each other, for logs: "store at 10.0.0.1:40123, published by pmix:
   /// OpenPMIx 4.2.2", "store on this host at @hpcboot-…", "store at n1:20717, authenticated by
@@ -60,16 +68,34 @@ class ProcessGroup {
   /// and on all other ranks.
   const std::string& warning() const;
 
-  /// For c10d's own collectives (torch/csrc/distributed/c10d/ProcessGroup.hpp). Valid until
-  /// shutdown().
+  /// For c10d's own collectives (torch/csrc/distributed/c10d/ProcessGroup.hpp). The collectives of
+  /// hpcboot/torch/collectives.hpp report a lost rank as an Error, and take more types.
+  /// @throws Error{invalid_collective} after shutdown()
   const c10::intrusive_ptr<c10d::ProcessGroup>& c10d_group() const;
 
+  /// Divides the ranks into groups: those that pass the same color form one, in the order of their
+  /// keys, and of their ranks for equal keys. Collective: every rank of this group calls it.
+  ///
+  ///     // One group per host.
+  ///     hpcboot::ProcessGroup host = world.split(resolution.placement.node_rank);
+  ///
+  /// @throws Error{deadline_exceeded, peer_lost, invalid_collective}
+  ProcessGroup split(int color, int key = 0);
+
+  /// The group of these ranks of this group, in this order. Called by each of them; the others may
+  /// call it too, and get none.
+  /// @throws Error{invalid_collective} if a rank does not exist or occurs twice, or if an adopted
+  ///         group has no store; Error{deadline_exceeded, peer_lost}
+  std::optional<ProcessGroup> subgroup(const std::vector<int>& ranks);
+
   /// Waits until every rank has called this.
-  /// @throws Error{deadline_exceeded, peer_lost}
+  /// @throws Error{deadline_exceeded} naming the ranks that have not called it;
+  ///         Error{peer_lost, invalid_collective}
   void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
 
   /// Ends the group cleanly: waits until every rank has called this, then disconnects, so that no
-  /// rank sees another one leave early. A second call does nothing.
+  /// rank sees another one leave early. End subgroups first. Afterwards, every use of this group,
+  /// and of what was made with it, throws Error{invalid_collective}. A second call does nothing.
   /// @throws Error{deadline_exceeded, peer_lost}
   void shutdown();
 
@@ -87,10 +113,10 @@ class ProcessGroup {
 
  private:
   struct Impl;
-  explicit ProcessGroup(std::unique_ptr<Impl> impl);
-  friend ProcessGroup make_process_group(const Resolution&, const Env&, const ProcessGroupOptions&);
+  friend struct ProcessGroupAccess;
+  explicit ProcessGroup(std::shared_ptr<Impl> impl);
 
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 /// Connects the ranks of this launch; every rank calls it. Rank 0 serves the store in which they
@@ -116,5 +142,16 @@ class ProcessGroup {
 ///         Error{backend_unavailable, no_usable_interface, exchange_failed}
 ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
                                 const ProcessGroupOptions& options = {});
+
+/// A group that another part of the program made, for DistributedDataParallel and the collectives
+/// of this library. shutdown() waits for its ranks and lets go of it.
+/// @throws Error{invalid_collective} if there is no group
+ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& group);
+
+/// The same with a store of all its ranks, which subgroups and the names of late ranks need.
+/// @param interface the network interface of subgroups; without it, that of this host's name
+ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
+                                 const c10::intrusive_ptr<c10d::Store>& store,
+                                 const std::optional<std::string>& interface = {});
 
 }  // namespace hpcboot

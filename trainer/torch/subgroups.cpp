@@ -1,0 +1,133 @@
+// Groups of some ranks of another group, and groups that somebody else made.
+#include <ATen/Functions.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "gloo_device.hpp"
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collectives.hpp"
+#include "meeting.hpp"
+#include "process_group_impl.hpp"
+#include "wait_for_all.hpp"
+
+namespace hpcboot {
+namespace {
+
+std::string listed(const std::vector<int>& ranks) {
+  std::string text;
+  for (const int rank : ranks) text += (text.empty() ? "" : ",") + std::to_string(rank);
+  return text;
+}
+
+void require_ranks(const std::vector<int>& ranks, int world_size) {
+  const std::set<int> distinct(ranks.begin(), ranks.end());
+  const bool in_range = std::all_of(ranks.begin(), ranks.end(),
+                                    [&](int rank) { return rank >= 0 && rank < world_size; });
+  if (!ranks.empty() && in_range && distinct.size() == ranks.size()) return;
+  throw Error(ErrorCode::invalid_collective, "a subgroup of the ranks '" + listed(ranks) + "'",
+              "ranks from 0 to " + std::to_string(world_size - 1) + ", at least one, each once",
+              "pass ranks of the group that is divided");
+}
+
+/// The rank in the subgroup; none for a rank that does not belong to it.
+std::optional<int> position(const std::vector<int>& ranks, int rank) {
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  if (found == ranks.end()) return std::nullopt;
+  return static_cast<int>(found - ranks.begin());
+}
+
+/// Names the ranks of the subgroup that do not come. The deadline of the start-up applies.
+void wait_for_members(ProcessGroupAccess::Impl& group, const std::string& members) {
+  try {
+    wait_for_all(*group.store, group.rank, group.world_size, host_and_process(), {},
+                 group.start_up_deadline);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.found() + ", in the subgroup of the ranks " + members,
+                "every rank of the subgroup to call subgroup() or split()", error.remedy());
+  }
+}
+
+}  // namespace
+
+std::optional<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ranks) {
+  Impl& parent = *impl_;
+  parent.open_group();
+  require_ranks(ranks, parent.world_size);
+  const std::optional<int> own = position(ranks, parent.rank);
+  if (!own) return std::nullopt;
+  if (!parent.store) {
+    throw Error(ErrorCode::invalid_collective, "a subgroup of an adopted group without a store",
+                "the store through which its ranks met",
+                "pass the store to adopt_process_group() as well");
+  }
+  // All of its ranks, and no other, agree on the name: they make the same subgroups in one order.
+  const std::string members = listed(ranks);
+  const std::string name = "group/" + members + "/" + std::to_string(++parent.subgroups[members]);
+
+  auto impl = std::make_shared<Impl>();
+  impl->rank = *own;
+  impl->world_size = static_cast<int>(ranks.size());
+  for (const int rank : ranks) {
+    impl->global_ranks.push_back(parent.global_ranks[static_cast<std::size_t>(rank)]);
+  }
+  impl->description = "ranks " + members + " of: " + parent.description;
+  impl->meeting = parent.meeting;
+  impl->store = c10::make_intrusive<c10d::PrefixStore>(name, parent.store);
+  if (!parent.device) parent.device = make_gloo_device(parent.interface, /*on_one_host=*/false);
+  impl->device = parent.device;
+  impl->nccl_device = parent.nccl_device;
+  impl->start_up_deadline = parent.start_up_deadline;
+  impl->collective_timeout = parent.collective_timeout;
+  wait_for_members(*impl, members);
+  impl->connect();
+  return ProcessGroup(std::move(impl));
+}
+
+ProcessGroup ProcessGroup::split(int color, int key) {
+  const at::Tensor mine = at::empty({2}, at::kLong);
+  mine[0] = color;
+  mine[1] = key;
+  std::vector<std::pair<std::int64_t, int>> members;  // key, rank
+  const std::vector<at::Tensor> all = all_gather(*this, mine).wait();
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank][0].item<std::int64_t>() != color) continue;
+    members.emplace_back(all[rank][1].item<std::int64_t>(), static_cast<int>(rank));
+  }
+  std::sort(members.begin(), members.end());
+  std::vector<int> ranks;
+  for (const auto& member : members) ranks.push_back(member.second);
+  return *subgroup(ranks);
+}
+
+ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
+  return adopt_process_group(group, {}, {});
+}
+
+ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
+                                 const c10::intrusive_ptr<c10d::Store>& store,
+                                 const std::optional<std::string>& interface) {
+  if (!group) {
+    throw Error(ErrorCode::invalid_collective, "a null pointer for the group to adopt",
+                "a c10d::ProcessGroup", "make the group before it is adopted");
+  }
+  auto impl = std::make_shared<ProcessGroupAccess::Impl>();
+  impl->rank = group->getRank();
+  impl->world_size = group->getSize();
+  impl->global_ranks.resize(static_cast<std::size_t>(impl->world_size));
+  std::iota(impl->global_ranks.begin(), impl->global_ranks.end(), 0);
+  impl->description = "a group of c10d";
+  if (store) {
+    impl->store = c10::make_intrusive<c10d::PrefixStore>("hpcboot", store);
+    impl->interface = interface;
+  }
+  impl->group = group;
+  return ProcessGroupAccess::make(std::move(impl));
+}
+
+}  // namespace hpcboot

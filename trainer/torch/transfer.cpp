@@ -1,0 +1,114 @@
+#include "transfer.hpp"
+
+#include <ATen/Functions.h>
+#include <ATen/core/ivalue_inl.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "compat.hpp"
+#include "hpcboot/torch/collective_failure.hpp"
+
+namespace hpcboot {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+template <typename Body>
+auto with_errors(const std::string& doing, Body&& body) {
+  try {
+    return with_peers(doing, std::forward<Body>(body));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& cause) {
+    const std::string text = cause.what();
+    throw Error(ErrorCode::invalid_collective,
+                doing + " failed (" + text.substr(0, text.find('\n')) + ")",
+                "a collective that this backend supports, with the same arguments on every rank",
+                "compare the shapes and types of the tensors on all ranks");
+  }
+}
+
+/// When a transfer ended, written by the thread of the backend.
+class EndTime {
+ public:
+  void set() { ticks_ = Clock::now().time_since_epoch().count(); }
+  std::optional<Clock::time_point> get() const {
+    const Clock::rep ticks = ticks_;
+    if (ticks == 0) return std::nullopt;
+    return Clock::time_point(Clock::duration(ticks));
+  }
+
+ private:
+  std::atomic<Clock::rep> ticks_{0};
+};
+
+/// The end of messages from one rank to another is not reported by c10d.
+std::shared_ptr<EndTime> watch_end(c10d::Work& work) {
+  auto end = std::make_shared<EndTime>();
+  try {
+    work.getFuture()->addCallback([end](c10::ivalue::Future&) { end->set(); });
+  } catch (const std::exception&) {
+    // Such a transfer has no future, and so no time.
+  }
+  return end;
+}
+
+}  // namespace
+
+PendingTensors start_transfer(const std::string& doing, std::vector<at::Tensor> tensors,
+                              const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
+  const c10::intrusive_ptr<c10d::Work> work = with_errors(doing, start);
+  const std::shared_ptr<EndTime> end = watch_end(*work);
+  return PendingTensors(
+      {[doing, work, tensors = std::move(tensors)](std::optional<milliseconds> limit) {
+         with_errors(doing, [&] { return limit ? work->wait(*limit) : work->wait(); });
+         return tensors;
+       },
+       [work] { return work->isCompleted(); }, [end] { return end->get(); }});
+}
+
+bool uses_gloo(const ProcessGroup& group, const at::Tensor& tensor) {
+  return compat::backend_name(group.c10d_group(), tensor.device().type()) == "gloo";
+}
+
+at::Tensor as_bytes(const ProcessGroup& group, const at::Tensor& tensor) {
+  at::Tensor plain = tensor.detach().resolve_conj().resolve_neg();
+  if (uses_gloo(group, plain)) plain = plain.cpu();
+  return plain.contiguous().view({-1}).view(at::kByte);
+}
+
+at::Tensor from_bytes(const at::Tensor& bytes, at::IntArrayRef shape, at::ScalarType type) {
+  return bytes.view(type).view(shape);
+}
+
+PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, const char* doing) {
+  std::vector<at::Tensor> all;
+  for (int rank = 0; rank < group.world_size(); ++rank) all.push_back(at::empty_like(mine));
+  return start_transfer(doing, all, [&] {
+    std::vector<std::vector<at::Tensor>> outputs{all};
+    std::vector<at::Tensor> inputs{mine};
+    return group.c10d_group()->allgather(outputs, inputs);
+  });
+}
+
+Pending<at::Tensor> exchange_pieces(const ProcessGroup& group, const at::Tensor& sent,
+                                    std::vector<std::int64_t> sent_lengths,
+                                    std::vector<std::int64_t> received_lengths, const char* doing) {
+  std::int64_t total = 0;
+  for (const std::int64_t length : received_lengths) total += length;
+  const at::Tensor received = at::empty({total}, sent.options());
+  return start_transfer(doing, {received, sent},
+                        [&] {
+                          at::Tensor from = sent;
+                          at::Tensor to = received;
+                          return group.c10d_group()->alltoall_base(to, from, received_lengths,
+                                                                   sent_lengths);
+                        })
+      .then([](const std::vector<at::Tensor>& tensors) { return tensors[0]; });
+}
+
+}  // namespace hpcboot

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hpcboot/torch/pending.hpp"
+#include "hpcboot/torch/process_group.hpp"
+
+namespace hpcboot {
+
+using PendingTensors = Pending<std::vector<at::Tensor>>;
+
+/// Starts a collective of c10d. Every failure of it is an Error.
+/// @param doing for messages: "an all-reduce"
+/// @param tensors the result; kept until the transfer has ended
+/// @throws Error{peer_lost, deadline_exceeded, invalid_collective}
+PendingTensors start_transfer(const std::string& doing, std::vector<at::Tensor> tensors,
+                              const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
+
+/// Whether the group moves such tensors with Gloo.
+bool uses_gloo(const ProcessGroup& group, const at::Tensor& tensor);
+
+/// The elements as bytes in one dimension, which every backend sends, whatever their type. Shares
+/// the memory of a contiguous tensor, unless Gloo would have to send it from a CUDA device, which
+/// it can in some collectives only: the bytes are in host memory then.
+at::Tensor as_bytes(const ProcessGroup& group, const at::Tensor& tensor);
+
+/// The reverse of as_bytes(), without the device. Shares the memory of `bytes`.
+at::Tensor from_bytes(const at::Tensor& bytes, at::IntArrayRef shape, at::ScalarType type);
+
+/// The tensors of all ranks, which have the same shape and type.
+PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, const char* doing);
+
+/// Sends pieces of `sent`, one after the other, to the ranks, and returns what they sent.
+/// @param sent,received of one dimension
+/// @param sent_lengths,received_lengths of the pieces for and from each rank
+Pending<at::Tensor> exchange_pieces(const ProcessGroup& group, const at::Tensor& sent,
+                                    std::vector<std::int64_t> sent_lengths,
+                                    std::vector<std::int64_t> received_lengths, const char* doing);
+
+}  // namespace hpcboot
