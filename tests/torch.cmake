@@ -21,7 +21,7 @@ target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
 
 hpcboot_add_test(NAME ddp_test
   SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
-          torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp
+          torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp
           torch/sync_batch_norm_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models RANKS 1 2 4 TIMEOUT 180)
 target_precompile_headers(ddp_test REUSE_FROM torch_test)

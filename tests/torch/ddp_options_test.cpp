@@ -1,6 +1,5 @@
 // The options of DistributedDataParallel, on the ranks of a launch.
 #include <gtest/gtest.h>
-#include <torch/nn/functional/loss.h>
 #include <torch/nn/init.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
@@ -8,69 +7,12 @@
 #include <torch/serialize.h>
 #include <torch/types.h>
 
-#include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/distributed_data_parallel.hpp"
-#include "models/model.hpp"
+#include "torch/small_net.hpp"
 #include "torch/world.hpp"
 
 namespace hpcboot {
 namespace {
-
-using Gradients = std::vector<torch::Tensor>;
-
-torch::Tensor loss_of(const torch::Tensor& scores, const torch::Tensor& labels) {
-  return torch::nn::functional::cross_entropy(scores, labels);
-}
-
-struct Data {
-  torch::Tensor images;
-  torch::Tensor labels;
-
-  Data part(std::int64_t begin, std::int64_t count) const {
-    return {images.narrow(0, begin, count), labels.narrow(0, begin, count)};
-  }
-};
-
-/// The same on every rank.
-Data make_data(std::int64_t count) {
-  torch::manual_seed(42);
-  return {torch::randn({count, 1, 12, 12}), torch::randint(10, {count}, torch::kLong)};
-}
-
-std::shared_ptr<models::Model> make_net() {
-  torch::manual_seed(7);
-  return models::make_model("mnistnet");
-}
-
-Gradients gradients_of(const models::Model& model) {
-  Gradients all;
-  for (const torch::Tensor& parameter : model.parameters()) all.push_back(parameter.grad().clone());
-  return all;
-}
-
-/// The gradients that a single process computes with this loss.
-template <typename Loss>
-Gradients expected_gradients(Loss&& loss) {
-  const auto model = make_net();
-  loss(*model).backward();
-  return gradients_of(*model);
-}
-
-/// @param tolerance relative to the largest element of each gradient
-void expect_close(const Gradients& found, const Gradients& expected, double tolerance) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double largest = expected[i].abs().max().item<double>();
-    EXPECT_LE((found[i] - expected[i]).abs().max().item<double>(), tolerance * largest)
-        << "gradient " << i;
-  }
-}
-
-bool same_on_all_ranks(const torch::Tensor& tensor) {
-  torch::Tensor of_rank_0 = tensor.clone();
-  broadcast(*world, of_rank_0).wait();
-  return tensor.equal(of_rank_0);
-}
 
 TEST(DdpOptions, AccumulatedGradientsAreThoseOfTheWholeBatch) {
   constexpr int kPasses = 3;
@@ -115,37 +57,6 @@ TEST(DdpOptions, WithNoSyncGradientsStayTheRanksOwn) {
   }
   EXPECT_NEAR(backward(), 3 * mean, 1e-6) << "the sum is exchanged as a whole";
 }
-
-class Compression : public testing::TestWithParam<std::pair<GradientCompression, double>> {};
-
-TEST_P(Compression, RoundsTheGradientsAndNothingElse) {
-  const auto [compression, tolerance] = GetParam();
-  const std::int64_t ranks = world->world_size();
-  const Data data = make_data(4 * ranks);
-  const Gradients expected = expected_gradients(
-      [&](models::Model& model) { return loss_of(model.forward(data.images), data.labels); });
-  DistributedDataParallelOptions options;
-  options.compression = compression;
-  options.bucket_cap_mb = 0.1;  // results in several buckets
-  options.first_bucket_mb = 0.01;
-  DistributedDataParallel ddp(make_net(), *world, options);
-  DistributedDataParallel plain(make_net(), *world);
-  EXPECT_EQ(ddp.reducer().bytes_per_exchange() * 2, plain.reducer().bytes_per_exchange());
-  const Data mine = data.part(4 * world->rank(), 4);
-  for (int step = 0; step < 2; ++step) {
-    for (torch::Tensor& parameter : ddp.module()->parameters()) parameter.mutable_grad().reset();
-    loss_of(ddp.forward(mine.images), mine.labels).backward();
-    const Gradients found = gradients_of(*ddp.module());
-    expect_close(found, expected, tolerance);
-    EXPECT_FALSE(found[0].equal(expected[0])) << "nothing was compressed";
-    for (const torch::Tensor& gradient : found) EXPECT_TRUE(same_on_all_ranks(gradient));
-  }
-}
-
-// A few rounding errors at 8 and 11 bits, of parts that are larger than their mean.
-INSTANTIATE_TEST_SUITE_P(Types, Compression,
-                         testing::Values(std::pair{GradientCompression::bf16, 4.0 / 256},
-                                         std::pair{GradientCompression::fp16, 8.0 / 2048}));
 
 TEST(DdpOptions, AnySizeOfBucketsGivesTheSameGradients) {
   const Data data = make_data(2 * world->world_size());
@@ -304,16 +215,6 @@ TEST(DdpOptions, TheModuleCanBeChangedThroughTheWrapper) {
   torch::nn::init::zeros_(ddp.module()->weight);
   torch::load(ddp.module(), file);
   EXPECT_GT(ddp.module()->weight.abs().sum().item<float>(), 0);
-}
-
-TEST(DdpOptions, TheTimeOfTheLastGradientLiesInTheBackwardPass) {
-  DistributedDataParallel ddp(make_net(), *world);
-  const Data mine = make_data(2);
-  const torch::Tensor loss = loss_of(ddp.forward(mine.images), mine.labels);
-  const auto before = std::chrono::steady_clock::now();
-  loss.backward();
-  EXPECT_GT(ddp.reducer().last_gradient(), before);
-  EXPECT_LT(ddp.reducer().last_gradient(), std::chrono::steady_clock::now());
 }
 
 }  // namespace

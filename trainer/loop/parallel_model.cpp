@@ -11,8 +11,9 @@ DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
   ddp.bucket_cap_mb = options.bucket_mb;
   ddp.find_unused_parameters = options.find_unused_parameters;
   ddp.fixed_buckets = options.deterministic;
-  if (options.compress_gradients == "bf16") ddp.compression = GradientCompression::bf16;
-  if (options.compress_gradients == "fp16") ddp.compression = GradientCompression::fp16;
+  if (options.compress_gradients == "bf16")
+    ddp.communication_hook = compression_hook(at::kBFloat16);
+  if (options.compress_gradients == "fp16") ddp.communication_hook = compression_hook(at::kHalf);
   return ddp;
 }
 
@@ -58,12 +59,12 @@ torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
 }
 
 double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) const {
-  if (!ranks_ || !ranks_->reducer().exchanging()) return 0;
-  return std::chrono::duration<double>(end - ranks_->reducer().last_gradient()).count();
+  if (!ranks_ || !is_exchanging_) return 0;
+  return std::chrono::duration<double>(end - ranks_->statistics().last_gradient).count();
 }
 
-std::int64_t ParallelModel::bytes_per_exchange() const {
-  return ranks_ ? ranks_->reducer().bytes_per_exchange() : 0;
+std::int64_t ParallelModel::bytes_of_exchange() const {
+  return ranks_ ? ranks_->statistics().bytes : 0;
 }
 
 }  // namespace hpcboot::train

@@ -124,7 +124,7 @@ torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& l
   // If .grad is undefined, the backward pass stores its gradients instead of adding them to zeros.
   model_.model().zero_grad(/*set_to_none=*/true);
   const torch::Tensor loss = compute_gradients(images, labels);
-  phases_.bytes_reduced = model_.bytes_per_exchange();
+  phases_.bytes_reduced = model_.bytes_of_exchange();
   auto begin = Clock::now();
   change_weights();
   phases_.optimizer = lap(begin);

@@ -90,7 +90,7 @@ Pending<at::Tensor> transfer_into(const ProcessGroup& group, const at::Tensor& t
                                   const char* doing, Start start) {
   const at::Tensor target = tensor.detach();
   const at::Tensor bytes = as_bytes(group, target);
-  return start_transfer(doing, {bytes},
+  return start_transfer(group, doing, bytes, {bytes},
                         [&] {
                           std::vector<at::Tensor> tensors{bytes};
                           return start(tensors);
@@ -177,7 +177,7 @@ Pending<std::vector<at::Tensor>> all_to_all(const ProcessGroup& group,
 Pending<at::Tensor> send(const ProcessGroup& group, const at::Tensor& tensor, int to, int tag) {
   require_other_rank(group, to, "receiver");
   const at::Tensor bytes = as_bytes(group, tensor);
-  return start_transfer("a send", {bytes},
+  return start_transfer(group, "a send", bytes, {bytes},
                         [&] {
                           std::vector<at::Tensor> tensors{bytes};
                           return group.c10d_group()->send(tensors, to, tag);

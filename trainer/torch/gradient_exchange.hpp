@@ -1,17 +1,47 @@
 #pragma once
 
-#include <c10/core/ScalarType.h>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
+#include <chrono>
+#include <map>
 #include <memory>
-#include <optional>
+#include <vector>
+
+#include "hpcboot/torch/communication_hook.hpp"
+#include "hpcboot/torch/exchange_statistics.hpp"
 
 namespace hpcboot {
 
-/// Averages each bucket of gradients over the ranks, in this type if one is given. A peer that is
-/// gone is then an Error of the backward pass, not an exception of c10d. Each rank divides before
-/// it rounds, so that sums in fp16 do not overflow.
-std::unique_ptr<c10d::CommHookInterface> make_gradient_exchange(
-    c10::intrusive_ptr<c10d::ProcessGroup> group, std::optional<c10::ScalarType> compressed);
+/// Lets c10d's Reducer exchange gradients by one of our hooks, and measures it. Reducer asks for
+/// the results in the order of the buckets once the backward pass has computed all gradients; only
+/// then do the steps that follow a transfer run, on the thread of backward(), so that a peer that
+/// is gone is an Error there, and not an exception in a thread of c10d.
+class GradientExchange : public c10d::CommHookInterface {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  GradientExchange(ProcessGroup group, std::shared_ptr<CommunicationHook> hook);
+
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
+  at::Tensor parseHookResult(const c10::IValue& result) override;
+
+  /// Before a backward pass: forgets what a previous one, that ended with an error, left.
+  void begin();
+
+  ExchangeStatistics statistics(Time last_gradient) const;
+
+ private:
+  struct Exchange {
+    Pending<at::Tensor> result;
+    Time start;
+    Time end;
+    std::int64_t bytes;
+  };
+
+  ProcessGroup group_;
+  std::shared_ptr<CommunicationHook> hook_;
+  std::vector<Exchange> under_way_;  // in the order of their start
+  std::int64_t exchanges_ = 0;
+};
 
 }  // namespace hpcboot

@@ -120,18 +120,6 @@ at::Tensor as_sent(const at::Tensor& tensor) {
   return detached.scalar_type() == at::kBool ? detached.view(at::kByte) : detached;
 }
 
-std::optional<c10::ScalarType> type_of(GradientCompression compression) {
-  switch (compression) {
-    case GradientCompression::none:
-      return std::nullopt;
-    case GradientCompression::bf16:
-      return at::kBFloat16;
-    case GradientCompression::fp16:
-      return at::kHalf;
-  }
-  return std::nullopt;
-}
-
 /// Which of the parameters get sparse gradients: the weights of embeddings that ask for them.
 std::vector<bool> sparse_gradients(const torch::nn::Module& module,
                                    const std::vector<at::Tensor>& parameters) {
@@ -212,11 +200,6 @@ struct GradientReducer::Impl {
         walks_graph() ? std::vector<std::size_t>{static_cast<std::size_t>(first_cap),
                                                  static_cast<std::size_t>(cap)}
                       : std::vector<std::size_t>{std::numeric_limits<std::int64_t>::max()};
-    const bool compressed = options.compression != GradientCompression::none;
-    for (const at::Tensor& parameter : parameters) {
-      bytes +=
-          parameter.numel() * (compressed ? 2 : static_cast<std::int64_t>(parameter.itemsize()));
-    }
     compat::ReducerArguments arguments;
     arguments.parameters = parameters;
     arguments.names = names;
@@ -232,8 +215,10 @@ struct GradientReducer::Impl {
     });
     reducer = std::move(made.reducer);
     logger = std::move(made.logger);
-    reducer->register_comm_hook(
-        make_gradient_exchange(group.c10d_group(), type_of(options.compression)));
+    auto made_exchange = std::make_unique<GradientExchange>(
+        group, options.communication_hook ? options.communication_hook : all_reduce_hook());
+    exchange = made_exchange.get();
+    reducer->register_comm_hook(std::move(made_exchange));
   }
 
   /// Reducer does not rebuild its buckets if it expects unused parameters; GradientWatch then
@@ -245,10 +230,10 @@ struct GradientReducer::Impl {
   ProcessGroup group;
   std::shared_ptr<c10d::Reducer> reducer;
   std::shared_ptr<c10d::Logger> logger;  // reducer refers to it without owning it
+  GradientExchange* exchange = nullptr;  // owned by reducer
   std::shared_ptr<GradientWatch> watch;
   bool exchanging = true;
   bool buffers_due = true;  // at the first of the forwards whose gradients are exchanged together
-  std::int64_t bytes = 0;
 };
 
 GradientReducer::GradientReducer(torch::nn::Module& module, ProcessGroup& group,
@@ -293,6 +278,7 @@ void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
                  [](const at::Tensor& output) { return output.defined(); });
   }
   impl.reducer->prepare_for_backward(roots);
+  impl.exchange->begin();
   impl.watch->begin(/*require_all=*/!impl.options.find_unused_parameters);
 }
 
@@ -302,11 +288,8 @@ void GradientReducer::set_exchanging(bool exchanging) {
 bool GradientReducer::exchanging() const {
   return impl_->exchanging;
 }
-Clock::time_point GradientReducer::last_gradient() const {
-  return impl_->watch->last_gradient();
-}
-std::int64_t GradientReducer::bytes_per_exchange() const {
-  return impl_->bytes;
+ExchangeStatistics GradientReducer::statistics() const {
+  return impl_->exchange->statistics(impl_->watch->last_gradient());
 }
 
 }  // namespace hpcboot

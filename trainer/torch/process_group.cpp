@@ -84,6 +84,10 @@ const std::string& ProcessGroup::warning() const {
   return impl_->warning;
 }
 
+std::int64_t ProcessGroup::contributed_bytes() const {
+  return *impl_->contributed;
+}
+
 const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
   return impl_->open_group();
 }

@@ -3,6 +3,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -35,6 +36,9 @@ struct ProcessGroup::Impl {
   std::chrono::milliseconds collective_timeout = std::chrono::minutes(30);
   std::map<std::string, int> subgroups;  ///< how many were made of the same ranks
   std::int64_t barriers = 0;
+  /// In all groups of the launch: see contributed_bytes().
+  std::shared_ptr<std::atomic<std::int64_t>> contributed =
+      std::make_shared<std::atomic<std::int64_t>>(0);
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -56,6 +60,7 @@ struct ProcessGroup::Impl {
 struct ProcessGroupAccess {
   using Impl = ProcessGroup::Impl;
   static ProcessGroup make(std::shared_ptr<Impl> impl) { return ProcessGroup(std::move(impl)); }
+  static Impl& impl_of(const ProcessGroup& group) { return *group.impl_; }
 };
 
 }  // namespace hpcboot

@@ -42,7 +42,7 @@ c10d::ReduceOp::RedOpType c10d_operation(ReduceOp op) {
 }
 
 PendingTensors add_natively(const ProcessGroup& group, const at::Tensor& sent, ReduceOp op) {
-  return start_transfer(kAllReduce, {sent}, [&] {
+  return start_transfer(group, kAllReduce, sent, {sent}, [&] {
     std::vector<at::Tensor> tensors{sent};
     c10d::AllreduceOptions options;
     options.reduceOp = c10d_operation(op);
@@ -83,7 +83,7 @@ Pending<at::Tensor> add_sparse(const ProcessGroup& group, const at::Tensor& tens
     throw Error(ErrorCode::invalid_collective, "an all-reduce of a sparse tensor",
                 "its sum or average", "convert it with to_dense()");
   }
-  return start_transfer(kAllReduce, {tensor},
+  return start_transfer(group, kAllReduce, tensor, {tensor},
                         [&] {
                           std::vector<at::Tensor> tensors{tensor};
                           return group.c10d_group()->allreduce(tensors);

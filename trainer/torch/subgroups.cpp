@@ -78,6 +78,7 @@ std::optional<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ranks
   }
   impl->description = "ranks " + members + " of: " + parent.description;
   impl->meeting = parent.meeting;
+  impl->contributed = parent.contributed;
   impl->store = c10::make_intrusive<c10d::PrefixStore>(name, parent.store);
   if (!parent.device) parent.device = make_gloo_device(parent.interface, /*on_one_host=*/false);
   impl->device = parent.device;

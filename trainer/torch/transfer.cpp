@@ -10,6 +10,7 @@
 
 #include "compat.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
+#include "process_group_impl.hpp"
 
 namespace hpcboot {
 namespace {
@@ -57,11 +58,18 @@ std::shared_ptr<EndTime> watch_end(c10d::Work& work) {
   return end;
 }
 
+std::int64_t size_of(const at::Tensor& tensor) {
+  if (!tensor.is_sparse()) return static_cast<std::int64_t>(tensor.nbytes());
+  return static_cast<std::int64_t>(tensor._values().nbytes() + tensor._indices().nbytes());
+}
+
 }  // namespace
 
-PendingTensors start_transfer(const std::string& doing, std::vector<at::Tensor> tensors,
+PendingTensors start_transfer(const ProcessGroup& group, const std::string& doing,
+                              const at::Tensor& contribution, std::vector<at::Tensor> tensors,
                               const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
   const c10::intrusive_ptr<c10d::Work> work = with_errors(doing, start);
+  *ProcessGroupAccess::impl_of(group).contributed += size_of(contribution);
   const std::shared_ptr<EndTime> end = watch_end(*work);
   return PendingTensors(
       {[doing, work, tensors = std::move(tensors)](std::optional<milliseconds> limit) {
@@ -88,7 +96,7 @@ at::Tensor from_bytes(const at::Tensor& bytes, at::IntArrayRef shape, at::Scalar
 PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, const char* doing) {
   std::vector<at::Tensor> all;
   for (int rank = 0; rank < group.world_size(); ++rank) all.push_back(at::empty_like(mine));
-  return start_transfer(doing, all, [&] {
+  return start_transfer(group, doing, mine, all, [&] {
     std::vector<std::vector<at::Tensor>> outputs{all};
     std::vector<at::Tensor> inputs{mine};
     return group.c10d_group()->allgather(outputs, inputs);
@@ -101,7 +109,7 @@ Pending<at::Tensor> exchange_pieces(const ProcessGroup& group, const at::Tensor&
   std::int64_t total = 0;
   for (const std::int64_t length : received_lengths) total += length;
   const at::Tensor received = at::empty({total}, sent.options());
-  return start_transfer(doing, {received, sent},
+  return start_transfer(group, doing, sent, {received, sent},
                         [&] {
                           at::Tensor from = sent;
                           at::Tensor to = received;

@@ -17,9 +17,11 @@ using PendingTensors = Pending<std::vector<at::Tensor>>;
 
 /// Starts a collective of c10d. Every failure of it is an Error.
 /// @param doing for messages: "an all-reduce"
+/// @param contribution what this rank passes, for contributed_bytes()
 /// @param tensors the result; kept until the transfer has ended
 /// @throws Error{peer_lost, deadline_exceeded, invalid_collective}
-PendingTensors start_transfer(const std::string& doing, std::vector<at::Tensor> tensors,
+PendingTensors start_transfer(const ProcessGroup& group, const std::string& doing,
+                              const at::Tensor& contribution, std::vector<at::Tensor> tensors,
                               const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
 
 /// Whether the group moves such tensors with Gloo.

@@ -57,8 +57,9 @@ class DistributedDataParallel {
   ///     (loss_of(ddp.forward(second)) / 2).backward();
   [[nodiscard]] NoSync no_sync() { return NoSync(reducer_); }
 
-  /// The cost of the gradient exchange; see GradientReducer.
-  const GradientReducer& reducer() const { return reducer_; }
+  /// What the exchange of the gradients costs: bytes, buckets, times, overlap with the backward
+  /// pass.
+  ExchangeStatistics statistics() const { return reducer_.statistics(); }
 
   /// The module itself, with the parameters to optimise, the state to save, train() and eval().
   Module& module() { return module_; }

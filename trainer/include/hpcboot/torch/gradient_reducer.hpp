@@ -3,20 +3,14 @@
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "hpcboot/torch/communication_hook.hpp"
+#include "hpcboot/torch/exchange_statistics.hpp"
 #include "hpcboot/torch/process_group.hpp"
 
 namespace hpcboot {
-
-/// Data type for the gradient all-reduce. The two-byte types halve the traffic and round the
-/// gradients: bf16 to 8 bits, fp16 to 11 bits (and to 0 below 6e-8). Gloo cannot add bf16, so there
-/// every rank receives the gradients of every rank: that is less traffic than fp32 on 2 and 3 ranks
-/// only.
-enum class GradientCompression { none, bf16, fp16 };
 
 struct DistributedDataParallelOptions {
   double bucket_cap_mb = 25;      ///< gradients are exchanged in buckets of about this size, in MiB
@@ -27,7 +21,9 @@ struct DistributedDataParallelOptions {
   bool find_unused_parameters = false;
   /// Make .grad a view of the exchanged bucket: saves a copy of all gradients.
   bool gradient_as_bucket_view = false;
-  GradientCompression compression = GradientCompression::none;
+  /// How the gradients are exchanged; null for all_reduce_hook(). One object for each
+  /// DistributedDataParallel.
+  std::shared_ptr<CommunicationHook> communication_hook;
   /// Keep the buckets as first assigned, in the order of the parameters. Otherwise they are rebuilt
   /// after the first step, in the order in which gradients became ready. On 3 or more ranks that
   /// changes the last bits of the sums, so an interrupted and resumed run would differ from an
@@ -54,12 +50,8 @@ class GradientReducer {
   void set_exchanging(bool exchanging);
   bool exchanging() const;
 
-  /// When the last gradient of the most recent backward pass was ready. The time from then to the
-  /// end of backward() is spent waiting for the other ranks and the network.
-  std::chrono::steady_clock::time_point last_gradient() const;
-
-  /// How many bytes this rank contributes to one exchange of the gradients.
-  std::int64_t bytes_per_exchange() const;
+  /// What the exchange of the gradients costs.
+  ExchangeStatistics statistics() const;
 
   /// Must be called before each forward of the module, on every rank.
   /// @throws Error{invalid_model_use} if the previous backward left parameters without gradient

@@ -3,6 +3,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -67,6 +68,10 @@ class ProcessGroup {
   /// On rank 0, a warning for the user if the ranks met without a common secret. Empty otherwise,
   /// and on all other ranks.
   const std::string& warning() const;
+
+  /// The bytes of all tensors that this rank has passed to collectives of
+  /// hpcboot/torch/collectives.hpp, in this group and its subgroups.
+  std::int64_t contributed_bytes() const;
 
   /// For c10d's own collectives (torch/csrc/distributed/c10d/ProcessGroup.hpp). The collectives of
   /// hpcboot/torch/collectives.hpp report a lost rank as an Error, and take more types.
