@@ -225,6 +225,48 @@ TEST(Collectives, MessagesGoRoundARingInOrder) {
   }
 }
 
+TEST(Collectives, BothSidesMaySendBeforeTheyReceive) {
+  if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  const int other = world->rank() ^ 1;
+  const auto sent = send(*world, at::full({1 << 20}, world->rank() * 1.0), other);
+  at::Tensor received = at::empty({1 << 20});
+  const auto pending = recv(*world, received, other);
+  sent.wait();
+  EXPECT_EQ(pending.wait(std::chrono::seconds(60))[7].item<double>(), other);
+}
+
+TEST(Collectives, AMessageOfAnotherShapeOrTypeIsAnErrorOfTheReceiver) {
+  if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  const int other = world->rank() ^ 1;
+  const Tensors messages{at::ones({5}), at::ones({2}), at::ones({3}, at::kLong), at::ones({0})};
+  for (const at::Tensor& message : messages) {
+    if (world->rank() % 2 == 0) {
+      send(*world, message, other).wait();
+      continue;
+    }
+    at::Tensor received = at::zeros({3});
+    const Error error = error_of([&] { recv(*world, received, other).wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_collective);
+    EXPECT_THAT(error.found(), HasSubstr("of shape ["));
+    EXPECT_TRUE(received.equal(at::zeros({3})));
+  }
+  if (world->rank() % 2 == 0) {
+    send(*world, at::ones({3}), other).wait();
+  } else {
+    EXPECT_TRUE(recv(*world, at::zeros({3}), other).wait().equal(at::ones({3})));
+  }
+}
+
+TEST(Collectives, AMessageThatDoesNotComeEndsAtTheDeadline) {
+  if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto pending = recv(*world, at::zeros({3}), world->rank() ^ 1, 77);
+  const Error error = error_of([&] { pending.wait(std::chrono::milliseconds(50)); });
+  EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+  world->barrier();
+  send(*world, at::ones({3}), world->rank() ^ 1, 77).wait();
+  EXPECT_TRUE(pending.wait().equal(at::ones({3}))) << "it may still come";
+}
+
 TEST(Collectives, SeveralAreUnderWayAtOnceAndTheirResultsMayBeAskedForInAnyOrder) {
   std::vector<Pending<at::Tensor>> pending;
   for (int i = 0; i < 8; ++i) pending.push_back(all_reduce(*world, at::full({1000}, i + 1.0)));

@@ -1,4 +1,5 @@
-// The collectives that only move tensors. Those that reduce them are in reductions.cpp.
+// The collectives that only move tensors. Those that reduce them are in reductions.cpp, messages
+// from one rank to another in messages.cpp.
 #include "hpcboot/torch/collectives.hpp"
 
 #include <ATen/Functions.h>
@@ -10,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "announced.hpp"
 #include "arguments.hpp"
 #include "hpcboot/error.hpp"
 #include "transfer.hpp"
@@ -19,36 +21,6 @@ namespace {
 
 constexpr const char* kAllGather = "an all-gather";
 constexpr const char* kAllToAll = "an all-to-all";
-
-// What a rank announces about a tensor: type, number of dimensions, sizes.
-constexpr std::int64_t kMostDimensions = 64;  // LibTorch's own limit
-constexpr std::int64_t kHeader = 2 + kMostDimensions;
-
-at::Tensor header_of(const at::Tensor& tensor) {
-  at::Tensor header = at::zeros({kHeader}, at::kLong);
-  auto* const field = header.data_ptr<std::int64_t>();
-  field[0] = static_cast<std::int64_t>(tensor.scalar_type());
-  field[1] = tensor.dim();
-  std::copy(tensor.sizes().begin(), tensor.sizes().end(), field + 2);
-  return header;
-}
-
-/// A tensor that another rank has announced.
-struct Announced {
-  explicit Announced(const at::Tensor& header) {
-    const auto* const field = header.data_ptr<std::int64_t>();
-    type = static_cast<at::ScalarType>(field[0]);
-    shape.assign(field + 2, field + 2 + field[1]);
-  }
-  std::int64_t bytes() const {
-    auto count = static_cast<std::int64_t>(c10::elementSize(type));
-    for (const std::int64_t size : shape) count *= size;
-    return count;
-  }
-
-  at::ScalarType type;
-  std::vector<std::int64_t> shape;
-};
 
 /// Follows the transfer, so that a rank with another type does not hold up the others.
 void require_type(const std::vector<Announced>& announced, at::ScalarType expected,
@@ -84,47 +56,27 @@ std::string to_text(const at::Tensor& bytes) {
   return {static_cast<const char*>(bytes.data_ptr()), static_cast<std::size_t>(bytes.numel())};
 }
 
-/// Calls `start` with the tensor's bytes; its transfer then writes to the tensor as well.
-template <typename Start>
-Pending<at::Tensor> transfer_into(const ProcessGroup& group, const at::Tensor& tensor,
-                                  const char* doing, Start start) {
-  const at::Tensor target = tensor.detach();
-  const at::Tensor bytes = as_bytes(group, target);
-  return start_transfer(group, doing, bytes, {bytes},
-                        [&] {
-                          std::vector<at::Tensor> tensors{bytes};
-                          return start(tensors);
-                        })
-      .then([target, bytes, tensor](const std::vector<at::Tensor>&) {
-        if (bytes.data_ptr() != target.data_ptr()) {
-          target.copy_(from_bytes(bytes, target.sizes(), target.scalar_type()));
-        }
-        return tensor;
-      });
-}
-
-void require_other_rank(const ProcessGroup& group, int rank, const std::string& role) {
-  require_rank(group, rank, role);
-  if (rank != group.rank()) return;
-  throw Error(ErrorCode::invalid_collective,
-              "a message of rank " + std::to_string(rank) + " to itself",
-              "another rank as the " + role, "copy the tensor instead");
-}
-
 }  // namespace
 
 Pending<at::Tensor> broadcast(const ProcessGroup& group, const at::Tensor& tensor, int root) {
   require_rank(group, root, "root");
-  return transfer_into(group, tensor, "a broadcast", [&](std::vector<at::Tensor>& bytes) {
-    c10d::BroadcastOptions options;
-    options.rootRank = root;
-    return group.c10d_group()->broadcast(bytes, options);
-  });
+  const at::Tensor bytes = as_bytes(group, tensor);
+  return start_transfer(group, "a broadcast", bytes, {bytes},
+                        [&] {
+                          std::vector<at::Tensor> tensors{bytes};
+                          c10d::BroadcastOptions options;
+                          options.rootRank = root;
+                          return group.c10d_group()->broadcast(tensors, options);
+                        })
+      .then([bytes, tensor](const std::vector<at::Tensor>&) {
+        write_back(bytes, tensor);
+        return tensor;
+      });
 }
 
 Pending<std::vector<at::Tensor>> all_gather(const ProcessGroup& group, const at::Tensor& tensor) {
   const std::vector<Announced> announced = announced_by(
-      gather_equal(group, on_device_of(group, header_of(tensor), tensor), kAllGather).wait());
+      gather_equal(group, on_device_of(group, announcement(tensor), tensor), kAllGather).wait());
   std::int64_t longest = 1;
   for (const Announced& one : announced) longest = std::max(longest, one.bytes());
   at::Tensor mine = as_bytes(group, tensor);
@@ -149,16 +101,16 @@ Pending<std::vector<at::Tensor>> all_to_all(const ProcessGroup& group,
   std::vector<at::Tensor> bytes;
   std::vector<std::int64_t> sent_lengths;
   for (const at::Tensor& part : parts) {
-    headers.push_back(header_of(part));
+    headers.push_back(announcement(part));
     bytes.push_back(as_bytes(group, part));
     sent_lengths.push_back(bytes.back().numel());
   }
-  const std::vector<std::int64_t> header_lengths(parts.size(), kHeader);
+  const std::vector<std::int64_t> header_lengths(parts.size(), kAnnouncement);
   const std::vector<Announced> announced =
       announced_by(exchange_pieces(group, on_device_of(group, at::cat(headers), parts[0]),
                                    header_lengths, header_lengths, kAllToAll)
                        .wait()
-                       .split(kHeader));
+                       .split(kAnnouncement));
   std::vector<std::int64_t> lengths;
   for (const Announced& one : announced) lengths.push_back(one.bytes());
   return exchange_pieces(group, at::cat(bytes), sent_lengths, lengths, kAllToAll)
@@ -172,24 +124,6 @@ Pending<std::vector<at::Tensor>> all_to_all(const ProcessGroup& group,
         }
         return all;
       });
-}
-
-Pending<at::Tensor> send(const ProcessGroup& group, const at::Tensor& tensor, int to, int tag) {
-  require_other_rank(group, to, "receiver");
-  const at::Tensor bytes = as_bytes(group, tensor);
-  return start_transfer(group, "a send", bytes, {bytes},
-                        [&] {
-                          std::vector<at::Tensor> tensors{bytes};
-                          return group.c10d_group()->send(tensors, to, tag);
-                        })
-      .then([tensor](const std::vector<at::Tensor>&) { return tensor; });
-}
-
-Pending<at::Tensor> recv(const ProcessGroup& group, const at::Tensor& tensor, int from, int tag) {
-  require_other_rank(group, from, "sender");
-  return transfer_into(group, tensor, "a receive", [&](std::vector<at::Tensor>& bytes) {
-    return group.c10d_group()->recv(bytes, from, tag);
-  });
 }
 
 std::string broadcast_text(const ProcessGroup& group, std::string_view text, int root) {

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compat.hpp"
@@ -36,6 +38,8 @@ struct ProcessGroup::Impl {
   std::chrono::milliseconds collective_timeout = std::chrono::minutes(30);
   std::map<std::string, int> subgroups;  ///< how many were made of the same ranks
   std::int64_t barriers = 0;
+  /// By sender and tag: the latest recv() has asked for its data.
+  std::map<std::pair<int, int>, std::shared_future<void>> receipts;
   /// In all groups of the launch: see contributed_bytes().
   std::shared_ptr<std::atomic<std::int64_t>> contributed =
       std::make_shared<std::atomic<std::int64_t>>(0);

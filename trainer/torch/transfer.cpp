@@ -59,6 +59,7 @@ std::shared_ptr<EndTime> watch_end(c10d::Work& work) {
 }
 
 std::int64_t size_of(const at::Tensor& tensor) {
+  if (!tensor.defined()) return 0;
   if (!tensor.is_sparse()) return static_cast<std::int64_t>(tensor.nbytes());
   return static_cast<std::int64_t>(tensor._values().nbytes() + tensor._indices().nbytes());
 }
@@ -91,6 +92,12 @@ at::Tensor as_bytes(const ProcessGroup& group, const at::Tensor& tensor) {
 
 at::Tensor from_bytes(const at::Tensor& bytes, at::IntArrayRef shape, at::ScalarType type) {
   return bytes.view(type).view(shape);
+}
+
+void write_back(const at::Tensor& bytes, const at::Tensor& tensor) {
+  const at::Tensor target = tensor.detach();
+  if (bytes.data_ptr() == target.data_ptr()) return;
+  target.copy_(from_bytes(bytes, target.sizes(), target.scalar_type()));
 }
 
 PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, const char* doing) {

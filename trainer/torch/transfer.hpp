@@ -17,7 +17,7 @@ using PendingTensors = Pending<std::vector<at::Tensor>>;
 
 /// Starts a collective of c10d. Every failure of it is an Error.
 /// @param doing for messages: "an all-reduce"
-/// @param contribution what this rank passes, for contributed_bytes()
+/// @param contribution what this rank passes, for contributed_bytes(); undefined for nothing
 /// @param tensors the result; kept until the transfer has ended
 /// @throws Error{peer_lost, deadline_exceeded, invalid_collective}
 PendingTensors start_transfer(const ProcessGroup& group, const std::string& doing,
@@ -34,6 +34,9 @@ at::Tensor as_bytes(const ProcessGroup& group, const at::Tensor& tensor);
 
 /// The reverse of as_bytes(), without the device. Shares the memory of `bytes`.
 at::Tensor from_bytes(const at::Tensor& bytes, at::IntArrayRef shape, at::ScalarType type);
+
+/// Copies to `tensor` what a transfer has written to its bytes, unless they share memory.
+void write_back(const at::Tensor& bytes, const at::Tensor& tensor);
 
 /// The tensors of all ranks, which have the same shape and type.
 PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, const char* doing);
