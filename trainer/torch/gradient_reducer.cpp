@@ -1,7 +1,6 @@
 #include "hpcboot/torch/gradient_reducer.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <torch/csrc/autograd/engine.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
@@ -17,6 +16,7 @@
 
 #include "compat.hpp"
 #include "gradient_exchange.hpp"
+#include "gradient_watch.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "model_agreement.hpp"
@@ -31,88 +31,6 @@ constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
 std::int64_t to_bytes(double mebibytes) {
   return static_cast<std::int64_t>(mebibytes * kMebibyte);
 }
-
-using Clock = std::chrono::steady_clock;
-
-/// Tracks which parameters got a gradient in the backward pass under way, and when. Reducer itself
-/// does not report a missing one: the gradients stay unreduced until the next forward.
-class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
- public:
-  explicit GradientWatch(std::vector<std::string> names)
-      : names_(std::move(names)), used_(names_.size(), true) {}
-
-  void watch(const std::vector<at::Tensor>& parameters) {
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      // The hook lives as long as the parameter, which may outlive this object.
-      parameters[i].register_hook([self = weak_from_this(), i](const at::Tensor&) {
-        if (const auto check = self.lock()) check->mark(i);
-      });
-    }
-  }
-
-  /// Before a backward.
-  /// @param require_all the end of it throws unless all parameters got a gradient
-  void begin(bool require_all) {
-    std::fill(used_.begin(), used_.end(), false);
-    armed_ = require_all;
-  }
-
-  Clock::time_point last_gradient() const { return last_gradient_; }
-
-  /// @throws Error{invalid_model_use} naming the parameters that got no gradient
-  void require_all_used() const {
-    const std::string unused = unused_parameters();
-    if (unused.empty()) return;
-    throw Error(ErrorCode::invalid_model_use, unused, "a loss that depends on every parameter",
-                "remove these parameters, freeze them with set_requires_grad(false) before "
-                "DistributedDataParallel, or set find_unused_parameters and return from forward "
-                "only what the loss uses");
-  }
-
-  /// With find_unused_parameters: the previous backward did not reach all parameters that forward's
-  /// results depend on.
-  [[noreturn]] void refuse_unused_outputs() const {
-    throw Error(ErrorCode::invalid_model_use,
-                unused_parameters() + ", although forward returned a tensor that depends on them",
-                "a loss that depends on every tensor that forward returns",
-                "return from forward only what the loss uses, or detach() the rest; and let a "
-                "backward follow each forward with gradients");
-  }
-
- private:
-  static constexpr std::size_t kNamesShown = 10;
-
-  /// "2 of 5 parameters got no gradient: a, b"; empty if all got one.
-  std::string unused_parameters() const {
-    std::string unused;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (used_[i]) continue;
-      ++count;
-      if (count <= kNamesShown) unused += (unused.empty() ? "" : ", ") + names_[i];
-    }
-    if (count == 0) return {};
-    if (count > kNamesShown) unused += " and " + std::to_string(count - kNamesShown) + " more";
-    return std::to_string(count) + " of " + std::to_string(names_.size()) +
-           " parameters got no gradient: " + unused;
-  }
-
-  void mark(std::size_t index) {
-    last_gradient_ = Clock::now();
-    used_[index] = true;
-    if (!armed_) return;
-    armed_ = false;
-    // Runs at the end of this backward pass; backward() rethrows its exception.
-    torch::autograd::Engine::get_default_engine().queue_callback([self = weak_from_this()] {
-      if (const auto check = self.lock()) check->require_all_used();
-    });
-  }
-
-  std::vector<std::string> names_;
-  std::vector<bool> used_;
-  bool armed_ = false;
-  Clock::time_point last_gradient_ = Clock::now();
-};
 
 /// The same memory as Gloo accepts it: it does not broadcast bool.
 at::Tensor as_sent(const at::Tensor& tensor) {
