@@ -1,7 +1,6 @@
 #include "hpcboot/torch/gradient_reducer.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <torch/nn/modules/embedding.h>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "compat.hpp"
+#include "exchanged_state.hpp"
 #include "gradient_exchange.hpp"
 #include "gradient_watch.hpp"
 #include "hpcboot/error.hpp"
@@ -38,25 +38,6 @@ at::Tensor as_sent(const at::Tensor& tensor) {
   return detached.scalar_type() == at::kBool ? detached.view(at::kByte) : detached;
 }
 
-/// Which of the parameters get sparse gradients: the weights of embeddings that ask for them.
-std::vector<bool> sparse_gradients(const torch::nn::Module& module,
-                                   const std::vector<at::Tensor>& parameters) {
-  std::vector<at::Tensor> sparse;
-  for (const auto& layer : module.modules()) {
-    const auto* embedding = layer->as<torch::nn::EmbeddingImpl>();
-    if (embedding != nullptr && embedding->options.sparse()) sparse.push_back(embedding->weight);
-    const auto* bag = layer->as<torch::nn::EmbeddingBagImpl>();
-    if (bag != nullptr && bag->options.sparse()) sparse.push_back(bag->weight);
-  }
-  std::vector<bool> result;
-  for (const at::Tensor& parameter : parameters) {
-    result.push_back(std::any_of(sparse.begin(), sparse.end(), [&](const at::Tensor& weight) {
-      return weight.is_same(parameter);
-    }));
-  }
-  return result;
-}
-
 /// With gradient_as_bucket_view, .grad becomes a view of a bucket. Made below autograd, it is not
 /// recorded as a view, and LibTorch's zero_grad(), which detaches gradients in place, accepts it.
 template <typename Body>
@@ -72,44 +53,47 @@ struct GradientReducer::Impl {
   Impl(torch::nn::Module& trained_module, const ProcessGroup& trained_by,
        const DistributedDataParallelOptions& chosen_options)
       : module(trained_module), options(chosen_options), group(trained_by) {
-    std::vector<at::Tensor> parameters;
-    std::vector<std::string> names;
-    for (const auto& item : module.named_parameters()) {
-      if (!item.value().requires_grad()) continue;
-      parameters.push_back(item.value());
-      names.push_back(item.key());
-    }
-    if (parameters.empty()) {
-      throw Error(ErrorCode::invalid_model_use,
-                  "a model without a parameter that requires gradients", "at least one",
-                  "train such a model without DistributedDataParallel");
-    }
-    require_same_model(module, group);
-    broadcast_state();
-    make_reducer(parameters, names);
-    watch = std::make_shared<GradientWatch>(names);
-    watch->watch(parameters);
+    // First, so that every rank throws what the others do.
+    require_same_model(module, options, group);
+    require_agreeing_options();
+    const ExchangedParameters parameters = exchanged_parameters(module, options.ignored_parameters);
+    frozen = parameters.frozen;
+    broadcast_state(parameters);
+    watch = std::make_shared<GradientWatch>(parameters.names, reach());
+    watch->watch(parameters.trained);
+    make_reducer(parameters);
+  }
+
+  void require_agreeing_options() const {
+    if (!options.static_graph || !options.fixed_buckets) return;
+    throw Error(ErrorCode::invalid_model_use, "static_graph together with fixed_buckets",
+                "one of them: with static_graph, c10d rebuilds the buckets after the first step",
+                "leave out one of the two options");
   }
 
   /// Broadcasts rank 0's parameters and buffers.
-  void broadcast_state() {
+  void broadcast_state(const ExchangedParameters& parameters) {
     std::vector<at::Tensor> state;
-    for (const at::Tensor& parameter : module.parameters()) state.push_back(as_sent(parameter));
-    for (const at::Tensor& buffer : module.buffers()) state.push_back(as_sent(buffer));
+    for (const at::Tensor& parameter : parameters.trained) state.push_back(as_sent(parameter));
+    for (const auto& item : parameters.frozen) state.push_back(as_sent(item.second));
+    for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
+      state.push_back(as_sent(buffer));
+    }
     with_peers("the broadcast of the model",
                [&] { c10d::broadcast_coalesced(group.c10d_group(), state, kBroadcastBytes); });
   }
 
   void broadcast_buffers() {
     std::vector<at::Tensor> buffers;
-    for (const at::Tensor& buffer : module.buffers()) buffers.push_back(as_sent(buffer));
+    for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
+      buffers.push_back(as_sent(buffer));
+    }
     if (buffers.empty()) return;
     with_peers("the broadcast of buffers",
                [&] { c10d::broadcast_coalesced(group.c10d_group(), buffers, kBroadcastBytes); });
   }
 
-  void make_reducer(const std::vector<at::Tensor>& parameters,
-                    const std::vector<std::string>& names) {
+  void make_reducer(const ExchangedParameters& parameters) {
     const std::int64_t cap = to_bytes(options.bucket_cap_mb);
     const std::int64_t first_cap = to_bytes(options.first_bucket_mb);
     // A single bucket for the first step, unless that step may lack gradients: the order in which
@@ -119,9 +103,9 @@ struct GradientReducer::Impl {
                                                  static_cast<std::size_t>(cap)}
                       : std::vector<std::size_t>{std::numeric_limits<std::int64_t>::max()};
     compat::ReducerArguments arguments;
-    arguments.parameters = parameters;
-    arguments.names = names;
-    arguments.sparse = sparse_gradients(module, parameters);
+    arguments.parameters = parameters.trained;
+    arguments.names = parameters.names;
+    arguments.sparse = parameters.sparse;
     arguments.first_limits = limits;
     arguments.bucket_bytes = cap;
     arguments.first_bucket_bytes = first_cap;
@@ -137,11 +121,44 @@ struct GradientReducer::Impl {
         group, options.communication_hook ? options.communication_hook : all_reduce_hook());
     exchange = made_exchange.get();
     reducer->register_comm_hook(std::move(made_exchange));
+    if (!options.static_graph) return;
+    reducer->set_static_graph();
+    // Reducer counts the gradients of the first backward pass, and exchanges them when told so.
+    watch->at_first_end(
+        [this] { with_peers("the backward pass", [&] { reducer->delay_all_reduce(); }); });
+  }
+
+  Reach reach() const {
+    if (options.static_graph) return Reach::same;
+    return options.find_unused_parameters ? Reach::any : Reach::all;
+  }
+
+  /// Reducer would leave out their gradients.
+  void require_still_frozen() const {
+    for (const auto& item : frozen) {
+      if (!item.second.requires_grad()) continue;
+      throw Error(ErrorCode::invalid_model_use,
+                  "parameter '" + item.first +
+                      "' requires a gradient, but did not when DistributedDataParallel was "
+                      "constructed",
+                  "parameters that are frozen from then on to stay so",
+                  "construct DistributedDataParallel anew on every rank after set_requires_grad()");
+    }
+  }
+
+  /// With static_graph, Reducer takes the second forward that it is told about for a step after
+  /// the first backward pass, which may not have come.
+  void prepare_for_forward() {
+    if (options.static_graph && is_prepared && !watch->has_ended()) return;
+    reducer->prepare_for_forward();
+    is_prepared = true;
   }
 
   /// Reducer does not rebuild its buckets if it expects unused parameters; GradientWatch then
   /// checks that there are none.
-  bool walks_graph() const { return options.find_unused_parameters || options.fixed_buckets; }
+  bool walks_graph() const {
+    return (options.find_unused_parameters || options.fixed_buckets) && !options.static_graph;
+  }
 
   torch::nn::Module& module;
   const DistributedDataParallelOptions options;
@@ -150,7 +167,9 @@ struct GradientReducer::Impl {
   std::shared_ptr<c10d::Logger> logger;  // reducer refers to it without owning it
   GradientExchange* exchange = nullptr;  // owned by reducer
   std::shared_ptr<GradientWatch> watch;
+  std::vector<std::pair<std::string, at::Tensor>> frozen;
   bool exchanging = true;
+  bool is_prepared = false;
   bool buffers_due = true;  // at the first of the forwards whose gradients are exchanged together
 };
 
@@ -165,7 +184,9 @@ void GradientReducer::before_forward() {
   if (!at::GradMode::is_enabled()) return;
   Impl& impl = *impl_;
   impl.group.c10d_group();  // refuses after shutdown()
-  if (impl.exchanging) impl.reducer->prepare_for_forward();
+  impl.require_still_frozen();
+  impl.watch->require_end();
+  if (impl.exchanging) impl.prepare_for_forward();
   try {
     with_peers("the forward pass", [&] {
       with_plain_views(impl.options.gradient_as_bucket_view,
@@ -175,8 +196,8 @@ void GradientReducer::before_forward() {
     throw;
   } catch (const std::exception&) {
     // Reducer refuses after a backward that did not reach every parameter.
-    if (impl.options.find_unused_parameters) impl.watch->refuse_unused_outputs();
-    impl.watch->require_all_used();
+    if (impl.reach() == Reach::any) impl.watch->refuse_unused_outputs();
+    if (impl.reach() == Reach::all) impl.watch->require_all_used();
     throw;
   }
   // Not in validation: ranks may have different numbers of batches there.
@@ -197,7 +218,7 @@ void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
   }
   impl.reducer->prepare_for_backward(roots);
   impl.exchange->begin();
-  impl.watch->begin(/*require_all=*/!impl.options.find_unused_parameters);
+  impl.watch->begin(outputs);
 }
 
 void GradientReducer::set_exchanging(bool exchanging) {

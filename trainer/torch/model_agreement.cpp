@@ -15,8 +15,10 @@ namespace {
 using Lines = std::vector<std::string>;
 
 template <typename NamedTensors>
-void describe(const char* kind, const NamedTensors& tensors, bool with_gradient, Lines& lines) {
+void describe(const char* kind, const NamedTensors& tensors,
+              const std::vector<std::string>& ignored, bool with_gradient, Lines& lines) {
   for (const auto& item : tensors) {
+    if (std::find(ignored.begin(), ignored.end(), item.key()) != ignored.end()) continue;
     std::ostringstream line;
     line << kind << " '" << item.key() << "' of shape " << item.value().sizes() << " and type "
          << item.value().dtype();
@@ -25,11 +27,32 @@ void describe(const char* kind, const NamedTensors& tensors, bool with_gradient,
   }
 }
 
-/// One line for each parameter and buffer.
-Lines describe(const torch::nn::Module& module) {
+template <typename Value>
+void describe_option(const char* name, const Value& value, Lines& lines) {
+  std::ostringstream line;
+  line << "option " << name << " = " << std::boolalpha << value;
+  lines.push_back(line.str());
+}
+
+/// One line for each option on which the exchange depends, for each parameter and buffer.
+Lines describe(const torch::nn::Module& module, const DistributedDataParallelOptions& options) {
+  const std::vector<std::string>& ignored = options.ignored_parameters;
   Lines lines;
-  describe("parameter", module.named_parameters(), true, lines);
-  describe("buffer", module.named_buffers(), false, lines);
+  const auto parameters = module.named_parameters();
+  const auto buffers = module.named_buffers();
+  for (const std::string& name : ignored) {
+    const bool known = parameters.contains(name) || buffers.contains(name);
+    describe_option("ignored_parameters", name + (known ? "" : ", not in the model"), lines);
+  }
+  describe_option("bucket_cap_mb", options.bucket_cap_mb, lines);
+  describe_option("first_bucket_mb", options.first_bucket_mb, lines);
+  describe_option("broadcast_buffers", options.broadcast_buffers, lines);
+  describe_option("find_unused_parameters", options.find_unused_parameters, lines);
+  describe_option("static_graph", options.static_graph, lines);
+  describe_option("fixed_buckets", options.fixed_buckets, lines);
+  describe_option("compression", static_cast<int>(options.compression), lines);
+  describe("parameter", parameters, ignored, true, lines);
+  describe("buffer", buffers, ignored, false, lines);
   return lines;
 }
 
@@ -53,8 +76,9 @@ std::string entry(const Lines& lines, std::size_t index) {
 
 }  // namespace
 
-void require_same_model(const torch::nn::Module& module, ProcessGroup& group) {
-  const Lines mine = describe(module);
+void require_same_model(const torch::nn::Module& module,
+                        const DistributedDataParallelOptions& options, ProcessGroup& group) {
+  const Lines mine = describe(module, options);
   const Lines expected = split(broadcast_text(group, join(mine)));
 
   // Each rank sends the others the first line in which it differs, so that all throw together.
@@ -70,9 +94,9 @@ void require_same_model(const torch::nn::Module& module, ProcessGroup& group) {
     if (differences[rank].empty()) continue;
     throw Error(ErrorCode::invalid_model_use,
                 "rank " + std::to_string(rank) + " " + differences[rank],
-                "the same model on every rank",
-                "build the model from the same settings on every rank; a layer must not depend on "
-                "the rank or on local data");
+                "the same model and options on every rank",
+                "build the model from the same settings on every rank, and pass the same options; "
+                "a layer must not depend on the rank or on local data");
   }
 }
 

@@ -2,14 +2,16 @@
 
 #include <torch/nn/module.h>
 
+#include "hpcboot/torch/gradient_reducer.hpp"
 #include "hpcboot/torch/process_group.hpp"
 
 namespace hpcboot {
 
-/// Checks that every rank's module has the same parameters and buffers as rank 0's: names, order,
-/// shapes, types. Collective. (c10d's own check throws only on the ranks that differ, and the
-/// others hang.)
+/// Checks that every rank's module has the same parameters and buffers as rank 0's (names, order,
+/// shapes, types; without the ignored ones), and every rank the same options. Collective. (c10d's
+/// own check throws only on the ranks that differ, and the others hang.)
 /// @throws Error{invalid_model_use} with the same text on every rank
-void require_same_model(const torch::nn::Module& module, ProcessGroup& group);
+void require_same_model(const torch::nn::Module& module,
+                        const DistributedDataParallelOptions& options, ProcessGroup& group);
 
 }  // namespace hpcboot

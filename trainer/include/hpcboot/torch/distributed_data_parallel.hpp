@@ -28,8 +28,9 @@ template <typename Module>
 class DistributedDataParallel {
  public:
   /// Collective: every rank constructs it, from the same module.
-  /// @throws Error{invalid_model_use} on every rank, if the ranks' models differ or have no trained
-  ///         parameter; Error{peer_lost, deadline_exceeded}
+  /// @throws Error{invalid_model_use} on every rank, if the ranks' models or options differ, if the
+  ///         model has no trained parameter, or lacks an ignored one; Error{peer_lost,
+  ///         deadline_exceeded}
   DistributedDataParallel(Module module, ProcessGroup& group,
                           const DistributedDataParallelOptions& options = {})
       : module_(std::move(module)), reducer_(*module_, group, options) {}

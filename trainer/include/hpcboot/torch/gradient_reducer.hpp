@@ -4,6 +4,7 @@
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hpcboot/torch/communication_hook.hpp"
@@ -19,6 +20,13 @@ struct DistributedDataParallelOptions {
   /// Treat parameters that a step does not use as having no gradient on this rank. Costs a graph
   /// traversal at each forward; without it, an unused parameter is an error.
   bool find_unused_parameters = false;
+  /// Every step uses the same parameters, equally often, as the first one does. Parameters that no
+  /// step uses are then allowed without a graph traversal, as are layers that checkpointed segments
+  /// compute several times. A step that differs is an error.
+  bool static_graph = false;
+  /// Full names of parameters and buffers that each rank keeps to itself: they are neither
+  /// compared, nor broadcast, nor are their gradients averaged.
+  std::vector<std::string> ignored_parameters;
   /// Make .grad a view of the exchanged bucket: saves a copy of all gradients.
   bool gradient_as_bucket_view = false;
   /// How the gradients are exchanged; null for all_reduce_hook(). One object for each
@@ -35,10 +43,11 @@ struct DistributedDataParallelOptions {
 /// synchronisation of buffers, and the checks.
 class GradientReducer {
  public:
-  /// Collective. Checks that all ranks have the same parameters and buffers, and broadcasts those
-  /// of rank 0.
-  /// @throws Error{invalid_model_use} on every rank, if the ranks' models differ or have no trained
-  ///         parameter; Error{peer_lost, deadline_exceeded}
+  /// Collective. Checks that all ranks have the same parameters, buffers and options, and
+  /// broadcasts the parameters and buffers of rank 0.
+  /// @throws Error{invalid_model_use} on every rank, if the ranks' models or options differ, if the
+  ///         model has no trained parameter, or lacks an ignored one; Error{peer_lost,
+  ///         deadline_exceeded}
   GradientReducer(torch::nn::Module& module, ProcessGroup& group,
                   const DistributedDataParallelOptions& options);
   GradientReducer(GradientReducer&&) noexcept;
@@ -54,13 +63,14 @@ class GradientReducer {
   ExchangeStatistics statistics() const;
 
   /// Must be called before each forward of the module, on every rank.
-  /// @throws Error{invalid_model_use} if the previous backward left parameters without gradient
+  /// @throws Error{invalid_model_use} if the previous backward left parameters without gradient, or
+  ///         threw; or if a parameter requires a gradient that did not when this was constructed
   void before_forward();
 
   /// Must be called after each forward of the module, with every tensor that it returned; undefined
-  /// ones do no harm. The next
-  /// backward then exchanges the gradients, if exchanging(); if it leaves a parameter without a
-  /// gradient, it throws Error{invalid_model_use} naming the parameter.
+  /// ones do no harm. The next backward then exchanges the gradients, if exchanging(). It throws
+  /// Error{invalid_model_use}, naming the parameters, if it leaves some without a gradient that
+  /// need one; with static_graph, if it reaches other parameters than the first backward.
   void after_forward(const std::vector<at::Tensor>& outputs);
 
  private:
