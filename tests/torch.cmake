@@ -7,7 +7,8 @@ set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
     "Python with torch and torchvision, for the tests that compare with them")
 
 hpcboot_add_test(NAME torch_test
-  SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp unit/models_test.cpp
+  SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp
+          unit/lost_ranks_test.cpp unit/models_test.cpp
           unit/process_group_test.cpp unit/tensors_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_store LABELS unit TIMEOUT 120)
 # Not installed.
@@ -22,6 +23,11 @@ target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
 hpcboot_add_test(NAME ddp_test
   SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
           torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp
+          torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_refusals_test.cpp
+          torch/pytorch_table_test.cpp
           torch/sync_batch_norm_test.cpp
-  LIBRARIES hpcboot::torch hpcboot_models RANKS 1 2 4 TIMEOUT 180)
+  LIBRARIES hpcboot::torch hpcboot_models hpcboot_json RANKS 1 2 4 TIMEOUT 180)
+target_include_directories(ddp_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
+set_property(SOURCE torch/pytorch/recorded.cpp PROPERTY COMPILE_DEFINITIONS
+  HPCBOOT_TEST_RECORDED="${CMAKE_CURRENT_LIST_DIR}/torch/pytorch/recorded.json")
 target_precompile_headers(ddp_test REUSE_FROM torch_test)
