@@ -147,6 +147,18 @@ TEST(PyTorchTable, CheckpointedTwiceWithoutStaticGraph) {
       "set static_graph");
 }
 
+// PyTorch fails unless .grad has gradients of a step before, and exchanges no gradients of
+// gradients.
+TEST(PyTorchTable, CreateGraph) {
+  auto ddp = wrap(std::make_shared<Net>());
+  const torch::Tensor loss = ddp.forward(batch(0)).square().mean();
+  expect_error(
+      ErrorCode::invalid_model_use, [&] { loss.backward({}, {}, /*create_graph=*/true); },
+      "a backward pass with create_graph", "torch::autograd::grad()");
+  // A gradient with a graph would own itself through it.
+  for (torch::Tensor& parameter : ddp.module()->parameters()) parameter.mutable_grad().reset();
+}
+
 /// Throws in the first backward pass, on every rank, when part of the gradients is known.
 torch::Tensor failing_loss(DistributedDataParallel<std::shared_ptr<Net>>& ddp) {
   const torch::Tensor x = batch(0).requires_grad_();

@@ -71,6 +71,16 @@ struct GradientReducer::Impl {
                 "leave out one of the two options");
   }
 
+  /// c10d fails at tensors without elements.
+  void broadcast(std::vector<at::Tensor> tensors, const char* what) {
+    tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
+                                 [](const at::Tensor& tensor) { return tensor.numel() == 0; }),
+                  tensors.end());
+    if (tensors.empty()) return;
+    with_peers(what,
+               [&] { c10d::broadcast_coalesced(group.c10d_group(), tensors, kBroadcastBytes); });
+  }
+
   /// Broadcasts rank 0's parameters and buffers.
   void broadcast_state(const ExchangedParameters& parameters) {
     std::vector<at::Tensor> state;
@@ -79,8 +89,7 @@ struct GradientReducer::Impl {
     for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
       state.push_back(as_sent(buffer));
     }
-    with_peers("the broadcast of the model",
-               [&] { c10d::broadcast_coalesced(group.c10d_group(), state, kBroadcastBytes); });
+    broadcast(std::move(state), "the broadcast of the model");
   }
 
   void broadcast_buffers() {
@@ -88,9 +97,7 @@ struct GradientReducer::Impl {
     for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
       buffers.push_back(as_sent(buffer));
     }
-    if (buffers.empty()) return;
-    with_peers("the broadcast of buffers",
-               [&] { c10d::broadcast_coalesced(group.c10d_group(), buffers, kBroadcastBytes); });
+    broadcast(std::move(buffers), "the broadcast of buffers");
   }
 
   void make_reducer(const ExchangedParameters& parameters) {

@@ -1,5 +1,6 @@
 #include "gradient_watch.hpp"
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
@@ -117,6 +118,12 @@ void GradientWatch::mark(std::size_t index) {
   const bool again = used_[index];
   used_[index] = true;
   if (!armed_) return;
+  if (at::GradMode::is_enabled()) {
+    throw Error(ErrorCode::invalid_model_use, "a backward pass with create_graph",
+                "one whose gradients, averaged over the ranks, need no gradients themselves",
+                "compute gradients that are part of the loss with torch::autograd::grad() from the "
+                "results of forward");
+  }
   if (again && reach_ != Reach::same) {
     throw Error(ErrorCode::invalid_model_use,
                 "a second gradient of " + names_[index] + " in one backward pass",
