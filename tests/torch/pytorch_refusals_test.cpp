@@ -1,8 +1,9 @@
-// Rows of trainer/ddp.md where PyTorch fails, hangs or computes something else than expected, and
+// Rows of trainer/ddp.md where PyTorch fails, hangs or computes something unexpected, and
 // DistributedDataParallel says so on every rank.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
 
 #include "hpcboot/error.hpp"
 #include "support/expect_error.hpp"
@@ -42,7 +43,7 @@ void train_heads(DistributedDataParallel<std::shared_ptr<Heads>>& ddp, bool with
   });
 }
 
-// PyTorch 1.13 fails in the second step with no_sync().
+// PyTorch fails if the first step has no_sync(), 1.13 in any step.
 TEST(PyTorchTable, StaticGraphWithNoSync) {
   DistributedDataParallelOptions dynamic;
   dynamic.find_unused_parameters = true;
@@ -53,6 +54,7 @@ TEST(PyTorchTable, StaticGraphWithNoSync) {
   expect_same_parameters(*ddp.module(), *expected.module());
 }
 
+// PyTorch 1.13 fails.
 TEST(PyTorchTable, StaticGraphAfterAForwardWithoutBackward) {
   DistributedDataParallelOptions dynamic;
   dynamic.find_unused_parameters = true;
@@ -145,6 +147,22 @@ TEST(PyTorchTable, CheckpointedTwiceWithoutStaticGraph) {
   expect_error(
       ErrorCode::invalid_model_use, [&] { loss.backward(); }, "a second gradient of second.",
       "set static_graph");
+}
+
+// The message is c10d's: it counts the layer as unused, since the graph does not show what a
+// segment uses.
+TEST(PyTorchTable, CheckpointedSegmentWithFindUnused) {
+  DistributedDataParallelOptions options;
+  options.find_unused_parameters = true;
+  auto ddp = wrap(std::make_shared<Segments>(1), options);
+  const torch::Tensor loss = ddp.forward(batch(0)).sum();
+  try {
+    loss.backward();
+    FAIL() << "the backward pass did not fail";
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("Expected to mark a variable ready only once"), std::string::npos) << text;
+  }
 }
 
 // PyTorch fails unless .grad has gradients of a step before, and exchanges no gradients of
