@@ -22,7 +22,7 @@ target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
 
 hpcboot_add_test(NAME ddp_test
   SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
-          torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp
+          torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp torch/join_test.cpp
           torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_models_test.cpp
           torch/pytorch_refusals_test.cpp
           torch/pytorch_table_test.cpp

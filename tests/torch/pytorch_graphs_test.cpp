@@ -88,6 +88,18 @@ RECORDED_TEST(DoubleBackward) {
                   }));
 }
 
+RECORDED_TEST(PenaltyOnGradients) {
+  auto ddp = wrap(std::make_shared<Net>());
+  expect_recorded("penalty_on_gradients", train(*ddp.module(), [&](int step) {
+                    torch::Tensor loss = square_loss(ddp, step);
+                    for (const torch::Tensor& own : torch::autograd::grad(
+                             {loss}, ddp.module()->parameters(), {}, {}, /*create_graph=*/true)) {
+                      loss = loss + own.square().sum();
+                    }
+                    return loss;
+                  }));
+}
+
 RECORDED_TEST(CheckpointedSegments) {
   auto once = wrap(std::make_shared<Segments>(1));
   expect_recorded("checkpointed_segment",

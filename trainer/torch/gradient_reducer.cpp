@@ -19,6 +19,7 @@
 #include "gradient_watch.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
+#include "hpcboot/torch/collectives.hpp"
 #include "model_agreement.hpp"
 
 namespace hpcboot {
@@ -49,19 +50,18 @@ auto with_plain_views(bool plain, Body&& body) {
 
 }  // namespace
 
-struct GradientReducer::Impl {
+struct GradientReducer::Impl : Joinable {
   Impl(torch::nn::Module& trained_module, const ProcessGroup& trained_by,
        const DistributedDataParallelOptions& chosen_options)
       : module(trained_module), options(chosen_options), group(trained_by) {
     // First, so that every rank throws what the others do.
     require_same_model(module, options, group);
     require_agreeing_options();
-    const ExchangedParameters parameters = exchanged_parameters(module, options.ignored_parameters);
-    frozen = parameters.frozen;
-    broadcast_state(parameters);
+    parameters = exchanged_parameters(module, options.ignored_parameters);
+    broadcast_state(/*root=*/0);
     watch = std::make_shared<GradientWatch>(parameters.names, reach());
     watch->watch(parameters.trained);
-    make_reducer(parameters);
+    make_reducer();
   }
 
   void require_agreeing_options() const {
@@ -72,35 +72,36 @@ struct GradientReducer::Impl {
   }
 
   /// c10d fails at tensors without elements.
-  void broadcast(std::vector<at::Tensor> tensors, const char* what) {
+  void broadcast(std::vector<at::Tensor> tensors, int root, const char* what) {
     tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
                                  [](const at::Tensor& tensor) { return tensor.numel() == 0; }),
                   tensors.end());
     if (tensors.empty()) return;
-    with_peers(what,
-               [&] { c10d::broadcast_coalesced(group.c10d_group(), tensors, kBroadcastBytes); });
+    with_peers(what, [&] {
+      c10d::broadcast_coalesced(group.c10d_group(), tensors, kBroadcastBytes, root);
+    });
   }
 
-  /// Broadcasts rank 0's parameters and buffers.
-  void broadcast_state(const ExchangedParameters& parameters) {
+  /// Sets parameters and buffers to those of a rank.
+  void broadcast_state(int root) {
     std::vector<at::Tensor> state;
     for (const at::Tensor& parameter : parameters.trained) state.push_back(as_sent(parameter));
     for (const auto& item : parameters.frozen) state.push_back(as_sent(item.second));
     for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
       state.push_back(as_sent(buffer));
     }
-    broadcast(std::move(state), "the broadcast of the model");
+    broadcast(std::move(state), root, "the broadcast of the model");
   }
 
-  void broadcast_buffers() {
+  void broadcast_buffers(int root) {
     std::vector<at::Tensor> buffers;
     for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
       buffers.push_back(as_sent(buffer));
     }
-    broadcast(std::move(buffers), "the broadcast of buffers");
+    broadcast(std::move(buffers), root, "the broadcast of buffers");
   }
 
-  void make_reducer(const ExchangedParameters& parameters) {
+  void make_reducer() {
     const std::int64_t cap = to_bytes(options.bucket_cap_mb);
     const std::int64_t first_cap = to_bytes(options.first_bucket_mb);
     // A single bucket for the first step, unless that step may lack gradients: the order in which
@@ -142,7 +143,7 @@ struct GradientReducer::Impl {
 
   /// Reducer would leave out their gradients.
   void require_still_frozen() const {
-    for (const auto& item : frozen) {
+    for (const auto& item : parameters.frozen) {
       if (!item.second.requires_grad()) continue;
       throw Error(ErrorCode::invalid_model_use,
                   "parameter '" + item.first +
@@ -167,6 +168,55 @@ struct GradientReducer::Impl {
     return (options.find_unused_parameters || options.fixed_buckets) && !options.static_graph;
   }
 
+  /// What the ranks that take a step tell those that have finished.
+  struct Step {
+    bool exchanges;  ///< the gradients
+    bool broadcasts_buffers;
+  };
+  Step agree(const Step& mine) {
+    const at::Tensor flags = at::zeros({2}, at::kByte);
+    flags[0] = static_cast<int>(mine.exchanges);
+    flags[1] = static_cast<int>(mine.broadcasts_buffers);
+    all_reduce(group, flags, ReduceOp::max).wait();
+    return {flags[0].item<int>() != 0, flags[1].item<int>() != 0};
+  }
+
+  void set_join(Join* entered) override {
+    const bool has_sparse = std::find(parameters.sparse.begin(), parameters.sparse.end(), true) !=
+                            parameters.sparse.end();
+    if (entered != nullptr && (has_sparse || options.static_graph)) {
+      throw Error(ErrorCode::invalid_model_use,
+                  std::string("a Join of a model with ") +
+                      (has_sparse ? "sparse gradients" : "static_graph"),
+                  "dense gradients, and a graph that is not declared static",
+                  "train without that option, or give every rank as many batches");
+    }
+    join = entered;
+  }
+
+  // In the order of before_forward() and of Reducer's backward pass.
+  void shadow_step() override {
+    const Step step = agree({false, false});
+    with_peers("a step of other ranks", [&] {
+      reducer->rebuild_buckets();
+      if (step.broadcasts_buffers) broadcast_buffers(join->active_rank());
+      if (!step.exchanges) return;
+      exchange->begin();
+      std::vector<c10::intrusive_ptr<c10::ivalue::Future>> started;
+      for (c10d::GradBucket& bucket : reducer->get_grad_buckets(/*return_zero_tensors=*/true)) {
+        started.push_back(exchange->runHook(bucket));
+      }
+      if (walks_graph()) {
+        std::vector<at::Tensor> used{at::zeros_like(reducer->get_local_used_map_on_device())};
+        group.c10d_group()->allreduce(used)->wait();
+      }
+      for (const auto& one : started) exchange->parseHookResult(one->value());
+      reducer->push_rebuilt_params_for_all_indices();
+    });
+  }
+
+  void finish(int last_rank) override { broadcast_state(last_rank); }
+
   torch::nn::Module& module;
   const DistributedDataParallelOptions options;
   ProcessGroup group;
@@ -174,7 +224,8 @@ struct GradientReducer::Impl {
   std::shared_ptr<c10d::Logger> logger;  // reducer refers to it without owning it
   GradientExchange* exchange = nullptr;  // owned by reducer
   std::shared_ptr<GradientWatch> watch;
-  std::vector<std::pair<std::string, at::Tensor>> frozen;
+  ExchangedParameters parameters;
+  Join* join = nullptr;
   bool exchanging = true;
   bool is_prepared = false;
   bool buffers_due = true;  // at the first of the forwards whose gradients are exchanged together
@@ -193,6 +244,13 @@ void GradientReducer::before_forward() {
   impl.group.c10d_group();  // refuses after shutdown()
   impl.require_still_frozen();
   impl.watch->require_end();
+  // Not in validation: ranks may have different numbers of batches there.
+  const bool with_buffers =
+      impl.options.broadcast_buffers && impl.buffers_due && impl.module.is_training();
+  if (impl.join != nullptr) {
+    impl.join->step(&impl);
+    impl.agree({impl.exchanging, with_buffers});
+  }
   if (impl.exchanging) impl.prepare_for_forward();
   try {
     with_peers("the forward pass", [&] {
@@ -207,10 +265,7 @@ void GradientReducer::before_forward() {
     if (impl.reach() == Reach::all) impl.watch->require_all_used();
     throw;
   }
-  // Not in validation: ranks may have different numbers of batches there.
-  if (impl.options.broadcast_buffers && impl.buffers_due && impl.module.is_training()) {
-    impl.broadcast_buffers();
-  }
+  if (with_buffers) impl.broadcast_buffers(impl.join != nullptr ? impl.join->active_rank() : 0);
   impl.buffers_due = impl.exchanging;
 }
 
@@ -228,6 +283,9 @@ void GradientReducer::after_forward(const std::vector<at::Tensor>& outputs) {
   impl.watch->begin(outputs);
 }
 
+Joinable& GradientReducer::joinable() {
+  return *impl_;
+}
 void GradientReducer::set_exchanging(bool exchanging) {
   impl_->exchanging = exchanging;
 }

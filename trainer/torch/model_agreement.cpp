@@ -1,9 +1,12 @@
 #include "model_agreement.hpp"
 
+#include <c10/util/Type.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "hpcboot/error.hpp"
@@ -34,6 +37,13 @@ void describe_option(const char* name, const Value& value, Lines& lines) {
   lines.push_back(line.str());
 }
 
+/// The name of its class.
+std::string type_of(const std::shared_ptr<CommunicationHook>& chosen) {
+  const std::shared_ptr<CommunicationHook> hook = chosen ? chosen : all_reduce_hook();
+  const CommunicationHook& object = *hook;
+  return c10::demangle(typeid(object).name());
+}
+
 /// One line for each option on which the exchange depends, for each parameter and buffer.
 Lines describe(const torch::nn::Module& module, const DistributedDataParallelOptions& options) {
   const std::vector<std::string>& ignored = options.ignored_parameters;
@@ -50,7 +60,7 @@ Lines describe(const torch::nn::Module& module, const DistributedDataParallelOpt
   describe_option("find_unused_parameters", options.find_unused_parameters, lines);
   describe_option("static_graph", options.static_graph, lines);
   describe_option("fixed_buckets", options.fixed_buckets, lines);
-  describe_option("compression", static_cast<int>(options.compression), lines);
+  describe_option("communication_hook", type_of(options.communication_hook), lines);
   describe("parameter", parameters, ignored, true, lines);
   describe("buffer", buffers, ignored, false, lines);
   return lines;

@@ -334,6 +334,19 @@ def double_backward():
     return train(ddp, loss_of)
 
 
+@scenario
+def penalty_on_gradients():
+    """Of the parameters, on this rank's own gradients."""
+    ddp = DDP(fill(Net()))
+
+    def loss_of(step):
+        loss = ddp(batch(step)).square().mean()
+        own = torch.autograd.grad(loss, list(ddp.parameters()), create_graph=True)
+        return loss + sum(gradient.square().sum() for gradient in own)
+
+    return train(ddp, loss_of)
+
+
 class Segments(torch.nn.Module):
     """Recomputes the last layer during the backward pass, so that its gradients are the first ones."""
 

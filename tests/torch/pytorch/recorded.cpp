@@ -67,7 +67,7 @@ torch::Tensor batch(int step, int part) {
 
 double mean_over_ranks(const torch::Tensor& value) {
   const torch::Tensor sum = value.detach().to(at::kDouble).clone();
-  all_reduce_sum(*world, sum);
+  all_reduce(*world, sum).wait();
   return sum.item<double>() / world->world_size();
 }
 
@@ -85,7 +85,7 @@ std::vector<double> of_all_ranks(const std::vector<torch::Tensor>& tensors) {
   const auto count = static_cast<std::int64_t>(mine.size());
   const torch::Tensor all = torch::zeros({world->world_size(), count}, at::kDouble);
   all[world->rank()].copy_(torch::tensor(mine, at::kDouble));
-  all_reduce_sum(*world, all);
+  all_reduce(*world, all).wait();
   return values({all});
 }
 

@@ -62,6 +62,9 @@ class DistributedDataParallel {
   /// pass.
   ExchangeStatistics statistics() const { return reducer_.statistics(); }
 
+  /// For ranks with different numbers of batches: a member of a Join.
+  Joinable& joinable() { return reducer_.joinable(); }
+
   /// The module itself, with the parameters to optimise, the state to save, train() and eval().
   Module& module() { return module_; }
   const Module& module() const { return module_; }

@@ -9,6 +9,7 @@
 
 #include "hpcboot/torch/communication_hook.hpp"
 #include "hpcboot/torch/exchange_statistics.hpp"
+#include "hpcboot/torch/join.hpp"
 #include "hpcboot/torch/process_group.hpp"
 
 namespace hpcboot {
@@ -61,6 +62,10 @@ class GradientReducer {
 
   /// What the exchange of the gradients costs.
   ExchangeStatistics statistics() const;
+
+  /// Its part in a Join. Throws Error{invalid_model_use} there if gradients are sparse, and with
+  /// static_graph.
+  Joinable& joinable();
 
   /// Must be called before each forward of the module, on every rank.
   /// @throws Error{invalid_model_use} if the previous backward left parameters without gradient, or
