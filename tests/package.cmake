@@ -84,5 +84,8 @@ if(TARGET hpcboot_torch)
   # The same program on the ranks of a launch.
   hpcboot_add_mpi_test(NAME package.own_model.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/consumer)
-  set_tests_properties(package.own_model.ranks_2 PROPERTIES FIXTURES_REQUIRED package_own_model)
+  hpcboot_add_mpi_test(NAME package.two_groups.ranks_4 RANKS 4 TIMEOUT 60 LABELS package torch
+                       COMMAND ${PROJECT_BINARY_DIR}/package/own_model/two_groups)
+  set_tests_properties(package.own_model.ranks_2 package.two_groups.ranks_4 PROPERTIES
+    FIXTURES_REQUIRED package_own_model)
 endif()

@@ -2,8 +2,9 @@
 
 #include <hpcboot/bootstrap.hpp>
 #include <hpcboot/torch/distributed_data_parallel.hpp>
+#include <iostream>
 
-int main() {
+int main() try {
   const auto env = hpcboot::Env::from_process();  // of mpirun, srun, torchrun or none
   const auto me = hpcboot::resolve(env, hpcboot::Facts::of_this_process(env));
   auto group = hpcboot::make_process_group(me, env);
@@ -20,4 +21,7 @@ int main() {
   }
   group.shutdown();
   return loss < 0.01 ? 0 : 1;
+} catch (const hpcboot::Error& error) {  // a rank that is gone, for example: what happened, what to do
+  std::cerr << hpcboot::format_error("example", error);
+  return error.exit_code();
 }
