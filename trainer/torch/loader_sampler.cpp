@@ -40,7 +40,7 @@ void LoaderSampler::set_epoch(std::uint64_t epoch, std::size_t position) {
   if (position > size()) {
     throw Error(ErrorCode::inconsistent_placement,
                 "sample " + std::to_string(position) + " of epoch " + std::to_string(epoch) +
-                    " to go on from",
+                    " as the place to continue from",
                 "at most the " + std::to_string(size()) + " samples that a rank has in an epoch",
                 "pass the number of samples of this rank, not of all ranks");
   }

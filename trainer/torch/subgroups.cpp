@@ -1,4 +1,4 @@
-// Groups of some ranks of another group, and groups that somebody else made.
+// Groups of some ranks of another group, and groups that the program made itself.
 #include <ATen/Functions.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 

@@ -21,7 +21,8 @@ int main() try {
   }
   group.shutdown();
   return loss < 0.01 ? 0 : 1;
-} catch (const hpcboot::Error& error) {  // a rank that is gone, for example: what happened, what to do
+} catch (
+    const hpcboot::Error& error) {  // a rank that is gone, for example: what happened, what to do
   std::cerr << hpcboot::format_error("example", error);
   return error.exit_code();
 }

@@ -28,7 +28,7 @@ class [[nodiscard]] Pending {
   };
   explicit Pending(Source source) : state_(std::make_shared<State>(State{std::move(source), {}})) {}
 
-  /// A result that is there already.
+  /// A result that needs no wait.
   static Pending of(Result result) {
     const Time now = std::chrono::steady_clock::now();
     return Pending({[result = std::move(result)](auto) { return result; }, [] { return true; },
