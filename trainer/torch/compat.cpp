@@ -52,6 +52,22 @@ std::shared_ptr<Reducer> construct_reducer(const ReducerArguments& a, const Redu
   }
 }
 
+template <typename AnyGroup, typename = void>
+struct HasAllToAllSingle : std::false_type {};
+template <typename AnyGroup>
+struct HasAllToAllSingle<AnyGroup, std::void_t<decltype(&AnyGroup::all_to_all_single)>>
+    : std::true_type {};
+
+/// A template, so that only the branch that is chosen must compile.
+template <typename AnyGroup, typename... Arguments>
+c10::intrusive_ptr<c10d::Work> call_all_to_all(AnyGroup& group, Arguments&... arguments) {
+  if constexpr (HasAllToAllSingle<AnyGroup>::value) {
+    return group.all_to_all_single(arguments...);
+  } else {
+    return group.alltoall_base(arguments...);
+  }
+}
+
 }  // namespace
 
 GlooDevice gloo_device_of_interface(const std::string& name) {
@@ -89,6 +105,12 @@ std::string backend_name(const Group& group, [[maybe_unused]] c10::DeviceType de
 #else
   return group->getBackendName();
 #endif
+}
+
+c10::intrusive_ptr<c10d::Work> all_to_all(const Group& group, at::Tensor received, at::Tensor sent,
+                                          std::vector<std::int64_t> received_lengths,
+                                          std::vector<std::int64_t> sent_lengths) {
+  return call_all_to_all(*group, received, sent, received_lengths, sent_lengths);
 }
 
 LoggedReducer make_reducer(const ReducerArguments& arguments, const Group& group) {

@@ -49,6 +49,14 @@ c10::intrusive_ptr<c10d::ProcessGroup> make_gloo_group(const c10::intrusive_ptr<
 std::string backend_name(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
                          c10::DeviceType device);
 
+/// Sends pieces of one tensor to the ranks, and receives the pieces of another. Named
+/// all_to_all_single in LibTorch 2.15, which deprecates the old name.
+/// @param sent_lengths,received_lengths of the pieces along the first dimension
+c10::intrusive_ptr<c10d::Work> all_to_all(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
+                                          at::Tensor received, at::Tensor sent,
+                                          std::vector<std::int64_t> received_lengths,
+                                          std::vector<std::int64_t> sent_lengths);
+
 /// The arguments of c10d::Reducer's constructor, across all versions.
 struct ReducerArguments {
   std::vector<at::Tensor> parameters;

@@ -111,17 +111,16 @@ PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, c
 }
 
 Pending<at::Tensor> exchange_pieces(const ProcessGroup& group, const at::Tensor& sent,
-                                    std::vector<std::int64_t> sent_lengths,
-                                    std::vector<std::int64_t> received_lengths, const char* doing) {
+                                    const std::vector<std::int64_t>& sent_lengths,
+                                    const std::vector<std::int64_t>& received_lengths,
+                                    const char* doing) {
   std::int64_t total = 0;
   for (const std::int64_t length : received_lengths) total += length;
   const at::Tensor received = at::empty({total}, sent.options());
   return start_transfer(group, doing, sent, {received, sent},
                         [&] {
-                          at::Tensor from = sent;
-                          at::Tensor to = received;
-                          return group.c10d_group()->alltoall_base(to, from, received_lengths,
-                                                                   sent_lengths);
+                          return compat::all_to_all(group.c10d_group(), received, sent,
+                                                    received_lengths, sent_lengths);
                         })
       .then([](const std::vector<at::Tensor>& tensors) { return tensors[0]; });
 }

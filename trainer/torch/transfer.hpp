@@ -45,7 +45,8 @@ PendingTensors gather_equal(const ProcessGroup& group, const at::Tensor& mine, c
 /// @param sent,received of one dimension
 /// @param sent_lengths,received_lengths of the pieces for and from each rank
 Pending<at::Tensor> exchange_pieces(const ProcessGroup& group, const at::Tensor& sent,
-                                    std::vector<std::int64_t> sent_lengths,
-                                    std::vector<std::int64_t> received_lengths, const char* doing);
+                                    const std::vector<std::int64_t>& sent_lengths,
+                                    const std::vector<std::int64_t>& received_lengths,
+                                    const char* doing);
 
 }  // namespace hpcboot
