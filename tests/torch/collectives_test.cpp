@@ -5,7 +5,9 @@
 #include <torch/types.h>
 #include <torch/version.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "hpcboot/error.hpp"
 #include "torch/world.hpp"
@@ -233,6 +235,40 @@ TEST(Collectives, BothSidesMaySendBeforeTheyReceive) {
   const auto pending = recv(*world, received, other);
   sent.wait();
   EXPECT_EQ(pending.wait(std::chrono::seconds(60))[7].item<double>(), other);
+}
+
+TEST(Collectives, AMessageThatNobodyWaitsForArrives) {
+  if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  const int other = world->rank() ^ 1;
+  { const auto dropped = send(*world, at::full({1 << 18}, 5.0), other); }
+  EXPECT_EQ(recv(*world, at::empty({1 << 18}), other).wait()[9].item<double>(), 5);
+  const auto sent = send(*world, at::ones({2}), other);
+  recv(*world, at::empty({2}), other).wait();
+  world->barrier();
+  for (int i = 0; i < 2000 && !sent.ready(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(sent.ready());
+}
+
+TEST(Collectives, ATimeThatIsOverIsALimit) {
+  if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  ProcessGroup group = world->split(0);
+  if (world->rank() == 0) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto pending = all_reduce(group, at::ones({2}));
+    const Error error = error_of([&] { pending.wait(std::chrono::milliseconds(0)); });
+    EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  }
+  world->barrier();
+}
+
+TEST(Collectives, TensorsThatAreNegatedLaterAreReducedAsTheyLook) {
+  const at::Tensor values = at::complex(at::zeros({2}), at::full({2}, world->rank() + 1.0));
+  at::Tensor negated = at::imag(values.conj());  // -1, -2, … with LibTorch's mark for "negative"
+  all_reduce(*world, negated, ReduceOp::min).wait();
+  EXPECT_TRUE(negated.equal(at::full({2}, -1.0 * ranks())));
 }
 
 TEST(Collectives, AMessageOfAnotherShapeOrTypeIsAnErrorOfTheReceiver) {

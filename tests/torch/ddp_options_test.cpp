@@ -206,6 +206,25 @@ TEST(DdpOptions, BuffersOfTypeBoolAreRankZeros) {
   EXPECT_TRUE(ddp.module()->mask.equal(expected));
 }
 
+TEST(DdpOptions, ParametersAndBuffersMayHaveTypesThatGlooCannotAdd) {
+  struct Small : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return (weight * x).sum() + counts.sum() * 0; }
+    torch::Tensor weight = register_parameter(
+        "weight", torch::full({4}, world->rank() + 1.0, torch::kBFloat16).requires_grad_());
+    torch::Tensor counts =
+        register_buffer("counts", torch::full({2}, world->rank(), torch::kShort));
+  };
+  DistributedDataParallel ddp(std::make_shared<Small>(), *world);
+  EXPECT_TRUE(ddp.module()->weight.detach().equal(torch::ones({4}, torch::kBFloat16)));
+  EXPECT_TRUE(ddp.module()->counts.equal(torch::zeros({2}, torch::kShort)));
+  for (int step = 0; step < 2; ++step) {
+    ddp.module()->zero_grad();
+    ddp.forward(torch::full({4}, world->rank() + 1.0, torch::kBFloat16)).backward();
+    const double mean = (world->world_size() + 1) / 2.0;
+    EXPECT_TRUE(ddp.module()->weight.grad().equal(torch::full({4}, mean, torch::kBFloat16)));
+  }
+}
+
 TEST(DdpOptions, TheModuleCanBeChangedThroughTheWrapper) {
   DistributedDataParallel ddp(torch::nn::Linear(2, 2), *world);
   ddp.module()->eval();

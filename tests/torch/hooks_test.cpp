@@ -194,6 +194,41 @@ TEST(Hooks, PostLocalSgdAveragesInTheSubgroupFromAStepOn) {
   pair.shutdown();
 }
 
+TEST(Hooks, ParametersThatLayersShareAreAveragedOnce) {
+  ModelAverager averager(*world, {0, 1});
+  const torch::Tensor shared = torch::full({3}, world->rank() + 1.0);
+  averager.step({shared, shared});
+  EXPECT_TRUE(shared.allclose(torch::full({3}, (world->world_size() + 1) / 2.0)));
+}
+
+TEST(Hooks, PowerSgdKeepsThePrecisionOfTheGradients) {
+  PowerSgdOptions options;
+  options.start_step = 1;
+  options.rank = 2;
+  torch::nn::Linear layer(20, 20);
+  layer->to(torch::kDouble);
+  DistributedDataParallel ddp(layer, *world, with_hook(power_sgd_hook(options)));
+  for (int step = 0; step < 3; ++step) {
+    layer->zero_grad();
+    ddp.forward(torch::full({1, 20}, 1.0 / 3, torch::kDouble)).sum().backward();
+  }
+  EXPECT_TRUE(layer->bias.grad().equal(torch::ones({20}, torch::kDouble)));
+  EXPECT_TRUE(
+      layer->weight.grad().allclose(torch::full({20, 20}, 1.0 / 3, torch::kDouble), 1e-12, 1e-12));
+}
+
+TEST(Hooks, SettingsThatDifferBetweenRanksAreRefusedOnEveryRank) {
+  if (world->world_size() == 1) GTEST_SKIP() << "needs two ranks";
+  PowerSgdOptions options;
+  options.rank = world->rank() + 1;
+  try {
+    Ddp(make_net(), *world, with_hook(power_sgd_hook(options)));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.found(), testing::HasSubstr("PowerSGD of rank 2"));
+  }
+}
+
 TEST(Hooks, SettingsThatCannotWorkAreRefused) {
   EXPECT_THROW(compression_hook(at::kFloat), Error);
   PowerSgdOptions options;
@@ -229,11 +264,14 @@ TEST(Hooks, StatisticsTellBytesBucketsTimesAndOverlap) {
     EXPECT_LE(found.overlap(), 1);
     EXPECT_LT(found.busy_seconds, std::chrono::duration<double>(after - before).count());
   }
+  const ExchangeStatistics last = ddp.statistics();
   {
     const auto guard = ddp.no_sync();
     compute_gradients(ddp, batch());
   }
   EXPECT_EQ(ddp.statistics().exchanges, 3);
+  EXPECT_EQ(ddp.statistics().last_gradient, last.last_gradient);
+  EXPECT_EQ(ddp.statistics().overlap(), last.overlap());
 }
 
 }  // namespace

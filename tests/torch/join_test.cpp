@@ -13,7 +13,7 @@
 #include "hpcboot/torch/distributed_data_parallel.hpp"
 #include "hpcboot/torch/join.hpp"
 #include "hpcboot/torch/loader_sampler.hpp"
-#include "hpcboot/torch/power_sgd.hpp"
+#include "hpcboot/torch/sync_batch_norm.hpp"
 #include "torch/world.hpp"
 
 namespace hpcboot {
@@ -65,6 +65,7 @@ TEST_P(JoinWith, RanksWithoutBatchesFollowTheOthers) {
   EXPECT_TRUE(ddp.module()->weight.allclose(expected_weights(), 1e-5, 1e-6))
       << ddp.module()->weight << expected_weights();
   // Without a Join again, for the same number of batches.
+  ddp.module()->zero_grad();
   ddp.forward(batch(0, 0)).sum().backward();
 }
 
@@ -169,11 +170,69 @@ TEST(Join, CanThrowAsSoonAsARankHasFinished) {
   }
 }
 
+TEST(Join, MayEndWithinAnAccumulation) {
+  struct Counted : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return layer->forward(x + count); }
+    torch::nn::Linear layer = register_module("layer", torch::nn::Linear(3, 1));
+    torch::Tensor count = register_buffer("count", torch::zeros({1}));
+  };
+  DistributedDataParallel ddp(std::make_shared<Counted>(), *world);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    Join join(*world, {&ddp.joinable()});
+    // One pass more than complete accumulations on all ranks but the last.
+    const bool is_last = world->rank() == world->world_size() - 1;
+    for (int pass = 0; pass < (is_last ? 4 : 1); ++pass) {
+      if (pass % 2 == 0) {
+        const auto guard = ddp.no_sync();
+        ddp.forward(batch(0, pass)).sum().backward();
+      } else {
+        ddp.forward(batch(0, pass)).sum().backward();
+      }
+    }
+    join.finish();
+    ddp.module()->count.fill_(world->rank());
+    ddp.forward(batch(0, 0)).sum().backward();
+    EXPECT_EQ(ddp.module()->count.item<int>(), 0) << "rank 0's buffer came with the forward";
+  }
+}
+
 TEST(Join, ModelsThatCannotJoinAreRefused) {
   DistributedDataParallelOptions options;
   options.static_graph = true;
-  DistributedDataParallel ddp(make_layer(), *world, options);
-  EXPECT_THROW(Join(*world, {&ddp.joinable()}), Error);
+  DistributedDataParallel first(make_layer(), *world);
+  DistributedDataParallel static_graph(make_layer(), *world, options);
+  EXPECT_THROW(Join(*world, {&first.joinable(), &static_graph.joinable()}), Error);
+  first.forward(batch(0, 0)).sum().backward();  // belongs to no Join
+
+  struct Normed : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return norm->forward(x); }
+    BatchNorm1d norm = register_module("norm", BatchNorm1d(3));
+  };
+  const auto model = std::make_shared<Normed>();
+  synchronize_batch_norms(*model, *world);
+  DistributedDataParallel normed(model, *world);
+  EXPECT_THROW(Join(*world, {&normed.joinable()}), Error);
+  JoinOptions early;
+  early.throw_on_early_end = true;
+  Join(*world, {&normed.joinable()}, early);
+
+  ProcessGroup alone = world->split(world->rank());
+  DistributedDataParallel elsewhere(make_layer(), alone);
+  if (world->world_size() > 1) {
+    EXPECT_THROW(Join(*world, {&elsewhere.joinable()}), Error);
+  }
+  alone.shutdown();
+}
+
+TEST(Join, HasNoStepAfterItsEnd) {
+  struct Part : Joinable {
+    void shadow_step() override {}
+  } part;
+  Join join(*world, {&part});
+  join.step(&part);
+  join.finish();
+  join.finish();
+  EXPECT_THROW(join.step(&part), Error);
 }
 
 struct Numbers : torch::data::datasets::Dataset<Numbers> {

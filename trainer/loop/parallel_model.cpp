@@ -1,5 +1,7 @@
 #include "loop/parallel_model.hpp"
 
+#include <utility>
+
 #include "hpcboot/torch/sync_batch_norm.hpp"
 
 namespace hpcboot::train {
@@ -58,9 +60,11 @@ torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
   return replicas_ ? replicas_->forward(images) : model_->forward(images);
 }
 
-double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) const {
-  if (!ranks_ || !is_exchanging_) return 0;
-  return std::chrono::duration<double>(end - ranks_->statistics().last_gradient).count();
+double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) {
+  if (!ranks_) return 0;
+  const ExchangeStatistics exchange = ranks_->statistics();
+  if (exchange.exchanges == std::exchange(exchanges_, exchange.exchanges)) return 0;
+  return std::chrono::duration<double>(end - exchange.last_gradient).count();
 }
 
 std::int64_t ParallelModel::bytes_of_exchange() const {

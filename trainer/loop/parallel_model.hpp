@@ -32,13 +32,11 @@ class ParallelModel {
   void no_sync(Body&& body) {
     if (!ranks_) return body();
     const auto guard = ranks_->no_sync();
-    is_exchanging_ = false;
     body();
-    is_exchanging_ = true;
   }
   /// How much of the latest backward pass, which ended at `end`, was spent on the gradient exchange
   /// alone: 0 for a single process, and if it did not exchange them.
-  double exchange_seconds(std::chrono::steady_clock::time_point end) const;
+  double exchange_seconds(std::chrono::steady_clock::time_point end);
   /// How many bytes this rank contributed to the last exchange; 0 for a single process.
   std::int64_t bytes_of_exchange() const;
   /// For validation: not collective, so ranks may call it a different number of times.
@@ -55,7 +53,7 @@ class ParallelModel {
   ModelPointer model_;
   std::optional<DataParallel<ModelPointer>> replicas_;
   std::optional<DistributedDataParallel<ModelPointer>> ranks_;
-  bool is_exchanging_ = true;
+  std::int64_t exchanges_ = 0;  // seen by exchange_seconds()
 };
 
 }  // namespace hpcboot::train

@@ -1,5 +1,6 @@
 #include "barrier.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <vector>
@@ -27,14 +28,17 @@ std::int64_t count_of(c10d::Store& store, int rank) {
 }
 
 /// "rank 3", "ranks 1, 3 and 9 more"; empty if all have come, or the store does not answer.
-std::string late_ranks(c10d::Store& store, int world_size, std::int64_t count) {
+/// @param global_ranks the numbers to show
+std::string late_ranks(c10d::Store& store, const std::vector<int>& global_ranks,
+                       std::int64_t count) {
   constexpr int kNamed = 16;
   std::string ranks;
   int late = 0;
   try {
-    for (int rank = 0; rank < world_size; ++rank) {
-      if (count_of(store, rank) >= count) continue;
-      if (++late <= kNamed) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+    for (std::size_t rank = 0; rank < global_ranks.size(); ++rank) {
+      if (count_of(store, static_cast<int>(rank)) >= count) continue;
+      if (++late > kNamed) continue;
+      ranks += (ranks.empty() ? "" : ", ") + std::to_string(global_ranks[rank]);
     }
   } catch (const std::exception&) {
     return {};
@@ -46,17 +50,23 @@ std::string late_ranks(c10d::Store& store, int world_size, std::int64_t count) {
 }  // namespace
 
 void named_barrier(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Store>& store,
-                   std::int64_t count, std::chrono::milliseconds deadline) {
-  if (store) store->set(key_of(group.getRank()), bytes_of(count));
+                   std::int64_t count, const std::vector<int>& global_ranks,
+                   std::chrono::milliseconds deadline) {
+  // c10d takes 0 for no limit.
+  const auto limit = std::max(deadline, std::chrono::milliseconds(1));
   try {
-    with_peers("a barrier", [&] { group.barrier()->wait(deadline); });
+    with_peers("a barrier", [&] {
+      if (store) store->set(key_of(group.getRank()), bytes_of(count));
+      group.barrier()->wait(limit);
+    });
   } catch (const Error& error) {
     if (error.code() != ErrorCode::deadline_exceeded || !store) throw;
-    const std::string late = late_ranks(*store, group.getSize(), count);
+    const std::string late = late_ranks(*store, global_ranks, count);
     if (late.empty()) throw;
     throw Error(ErrorCode::deadline_exceeded,
-                late + " of " + std::to_string(group.getSize()) +
-                    " did not reach a barrier within " + std::to_string(deadline.count()) + " ms",
+                late + " of the launch did not reach a barrier of " +
+                    std::to_string(group.getSize()) + " ranks within " +
+                    std::to_string(deadline.count()) + " ms",
                 "every rank to call barrier() in time",
                 "look at what that rank does: it may hang, run something else, or be slow");
   }

@@ -29,9 +29,10 @@ constexpr std::array<std::string_view, 8> kBrokenConnection{"Connection closed b
                                                             "writev",
                                                             "ncclRemoteError"};
 // The last is what Gloo reports to the other collectives under way when one of this rank times out.
-constexpr std::array<std::string_view, 5> kSilence{"Timed out waiting", "Operation timed out",
-                                                   "Socket Timeout", "wait timeout after",
-                                                   "Application timeout caused pair closure"};
+constexpr std::array<std::string_view, 6> kSilence{
+    "collective operation timeout", "Timed out waiting",
+    "Operation timed out",          "Socket Timeout",
+    "wait timeout after",           "Application timeout caused pair closure"};
 
 /// The first line; c10 appends a stack trace.
 std::string first_line(std::string_view text) {

@@ -21,14 +21,14 @@ class AllReduceHook : public CommunicationHook {
   }
 };
 
-class CompressionHook : public CommunicationHook {
+class CompressionHook : public AllReduceHook {
  public:
   explicit CompressionHook(at::ScalarType type) : type_(type) {}
 
+  std::string settings() const override { return c10::toString(type_); }
+
   Pending<at::Tensor> exchange(ProcessGroup& group, const GradientBucket& bucket) override {
-    if (bucket.gradients.is_sparse()) {
-      return all_reduce(group, bucket.gradients, ReduceOp::average);
-    }
+    if (bucket.gradients.is_sparse()) return AllReduceHook::exchange(group, bucket);
     at::Tensor part = bucket.gradients;
     const at::Tensor compressed = part.mul_(1.0 / group.world_size()).to(type_);
     if (type_ == at::kBFloat16 && uses_gloo(group, compressed)) {

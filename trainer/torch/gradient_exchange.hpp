@@ -3,7 +3,8 @@
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
 #include <chrono>
-#include <map>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,9 @@ class GradientExchange : public c10d::CommHookInterface {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  GradientExchange(ProcessGroup group, std::shared_ptr<CommunicationHook> hook);
+  /// @param last_gradient when the last gradient of the backward pass under way was ready
+  GradientExchange(ProcessGroup group, std::shared_ptr<CommunicationHook> hook,
+                   std::function<Time()> last_gradient);
 
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
   at::Tensor parseHookResult(const c10::IValue& result) override;
@@ -28,7 +31,8 @@ class GradientExchange : public c10d::CommHookInterface {
   /// Before a backward pass: forgets what a previous one, that ended with an error, left.
   void begin();
 
-  ExchangeStatistics statistics(Time last_gradient) const;
+  /// Of the last exchange that got to its end.
+  const ExchangeStatistics& statistics() const { return statistics_; }
 
  private:
   struct Exchange {
@@ -38,10 +42,13 @@ class GradientExchange : public c10d::CommHookInterface {
     std::int64_t bytes;
   };
 
+  void measure();
+
   ProcessGroup group_;
   std::shared_ptr<CommunicationHook> hook_;
+  std::function<Time()> last_gradient_;
   std::vector<Exchange> under_way_;  // in the order of their start
-  std::int64_t exchanges_ = 0;
+  ExchangeStatistics statistics_;
 };
 
 }  // namespace hpcboot

@@ -20,6 +20,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "hpcboot/torch/collectives.hpp"
+#include "hpcboot/torch/sync_batch_norm.hpp"
 #include "model_agreement.hpp"
 
 namespace hpcboot {
@@ -33,10 +34,11 @@ std::int64_t to_bytes(double mebibytes) {
   return static_cast<std::int64_t>(mebibytes * kMebibyte);
 }
 
-/// The same memory as Gloo accepts it: it does not broadcast bool.
+/// The same memory as Gloo of every version broadcasts it: as bytes. Not if there are gaps in it.
 at::Tensor as_sent(const at::Tensor& tensor) {
   const at::Tensor detached = tensor.detach();
-  return detached.scalar_type() == at::kBool ? detached.view(at::kByte) : detached;
+  if (!detached.is_non_overlapping_and_dense()) return detached;
+  return detached.as_strided({detached.numel()}, {1}).view(at::kByte);
 }
 
 /// With gradient_as_bucket_view, .grad becomes a view of a bucket. Made below autograd, it is not
@@ -126,7 +128,8 @@ struct GradientReducer::Impl : Joinable {
     reducer = std::move(made.reducer);
     logger = std::move(made.logger);
     auto made_exchange = std::make_unique<GradientExchange>(
-        group, options.communication_hook ? options.communication_hook : all_reduce_hook());
+        group, options.communication_hook ? options.communication_hook : all_reduce_hook(),
+        [watched = watch] { return watched->last_gradient(); });
     exchange = made_exchange.get();
     reducer->register_comm_hook(std::move(made_exchange));
     if (!options.static_graph) return;
@@ -182,23 +185,35 @@ struct GradientReducer::Impl : Joinable {
   }
 
   void set_join(Join* entered) override {
-    const bool has_sparse = std::find(parameters.sparse.begin(), parameters.sparse.end(), true) !=
-                            parameters.sparse.end();
-    if (entered != nullptr && (has_sparse || options.static_graph)) {
-      throw Error(ErrorCode::invalid_model_use,
-                  std::string("a Join of a model with ") +
-                      (has_sparse ? "sparse gradients" : "static_graph"),
-                  "dense gradients, and a graph that is not declared static",
-                  "train without that option, or give every rank as many batches");
-    }
+    if (entered != nullptr) require_joinable(*entered);
     join = entered;
+  }
+
+  void require_joinable(const Join& entered) const {
+    const auto& sparse = parameters.sparse;
+    const bool has_sparse = std::find(sparse.begin(), sparse.end(), true) != sparse.end();
+    const bool has_norms = has_synchronized_norms(module) && !entered.options().throw_on_early_end;
+    if (entered.group().global_ranks() == group.global_ranks() && !has_sparse && !has_norms &&
+        !options.static_graph) {
+      return;
+    }
+    throw Error(ErrorCode::invalid_model_use,
+                std::string("a Join of a DistributedDataParallel with ") +
+                    (has_sparse             ? "sparse gradients"
+                     : has_norms            ? "synchronized batch norms"
+                     : options.static_graph ? "static_graph"
+                                            : "another group of ranks"),
+                "the group of the Join, dense gradients, batch norms of each rank's own, and a "
+                "graph that is not declared static",
+                "train without that, give every rank as many batches, or, for batch norms, set "
+                "throw_on_early_end");
   }
 
   // In the order of before_forward() and of Reducer's backward pass.
   void shadow_step() override {
     const Step step = agree({false, false});
     with_peers("a step of other ranks", [&] {
-      reducer->rebuild_buckets();
+      with_plain_views(options.gradient_as_bucket_view, [&] { return reducer->rebuild_buckets(); });
       if (step.broadcasts_buffers) broadcast_buffers(join->active_rank());
       if (!step.exchanges) return;
       exchange->begin();
@@ -215,7 +230,10 @@ struct GradientReducer::Impl : Joinable {
     });
   }
 
-  void finish(int last_rank) override { broadcast_state(last_rank); }
+  void finish(int last_rank) override {
+    broadcast_state(last_rank);
+    buffers_due = true;
+  }
 
   torch::nn::Module& module;
   const DistributedDataParallelOptions options;
@@ -261,7 +279,7 @@ void GradientReducer::before_forward() {
     throw;
   } catch (const std::exception&) {
     // Reducer refuses after a backward that did not reach every parameter.
-    if (impl.reach() == Reach::any) impl.watch->refuse_unused_outputs();
+    if (impl.reach() == Reach::any) impl.watch->require_outputs_used();
     if (impl.reach() == Reach::all) impl.watch->require_all_used();
     throw;
   }
@@ -293,7 +311,7 @@ bool GradientReducer::exchanging() const {
   return impl_->exchanging;
 }
 ExchangeStatistics GradientReducer::statistics() const {
-  return impl_->exchange->statistics(impl_->watch->last_gradient());
+  return impl_->exchange->statistics();
 }
 
 }  // namespace hpcboot

@@ -94,9 +94,11 @@ void GradientWatch::require_all_used() const {
               "only what the loss uses");
 }
 
-void GradientWatch::refuse_unused_outputs() const {
+void GradientWatch::require_outputs_used() const {
+  const std::string unused = unused_parameters();
+  if (unused.empty()) return;
   throw Error(ErrorCode::invalid_model_use,
-              unused_parameters() + ", although forward returned a tensor that depends on them",
+              unused + ", although forward returned a tensor that depends on them",
               "a loss that depends on every tensor that forward returns",
               "return from forward only what the loss uses, or detach() the rest; and let a "
               "backward follow each forward with gradients");

@@ -51,7 +51,8 @@ class GradientWatch : public std::enable_shared_from_this<GradientWatch> {
 
   /// With Reach::any: the previous backward did not reach all parameters that forward's results
   /// depend on.
-  [[noreturn]] void refuse_unused_outputs() const;
+  /// @throws Error{invalid_model_use} naming them
+  void require_outputs_used() const;
 
  private:
   class Hook;

@@ -12,10 +12,19 @@ namespace hpcboot {
 
 Join::Join(ProcessGroup group, std::vector<Joinable*> members, const JoinOptions& options)
     : group_(std::move(group)), members_(std::move(members)), options_(options) {
-  for (Joinable* member : members_) member->set_join(this);
+  try {
+    for (Joinable* member : members_) member->set_join(this);
+  } catch (...) {
+    leave();
+    throw;
+  }
 }
 
 Join::~Join() {
+  leave();
+}
+
+void Join::leave() {
   for (Joinable* member : members_) member->set_join(nullptr);
 }
 
@@ -41,18 +50,23 @@ bool Join::agree(bool active) {
 }
 
 void Join::step(const Joinable* member) {
-  if (members_.empty() || member == members_.front()) agree(/*active=*/true);
+  if (has_finished_) {
+    throw Error(ErrorCode::invalid_collective, "a step after the finish() of its Join",
+                "steps before that", "make a new Join for the next epoch");
+  }
+  if (member == members_.front()) agree(/*active=*/true);
 }
 
 void Join::finish() {
+  if (has_finished_) return;
   while (agree(/*active=*/false)) {
     for (Joinable* member : members_) member->shadow_step();
   }
+  has_finished_ = true;
   for (Joinable* member : members_) {
     if (active_rank_ >= 0) member->finish(active_rank_);
-    member->set_join(nullptr);
   }
-  members_.clear();
+  leave();
 }
 
 }  // namespace hpcboot

@@ -23,7 +23,7 @@ struct LoaderSampler::State {
 
   void begin_pass() {
     indices = sampler.indices(epoch);
-    position = start;
+    position = std::min(start, indices.size());
     start = 0;
   }
 };

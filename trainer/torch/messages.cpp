@@ -3,8 +3,11 @@
 #include <ATen/Functions.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-#include <exception>
+#include <algorithm>
 #include <future>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -45,19 +48,47 @@ int tag_of_data(int tag) {
   return 2 * tag + 1;
 }
 
-PendingTensors send_plainly(const ProcessGroup& group, const at::Tensor& tensor, int to, int tag) {
-  return start_transfer(group, kSend, tensor, {tensor}, [&] {
-    std::vector<at::Tensor> tensors{tensor};
-    return group.c10d_group()->send(tensors, to, tag);
-  });
+using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+
+c10::intrusive_ptr<c10d::Work> send_bytes(const Group& group, const at::Tensor& bytes, int to,
+                                          int tag) {
+  std::vector<at::Tensor> tensors{bytes};
+  return group->send(tensors, to, tag);
 }
 
-PendingTensors receive_plainly(const ProcessGroup& group, const at::Tensor& tensor, int from,
-                               int tag) {
-  return start_transfer(group, kReceive, {}, {tensor}, [&] {
-    std::vector<at::Tensor> tensors{tensor};
-    return group.c10d_group()->recv(tensors, from, tag);
-  });
+c10::intrusive_ptr<c10d::Work> receive_bytes(const Group& group, const at::Tensor& bytes, int from,
+                                             int tag) {
+  std::vector<at::Tensor> tensors{bytes};
+  return group->recv(tensors, from, tag);
+}
+
+/// Runs `body` in a thread of its own, which must own all that it uses: a message needs its steps
+/// and its memory until its end, whether or not somebody waits for it, and whoever waits for
+/// another one in the meantime.
+template <typename Body>
+auto in_thread(Body body) -> std::shared_future<decltype(body())> {
+  std::packaged_task<decltype(body())()> task(std::move(body));
+  auto result = task.get_future().share();
+  std::thread(std::move(task)).detach();
+  return result;
+}
+
+/// A message that such a thread handles.
+template <typename Result>
+Pending<Result> pending_of(const std::shared_future<Result>& result, const char* doing) {
+  return Pending<Result>(
+      {[result, doing](std::optional<milliseconds> limit) {
+         if (limit && result.wait_for(*limit) != std::future_status::ready) {
+           throw Error(ErrorCode::deadline_exceeded,
+                       std::string("no answer from another rank within ") +
+                           std::to_string(limit->count()) + " ms during " + doing,
+                       "the other rank to call its part, send() or recv(), in time",
+                       "look for a rank that hangs, or that uses another tag");
+         }
+         return result.get();
+       },
+       [result] { return result.wait_for(milliseconds(0)) == std::future_status::ready; },
+       [] { return std::optional<std::chrono::steady_clock::time_point>(); }});
 }
 
 void require_announced(const Announced& announced, const at::Tensor& expected, int from) {
@@ -71,82 +102,94 @@ void require_announced(const Announced& announced, const at::Tensor& expected, i
               "pass a tensor of the same type and shape to send() and recv()");
 }
 
-/// The receipt of a message in its own thread: the data can be asked for only when its size is
-/// known, and the rank that sends it may wait for that, while this one waits for something else.
-std::shared_future<at::Tensor> receive_in_thread(const ProcessGroup& group,
-                                                 const at::Tensor& tensor, int from, int tag) {
+struct Message {
+  Announced announced;
+  at::Tensor bytes;
+};
+
+/// The data can be asked for only when its size is known.
+std::shared_future<Message> receive(const ProcessGroup& from_group, int from, int tag) {
   // Messages of one tag follow each other: the data of one is asked for after that of the last.
-  auto& last = ProcessGroupAccess::impl_of(group).receipts[{from, tag}];
+  auto& receipts = ProcessGroupAccess::impl_of(from_group).receipts;
+  for (auto it = receipts.begin(); it != receipts.end();) {
+    const bool is_old = it->second.wait_for(milliseconds(0)) == std::future_status::ready;
+    it = is_old ? receipts.erase(it) : std::next(it);
+  }
   auto asked = std::make_shared<std::promise<void>>();
-  auto result = std::make_shared<std::promise<at::Tensor>>();
-  const std::shared_future<void> previous = std::exchange(last, asked->get_future().share());
+  const std::shared_future<void> previous =
+      std::exchange(receipts[{from, tag}], asked->get_future().share());
+  const Group group = from_group.c10d_group();
   const at::Tensor header = at::empty({kAnnouncement}, at::kLong);
-  const PendingTensors announced = receive_plainly(group, header, from, tag_of_announcement(tag));
-  std::thread([=] {
-    bool is_asked = false;
-    try {
-      announced.wait();
+  const auto announced = as_errors(
+      kReceive, [&] { return receive_bytes(group, header, from, tag_of_announcement(tag)); });
+  return in_thread([=] {
+    // Whatever happens, the next message may be asked for.
+    const std::shared_ptr<void> at_end(nullptr, [asked](void*) {
+      try {
+        asked->set_value();
+      } catch (const std::future_error&) {
+        // It has been set already.
+      }
+    });
+    return as_errors(kReceive, [&] {
+      announced->wait();
       if (previous.valid()) previous.wait();
       const Announced found(header);
       const at::Tensor bytes = at::empty({std::max<std::int64_t>(found.bytes(), 1)}, at::kByte);
-      const PendingTensors data = receive_plainly(group, bytes, from, tag_of_data(tag));
+      const auto data = receive_bytes(group, bytes, from, tag_of_data(tag));
       asked->set_value();
-      is_asked = true;
-      data.wait();
-      require_announced(found, tensor, from);
-      write_back(bytes.narrow(0, 0, found.bytes()), tensor);
-      result->set_value(tensor);
-    } catch (...) {
-      if (!is_asked) asked->set_value();
-      result->set_exception(std::current_exception());
-    }
-  }).detach();
-  return result->get_future().share();
+      data->wait();
+      return Message{found, bytes.narrow(0, 0, found.bytes())};
+    });
+  });
 }
 
 }  // namespace
 
 Pending<at::Tensor> send(const ProcessGroup& group, const at::Tensor& tensor, int to, int tag) {
   require_message(group, to, tag, "receiver");
+  const at::Tensor bytes = as_bytes(group, tensor);
   if (!uses_gloo(group, tensor)) {
-    return send_plainly(group, tensor.contiguous(), to, tag).then([tensor](const auto&) {
+    return start_transfer(group, kSend, bytes, {bytes},
+                          [&] { return send_bytes(group.c10d_group(), bytes, to, tag); })
+        .then([tensor](const std::vector<at::Tensor>&) { return tensor; });
+  }
+  const Group c10d_group = group.c10d_group();
+  const at::Tensor header = announcement(tensor);
+  // Gloo sends at least one byte.
+  const at::Tensor data = bytes.numel() > 0 ? bytes : at::zeros({1}, at::kByte);
+  ProcessGroupAccess::impl_of(group).contributed->fetch_add(header.numel() * 8 + data.numel());
+  const auto works = as_errors(kSend, [&] {
+    return std::pair(send_bytes(c10d_group, header, to, tag_of_announcement(tag)),
+                     send_bytes(c10d_group, data, to, tag_of_data(tag)));
+  });
+  const auto sent = in_thread([works, header, data, tensor, c10d_group] {
+    return as_errors(kSend, [&] {
+      works.first->wait();
+      works.second->wait();
       return tensor;
     });
-  }
-  const PendingTensors announced =
-      send_plainly(group, announcement(tensor), to, tag_of_announcement(tag));
-  at::Tensor bytes = as_bytes(group, tensor);
-  if (bytes.numel() == 0) bytes = at::zeros({1}, at::kByte);  // Gloo sends at least one
-  return send_plainly(group, bytes, to, tag_of_data(tag))
-      .then([announced, tensor](const std::vector<at::Tensor>&) {
-        announced.wait();
-        return tensor;
-      });
+  });
+  return pending_of(sent, kSend);
 }
 
 Pending<at::Tensor> recv(const ProcessGroup& group, const at::Tensor& tensor, int from, int tag) {
   require_message(group, from, tag, "sender");
   if (!uses_gloo(group, tensor)) {
-    const at::Tensor target = tensor.detach().contiguous();
-    return receive_plainly(group, target, from, tag).then([tensor, target](const auto&) {
-      if (!target.is_same(tensor)) tensor.detach().copy_(target);
-      return tensor;
-    });
+    const at::Tensor bytes = as_bytes(group, tensor);
+    return start_transfer(group, kReceive, {}, {bytes},
+                          [&] { return receive_bytes(group.c10d_group(), bytes, from, tag); })
+        .then([bytes, tensor](const std::vector<at::Tensor>&) {
+          write_back(bytes, tensor);
+          return tensor;
+        });
   }
-  const std::shared_future<at::Tensor> result = receive_in_thread(group, tensor, from, tag);
-  return Pending<at::Tensor>(
-      {[result](std::optional<milliseconds> limit) {
-         if (limit && result.wait_for(*limit) != std::future_status::ready) {
-           throw Error(
-               ErrorCode::deadline_exceeded,
-               "no message of another rank within " + std::to_string(limit->count()) + " ms",
-               "the sender to call send() in time",
-               "look for a rank that hangs, or that sends with another tag");
-         }
-         return result.get();
-       },
-       [result] { return result.wait_for(milliseconds(0)) == std::future_status::ready; },
-       [] { return std::optional<std::chrono::steady_clock::time_point>(); }});
+  return pending_of(receive(group, from, tag), kReceive)
+      .then([tensor, from](const Message& message) {
+        require_announced(message.announced, tensor, from);
+        write_back(message.bytes, tensor);
+        return tensor;
+      });
 }
 
 }  // namespace hpcboot

@@ -37,11 +37,11 @@ void describe_option(const char* name, const Value& value, Lines& lines) {
   lines.push_back(line.str());
 }
 
-/// The name of its class.
+/// The name of its class, and its settings.
 std::string type_of(const std::shared_ptr<CommunicationHook>& chosen) {
   const std::shared_ptr<CommunicationHook> hook = chosen ? chosen : all_reduce_hook();
   const CommunicationHook& object = *hook;
-  return c10::demangle(typeid(object).name());
+  return c10::demangle(typeid(object).name()) + " " + object.settings();
 }
 
 /// One line for each option on which the exchange depends, for each parameter and buffer.

@@ -1,6 +1,7 @@
 #include "hpcboot/torch/post_local_sgd.hpp"
 
 #include <string>
+#include <unordered_set>
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
@@ -12,6 +13,10 @@ class PostLocalSgdHook : public CommunicationHook {
  public:
   PostLocalSgdHook(const ProcessGroup& subgroup, std::int64_t start_step)
       : subgroup_(subgroup), start_step_(start_step) {}
+
+  std::string settings() const override {
+    return "post-local SGD from step " + std::to_string(start_step_);
+  }
 
   Pending<at::Tensor> exchange(ProcessGroup& group, const GradientBucket& bucket) override {
     const bool is_local = step_ >= start_step_;
@@ -47,7 +52,9 @@ bool ModelAverager::step(const std::vector<at::Tensor>& parameters) {
     return false;
   }
   std::vector<Pending<at::Tensor>> pending;
+  std::unordered_set<const c10::TensorImpl*> seen;  // layers may share a parameter
   for (const at::Tensor& parameter : parameters) {
+    if (!seen.insert(parameter.unsafeGetTensorImpl()).second) continue;
     pending.push_back(all_reduce(group_, parameter, ReduceOp::average));
   }
   for (const auto& one : pending) one.wait();

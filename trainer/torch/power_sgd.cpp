@@ -3,6 +3,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Functions.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -44,6 +45,11 @@ std::vector<at::Tensor> parted(const at::Tensor& flat, const std::vector<at::Ten
   return tensors;
 }
 
+/// Half precision is too coarse for the approximation.
+at::Tensor wide(const at::Tensor& part) {
+  return part.to(at::promoteTypes(at::kFloat, part.scalar_type()));
+}
+
 /// An orthonormal basis of the columns.
 at::Tensor orthogonal(const at::Tensor& columns) {
   return std::get<0>(at::linalg_qr(columns));
@@ -53,6 +59,12 @@ class PowerSgdHook : public CommunicationHook {
  public:
   explicit PowerSgdHook(const PowerSgdOptions& options)
       : options_(options), generator_(at::detail::createCPUGenerator(options.seed)) {}
+
+  std::string settings() const override {
+    return "PowerSGD of rank " + std::to_string(options_.rank) + " from step " +
+           std::to_string(options_.start_step) + ", min_compression " +
+           std::to_string(options_.min_compression) + ", seed " + std::to_string(options_.seed);
+  }
 
   Pending<at::Tensor> exchange(ProcessGroup& group, const GradientBucket& bucket) override {
     const bool plain = step_ < options_.start_step || bucket.gradients.is_sparse() ||
@@ -70,14 +82,14 @@ class PowerSgdHook : public CommunicationHook {
         approximations.push_back(begin(part, memory_[bucket.parameters[i].unsafeGetTensorImpl()]));
       } else {
         whole.push_back(part);
-        sent.push_back(part.to(at::kFloat));
+        sent.push_back(wide(part));
       }
     }
     for (const Approximation& one : approximations) {
       sent.push_back(at::matmul(one.matrix, one.memory->right));
     }
     return all_reduce(group, joined(sent), ReduceOp::average)
-        .then([this, group, gradients = bucket.gradients, whole, approximations,
+        .then([group, gradients = bucket.gradients, whole, approximations,
                sent](const at::Tensor& means) {
           finish(group, parted(means, sent), whole, approximations);
           return gradients;
@@ -94,10 +106,10 @@ class PowerSgdHook : public CommunicationHook {
   }
 
   Approximation begin(const at::Tensor& part, Memory& memory) {
-    at::Tensor matrix = part.to(at::kFloat).reshape({part.size(0), -1});
+    at::Tensor matrix = wide(part).reshape({part.size(0), -1});
     const std::int64_t rank = std::min({options_.rank, matrix.size(0), matrix.size(1)});
     if (!memory.right.defined()) {
-      memory.right = at::randn({matrix.size(1), rank}, generator_).to(matrix.device());
+      memory.right = at::randn({matrix.size(1), rank}, generator_).to(matrix.options());
       memory.error = at::zeros_like(matrix);
     }
     return {part, matrix + memory.error, &memory};

@@ -94,7 +94,7 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
 
 void ProcessGroup::barrier(milliseconds deadline) {
   const auto& group = impl_->open_group();
-  named_barrier(*group, impl_->store, ++impl_->barriers, deadline);
+  named_barrier(*group, impl_->store, ++impl_->barriers, impl_->global_ranks, deadline);
 }
 
 std::vector<int> ProcessGroup::absent_ranks(milliseconds wait) noexcept {

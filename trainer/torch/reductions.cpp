@@ -57,7 +57,7 @@ struct Substitute {
 };
 
 /// Undefined if there is none.
-Substitute substitute_for(const at::Tensor& tensor, ReduceOp op) {
+Substitute substitute_for(const ProcessGroup& group, const at::Tensor& tensor, ReduceOp op) {
   const bool is_linear = op == ReduceOp::sum || op == ReduceOp::average;
   const at::ScalarType type = tensor.scalar_type();
   if (is_added_natively(type)) return {tensor.contiguous(), op};
@@ -65,6 +65,7 @@ Substitute substitute_for(const at::Tensor& tensor, ReduceOp op) {
     const bool is_or = op == ReduceOp::sum || op == ReduceOp::max;
     return {tensor.contiguous().view(at::kByte), is_or ? ReduceOp::max : ReduceOp::min};
   }
+  if (type == at::kBFloat16 && !uses_gloo(group, tensor)) return {tensor.contiguous(), op};
   // Twice the traffic of bf16, but on four or more ranks less than receiving all their parts.
   if (type == at::kBFloat16) return {tensor.to(at::kFloat).contiguous(), op};
   if (type == at::kShort) return {tensor.to(at::kInt).contiguous(), op};
@@ -117,7 +118,8 @@ Pending<at::Tensor> all_reduce(const ProcessGroup& group, const at::Tensor& tens
     group.c10d_group();  // refuses after shutdown, as for other tensors
     return Pending<at::Tensor>::of(tensor);
   }
-  const Substitute sent = substitute_for(target, op);
+  const Substitute sent =
+      substitute_for(group, target.is_sparse() ? target : target.resolve_neg(), op);
   if (!sent.tensor.defined()) return gather_and_reduce(group, tensor, op);
   return add_natively(group, sent.tensor, sent.op)
       .then([sent = sent.tensor, target, tensor, op,

@@ -43,12 +43,14 @@ std::optional<int> position(const std::vector<int>& ranks, int rank) {
 }
 
 /// Names the ranks of the subgroup that do not come. The deadline of the start-up applies.
-void wait_for_members(ProcessGroupAccess::Impl& group, const std::string& members) {
+void wait_for_members(ProcessGroupAccess::Impl& group) {
   try {
     wait_for_all(*group.store, group.rank, group.world_size, host_and_process(), {},
                  group.start_up_deadline);
   } catch (const Error& error) {
-    throw Error(error.code(), error.found() + ", in the subgroup of the ranks " + members,
+    throw Error(error.code(),
+                error.found() + ", counted in the subgroup of the ranks " +
+                    listed(group.global_ranks) + " of the launch",
                 "every rank of the subgroup to call subgroup() or split()", error.remedy());
   }
 }
@@ -85,7 +87,7 @@ std::optional<ProcessGroup> ProcessGroup::subgroup(const std::vector<int>& ranks
   impl->nccl_device = parent.nccl_device;
   impl->start_up_deadline = parent.start_up_deadline;
   impl->collective_timeout = parent.collective_timeout;
-  wait_for_members(*impl, members);
+  wait_for_members(*impl);
   impl->connect();
   return ProcessGroup(std::move(impl));
 }

@@ -39,7 +39,7 @@ struct Moments {
 /// Per channel, over all ranks, in double precision. Mean and variance of each rank are exact to
 /// their own precision, and combining them in double that precision adds no error; sums of squares
 /// over the whole batch in float32 would.
-Moments moments_of(const Tensor& input, ProcessGroup& group) {
+Moments moments_of(const Tensor& input, const ProcessGroup& group) {
   const std::int64_t channels = input.size(1);
   const std::int64_t count = input.numel() / std::max<std::int64_t>(channels, 1);
   Tensor sums = torch::zeros({2 * channels + 1}, input.options().dtype(torch::kFloat64));
@@ -63,9 +63,10 @@ struct Normalization : torch::autograd::Function<Normalization> {
   /// @param count a tensor, so that save_for_backward() can take it
   static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& mean, const Tensor& variance,
-                        const Tensor& count, double epsilon, std::int64_t group) {
+                        const Tensor& count, double epsilon,
+                        const c10::intrusive_ptr<GroupHolder>& group) {
     context->save_for_backward({input, weight, mean, (variance + epsilon).rsqrt(), count});
-    context->saved_data["group"] = group;
+    context->saved_data["group"] = c10::IValue::make_capsule(group);
     // LibTorch divides by the size of the batch, which may be 0 on a rank.
     if (input.numel() == 0) return torch::empty_like(input);
     // The evaluation mode normalises by given statistics, in one pass.
@@ -80,7 +81,8 @@ struct Normalization : torch::autograd::Function<Normalization> {
     const Tensor& mean = saved[2];
     const Tensor& inverse_deviation = saved[3];
     const Tensor& count = saved[4];
-    auto& group = *reinterpret_cast<ProcessGroup*>(context->saved_data["group"].toInt());
+    const auto held = context->saved_data["group"].toCapsule();
+    const ProcessGroup& group = static_cast<GroupHolder&>(*held).group;
     const Tensor gradient = gradients[0].contiguous();
 
     const std::int64_t channels = input.size(1);
@@ -127,7 +129,7 @@ void SynchronizedNorm::check_dimensions(const Tensor& input, std::size_t spatial
 }
 
 Tensor SynchronizedNorm::normalize(const Tensor& given, const Layer& layer) const {
-  if (group_ == nullptr || !layer.training) {
+  if (!is_synchronized() || !layer.training) {
     return torch::nn::functional::detail::batch_norm(
         given, layer.running_mean, layer.running_var, layer.weight, layer.bias,
         layer.training || !layer.running_mean.defined(), layer.momentum, layer.eps);
@@ -138,7 +140,7 @@ Tensor SynchronizedNorm::normalize(const Tensor& given, const Layer& layer) cons
   Moments all;
   {
     const torch::NoGradGuard no_grad;
-    all = moments_of(input, *group_);
+    all = moments_of(input, group_->group);
     if (layer.running_mean.defined()) {
       const Tensor unbiased = all.variance * (all.count / (all.count - 1).clamp_min(1));
       layer.running_mean.lerp_(all.mean.to(layer.running_mean.scalar_type()), layer.momentum);
@@ -147,10 +149,17 @@ Tensor SynchronizedNorm::normalize(const Tensor& given, const Layer& layer) cons
     all.mean = all.mean.to(input.scalar_type());
     all.variance = all.variance.to(input.scalar_type());
   }
-  const Tensor output =
-      Normalization::apply(input, layer.weight, layer.bias, all.mean, all.variance, all.count,
-                           layer.eps, reinterpret_cast<std::int64_t>(group_));
+  const Tensor output = Normalization::apply(input, layer.weight, layer.bias, all.mean,
+                                             all.variance, all.count, layer.eps, group_);
   return narrow ? output.to(given.scalar_type()) : output;
+}
+
+bool has_synchronized_norms(const torch::nn::Module& module) {
+  for (const auto& layer : module.modules()) {
+    const auto* const norm = dynamic_cast<const SynchronizedNorm*>(layer.get());
+    if (norm != nullptr && norm->is_synchronized()) return true;
+  }
+  return false;
 }
 
 std::size_t synchronize_batch_norms(torch::nn::Module& module, ProcessGroup& group) {

@@ -3,13 +3,14 @@
 #include <ATen/Functions.h>
 #include <ATen/core/ivalue_inl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "compat.hpp"
-#include "hpcboot/torch/collective_failure.hpp"
+#include "hpcboot/error.hpp"
 #include "process_group_impl.hpp"
 
 namespace hpcboot {
@@ -18,20 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-template <typename Body>
-auto with_errors(const std::string& doing, Body&& body) {
-  try {
-    return with_peers(doing, std::forward<Body>(body));
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& cause) {
-    const std::string text = cause.what();
-    throw Error(ErrorCode::invalid_collective,
-                doing + " failed (" + text.substr(0, text.find('\n')) + ")",
-                "a collective that this backend supports, with the same arguments on every rank",
-                "compare the shapes and types of the tensors on all ranks");
-  }
-}
+// c10d takes 0 for no limit.
+constexpr milliseconds kShortestWait{1};
 
 /// When a transfer ended, written by the thread of the backend.
 class EndTime {
@@ -69,19 +58,30 @@ std::int64_t size_of(const at::Tensor& tensor) {
 PendingTensors start_transfer(const ProcessGroup& group, const std::string& doing,
                               const at::Tensor& contribution, std::vector<at::Tensor> tensors,
                               const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
-  const c10::intrusive_ptr<c10d::Work> work = with_errors(doing, start);
+  const c10::intrusive_ptr<c10d::Work> work = as_errors(doing, start);
   *ProcessGroupAccess::impl_of(group).contributed += size_of(contribution);
   const std::shared_ptr<EndTime> end = watch_end(*work);
   return PendingTensors(
       {[doing, work, tensors = std::move(tensors)](std::optional<milliseconds> limit) {
-         with_errors(doing, [&] { return limit ? work->wait(*limit) : work->wait(); });
+         as_errors(doing, [&] {
+           return work->wait(limit ? std::max(*limit, kShortestWait) : kNoTimeout);
+         });
          return tensors;
        },
        [work] { return work->isCompleted(); }, [end] { return end->get(); }});
 }
 
 bool uses_gloo(const ProcessGroup& group, const at::Tensor& tensor) {
-  return compat::backend_name(group.c10d_group(), tensor.device().type()) == "gloo";
+  try {
+    return compat::backend_name(group.c10d_group(), tensor.device().type()) == "gloo";
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    throw Error(ErrorCode::invalid_collective,
+                "a tensor on " + tensor.device().str() + " in a group without a backend for it",
+                "a group with a backend for the CPU, and one for each other device type",
+                "make the group with several backends, such as 'cpu:gloo,cuda:nccl'");
+  }
 }
 
 at::Tensor as_bytes(const ProcessGroup& group, const at::Tensor& tensor) {

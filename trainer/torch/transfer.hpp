@@ -4,16 +4,38 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collective_failure.hpp"
 #include "hpcboot/torch/pending.hpp"
 #include "hpcboot/torch/process_group.hpp"
 
 namespace hpcboot {
 
 using PendingTensors = Pending<std::vector<at::Tensor>>;
+
+/// Runs `body`, which calls c10d: what it throws is an Error.
+/// @throws Error{peer_lost, deadline_exceeded, invalid_collective}
+template <typename Body>
+auto as_errors(const std::string& doing, Body&& body) {
+  try {
+    return with_peers(doing, std::forward<Body>(body));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& cause) {
+    const std::string text = cause.what();
+    throw Error(
+        ErrorCode::invalid_collective, doing + " failed (" + text.substr(0, text.find('\n')) + ")",
+        "a collective that this backend supports, with the same arguments on every rank",
+        "see the message in parentheses; if it is about sizes, compare the shapes and types "
+        "of the tensors on all ranks");
+  }
+}
 
 /// Starts a collective of c10d. Every failure of it is an Error.
 /// @param doing for messages: "an all-reduce"

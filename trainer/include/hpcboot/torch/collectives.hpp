@@ -17,8 +17,10 @@ enum class ReduceOp { sum, average, product, min, max };
 
 // The collectives of a group. Each rank of the group calls the same ones in the same order. They
 // start at once, and wait() of the returned object ends them. Ranks are those of the group. They
-// take tensors of every type (bool, bf16 and complex ones, too), contiguous or not, with or without
-// elements, on the CPU and on CUDA devices; trainer/README.md lists how each type is sent.
+// take tensors of every type that LibTorch 1.13 computes with (bool, bf16 and complex ones, too),
+// contiguous or not, with or without elements, on the CPU and on CUDA devices; sparse ones in
+// all_reduce() only. trainer/groups.md lists how each is sent. Where shapes and types must be the
+// same on every rank, Gloo may end a process whose tensor is smaller than the others'.
 //
 // All throw Error{invalid_collective} for arguments that no rank could fulfil and for a group that
 // was shut down, and wait() throws Error{peer_lost, deadline_exceeded}.
@@ -56,11 +58,12 @@ Pending<std::vector<at::Tensor>> all_to_all(const ProcessGroup& group,
                                             const std::vector<at::Tensor>& parts);
 
 /// Sends the tensor to rank `to`, which calls recv(). Several messages from one rank to another
-/// with the same tag arrive in the order in which they were sent.
+/// with the same tag arrive in the order in which they were sent. NCCL has no tags: there, all of
+/// them do.
 Pending<at::Tensor> send(const ProcessGroup& group, const at::Tensor& tensor, int to, int tag = 0);
 
-/// Receives into `tensor` what rank `from` sends with this tag. Shape and type must be those of the
-/// tensor that was sent.
+/// Receives into `tensor`, in wait(), what rank `from` sends with this tag. Shape and type must be
+/// those of the tensor that was sent. The group's collective timeout runs from this call on.
 Pending<at::Tensor> recv(const ProcessGroup& group, const at::Tensor& tensor, int from,
                          int tag = 0);
 

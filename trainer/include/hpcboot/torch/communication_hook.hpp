@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hpcboot/torch/pending.hpp"
@@ -19,7 +20,8 @@ struct GradientBucket {
   std::vector<at::Tensor> parts;       ///< the gradient of each: views of `gradients`, if dense
 };
 
-/// How DistributedDataParallel exchanges gradients; derive from it for a way of your own:
+/// How DistributedDataParallel exchanges gradients; derive from it for a way of your own, with the
+/// collectives of hpcboot/torch/collectives.hpp:
 ///
 ///     struct Halved : hpcboot::CommunicationHook {
 ///       hpcboot::Pending<at::Tensor> exchange(hpcboot::ProcessGroup& group,
@@ -41,6 +43,10 @@ class CommunicationHook {
   /// same order on every rank, so that a step after the transfer may call further collectives.
   /// What it throws is thrown by backward().
   virtual Pending<at::Tensor> exchange(ProcessGroup& group, const GradientBucket& bucket) = 0;
+
+  /// Settings that must be the same on every rank, as one line; DistributedDataParallel compares
+  /// them, and the names of the classes.
+  virtual std::string settings() const { return {}; }
 };
 
 /// The average over the ranks, in the gradients' own type. The default.

@@ -22,8 +22,8 @@ namespace hpcboot {
 ///
 /// @tparam Module a module holder (TORCH_MODULE) or a std::shared_ptr to a module
 ///
-/// Construct the optimizer after this object, which sets the parameters to rank 0's. The process
-/// group must outlive it. All parameters of the module must be on one device.
+/// Construct the optimizer after this object, which sets the parameters to rank 0's. All parameters
+/// of the module must be on one device.
 template <typename Module>
 class DistributedDataParallel {
  public:

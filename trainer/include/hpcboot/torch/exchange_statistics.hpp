@@ -7,7 +7,8 @@
 namespace hpcboot {
 
 /// What the exchanges of gradients of a DistributedDataParallel cost. All but `exchanges` is about
-/// the last one. Times are those of the host: on a GPU, transfers end later than is seen here.
+/// the last one that got to its end. Times are those of the host: on a GPU, transfers end later
+/// than is seen here.
 struct ExchangeStatistics {
   struct Bucket {
     std::int64_t bytes = 0;       ///< that this rank passed to collectives

@@ -40,16 +40,21 @@ struct JoinOptions {
 ///     }
 ///     join.finish();
 ///
-/// Each forward in training is a step, so accumulate gradients with no_sync(). Gradients are
-/// divided by the number of all ranks also if some have finished, as by PyTorch. In the end, every
-/// rank has the model of the last one. Costs two small all-reduces a step.
+/// Each forward with gradients enabled is a step, and needs its own backward, so accumulate
+/// gradients with no_sync(). Gradients are divided by the number of all ranks also if some have
+/// finished, as by PyTorch. In the end, every rank has the model of the last one; optimizers with
+/// momentum differ then, as the ranks that finished early took fewer steps: make a new one, or
+/// broadcast the state of active_rank()'s. Costs a small all-reduce a step, and another one for
+/// each DistributedDataParallel.
 class Join {
  public:
   /// @param members the parts of each step, in their order. Of several DistributedDataParallel,
   ///        each one's backward comes before the next one's forward.
-  /// @throws Error{invalid_model_use} for gradients that are sparse, and with static_graph
+  /// @throws Error{invalid_model_use} for a DistributedDataParallel with sparse gradients,
+  ///         static_graph, another group, or, without throw_on_early_end, synchronized batch norms
   Join(ProcessGroup group, std::vector<Joinable*> members, const JoinOptions& options = {});
-  /// Without finish(), for example because of an exception, the other ranks report a lost rank.
+  /// Without finish(), for example because of an exception, the other ranks report a lost rank once
+  /// this process has ended, or a deadline.
   ~Join();
   Join(const Join&) = delete;
   Join& operator=(const Join&) = delete;
@@ -70,13 +75,18 @@ class Join {
   /// A rank that takes the current step: the largest one.
   int active_rank() const { return active_rank_; }
 
+  const ProcessGroup& group() const { return group_; }
+  const JoinOptions& options() const { return options_; }
+
  private:
   bool agree(bool active);
+  void leave();
 
   ProcessGroup group_;
   std::vector<Joinable*> members_;
   JoinOptions options_;
   int active_rank_ = -1;
+  bool has_finished_ = false;
 };
 
 }  // namespace hpcboot

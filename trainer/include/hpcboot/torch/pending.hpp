@@ -11,8 +11,8 @@ namespace hpcboot {
 
 /// The result of a collective that is under way. The tensors that were passed to the collective
 /// must not be changed before wait() has returned. Copies refer to the same result. If it is
-/// dropped, the collective goes on, but steps after the transfer (the division of an average) are
-/// left out.
+/// dropped, the transfer goes on, but steps after it (the division of an average) are left out.
+/// With NCCL, wait() makes the current stream wait, not the host.
 template <typename Result>
 class [[nodiscard]] Pending {
  public:
@@ -26,7 +26,7 @@ class [[nodiscard]] Pending {
     std::function<bool()> ready;
     std::function<std::optional<Time>()> finished_at;
   };
-  explicit Pending(Source source) : state_(std::make_shared<State>(State{std::move(source), {}})) {}
+  explicit Pending(Source source) : state_(std::make_shared<State>(State{std::move(source)})) {}
 
   /// A result that needs no wait.
   static Pending of(Result result) {
@@ -38,8 +38,11 @@ class [[nodiscard]] Pending {
   /// Whether wait() would return or throw at once.
   bool ready() const { return state_->result || state_->source.ready(); }
 
-  /// When the transfer ended; none if it has not, or if the backend does not tell.
-  std::optional<Time> finished_at() const { return state_->source.finished_at(); }
+  /// When the transfer ended; none if it has not, or if the backend does not tell. With NCCL, when
+  /// it was handed to the device.
+  std::optional<Time> finished_at() const {
+    return state_->result ? state_->finished_at : state_->source.finished_at();
+  }
 
   /// Waits for the result, at most for the collective timeout of the group. A second call returns
   /// the same result.
@@ -64,11 +67,16 @@ class [[nodiscard]] Pending {
  private:
   struct State {
     Source source;
-    std::optional<Result> result;
+    std::optional<Result> result = {};
+    std::optional<Time> finished_at = {};
   };
 
   Result wait_for(std::optional<Milliseconds> limit) const {
-    if (!state_->result) state_->result = state_->source.wait(limit);
+    if (!state_->result) {
+      state_->result = state_->source.wait(limit);
+      state_->finished_at = state_->source.finished_at();
+      state_->source = {};  // what the transfer needed is released
+    }
     return *state_->result;
   }
 

@@ -21,7 +21,7 @@ namespace hpcboot {
 //     hpcboot::ModelAverager averager(world, {100, 4});
 //     …
 //     optimizer.step();
-//     averager.step(ddp.module()->parameters());
+//     averager.step(ddp.module()->parameters());  // one that layers share counts once
 
 /// Averages the gradients over the group of DistributedDataParallel in the first `start_step`
 /// steps, and over `subgroup` afterwards.

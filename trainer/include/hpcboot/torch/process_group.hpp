@@ -69,8 +69,8 @@ class ProcessGroup {
   /// and on all other ranks.
   const std::string& warning() const;
 
-  /// The bytes of all tensors that this rank has passed to collectives of
-  /// hpcboot/torch/collectives.hpp, in this group and its subgroups.
+  /// The bytes that this rank has passed to collectives of hpcboot/torch/collectives.hpp, as they
+  /// are sent, in all groups that were made from one.
   std::int64_t contributed_bytes() const;
 
   /// For c10d's own collectives (torch/csrc/distributed/c10d/ProcessGroup.hpp). The collectives of
@@ -94,7 +94,7 @@ class ProcessGroup {
   std::optional<ProcessGroup> subgroup(const std::vector<int>& ranks);
 
   /// Waits until every rank has called this.
-  /// @throws Error{deadline_exceeded} naming the ranks that have not called it;
+  /// @throws Error{deadline_exceeded} naming the ranks, in the launch, that have not called it;
   ///         Error{peer_lost, invalid_collective}
   void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
 
@@ -154,6 +154,7 @@ ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
 ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& group);
 
 /// The same with a store of all its ranks, which subgroups and the names of late ranks need.
+/// Subgroups use Gloo, with a collective timeout of 30 minutes.
 /// @param interface the network interface of subgroups; without it, that of this host's name
 ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& group,
                                  const c10::intrusive_ptr<c10d::Store>& store,

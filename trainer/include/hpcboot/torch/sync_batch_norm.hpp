@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ATen/core/ivalue.h>
 #include <torch/nn/modules/batchnorm.h>
 
 #include <cstddef>
@@ -9,13 +10,21 @@
 
 namespace hpcboot {
 
+/// A group as autograd keeps it for the backward pass.
+struct GroupHolder : torch::CustomClassHolder {
+  explicit GroupHolder(const ProcessGroup& held) : group(held) {}
+  ProcessGroup group;
+};
+
 /// What hpcboot's BatchNorm1d, BatchNorm2d and BatchNorm3d add to LibTorch's.
 class SynchronizedNorm {
  public:
   virtual ~SynchronizedNorm() = default;
 
-  /// Synchronises with the ranks of this group from now on. The group must outlive this module.
-  void synchronize(ProcessGroup& group) { group_ = &group; }
+  /// Synchronises with the ranks of this group from now on.
+  void synchronize(const ProcessGroup& group) { group_ = c10::make_intrusive<GroupHolder>(group); }
+
+  bool is_synchronized() const { return group_.defined(); }
 
  protected:
   /// The state of a layer that the computation needs.
@@ -32,10 +41,10 @@ class SynchronizedNorm {
   /// @param spatial how many dimensions the layer expects beside batch and channels
   /// @throws c10::Error if the input has others
   static void check_dimensions(const torch::Tensor& input, std::size_t spatial);
-  const char* mode() const { return group_ != nullptr ? ", synchronised)" : ")"; }
+  const char* mode() const { return is_synchronized() ? ", synchronised)" : ")"; }
 
  private:
-  ProcessGroup* group_ = nullptr;  // null: alone
+  c10::intrusive_ptr<GroupHolder> group_;  // null: alone
 };
 
 /// A batch norm of LibTorch that can compute its statistics over the batches of all ranks instead
@@ -103,5 +112,8 @@ TORCH_MODULE(BatchNorm3d);
 /// @throws Error{invalid_model_use} naming the first batch norm of LibTorch: the forward of
 ///         LibTorch's modules cannot be replaced from outside, so the model must use hpcboot's
 std::size_t synchronize_batch_norms(torch::nn::Module& module, ProcessGroup& group);
+
+/// Whether a layer of this module computes its statistics over several ranks.
+bool has_synchronized_norms(const torch::nn::Module& module);
 
 }  // namespace hpcboot
