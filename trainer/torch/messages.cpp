@@ -62,9 +62,8 @@ c10::intrusive_ptr<c10d::Work> receive_bytes(const Group& group, const at::Tenso
   return group->recv(tensors, from, tag);
 }
 
-/// Runs `body` in a thread of its own, which must own all that it uses: a message needs its steps
-/// and its memory until its end, whether or not somebody waits for it, and whoever waits for
-/// another one in the meantime.
+/// Runs `body` in a thread of its own, which must own all that it uses: a message goes through its
+/// steps even if nobody waits for it, or somebody waits for another one first.
 template <typename Body>
 auto in_thread(Body body) -> std::shared_future<decltype(body())> {
   std::packaged_task<decltype(body())()> task(std::move(body));
