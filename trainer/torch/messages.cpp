@@ -63,7 +63,7 @@ c10::intrusive_ptr<c10d::Work> receive_bytes(const Group& group, const at::Tenso
 }
 
 /// Runs `body` in a thread of its own, which must own all that it uses: a message goes through its
-/// steps even if nobody waits for it, or somebody waits for another one first.
+/// steps even if its wait() is called after that of another one, or never.
 template <typename Body>
 auto in_thread(Body body) -> std::shared_future<decltype(body())> {
   std::packaged_task<decltype(body())()> task(std::move(body));
