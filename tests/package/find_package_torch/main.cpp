@@ -21,8 +21,7 @@ int main() try {
   }
   group.shutdown();
   return loss < 0.01 ? 0 : 1;
-} catch (
-    const hpcboot::Error& error) {  // a rank that is gone, for example: what happened, what to do
+} catch (const hpcboot::Error& error) {  // such as a rank that is gone
   std::cerr << hpcboot::format_error("example", error);
   return error.exit_code();
 }

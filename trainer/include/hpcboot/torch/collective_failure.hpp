@@ -15,7 +15,7 @@ namespace hpcboot {
 std::optional<Error> collective_failure(const std::exception& cause, std::string_view doing);
 
 /// Runs `body`. A failure because a peer is gone is rethrown as an Error; any other exception
-/// passes unchanged. Needed around `loss.backward()`, which exchanges the gradients.
+/// passes unchanged. For calls of c10d's own collectives; those of this library do it themselves.
 /// @throws Error{peer_lost, deadline_exceeded} and what `body` throws
 template <typename Body>
 decltype(auto) with_peers(std::string_view doing, Body&& body) {
