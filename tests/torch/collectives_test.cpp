@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "hpcboot/error.hpp"
+#include "torch/thrown.hpp"
 #include "torch/world.hpp"
 
 namespace hpcboot {
@@ -73,17 +74,6 @@ void expect_equal(const at::Tensor& found, const at::Tensor& wanted, const std::
 
 std::string name_of(ReduceOp op, at::ScalarType type) {
   return "operation " + std::to_string(static_cast<int>(op)) + " of " + c10::toString(type);
-}
-
-template <typename Body>
-Error error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return Error(ErrorCode::malformed_value, "-", "-", "-");
 }
 
 TEST(Collectives, AllReduceTakesEveryTypeAndOperation) {

@@ -10,6 +10,7 @@
 #include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/distributed_data_parallel.hpp"
 #include "hpcboot/torch/mesh.hpp"
+#include "torch/thrown.hpp"
 #include "torch/world.hpp"
 
 namespace hpcboot {
@@ -28,17 +29,6 @@ int sum_of_ranks(ProcessGroup& group) {
 
 int sum(const std::vector<int>& ranks) {
   return std::accumulate(ranks.begin(), ranks.end(), 0);
-}
-
-template <typename Body>
-Error error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return Error(ErrorCode::malformed_value, "-", "-", "-");
 }
 
 TEST(Groups, SplitGroupsTheRanksOfAColorInTheOrderOfTheirKeys) {

@@ -103,6 +103,7 @@ TEST(Join, GradientsThatAreAccumulatedAreNoProblem) {
     ddp.forward(batch(world->rank(), step)).sum().backward();
   }
   join.finish();
+  EXPECT_EQ(ddp.statistics().exchanges, batches_of(world->world_size() - 1));
 }
 
 TEST(Join, BuffersAreThoseOfARankThatTrains) {

@@ -10,12 +10,6 @@
 namespace hpcboot::pytorch {
 namespace {
 
-DistributedDataParallelOptions static_graph() {
-  DistributedDataParallelOptions options;
-  options.static_graph = true;
-  return options;
-}
-
 DistributedDataParallelOptions find_unused() {
   DistributedDataParallelOptions options;
   options.find_unused_parameters = true;

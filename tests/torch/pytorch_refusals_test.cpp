@@ -16,12 +16,6 @@ namespace {
 using test::expect_error;
 using Used = std::vector<int>;
 
-DistributedDataParallelOptions static_graph() {
-  DistributedDataParallelOptions options;
-  options.static_graph = true;
-  return options;
-}
-
 /// What a module has after training with static_graph, and without.
 void expect_same_parameters(const torch::nn::Module& found, const torch::nn::Module& expected) {
   const std::vector<torch::Tensor> wanted = expected.parameters();

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "hpcboot/torch/distributed_data_parallel.hpp"
+
 // The models of record.py.
 namespace hpcboot::pytorch {
 
@@ -76,5 +78,11 @@ struct Segments : torch::nn::Module {
   torch::nn::Linear first = register_module("first", torch::nn::Linear(4, 5));
   torch::nn::Linear second = register_module("second", torch::nn::Linear(5, 5));
 };
+
+inline DistributedDataParallelOptions static_graph() {
+  DistributedDataParallelOptions options;
+  options.static_graph = true;
+  return options;
+}
 
 }  // namespace hpcboot::pytorch
