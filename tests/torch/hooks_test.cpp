@@ -76,8 +76,8 @@ TEST(Hooks, OneOfYourOwnExchangesGradientsInItsWay) {
     Pending<at::Tensor> exchange(ProcessGroup& group, const GradientBucket& bucket) override {
       buckets += 1;
       last += bucket.is_last ? 1 : 0;
-      parameters += bucket.parameters.size();
-      EXPECT_EQ(bucket.parts.size(), bucket.parameters.size());
+      parameters += bucket.parameters().size();
+      EXPECT_EQ(bucket.parts().size(), bucket.parameters().size());
       return all_reduce(group, bucket.gradients, ReduceOp::average)
           .then([](const at::Tensor& mean) { return mean * 0.5; });
     }

@@ -62,7 +62,7 @@ torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
 
 double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) {
   if (!ranks_) return 0;
-  const ExchangeStatistics exchange = ranks_->statistics();
+  const ExchangeStatistics& exchange = ranks_->statistics();
   if (exchange.exchanges == std::exchange(exchanges_, exchange.exchanges)) return 0;
   return std::chrono::duration<double>(end - exchange.last_gradient).count();
 }

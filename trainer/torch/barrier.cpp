@@ -7,6 +7,7 @@
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
+#include "texts.hpp"
 
 namespace hpcboot {
 namespace {
@@ -31,20 +32,15 @@ std::int64_t count_of(c10d::Store& store, int rank) {
 /// @param global_ranks the numbers to show
 std::string late_ranks(c10d::Store& store, const std::vector<int>& global_ranks,
                        std::int64_t count) {
-  constexpr int kNamed = 16;
-  std::string ranks;
-  int late = 0;
+  std::vector<int> late;
   try {
     for (std::size_t rank = 0; rank < global_ranks.size(); ++rank) {
-      if (count_of(store, static_cast<int>(rank)) >= count) continue;
-      if (++late > kNamed) continue;
-      ranks += (ranks.empty() ? "" : ", ") + std::to_string(global_ranks[rank]);
+      if (count_of(store, static_cast<int>(rank)) < count) late.push_back(global_ranks[rank]);
     }
   } catch (const std::exception&) {
     return {};
   }
-  if (late > kNamed) ranks += " and " + std::to_string(late - kNamed) + " more";
-  return ranks.empty() ? "" : (late == 1 ? "rank " : "ranks ") + ranks;
+  return late.empty() ? "" : names_of(late);
 }
 
 }  // namespace

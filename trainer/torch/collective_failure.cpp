@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "texts.hpp"
+
 namespace hpcboot {
 namespace {
 
@@ -33,11 +35,6 @@ constexpr std::array<std::string_view, 6> kSilence{
     "collective operation timeout", "Timed out waiting",
     "Operation timed out",          "Socket Timeout",
     "wait timeout after",           "Application timeout caused pair closure"};
-
-/// The first line; c10 appends a stack trace.
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 }  // namespace
 

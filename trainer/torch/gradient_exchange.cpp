@@ -34,8 +34,11 @@ GradientBucket bucket_of(c10d::GradBucket& bucket) {
   GradientBucket result;
   result.gradients = bucket.getBuffer();
   result.is_last = bucket.isLast();
-  result.parameters = bucket.getParameters();
-  if (!result.gradients.is_sparse()) result.parts = bucket.getGradients();
+  // Most hooks do without these, and a view for each parameter takes time.
+  result.parameters = [&bucket] { return bucket.getParameters(); };
+  result.parts = [&bucket] {
+    return bucket.getBufferRef().is_sparse() ? std::vector<at::Tensor>() : bucket.getGradients();
+  };
   return result;
 }
 

@@ -310,7 +310,7 @@ void GradientReducer::set_exchanging(bool exchanging) {
 bool GradientReducer::exchanging() const {
   return impl_->exchanging;
 }
-ExchangeStatistics GradientReducer::statistics() const {
+const ExchangeStatistics& GradientReducer::statistics() const {
   return impl_->exchange->statistics();
 }
 

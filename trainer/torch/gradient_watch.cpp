@@ -10,21 +10,12 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
+#include "texts.hpp"
 
 namespace hpcboot {
 namespace {
 
 constexpr std::size_t kNamesShown = 10;
-
-/// "a, b and 2 more"; empty if there are none.
-std::string list(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kNamesShown; ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() <= kNamesShown) return text;
-  return text + " and " + std::to_string(names.size() - kNamesShown) + " more";
-}
 
 [[noreturn]] void refuse_changed_graph(const std::string& found) {
   throw Error(ErrorCode::invalid_model_use, found,
@@ -112,7 +103,7 @@ std::string GradientWatch::unused_parameters() const {
   }
   if (unused.empty()) return {};
   return std::to_string(unused.size()) + " of " + std::to_string(names_.size()) +
-         " parameters got no gradient: " + list(unused);
+         " parameters got no gradient: " + some_of(unused, kNamesShown);
 }
 
 void GradientWatch::mark(std::size_t index) {
@@ -166,7 +157,7 @@ void GradientWatch::end() {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (used_first_[i] && !used_[i]) missing.push_back(names_[i]);
     }
-    refuse_changed_graph("no gradient of " + list(missing) +
+    refuse_changed_graph("no gradient of " + some_of(missing, kNamesShown) +
                          ", which the first backward pass reached");
   }
 }

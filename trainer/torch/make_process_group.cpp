@@ -1,7 +1,6 @@
 #include <torch/cuda.h>
 
 #include <csignal>
-#include <numeric>
 #include <utility>
 
 #include "gloo_device.hpp"
@@ -52,10 +51,7 @@ ProcessGroup make_process_group(const Resolution& resolution, const Env& env,
   validate(resolution.placement, resolution.launcher);
   survive_broken_pipes();
   auto impl = std::make_shared<ProcessGroupAccess::Impl>();
-  impl->rank = resolution.placement.rank;
-  impl->world_size = resolution.placement.world_size;
-  impl->global_ranks.resize(static_cast<std::size_t>(impl->world_size));
-  std::iota(impl->global_ranks.begin(), impl->global_ranks.end(), 0);
+  impl->contain_all(resolution.placement.rank, resolution.placement.world_size);
   impl->start_up_deadline = options.start_up_deadline;
   impl->collective_timeout = options.collective_timeout;
   impl->meeting = meet(resolution, env, options);

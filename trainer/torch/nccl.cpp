@@ -10,6 +10,7 @@
 #include "core/bounded_call.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/process_group.hpp"
+#include "texts.hpp"
 
 namespace hpcboot {
 namespace {
@@ -19,7 +20,7 @@ std::string reason_of(std::string_view text) {
   constexpr std::string_view kOwnWords = "Last error:\n";
   const auto own = text.find(kOwnWords);
   if (own != std::string_view::npos) text.remove_prefix(own + kOwnWords.size());
-  return std::string(text.substr(0, text.find('\n')));
+  return first_line(text);
 }
 
 std::string rank_and_device(const c10d::ProcessGroup& group, at::Device device) {

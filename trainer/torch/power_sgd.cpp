@@ -76,10 +76,12 @@ class PowerSgdHook : public CommunicationHook {
     std::vector<at::Tensor> whole;
     std::vector<Approximation> approximations;
     std::vector<at::Tensor> sent;
-    for (std::size_t i = 0; i < bucket.parts.size(); ++i) {
-      const at::Tensor& part = bucket.parts[i];
+    const std::vector<at::Tensor> parameters = bucket.parameters();
+    const std::vector<at::Tensor> parts = bucket.parts();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const at::Tensor& part = parts[i];
       if (is_worth_it(part)) {
-        approximations.push_back(begin(part, memory_[bucket.parameters[i].unsafeGetTensorImpl()]));
+        approximations.push_back(begin(part, memory_[parameters[i].unsafeGetTensorImpl()]));
       } else {
         whole.push_back(part);
         sent.push_back(wide(part));

@@ -1,6 +1,6 @@
 #include "hpcboot/torch/process_group.hpp"
 
-#include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -20,6 +20,13 @@ using std::chrono::milliseconds;
 
 ProcessGroup::Impl::~Impl() {
   release();
+}
+
+void ProcessGroup::Impl::contain_all(int own_rank, int ranks) {
+  rank = own_rank;
+  world_size = ranks;
+  global_ranks.resize(static_cast<std::size_t>(ranks));
+  std::iota(global_ranks.begin(), global_ranks.end(), 0);
 }
 
 const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::Impl::open_group() const {

@@ -49,6 +49,9 @@ struct ProcessGroup::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
+  /// Sets rank, world_size and global_ranks for a group of all ranks.
+  void contain_all(int own_rank, int ranks);
+
   /// @throws Error{invalid_collective} after shutdown()
   const c10::intrusive_ptr<c10d::ProcessGroup>& open_group() const;
 

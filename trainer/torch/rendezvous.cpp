@@ -10,6 +10,7 @@
 
 #include "hpcboot/error.hpp"
 #include "rendezvous/store/rendezvous.hpp"
+#include "texts.hpp"
 #include "world_store.hpp"
 
 namespace hpcboot {
@@ -31,10 +32,9 @@ c10::intrusive_ptr<c10d::TCPStore> open_tcp_store(const std::string& address, st
   try {
     return c10::make_intrusive<c10d::TCPStore>(address, options);
   } catch (const std::exception& cause) {
-    const std::string text = cause.what();
     throw Error(ErrorCode::exchange_failed,
                 "LibTorch's TCPStore at " + address + " port " + std::to_string(port) +
-                    " cannot be opened (" + text.substr(0, text.find('\n')) + ")",
+                    " cannot be opened (" + first_line(cause.what()) + ")",
                 "a store that rank 0 serves and all ranks can reach",
                 "omit --store tcp: hpcboot's own store needs less");
   }

@@ -3,7 +3,6 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
@@ -120,10 +119,7 @@ ProcessGroup adopt_process_group(const c10::intrusive_ptr<c10d::ProcessGroup>& g
                 "a c10d::ProcessGroup", "make the group before it is adopted");
   }
   auto impl = std::make_shared<ProcessGroupAccess::Impl>();
-  impl->rank = group->getRank();
-  impl->world_size = group->getSize();
-  impl->global_ranks.resize(static_cast<std::size_t>(impl->world_size));
-  std::iota(impl->global_ranks.begin(), impl->global_ranks.end(), 0);
+  impl->contain_all(group->getRank(), group->getSize());
   impl->description = "a group of c10d";
   if (store) {
     impl->store = c10::make_intrusive<c10d::PrefixStore>("hpcboot", store);

@@ -14,6 +14,7 @@
 #include "hpcboot/torch/collective_failure.hpp"
 #include "hpcboot/torch/pending.hpp"
 #include "hpcboot/torch/process_group.hpp"
+#include "texts.hpp"
 
 namespace hpcboot {
 
@@ -28,9 +29,8 @@ auto as_errors(const std::string& doing, Body&& body) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {
-    const std::string text = cause.what();
     throw Error(
-        ErrorCode::invalid_collective, doing + " failed (" + text.substr(0, text.find('\n')) + ")",
+        ErrorCode::invalid_collective, doing + " failed (" + first_line(cause.what()) + ")",
         "a collective that this backend supports, with the same arguments on every rank",
         "see the message in parentheses; if it is about sizes, compare the shapes and types "
         "of the tensors on all ranks");

@@ -8,6 +8,7 @@
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/hostlist.hpp"
+#include "texts.hpp"
 
 namespace hpcboot {
 namespace {
@@ -72,23 +73,21 @@ std::string silent_hosts(std::vector<std::string> hosts, const std::vector<std::
 /// @param hosts of the launch, as far as known
 Absent look_for_absent(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
                        milliseconds deadline) {
-  constexpr int kNamed = 16;  // if thousands are missing, a few names suffice
   Absent absent;
-  std::string ranks;
+  std::vector<int> ranks;
   std::vector<std::string> heard;
   for (int rank = 0; rank < world_size; ++rank) {
     if (!store.check({key_of(rank)})) {
-      if (++absent.count <= kNamed) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+      ranks.push_back(rank);
       continue;
     }
     const std::vector<std::uint8_t> name = store.get(key_of(rank));
     std::string host(name.begin(), std::find(name.begin(), name.end(), ' '));
     if (std::find(heard.begin(), heard.end(), host) == heard.end()) heard.push_back(host);
   }
-  if (absent.count == 0) return absent;
-  if (absent.count > kNamed) ranks += " and " + std::to_string(absent.count - kNamed) + " more";
-  absent.text = (absent.count == 1 ? "rank " : "ranks ") + ranks + " of " +
-                std::to_string(world_size) + " did not arrive within " +
+  if (ranks.empty()) return absent;
+  absent.count = static_cast<int>(ranks.size());
+  absent.text = names_of(ranks) + " of " + std::to_string(world_size) + " did not arrive within " +
                 std::to_string(deadline.count()) + " ms" + silent_hosts(hosts, heard);
   return absent;
 }
@@ -140,12 +139,10 @@ void wait_for_all(c10d::Store& store, int rank, int world_size, const std::strin
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {
-    const std::string text = cause.what();
-    throw Error(
-        ErrorCode::peer_lost,
-        "the ranks' store was lost during start-up (" + text.substr(0, text.find('\n')) + ")",
-        "the store to be served until every rank has started",
-        "look for the first error in the output of rank 0");
+    throw Error(ErrorCode::peer_lost,
+                "the ranks' store was lost during start-up (" + first_line(cause.what()) + ")",
+                "the store to be served until every rank has started",
+                "look for the first error in the output of rank 0");
   }
 }
 

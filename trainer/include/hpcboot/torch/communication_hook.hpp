@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,9 +16,11 @@ namespace hpcboot {
 struct GradientBucket {
   at::Tensor
       gradients;  ///< of this rank: all, one after the other, in one dimension; or one sparse
-  bool is_last = false;                ///< the last bucket of this backward pass
-  std::vector<at::Tensor> parameters;  ///< whose gradients they are
-  std::vector<at::Tensor> parts;       ///< the gradient of each: views of `gradients`, if dense
+  bool is_last = false;  ///< the last bucket of this backward pass
+  /// The parameters whose gradients they are, and the gradient of each, a view of `gradients` (none
+  /// if these are sparse). Only during exchange().
+  std::function<std::vector<at::Tensor>()> parameters;
+  std::function<std::vector<at::Tensor>()> parts;
 };
 
 /// How DistributedDataParallel exchanges gradients; derive from it for a way of your own, with the

@@ -60,7 +60,7 @@ class DistributedDataParallel {
 
   /// What the exchange of the gradients costs: bytes, buckets, times, overlap with the backward
   /// pass.
-  ExchangeStatistics statistics() const { return reducer_.statistics(); }
+  const ExchangeStatistics& statistics() const { return reducer_.statistics(); }
 
   /// For ranks with different numbers of batches: a member of a Join.
   Joinable& joinable() { return reducer_.joinable(); }

@@ -61,7 +61,7 @@ class GradientReducer {
   bool exchanging() const;
 
   /// What the exchange of the gradients costs.
-  ExchangeStatistics statistics() const;
+  const ExchangeStatistics& statistics() const;
 
   /// Its part in a Join. Throws Error{invalid_model_use} there if gradients are sparse, and with
   /// static_graph.
