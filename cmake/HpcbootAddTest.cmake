@@ -9,6 +9,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_precompile_headers(hpcboot_gmock_header PRIVATE <gmock/gmock.h>)
 endif()
 
+# All programs with the label unit: what a build with a sanitizer needs.
+add_custom_target(unit_tests)
+
 # hpcboot_add_test(NAME name SOURCES files... [LIBRARIES targets...] [LABELS labels...]
 #                  [RANKS 1 2 4] [TIMEOUT seconds])
 #
@@ -36,6 +39,9 @@ function(hpcboot_add_test)
     add_dependencies(torch_tests ${arg_NAME})
   elseif(TARGET hpcboot_gmock_header AND NOT arg_LIBRARIES MATCHES "hpcboot_formats") # that uses LibTorch's ABI
     target_precompile_headers(${arg_NAME} REUSE_FROM hpcboot_gmock_header)
+  endif()
+  if("unit" IN_LIST arg_LABELS)
+    add_dependencies(unit_tests ${arg_NAME})
   endif()
   if(NOT arg_RANKS)
     include(GoogleTest)

@@ -1,12 +1,12 @@
-# Fuzzers: one program per file in tests/fuzz, built only by the preset `fuzz`. ctest runs each for ten seconds with a
-# fixed seed (label fuzz), so that a run can be repeated; for other seeds and longer runs, start build-fuzz/fuzz/<name>
+# Fuzzers: one program per file in tests/fuzz, built only by the preset `asan`. ctest runs each for ten seconds with a
+# fixed seed (label fuzz), so that a run can be repeated; for other seeds and longer runs, start build-asan/fuzz/<name>
 # directly (tests/fuzz/README.md).
 if(NOT HPCBOOT_BUILD_FUZZERS)
   return()
 endif()
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
   message(FATAL_ERROR "HPCBOOT_BUILD_FUZZERS: found ${CMAKE_CXX_COMPILER_ID}; libFuzzer needs clang; "
-                      "use `cmake --preset fuzz`")
+                      "use `cmake --preset asan`")
 endif()
 add_custom_target(fuzzers)
 
@@ -83,7 +83,7 @@ if(HPCBOOT_HAVE_HDF5)
   hpcboot_add_fuzzer(hdf5 hpcboot_datasets)
   target_sources(fuzz_hdf5 PRIVATE support/hdf5_leaks.cpp)
 endif()
-if(HPCBOOT_HAVE_TORCH)  # cmake --preset fuzz -DHPCBOOT_WITH_TORCH=ON
+if(HPCBOOT_HAVE_TORCH)  # cmake --preset asan -DHPCBOOT_WITH_TORCH=ON
   hpcboot_add_fuzzer(pt hpcboot_formats)
   # LibTorch 1.13 leaks memory when it rejects an archive.
   set_tests_properties(fuzz.pt PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)

@@ -3,10 +3,10 @@
 
 setup() {
   repository=$BATS_TEST_TMPDIR/repository
-  mkdir -p "$repository/.ci" "$repository/setup/lib" "$repository/tests/cluster" "$repository/build-fuzz/fuzz/corpus/hostlist"
+  mkdir -p "$repository/.ci" "$repository/setup/lib" "$repository/tests/cluster" "$repository/build-asan/fuzz/corpus/hostlist"
   cp "$BATS_TEST_DIRNAME/../../.ci/nightly" "$repository/.ci"
   printf '#!/bin/bash\necho "matrix $*"; exit "${FAKE_MATRIX-0}"\n' >"$repository/tests/cluster/matrix"
-  printf '#!/bin/bash\necho "fuzz $*"; exit "${FAKE_FUZZ-0}"\n' >"$repository/build-fuzz/fuzz/hostlist"
+  printf '#!/bin/bash\necho "fuzz $*"; exit "${FAKE_FUZZ-0}"\n' >"$repository/build-asan/fuzz/hostlist"
   printf '#!/bin/bash\necho repeat\n' >"$repository/tests/repeat"
   printf '#!/bin/bash\necho toy\n' >"$repository/tests/add-launcher"
   printf '#!/bin/bash\necho "mutants $*"\n' >"$repository/tests/mutants"
@@ -17,7 +17,7 @@ setup() {
   mkdir "$BATS_TEST_TMPDIR/bin"
   printf '#!/bin/bash\necho "cmake $*"\n' >"$BATS_TEST_TMPDIR/bin/cmake"
   chmod +x "$repository"/tests/{cluster/matrix,repeat,add-launcher,mutants,measure-secrets} \
-    "$repository/build-fuzz/fuzz/hostlist" "$BATS_TEST_TMPDIR/bin/cmake"
+    "$repository/build-asan/fuzz/hostlist" "$BATS_TEST_TMPDIR/bin/cmake"
   PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
 
@@ -48,14 +48,14 @@ setup() {
 @test "--long: ten million runs of each fuzzer, or two hours" {
   run "$repository/.ci/nightly" --long
   [ "$status" -eq 0 ]
-  [[ $output == *"-max_total_time=7200 -runs=10000000 "*" build-fuzz/fuzz/corpus/hostlist tests/fuzz/corpus/hostlist"* ]]
+  [[ $output == *"-max_total_time=7200 -runs=10000000 "*" build-asan/fuzz/corpus/hostlist tests/fuzz/corpus/hostlist"* ]]
 }
 
 @test "without the fuzzers it says so, and wrong options are told" {
-  rm -r "$repository/build-fuzz"
+  rm -r "$repository/build-asan"
   run "$repository/.ci/nightly"
   [ "$status" -eq 0 ]
-  [[ ${lines[-1]} == "### fuzz: skipped: no build-fuzz"* ]]
+  [[ ${lines[-1]} == "### fuzz: skipped: no build-asan"* ]]
   run "$repository/.ci/nightly" --other
   [ "$status" -eq 2 ]
   [[ $output == *--quick* ]]
