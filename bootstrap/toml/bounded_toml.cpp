@@ -87,6 +87,8 @@ class Context {
     }
   }
 
+  bool is_in_key() const { return !is_value_; }
+
   // toml++ takes a quote that does not start a value, and what follows it, as part of the value.
   bool may_quote() const { return !is_value_ || is_fresh_; }
 
@@ -103,6 +105,20 @@ class Context {
   bool is_value_ = false;
   bool is_fresh_ = false;  // nothing of the value has been seen yet
 };
+
+// Where the name of a table starts whose header starts with the bracket at `at`.
+std::size_t name_of_table(std::string_view toml, std::size_t at) {
+  std::size_t name = toml.find_first_not_of(" \t", at + 1);
+  if (name < toml.size() && toml[name] == '[') name = toml.find_first_not_of(" \t", name + 1);
+  return std::min(name, toml.size());
+}
+
+// What toml++ takes for granted of the first character of a table's name, other than a closing
+// bracket, which it reports.
+bool can_start_name(char c) {
+  return c == '"' || c == '\'' || c == '_' || c == '-' || (c >= '0' && c <= '9') ||
+         (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
 
 // The first place in the text that toml++ must not see.
 Place first_unsafe(std::string_view toml) {
@@ -136,6 +152,11 @@ Place first_unsafe(std::string_view toml) {
     if (!is_ascii(c)) {
       return place(at, "a non-ASCII character outside strings and comments",
                    "letters, digits, _ and - in names; strings in double quotes");
+    }
+    if (c == '[' && context.is_in_key()) {
+      const std::size_t name = name_of_table(toml, at);
+      if (name < toml.size() && toml[name] != ']' && !can_start_name(toml[name]))
+        return place(at, "a table without a name", "a name in brackets, such as [node]");
     }
     context.see(c);
     if (c == '.' && ++dots >= kMostKeyParts)

@@ -68,6 +68,24 @@ TEST(BoundedToml, DotsInTextsAndCommentsPartNoKey) {
     EXPECT_EQ(line_of_long_key(open), 0) << open;
 }
 
+// toml++ 3.3 assumes, unchecked, that a name follows the brackets.
+TEST(BoundedToml, ATableWithoutANameIsNamedByItsLine) {
+  for (const char* header :
+       {"[=]", "[ .a]", "[\n]", "[[[a]]]", "[[ +]]", "[[\r\n", "[#", "[\t[ {}]]"}) {
+    SCOPED_TRACE(header);
+    test::expect_error(
+        ErrorCode::malformed_file,
+        [&] { parse_toml(std::string("x = [1]\n") + header + "\n", "f.toml"); },
+        "f.toml:2: a table without a name");
+  }
+  for (const char* header : {"[a]", "[ 'a b' ]", "[[\"a\"]]", "[[ -1 ]]", "[_]", "[9.Z]"})
+    EXPECT_EQ(parse_toml(std::string(header) + "\n", "f.toml").size(), 1U) << header;
+  for (const char* broken : {"[", "[[", "[]", "[[]]", "[ [a]]", "a[=1"}) {
+    test::expect_error(
+        ErrorCode::malformed_file, [&] { parse_toml(broken, "f.toml"); }, "f.toml:1: ");
+  }
+}
+
 TEST(BoundedToml, WhatIsBeyondTheLimitsOrNoTomlIsNamedByItsLine) {
   test::expect_error(
       ErrorCode::malformed_file, [] { parse_toml("x = 1\n" + key_of(17) + " = 1\n", "f.toml"); },
