@@ -22,7 +22,7 @@
 
 // resolve() does not fork, contact anything or read any file except the nodefile: it runs in a
 // child process in which the kernel refuses all system calls except those for memory.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(HPCBOOT_SANITIZED)
 namespace hpcboot {
 namespace {
 

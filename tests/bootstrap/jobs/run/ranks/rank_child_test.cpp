@@ -134,7 +134,7 @@ TEST(RankChild, KeepsAnExceptionOfItsBody) {
 }
 
 TEST(RankChild, SaysThatThereIsNoRoomForDescriptors) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef HPCBOOT_SANITIZED
   GTEST_SKIP() << "the sanitizers open their own descriptors and abort if none is left";
 #endif
   ChildSpec spec = shell("");
