@@ -20,6 +20,15 @@ set_property(SOURCE unit/torch_reference_test.cpp PROPERTY COMPILE_DEFINITIONS
 # Shared by the programs that use LibTorch.
 target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
 
+hpcboot_add_test(NAME estimate_test SOURCES unit/estimate_test.cpp ${PROJECT_SOURCE_DIR}/trainer/estimate/shape_file.cpp
+  LIBRARIES hpcboot::torch hpcboot_json LABELS unit)
+target_include_directories(estimate_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer)
+
+# A separate program: its allocations are counted.
+hpcboot_add_test(NAME estimate_memory_test SOURCES unit/estimate_memory_test.cpp support/counted_memory.cpp
+  LIBRARIES hpcboot::torch hpcboot_models LABELS unit TIMEOUT 120)
+target_precompile_headers(estimate_memory_test REUSE_FROM torch_test)
+
 hpcboot_add_test(NAME ddp_test
   SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
           torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp torch/join_test.cpp

@@ -49,8 +49,8 @@ const Verb kCompletion{completion_command, completion};
 const Verb kManual{manual_command, manual};
 
 const std::vector<const Verb*>& verbs() {
-  static const std::vector<const Verb*> all = {&kDigits, &kConvert, &kInspect, &kCompletion,
-                                               &kManual};
+  static const std::vector<const Verb*> all = {&kDigits,   &kConvert,    &kInspect,
+                                               &kEstimate, &kCompletion, &kManual};
   return all;
 }
 

@@ -1,0 +1,215 @@
+#include "hpcboot/torch/estimate.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "estimate/report.hpp"
+#include "estimate/shape_file.hpp"
+#include "text/terminal.hpp"
+
+namespace hpcboot::app {
+
+namespace {
+
+namespace es = hpcboot::estimate;
+
+struct Options {
+  std::string model = "resnet50";
+  std::int64_t channels = 1, image_size = 128, classes = 10;
+  std::int64_t sequence = 0;
+  std::string precision = "fp32";
+  std::string optimizer = "adam";
+  es::Layout layout;
+  es::Batch batch;
+  bool keep_gathered = false;
+  std::int64_t devices = 0, batch_size = 0;
+  double memory = 80, tflops = 0, node_bandwidth = 300, network_bandwidth = 25;
+  std::int64_t devices_per_node = 8;
+};
+
+std::vector<std::string> models() {
+  std::vector<std::string> names{"mnistnet", "resnet50"};
+  for (const std::string& name : es::known_transformers()) names.push_back(name);
+  return names;
+}
+
+options::Command command_for(Options& o) {
+  options::Command command{
+      "trainer",
+      "estimate",
+      "calculate what training a model needs: memory, traffic and time of a step",
+      {"trainer estimate [OPTIONS]"},
+      {{"trainer estimate --model resnet50 --micro-batch 256", "on one device"},
+       {"trainer estimate --model gpt2 --data 8 --micro-batch 4", "DDP on 8 devices"},
+       {"trainer estimate --model config.json --shard 8", "sharded over 8 devices by ZeRO-3"},
+       {"trainer estimate --model llama-3.1-405b --precision bf16-master --checkpoint --devices "
+        "4096 "
+        "--batch-size 2048",
+        "which layouts fit, the fastest first"}}};
+  command.details = {
+      "Nothing is allocated: the model may be of any size. Memory is that of live tensors, in fp32 "
+      "within about 10 %; allocators and libraries need more. Times assume that exchanges overlap "
+      "with computation as far as the method allows.",
+      "A FILE.json describes a transformer: layers, hidden_size, heads, vocabulary, sequence; "
+      "optionally key_value_heads, feed_forward (4 x hidden_size), and true or false for gated, "
+      "rms_norm, bias, tied, learned_positions, fused_attention. The config.json of a GPT-2 or "
+      "Llama "
+      "model of Hugging Face can be used as it is.",
+      "bf16 and fp16 are autocast, with weights in fp32, as --precision of the trainer; "
+      "bf16-master "
+      "has weights and gradients in bf16 and the optimizer in fp32; bf16-pure everything in bf16."};
+  command.groups = {
+      {"Model",
+       {{"model", options::into(o.model, "NAME|FILE.json", options::Completes::file),
+         options::one_of(models()) + "; or a file"},
+        {"image-size", options::into(o.image_size, "N"), "pixels of mnistnet and resnet50"},
+        {"channels", options::into(o.channels, "N"), "of their images"},
+        {"classes", options::into(o.classes, "N"), "of their images"},
+        {"sequence", options::into(o.sequence, "N").otherwise_is("the model's"),
+         "tokens of a transformer's sample"},
+        {"precision", options::choice_into(o.precision, es::type_names()), "types of the numbers"},
+        {"optimizer", options::choice_into(o.optimizer, es::optimizer_names()),
+         "momentum and sgd: SGD with and without"}}},
+      {"Layout",
+       {{"data", options::into(o.layout.data, "N"), "replicas of the model"},
+        {"shard", options::into(o.layout.shard, "N"), "devices that share a replica's state"},
+        {"tensor", options::into(o.layout.tensor, "N"), "devices that share each matrix"},
+        {"pipeline", options::into(o.layout.pipeline, "N"), "stages of layers"},
+        {"zero", options::into(o.layout.zero, "1|2|3"),
+         "what --shard divides: 1 the optimizer's state, 2 also gradients, 3 also weights"},
+        {"keep-gathered", options::flag(o.keep_gathered),
+         "ZeRO-3: keep weights from the forward to the backward pass"},
+        {"checkpoint-activations", options::flag(o.layout.checkpoint),
+         "keep each layer's input only, and compute the rest again"},
+        {"micro-batch", options::into(o.batch.micro, "N"), "samples of a device in a pass"},
+        {"accumulate", options::into(o.batch.accumulate, "N"), "passes in a step"}}},
+      {"Search",
+       {{"devices", options::into(o.devices, "N").otherwise_is("none"),
+         "list the layouts over N devices that fit, instead of --data to --pipeline"},
+        {"batch-size", options::into(o.batch_size, "N").otherwise_is("--devices"),
+         "samples of all devices in a step, instead of --micro-batch and --accumulate"}}},
+      {"Machine",
+       {{"memory", options::into(o.memory, "GB"), "of a device"},
+        {"devices-per-node", options::into(o.devices_per_node, "N"), "linked by --node-bandwidth"},
+        {"tflops", options::into(o.tflops, "N").otherwise_is("40 % of an H100's"),
+         "that a device reaches in training"},
+        {"node-bandwidth", options::into(o.node_bandwidth, "GB/s"), "of a device, within a node"},
+        {"network-bandwidth", options::into(o.network_bandwidth, "GB/s"),
+         "of a device, between nodes"}}},
+      {"Output", {{"json", options::flag(), "print one JSON object"}}}};
+  command.exit_codes = {{"0", "it fits into --memory"},
+                        {"1", "it does not fit, or no layout does"},
+                        {"2", "the command line is wrong"},
+                        {"27, 28", "FILE.json cannot be read, or is damaged"},
+                        {"43", "the model or the layout is impossible"}};
+  return command;
+}
+
+options::Command estimate_command() {
+  Options unused;  // only described, never parsed
+  return command_for(unused);
+}
+
+es::Model model_of(const Options& o) {
+  const std::int64_t least = o.model == "mnistnet" ? 2 : 32;  // below, poolings have no pixels
+  const auto check_images = [&] {
+    if (o.channels < 1 || o.classes < 1 || o.image_size < least) {
+      throw UsageError("--channels and --classes must be at least 1, --image-size at least " +
+                       std::to_string(least));
+    }
+  };
+  if (o.model == "mnistnet") {
+    check_images();
+    return es::mnistnet(o.channels, o.image_size, o.classes);
+  }
+  if (o.model == "resnet50") {
+    check_images();
+    return es::resnet50(o.channels, o.image_size, o.classes);
+  }
+  const bool is_file = o.model.find('/') != std::string::npos ||
+                       std::filesystem::path(o.model).extension() == ".json";
+  const std::vector<std::string> known = es::known_transformers();
+  if (!is_file && std::find(known.begin(), known.end(), o.model) == known.end()) {
+    throw UsageError("--model is '" + o.model + "'; expected " + options::one_of(models()) +
+                     ", or a file, such as config.json");
+  }
+  es::Transformer shape = is_file ? es::read_transformer(o.model) : es::known_transformer(o.model);
+  if (o.sequence != 0) shape.sequence = o.sequence;
+  return es::transformer(shape);
+}
+
+void check(const Options& o, const po::variables_map& values) {
+  const double tflops = values["tflops"].defaulted() ? 1 : o.tflops;
+  for (const double number : {o.memory, tflops, o.node_bandwidth, o.network_bandwidth}) {
+    if (!(number > 0) || !std::isfinite(number)) {
+      throw UsageError("--memory, --tflops and the bandwidths must be above 0");
+    }
+  }
+  if (o.devices_per_node < 1) throw UsageError("--devices-per-node must be at least 1");
+  if (o.devices == 0) {
+    if (o.batch_size != 0) throw UsageError("--batch-size needs --devices; else use --micro-batch");
+    return;
+  }
+  if (o.devices < 1 || o.devices > 1'000'000) throw UsageError("--devices must be 1 to 1000000");
+  if (o.batch_size < 0 || o.batch_size > 1'000'000'000) {
+    throw UsageError("--batch-size must be 1 to 1000000000");
+  }
+  for (const char* name : {"data", "shard", "tensor", "pipeline", "micro-batch", "accumulate"}) {
+    if (!values[name].defaulted()) {
+      throw UsageError("--devices searches all layouts; it cannot be used with --" +
+                       std::string(name));
+    }
+  }
+}
+
+int print(const es::Report& report, bool as_json) {
+  if (as_json) {
+    out() << json_text(es::to_json(report), 2) << "\n";
+  } else {
+    out() << es::to_text(report, look_of(STDOUT_FILENO));
+  }
+  const bool fits = std::any_of(
+      report.plans.begin(), report.plans.end(),
+      [&](const es::Plan& plan) { return plan.needs.memory.peak <= report.machine.memory; });
+  return fits ? 0 : 1;
+}
+
+int estimate(const Arguments& arguments) {
+  Options o;
+  const auto parsed = parse(command_for(o), arguments);
+  if (!parsed) return 0;
+  check(o, parsed->values);
+  o.layout.reshard_after_forward = !o.keep_gathered;
+  constexpr double kGiga = 1e9;
+  es::Report report;
+  report.model = model_of(o);
+  report.types = es::types_of(o.precision);
+  report.optimizer = o.optimizer;
+  report.machine = {o.tflops > 0 ? o.tflops * 1e12 : report.types.flops, o.memory * kGiga,
+                    o.node_bandwidth * kGiga, o.network_bandwidth * kGiga, o.devices_per_node};
+  const int averages = es::averages_of(o.optimizer);
+  report.is_search = o.devices > 0;
+  if (report.is_search) {
+    const std::int64_t samples = o.batch_size > 0 ? o.batch_size : o.devices;
+    report.plans = es::fitting_layouts(report.model, report.types, averages, o.devices, samples,
+                                       o.layout, report.machine);
+  } else {
+    es::Plan plan{o.layout, o.batch, {}, {}};
+    plan.needs = es::estimate(report.model, report.types, averages, plan.layout, plan.batch);
+    plan.time = es::step_time(plan.needs, plan.layout, plan.batch, report.machine);
+    report.plans = {plan};
+  }
+  return print(report, parsed->values.count("json") != 0);
+}
+
+}  // namespace
+
+const Verb kEstimate{estimate_command, estimate};
+
+}  // namespace hpcboot::app

@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <limits>
+
+#include "hpcboot/torch/estimate.hpp"
+
+namespace hpcboot::estimate {
+namespace {
+
+/// Seconds for `bytes` in a group whose ranks are `stride` devices apart, of which it has `ranks`.
+/// Devices are numbered so that those of a tensor-parallel group are neighbours, then shards,
+/// replicas and stages.
+double seconds(double bytes, std::int64_t ranks, std::int64_t stride, const Machine& machine) {
+  if (bytes <= 0 || ranks < 2) return 0;
+  const bool one_node = ranks * stride <= machine.devices_per_node;
+  const double speed = one_node ? machine.node_bandwidth : machine.network_bandwidth;
+  return speed > 0 ? bytes / speed : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+StepTime step_time(const Estimate& needs, const Layout& layout, const Batch& batch,
+                   const Machine& machine) {
+  StepTime time;
+  time.compute = needs.flop / machine.flops;
+  const std::int64_t shards = layout.tensor * layout.shard;
+  time.tensor = seconds(needs.traffic.tensor, layout.tensor, 1, machine);
+  const double shard = seconds(needs.traffic.shard, layout.shard, layout.tensor, machine);
+  const double data = seconds(needs.traffic.data, layout.data, shards, machine);
+  // Weights are gathered during both passes, gradients are reduced during the backward pass, which
+  // takes two thirds of the time.
+  const bool gathers = layout.zero >= 3 && layout.shard > 1;
+  const double overlap = gathers ? time.compute : time.compute * 2 / 3;
+  time.exchange = std::max(0.0, shard + data - overlap);
+  if (layout.pipeline > 1) {
+    // The stages wait for the first micro-batch, and at the end for the last one.
+    const double idle =
+        static_cast<double>(layout.pipeline - 1) / static_cast<double>(batch.accumulate);
+    time.pipeline = (time.compute + time.tensor) * idle +
+                    seconds(needs.traffic.pipeline, layout.pipeline, shards * layout.data, machine);
+  }
+  return time;
+}
+
+}  // namespace hpcboot::estimate
