@@ -48,9 +48,7 @@ options::Command command_for(Options& o) {
       {{"trainer estimate --model resnet50 --micro-batch 256", "on one device"},
        {"trainer estimate --model gpt2 --data 8 --micro-batch 4", "DDP on 8 devices"},
        {"trainer estimate --model config.json --shard 8", "sharded over 8 devices by ZeRO-3"},
-       {"trainer estimate --model llama-3.1-405b --precision bf16-master --checkpoint --devices "
-        "4096 "
-        "--batch-size 2048",
+       {"trainer estimate --model llama-3.1-8b --devices 64 --batch-size 64",
         "which layouts fit, the fastest first"}}};
   command.details = {
       "Nothing is allocated: the model may be of any size. Memory is that of live tensors, in fp32 "
