@@ -35,6 +35,7 @@ hpcboot_add_test(NAME ddp_test
           torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_models_test.cpp
           torch/pytorch_refusals_test.cpp
           torch/pytorch_table_test.cpp
+          torch/sharded_optimizer_test.cpp
           torch/sync_batch_norm_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_json RANKS 1 2 4 TIMEOUT 180)
 target_include_directories(ddp_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)

@@ -53,9 +53,7 @@ bool Checkpointer::time_is_up(double seconds) const {
   if (time_limit_.count() == 0 || !writer_) return false;
   double save = writer_->longest_save_seconds();
   if (save == 0) {
-    for (const NamedTensor& one : trainer_.tensors()) {
-      save += static_cast<double>(one.tensor.nbytes()) / kBytesPerSecond;
-    }
+    save = static_cast<double>(trainer_.checkpoint_bytes()) / kBytesPerSecond;
   }
   // The next decision comes a step later, and a save may take longer than the previous ones.
   const double needed = 2 * seconds + 1.5 * save + kSpareSeconds;
@@ -95,12 +93,13 @@ void Checkpointer::save() {
 
 void Checkpointer::save(CheckpointWriter::Kind kind) {
   if (kind.regular) last_save_ = now_();
+  const std::vector<NamedTensor> tensors = trainer_.collect_tensors();
   if (!writer_) return;
   TrainingState state = trainer_.state();
   state.best = best_;
   state.identity = identity_;
   state.runtime_seconds = runtime();
-  writer_->save(state, trainer_.tensors(), kind);
+  writer_->save(state, tensors, kind);
 }
 
 void Checkpointer::end_epoch(const BestValidation& validation) {

@@ -7,6 +7,7 @@
 
 #include "datasets/batch_loader.hpp"
 #include "hpcboot/torch/distributed_sampler.hpp"
+#include "hpcboot/torch/sharded_optimizer.hpp"
 #include "loop/batch_tensors.hpp"
 #include "loop/devices.hpp"
 #include "loop/step_losses.hpp"
@@ -43,19 +44,37 @@ EpochTrainer::EpochTrainer(ParallelModel& model, const data::Dataset& set,
       batches_(batches),
       communicator_(communicator),
       step_(model, options, batches,
-            steps_of_an_epoch(training_samples(set, options), batches, communicator), devices) {
+            steps_of_an_epoch(training_samples(set, options), batches, communicator), devices,
+            communicator.group()) {
   state_.world_size = communicator.size();
   state_.devices = devices;
   if (step_.scaler() != nullptr) state_.scaler = step_.scaler()->state();
 }
 
-std::vector<NamedTensor> EpochTrainer::tensors() {
-  return training_tensors(model_.model(), step_.optimizer());
+std::vector<NamedTensor> EpochTrainer::collect_tensors() {
+  auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer());
+  if (sharded != nullptr) sharded->gather_state();
+  std::vector<NamedTensor> tensors;
+  if (communicator_.is_first()) tensors = training_tensors(model_.model(), step_.optimizer());
+  if (sharded != nullptr) sharded->release_state();
+  return tensors;
+}
+
+std::int64_t EpochTrainer::checkpoint_bytes() {
+  std::int64_t bytes = 0;
+  for (const NamedTensor& one : training_tensors(model_.model(), step_.optimizer())) {
+    bytes += static_cast<std::int64_t>(one.tensor.nbytes());
+  }
+  if (const auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer())) {
+    bytes += sharded->state_bytes() * communicator_.size();
+  }
+  return bytes;
 }
 
 void EpochTrainer::load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                               const std::string& file) {
   restore_training_tensors(tensors, model_.model(), step_.optimizer(), file);
+  if (auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer())) sharded->scatter_state();
   state_ = state;
   state_.world_size = communicator_.size();
   if (step_.scaler() != nullptr && state.scaler) step_.scaler()->restore(*state.scaler);

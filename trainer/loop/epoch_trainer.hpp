@@ -56,7 +56,10 @@ class EpochTrainer {
 
   /// The progress of training. Valid between epochs, in save(), and after run().
   const TrainingState& state() const { return state_; }
-  std::vector<NamedTensor> tensors();
+  /// What a checkpoint contains, on rank 0; nothing on the others. Collective.
+  std::vector<NamedTensor> collect_tensors();
+  /// About the size of a checkpoint. Not collective.
+  std::int64_t checkpoint_bytes();
   /// Must be called before the first run(). @throws Error{malformed_file}
   void load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                   const std::string& file);

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "loop/optimizer_key.hpp"
 #include "torch/compat.hpp"
+#include "torch/optimizer_key.hpp"
 
 namespace hpcboot::train {
 namespace {

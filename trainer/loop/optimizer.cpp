@@ -7,6 +7,7 @@
 // Must come last: clip_grad.h does not include what it uses.
 #include <torch/nn/utils/clip_grad.h>
 
+#include "hpcboot/torch/sharded_optimizer.hpp"
 #include "loop/fused_optimizers.hpp"
 #include "loop/train_options.hpp"
 
@@ -34,6 +35,15 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Te
     return std::make_unique<torch::optim::SGD>(parameters, options);
   }
   throw UsageError("--optimizer is '" + o.optimizer + "'; it takes adam|adamw|sgd");
+}
+
+std::unique_ptr<torch::optim::Optimizer> make_sharded_optimizer(
+    const std::vector<at::Tensor>& parameters, const OptimizationOptions& options,
+    const ProcessGroup& group) {
+  return std::make_unique<ShardedOptimizer>(
+      parameters, group, [&](const ShardedOptimizer::Groups& groups) {
+        return make_optimizer(groups.front().params(), options);
+      });
 }
 
 void set_learning_rate(torch::optim::Optimizer& optimizer, double rate) {

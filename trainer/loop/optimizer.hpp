@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "hpcboot/torch/process_group.hpp"
 #include "loop/optimization_options.hpp"
 
 namespace hpcboot::train {
@@ -13,6 +14,11 @@ namespace hpcboot::train {
 /// @throws UsageError for an unknown name
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
                                                         const OptimizationOptions& options);
+
+/// The same, with its state divided among the ranks of a group. Collective.
+std::unique_ptr<torch::optim::Optimizer> make_sharded_optimizer(
+    const std::vector<at::Tensor>& parameters, const OptimizationOptions& options,
+    const ProcessGroup& group);
 
 /// Applies to all following steps.
 void set_learning_rate(torch::optim::Optimizer& optimizer, double rate);

@@ -74,9 +74,10 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
   return std::max(1, of_rank / replicas);
 }
 
-void require_ddp_for_sync_bn(const TrainOptions& options, const std::string& mode) {
-  if (!options.sync_bn || mode == "ddp") return;
-  throw UsageError("--sync-bn needs mode ddp; this run uses mode " + mode);
+void require_ddp(const TrainOptions& options, const std::string& mode) {
+  const char* option = options.sync_bn ? "--sync-bn" : options.zero > 0 ? "--zero" : nullptr;
+  if (option == nullptr || mode == "ddp") return;
+  throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
 }
 
 /// LibTorch's message, without the stack trace that follows it.
@@ -216,7 +217,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   const std::chrono::duration<double> launch = main_begun - start_of_launch(env, here, me);
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
-  require_ddp_for_sync_bn(options, facts.mode);
+  require_ddp(options, facts.mode);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
   facts.batches = plan_batches(options.batches, me.placement.world_size, devices.size());
   facts.threads = threads_of(options, me, env, devices);

@@ -32,6 +32,7 @@ Json to_json(const TrainOptions& o) {
                {"bucket_mb", o.bucket_mb},
                {"compress_gradients", o.compress_gradients},
                {"sync_bn", o.sync_bn},
+               {"zero", o.zero},
                {"runs_dir", o.runs_dir},
                {"comment", o.comment},
                {"tensorboard", o.tensorboard},

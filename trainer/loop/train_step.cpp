@@ -46,13 +46,16 @@ StepPhases& StepPhases::operator+=(const StepPhases& other) {
 }
 
 TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const BatchPlan& batches,
-                     std::int64_t steps_per_epoch, int devices)
+                     std::int64_t steps_per_epoch, int devices, const ProcessGroup* group)
     : model_(model),
       micro_batch_(batches.micro),
       clip_grad_norm_(options.optimization.clip_grad_norm),
       precision_(precision_of(options.precision)),
       schedule_(options.optimization, steps_per_epoch, options.epochs, devices),
-      optimizer_(make_optimizer(model.model().parameters(), options.optimization)),
+      optimizer_(
+          options.zero > 0
+              ? make_sharded_optimizer(model.model().parameters(), options.optimization, *group)
+              : make_optimizer(model.model().parameters(), options.optimization)),
       scaler_(scaler_of(options, precision_)) {}
 
 torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& labels,
@@ -104,7 +107,7 @@ void TrainStep::change_weights() {
   const bool finite = !scaler_ || scaler_->unscale(model_.model().parameters());
   if (finite) {
     limit_gradients(*optimizer_, clip_grad_norm_);
-    optimizer_->step();
+    with_peers("the optimizer's step", [&] { optimizer_->step(); });
   }
   if (!scaler_) return;
   scaler_->update();

@@ -21,9 +21,10 @@ namespace hpcboot::train {
 class TrainStep {
  public:
   /// @param steps_per_epoch, devices for the learning rate; devices over all ranks
+  /// @param group the ranks that share the optimizer's state with --zero; may be null without
   /// @throws UsageError
   TrainStep(ParallelModel& model, const TrainOptions& options, const BatchPlan& batches,
-            std::int64_t steps_per_epoch, int devices);
+            std::int64_t steps_per_epoch, int devices, const ProcessGroup* group);
 
   /// Collective.
   /// @param number of the step, from 0, over the whole run

@@ -12,8 +12,9 @@
 #include <sstream>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/torch/sharded_optimizer.hpp"
 #include "json/bounded_json.hpp"
-#include "loop/optimizer_key.hpp"
+#include "torch/optimizer_key.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -104,7 +105,9 @@ std::unique_ptr<optim::OptimizerParamState> state_from(Stock& stock, const std::
     return state;
   }
   if (!stock.has(prefix + "step")) return nullptr;  // no step with this parameter so far
-  if (dynamic_cast<const optim::AdamW*>(&optimizer) != nullptr) {
+  const auto* sharded = dynamic_cast<const ShardedOptimizer*>(&optimizer);
+  const optim::Optimizer& kind = sharded != nullptr ? sharded->local() : optimizer;
+  if (dynamic_cast<const optim::AdamW*>(&kind) != nullptr) {
     return adam_state<optim::AdamWParamState>(stock, prefix, parameter);
   }
   return adam_state<optim::AdamParamState>(stock, prefix, parameter);

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-namespace hpcboot::train {
+namespace hpcboot {
 
 /// The key of a parameter in Optimizer::state(): a pointer, or that pointer as text in LibTorch
 /// 1.13.
@@ -22,4 +22,4 @@ auto key_of(const States&, const at::Tensor& parameter) {
   }
 }
 
-}  // namespace hpcboot::train
+}  // namespace hpcboot

@@ -1,0 +1,314 @@
+#include "hpcboot/torch/sharded_optimizer.hpp"
+
+#include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
+
+#include <exception>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "hpcboot/torch/collectives.hpp"
+#include "optimizer_key.hpp"
+#include "optimizer_state.hpp"
+#include "shards.hpp"
+#include "texts.hpp"
+
+namespace hpcboot {
+namespace {
+
+namespace optim = torch::optim;
+using Groups = ShardedOptimizer::Groups;
+
+[[noreturn]] void refuse(const std::string& found, const std::string& expected,
+                         const std::string& remedy) {
+  throw Error(ErrorCode::invalid_model_use, found, expected, remedy);
+}
+
+std::vector<at::Tensor> all_parameters(const Groups& groups) {
+  std::vector<at::Tensor> all;
+  std::unordered_set<const c10::TensorImpl*> seen;
+  for (const optim::OptimizerParamGroup& group : groups) {
+    for (const at::Tensor& parameter : group.params()) {
+      if (!parameter.defined() || parameter.layout() != at::kStrided) {
+        refuse(parameter.defined() ? "a sparse parameter" : "a parameter that is undefined",
+               "dense parameters", "leave it to an optimizer of its own");
+      }
+      if (!seen.insert(parameter.unsafeGetTensorImpl()).second) {
+        refuse("a parameter that occurs twice", "each parameter once",
+               "use unique_parameters(model), or remove it from one group");
+      }
+      all.push_back(parameter);
+    }
+  }
+  return all;
+}
+
+/// What the optimizer keeps of a parameter after a step: found out on a parameter of one element.
+std::unique_ptr<optim::OptimizerParamState> first_state(const Groups& groups,
+                                                        const at::TensorOptions& like,
+                                                        const ShardedOptimizer::Make& make) {
+  Groups one_each;
+  for (const optim::OptimizerParamGroup& group : groups) {
+    one_each.push_back(group);
+    one_each.back().params() = {at::zeros({1}, like)};
+  }
+  try {
+    auto optimizer = make(one_each);
+    at::Tensor parameter = optimizer->param_groups().front().params().front();
+    parameter.mutable_grad() = at::zeros_like(parameter);
+    optimizer->step();
+    auto& states = optimizer->state();
+    const auto found = states.find(key_of(states, parameter));
+    if (found == states.end()) return nullptr;
+    if (fields_of(*found->second)) return found->second->clone();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& cause) {
+    refuse("an optimizer that cannot be sharded (" + first_line(cause.what()) + ")",
+           "one that treats each element alone, such as Adam or SGD",
+           "use it without ShardedOptimizer");
+  }
+  refuse("an optimizer whose state is unknown", "Adam, AdamW, SGD, Adagrad or RMSprop",
+         "use it without ShardedOptimizer");
+}
+
+}  // namespace
+
+/// A part of a parameter that this rank updates.
+struct OwnPiece {
+  at::Tensor leaf;  ///< shares the parameter's memory
+  std::size_t flat;
+  ShardPiece piece;
+};
+
+struct ShardedOptimizer::Impl {
+  Impl(const ProcessGroup& ranks, std::vector<at::Tensor> all)
+      : group(ranks), parameters(std::move(all)) {}
+
+  /// Throws on every rank, also on those that hold no piece of the parameter.
+  void require_dense_gradients() const;
+  /// The elements of a gradient that belong to a piece.
+  at::Tensor gradient_of(const ShardPiece& piece) const;
+  /// The state of a parameter as a whole, in its memory order, of which this rank knows its pieces.
+  at::Tensor gather_field(std::size_t flat, std::size_t field, int root);
+  void exchange_parameters();
+
+  ProcessGroup group;
+  std::vector<at::Tensor> parameters;
+  std::vector<FlatParameters> flats;
+  std::vector<OwnPiece> pieces;
+  std::unique_ptr<optim::Optimizer> local;
+  std::unique_ptr<optim::OptimizerParamState> first;  ///< null if it keeps none
+};
+
+void ShardedOptimizer::Impl::require_dense_gradients() const {
+  for (const at::Tensor& parameter : parameters) {
+    if (!parameter.grad().defined() || parameter.grad().layout() == at::kStrided) continue;
+    refuse("a sparse gradient", "dense gradients",
+           "construct the embedding without sparse(true), or leave it to an optimizer of its own");
+  }
+}
+
+at::Tensor ShardedOptimizer::Impl::gradient_of(const ShardPiece& piece) const {
+  const at::Tensor& parameter = parameters[piece.parameter];
+  at::Tensor gradient = parameter.grad();
+  if (!gradient.defined()) return gradient;
+  if (gradient.strides() != parameter.strides()) {
+    gradient = at::empty_like(parameter).copy_(gradient);
+  }
+  return in_memory_order(gradient).narrow(0, piece.in_parameter, piece.count);
+}
+
+void ShardedOptimizer::Impl::exchange_parameters() {
+  std::vector<Pending<at::Tensor>> pending;
+  for (const FlatParameters& flat : flats) {
+    for (int rank = 0; rank < group.world_size(); ++rank) {
+      pending.push_back(broadcast(group, flat.shard_of(rank), rank));
+    }
+  }
+  for (const auto& one : pending) one.wait();
+}
+
+ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, const ProcessGroup& group,
+                                   const Make& make)
+    : ShardedOptimizer(Groups{optim::OptimizerParamGroup(std::move(parameters))}, group, make) {}
+
+ShardedOptimizer::ShardedOptimizer(Groups groups, const ProcessGroup& group, const Make& make)
+    : Optimizer(Groups{}, nullptr), impl_(std::make_unique<Impl>(group, all_parameters(groups))) {
+  Impl& me = *impl_;
+  if (groups.empty() || me.parameters.empty()) {
+    refuse("an optimizer of no parameters", "the parameters of a model",
+           "pass model->parameters()");
+  }
+  me.first = first_state(groups, me.parameters.front().options(), make);
+  me.flats = flatten_parameters(me.parameters, group.world_size());
+  Groups shares;
+  std::vector<std::size_t> group_of;  // of a parameter
+  for (const optim::OptimizerParamGroup& one : groups) {
+    group_of.insert(group_of.end(), one.params().size(), shares.size());
+    shares.push_back(one);
+    shares.back().params().clear();
+  }
+  for (std::size_t flat = 0; flat < me.flats.size(); ++flat) {
+    const at::Tensor shard = me.flats[flat].shard_of(group.rank());
+    for (const ShardPiece& piece : pieces_of(me.flats[flat], group.rank())) {
+      at::Tensor leaf = shard.narrow(0, piece.in_shard, piece.count).detach();
+      shares[group_of[piece.parameter]].params().push_back(leaf);
+      me.pieces.push_back({leaf, flat, piece});
+    }
+  }
+  me.local = make(shares);
+  defaults_ = me.local->defaults().clone();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i].set_options(me.local->param_groups()[i].options().clone());
+    add_param_group(groups[i]);
+  }
+}
+
+ShardedOptimizer::~ShardedOptimizer() = default;
+
+at::Tensor ShardedOptimizer::step(LossClosure closure) {
+  at::Tensor loss;
+  if (closure) {
+    const at::AutoGradMode with_gradients(true);
+    loss = closure();
+  }
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < param_groups().size(); ++i) {
+    impl_->local->param_groups()[i].set_options(param_groups()[i].options().clone());
+  }
+  impl_->require_dense_gradients();
+  for (OwnPiece& own : impl_->pieces) own.leaf.mutable_grad() = impl_->gradient_of(own.piece);
+  impl_->local->step();
+  for (OwnPiece& own : impl_->pieces) own.leaf.mutable_grad().reset();
+  impl_->exchange_parameters();
+  return loss;
+}
+
+const optim::Optimizer& ShardedOptimizer::local() const {
+  return *impl_->local;
+}
+
+std::int64_t ShardedOptimizer::state_bytes() const {
+  std::int64_t bytes = 0;
+  for (auto& [key, state] : impl_->local->state()) {
+    const auto fields = fields_of(*state);
+    for (const at::Tensor* tensor : fields->tensors) {
+      if (tensor != nullptr) bytes += static_cast<std::int64_t>(tensor->nbytes());
+    }
+  }
+  return bytes;
+}
+
+at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t field, int root) {
+  const FlatParameters& place = flats[flat];
+  at::Tensor mine = at::zeros({place.shard}, place.elements.options());
+  auto& states = local->state();
+  for (const OwnPiece& own : pieces) {
+    if (own.flat != flat) continue;
+    const auto state = states.find(key_of(states, own.leaf));
+    if (state == states.end()) continue;
+    const at::Tensor* tensor = fields_of(*state->second)->tensors[field];
+    if (tensor != nullptr) mine.narrow(0, own.piece.in_shard, own.piece.count).copy_(*tensor);
+  }
+  if (group.rank() != root) {
+    send(group, mine, root).wait();
+    return {};
+  }
+  at::Tensor all = at::empty_like(place.elements);
+  for (int rank = 0; rank < group.world_size(); ++rank) {
+    at::Tensor shard = all.narrow(0, rank * place.shard, place.shard);
+    if (rank == root) {
+      shard.copy_(mine);
+    } else {
+      recv(group, shard, rank).wait();
+    }
+  }
+  return all;
+}
+
+void ShardedOptimizer::gather_state(int root) {
+  const at::NoGradGuard no_grad;
+  Impl& me = *impl_;
+  state().clear();
+  if (!me.first) return;
+  // A parameter without a gradient so far has no state, and 0 steps; those that count none have 1.
+  at::Tensor steps = at::zeros({static_cast<std::int64_t>(me.parameters.size())}, at::kLong);
+  auto& local = me.local->state();
+  for (const OwnPiece& own : me.pieces) {
+    const auto found = local.find(key_of(local, own.leaf));
+    if (found == local.end()) continue;
+    const std::int64_t* count = fields_of(*found->second)->steps;
+    steps[static_cast<std::int64_t>(own.piece.parameter)] = count != nullptr ? *count + 1 : 1;
+  }
+  steps = all_reduce(me.group, steps.to(me.flats.front().elements.device()), ReduceOp::max)
+              .wait()
+              .cpu();
+  const bool collects = me.group.rank() == root;
+  const auto state_of = [&](std::size_t parameter) -> optim::OptimizerParamState* {
+    const std::int64_t count = steps[static_cast<std::int64_t>(parameter)].item<std::int64_t>();
+    if (!collects || count == 0) return nullptr;
+    auto& states = state();
+    auto& slot = states[key_of(states, me.parameters[parameter])];
+    if (!slot) {
+      slot = me.first->clone();
+      if (std::int64_t* counted = fields_of(*slot)->steps) *counted = count - 1;
+    }
+    return slot.get();
+  };
+  const std::size_t fields = fields_of(*me.first)->tensors.size();
+  for (std::size_t flat = 0; flat < me.flats.size(); ++flat) {
+    for (std::size_t field = 0; field < fields; ++field) {
+      if (fields_of(*me.first)->tensors[field] == nullptr) continue;
+      const at::Tensor all = me.gather_field(flat, field, root);
+      for (const FlatPlace& place : me.flats[flat].places) {
+        optim::OptimizerParamState* whole = state_of(place.parameter);
+        if (whole == nullptr) continue;
+        *fields_of(*whole)->tensors[field] = in_shape_of(me.parameters[place.parameter].detach(),
+                                                         all.narrow(0, place.begin, place.count));
+      }
+    }
+  }
+}
+
+void ShardedOptimizer::release_state() {
+  state().clear();
+}
+
+void ShardedOptimizer::scatter_state() {
+  const at::NoGradGuard no_grad;
+  Impl& me = *impl_;
+  auto& local = me.local->state();
+  auto& whole = state();
+  for (const OwnPiece& own : me.pieces) {
+    const at::Tensor& parameter = me.parameters[own.piece.parameter];
+    const auto found = whole.find(key_of(whole, parameter));
+    if (found == whole.end()) {
+      local.erase(key_of(local, own.leaf));
+      continue;
+    }
+    auto part = found->second->clone();
+    const auto fields = fields_of(*part);
+    for (at::Tensor* tensor : fields->tensors) {
+      if (tensor == nullptr) continue;
+      const at::Tensor dense = at::empty_like(parameter.detach()).copy_(*tensor);
+      *tensor = in_memory_order(dense).narrow(0, own.piece.in_parameter, own.piece.count).clone();
+    }
+    local[key_of(local, own.leaf)] = std::move(part);
+  }
+  whole.clear();
+}
+
+void ShardedOptimizer::save(torch::serialize::OutputArchive&) const {
+  refuse("save() of a sharded optimizer", "a checkpoint of the state that gather_state() collects",
+         "call gather_state() on every rank, and save state() on one");
+}
+
+void ShardedOptimizer::load(torch::serialize::InputArchive&) {
+  refuse("load() of a sharded optimizer", "state() of a checkpoint, and scatter_state()",
+         "put the state of all parameters into state(), and call scatter_state()");
+}
+
+}  // namespace hpcboot

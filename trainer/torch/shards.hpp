@@ -1,0 +1,51 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hpcboot {
+
+/// The elements of a dense tensor in the order of their memory, without a copy.
+/// @param tensor non-overlapping and dense
+at::Tensor in_memory_order(const at::Tensor& tensor);
+
+/// The reverse: `elements` with the shape and strides of `like`.
+at::Tensor in_shape_of(const at::Tensor& like, const at::Tensor& elements);
+
+/// Where a parameter is in a flat tensor.
+struct FlatPlace {
+  std::size_t parameter;  ///< its index
+  std::int64_t begin;     ///< element of the flat tensor
+  std::int64_t count;
+};
+
+/// Parameters of one type on one device in one tensor of one dimension, cut into a shard of equal
+/// length for each rank. The last one is padded.
+struct FlatParameters {
+  at::Tensor elements;
+  std::int64_t shard;  ///< elements of one
+  std::vector<FlatPlace> places;
+
+  at::Tensor shard_of(int rank) const { return elements.narrow(0, rank * shard, shard); }
+};
+
+/// Moves the parameters, which are dense, into flat tensors, one for each type and device. They
+/// keep shape, strides and values. Each rank of a group gets the same flat tensors.
+std::vector<FlatParameters> flatten_parameters(const std::vector<at::Tensor>& parameters,
+                                               int ranks);
+
+/// The part of a parameter that is in a rank's shard.
+struct ShardPiece {
+  std::size_t parameter;      ///< its index
+  std::int64_t in_shard;      ///< the piece's first element in the shard
+  std::int64_t in_parameter;  ///< and in the parameter, in the order of its memory
+  std::int64_t count;
+};
+
+/// In the order of the shard.
+std::vector<ShardPiece> pieces_of(const FlatParameters& flat, int rank);
+
+}  // namespace hpcboot
