@@ -10,6 +10,7 @@ first_block() { sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$1" | sed '1d;/^```$/,$d'; 
   example=$(first_block trainer/README.md cpp)
   [ -n "$example" ]
   [ "$example" = "$(cat tests/package/find_package_torch/main.cpp)" ]
+  [ "$(first_block trainer/sharding.md cpp)" = "$(cat tests/package/own_model/sharded_optimizer.cpp)" ]
 }
 
 @test "README's lines of C++ and C are in the program that the package test builds and runs" {

@@ -76,10 +76,10 @@ PY
   [[ $output == *missing.json* ]]
 }
 
-@test "the example of trainer/README.md lists layouts that fit" {
+@test "the example of trainer/sharding.md lists layouts that fit" {
   root=$BATS_TEST_DIRNAME/../..
   build=${HPCBOOT_BIN_DIR:-$root/build/bin}/..
-  sed -n '/^#include <hpcboot\/torch\/estimate.hpp>/,/^```/p' "$root/trainer/README.md" | sed '$d' >example.cpp
+  sed -n '/^#include <hpcboot\/torch\/estimate.hpp>/,/^```/p' "$root/trainer/sharding.md" | sed '$d' >example.cpp
   c++ -std=c++17 -I "$root/trainer/include" -o example example.cpp "$build/trainer/torch/libhpcboot_torch.a" \
     "$build/bootstrap/libhpcboot.a"
   run ./example
