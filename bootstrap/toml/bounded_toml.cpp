@@ -69,6 +69,12 @@ struct Place {
 // Tracks where a value may start, as toml++ sees it up to the first error, at which it stops.
 class Context {
  public:
+  // Whether this is the closing bracket of an inline table within an array that is still open.
+  bool is_wrong_end(char c) const { return c == '}' && !open_.empty() && open_.back() == '['; }
+
+  // Whether a value may start here.
+  bool is_fresh_value() const { return is_value_ && is_fresh_; }
+
   // Called for each character outside strings and comments, and for the quotes that start strings.
   void see(char c) {
     if (c == ' ' || c == '\t' || c == '\r') return;
@@ -120,6 +126,23 @@ bool can_start_name(char c) {
          (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
+// Whether toml++ reads these characters of a value without undefined behaviour: of a number, date,
+// time or Boolean, up to the next comma, bracket, comment or line. It remembers 127 characters, and
+// expects a time after a date and a blank.
+bool is_safe_bare_value(std::string_view value) {
+  constexpr std::size_t kLongest = 100;
+  constexpr std::size_t kDate = 10;  // 2026-11-25
+  value = value.substr(0, value.find_last_not_of(" \t\r") + 1);
+  if (value.size() > kLongest) return false;
+  const std::size_t blank = value.find_first_of(" \t");
+  if (blank == std::string_view::npos) return true;
+  const auto is_digit = [&](std::size_t i) {
+    return i < value.size() && value[i] >= '0' && value[i] <= '9';
+  };
+  return blank == kDate && value[4] == '-' && value[7] == '-' && is_digit(kDate + 1) &&
+         is_digit(kDate + 2) && value.size() > kDate + 3 && value[kDate + 3] == ':';
+}
+
 // The first place in the text that toml++ must not see.
 Place first_unsafe(std::string_view toml) {
   const auto place = [&](std::size_t at, const char* what, const char* expected) {
@@ -157,6 +180,14 @@ Place first_unsafe(std::string_view toml) {
       const std::size_t name = name_of_table(toml, at);
       if (name < toml.size() && toml[name] != ']' && !can_start_name(toml[name]))
         return place(at, "a table without a name", "a name in brackets, such as [node]");
+    }
+    if (context.is_wrong_end(c)) return place(at, "a brace in an array", "a value or a bracket");
+    constexpr std::string_view kNoBareValue = " \t\r\n[]{},=#";
+    if (context.is_fresh_value() && kNoBareValue.find(c) == std::string_view::npos) {
+      const auto end = std::min(toml.find_first_of("\n[]{},#\"'", at), toml.size());
+      if (!is_safe_bare_value(toml.substr(at, end - at)))
+        return place(at, "a value that is neither a string nor a number, date, time or Boolean",
+                     "strings in double quotes");
     }
     context.see(c);
     if (c == '.' && ++dots >= kMostKeyParts)

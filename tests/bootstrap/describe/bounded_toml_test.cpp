@@ -86,6 +86,26 @@ TEST(BoundedToml, ATableWithoutANameIsNamedByItsLine) {
   }
 }
 
+// toml++ 3.3 assumes, unchecked, that no bracket or end follows where it looks for a value, and
+// that it needs to look back by at most 127 characters.
+TEST(BoundedToml, ValuesThatTomlppWouldReadBeyondTheirEndAreNamedByTheirLine) {
+  const std::string long_value = "2020-01-0" + std::string(116, '_') + "1 1:";
+  for (const std::string& value : {std::string("[}"), std::string("[1, }]"),
+                                   std::string("2020-01-01 1"), std::string("[2020-01-01 1]"),
+                                   std::string("2020-01-01 x"), std::string("1 1"), long_value}) {
+    SCOPED_TRACE(value);
+    test::expect_error(
+        ErrorCode::malformed_file, [&] { parse_toml("y = 1\nx = " + value + "\n", "f.toml"); },
+        "f.toml:2: ");
+  }
+  for (const char* value :
+       {"2020-01-01", "2020-01-01 10:00:00", "2020-01-01T10:00:00Z", "10:00:00", "1_000", "true ",
+        "[1, 2 , 3]", "{a = 1, b = [2]}", "1e3 # 1 1", "[\n  1,\n  2,\n]", "[{a = 1}, {a = 2}]",
+        "0x1f", "-inf", "[ ]", "{ }"}) {
+    EXPECT_EQ(parse_toml(std::string("x = ") + value + "\n", "f.toml").size(), 1U) << value;
+  }
+}
+
 TEST(BoundedToml, WhatIsBeyondTheLimitsOrNoTomlIsNamedByItsLine) {
   test::expect_error(
       ErrorCode::malformed_file, [] { parse_toml("x = 1\n" + key_of(17) + " = 1\n", "f.toml"); },
