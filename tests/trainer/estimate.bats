@@ -28,7 +28,7 @@ setup_file() { use_programs; }
   done
   run "$trainer" estimate --model trillion.json --devices 64 --batch-size 64
   [ "$status" -eq 1 ]
-  [[ $output == "No layout fits into 80.0 GB a device."* ]]
+  [[ $output == "No layout fits into 80.0 GB a device and divides the batch."* ]]
 }
 
 @test "--json has the same numbers in bytes and seconds" {
@@ -58,7 +58,7 @@ PY
   [ "$status" -eq 2 ]
   [[ $output == *"--devices"*"--data"* ]]
   for wrong in "--memory 0" "--tflops nan" "--batch-size 8" "--devices -1" "--devices-per-node 0" "--image-size 8" \
-    "--zero x"; do
+    "--zero x" "--zero 1" "--keep-gathered" "--memory 1e300"; do
     # shellcheck disable=SC2086 # an option and its value
     run "$trainer" estimate $wrong
     echo "$wrong: $output"

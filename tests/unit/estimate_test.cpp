@@ -171,6 +171,24 @@ TEST(EstimateTime, CountsOnlyWhatComputationDoesNotHide) {
   EXPECT_EQ(time.exchange, 2 * 400 * 15 / 16.0 - 2);
 }
 
+TEST(EstimateTime, HidesAnExchangeInTheBackwardPassBesideIt) {
+  const Machine machine{1000, 1e12, 1000, 10, 8};
+  const Model model = uniform(1000, 10);
+  const auto exposed = [&](const Layout& layout, Batch batch) {
+    return step_time(estimate(model, types_of("fp32"), 2, layout, batch), layout, batch, machine)
+        .exchange;
+  };
+  Layout ddp;
+  ddp.data = 8;
+  // With accumulation in the last one of them.
+  EXPECT_EQ(exposed(ddp, {1, 4}), exposed(ddp, {1, 1}));
+  // The weights that ZeRO-1 and 2 send after the optimizer's step are hidden by nothing.
+  const double gather = 4 * 7 / 8.0;
+  EXPECT_EQ(exposed(sharded(8, 1), {1, 1}), 2 * gather - 2 + gather);
+  EXPECT_EQ(exposed(sharded(8, 2), {1, 1}), gather - 2 + gather);
+  EXPECT_EQ(exposed(sharded(8, 3), {1, 1}), 3 * gather - 3);
+}
+
 TEST(EstimateTime, OfAPipelineIncludesItsIdleTime) {
   const Machine machine{1000, 1e12, 1e12, 1e12, 8};
   Layout layout;
@@ -202,6 +220,16 @@ TEST(EstimateLayouts, AreAllThatFitTheFastestFirst) {
   EXPECT_EQ(seen.count({1, 1, 1}), 0U);
   EXPECT_EQ(seen.count({16, 1, 1}), 1U);
   EXPECT_TRUE(fitting_layouts(model, types_of("fp32"), 2, 1, 1, {}, machine).empty());
+}
+
+TEST(EstimateLayouts, IncludeALargerMicroBatchThatFitsWhereASmallerOneDoesNot) {
+  // With several passes, all gradients are held beside all activations.
+  Transformer shape = known_transformer("gpt2");
+  shape.sequence = 128;
+  const Machine machine{1e12, 2.05e9, 1e11, 1e10, 8};
+  const auto plans = fitting_layouts(transformer(shape), types_of("fp32"), 2, 1, 2, {}, machine);
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].batch.micro, 2);
 }
 
 std::string refusal_of(const std::function<void()>& call) {
@@ -285,6 +313,19 @@ TEST_F(ShapeFile, OfHuggingFace) {
     "max_position_embeddings": 131072, "rms_norm_eps": 1e-05, "tie_word_embeddings": false})"))
           .parameters(),
       8'030'261'248);
+}
+
+TEST_F(ShapeFile, OfAnotherKindOfModelIsRefused) {
+  const std::string sizes =
+      R"("num_hidden_layers": 2, "hidden_size": 5120, "num_attention_heads": 32, "vocab_size": 10,
+    "num_key_value_heads": 8, "max_position_embeddings": 16, "rms_norm_eps": 1e-05)";
+  EXPECT_THAT(refusal("{\"model_type\": \"mixtral\", " + sizes + "}"),
+              AllOf(HasSubstr("mixtral"), HasSubstr("gpt2, llama or mistral")));
+  // Heads may be smaller than hidden / heads: queries and outputs of 32 x 128.
+  const Model nemo =
+      transformer(read("{\"model_type\": \"mistral\", \"head_dim\": 128, " + sizes + "}"));
+  EXPECT_EQ(nemo.layers[1].divided.parameters,
+            2.0 * 5120 * 4096 + 2 * 5120 * 1024 + 3.0 * 5120 * 4 * 5120);
 }
 
 TEST_F(ShapeFile, ThatIsDamagedIsAnErrorThatNamesTheKey) {

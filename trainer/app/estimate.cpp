@@ -52,13 +52,13 @@ options::Command command_for(Options& o) {
         "which layouts fit, the fastest first"}}};
   command.details = {
       "Nothing is allocated: the model may be of any size. Memory is that of live tensors, in fp32 "
-      "within about 10 %; allocators and libraries need more. Times assume that exchanges overlap "
+      "within about 10 %; allocators and libraries need more. Autocast keeps some results, such as "
+      "those of softmax, in fp32, which is not counted. Times assume that exchanges overlap "
       "with computation as far as the method allows.",
       "A FILE.json describes a transformer: layers, hidden_size, heads, vocabulary, sequence; "
-      "optionally key_value_heads, feed_forward (4 x hidden_size), and true or false for gated, "
-      "rms_norm, bias, tied, learned_positions, fused_attention. The config.json of a GPT-2 or "
-      "Llama "
-      "model of Hugging Face can be used as it is.",
+      "optionally head_size, key_value_heads, feed_forward (4 x hidden_size), and true or false "
+      "for gated, rms_norm, bias, tied, learned_positions, fused_attention. The config.json of a "
+      "GPT-2, Llama or Mistral model of Hugging Face can be used as it is.",
       "bf16 and fp16 are autocast, with weights in fp32, as --precision of the trainer; "
       "bf16-master "
       "has weights and gradients in bf16 and the optimizer in fp32; bf16-pure everything in bf16."};
@@ -85,7 +85,7 @@ options::Command command_for(Options& o) {
          "ZeRO-3: keep weights from the forward to the backward pass"},
         {"checkpoint-activations", options::flag(o.layout.checkpoint),
          "keep each layer's input only, and compute the rest again"},
-        {"micro-batch", options::into(o.batch.micro, "N"), "samples of a device in a pass"},
+        {"micro-batch", options::into(o.batch.micro, "N"), "samples of a replica in a pass"},
         {"accumulate", options::into(o.batch.accumulate, "N"), "passes in a step"}}},
       {"Search",
        {{"devices", options::into(o.devices, "N").otherwise_is("none"),
@@ -150,6 +150,17 @@ void check(const Options& o, const po::variables_map& values) {
     }
   }
   if (o.devices_per_node < 1) throw UsageError("--devices-per-node must be at least 1");
+  const double largest = 1e9;
+  if (o.memory > largest || o.tflops > largest || o.node_bandwidth > largest ||
+      o.network_bandwidth > largest) {
+    throw UsageError("--memory, --tflops and the bandwidths must be at most 1e9");
+  }
+  if (o.devices == 0 && o.layout.shard == 1) {
+    for (const char* name : {"zero", "keep-gathered"}) {
+      const bool given = std::string(name) == "zero" ? !values[name].defaulted() : o.keep_gathered;
+      if (given) throw UsageError(std::string("--") + name + " needs --shard: what it divides");
+    }
+  }
   if (o.devices == 0) {
     if (o.batch_size != 0) throw UsageError("--batch-size needs --devices; else use --micro-batch");
     return;

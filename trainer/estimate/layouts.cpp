@@ -64,7 +64,7 @@ std::vector<Plan> fitting_layouts(const Model& model, const Types& types, int av
     for (const std::int64_t micro : divisors(samples / replicas)) {
       Plan plan{layout, {micro, samples / replicas / micro}, {}, {}};
       plan.needs = estimate(model, types, averages, layout, plan.batch);
-      if (plan.needs.memory.peak > machine.memory) break;
+      if (plan.needs.memory.peak > machine.memory) continue;
       plan.time = step_time(plan.needs, layout, plan.batch, machine);
       if (!best || plan.time.total() <= best->time.total()) best = plan;
     }

@@ -128,7 +128,8 @@ Traffic traffic_of(const Case& c, const Stage& stage) {
     // Gradients are reduced once a step, or all-reduced for ZeRO-1; then the new weights are
     // gathered.
     const double reductions = layout.zero >= 2 ? passes : 2;
-    traffic.shard = ring_bytes(layout.shard, reductions * gradients + weights);
+    traffic.weights = ring_bytes(layout.shard, weights);
+    traffic.shard = ring_bytes(layout.shard, reductions * gradients) + traffic.weights;
   }
   for (const Part& part : stage) {
     traffic.tensor += part.sums * 2 * ring_bytes(layout.tensor, output_bytes(c, part)) * passes;
@@ -167,8 +168,9 @@ void check(const Model& model, const Layout& layout, const Batch& batch) {
         "a transformer", "use data, shard or pipeline");
   }
   if (layout.tensor > 1 && model.heads % layout.tensor != 0) {
+    constexpr std::int64_t kMostShown = 128;  // no node has more devices
     std::string sizes_that_fit;
-    for (std::int64_t size = 1; size <= model.heads; ++size) {
+    for (std::int64_t size = 1; size <= std::min(model.heads, kMostShown); ++size) {
       if (model.heads % size == 0) sizes_that_fit += " " + std::to_string(size);
     }
     refuse("tensor parallelism over " + std::to_string(layout.tensor) + " devices for " +
@@ -199,6 +201,7 @@ Estimate estimate(const Model& model, const Types& types, int averages, const La
     const Traffic traffic = traffic_of(c, stages[i]);
     result.traffic.data = std::max(result.traffic.data, traffic.data);
     result.traffic.shard = std::max(result.traffic.shard, traffic.shard);
+    result.traffic.weights = std::max(result.traffic.weights, traffic.weights);
     result.traffic.tensor = std::max(result.traffic.tensor, traffic.tensor);
     result.traffic.pipeline = std::max(result.traffic.pipeline, traffic.pipeline);
   }

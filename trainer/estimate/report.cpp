@@ -43,13 +43,17 @@ double samples_per_step(const Plan& plan) {
          static_cast<double>(plan.layout.data * plan.layout.shard);
 }
 
+/// A file may contain any name.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kLongest = 30;
+  return name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
+}
+
 std::string layout_text(const Layout& layout) {
-  if (layout.devices() == 1) return layout.checkpoint ? "1 device, checkpointed" : "1 device";
+  if (layout.devices() == 1) return "1 device";
   std::string text =
       fmt::format("data {} x shard {} x tensor {} x pipeline {} = {} devices", layout.data,
                   layout.shard, layout.tensor, layout.pipeline, layout.devices());
-  if (layout.shard > 1) text += fmt::format(", ZeRO-{}", layout.zero);
-  if (layout.checkpoint) text += ", checkpointed";
   return text;
 }
 
@@ -79,9 +83,16 @@ Encoded one_plan(const Report& report, const Plan& plan) {
   const Traffic& traffic = plan.needs.traffic;
   TextTable about({Align::left, Align::left});
   about.add({"model",
-             fmt::format("{}: {} parameters, {}, {}", report.model.name,
+             fmt::format("{}: {} parameters, {}, {}", short_name(report.model.name),
                          scaled(report.model.parameters()), report.types.name, report.optimizer)});
   about.add({"layout", layout_text(plan.layout)});
+  if (plan.layout.shard > 1) {
+    about.add({"sharded", fmt::format("ZeRO-{}: {}", plan.layout.zero,
+                                      plan.layout.zero == 1   ? "optimizer"
+                                      : plan.layout.zero == 2 ? "optimizer, gradients"
+                                                              : "optimizer, gradients, weights")});
+  }
+  if (plan.layout.checkpoint) about.add({"kept", "the input of each layer"});
   about.add({"batch", fmt::format("{} in a pass x {} passes x {} replicas = {}", plan.batch.micro,
                                   plan.batch.accumulate, plan.layout.data * plan.layout.shard,
                                   scaled(samples_per_step(plan)))});
@@ -122,8 +133,10 @@ Encoded one_plan(const Report& report, const Plan& plan) {
 Encoded all_plans(const Report& report, const Look& look) {
   if (report.plans.empty()) {
     return encoded_format(
-        "No layout fits into {} a device.\n"
-        "Try more --devices, --checkpoint-activations or a smaller --batch-size.\n",
+        "No layout fits into {} a device and divides the batch.\n"
+        "Try more --devices, --checkpoint-activations, or another --batch-size, such as a "
+        "multiple\n"
+        "of --devices.\n",
         bytes_text(report.machine.memory));
   }
   TextTable table({Align::right, Align::right, Align::right, Align::right, Align::right,

@@ -24,13 +24,19 @@ StepTime step_time(const Estimate& needs, const Layout& layout, const Batch& bat
   time.compute = needs.flop / machine.flops;
   const std::int64_t shards = layout.tensor * layout.shard;
   time.tensor = seconds(needs.traffic.tensor, layout.tensor, 1, machine);
-  const double shard = seconds(needs.traffic.shard, layout.shard, layout.tensor, machine);
-  const double data = seconds(needs.traffic.data, layout.data, shards, machine);
-  // Weights are gathered during both passes, gradients are reduced during the backward pass, which
-  // takes two thirds of the time.
+  const auto of_shards = [&](double bytes) {
+    return seconds(bytes, layout.shard, layout.tensor, machine);
+  };
+  const double weights = of_shards(needs.traffic.weights);
+  const double hidden = of_shards(needs.traffic.shard - needs.traffic.weights) +
+                        seconds(needs.traffic.data, layout.data, shards, machine);
+  // ZeRO-3 gathers weights during both passes and reduces gradients in each backward pass. Else
+  // gradients are exchanged in the last backward pass of a step, and a backward pass takes two
+  // thirds of the computation.
   const bool gathers = layout.zero >= 3 && layout.shard > 1;
-  const double overlap = gathers ? time.compute : time.compute * 2 / 3;
-  time.exchange = std::max(0.0, shard + data - overlap);
+  const double overlap =
+      gathers ? time.compute : time.compute * 2 / 3 / static_cast<double>(batch.accumulate);
+  time.exchange = std::max(0.0, hidden - overlap) + weights;
   if (layout.pipeline > 1) {
     // The stages wait for the first micro-batch, and at the end for the last one.
     const double idle =

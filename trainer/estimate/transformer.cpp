@@ -12,20 +12,23 @@ namespace {
 /// Sizes of a shape, as floating-point numbers.
 struct Sizes {
   double hidden, tokens, vocabulary, heads, feed_forward;
-  double keys;  ///< elements of a token's keys, and of its values
-  double norm;  ///< parameters of a normalisation
+  double queries;  ///< elements of a token's queries
+  double keys;     ///< the same of its keys, and of its values
+  double norm;     ///< parameters of a normalisation
 };
 
 Sizes sizes_of(const Transformer& shape) {
   const auto number = [](std::int64_t value) { return static_cast<double>(value); };
   const double hidden = number(shape.hidden);
+  const double size = shape.head_size > 0 ? number(shape.head_size) : hidden / number(shape.heads);
   const std::int64_t keys = shape.key_value_heads > 0 ? shape.key_value_heads : shape.heads;
   return {hidden,
           number(shape.sequence),
           number(shape.vocabulary),
           number(shape.heads),
           shape.feed_forward > 0 ? number(shape.feed_forward) : 4 * hidden,
-          hidden / number(shape.heads) * number(keys),
+          size * number(shape.heads),
+          size * number(keys),
           shape.rms_norm ? hidden : 2 * hidden};
 }
 
@@ -52,13 +55,13 @@ Layer block(const Transformer& shape, const Sizes& n, const std::string& name) {
   layer.sums = 4;  // after attention and feed-forward layers, and in their backward passes
   // Normalisations, and the biases of the two matrices whose results are summed.
   layer.each.parameters = 2 * n.norm + bias * 2 * n.hidden;
-  layer.divided.parameters = 2 * n.hidden * n.hidden + 2 * n.hidden * n.keys +
+  layer.divided.parameters = 2 * n.hidden * n.queries + 2 * n.hidden * n.keys +
                              matrices * n.hidden * n.feed_forward +
-                             bias * (n.hidden + 2 * n.keys + (matrices - 1) * n.feed_forward);
+                             bias * (n.queries + 2 * n.keys + (matrices - 1) * n.feed_forward);
   const double products =
-      2 * n.hidden * n.hidden + 2 * n.hidden * n.keys + matrices * n.hidden * n.feed_forward;
+      2 * n.hidden * n.queries + 2 * n.hidden * n.keys + matrices * n.hidden * n.feed_forward;
   // Scores and their product with the values; a fused kernel leaves out what is masked.
-  const double attention = (shape.fused_attention ? 0.5 : 1) * 2 * n.hidden * n.tokens;
+  const double attention = (shape.fused_attention ? 0.5 : 1) * 2 * n.queries * n.tokens;
   layer.divided.flop = 2 * n.tokens * (products + attention);
   // The inputs of both normalisations, which are the block's results, and of the first matrices.
   layer.each.kept = n.tokens * 4 * n.hidden;
@@ -66,9 +69,9 @@ Layer block(const Transformer& shape, const Sizes& n, const std::string& name) {
   // Queries, keys, values, the scores' softmax, the input of the output matrix; the feed-forward
   // layer's tensors before, between and behind its activation. Without a fused kernel, keys and
   // values are repeated for each head.
-  const double repeated = shape.fused_attention ? n.keys : n.hidden;
+  const double repeated = shape.fused_attention ? n.keys : n.queries;
   layer.divided.kept =
-      n.tokens * (2 * n.hidden + 2 * repeated + scores + (shape.gated ? 4 : 2) * n.feed_forward);
+      n.tokens * (2 * n.queries + 2 * repeated + scores + (shape.gated ? 4 : 2) * n.feed_forward);
   layer.divided.working = n.tokens * std::max(2 * scores, matrices * n.feed_forward);
   layer.each.working = layer.output;
   return layer;
@@ -99,7 +102,7 @@ void check(const Transformer& shape) {
   positive("heads", shape.heads);
   positive("vocabulary", shape.vocabulary);
   positive("sequence", shape.sequence);
-  if (shape.hidden % shape.heads != 0) {
+  if (shape.head_size == 0 && shape.hidden % shape.heads != 0) {
     refuse("hidden_size " + std::to_string(shape.hidden) + " for " + std::to_string(shape.heads) +
                " heads",
            "a hidden size that the heads divide");

@@ -52,6 +52,7 @@ struct Transformer {
   std::int64_t blocks = 0;
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
+  std::int64_t head_size = 0;        ///< 0: hidden / heads
   std::int64_t key_value_heads = 0;  ///< 0: as many as heads
   std::int64_t feed_forward = 0;     ///< 0: 4 x hidden
   std::int64_t vocabulary = 0;
@@ -130,6 +131,7 @@ struct Memory {
 struct Traffic {
   double data = 0;
   double shard = 0;
+  double weights = 0;  ///< the part of `shard` that follows the optimizer's step
   double tensor = 0;
   double pipeline = 0;
 };
