@@ -63,8 +63,9 @@ struct Training {
   std::vector<torch::Tensor> parameters() { return ddp.module()->parameters(); }
 
   void use(const Make& make) { optimizer = make({optim::OptimizerParamGroup(parameters())}); }
-  void shard(const Make& make) {
-    auto made = std::make_unique<ShardedOptimizer>(parameters(), *world, make);
+  void shard(const Make& make) { shard_groups({optim::OptimizerParamGroup(parameters())}, make); }
+  void shard_groups(const ShardedOptimizer::Groups& groups, const Make& make) {
+    auto made = std::make_unique<ShardedOptimizer>(groups, *world, make);
     sharded = made.get();
     optimizer = std::move(made);
   }
@@ -108,7 +109,7 @@ std::int64_t bytes_of_state(optim::Optimizer& optimizer) {
   for (auto& [key, state] : optimizer.state()) {
     const auto fields = fields_of(*state);
     for (const torch::Tensor* tensor : fields->tensors) {
-      if (tensor != nullptr) bytes += static_cast<std::int64_t>(tensor->nbytes());
+      if (tensor->defined()) bytes += static_cast<std::int64_t>(tensor->nbytes());
     }
   }
   return bytes;
@@ -140,8 +141,8 @@ void expect_same_state(optim::Optimizer& found, Training& of, Training& whole) {
       EXPECT_EQ(*fields->steps, *wanted->steps);
     }
     for (std::size_t field = 0; field < wanted->tensors.size(); ++field) {
-      ASSERT_EQ(fields->tensors[field] == nullptr, wanted->tensors[field] == nullptr);
-      if (wanted->tensors[field] == nullptr) continue;
+      ASSERT_EQ(fields->tensors[field]->defined(), wanted->tensors[field]->defined());
+      if (!wanted->tensors[field]->defined()) continue;
       EXPECT_TRUE(fields->tensors[field]->equal(*wanted->tensors[field])) << i << " " << field;
     }
   }
@@ -199,22 +200,63 @@ TEST(ShardedOptimizer, HasGroupsWithTheirOptionsWhichMayChange) {
     for (const torch::Tensor& parameter : training.parameters()) {
       groups.emplace_back(std::vector<torch::Tensor>{parameter});
     }
-    groups[1].set_options(
-        std::make_unique<optim::AdamOptions>(optim::AdamOptions(1e-1).weight_decay(0.5)));
+    groups[1].set_options(std::make_unique<optim::AdamOptions>(
+        optim::AdamOptions(1e-1).weight_decay(0.5).amsgrad(true)));
     return groups;
   };
   Training whole, sharded;
   whole.optimizer = make_adam()(groups_of(whole));
-  sharded.optimizer = std::make_unique<ShardedOptimizer>(groups_of(sharded), *world, make_adam());
+  sharded.shard_groups(groups_of(sharded), make_adam());
   for (int step = 0; step < 4; ++step) {
     for (Training* one : {&whole, &sharded}) {
       one->optimizer->param_groups()[2].options().set_lr(0.01 * step);
       one->step(step);
     }
   }
+  sharded.sharded->gather_state();
+  if (world->rank() == 0) expect_same_state(*sharded.sharded, sharded, whole);
   EXPECT_EQ(sharded.optimizer->param_groups()[0].options().get_lr(), 1e-2);
   EXPECT_EQ(sharded.optimizer->param_groups()[1].options().get_lr(), 1e-1);
   expect_equal(sharded, whole);
+}
+
+TEST(ShardedOptimizer, CollectsMomentumThatOneGroupHasOrThatStartsLater) {
+  const auto groups_of = [](Training& training) {
+    ShardedOptimizer::Groups groups;
+    for (const torch::Tensor& parameter : training.parameters()) {
+      groups.emplace_back(std::vector<torch::Tensor>{parameter});
+    }
+    groups[2].set_options(
+        std::make_unique<optim::SGDOptions>(optim::SGDOptions(1e-2).momentum(0.9)));
+    return groups;
+  };
+  const Make make_sgd = make<optim::SGD>(optim::SGDOptions(1e-2));
+  Training whole, sharded;
+  whole.optimizer = make_sgd(groups_of(whole));
+  sharded.shard_groups(groups_of(sharded), make_sgd);
+  for (int step = 0; step < 4; ++step) {
+    for (Training* one : {&whole, &sharded}) {
+      auto& options = one->optimizer->param_groups()[3].options();
+      if (step == 2) static_cast<optim::SGDOptions&>(options).momentum(0.5);
+      one->step(step);
+    }
+  }
+  expect_equal(sharded, whole);
+  sharded.sharded->gather_state();
+  if (world->rank() == 0) {
+    EXPECT_EQ(sharded.sharded->state().size(), 2U);
+    expect_same_state(*sharded.sharded, sharded, whole);
+  }
+}
+
+TEST(ShardedOptimizer, StepIsSeenByAutograd) {
+  Training sharded;
+  sharded.shard(make_adam());
+  const Data data = make_data(4);
+  const torch::Tensor loss = loss_of(sharded.ddp.module()->forward(data.images), data.labels);
+  sharded.step(0);
+  EXPECT_THAT([&] { loss.backward(); },
+              testing::ThrowsMessage<c10::Error>(testing::HasSubstr("modified by an inplace")));
 }
 
 TEST(ShardedOptimizer, LeavesParametersWithoutAGradientAsTheyAre) {
@@ -299,6 +341,9 @@ TEST(ShardedOptimizer, RefusesWhatItCannotShard) {
   ShardedOptimizer sharded({one}, *world, make_adam());
   one.mutable_grad() = torch::rand({3}).to_sparse();
   EXPECT_THAT(error_of([&] { sharded.step(); }).what(), HasSubstr("a sparse gradient"));
+  one.mutable_grad() = torch::Tensor();
+  sharded.add_param_group(optim::OptimizerParamGroup({torch::rand({2}).set_requires_grad(true)}));
+  EXPECT_THAT(error_of([&] { sharded.step(); }).what(), HasSubstr("added to a sharded optimizer"));
   torch::serialize::OutputArchive archive;
   EXPECT_THAT(error_of([&] { sharded.save(archive); }).what(), HasSubstr("gather_state()"));
 }

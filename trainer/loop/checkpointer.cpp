@@ -1,5 +1,6 @@
 #include "loop/checkpointer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "loop/stop_request.hpp"
@@ -55,6 +56,7 @@ bool Checkpointer::time_is_up(double seconds) const {
   if (save == 0) {
     save = static_cast<double>(trainer_.checkpoint_bytes()) / kBytesPerSecond;
   }
+  save += longest_collecting_;
   // The next decision comes a step later, and a save may take longer than the previous ones.
   const double needed = 2 * seconds + 1.5 * save + kSpareSeconds;
   return seconds_since(begin_) + needed >= static_cast<double>(time_limit_.count());
@@ -93,8 +95,12 @@ void Checkpointer::save() {
 
 void Checkpointer::save(CheckpointWriter::Kind kind) {
   if (kind.regular) last_save_ = now_();
+  const auto begin = Clock::now();
   const std::vector<NamedTensor> tensors = trainer_.collect_tensors();
   if (!writer_) return;
+  const double collecting = std::chrono::duration<double>(Clock::now() - begin).count();
+  collecting_ += collecting;
+  longest_collecting_ = std::max(longest_collecting_, collecting);
   TrainingState state = trainer_.state();
   state.best = best_;
   state.identity = identity_;

@@ -53,7 +53,7 @@ class Checkpointer {
   /// Why the run stopped early: "signal TERM", "time limit"; empty if it did not.
   const std::string& stop_reason() const { return stop_reason_; }
   /// How long training waited for checkpoints, in seconds; 0 on all ranks but rank 0.
-  double waited_seconds() const { return writer_ ? writer_->waited_seconds() : 0; }
+  double waited_seconds() const { return writer_ ? collecting_ + writer_->waited_seconds() : 0; }
   /// The newest checkpoint on disk; empty before the first, and on all ranks but rank 0.
   std::filesystem::path newest() const;
 
@@ -76,6 +76,8 @@ class Checkpointer {
   double runtime_before_;
   std::optional<CheckpointWriter> writer_;  ///< rank 0's
   std::optional<BestValidation> best_;
+  double collecting_ = 0;          ///< seconds, in all saves
+  double longest_collecting_ = 0;  ///< in one save
   std::string stop_reason_;
 };
 

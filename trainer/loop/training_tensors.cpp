@@ -80,37 +80,39 @@ class Stock {
   const std::string& file_;
 };
 
-/// As the optimizer would create it: on the parameter's device and with its strides.
-torch::Tensor like(const at::Tensor& parameter, const torch::Tensor& values) {
-  return torch::empty_like(parameter.detach()).copy_(values);
+/// As the optimizer would create it: on the parameter's device and with its strides. That of a
+/// sharded optimizer stays on the CPU: a rank's device has memory for its part only.
+torch::Tensor like(const at::Tensor& parameter, const torch::Tensor& values, bool is_sharded) {
+  return is_sharded ? values : torch::empty_like(parameter.detach()).copy_(values);
 }
 
 template <typename AdamState>
 std::unique_ptr<AdamState> adam_state(Stock& stock, const std::string& prefix,
-                                      const at::Tensor& parameter) {
+                                      const at::Tensor& parameter, bool is_sharded) {
   auto state = std::make_unique<AdamState>();
   state->step(
       stock.take(prefix + "step", torch::tensor(0, torch::kInt64)).template item<int64_t>());
-  state->exp_avg(like(parameter, stock.take(prefix + "exp_avg", parameter)));
-  state->exp_avg_sq(like(parameter, stock.take(prefix + "exp_avg_sq", parameter)));
+  state->exp_avg(like(parameter, stock.take(prefix + "exp_avg", parameter), is_sharded));
+  state->exp_avg_sq(like(parameter, stock.take(prefix + "exp_avg_sq", parameter), is_sharded));
   return state;
 }
 
 std::unique_ptr<optim::OptimizerParamState> state_from(Stock& stock, const std::string& prefix,
                                                        const at::Tensor& parameter,
                                                        const optim::Optimizer& optimizer) {
+  const auto* sharded = dynamic_cast<const ShardedOptimizer*>(&optimizer);
+  const bool is_sharded = sharded != nullptr;
   if (stock.has(prefix + "momentum")) {
     auto state = std::make_unique<optim::SGDParamState>();
-    state->momentum_buffer(like(parameter, stock.take(prefix + "momentum", parameter)));
+    state->momentum_buffer(like(parameter, stock.take(prefix + "momentum", parameter), is_sharded));
     return state;
   }
   if (!stock.has(prefix + "step")) return nullptr;  // no step with this parameter so far
-  const auto* sharded = dynamic_cast<const ShardedOptimizer*>(&optimizer);
-  const optim::Optimizer& kind = sharded != nullptr ? sharded->local() : optimizer;
+  const optim::Optimizer& kind = is_sharded ? sharded->local() : optimizer;
   if (dynamic_cast<const optim::AdamW*>(&kind) != nullptr) {
-    return adam_state<optim::AdamWParamState>(stock, prefix, parameter);
+    return adam_state<optim::AdamWParamState>(stock, prefix, parameter, is_sharded);
   }
-  return adam_state<optim::AdamParamState>(stock, prefix, parameter);
+  return adam_state<optim::AdamParamState>(stock, prefix, parameter, is_sharded);
 }
 
 std::vector<std::pair<std::string, at::Generator>> generators(const torch::nn::Module& model) {

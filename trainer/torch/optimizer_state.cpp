@@ -14,10 +14,7 @@ namespace {
 namespace optim = torch::optim;
 
 OptimizerState fields(std::initializer_list<at::Tensor*> tensors, std::int64_t* steps) {
-  OptimizerState state;
-  for (at::Tensor* tensor : tensors) state.tensors.push_back(tensor->defined() ? tensor : nullptr);
-  state.steps = steps;
-  return state;
+  return {tensors, steps};
 }
 
 template <typename AdamState>

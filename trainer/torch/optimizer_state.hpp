@@ -11,7 +11,7 @@ namespace hpcboot {
 
 /// The state that an optimizer of torch::optim keeps of a parameter.
 struct OptimizerState {
-  std::vector<at::Tensor*> tensors;  ///< of the parameter's shape; those that are not used: null
+  std::vector<at::Tensor*> tensors;  ///< of the parameter's shape; those not in use are undefined
   std::int64_t* steps = nullptr;     ///< null if they are not counted
 };
 

@@ -3,6 +3,7 @@
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <unordered_set>
@@ -45,24 +46,26 @@ std::vector<at::Tensor> all_parameters(const Groups& groups) {
   return all;
 }
 
-/// What the optimizer keeps of a parameter after a step: found out on a parameter of one element.
-std::unique_ptr<optim::OptimizerParamState> first_state(const Groups& groups,
-                                                        const at::TensorOptions& like,
-                                                        const ShardedOptimizer::Make& make) {
+/// What the optimizer keeps of a parameter: found out by a step of each group on one element. Null
+/// if it keeps nothing with these options.
+std::unique_ptr<optim::OptimizerParamState> example_state(const Groups& groups,
+                                                          const at::TensorOptions& like,
+                                                          const ShardedOptimizer::Make& make) {
   Groups one_each;
   for (const optim::OptimizerParamGroup& group : groups) {
     one_each.push_back(group);
     one_each.back().params() = {at::zeros({1}, like)};
+    one_each.back().params().front().mutable_grad() = at::zeros({1}, like);
   }
   try {
     auto optimizer = make(one_each);
-    at::Tensor parameter = optimizer->param_groups().front().params().front();
-    parameter.mutable_grad() = at::zeros_like(parameter);
     optimizer->step();
-    auto& states = optimizer->state();
-    const auto found = states.find(key_of(states, parameter));
-    if (found == states.end()) return nullptr;
-    if (fields_of(*found->second)) return found->second->clone();
+    for (const auto& [key, state] : optimizer->state()) {
+      if (fields_of(*state)) return state->clone();
+      refuse("an optimizer whose state is unknown", "Adam, AdamW, SGD, Adagrad or RMSprop",
+             "use it without ShardedOptimizer");
+    }
+    return nullptr;
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {
@@ -70,8 +73,6 @@ std::unique_ptr<optim::OptimizerParamState> first_state(const Groups& groups,
            "one that treats each element alone, such as Adam or SGD",
            "use it without ShardedOptimizer");
   }
-  refuse("an optimizer whose state is unknown", "Adam, AdamW, SGD, Adagrad or RMSprop",
-         "use it without ShardedOptimizer");
 }
 
 }  // namespace
@@ -84,14 +85,18 @@ struct OwnPiece {
 };
 
 struct ShardedOptimizer::Impl {
-  Impl(const ProcessGroup& ranks, std::vector<at::Tensor> all)
-      : group(ranks), parameters(std::move(all)) {}
+  Impl(const ProcessGroup& ranks, std::vector<at::Tensor> all, Make maker)
+      : group(ranks), parameters(std::move(all)), make(std::move(maker)) {}
 
   /// Throws on every rank, also on those that hold no piece of the parameter.
   void require_dense_gradients() const;
   /// The elements of a gradient that belong to a piece.
   at::Tensor gradient_of(const ShardPiece& piece) const;
-  /// The state of a parameter as a whole, in its memory order, of which this rank knows its pieces.
+  /// For each parameter, the steps of its state, or 1, plus 1 if it has one; and whether each of
+  /// `fields` is in use. The same on all ranks. @return {parameters, 1 + fields}, on the CPU
+  at::Tensor gather_presence(std::int64_t fields);
+  /// A field of all states that are in a flat tensor; undefined on all ranks but `root`. On the
+  /// CPU.
   at::Tensor gather_field(std::size_t flat, std::size_t field, int root);
   void exchange_parameters();
 
@@ -99,8 +104,8 @@ struct ShardedOptimizer::Impl {
   std::vector<at::Tensor> parameters;
   std::vector<FlatParameters> flats;
   std::vector<OwnPiece> pieces;
+  Make make;
   std::unique_ptr<optim::Optimizer> local;
-  std::unique_ptr<optim::OptimizerParamState> first;  ///< null if it keeps none
 };
 
 void ShardedOptimizer::Impl::require_dense_gradients() const {
@@ -129,6 +134,8 @@ void ShardedOptimizer::Impl::exchange_parameters() {
     }
   }
   for (const auto& one : pending) one.wait();
+  // Autograd then refuses a graph that has kept the old values, as after any optimizer's step.
+  for (const at::Tensor& parameter : parameters) parameter.unsafeGetTensorImpl()->bump_version();
 }
 
 ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, const ProcessGroup& group,
@@ -136,13 +143,14 @@ ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, const Pro
     : ShardedOptimizer(Groups{optim::OptimizerParamGroup(std::move(parameters))}, group, make) {}
 
 ShardedOptimizer::ShardedOptimizer(Groups groups, const ProcessGroup& group, const Make& make)
-    : Optimizer(Groups{}, nullptr), impl_(std::make_unique<Impl>(group, all_parameters(groups))) {
+    : Optimizer(Groups{}, nullptr),
+      impl_(std::make_unique<Impl>(group, all_parameters(groups), make)) {
   Impl& me = *impl_;
   if (groups.empty() || me.parameters.empty()) {
     refuse("an optimizer of no parameters", "the parameters of a model",
            "pass model->parameters()");
   }
-  me.first = first_state(groups, me.parameters.front().options(), make);
+  example_state(groups, me.parameters.front().options(), make);  // it throws
   me.flats = flatten_parameters(me.parameters, group.world_size());
   Groups shares;
   std::vector<std::size_t> group_of;  // of a parameter
@@ -176,6 +184,11 @@ at::Tensor ShardedOptimizer::step(LossClosure closure) {
     loss = closure();
   }
   const at::NoGradGuard no_grad;
+  if (param_groups().size() != impl_->local->param_groups().size() ||
+      size() != impl_->parameters.size()) {
+    refuse("parameters that were added to a sharded optimizer", "those of its construction",
+           "construct another ShardedOptimizer for all parameters");
+  }
   for (std::size_t i = 0; i < param_groups().size(); ++i) {
     impl_->local->param_groups()[i].set_options(param_groups()[i].options().clone());
   }
@@ -196,10 +209,28 @@ std::int64_t ShardedOptimizer::state_bytes() const {
   for (auto& [key, state] : impl_->local->state()) {
     const auto fields = fields_of(*state);
     for (const at::Tensor* tensor : fields->tensors) {
-      if (tensor != nullptr) bytes += static_cast<std::int64_t>(tensor->nbytes());
+      if (tensor->defined()) bytes += static_cast<std::int64_t>(tensor->nbytes());
     }
   }
   return bytes;
+}
+
+at::Tensor ShardedOptimizer::Impl::gather_presence(std::int64_t fields) {
+  at::Tensor presence =
+      at::zeros({static_cast<std::int64_t>(parameters.size()), 1 + fields}, at::kLong);
+  auto& states = local->state();
+  for (const OwnPiece& own : pieces) {
+    const auto state = states.find(key_of(states, own.leaf));
+    if (state == states.end()) continue;
+    at::Tensor row = presence[static_cast<std::int64_t>(own.piece.parameter)];
+    const auto found = fields_of(*state->second);
+    row[0] = found->steps != nullptr ? *found->steps + 1 : 2;
+    for (std::int64_t i = 0; i < fields; ++i) {
+      if (found->tensors[static_cast<std::size_t>(i)]->defined()) row[1 + i] = 1;
+    }
+  }
+  const at::Device device = flats.front().elements.device();
+  return all_reduce(group, presence.to(device), ReduceOp::max).wait().cpu();
 }
 
 at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t field, int root) {
@@ -210,21 +241,18 @@ at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t fi
     if (own.flat != flat) continue;
     const auto state = states.find(key_of(states, own.leaf));
     if (state == states.end()) continue;
-    const at::Tensor* tensor = fields_of(*state->second)->tensors[field];
-    if (tensor != nullptr) mine.narrow(0, own.piece.in_shard, own.piece.count).copy_(*tensor);
+    const at::Tensor& tensor = *fields_of(*state->second)->tensors[field];
+    if (tensor.defined()) mine.narrow(0, own.piece.in_shard, own.piece.count).copy_(tensor);
   }
   if (group.rank() != root) {
     send(group, mine, root).wait();
     return {};
   }
-  at::Tensor all = at::empty_like(place.elements);
+  at::Tensor all = at::empty(place.elements.sizes(), place.elements.options().device(at::kCPU));
+  at::Tensor shard = at::empty_like(mine);
   for (int rank = 0; rank < group.world_size(); ++rank) {
-    at::Tensor shard = all.narrow(0, rank * place.shard, place.shard);
-    if (rank == root) {
-      shard.copy_(mine);
-    } else {
-      recv(group, shard, rank).wait();
-    }
+    if (rank != root) recv(group, shard, rank).wait();
+    all.narrow(0, rank * place.shard, place.shard).copy_(rank == root ? mine : shard);
   }
   return all;
 }
@@ -233,41 +261,38 @@ void ShardedOptimizer::gather_state(int root) {
   const at::NoGradGuard no_grad;
   Impl& me = *impl_;
   state().clear();
-  if (!me.first) return;
-  // A parameter without a gradient so far has no state, and 0 steps; those that count none have 1.
-  at::Tensor steps = at::zeros({static_cast<std::int64_t>(me.parameters.size())}, at::kLong);
-  auto& local = me.local->state();
-  for (const OwnPiece& own : me.pieces) {
-    const auto found = local.find(key_of(local, own.leaf));
-    if (found == local.end()) continue;
-    const std::int64_t* count = fields_of(*found->second)->steps;
-    steps[static_cast<std::int64_t>(own.piece.parameter)] = count != nullptr ? *count + 1 : 1;
-  }
-  steps = all_reduce(me.group, steps.to(me.flats.front().elements.device()), ReduceOp::max)
-              .wait()
-              .cpu();
+  const auto example = example_state(param_groups(), me.flats.front().elements.options(), me.make);
+  if (!example) return;
+  const auto fields = static_cast<std::int64_t>(fields_of(*example)->tensors.size());
+  const at::Tensor presence = me.gather_presence(fields);
+  const auto known = presence.accessor<std::int64_t, 2>();
   const bool collects = me.group.rank() == root;
-  const auto state_of = [&](std::size_t parameter) -> optim::OptimizerParamState* {
-    const std::int64_t count = steps[static_cast<std::int64_t>(parameter)].item<std::int64_t>();
-    if (!collects || count == 0) return nullptr;
+  for (std::size_t i = 0; i < me.parameters.size() && collects; ++i) {
+    const std::int64_t steps = known[static_cast<std::int64_t>(i)][0];
+    if (steps == 0) continue;
+    auto whole = example->clone();
+    const auto found = fields_of(*whole);
+    if (found->steps != nullptr) *found->steps = steps - 1;
+    for (at::Tensor* tensor : found->tensors) *tensor = at::Tensor();
     auto& states = state();
-    auto& slot = states[key_of(states, me.parameters[parameter])];
-    if (!slot) {
-      slot = me.first->clone();
-      if (std::int64_t* counted = fields_of(*slot)->steps) *counted = count - 1;
-    }
-    return slot.get();
-  };
-  const std::size_t fields = fields_of(*me.first)->tensors.size();
+    states[key_of(states, me.parameters[i])] = std::move(whole);
+  }
   for (std::size_t flat = 0; flat < me.flats.size(); ++flat) {
-    for (std::size_t field = 0; field < fields; ++field) {
-      if (fields_of(*me.first)->tensors[field] == nullptr) continue;
-      const at::Tensor all = me.gather_field(flat, field, root);
-      for (const FlatPlace& place : me.flats[flat].places) {
-        optim::OptimizerParamState* whole = state_of(place.parameter);
-        if (whole == nullptr) continue;
-        *fields_of(*whole)->tensors[field] = in_shape_of(me.parameters[place.parameter].detach(),
-                                                         all.narrow(0, place.begin, place.count));
+    const auto& places = me.flats[flat].places;
+    for (std::int64_t field = 0; field < fields; ++field) {
+      const auto uses = [&](const FlatPlace& place) {
+        return known[static_cast<std::int64_t>(place.parameter)][1 + field] != 0;
+      };
+      if (std::none_of(places.begin(), places.end(), uses)) continue;
+      const at::Tensor all = me.gather_field(flat, static_cast<std::size_t>(field), root);
+      if (!collects) continue;
+      for (const FlatPlace& place : places) {
+        if (!uses(place)) continue;
+        const at::Tensor& parameter = me.parameters[place.parameter];
+        auto& states = state();
+        const auto found = fields_of(*states[key_of(states, parameter)]);
+        *found->tensors[static_cast<std::size_t>(field)] =
+            in_shape_of(parameter.detach(), all.narrow(0, place.begin, place.count));
       }
     }
   }
@@ -292,9 +317,14 @@ void ShardedOptimizer::scatter_state() {
     auto part = found->second->clone();
     const auto fields = fields_of(*part);
     for (at::Tensor* tensor : fields->tensors) {
-      if (tensor == nullptr) continue;
-      const at::Tensor dense = at::empty_like(parameter.detach()).copy_(*tensor);
-      *tensor = in_memory_order(dense).narrow(0, own.piece.in_parameter, own.piece.count).clone();
+      if (!tensor->defined()) continue;
+      const at::Tensor dense =
+          at::empty_strided(parameter.sizes(), parameter.strides(), tensor->options())
+              .copy_(*tensor);
+      *tensor = in_memory_order(dense)
+                    .narrow(0, own.piece.in_parameter, own.piece.count)
+                    .clone()
+                    .to(own.leaf.device());
     }
     local[key_of(local, own.leaf)] = std::move(part);
   }

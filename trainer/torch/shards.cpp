@@ -8,6 +8,14 @@
 namespace hpcboot {
 namespace {
 
+// Elements: at least as many bytes. Products of matrices are faster, and round alike, if these are
+// aligned as LibTorch's allocators do.
+constexpr std::int64_t kAlignment = 64;
+
+std::int64_t aligned(std::int64_t elements) {
+  return (elements + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 /// As the parameter would be stored densely: with its own strides, if they are dense.
 at::Tensor dense(const at::Tensor& parameter) {
   return parameter.is_non_overlapping_and_dense() ? parameter : parameter.contiguous();
@@ -41,13 +49,13 @@ std::vector<FlatParameters> flatten_parameters(const std::vector<at::Tensor>& pa
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     FlatParameters& flat = flat_for(parameters[i], parameters, flats);
     const std::int64_t begin =
-        flat.places.empty() ? 0 : flat.places.back().begin + flat.places.back().count;
+        flat.places.empty() ? 0 : aligned(flat.places.back().begin + flat.places.back().count);
     flat.places.push_back({i, begin, parameters[i].numel()});
   }
   const at::NoGradGuard no_grad;
   for (FlatParameters& flat : flats) {
     const FlatPlace& last = flat.places.back();
-    flat.shard = (last.begin + last.count + ranks - 1) / ranks;
+    flat.shard = aligned((last.begin + last.count + ranks - 1) / ranks);
     flat.elements = at::zeros({flat.shard * ranks}, parameters[last.parameter].options());
     for (const FlatPlace& place : flat.places) {
       at::Tensor parameter = parameters[place.parameter];  // the same one

@@ -23,7 +23,7 @@ struct FlatPlace {
 };
 
 /// Parameters of one type on one device in one tensor of one dimension, cut into a shard of equal
-/// length for each rank. The last one is padded.
+/// length for each rank. Each parameter, and each shard, starts at a multiple of 64 elements.
 struct FlatParameters {
   at::Tensor elements;
   std::int64_t shard;  ///< elements of one

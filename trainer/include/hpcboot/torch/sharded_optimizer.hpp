@@ -28,17 +28,19 @@ namespace hpcboot {
 ///     loss.backward();
 ///     optimizer.step();  // on every rank
 ///
-/// Takes Adam, AdamW, SGD, Adagrad and RMSprop of torch::optim, and classes derived from them. A
-/// parameter keeps its identity, shape, strides and values; its memory becomes a part of a larger
-/// tensor, so do not move or convert the module afterwards. Learning rates and other options are
-/// changed in param_groups(), as of any optimizer.
+/// Takes Adam, AdamW, SGD, Adagrad and RMSprop of torch::optim, and optimizers with their state
+/// that treat each element alone, which norms of whole parameters (LARS, LAMB) do not. A parameter
+/// keeps its identity, shape, strides and values; its memory becomes a part of a larger tensor, so
+/// do not move or convert the module afterwards. Learning rates and other options are changed in
+/// param_groups(), as of any optimizer. Every rank must take every step: not for ranks that Join.
 class ShardedOptimizer : public torch::optim::Optimizer {
  public:
   using Groups = std::vector<torch::optim::OptimizerParamGroup>;
-  /// Makes the optimizer of this rank's part, whose groups are in the order of the caller's.
+  /// Makes the optimizer of this rank's part, whose groups are in the order of the caller's. Also
+  /// called with groups of one element, to see what the optimizer keeps.
   using Make = std::function<std::unique_ptr<torch::optim::Optimizer>(Groups groups)>;
 
-  /// Collective: every rank passes the same parameters in the same order.
+  /// Every rank passes the same parameters, with the same values, in the same order.
   /// @throws Error{invalid_model_use} for an optimizer other than those above, and for sparse or
   ///         repeated parameters
   ShardedOptimizer(std::vector<at::Tensor> parameters, const ProcessGroup& group, const Make& make);
@@ -48,7 +50,8 @@ class ShardedOptimizer : public torch::optim::Optimizer {
 
   /// Collective. Parameters without a gradient are left as they are; they must be the same on
   /// every rank.
-  /// @throws Error{invalid_model_use} for a sparse gradient; Error{peer_lost, deadline_exceeded,
+  /// @throws Error{invalid_model_use} for a sparse gradient, and if parameters were added since;
+  ///         Error{peer_lost, deadline_exceeded,
   ///         invalid_collective}
   at::Tensor step(LossClosure closure = nullptr) override;
 
@@ -59,13 +62,13 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   std::int64_t state_bytes() const;
 
   /// Collective. Collects the state of all parameters in state() of rank `root`, as an optimizer
-  /// without shards would have it: for a checkpoint, which any number of ranks can read. Takes the
-  /// memory of the whole state there, until release_state().
+  /// without shards would have it, but on the CPU: for a checkpoint, which any number of ranks can
+  /// read. Takes the memory of the whole state there, until release_state().
   void gather_state(int root = 0);
   void release_state();
 
-  /// Takes this rank's part from state(), in which the caller has put the state of all parameters.
-  /// Not collective.
+  /// Takes this rank's part from state(), in which the caller has put the state of all parameters,
+  /// on any device. Not collective.
   void scatter_state();
 
   /// Not supported: a checkpoint takes what gather_state() collects.
