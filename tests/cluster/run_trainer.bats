@@ -70,7 +70,8 @@ print(value)' runs/*/run.json "$@"
   submit 10 60
   await compgen -G 'runs/*/checkpoints/epoch_*'
   kill_host n2
-  await said '^resumed from'
+  # Slurm starts a requeued job once the lost host is down, which takes it up to a minute, or longer on a busy machine.
+  AWAIT_SECONDS=180 await said '^resumed from'
   [[ $(cat attempts) == $'n[1-2]\nn[1,3]' ]] || fail "$(cat attempts out)"
   as_tester scancel "$id"
   await is_over

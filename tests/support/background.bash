@@ -9,11 +9,12 @@ fail() {
   return 1
 }
 
-# await COMMAND…: waits until it succeeds, for at most 60 s.
+# await COMMAND…: waits until it succeeds, for at most AWAIT_SECONDS, by default 60 s.
 await() {
-  local end=$((SECONDS + 60))
+  local limit=${AWAIT_SECONDS:-60}
+  local end=$((SECONDS + limit))
   until "$@" 2>/dev/null; do
-    ((SECONDS < end)) || fail "failed for 60 s: $*" "$(cat out 2>/dev/null)" || return
+    ((SECONDS < end)) || fail "failed for $limit s: $*" "$(cat out 2>/dev/null)" || return
     sleep 0.05
   done
 }
