@@ -184,8 +184,10 @@ at::Tensor ShardedOptimizer::step(LossClosure closure) {
     loss = closure();
   }
   const at::NoGradGuard no_grad;
+  std::size_t count = 0;
+  for (const optim::OptimizerParamGroup& one : param_groups()) count += one.params().size();
   if (param_groups().size() != impl_->local->param_groups().size() ||
-      size() != impl_->parameters.size()) {
+      count != impl_->parameters.size()) {
     refuse("parameters that were added to a sharded optimizer", "those of its construction",
            "construct another ShardedOptimizer for all parameters");
   }
