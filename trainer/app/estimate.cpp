@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -145,21 +144,16 @@ es::Model model_of(const Options& o) {
 void check(const Options& o, const po::variables_map& values) {
   const double tflops = values["tflops"].defaulted() ? 1 : o.tflops;
   for (const double number : {o.memory, tflops, o.node_bandwidth, o.network_bandwidth}) {
-    if (!(number > 0) || !std::isfinite(number)) {
-      throw UsageError("--memory, --tflops and the bandwidths must be above 0");
+    if (!(number > 0)) throw UsageError("--memory, --tflops and the bandwidths must be above 0");
+    if (number > 1e9) {
+      throw UsageError("--memory, --tflops and the bandwidths must be at most 1e9");
     }
   }
   if (o.devices_per_node < 1) throw UsageError("--devices-per-node must be at least 1");
-  const double largest = 1e9;
-  if (o.memory > largest || o.tflops > largest || o.node_bandwidth > largest ||
-      o.network_bandwidth > largest) {
-    throw UsageError("--memory, --tflops and the bandwidths must be at most 1e9");
-  }
   if (o.devices == 0 && o.layout.shard == 1) {
-    for (const char* name : {"zero", "keep-gathered"}) {
-      const bool given = std::string(name) == "zero" ? !values[name].defaulted() : o.keep_gathered;
-      if (given) throw UsageError(std::string("--") + name + " needs --shard: what it divides");
-    }
+    const char* expected = " needs --shard: what it divides";
+    if (!values["zero"].defaulted()) throw UsageError(std::string("--zero") + expected);
+    if (o.keep_gathered) throw UsageError(std::string("--keep-gathered") + expected);
   }
   if (o.devices == 0) {
     if (o.batch_size != 0) throw UsageError("--batch-size needs --devices; else use --micro-batch");

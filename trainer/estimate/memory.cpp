@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "estimate/refusal.hpp"
 #include "estimate/stages.hpp"
 #include "hpcboot/torch/estimate.hpp"
+#include "torch/refusal.hpp"
 
 namespace hpcboot::estimate {
 namespace {
@@ -34,6 +34,11 @@ double kept_bytes(const Case& c, const Part& part) {
 
 double output_bytes(const Case& c, const Part& part) {
   return c.samples() * part.output * c.types.kept;
+}
+
+/// What is held for a layer from its forward to its backward pass.
+double held_bytes(const Case& c, const Part& part) {
+  return c.layout.checkpoint ? output_bytes(c, part) : kept_bytes(c, part);
 }
 
 /// What the backward pass of a layer needs on top of what the forward pass kept.
@@ -94,7 +99,7 @@ Memory memory_of(const Case& c, const Stage& stage, double passes) {
   memory.buckets = bucket_bytes(c, stage);
   double kept = 0;
   for (const Part& part : stage) {
-    kept += c.layout.checkpoint ? output_bytes(c, part) : kept_bytes(c, part);
+    kept += held_bytes(c, part);
     memory.working = std::max(memory.working, working_bytes(c, part));
   }
   memory.activations = kept * passes;
@@ -109,7 +114,7 @@ Memory memory_of(const Case& c, const Stage& stage, double passes) {
     if (!repeats) gradients += part->amounts.parameters * c.types.gradient / c.shards(2);
     const double now = held + kept_now + gradients + working_bytes(c, *part);
     memory.peak = std::max(memory.peak, now);
-    kept_now -= c.layout.checkpoint ? output_bytes(c, *part) : kept_bytes(c, *part);
+    kept_now -= held_bytes(c, *part);
   }
   return memory;
 }

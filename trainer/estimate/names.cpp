@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "estimate/refusal.hpp"
 #include "hpcboot/torch/estimate.hpp"
+#include "torch/refusal.hpp"
 
 namespace hpcboot::estimate {
 namespace {

@@ -51,10 +51,8 @@ std::string short_name(const std::string& name) {
 
 std::string layout_text(const Layout& layout) {
   if (layout.devices() == 1) return "1 device";
-  std::string text =
-      fmt::format("data {} x shard {} x tensor {} x pipeline {} = {} devices", layout.data,
-                  layout.shard, layout.tensor, layout.pipeline, layout.devices());
-  return text;
+  return fmt::format("data {} x shard {} x tensor {} x pipeline {} = {} devices", layout.data,
+                     layout.shard, layout.tensor, layout.pipeline, layout.devices());
 }
 
 const char* rate_unit(const Report& report) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <string>
 
-#include "estimate/refusal.hpp"
 #include "hpcboot/torch/estimate.hpp"
+#include "torch/refusal.hpp"
 
 // A transformer without dropout. What its operations keep is counted as in Korthikanti et al.,
 // Reducing Activation Recomputation in Large Transformer Models, 2022, section 4.

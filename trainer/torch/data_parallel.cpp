@@ -12,17 +12,13 @@
 #include "hpcboot/error.hpp"
 #include "on_devices.hpp"
 #include "parallel_calls.hpp"
+#include "refusal.hpp"
 #include "replicas_backward.hpp"
 
 namespace hpcboot {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
-[[noreturn]] void refuse(const std::string& found, const std::string& expected,
-                         const std::string& remedy) {
-  throw Error(ErrorCode::invalid_model_use, found, expected, remedy);
-}
 
 Tensors trained_parameters(const torch::nn::Module& module) {
   Tensors trained;

@@ -13,6 +13,7 @@
 #include "hpcboot/torch/collectives.hpp"
 #include "optimizer_key.hpp"
 #include "optimizer_state.hpp"
+#include "refusal.hpp"
 #include "shards.hpp"
 #include "texts.hpp"
 
@@ -21,11 +22,6 @@ namespace {
 
 namespace optim = torch::optim;
 using Groups = ShardedOptimizer::Groups;
-
-[[noreturn]] void refuse(const std::string& found, const std::string& expected,
-                         const std::string& remedy) {
-  throw Error(ErrorCode::invalid_model_use, found, expected, remedy);
-}
 
 std::vector<at::Tensor> all_parameters(const Groups& groups) {
   std::vector<at::Tensor> all;

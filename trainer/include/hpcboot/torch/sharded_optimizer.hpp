@@ -51,8 +51,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   /// Collective. Parameters without a gradient are left as they are; they must be the same on
   /// every rank.
   /// @throws Error{invalid_model_use} for a sparse gradient, and if parameters were added since;
-  ///         Error{peer_lost, deadline_exceeded,
-  ///         invalid_collective}
+  ///         Error{peer_lost, deadline_exceeded, invalid_collective}
   at::Tensor step(LossClosure closure = nullptr) override;
 
   /// The optimizer of this rank's part.
