@@ -334,7 +334,7 @@ TEST_F(ShapeFile, ThatIsDamagedIsAnErrorThatNamesTheKey) {
   EXPECT_THAT(refusal(R"({"layers": 0})"), HasSubstr("layers"));
   EXPECT_THAT(refusal(R"({"layers": 1000000})"), HasSubstr("layers"));
   EXPECT_THAT(refusal("[]"), HasSubstr("config.json"));
-  EXPECT_THAT(refusal("{"), HasSubstr("config.json"));
+  EXPECT_THAT(refusal("{"), AllOf(HasSubstr("config.json"), HasSubstr("correct the file")));
   EXPECT_THAT(refusal_of([] { read_transformer("/nonexistent/x.json"); }),
               HasSubstr("/nonexistent"));
 }

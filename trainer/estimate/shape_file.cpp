@@ -61,10 +61,11 @@ Transformer shape_of(const JsonReader& json, const std::string& name) {
 }  // namespace
 
 Transformer read_transformer(const std::filesystem::path& file) {
-  const Json json = read_json_file(file);
   try {
+    const Json json = read_json_file(file);
     return shape_of(JsonReader(file.string(), json), file.stem().string());
   } catch (const Error& error) {
+    if (error.code() != ErrorCode::malformed_file) throw;
     throw Error(error.code(), error.found(), error.expected(),
                 "correct the file; `trainer estimate --help` shows its keys");
   }
