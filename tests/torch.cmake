@@ -32,6 +32,7 @@ target_precompile_headers(estimate_memory_test REUSE_FROM torch_test)
 
 hpcboot_add_test(NAME ddp_test
   SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
+          torch/fully_shard_test.cpp
           torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp torch/join_test.cpp
           torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_models_test.cpp
           torch/pytorch_refusals_test.cpp
@@ -43,3 +44,9 @@ target_include_directories(ddp_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 set_property(SOURCE torch/pytorch/recorded.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_RECORDED="${CMAKE_CURRENT_LIST_DIR}/torch/pytorch/recorded.json")
 target_precompile_headers(ddp_test REUSE_FROM torch_test)
+
+# A separate program: its allocations are counted.
+hpcboot_add_test(NAME shard_memory_test SOURCES torch/main.cpp torch/shard_memory_test.cpp support/counted_memory.cpp
+  LIBRARIES hpcboot::torch RANKS 2 4 TIMEOUT 120)
+target_include_directories(shard_memory_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
+target_precompile_headers(shard_memory_test REUSE_FROM torch_test)

@@ -3,6 +3,8 @@
 #include <torch/nn/functional/pooling.h>
 #include <torch/nn/init.h>
 
+#include "hpcboot/torch/fully_shard.hpp"
+
 namespace hpcboot::models {
 namespace {
 
@@ -70,9 +72,9 @@ ResNet50::ResNet50(std::int64_t in_channels, std::int64_t classes)
 
 nn::Sequential ResNet50::make_layer(std::int64_t in_channels, std::int64_t width,
                                     std::int64_t blocks, std::int64_t stride) {
-  nn::Sequential layer(Bottleneck(in_channels, width, stride));
+  nn::Sequential layer(shard_unit(Bottleneck(in_channels, width, stride)));
   for (std::int64_t block = 1; block < blocks; ++block) {
-    layer->push_back(Bottleneck(width * kExpansion, width, 1));
+    layer->push_back(shard_unit(Bottleneck(width * kExpansion, width, 1)));
   }
   return layer;
 }

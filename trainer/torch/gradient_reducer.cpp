@@ -1,7 +1,6 @@
 #include "hpcboot/torch/gradient_reducer.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <torch/csrc/distributed/c10d/comm.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
@@ -22,23 +21,14 @@
 #include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/sync_batch_norm.hpp"
 #include "model_agreement.hpp"
+#include "model_broadcast.hpp"
 
 namespace hpcboot {
 namespace {
 
 constexpr double kMebibyte = 1024 * 1024;
-// Size of one broadcast, at the start and of buffers, as in torch/nn/parallel/distributed.py.
-constexpr std::size_t kBroadcastBytes = 250 * 1024 * 1024;
-
 std::int64_t to_bytes(double mebibytes) {
   return static_cast<std::int64_t>(mebibytes * kMebibyte);
-}
-
-/// The same memory as Gloo of every version broadcasts it: as bytes. Not if there are gaps in it.
-at::Tensor as_sent(const at::Tensor& tensor) {
-  const at::Tensor detached = tensor.detach();
-  if (!detached.is_non_overlapping_and_dense()) return detached;
-  return detached.as_strided({detached.numel()}, {1}).view(at::kByte);
 }
 
 /// With gradient_as_bucket_view, .grad becomes a view of a bucket. Made below autograd, it is not
@@ -73,34 +63,19 @@ struct GradientReducer::Impl : Joinable {
                 "leave out one of the two options");
   }
 
-  /// c10d fails at tensors without elements.
-  void broadcast(std::vector<at::Tensor> tensors, int root, const char* what) {
-    tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
-                                 [](const at::Tensor& tensor) { return tensor.numel() == 0; }),
-                  tensors.end());
-    if (tensors.empty()) return;
-    with_peers(what, [&] {
-      c10d::broadcast_coalesced(group.c10d_group(), tensors, kBroadcastBytes, root);
-    });
-  }
-
   /// Sets parameters and buffers to those of a rank.
   void broadcast_state(int root) {
-    std::vector<at::Tensor> state;
-    for (const at::Tensor& parameter : parameters.trained) state.push_back(as_sent(parameter));
-    for (const auto& item : parameters.frozen) state.push_back(as_sent(item.second));
+    std::vector<at::Tensor> state = parameters.trained;
+    for (const auto& item : parameters.frozen) state.push_back(item.second);
     for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
-      state.push_back(as_sent(buffer));
+      state.push_back(buffer);
     }
-    broadcast(std::move(state), root, "the broadcast of the model");
+    broadcast_from(root, state, group, "the broadcast of the model");
   }
 
   void broadcast_buffers(int root) {
-    std::vector<at::Tensor> buffers;
-    for (const at::Tensor& buffer : exchanged_buffers(module, options.ignored_parameters)) {
-      buffers.push_back(as_sent(buffer));
-    }
-    broadcast(std::move(buffers), root, "the broadcast of buffers");
+    broadcast_from(root, exchanged_buffers(module, options.ignored_parameters), group,
+                   "the broadcast of buffers");
   }
 
   void make_reducer() {

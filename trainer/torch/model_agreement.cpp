@@ -44,8 +44,9 @@ std::string type_of(const std::shared_ptr<CommunicationHook>& chosen) {
   return c10::demangle(typeid(object).name()) + " " + object.settings();
 }
 
-/// One line for each option on which the exchange depends, for each parameter and buffer.
-Lines describe(const torch::nn::Module& module, const DistributedDataParallelOptions& options) {
+/// One line for each option on which the exchange depends.
+Lines describe_options(const torch::nn::Module& module,
+                       const DistributedDataParallelOptions& options) {
   const std::vector<std::string>& ignored = options.ignored_parameters;
   Lines lines;
   const auto parameters = module.named_parameters();
@@ -61,8 +62,6 @@ Lines describe(const torch::nn::Module& module, const DistributedDataParallelOpt
   describe_option("static_graph", options.static_graph, lines);
   describe_option("fixed_buckets", options.fixed_buckets, lines);
   describe_option("communication_hook", type_of(options.communication_hook), lines);
-  describe("parameter", parameters, ignored, true, lines);
-  describe("buffer", buffers, ignored, false, lines);
   return lines;
 }
 
@@ -88,7 +87,14 @@ std::string entry(const Lines& lines, std::size_t index) {
 
 void require_same_model(const torch::nn::Module& module,
                         const DistributedDataParallelOptions& options, ProcessGroup& group) {
-  const Lines mine = describe(module, options);
+  require_same_model(module, describe_options(module, options), options.ignored_parameters, group);
+}
+
+void require_same_model(const torch::nn::Module& module, const std::vector<std::string>& options,
+                        const std::vector<std::string>& ignored, const ProcessGroup& group) {
+  Lines mine = options;
+  describe("parameter", module.named_parameters(), ignored, true, mine);
+  describe("buffer", module.named_buffers(), ignored, false, mine);
   const Lines expected = split(broadcast_text(group, join(mine)));
 
   // Each rank sends the others the first line in which it differs, so that all throw together.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -16,12 +18,22 @@
 #include "refusal.hpp"
 #include "shards.hpp"
 #include "texts.hpp"
+#include "unit_schedule.hpp"
 
 namespace hpcboot {
 namespace {
 
 namespace optim = torch::optim;
 using Groups = ShardedOptimizer::Groups;
+
+std::vector<at::Tensor> trained_parameters(const ShardUnit& model) {
+  std::vector<at::Tensor> all;
+  for (const auto& unit : model.schedule()->units()) {
+    const auto& own = unit->trained().tensors;
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
 
 std::vector<at::Tensor> all_parameters(const Groups& groups) {
   std::vector<at::Tensor> all;
@@ -95,14 +107,36 @@ struct ShardedOptimizer::Impl {
   /// CPU.
   at::Tensor gather_field(std::size_t flat, std::size_t field, int root);
   void exchange_parameters();
+  /// Autograd then refuses a graph that has kept the old values, as after any optimizer's step.
+  void mark_parameters_as_changed();
+
+  /// Makes the optimizer of the pieces.
+  /// @param groups of the caller
+  void make_local(const Groups& groups);
 
   ProcessGroup group;
   std::vector<at::Tensor> parameters;
   std::vector<FlatParameters> flats;
+  std::vector<at::TensorOptions> state_options;  // of the shards of each
   std::vector<OwnPiece> pieces;
+  std::shared_ptr<UnitSchedule> fully_sharded;  // null if only the state is divided
   Make make;
   std::unique_ptr<optim::Optimizer> local;
 };
+
+void ShardedOptimizer::Impl::make_local(const Groups& groups) {
+  Groups shares;
+  std::vector<std::size_t> group_of;  // of a parameter
+  for (const optim::OptimizerParamGroup& one : groups) {
+    group_of.insert(group_of.end(), one.params().size(), shares.size());
+    shares.push_back(one);
+    shares.back().params().clear();
+  }
+  for (const OwnPiece& own : pieces) {
+    shares[group_of[own.piece.parameter]].params().push_back(own.leaf);
+  }
+  local = make(shares);
+}
 
 void ShardedOptimizer::Impl::require_dense_gradients() const {
   for (const at::Tensor& parameter : parameters) {
@@ -125,12 +159,13 @@ at::Tensor ShardedOptimizer::Impl::gradient_of(const ShardPiece& piece) const {
 void ShardedOptimizer::Impl::exchange_parameters() {
   std::vector<Pending<at::Tensor>> pending;
   for (const FlatParameters& flat : flats) {
-    for (int rank = 0; rank < group.world_size(); ++rank) {
-      pending.push_back(broadcast(group, flat.shard_of(rank), rank));
-    }
+    for (auto& one : start_gather(group, flat)) pending.push_back(std::move(one));
   }
   for (const auto& one : pending) one.wait();
-  // Autograd then refuses a graph that has kept the old values, as after any optimizer's step.
+  mark_parameters_as_changed();
+}
+
+void ShardedOptimizer::Impl::mark_parameters_as_changed() {
   for (const at::Tensor& parameter : parameters) parameter.unsafeGetTensorImpl()->bump_version();
 }
 
@@ -148,27 +183,70 @@ ShardedOptimizer::ShardedOptimizer(Groups groups, const ProcessGroup& group, con
   }
   example_state(groups, me.parameters.front().options(), make);  // it throws
   me.flats = flatten_parameters(me.parameters, group.world_size());
-  Groups shares;
-  std::vector<std::size_t> group_of;  // of a parameter
-  for (const optim::OptimizerParamGroup& one : groups) {
-    group_of.insert(group_of.end(), one.params().size(), shares.size());
-    shares.push_back(one);
-    shares.back().params().clear();
-  }
   for (std::size_t flat = 0; flat < me.flats.size(); ++flat) {
+    me.state_options.push_back(me.flats[flat].elements.options());
     const at::Tensor shard = me.flats[flat].shard_of(group.rank());
     for (const ShardPiece& piece : pieces_of(me.flats[flat], group.rank())) {
       at::Tensor leaf = shard.narrow(0, piece.in_shard, piece.count).detach();
-      shares[group_of[piece.parameter]].params().push_back(leaf);
       me.pieces.push_back({leaf, flat, piece});
     }
   }
-  me.local = make(shares);
+  me.make_local(groups);
   defaults_ = me.local->defaults().clone();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     groups[i].set_options(me.local->param_groups()[i].options().clone());
     add_param_group(groups[i]);
   }
+}
+
+ShardedOptimizer::ShardedOptimizer(const ShardUnit& model, const Make& make)
+    : ShardedOptimizer(Groups{optim::OptimizerParamGroup(trained_parameters(model))}, model, make) {
+}
+
+ShardedOptimizer::ShardedOptimizer(const Groups& groups, const ShardUnit& model, const Make& make)
+    : Optimizer(Groups{}, nullptr),
+      impl_(std::make_unique<Impl>(model.schedule()->group(), all_parameters(groups), make)) {
+  Impl& me = *impl_;
+  me.fully_sharded = model.schedule();
+  std::unordered_map<const c10::TensorImpl*, std::size_t> index;
+  for (std::size_t i = 0; i < me.parameters.size(); ++i) {
+    index.emplace(me.parameters[i].unsafeGetTensorImpl(), i);
+  }
+  for (const auto& unit : me.fully_sharded->units()) {
+    for (const ShardedFlat& flat : unit->flats()) {
+      std::vector<std::optional<std::size_t>> chosen;  // by its number in the unit
+      for (const at::Tensor& parameter : unit->parameters_of(flat)) {
+        const auto found = index.find(parameter.unsafeGetTensorImpl());
+        chosen.push_back(found == index.end() ? std::nullopt : std::optional(found->second));
+      }
+      FlatParameters own = flat.layout;
+      own.places.clear();
+      for (FlatPlace place : flat.layout.places) {
+        if (!chosen[place.parameter]) continue;
+        place.parameter = *chosen[place.parameter];
+        own.places.push_back(place);
+      }
+      if (own.places.empty()) continue;
+      for (std::size_t i = 0; i < flat.pieces.size(); ++i) {
+        ShardPiece piece = flat.pieces[i];
+        if (!chosen[piece.parameter]) continue;
+        piece.parameter = *chosen[piece.parameter];
+        me.pieces.push_back({flat.leaves[i], me.flats.size(), piece});
+      }
+      me.state_options.push_back(flat.own.options());
+      me.flats.push_back(std::move(own));
+    }
+  }
+  std::size_t placed = 0;
+  for (const FlatParameters& flat : me.flats) placed += flat.places.size();
+  if (placed != me.parameters.size() || placed == 0) {
+    refuse("an optimizer of parameters that fully_shard() has not divided, or of none",
+           "trained parameters of the module", "pass those of the module that it returned");
+  }
+  example_state(groups, me.state_options.front(), make);  // it throws
+  me.make_local(groups);
+  defaults_ = me.local->defaults().clone();
+  for (const optim::OptimizerParamGroup& one : me.local->param_groups()) add_param_group(one);
 }
 
 ShardedOptimizer::~ShardedOptimizer() = default;
@@ -180,15 +258,21 @@ at::Tensor ShardedOptimizer::step(LossClosure closure) {
     loss = closure();
   }
   const at::NoGradGuard no_grad;
+  const std::size_t expected =
+      impl_->fully_sharded ? impl_->pieces.size() : impl_->parameters.size();
   std::size_t count = 0;
   for (const optim::OptimizerParamGroup& one : param_groups()) count += one.params().size();
-  if (param_groups().size() != impl_->local->param_groups().size() ||
-      count != impl_->parameters.size()) {
+  if (param_groups().size() != impl_->local->param_groups().size() || count != expected) {
     refuse("parameters that were added to a sharded optimizer", "those of its construction",
            "construct another ShardedOptimizer for all parameters");
   }
   for (std::size_t i = 0; i < param_groups().size(); ++i) {
     impl_->local->param_groups()[i].set_options(param_groups()[i].options().clone());
+  }
+  if (impl_->fully_sharded) {
+    impl_->local->step();
+    impl_->mark_parameters_as_changed();
+    return loss;
   }
   impl_->require_dense_gradients();
   for (OwnPiece& own : impl_->pieces) own.leaf.mutable_grad() = impl_->gradient_of(own.piece);
@@ -227,13 +311,12 @@ at::Tensor ShardedOptimizer::Impl::gather_presence(std::int64_t fields) {
       if (found->tensors[static_cast<std::size_t>(i)]->defined()) row[1 + i] = 1;
     }
   }
-  const at::Device device = flats.front().elements.device();
+  const at::Device device = state_options.front().device();
   return all_reduce(group, presence.to(device), ReduceOp::max).wait().cpu();
 }
 
 at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t field, int root) {
-  const FlatParameters& place = flats[flat];
-  at::Tensor mine = at::zeros({place.shard}, place.elements.options());
+  at::Tensor mine = at::zeros({flats[flat].shard}, state_options[flat]);
   auto& states = local->state();
   for (const OwnPiece& own : pieces) {
     if (own.flat != flat) continue;
@@ -242,24 +325,14 @@ at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t fi
     const at::Tensor& tensor = *fields_of(*state->second)->tensors[field];
     if (tensor.defined()) mine.narrow(0, own.piece.in_shard, own.piece.count).copy_(tensor);
   }
-  if (group.rank() != root) {
-    send(group, mine, root).wait();
-    return {};
-  }
-  at::Tensor all = at::empty(place.elements.sizes(), place.elements.options().device(at::kCPU));
-  at::Tensor shard = at::empty_like(mine);
-  for (int rank = 0; rank < group.world_size(); ++rank) {
-    if (rank != root) recv(group, shard, rank).wait();
-    all.narrow(0, rank * place.shard, place.shard).copy_(rank == root ? mine : shard);
-  }
-  return all;
+  return collect_shards(group, mine, root);
 }
 
 void ShardedOptimizer::gather_state(int root) {
   const at::NoGradGuard no_grad;
   Impl& me = *impl_;
   state().clear();
-  const auto example = example_state(param_groups(), me.flats.front().elements.options(), me.make);
+  const auto example = example_state(param_groups(), me.state_options.front(), me.make);
   if (!example) return;
   const auto fields = static_cast<std::int64_t>(fields_of(*example)->tensors.size());
   const at::Tensor presence = me.gather_presence(fields);
@@ -289,8 +362,7 @@ void ShardedOptimizer::gather_state(int root) {
         const at::Tensor& parameter = me.parameters[place.parameter];
         auto& states = state();
         const auto found = fields_of(*states[key_of(states, parameter)]);
-        *found->tensors[static_cast<std::size_t>(field)] =
-            in_shape_of(parameter.detach(), all.narrow(0, place.begin, place.count));
+        *found->tensors[static_cast<std::size_t>(field)] = place.in(all);
       }
     }
   }
@@ -305,6 +377,10 @@ void ShardedOptimizer::scatter_state() {
   Impl& me = *impl_;
   auto& local = me.local->state();
   auto& whole = state();
+  std::vector<const FlatPlace*> places(me.parameters.size());
+  for (const FlatParameters& flat : me.flats) {
+    for (const FlatPlace& place : flat.places) places[place.parameter] = &place;
+  }
   for (const OwnPiece& own : me.pieces) {
     const at::Tensor& parameter = me.parameters[own.piece.parameter];
     const auto found = whole.find(key_of(whole, parameter));
@@ -314,11 +390,11 @@ void ShardedOptimizer::scatter_state() {
     }
     auto part = found->second->clone();
     const auto fields = fields_of(*part);
+    const FlatPlace& place = *places[own.piece.parameter];
     for (at::Tensor* tensor : fields->tensors) {
       if (!tensor->defined()) continue;
       const at::Tensor dense =
-          at::empty_strided(parameter.sizes(), parameter.strides(), tensor->options())
-              .copy_(*tensor);
+          at::empty_strided(place.sizes, place.strides, tensor->options()).copy_(*tensor);
       *tensor = in_memory_order(dense)
                     .narrow(0, own.piece.in_parameter, own.piece.count)
                     .clone()

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "hpcboot/torch/collectives.hpp"
+
 namespace hpcboot {
 namespace {
 
@@ -39,8 +41,8 @@ at::Tensor in_memory_order(const at::Tensor& tensor) {
   return tensor.as_strided({tensor.numel()}, {1}, tensor.storage_offset());
 }
 
-at::Tensor in_shape_of(const at::Tensor& like, const at::Tensor& elements) {
-  return elements.as_strided(like.sizes(), like.strides(), elements.storage_offset());
+at::Tensor FlatPlace::in(const at::Tensor& flat) const {
+  return flat.as_strided(sizes, strides, flat.storage_offset() + begin);
 }
 
 std::vector<FlatParameters> flatten_parameters(const std::vector<at::Tensor>& parameters,
@@ -50,7 +52,8 @@ std::vector<FlatParameters> flatten_parameters(const std::vector<at::Tensor>& pa
     FlatParameters& flat = flat_for(parameters[i], parameters, flats);
     const std::int64_t begin =
         flat.places.empty() ? 0 : aligned(flat.places.back().begin + flat.places.back().count);
-    flat.places.push_back({i, begin, parameters[i].numel()});
+    const at::Tensor values = dense(parameters[i].detach());
+    flat.places.push_back({i, begin, values.numel(), values.sizes().vec(), values.strides().vec()});
   }
   const at::NoGradGuard no_grad;
   for (FlatParameters& flat : flats) {
@@ -59,10 +62,8 @@ std::vector<FlatParameters> flatten_parameters(const std::vector<at::Tensor>& pa
     flat.elements = at::zeros({flat.shard * ranks}, parameters[last.parameter].options());
     for (const FlatPlace& place : flat.places) {
       at::Tensor parameter = parameters[place.parameter];  // the same one
-      const at::Tensor values = dense(parameter.detach());
-      const at::Tensor moved =
-          in_shape_of(values, flat.elements.narrow(0, place.begin, place.count));
-      moved.copy_(values);
+      const at::Tensor moved = place.in(flat.elements);
+      moved.copy_(parameter.detach());
       parameter.set_data(moved);
     }
   }
@@ -79,6 +80,32 @@ std::vector<ShardPiece> pieces_of(const FlatParameters& flat, int rank) {
     pieces.push_back({place.parameter, first - begin, first - place.begin, last - first});
   }
   return pieces;
+}
+
+std::vector<Pending<at::Tensor>> start_gather(const ProcessGroup& group,
+                                              const FlatParameters& flat) {
+  std::vector<Pending<at::Tensor>> pending;
+  // Not an all-gather: Gloo's needs another tensor of the size of all shards.
+  for (int rank = 0; rank < group.world_size(); ++rank) {
+    pending.push_back(broadcast(group, flat.shard_of(rank), rank));
+  }
+  return pending;
+}
+
+at::Tensor collect_shards(const ProcessGroup& group, const at::Tensor& shard, int root) {
+  if (group.rank() != root) {
+    send(group, shard, root).wait();
+    return {};
+  }
+  const std::int64_t length = shard.numel();
+  at::Tensor all = at::empty({length * group.world_size()}, shard.options().device(at::kCPU));
+  const at::Tensor received = at::empty_like(shard);
+  for (int rank = 0; rank < group.world_size(); ++rank) {
+    const at::Tensor& part = rank == root ? shard : received;
+    if (rank != root) recv(group, received, rank).wait();
+    all.narrow(0, rank * length, length).copy_(part);
+  }
+  return all;
 }
 
 }  // namespace hpcboot

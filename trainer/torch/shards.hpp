@@ -6,20 +6,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "hpcboot/torch/pending.hpp"
+#include "hpcboot/torch/process_group.hpp"
+
 namespace hpcboot {
 
 /// The elements of a dense tensor in the order of their memory, without a copy.
 /// @param tensor non-overlapping and dense
 at::Tensor in_memory_order(const at::Tensor& tensor);
 
-/// The reverse: `elements` with the shape and strides of `like`.
-at::Tensor in_shape_of(const at::Tensor& like, const at::Tensor& elements);
-
 /// Where a parameter is in a flat tensor.
 struct FlatPlace {
   std::size_t parameter;  ///< its index
   std::int64_t begin;     ///< element of the flat tensor
   std::int64_t count;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+
+  /// A tensor of the parameter's shape and strides in the memory of a flat tensor.
+  at::Tensor in(const at::Tensor& flat) const;
 };
 
 /// Parameters of one type on one device in one tensor of one dimension, cut into a shard of equal
@@ -47,5 +52,14 @@ struct ShardPiece {
 
 /// In the order of the shard.
 std::vector<ShardPiece> pieces_of(const FlatParameters& flat, int rank);
+
+/// Starts to copy the shard of each rank, which is in its `elements`, to all other ranks.
+std::vector<Pending<at::Tensor>> start_gather(const ProcessGroup& group,
+                                              const FlatParameters& flat);
+
+/// Collective. Collects shards, one of each rank, one after another on rank `root`.
+/// @param shard this rank's; of one type and length on all ranks
+/// @return all elements, on the CPU; undefined on all ranks but `root`
+at::Tensor collect_shards(const ProcessGroup& group, const at::Tensor& shard, int root);
 
 }  // namespace hpcboot

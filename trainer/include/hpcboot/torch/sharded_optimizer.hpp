@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "hpcboot/torch/fully_shard.hpp"
 #include "hpcboot/torch/process_group.hpp"
 
 namespace hpcboot {
@@ -45,6 +46,10 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   ///         repeated parameters
   ShardedOptimizer(std::vector<at::Tensor> parameters, const ProcessGroup& group, const Make& make);
   ShardedOptimizer(Groups groups, const ProcessGroup& group, const Make& make);
+  /// For a module that fully_shard() has returned: of all its trained parameters, or of groups of
+  /// them. Its gradients are divided as well: param_groups() has this rank's pieces.
+  ShardedOptimizer(const ShardUnit& model, const Make& make);
+  ShardedOptimizer(const Groups& groups, const ShardUnit& model, const Make& make);
   ~ShardedOptimizer() override;
   ShardedOptimizer(ShardedOptimizer&&) = delete;
 

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/edge.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hpcboot/torch/fully_shard.hpp"
+#include "hpcboot/torch/process_group.hpp"
+#include "shards.hpp"
+
+namespace hpcboot {
+
+/// What a unit reports during a backward pass.
+class UnitEvents {
+ public:
+  virtual ~UnitEvents() = default;
+  /// .grad of a trained parameter has been computed.
+  virtual void gradient_ready(class ParameterUnit& unit, std::size_t parameter) = 0;
+};
+
+/// Parameters of one type and device that are gathered and freed together: the whole ones, which
+/// the module computes with, in one flat tensor, and this rank's shard, which the optimizer
+/// changes.
+struct ShardedFlat {
+  FlatParameters layout;          ///< its elements have no memory unless the unit is whole
+  std::vector<at::Tensor> whole;  ///< the parameters in these elements
+  at::Tensor own;                 ///< this rank's shard
+  std::vector<ShardPiece> pieces;
+  std::vector<at::Tensor> leaves;  ///< of the pieces: in `own`, with gradients
+  at::Tensor gradient;             ///< as the elements; undefined if there is none
+  std::vector<bool> has_gradient;  ///< of each place
+};
+
+/// The parameters of a unit of fully_shard(): divided among the ranks, and whole in between.
+class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
+ public:
+  struct Parameters {
+    std::vector<std::string> names;
+    std::vector<at::Tensor> tensors;
+  };
+
+  /// Divides the parameters, which are the same on all ranks.
+  /// @param frozen those that are not trained
+  ParameterUnit(const ProcessGroup& group, const FullyShardOptions& options, Parameters trained,
+                const Parameters& frozen);
+
+  /// Starts to gather the parameters. Collective.
+  void start_gather();
+  /// Makes the parameters whole. Collective.
+  /// @throws Error{peer_lost, deadline_exceeded}; Error{invalid_model_use} if a parameter was moved
+  ///         or converted
+  void gather();
+  /// Frees all but this rank's shard, once a gather under way has ended.
+  void release();
+
+  /// Reports the gradients of trained parameters from now on.
+  void watch(const std::shared_ptr<UnitEvents>& events);
+  /// Moves .grad of a trained parameter to the unit.
+  void take_gradient(std::size_t parameter);
+  bool has_all_gradients() const { return arrived_ == trained_.tensors.size(); }
+  bool has_some_gradients() const { return arrived_ > 0; }
+  /// Of trained parameters, since the beginning of the backward pass.
+  std::vector<std::string> without_gradient() const;
+  /// Starts to average the gradients over the ranks, each of its part. Collective.
+  void start_reduction();
+  /// Adds the averages to .grad of the leaves. Nothing if none was started.
+  void finish_reduction();
+  /// Counts anew.
+  void end_backward();
+
+  const FullyShardOptions& options() const { return options_; }
+  const std::vector<ShardedFlat>& flats() const { return flats_; }
+  const Parameters& trained() const { return trained_; }
+  /// Trained or not: in the order of FlatPlace::parameter.
+  const std::vector<at::Tensor>& parameters_of(const ShardedFlat& flat) const;
+  const std::vector<std::string>& names_of(const ShardedFlat& flat) const;
+  /// Seconds that this rank has waited for others.
+  double waited() const { return waited_; }
+
+  int open_inputs = 0;   ///< whose gradients the backward pass has yet to compute
+  bool is_done = false;  ///< in this backward pass
+
+ private:
+  class Hook;
+  using Node = decltype(torch::autograd::Edge::function);
+
+  void divide(const std::vector<at::Tensor>& parameters);
+  void require_unmoved() const;
+
+  ProcessGroup group_;
+  FullyShardOptions options_;
+  Parameters trained_;
+  Parameters frozen_;
+  std::vector<ShardedFlat> flats_;
+  std::size_t trained_flats_ = 0;  // the first ones
+  std::vector<Pending<at::Tensor>> gathering_;
+  std::vector<Pending<at::Tensor>> reducing_;
+  bool has_memory_ = false;
+  bool is_whole_ = false;
+  bool is_watched_ = false;
+  /// Kept alive, as each has a hook; a parameter does not own its node.
+  std::vector<Node> accumulators_;
+  std::weak_ptr<UnitEvents> events_;
+  std::vector<bool> has_arrived_;
+  std::size_t arrived_ = 0;
+  double waited_ = 0;
+};
+
+}  // namespace hpcboot
