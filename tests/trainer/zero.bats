@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --zero 1: the optimizer's state is divided among the ranks, and nothing else changes.
+# --zero: state, gradients and weights are divided among the ranks, and nothing else changes.
 # shellcheck disable=SC2154 # $trainer is set in helper.bash
 
 load helper
@@ -14,9 +14,23 @@ setup_file() {
   for optimizer in adamw sgd; do
     rm -rf runs
     ranks 2 --optimizer "$optimizer" --comment whole
-    ranks 2 --optimizer "$optimizer" --comment sharded --zero 1
-    cmp runs/*whole/model.safetensors runs/*sharded/model.safetensors
-    [ "$(value runs/*sharded "['config']['zero']")" = 1 ]
+    for zero in 1 2 3; do
+      ranks 2 --optimizer "$optimizer" --comment "sharded$zero" --zero "$zero"
+      cmp runs/*whole/model.safetensors runs/*sharded"$zero"/model.safetensors
+      [ "$(value runs/*sharded"$zero" "['config']['zero']")" = "$zero" ]
+      [ "$(value runs/*sharded"$zero" "['epochs'][0]['validation_accuracy']")" = \
+        "$(value runs/*whole "['epochs'][0]['validation_accuracy']")" ]
+    done
+  done
+}
+
+@test "layers of resnet50 are gathered one by one, for the same model" {
+  need_mpirun
+  large=(--model resnet50 --image-size 32 --limit-samples 64 --micro-batch 8)
+  ranks 2 "${large[@]}" --comment whole
+  for zero in 2 3; do
+    ranks 2 "${large[@]}" --comment "sharded$zero" --zero "$zero"
+    cmp runs/*whole/model.safetensors runs/*sharded"$zero"/model.safetensors
   done
 }
 
@@ -39,13 +53,44 @@ setup_file() {
   [ "$(value saved "['epochs'][1]['steps']")" = 20 ]
 }
 
-@test "it needs ranks, and is 0 or 1" {
+@test "a checkpoint of divided weights continues as a whole one, and the reverse" {
+  need_mpirun
+  ranks 2 --epochs 2 --comment whole
+  for zero in 2 3; do
+    ranks 2 --epochs 1 --comment parts --zero "$zero"
+    part=$(echo runs/*parts)
+    rm -rf saved
+    cp -r "$part" saved
+    ranks 2 --epochs 2 --comment parts --resume "$part"
+    cmp runs/*whole/model.safetensors "$part/model.safetensors"
+    rm -r "$part"
+    ranks 2 --epochs 1 --comment parts
+    part=$(echo runs/*parts)
+    ranks 2 --epochs 2 --comment parts --zero "$zero" --resume "$part"
+    cmp runs/*whole/model.safetensors "$part/model.safetensors"
+    rm -r "$part"
+    ranks 4 --epochs 2 --comment parts --zero "$zero" --resume saved
+    [ "$(value saved "['epochs'][1]['epoch']")" = 2 ]
+  done
+}
+
+@test "what it cannot be used with is refused" {
+  need_mpirun
+  for other in "--precision fp16" "--compress-gradients bf16" --find-unused-parameters; do
+    # shellcheck disable=SC2086 # options, meant to be split
+    run ranks 2 --zero 3 $other
+    [ "$status" -eq 2 ]
+    [[ $output == *"--zero 2 and 3 cannot be used with ${other% *}"* ]]
+  done
+}
+
+@test "it needs ranks, and is 0 to 3" {
   # shellcheck disable=SC2086 # options, meant to be split
   run "$trainer" $small --zero 1
   [ "$status" -eq 2 ]
   [[ $output == *"--zero needs mode ddp; this run uses mode single"* ]]
   # shellcheck disable=SC2086 # options, meant to be split
-  run "$trainer" $small --zero 2
+  run "$trainer" $small --zero 4
   [ "$status" -eq 2 ]
-  [[ $output == *"--zero must be 0 or 1"* ]]
+  [[ $output == *"--zero must be 0, 1, 2 or 3"* ]]
 }

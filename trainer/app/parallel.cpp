@@ -24,8 +24,9 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"scale-growth-interval", into(o.scale_growth_interval, "N"),
         "fp16: the loss scale doubles after N steps without overflow"},
        {"sync-bn", flag(o.sync_bn), "batch-norm statistics over all ranks (mode ddp)"},
-       {"zero", into(o.zero, "0|1"),
-        "1: divide the optimizer's state among the ranks (mode ddp); see trainer/sharding.md"},
+       {"zero", into(o.zero, "0|1|2|3"),
+        "divide among the ranks (mode ddp): 1 the optimizer's state, 2 gradients as well, 3 "
+        "weights as well; see trainer/sharding.md"},
        {"bucket-mb", into(o.bucket_mb, "MiB"), "size of the buckets of the gradient all-reduce"},
        {"compress-gradients", choice_into(o.compress_gradients, {"none", "bf16", "fp16"}),
         "data type for the gradient all-reduce"},
@@ -40,7 +41,7 @@ void check_parallel(const train::TrainOptions& o) {
   if (o.scale_growth_interval < 1) {
     throw UsageError("--scale-growth-interval must be at least 1");
   }
-  if (o.zero != 0 && o.zero != 1) throw UsageError("--zero must be 0 or 1");
+  if (o.zero < 0 || o.zero > 3) throw UsageError("--zero must be 0, 1, 2 or 3");
   if (!(o.bucket_mb > 0)) throw UsageError("--bucket-mb must be above 0");
 }
 

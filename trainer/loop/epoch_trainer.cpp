@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "datasets/batch_loader.hpp"
@@ -17,6 +19,8 @@ namespace hpcboot::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kModelPrefix = "model.";  // see training_tensors()
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -54,8 +58,15 @@ EpochTrainer::EpochTrainer(ParallelModel& model, const data::Dataset& set,
 std::vector<NamedTensor> EpochTrainer::collect_tensors() {
   auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer());
   if (sharded != nullptr) sharded->gather_state();
+  torch::OrderedDict<std::string, torch::Tensor> whole;
+  if (model_.sharded() != nullptr) whole = model_.sharded()->gather_parameters();
   std::vector<NamedTensor> tensors;
   if (communicator_.is_first()) tensors = training_tensors(model_.model(), step_.optimizer());
+  for (NamedTensor& one : tensors) {
+    if (one.name.rfind(kModelPrefix, 0) != 0) continue;
+    const torch::Tensor* value = whole.find(one.name.substr(kModelPrefix.size()));
+    if (value != nullptr) one.tensor = *value;
+  }
   if (sharded != nullptr) sharded->release_state();
   return tensors;
 }
@@ -65,6 +76,7 @@ std::int64_t EpochTrainer::checkpoint_bytes() {
   for (const NamedTensor& one : training_tensors(model_.model(), step_.optimizer())) {
     bytes += static_cast<std::int64_t>(one.tensor.nbytes());
   }
+  if (model_.sharded() != nullptr) bytes += model_.sharded()->shard_bytes() * communicator_.size();
   if (const auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer())) {
     bytes += sharded->state_bytes() * communicator_.size();
   }
@@ -73,7 +85,18 @@ std::int64_t EpochTrainer::checkpoint_bytes() {
 
 void EpochTrainer::load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                               const std::string& file) {
-  restore_training_tensors(tensors, model_.model(), step_.optimizer(), file);
+  {
+    const auto whole = model_.keep_whole();  // with the shapes that the tensors are checked against
+    restore_training_tensors(tensors, model_.model(), step_.optimizer(), file);
+  }
+  if (model_.sharded() != nullptr) {
+    torch::OrderedDict<std::string, torch::Tensor> parameters;
+    for (const NamedTensor& one : tensors) {
+      if (one.name.rfind(kModelPrefix, 0) != 0) continue;
+      parameters.insert(one.name.substr(kModelPrefix.size()), one.tensor);
+    }
+    model_.sharded()->scatter_parameters(parameters);
+  }
   if (auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer())) sharded->scatter_state();
   state_ = state;
   state_.world_size = communicator_.size();

@@ -46,6 +46,13 @@ std::unique_ptr<torch::optim::Optimizer> make_sharded_optimizer(
       });
 }
 
+std::unique_ptr<torch::optim::Optimizer> make_sharded_optimizer(
+    const ShardUnit& model, const OptimizationOptions& options) {
+  return std::make_unique<ShardedOptimizer>(model, [&](const ShardedOptimizer::Groups& groups) {
+    return make_optimizer(groups.front().params(), options);
+  });
+}
+
 void set_learning_rate(torch::optim::Optimizer& optimizer, double rate) {
   for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
     group.options().set_lr(rate);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "hpcboot/torch/fully_shard.hpp"
 #include "hpcboot/torch/process_group.hpp"
 #include "loop/optimization_options.hpp"
 
@@ -19,6 +20,10 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Te
 std::unique_ptr<torch::optim::Optimizer> make_sharded_optimizer(
     const std::vector<at::Tensor>& parameters, const OptimizationOptions& options,
     const ProcessGroup& group);
+
+/// The same for a model whose parameters are divided among the ranks.
+std::unique_ptr<torch::optim::Optimizer> make_sharded_optimizer(const ShardUnit& model,
+                                                                const OptimizationOptions& options);
 
 /// Applies to all following steps.
 void set_learning_rate(torch::optim::Optimizer& optimizer, double rate);

@@ -49,11 +49,22 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
   model_->to(device_);
   if (mode != "ddp") return;
   if (options.sync_bn) synchronize_batch_norms(*model_, *communicator.group());
+  if (options.zero >= 2) {
+    FullyShardOptions sharding;
+    sharding.reshard_after_forward = options.zero == 3;
+    group_ = *communicator.group();
+    sharded_ = fully_shard(model_, *group_, sharding);
+    contributed_ = group_->contributed_bytes();
+    return;
+  }
   ranks_.emplace(model_, *communicator.group(), ddp_options(options));
 }
 
 torch::Tensor ParallelModel::forward(const torch::Tensor& images) {
-  return ranks_ ? ranks_->forward(images) : infer(images);
+  if (!sharded_) return ranks_ ? ranks_->forward(images) : infer(images);
+  torch::Tensor scores = sharded_->forward(images);
+  waited_ = sharded_->seconds_waited();
+  return scores;
 }
 
 torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
@@ -61,14 +72,29 @@ torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
 }
 
 double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) {
+  if (sharded_) return sharded_->seconds_waited() - waited_;
   if (!ranks_) return 0;
   const ExchangeStatistics& exchange = ranks_->statistics();
   if (exchange.exchanges == std::exchange(exchanges_, exchange.exchanges)) return 0;
   return std::chrono::duration<double>(end - exchange.last_gradient).count();
 }
 
-std::int64_t ParallelModel::bytes_of_exchange() const {
+std::int64_t ParallelModel::bytes_of_exchange() {
+  if (sharded_) {
+    const std::int64_t now = group_->contributed_bytes();
+    return now - std::exchange(contributed_, now);
+  }
   return ranks_ ? ranks_->statistics().bytes : 0;
+}
+
+std::optional<WholeParameters> ParallelModel::keep_whole() {
+  if (!sharded_) return std::nullopt;
+  return sharded_->keep_whole();
+}
+
+void ParallelModel::zero_grad() {
+  torch::nn::Module& trained = sharded_ ? static_cast<torch::nn::Module&>(*sharded_) : *model_;
+  trained.zero_grad(/*set_to_none=*/true);
 }
 
 }  // namespace hpcboot::train

@@ -9,6 +9,7 @@
 
 #include "hpcboot/torch/data_parallel.hpp"
 #include "hpcboot/torch/distributed_data_parallel.hpp"
+#include "hpcboot/torch/fully_shard.hpp"
 #include "loop/communicator.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
@@ -30,19 +31,32 @@ class ParallelModel {
   /// Forward and backward passes in `body` add to the gradients without exchanging them.
   template <typename Body>
   void no_sync(Body&& body) {
-    if (!ranks_) return body();
-    const auto guard = ranks_->no_sync();
-    body();
+    if (ranks_) {
+      const auto guard = ranks_->no_sync();
+      body();
+    } else if (sharded_) {
+      const auto guard = sharded_->no_sync();
+      body();
+    } else {
+      body();
+    }
   }
   /// How much of the latest backward pass, which ended at `end`, was spent on the gradient exchange
   /// alone: 0 for a single process, and if it did not exchange them.
   double exchange_seconds(std::chrono::steady_clock::time_point end);
-  /// How many bytes this rank contributed to the last exchange; 0 for a single process.
-  std::int64_t bytes_of_exchange() const;
+  /// How many bytes this rank contributed to the last exchange; with --zero 2 or 3, to all since
+  /// the last call, parameters included. 0 for a single process.
+  std::int64_t bytes_of_exchange();
   /// For validation: not collective, so ranks may call it a different number of times.
   torch::Tensor infer(const torch::Tensor& images);
 
+  /// Keeps the parameters whole for infer() and for reading them, with --zero 2 or 3. Collective.
+  [[nodiscard]] std::optional<WholeParameters> keep_whole();
+  void zero_grad();
+
   models::Model& model() { return *model_; }
+  /// The model whose parameters are divided among the ranks; null without --zero 2 or 3.
+  ShardUnit* sharded() { return sharded_.get(); }
   /// Where images and labels must be.
   torch::Device device() const { return device_; }
 
@@ -53,7 +67,11 @@ class ParallelModel {
   ModelPointer model_;
   std::optional<DataParallel<ModelPointer>> replicas_;
   std::optional<DistributedDataParallel<ModelPointer>> ranks_;
-  std::int64_t exchanges_ = 0;  // seen by exchange_seconds()
+  std::shared_ptr<ShardUnitOf<models::Model>> sharded_;
+  std::optional<ProcessGroup> group_;  // of sharded_
+  std::int64_t exchanges_ = 0;         // seen by exchange_seconds()
+  double waited_ = 0;                  // by sharded_, until the end of its forward pass
+  std::int64_t contributed_ = 0;       // seen by bytes_of_exchange()
 };
 
 }  // namespace hpcboot::train

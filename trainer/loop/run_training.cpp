@@ -80,6 +80,17 @@ void require_ddp(const TrainOptions& options, const std::string& mode) {
   throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
 }
 
+void require_sharding_to_fit(const TrainOptions& options) {
+  if (options.zero < 2) return;
+  const char* other = options.precision == "fp16"            ? "--precision fp16"
+                      : options.compress_gradients != "none" ? "--compress-gradients"
+                      : options.find_unused_parameters       ? "--find-unused-parameters"
+                                                             : nullptr;
+  if (other == nullptr) return;
+  throw UsageError(std::string("--zero 2 and 3 cannot be used with ") + other +
+                   "; leave it out, or use --zero 1");
+}
+
 /// LibTorch's message, without the stack trace that follows it.
 std::string words_of(const std::exception& error) {
   const std::string text = error.what();
@@ -187,6 +198,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   if (communicator.is_first()) curves->flush();
   const std::string& stopped = checkpointer.stop_reason();
   if (stopped.empty()) {
+    const auto whole = model.keep_whole();
     if (communicator.is_first()) {
       write_model(model.model(),
                   {options.model, train_set->shape().channels, data::kClasses, options.image_size,
@@ -218,6 +230,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
   require_ddp(options, facts.mode);
+  require_sharding_to_fit(options);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
   facts.batches = plan_batches(options.batches, me.placement.world_size, devices.size());
   facts.threads = threads_of(options, me, env, devices);

@@ -34,7 +34,7 @@ struct TrainOptions {
   double bucket_mb = 25;                    ///< gradients are exchanged in buckets of this size
   std::string compress_gradients = "none";  ///< none, bf16, fp16: data type of the all-reduce
   bool sync_bn = false;                     ///< batch norms use statistics over all ranks
-  int zero = 0;                             ///< 1: the optimizer's state is divided among the ranks
+  int zero = 0;  ///< divided among the ranks: 1 state, 2 gradients, 3 weights
   std::string runs_dir = "runs";
   std::string comment;
   bool tensorboard = false;             ///< write events into the run folder

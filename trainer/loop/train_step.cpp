@@ -34,6 +34,16 @@ std::optional<GradScaler> scaler_of(const TrainOptions& options, Precision preci
   return GradScaler(scaling);
 }
 
+std::unique_ptr<torch::optim::Optimizer> optimizer_of(ParallelModel& model,
+                                                      const TrainOptions& options,
+                                                      const ProcessGroup* group) {
+  const OptimizationOptions& how = options.optimization;
+  if (model.sharded() != nullptr) return make_sharded_optimizer(*model.sharded(), how);
+  const std::vector<torch::Tensor> parameters = model.model().parameters();
+  return options.zero > 0 ? make_sharded_optimizer(parameters, how, *group)
+                          : make_optimizer(parameters, how);
+}
+
 }  // namespace
 
 StepPhases& StepPhases::operator+=(const StepPhases& other) {
@@ -52,10 +62,7 @@ TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const Ba
       clip_grad_norm_(options.optimization.clip_grad_norm),
       precision_(precision_of(options.precision)),
       schedule_(options.optimization, steps_per_epoch, options.epochs, devices),
-      optimizer_(
-          options.zero > 0
-              ? make_sharded_optimizer(model.model().parameters(), options.optimization, *group)
-              : make_optimizer(model.model().parameters(), options.optimization)),
+      optimizer_(optimizer_of(model, options, group)),
       scaler_(scaler_of(options, precision_)) {}
 
 torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& labels,
@@ -106,7 +113,11 @@ std::optional<std::int64_t> TrainStep::skipped_steps() const {
 void TrainStep::change_weights() {
   const bool finite = !scaler_ || scaler_->unscale(model_.model().parameters());
   if (finite) {
-    limit_gradients(*optimizer_, clip_grad_norm_);
+    if (model_.sharded() == nullptr) {
+      limit_gradients(*optimizer_, clip_grad_norm_);
+    } else if (clip_grad_norm_ > 0) {
+      model_.sharded()->clip_grad_norm(clip_grad_norm_);
+    }
     with_peers("the optimizer's step", [&] { optimizer_->step(); });
   }
   if (!scaler_) return;
@@ -125,7 +136,7 @@ torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& l
   learning_rate_ = schedule_.at(number);
   set_learning_rate(*optimizer_, learning_rate_);
   // If .grad is undefined, the backward pass stores its gradients instead of adding them to zeros.
-  model_.model().zero_grad(/*set_to_none=*/true);
+  model_.zero_grad();
   const torch::Tensor loss = compute_gradients(images, labels);
   phases_.bytes_reduced = model_.bytes_of_exchange();
   auto begin = Clock::now();

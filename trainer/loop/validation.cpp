@@ -23,6 +23,7 @@ std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset&
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
   models::Model& model = parallel.model();
+  const auto whole = parallel.keep_whole();  // ranks may have different numbers of batches
   for (torch::Tensor& buffer : model.buffers()) communicator.broadcast(buffer);
   model.eval();
 
