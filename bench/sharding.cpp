@@ -1,5 +1,6 @@
-// A step of training with an optimizer of its own on every rank (DDP), and with one whose state is
-// divided among the ranks (ZeRO-1), in turn.
+// A step of training with an optimizer of its own on every rank (DDP), with one whose state is
+// divided among the ranks (ZeRO-1), and with gradients (ZeRO-2) and weights (ZeRO-3) divided as
+// well, in turn.
 //     OMP_NUM_THREADS=1 mpirun -np 4 build/bench/sharding [STEPS]
 #include <torch/torch.h>
 
@@ -9,12 +10,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hpcboot/bootstrap.hpp"
 #include "hpcboot/torch/distributed_data_parallel.hpp"
+#include "hpcboot/torch/fully_shard.hpp"
 #include "hpcboot/torch/sharded_optimizer.hpp"
 #include "models/model.hpp"
 
@@ -26,14 +29,27 @@ std::unique_ptr<torch::optim::Optimizer> adam(const hpcboot::ShardedOptimizer::G
   return std::make_unique<torch::optim::Adam>(groups, torch::optim::AdamOptions(1e-3));
 }
 
-struct Training {
-  Training(const std::string& model, hpcboot::ProcessGroup& world, bool is_sharded)
-      : ddp(hpcboot::models::make_model(model), world) {
-    const auto parameters = ddp.module()->parameters();
-    if (is_sharded) {
-      optimizer = std::make_unique<hpcboot::ShardedOptimizer>(parameters, world, adam);
+/// A model that is trained in one of four ways.
+class Training {
+ public:
+  /// @param zero 0: DDP
+  Training(const std::string& name, hpcboot::ProcessGroup& world, int zero)
+      : model_(hpcboot::models::make_model(name)) {
+    for (const torch::Tensor& parameter : model_->parameters()) {
+      whole_megabytes_ += static_cast<double>(parameter.nbytes()) / 1e6;
+    }
+    if (zero >= 2) {
+      hpcboot::FullyShardOptions options;
+      options.reshard_after_forward = zero == 3;
+      sharded_ = hpcboot::fully_shard(model_, world, options);
+      optimizer_ = std::make_unique<hpcboot::ShardedOptimizer>(*sharded_, adam);
+      return;
+    }
+    ddp_.emplace(model_, world);
+    if (zero == 1) {
+      optimizer_ = std::make_unique<hpcboot::ShardedOptimizer>(model_->parameters(), world, adam);
     } else {
-      optimizer = adam({torch::optim::OptimizerParamGroup(parameters)});
+      optimizer_ = adam({torch::optim::OptimizerParamGroup(model_->parameters())});
     }
   }
 
@@ -41,28 +57,35 @@ struct Training {
   std::pair<double, double> step(const torch::Tensor& images, const torch::Tensor& labels) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
-    ddp.module()->zero_grad();
-    torch::cross_entropy_loss(ddp.forward(images), labels).backward();
+    if (sharded_) {
+      sharded_->zero_grad(/*set_to_none=*/true);
+    } else {
+      model_->zero_grad(/*set_to_none=*/true);
+    }
+    const auto scores = sharded_ ? sharded_->forward(images) : ddp_->forward(images);
+    torch::cross_entropy_loss(scores, labels).backward();
     const auto update = Clock::now();
-    optimizer->step();
+    optimizer_->step();
     const auto end = Clock::now();
     return {std::chrono::duration<double>(end - begin).count(),
             std::chrono::duration<double>(end - update).count()};
   }
 
+  /// Between steps: weights and Adam's averages.
   double state_megabytes() const {
-    if (const auto* sharded = dynamic_cast<hpcboot::ShardedOptimizer*>(optimizer.get())) {
-      return static_cast<double>(sharded->state_bytes()) / 1e6;
-    }
-    double bytes = 0;
-    for (const torch::Tensor& parameter : ddp.module()->parameters()) {
-      bytes += 2 * static_cast<double>(parameter.nbytes());
-    }
-    return bytes / 1e6;
+    const double weights =
+        sharded_ ? static_cast<double>(sharded_->shard_bytes()) / 1e6 : whole_megabytes_;
+    const auto* own = dynamic_cast<const hpcboot::ShardedOptimizer*>(optimizer_.get());
+    return weights +
+           (own != nullptr ? static_cast<double>(own->state_bytes()) / 1e6 : 2 * whole_megabytes_);
   }
 
-  Ddp ddp;
-  std::unique_ptr<torch::optim::Optimizer> optimizer;
+ private:
+  std::shared_ptr<hpcboot::models::Model> model_;
+  double whole_megabytes_ = 0;
+  std::optional<Ddp> ddp_;
+  std::shared_ptr<hpcboot::ShardUnitOf<hpcboot::models::Model>> sharded_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
 };
 
 double median(std::vector<double> values) {
@@ -76,26 +99,29 @@ struct Row {
 
 void compare(const std::string& model, std::int64_t size, std::int64_t batch,
              hpcboot::ProcessGroup& world, int steps) {
-  torch::manual_seed(1);
-  Training whole(model, world, false), sharded(model, world, true);
+  std::vector<std::unique_ptr<Training>> trainings;
+  for (int zero = 0; zero <= 3; ++zero) {
+    torch::manual_seed(1);
+    trainings.push_back(std::make_unique<Training>(model, world, zero));
+  }
   const torch::Tensor images = torch::randn({batch, 1, size, size});
   const torch::Tensor labels = torch::randint(10, {batch}, torch::kLong);
-  Row rows[2];
+  std::vector<Row> rows(trainings.size());
   for (int step = -2; step < steps; ++step) {  // two to warm up
-    for (const bool is_sharded : {false, true}) {
-      const auto [seconds, update] = (is_sharded ? sharded : whole).step(images, labels);
+    for (std::size_t i = 0; i < trainings.size(); ++i) {
+      const auto [seconds, update] = trainings[i]->step(images, labels);
       if (step < 0) continue;
-      rows[is_sharded ? 1 : 0].steps.push_back(seconds);
-      rows[is_sharded ? 1 : 0].updates.push_back(update);
+      rows[i].steps.push_back(seconds);
+      rows[i].updates.push_back(update);
     }
   }
   if (world.rank() != 0) return;
   const double reference = median(rows[0].steps);
-  for (const bool is_sharded : {false, true}) {
-    const Row& row = rows[is_sharded ? 1 : 0];
-    std::printf("%-9s %-7s %9.1f ms %9.1f ms %8.2f %9.2f MB\n", model.c_str(),
-                is_sharded ? "ZeRO-1" : "DDP", 1e3 * median(row.steps), 1e3 * median(row.updates),
-                median(row.steps) / reference, (is_sharded ? sharded : whole).state_megabytes());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string name = i == 0 ? "DDP" : "ZeRO-" + std::to_string(i);
+    std::printf("%-9s %-7s %9.1f ms %9.1f ms %8.2f %9.2f MB\n", model.c_str(), name.c_str(),
+                1e3 * median(rows[i].steps), 1e3 * median(rows[i].updates),
+                median(rows[i].steps) / reference, trainings[i]->state_megabytes());
   }
 }
 

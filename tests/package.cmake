@@ -88,6 +88,8 @@ if(TARGET hpcboot_torch)
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/two_groups)
   hpcboot_add_mpi_test(NAME package.sharded_optimizer.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/sharded_optimizer)
-  set_tests_properties(package.own_model.ranks_2 package.sharded_optimizer.ranks_2 package.two_groups.ranks_4 PROPERTIES
+  hpcboot_add_mpi_test(NAME package.fully_shard.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
+                       COMMAND ${PROJECT_BINARY_DIR}/package/own_model/fully_shard)
+  set_tests_properties(package.own_model.ranks_2 package.fully_shard.ranks_2 package.sharded_optimizer.ranks_2 package.two_groups.ranks_4 PROPERTIES
     FIXTURES_REQUIRED package_own_model)
 endif()
