@@ -22,8 +22,8 @@ void require_operation(ReduceOp op, at::ScalarType type, const std::string& doin
   }
 }
 
-at::Tensor reduced(const std::vector<at::Tensor>& tensors, ReduceOp op) {
-  at::Tensor all = at::stack(tensors);
+at::Tensor reduced(const at::Tensor& stacked, ReduceOp op) {
+  at::Tensor all = stacked;
   const at::ScalarType type = all.scalar_type();
   // LibTorch 1.13 cannot multiply these on the CPU, and the sums round only once this way.
   if (type == at::kHalf || type == at::kBFloat16) all = all.to(at::kFloat);

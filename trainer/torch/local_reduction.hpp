@@ -3,7 +3,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
-#include <vector>
 
 #include "hpcboot/torch/collectives.hpp"
 
@@ -14,6 +13,7 @@ namespace hpcboot {
 void require_operation(ReduceOp op, at::ScalarType type, const std::string& doing);
 
 /// The operation, applied to the elements of tensors of the same shape, in their order.
-at::Tensor reduced(const std::vector<at::Tensor>& tensors, ReduceOp op);
+/// @param stacked the tensors, along the first dimension
+at::Tensor reduced(const at::Tensor& stacked, ReduceOp op);
 
 }  // namespace hpcboot

@@ -103,7 +103,7 @@ Pending<at::Tensor> gather_and_reduce(const ProcessGroup& group, const at::Tenso
         for (const at::Tensor& bytes : all) {
           parts.push_back(from_bytes(bytes, tensor.sizes(), tensor.scalar_type()));
         }
-        tensor.detach().copy_(reduced(parts, op));
+        tensor.detach().copy_(reduced(at::stack(parts), op));
         return tensor;
       });
 }
@@ -135,26 +135,38 @@ Pending<at::Tensor> all_reduce(const ProcessGroup& group, const at::Tensor& tens
       });
 }
 
+namespace {
+
+/// Every rank receives its part of all ranks: half the traffic of an all-reduce, for every type.
+/// @param bytes of all parts, `lengths` for each rank
+/// @param mine the part of this rank
+Pending<at::Tensor> exchange_and_reduce(const ProcessGroup& group, const at::Tensor& bytes,
+                                        const std::vector<std::int64_t>& lengths,
+                                        const at::Tensor& mine, ReduceOp op) {
+  const std::vector<std::int64_t> received(lengths.size(),
+                                           lengths[static_cast<std::size_t>(group.rank())]);
+  return exchange_pieces(group, bytes, lengths, received, kReduceScatter)
+      .then([mine, op, ranks = group.world_size()](const at::Tensor& all) {
+        std::vector<std::int64_t> shape{ranks};
+        shape.insert(shape.end(), mine.sizes().begin(), mine.sizes().end());
+        return reduced(from_bytes(all, shape, mine.scalar_type()), op).to(mine.device());
+      });
+}
+
+}  // namespace
+
 Pending<at::Tensor> reduce_scatter(const ProcessGroup& group, const std::vector<at::Tensor>& parts,
                                    ReduceOp op) {
   require_parts(group, parts, kReduceScatter);
   require_operation(op, parts[0].scalar_type(), kReduceScatter);
-  // Every rank receives its part of all ranks: half the traffic of an all-reduce, for every type.
-  const at::Tensor mine = parts[static_cast<std::size_t>(group.rank())].detach();
   std::vector<at::Tensor> bytes;
   std::vector<std::int64_t> lengths;
   for (const at::Tensor& part : parts) {
     bytes.push_back(as_bytes(group, part));
     lengths.push_back(bytes.back().numel());
   }
-  const std::vector<std::int64_t> received(parts.size(),
-                                           lengths[static_cast<std::size_t>(group.rank())]);
-  return exchange_pieces(group, at::cat(bytes), lengths, received, kReduceScatter)
-      .then([mine, op, ranks = group.world_size()](const at::Tensor& all) {
-        std::vector<std::int64_t> shape{ranks};
-        shape.insert(shape.end(), mine.sizes().begin(), mine.sizes().end());
-        return reduced(from_bytes(all, shape, mine.scalar_type()).unbind(), op).to(mine.device());
-      });
+  return exchange_and_reduce(group, at::cat(bytes), lengths,
+                             parts[static_cast<std::size_t>(group.rank())].detach(), op);
 }
 
 Pending<at::Tensor> reduce_scatter(const ProcessGroup& group, const at::Tensor& tensor,
@@ -167,12 +179,12 @@ Pending<at::Tensor> reduce_scatter(const ProcessGroup& group, const at::Tensor& 
                 "a first dimension that is a multiple of the number of ranks",
                 "pad the tensor, or pass a vector of parts, which may differ in size");
   }
-  std::vector<at::Tensor> parts;
+  require_operation(op, tensor.scalar_type(), kReduceScatter);
   const std::int64_t rows = tensor.size(0) / ranks;
-  for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    parts.push_back(tensor.narrow(0, rank * rows, rows));
-  }
-  return reduce_scatter(group, parts, op);
+  const at::Tensor bytes = as_bytes(group, tensor);
+  const std::vector<std::int64_t> lengths(static_cast<std::size_t>(ranks), bytes.numel() / ranks);
+  return exchange_and_reduce(group, bytes, lengths,
+                             tensor.detach().narrow(0, group.rank() * rows, rows), op);
 }
 
 }  // namespace hpcboot
