@@ -34,6 +34,21 @@ setup_file() {
   done
 }
 
+@test "in double precision, models on 4 ranks differ by rounding only" {
+  need_mpirun
+  exact=(--model resnet50 --image-size 64 --limit-samples 32 --precision fp64)
+  ranks 4 "${exact[@]}" --comment whole
+  for zero in 1 2 3; do
+    ranks 4 "${exact[@]}" --comment "sharded$zero" --zero "$zero"
+    python3 - runs/*whole/run.json runs/*sharded"$zero"/run.json <<'PY'
+import json, sys
+whole, sharded = (json.load(open(f))["epochs"][0] for f in sys.argv[1:])
+for key in ("train_loss", "validation_loss"):
+    assert abs(sharded[key] - whole[key]) < 1e-9, (key, whole[key], sharded[key])
+PY
+  done
+}
+
 @test "a checkpoint continues with and without it, and on another number of ranks" {
   need_mpirun
   ranks 2 --epochs 2 --comment whole

@@ -17,8 +17,9 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"accumulate",
         into(o.batches.accumulate, "N").otherwise_is("derived from --batch-size and --micro-batch"),
         "passes per step: batch = micro-batch x accumulate x ranks"},
-       {"precision", choice_into(o.precision, {"fp32", "tf32", "bf16", "fp16"}),
-        "data type of the forward pass; tf32 and fp16 need CUDA devices"},
+       {"precision", choice_into(o.precision, {"fp32", "tf32", "bf16", "fp16", "fp64"}),
+        "data type of the forward pass, and with fp64 of all else; tf32 and fp16 need CUDA "
+        "devices"},
        {"initial-scale-power", into(o.initial_scale_power, "N"),
         "fp16: the initial loss scale is 2^N"},
        {"scale-growth-interval", into(o.scale_growth_interval, "N"),

@@ -11,10 +11,11 @@ namespace {
 
 record::DType dtype_of(const torch::Tensor& tensor) {
   if (tensor.scalar_type() == torch::kFloat32) return record::DType::f32;
+  if (tensor.scalar_type() == torch::kFloat64) return record::DType::f64;
   if (tensor.scalar_type() == torch::kInt64) return record::DType::i64;
   throw Error(ErrorCode::invalid_model_use,
               std::string("a tensor of type ") + c10::toString(tensor.scalar_type()),
-              "float32 parameters and int64 or float32 buffers",
+              "parameters of float32 or float64, and buffers of these or int64",
               "convert the model with to(torch::kFloat32)");
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "hpcboot/torch/precision.hpp"
 #include "hpcboot/torch/sync_batch_norm.hpp"
 
 namespace hpcboot::train {
@@ -34,9 +35,11 @@ void store_channels_last(models::Model& model) {
 ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
                              const std::string& mode, const std::vector<torch::Device>& devices,
                              Communicator& communicator)
-    : device_(devices.front()) {
+    : device_(devices.front()),
+      type_(precision_of(options.precision) == Precision::fp64 ? torch::kDouble : torch::kFloat) {
   const auto make = [&] {
     auto model = models::make_model(options.model, channels);
+    model->to(type_);
     store_channels_last(*model);
     return model;
   };
@@ -61,14 +64,14 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
 }
 
 torch::Tensor ParallelModel::forward(const torch::Tensor& images) {
-  if (!sharded_) return ranks_ ? ranks_->forward(images) : infer(images);
-  torch::Tensor scores = sharded_->forward(images);
+  if (!sharded_) return ranks_ ? ranks_->forward(images.to(type_)) : infer(images);
+  torch::Tensor scores = sharded_->forward(images.to(type_));
   waited_ = sharded_->seconds_waited();
   return scores;
 }
 
 torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
-  return replicas_ ? replicas_->forward(images) : model_->forward(images);
+  return replicas_ ? replicas_->forward(images.to(type_)) : model_->forward(images.to(type_));
 }
 
 double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) {

@@ -64,6 +64,7 @@ class ParallelModel {
   using ModelPointer = std::shared_ptr<models::Model>;
 
   torch::Device device_;
+  torch::ScalarType type_;  // of parameters and images
   ModelPointer model_;
   std::optional<DataParallel<ModelPointer>> replicas_;
   std::optional<DistributedDataParallel<ModelPointer>> ranks_;

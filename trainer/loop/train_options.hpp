@@ -27,7 +27,7 @@ struct TrainOptions {
   std::string backend = "auto";
   std::string device = "auto";
   std::string devices;  ///< for mode dp: cpu:N, cuda, cuda:I,J; default: all CUDA devices, or cpu:2
-  std::string precision = "fp32";             ///< fp32, tf32, bf16, fp16
+  std::string precision = "fp32";             ///< fp32, tf32, bf16, fp16, fp64
   int initial_scale_power = 16;               ///< for fp16: the initial loss scale is 2 to this
   std::int64_t scale_growth_interval = 2000;  ///< steps
   bool find_unused_parameters = false;

@@ -70,7 +70,9 @@ torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& 
   auto begin = Clock::now();
   torch::Tensor loss = with_peers("the forward pass", [&] {
     const Autocast autocast(precision_, model_.device());
-    return torch::nn::functional::cross_entropy(model_.forward(images).to(torch::kFloat32), labels);
+    const torch::Tensor scores = model_.forward(images);
+    const auto type = precision_ == Precision::fp64 ? torch::kFloat64 : torch::kFloat32;
+    return torch::nn::functional::cross_entropy(scores.to(type), labels);
   });
   if (weight != 1) loss = loss * weight;
   phases_.forward += lap(begin);

@@ -15,8 +15,9 @@ Precision precision_of(std::string_view name) {
   if (name == "tf32") return Precision::tf32;
   if (name == "bf16") return Precision::bf16;
   if (name == "fp16") return Precision::fp16;
+  if (name == "fp64") return Precision::fp64;
   throw Error(ErrorCode::malformed_value, "precision '" + std::string(name) + "'",
-              "fp32, tf32, bf16 or fp16", "choose one of these");
+              "fp32, tf32, bf16, fp16 or fp64", "choose one of these");
 }
 
 void use_precision(Precision precision, c10::Device device) {
