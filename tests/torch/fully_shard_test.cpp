@@ -72,7 +72,11 @@ struct Pair {
     ddp.module()->zero_grad(/*set_to_none=*/true);
     loss_of_ddp(number).backward();
     whole->step();
-    model->zero_grad(/*set_to_none=*/true);
+    if (number % 2 == 0) {
+      model->zero_grad(/*set_to_none=*/true);
+    } else {
+      sharded->zero_grad();
+    }
     loss_of_model(number).backward();
     sharded->step();
   }
@@ -497,6 +501,8 @@ TEST(FullyShard, NamesParametersOfAUnitThatGotNoGradient) {
   const torch::Tensor x = torch::ones({2, 4});
   EXPECT_THAT(error_of([&] { model->forward(x, false).backward(); }).what(),
               HasSubstr("no gradient of b.weight, b.bias, although others of the same unit"));
+  EXPECT_THAT(error_of([&] { model->forward(x, true); }).what(),
+              HasSubstr("ended with an exception"));
 }
 
 TEST(FullyShard, RefusesWhatItCannotTrain) {

@@ -142,17 +142,21 @@ void UnitSchedule::finish_reduction() {
 }
 
 void UnitSchedule::end_backward() {
+  require_whole_units();
   in_backward_ = false;
-  std::vector<std::string> missing;
-  for (const auto& unit : units_) {
-    if (unit->has_some_gradients()) {
-      for (std::string& name : unit->without_gradient()) missing.push_back(std::move(name));
-    }
-  }
-  if (missing.empty()) finish_reduction();
+  finish_reduction();
   for (const auto& unit : units_) {
     unit->end_backward();
     if (kept_ == 0) unit->release();
+  }
+}
+
+/// Other ranks may wait for the average of such a unit, so no further pass is possible.
+void UnitSchedule::require_whole_units() const {
+  std::vector<std::string> missing;
+  for (const auto& unit : units_) {
+    if (!unit->has_some_gradients()) continue;
+    for (std::string& name : unit->without_gradient()) missing.push_back(std::move(name));
   }
   if (missing.empty()) return;
   refuse("no gradient of " + some_of(missing, kNamesShown) +

@@ -50,6 +50,7 @@ class UnitSchedule : public UnitEvents, public std::enable_shared_from_this<Unit
   void before_backward(ParameterUnit& unit);
   void release_if_done(ParameterUnit& unit);
   void finish_reduction();
+  void require_whole_units() const;
   void end_backward();
 
   ProcessGroup group_;
