@@ -3,9 +3,11 @@
 #include <torch/optim.h>
 #include <torch/types.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "hpcboot/torch/distributed_data_parallel.hpp"
 #include "hpcboot/torch/sharded_optimizer.hpp"
@@ -28,16 +30,29 @@ struct Bytes {
   double peak = 0;   ///< while gradients are computed
 };
 
+/// Gloo's threads drop the tensors of a transfer a moment after it has ended.
+std::int64_t settled_live() {
+  constexpr int kEqualReadings = 20;
+  std::int64_t last = -1;
+  for (int equal = 0, readings = 0; equal < kEqualReadings && readings < 1000; ++readings) {
+    const std::int64_t now = counted_memory::live();
+    equal = now == last ? equal + 1 : 0;
+    last = now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return last;
+}
+
 /// Of a step after the first, beyond what was in memory before.
 Bytes bytes_of(const std::function<std::function<void()>()>& start) {
-  counted_memory::forget_peak();
-  const std::int64_t before = counted_memory::live();
+  const std::int64_t before = settled_live();
   const std::function<void()> step = start();
   step();
+  settled_live();
   counted_memory::forget_peak();
   step();
-  return {static_cast<double>(counted_memory::live() - before),
-          static_cast<double>(counted_memory::peak() - before)};
+  const std::int64_t peak = counted_memory::peak();
+  return {static_cast<double>(settled_live() - before), static_cast<double>(peak - before)};
 }
 
 torch::Tensor text() {
