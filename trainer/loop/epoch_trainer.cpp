@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "datasets/batch_loader.hpp"
@@ -20,7 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kModelPrefix = "model.";  // see training_tensors()
+/// The name in the model of a parameter or buffer among training_tensors(); empty for others.
+std::string name_in_model(const NamedTensor& one) {
+  const bool is_of_model = one.name.rfind(kModelPrefix, 0) == 0;
+  return is_of_model ? one.name.substr(kModelPrefix.size()) : std::string();
+}
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -63,8 +66,7 @@ std::vector<NamedTensor> EpochTrainer::collect_tensors() {
   std::vector<NamedTensor> tensors;
   if (communicator_.is_first()) tensors = training_tensors(model_.model(), step_.optimizer());
   for (NamedTensor& one : tensors) {
-    if (one.name.rfind(kModelPrefix, 0) != 0) continue;
-    const torch::Tensor* value = whole.find(one.name.substr(kModelPrefix.size()));
+    const torch::Tensor* value = whole.find(name_in_model(one));
     if (value != nullptr) one.tensor = *value;
   }
   if (sharded != nullptr) sharded->release_state();
@@ -92,8 +94,8 @@ void EpochTrainer::load_state(const TrainingState& state, const std::vector<Name
   if (model_.sharded() != nullptr) {
     torch::OrderedDict<std::string, torch::Tensor> parameters;
     for (const NamedTensor& one : tensors) {
-      if (one.name.rfind(kModelPrefix, 0) != 0) continue;
-      parameters.insert(one.name.substr(kModelPrefix.size()), one.tensor);
+      const std::string name = name_in_model(one);
+      if (!name.empty()) parameters.insert(name, one.tensor);
     }
     model_.sharded()->scatter_parameters(parameters);
   }

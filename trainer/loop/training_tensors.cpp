@@ -133,13 +133,13 @@ std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
   std::vector<NamedTensor> list;
   auto& states = optimizer.state();
   for (const auto& item : model.named_parameters()) {
-    list.push_back({"model." + item.key(), item.value().detach()});
+    list.push_back({std::string(kModelPrefix) + item.key(), item.value().detach()});
     const auto state = states.find(key_of(states, item.value()));
     if (state == states.end()) continue;
     list_state(*state->second, "optimizer." + item.key() + ".", list);
   }
   for (const auto& item : model.named_buffers()) {
-    list.push_back({"model." + item.key(), item.value().detach()});
+    list.push_back({std::string(kModelPrefix) + item.key(), item.value().detach()});
   }
   for (auto& [name, generator] : generators(model)) list.push_back({name, generator.get_state()});
   return list;
@@ -154,12 +154,14 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
   std::vector<std::pair<at::Tensor, std::unique_ptr<optim::OptimizerParamState>>> kept;
   std::vector<std::pair<at::Generator, torch::Tensor>> random;
   for (const auto& item : model.named_parameters()) {
-    copies.emplace_back(item.value(), stock.take("model." + item.key(), item.value()));
+    copies.emplace_back(item.value(),
+                        stock.take(std::string(kModelPrefix) + item.key(), item.value()));
     auto state = state_from(stock, "optimizer." + item.key() + ".", item.value(), optimizer);
     if (state) kept.emplace_back(item.value(), std::move(state));
   }
   for (const auto& item : model.named_buffers()) {
-    copies.emplace_back(item.value(), stock.take("model." + item.key(), item.value()));
+    copies.emplace_back(item.value(),
+                        stock.take(std::string(kModelPrefix) + item.key(), item.value()));
   }
   // A run that moved from the CPU to CUDA devices, or back, has one generator more or less.
   for (auto& [name, generator] : generators(model)) {

@@ -4,6 +4,7 @@
 #include <torch/optim/optimizer.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loop/communicator.hpp"
@@ -14,6 +15,8 @@ struct NamedTensor {
   std::string name;
   torch::Tensor tensor;
 };
+
+constexpr std::string_view kModelPrefix = "model.";
 
 /// Everything that training changes, in its current state, not copied: `model.<name>` for
 /// parameters and buffers, `optimizer.<parameter>.<slot>` for the optimizer's state (momentum,

@@ -57,8 +57,7 @@ class ParameterUnit::Hook : public torch::autograd::FunctionPostHook {
   torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
                                             const torch::autograd::variable_list&) override {
     const auto unit = unit_.lock();  // the parameter may outlive it
-    const auto events = unit ? unit->events_.lock() : nullptr;
-    if (events) events->gradient_ready(*unit, parameter_);
+    if (unit) unit->on_gradient_(parameter_);
     return outputs;
   }
 
@@ -74,9 +73,8 @@ ParameterUnit::ParameterUnit(const ProcessGroup& group, const FullyShardOptions&
       trained_(std::move(trained)),
       frozen_(frozen),
       has_arrived_(trained_.tensors.size(), false) {
-  divide(trained_.tensors);
-  trained_flats_ = flats_.size();
-  divide(frozen_.tensors);
+  divide(trained_, true);
+  divide(frozen_, false);
   // While they have their shapes and types, which the nodes remember.
   for (const at::Tensor& parameter : trained_.tensors) {
     accumulators_.push_back(torch::autograd::impl::grad_accumulator(parameter));
@@ -85,17 +83,20 @@ ParameterUnit::ParameterUnit(const ProcessGroup& group, const FullyShardOptions&
   release();
 }
 
-void ParameterUnit::divide(const std::vector<at::Tensor>& parameters) {
+void ParameterUnit::divide(const Parameters& parameters, bool is_trained) {
   const at::NoGradGuard no_grad;
-  for (FlatParameters& layout : flatten_parameters(parameters, group_.world_size())) {
-    ShardedFlat flat;
+  if (is_trained) homes_.resize(parameters.tensors.size());
+  for (FlatParameters& layout : flatten_parameters(parameters.tensors, group_.world_size())) {
+    ShardedFlat flat{};
+    flat.is_trained = is_trained;
     flat.own = layout.shard_of(group_.rank()).clone();
     if (options_.compute_type && at::isFloatingType(layout.elements.scalar_type())) {
       layout.elements = layout.elements.to(*options_.compute_type);
     }
     for (const FlatPlace& place : layout.places) {
+      if (is_trained) homes_[place.parameter] = {flats_.size(), flat.whole.size()};
       flat.whole.push_back(place.in(layout.elements));
-      at::Tensor parameter = parameters[place.parameter];  // the same one
+      at::Tensor parameter = parameters.tensors[place.parameter];  // the same one
       parameter.set_data(flat.whole.back());
     }
     flat.pieces = pieces_of(layout, group_.rank());
@@ -106,16 +107,6 @@ void ParameterUnit::divide(const std::vector<at::Tensor>& parameters) {
     flat.layout = std::move(layout);
     flats_.push_back(std::move(flat));
   }
-}
-
-const std::vector<at::Tensor>& ParameterUnit::parameters_of(const ShardedFlat& flat) const {
-  const auto index = static_cast<std::size_t>(&flat - flats_.data());
-  return index < trained_flats_ ? trained_.tensors : frozen_.tensors;
-}
-
-const std::vector<std::string>& ParameterUnit::names_of(const ShardedFlat& flat) const {
-  const auto index = static_cast<std::size_t>(&flat - flats_.data());
-  return index < trained_flats_ ? trained_.names : frozen_.names;
 }
 
 void ParameterUnit::start_gather() {
@@ -140,7 +131,7 @@ void ParameterUnit::gather() {
   });
   gathering_.clear();
   for (const ShardedFlat& flat : flats_) {
-    const std::vector<at::Tensor>& parameters = parameters_of(flat);
+    const std::vector<at::Tensor>& parameters = parameters_of(flat).tensors;
     for (std::size_t i = 0; i < flat.whole.size(); ++i) {
       at::Tensor parameter = parameters[flat.layout.places[i].parameter];
       parameter.set_data(flat.whole[i]);
@@ -152,14 +143,13 @@ void ParameterUnit::gather() {
 void ParameterUnit::require_unmoved() const {
   for (const ShardedFlat& flat : flats_) {
     for (const FlatPlace& place : flat.layout.places) {
-      const at::Tensor& parameter = parameters_of(flat)[place.parameter];
-      const bool is_trained = &parameters_of(flat) == &trained_.tensors;
+      const at::Tensor& parameter = parameters_of(flat).tensors[place.parameter];
       if (parameter.options().type_equal(flat.layout.elements.options()) &&
           parameter.device() == flat.layout.elements.device() &&
-          parameter.requires_grad() == is_trained) {
+          parameter.requires_grad() == flat.is_trained) {
         continue;
       }
-      refuse("parameter '" + names_of(flat)[place.parameter] +
+      refuse("parameter '" + parameters_of(flat).names[place.parameter] +
                  "', which was moved, converted, frozen or unfrozen after fully_shard()",
              "parameters that stay as they were",
              "call to() and set_requires_grad() before fully_shard()");
@@ -179,7 +169,7 @@ void ParameterUnit::release() {
       // An access is an error of its shape, not one of memory.
       const at::Tensor nothing = at::empty({0}, flat.layout.elements.options());
       for (const FlatPlace& place : flat.layout.places) {
-        at::Tensor parameter = parameters_of(flat)[place.parameter];
+        at::Tensor parameter = parameters_of(flat).tensors[place.parameter];
         parameter.set_data(nothing);
       }
     }
@@ -188,10 +178,10 @@ void ParameterUnit::release() {
   has_memory_ = is_whole_ = false;
 }
 
-void ParameterUnit::watch(const std::shared_ptr<UnitEvents>& events) {
-  events_ = events;
-  if (is_watched_) return;
-  is_watched_ = true;
+void ParameterUnit::on_gradient(std::function<void(std::size_t)> action) {
+  const bool has_hooks = static_cast<bool>(on_gradient_);
+  on_gradient_ = std::move(action);
+  if (has_hooks) return;
   for (std::size_t i = 0; i < accumulators_.size(); ++i) {
     accumulators_[i]->add_post_hook(std::make_unique<Hook>(weak_from_this(), i));
   }
@@ -205,22 +195,18 @@ void ParameterUnit::take_gradient(std::size_t parameter) {
     refuse("a sparse gradient of " + trained_.names[parameter], "dense gradients",
            "construct the embedding without sparse(true)");
   }
-  for (std::size_t f = 0; f < trained_flats_; ++f) {
-    ShardedFlat& flat = flats_[f];
-    for (std::size_t i = 0; i < flat.whole.size(); ++i) {
-      if (flat.layout.places[i].parameter != parameter) continue;
-      if (!flat.gradient.defined()) {
-        flat.gradient = at::zeros(flat.layout.elements.sizes(), flat.layout.elements.options());
-      }
-      const at::Tensor place = flat.layout.places[i].in(flat.gradient);
-      if (flat.has_gradient[i]) {
-        place.add_(gradient);
-      } else {
-        place.copy_(gradient);
-      }
-      flat.has_gradient[i] = true;
-    }
+  const Home home = homes_[parameter];
+  ShardedFlat& flat = flats_[home.flat];
+  if (!flat.gradient.defined()) {
+    flat.gradient = at::zeros(flat.layout.elements.sizes(), flat.layout.elements.options());
   }
+  const at::Tensor place = flat.layout.places[home.place].in(flat.gradient);
+  if (flat.has_gradient[home.place]) {
+    place.add_(gradient);
+  } else {
+    place.copy_(gradient);
+  }
+  flat.has_gradient[home.place] = true;
   source.mutable_grad().reset();
   if (has_arrived_[parameter]) return;
   has_arrived_[parameter] = true;
@@ -237,8 +223,8 @@ std::vector<std::string> ParameterUnit::without_gradient() const {
 
 void ParameterUnit::start_reduction() {
   const at::NoGradGuard no_grad;
-  for (std::size_t f = 0; f < trained_flats_; ++f) {
-    ShardedFlat& flat = flats_[f];
+  for (ShardedFlat& flat : flats_) {
+    if (!flat.is_trained) continue;
     if (options_.reduce_type) flat.gradient = flat.gradient.to(*options_.reduce_type);
     // A product, as in DistributedDataParallel: a quotient may differ in the last bit.
     flat.gradient.mul_(1.0 / group_.world_size());

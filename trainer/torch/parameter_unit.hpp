@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,18 +16,11 @@
 
 namespace hpcboot {
 
-/// What a unit reports during a backward pass.
-class UnitEvents {
- public:
-  virtual ~UnitEvents() = default;
-  /// .grad of a trained parameter has been computed.
-  virtual void gradient_ready(class ParameterUnit& unit, std::size_t parameter) = 0;
-};
-
 /// Parameters of one type and device that are gathered and freed together: the whole ones, which
 /// the module computes with, in one flat tensor, and this rank's shard, which the optimizer
 /// changes.
 struct ShardedFlat {
+  bool is_trained;
   FlatParameters layout;          ///< its elements have no memory unless the unit is whole
   std::vector<at::Tensor> whole;  ///< the parameters in these elements
   at::Tensor own;                 ///< this rank's shard
@@ -58,8 +52,8 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   /// Frees all but this rank's shard, once a gather under way has ended.
   void release();
 
-  /// Reports the gradients of trained parameters from now on.
-  void watch(const std::shared_ptr<UnitEvents>& events);
+  /// Calls `action` from now on when .grad of a trained parameter has been computed.
+  void on_gradient(std::function<void(std::size_t parameter)> action);
   /// Moves .grad of a trained parameter to the unit.
   void take_gradient(std::size_t parameter);
   bool has_all_gradients() const { return arrived_ == trained_.tensors.size(); }
@@ -76,9 +70,10 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   const FullyShardOptions& options() const { return options_; }
   const std::vector<ShardedFlat>& flats() const { return flats_; }
   const Parameters& trained() const { return trained_; }
-  /// Trained or not: in the order of FlatPlace::parameter.
-  const std::vector<at::Tensor>& parameters_of(const ShardedFlat& flat) const;
-  const std::vector<std::string>& names_of(const ShardedFlat& flat) const;
+  /// In the order of FlatPlace::parameter.
+  const Parameters& parameters_of(const ShardedFlat& flat) const {
+    return flat.is_trained ? trained_ : frozen_;
+  }
   /// Seconds that this rank has waited for others.
   double waited() const { return waited_; }
 
@@ -89,23 +84,28 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   class Hook;
   using Node = decltype(torch::autograd::Edge::function);
 
-  void divide(const std::vector<at::Tensor>& parameters);
+  /// Where a trained parameter is.
+  struct Home {
+    std::size_t flat;
+    std::size_t place;
+  };
+
+  void divide(const Parameters& parameters, bool is_trained);
   void require_unmoved() const;
 
   ProcessGroup group_;
   FullyShardOptions options_;
   Parameters trained_;
   Parameters frozen_;
-  std::vector<ShardedFlat> flats_;
-  std::size_t trained_flats_ = 0;  // the first ones
+  std::vector<ShardedFlat> flats_;  // those of the trained parameters first
+  std::vector<Home> homes_;         // of the trained parameters
   std::vector<Pending<at::Tensor>> gathering_;
   std::vector<Pending<at::Tensor>> reducing_;
   bool has_memory_ = false;
   bool is_whole_ = false;
-  bool is_watched_ = false;
   /// Kept alive, as each has a hook; a parameter does not own its node.
   std::vector<Node> accumulators_;
-  std::weak_ptr<UnitEvents> events_;
+  std::function<void(std::size_t)> on_gradient_;
   std::vector<bool> has_arrived_;
   std::size_t arrived_ = 0;
   double waited_ = 0;

@@ -97,8 +97,7 @@ std::vector<at::Tensor> ShardUnit::shards() const {
   std::vector<at::Tensor> all;
   for (const auto& unit : schedule()->units()) {
     for (const ShardedFlat& flat : unit->flats()) {
-      if (&unit->parameters_of(flat) != &unit->trained().tensors) continue;
-      all.insert(all.end(), flat.leaves.begin(), flat.leaves.end());
+      if (flat.is_trained) all.insert(all.end(), flat.leaves.begin(), flat.leaves.end());
     }
   }
   return all;
@@ -130,12 +129,11 @@ NoReduction ShardUnit::no_sync() {
 double ShardUnit::clip_grad_norm(double max_norm) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> own = shards();
-  at::Tensor squares = at::zeros({1}, at::kDouble);
   const at::Device device = own.empty() ? at::Device(at::kCPU) : own.front().device();
-  squares = squares.to(device);
+  const at::Tensor squares = at::zeros({1}, at::TensorOptions(at::kDouble).device(device));
   for (const at::Tensor& leaf : own) {
     if (!leaf.grad().defined()) continue;
-    squares += leaf.grad().norm().to(at::kDouble).square();
+    squares.add_(leaf.grad().norm().to(at::kDouble).square());
   }
   const double norm = std::sqrt(all_reduce(schedule()->group(), squares).wait().item<double>());
   const double scale = max_norm / (norm + 1e-6);  // as torch::nn::utils::clip_grad_norm_()
@@ -155,7 +153,7 @@ torch::OrderedDict<std::string, at::Tensor> ShardUnit::gather_parameters(int roo
       const at::Tensor all = collect_shards(group, flat.own, root);
       if (!all.defined()) continue;
       for (const FlatPlace& place : flat.layout.places) {
-        const at::Tensor& parameter = unit->parameters_of(flat)[place.parameter];
+        const at::Tensor& parameter = unit->parameters_of(flat).tensors[place.parameter];
         whole[parameter.unsafeGetTensorImpl()] = place.in(all);
       }
     }
@@ -181,14 +179,14 @@ void ShardUnit::scatter_parameters(const torch::OrderedDict<std::string, at::Ten
   }
   const auto given_for = [&](const ParameterUnit& unit, const ShardedFlat& flat,
                              const FlatPlace& place) -> const at::Tensor& {
-    return whole.at(unit.parameters_of(flat)[place.parameter].unsafeGetTensorImpl());
+    return whole.at(unit.parameters_of(flat).tensors[place.parameter].unsafeGetTensorImpl());
   };
   for (const auto& unit : schedule()->units()) {
     for (const ShardedFlat& flat : unit->flats()) {
       for (const FlatPlace& place : flat.layout.places) {
         const at::Tensor& given = given_for(*unit, flat, place);
         if (given.sizes() == at::IntArrayRef(place.sizes)) continue;
-        refuse("parameter '" + unit->names_of(flat)[place.parameter] + "' of shape " +
+        refuse("parameter '" + unit->parameters_of(flat).names[place.parameter] + "' of shape " +
                    shape_text(given),
                "the shape that it has in the module", "pass the parameters of the same model");
       }

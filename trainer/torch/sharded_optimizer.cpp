@@ -138,7 +138,7 @@ ShardedOptimizer::ShardedOptimizer(const Groups& groups, const ShardUnit& model,
   for (const auto& unit : me.fully_sharded->units()) {
     for (const ShardedFlat& flat : unit->flats()) {
       std::vector<std::optional<std::size_t>> chosen;  // by its number in the unit
-      for (const at::Tensor& parameter : unit->parameters_of(flat)) {
+      for (const at::Tensor& parameter : unit->parameters_of(flat).tensors) {
         const auto found = index.find(parameter.unsafeGetTensorImpl());
         chosen.push_back(found == index.end() ? std::nullopt : std::optional(found->second));
       }

@@ -19,7 +19,9 @@ constexpr std::size_t kNamesShown = 10;
 
 void UnitSchedule::add(const std::shared_ptr<ParameterUnit>& unit) {
   units_.push_back(unit);
-  unit->watch(shared_from_this());
+  unit->on_gradient([self = weak_from_this(), owner = unit.get()](std::size_t parameter) {
+    if (const auto schedule = self.lock()) schedule->gradient_ready(*owner, parameter);
+  });
 }
 
 void UnitSchedule::require_end() const {
@@ -62,14 +64,23 @@ at::Tensor UnitSchedule::watch_input(ParameterUnit& unit, const at::Tensor& inpu
   // A view, as its gradient is that of this use only.
   at::Tensor used = input.view_as(input);
   ++unit.open_inputs;
-  used.register_hook([self = weak_from_this(), weak = unit.weak_from_this()](const at::Tensor&) {
-    const auto schedule = self.lock();
-    const auto owner = weak.lock();
-    if (!schedule || !owner) return;
-    --owner->open_inputs;
-    schedule->release_if_done(*owner);
-  });
+  when_computed(used, unit, &UnitSchedule::input_ready);
   return used;
+}
+
+void UnitSchedule::when_computed(const at::Tensor& tensor, ParameterUnit& unit,
+                                 void (UnitSchedule::*action)(ParameterUnit&)) {
+  tensor.register_hook(
+      [self = weak_from_this(), weak = unit.weak_from_this(), action](const at::Tensor&) {
+        const auto schedule = self.lock();
+        const auto owner = weak.lock();
+        if (schedule && owner) (schedule.get()->*action)(*owner);
+      });
+}
+
+void UnitSchedule::input_ready(ParameterUnit& unit) {
+  --unit.open_inputs;
+  release_if_done(unit);
 }
 
 void UnitSchedule::leave(ParameterUnit& unit, const std::vector<at::Tensor>& outputs) {
@@ -82,12 +93,7 @@ void UnitSchedule::leave(ParameterUnit& unit, const std::vector<at::Tensor>& out
       continue;
     }
     has_backward = true;
-    output.register_hook(
-        [self = weak_from_this(), weak = unit.weak_from_this()](const at::Tensor&) {
-          const auto schedule = self.lock();
-          const auto owner = weak.lock();
-          if (schedule && owner) schedule->before_backward(*owner);
-        });
+    when_computed(output, unit, &UnitSchedule::before_backward);
   }
   const bool is_outermost = depth_ == 1;
   const bool frees = unit.options().reshard_after_forward && !is_outermost;

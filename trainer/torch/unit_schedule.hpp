@@ -13,7 +13,7 @@ namespace hpcboot {
 
 /// When the units of one fully_shard() are gathered, freed and reduced: the same on all ranks, as
 /// long as these run the same units in the same order.
-class UnitSchedule : public UnitEvents, public std::enable_shared_from_this<UnitSchedule> {
+class UnitSchedule : public std::enable_shared_from_this<UnitSchedule> {
  public:
   UnitSchedule(const ProcessGroup& group, bool prefetch) : group_(group), prefetch_(prefetch) {}
 
@@ -35,8 +35,6 @@ class UnitSchedule : public UnitEvents, public std::enable_shared_from_this<Unit
   /// After it, however it ended.
   void left() { --depth_; }
 
-  void gradient_ready(ParameterUnit& unit, std::size_t parameter) override;
-
   bool is_reducing() const { return is_reducing_; }
   void set_reducing(bool reducing) { is_reducing_ = reducing; }
 
@@ -47,7 +45,12 @@ class UnitSchedule : public UnitEvents, public std::enable_shared_from_this<Unit
  private:
   void begin_forward();
   void begin_backward();
+  /// Calls `action` for the unit when the gradient of a tensor has been computed.
+  void when_computed(const at::Tensor& tensor, ParameterUnit& unit,
+                     void (UnitSchedule::*action)(ParameterUnit&));
   void before_backward(ParameterUnit& unit);
+  void gradient_ready(ParameterUnit& unit, std::size_t parameter);
+  void input_ready(ParameterUnit& unit);
   void release_if_done(ParameterUnit& unit);
   void finish_reduction();
   void require_whole_units() const;
