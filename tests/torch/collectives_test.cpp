@@ -33,7 +33,7 @@ int ranks() {
 at::Tensor numbers(int rank, at::ScalarType type, at::IntArrayRef shape = {2, 3}) {
   std::int64_t count = 1;
   for (const std::int64_t size : shape) count *= size;
-  const at::Tensor values = (at::arange(count, at::kLong) + rank) % 3;
+  const at::Tensor values = (here(at::arange(count, at::kLong)) + rank) % 3;
   return values.to(type).view(shape);
 }
 
@@ -114,9 +114,10 @@ TEST(Collectives, ReduceScatterTakesEveryTypeAndOperation) {
 
 TEST(Collectives, ReduceScatterTakesPartsOfDifferentSizes) {
   Tensors parts;
-  for (int rank = 0; rank < ranks(); ++rank) parts.push_back(at::full({rank}, world->rank() + 1.0));
+  for (int rank = 0; rank < ranks(); ++rank)
+    parts.push_back(here(at::full({rank}, world->rank() + 1.0)));
   const at::Tensor result = reduce_scatter(*world, parts).wait();
-  EXPECT_TRUE(result.equal(at::full({world->rank()}, ranks() * (ranks() + 1) / 2.0)));
+  EXPECT_TRUE(result.equal(here(at::full({world->rank()}, ranks() * (ranks() + 1) / 2.0))));
 }
 
 TEST(Collectives, AllGatherTakesEveryTypeAndUnevenShapes) {
@@ -133,7 +134,7 @@ TEST(Collectives, AllGatherTakesEveryTypeAndUnevenShapes) {
 
 TEST(Collectives, AllGatherTakesDifferentNumbersOfDimensions) {
   const std::vector<std::int64_t> shape(static_cast<std::size_t>(world->rank()), 2);
-  const Tensors all = all_gather(*world, at::ones(shape)).wait();
+  const Tensors all = all_gather(*world, here(at::ones(shape))).wait();
   for (int rank = 0; rank < ranks(); ++rank) {
     EXPECT_EQ(all[static_cast<std::size_t>(rank)].dim(), rank);
   }
@@ -142,7 +143,7 @@ TEST(Collectives, AllGatherTakesDifferentNumbersOfDimensions) {
 TEST(Collectives, DifferentTypesAreNamedOnEveryRank) {
   if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
   const at::ScalarType mine = world->rank() == 0 ? at::kFloat : at::kLong;
-  const Error error = error_of([&] { all_gather(*world, at::ones({2}, mine)).wait(); });
+  const Error error = error_of([&] { all_gather(*world, here(at::ones({2}, mine))).wait(); });
   EXPECT_EQ(error.code(), ErrorCode::invalid_collective);
   EXPECT_THAT(error.found(), HasSubstr(world->rank() == 0 ? "Long on rank 1" : "Float on rank 0"));
   EXPECT_EQ(all_gather_text(*world, "next").size(), static_cast<std::size_t>(ranks()));
@@ -176,7 +177,7 @@ TEST(Collectives, ParametersThatRequireGradientsAreTaken) {
 }
 
 TEST(Collectives, EmptyTensorsAreTaken) {
-  const at::Tensor empty = at::empty({0, 3});
+  const at::Tensor empty = here(at::empty({0, 3}));
   EXPECT_EQ(all_reduce(*world, empty).wait().numel(), 0);
   EXPECT_EQ(broadcast(*world, empty).wait().numel(), 0);
   EXPECT_EQ(reduce_scatter(*world, empty).wait().sizes(), empty.sizes());
@@ -208,7 +209,7 @@ TEST(Collectives, MessagesGoRoundARingInOrder) {
     const auto sent = send(*world, numbers(world->rank(), type), next, 3);
     const auto second = send(*world, numbers(world->rank() + 1, type), next, 3);
     const at::Tensor received =
-        recv(*world, at::empty({2, 3}, at::TensorOptions(type)), previous, 3).wait();
+        recv(*world, here(at::empty({2, 3}, at::TensorOptions(type))), previous, 3).wait();
     EXPECT_TRUE(received.equal(numbers(previous, type)));
     recv(*world, received, previous, 3).wait();
     EXPECT_TRUE(received.equal(numbers(previous + 1, type)));
@@ -220,8 +221,8 @@ TEST(Collectives, MessagesGoRoundARingInOrder) {
 TEST(Collectives, BothSidesMaySendBeforeTheyReceive) {
   if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
   const int other = world->rank() ^ 1;
-  const auto sent = send(*world, at::full({1 << 20}, world->rank() * 1.0), other);
-  at::Tensor received = at::empty({1 << 20});
+  const auto sent = send(*world, here(at::full({1 << 20}, world->rank() * 1.0)), other);
+  at::Tensor received = here(at::empty({1 << 20}));
   const auto pending = recv(*world, received, other);
   sent.wait();
   EXPECT_EQ(pending.wait(std::chrono::seconds(60))[7].item<double>(), other);
@@ -230,10 +231,10 @@ TEST(Collectives, BothSidesMaySendBeforeTheyReceive) {
 TEST(Collectives, AMessageThatNobodyWaitsForArrives) {
   if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
   const int other = world->rank() ^ 1;
-  { const auto dropped = send(*world, at::full({1 << 18}, 5.0), other); }
-  EXPECT_EQ(recv(*world, at::empty({1 << 18}), other).wait()[9].item<double>(), 5);
-  const auto sent = send(*world, at::ones({2}), other);
-  recv(*world, at::empty({2}), other).wait();
+  { const auto dropped = send(*world, here(at::full({1 << 18}, 5.0)), other); }
+  EXPECT_EQ(recv(*world, here(at::empty({1 << 18})), other).wait()[9].item<double>(), 5);
+  const auto sent = send(*world, here(at::ones({2})), other);
+  recv(*world, here(at::empty({2})), other).wait();
   world->barrier();
   for (int i = 0; i < 2000 && !sent.ready(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -246,7 +247,7 @@ TEST(Collectives, ATimeThatIsOverIsALimit) {
   ProcessGroup group = world->split(0);
   if (world->rank() == 0) {
     const auto start = std::chrono::steady_clock::now();
-    const auto pending = all_reduce(group, at::ones({2}));
+    const auto pending = all_reduce(group, here(at::ones({2})));
     const Error error = error_of([&] { pending.wait(std::chrono::milliseconds(0)); });
     EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
@@ -255,50 +256,53 @@ TEST(Collectives, ATimeThatIsOverIsALimit) {
 }
 
 TEST(Collectives, TensorsThatAreNegatedLaterAreReducedAsTheyLook) {
-  const at::Tensor values = at::complex(at::zeros({2}), at::full({2}, world->rank() + 1.0));
+  const at::Tensor values =
+      at::complex(here(at::zeros({2})), here(at::full({2}, world->rank() + 1.0)));
   at::Tensor negated = at::imag(values.conj());  // -1, -2, … with LibTorch's mark for "negative"
   all_reduce(*world, negated, ReduceOp::min).wait();
-  EXPECT_TRUE(negated.equal(at::full({2}, -1.0 * ranks())));
+  EXPECT_TRUE(negated.equal(here(at::full({2}, -1.0 * ranks()))));
 }
 
 TEST(Collectives, AMessageOfAnotherShapeOrTypeIsAnErrorOfTheReceiver) {
   if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
   const int other = world->rank() ^ 1;
-  const Tensors messages{at::ones({5}), at::ones({2}), at::ones({3}, at::kLong), at::ones({0})};
+  const Tensors messages{here(at::ones({5})), here(at::ones({2})), here(at::ones({3}, at::kLong)),
+                         here(at::ones({0}))};
   for (const at::Tensor& message : messages) {
     if (world->rank() % 2 == 0) {
       send(*world, message, other).wait();
       continue;
     }
-    at::Tensor received = at::zeros({3});
+    at::Tensor received = here(at::zeros({3}));
     const Error error = error_of([&] { recv(*world, received, other).wait(); });
     EXPECT_EQ(error.code(), ErrorCode::invalid_collective);
     EXPECT_THAT(error.found(), HasSubstr("of shape ["));
-    EXPECT_TRUE(received.equal(at::zeros({3})));
+    EXPECT_TRUE(received.equal(here(at::zeros({3}))));
   }
   if (world->rank() % 2 == 0) {
-    send(*world, at::ones({3}), other).wait();
+    send(*world, here(at::ones({3})), other).wait();
   } else {
-    EXPECT_TRUE(recv(*world, at::zeros({3}), other).wait().equal(at::ones({3})));
+    EXPECT_TRUE(recv(*world, here(at::zeros({3})), other).wait().equal(here(at::ones({3}))));
   }
 }
 
 TEST(Collectives, AMessageThatDoesNotComeEndsAtTheDeadline) {
   if (ranks() == 1) GTEST_SKIP() << "needs two ranks";
-  const auto pending = recv(*world, at::zeros({3}), world->rank() ^ 1, 77);
+  const auto pending = recv(*world, here(at::zeros({3})), world->rank() ^ 1, 77);
   const Error error = error_of([&] { pending.wait(std::chrono::milliseconds(50)); });
   EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
   world->barrier();
-  send(*world, at::ones({3}), world->rank() ^ 1, 77).wait();
-  EXPECT_TRUE(pending.wait().equal(at::ones({3}))) << "it may still come";
+  send(*world, here(at::ones({3})), world->rank() ^ 1, 77).wait();
+  EXPECT_TRUE(pending.wait().equal(here(at::ones({3})))) << "it may still come";
 }
 
 TEST(Collectives, SeveralAreUnderWayAtOnceAndTheirResultsMayBeAskedForInAnyOrder) {
   std::vector<Pending<at::Tensor>> pending;
-  for (int i = 0; i < 8; ++i) pending.push_back(all_reduce(*world, at::full({1000}, i + 1.0)));
+  for (int i = 0; i < 8; ++i)
+    pending.push_back(all_reduce(*world, here(at::full({1000}, i + 1.0))));
   for (int i = 7; i >= 0; --i) {
     const auto& one = pending[static_cast<std::size_t>(i)];
-    EXPECT_TRUE(one.wait().equal(at::full({1000}, (i + 1.0) * ranks())));
+    EXPECT_TRUE(one.wait().equal(here(at::full({1000}, (i + 1.0) * ranks()))));
     EXPECT_TRUE(one.ready());
     EXPECT_TRUE(one.finished_at().has_value());
     EXPECT_TRUE(one.wait().is_same(one.wait()));
@@ -307,7 +311,7 @@ TEST(Collectives, SeveralAreUnderWayAtOnceAndTheirResultsMayBeAskedForInAnyOrder
 
 TEST(Collectives, AStepAfterATransferRunsOnce) {
   int runs = 0;
-  const auto doubled = all_reduce(*world, at::ones({2})).then([&](const at::Tensor& sum) {
+  const auto doubled = all_reduce(*world, here(at::ones({2}))).then([&](const at::Tensor& sum) {
     ++runs;
     return (sum * 2).sum().item<double>();
   });
@@ -317,21 +321,21 @@ TEST(Collectives, AStepAfterATransferRunsOnce) {
 }
 
 TEST(Collectives, SparseTensorsAreSummed) {
-  const at::Tensor sparse = at::diag(at::full({3}, world->rank() + 1.0)).to_sparse();
+  const at::Tensor sparse = at::diag(here(at::full({3}, world->rank() + 1.0))).to_sparse();
   const at::Tensor sum = all_reduce(*world, sparse, ReduceOp::average).wait();
-  EXPECT_TRUE(sum.to_dense().allclose(at::diag(at::full({3}, (ranks() + 1) / 2.0))));
+  EXPECT_TRUE(sum.to_dense().allclose(at::diag(here(at::full({3}, (ranks() + 1) / 2.0)))));
   EXPECT_EQ(error_of([&] { all_reduce(*world, sparse, ReduceOp::max).wait(); }).code(),
             ErrorCode::invalid_collective);
 }
 
 TEST(Collectives, ArgumentsThatCannotWorkAreNamed) {
-  EXPECT_THAT(error_of([] { broadcast(*world, at::ones({1}), ranks()).wait(); }).found(),
+  EXPECT_THAT(error_of([] { broadcast(*world, here(at::ones({1})), ranks()).wait(); }).found(),
               HasSubstr("as the root"));
-  EXPECT_THAT(error_of([] { send(*world, at::ones({1}), world->rank()).wait(); }).found(),
+  EXPECT_THAT(error_of([] { send(*world, here(at::ones({1})), world->rank()).wait(); }).found(),
               HasSubstr("to itself"));
-  EXPECT_THAT(error_of([] { all_to_all(*world, Tensors(9, at::ones({1}))).wait(); }).found(),
+  EXPECT_THAT(error_of([] { all_to_all(*world, Tensors(9, here(at::ones({1})))).wait(); }).found(),
               HasSubstr("9 tensors"));
-  EXPECT_THAT(error_of([] { reduce_scatter(*world, at::ones({})).wait(); }).found(),
+  EXPECT_THAT(error_of([] { reduce_scatter(*world, here(at::ones({}))).wait(); }).found(),
               HasSubstr("shape []"));
 }
 

@@ -43,9 +43,9 @@ TEST(DdpOptions, AccumulatedGradientsAreThoseOfTheWholeBatch) {
 }
 
 TEST(DdpOptions, WithNoSyncGradientsStayTheRanksOwn) {
-  DistributedDataParallel ddp(torch::nn::Linear(1, 1), *world);
+  DistributedDataParallel ddp(here(torch::nn::Linear(1, 1)), *world);
   const auto backward = [&] {
-    ddp.forward(torch::full({1, 1}, static_cast<double>(world->rank()))).sum().backward();
+    ddp.forward(here(torch::full({1, 1}, static_cast<double>(world->rank())))).sum().backward();
     return ddp.module()->weight.grad().item<double>();
   };
   const double own = world->rank();
@@ -115,14 +115,14 @@ TEST(DdpOptions, TheUnusedParametersMayBeOthersInEveryStepAndOnEveryRank) {
   torch::manual_seed(4);
   Heads model;
   torch::manual_seed(4);
-  DistributedDataParallel ddp(Heads(), *world, options);
+  DistributedDataParallel ddp(here(Heads()), *world, options);
   const int ranks = world->world_size();
-  const torch::Tensor inputs = torch::randn({ranks, 2, 4});
+  const torch::Tensor inputs = here(torch::randn({ranks, 2, 4}));
   for (int step = 0; step < 6; ++step) {
     model->zero_grad();
     ddp.module()->zero_grad();
     const auto head_of = [&](int rank) { return static_cast<std::size_t>(step / 2 + rank) % 3; };
-    torch::Tensor loss = torch::zeros({});
+    torch::Tensor loss = here(torch::zeros({}));
     for (int rank = 0; rank < ranks; ++rank) {
       loss = loss + model->forward(inputs[rank], head_of(rank)).sum() / ranks;
     }
@@ -173,11 +173,12 @@ TORCH_MODULE(Words);
 
 TEST(DdpOptions, SparseGradientsOfEmbeddingsAreAveraged) {
   torch::manual_seed(2);
-  DistributedDataParallel dense(Words(false), *world);
+  DistributedDataParallel dense(here(Words(false)), *world);
   torch::manual_seed(2);
-  DistributedDataParallel sparse(Words(true), *world);
+  DistributedDataParallel sparse(here(Words(true)), *world);
   // Some words are on several ranks, and some twice on one.
-  const torch::Tensor words = torch::tensor({world->rank(), world->rank() + 1, 7, 7}, torch::kLong);
+  const torch::Tensor words =
+      here(torch::tensor({world->rank(), world->rank() + 1, 7, 7}, torch::kLong));
   for (int step = 0; step < 3; ++step) {
     dense.module()->zero_grad();
     for (torch::Tensor& parameter : sparse.module()->parameters()) parameter.mutable_grad().reset();
@@ -196,13 +197,13 @@ TEST(DdpOptions, BuffersOfTypeBoolAreRankZeros) {
     torch::Tensor forward(const torch::Tensor& x) { return layer->forward(x * mask); }
     torch::nn::Linear layer = register_module("layer", torch::nn::Linear(3, 1));
     torch::Tensor mask = register_buffer(
-        "mask", torch::tensor({world->rank() == 0, world->rank() != 0, true}, torch::kBool));
+        "mask", here(torch::tensor({world->rank() == 0, world->rank() != 0, true}, torch::kBool)));
   };
-  DistributedDataParallel ddp(std::make_shared<Masked>(), *world);
-  const torch::Tensor expected = torch::tensor({true, false, true}, torch::kBool);
+  DistributedDataParallel ddp(here(std::make_shared<Masked>()), *world);
+  const torch::Tensor expected = here(torch::tensor({true, false, true}, torch::kBool));
   EXPECT_TRUE(ddp.module()->mask.equal(expected));
   ddp.module()->mask[1] = world->rank() != 0;
-  ddp.forward(torch::ones({1, 3})).sum().backward();
+  ddp.forward(here(torch::ones({1, 3}))).sum().backward();
   EXPECT_TRUE(ddp.module()->mask.equal(expected));
 }
 
@@ -210,23 +211,23 @@ TEST(DdpOptions, ParametersAndBuffersMayHaveTypesThatGlooCannotAdd) {
   struct Small : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x) { return (weight * x).sum() + counts.sum() * 0; }
     torch::Tensor weight = register_parameter(
-        "weight", torch::full({4}, world->rank() + 1.0, torch::kBFloat16).requires_grad_());
+        "weight", here(torch::full({4}, world->rank() + 1.0, torch::kBFloat16)).requires_grad_());
     torch::Tensor counts =
-        register_buffer("counts", torch::full({2}, world->rank(), torch::kShort));
+        register_buffer("counts", here(torch::full({2}, world->rank(), torch::kShort)));
   };
-  DistributedDataParallel ddp(std::make_shared<Small>(), *world);
-  EXPECT_TRUE(ddp.module()->weight.detach().equal(torch::ones({4}, torch::kBFloat16)));
-  EXPECT_TRUE(ddp.module()->counts.equal(torch::zeros({2}, torch::kShort)));
+  DistributedDataParallel ddp(here(std::make_shared<Small>()), *world);
+  EXPECT_TRUE(ddp.module()->weight.detach().equal(here(torch::ones({4}, torch::kBFloat16))));
+  EXPECT_TRUE(ddp.module()->counts.equal(here(torch::zeros({2}, torch::kShort))));
   for (int step = 0; step < 2; ++step) {
     ddp.module()->zero_grad();
-    ddp.forward(torch::full({4}, world->rank() + 1.0, torch::kBFloat16)).backward();
+    ddp.forward(here(torch::full({4}, world->rank() + 1.0, torch::kBFloat16))).backward();
     const double mean = (world->world_size() + 1) / 2.0;
-    EXPECT_TRUE(ddp.module()->weight.grad().equal(torch::full({4}, mean, torch::kBFloat16)));
+    EXPECT_TRUE(ddp.module()->weight.grad().equal(here(torch::full({4}, mean, torch::kBFloat16))));
   }
 }
 
 TEST(DdpOptions, TheModuleCanBeChangedThroughTheWrapper) {
-  DistributedDataParallel ddp(torch::nn::Linear(2, 2), *world);
+  DistributedDataParallel ddp(here(torch::nn::Linear(2, 2)), *world);
   ddp.module()->eval();
   EXPECT_FALSE(ddp.module()->is_training());
   std::stringstream file;

@@ -35,14 +35,14 @@ struct Data {
 /// The same on every rank.
 Data make_data() {
   torch::manual_seed(42);
-  return {torch::randn({kSteps * kGlobalBatch, 1, kImageSize, kImageSize}),
-          torch::randint(10, {kSteps * kGlobalBatch}, torch::kLong)};
+  return {here(torch::randn({kSteps * kGlobalBatch, 1, kImageSize, kImageSize})),
+          here(torch::randint(10, {kSteps * kGlobalBatch}, torch::kLong))};
 }
 
 /// A single process trains with the global batch.
 std::vector<double> losses_of_one_process(const Data& data) {
   torch::manual_seed(7);
-  const auto model = models::make_model("mnistnet");
+  const auto model = here(models::make_model("mnistnet"));
   torch::optim::Adam optimizer(model->parameters(), kLearningRate);
   std::vector<double> losses;
   for (int step = 0; step < kSteps; ++step) {
@@ -72,7 +72,7 @@ TEST(Ddp, LossOfEveryStepEqualsOneProcessWithTheGlobalBatch) {
 
   // Only rank 0 starts from the weights of the single process: DDP must broadcast them.
   torch::manual_seed(static_cast<std::uint64_t>(7 + world->rank()));
-  DistributedDataParallel ddp(models::make_model("mnistnet"), *world);
+  DistributedDataParallel ddp(here(models::make_model("mnistnet")), *world);
   torch::optim::Adam optimizer(ddp.module()->parameters(), kLearningRate);
   const std::int64_t local_batch = kGlobalBatch / world->world_size();
   for (int step = 0; step < kSteps; ++step) {
@@ -93,8 +93,8 @@ TEST(Ddp, LossOfEveryStepEqualsOneProcessWithTheGlobalBatch) {
 }
 
 TEST(Ddp, BuffersAreRankZerosAtEveryForwardInTraining) {
-  DistributedDataParallel ddp(torch::nn::BatchNorm1d(4), *world);
-  const torch::Tensor input = torch::full({2, 4}, world->rank()) + torch::eye(2, 4);
+  DistributedDataParallel ddp(here(torch::nn::BatchNorm1d(4)), *world);
+  const torch::Tensor input = here(torch::full({2, 4}, world->rank())) + here(torch::eye(2, 4));
   for (int step = 0; step < 2; ++step) ddp.forward(input).sum().backward();
   const torch::Tensor before = ddp.module()->running_mean.clone();
   ddp.forward(input).sum().backward();
@@ -105,9 +105,9 @@ TEST(Ddp, BuffersAreRankZerosAtEveryForwardInTraining) {
 }
 
 TEST(Ddp, AnUnusedParameterIsAClearErrorOnEveryRank) {
-  DistributedDataParallel ddp(std::make_shared<testing_support::PartlyUsed>(), *world);
+  DistributedDataParallel ddp(here(std::make_shared<testing_support::PartlyUsed>()), *world);
   try {
-    ddp.forward(torch::ones({1, 3})).sum().backward();
+    ddp.forward(here(torch::ones({1, 3}))).sum().backward();
     FAIL() << "the backward pass did not fail";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
@@ -120,7 +120,7 @@ TEST(Ddp, ModelsOfDifferentShapeAreAClearErrorOnEveryRank) {
   const int last = world->world_size() - 1;
   const std::int64_t outputs = world->rank() == last ? 5 : 4;
   try {
-    DistributedDataParallel ddp(torch::nn::Linear(3, outputs), *world);
+    DistributedDataParallel ddp(here(torch::nn::Linear(3, outputs)), *world);
     FAIL() << "the models differ";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
@@ -133,8 +133,8 @@ TEST(Ddp, ModelsOfDifferentLengthAreAClearErrorOnEveryRank) {
   if (world->world_size() == 1) GTEST_SKIP() << "needs 2 ranks to differ";
   try {
     const bool with_bias = world->rank() == 0;
-    DistributedDataParallel ddp(torch::nn::Linear(torch::nn::LinearOptions(3, 4).bias(with_bias)),
-                                *world);
+    DistributedDataParallel ddp(
+        here(torch::nn::Linear(torch::nn::LinearOptions(3, 4).bias(with_bias))), *world);
     FAIL() << "the models differ";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
@@ -145,12 +145,13 @@ TEST(Ddp, ModelsOfDifferentLengthAreAClearErrorOnEveryRank) {
 TEST(Ddp, ParametersThatSomeRanksDoNotUseAreAveragedWhereAllowed) {
   DistributedDataParallelOptions options;
   options.find_unused_parameters = true;
-  DistributedDataParallel ddp(std::make_shared<testing_support::PartlyUsed>(), *world, options);
+  DistributedDataParallel ddp(here(std::make_shared<testing_support::PartlyUsed>()), *world,
+                              options);
   for (int step = 1; step <= 2; ++step) {
-    ddp.forward(torch::full({1, 3}, static_cast<double>(world->rank()))).sum().backward();
+    ddp.forward(here(torch::full({1, 3}, static_cast<double>(world->rank())))).sum().backward();
     const double mean_rank = (world->world_size() - 1) / 2.0;
-    EXPECT_TRUE(
-        torch::allclose(ddp.module()->used->weight.grad(), torch::full({2, 3}, step * mean_rank)));
+    EXPECT_TRUE(torch::allclose(ddp.module()->used->weight.grad(),
+                                here(torch::full({2, 3}, step * mean_rank))));
   }
 }
 

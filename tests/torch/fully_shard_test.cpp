@@ -33,7 +33,7 @@ std::unique_ptr<optim::Optimizer> adam(const ShardedOptimizer::Groups& groups) {
 
 std::shared_ptr<Transformer> make_transformer() {
   torch::manual_seed(3);
-  return std::make_shared<Transformer>(32, 3, 20);
+  return here(std::make_shared<Transformer>(32, 3, 20));
 }
 
 /// Another one on each rank, and in each step.
@@ -43,7 +43,7 @@ void seed(int step) {
 
 torch::Tensor text_of(int step) {
   seed(step);
-  return torch::randint(20, {4, 12}, torch::kLong);
+  return here(torch::randint(20, {4, 12}, torch::kLong));
 }
 
 /// A model with DistributedDataParallel, and the same one divided.
@@ -55,9 +55,9 @@ struct Pair {
       std::function<torch::Tensor(const std::function<torch::Tensor(torch::Tensor)>&, int)>;
 
   Pair(const Make& make, Loss of_step, const FullyShardOptions& options = {})
-      : ddp(make(), *world),
+      : ddp(here(make()), *world),
         whole(adam({optim::OptimizerParamGroup(ddp.module()->parameters())})),
-        model(fully_shard(make(), *world, options)),
+        model(fully_shard(here(make()), *world, options)),
         sharded(std::make_unique<ShardedOptimizer>(*model, adam)),
         loss(std::move(of_step)) {}
 
@@ -151,14 +151,14 @@ std::shared_ptr<models::Model> make_resnet(torch::ScalarType type) {
   torch::manual_seed(5);
   auto model = models::make_model("resnet50");
   model->to(type);
-  return model;
+  return here(model);
 }
 
 torch::Tensor loss_of_images(const std::function<torch::Tensor(torch::Tensor)>& model, int step,
                              torch::ScalarType type) {
   seed(step);
-  const torch::Tensor images = torch::randn({4, 1, 64, 64}).to(type);
-  return loss_of(model(images), torch::randint(10, {4}, torch::kLong));
+  const torch::Tensor images = here(torch::randn({4, 1, 64, 64})).to(type);
+  return loss_of(model(images), here(torch::randint(10, {4}, torch::kLong)));
 }
 
 TEST(FullyShard, TrainsResNet50InDoublePrecisionAsDdpDoes) {
@@ -221,7 +221,7 @@ TEST(FullyShard, SetsParametersToThoseOfRank0) {
   const auto model = fully_shard(
       [] {
         seed(0);
-        return std::make_shared<Transformer>(32, 1, 20);
+        return here(std::make_shared<Transformer>(32, 1, 20));
       }(),
       *world);
   const auto whole = model->keep_whole();
@@ -402,7 +402,7 @@ TEST(FullyShard, TakesAUnitThatRunsTwice) {
       },
       [](const auto& forward, int step) {
         seed(step);
-        return forward(torch::randn({5, 6}));
+        return forward(here(torch::randn({5, 6})));
       });
   pair.train(5);
   pair.expect_equal();
@@ -437,10 +437,10 @@ TEST(FullyShard, TakesFrozenParameters) {
       },
       [](const auto& forward, int step) {
         seed(step);
-        return forward(torch::randn({5, 6}));
+        return forward(here(torch::randn({5, 6})));
       });
   // An input that needs a gradient: the frozen weights are in use until it has one.
-  torch::Tensor input = torch::randn({2, 6}).set_requires_grad(true);
+  torch::Tensor input = here(torch::randn({2, 6})).set_requires_grad(true);
   pair.model->forward(input).backward();
   EXPECT_TRUE(input.grad().defined());
   pair.model->zero_grad(true);
@@ -456,11 +456,11 @@ TEST(FullyShard, GoesAroundModulesThatAreSharded) {
   torch::manual_seed(1);
   FullyShardOptions keeps;
   keeps.reshard_after_forward = false;
-  const auto first = fully_shard(Layer(8, 4), *world, keeps);
-  const auto model = fully_shard(torch::nn::Sequential(first, Layer(8, 4)), *world);
+  const auto first = fully_shard(here(Layer(8, 4)), *world, keeps);
+  const auto model = fully_shard(here(torch::nn::Sequential(first, Layer(8, 4))), *world);
   EXPECT_THAT(error_of([&] { first->shards(); }).what(), HasSubstr("a part of a module"));
-  DistributedDataParallel ddp(plain, *world);
-  const torch::Tensor x = torch::randn({2, 3, 8});
+  DistributedDataParallel ddp(here(plain), *world);
+  const torch::Tensor x = here(torch::randn({2, 3, 8}));
   ddp.forward(x).sum().backward();
   model->forward(x).sum().backward();
   EXPECT_NEAR(model->clip_grad_norm(1e9),
@@ -472,11 +472,11 @@ TEST(FullyShard, SynchronizesBuffersAsDdpDoes) {
     torch::manual_seed(1);
     return torch::nn::Sequential(torch::nn::Linear(6, 6), torch::nn::BatchNorm1d(6)).ptr();
   };
-  DistributedDataParallel ddp(make(), *world);
-  const auto model = fully_shard(make(), *world);
+  DistributedDataParallel ddp(here(make()), *world);
+  const auto model = fully_shard(here(make()), *world);
   for (int step = 0; step < 3; ++step) {
     seed(step);
-    const torch::Tensor x = torch::randn({5, 6});
+    const torch::Tensor x = here(torch::randn({5, 6}));
     ddp.forward(x).sum().backward();
     model->forward(x).sum().backward();
   }
@@ -497,8 +497,8 @@ struct Choosing : torch::nn::Module {
 };
 
 TEST(FullyShard, NamesParametersOfAUnitThatGotNoGradient) {
-  const auto model = fully_shard(std::make_shared<Choosing>(), *world);
-  const torch::Tensor x = torch::ones({2, 4});
+  const auto model = fully_shard(here(std::make_shared<Choosing>()), *world);
+  const torch::Tensor x = here(torch::ones({2, 4}));
   EXPECT_THAT(error_of([&] { model->forward(x, false).backward(); }).what(),
               HasSubstr("no gradient of b.weight, b.bias, although others of the same unit"));
   EXPECT_THAT(error_of([&] { model->forward(x, true); }).what(),
@@ -506,13 +506,13 @@ TEST(FullyShard, NamesParametersOfAUnitThatGotNoGradient) {
 }
 
 TEST(FullyShard, RefusesWhatItCannotTrain) {
-  const auto model = fully_shard(torch::nn::Linear(4, 4), *world);
-  const torch::Tensor x = torch::ones({2, 4});
+  const auto model = fully_shard(here(torch::nn::Linear(4, 4)), *world);
+  const torch::Tensor x = here(torch::ones({2, 4}));
   EXPECT_THAT(
       error_of([&] { model->forward(x).pow(2).sum().backward({}, c10::nullopt, true); }).what(),
       HasSubstr("create_graph"));
   EXPECT_THAT(error_of([&] { model->forward(x); }).what(), HasSubstr("ended with an exception"));
-  const auto moved = fully_shard(torch::nn::Linear(4, 4), *world);
+  const auto moved = fully_shard(here(torch::nn::Linear(4, 4)), *world);
   moved->to(at::kDouble);
   EXPECT_THAT(error_of([&] { moved->forward(x.to(at::kDouble)); }).what(),
               HasSubstr("parameter 'weight', which was moved, converted"));
@@ -537,18 +537,18 @@ struct Sharing : torch::nn::Module {
 };
 
 TEST(FullyShard, RefusesAParameterOfTwoUnits) {
-  EXPECT_THAT(error_of([&] { fully_shard(std::make_shared<Sharing>(), *world); }).what(),
+  EXPECT_THAT(error_of([&] { fully_shard(here(std::make_shared<Sharing>()), *world); }).what(),
               HasSubstr("parameter 'b.0.weight', which another unit, a.*, shares"));
 }
 
 TEST(FullyShard, RefusesModelsThatDiffer) {
   if (world->world_size() == 1) GTEST_SKIP() << "needs two ranks";
   EXPECT_THAT(
-      error_of([&] { fully_shard(torch::nn::Linear(4, 4 + world->rank()), *world); }).what(),
+      error_of([&] { fully_shard(here(torch::nn::Linear(4, 4 + world->rank())), *world); }).what(),
       HasSubstr("rank 1 has parameter 'weight'"));
   FullyShardOptions options;
   options.prefetch = world->rank() == 0;
-  EXPECT_THAT(error_of([&] { fully_shard(torch::nn::Linear(4, 4), *world, options); }).what(),
+  EXPECT_THAT(error_of([&] { fully_shard(here(torch::nn::Linear(4, 4)), *world, options); }).what(),
               HasSubstr("option prefetch = false, but rank 0 has option prefetch = true"));
 }
 

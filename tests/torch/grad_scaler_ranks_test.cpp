@@ -26,7 +26,7 @@ TEST_P(GradScalerOnRanks, AnOverflowOnOneRankLeavesTheStepOutOnAll) {
   torch::manual_seed(3);
   DistributedDataParallelOptions options;
   if (GetParam() != at::kFloat) options.communication_hook = compression_hook(GetParam());
-  DistributedDataParallel ddp(torch::nn::Linear(4, 2), *world, options);
+  DistributedDataParallel ddp(here(torch::nn::Linear(4, 2)), *world, options);
   const auto parameters = ddp.module()->parameters();
   torch::optim::SGD optimizer(parameters, 0.1);
   GradScalerOptions scaling;
@@ -39,7 +39,7 @@ TEST_P(GradScalerOnRanks, AnOverflowOnOneRankLeavesTheStepOutOnAll) {
     optimizer.zero_grad();
     torch::manual_seed(
         static_cast<std::uint64_t>(100 * step + world->rank()));  // each rank has its own images
-    torch::Tensor scores = ddp.forward(torch::randn({3, 4}));
+    torch::Tensor scores = ddp.forward(here(torch::randn({3, 4})));
     if (step == kOverflowingStep && world->rank() == world->world_size() - 1) {
       scores.register_hook([](const torch::Tensor& gradient) {
         return torch::full_like(gradient, std::numeric_limits<double>::infinity());

@@ -129,13 +129,14 @@ TEST(Hooks, PowerSgdOfAGradientOfLowRankIsTheGradient) {
     torch::Tensor forward(const torch::Tensor& x) { return layer->forward(x); }
     torch::nn::Linear layer = register_module("layer", torch::nn::Linear(40, 30));
   };
-  DistributedDataParallel ddp(std::make_shared<Low>(), *world, with_hook(power_sgd_hook(options)));
-  DistributedDataParallel plain(std::make_shared<Low>(), *world);
+  DistributedDataParallel ddp(here(std::make_shared<Low>()), *world,
+                              with_hook(power_sgd_hook(options)));
+  DistributedDataParallel plain(here(std::make_shared<Low>()), *world);
   // With one sample on each of at most four ranks, the gradient has a rank of at most 4.
   for (int step = 0; step < 4; ++step) {
     torch::manual_seed(static_cast<std::uint64_t>(100 * step + world->rank()));
-    const torch::Tensor x = torch::randn({1, 40});
-    const torch::Tensor weight = torch::randn({1, 30});
+    const torch::Tensor x = here(torch::randn({1, 40}));
+    const torch::Tensor weight = here(torch::randn({1, 30}));
     for (auto* one : {&ddp, &plain}) {
       one->module()->zero_grad();
       (one->forward(x) * weight).sum().backward();
@@ -174,7 +175,7 @@ TEST(Hooks, PowerSgdLearnsWhatItLeavesOutLater) {
 
 TEST(Hooks, PostLocalSgdAveragesInTheSubgroupFromAStepOn) {
   ProcessGroup pair = world->split(world->rank() / 2);
-  DistributedDataParallel ddp(torch::nn::Linear(1, 1), *world,
+  DistributedDataParallel ddp(here(torch::nn::Linear(1, 1)), *world,
                               with_hook(post_local_sgd_hook(pair, 2)));
   ModelAverager averager(*world, {2, 3});
   const double of_all = (world->world_size() - 1) / 2.0;
@@ -183,7 +184,7 @@ TEST(Hooks, PostLocalSgdAveragesInTheSubgroupFromAStepOn) {
   of_pair /= pair.world_size();
   for (int step = 0; step < 8; ++step) {
     ddp.module()->zero_grad();
-    ddp.forward(torch::full({1, 1}, static_cast<double>(world->rank()))).sum().backward();
+    ddp.forward(here(torch::full({1, 1}, static_cast<double>(world->rank())))).sum().backward();
     EXPECT_NEAR(ddp.module()->weight.grad().item<double>(), step < 2 ? of_all : of_pair, 1e-6);
     const torch::NoGradGuard no_grad;
     ddp.module()->weight.fill_(world->rank());
@@ -196,9 +197,9 @@ TEST(Hooks, PostLocalSgdAveragesInTheSubgroupFromAStepOn) {
 
 TEST(Hooks, ParametersThatLayersShareAreAveragedOnce) {
   ModelAverager averager(*world, {0, 1});
-  const torch::Tensor shared = torch::full({3}, world->rank() + 1.0);
+  const torch::Tensor shared = here(torch::full({3}, world->rank() + 1.0));
   averager.step({shared, shared});
-  EXPECT_TRUE(shared.allclose(torch::full({3}, (world->world_size() + 1) / 2.0)));
+  EXPECT_TRUE(shared.allclose(here(torch::full({3}, (world->world_size() + 1) / 2.0))));
 }
 
 TEST(Hooks, PowerSgdKeepsThePrecisionOfTheGradients) {
@@ -206,15 +207,15 @@ TEST(Hooks, PowerSgdKeepsThePrecisionOfTheGradients) {
   options.start_step = 1;
   options.rank = 2;
   torch::nn::Linear layer(20, 20);
-  layer->to(torch::kDouble);
+  layer->to(device, torch::kDouble);
   DistributedDataParallel ddp(layer, *world, with_hook(power_sgd_hook(options)));
   for (int step = 0; step < 3; ++step) {
     layer->zero_grad();
-    ddp.forward(torch::full({1, 20}, 1.0 / 3, torch::kDouble)).sum().backward();
+    ddp.forward(here(torch::full({1, 20}, 1.0 / 3, torch::kDouble))).sum().backward();
   }
-  EXPECT_TRUE(layer->bias.grad().equal(torch::ones({20}, torch::kDouble)));
-  EXPECT_TRUE(
-      layer->weight.grad().allclose(torch::full({20, 20}, 1.0 / 3, torch::kDouble), 1e-12, 1e-12));
+  EXPECT_TRUE(layer->bias.grad().equal(here(torch::ones({20}, torch::kDouble))));
+  EXPECT_TRUE(layer->weight.grad().allclose(here(torch::full({20, 20}, 1.0 / 3, torch::kDouble)),
+                                            1e-12, 1e-12));
 }
 
 TEST(Hooks, SettingsThatDifferBetweenRanksAreRefusedOnEveryRank) {

@@ -24,12 +24,12 @@ int batches_of(int rank) {
 }
 
 torch::Tensor batch(int rank, int step) {
-  return torch::sin(torch::arange(6, torch::kFloat) + 10 * rank + step).view({2, 3});
+  return torch::sin(here(torch::arange(6, torch::kFloat)) + 10 * rank + step).view({2, 3});
 }
 
 std::shared_ptr<torch::nn::LinearImpl> make_layer() {
   torch::manual_seed(3);
-  return torch::nn::Linear(3, 2).ptr();
+  return here(torch::nn::Linear(3, 2).ptr());
 }
 
 /// The weights that one process gets: the gradients of the ranks that take a step are added, and
@@ -112,7 +112,7 @@ TEST(Join, BuffersAreThoseOfARankThatTrains) {
     torch::nn::BatchNorm1d norm = register_module("norm", torch::nn::BatchNorm1d(3));
     torch::nn::Linear layer = register_module("layer", torch::nn::Linear(3, 1));
   };
-  DistributedDataParallel ddp(std::make_shared<Normed>(), *world);
+  DistributedDataParallel ddp(here(std::make_shared<Normed>()), *world);
   Join join(*world, {&ddp.joinable()});
   for (int step = 0; step < batches_of(world->rank()); ++step) {
     ddp.forward(batch(world->rank(), step) + 5).sum().backward();
@@ -127,14 +127,15 @@ TEST(Join, APairOfModelsAndAPartOfTheUserJoinTogether) {
   // Counts, over all ranks, the batches of each step.
   struct Counter : Joinable {
     void count(int mine) {
-      counts.push_back(
-          all_reduce(*world, torch::full({1}, mine, torch::kLong)).wait().item<std::int64_t>());
+      counts.push_back(all_reduce(*world, here(torch::full({1}, mine, torch::kLong)))
+                           .wait()
+                           .item<std::int64_t>());
     }
     void shadow_step() override { count(0); }
     std::vector<std::int64_t> counts;
   };
   DistributedDataParallel first(make_layer(), *world);
-  DistributedDataParallel second(torch::nn::Linear(2, 1), *world);
+  DistributedDataParallel second(here(torch::nn::Linear(2, 1)), *world);
   Counter counter;
   Join join(*world, {&first.joinable(), &second.joinable(), &counter});
   for (int step = 0; step < batches_of(world->rank()); ++step) {
@@ -175,9 +176,9 @@ TEST(Join, MayEndWithinAnAccumulation) {
   struct Counted : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x) { return layer->forward(x + count); }
     torch::nn::Linear layer = register_module("layer", torch::nn::Linear(3, 1));
-    torch::Tensor count = register_buffer("count", torch::zeros({1}));
+    torch::Tensor count = register_buffer("count", here(torch::zeros({1})));
   };
-  DistributedDataParallel ddp(std::make_shared<Counted>(), *world);
+  DistributedDataParallel ddp(here(std::make_shared<Counted>()), *world);
   for (int epoch = 0; epoch < 2; ++epoch) {
     Join join(*world, {&ddp.joinable()});
     // One pass more than complete accumulations on all ranks but the last.
@@ -209,7 +210,7 @@ TEST(Join, ModelsThatCannotJoinAreRefused) {
     torch::Tensor forward(const torch::Tensor& x) { return norm->forward(x); }
     BatchNorm1d norm = register_module("norm", BatchNorm1d(3));
   };
-  const auto model = std::make_shared<Normed>();
+  const auto model = here(std::make_shared<Normed>());
   synchronize_batch_norms(*model, *world);
   DistributedDataParallel normed(model, *world);
   EXPECT_THROW(Join(*world, {&normed.joinable()}), Error);

@@ -281,10 +281,11 @@ TEST(ShardedOptimizer, LeavesParametersWithoutAGradientAsTheyAre) {
 
 TEST(ShardedOptimizer, KeepsShapesStridesTypesAndIdentityOfParameters) {
   std::vector<torch::Tensor> parameters{
-      torch::rand({4, 3, 2, 2}).to(torch::MemoryFormat::ChannelsLast).set_requires_grad(true),
-      torch::rand({5, 7}, torch::kFloat64).set_requires_grad(true),
-      torch::rand({6, 4}).t().set_requires_grad(true), torch::rand({}).set_requires_grad(true),
-      torch::rand({0, 3}).set_requires_grad(true)};
+      here(torch::rand({4, 3, 2, 2})).to(torch::MemoryFormat::ChannelsLast).set_requires_grad(true),
+      here(torch::rand({5, 7}, torch::kFloat64)).set_requires_grad(true),
+      here(torch::rand({6, 4})).t().set_requires_grad(true),
+      here(torch::rand({})).set_requires_grad(true),
+      here(torch::rand({0, 3})).set_requires_grad(true)};
   for (torch::Tensor& parameter : parameters) broadcast(*world, parameter.detach()).wait();
   std::vector<torch::Tensor> before, whole;
   for (const torch::Tensor& parameter : parameters) {
@@ -334,15 +335,16 @@ TEST(ShardedOptimizer, RefusesWhatItCannotShard) {
   EXPECT_THAT(refusal(training.parameters(), make<optim::LBFGS>(optim::LBFGSOptions(1))),
               HasSubstr("treats each element alone"));
   EXPECT_THAT(refusal({}, make_adam()), HasSubstr("an optimizer of no parameters"));
-  const torch::Tensor one = torch::rand({3}).set_requires_grad(true);
+  const torch::Tensor one = here(torch::rand({3})).set_requires_grad(true);
   EXPECT_THAT(refusal({one, one}, make_adam()), HasSubstr("occurs twice"));
-  EXPECT_THAT(refusal({torch::rand({3}).to_sparse()}, make_adam()),
+  EXPECT_THAT(refusal({here(torch::rand({3})).to_sparse()}, make_adam()),
               HasSubstr("a sparse parameter"));
   ShardedOptimizer sharded({one}, *world, make_adam());
-  one.mutable_grad() = torch::rand({3}).to_sparse();
+  one.mutable_grad() = here(torch::rand({3})).to_sparse();
   EXPECT_THAT(error_of([&] { sharded.step(); }).what(), HasSubstr("a sparse gradient"));
   one.mutable_grad() = torch::Tensor();
-  sharded.add_param_group(optim::OptimizerParamGroup({torch::rand({2}).set_requires_grad(true)}));
+  sharded.add_param_group(
+      optim::OptimizerParamGroup({here(torch::rand({2})).set_requires_grad(true)}));
   EXPECT_THAT(error_of([&] { sharded.step(); }).what(), HasSubstr("added to a sharded optimizer"));
   torch::serialize::OutputArchive archive;
   EXPECT_THAT(error_of([&] { sharded.save(archive); }).what(), HasSubstr("gather_state()"));

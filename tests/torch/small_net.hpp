@@ -32,12 +32,12 @@ struct Data {
 /// The same on every rank.
 inline Data make_data(std::int64_t count) {
   torch::manual_seed(42);
-  return {torch::randn({count, 1, 12, 12}), torch::randint(10, {count}, torch::kLong)};
+  return {here(torch::randn({count, 1, 12, 12})), here(torch::randint(10, {count}, torch::kLong))};
 }
 
 inline std::shared_ptr<models::Model> make_net() {
   torch::manual_seed(7);
-  return models::make_model("mnistnet");
+  return here(models::make_model("mnistnet"));
 }
 
 inline Gradients gradients_of(const models::Model& model) {

@@ -24,7 +24,7 @@ Norm prepared(Norm norm) {
   const torch::NoGradGuard no_grad;
   norm->weight.copy_(torch::linspace(0.5, 2, kChannels));
   norm->bias.copy_(torch::linspace(-1, 1, kChannels));
-  return norm;
+  return here(norm);
 }
 
 struct Part {
@@ -53,8 +53,8 @@ void expect_same_as_one_process(const std::vector<std::int64_t>& counts,
   shape.insert(shape.end(), sizes.begin(), sizes.end());
   torch::manual_seed(3);
   // With a mean far from 0, for which sums of squares would lose the variance.
-  const torch::Tensor input = torch::randn(shape) * 2 + 10;
-  const torch::Tensor slope = torch::randn(shape);
+  const torch::Tensor input = here(torch::randn(shape)) * 2 + 10;
+  const torch::Tensor slope = here(torch::randn(shape));
 
   const torch::Tensor whole_input = input.clone().set_requires_grad(true);
   auto whole = prepared(Plain(kChannels));
@@ -109,8 +109,8 @@ TEST(SyncBatchNormModel, ResNet50OverTheRanksEqualsOneProcess) {
   // In double precision: with such a small batch, a fresh ResNet amplifies the rounding of float32
   // so much that the number of threads alone changes the losses by more than the tolerance here.
   torch::manual_seed(5);
-  const torch::Tensor images = torch::randn({kSteps * kBatch, 1, 32, 32}, torch::kFloat64);
-  const torch::Tensor labels = torch::randint(10, {kSteps * kBatch}, torch::kLong);
+  const torch::Tensor images = here(torch::randn({kSteps * kBatch, 1, 32, 32}, torch::kFloat64));
+  const torch::Tensor labels = here(torch::randint(10, {kSteps * kBatch}, torch::kLong));
   const auto train = [&](auto&& forward, const models::Model& model, std::int64_t begin,
                          std::int64_t count) {
     torch::optim::Adam optimizer(model.parameters(), 1e-4);
@@ -128,20 +128,20 @@ TEST(SyncBatchNormModel, ResNet50OverTheRanksEqualsOneProcess) {
   };
 
   torch::manual_seed(9);
-  const auto single = models::make_model("resnet50");
+  const auto single = here(models::make_model("resnet50"));
   single->to(torch::kFloat64);
   const std::vector<double> expected =
       train([&](const torch::Tensor& x) { return single->forward(x); }, *single, 0, kBatch);
 
   torch::manual_seed(9);
-  const auto model = models::make_model("resnet50");
+  const auto model = here(models::make_model("resnet50"));
   model->to(torch::kFloat64);
   EXPECT_EQ(synchronize_batch_norms(*model, *world), 53U);
   DistributedDataParallel ddp(model, *world);
   const std::int64_t local = kBatch / world->world_size();
   std::vector<double> losses = train([&](const torch::Tensor& x) { return ddp.forward(x); }, *model,
                                      world->rank() * local, local);
-  torch::Tensor mean = torch::tensor(losses, torch::kFloat64) / world->world_size();
+  torch::Tensor mean = here(torch::tensor(losses, torch::kFloat64)) / world->world_size();
   all_reduce(*world, mean).wait();
   for (int step = 0; step < kSteps; ++step) {
     const double reference = expected[static_cast<std::size_t>(step)];
@@ -155,7 +155,7 @@ TEST(SyncBatchNormModel, InEvaluationRanksAreAlone) {
   norm->synchronize(*world);
   norm->eval();
   plain->eval();
-  const torch::Tensor input = torch::full({1, kChannels, 2, 2}, 3.0);
+  const torch::Tensor input = here(torch::full({1, kChannels, 2, 2}, 3.0));
   // On rank 0 only: any collective would hang here.
   if (world->rank() == 0) {
     EXPECT_TRUE(norm->forward(input).equal(plain->forward(input)));
