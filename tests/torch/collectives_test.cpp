@@ -321,6 +321,7 @@ TEST(Collectives, AStepAfterATransferRunsOnce) {
 }
 
 TEST(Collectives, SparseTensorsAreSummed) {
+  if (backend == "nccl") GTEST_SKIP() << "NCCL does not sum sparse tensors";
   const at::Tensor sparse = at::diag(here(at::full({3}, world->rank() + 1.0))).to_sparse();
   const at::Tensor sum = all_reduce(*world, sparse, ReduceOp::average).wait();
   EXPECT_TRUE(sum.to_dense().allclose(at::diag(here(at::full({3}, (ranks() + 1) / 2.0)))));

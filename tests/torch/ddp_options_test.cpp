@@ -113,7 +113,7 @@ TEST(DdpOptions, TheUnusedParametersMayBeOthersInEveryStepAndOnEveryRank) {
   DistributedDataParallelOptions options;
   options.find_unused_parameters = true;
   torch::manual_seed(4);
-  Heads model;
+  Heads model = here(Heads());
   torch::manual_seed(4);
   DistributedDataParallel ddp(here(Heads()), *world, options);
   const int ranks = world->world_size();
@@ -172,6 +172,7 @@ struct WordsImpl : torch::nn::Module {
 TORCH_MODULE(Words);
 
 TEST(DdpOptions, SparseGradientsOfEmbeddingsAreAveraged) {
+  if (backend == "nccl") GTEST_SKIP() << "NCCL does not sum sparse tensors";
   torch::manual_seed(2);
   DistributedDataParallel dense(here(Words(false)), *world);
   torch::manual_seed(2);

@@ -90,7 +90,7 @@ struct Pair {
     const auto found = model->gather_parameters();
     if (world->rank() != 0) return;
     for (const auto& item : ddp.module()->named_parameters()) {
-      const torch::Tensor& other = found[item.key()];
+      const torch::Tensor other = here(found[item.key()]);
       ASSERT_EQ(other.sizes(), item.value().sizes()) << item.key();
       if (world->world_size() <= 2) {
         EXPECT_TRUE(other.equal(item.value())) << item.key();
@@ -141,7 +141,7 @@ TEST_P(FullyShardWith, TrainsATransformerAsDdpDoes) {
 TEST_P(FullyShardWith, TrainsMnistnetAsDdpDoes) {
   Pair<models::Model> pair(make_net, loss_of_digits, GetParam().options);
   pair.train(20);
-  pair.expect_equal();
+  pair.expect_equal(1e-5);  // Adam divides small gradients by their own size, rounding included
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FullyShardWith, testing::ValuesIn(cases()),
@@ -189,7 +189,7 @@ TEST(FullyShard, ComputesGradientsOfResNet50AsDdpDoes) {
   const auto after = pair.model->gather_parameters();
   for (const auto& item : after) {
     const torch::Tensor expected = pair.ddp.module()->named_parameters()[item.key()].grad();
-    const double error = (item.value() + expected).norm().item<double>();
+    const double error = (here(item.value()) + expected).norm().item<double>();
     EXPECT_LE(error, 1e-5 * expected.norm().item<double>()) << item.key();
   }
 }
@@ -275,7 +275,7 @@ TEST(FullyShard, AccumulatesGradients) {
     const auto found = pair.model->gather_parameters();
     for (const auto& item : found) {
       const torch::Tensor expected = pair.ddp.module()->named_parameters()[item.key()];
-      EXPECT_TRUE(item.value().allclose(expected, 1e-3, 1e-4)) << item.key();
+      EXPECT_TRUE(here(item.value()).allclose(expected, 1e-3, 1e-4)) << item.key();
     }
   }
 }
@@ -325,7 +325,7 @@ TEST(FullyShard, CollectsParametersAndStateForACheckpoint) {
   const auto names = pair.model->named_parameters();
   const auto whole = pair.model->keep_whole();
   for (const auto& item : names) {
-    torch::Tensor value = world->rank() == root ? parameters[item.key()].clone()
+    torch::Tensor value = world->rank() == root ? here(parameters[item.key()].clone())
                                                 : torch::empty_like(item.value().detach());
     given.insert(item.key(), broadcast(*world, value, root).wait());
   }
@@ -345,6 +345,8 @@ TEST(FullyShard, CollectsParametersAndStateForACheckpoint) {
       state->exp_avg_sq(torch::empty_like(item.value().detach()));
     }
     state->step(3);
+    state->exp_avg(here(state->exp_avg()));
+    state->exp_avg_sq(here(state->exp_avg_sq()));
     broadcast(*world, state->exp_avg(), root).wait();
     broadcast(*world, state->exp_avg_sq(), root).wait();
     to[key_of(to, others[item.key()])] = std::move(state);

@@ -13,13 +13,13 @@
 
 std::unique_ptr<hpcboot::ProcessGroup> hpcboot::world;
 c10::Device hpcboot::device = c10::kCPU;
+std::string hpcboot::backend = "gloo";
 
 namespace {
 
 constexpr int kSkipped = 77;  // the exit code that CTest shows as "Skipped"
 
-/// NCCL takes one rank per GPU; more ranks share GPUs through Gloo.
-std::string use_gpu(const hpcboot::Resolution& resolution) {
+void use_gpu(const hpcboot::Resolution& resolution) {
   const auto visible = static_cast<int>(torch::cuda::device_count());
   const auto& placement = resolution.placement;
   hpcboot::device =
@@ -29,7 +29,8 @@ std::string use_gpu(const hpcboot::Resolution& resolution) {
   at::globalContext().setDeterministicCuDNN(true);
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
   const bool one_each = placement.local_size.value_or(placement.world_size) <= visible;
-  return hpcboot::has_nccl() && one_each ? "nccl" : "gloo";
+  // NCCL takes one rank per GPU; more ranks share GPUs through Gloo.
+  if (hpcboot::has_nccl() && one_each) hpcboot::backend = "nccl";
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
         std::cout << "skipped: LibTorch sees no CUDA device\n";
         return kSkipped;
       }
-      options.backend = use_gpu(resolution);
+      use_gpu(resolution);
+      options.backend = hpcboot::backend;
     }
     hpcboot::world = std::make_unique<hpcboot::ProcessGroup>(
         hpcboot::make_process_group(resolution, env, options));

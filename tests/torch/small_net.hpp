@@ -32,7 +32,7 @@ struct Data {
 /// The same on every rank.
 inline Data make_data(std::int64_t count) {
   torch::manual_seed(42);
-  return {here(torch::randn({count, 1, 12, 12})), here(torch::randint(10, {count}, torch::kLong))};
+  return {here(torch::randn({count, 1, 14, 14})), here(torch::randint(10, {count}, torch::kLong))};
 }
 
 inline std::shared_ptr<models::Model> make_net() {

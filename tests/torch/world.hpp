@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 
 #include <memory>
+#include <string>
 
 #include "hpcboot/torch/process_group.hpp"
 
@@ -16,6 +17,9 @@ extern std::unique_ptr<ProcessGroup> world;
 /// this rank's GPU.
 extern c10::Device device;
 
+/// What moves CUDA tensors between the ranks.
+extern std::string backend;
+
 inline at::Tensor here(const at::Tensor& tensor) {
   return tensor.to(device);
 }
@@ -25,6 +29,11 @@ template <typename Pointer>
 Pointer here(Pointer module) {
   module->to(device);
   return module;
+}
+
+/// Whether the values are the same, on any devices.
+inline bool same_values(const at::Tensor& a, const at::Tensor& b) {
+  return a.cpu().equal(b.cpu());
 }
 
 }  // namespace hpcboot
