@@ -15,6 +15,8 @@
 namespace hpcboot {
 namespace {
 
+constexpr std::chrono::seconds kAbort{10};
+
 /// NCCL's own message, which c10d appends to the source location, or else the first line.
 std::string reason_of(std::string_view text) {
   constexpr std::string_view kOwnWords = "Last error:\n";
@@ -40,6 +42,7 @@ void connect(const c10d::ProcessGroup& group,
         },
         deadline);
   } catch (const std::exception& cause) {
+    bounded_call([nccl] { nccl->abort(); }, kAbort);
     throw Error(ErrorCode::exchange_failed,
                 "NCCL cannot connect " + rank_and_device(group, device) + " (" +
                     reason_of(cause.what()) + ")",

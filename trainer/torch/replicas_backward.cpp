@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 #include "on_devices.hpp"
@@ -23,24 +24,49 @@ torch::autograd::variable_list ReplicasBackward::apply(torch::autograd::variable
   }
   const std::size_t count = outputs.size();
   std::vector<Tensors> results(count);
-  // Replica 0 runs on this thread: on a GPU, this thread computes that GPU's gradients and must
-  // not sleep while another one waits for it.
-  on_devices(*calls, devices, count, [&](std::size_t i) {
-    const at::AutoGradMode with_gradients(true);
-    const Tensors leaves = leaves_of(i);
-    Tensors roots;
-    Tensors of_roots;
-    for (std::size_t k = 0; k < outputs[i].size(); ++k) {
-      if (!gradients[k].defined() || !outputs[i][k].requires_grad()) continue;
-      roots.push_back(outputs[i][k]);
-      of_roots.push_back(part_of(gradients[k], i, k).to(devices[i]));
+  if (devices[0].is_cuda()) {
+    // The engine has a thread for each GPU, which may be this one, so that a pass on another thread
+    // would wait for this one. It runs the graphs of all GPUs at once.
+    Pass all;
+    for (std::size_t i = 0; i < count; ++i) all += pass_of(i, gradients);
+    Tensors of_all = run(all);
+    auto next = of_all.begin();
+    for (std::size_t i = 0; i < count; ++i) {
+      results[i].resize(leaves_of(i).size());
+      for (at::Tensor& result : results[i]) result = std::move(*next++);
     }
-    results[i].resize(leaves.size());
-    if (roots.empty() || leaves.empty()) return;
-    results[i] = torch::autograd::grad(roots, leaves, of_roots, /*retain_graph=*/c10::nullopt,
-                                       /*create_graph=*/false, /*allow_unused=*/true);
-  });
+  } else {
+    on_devices(*calls, devices, count,
+               [&](std::size_t i) { results[i] = run(pass_of(i, gradients)); });
+  }
   return gathered(results);
+}
+
+ReplicasBackward::Pass& ReplicasBackward::Pass::operator+=(const Pass& other) {
+  roots.insert(roots.end(), other.roots.begin(), other.roots.end());
+  of_roots.insert(of_roots.end(), other.of_roots.begin(), other.of_roots.end());
+  leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
+  return *this;
+}
+
+ReplicasBackward::Pass ReplicasBackward::pass_of(std::size_t replica,
+                                                 const Tensors& gradients) const {
+  Pass pass;
+  pass.leaves = leaves_of(replica);
+  for (std::size_t k = 0; k < outputs[replica].size(); ++k) {
+    if (!gradients[k].defined() || !outputs[replica][k].requires_grad()) continue;
+    pass.roots.push_back(outputs[replica][k]);
+    pass.of_roots.push_back(part_of(gradients[k], replica, k).to(devices[replica]));
+  }
+  return pass;
+}
+
+Tensors ReplicasBackward::run(const Pass& pass) {
+  if (pass.roots.empty() || pass.leaves.empty()) return Tensors(pass.leaves.size());
+  const at::AutoGradMode with_gradients(true);
+  return torch::autograd::grad(pass.roots, pass.leaves, pass.of_roots,
+                               /*retain_graph=*/c10::nullopt, /*create_graph=*/false,
+                               /*allow_unused=*/true);
 }
 
 void ReplicasBackward::release_variables() {

@@ -12,7 +12,7 @@
 namespace hpcboot {
 
 /// The backward of all replicas: one node in the caller's graph, behind which each replica has its
-/// own graph. (A single graph over CPU replicas would be traversed by one thread.)
+/// own graph. (One call of the engine for all CPU replicas would use one thread.)
 struct ReplicasBackward : torch::autograd::Node {
   using Tensors = std::vector<at::Tensor>;
 
@@ -28,6 +28,16 @@ struct ReplicasBackward : torch::autograd::Node {
   void release_variables() override;
 
  private:
+  /// What one call of the autograd engine computes.
+  struct Pass {
+    Tensors roots, of_roots;  ///< outputs, and their gradients
+    Tensors leaves;
+    Pass& operator+=(const Pass& other);
+  };
+
+  Pass pass_of(std::size_t replica, const Tensors& gradients) const;
+  /// The gradients of the leaves; undefined for those that the roots do not depend on.
+  static Tensors run(const Pass& pass);
   /// The parameters, then the parts of the inputs that need a gradient.
   Tensors leaves_of(std::size_t replica) const;
   at::Tensor part_of(const at::Tensor& gradient, std::size_t replica, std::size_t output) const;
