@@ -159,7 +159,9 @@ function(hpcboot_prefer_installed_fmt target)
 endfunction()
 
 set(HPCBOOT_HAVE_NCCL OFF)
+set(HPCBOOT_HAVE_CUDA_GRAPHS OFF)
 if(HPCBOOT_HAVE_TORCH AND TARGET torch_cuda AND Torch_VERSION VERSION_GREATER_EQUAL 2)
+  set(HPCBOOT_HAVE_CUDA_GRAPHS ON)
   find_path(HPCBOOT_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDA_TOOLKIT_ROOT_DIR}/include $ENV{NCCL_HOME}/include $ENV{NCCL_ROOT}/include
             ${TORCH_INSTALL_PREFIX}/../nvidia/nccl/include)
   mark_as_advanced(HPCBOOT_NCCL_INCLUDE_DIR)

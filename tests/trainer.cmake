@@ -11,6 +11,9 @@ hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp unit/chec
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
 
+hpcboot_add_test(NAME gpu_test SOURCES unit/gpu_test.cpp LIBRARIES hpcboot_loop LABELS gpu TIMEOUT 120)
+target_precompile_headers(gpu_test REUSE_FROM torch_test)
+
 # A separate program: its system calls are recorded.
 hpcboot_add_test(NAME crash_test SOURCES unit/crash_test.cpp support/crash_states.cpp support/file_recorder.cpp
   LIBRARIES hpcboot_loop LABELS unit)

@@ -363,7 +363,7 @@ TEST(FullyShard, CollectsParametersAndStateForACheckpoint) {
   const auto result = next.model->gather_parameters();
   for (const auto& item : result) {
     const torch::Tensor expected = pair.ddp.module()->named_parameters()[item.key()].detach();
-    EXPECT_LE((item.value() - expected).abs().max().item<double>(),
+    EXPECT_LE((here(item.value()) - expected).abs().max().item<double>(),
               world->world_size() <= 2 ? 0 : 1e-6)
         << item.key();
   }

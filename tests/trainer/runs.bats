@@ -285,6 +285,21 @@ PY
   done
 }
 
+@test "a step that cannot be recorded as a CUDA graph is refused, with the reason" {
+  # shellcheck disable=SC2086
+  run "$trainer" $small --device cpu --cuda-graph
+  [ "$status" -eq 30 ]
+  [[ $output == *"--cuda-graph on the CPU"* ]]
+  # shellcheck disable=SC2086
+  run "$trainer" $small --device cpu --cuda-graph --mode dp
+  [ "$status" -eq 2 ]
+  [[ $output == *"--cuda-graph needs mode single; this run uses mode dp"* ]]
+  # shellcheck disable=SC2086
+  run "$trainer" $small --device cpu --cuda-graph --accumulate 2
+  [ "$status" -eq 2 ]
+  [[ $output == *"--cuda-graph cannot be used with --micro-batch or --accumulate"* ]]
+}
+
 @test "a configuration file sets options, and the command line wins" {
   printf 'model = mnistnet\nimage-size = 28\nbatch-size = 16\nlimit-samples = 32\nepochs = 2\n' >c.ini
   "$trainer" --config c.ini --data "$data" --epochs 1 --runs-dir runs

@@ -104,6 +104,9 @@ std::vector<options::Group> config_groups(Options& all) {
         {"threads", into(o.threads, "N"), "threads of each rank; 0: its share of the cores"},
         {"loader-threads", into(o.loader_threads, "N"),
          "threads with which each rank loads batches"},
+        {"cuda-graph", options::flag(o.cuda_graph),
+         "record the forward and backward pass as a CUDA graph, and replay it in each step; faster "
+         "for small models (mode single)"},
         {"backend", choice_into(o.backend, {"auto", "gloo", "nccl"}), "backend of the collectives"},
         {"store", choice_into(o.store, {"own", "tcp"}),
          "store of the rendezvous; own: hpcboot's, where each rank proves that it belongs to this "

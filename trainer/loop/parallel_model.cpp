@@ -20,8 +20,8 @@ DistributedDataParallelOptions ddp_options(const TrainOptions& options) {
   return ddp;
 }
 
-/// LibTorch's convolutions, poolings and batch norms for the CPU and for a GPU's tensor cores are
-/// optimised for this memory format of the weights, and their results keep it.
+/// LibTorch's convolutions, poolings and batch norms for the CPU and for GPUs are optimised for
+/// this memory format of the weights, and their results keep it.
 void store_channels_last(models::Model& model) {
   for (torch::Tensor& parameter : model.parameters()) {
     if (parameter.dim() != 4) continue;

@@ -19,6 +19,7 @@
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
+#include "loop/fitting_options.hpp"
 #include "loop/keep_memory.hpp"
 #include "loop/lr_schedule.hpp"
 #include "loop/memory_failure.hpp"
@@ -74,23 +75,6 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
   return std::max(1, of_rank / replicas);
 }
 
-void require_ddp(const TrainOptions& options, const std::string& mode) {
-  const char* option = options.sync_bn ? "--sync-bn" : options.zero > 0 ? "--zero" : nullptr;
-  if (option == nullptr || mode == "ddp") return;
-  throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
-}
-
-void require_sharding_to_fit(const TrainOptions& options) {
-  if (options.zero < 2) return;
-  const char* other = options.precision == "fp16"            ? "--precision fp16"
-                      : options.compress_gradients != "none" ? "--compress-gradients"
-                      : options.find_unused_parameters       ? "--find-unused-parameters"
-                                                             : nullptr;
-  if (other == nullptr) return;
-  throw UsageError(std::string("--zero 2 and 3 cannot be used with ") + other +
-                   "; leave it out, or use --zero 1");
-}
-
 /// LibTorch's message, without the stack trace that follows it.
 std::string words_of(const std::exception& error) {
   const std::string text = error.what();
@@ -119,9 +103,9 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
     if (!done) return;
     // The run may be saved and stopped during validation.
     if (curves != nullptr) curves->flush();
-    const auto validation =
-        validate(model, test_set, local_batch, options.image_size, communicator,
-                 [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
+    const auto validation = validate(
+        model, test_set, local_batch, options.image_size, precision_of(options.precision),
+        communicator, [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
     if (!validation) return;
     done->validation_loss = validation->loss;
     done->validation_accuracy = validation->accuracy;
@@ -229,10 +213,9 @@ int run_training(const TrainOptions& options, const Env& env) {
   const std::chrono::duration<double> launch = main_begun - start_of_launch(env, here, me);
   RunFacts facts;
   facts.mode = resolved_mode(options, me);
-  require_ddp(options, facts.mode);
-  require_sharding_to_fit(options);
   const std::vector<torch::Device> devices = devices_of(options, facts.mode, me);
   facts.batches = plan_batches(options.batches, me.placement.world_size, devices.size());
+  require_fitting_options(options, facts.mode, facts.batches, devices.front());
   facts.threads = threads_of(options, me, env, devices);
   facts.device = name_of(devices);
   use_precision(precision_of(options.precision), devices.front());

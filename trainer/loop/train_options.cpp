@@ -43,6 +43,7 @@ Json to_json(const TrainOptions& o) {
                {"resume", o.resume.empty() ? Json(nullptr) : Json(o.resume)},
                {"time_limit", o.time_limit.empty() ? Json(nullptr) : Json(o.time_limit)},
                {"deterministic", o.deterministic},
+               {"cuda_graph", o.cuda_graph},
                {"store", o.store},
                {"start_up_timeout", o.start_up_timeout.count()},
                {"collective_timeout", o.collective_timeout.count()}};

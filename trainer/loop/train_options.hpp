@@ -45,6 +45,7 @@ struct TrainOptions {
   std::string resume;      ///< a run folder or a checkpoint, auto, best; none or empty: a new run
   std::string time_limit;  ///< parse_time_limit(); empty: none
   bool deterministic = false;  ///< repeated runs match bit for bit, on any number of ranks
+  bool cuda_graph = false;     ///< record the passes of a step, and replay them
   std::string store = "own";   ///< own, tcp: the store in which the ranks meet
   std::chrono::seconds start_up_timeout{300};
   std::chrono::seconds collective_timeout{600};

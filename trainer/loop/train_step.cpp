@@ -63,7 +63,14 @@ TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const Ba
       precision_(precision_of(options.precision)),
       schedule_(options.optimization, steps_per_epoch, options.epochs, devices),
       optimizer_(optimizer_of(model, options, group)),
-      scaler_(scaler_of(options, precision_)) {}
+      scaler_(scaler_of(options, precision_)) {
+  if (scaler_) loss_scale_ = torch::empty({}, model.device());
+  if (!options.cuda_graph) return;
+  recorded_.emplace(model.model().parameters(),
+                    [this](const torch::Tensor& images, const torch::Tensor& labels) {
+                      return pass(images, labels, 1);
+                    });
+}
 
 torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& labels,
                               double weight) {
@@ -76,7 +83,7 @@ torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& 
   });
   if (weight != 1) loss = loss * weight;
   phases_.forward += lap(begin);
-  with_peers("the backward pass", [&] { (scaler_ ? scaler_->scale(loss) : loss).backward(); });
+  with_peers("the backward pass", [&] { (scaler_ ? loss * loss_scale_ : loss).backward(); });
   const double backward = lap(begin);
   const double exposed = std::min(model_.exchange_seconds(begin), backward);
   phases_.communication += exposed;
@@ -105,6 +112,14 @@ torch::Tensor TrainStep::compute_gradients(const torch::Tensor& images,
     }
   }
   return mean;
+}
+
+torch::Tensor TrainStep::replay(const torch::Tensor& images, const torch::Tensor& labels) {
+  auto begin = Clock::now();
+  torch::Tensor loss = recorded_->run(images, labels);
+  phases_ = {};
+  phases_.forward = lap(begin);  // the graph does not tell where its forward pass ends
+  return loss;
 }
 
 std::optional<std::int64_t> TrainStep::skipped_steps() const {
@@ -139,7 +154,8 @@ torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& l
   set_learning_rate(*optimizer_, learning_rate_);
   // If .grad is undefined, the backward pass stores its gradients instead of adding them to zeros.
   model_.zero_grad();
-  const torch::Tensor loss = compute_gradients(images, labels);
+  if (scaler_) loss_scale_.fill_(scaler_->scale());
+  const torch::Tensor loss = recorded_ ? replay(images, labels) : compute_gradients(images, labels);
   phases_.bytes_reduced = model_.bytes_of_exchange();
   auto begin = Clock::now();
   change_weights();

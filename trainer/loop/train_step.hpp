@@ -12,6 +12,7 @@
 #include "loop/lr_schedule.hpp"
 #include "loop/optimizer.hpp"
 #include "loop/parallel_model.hpp"
+#include "loop/recorded_pass.hpp"
 #include "loop/step_phases.hpp"
 #include "loop/train_options.hpp"
 
@@ -46,6 +47,7 @@ class TrainStep {
  private:
   torch::Tensor pass(const torch::Tensor& images, const torch::Tensor& labels, double weight);
   torch::Tensor compute_gradients(const torch::Tensor& images, const torch::Tensor& labels);
+  torch::Tensor replay(const torch::Tensor& images, const torch::Tensor& labels);
   void change_weights();
 
   ParallelModel& model_;
@@ -55,6 +57,8 @@ class TrainStep {
   LrSchedule schedule_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   std::optional<GradScaler> scaler_;
+  torch::Tensor loss_scale_;  ///< that of scaler_, on the device, where a recorded pass reads it
+  std::optional<RecordedPass> recorded_;
   double learning_rate_ = 0;
   StepPhases phases_;
 };

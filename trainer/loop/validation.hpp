@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "datasets/dataset.hpp"
+#include "hpcboot/torch/precision.hpp"
 #include "loop/communicator.hpp"
 #include "loop/parallel_model.hpp"
 
@@ -17,11 +18,12 @@ struct Validation {
 
 /// The model's loss and accuracy on a whole set. The ranks divide the samples without repeating
 /// any, and all of them validate rank 0's model, including its batch-norm statistics. Collective.
+/// @param precision of the forward pass, as in training
 /// @param interrupted called after each batch, equally often on all ranks, with its duration
 /// @return nothing if it was interrupted
 std::optional<Validation> validate(ParallelModel& model, const data::Dataset& set,
                                    std::int64_t local_batch, std::int64_t image_size,
-                                   Communicator& communicator,
+                                   Precision precision, Communicator& communicator,
                                    const std::function<bool(double seconds)>& interrupted);
 
 }  // namespace hpcboot::train

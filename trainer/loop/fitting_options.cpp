@@ -1,0 +1,51 @@
+#include "loop/fitting_options.hpp"
+
+#include "hpcboot/error.hpp"
+#include "loop/recorded_pass.hpp"
+
+namespace hpcboot::train {
+namespace {
+
+void require_ddp(const TrainOptions& options, const std::string& mode) {
+  const char* option = options.sync_bn ? "--sync-bn" : options.zero > 0 ? "--zero" : nullptr;
+  if (option == nullptr || mode == "ddp") return;
+  throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
+}
+
+void require_sharding_to_fit(const TrainOptions& options) {
+  if (options.zero < 2) return;
+  const char* other = options.precision == "fp16"            ? "--precision fp16"
+                      : options.compress_gradients != "none" ? "--compress-gradients"
+                      : options.find_unused_parameters       ? "--find-unused-parameters"
+                                                             : nullptr;
+  if (other == nullptr) return;
+  throw UsageError(std::string("--zero 2 and 3 cannot be used with ") + other +
+                   "; leave it out, or use --zero 1");
+}
+
+void require_recordable(const TrainOptions& options, const std::string& mode,
+                        const BatchPlan& batches, c10::Device device) {
+  if (!options.cuda_graph) return;
+  if (mode != "single") {
+    throw UsageError("--cuda-graph needs mode single; this run uses mode " + mode);
+  }
+  if (batches.micro != batches.local) {
+    throw UsageError("--cuda-graph cannot be used with --micro-batch or --accumulate");
+  }
+  if (device.is_cuda() && has_cuda_graphs()) return;
+  throw Error(
+      ErrorCode::backend_unavailable,
+      std::string("--cuda-graph ") + (device.is_cuda() ? "with this LibTorch" : "on the CPU"),
+      "a CUDA device, and a LibTorch 2.x built for CUDA", "leave it out");
+}
+
+}  // namespace
+
+void require_fitting_options(const TrainOptions& options, const std::string& mode,
+                             const BatchPlan& batches, c10::Device device) {
+  require_ddp(options, mode);
+  require_sharding_to_fit(options);
+  require_recordable(options, mode, batches, device);
+}
+
+}  // namespace hpcboot::train

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace hpcboot::train {
+
+/// Whether this build can record CUDA graphs: LibTorch is 2.x and built for CUDA.
+bool has_cuda_graphs();
+
+/// The forward and backward passes over a batch, recorded as a CUDA graph, which starts all their
+/// kernels at once. Small models spend most of a step in starting kernels one by one.
+/// https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-graphs
+class RecordedPass {
+ public:
+  /// Computes the loss of a batch, and sets the gradients, which are undefined before. While it is
+  /// recorded, it must not wait for the GPU.
+  using Pass =
+      std::function<torch::Tensor(const torch::Tensor& images, const torch::Tensor& labels)>;
+
+  /// @param parameters whose gradients `pass` sets
+  RecordedPass(std::vector<torch::Tensor> parameters, Pass pass);
+  ~RecordedPass();
+
+  /// Runs the pass: the first batches, which LibTorch needs to choose its kernels, and those of
+  /// another shape than the recorded one, without the graph.
+  /// @return the loss
+  torch::Tensor run(const torch::Tensor& images, const torch::Tensor& labels);
+
+ private:
+  struct Graph;
+  bool fits(const torch::Tensor& images, const torch::Tensor& labels) const;
+  void record(const torch::Tensor& images, const torch::Tensor& labels);
+
+  std::vector<torch::Tensor> parameters_;
+  Pass pass_;
+  int batches_ = 0;                       ///< of one shape in a row, before the recording
+  torch::Tensor images_, labels_, loss_;  ///< that the graph reads and writes
+  std::vector<torch::Tensor> gradients_;  ///< likewise, one for each parameter
+  std::unique_ptr<Graph> graph_;
+};
+
+}  // namespace hpcboot::train
