@@ -25,6 +25,7 @@ run_packages=(
   libtomlplusplus-dev libmstch-dev # job scripts
   libprotozero-dev libboost-dev
   libpmix-dev libpmi2-0-dev libtorch-dev openmpi-bin libopenmpi-dev libssl-dev libmunge-dev
+  patchelf # the target bundle
   libopenblas0-openmp # otherwise LibTorch multiplies matrices with the reference BLAS, which is far slower
 )
 test_packages=(

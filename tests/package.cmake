@@ -68,6 +68,10 @@ if(TARGET hpcboot_mpi AND TARGET hpcboot_torch)
 endif()
 if(TARGET hpcboot_torch)
   hpcboot_add_install_test(torch)
+  if(TARGET trainer)
+    add_test(NAME package.bundle COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package/bundle/check.sh ${PROJECT_BINARY_DIR} ${TORCH_INSTALL_PREFIX})
+    set_tests_properties(package.bundle PROPERTIES LABELS "package;torch" TIMEOUT 120 SKIP_RETURN_CODE 77)
+  endif()
   hpcboot_add_package_test(find_package_torch find_package_torch -Dhpcboot_ROOT=${_prefix}
                            -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
   hpcboot_add_package_test(own_model own_model -Dhpcboot_ROOT=${_prefix}
