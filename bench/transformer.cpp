@@ -1,0 +1,176 @@
+// Steps of a Transformer with GPT-2's 124 million parameters on a GPU, on random text.
+//     build/bench/transformer [--precision fp32|tf32|bf16|fp16] [--batch N] [--steps N]
+//     [--cuda-graph] [--device cuda|cpu]
+//                             [--layers N]
+// Prints a line of JSON: tokens/s without the first steps, and the last loss.
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hpcboot/torch/grad_scaler.hpp"
+#include "hpcboot/torch/precision.hpp"
+#include "loop/devices.hpp"
+#include "loop/fused_optimizers.hpp"
+#include "loop/recorded_pass.hpp"
+
+namespace {
+
+namespace nn = torch::nn;
+using hpcboot::Precision;
+
+constexpr std::int64_t kWidth = 768, kHeads = 12, kLength = 1024, kWords = 50304;
+constexpr int kWarmUp = 5;  // steps that are not timed
+
+struct BlockImpl : nn::Module {
+  BlockImpl()
+      : norm1(register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({kWidth})))),
+        qkv(register_module("qkv", nn::Linear(kWidth, 3 * kWidth))),
+        out(register_module("out", nn::Linear(kWidth, kWidth))),
+        norm2(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({kWidth})))),
+        up(register_module("up", nn::Linear(kWidth, 4 * kWidth))),
+        down(register_module("down", nn::Linear(4 * kWidth, kWidth))) {}
+
+  torch::Tensor forward(torch::Tensor x) {
+    const auto split = qkv->forward(norm1->forward(x)).chunk(3, 2);
+    const auto heads = [&](const torch::Tensor& part) {
+      return part.view({x.size(0), x.size(1), kHeads, -1}).transpose(1, 2);
+    };
+    const torch::Tensor mixed = at::scaled_dot_product_attention(
+        heads(split[0]), heads(split[1]), heads(split[2]), /*attn_mask=*/{}, /*dropout_p=*/0,
+        /*is_causal=*/true);
+    x = x + out->forward(mixed.transpose(1, 2).reshape(x.sizes()));
+    return x + down->forward(torch::gelu(up->forward(norm2->forward(x)), "tanh"));
+  }
+
+  nn::LayerNorm norm1;
+  nn::Linear qkv, out;
+  nn::LayerNorm norm2;
+  nn::Linear up, down;
+};
+TORCH_MODULE(Block);
+
+struct TransformerImpl : nn::Module {
+  explicit TransformerImpl(int layers)
+      : words(register_module("words", nn::Embedding(kWords, kWidth))),
+        places(register_module("places", nn::Embedding(kLength, kWidth))),
+        blocks(register_module("blocks", nn::Sequential())),
+        norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({kWidth})))),
+        head(register_module("head", nn::Linear(nn::LinearOptions(kWidth, kWords).bias(false)))) {
+    for (int i = 0; i < layers; ++i) blocks->push_back(Block());
+    nn::init::normal_(words->weight, 0, 0.02);
+    nn::init::normal_(places->weight, 0, 0.02);
+    head->weight = words->weight;
+  }
+
+  torch::Tensor forward(const torch::Tensor& text) {
+    const torch::Tensor order = torch::arange(text.size(1), text.options());
+    return head->forward(
+        norm->forward(blocks->forward(words->forward(text) + places->forward(order))));
+  }
+
+  nn::Embedding words, places;
+  nn::Sequential blocks;
+  nn::LayerNorm norm;
+  nn::Linear head;
+};
+TORCH_MODULE(Transformer);
+
+struct Options {
+  std::string precision = "bf16", device = "cuda";
+  int batch = 16, steps = 30, layers = 12;
+  bool graph = false;
+};
+
+Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--cuda-graph") {
+      o.graph = true;
+      continue;
+    }
+    if (i + 1 == argc) throw std::invalid_argument("no value for " + name);
+    const std::string value = argv[++i];
+    if (name == "--precision")
+      o.precision = value;
+    else if (name == "--device")
+      o.device = value;
+    else if (name == "--batch")
+      o.batch = std::stoi(value);
+    else if (name == "--steps")
+      o.steps = std::stoi(value);
+    else if (name == "--layers")
+      o.layers = std::stoi(value);
+    else
+      throw std::invalid_argument("unknown option " + name);
+  }
+  return o;
+}
+
+void measure(const Options& o) {
+  const torch::Device device(o.device);
+  const Precision precision = hpcboot::precision_of(o.precision);
+  hpcboot::use_precision(precision, device);
+  torch::manual_seed(1);
+  Transformer model(o.layers);
+  model->to(device);
+  std::vector<torch::Tensor> parameters;
+  for (const torch::Tensor& parameter : model->parameters()) {
+    const auto same = [&](const torch::Tensor& other) { return other.is_same(parameter); };
+    if (std::none_of(parameters.begin(), parameters.end(), same)) parameters.push_back(parameter);
+  }
+  hpcboot::train::FusedAdamW optimizer(parameters, torch::optim::AdamWOptions(1e-4));
+  const auto pass = [&](const torch::Tensor& text, const torch::Tensor& next) {
+    torch::Tensor loss;
+    {
+      const hpcboot::Autocast autocast(precision, device);
+      const torch::Tensor scores = model->forward(text);
+      loss = nn::functional::cross_entropy(scores.view({-1, kWords}), next.view({-1}));
+    }
+    loss.backward();
+    return loss.detach();
+  };
+  std::optional<hpcboot::train::RecordedPass> recorded;
+  if (o.graph) recorded.emplace(parameters, pass);
+
+  const torch::Tensor text =
+      torch::randint(kWords, {o.batch, kLength + 1}, torch::dtype(torch::kInt64).device(device));
+  const torch::Tensor shown = text.narrow(1, 0, kLength).contiguous();
+  const torch::Tensor next = text.narrow(1, 1, kLength).contiguous();
+  auto begin = std::chrono::steady_clock::now();
+  torch::Tensor loss;
+  for (int step = 0; step < kWarmUp + o.steps; ++step) {
+    if (step == kWarmUp) {
+      hpcboot::train::wait_for(device);
+      begin = std::chrono::steady_clock::now();
+    }
+    optimizer.zero_grad();
+    loss = recorded ? recorded->run(shown, next) : pass(shown, next);
+    optimizer.step();
+  }
+  hpcboot::train::wait_for(device);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("{\"rate\": %.1f, \"loss\": %.4f}\n",
+              double(o.steps) * o.batch * double(kLength) / seconds, loss.item<double>());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    measure(parse(argc, argv));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "transformer: %s\n", error.what());
+    return 1;
+  }
+}
