@@ -219,6 +219,22 @@ TEST(DataParallel, ALossComputedByTheModelIsOneElementForEachReplica) {
   EXPECT_FLOAT_EQ(parallel.module()->weight.grad().item<float>(), 4);
 }
 
+TEST(DataParallel, ParametersThatAreAddedHaveTheSameGradient) {
+  struct Adapted : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return x.matmul(weight + change); }
+    torch::Tensor weight = register_parameter("weight", torch::ones({2, 2}));
+    torch::Tensor change = register_parameter("change", torch::zeros({2, 2}));
+  };
+  for (const std::size_t replicas : {1U, 2U, 3U}) {
+    DataParallel parallel([] { return std::make_shared<Adapted>(); }, cpus(replicas));
+    const torch::Tensor x = torch::arange(12.0F).view({6, 2});
+    parallel.forward(x).sum().backward();
+    const torch::Tensor expected = x.sum(0).view({2, 1}).expand({2, 2});
+    EXPECT_TRUE(parallel.module()->weight.grad().equal(expected)) << replicas;
+    EXPECT_TRUE(parallel.module()->change.grad().equal(expected)) << replicas;
+  }
+}
+
 TEST(DataParallel, TakesSeveralInputsAndReturnsAnyStructure) {
   struct Model : torch::nn::Module {
     auto forward(const torch::Tensor& a, double factor, const torch::Tensor& b) {
