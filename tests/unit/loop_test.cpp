@@ -220,6 +220,10 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
     EXPECT_NE(error->remedy().find("--micro-batch 8 --accumulate 4"), std::string::npos)
         << error->remedy();
   }
+  EXPECT_EQ(memory_failure(std::bad_alloc(), {8, 8, 8}, /*recorded=*/true)
+                ->remedy()
+                .find("leave out --cuda-graph"),
+            0U);
   EXPECT_TRUE(memory_failure(std::bad_alloc(), {5, 5, 5}));
   EXPECT_TRUE(memory_failure(std::bad_alloc(), {1, 1, 1}));
   EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), batches));

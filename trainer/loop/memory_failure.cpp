@@ -57,12 +57,14 @@ std::string remedy_of(const BatchPlan& batches) {
 
 }  // namespace
 
-std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches) {
+std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches,
+                                    bool recorded) {
   if (dynamic_cast<const Error*>(&cause) != nullptr || !means_memory(cause)) return std::nullopt;
   return Error(ErrorCode::out_of_memory,
                fmt::format("not enough memory for {} per pass ({})",
                            counted(batches.micro, "image"), reason_of(cause)),
-               "memory for the data, the model and the tensors of a pass", remedy_of(batches));
+               "memory for the data, the model and the tensors of a pass",
+               (recorded ? "leave out --cuda-graph, and then " : "") + remedy_of(batches));
 }
 
 }  // namespace hpcboot::train

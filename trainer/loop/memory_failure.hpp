@@ -12,16 +12,19 @@ namespace hpcboot::train {
 /// Error{out_of_memory} if an exception of the C++ library or of LibTorch means that, on the CPU or
 /// a CUDA device, with the number of images per pass and the options for fewer; nullopt for
 /// everything else, including an Error.
-std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches);
+/// @param recorded whether the passes are recorded as a CUDA graph, which excludes smaller passes
+std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches,
+                                    bool recorded = false);
 
 /// Runs `body`. If it runs out of memory, throws an Error; any other exception passes unchanged.
 /// @throws Error{out_of_memory} and what `body` throws
 template <typename Body>
-void with_memory(const BatchPlan& batches, Body&& body) {
+void with_memory(const BatchPlan& batches, bool recorded, Body&& body) {
   try {
     std::forward<Body>(body)();
   } catch (const std::exception& cause) {
-    if (const std::optional<Error> error = memory_failure(cause, batches)) throw Error(*error);
+    if (const std::optional<Error> error = memory_failure(cause, batches, recorded))
+      throw Error(*error);
     throw;
   }
 }

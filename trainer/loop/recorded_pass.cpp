@@ -1,10 +1,12 @@
 #include "loop/recorded_pass.hpp"
 
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/cuda.h>
 
+#include <exception>
 #include <utility>
 
 namespace hpcboot::train {
@@ -12,6 +14,14 @@ namespace {
 
 // As many as PyTorch's documentation advises.
 constexpr int kWarmUp = 3;
+
+/// Ends a recording after an exception; that it is incomplete is known.
+void end_broken(at::cuda::CUDAGraph& graph) {
+  try {
+    graph.capture_end();
+  } catch (const std::exception&) {
+  }
+}
 
 bool same_layout(const torch::Tensor& a, const torch::Tensor& b) {
   return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() && a.device() == b.device();
@@ -44,9 +54,17 @@ void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labe
   images_.copy_(images);
   labels_.copy_(labels);
   auto recorded = std::make_unique<Graph>();
+  // The graph has memory of its own. During a recording, LibTorch does not release what the passes
+  // before have left behind.
+  c10::cuda::CUDACachingAllocator::emptyCache();
   // What other threads ask of CUDA meanwhile does not concern the recording.
   recorded->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
-  loss_ = pass_(images_, labels_);
+  try {
+    loss_ = pass_(images_, labels_);
+  } catch (...) {
+    end_broken(recorded->graph);
+    throw;
+  }
   recorded->graph.capture_end();
   graph_ = std::move(recorded);
   for (const torch::Tensor& parameter : parameters_) gradients_.push_back(parameter.grad());
@@ -55,12 +73,13 @@ void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labe
 
 torch::Tensor RecordedPass::run(const torch::Tensor& images, const torch::Tensor& labels) {
   const bool same = fits(images, labels);
-  if (graph_ == nullptr && !same) {
+  // A smaller batch is the last one of an epoch, and is not the one to record.
+  if (graph_ == nullptr && !same && (!images_.defined() || images.numel() > images_.numel())) {
     images_ = images.clone();
     labels_ = labels.clone();
     batches_ = 0;
   }
-  if ((graph_ != nullptr && !same) || (graph_ == nullptr && ++batches_ <= kWarmUp)) {
+  if (!fits(images, labels) || (graph_ == nullptr && ++batches_ <= kWarmUp)) {
     return pass_(images, labels);
   }
   if (graph_ == nullptr) {

@@ -37,7 +37,7 @@ class RecordedPass {
 
   std::vector<torch::Tensor> parameters_;
   Pass pass_;
-  int batches_ = 0;                       ///< of one shape in a row, before the recording
+  int batches_ = 0;                       ///< of the shape to record, before the recording
   torch::Tensor images_, labels_, loss_;  ///< that the graph reads and writes
   std::vector<torch::Tensor> gradients_;  ///< likewise, one for each parameter
   std::unique_ptr<Graph> graph_;

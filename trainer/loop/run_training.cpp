@@ -239,7 +239,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   int code = 1;
   try {
     std::string stopped;
-    with_memory(facts.batches,
+    with_memory(facts.batches, options.cuda_graph,
                 [&] { stopped = train(options, facts, devices, communicator, report); });
     if (stopped.empty()) return 0;
     code = static_cast<int>(ErrorCode::stopped);

@@ -29,6 +29,14 @@ std::string rank_and_device(const c10d::ProcessGroup& group, at::Device device) 
   return "rank " + std::to_string(group.getRank()) + " on " + device.str();
 }
 
+/// Otherwise its destructor prints a warning over the error. Never throws.
+void abort(const c10::intrusive_ptr<c10d::ProcessGroupNCCL>& nccl) {
+  try {
+    bounded_call([nccl] { nccl->abort(); }, kAbort);
+  } catch (const std::exception&) {
+  }
+}
+
 /// NCCL connects every pair of ranks that exchange data, and waits for them without a limit.
 void connect(const c10d::ProcessGroup& group,
              const c10::intrusive_ptr<c10d::ProcessGroupNCCL>& nccl, at::Device device,
@@ -42,7 +50,7 @@ void connect(const c10d::ProcessGroup& group,
         },
         deadline);
   } catch (const std::exception& cause) {
-    bounded_call([nccl] { nccl->abort(); }, kAbort);
+    abort(nccl);
     throw Error(ErrorCode::exchange_failed,
                 "NCCL cannot connect " + rank_and_device(group, device) + " (" +
                     reason_of(cause.what()) + ")",
