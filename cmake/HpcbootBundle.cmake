@@ -4,6 +4,9 @@
 #
 # This file defines the target, and is also the script that the target runs (cmake -P).
 if(NOT CMAKE_SCRIPT_MODE_FILE)
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
   find_program(PATCHELF_EXECUTABLE patchelf)
   hpcboot_note_dependency("patchelf" "${PATCHELF_EXECUTABLE}" "target bundle" "Install patchelf.")
   if(NOT PATCHELF_EXECUTABLE)
@@ -44,19 +47,21 @@ if(missing)
   message(FATAL_ERROR "not found: ${missing}")
 endif()
 
-# What LibTorch brings, next to it or in the folders of PyTorch's wheels.
-set(torch_folders [[$ORIGIN/../torch/lib]])
-file(GLOB wheels RELATIVE ${TORCH} ${TORCH}/../nvidia/*/lib)
-foreach(folder IN LISTS wheels)
-  list(APPEND torch_folders "$ORIGIN/../torch/${folder}")
-endforeach()
-list(JOIN torch_folders ":" torch_folders)
+# LibTorch's folder, and those where a LibTorch for CUDA finds CUDA: in PyTorch's wheels, beside it.
+set(folders "$ORIGIN/../lib:$ORIGIN/../torch/lib")
+if(TORCH AND EXISTS "${TORCH}/lib/libc10_cuda.so")
+  execute_process(COMMAND ${PATCHELF} --print-rpath ${TORCH}/lib/libc10_cuda.so OUTPUT_VARIABLE of_cuda
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "$ORIGIN" "$ORIGIN/../torch/lib" of_cuda "${of_cuda}")
+  string(APPEND folders ":${of_cuda}")
+endif()
+# RPATH instead of RUNPATH: modules that are loaded on a cluster set LD_LIBRARY_PATH, which RUNPATH yields to.
 
 foreach(program IN LISTS PROGRAMS)
   file(INSTALL ${program} DESTINATION ${BUNDLE}/bin USE_SOURCE_PERMISSIONS MESSAGE_NEVER)
   get_filename_component(name ${program} NAME)
   execute_process(COMMAND ${STRIP} ${BUNDLE}/bin/${name} COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND ${PATCHELF} --set-rpath "$ORIGIN/../lib:${torch_folders}" ${BUNDLE}/bin/${name}
+  execute_process(COMMAND ${PATCHELF} --force-rpath --set-rpath "${folders}" ${BUNDLE}/bin/${name}
                   COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 foreach(library IN LISTS found)
@@ -65,6 +70,6 @@ endforeach()
 file(GLOB libraries ${BUNDLE}/lib/*)
 foreach(library IN LISTS libraries)
   if(NOT IS_SYMLINK ${library})
-    execute_process(COMMAND ${PATCHELF} --set-rpath "$ORIGIN" ${library} COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND ${PATCHELF} --force-rpath --set-rpath "$ORIGIN" ${library} COMMAND_ERROR_IS_FATAL ANY)
   endif()
 endforeach()

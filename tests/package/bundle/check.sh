@@ -21,11 +21,20 @@ cmake --build "$build" --target bundle
 
 root=$(mktemp -d)
 trap 'rm -rf -- "$root"' EXIT
+# As in a build without LibTorch.
+cmake "-DPROGRAMS=$build/bin/hpcboot;$build/bin/runtable" -DBUNDLE="$root/small" -DPATCHELF=patchelf -DSTRIP=strip \
+  -P "$(dirname "$0")/../../../cmake/HpcbootBundle.cmake"
+"$root/small/bin/hpcboot" --version
 mkdir -p "$root/dev" "$root/proc" "$root/tmp" "$root/work"
 cp -a "$build/bundle" "$root/moved"
 
 # copy FILE…: at the same paths; as links if possible, since those of CUDA take gigabytes.
-copy() { cp -lL --parents --update -t "$root" "$@" 2>/dev/null || cp -L --parents --update -t "$root" "$@"; }
+copy() {
+  local file
+  for file; do
+    [ -e "$root$file" ] || cp -lL --parents -t "$root" "$file" 2>/dev/null || cp -L --parents -t "$root" "$file"
+  done
+}
 
 # copy_libraries PATTERN FILE…: of the libraries that these files need, those whose path matches, at the same paths.
 copy_libraries() {
@@ -36,6 +45,10 @@ copy_libraries() {
 }
 copy_libraries '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv))\.so' "$build/bin/hpcboot" "$build/bin/trainer"
 
+# A module's folder with another library of the same name.
+mkdir "$root/module"
+echo "not a library" >"$root/module/libfmt.so.9"
+export LD_LIBRARY_PATH=/module
 for program in hpcboot runtable; do within "$root" "/moved/bin/$program" --version; done
 within "$root" /moved/bin/hpcboot show | grep '^world_size  *1 '
 
