@@ -77,7 +77,7 @@ class Training:
             model = model.to(memory_format=torch.channels_last)
         self.model = model.to(self.device)
         self.optimizer = optimizer(self.model.parameters(), lr=1e-4)
-        self.forward = torch.compile(self.model, mode=o.compile) if o.compile else self.model
+        self.forward = torch.compile(self.model, mode=o.compile, dynamic=False) if o.compile else self.model
         self.format = torch.channels_last if o.channels_last else torch.contiguous_format
         self.type = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(o.precision)
         self.scaler = torch.amp.GradScaler(enabled=o.precision == "fp16")
