@@ -60,6 +60,8 @@ mapfile -t of_torch < <(ldd "$build/bin/trainer" | grep -oE '/[^ ]+/lib(torch|c1
 copy "${of_torch[@]}"
 copy_libraries . "${of_torch[@]}"
 ln -s "$libtorch" "$root/moved/torch"
+# CUDA's toolkit may be in a folder of its own, as a module has it.
+LD_LIBRARY_PATH+=:$(for library in "${libraries[@]}"; do dirname "$library"; done | sort -u | paste -sd:)
 within "$root" /moved/bin/trainer --version
 within "$root" /moved/bin/trainer --data synthetic:64x1x28x28 --model mnistnet --image-size 28 --runs-dir /work/runs
 within "$root" /moved/bin/runtable /work/runs
