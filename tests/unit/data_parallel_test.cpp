@@ -264,6 +264,7 @@ TEST(DataParallel, TakesSeveralInputsAndReturnsAnyStructure) {
 }
 
 TEST(DataParallel, AutocastReachesEveryReplicaAndFollowsTheOptimizer) {
+  torch::manual_seed(1);
   DataParallel parallel([] { return torch::nn::Linear(8, 8); }, cpus(2));
   torch::optim::SGD optimizer(parallel.module()->parameters(), 0.5);
   const torch::Tensor input = torch::randn({6, 8});
@@ -275,7 +276,10 @@ TEST(DataParallel, AutocastReachesEveryReplicaAndFollowsTheOptimizer) {
     }
     EXPECT_EQ(output.scalar_type(), at::kBFloat16);
     const torch::Tensor exact = parallel.module()->forward(input);
-    EXPECT_LT(largest_difference(output.to(at::kFloat), exact), 0.05 * (step + 1)) << step;
+    // Rounding; with the weights of the step before, the difference is as large as the output.
+    EXPECT_LT(largest_difference(output.to(at::kFloat), exact),
+              0.02 * exact.abs().max().item<double>())
+        << step;
     optimizer.zero_grad();
     output.to(at::kFloat).sum().backward();
     optimizer.step();
