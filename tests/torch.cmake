@@ -32,7 +32,7 @@ target_precompile_headers(estimate_memory_test REUSE_FROM torch_test)
 
 hpcboot_add_test(NAME ddp_test
   SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
-          torch/fully_shard_test.cpp
+          torch/fully_shard_models_test.cpp torch/fully_shard_test.cpp
           torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp torch/join_test.cpp
           torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_models_test.cpp
           torch/pytorch_refusals_test.cpp
