@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "hpcboot/torch/precision.hpp"
 #include "hpcboot/torch/sync_batch_norm.hpp"
 
 namespace hpcboot::train {
@@ -36,7 +35,8 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
                              const std::string& mode, const std::vector<torch::Device>& devices,
                              Communicator& communicator)
     : device_(devices.front()),
-      type_(precision_of(options.precision) == Precision::fp64 ? torch::kDouble : torch::kFloat) {
+      precision_(precision_of(options.precision)),
+      type_(precision_ == Precision::fp64 ? torch::kDouble : torch::kFloat) {
   const auto make = [&] {
     auto model = models::make_model(options.model, channels);
     model->to(type_);
@@ -64,14 +64,18 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
 }
 
 torch::Tensor ParallelModel::forward(const torch::Tensor& images) {
-  if (!sharded_) return ranks_ ? ranks_->forward(images.to(type_)) : infer(images);
-  torch::Tensor scores = sharded_->forward(images.to(type_));
+  if (!sharded_ && !ranks_) return infer(images);
+  const Autocast autocast(precision_, device_);
+  if (!sharded_) return ranks_->forward(images.to(type_)).to(type_);
+  torch::Tensor scores = sharded_->forward(images.to(type_)).to(type_);
   waited_ = sharded_->seconds_waited();
   return scores;
 }
 
 torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
-  return replicas_ ? replicas_->forward(images.to(type_)) : model_->forward(images.to(type_));
+  const Autocast autocast(precision_, device_);
+  const torch::Tensor input = images.to(type_);
+  return (replicas_ ? replicas_->forward(input) : model_->forward(input)).to(type_);
 }
 
 double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) {

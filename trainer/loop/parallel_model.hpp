@@ -10,6 +10,7 @@
 #include "hpcboot/torch/data_parallel.hpp"
 #include "hpcboot/torch/distributed_data_parallel.hpp"
 #include "hpcboot/torch/fully_shard.hpp"
+#include "hpcboot/torch/precision.hpp"
 #include "loop/communicator.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
@@ -26,6 +27,7 @@ class ParallelModel {
   ParallelModel(const TrainOptions& options, std::int64_t channels, const std::string& mode,
                 const std::vector<torch::Device>& devices, Communicator& communicator);
 
+  /// The scores, in the type of the parameters, computed in the precision of the run.
   /// For training: in mode ddp, the following backward exchanges the gradients.
   torch::Tensor forward(const torch::Tensor& images);
   /// Forward and backward passes in `body` add to the gradients without exchanging them.
@@ -64,7 +66,8 @@ class ParallelModel {
   using ModelPointer = std::shared_ptr<models::Model>;
 
   torch::Device device_;
-  torch::ScalarType type_;  // of parameters and images
+  Precision precision_;
+  torch::ScalarType type_;  // of parameters, images and scores
   ModelPointer model_;
   std::optional<DataParallel<ModelPointer>> replicas_;
   std::optional<DistributedDataParallel<ModelPointer>> ranks_;

@@ -42,10 +42,6 @@ RecordedPass::RecordedPass(std::vector<torch::Tensor> parameters, Pass pass)
 
 RecordedPass::~RecordedPass() = default;
 
-bool RecordedPass::fits(const torch::Tensor& images, const torch::Tensor& labels) const {
-  return images_.defined() && same_layout(images_, images) && same_layout(labels_, labels);
-}
-
 void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labels) {
   torch::cuda::synchronize(images.device().index());
   // LibTorch does not record the default stream.
@@ -72,14 +68,14 @@ void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labe
 }
 
 torch::Tensor RecordedPass::run(const torch::Tensor& images, const torch::Tensor& labels) {
-  const bool same = fits(images, labels);
   // A smaller batch is the last one of an epoch, and is not the one to record.
-  if (graph_ == nullptr && !same && (!images_.defined() || images.numel() > images_.numel())) {
+  if (graph_ == nullptr && (!images_.defined() || images.numel() > images_.numel())) {
     images_ = images.clone();
     labels_ = labels.clone();
     batches_ = 0;
   }
-  if (!fits(images, labels) || (graph_ == nullptr && ++batches_ <= kWarmUp)) {
+  const bool fits = same_layout(images_, images) && same_layout(labels_, labels);
+  if (!fits || (graph_ == nullptr && ++batches_ <= kWarmUp)) {
     return pass_(images, labels);
   }
   if (graph_ == nullptr) {

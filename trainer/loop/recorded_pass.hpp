@@ -32,7 +32,6 @@ class RecordedPass {
 
  private:
   struct Graph;
-  bool fits(const torch::Tensor& images, const torch::Tensor& labels) const;
   void record(const torch::Tensor& images, const torch::Tensor& labels);
 
   std::vector<torch::Tensor> parameters_;

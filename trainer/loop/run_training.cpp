@@ -103,9 +103,9 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
     if (!done) return;
     // The run may be saved and stopped during validation.
     if (curves != nullptr) curves->flush();
-    const auto validation = validate(
-        model, test_set, local_batch, options.image_size, precision_of(options.precision),
-        communicator, [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
+    const auto validation =
+        validate(model, test_set, local_batch, options.image_size, communicator,
+                 [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
     if (!validation) return;
     done->validation_loss = validation->loss;
     done->validation_accuracy = validation->accuracy;

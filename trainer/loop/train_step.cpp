@@ -9,6 +9,7 @@
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
+#include "hpcboot/torch/precision.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -26,8 +27,8 @@ double lap(Clock::time_point& begin) {
   return seconds;
 }
 
-std::optional<GradScaler> scaler_of(const TrainOptions& options, Precision precision) {
-  if (precision != Precision::fp16) return std::nullopt;
+std::optional<GradScaler> scaler_of(const TrainOptions& options) {
+  if (precision_of(options.precision) != Precision::fp16) return std::nullopt;
   GradScalerOptions scaling;
   scaling.initial_scale = std::ldexp(1.0, options.initial_scale_power);
   scaling.growth_interval = options.scale_growth_interval;
@@ -60,10 +61,9 @@ TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const Ba
     : model_(model),
       micro_batch_(batches.micro),
       clip_grad_norm_(options.optimization.clip_grad_norm),
-      precision_(precision_of(options.precision)),
       schedule_(options.optimization, steps_per_epoch, options.epochs, devices),
       optimizer_(optimizer_of(model, options, group)),
-      scaler_(scaler_of(options, precision_)) {
+      scaler_(scaler_of(options)) {
   if (scaler_) loss_scale_ = torch::empty({}, model.device());
   if (!options.cuda_graph) return;
   recorded_.emplace(model.model().parameters(),
@@ -76,10 +76,7 @@ torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& 
                               double weight) {
   auto begin = Clock::now();
   torch::Tensor loss = with_peers("the forward pass", [&] {
-    const Autocast autocast(precision_, model_.device());
-    const torch::Tensor scores = model_.forward(images);
-    const auto type = precision_ == Precision::fp64 ? torch::kFloat64 : torch::kFloat32;
-    return torch::nn::functional::cross_entropy(scores.to(type), labels);
+    return torch::nn::functional::cross_entropy(model_.forward(images), labels);
   });
   if (weight != 1) loss = loss * weight;
   phases_.forward += lap(begin);

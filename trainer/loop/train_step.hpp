@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "hpcboot/torch/grad_scaler.hpp"
-#include "hpcboot/torch/precision.hpp"
 #include "loop/batch_plan.hpp"
 #include "loop/lr_schedule.hpp"
 #include "loop/optimizer.hpp"
@@ -53,7 +52,6 @@ class TrainStep {
   ParallelModel& model_;
   std::int64_t micro_batch_;
   double clip_grad_norm_;
-  Precision precision_;
   LrSchedule schedule_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   std::optional<GradScaler> scaler_;

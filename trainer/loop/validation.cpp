@@ -18,7 +18,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset& set,
                                    std::int64_t local_batch, std::int64_t image_size,
-                                   Precision precision, Communicator& communicator,
+                                   Communicator& communicator,
                                    const std::function<bool(double)>& interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
@@ -43,12 +43,7 @@ std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset&
     const auto batch_begin = std::chrono::steady_clock::now();
     if (loader.next(batch)) {
       const auto [images, labels] = tensors_of(batch, image_size, parallel.device());
-      torch::Tensor scores;
-      {
-        const Autocast autocast(precision, parallel.device());
-        scores = parallel.infer(images);
-      }
-      if (scores.scalar_type() != torch::kFloat64) scores = scores.to(torch::kFloat32);
+      const torch::Tensor scores = parallel.infer(images);
       loss += torch::nn::functional::cross_entropy(
                   scores, labels,
                   torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "datasets/dataset.hpp"
-#include "hpcboot/torch/precision.hpp"
 #include "loop/communicator.hpp"
 #include "loop/parallel_model.hpp"
 
@@ -18,12 +17,11 @@ struct Validation {
 
 /// The model's loss and accuracy on a whole set. The ranks divide the samples without repeating
 /// any, and all of them validate rank 0's model, including its batch-norm statistics. Collective.
-/// @param precision of the forward pass, as in training
 /// @param interrupted called after each batch, equally often on all ranks, with its duration
 /// @return nothing if it was interrupted
 std::optional<Validation> validate(ParallelModel& model, const data::Dataset& set,
                                    std::int64_t local_batch, std::int64_t image_size,
-                                   Precision precision, Communicator& communicator,
+                                   Communicator& communicator,
                                    const std::function<bool(double seconds)>& interrupted);
 
 }  // namespace hpcboot::train
