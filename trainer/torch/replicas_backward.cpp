@@ -105,17 +105,12 @@ torch::autograd::variable_list ReplicasBackward::gathered(
     ++next;
   }
   for (std::size_t p = 0; p < parameters[0].size(); ++p) {
-    at::Tensor sum = results[0][p];
-    bool is_own = false;  // a gradient may be that of two parameters, so it is not changed
-    for (std::size_t i = 1; i < results.size(); ++i) {
-      const at::Tensor& other = results[i][p];
-      if (!other.defined()) continue;
-      if (is_own) {
-        sum.add_(other.to(devices[0]));
-      } else {
-        is_own = sum.defined();
-        sum = is_own ? sum.add(other.to(devices[0])) : other.to(devices[0]);
-      }
+    at::Tensor sum;
+    for (const Tensors& of_replica : results) {
+      if (!of_replica[p].defined()) continue;
+      const at::Tensor one = of_replica[p].to(devices[0]);
+      // Not in place: a gradient may be that of two parameters.
+      sum = sum.defined() ? sum.add(one) : one;
     }
     sums.push_back(sum);
   }
