@@ -58,8 +58,8 @@ if(TORCH AND EXISTS "${TORCH}/lib/libc10_cuda.so")
   string(REPLACE "$ORIGIN" "$ORIGIN/../torch/lib" of_cuda "${of_cuda}")
   string(APPEND folders ":${of_cuda}")
 endif()
-# RPATH instead of RUNPATH: modules that are loaded on a cluster set LD_LIBRARY_PATH, which RUNPATH yields to.
 
+# RPATH instead of RUNPATH: modules that are loaded on a cluster set LD_LIBRARY_PATH, which RUNPATH yields to.
 foreach(program IN LISTS PROGRAMS)
   file(INSTALL ${program} DESTINATION ${BUNDLE}/bin USE_SOURCE_PERMISSIONS MESSAGE_NEVER)
   get_filename_component(name ${program} NAME)
