@@ -1,15 +1,12 @@
 // Steps of a Transformer with GPT-2's 124 million parameters on a GPU, on random text.
-//     build/bench/transformer [--precision fp32|tf32|bf16] [--batch N] [--steps N]
-//     [--cuda-graph] [--device cuda|cpu]
-//                             [--layers N]
+//     build/bench/transformer [--precision fp32|tf32|bf16] [--batch-size N] [--steps N]
+//                             [--layers N] [--device cuda|cpu] [--cuda-graph]
 // Prints a line of JSON: tokens/s without the first steps, and the last loss.
 #include <torch/torch.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -100,7 +97,7 @@ Options parse(int argc, char** argv) {
       o.precision = value;
     else if (name == "--device")
       o.device = value;
-    else if (name == "--batch")
+    else if (name == "--batch-size")
       o.batch = std::stoi(value);
     else if (name == "--steps")
       o.steps = std::stoi(value);
