@@ -13,7 +13,7 @@
 
 #include "hpcboot/error.hpp"
 #include "json/bounded_json.hpp"
-#include "record/atomic_file.hpp"
+#include "record/safetensors_format.hpp"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "safetensors data are little-endian; this machine would have to swap every element"
@@ -34,8 +34,6 @@ constexpr DTypeEntry kDTypes[] = {
     {DType::f32, "F32", 4},      {DType::f64, "F64", 8}, {DType::i64, "I64", 8},
     {DType::u64, "U64", 8}};
 
-constexpr std::string_view kMetadataKey = "__metadata__";
-constexpr std::uint64_t kLengthBytes = 8;
 /// The reference implementation refuses longer headers too.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
 /// About eight per tensor; the largest models have ten thousand tensors.
@@ -47,20 +45,6 @@ const DTypeEntry& entry_of(DType dtype) {
 
 bool is_of_models(DType dtype) {
   return dtype != DType::u16 && dtype != DType::u32 && dtype != DType::u64;
-}
-
-/// Bytes of a tensor; nothing if a dimension is negative or the product exceeds 64 bits.
-std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int64_t>& shape) {
-  std::uint64_t bytes = size_of(dtype);
-  for (const std::int64_t dimension : shape) {
-    const auto length = static_cast<std::uint64_t>(dimension);
-    if (dimension < 0) return std::nullopt;
-    if (length != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / length) {
-      return std::nullopt;
-    }
-    bytes *= length;
-  }
-  return bytes;
 }
 
 Error malformed(const std::filesystem::path& path, std::string_view what, std::string expected) {
@@ -133,40 +117,17 @@ std::size_t size_of(DType dtype) noexcept {
   return entry_of(dtype).size;
 }
 
-void write_safetensors(const std::filesystem::path& path, std::vector<TensorView> tensors,
-                       const std::map<std::string, std::string>& metadata) {
-  std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
-    return std::tie(b.dtype, a.name) < std::tie(a.dtype, b.name);
-  });
-  Json header = Json::object();
-  if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
-  std::uint64_t offset = 0;
-  for (const TensorView& tensor : tensors) {
-    const bool is_new = tensor.name != kMetadataKey && !header.contains(tensor.name);
-    if (!is_new || byte_count(tensor.dtype, tensor.shape) != tensor.bytes) {
-      throw Error(ErrorCode::invalid_model_use,
-                  fmt::format("tensor '{}' of {} bytes and dtype {}", tensor.name, tensor.bytes,
-                              name_of(tensor.dtype)),
-                  "unique names, and as many bytes as shape and dtype require",
-                  "make the tensor contiguous and its name unique");
+std::optional<std::uint64_t> byte_count(DType dtype, const std::vector<std::int64_t>& shape) {
+  std::uint64_t bytes = size_of(dtype);
+  for (const std::int64_t dimension : shape) {
+    const auto length = static_cast<std::uint64_t>(dimension);
+    if (dimension < 0) return std::nullopt;
+    if (length != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / length) {
+      return std::nullopt;
     }
-    header[tensor.name] = Json{{"dtype", name_of(tensor.dtype)},
-                               {"shape", tensor.shape},
-                               {"data_offsets", {offset, offset + tensor.bytes}}};
-    offset += tensor.bytes;
+    bytes *= length;
   }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-
-  unsigned char length[kLengthBytes];
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length[i] = static_cast<unsigned char>(std::uint64_t{text.size()} >> (8 * i));
-  }
-  AtomicFile file(path);
-  file.write(length, sizeof length);
-  file.write(text.data(), text.size());
-  for (const TensorView& tensor : tensors) file.write(tensor.data, tensor.bytes);
-  file.commit();
+  return bytes;
 }
 
 InputFile::InputFile(const std::filesystem::path& path)
@@ -182,24 +143,24 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path path, DTypesTaken taken)
   std::error_code error;
   const std::uint64_t file_size = std::filesystem::file_size(path_, error);
   if (file_.get() < 0 || error) throw unreadable(path_);
-  if (file_size < kLengthBytes) {
+  if (file_size < kHeaderLengthBytes) {
     throw malformed(path_, fmt::format("{} bytes", file_size), "at least 8, the header's length");
   }
 
-  unsigned char length[kLengthBytes] = {};
+  unsigned char length[kHeaderLengthBytes] = {};
   read_at(0, sizeof length, length);
   std::uint64_t header_size = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+  for (std::size_t i = 0; i < kHeaderLengthBytes; ++i) {
     header_size |= std::uint64_t{length[i]} << (8 * i);
   }
-  if (header_size > kLongestHeader || header_size > file_size - kLengthBytes) {
+  if (header_size > kLongestHeader || header_size > file_size - kHeaderLengthBytes) {
     throw malformed(path_,
                     fmt::format("{} bytes, of which the header claims {}", file_size, header_size),
                     "a header that fits in the file");
   }
-  data_begin_ = kLengthBytes + header_size;
+  data_begin_ = kHeaderLengthBytes + header_size;
   std::string text(header_size, '\0');
-  read_at(kLengthBytes, header_size, text.data());
+  read_at(kHeaderLengthBytes, header_size, text.data());
 
   const Json header = parse_header(path_, text);
   for (const auto& [name, entry] : header.items()) {

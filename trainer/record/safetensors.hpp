@@ -75,6 +75,7 @@ class SafetensorsFile {
   /// @throws Error{unreadable_file, malformed_file}
   explicit SafetensorsFile(std::filesystem::path path, DTypesTaken taken = DTypesTaken::models);
 
+  const std::filesystem::path& path() const noexcept { return path_; }
   /// In the order of their data.
   const std::vector<TensorInfo>& tensors() const noexcept { return tensors_; }
   const std::map<std::string, std::string>& metadata() const noexcept { return metadata_; }
