@@ -37,8 +37,9 @@ if(TARGET hpcboot_mpi)
   hpcboot_install_library(hpcboot_mpi ${PROJECT_SOURCE_DIR}/bootstrap/include mpi hpcboot-mpiTargets)
 endif()
 if(TARGET hpcboot_torch)
+  hpcboot_hide_build_interface(hpcboot_safetensors)
   hpcboot_hide_build_interface(hpcboot_store)
-  install(TARGETS hpcboot_store EXPORT hpcboot-torchTargets
+  install(TARGETS hpcboot_safetensors hpcboot_store EXPORT hpcboot-torchTargets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT torch)
   hpcboot_install_library(hpcboot_torch ${PROJECT_SOURCE_DIR}/trainer/include torch hpcboot-torchTargets)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/HpcbootLibtorch.cmake

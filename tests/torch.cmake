@@ -45,6 +45,11 @@ set_property(SOURCE torch/pytorch/recorded.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_RECORDED="${CMAKE_CURRENT_LIST_DIR}/torch/pytorch/recorded.json")
 target_precompile_headers(ddp_test REUSE_FROM torch_test)
 
+hpcboot_add_test(NAME sharded_checkpoint_test SOURCES torch/main.cpp torch/sharded_checkpoint_test.cpp
+  LIBRARIES hpcboot::torch hpcboot_safetensors RANKS 1 2 4 TIMEOUT 120)
+target_include_directories(sharded_checkpoint_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer/torch ${PROJECT_SOURCE_DIR}/bootstrap)
+target_precompile_headers(sharded_checkpoint_test REUSE_FROM torch_test)
+
 # A separate program: its allocations are counted.
 hpcboot_add_test(NAME shard_memory_test SOURCES torch/main.cpp torch/shard_memory_test.cpp support/counted_memory.cpp
   LIBRARIES hpcboot::torch RANKS 2 4 TIMEOUT 120)

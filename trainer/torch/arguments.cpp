@@ -28,10 +28,14 @@ void require_parts(const ProcessGroup& group, const std::vector<at::Tensor>& par
               "pass an empty tensor for a rank that gets nothing");
 }
 
-std::string shape_text(const at::Tensor& tensor) {
+std::string shape_text(at::IntArrayRef sizes) {
   std::ostringstream text;
-  text << tensor.sizes();
+  text << sizes;
   return text.str();
+}
+
+std::string shape_text(const at::Tensor& tensor) {
+  return shape_text(tensor.sizes());
 }
 
 }  // namespace hpcboot

@@ -19,6 +19,7 @@ void require_parts(const ProcessGroup& group, const std::vector<at::Tensor>& par
                    const std::string& doing);
 
 /// "[2, 3]"
+std::string shape_text(at::IntArrayRef sizes);
 std::string shape_text(const at::Tensor& tensor);
 
 }  // namespace hpcboot

@@ -4,19 +4,28 @@
 #include <torch/optim/optimizer.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace hpcboot {
 
+/// The name of OptimizerState::steps in checkpoints.
+inline constexpr const char* kStepsField = "step";
+
 /// The state that an optimizer of torch::optim keeps of a parameter.
 struct OptimizerState {
   std::vector<at::Tensor*> tensors;  ///< of the parameter's shape; those not in use are undefined
+  std::vector<const char*> names;    ///< of the tensors: "exp_avg"
   std::int64_t* steps = nullptr;     ///< null if they are not counted
 };
 
 /// References to what `state` contains; none if its type is unknown. Known are those of Adam,
 /// AdamW, SGD, Adagrad and RMSprop.
 std::optional<OptimizerState> fields_of(torch::optim::OptimizerParamState& state);
+
+/// An empty state of the kind that this optimizer keeps; null if its type is unknown.
+std::unique_ptr<torch::optim::OptimizerParamState> new_state_of(
+    const torch::optim::Optimizer& optimizer);
 
 }  // namespace hpcboot

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,6 +24,11 @@ struct OwnPiece {
   ShardPiece piece;
 };
 
+/// What is inside a sharded optimizer, for other parts of this library.
+struct ShardedOptimizerAccess {
+  static ShardedOptimizer::Impl& of(ShardedOptimizer& optimizer);
+};
+
 struct ShardedOptimizer::Impl {
   Impl(const ProcessGroup& ranks, std::vector<at::Tensor> all, Make maker)
       : group(ranks), parameters(std::move(all)), make(std::move(maker)) {}
@@ -34,9 +40,15 @@ struct ShardedOptimizer::Impl {
   /// For each parameter, the steps of its state, or 1, plus 1 if it has one; and whether each of
   /// `fields` is in use. The same on all ranks. @return {parameters, 1 + fields}, on the CPU
   at::Tensor gather_presence(std::int64_t fields);
-  /// A field of all states that are in a flat tensor; undefined on all ranks but `root`. On the
-  /// CPU.
-  at::Tensor gather_field(std::size_t flat, std::size_t field, int root);
+  /// A field of this rank's part of a flat tensor, or 0.
+  at::Tensor own_field(std::size_t flat, std::size_t field);
+  using State = std::unique_ptr<torch::optim::OptimizerParamState>;
+  /// Moves shards of a flat tensor: the whole tensors in its places, or undefined ones.
+  using Transport =
+      std::function<std::vector<at::Tensor>(const FlatParameters& flat, const at::Tensor& shard)>;
+  /// Collective. The state of each parameter for which `transport` returns whole tensors here, with
+  /// `wanted` telling which these are; null for the others.
+  std::vector<State> whole_states(const std::vector<bool>& wanted, const Transport& transport);
   void exchange_parameters();
   /// Autograd then refuses a graph that has kept the old values, as after any optimizer's step.
   void mark_parameters_as_changed();

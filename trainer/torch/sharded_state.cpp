@@ -75,7 +75,7 @@ at::Tensor ShardedOptimizer::Impl::gather_presence(std::int64_t fields) {
   return all_reduce(group, presence.to(device), ReduceOp::max).wait().cpu();
 }
 
-at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t field, int root) {
+at::Tensor ShardedOptimizer::Impl::own_field(std::size_t flat, std::size_t field) {
   at::Tensor mine = at::zeros({flats[flat].shard}, state_options[flat]);
   auto& states = local->state();
   for (const OwnPiece& own : pieces) {
@@ -85,46 +85,61 @@ at::Tensor ShardedOptimizer::Impl::gather_field(std::size_t flat, std::size_t fi
     const at::Tensor& tensor = *fields_of(*state->second)->tensors[field];
     if (tensor.defined()) mine.narrow(0, own.piece.in_shard, own.piece.count).copy_(tensor);
   }
-  return collect_shards(group, mine, root);
+  return mine;
+}
+
+std::vector<ShardedOptimizer::Impl::State> ShardedOptimizer::Impl::whole_states(
+    const std::vector<bool>& wanted, const Transport& transport) {
+  std::vector<State> states(parameters.size());
+  const State example = example_state(local->param_groups(), state_options.front(), make);
+  if (!example) return states;
+  const std::size_t fields = fields_of(*example)->tensors.size();
+  const at::Tensor presence = gather_presence(static_cast<std::int64_t>(fields));
+  const auto known = presence.accessor<std::int64_t, 2>();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::int64_t steps = known[static_cast<std::int64_t>(i)][0];
+    if (steps == 0 || !wanted[i]) continue;
+    states[i] = example->clone();
+    const auto found = fields_of(*states[i]);
+    if (found->steps != nullptr) *found->steps = steps - 1;
+  }
+  for (std::size_t flat = 0; flat < flats.size(); ++flat) {
+    const auto& places = flats[flat].places;
+    for (std::size_t field = 0; field < fields; ++field) {
+      const auto uses = [&](const FlatPlace& place) {
+        return known[static_cast<std::int64_t>(place.parameter)]
+                    [1 + static_cast<std::int64_t>(field)] != 0;
+      };
+      if (std::none_of(places.begin(), places.end(), uses)) continue;
+      const std::vector<at::Tensor> whole = transport(flats[flat], own_field(flat, field));
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!whole[i].defined() || !uses(places[i])) continue;
+        *fields_of(*states[places[i].parameter])->tensors[field] = whole[i];
+      }
+    }
+  }
+  return states;
+}
+
+ShardedOptimizer::Impl& ShardedOptimizerAccess::of(ShardedOptimizer& optimizer) {
+  return *optimizer.impl_;
 }
 
 void ShardedOptimizer::gather_state(int root) {
   const at::NoGradGuard no_grad;
   Impl& me = *impl_;
   state().clear();
-  const auto example = example_state(param_groups(), me.state_options.front(), me.make);
-  if (!example) return;
-  const auto fields = static_cast<std::int64_t>(fields_of(*example)->tensors.size());
-  const at::Tensor presence = me.gather_presence(fields);
-  const auto known = presence.accessor<std::int64_t, 2>();
-  const bool collects = me.group.rank() == root;
-  for (std::size_t i = 0; i < me.parameters.size() && collects; ++i) {
-    const std::int64_t steps = known[static_cast<std::int64_t>(i)][0];
-    if (steps == 0) continue;
-    auto whole = example->clone();
-    const auto found = fields_of(*whole);
-    if (found->steps != nullptr) *found->steps = steps - 1;
-    for (at::Tensor* tensor : found->tensors) *tensor = at::Tensor();
-    auto& states = state();
-    states[key_of(states, me.parameters[i])] = std::move(whole);
-  }
-  for (std::size_t flat = 0; flat < me.flats.size(); ++flat) {
-    const auto& places = me.flats[flat].places;
-    for (std::int64_t field = 0; field < fields; ++field) {
-      const auto uses = [&](const FlatPlace& place) {
-        return known[static_cast<std::int64_t>(place.parameter)][1 + field] != 0;
-      };
-      if (std::none_of(places.begin(), places.end(), uses)) continue;
-      const at::Tensor all = me.gather_field(flat, static_cast<std::size_t>(field), root);
-      if (!collects) continue;
-      for (const FlatPlace& place : places) {
-        if (!uses(place)) continue;
-        const at::Tensor& parameter = me.parameters[place.parameter];
-        auto& states = state();
-        const auto found = fields_of(*states[key_of(states, parameter)]);
-        *found->tensors[static_cast<std::size_t>(field)] = place.in(all);
-      }
-    }
+  const std::vector<bool> wanted(me.parameters.size(), me.group.rank() == root);
+  auto whole = me.whole_states(wanted, [&](const FlatParameters& flat, const at::Tensor& shard) {
+    std::vector<at::Tensor> tensors(flat.places.size());
+    const at::Tensor all = collect_shards(me.group, shard, root);
+    if (!all.defined()) return tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i] = flat.places[i].in(all);
+    return tensors;
+  });
+  auto& states = state();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (whole[i]) states[key_of(states, me.parameters[i])] = std::move(whole[i]);
   }
 }
 

@@ -70,14 +70,18 @@ std::vector<FlatParameters> flatten_parameters(const std::vector<at::Tensor>& pa
   return flats;
 }
 
+std::optional<ShardPiece> piece_of(const FlatPlace& place, std::int64_t shard, int rank) {
+  const std::int64_t begin = rank * shard;
+  const std::int64_t first = std::max(place.begin, begin);
+  const std::int64_t last = std::min(place.begin + place.count, begin + shard);
+  if (first >= last) return std::nullopt;
+  return ShardPiece{place.parameter, first - begin, first - place.begin, last - first};
+}
+
 std::vector<ShardPiece> pieces_of(const FlatParameters& flat, int rank) {
-  const std::int64_t begin = rank * flat.shard;
   std::vector<ShardPiece> pieces;
   for (const FlatPlace& place : flat.places) {
-    const std::int64_t first = std::max(place.begin, begin);
-    const std::int64_t last = std::min(place.begin + place.count, begin + flat.shard);
-    if (first >= last) continue;
-    pieces.push_back({place.parameter, first - begin, first - place.begin, last - first});
+    if (const auto piece = piece_of(place, flat.shard, rank)) pieces.push_back(*piece);
   }
   return pieces;
 }
@@ -90,6 +94,38 @@ std::vector<Pending<at::Tensor>> start_gather(const ProcessGroup& group,
     pending.push_back(broadcast(group, flat.shard_of(rank), rank));
   }
   return pending;
+}
+
+std::vector<at::Tensor> deal_shards(const ProcessGroup& group, const FlatParameters& flat,
+                                    const at::Tensor& shard, const std::vector<int>& owners) {
+  std::vector<std::vector<at::Tensor>> sent(static_cast<std::size_t>(group.world_size()));
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto piece = piece_of(flat.places[i], flat.shard, group.rank());
+    if (!piece) continue;
+    sent[static_cast<std::size_t>(owners[i])].push_back(
+        shard.narrow(0, piece->in_shard, piece->count));
+  }
+  std::vector<at::Tensor> parts;
+  const at::Tensor nothing = at::empty({0}, shard.options());
+  for (const auto& pieces : sent) parts.push_back(pieces.empty() ? nothing : at::cat(pieces));
+  sent.clear();
+  const std::vector<at::Tensor> received = all_to_all(group, parts).wait();
+  std::vector<at::Tensor> whole(owners.size());
+  std::vector<std::int64_t> read(received.size(), 0);  // elements of each rank
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i] != group.rank()) continue;
+    const FlatPlace& place = flat.places[i];
+    const at::Tensor elements = at::empty({place.count}, shard.options().device(at::kCPU));
+    for (std::size_t rank = 0; rank < received.size(); ++rank) {
+      const auto piece = piece_of(place, flat.shard, static_cast<int>(rank));
+      if (!piece) continue;
+      elements.narrow(0, piece->in_parameter, piece->count)
+          .copy_(received[rank].narrow(0, read[rank], piece->count));
+      read[rank] += piece->count;
+    }
+    whole[i] = elements.as_strided(place.sizes, place.strides);
+  }
+  return whole;
 }
 
 at::Tensor collect_shards(const ProcessGroup& group, const at::Tensor& shard, int root) {

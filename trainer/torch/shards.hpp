@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "hpcboot/torch/pending.hpp"
@@ -50,12 +51,22 @@ struct ShardPiece {
   std::int64_t count;
 };
 
+/// The part of one parameter of a flat tensor; none if it is in other ranks' shards.
+std::optional<ShardPiece> piece_of(const FlatPlace& place, std::int64_t shard, int rank);
+
 /// In the order of the shard.
 std::vector<ShardPiece> pieces_of(const FlatParameters& flat, int rank);
 
 /// Starts to copy the shard of each rank, which is in its `elements`, to all other ranks.
 std::vector<Pending<at::Tensor>> start_gather(const ProcessGroup& group,
                                               const FlatParameters& flat);
+
+/// Collective. Sends each parameter, whole, to one rank.
+/// @param shard this rank's; of one type and length on all ranks
+/// @param owners the rank for each of flat.places
+/// @return the parameter in each place, on the CPU; undefined if it is another rank's
+std::vector<at::Tensor> deal_shards(const ProcessGroup& group, const FlatParameters& flat,
+                                    const at::Tensor& shard, const std::vector<int>& owners);
 
 /// Collective. Collects shards, one of each rank, one after another on rank `root`.
 /// @param shard this rank's; of one type and length on all ranks

@@ -81,6 +81,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   void load(torch::serialize::InputArchive& archive) override;
 
  private:
+  friend struct ShardedOptimizerAccess;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
