@@ -3,8 +3,6 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <fcntl.h>
-#include <stdio.h>  // renameat2
 #include <zlib.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "checkpoint_stems.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collectives.hpp"
+#include "record/atomic_folder.hpp"
 #include "record/disk_sync.hpp"
 #include "record/output_error.hpp"
 #include "record/safetensors_writer.hpp"
@@ -26,11 +25,6 @@ namespace hpcboot {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The hidden folder in which a checkpoint is written.
-fs::path unfinished(const fs::path& folder) {
-  return folder.parent_path() / ("." + folder.filename().string() + ".tmp");
-}
 
 std::uint32_t add_to(std::uint32_t sum, const void* data, std::size_t bytes) {
   return static_cast<std::uint32_t>(::crc32_z(sum, static_cast<const Bytef*>(data), bytes));
@@ -93,28 +87,6 @@ void write_tensors(const std::vector<NamedTensor>& list, const fs::path& file) {
   writer.commit();
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw record::output_error("create the folder", folder, error.value());
-}
-
-/// Gives `from` the name `to`, which may exist. Where the system cannot exchange two names, `to`
-/// is missing for a moment; what was there then lies beside it.
-void put_in_place(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) == 0) return;
-  if (errno != ENOTEMPTY && errno != EEXIST) throw record::output_error("create", to, errno);
-  fs::path old = from;
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
-    old += ".old.tmp";
-    if (::rename(to.c_str(), old.c_str()) != 0 || ::rename(from.c_str(), to.c_str()) != 0) {
-      throw record::output_error("replace", to, errno);
-    }
-  }
-  std::error_code ignored;
-  fs::remove_all(old, ignored);
-}
-
 /// Does something on one rank, or on each, and throws on every rank if it failed anywhere.
 template <typename Action>
 void together(const ProcessGroup& group, const Action& action) {
@@ -138,7 +110,7 @@ void together(const ProcessGroup& group, const Action& action) {
 
 void write_share(const CheckpointShare& share, const fs::path& folder, int rank, int world_size) {
   const at::NoGradGuard no_grad;
-  make_folder(folder);
+  record::make_folders(folder);
   write_tensors(share.model, folder / record::shard_file_name(kModelStem, rank, world_size));
   if (!share.optimizer) return;
   write_tensors(*share.optimizer,
@@ -151,24 +123,21 @@ void complete_checkpoint(const fs::path& written, const fs::path& folder, int wo
     record::write_index(written, kOptimizerStem, world_size);
   }
   record::write_index(written, kModelStem, world_size, notes);
-  put_in_place(written, folder);
-  record::sync_folder(folder.parent_path());
+  record::complete_folder(written, folder);
 }
 
 void save_sharded(const fs::path& target, const torch::nn::Module& model,
                   torch::optim::Optimizer* optimizer, const ProcessGroup& group,
                   const std::map<std::string, std::string>& notes) {
   const fs::path folder = target.has_filename() ? target : target.parent_path();
-  const fs::path hidden = unfinished(folder);
+  const fs::path hidden = record::unfinished_folder(folder);
   const bool is_first = group.rank() == 0;
   together(group, [&] {
     if (!is_first) return;
     if (fs::exists(fs::symlink_status(folder))) {
       throw record::output_error("create", folder, EEXIST);
     }
-    std::error_code ignored;
-    fs::remove_all(hidden, ignored);  // what an earlier attempt has left
-    make_folder(hidden);
+    record::begin_folder(folder);
   });
   const CheckpointShare share = share_for_checkpoint(model, optimizer, group);
   try {

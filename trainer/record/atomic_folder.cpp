@@ -1,0 +1,62 @@
+#include "record/atomic_folder.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>  // renameat2
+
+#include <cerrno>
+#include <system_error>
+
+#include "record/disk_sync.hpp"
+#include "record/output_error.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+void rename_folder(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) throw output_error("create", to, errno);
+}
+
+void clear_away(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (error) throw output_error("remove", folder, error.value());
+}
+
+}  // namespace
+
+fs::path unfinished_folder(const fs::path& folder) {
+  return folder.parent_path() / ("." + folder.filename().string() + ".tmp");
+}
+
+fs::path begin_folder(const fs::path& folder) {
+  const fs::path hidden = unfinished_folder(folder);
+  clear_away(hidden);
+  make_folders(hidden);
+  return hidden;
+}
+
+void complete_folder(const fs::path& written, const fs::path& folder) {
+  fs::path old;
+  if (::rename(written.c_str(), folder.c_str()) != 0) {
+    if (errno != ENOTEMPTY && errno != EEXIST) throw output_error("create", folder, errno);
+    old = written;
+    if (::renameat2(AT_FDCWD, written.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0) {
+      old += ".old";
+      rename_folder(folder, old);
+      rename_folder(written, folder);
+    }
+  }
+  sync_folder(folder.parent_path());
+  if (!old.empty()) clear_away(old);
+}
+
+void remove_folder(const fs::path& folder) {
+  const fs::path hidden = unfinished_folder(folder);
+  clear_away(hidden);
+  rename_folder(folder, hidden);
+  clear_away(hidden);
+}
+
+}  // namespace hpcboot::record

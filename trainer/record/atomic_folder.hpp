@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+
+// A folder that appears complete or not at all, even after a power failure: its files are written
+// into a hidden folder beside it, each with AtomicFile, and that one is renamed. Every function
+// throws Error{unwritable_output}.
+namespace hpcboot::record {
+
+/// Where the files of `folder` are written: ".NAME.tmp" beside it.
+std::filesystem::path unfinished_folder(const std::filesystem::path& folder);
+
+/// Creates unfinished_folder(), without what an earlier attempt has left in it.
+std::filesystem::path begin_folder(const std::filesystem::path& folder);
+
+/// Gives `written` the name `folder`. What had that name is removed; where the system cannot
+/// exchange two names, there is a moment without it.
+void complete_folder(const std::filesystem::path& written, const std::filesystem::path& folder);
+
+/// Removes a folder so that a crash leaves it complete, or hidden for the next begin_folder() of
+/// this name.
+void remove_folder(const std::filesystem::path& folder);
+
+}  // namespace hpcboot::record
