@@ -25,7 +25,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test in these bats files is a whole run of the program, so they have their own label.
-foreach(_name IN ITEMS runs data estimate faults resume torchrun untrusted zero)
+foreach(_name IN ITEMS runs data estimate faults resume sharded_checkpoints torchrun untrusted zero)
   if(BATS_EXECUTABLE)
     add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} --timing ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   else()

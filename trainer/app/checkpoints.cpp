@@ -13,6 +13,10 @@ options::Group checkpoint_options(train::TrainOptions& o) {
         "is stopped"},
        {"keep-checkpoints", into(o.keep_checkpoints, "K"),
         "keep the K newest checkpoints, and that of the best epoch"},
+       {"sharded-checkpoints", options::flag(o.sharded_checkpoints),
+        "each rank writes a part of a checkpoint, in safetensors files with an index; all hosts "
+        "must "
+        "share the runs folder"},
        {"resume",
         into(o.resume, "RUN", options::Completes::run)
             .otherwise_is("none")

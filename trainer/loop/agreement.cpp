@@ -16,7 +16,8 @@ constexpr std::int64_t kMostSteps = 64;
 constexpr std::size_t kTime = kStopSignals.size();
 constexpr std::size_t kCheckpoint = kTime + 1;
 constexpr std::size_t kSeconds = kTime + 2;
-constexpr std::size_t kNumbers = kTime + 3;
+constexpr std::size_t kWritten = kTime + 3;
+constexpr std::size_t kNumbers = kTime + 4;
 
 std::int64_t steps_of_a_period(double step_seconds) {
   if (step_seconds <= kPeriod / static_cast<double>(kMostSteps)) return kMostSteps;
@@ -34,6 +35,7 @@ StopFlags Agreement::ask(const StopFlags& own, double step_seconds, bool now) {
   if (--steps_left_ > 0 && !now) return {};
   std::array<double, kNumbers> numbers{};
   for (std::size_t i = 0; i < kStopSignals.size(); ++i) numbers[i] = own.signal == kStopSignals[i];
+  numbers[kWritten] = own.written;
   // Only rank 0's clock counts, so that the sum is the same number on every rank.
   if (communicator_.is_first()) {
     numbers[kTime] = own.time_is_up;
@@ -49,6 +51,7 @@ StopFlags Agreement::ask(const StopFlags& own, double step_seconds, bool now) {
   }
   all.time_is_up = numbers[kTime] > 0;
   all.checkpoint = numbers[kCheckpoint] > 0;
+  all.written = numbers[kWritten] >= communicator_.size();
   return all;
 }
 

@@ -13,6 +13,7 @@ struct StopFlags {
   int signal = 0;           ///< the one of kStopSignals that arrived; 0: none
   bool time_is_up = false;  ///< --time-limit
   bool checkpoint = false;  ///< a checkpoint by time is due
+  bool written = false;     ///< this rank's part of a sharded checkpoint; of all: every rank's
 
   bool stop() const { return signal != 0 || time_is_up; }
   /// Why, as recorded in run.json: "signal TERM", "time limit".

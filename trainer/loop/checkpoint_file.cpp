@@ -9,37 +9,15 @@
 
 #include "hpcboot/error.hpp"
 #include "record/safetensors.hpp"
+#include "torch/tensor_types.hpp"
 
 namespace hpcboot::train {
 namespace {
-
-using record::DType;
 
 constexpr const char* kFormatKey = "hpcboot_checkpoint";
 constexpr const char* kFormat = "1";
 constexpr const char* kStateKey = "state";
 constexpr const char* kChecksumKey = "crc32";
-
-constexpr std::pair<DType, at::ScalarType> kTypes[] = {
-    {DType::boolean, at::kBool}, {DType::u8, at::kByte},   {DType::i8, at::kChar},
-    {DType::i16, at::kShort},    {DType::f16, at::kHalf},  {DType::bf16, at::kBFloat16},
-    {DType::i32, at::kInt},      {DType::f32, at::kFloat}, {DType::f64, at::kDouble},
-    {DType::i64, at::kLong}};
-
-DType dtype_of(const torch::Tensor& tensor) {
-  for (const auto& [dtype, type] : kTypes) {
-    if (type == tensor.scalar_type()) return dtype;
-  }
-  throw Error(ErrorCode::invalid_model_use,
-              std::string("a tensor of type ") + c10::toString(tensor.scalar_type()),
-              "real numbers, integers or Booleans", "convert the model");
-}
-
-at::ScalarType type_of(DType dtype) {
-  return std::find_if(std::begin(kTypes), std::end(kTypes),
-                      [&](const auto& pair) { return pair.first == dtype; })
-      ->second;
-}
 
 Error malformed(const std::filesystem::path& file, const std::string& what,
                 std::string_view expected) {
@@ -84,33 +62,66 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
                              {kChecksumKey, checksum(state, checkpoint.tensors)}});
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& file) {
-  const record::SafetensorsFile source(file);
-  const auto text = [&](const char* key) {
-    const auto found = source.metadata().find(key);
-    if (found == source.metadata().end()) {
-      throw malformed(file, "is not a checkpoint", "a checkpoint");
+std::map<std::string, std::string> notes_of(const TrainingState& state) {
+  const std::string text = json_text(to_json(state)).str();
+  return {{kFormatKey, kFormat}, {kStateKey, text}, {kChecksumKey, checksum(text, {})}};
+}
+
+namespace {
+
+/// The texts of a checkpoint's metadata.
+class Notes {
+ public:
+  Notes(const std::filesystem::path& file, const std::map<std::string, std::string>& texts)
+      : file_(file), texts_(texts) {
+    if (text(kFormatKey) != kFormat) {
+      throw malformed(file, "is a checkpoint of format " + text(kFormatKey), "format 1");
     }
-    return found->second;
-  };
-  if (text(kFormatKey) != kFormat) {
-    throw malformed(file, "is a checkpoint of format " + text(kFormatKey), "format 1");
   }
+
+  TrainingState state(const std::vector<NamedTensor>& tensors) const {
+    const std::string state = text(kStateKey);
+    if (checksum(state, tensors) != text(kChecksumKey)) {
+      throw malformed(file_, "is damaged: its checksum does not match",
+                      "the bytes that were written");
+    }
+    try {
+      return training_state_from_json(parse_json(state), file_.string());
+    } catch (const JsonError& problem) {
+      throw malformed(file_, std::string("has a state that ") + problem.what(), "JSON");
+    }
+  }
+
+ private:
+  const std::string& text(const char* key) const {
+    const auto found = texts_.find(key);
+    if (found == texts_.end()) throw malformed(file_, "is not a checkpoint", "a checkpoint");
+    return found->second;
+  }
+
+  const std::filesystem::path& file_;
+  const std::map<std::string, std::string>& texts_;
+};
+
+}  // namespace
+
+Checkpoint read_checkpoint(const std::filesystem::path& file) {
   Checkpoint checkpoint;
+  std::error_code absent;
+  if (std::filesystem::is_directory(file, absent)) {
+    const auto texts = verify_sharded(file);
+    checkpoint.state = Notes(file, texts).state({});
+    checkpoint.folder = file;
+    return checkpoint;
+  }
+  const record::SafetensorsFile source(file);
+  const Notes notes(file, source.metadata());
   for (const record::TensorInfo& info : source.tensors()) {
     torch::Tensor tensor = torch::empty(info.shape, type_of(info.dtype));
     if (tensor.numel() > 0) source.read(info, tensor.data_ptr());
     checkpoint.tensors.push_back({info.name, std::move(tensor)});
   }
-  const std::string state = text(kStateKey);
-  if (checksum(state, checkpoint.tensors) != text(kChecksumKey)) {
-    throw malformed(file, "is damaged: its checksum does not match", "the bytes that were written");
-  }
-  try {
-    checkpoint.state = training_state_from_json(parse_json(state), file.string());
-  } catch (const JsonError& problem) {
-    throw malformed(file, std::string("has a state that ") + problem.what(), "JSON");
-  }
+  checkpoint.state = notes.state(checkpoint.tensors);
   return checkpoint;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "loop/training_state.hpp"
@@ -12,6 +14,9 @@ namespace hpcboot::train {
 struct Checkpoint {
   TrainingState state;
   std::vector<NamedTensor> tensors;  ///< training_tensors(), on the CPU and contiguous
+  /// Of a sharded checkpoint, the folder, from which each rank reads its tensors: `tensors` is
+  /// empty then.
+  std::filesystem::path folder{};
 };
 
 /// Writes a safetensors file atomically: the tensors, and in the metadata the state as JSON and a
@@ -19,6 +24,11 @@ struct Checkpoint {
 /// @throws Error{unwritable_output}
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
+/// The notes with which complete_checkpoint() makes a folder a checkpoint of a run.
+std::map<std::string, std::string> notes_of(const TrainingState& state);
+
+/// @param file or the folder of a sharded checkpoint, of which all files are compared with their
+///        checksums
 /// @throws Error{unreadable_file}; Error{malformed_file} for a file that is not a checkpoint, is
 ///         truncated, or does not match its checksum
 Checkpoint read_checkpoint(const std::filesystem::path& file);

@@ -4,10 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <system_error>
 #include <tuple>
+
+#include "hpcboot/error.hpp"
+#include "json/json_reader.hpp"
+#include "record/atomic_file.hpp"
+#include "record/atomic_folder.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -29,16 +35,73 @@ std::optional<Entry> parse(const std::filesystem::path& path) {
   if (std::sscanf(name.c_str(), "epoch_%d_step_%lld", &entry.epochs_done, &step) != 2) {
     return std::nullopt;
   }
-  if (name != checkpoint_name(entry.epochs_done, step)) return std::nullopt;
+  if (name != checkpoint_name(entry.epochs_done, step) &&
+      name != sharded_checkpoint_name(entry.epochs_done, step)) {
+    return std::nullopt;
+  }
   entry.step = step;
   entry.path = path;
   return entry;
 }
 
+constexpr const char* kBestMark = "best.json";
+constexpr const char* kMarkedKey = "checkpoint";
+
+/// The checkpoint that best.json names; empty if there is none.
+std::filesystem::path marked_as_best(const std::filesystem::path& folder) {
+  try {
+    const std::filesystem::path mark = folder / kBestMark;
+    const Json json = read_json_file(mark);
+    const std::string name = JsonReader(mark.string(), json).text(kMarkedKey).value_or("");
+    const std::filesystem::path path = folder / name;
+    std::error_code absent;
+    if (parse(path) && path.parent_path() == folder && std::filesystem::exists(path, absent)) {
+      return path;
+    }
+  } catch (const Error&) {  // none, or damaged
+  }
+  return {};
+}
+
+void remove_checkpoint(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    std::filesystem::remove(path, ignored);
+    return;
+  }
+  try {
+    record::remove_folder(path);
+  } catch (const Error&) {  // it only takes up space
+  }
+}
+
 }  // namespace
 
 std::string checkpoint_name(int epochs_done, std::int64_t step) {
-  return fmt::format("epoch_{:04}_step_{:08}.safetensors", epochs_done, step);
+  return sharded_checkpoint_name(epochs_done, step) + ".safetensors";
+}
+
+std::string sharded_checkpoint_name(int epochs_done, std::int64_t step) {
+  return fmt::format("epoch_{:04}_step_{:08}", epochs_done, step);
+}
+
+std::filesystem::path checkpoint_path(const std::filesystem::path& folder,
+                                      const std::string& name) {
+  const std::filesystem::path marked =
+      name == kBestCheckpoint ? marked_as_best(folder) : std::filesystem::path();
+  return marked.empty() ? folder / name : marked;
+}
+
+void mark_as_best(const std::filesystem::path& checkpoint) {
+  const Json mark = {{kMarkedKey, checkpoint.filename().string()}};
+  record::write_file_atomically(checkpoint.parent_path() / kBestMark, json_text(mark).str() + "\n");
+  std::error_code ignored;
+  std::filesystem::remove(checkpoint.parent_path() / kBestCheckpoint, ignored);
+}
+
+void forget_best_mark(const std::filesystem::path& folder) noexcept {
+  std::error_code ignored;
+  std::filesystem::remove(folder / kBestMark, ignored);
 }
 
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder) {
@@ -61,9 +124,10 @@ void keep_newest_checkpoints(const std::filesystem::path& newest, std::size_t ke
     const auto found = std::find(paths.begin(), paths.end(), newest);
     if (found == paths.end()) return;  // the listing is stale
     const auto begin = static_cast<std::size_t>(found - paths.begin());
-    std::error_code ignored;
+    const std::filesystem::path best = marked_as_best(newest.parent_path());
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      if (i < begin || i >= begin + keep) std::filesystem::remove(paths[i], ignored);
+      const bool is_kept = i >= begin && i < begin + keep;
+      if (!is_kept && paths[i] != best) remove_checkpoint(paths[i]);
     }
   } catch (const std::exception&) {
     // The newest checkpoints exist, which is what matters; the next save tries again.
@@ -78,7 +142,7 @@ void remove_unfinished_checkpoints(const std::filesystem::path& folder) noexcept
       const std::string name = file.path().filename().string();
       if (name.front() == '.' && file.path().extension() == ".tmp") left.push_back(file.path());
     }
-    for (const auto& path : left) std::filesystem::remove(path, ignored);
+    for (const auto& path : left) std::filesystem::remove_all(path, ignored);
   } catch (const std::exception&) {
     // They only take up space.
   }

@@ -8,20 +8,40 @@
 
 namespace hpcboot::train {
 
-/// The checkpoint of the best epoch, beside the newest ones.
+// A checkpoint is a file that rank 0 has written, or, of --sharded-checkpoints, a folder with files
+// of all ranks.
+
+/// The checkpoint of the best epoch, beside the newest ones; also how --resume names it if it is a
+/// folder.
 constexpr const char* kBestCheckpoint = "best.safetensors";
 
 /// "epoch_0003_step_00000470.safetensors": after three whole epochs and 470 steps of the run.
 std::string checkpoint_name(int epochs_done, std::int64_t step);
 
-/// The checkpoints in a folder, newest first, without the best one. Empty if the folder is missing.
+/// "epoch_0003_step_00000470"
+std::string sharded_checkpoint_name(int epochs_done, std::int64_t step);
+
+/// The checkpoints in a folder, newest first, without the file of the best one. Empty if the folder
+/// is missing.
 std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder);
 
-/// Keeps `newest` and the `keep` - 1 checkpoints before it. Later ones are removed, too: the run
-/// has gone back to `newest`, and they would count as newer. Files that cannot be removed stay.
+/// The checkpoint with this name. That of the best epoch is a file of its own, or one of the
+/// folders among checkpoints_in(), which best.json names.
+std::filesystem::path checkpoint_path(const std::filesystem::path& folder, const std::string& name);
+
+/// Makes one of the sharded checkpoints that of the best epoch.
+/// @throws Error{unwritable_output}
+void mark_as_best(const std::filesystem::path& checkpoint);
+
+/// Called when best.safetensors has been written.
+void forget_best_mark(const std::filesystem::path& folder) noexcept;
+
+/// Keeps `newest`, the `keep` - 1 checkpoints before it, and the best one. Later ones are removed,
+/// too: the run has gone back to `newest`, and they would count as newer. What cannot be removed
+/// stays.
 void keep_newest_checkpoints(const std::filesystem::path& newest, std::size_t keep) noexcept;
 
-/// Removes the temporary files of killed saves. The caller must hold the run's lock.
+/// Removes what killed saves have left. The caller must hold the run's lock.
 void remove_unfinished_checkpoints(const std::filesystem::path& folder) noexcept;
 
 }  // namespace hpcboot::train

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 #include "loop/checkpoint_folder.hpp"
@@ -15,26 +14,6 @@ namespace hpcboot::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// Reuses the memory of the previous checkpoint if it fits.
-void copy_tensors(const std::vector<NamedTensor>& live, std::vector<NamedTensor>& copy) {
-  const torch::NoGradGuard no_grad;
-  copy.resize(live.size());
-  for (std::size_t i = 0; i < live.size(); ++i) {
-    const torch::Tensor& from = live[i].tensor;
-    torch::Tensor& to = copy[i].tensor;
-    if (!to.defined() || to.sizes() != from.sizes() || to.scalar_type() != from.scalar_type()) {
-      to = torch::empty(from.sizes(), from.options().device(torch::kCPU),
-                        torch::MemoryFormat::Contiguous);
-    }
-    to.copy_(from);
-    copy[i].name = live[i].name;
-  }
-}
 
 /// Creates a hard link to a file, replacing what had that name. False if the file system does not
 /// support hard links.
@@ -55,6 +34,21 @@ bool link_as(const std::filesystem::path& file, const std::filesystem::path& nam
 
 }  // namespace
 
+void copy_tensors(const std::vector<NamedTensor>& live, std::vector<NamedTensor>& copy) {
+  const torch::NoGradGuard no_grad;
+  copy.resize(live.size());
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    const torch::Tensor& from = live[i].tensor;
+    torch::Tensor& to = copy[i].tensor;
+    if (!to.defined() || to.sizes() != from.sizes() || to.scalar_type() != from.scalar_type()) {
+      to = torch::empty(from.sizes(), from.options().device(torch::kCPU),
+                        torch::MemoryFormat::Contiguous);
+    }
+    to.copy_(from);
+    copy[i].name = live[i].name;
+  }
+}
+
 CheckpointWriter::CheckpointWriter(std::filesystem::path folder, std::size_t keep,
                                    std::filesystem::path metrics)
     : folder_(std::move(folder)), keep_(keep), metrics_(std::move(metrics)) {
@@ -63,58 +57,16 @@ CheckpointWriter::CheckpointWriter(std::filesystem::path folder, std::size_t kee
   if (error) throw record::output_error("create the folder", folder_, error.value());
   record::sync_folder(folder_.parent_path());  // this includes the name of metrics.csv
   remove_unfinished_checkpoints(folder_);
-  thread_ = std::thread([this] { work(); });
-}
-
-CheckpointWriter::~CheckpointWriter() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void CheckpointWriter::wait_until_idle(std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [this] { return !kind_; });
 }
 
 void CheckpointWriter::save(const TrainingState& state, const std::vector<NamedTensor>& live,
-                            Kind kind) {
+                            CheckpointKind kind) {
+  writer_.finish();
   const auto begin = Clock::now();
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    wait_until_idle(lock);
-  }
-  check();
   copy_tensors(live, copy_.tensors);
   copy_.state = state;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    kind_ = kind;
-  }
-  changed_.notify_all();
-  waited_ += seconds_since(begin);
-}
-
-void CheckpointWriter::check() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-}
-
-void CheckpointWriter::finish() {
-  const auto begin = Clock::now();
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    wait_until_idle(lock);
-  }
-  waited_ += seconds_since(begin);
-  check();
-}
-
-double CheckpointWriter::longest_save_seconds() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return longest_;
+  copying_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  writer_.start([this, kind] { write(kind); });
 }
 
 std::filesystem::path CheckpointWriter::newest() const {
@@ -122,33 +74,7 @@ std::filesystem::path CheckpointWriter::newest() const {
   return newest_;
 }
 
-void CheckpointWriter::work() {
-  // The training thread handles signals.
-  sigset_t all;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return kind_ || stopping_; });
-    if (!kind_) return;
-    const Kind kind = *kind_;
-    lock.unlock();
-    const auto begin = Clock::now();
-    std::exception_ptr failure;
-    try {
-      write(kind);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    lock.lock();
-    if (failure) failure_ = failure;
-    longest_ = std::max(longest_, seconds_since(begin));
-    kind_.reset();
-    changed_.notify_all();
-  }
-}
-
-void CheckpointWriter::write(Kind kind) {
+void CheckpointWriter::write(CheckpointKind kind) {
   const TrainingState& state = copy_.state;
   const std::filesystem::path regular = folder_ / checkpoint_name(state.epoch - 1, state.step);
   const std::filesystem::path best = folder_ / kBestCheckpoint;
@@ -158,7 +84,10 @@ void CheckpointWriter::write(Kind kind) {
     const std::lock_guard<std::mutex> lock(mutex_);
     newest_ = regular;
   }
-  if (kind.best && !(kind.regular && link_as(regular, best))) write_checkpoint(copy_, best);
+  if (kind.best) {
+    if (!kind.regular || !link_as(regular, best)) write_checkpoint(copy_, best);
+    forget_best_mark(folder_);
+  }
   if (kind.regular) keep_newest_checkpoints(regular, keep_);
 }
 

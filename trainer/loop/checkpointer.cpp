@@ -1,5 +1,7 @@
 #include "loop/checkpointer.hpp"
 
+#include <torch/types.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -27,15 +29,19 @@ Checkpointer::Checkpointer(const TrainOptions& options, const record::RunFolder&
                                              : parse_time_limit(options.time_limit)),
       identity_(identity),
       trainer_(trainer),
+      communicator_(communicator),
       agreement_(communicator),
       now_(std::move(now)),
       begin_(begin),
       last_save_(now_()),
       runtime_before_(runtime_before),
       best_(trainer.state().best) {
-  if (!communicator.is_first()) return;
-  writer_.emplace(folder.checkpoints(), static_cast<std::size_t>(options.keep_checkpoints),
-                  folder.metrics_csv());
+  const auto keep = static_cast<std::size_t>(options.keep_checkpoints);
+  if (options.sharded_checkpoints) {
+    sharded_.emplace(folder.checkpoints(), keep, folder.metrics_csv(), communicator);
+  } else if (communicator.is_first()) {
+    writer_.emplace(folder.checkpoints(), keep, folder.metrics_csv());
+  }
 }
 
 double Checkpointer::seconds_since(Clock::time_point begin) const {
@@ -47,12 +53,23 @@ double Checkpointer::runtime() const {
 }
 
 std::filesystem::path Checkpointer::newest() const {
+  if (sharded_) return sharded_->newest();
   return writer_ ? writer_->newest() : std::filesystem::path();
 }
 
+double Checkpointer::longest_save_seconds() const {
+  if (sharded_) return sharded_->longest_save_seconds();
+  return writer_ ? writer_->longest_save_seconds() : 0;
+}
+
+double Checkpointer::waited_seconds() const {
+  if (!communicator_.is_first()) return 0;
+  return collecting_ + (sharded_ ? sharded_->waited_seconds() : writer_->waited_seconds());
+}
+
 bool Checkpointer::time_is_up(double seconds) const {
-  if (time_limit_.count() == 0 || !writer_) return false;
-  double save = writer_->longest_save_seconds();
+  if (time_limit_.count() == 0 || !communicator_.is_first()) return false;
+  double save = longest_save_seconds();
   if (save == 0) {
     save = static_cast<double>(trainer_.checkpoint_bytes()) / kBytesPerSecond;
   }
@@ -68,13 +85,16 @@ StopFlags Checkpointer::ask(double seconds, bool now) {
   own.time_is_up = time_is_up(seconds);
   own.checkpoint = interval_.unit == Unit::minutes && interval_.count > 0 &&
                    seconds_since(last_save_) >= 60.0 * static_cast<double>(interval_.count);
+  own.written = sharded_ && sharded_->is_written();
   const StopFlags all = agreement_.ask(own, seconds, now);
+  if (all.written) sharded_->complete();
   if (all.stop()) stop_reason_ = all.reason();
   return all;
 }
 
 AfterStep Checkpointer::after_step(double seconds, bool last) {
   if (writer_) writer_->check();
+  if (sharded_) sharded_->check();
   const StopFlags all = ask(seconds, last);
   if (all.stop()) return AfterStep::save_and_stop;
   const bool by_steps = interval_.unit == Unit::steps && interval_.count > 0 &&
@@ -93,23 +113,38 @@ void Checkpointer::save() {
   save({true, false});
 }
 
-void Checkpointer::save(CheckpointWriter::Kind kind) {
+void Checkpointer::save(CheckpointKind kind) {
   if (kind.regular) last_save_ = now_();
-  const auto begin = Clock::now();
-  const std::vector<NamedTensor> tensors = trainer_.collect_tensors();
-  if (!writer_) return;
-  const double collecting = std::chrono::duration<double>(Clock::now() - begin).count();
-  collecting_ += collecting;
-  longest_collecting_ = std::max(longest_collecting_, collecting);
+  settle();
   TrainingState state = trainer_.state();
   state.best = best_;
   state.identity = identity_;
   state.runtime_seconds = runtime();
-  writer_->save(state, tensors, kind);
+  if (sharded_) sharded_->prepare(state, kind);
+  const auto begin = Clock::now();
+  std::vector<NamedTensor> tensors;
+  CheckpointShare share;
+  if (sharded_) {
+    share = trainer_.collect_share();
+  } else {
+    tensors = trainer_.collect_tensors();
+  }
+  const double collecting = std::chrono::duration<double>(Clock::now() - begin).count();
+  collecting_ += collecting;
+  longest_collecting_ = std::max(longest_collecting_, collecting);
+  if (sharded_) sharded_->write(share);
+  if (writer_) writer_->save(state, tensors, kind);
+}
+
+void Checkpointer::settle() {
+  if (!sharded_ || !sharded_->is_pending()) return;
+  sharded_->finish();
+  communicator_.sum(torch::zeros({1}));  // waits for the other ranks
+  sharded_->complete();
 }
 
 void Checkpointer::end_epoch(const BestValidation& validation) {
-  CheckpointWriter::Kind kind;
+  CheckpointKind kind;
   kind.best = !best_ || best_->is_beaten_by(validation);
   if (kind.best) best_ = validation;
   if (interval_.count == 0) return;
@@ -121,6 +156,7 @@ void Checkpointer::end_epoch(const BestValidation& validation) {
 }
 
 void Checkpointer::finish() {
+  settle();
   if (writer_) writer_->finish();
 }
 

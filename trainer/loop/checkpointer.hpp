@@ -11,13 +11,14 @@
 #include "loop/checkpoint_writer.hpp"
 #include "loop/communicator.hpp"
 #include "loop/epoch_trainer.hpp"
+#include "loop/sharded_checkpoint_writer.hpp"
 #include "loop/train_options.hpp"
 #include "record/run_folder.hpp"
 
 namespace hpcboot::train {
 
 /// Decides, on all ranks together, when a run saves its state and when it stops early. Rank 0
-/// writes the checkpoints.
+/// writes the checkpoints, or with --sharded-checkpoints all ranks.
 class Checkpointer {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,34 +48,39 @@ class Checkpointer {
   /// @throws Error{unwritable_output}
   void end_epoch(const BestValidation& validation);
 
-  /// Waits until everything is on disk. @throws Error{unwritable_output}
+  /// Waits until everything is on disk. Collective. @throws Error{unwritable_output}
   void finish();
 
   /// Why the run stopped early: "signal TERM", "time limit"; empty if it did not.
   const std::string& stop_reason() const { return stop_reason_; }
   /// How long training waited for checkpoints, in seconds; 0 on all ranks but rank 0.
-  double waited_seconds() const { return writer_ ? collecting_ + writer_->waited_seconds() : 0; }
+  double waited_seconds() const;
   /// The newest checkpoint on disk; empty before the first, and on all ranks but rank 0.
   std::filesystem::path newest() const;
 
  private:
   StopFlags ask(double seconds, bool now);
+  /// Makes a sharded checkpoint that is under way a complete one. Collective.
+  void settle();
+  double longest_save_seconds() const;
   double seconds_since(Clock::time_point begin) const;
   bool time_is_up(double seconds) const;
   double runtime() const;
-  void save(CheckpointWriter::Kind kind);
+  void save(CheckpointKind kind);
 
   const TrainOptions& options_;
   const CheckpointInterval interval_;
   const std::chrono::seconds time_limit_;
   const Json& identity_;
   EpochTrainer& trainer_;
+  Communicator& communicator_;
   Agreement agreement_;
   const std::function<Clock::time_point()> now_;
   Clock::time_point begin_;
   Clock::time_point last_save_;
   double runtime_before_;
-  std::optional<CheckpointWriter> writer_;  ///< rank 0's
+  std::optional<CheckpointWriter> writer_;          ///< rank 0's
+  std::optional<ShardedCheckpointWriter> sharded_;  ///< each rank's
   std::optional<BestValidation> best_;
   double collecting_ = 0;          ///< seconds, in all saves
   double longest_collecting_ = 0;  ///< in one save

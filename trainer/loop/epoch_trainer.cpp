@@ -73,6 +73,19 @@ std::vector<NamedTensor> EpochTrainer::collect_tensors() {
   return tensors;
 }
 
+torch::nn::Module& EpochTrainer::trained_module() {
+  if (model_.sharded() != nullptr) return *model_.sharded();
+  return model_.model();
+}
+
+CheckpointShare EpochTrainer::collect_share() {
+  CheckpointShare share =
+      share_for_checkpoint(trained_module(), &step_.optimizer(), *communicator_.group());
+  if (!communicator_.is_first()) return share;
+  for (const NamedTensor& one : random_states(model_.model())) share.optimizer->push_back(one);
+  return share;
+}
+
 std::int64_t EpochTrainer::checkpoint_bytes() {
   std::int64_t bytes = 0;
   for (const NamedTensor& one : training_tensors(model_.model(), step_.optimizer())) {
@@ -100,6 +113,16 @@ void EpochTrainer::load_state(const TrainingState& state, const std::vector<Name
     model_.sharded()->scatter_parameters(parameters);
   }
   if (auto* sharded = dynamic_cast<ShardedOptimizer*>(&step_.optimizer())) sharded->scatter_state();
+  restore_progress(state);
+}
+
+void EpochTrainer::load_state(const TrainingState& state, const std::filesystem::path& folder) {
+  const LoadedCheckpoint loaded = load_sharded(folder, trained_module(), &step_.optimizer());
+  restore_random_states(loaded.others, model_.model());
+  restore_progress(state);
+}
+
+void EpochTrainer::restore_progress(const TrainingState& state) {
   state_ = state;
   state_.world_size = communicator_.size();
   if (step_.scaler() != nullptr && state.scaler) step_.scaler()->restore(*state.scaler);

@@ -58,14 +58,20 @@ class EpochTrainer {
   const TrainingState& state() const { return state_; }
   /// What a checkpoint contains, on rank 0; nothing on the others. Collective.
   std::vector<NamedTensor> collect_tensors();
+  /// What this rank writes of a sharded checkpoint. Collective.
+  CheckpointShare collect_share();
   /// About the size of a checkpoint. Not collective.
   std::int64_t checkpoint_bytes();
   /// Must be called before the first run(). @throws Error{malformed_file}
   void load_state(const TrainingState& state, const std::vector<NamedTensor>& tensors,
                   const std::string& file);
+  /// The same from the folder of a sharded checkpoint.
+  void load_state(const TrainingState& state, const std::filesystem::path& folder);
 
  private:
   record::EpochRecord record() const;
+  torch::nn::Module& trained_module();
+  void restore_progress(const TrainingState& state);
 
   ParallelModel& model_;
   const data::Dataset& set_;

@@ -7,7 +7,10 @@ namespace hpcboot::train {
 namespace {
 
 void require_ddp(const TrainOptions& options, const std::string& mode) {
-  const char* option = options.sync_bn ? "--sync-bn" : options.zero > 0 ? "--zero" : nullptr;
+  const char* option = options.sync_bn               ? "--sync-bn"
+                       : options.zero > 0            ? "--zero"
+                       : options.sharded_checkpoints ? "--sharded-checkpoints"
+                                                     : nullptr;
   if (option == nullptr || mode == "ddp") return;
   throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
 }

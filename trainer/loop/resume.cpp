@@ -64,7 +64,7 @@ RunLock::Attempt take_lock(const RunFolder& folder, const record::LockHolder& se
 
 bool has_candidate(const RunFolder& folder, const ResumeRequest& request) {
   std::error_code absent;
-  return std::filesystem::exists(folder.checkpoints() / kBestCheckpoint, absent) ||
+  return std::filesystem::exists(checkpoint_path(folder.checkpoints(), kBestCheckpoint), absent) ||
          (request.checkpoint.empty() && !checkpoints_in(folder.checkpoints()).empty());
 }
 
@@ -87,8 +87,9 @@ std::string checkpoint_wanted(const Candidate& run, const ResumeRequest& request
 std::optional<UsableCheckpoint> find_checkpoint(const RunFolder& folder, const std::string& wanted,
                                                 const Json& identity,
                                                 std::vector<std::string>& notes) {
-  return wanted.empty() ? first_usable(checkpoints_in(folder.checkpoints()), identity, notes)
-                        : first_usable({folder.checkpoints() / wanted}, identity, notes);
+  return wanted.empty()
+             ? first_usable(checkpoints_in(folder.checkpoints()), identity, notes)
+             : first_usable({checkpoint_path(folder.checkpoints(), wanted)}, identity, notes);
 }
 
 ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint from) {

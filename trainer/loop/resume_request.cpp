@@ -15,12 +15,13 @@ namespace {
 using record::RunFolder;
 
 /// The request, if this is a run folder or a file in its folder of checkpoints.
-std::optional<ResumeRequest> request_for(const std::filesystem::path& path) {
+std::optional<ResumeRequest> request_for(const std::filesystem::path& given) {
   const auto is_run = [](const RunFolder& folder) {
     std::error_code absent;
     return std::filesystem::exists(folder.run_json(), absent);
   };
-  const RunFolder named(path.has_filename() ? path : path.parent_path());
+  const std::filesystem::path path = given.has_filename() ? given : given.parent_path();
+  const RunFolder named(path);
   if (is_run(named)) return ResumeRequest{named};
   const std::filesystem::path above = path.parent_path().parent_path();
   const RunFolder around(above.empty() ? "." : above);

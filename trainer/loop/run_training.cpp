@@ -155,7 +155,11 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   std::optional<std::int64_t> resumed_after;
   double runtime_before = 0;
   if (resumed.state) {
-    trainer.load_state(*resumed.state, resumed.tensors, resumed.file);
+    if (resumed.is_sharded) {
+      trainer.load_state(*resumed.state, std::filesystem::path(resumed.file));
+    } else {
+      trainer.load_state(*resumed.state, resumed.tensors, resumed.file);
+    }
     resumed.tensors.clear();
     resumed_after = resumed.state->step;
     runtime_before = resumed.state->runtime_seconds;

@@ -14,8 +14,10 @@ namespace {
 /// else of the run is cut back to it: until then, a crash leaves the run unchanged.
 void go_back(const ResumePoint& point, std::size_t keep) {
   const TrainingState& state = point.checkpoint.state;
+  const bool is_sharded = !point.checkpoint.folder.empty();  // then it has its own name
   const std::filesystem::path newest =
-      point.folder.checkpoints() / checkpoint_name(state.epoch - 1, state.step);
+      is_sharded ? point.file
+                 : point.folder.checkpoints() / checkpoint_name(state.epoch - 1, state.step);
   if (point.file != newest) write_checkpoint(point.checkpoint, newest);
   keep_newest_checkpoints(newest, keep);
   record::sync_folder(point.folder.checkpoints());
@@ -39,6 +41,7 @@ Json find(const TrainOptions& options, const Json& identity, const record::LockH
   if (!shared.point) return Json::object();
   shared.tensors = std::move(shared.point->checkpoint.tensors);
   return {{"state", to_json(shared.point->checkpoint.state)},
+          {"sharded", !shared.point->checkpoint.folder.empty()},
           {"file", shared.point->file.string()}};
 }
 
@@ -63,7 +66,8 @@ SharedResume resume_together(const TrainOptions& options, const Json& identity,
   if (!told.contains("state")) return shared;
   shared.file = part("file");
   shared.state = training_state_from_json(told["state"], shared.file);
-  share_tensors(shared.tensors, communicator);
+  shared.is_sharded = reader.require("sharded", reader.boolean("sharded"), "a Boolean");
+  if (!shared.is_sharded) share_tensors(shared.tensors, communicator);
   return shared;
 }
 

@@ -15,6 +15,7 @@ struct SharedResume {
   std::optional<ResumePoint> point;    ///< of rank 0; without tensors, which are below
   std::optional<TrainingState> state;  ///< empty for a new run
   std::vector<NamedTensor> tensors;    ///< as CPU tensors
+  bool is_sharded = false;             ///< `file` is a folder, from which each rank reads them
   std::string file;                    ///< the checkpoint's path
   std::vector<std::string> notes;      ///< of rank 0
 };

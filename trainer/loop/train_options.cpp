@@ -40,6 +40,7 @@ Json to_json(const TrainOptions& o) {
                {"loader_threads", o.loader_threads},
                {"checkpoint_every", o.checkpoint_every},
                {"keep_checkpoints", o.keep_checkpoints},
+               {"sharded_checkpoints", o.sharded_checkpoints},
                {"resume", o.resume.empty() ? Json(nullptr) : Json(o.resume)},
                {"time_limit", o.time_limit.empty() ? Json(nullptr) : Json(o.time_limit)},
                {"deterministic", o.deterministic},

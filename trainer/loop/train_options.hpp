@@ -42,6 +42,7 @@ struct TrainOptions {
   int loader_threads = 1;               ///< decode and resize images, per rank
   std::string checkpoint_every = "1e";  ///< parse_checkpoint_interval()
   int keep_checkpoints = 3;             ///< number of newest ones to keep, beside the best one
+  bool sharded_checkpoints = false;     ///< each rank writes a part
   std::string resume;      ///< a run folder or a checkpoint, auto, best; none or empty: a new run
   std::string time_limit;  ///< parse_time_limit(); empty: none
   bool deterministic = false;  ///< repeated runs match bit for bit, on any number of ranks

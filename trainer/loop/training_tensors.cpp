@@ -2,9 +2,6 @@
 
 #include <ATen/Context.h>
 #include <fmt/format.h>
-#include <torch/optim/adam.h>
-#include <torch/optim/adamw.h>
-#include <torch/optim/sgd.h>
 #include <torch/types.h>
 
 #include <map>
@@ -15,31 +12,14 @@
 #include "hpcboot/torch/sharded_optimizer.hpp"
 #include "json/bounded_json.hpp"
 #include "torch/optimizer_key.hpp"
+#include "torch/optimizer_state.hpp"
 
 namespace hpcboot::train {
 namespace {
 
 namespace optim = torch::optim;
 
-template <typename AdamState>
-void list_adam(AdamState& state, const std::string& prefix, std::vector<NamedTensor>& list) {
-  list.push_back({prefix + "step", torch::tensor(state.step(), torch::kInt64)});
-  list.push_back({prefix + "exp_avg", state.exp_avg()});
-  list.push_back({prefix + "exp_avg_sq", state.exp_avg_sq()});
-}
-
-void list_state(optim::OptimizerParamState& state, const std::string& prefix,
-                std::vector<NamedTensor>& list) {
-  if (auto* adam = dynamic_cast<optim::AdamParamState*>(&state)) {
-    list_adam(*adam, prefix, list);
-  } else if (auto* adamw = dynamic_cast<optim::AdamWParamState*>(&state)) {
-    list_adam(*adamw, prefix, list);
-  } else if (auto* sgd = dynamic_cast<optim::SGDParamState*>(&state)) {
-    if (sgd->momentum_buffer().defined()) {
-      list.push_back({prefix + "momentum", sgd->momentum_buffer()});
-    }
-  }
-}
+constexpr std::string_view kStatePrefix = "optimizer.";
 
 /// Tensors by name, each of which must be taken once.
 class Stock {
@@ -86,33 +66,26 @@ torch::Tensor like(const at::Tensor& parameter, const torch::Tensor& values, boo
   return is_sharded ? values : torch::empty_like(parameter.detach()).copy_(values);
 }
 
-template <typename AdamState>
-std::unique_ptr<AdamState> adam_state(Stock& stock, const std::string& prefix,
-                                      const at::Tensor& parameter, bool is_sharded) {
-  auto state = std::make_unique<AdamState>();
-  state->step(
-      stock.take(prefix + "step", torch::tensor(0, torch::kInt64)).template item<int64_t>());
-  state->exp_avg(like(parameter, stock.take(prefix + "exp_avg", parameter), is_sharded));
-  state->exp_avg_sq(like(parameter, stock.take(prefix + "exp_avg_sq", parameter), is_sharded));
-  return state;
-}
-
 std::unique_ptr<optim::OptimizerParamState> state_from(Stock& stock, const std::string& prefix,
                                                        const at::Tensor& parameter,
                                                        const optim::Optimizer& optimizer) {
   const auto* sharded = dynamic_cast<const ShardedOptimizer*>(&optimizer);
-  const bool is_sharded = sharded != nullptr;
-  if (stock.has(prefix + "momentum")) {
-    auto state = std::make_unique<optim::SGDParamState>();
-    state->momentum_buffer(like(parameter, stock.take(prefix + "momentum", parameter), is_sharded));
-    return state;
+  auto state = new_state_of(sharded != nullptr ? sharded->local() : optimizer);
+  const OptimizerState fields = *fields_of(*state);
+  bool is_known = false;
+  const std::string steps = prefix + kStepsField;
+  if (fields.steps != nullptr && stock.has(steps)) {
+    *fields.steps = stock.take(steps, torch::tensor(0, torch::kInt64)).item<std::int64_t>();
+    is_known = true;
   }
-  if (!stock.has(prefix + "step")) return nullptr;  // no step with this parameter so far
-  const optim::Optimizer& kind = is_sharded ? sharded->local() : optimizer;
-  if (dynamic_cast<const optim::AdamW*>(&kind) != nullptr) {
-    return adam_state<optim::AdamWParamState>(stock, prefix, parameter, is_sharded);
+  for (std::size_t i = 0; i < fields.tensors.size(); ++i) {
+    const std::string name = prefix + fields.names[i];
+    if (!stock.has(name)) continue;
+    *fields.tensors[i] = like(parameter, stock.take(name, parameter), sharded != nullptr);
+    is_known = true;
   }
-  return adam_state<optim::AdamParamState>(stock, prefix, parameter, is_sharded);
+  if (!is_known) return nullptr;  // no step with this parameter so far
+  return state;
 }
 
 std::vector<std::pair<std::string, at::Generator>> generators(const torch::nn::Module& model) {
@@ -136,13 +109,29 @@ std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
     list.push_back({std::string(kModelPrefix) + item.key(), item.value().detach()});
     const auto state = states.find(key_of(states, item.value()));
     if (state == states.end()) continue;
-    list_state(*state->second, "optimizer." + item.key() + ".", list);
+    list_state(*state->second, std::string(kStatePrefix) + item.key() + ".", list);
   }
   for (const auto& item : model.named_buffers()) {
     list.push_back({std::string(kModelPrefix) + item.key(), item.value().detach()});
   }
+  const std::vector<NamedTensor> random = random_states(model);
+  list.insert(list.end(), random.begin(), random.end());
+  return list;
+}
+
+std::vector<NamedTensor> random_states(const torch::nn::Module& model) {
+  std::vector<NamedTensor> list;
   for (auto& [name, generator] : generators(model)) list.push_back({name, generator.get_state()});
   return list;
+}
+
+void restore_random_states(const std::vector<NamedTensor>& tensors,
+                           const torch::nn::Module& model) {
+  for (auto& [name, generator] : generators(model)) {
+    for (const NamedTensor& one : tensors) {
+      if (one.name == name) generator.set_state(one.tensor);
+    }
+  }
 }
 
 void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,
@@ -156,7 +145,8 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
   for (const auto& item : model.named_parameters()) {
     copies.emplace_back(item.value(),
                         stock.take(std::string(kModelPrefix) + item.key(), item.value()));
-    auto state = state_from(stock, "optimizer." + item.key() + ".", item.value(), optimizer);
+    auto state =
+        state_from(stock, std::string(kStatePrefix) + item.key() + ".", item.value(), optimizer);
     if (state) kept.emplace_back(item.value(), std::move(state));
   }
   for (const auto& item : model.named_buffers()) {

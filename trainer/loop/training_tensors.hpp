@@ -7,14 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "hpcboot/torch/sharded_checkpoint.hpp"
 #include "loop/communicator.hpp"
 
 namespace hpcboot::train {
-
-struct NamedTensor {
-  std::string name;
-  torch::Tensor tensor;
-};
 
 constexpr std::string_view kModelPrefix = "model.";
 
@@ -31,6 +27,12 @@ std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
 ///         shape; nothing has been changed then
 void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,
                               torch::optim::Optimizer& optimizer, const std::string& file);
+
+/// Those of training_tensors() that are of the random generators.
+std::vector<NamedTensor> random_states(const torch::nn::Module& model);
+
+/// Restores the generators whose states are among these tensors.
+void restore_random_states(const std::vector<NamedTensor>& tensors, const torch::nn::Module& model);
 
 /// Broadcasts rank 0's tensors. Collective; the tensors of the other ranks are replaced.
 void share_tensors(std::vector<NamedTensor>& tensors, Communicator& communicator);

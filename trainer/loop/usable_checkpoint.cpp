@@ -32,7 +32,8 @@ std::optional<UsableCheckpoint> first_usable(const std::vector<std::filesystem::
 
 std::string how_to_take_best(const record::RunFolder& folder, const Json& identity) {
   std::vector<std::string> unused;
-  const auto best = first_usable({folder.checkpoints() / kBestCheckpoint}, identity, unused);
+  const auto best =
+      first_usable({checkpoint_path(folder.checkpoints(), kBestCheckpoint)}, identity, unused);
   if (!best) return {};
   const TrainingState& state = best->checkpoint.state;
   return fmt::format("--resume {} continues from its best epoch, {} (step {})",

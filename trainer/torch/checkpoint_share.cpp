@@ -137,18 +137,6 @@ std::unordered_map<Key, std::unique_ptr<optim::OptimizerParamState>> dealt_state
   return mine;
 }
 
-void list_state(const std::string& parameter, optim::OptimizerParamState& state,
-                std::vector<NamedTensor>& list) {
-  const auto fields = *fields_of(state);
-  if (fields.steps != nullptr) {
-    list.push_back({parameter + "." + kStepsField, at::scalar_tensor(*fields.steps, at::kLong)});
-  }
-  for (std::size_t i = 0; i < fields.tensors.size(); ++i) {
-    if (!fields.tensors[i]->defined()) continue;
-    list.push_back({parameter + "." + fields.names[i], *fields.tensors[i]});
-  }
-}
-
 }  // namespace
 
 CheckpointShare share_for_checkpoint(const torch::nn::Module& model, optim::Optimizer* optimizer,
@@ -179,7 +167,7 @@ CheckpointShare share_for_checkpoint(const torch::nn::Module& model, optim::Opti
     const Key key = key_of_parameter(item.value());
     const auto state = states.find(key);
     if (state == states.end() || std::exchange(is_listed[key], true)) continue;
-    list_state(item.key(), *state->second, *share.optimizer);
+    list_state(*state->second, item.key() + ".", *share.optimizer);
   }
   return share;
 }

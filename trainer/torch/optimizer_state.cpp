@@ -1,5 +1,6 @@
 #include "optimizer_state.hpp"
 
+#include <ATen/Functions.h>
 #include <torch/optim/adagrad.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
@@ -62,6 +63,18 @@ std::optional<OptimizerState> fields_of(optim::OptimizerParamState& state) {
                   &rmsprop->step());
   }
   return std::nullopt;
+}
+
+void list_state(optim::OptimizerParamState& state, const std::string& prefix,
+                std::vector<NamedTensor>& list) {
+  const OptimizerState fields = *fields_of(state);
+  if (fields.steps != nullptr) {
+    list.push_back({prefix + kStepsField, at::scalar_tensor(*fields.steps, at::kLong)});
+  }
+  for (std::size_t i = 0; i < fields.tensors.size(); ++i) {
+    if (!fields.tensors[i]->defined()) continue;
+    list.push_back({prefix + fields.names[i], *fields.tensors[i]});
+  }
 }
 
 std::unique_ptr<optim::OptimizerParamState> new_state_of(const optim::Optimizer& optimizer) {

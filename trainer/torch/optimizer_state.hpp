@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "hpcboot/torch/sharded_checkpoint.hpp"
 
 namespace hpcboot {
 
@@ -23,6 +26,11 @@ struct OptimizerState {
 /// References to what `state` contains; none if its type is unknown. Known are those of Adam,
 /// AdamW, SGD, Adagrad and RMSprop.
 std::optional<OptimizerState> fields_of(torch::optim::OptimizerParamState& state);
+
+/// Appends what a state contains, as tensors named "<prefix><field>".
+/// @param state of a known type
+void list_state(torch::optim::OptimizerParamState& state, const std::string& prefix,
+                std::vector<NamedTensor>& list);
 
 /// An empty state of the kind that this optimizer keeps; null if its type is unknown.
 std::unique_ptr<torch::optim::OptimizerParamState> new_state_of(

@@ -119,6 +119,14 @@ void write_share(const CheckpointShare& share, const fs::path& folder, int rank,
 
 void complete_checkpoint(const fs::path& written, const fs::path& folder, int world_size,
                          const std::map<std::string, std::string>& notes) {
+  for (int rank = 0; rank < world_size; ++rank) {
+    const fs::path file = written / record::shard_file_name(kModelStem, rank, world_size);
+    if (fs::exists(file)) continue;
+    throw Error(ErrorCode::unreadable_file,
+                "'" + file.string() + "' is missing, though rank " + std::to_string(rank) +
+                    " has written it: its host has another folder there",
+                "a folder that all hosts share", "choose one on a shared file system");
+  }
   if (fs::exists(written / record::shard_file_name(kOptimizerStem, 0, world_size))) {
     record::write_index(written, kOptimizerStem, world_size);
   }
@@ -152,11 +160,9 @@ void save_sharded(const fs::path& target, const torch::nn::Module& model,
   }
 }
 
-void verify_sharded(const fs::path& folder, int part, int parts) {
+std::map<std::string, std::string> verify_sharded(const fs::path& folder, int part, int parts) {
   int number = 0;
-  for (const char* stem : {kModelStem, kOptimizerStem}) {
-    if (stem == kOptimizerStem && !fs::exists(folder / record::index_file_name(stem))) continue;
-    const record::ShardedSafetensors all(folder, stem);
+  const auto verify = [&](const record::ShardedSafetensors& all) {
     for (const record::SafetensorsFile& file : all.files()) {
       if (number++ % parts != part) continue;
       const auto known = file.metadata().find(record::kChecksumKey);
@@ -165,7 +171,13 @@ void verify_sharded(const fs::path& folder, int part, int parts) {
                   "'" + file.path().string() + "' is damaged: its checksum does not match",
                   "the bytes that were written", "use another checkpoint");
     }
+  };
+  const record::ShardedSafetensors model(folder, kModelStem);
+  verify(model);
+  if (fs::exists(folder / record::index_file_name(kOptimizerStem))) {
+    verify(record::ShardedSafetensors(folder, kOptimizerStem));
   }
+  return model.metadata();
 }
 
 }  // namespace hpcboot

@@ -69,8 +69,10 @@ LoadedCheckpoint load_sharded(const std::filesystem::path& folder, torch::nn::Mo
 /// Reads every `parts`-th file, from number `part` on, and compares it with the checksum that
 /// write_share() has stored in it; load_sharded() notices a missing or shortened file, but no wrong
 /// byte. Not collective: with its rank and their number, each rank checks its part.
+/// @return the notes
 /// @throws Error{unreadable_file}; Error{malformed_file} naming the file
-void verify_sharded(const std::filesystem::path& folder, int part = 0, int parts = 1);
+std::map<std::string, std::string> verify_sharded(const std::filesystem::path& folder, int part = 0,
+                                                  int parts = 1);
 
 // The steps of save_sharded(), for a program that trains on while the files are written.
 

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# --sharded-checkpoints: all ranks write, and any ranks read.
+# shellcheck disable=SC2154 # $trainer is set in helper.bash
+
+load helper
+
+setup_file() {
+  use_programs
+  draw_digits
+}
+
+@test "a checkpoint continues with other things divided, on other numbers of ranks" {
+  need_mpirun
+  ranks 2 --epochs 2 --comment whole
+  for zero in 0 1 2 3; do
+    ranks 2 --epochs 1 --comment parts --zero "$zero" --sharded-checkpoints
+    part=$(echo runs/*parts)
+    [ "$(ls "$part/checkpoints")" = $'best.json\nepoch_0001_step_00000020' ]
+    rm -rf saved saved4
+    cp -r "$part" saved
+    cp -r "$part" saved4
+    # Divided in another way, and with files of rank 0.
+    ranks 2 --epochs 2 --comment parts --zero $((3 - zero)) --resume "$part"
+    cmp runs/*whole/model.safetensors "$part/model.safetensors"
+    [ "$(ls "$part/checkpoints")" = $'best.safetensors\nepoch_0001_step_00000020\nepoch_0002_step_00000040.safetensors' ]
+    rm -r "$part"
+    # The reverse.
+    ranks 2 --epochs 1 --comment parts
+    part=$(echo runs/*parts)
+    ranks 2 --epochs 2 --comment parts --zero "$zero" --sharded-checkpoints --resume "$part"
+    cmp runs/*whole/model.safetensors "$part/model.safetensors"
+    rm -r "$part"
+    # shellcheck disable=SC2086 # options, meant to be split
+    "$trainer" $small --epochs 2 --comment parts --resume saved
+    [ "$(value saved "['epochs'][1]['steps']")" = 20 ]
+    ranks 4 --epochs 2 --comment parts --zero "$zero" --sharded-checkpoints --resume saved4/checkpoints/epoch_0001_step_00000020/
+    [ -f saved4/checkpoints/epoch_0002_step_00000040/model-00004-of-00004.safetensors ]
+  done
+}
+
+@test "a kill -9 of a rank at any moment of a save leaves a checkpoint that can be read: 15 times" {
+  need_mpirun
+  start() {
+    ranks 2 --epochs 100000 --zero 3 --sharded-checkpoints --checkpoint-every 1s --resume auto >out 2>&1 3>&- &
+    job=$!
+  }
+  start
+  # shellcheck disable=SC2086 # a pattern
+  has_checkpoint() { compgen -G "runs/*/checkpoints/epoch_*" >/dev/null; }
+  await has_checkpoint
+  last=0
+  for ((kills = 1; kills <= 15; ++kills)); do
+    sleep "0.$(printf %03d $((RANDOM % 300)))"
+    rank=$((RANDOM % 2 + 1))
+    mapfile -t both < <(pids)
+    kill -KILL "${both[rank - 1]}"
+    wait "$job" || true
+    rm out
+    start
+    await has_line out 'first step done'
+    run ! grep -E 'cannot be used|new run' out
+    step=$(sed -n 's/^.*resumed from .* after step \([0-9]*\)$/\1/p' out)
+    [ "$step" -ge "$last" ] || fail "kill $kills: resumed after step $step, before that after $last" "$(cat out)"
+    last=$step
+  done
+  [ "$last" -gt 10 ]
+  mapfile -t both < <(pids)
+  kill -KILL "${both[@]}"
+  wait "$job" || true
+  # At most one unfinished folder is left, which the next start removes.
+  [ "$(find runs/*/checkpoints -name '.*.tmp' | wc -l)" -le 1 ]
+}
+
+@test "the best one is kept and found, and a damaged one is left out" {
+  need_mpirun
+  ranks 2 --epochs 3 --keep-checkpoints 1 --lr 0.002 --sharded-checkpoints --comment all
+  folder=$(echo runs/*all/checkpoints)
+  best=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["checkpoint"])' "$folder/best.json")
+  [ -d "$folder/$best" ]
+  [ "$(find "$folder" -mindepth 1 -maxdepth 1 -name 'epoch_*' ! -name "$best" | wc -l)" -le 1 ]
+  [ -d "$folder/epoch_0003_step_00000060" ]
+
+  rm -r runs
+  ranks 2 --epochs 2 --sharded-checkpoints --comment part
+  folder=$(echo runs/*part/checkpoints)
+  run ranks 2 --epochs 3 --sharded-checkpoints --comment part --resume "$folder/best.safetensors"
+  [ "$status" -eq 0 ]
+  [[ $output == *"resumed from $folder/epoch_0002_step_00000040: epoch 3, after step 40"* ]]
+  python3 - "$folder/epoch_0003_step_00000060/optimizer-00002-of-00002.safetensors" <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(-1, 2)
+    byte = file.read(1)
+    file.seek(-1, 2)
+    file.write(bytes([byte[0] ^ 1]))
+PY
+  run ranks 2 --epochs 4 --sharded-checkpoints --comment part --resume runs/*part
+  [ "$status" -eq 0 ]
+  [[ $output == *"checkpoint epoch_0003_step_00000060 cannot be used: "*"optimizer-00002-of-00002.safetensors' is damaged: its checksum does not match"* ]]
+  [[ $output == *"epoch_0002_step_00000040: epoch 3, after step 40"* ]]
+}
+
+@test "its files are those of a model, and convert makes one of them" {
+  need_mpirun
+  ranks 2 --zero 3 --sharded-checkpoints
+  "$trainer" convert runs/*/checkpoints/epoch_0001_step_00000020 merged.safetensors
+  [ "$("$trainer" convert merged.safetensors parts --shards 3)" = "8 tensors in 3 files in parts" ]
+  run -42 "$trainer" convert merged.safetensors parts --shards 2
+  [[ $output == *"'parts' already exists"* ]]
+  mkdir -p home
+  touch home/kept
+  run -42 "$trainer" convert merged.safetensors home --shards 2 --force
+  [[ $output == *"'home' is not a model of several files"* ]]
+  [ -f home/kept ]
+  "$trainer" convert merged.safetensors parts --shards 2 --force
+  [ "$(ls parts)" = $'model-00001-of-00002.safetensors\nmodel-00002-of-00002.safetensors\nmodel.safetensors.index.json' ]
+  "$trainer" convert parts/model.safetensors.index.json again.safetensors
+  cmp merged.safetensors again.safetensors
+  python3 - runs/*/model.safetensors merged.safetensors <<'PY'
+import json, struct, sys
+
+def tensors(path):
+    raw = open(path, "rb").read()
+    size = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8:8 + size])
+    header.pop("__metadata__", None)
+    data = raw[8 + size:]
+    return {name: (one["dtype"], one["shape"], data[slice(*one["data_offsets"])]) for name, one in header.items()}
+
+model, merged = map(tensors, sys.argv[1:])
+assert model == merged, model.keys() ^ merged.keys()
+PY
+}
+
+@test "a host that does not share the runs folder is told" {
+  need_mpirun
+  # Rank 1 sees another folder in its place.
+  [ "$(id -u)" = 0 ] || skip "mounting needs root"
+  unshare --mount true 2>/dev/null || skip "no mount namespaces on this machine"
+  mkdir runs
+  # shellcheck disable=SC2086,SC2016 # options, meant to be split
+  run mpirun -np 2 --oversubscribe bash -c 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
+      exec unshare --mount bash -c "mount -t tmpfs none runs && exec \"\$@\"" bash "$@"; else exec "$@"; fi' bash \
+    "$trainer" $small --sharded-checkpoints
+  [ "$status" -ne 0 ]
+  [[ $output == *"model-00002-of-00002.safetensors' is missing, though rank 1 has written it"* ]]
+}
+
+@test "it needs ranks" {
+  # shellcheck disable=SC2086 # options, meant to be split
+  run -2 "$trainer" $small --sharded-checkpoints
+  [[ $output == *"--sharded-checkpoints needs mode ddp; this run uses mode single"* ]]
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace hpcboot::train {
+
+/// Writes on its own thread while training continues, one job at a time.
+class BackgroundWriter {
+ public:
+  BackgroundWriter();
+  /// Waits for the job that is running; only check() and finish() report a failure.
+  ~BackgroundWriter();
+  BackgroundWriter(const BackgroundWriter&) = delete;
+  BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+
+  /// Starts a job. None may be running: see wait().
+  void start(std::function<void()> job);
+  /// Whether no job is running.
+  bool is_idle() const;
+  void wait();
+  /// Rethrows the failure of a job since the last call.
+  void check();
+  /// wait() and check().
+  void finish();
+
+  /// The longest time that a job has taken, in seconds; 0 before the first.
+  double longest_seconds() const;
+  /// The total time of wait(), in seconds.
+  double waited_seconds() const { return waited_; }
+
+ private:
+  void work();
+
+  double waited_ = 0;
+  mutable std::mutex mutex_;  // guards the members below, up to thread_
+  std::condition_variable changed_;
+  std::function<void()> job_;  // running or due; empty: none
+  std::exception_ptr failure_;
+  double longest_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hpcboot::train
