@@ -94,6 +94,19 @@ if(TARGET hpcboot_torch)
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/sharded_optimizer)
   hpcboot_add_mpi_test(NAME package.fully_shard.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/fully_shard)
-  set_tests_properties(package.own_model.ranks_2 package.fully_shard.ranks_2 package.sharded_optimizer.ranks_2 package.two_groups.ranks_4 PROPERTIES
+  # Saved by two ranks, continued by one.
+  add_test(NAME package.sharded_checkpoint COMMAND bash -ec [=[
+    rm -rf "$1.run"
+    mkdir "$1.run"
+    cd "$1.run"
+    "$0" run -n 2 --launcher local -- "$1"
+    "$0" run -n 1 --launcher local -- "$1" step_100
+    [ "$(ls)" = $'step_100\nstep_200' ]
+    [ -e step_100/model-00002-of-00002.safetensors ]
+    [ -e step_200/model-00001-of-00001.safetensors ]
+    ]=]
+    $<TARGET_FILE:hpcboot> ${PROJECT_BINARY_DIR}/package/own_model/sharded_checkpoint)
+  set_tests_properties(package.sharded_checkpoint PROPERTIES LABELS "package;torch" TIMEOUT 120)
+  set_tests_properties(package.own_model.ranks_2 package.fully_shard.ranks_2 package.sharded_checkpoint package.sharded_optimizer.ranks_2 package.two_groups.ranks_4 PROPERTIES
     FIXTURES_REQUIRED package_own_model)
 endif()
