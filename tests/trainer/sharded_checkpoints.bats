@@ -67,8 +67,17 @@ setup_file() {
   mapfile -t both < <(pids)
   kill -KILL "${both[@]}"
   wait "$job" || true
-  # At most one unfinished folder is left, which the next start removes.
-  [ "$(find runs/*/checkpoints -name '.*.tmp' | wc -l)" -le 1 ]
+  # Of one that was being written and one that was being removed.
+  [ "$(find runs/*/checkpoints -name '.*.tmp' | wc -l)" -le 2 ]
+  left=$(echo runs/*/checkpoints)/.epoch_9999_step_99999999.tmp
+  mkdir "$left"
+  touch "$left/model-00001-of-00002.safetensors"
+  start
+  await has_line out 'first step done'
+  mapfile -t both < <(pids)
+  kill -KILL "${both[@]}"
+  wait "$job" || true
+  [ ! -e "$left" ]
 }
 
 @test "the best one is kept and found, and a damaged one is left out" {
