@@ -35,26 +35,6 @@ NoReduction::~NoReduction() {
   if (schedule_) schedule_->set_reducing(before_);
 }
 
-ShardUnit::ShardUnit(std::shared_ptr<torch::nn::Module> inner) : inner_(std::move(inner)) {
-  for (const auto& item : inner_->named_parameters(/*recurse=*/false)) {
-    register_parameter(item.key(), item.value(), item.value().requires_grad());
-  }
-  for (const auto& item : inner_->named_buffers(/*recurse=*/false)) {
-    register_buffer(item.key(), item.value());
-  }
-  for (const auto& item : inner_->named_children()) register_module(item.key(), item.value());
-}
-
-void ShardUnit::train(bool on) {
-  inner_->train(on);
-}
-bool ShardUnit::is_training() const noexcept {
-  return inner_->is_training();
-}
-void ShardUnit::pretty_print(std::ostream& stream) const {
-  inner_->pretty_print(stream);
-}
-
 void ShardUnit::zero_grad(bool set_to_none) {
   Module::zero_grad(set_to_none);
   if (!is_sharded()) return;
@@ -76,7 +56,7 @@ void ShardUnit::save(torch::serialize::OutputArchive& archive) const {
            "a checkpoint of what gather_parameters() collects",
            "call gather_parameters() on every rank, and save on one");
   }
-  inner_->save(archive);
+  ModuleWrapper::save(archive);
 }
 
 void ShardUnit::load(torch::serialize::InputArchive& archive) {
@@ -84,7 +64,7 @@ void ShardUnit::load(torch::serialize::InputArchive& archive) {
     refuse("load() of a module after fully_shard()", "scatter_parameters()",
            "load before fully_shard(), or pass whole parameters to scatter_parameters()");
   }
-  inner_->load(archive);
+  ModuleWrapper::load(archive);
 }
 
 const std::shared_ptr<UnitSchedule>& ShardUnit::schedule() const {

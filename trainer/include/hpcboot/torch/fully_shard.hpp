@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "hpcboot/torch/module_wrapper.hpp"
 #include "hpcboot/torch/process_group.hpp"
 #include "hpcboot/torch/tensors.hpp"
 
@@ -64,13 +64,9 @@ class NoReduction {
   bool before_;
 };
 
-/// The part of a shardable module that does not depend on its type. It has the parameters, buffers
-/// and submodules of the module within, under the same names.
-class ShardUnit : public torch::nn::Module {
+/// The part of a shardable module that does not depend on its type.
+class ShardUnit : public ModuleWrapper {
  public:
-  void train(bool on = true) override;
-  bool is_training() const noexcept override;
-  void pretty_print(std::ostream& stream) const override;
   /// Once sharded, gradients are those of this rank's shards.
   void zero_grad(bool set_to_none = false) override;
   /// @throws Error{invalid_model_use} once sharded: see gather_parameters()
@@ -110,7 +106,7 @@ class ShardUnit : public torch::nn::Module {
   const std::shared_ptr<UnitSchedule>& schedule() const;
 
  protected:
-  explicit ShardUnit(std::shared_ptr<torch::nn::Module> inner);
+  using ModuleWrapper::ModuleWrapper;
 
   /// One call of forward.
   class Pass {
@@ -146,7 +142,6 @@ class ShardUnit : public torch::nn::Module {
   friend void fully_shard_module(ShardUnit& root, const ProcessGroup& group,
                                  const FullyShardOptions& options);
 
-  const std::shared_ptr<torch::nn::Module> inner_;  // not a submodule, which would change names
   std::shared_ptr<ParameterUnit> unit_;
   std::shared_ptr<UnitSchedule> schedule_;
   bool is_root_ = false;
@@ -181,64 +176,18 @@ class Runner : public ShardUnit {
   std::shared_ptr<Inner> module_;
 };
 
-/// With the forward of the module: its exact type, so that a Sequential takes it.
-template <typename Inner, typename Forward>
-class WithForward;
-template <typename Inner, typename Class, typename Result, typename... Arguments>
-class WithForward<Inner, Result (Class::*)(Arguments...)> : public Runner<Inner> {
- public:
-  Result forward(Arguments... arguments) { return (*this)(std::forward<Arguments>(arguments)...); }
-
- protected:
-  using Runner<Inner>::Runner;
-};
-template <typename Inner, typename Class, typename Result, typename... Arguments>
-class WithForward<Inner, Result (Class::*)(Arguments...) const>
-    : public WithForward<Inner, Result (Class::*)(Arguments...)> {
- protected:
-  using WithForward<Inner, Result (Class::*)(Arguments...)>::WithForward;
-};
-
-/// A module whose forward is a template or has several forms.
 template <typename Inner>
-class WithAnyForward : public Runner<Inner> {
- public:
-  template <typename... Arguments>
-  auto forward(Arguments&&... arguments) {
-    return (*this)(std::forward<Arguments>(arguments)...);
-  }
-
- protected:
-  using Runner<Inner>::Runner;
-};
-
-template <typename Inner, typename = void>
-struct ForwardOf {
-  using Type = WithAnyForward<Inner>;
-};
-template <typename Inner>
-struct ForwardOf<Inner, std::void_t<decltype(&Inner::forward)>> {
-  using Type = WithForward<Inner, decltype(&Inner::forward)>;
-};
-
-template <typename Inner>
-std::shared_ptr<Inner> pointer_to(const std::shared_ptr<Inner>& module) {
-  return module;
-}
-template <typename Holder, typename Inner = typename Holder::ContainedType>
-std::shared_ptr<Inner> pointer_to(const Holder& holder) {
-  return holder.ptr();
-}
+using Base = typename wrapper_detail::ForwardOf<Runner<Inner>, Inner>::Type;
 
 }  // namespace shard_detail
 
 /// A module whose parameters can be divided among ranks; used as the module itself. Call it with
 /// (*unit)(…) where forward has default arguments.
 template <typename Inner>
-class ShardUnitOf : public shard_detail::ForwardOf<Inner>::Type {
+class ShardUnitOf : public shard_detail::Base<Inner> {
  public:
   explicit ShardUnitOf(std::shared_ptr<Inner> module)
-      : shard_detail::ForwardOf<Inner>::Type(std::move(module)) {}
+      : shard_detail::Base<Inner>(std::move(module)) {}
 };
 
 /// Marks a part of a model, such as a layer of a Transformer, whose parameters fully_shard() of the
@@ -248,7 +197,7 @@ class ShardUnitOf : public shard_detail::ForwardOf<Inner>::Type {
 /// @param module a module holder (TORCH_MODULE) or a std::shared_ptr to a module
 template <typename Module>
 auto shard_unit(const Module& module) {
-  const auto inner = shard_detail::pointer_to(module);
+  const auto inner = wrapper_detail::pointer_to(module);
   return std::make_shared<ShardUnitOf<typename decltype(inner)::element_type>>(inner);
 }
 
