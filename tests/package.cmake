@@ -94,6 +94,8 @@ if(TARGET hpcboot_torch)
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/sharded_optimizer)
   hpcboot_add_mpi_test(NAME package.fully_shard.ranks_2 RANKS 2 TIMEOUT 60 LABELS package torch
                        COMMAND ${PROJECT_BINARY_DIR}/package/own_model/fully_shard)
+  add_test(NAME package.activation_checkpoint COMMAND ${PROJECT_BINARY_DIR}/package/own_model/activation_checkpoint)
+  set_tests_properties(package.activation_checkpoint PROPERTIES LABELS "package;torch" TIMEOUT 60)
   # Saved by two ranks, continued by one.
   add_test(NAME package.sharded_checkpoint COMMAND bash -ec [=[
     rm -rf "$1.run"
@@ -107,6 +109,6 @@ if(TARGET hpcboot_torch)
     ]=]
     $<TARGET_FILE:hpcboot> ${PROJECT_BINARY_DIR}/package/own_model/sharded_checkpoint)
   set_tests_properties(package.sharded_checkpoint PROPERTIES LABELS "package;torch" TIMEOUT 120)
-  set_tests_properties(package.own_model.ranks_2 package.fully_shard.ranks_2 package.sharded_checkpoint package.sharded_optimizer.ranks_2 package.two_groups.ranks_4 PROPERTIES
+  set_tests_properties(package.own_model.ranks_2 package.fully_shard.ranks_2 package.sharded_checkpoint package.activation_checkpoint package.sharded_optimizer.ranks_2 package.two_groups.ranks_4 PROPERTIES
     FIXTURES_REQUIRED package_own_model)
 endif()

@@ -30,8 +30,12 @@ hpcboot_add_test(NAME estimate_memory_test SOURCES unit/estimate_memory_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models LABELS unit TIMEOUT 120)
 target_precompile_headers(estimate_memory_test REUSE_FROM torch_test)
 
+hpcboot_add_test(NAME activation_checkpoint_test SOURCES unit/activation_checkpoint_test.cpp support/counted_memory.cpp
+  LIBRARIES hpcboot::torch LABELS unit)
+target_precompile_headers(activation_checkpoint_test REUSE_FROM torch_test)
+
 hpcboot_add_test(NAME ddp_test
-  SOURCES torch/main.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
+  SOURCES torch/main.cpp torch/activation_checkpoint_ranks_test.cpp torch/collectives_test.cpp torch/ddp_test.cpp torch/ddp_options_test.cpp
           torch/fully_shard_models_test.cpp torch/fully_shard_test.cpp
           torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp torch/join_test.cpp
           torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_models_test.cpp

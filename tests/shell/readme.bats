@@ -11,7 +11,7 @@ first_block() { sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$1" | sed '1d;/^```$/,$d'; 
   [ -n "$example" ]
   [ "$example" = "$(cat tests/package/find_package_torch/main.cpp)" ]
   [ "$(first_block trainer/sharding.md cpp)" = "$(cat tests/package/own_model/sharded_optimizer.cpp)" ]
-  for program in fully_shard sharded_checkpoint; do
+  for program in fully_shard activation_checkpoint sharded_checkpoint; do
     [[ "$(cat trainer/sharding.md)" == *$'```cpp\n'"$(cat "tests/package/own_model/$program.cpp")"$'\n```'* ]] ||
       { echo "$program" && return 1; }
   done

@@ -47,10 +47,12 @@ struct Pair {
   using Loss =
       std::function<torch::Tensor(const std::function<torch::Tensor(torch::Tensor)>&, int)>;
 
-  Pair(const Make& make, Loss of_step, const FullyShardOptions& options = {})
+  /// @param make_other makes the one to divide, if it is not the same
+  Pair(const Make& make, Loss of_step, const FullyShardOptions& options = {},
+       const Make& make_other = {})
       : ddp(here(make()), *world),
         whole(adam({optim::OptimizerParamGroup(ddp.module()->parameters())})),
-        model(fully_shard(here(make()), *world, options)),
+        model(fully_shard(here((make_other ? make_other : make)()), *world, options)),
         sharded(std::make_unique<ShardedOptimizer>(*model, adam)),
         loss(std::move(of_step)) {}
 

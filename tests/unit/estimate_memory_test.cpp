@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "hpcboot/torch/activation_checkpoint.hpp"
 #include "hpcboot/torch/estimate.hpp"
 #include "models/model.hpp"
 #include "support/counted_memory.hpp"
@@ -51,14 +52,20 @@ struct BlockImpl : nn::Module {
 TORCH_MODULE(Block);
 
 struct Gpt : nn::Module {
-  explicit Gpt(const estimate::Transformer& shape)
+  explicit Gpt(const estimate::Transformer& shape, bool checkpoints)
       : tokens(register_module("tokens", nn::Embedding(shape.vocabulary, shape.hidden))),
         positions(register_module("positions", nn::Embedding(shape.sequence, shape.hidden))),
         norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({shape.hidden})))),
         head(register_module(
             "head", nn::Linear(nn::LinearOptions(shape.hidden, shape.vocabulary).bias(false)))) {
-    for (std::int64_t i = 0; i < shape.blocks; ++i)
-      blocks->push_back(Block(shape.hidden, shape.heads));
+    for (std::int64_t i = 0; i < shape.blocks; ++i) {
+      const Block block(shape.hidden, shape.heads);
+      if (checkpoints) {
+        blocks->push_back(checkpointed(block));
+      } else {
+        blocks->push_back(block);
+      }
+    }
     register_module("blocks", blocks);
   }
 
@@ -126,7 +133,7 @@ TEST(EstimateMemory, ResNet50) {
 }
 
 void expect_gpt(std::int64_t blocks, std::int64_t hidden, std::int64_t sequence,
-                std::int64_t vocabulary, std::int64_t batch) {
+                std::int64_t vocabulary, std::int64_t batch, bool checkpoints = false) {
   estimate::Transformer shape;
   shape.blocks = blocks;
   shape.hidden = hidden;
@@ -135,12 +142,14 @@ void expect_gpt(std::int64_t blocks, std::int64_t hidden, std::int64_t sequence,
   shape.sequence = sequence;
   shape.learned_positions = true;
   const auto before = static_cast<double>(counted_memory::live());
-  Gpt model(shape);
+  Gpt model(shape, checkpoints);
+  estimate::Layout layout;
+  layout.checkpoint = checkpoints;
   torch::optim::Adam optimizer(model.parameters());
   const auto ids = torch::randint(vocabulary, {batch, sequence}, torch::kInt64);
   const auto measured = measure(model, optimizer, ids, ids.flatten(), before);
   expect_near(measured, estimate::estimate(estimate::transformer(shape), estimate::types_of("fp32"),
-                                           2, {}, {batch, 1})
+                                           2, layout, {batch, 1})
                             .memory);
 }
 
@@ -148,6 +157,11 @@ TEST(EstimateMemory, Transformer) {
   expect_gpt(4, 128, 128, 1000, 4);
   expect_gpt(2, 256, 64, 5000, 4);
   expect_gpt(6, 64, 256, 500, 2);
+}
+
+TEST(EstimateMemory, TransformerWithCheckpointedActivations) {
+  expect_gpt(8, 128, 128, 1000, 8, true);
+  expect_gpt(12, 64, 256, 500, 4, true);
 }
 
 }  // namespace

@@ -55,9 +55,10 @@ class ParameterUnit::Hook : public torch::autograd::FunctionPostHook {
       : unit_(std::move(unit)), parameter_(parameter) {}
 
   torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
-                                            const torch::autograd::variable_list&) override {
+                                            const torch::autograd::variable_list& inputs) override {
     const auto unit = unit_.lock();  // the parameter may outlive it
-    if (unit) unit->on_gradient_(parameter_);
+    // checkpoint() has an undefined gradient for parameters that the module did not use.
+    if (unit && inputs.front().defined()) unit->on_gradient_(parameter_);
     return outputs;
   }
 

@@ -75,6 +75,8 @@ class ShardUnit : public ModuleWrapper {
 
   /// Whether the parameters are divided among ranks.
   bool is_sharded() const { return unit_ != nullptr; }
+  /// Whether fully_shard() has returned this one.
+  bool is_outermost() const { return is_root_; }
 
   // The following need a module that fully_shard() has returned; otherwise they throw
   // Error{invalid_model_use}. All that communicate are collective.

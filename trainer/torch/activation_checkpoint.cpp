@@ -1,0 +1,234 @@
+#include "hpcboot/torch/activation_checkpoint.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/variable.h>
+#include <torch/custom_class.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "arguments.hpp"
+#include "forward_state.hpp"
+#include "refusal.hpp"
+
+namespace hpcboot::checkpoint_detail {
+namespace {
+
+namespace autograd = torch::autograd;
+
+Tensors defined_of(const Tensors& tensors) {
+  Tensors defined;
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.defined()) defined.push_back(tensor);
+  }
+  return defined;
+}
+
+/// What the backward pass of a checkpointed module needs besides its inputs.
+struct Segment : torch::CustomClassHolder {
+  /// @param inputs also undefined ones
+  Segment(std::shared_ptr<torch::nn::Module> run, Forward forward, Tensors trained,
+          const Tensors& inputs)
+      : module(std::move(run)),
+        again(std::move(forward)),
+        parameters(std::move(trained)),
+        random(inputs),
+        has_input(inputs.size()) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) has_input[i] = inputs[i].defined();
+  }
+
+  /// With the undefined ones, which have no place in a graph.
+  Tensors all_inputs(at::TensorList defined) const {
+    Tensors all(has_input.size());
+    auto next = defined.begin();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (has_input[i]) all[i] = *next++;
+    }
+    return all;
+  }
+
+  const std::shared_ptr<torch::nn::Module> module;
+  const Forward again;
+  const Tensors parameters;
+  const RandomStates random;  ///< before the first forward pass
+  const AutocastState autocast;
+  const Forward* first = nullptr;  ///< while it runs
+  bool is_random = false;
+  std::vector<bool> has_input;                    ///< whether this one is defined
+  std::vector<std::vector<std::int64_t>> shapes;  ///< of the results
+};
+
+/// The settings of the first forward pass, while the second one runs.
+class SecondPass {
+ public:
+  explicit SecondPass(const Segment& segment) {
+    if (segment.is_random) {
+      random_ = segment.random.now();
+      segment.random.restore();
+    }
+    segment.autocast.restore();
+  }
+  ~SecondPass() {
+    autocast_.restore();
+    if (random_) random_->restore();
+  }
+  SecondPass(const SecondPass&) = delete;
+  SecondPass& operator=(const SecondPass&) = delete;
+
+ private:
+  const AutocastState autocast_;
+  const WithoutAutocastCache no_cache_;
+  std::optional<RandomStates> random_;
+};
+
+std::int64_t version_of(const at::Tensor& tensor) {
+  return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
+}
+
+void require_unchanged(at::TensorList inputs, const std::vector<std::int64_t>& versions) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (version_of(inputs[i]) == versions[i]) continue;
+    refuse("checkpoint() of a module that changes input " + std::to_string(i) + " in place",
+           "a module that leaves its inputs as they are, as it runs twice",
+           "use an operation that is not in place, such as relu() for relu_()");
+  }
+}
+
+void require_same_shapes(const Segment& segment, const Tensors& results) {
+  const auto text = [](const std::vector<std::vector<std::int64_t>>& shapes) {
+    std::string all;
+    for (const auto& shape : shapes) all += (all.empty() ? "" : ", ") + shape_text(shape);
+    return all;
+  };
+  std::vector<std::vector<std::int64_t>> found;
+  for (const at::Tensor& result : results) found.push_back(result.sizes().vec());
+  if (found == segment.shapes) return;
+  refuse("results of shape " + text(found) + " in the second forward pass of checkpoint()",
+         text(segment.shapes) + ", as in the first one",
+         "let forward depend on its arguments and parameters alone");
+}
+
+struct Function : autograd::Function<Function> {
+  /// The parameters are arguments, so that their gradients leave through the graph around.
+  static Tensors forward(autograd::AutogradContext* context,
+                         const c10::intrusive_ptr<Segment>& segment, at::TensorList inputs,
+                         at::TensorList /*parameters*/) {
+    context->save_for_backward(inputs.vec());
+    context->saved_data["segment"] = at::IValue::make_capsule(segment);
+    context->set_materialize_grads(false);
+    std::vector<std::int64_t> versions;
+    for (const at::Tensor& input : inputs) versions.push_back(version_of(input));
+    Tensors results;
+    {
+      const WithoutAutocastCache no_cache;
+      results = defined_of((*segment->first)(segment->all_inputs(inputs)));
+    }
+    require_unchanged(inputs, versions);
+    segment->is_random = segment->random.have_moved();
+    for (const at::Tensor& result : results) segment->shapes.push_back(result.sizes().vec());
+    return results;
+  }
+
+  static Tensors backward(autograd::AutogradContext* context, const Tensors& gradients) {
+    if (at::GradMode::is_enabled()) {
+      refuse("a backward pass with create_graph through checkpoint()",
+             "one whose gradients need no gradients themselves",
+             "do not use checkpoint() for a loss that depends on gradients");
+    }
+    const auto& segment = static_cast<const Segment&>(*context->saved_data["segment"].toCapsule());
+    Tensors inputs;
+    for (const at::Tensor& saved : context->get_saved_variables()) {
+      inputs.push_back(saved.detach().requires_grad_(saved.requires_grad()));
+    }
+    Tensors of_all = gradients_of(segment, inputs, gradients);
+    of_all.insert(of_all.begin(), at::Tensor());  // of the segment
+    return of_all;
+  }
+
+  /// Those of inputs and parameters.
+  static Tensors gradients_of(const Segment& segment, const Tensors& inputs,
+                              const Tensors& gradients) {
+    const BufferValues before(*segment.module);
+    const at::AutoGradMode with_graph(true);
+    Tensors results;
+    {
+      const SecondPass second(segment);
+      results = defined_of(segment.again(segment.all_inputs(inputs)));
+    }
+    before.restore();
+    require_same_shapes(segment, results);
+    Tensors from, with;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!gradients[i].defined() || !results[i].requires_grad()) continue;
+      from.push_back(results[i]);
+      with.push_back(gradients[i]);
+    }
+    Tensors all = inputs;
+    all.insert(all.end(), segment.parameters.begin(), segment.parameters.end());
+    std::vector<std::size_t> places;
+    Tensors wanted;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].requires_grad()) continue;
+      places.push_back(i);
+      wanted.push_back(all[i]);
+    }
+    Tensors found(all.size());
+    if (from.empty() || wanted.empty()) return found;
+    results.clear();
+    const Tensors computed =
+        autograd::grad(from, wanted, with, /*retain_graph=*/false, /*create_graph=*/false,
+                       /*allow_unused=*/true);
+    for (std::size_t i = 0; i < places.size(); ++i) found[places[i]] = computed[i];
+    return found;
+  }
+};
+
+Tensors trained_parameters(const torch::nn::Module& module) {
+  Tensors trained;
+  for (const auto& item : module.named_parameters()) {
+    const at::Tensor& parameter = item.value();
+    if (!parameter.requires_grad()) continue;
+    if (!autograd::impl::hooks(parameter).empty()) {
+      refuse("checkpoint() of a module whose parameter '" + item.key() + "' has a hook",
+             "parameters without hooks, which would see a gradient twice",
+             "change the gradient between backward() and the optimizer's step");
+    }
+    trained.push_back(parameter);
+  }
+  return trained;
+}
+
+}  // namespace
+
+Tensors run(const std::shared_ptr<torch::nn::Module>& module, const Forward& first, Forward again,
+            const Tensors& inputs) {
+  const auto* unit = dynamic_cast<const ShardUnit*>(module.get());
+  if (unit != nullptr && unit->is_outermost()) {
+    refuse("checkpoint() of the module that fully_shard() returned",
+           "checkpoint() of the layers in it", "use checkpointed() where the model is made");
+  }
+  if (!at::GradMode::is_enabled()) return first(inputs);
+  Tensors parameters = trained_parameters(*module);
+  const bool has_gradient = std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& input) {
+    return input.defined() && input.requires_grad();
+  });
+  if (parameters.empty() && !has_gradient) return first(inputs);
+  const auto segment = c10::make_intrusive<Segment>(module, std::move(again), parameters, inputs);
+  Tensors all;
+  const Forward recorded = [&](const Tensors& tensors) { return all = first(tensors); };
+  segment->first = &recorded;
+  const Tensors given = defined_of(inputs);
+  const Tensors defined =
+      Function::apply(segment, at::TensorList(given), at::TensorList(parameters));
+  segment->first = nullptr;
+  auto next = defined.begin();
+  for (at::Tensor& result : all) {
+    if (result.defined()) result = *next++;
+  }
+  return all;
+}
+
+}  // namespace hpcboot::checkpoint_detail
