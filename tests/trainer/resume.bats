@@ -112,12 +112,12 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   equal whole/* parts/*
 }
 
-@test "resnet50 with its batch norms: bit for bit" {
+@test "resnet50 with its batch norms, with and without checkpointed activations: bit for bit" {
   resnet="--data $data --image-size 32 --batch-size 8 --limit-samples 32 --threads 1 --epochs 2 --no-tensorboard"
   "$trainer" $resnet --runs-dir whole >/dev/null
   "$trainer" $resnet --runs-dir parts --checkpoint-every 3s --keep-checkpoints 9 >/dev/null
   cut_back_to parts/* 6
-  "$trainer" $resnet --runs-dir parts --resume auto >/dev/null
+  "$trainer" $resnet --runs-dir parts --resume auto --checkpoint-activations >/dev/null
   equal whole/* parts/*
 }
 

@@ -28,6 +28,9 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"zero", into(o.zero, "0|1|2|3"),
         "divide among the ranks (mode ddp): 1 the optimizer's state, 2 gradients as well, 3 "
         "weights as well; see trainer/sharding.md"},
+       {"checkpoint-activations", flag(o.checkpoint_activations),
+        "layers keep their inputs only, and the backward pass computes the rest again: less "
+        "memory, one more forward pass"},
        {"bucket-mb", into(o.bucket_mb, "MiB"), "size of the buckets of the gradient all-reduce"},
        {"compress-gradients", choice_into(o.compress_gradients, {"none", "bf16", "fp16"}),
         "data type for the gradient all-reduce"},

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "datasets/dataset.hpp"
 #include "hpcboot/torch/sync_batch_norm.hpp"
 
 namespace hpcboot::train {
@@ -38,7 +39,8 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
       precision_(precision_of(options.precision)),
       type_(precision_ == Precision::fp64 ? torch::kDouble : torch::kFloat) {
   const auto make = [&] {
-    auto model = models::make_model(options.model, channels);
+    auto model =
+        models::make_model(options.model, channels, data::kClasses, options.checkpoint_activations);
     model->to(type_);
     store_channels_last(*model);
     return model;

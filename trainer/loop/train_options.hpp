@@ -35,6 +35,7 @@ struct TrainOptions {
   std::string compress_gradients = "none";  ///< none, bf16, fp16: data type of the all-reduce
   bool sync_bn = false;                     ///< batch norms use statistics over all ranks
   int zero = 0;  ///< divided among the ranks: 1 state, 2 gradients, 3 weights
+  bool checkpoint_activations = false;  ///< compute them again in the backward pass
   std::string runs_dir = "runs";
   std::string comment;
   bool tensorboard = false;             ///< write events into the run folder

@@ -11,18 +11,27 @@ namespace {
 
 struct KnownModel {
   std::string_view name;
-  std::shared_ptr<Model> (*make)(std::int64_t in_channels, std::int64_t classes);
+  std::shared_ptr<Model> (*make)(std::int64_t in_channels, std::int64_t classes, bool checkpointed);
 };
 
-template <typename SomeModel>
-std::shared_ptr<Model> make(std::int64_t in_channels, std::int64_t classes) {
-  return std::make_shared<SomeModel>(in_channels, classes);
+std::shared_ptr<Model> make_mnistnet(std::int64_t in_channels, std::int64_t classes,
+                                     bool checkpointed) {
+  if (checkpointed) {
+    throw Error(ErrorCode::invalid_model_use, "model 'mnistnet' with checkpointed activations",
+                "a model of several layers, such as resnet50", "choose one, or leave this out");
+  }
+  return std::make_shared<MnistNet>(in_channels, classes);
+}
+
+std::shared_ptr<Model> make_resnet50(std::int64_t in_channels, std::int64_t classes,
+                                     bool checkpointed) {
+  return std::make_shared<ResNet50>(in_channels, classes, checkpointed);
 }
 
 // Sorted by name.
 constexpr std::array kKnownModels{
-    KnownModel{"mnistnet", &make<MnistNet>},
-    KnownModel{"resnet50", &make<ResNet50>},
+    KnownModel{"mnistnet", &make_mnistnet},
+    KnownModel{"resnet50", &make_resnet50},
 };
 
 }  // namespace
@@ -34,10 +43,10 @@ std::vector<std::string> model_names() {
 }
 
 std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels,
-                                  std::int64_t classes) {
+                                  std::int64_t classes, bool checkpointed) {
   std::string names;
   for (const KnownModel& known : kKnownModels) {
-    if (known.name == name) return known.make(in_channels, classes);
+    if (known.name == name) return known.make(in_channels, classes, checkpointed);
     names += (names.empty() ? "" : ", ") + std::string(known.name);
   }
   throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'", "one of " + names,

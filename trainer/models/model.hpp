@@ -23,8 +23,10 @@ std::vector<std::string> model_names();
 
 /// A model with new weights, drawn from LibTorch's default generator: torch::manual_seed() before
 /// this call makes them the same on all ranks.
-/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones.
+/// @param checkpointed its layers run with checkpoint(): they keep their inputs only, and the
+///        backward pass computes the rest again
+/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones
 std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels = 1,
-                                  std::int64_t classes = 10);
+                                  std::int64_t classes = 10, bool checkpointed = false);
 
 }  // namespace hpcboot::models

@@ -3,6 +3,7 @@
 #include <torch/nn/functional/pooling.h>
 #include <torch/nn/init.h>
 
+#include "hpcboot/torch/activation_checkpoint.hpp"
 #include "hpcboot/torch/fully_shard.hpp"
 
 namespace hpcboot::models {
@@ -59,22 +60,28 @@ TORCH_MODULE(Bottleneck);
 
 }  // namespace
 
-ResNet50::ResNet50(std::int64_t in_channels, std::int64_t classes)
+ResNet50::ResNet50(std::int64_t in_channels, std::int64_t classes, bool checkpointed)
     : conv1_(register_module("conv1", convolution(in_channels, kStemChannels, 7, 2))),
       bn1_(register_module("bn1", BatchNorm2d(kStemChannels))),
-      layer1_(register_module("layer1", make_layer(kStemChannels, 64, 3, 1))),
-      layer2_(register_module("layer2", make_layer(64 * kExpansion, 128, 4, 2))),
-      layer3_(register_module("layer3", make_layer(128 * kExpansion, 256, 6, 2))),
-      layer4_(register_module("layer4", make_layer(256 * kExpansion, 512, 3, 2))),
+      layer1_(register_module("layer1", make_layer(kStemChannels, 64, 3, 1, checkpointed))),
+      layer2_(register_module("layer2", make_layer(64 * kExpansion, 128, 4, 2, checkpointed))),
+      layer3_(register_module("layer3", make_layer(128 * kExpansion, 256, 6, 2, checkpointed))),
+      layer4_(register_module("layer4", make_layer(256 * kExpansion, 512, 3, 2, checkpointed))),
       fc_(register_module("fc", nn::Linear(512 * kExpansion, classes))) {
   initialize();
 }
 
 nn::Sequential ResNet50::make_layer(std::int64_t in_channels, std::int64_t width,
-                                    std::int64_t blocks, std::int64_t stride) {
-  nn::Sequential layer(shard_unit(Bottleneck(in_channels, width, stride)));
-  for (std::int64_t block = 1; block < blocks; ++block) {
-    layer->push_back(shard_unit(Bottleneck(width * kExpansion, width, 1)));
+                                    std::int64_t blocks, std::int64_t stride, bool checkpointed) {
+  nn::Sequential layer;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const auto block =
+        i == 0 ? Bottleneck(in_channels, width, stride) : Bottleneck(width * kExpansion, width, 1);
+    if (checkpointed) {
+      layer->push_back(shard_unit(hpcboot::checkpointed(block)));
+    } else {
+      layer->push_back(shard_unit(block));
+    }
   }
   return layer;
 }

@@ -14,7 +14,8 @@ namespace hpcboot::models {
 /// Ren, Sun: Deep Residual Learning for Image Recognition, 2015.
 class ResNet50 : public Model {
  public:
-  ResNet50(std::int64_t in_channels, std::int64_t classes);
+  /// @param checkpointed its blocks run with checkpoint()
+  ResNet50(std::int64_t in_channels, std::int64_t classes, bool checkpointed);
 
   /// @param images {batch, in_channels, height, width}; designed for 224 pixels; training needs at
   ///        least 32
@@ -22,7 +23,7 @@ class ResNet50 : public Model {
 
  private:
   torch::nn::Sequential make_layer(std::int64_t in_channels, std::int64_t width,
-                                   std::int64_t blocks, std::int64_t stride);
+                                   std::int64_t blocks, std::int64_t stride, bool checkpointed);
   void initialize();
 
   torch::nn::Conv2d conv1_;
