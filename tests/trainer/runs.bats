@@ -256,9 +256,27 @@ PY
   [ "$status" -ne 0 ]
 }
 
+@test "checkpointed activations change no bit: data parallel, synchronised batch norms, sharded" {
+  resnet="--data $data --image-size 32 --batch-size 8 --limit-samples 24 --threads 1"
+  for options in "" --sync-bn "--zero 2" "--zero 3"; do
+    rm -rf whole again
+    # shellcheck disable=SC2086
+    mpirun -np 2 --oversubscribe "$trainer" $resnet $options --runs-dir whole
+    # shellcheck disable=SC2086
+    mpirun -np 2 --oversubscribe "$trainer" $resnet $options --checkpoint-activations --runs-dir again
+    cmp whole/*/model.safetensors again/*/model.safetensors
+  done
+  rm -r again
+  # shellcheck disable=SC2086
+  "$trainer" $resnet --mode dp --devices cpu:2 --runs-dir dp
+  # shellcheck disable=SC2086
+  "$trainer" $resnet --mode dp --devices cpu:2 --checkpoint-activations --runs-dir again
+  cmp dp/*/model.safetensors again/*/model.safetensors
+}
+
 @test "options that contradict each other are refused before the data are read and a run folder is made" {
   for bad in "--sync-bn" "--sync-bn --mode single" "--sync-bn --mode dp --devices cpu:2" \
-    "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu"; do
+    "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu" "--checkpoint-activations"; do
     # shellcheck disable=SC2086 # options, meant to be split
     run "$trainer" $model --data nowhere $bad --runs-dir runs
     echo "$bad: $status $output"

@@ -40,6 +40,17 @@ TEST(Models, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   }
 }
 
+TEST(Models, LayersCanBeCheckpointedUnderTheirNames) {
+  for (const std::string& name : model_names()) {
+    const auto make = [&] { return make_model(name, 1, 10, /*checkpointed=*/true); };
+    if (has_layers(name)) {
+      EXPECT_EQ(make()->named_parameters().keys(), make_model(name)->named_parameters().keys());
+    } else {
+      EXPECT_THROW(make(), Error) << name;
+    }
+  }
+}
+
 TEST(Models, TheSeedDecidesTheWeights) {
   for (const std::string& name : model_names()) {
     torch::manual_seed(5);

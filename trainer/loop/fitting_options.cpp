@@ -2,6 +2,7 @@
 
 #include "hpcboot/error.hpp"
 #include "loop/recorded_pass.hpp"
+#include "models/model.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -24,6 +25,13 @@ void require_sharding_to_fit(const TrainOptions& options) {
   if (other == nullptr) return;
   throw UsageError(std::string("--zero 2 and 3 cannot be used with ") + other +
                    "; leave it out, or use --zero 1");
+}
+
+void require_layers(const TrainOptions& options) {
+  if (!options.checkpoint_activations || models::has_layers(options.model)) return;
+  throw UsageError(
+      "--checkpoint-activations needs a model of several layers, such as resnet50; this run's is " +
+      options.model);
 }
 
 void require_recordable(const TrainOptions& options, const std::string& mode,
@@ -50,6 +58,7 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
                              const BatchPlan& batches, c10::Device device) {
   require_ddp(options, mode);
   require_sharding_to_fit(options);
+  require_layers(options);
   require_recordable(options, mode, batches, device);
 }
 

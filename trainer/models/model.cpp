@@ -11,15 +11,12 @@ namespace {
 
 struct KnownModel {
   std::string_view name;
+  bool has_layers;
   std::shared_ptr<Model> (*make)(std::int64_t in_channels, std::int64_t classes, bool checkpointed);
 };
 
 std::shared_ptr<Model> make_mnistnet(std::int64_t in_channels, std::int64_t classes,
-                                     bool checkpointed) {
-  if (checkpointed) {
-    throw Error(ErrorCode::invalid_model_use, "model 'mnistnet' with checkpointed activations",
-                "a model of several layers, such as resnet50", "choose one, or leave this out");
-  }
+                                     bool /*checkpointed*/) {
   return std::make_shared<MnistNet>(in_channels, classes);
 }
 
@@ -30,9 +27,19 @@ std::shared_ptr<Model> make_resnet50(std::int64_t in_channels, std::int64_t clas
 
 // Sorted by name.
 constexpr std::array kKnownModels{
-    KnownModel{"mnistnet", &make_mnistnet},
-    KnownModel{"resnet50", &make_resnet50},
+    KnownModel{"mnistnet", false, &make_mnistnet},
+    KnownModel{"resnet50", true, &make_resnet50},
 };
+
+const KnownModel& known_model(std::string_view name) {
+  std::string names;
+  for (const KnownModel& known : kKnownModels) {
+    if (known.name == name) return known;
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'", "one of " + names,
+              "choose one of these, or add yours to trainer/models/model.cpp");
+}
 
 }  // namespace
 
@@ -42,15 +49,19 @@ std::vector<std::string> model_names() {
   return names;
 }
 
+bool has_layers(std::string_view name) {
+  return known_model(name).has_layers;
+}
+
 std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels,
                                   std::int64_t classes, bool checkpointed) {
-  std::string names;
-  for (const KnownModel& known : kKnownModels) {
-    if (known.name == name) return known.make(in_channels, classes, checkpointed);
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  const KnownModel& known = known_model(name);
+  if (checkpointed && !known.has_layers) {
+    throw Error(ErrorCode::invalid_model_use,
+                "model '" + std::string(name) + "' with checkpointed activations",
+                "a model of several layers, such as resnet50", "choose one, or leave this out");
   }
-  throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'", "one of " + names,
-              "choose one of these, or add yours to trainer/models/model.cpp");
+  return known.make(in_channels, classes, checkpointed);
 }
 
 }  // namespace hpcboot::models

@@ -21,11 +21,16 @@ struct Model : torch::nn::Module {
 /// The names that make_model() accepts, sorted.
 std::vector<std::string> model_names();
 
+/// Whether the model consists of layers that can run with checkpoint().
+/// @throws Error{invalid_model_use} as make_model()
+bool has_layers(std::string_view name);
+
 /// A model with new weights, drawn from LibTorch's default generator: torch::manual_seed() before
 /// this call makes them the same on all ranks.
 /// @param checkpointed its layers run with checkpoint(): they keep their inputs only, and the
 ///        backward pass computes the rest again
-/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones
+/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones; and if a
+///         model without layers is to be checkpointed
 std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels = 1,
                                   std::int64_t classes = 10, bool checkpointed = false);
 
