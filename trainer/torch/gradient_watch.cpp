@@ -33,10 +33,8 @@ class GradientWatch::Hook : public torch::autograd::FunctionPostHook {
       : watch_(std::move(watch)), index_(index) {}
 
   torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
-                                            const torch::autograd::variable_list& inputs) override {
-    const auto watch = watch_.lock();
-    // checkpoint() has an undefined gradient for parameters that the module did not use.
-    if (watch && inputs.front().defined()) watch->mark(index_);
+                                            const torch::autograd::variable_list&) override {
+    if (const auto watch = watch_.lock()) watch->mark(index_);
     return outputs;
   }
 
