@@ -316,6 +316,10 @@ PY
   run "$trainer" $small --device cpu --cuda-graph --accumulate 2
   [ "$status" -eq 2 ]
   [[ $output == *"--cuda-graph cannot be used with --micro-batch or --accumulate"* ]]
+  # shellcheck disable=SC2086
+  run "$trainer" $small --device cpu --cuda-graph --model resnet50 --checkpoint-activations
+  [ "$status" -eq 2 ]
+  [[ $output == *"--cuda-graph cannot be used with --checkpoint-activations"* ]]
 }
 
 @test "a configuration file sets options, and the command line wins" {

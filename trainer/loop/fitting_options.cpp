@@ -40,10 +40,11 @@ void require_recordable(const TrainOptions& options, const std::string& mode,
   if (mode != "single") {
     throw UsageError("--cuda-graph needs mode single; this run uses mode " + mode);
   }
-  if (batches.micro != batches.local || options.checkpoint_activations) {
-    throw UsageError(
-        "--cuda-graph cannot be used with --micro-batch, --accumulate or "
-        "--checkpoint-activations");
+  if (batches.micro != batches.local) {
+    throw UsageError("--cuda-graph cannot be used with --micro-batch or --accumulate");
+  }
+  if (options.checkpoint_activations) {
+    throw UsageError("--cuda-graph cannot be used with --checkpoint-activations");
   }
   if (device.is_cuda() && has_cuda_graphs()) return;
   throw Error(
