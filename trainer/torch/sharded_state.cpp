@@ -102,6 +102,8 @@ std::vector<ShardedOptimizer::Impl::State> ShardedOptimizer::Impl::whole_states(
     states[i] = example->clone();
     const auto found = fields_of(*states[i]);
     if (found->steps != nullptr) *found->steps = steps - 1;
+    // The example is of any group: another one may have fewer fields.
+    for (at::Tensor* tensor : found->tensors) tensor->reset();
   }
   for (std::size_t flat = 0; flat < flats.size(); ++flat) {
     const auto& places = flats[flat].places;
