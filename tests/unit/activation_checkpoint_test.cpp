@@ -146,6 +146,22 @@ TEST(ActivationCheckpoint, LeavesWhatALossDoesNotUseWithoutGradient) {
   EXPECT_FALSE(block->one->weight.grad().defined());
 }
 
+struct TiedImpl : nn::Module {
+  TiedImpl() : first(register_module("first", nn::Linear(4, 4))) {
+    register_module("second", first);
+  }
+  Tensor forward(const Tensor& x) { return first->forward(first->forward(x).tanh()); }
+  nn::Linear first;
+};
+
+TEST(ActivationCheckpoint, CountsAParameterThatIsRegisteredTwiceOnce) {
+  const auto [plain, other] = two<TiedImpl>();
+  const Tensor x = torch::ones({2, 4});
+  plain->forward(x).sum().backward();
+  checkpoint(other, x).sum().backward();
+  EXPECT_TRUE(other->first->weight.grad().allclose(plain->first->weight.grad()));
+}
+
 TEST(ActivationCheckpoint, NestsAndTakesSeveralBackwardPasses) {
   struct Outer : nn::Module {
     Outer() : inner(register_module("inner", Block())) {}

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 
 #include "arguments.hpp"
 #include "forward_state.hpp"
@@ -188,9 +189,11 @@ struct Function : autograd::Function<Function> {
 
 Tensors trained_parameters(const torch::nn::Module& module) {
   Tensors trained;
+  std::unordered_set<const at::TensorImpl*> seen;  // LibTorch lists shared parameters twice
   for (const auto& item : module.named_parameters()) {
     const at::Tensor& parameter = item.value();
     if (!parameter.requires_grad()) continue;
+    if (!seen.insert(parameter.unsafeGetTensorImpl()).second) continue;
     if (!autograd::impl::hooks(parameter).empty()) {
       refuse("checkpoint() of a module whose parameter '" + item.key() + "' has a hook",
              "parameters without hooks, which would see a gradient twice",

@@ -38,10 +38,11 @@ Tensors run(const std::shared_ptr<torch::nn::Module>& module, const Forward& fir
 ///
 /// The second forward pass draws the same random numbers, has the autocast of the first, and leaves
 /// buffers as they were, so batch normalisation counts a batch once. It must compute the same:
-/// whatever else forward depends on, in the module or in buffers that it changes itself, must not
-/// change in between. Works within DistributedDataParallel, with any of its options, and with
-/// fully_shard(): inside a unit, or around several of them. A parameter that the module does not
-/// use has no gradient; DistributedDataParallel does not report it.
+/// between the passes, leave the parameters, train() or eval() and members of the module as they
+/// are. Other tensors with gradients that forward uses must be arguments or registered parameters:
+/// they get no gradient otherwise. Works within DistributedDataParallel, with any of its options,
+/// and with fully_shard(): inside a unit, or around several of them. A parameter that the module
+/// does not use has no gradient; DistributedDataParallel does not report it.
 /// @param module a module holder (TORCH_MODULE) or a std::shared_ptr to a module
 /// @param arguments of its forward: all of them, of types that for_each_tensor() takes
 /// @return what forward returns, of such a type, too
