@@ -31,8 +31,8 @@ Tensors run(const std::shared_ptr<torch::nn::Module>& module, const Forward& fir
 /// Runs a module without keeping what its backward pass needs, except its inputs: the backward pass
 /// computes the rest again, so that a model of N such layers keeps N inputs and the activations of
 /// one layer, for one more forward pass (Chen et al., Training Deep Nets with Sublinear Memory
-/// Cost, 2016; torch.utils.checkpoint in PyTorch). Gradients are those without checkpoint(), bit
-/// for bit where the module's operations are deterministic.
+/// Cost, 2016; torch.utils.checkpoint in PyTorch). Gradients are those without checkpoint(), up to
+/// the order of additions for tensors that are used several times.
 ///
 ///     for (auto& layer : layers) x = hpcboot::checkpoint(layer, x, mask);
 ///
