@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 
 #include "arguments.hpp"
 #include "forward_state.hpp"
+#include "hpcboot/torch/unique_parameters.hpp"
 #include "refusal.hpp"
 
 namespace hpcboot::checkpoint_detail {
@@ -56,7 +56,6 @@ struct Segment : torch::CustomClassHolder {
   const Tensors parameters;
   const RandomStates random;  ///< before the first forward pass
   const AutocastState autocast;
-  const Forward* first = nullptr;  ///< while it runs
   bool is_random = false;
   std::vector<bool> has_input;                    ///< whether this one is defined
   std::vector<std::vector<std::int64_t>> shapes;  ///< of the results
@@ -115,8 +114,8 @@ void require_same_shapes(const Segment& segment, const Tensors& results) {
 struct Function : autograd::Function<Function> {
   /// The parameters are arguments, so that their gradients leave through the graph around.
   static Tensors forward(autograd::AutogradContext* context,
-                         const c10::intrusive_ptr<Segment>& segment, at::TensorList inputs,
-                         at::TensorList /*parameters*/) {
+                         const c10::intrusive_ptr<Segment>& segment, const Forward* first,
+                         at::TensorList inputs, at::TensorList /*parameters*/) {
     context->save_for_backward(inputs.vec());
     context->saved_data["segment"] = at::IValue::make_capsule(segment);
     context->set_materialize_grads(false);
@@ -125,7 +124,7 @@ struct Function : autograd::Function<Function> {
     Tensors results;
     {
       const WithoutAutocastCache no_cache;
-      results = defined_of((*segment->first)(segment->all_inputs(inputs)));
+      results = defined_of((*first)(segment->all_inputs(inputs)));
     }
     require_unchanged(inputs, versions);
     segment->is_random = segment->random.have_moved();
@@ -145,7 +144,7 @@ struct Function : autograd::Function<Function> {
       inputs.push_back(saved.detach().requires_grad_(saved.requires_grad()));
     }
     Tensors of_all = gradients_of(segment, inputs, gradients);
-    of_all.insert(of_all.begin(), at::Tensor());  // of the segment
+    of_all.insert(of_all.begin(), 2, at::Tensor());  // the arguments that are no tensors
     return of_all;
   }
 
@@ -187,15 +186,20 @@ struct Function : autograd::Function<Function> {
   }
 };
 
+std::string name_of(const at::Tensor& parameter, const torch::nn::Module& module) {
+  for (const auto& item : module.named_parameters()) {
+    if (item.value().is_same(parameter)) return item.key();
+  }
+  return "";
+}
+
 Tensors trained_parameters(const torch::nn::Module& module) {
   Tensors trained;
-  std::unordered_set<const at::TensorImpl*> seen;  // LibTorch lists shared parameters twice
-  for (const auto& item : module.named_parameters()) {
-    const at::Tensor& parameter = item.value();
+  for (const at::Tensor& parameter : unique_parameters(module)) {
     if (!parameter.requires_grad()) continue;
-    if (!seen.insert(parameter.unsafeGetTensorImpl()).second) continue;
     if (!autograd::impl::hooks(parameter).empty()) {
-      refuse("checkpoint() of a module whose parameter '" + item.key() + "' has a hook",
+      refuse("checkpoint() of a module whose parameter '" + name_of(parameter, module) +
+                 "' has a hook",
              "parameters without hooks, which would see a gradient twice",
              "change the gradient between backward() and the optimizer's step");
     }
@@ -222,11 +226,9 @@ Tensors run(const std::shared_ptr<torch::nn::Module>& module, const Forward& fir
   const auto segment = c10::make_intrusive<Segment>(module, std::move(again), parameters, inputs);
   Tensors all;
   const Forward recorded = [&](const Tensors& tensors) { return all = first(tensors); };
-  segment->first = &recorded;
   const Tensors given = defined_of(inputs);
   const Tensors defined =
-      Function::apply(segment, at::TensorList(given), at::TensorList(parameters));
-  segment->first = nullptr;
+      Function::apply(segment, &recorded, at::TensorList(given), at::TensorList(parameters));
   auto next = defined.begin();
   for (at::Tensor& result : all) {
     if (result.defined()) result = *next++;
