@@ -14,6 +14,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -332,7 +333,108 @@ TEST(ActivationCheckpoint, RefusesWhatWouldGiveWrongGradients) {
 
   product->weight.register_hook([](const Tensor& gradient) { return gradient * 2; });
   EXPECT_THAT(error_of([&] { checkpoint(product, x); }).what(),
-              HasSubstr("parameter 'weight' has a hook"));
+              HasSubstr("parameter 'weight' has or had a hook"));
+}
+
+TEST(ActivationCheckpoint, RefusesWhatChangesBetweenThePasses) {
+  const auto product = custom([](const Tensor& given, const Tensor& w) { return given * w * w; });
+  const Tensor x = torch::ones({3});
+  Tensor y = checkpoint(product, x);
+  {
+    const torch::NoGradGuard no_grad;
+    product->weight.add_(1);
+  }
+  EXPECT_THAT(error_of([&] { y.sum().backward(); }).what(),
+              HasSubstr("change of parameter 'weight' between the passes"));
+  Block block(8);
+  y = checkpoint(block, torch::ones({4, 8}));
+  block->norm->eval();
+  EXPECT_THAT(error_of([&] { y.sum().backward(); }).what(), HasSubstr("train() or eval()"));
+  y = checkpoint(product, x);
+  product->weight.register_hook([](const Tensor& gradient) { return gradient * 2; });
+  EXPECT_THAT(error_of([&] { y.sum().backward(); }).what(), HasSubstr("has or had a hook"));
+}
+
+TEST(ActivationCheckpoint, RefusesToLoseTheGradientsOfOtherTensors) {
+  const auto tied = std::make_shared<nn::LinearImpl>(3, 3);  // used, but not registered
+  const auto uses = custom(
+      [&tied](const Tensor& given, const Tensor& weight) { return tied->forward(given * weight); });
+  const Tensor x = torch::ones({2, 3});
+  EXPECT_THAT(error_of([&] { checkpoint(uses, x).sum().backward(); }).what(),
+              HasSubstr("uses a tensor of shape [3"));
+  for (Tensor parameter : tied->parameters()) parameter.set_requires_grad(false);
+  checkpoint(uses, x).sum().backward();
+  EXPECT_TRUE(uses->weight.grad().defined());
+  uses->register_module("tied", tied);
+  for (Tensor parameter : tied->parameters()) parameter.set_requires_grad(true);
+  checkpoint(uses, x).sum().backward();
+  EXPECT_TRUE(tied->weight.grad().defined());
+}
+
+/// Adds what it keeps of its last result.
+struct RecurrentImpl : nn::Module {
+  RecurrentImpl() : linear(register_module("linear", nn::Linear(3, 3))) {}
+  Tensor forward(const Tensor& x) {
+    const Tensor input = last.defined() ? x + last * 0 : x;  // in the second pass, of the first
+    last = linear->forward(input);
+    return last;
+  }
+  nn::Linear linear;
+  Tensor last;
+};
+
+TEST(ActivationCheckpoint, LetsAModuleKeepItsResult) {
+  const std::int64_t live = counted_memory::live();
+  {
+    const auto module = std::make_shared<RecurrentImpl>();
+    const Tensor x = torch::ones({2, 3});
+    for (int i = 0; i < 2; ++i) checkpoint(module, x).sum().backward();
+    EXPECT_TRUE(module->linear->weight.grad().equal(torch::full({3, 3}, 4.0)));
+    checkpoint(module, x);
+  }
+  EXPECT_EQ(counted_memory::live(), live);
+  // Results may change in place: of a Linear with 3 dimensions, too, which is a view.
+  const nn::Linear linear(3, 3);
+  Tensor y = checkpoint(linear, torch::ones({2, 2, 3}));
+  y.add_(1).sum().backward();
+  EXPECT_TRUE(linear->bias.grad().equal(torch::full({3}, 4.0)));
+}
+
+struct ViewsImpl : nn::Module {
+  ViewsImpl() : weight(register_parameter("weight", torch::ones({3}))) {}
+  Tensor forward(const std::vector<Tensor>& tensors, c10::IntArrayRef shape, std::string_view how) {
+    const Tensor sum = (tensors[0] + tensors[1]) * weight;
+    return sum.reshape(shape) * (how.substr(0, 5) == "twice" ? 2 : 1);
+  }
+  Tensor weight;
+};
+
+TEST(ActivationCheckpoint, CopiesWhatViewsShow) {
+  const auto module = std::make_shared<ViewsImpl>();
+  Tensor y;
+  {
+    const std::vector<std::int64_t> shape = {3, 2};
+    const std::vector<Tensor> tensors = {torch::ones({2, 3}), torch::ones({2, 3})};
+    const std::string how = "twice, or however often it takes to be a long text";
+    y = checkpoint(module, at::TensorList(tensors), c10::IntArrayRef(shape), std::string_view(how));
+  }
+  y.sum().backward();
+  EXPECT_TRUE(module->weight.grad().equal(torch::full({3}, 8.0)));
+}
+
+struct DetachingImpl : nn::Module {
+  DetachingImpl() : weight(register_parameter("weight", torch::ones({3}))) {}
+  std::tuple<Tensor, Tensor> forward(const Tensor& x) {
+    return {x * weight, (x * weight).detach()};
+  }
+  Tensor weight;
+};
+
+TEST(ActivationCheckpoint, GivesNothingToResultsThatForwardDetaches) {
+  const auto both = std::make_shared<DetachingImpl>();
+  const auto [trained, detached] = checkpoint(both, torch::ones({3}));
+  (trained + detached).sum().backward();
+  EXPECT_TRUE(both->weight.grad().equal(torch::ones({3})));
 }
 
 TEST(ActivationCheckpoint, PassesOnWhatTheModuleThrows) {

@@ -3,12 +3,14 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/custom_class.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 
 #include "arguments.hpp"
 #include "forward_state.hpp"
@@ -36,7 +38,8 @@ struct Segment : torch::CustomClassHolder {
       : module(std::move(run)),
         again(std::move(forward)),
         parameters(std::move(trained)),
-        random(inputs),
+        settings(*module),
+        random(inputs, *module),
         has_input(inputs.size()) {
     for (std::size_t i = 0; i < inputs.size(); ++i) has_input[i] = inputs[i].defined();
   }
@@ -54,9 +57,9 @@ struct Segment : torch::CustomClassHolder {
   const std::shared_ptr<torch::nn::Module> module;
   const Forward again;
   const Tensors parameters;
-  const RandomStates random;  ///< before the first forward pass
+  const ModuleSettings settings;
+  RandomStates random;  ///< before the first forward pass, of the generators that it uses
   const AutocastState autocast;
-  bool is_random = false;
   std::vector<bool> has_input;                    ///< whether this one is defined
   std::vector<std::vector<std::int64_t>> shapes;  ///< of the results
 };
@@ -64,29 +67,24 @@ struct Segment : torch::CustomClassHolder {
 /// The settings of the first forward pass, while the second one runs.
 class SecondPass {
  public:
-  explicit SecondPass(const Segment& segment) {
-    if (segment.is_random) {
-      random_ = segment.random.now();
-      segment.random.restore();
-    }
+  explicit SecondPass(const Segment& segment)
+      : buffers_(*segment.module), random_(segment.random.now()) {
+    segment.random.restore();
     segment.autocast.restore();
   }
   ~SecondPass() {
     autocast_.restore();
-    if (random_) random_->restore();
+    random_.restore();
   }
   SecondPass(const SecondPass&) = delete;
   SecondPass& operator=(const SecondPass&) = delete;
 
  private:
+  const BufferValues buffers_;
+  const RandomStates random_;
   const AutocastState autocast_;
   const WithoutAutocastCache no_cache_;
-  std::optional<RandomStates> random_;
 };
-
-std::int64_t version_of(const at::Tensor& tensor) {
-  return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
-}
 
 void require_unchanged(at::TensorList inputs, const std::vector<std::int64_t>& versions) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -111,11 +109,70 @@ void require_same_shapes(const Segment& segment, const Tensors& results) {
          "let forward depend on its arguments and parameters alone");
 }
 
+/// As without checkpoint(), where the graph holds the results, not the module: results that are
+/// memory of their own are handed out as other tensors, so that a module may keep them.
+void separate(Tensors& results, at::TensorList inputs, at::TensorList parameters) {
+  const auto has_memory = [](const at::Tensor& tensor) { return tensor.has_storage(); };
+  for (at::Tensor& result : results) {
+    if (!has_memory(result)) continue;
+    const auto shares = [&](const at::Tensor& other) {
+      return has_memory(other) && other.is_alias_of(result);
+    };
+    const auto same = std::count_if(results.begin(), results.end(), shares);  // and itself
+    if (same == 1 && std::none_of(inputs.begin(), inputs.end(), shares) &&
+        std::none_of(parameters.begin(), parameters.end(), shares)) {
+      result = result.variable_data();
+    }
+  }
+}
+
+/// Their gradients would be lost.
+void refuse_other_leaves(const Tensors& results, const Tensors& wanted) {
+  std::unordered_set<std::shared_ptr<autograd::Node>> seen;
+  for (const at::Tensor& tensor : wanted) {
+    seen.insert(autograd::impl::gradient_edge(tensor).function);
+  }
+  std::vector<const autograd::Node*> next;
+  const auto visit = [&](const autograd::Edge& edge) {
+    if (edge.is_valid() && seen.insert(edge.function).second) next.push_back(edge.function.get());
+  };
+  for (const at::Tensor& result : results) visit(autograd::impl::gradient_edge(result));
+  while (!next.empty()) {
+    const autograd::Node& node = *next.back();
+    next.pop_back();
+    if (const auto* leaf = dynamic_cast<const autograd::AccumulateGrad*>(&node)) {
+      refuse("checkpoint() of a module that uses a tensor of shape " +
+                 shape_text(leaf->variable.sizes().vec()) +
+                 " that needs a gradient, and is neither an argument nor a parameter of it",
+             "arguments and registered parameters, as only these get their gradients",
+             "register it with register_parameter(), or pass it to forward");
+    }
+    for (const autograd::Edge& edge : node.next_edges()) visit(edge);
+  }
+}
+
+std::string name_of(const at::Tensor& parameter, const torch::nn::Module& module) {
+  for (const auto& item : module.named_parameters()) {
+    if (item.value().is_same(parameter)) return item.key();
+  }
+  return "";
+}
+
+void refuse_hooks(const Tensors& parameters, const torch::nn::Module& module) {
+  for (const at::Tensor& parameter : parameters) {
+    if (autograd::impl::hooks(parameter).empty()) continue;
+    refuse("checkpoint() of a module whose parameter '" + name_of(parameter, module) +
+               "' has or had a hook",
+           "parameters without hooks, which would see a gradient twice",
+           "change the gradient between backward() and the optimizer's step");
+  }
+}
+
 struct Function : autograd::Function<Function> {
   /// The parameters are arguments, so that their gradients leave through the graph around.
   static Tensors forward(autograd::AutogradContext* context,
                          const c10::intrusive_ptr<Segment>& segment, const Forward* first,
-                         at::TensorList inputs, at::TensorList /*parameters*/) {
+                         at::TensorList inputs, at::TensorList parameters) {
     context->save_for_backward(inputs.vec());
     context->saved_data["segment"] = at::IValue::make_capsule(segment);
     context->set_materialize_grads(false);
@@ -127,8 +184,9 @@ struct Function : autograd::Function<Function> {
       results = defined_of((*first)(segment->all_inputs(inputs)));
     }
     require_unchanged(inputs, versions);
-    segment->is_random = segment->random.have_moved();
+    segment->random.keep_used();
     for (const at::Tensor& result : results) segment->shapes.push_back(result.sizes().vec());
+    separate(results, inputs, parameters);
     return results;
   }
 
@@ -151,14 +209,14 @@ struct Function : autograd::Function<Function> {
   /// Those of inputs and parameters.
   static Tensors gradients_of(const Segment& segment, const Tensors& inputs,
                               const Tensors& gradients) {
-    const BufferValues before(*segment.module);
+    refuse_hooks(segment.parameters, *segment.module);
+    segment.settings.require_same(*segment.module);
     const at::AutoGradMode with_graph(true);
     Tensors results;
     {
       const SecondPass second(segment);
       results = defined_of(segment.again(segment.all_inputs(inputs)));
     }
-    before.restore();
     require_same_shapes(segment, results);
     Tensors from, with;
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -176,6 +234,7 @@ struct Function : autograd::Function<Function> {
       wanted.push_back(all[i]);
     }
     Tensors found(all.size());
+    refuse_other_leaves(from, wanted);
     if (from.empty() || wanted.empty()) return found;
     results.clear();
     const Tensors computed =
@@ -186,24 +245,10 @@ struct Function : autograd::Function<Function> {
   }
 };
 
-std::string name_of(const at::Tensor& parameter, const torch::nn::Module& module) {
-  for (const auto& item : module.named_parameters()) {
-    if (item.value().is_same(parameter)) return item.key();
-  }
-  return "";
-}
-
 Tensors trained_parameters(const torch::nn::Module& module) {
   Tensors trained;
   for (const at::Tensor& parameter : unique_parameters(module)) {
-    if (!parameter.requires_grad()) continue;
-    if (!autograd::impl::hooks(parameter).empty()) {
-      refuse("checkpoint() of a module whose parameter '" + name_of(parameter, module) +
-                 "' has a hook",
-             "parameters without hooks, which would see a gradient twice",
-             "change the gradient between backward() and the optimizer's step");
-    }
-    trained.push_back(parameter);
+    if (parameter.requires_grad()) trained.push_back(parameter);
   }
   return trained;
 }
@@ -219,6 +264,7 @@ Tensors run(const std::shared_ptr<torch::nn::Module>& module, const Forward& fir
   }
   if (!at::GradMode::is_enabled()) return first(inputs);
   Tensors parameters = trained_parameters(*module);
+  refuse_hooks(parameters, *module);
   const bool has_gradient = std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& input) {
     return input.defined() && input.requires_grad();
   });

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "compat.hpp"
+#include "refusal.hpp"
 
 namespace hpcboot {
 namespace {
@@ -19,12 +20,41 @@ at::Tensor bytes_of(at::Generator generator) {  // a handle
 
 }  // namespace
 
-RandomStates::RandomStates(const std::vector<at::Tensor>& tensors) {
+std::int64_t version_of(const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.is_inference()) return -1;
+  return static_cast<std::int64_t>(tensor._version());
+}
+
+ModuleSettings::ModuleSettings(const torch::nn::Module& module) {
+  for (const auto& part : module.modules()) training_.push_back(part->is_training());
+  for (const at::Tensor& parameter : module.parameters()) {
+    versions_.push_back(version_of(parameter));
+  }
+}
+
+void ModuleSettings::require_same(const torch::nn::Module& module) const {
+  const ModuleSettings now(module);
+  if (now.training_ != training_) {
+    refuse("train() or eval() between the passes of checkpoint()", "the mode of the first pass",
+           "call it after backward()");
+  }
+  if (now.versions_ == versions_) return;
+  const auto named = module.named_parameters();
+  std::size_t i = 0;
+  while (i + 1 < std::min(named.size(), versions_.size()) && now.versions_[i] == versions_[i]) ++i;
+  refuse("a change of parameter '" + named[i].key() + "' between the passes of checkpoint()",
+         "its values in the first pass", "change it after backward(), as optimizers do");
+}
+
+RandomStates::RandomStates(const std::vector<at::Tensor>& tensors,
+                           const torch::nn::Module& module) {
   std::vector<at::Device> devices = {at::kCPU};
-  for (const at::Tensor& tensor : tensors) {
-    if (!tensor.defined() || !tensor.is_cuda()) continue;
-    if (std::find(devices.begin(), devices.end(), tensor.device()) == devices.end()) {
-      devices.push_back(tensor.device());
+  for (const auto& some : {tensors, module.parameters(), module.buffers()}) {
+    for (const at::Tensor& tensor : some) {
+      if (!tensor.defined() || !tensor.is_cuda()) continue;
+      if (std::find(devices.begin(), devices.end(), tensor.device()) == devices.end()) {
+        devices.push_back(tensor.device());
+      }
     }
   }
   for (const at::Device device : devices) {
@@ -33,10 +63,11 @@ RandomStates::RandomStates(const std::vector<at::Tensor>& tensors) {
   }
 }
 
-bool RandomStates::have_moved() const {
-  return std::any_of(states_.begin(), states_.end(), [](const State& state) {
-    return !bytes_of(state.generator).equal(state.bytes);
-  });
+void RandomStates::keep_used() {
+  const auto is_unused = [](const State& state) {
+    return bytes_of(state.generator).equal(state.bytes);
+  };
+  states_.erase(std::remove_if(states_.begin(), states_.end(), is_unused), states_.end());
 }
 
 RandomStates RandomStates::now() const {
@@ -81,11 +112,15 @@ BufferValues::BufferValues(const torch::nn::Module& module) : buffers_(module.bu
   }
 }
 
-void BufferValues::restore() const {
-  const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    // With a version counter of its own.
-    if (buffers_[i].defined()) buffers_[i].variable_data().copy_(values_[i]);
+BufferValues::~BufferValues() {
+  try {
+    const at::NoGradGuard no_grad;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      // With a version counter of its own.
+      if (buffers_[i].defined()) buffers_[i].variable_data().copy_(values_[i]);
+    }
+  } catch (...) {
+    // The device has failed: the next operation reports it.
   }
 }
 

@@ -6,6 +6,7 @@
 #include <torch/nn/module.h>
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace hpcboot {
@@ -13,13 +14,29 @@ namespace hpcboot {
 // What a forward pass depends on besides its inputs and parameters, for a second pass that must
 // compute the same.
 
-/// The states of the random number generators of the CPU and of the devices of these tensors.
+/// -1 for a tensor without a version.
+std::int64_t version_of(const at::Tensor& tensor);
+
+/// train() or eval(), and the versions of the parameters.
+class ModuleSettings {
+ public:
+  explicit ModuleSettings(const torch::nn::Module& module);
+  /// @throws Error{invalid_model_use} if they have changed
+  void require_same(const torch::nn::Module& module) const;
+
+ private:
+  std::vector<bool> training_;  ///< by module
+  std::vector<std::int64_t> versions_;
+};
+
+/// The states of the random number generators of the CPU and of the devices of these tensors and
+/// of this module. Threads share the generator of a device.
 class RandomStates {
  public:
-  explicit RandomStates(const std::vector<at::Tensor>& tensors);
+  RandomStates(const std::vector<at::Tensor>& tensors, const torch::nn::Module& module);
 
-  /// Whether random numbers were drawn since.
-  bool have_moved() const;
+  /// Forgets generators of which no random number was drawn since.
+  void keep_used();
   /// The present states of the same generators.
   RandomStates now() const;
   void restore() const;
@@ -61,12 +78,14 @@ class WithoutAutocastCache {
   bool before_;
 };
 
-/// A copy of a module's buffers, such as running averages.
+/// Puts back a module's buffers, such as running averages, when it ends. Graphs that have saved a
+/// buffer do not notice.
 class BufferValues {
  public:
   explicit BufferValues(const torch::nn::Module& module);
-  /// Graphs that have saved a buffer do not notice.
-  void restore() const;
+  ~BufferValues();
+  BufferValues(const BufferValues&) = delete;
+  BufferValues& operator=(const BufferValues&) = delete;
 
  private:
   std::vector<at::Tensor> buffers_;
