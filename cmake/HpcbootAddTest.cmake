@@ -15,14 +15,15 @@ add_custom_target(unit_tests)
 # hpcboot_add_test(NAME name SOURCES files... [LIBRARIES targets...] [LABELS labels...]
 #                  [RANKS 1 2 4] [TIMEOUT seconds])
 #
-# One GoogleTest program. Without RANKS every TEST is a separate ctest entry. With RANKS the whole
-# program runs once per rank count under mpirun, labelled RANKS_n; exit code 77 is a visible skip.
+# One GoogleTest program. Without RANKS every TEST is a separate ctest entry; with a sanitizer the whole program is one,
+# as a process then takes longer to start than most tests. With RANKS the whole program runs once per rank count under
+# mpirun, labelled RANKS_n; exit code 77 is a visible skip.
 # Programs that need LibTorch are labelled torch and belong to the target torch_tests, so that they can
 # be built and run separately with another LibTorch.
 function(hpcboot_add_test)
   cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;RANKS" ${ARGN})
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+    set(arg_TIMEOUT 120)
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LIBRARIES} hpcboot_warnings GTest::gmock GTest::gtest
@@ -42,6 +43,11 @@ function(hpcboot_add_test)
   endif()
   if("unit" IN_LIST arg_LABELS)
     add_dependencies(unit_tests ${arg_NAME})
+  endif()
+  if(NOT arg_RANKS AND HPCBOOT_SANITIZE)
+    add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
+    set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
+    return()
   endif()
   if(NOT arg_RANKS)
     include(GoogleTest)

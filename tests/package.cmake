@@ -7,7 +7,7 @@ function(hpcboot_add_package_test name consumer)
     --build-generator ${CMAKE_GENERATOR} --build-makeprogram ${CMAKE_MAKE_PROGRAM}
     --build-options -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} ${ARGN}
     --test-command consumer)
-  set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 300)
+  set_tests_properties(package.${name} PROPERTIES LABELS package TIMEOUT 600 COST 10)  # compiles for a while
 endfunction()
 
 # hpcboot_add_install_test(component), one at a time, as components share headers: installs it into the prefix that the package tests share.
@@ -79,7 +79,7 @@ if(TARGET hpcboot_torch)
   set_tests_properties(package.find_package_torch package.own_model PROPERTIES
     FIXTURES_REQUIRED "package_core;package_torch" LABELS "package;torch")
   # Six programs with LibTorch's headers.
-  set_tests_properties(package.own_model PROPERTIES FIXTURES_SETUP package_own_model TIMEOUT 600)
+  set_tests_properties(package.own_model PROPERTIES FIXTURES_SETUP package_own_model)
   # Only as far as CMake finds everything: the library itself takes minutes to build.
   add_test(NAME package.add_subdirectory_torch COMMAND ${CMAKE_COMMAND}
            -S ${CMAKE_CURRENT_SOURCE_DIR}/package/add_subdirectory_torch -B ${PROJECT_BINARY_DIR}/package/add_subdirectory_torch

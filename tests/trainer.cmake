@@ -26,12 +26,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
 
 # Each test in these bats files is a whole run of the program, so they have their own label.
 foreach(_name IN ITEMS runs data estimate faults resume sharded_checkpoints torchrun untrusted zero)
-  if(BATS_EXECUTABLE)
-    add_test(NAME trainer.${_name} COMMAND ${BATS_EXECUTABLE} --timing ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
-  else()
-    add_test(NAME trainer.${_name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no bats was found at configure time")
-    set_tests_properties(trainer.${_name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
-  endif()
+  hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 PROCESSORS 2
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
 endforeach()
