@@ -17,9 +17,11 @@ target_precompile_headers(gpu_test REUSE_FROM torch_test)
 # A separate program: its system calls are recorded.
 hpcboot_add_test(NAME crash_test SOURCES unit/crash_test.cpp support/crash_states.cpp support/file_recorder.cpp
   LIBRARIES hpcboot_loop LABELS unit)
+target_precompile_headers(crash_test REUSE_FROM torch_test)
 
 hpcboot_add_test(NAME optimization_test SOURCES unit/fused_optimizers_test.cpp unit/grad_scaler_test.cpp unit/lr_schedule_test.cpp unit/optimizer_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
+target_precompile_headers(optimization_test REUSE_FROM torch_test)
 set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
@@ -27,7 +29,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
 # Each test in these bats files is a whole run of the program, so they have their own label.
 foreach(_name IN ITEMS runs data estimate faults resume sharded_checkpoints torchrun untrusted zero)
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 PROCESSORS 2
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200
     ENVIRONMENT "HPCBOOT_BIN_DIR=${PROJECT_BINARY_DIR}/bin;HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON}")
 endforeach()
 set_tests_properties(trainer.data trainer.resume PROPERTIES FIXTURES_REQUIRED tensorboard)
