@@ -87,7 +87,14 @@ setup() {
 }
 
 @test "what later stages build is built beside the tests" {
-  printf 'sleep 1; cat built; exit 0\n' >"$repository/setup/test.sh"
+  cat >"$repository/setup/test.sh" <<'TEXT'
+    for ((i = 0; i < 600; ++i)); do
+      if [ "$(wc -l <built)" = 4 ]; then break; fi
+      sleep 0.1
+    done 2>/dev/null
+    cat built
+    exit 0
+TEXT
   # shellcheck disable=SC2016 # for the inner shell
   printf '#!/bin/bash\necho "$*" >>built; nice >>built\n' >"$BATS_TEST_TMPDIR/bin/cmake"
   run "$repository/.ci/run"
