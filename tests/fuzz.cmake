@@ -1,4 +1,4 @@
-# Fuzzers: one program per file in tests/fuzz, built only by the preset `asan`. ctest runs each for ten seconds with a
+# Fuzzers: one program per file in tests/fuzz, built only by the presets `fuzz` and `asan`. ctest runs each for ten seconds with a
 # fixed seed (label fuzz), so that a run can be repeated; for other seeds and longer runs, start build-asan/fuzz/<name>
 # directly (tests/fuzz/README.md).
 if(NOT HPCBOOT_BUILD_FUZZERS)
@@ -6,7 +6,7 @@ if(NOT HPCBOOT_BUILD_FUZZERS)
 endif()
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
   message(FATAL_ERROR "HPCBOOT_BUILD_FUZZERS: found ${CMAKE_CXX_COMPILER_ID}; libFuzzer needs clang; "
-                      "use `cmake --preset asan`")
+                      "use `cmake --workflow --preset fuzz`")
 endif()
 add_custom_target(fuzzers)
 

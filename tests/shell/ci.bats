@@ -25,7 +25,7 @@ setup() {
   [ "$status" -eq 0 ]
   [[ ${lines[-4]} == "### bash setup/install.sh --for all: passed in "* ]]
   [[ ${lines[-3]} == "### bash setup/test.sh: passed in "*"out of 12" ]]
-  [[ ${lines[-2]} == "### cmake --workflow --preset asan: passed in "*"out of 50" ]]
+  [[ ${lines[-2]} == "### cmake --workflow --preset fuzz: passed in "*"out of 50" ]]
 }
 
 @test "LibTorch 2.x: from the cache or .deps/, and a line that says so where it is not there" {
@@ -65,7 +65,7 @@ setup() {
 }
 
 @test "fails where a later stage fails" {
-  FAKE_FAILED_PRESET=asan run "$repository/.ci/run"
+  FAKE_FAILED_PRESET=fuzz run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ ${lines[-2]} == *"FAILED (exit code 1)"* ]]
   FAKE_INSTALL_CODE=1 run "$repository/.ci/run"
@@ -99,7 +99,7 @@ TEXT
   printf '#!/bin/bash\necho "$*" >>built; nice >>built\n' >"$BATS_TEST_TMPDIR/bin/cmake"
   run "$repository/.ci/run"
   [ "$status" -eq 0 ]
-  [[ $output == *$'### bash setup/test.sh\n--preset asan\n19\n--build --preset asan\n19\n'* ]]
+  [[ $output == *$'### bash setup/test.sh\n--preset asan\n19\n--build --preset fuzz\n19\n'* ]]
 }
 
 @test "a test that fails twice is a failure, and so are four, and a build that fails after an earlier run's failures" {
@@ -111,7 +111,7 @@ TEXT
   [[ $output != *--rerun-failed* ]]
   mkdir -p "$repository/build-asan/Testing/Temporary"
   echo 1:old >"$repository/build-asan/Testing/Temporary/LastTestsFailed.log"
-  FAKE_FAILED_PRESET=asan FAKE_SECOND_TRY=0 run "$repository/.ci/run"
+  FAKE_FAILED_PRESET=fuzz FAKE_SECOND_TRY=0 run "$repository/.ci/run"
   [ "$status" -ne 0 ]
   [[ $output != *--rerun-failed* ]]
 }

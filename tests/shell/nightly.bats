@@ -25,6 +25,7 @@ setup() {
   run "$repository/.ci/nightly" --quick --repeat
   [ "$status" -eq 0 ]
   [[ $output == *"matrix --table build/matrix.txt"*"mutants --count 10"*"-max_total_time=10 "* ]]
+  [[ ${lines[-11]} == "### cmake --workflow --preset asan: passed in "*" s" ]]
   [[ ${lines[-10]} == "### cmake --workflow --preset tsan: passed in "*" s" ]]
   [[ ${lines[-9]} == "### cmake --workflow --preset tidy: passed in "*" s" ]]
   [[ ${lines[-8]} == "### LibTorch 2.11.0: passed in "* && ${lines[-7]} == "### LibTorch 2.15.0: passed in "* ]]
