@@ -128,7 +128,7 @@ void separate(Tensors& results, at::TensorList inputs, at::TensorList parameters
 
 /// Their gradients would be lost.
 void refuse_other_leaves(const Tensors& results, const Tensors& wanted) {
-  std::unordered_set<std::shared_ptr<autograd::Node>> seen;
+  std::unordered_set<decltype(autograd::Edge::function)> seen;
   for (const at::Tensor& tensor : wanted) {
     seen.insert(autograd::impl::gradient_edge(tensor).function);
   }
