@@ -1,7 +1,8 @@
 // A step of training with an optimizer of its own on every rank (DDP), with one whose state is
 // divided among the ranks (ZeRO-1), and with gradients (ZeRO-2) and weights (ZeRO-3) divided as
 // well, in turn.
-//     OMP_NUM_THREADS=1 mpirun -np 4 build/bench/sharding [STEPS]
+//     OMP_NUM_THREADS=1 mpirun -np 4 build/bench/sharding [STEPS [MODEL]]
+// bench/peers/sharding.py compares it with PyTorch.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -129,15 +130,17 @@ void compare(const std::string& model, std::int64_t size, std::int64_t batch,
 
 int main(int argc, char** argv) try {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 20;
+  const std::string only = argc > 2 ? argv[2] : "";
   const auto env = hpcboot::Env::from_process();
   auto world =
       hpcboot::make_process_group(hpcboot::resolve(env, hpcboot::Facts::of_this_process(env)), env);
   if (world.rank() == 0) {
-    std::printf("%d ranks, median of %d steps, Adam\n", world.world_size(), steps);
+    std::printf("%d ranks, median of %d steps, Adam, LibTorch %s\n", world.world_size(), steps,
+                TORCH_VERSION);
     std::printf("%-9s %-7s %12s %12s %8s %12s\n", "model", "", "step", "update", "ratio", "state");
   }
-  compare("mnistnet", 28, 32, world, steps);
-  compare("resnet50", 64, 4, world, steps);
+  if (only.empty() || only == "mnistnet") compare("mnistnet", 28, 32, world, steps);
+  if (only.empty() || only == "resnet50") compare("resnet50", 64, 4, world, steps);
   world.shutdown();
   return 0;
 } catch (const hpcboot::Error& error) {
