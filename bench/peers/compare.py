@@ -24,6 +24,8 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from launch import environment, mpirun
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 WARM_UP = 3  # steps that are not counted
 
@@ -35,11 +37,6 @@ CASES = [
     Case("resnet50 single", "resnet50", 128, 8, 10, 1),
     Case("resnet50 DDP 2", "resnet50", 128, 8, 10, 2),
 ]
-
-
-def environment(threads):
-    return dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive",
-                OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
 def run(command, threads):
@@ -59,8 +56,7 @@ def run(command, threads):
 
 
 def launched(command, ranks, prefix=()):
-    mpirun = ["mpirun", "-np", str(ranks), "--oversubscribe", "--bind-to", "none"]
-    return (mpirun + list(prefix) if ranks > 1 else []) + command
+    return (mpirun(ranks) + list(prefix) if ranks > 1 else []) + command
 
 
 def measure_trainer(o, case, data, runs):

@@ -12,16 +12,16 @@ import sys
 
 import torch
 
+from launch import environment, mpirun
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROW = re.compile(r"^(\w+) +(DDP|ZeRO-[123]) +([0-9.]+) ms")
 
 
 def steps_of(command, ranks):
     """By way: milliseconds; and the version of LibTorch or PyTorch."""
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
-                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    done = subprocess.run(["mpirun", "-np", str(ranks), "--oversubscribe", "--bind-to", "none", *command],
-                          env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run([*mpirun(ranks), *command], env=environment(threads=1), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True, check=True)
     rows = [ROW.match(line) for line in done.stdout.splitlines()]
     version = re.search(r"Torch (\d+\.\d+\.\d+)", done.stdout)
     return {row[2]: float(row[3]) for row in rows if row}, version[1]

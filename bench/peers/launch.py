@@ -1,0 +1,11 @@
+"""How the programs of a comparison are started."""
+import os
+
+
+def environment(threads):
+    return dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive",
+                OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def mpirun(ranks):
+    return ["mpirun", "-np", str(ranks), "--oversubscribe", "--bind-to", "none"]
