@@ -1,6 +1,6 @@
-# Fuzzers: one program per file in tests/fuzz, built only by the presets `fuzz` and `asan`. ctest runs each for ten seconds with a
-# fixed seed (label fuzz), so that a run can be repeated; for other seeds and longer runs, start build-asan/fuzz/<name>
-# directly (tests/fuzz/README.md).
+# Fuzzers: one program per file in tests/fuzz, built only by the presets `fuzz` and `asan`. ctest runs each for ten
+# seconds with a fixed seed (label fuzz), so that a run can be repeated; for other seeds and longer runs, start
+# build-asan/fuzz/<name> directly (tests/fuzz/README.md).
 if(NOT HPCBOOT_BUILD_FUZZERS)
   return()
 endif()

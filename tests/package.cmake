@@ -78,7 +78,6 @@ if(TARGET hpcboot_torch)
                            -DCMAKE_PREFIX_PATH=${TORCH_INSTALL_PREFIX})
   set_tests_properties(package.find_package_torch package.own_model PROPERTIES
     FIXTURES_REQUIRED "package_core;package_torch" LABELS "package;torch")
-  # Six programs with LibTorch's headers.
   set_tests_properties(package.own_model PROPERTIES FIXTURES_SETUP package_own_model)
   # Only as far as CMake finds everything: the library itself takes minutes to build.
   add_test(NAME package.add_subdirectory_torch COMMAND ${CMAKE_COMMAND}
