@@ -1,18 +1,23 @@
-// Steps of a Transformer with GPT-2's 124 million parameters on a GPU, on random text.
+// Steps of a Transformer on a GPU, on random text; by default with GPT-2's 124 million parameters.
 //     build/bench/transformer [--precision fp32|tf32|bf16] [--batch-size N] [--steps N]
-//                             [--layers N] [--device cuda|cpu] [--cuda-graph]
+//                             [--layers N] [--width N] [--device cuda|cpu] [--cuda-graph]
+//                             [--zero 2|3 [--offload]]
 // Prints a line of JSON: tokens/s without the first steps, and the last loss.
 #include <torch/torch.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "hpcboot/bootstrap.hpp"
+#include "hpcboot/torch/fully_shard.hpp"
 #include "hpcboot/torch/precision.hpp"
+#include "hpcboot/torch/sharded_optimizer.hpp"
 #include "loop/devices.hpp"
 #include "loop/fused_optimizers.hpp"
 #include "loop/recorded_pass.hpp"
@@ -22,22 +27,22 @@ namespace {
 namespace nn = torch::nn;
 using hpcboot::Precision;
 
-constexpr std::int64_t kWidth = 768, kHeads = 12, kLength = 1024, kWords = 50304;
+constexpr std::int64_t kHeadWidth = 64, kLength = 1024, kWords = 50304;
 constexpr int kWarmUp = 5;  // steps that are not timed
 
 struct BlockImpl : nn::Module {
-  BlockImpl()
-      : norm1(register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({kWidth})))),
-        qkv(register_module("qkv", nn::Linear(kWidth, 3 * kWidth))),
-        out(register_module("out", nn::Linear(kWidth, kWidth))),
-        norm2(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({kWidth})))),
-        up(register_module("up", nn::Linear(kWidth, 4 * kWidth))),
-        down(register_module("down", nn::Linear(4 * kWidth, kWidth))) {}
+  explicit BlockImpl(std::int64_t width)
+      : norm1(register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({width})))),
+        qkv(register_module("qkv", nn::Linear(width, 3 * width))),
+        out(register_module("out", nn::Linear(width, width))),
+        norm2(register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({width})))),
+        up(register_module("up", nn::Linear(width, 4 * width))),
+        down(register_module("down", nn::Linear(4 * width, width))) {}
 
   torch::Tensor forward(torch::Tensor x) {
     const auto split = qkv->forward(norm1->forward(x)).chunk(3, 2);
     const auto heads = [&](const torch::Tensor& part) {
-      return part.view({x.size(0), x.size(1), kHeads, -1}).transpose(1, 2);
+      return part.view({x.size(0), x.size(1), -1, kHeadWidth}).transpose(1, 2);
     };
     const torch::Tensor mixed = at::scaled_dot_product_attention(
         heads(split[0]), heads(split[1]), heads(split[2]), /*attn_mask=*/{}, /*dropout_p=*/0,
@@ -54,12 +59,12 @@ struct BlockImpl : nn::Module {
 TORCH_MODULE(Block);
 
 struct TransformerImpl : nn::Module {
-  explicit TransformerImpl(int layers)
-      : words(register_module("words", nn::Embedding(kWords, kWidth))),
-        places(register_module("places", nn::Embedding(kLength, kWidth))),
+  TransformerImpl(int layers, std::int64_t width)
+      : words(register_module("words", nn::Embedding(kWords, width))),
+        places(register_module("places", nn::Embedding(kLength, width))),
         blocks(register_module("blocks", nn::Sequential())),
-        norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({kWidth})))) {
-    for (int i = 0; i < layers; ++i) blocks->push_back(Block());
+        norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({width})))) {
+    for (int i = 0; i < layers; ++i) blocks->push_back(hpcboot::shard_unit(Block(width)));
     nn::init::normal_(words->weight, 0, 0.02);
     nn::init::normal_(places->weight, 0, 0.02);
   }
@@ -79,16 +84,17 @@ TORCH_MODULE(Transformer);
 
 struct Options {
   std::string precision = "bf16", device = "cuda";
-  int batch = 16, steps = 30, layers = 12;
-  bool graph = false;
+  int batch = 16, steps = 30, layers = 12, zero = 0;
+  std::int64_t width = 768;
+  bool graph = false, offload = false;
 };
 
 Options parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--cuda-graph") {
-      o.graph = true;
+    if (name == "--cuda-graph" || name == "--offload") {
+      (name == "--offload" ? o.offload : o.graph) = true;
       continue;
     }
     if (i + 1 == argc) throw std::invalid_argument("no value for " + name);
@@ -103,10 +109,19 @@ Options parse(int argc, char** argv) {
       o.steps = std::stoi(value);
     else if (name == "--layers")
       o.layers = std::stoi(value);
+    else if (name == "--width")
+      o.width = std::stoll(value);
+    else if (name == "--zero")
+      o.zero = std::stoi(value);
     else
       throw std::invalid_argument("unknown option " + name);
   }
+  if (o.graph && o.zero != 0) throw std::invalid_argument("--cuda-graph is without --zero");
   return o;
+}
+
+std::unique_ptr<torch::optim::Optimizer> adamw(const hpcboot::ShardedOptimizer::Groups& groups) {
+  return std::make_unique<hpcboot::train::FusedAdamW>(groups, torch::optim::AdamWOptions(1e-4));
 }
 
 void measure(const Options& o) {
@@ -115,15 +130,31 @@ void measure(const Options& o) {
   if (precision == Precision::fp16) throw std::invalid_argument("fp16 needs a loss scale");
   hpcboot::use_precision(precision, device);
   torch::manual_seed(1);
-  Transformer model(o.layers);
+  Transformer model(o.layers, o.width);
   model->to(device);
   const std::vector<torch::Tensor> parameters = model->parameters();
-  hpcboot::train::FusedAdamW optimizer(parameters, torch::optim::AdamWOptions(1e-4));
+  std::optional<hpcboot::ProcessGroup> world;
+  std::shared_ptr<hpcboot::ShardUnitOf<TransformerImpl>> sharded;
+  std::unique_ptr<torch::optim::Optimizer> optimizer;
+  if (o.zero == 0) {
+    optimizer = adamw({torch::optim::OptimizerParamGroup(parameters)});
+  } else {
+    const auto env = hpcboot::Env::from_process();
+    const auto me = hpcboot::resolve(env, hpcboot::Facts::of_this_process(env));
+    hpcboot::ProcessGroupOptions backend;
+    backend.backend = device.is_cuda() ? "nccl" : "gloo";
+    world = hpcboot::make_process_group(me, env, backend);
+    hpcboot::FullyShardOptions sharding;
+    sharding.reshard_after_forward = o.zero == 3;
+    sharding.offload_to_host = o.offload;
+    sharded = hpcboot::fully_shard(model, *world, sharding);
+    optimizer = std::make_unique<hpcboot::ShardedOptimizer>(*sharded, adamw);
+  }
   const auto pass = [&](const torch::Tensor& text, const torch::Tensor& next) {
     torch::Tensor loss;
     {
       const hpcboot::Autocast autocast(precision, device);
-      const torch::Tensor scores = model->forward(text);
+      const torch::Tensor scores = sharded ? sharded->forward(text) : model->forward(text);
       loss = nn::functional::cross_entropy(scores.view({-1, kWords}), next.view({-1}));
     }
     loss.backward();
@@ -143,9 +174,9 @@ void measure(const Options& o) {
       hpcboot::train::wait_for(device);
       begin = std::chrono::steady_clock::now();
     }
-    optimizer.zero_grad();
+    optimizer->zero_grad();
     loss = recorded ? recorded->run(shown, next) : pass(shown, next);
-    optimizer.step();
+    optimizer->step();
   }
   hpcboot::train::wait_for(device);
   const double seconds =

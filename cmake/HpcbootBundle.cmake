@@ -20,7 +20,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   endforeach()
   # For bench/gpu.
   option(HPCBOOT_BUNDLE_BENCH "Add the tests and benchmarks for a GPU to the bundle" OFF)
-  foreach(_program IN ITEMS ddp_test gpu_test transformer)
+  foreach(_program IN ITEMS ddp_test gpu_test sharded_checkpoint_test transformer)
     if(HPCBOOT_BUNDLE_BENCH AND TARGET ${_program})
       list(APPEND _programs ${_program})
     endif()

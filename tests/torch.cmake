@@ -39,12 +39,15 @@ hpcboot_add_test(NAME ddp_test
           torch/fully_shard_models_test.cpp torch/fully_shard_test.cpp
           torch/grad_scaler_ranks_test.cpp torch/groups_test.cpp torch/hooks_test.cpp torch/join_test.cpp
           torch/pytorch/recorded.cpp torch/pytorch_graphs_test.cpp torch/pytorch_models_test.cpp
-          torch/pytorch_refusals_test.cpp
+          torch/pytorch_refusals_test.cpp torch/offload_test.cpp
           torch/pytorch_table_test.cpp
           torch/sharded_optimizer_test.cpp
           torch/sync_batch_norm_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_json RANKS 1 2 4 TIMEOUT 180)
 target_include_directories(ddp_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
+if(HPCBOOT_HAVE_CUDA_GRAPHS)
+  target_compile_definitions(ddp_test PRIVATE HPCBOOT_HAVE_CUDA)
+endif()
 set_property(SOURCE torch/pytorch/recorded.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_RECORDED="${CMAKE_CURRENT_LIST_DIR}/torch/pytorch/recorded.json")
 target_precompile_headers(ddp_test REUSE_FROM torch_test)

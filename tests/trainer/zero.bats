@@ -85,6 +85,19 @@ PY
   done
 }
 
+@test "--offload trains the same model, and needs shards" {
+  need_mpirun
+  ranks 2 --comment whole
+  for zero in 2 3; do
+    ranks 2 --comment "offloaded$zero" --zero "$zero" --offload
+    cmp runs/*whole/model.safetensors runs/*offloaded"$zero"/model.safetensors
+    [ "$(value runs/*offloaded"$zero" "['config']['offload']")" = True ]
+  done
+  run ranks 2 --zero 1 --offload
+  [ "$status" -eq 2 ]
+  [[ $output == *"--offload needs --zero 2 or 3"* ]]
+}
+
 @test "it needs ranks, and is 0 to 3" {
   # shellcheck disable=SC2086 # options, meant to be split
   run "$trainer" $small --zero 1

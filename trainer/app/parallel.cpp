@@ -28,6 +28,10 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"zero", into(o.zero, "0|1|2|3"),
         "divide among the ranks (mode ddp): 1 the optimizer's state, 2 gradients as well, 3 "
         "weights as well; see trainer/sharding.md"},
+       {"offload", flag(o.offload),
+        "with --zero 2 and 3: a rank's shards and the optimizer's state are in host memory, and "
+        "the "
+        "optimizer steps on the CPU"},
        {"checkpoint-activations", flag(o.checkpoint_activations),
         "layers keep their inputs only, and the backward pass computes the rest again: less "
         "memory, one more forward pass"},

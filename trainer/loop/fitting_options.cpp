@@ -17,7 +17,10 @@ void require_ddp(const TrainOptions& options, const std::string& mode) {
 }
 
 void require_sharding_to_fit(const TrainOptions& options) {
-  if (options.zero < 2) return;
+  if (options.zero < 2) {
+    if (options.offload) throw UsageError("--offload needs --zero 2 or 3");
+    return;
+  }
   const char* other = options.precision == "fp16"            ? "--precision fp16"
                       : options.compress_gradients != "none" ? "--compress-gradients"
                       : options.find_unused_parameters       ? "--find-unused-parameters"

@@ -57,6 +57,7 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
   if (options.zero >= 2) {
     FullyShardOptions sharding;
     sharding.reshard_after_forward = options.zero == 3;
+    sharding.offload_to_host = options.offload;
     group_ = *communicator.group();
     sharded_ = fully_shard(model_, *group_, sharding);
     contributed_ = group_->contributed_bytes();

@@ -33,6 +33,7 @@ Json to_json(const TrainOptions& o) {
                {"compress_gradients", o.compress_gradients},
                {"sync_bn", o.sync_bn},
                {"zero", o.zero},
+               {"offload", o.offload},
                {"checkpoint_activations", o.checkpoint_activations},
                {"runs_dir", o.runs_dir},
                {"comment", o.comment},

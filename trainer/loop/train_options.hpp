@@ -34,7 +34,8 @@ struct TrainOptions {
   double bucket_mb = 25;                    ///< gradients are exchanged in buckets of this size
   std::string compress_gradients = "none";  ///< none, bf16, fp16: data type of the all-reduce
   bool sync_bn = false;                     ///< batch norms use statistics over all ranks
-  int zero = 0;  ///< divided among the ranks: 1 state, 2 gradients, 3 weights
+  int zero = 0;          ///< divided among the ranks: 1 state, 2 gradients, 3 weights
+  bool offload = false;  ///< what is divided by zero 2 and 3 is in host memory
   bool checkpoint_activations = false;  ///< compute them again in the backward pass
   std::string runs_dir = "runs";
   std::string comment;

@@ -81,8 +81,8 @@ std::unordered_map<Key, at::Tensor> dealt_parameters(const UnitSchedule& schedul
   for (const auto& unit : schedule.units()) {
     for (const ShardedFlat& flat : unit->flats()) {
       const auto& parameters = unit->parameters_of(flat).tensors;
-      const auto whole =
-          deal_shards(group, flat.layout, flat.own, owners.of_places(flat.layout, parameters));
+      const auto whole = deal_shards(group, flat.layout, flat.own.to(flat.device()),
+                                     owners.of_places(flat.layout, parameters));
       for (std::size_t i = 0; i < whole.size(); ++i) {
         if (!whole[i].defined()) continue;
         mine[key_of_parameter(parameters[flat.layout.places[i].parameter])] = whole[i];

@@ -73,7 +73,8 @@ std::vector<std::string> described(const FullyShardOptions& options) {
           "option prefetch = " + flag(options.prefetch),
           "option broadcast_buffers = " + flag(options.broadcast_buffers),
           "option compute_type = " + type(options.compute_type),
-          "option reduce_type = " + type(options.reduce_type)};
+          "option reduce_type = " + type(options.reduce_type),
+          "option offload_to_host = " + flag(options.offload_to_host)};
 }
 
 }  // namespace

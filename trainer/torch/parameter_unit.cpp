@@ -3,10 +3,12 @@
 #include <ATen/Functions.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -90,7 +92,8 @@ void ParameterUnit::divide(const Parameters& parameters, bool is_trained) {
   for (FlatParameters& layout : flatten_parameters(parameters.tensors, group_.world_size())) {
     ShardedFlat flat{};
     flat.is_trained = is_trained;
-    flat.own = layout.shard_of(group_.rank()).clone();
+    const at::Tensor mine = layout.shard_of(group_.rank());
+    flat.own = beside_shards(mine).copy_(mine);
     if (options_.compute_type && at::isFloatingType(layout.elements.scalar_type())) {
       layout.elements = layout.elements.to(*options_.compute_type);
     }
@@ -110,13 +113,19 @@ void ParameterUnit::divide(const Parameters& parameters, bool is_trained) {
   }
 }
 
+at::Tensor ParameterUnit::beside_shards(const at::Tensor& like) const {
+  if (!options_.offload_to_host || like.is_cpu()) return at::empty_like(like);
+  return at::empty(like.sizes(), like.options().device(at::kCPU).pinned_memory(like.is_cuda()));
+}
+
 void ParameterUnit::start_gather() {
   if (has_memory_) return;
   const at::NoGradGuard no_grad;
   has_memory_ = true;
   for (const ShardedFlat& flat : flats_) {
     allocate_memory(flat.layout.elements);
-    flat.layout.shard_of(group_.rank()).copy_(flat.own);
+    flat.layout.shard_of(group_.rank()).copy_(flat.own, /*non_blocking=*/true);
+    is_copying_ = is_copying_ || flat.own.device() != flat.device();
     for (auto& one : hpcboot::start_gather(group_, flat.layout))
       gathering_.push_back(std::move(one));
   }
@@ -146,8 +155,7 @@ void ParameterUnit::require_unmoved() const {
     for (const FlatPlace& place : flat.layout.places) {
       const at::Tensor& parameter = parameters_of(flat).tensors[place.parameter];
       if (parameter.options().type_equal(flat.layout.elements.options()) &&
-          parameter.device() == flat.layout.elements.device() &&
-          parameter.requires_grad() == flat.is_trained) {
+          parameter.device() == flat.device() && parameter.requires_grad() == flat.is_trained) {
         continue;
       }
       refuse("parameter '" + parameters_of(flat).names[place.parameter] +
@@ -235,11 +243,32 @@ void ParameterUnit::start_reduction() {
   }
 }
 
+at::Tensor ParameterUnit::to_shards(const at::Tensor& mean, const ShardedFlat& flat) {
+  const at::Tensor converted = mean.to(flat.own.scalar_type());
+  if (flat.own.device() == flat.device()) return converted;
+  at::Tensor copy = beside_shards(converted);
+  copy.copy_(converted, /*non_blocking=*/true);
+  is_copying_ = true;
+  const bool adds = std::any_of(flat.leaves.begin(), flat.leaves.end(),
+                                [](const at::Tensor& leaf) { return leaf.grad().defined(); });
+  if (adds) finish_copies();
+  return copy;
+}
+
+void ParameterUnit::finish_copies() {
+  if (!std::exchange(is_copying_, false)) return;
+  for (const ShardedFlat& flat : flats_) {
+    if (flat.own.device() == flat.device()) continue;
+    const c10::impl::VirtualGuardImpl device(flat.device().type());
+    device.getStream(flat.device()).synchronize();
+  }
+}
+
 void ParameterUnit::finish_reduction() {
   const at::NoGradGuard no_grad;
   for (std::size_t f = 0; f < reducing_.size(); ++f) {
     const at::Tensor mean =
-        timed(waited_, [&] { return reducing_[f].wait(); }).to(flats_[f].own.options());
+        to_shards(timed(waited_, [&] { return reducing_[f].wait(); }), flats_[f]);
     for (std::size_t i = 0; i < flats_[f].pieces.size(); ++i) {
       const ShardPiece& piece = flats_[f].pieces[i];
       at::Tensor leaf = flats_[f].leaves[i];

@@ -23,11 +23,14 @@ struct ShardedFlat {
   bool is_trained;
   FlatParameters layout;          ///< its elements have no memory unless the unit is whole
   std::vector<at::Tensor> whole;  ///< the parameters in these elements
-  at::Tensor own;                 ///< this rank's shard
+  at::Tensor own;                 ///< this rank's shard, on the module's device or the host
   std::vector<ShardPiece> pieces;
   std::vector<at::Tensor> leaves;  ///< of the pieces: in `own`, with gradients
   at::Tensor gradient;             ///< as the elements; undefined if there is none
   std::vector<bool> has_gradient;  ///< of each place
+
+  /// The module's, on which ranks exchange shards.
+  at::Device device() const { return layout.elements.device(); }
 };
 
 /// The parameters of a unit of fully_shard(): divided among the ranks, and whole in between.
@@ -64,6 +67,8 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   void start_reduction();
   /// Adds the averages to .grad of the leaves. Nothing if none was started.
   void finish_reduction();
+  /// Waits for the copies from and to host memory: the shards may change, and be read, from now on.
+  void finish_copies();
   /// Counts anew.
   void end_backward();
 
@@ -91,7 +96,11 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   };
 
   void divide(const Parameters& parameters, bool is_trained);
+  /// Memory for the elements of such a tensor, where the shards are.
+  at::Tensor beside_shards(const at::Tensor& like) const;
   void require_unmoved() const;
+  /// The averaged gradients of a shard, where it is.
+  at::Tensor to_shards(const at::Tensor& mean, const ShardedFlat& flat);
 
   ProcessGroup group_;
   FullyShardOptions options_;
@@ -103,6 +112,7 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   std::vector<Pending<at::Tensor>> reducing_;
   bool has_memory_ = false;
   bool is_whole_ = false;
+  bool is_copying_ = false;  // from or to host memory
   /// Kept alive, as each has a hook; a parameter does not own its node.
   std::vector<Node> accumulators_;
   std::function<void(std::size_t)> on_gradient_;

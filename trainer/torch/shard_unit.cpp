@@ -110,11 +110,12 @@ double ShardUnit::clip_grad_norm(double max_norm) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> own = shards();
   const at::Device device = own.empty() ? at::Device(at::kCPU) : own.front().device();
-  const at::Tensor squares = at::zeros({1}, at::TensorOptions(at::kDouble).device(device));
+  at::Tensor squares = at::zeros({1}, at::TensorOptions(at::kDouble).device(device));
   for (const at::Tensor& leaf : own) {
     if (!leaf.grad().defined()) continue;
     squares.add_(leaf.grad().norm().to(at::kDouble).square());
   }
+  squares = squares.to(schedule()->device());
   const double norm = std::sqrt(all_reduce(schedule()->group(), squares).wait().item<double>());
   const double scale = max_norm / (norm + 1e-6);  // as torch::nn::utils::clip_grad_norm_()
   if (!(scale < 1)) return norm;
@@ -130,7 +131,7 @@ torch::OrderedDict<std::string, at::Tensor> ShardUnit::gather_parameters(int roo
   std::unordered_map<const c10::TensorImpl*, at::Tensor> whole;
   for (const auto& unit : schedule()->units()) {
     for (const ShardedFlat& flat : unit->flats()) {
-      const at::Tensor all = collect_shards(group, flat.own, root);
+      const at::Tensor all = collect_shards(group, flat.own.to(flat.device()), root);
       if (!all.defined()) continue;
       for (const FlatPlace& place : flat.layout.places) {
         const at::Tensor& parameter = unit->parameters_of(flat).tensors[place.parameter];

@@ -104,7 +104,8 @@ ShardedOptimizer::ShardedOptimizer(Groups groups, const ProcessGroup& group, con
     refuse("an optimizer of no parameters", "the parameters of a model",
            "pass model->parameters()");
   }
-  example_state(groups, me.parameters.front().options(), make);  // it throws
+  me.local_options = me.parameters.front().options();
+  example_state(groups, me.local_options, make);  // it throws
   me.flats = flatten_parameters(me.parameters, group.world_size());
   for (std::size_t flat = 0; flat < me.flats.size(); ++flat) {
     me.state_options.push_back(me.flats[flat].elements.options());
@@ -156,7 +157,8 @@ ShardedOptimizer::ShardedOptimizer(const Groups& groups, const ShardUnit& model,
         piece.parameter = *chosen[piece.parameter];
         me.pieces.push_back({flat.leaves[i], me.flats.size(), piece});
       }
-      me.state_options.push_back(flat.own.options());
+      me.local_options = flat.own.options();
+      me.state_options.push_back(me.local_options.device(flat.device()));
       me.flats.push_back(std::move(own));
     }
   }
@@ -166,7 +168,7 @@ ShardedOptimizer::ShardedOptimizer(const Groups& groups, const ShardUnit& model,
     refuse("an optimizer of parameters that fully_shard() has not divided, or of none",
            "trained parameters of the module", "pass those of the module that it returned");
   }
-  example_state(groups, me.state_options.front(), make);  // it throws
+  example_state(groups, me.local_options, make);  // it throws
   me.make_local(groups);
   defaults_ = me.local->defaults().clone();
   for (const optim::OptimizerParamGroup& one : me.local->param_groups()) add_param_group(one);

@@ -60,7 +60,8 @@ struct ShardedOptimizer::Impl {
   ProcessGroup group;
   std::vector<at::Tensor> parameters;
   std::vector<FlatParameters> flats;
-  std::vector<at::TensorOptions> state_options;  // of the shards of each
+  std::vector<at::TensorOptions> state_options;  // of the shards of each, as they are exchanged
+  at::TensorOptions local_options;               // of the leaves
   std::vector<OwnPiece> pieces;
   std::shared_ptr<UnitSchedule> fully_sharded;  // null if only the state is divided
   Make make;

@@ -91,7 +91,7 @@ at::Tensor ShardedOptimizer::Impl::own_field(std::size_t flat, std::size_t field
 std::vector<ShardedOptimizer::Impl::State> ShardedOptimizer::Impl::whole_states(
     const std::vector<bool>& wanted, const Transport& transport) {
   std::vector<State> states(parameters.size());
-  const State example = example_state(local->param_groups(), state_options.front(), make);
+  const State example = example_state(local->param_groups(), local_options, make);
   if (!example) return states;
   const std::size_t fields = fields_of(*example)->tensors.size();
   const at::Tensor presence = gather_presence(static_cast<std::int64_t>(fields));

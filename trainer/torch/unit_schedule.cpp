@@ -24,6 +24,13 @@ void UnitSchedule::add(const std::shared_ptr<ParameterUnit>& unit) {
   });
 }
 
+at::Device UnitSchedule::device() const {
+  for (const auto& unit : units_) {
+    if (!unit->flats().empty()) return unit->flats().front().device();
+  }
+  return at::kCPU;
+}
+
 void UnitSchedule::require_end() const {
   if (!in_backward_) return;
   refuse("a forward pass after a backward pass that ended with an exception",
@@ -98,6 +105,7 @@ void UnitSchedule::leave(ParameterUnit& unit, const std::vector<at::Tensor>& out
   const bool is_outermost = depth_ == 1;
   const bool frees = unit.options().reshard_after_forward && !is_outermost;
   if (kept_ == 0 && (frees || !has_backward)) unit.release();
+  if (is_outermost) finish_copies();
 }
 
 void UnitSchedule::begin_backward() {
@@ -147,10 +155,15 @@ void UnitSchedule::finish_reduction() {
   if (ParameterUnit* unit = std::exchange(in_reduction_, nullptr)) unit->finish_reduction();
 }
 
+void UnitSchedule::finish_copies() {
+  for (const auto& unit : units_) unit->finish_copies();
+}
+
 void UnitSchedule::end_backward() {
   require_whole_units();
   in_backward_ = false;
   finish_reduction();
+  finish_copies();
   for (const auto& unit : units_) {
     unit->end_backward();
     if (kept_ == 0) unit->release();
@@ -174,6 +187,7 @@ void UnitSchedule::require_whole_units() const {
 
 void UnitSchedule::keep() {
   for (const auto& unit : units_) unit->gather();
+  finish_copies();
   ++kept_;
 }
 

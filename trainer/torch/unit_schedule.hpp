@@ -20,6 +20,8 @@ class UnitSchedule : public std::enable_shared_from_this<UnitSchedule> {
   void add(const std::shared_ptr<ParameterUnit>& unit);
   const std::vector<std::shared_ptr<ParameterUnit>>& units() const { return units_; }
   const ProcessGroup& group() const { return group_; }
+  /// On which the ranks exchange tensors.
+  at::Device device() const;
 
   /// Whether no unit runs: the next one is the outermost of a forward pass.
   bool is_outside() const { return depth_ == 0 && !in_backward_; }
@@ -53,6 +55,7 @@ class UnitSchedule : public std::enable_shared_from_this<UnitSchedule> {
   void input_ready(ParameterUnit& unit);
   void release_if_done(ParameterUnit& unit);
   void finish_reduction();
+  void finish_copies();
   void require_whole_units() const;
   void end_backward();
 

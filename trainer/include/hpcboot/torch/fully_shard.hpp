@@ -36,6 +36,11 @@ struct FullyShardOptions {
   std::optional<at::ScalarType> compute_type;
   /// The type in which gradients are averaged; without it, the one in which they are computed.
   std::optional<at::ScalarType> reduce_type;
+  /// Keep the shards, their gradients, and so the optimizer's state in host memory, for a module on
+  /// another device, which then holds only the parameters that are gathered: the optimizer steps on
+  /// the CPU (Ren et al., ZeRO-Offload: Democratizing Billion-Scale Model Training, 2021). The
+  /// memory is pinned for CUDA devices.
+  bool offload_to_host = false;
 };
 
 /// Keeps parameters whole, to read them, and for forward passes of which the ranks make different
