@@ -9,6 +9,9 @@
 #include "torch/sharded_pair.hpp"
 
 #ifdef HPCBOOT_HAVE_CUDA
+#include <chrono>
+#include <thread>
+
 #include <c10/cuda/CUDACachingAllocator.h>
 #endif
 
@@ -36,7 +39,8 @@ TEST_F(Offload, ShardsGradientsAndStateAreInPinnedMemory) {
     EXPECT_TRUE(shard.grad().is_pinned());
   }
   for (const auto& [key, state] : pair.sharded->local().state()) {
-    for (const torch::Tensor* field : fields_of(*state)->tensors) {
+    const auto fields = *fields_of(*state);
+    for (const torch::Tensor* field : fields.tensors) {
       EXPECT_TRUE(!field->defined() || field->is_cpu());
     }
   }
@@ -77,7 +81,18 @@ struct Bytes {
 Bytes bytes_of(const FullyShardOptions& options) {
   namespace memory = c10::cuda::CUDACachingAllocator;
   const auto live = [] { return memory::getDeviceStats(device.index()).allocated_bytes[0]; };
-  const auto before = static_cast<double>(live().current);
+  // Gloo's threads drop the tensors of a transfer a moment after it has ended.
+  const auto settled = [&] {
+    std::int64_t last = -1;
+    for (int equal = 0, readings = 0; equal < 20 && readings < 1000; ++readings) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      const std::int64_t now = live().current;
+      equal = now == last ? equal + 1 : 0;
+      last = now;
+    }
+    return static_cast<double>(last);
+  };
+  const double before = settled();
   const auto model = fully_shard(here(std::make_shared<Transformer>(512, 8, 16)), *world, options);
   ShardedOptimizer optimizer(*model, adam);
   memory::resetPeakStats(device.index());
@@ -88,7 +103,7 @@ Bytes bytes_of(const FullyShardOptions& options) {
     model->zero_grad(/*set_to_none=*/true);
   }
   torch::cuda::synchronize();
-  return {static_cast<double>(live().current) - before, static_cast<double>(live().peak) - before};
+  return {settled() - before, static_cast<double>(live().peak) - before};
 }
 
 TEST_F(Offload, LeavesTheDeviceWhatIsGathered) {

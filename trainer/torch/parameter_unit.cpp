@@ -3,7 +3,6 @@
 #include <ATen/Functions.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -94,6 +93,9 @@ void ParameterUnit::divide(const Parameters& parameters, bool is_trained) {
     flat.is_trained = is_trained;
     const at::Tensor mine = layout.shard_of(group_.rank());
     flat.own = beside_shards(mine).copy_(mine);
+    if (flat.own.device() != mine.device() && !copies_) {
+      copies_ = std::make_unique<HostCopies>(mine.device());
+    }
     if (options_.compute_type && at::isFloatingType(layout.elements.scalar_type())) {
       layout.elements = layout.elements.to(*options_.compute_type);
     }
@@ -124,22 +126,33 @@ void ParameterUnit::start_gather() {
   has_memory_ = true;
   for (const ShardedFlat& flat : flats_) {
     allocate_memory(flat.layout.elements);
-    flat.layout.shard_of(group_.rank()).copy_(flat.own, /*non_blocking=*/true);
-    is_copying_ = is_copying_ || flat.own.device() != flat.device();
-    for (auto& one : hpcboot::start_gather(group_, flat.layout))
-      gathering_.push_back(std::move(one));
+    const auto start = [&] {
+      flat.layout.shard_of(group_.rank()).copy_(flat.own, /*non_blocking=*/true);
+      for (auto& one : hpcboot::start_gather(group_, flat.layout))
+        gathering_.push_back(std::move(one));
+    };
+    if (copies_) {
+      copies_->upload(start);
+    } else {
+      start();
+    }
   }
+}
+
+void ParameterUnit::wait_for_gather() {
+  timed(waited_, [&] {
+    for (const auto& one : gathering_) one.wait();
+    return 0;
+  });
+  gathering_.clear();
+  if (copies_) copies_->join_uploads();
 }
 
 void ParameterUnit::gather() {
   if (is_whole_) return;
   start_gather();
   require_unmoved();
-  timed(waited_, [&] {
-    for (const auto& one : gathering_) one.wait();
-    return 0;
-  });
-  gathering_.clear();
+  wait_for_gather();
   for (const ShardedFlat& flat : flats_) {
     const std::vector<at::Tensor>& parameters = parameters_of(flat).tensors;
     for (std::size_t i = 0; i < flat.whole.size(); ++i) {
@@ -168,11 +181,7 @@ void ParameterUnit::require_unmoved() const {
 
 void ParameterUnit::release() {
   if (!has_memory_) return;
-  timed(waited_, [&] {
-    for (const auto& one : gathering_) one.wait();
-    return 0;
-  });
-  gathering_.clear();
+  wait_for_gather();
   for (const ShardedFlat& flat : flats_) {
     if (is_whole_) {
       // An access is an error of its shape, not one of memory.
@@ -246,9 +255,8 @@ void ParameterUnit::start_reduction() {
 at::Tensor ParameterUnit::to_shards(const at::Tensor& mean, const ShardedFlat& flat) {
   const at::Tensor converted = mean.to(flat.own.scalar_type());
   if (flat.own.device() == flat.device()) return converted;
-  at::Tensor copy = beside_shards(converted);
-  copy.copy_(converted, /*non_blocking=*/true);
-  is_copying_ = true;
+  const at::Tensor copy = beside_shards(converted);
+  copies_->download(copy, converted);
   const bool adds = std::any_of(flat.leaves.begin(), flat.leaves.end(),
                                 [](const at::Tensor& leaf) { return leaf.grad().defined(); });
   if (adds) finish_copies();
@@ -256,12 +264,7 @@ at::Tensor ParameterUnit::to_shards(const at::Tensor& mean, const ShardedFlat& f
 }
 
 void ParameterUnit::finish_copies() {
-  if (!std::exchange(is_copying_, false)) return;
-  for (const ShardedFlat& flat : flats_) {
-    if (flat.own.device() == flat.device()) continue;
-    const c10::impl::VirtualGuardImpl device(flat.device().type());
-    device.getStream(flat.device()).synchronize();
-  }
+  if (copies_) copies_->finish();
 }
 
 void ParameterUnit::finish_reduction() {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host_copies.hpp"
 #include "hpcboot/torch/fully_shard.hpp"
 #include "hpcboot/torch/process_group.hpp"
 #include "shards.hpp"
@@ -98,6 +99,7 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   void divide(const Parameters& parameters, bool is_trained);
   /// Memory for the elements of such a tensor, where the shards are.
   at::Tensor beside_shards(const at::Tensor& like) const;
+  void wait_for_gather();
   void require_unmoved() const;
   /// The averaged gradients of a shard, where it is.
   at::Tensor to_shards(const at::Tensor& mean, const ShardedFlat& flat);
@@ -112,7 +114,7 @@ class ParameterUnit : public std::enable_shared_from_this<ParameterUnit> {
   std::vector<Pending<at::Tensor>> reducing_;
   bool has_memory_ = false;
   bool is_whole_ = false;
-  bool is_copying_ = false;  // from or to host memory
+  std::unique_ptr<HostCopies> copies_;  // null if the shards are on the module's device
   /// Kept alive, as each has a hook; a parameter does not own its node.
   std::vector<Node> accumulators_;
   std::function<void(std::size_t)> on_gradient_;
