@@ -85,6 +85,12 @@ foreach(_program IN ITEMS hpcboot trainer runtable hello_mpi)
   endif()
 endforeach()
 
+if(TARGET trainer_libtorch)
+  set_target_properties(trainer_libtorch PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  # Where the trainer looks for it, whatever the prefix.
+  install(TARGETS trainer_libtorch RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}/../libexec/hpcboot COMPONENT programs)
+endif()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hpcbootConfig.cmake.in
   ${PROJECT_BINARY_DIR}/hpcbootConfig.cmake INSTALL_DESTINATION ${_hpcboot_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hpcbootConfigVersion.cmake

@@ -1,4 +1,5 @@
 #include "app/options.hpp"
+#include "app/train_command.hpp"
 #include "options/completion.hpp"
 #include "options/man_page.hpp"
 #include "text/terminal.hpp"
@@ -59,7 +60,11 @@ options::Program program() {
   for (const Verb* verb : verbs()) all.verbs.push_back(verb->command());
   all.environment = {
       {"HPCBOOT_…", "placement, endpoint and interface: see hpcboot(1)"},
-      {"OMP_NUM_THREADS", "threads of each rank, if --threads is 0"},
+      {"OMP_NUM_THREADS",
+       "threads of each rank, if --threads is 0 [its share of the cores, or of a "
+       "CPU quota]"},
+      {"OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME",
+       "how threads wait for work [in a loop, but for a short time only]"},
       {"NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME", "interface of the backend [the chosen one]"},
       {"NO_COLOR", "if set, no colours on terminals"}};
   all.files = {{"runs/", "a folder for each run: run.json, logs, metrics.csv, checkpoints, model"},

@@ -31,9 +31,8 @@ const std::vector<const Verb*>& verbs();
 /// The program with its verbs. Without a verb it trains.
 options::Program program();
 
-/// Without a verb: train.
-options::Command train_command();
-int train(const Arguments& arguments);
+/// Without a verb. Does not return if the arguments are right: the part with LibTorch trains.
+int hand_over_training(const Arguments& arguments);
 
 /// `code`, or 1 if standard output could not be written in full. Not for a training run, whose
 /// output is in its folder as well.

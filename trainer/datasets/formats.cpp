@@ -8,6 +8,7 @@
 #include "datasets/hdf5_data.hpp"
 #include "datasets/idx.hpp"
 #include "datasets/mnist_folder.hpp"
+#include "datasets/places.hpp"
 #include "datasets/pt_data.hpp"
 #include "datasets/safetensors_data.hpp"
 #include "datasets/synthetic.hpp"
@@ -39,7 +40,7 @@ std::unique_ptr<Dataset> open_arrays(const std::string& place, Split split, std:
 Format mnist() {
   return {
       "MNIST",
-      "FOLDER with MNIST's files",
+      places::kMnist,
       [](const std::string& place) { return fs::path(place).extension().empty(); },
       nullptr,
       [](const std::string& place, Split split, std::int64_t limit) -> std::unique_ptr<Dataset> {
@@ -53,7 +54,7 @@ Format mnist() {
 Format hdf5() {
   Format format;
   format.name = "HDF5";
-  format.places = "FILE.h5";
+  format.places = places::kHdf5;
   format.has_name = [](const std::string& place) {
     return has_suffix(place, ".h5", ".hdf5", ".hdf");
   };
@@ -77,7 +78,7 @@ Format hdf5() {
 Format safetensors() {
   return {
       "safetensors",
-      "FILE.safetensors",
+      places::kSafetensors,
       [](const std::string& place) { return has_suffix(place, ".safetensors"); },
       [](std::string_view begin) {
         // The length of the header, below 2^32, then the header.
@@ -93,7 +94,7 @@ Format safetensors() {
 Format pt() {
   Format format;
   format.name = "PyTorch";
-  format.places = "FILE.pt";
+  format.places = places::kPt;
   format.has_name = [](const std::string& place) { return has_suffix(place, ".pt", ".pth"); };
   format.has_content = [](std::string_view begin) {
     return begin.substr(0, kZipSignature.size()) == kZipSignature;
@@ -112,7 +113,7 @@ Format pt() {
 
 Format synthetic() {
   return {"synthetic",
-          "synthetic:NxCxHxW",
+          places::kSynthetic,
           [](const std::string& place) {
             return place.compare(0, kSyntheticPrefix.size(), kSyntheticPrefix) == 0;
           },
@@ -214,15 +215,6 @@ void check_splits(const Dataset& train, const Dataset& test, const std::string& 
                   ", test images of " + to_string(test.shape()),
               "the same number of channels in both splits",
               "make both splits from images of one kind");
-}
-
-std::string known_places() {
-  std::string text;
-  for (const Format& format : formats()) {
-    const char* const separator = text.find(" or ") == std::string::npos ? " or " : ", ";
-    text = std::string(format.places) + (text.empty() ? "" : separator) + text;
-  }
-  return text;
 }
 
 }  // namespace hpcboot::data

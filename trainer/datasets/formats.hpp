@@ -65,7 +65,4 @@ std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split,
 /// @throws Error{malformed_data} naming `place`
 void check_splits(const Dataset& train, const Dataset& test, const std::string& place);
 
-/// For --help: "FOLDER with MNIST's files, FILE.pt, …".
-std::string known_places();
-
 }  // namespace hpcboot::data

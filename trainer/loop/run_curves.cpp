@@ -27,10 +27,6 @@ struct RunCurves::Events {
 };
 #endif
 
-bool has_tensorboard() {
-  return HPCBOOT_WITH_TENSORBOARD;
-}
-
 RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const Json& config,
                      std::optional<std::int64_t> resumed_after)
     : metrics_(folder.metrics_csv(),

@@ -12,9 +12,6 @@
 
 namespace hpcboot::train {
 
-/// False if the build lacks the libraries for event files (protozero).
-bool has_tensorboard();
-
 /// What rank 0 writes during training: metrics.csv and, if requested, events for TensorBoard.
 class RunCurves {
  public:

@@ -18,6 +18,13 @@ bool ends_a_meeting(int number) {
   return number == SIGTERM || number == SIGINT;
 }
 
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : kStopSignals) sigaddset(&set, number);
+  return set;
+}
+
 // Async-signal-safe calls only.
 extern "C" void on_stop_signal(int number) {
   if (ranks_meet != 0 && ends_a_meeting(number)) ::_exit(static_cast<int>(ErrorCode::stopped));
@@ -33,14 +40,20 @@ extern "C" void on_stop_signal(int number) {
 
 }  // namespace
 
+void block_stop_signals() {
+  const sigset_t set = stop_signals();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
 void catch_stop_signals() {
+  const sigset_t set = stop_signals();
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
-  sigemptyset(&action.sa_mask);
-  // The handlers must not interrupt each other; reads and writes are restarted after them.
-  for (const int number : kStopSignals) sigaddset(&action.sa_mask, number);
+  action.sa_mask = set;  // the handlers must not interrupt each other
+  // Reads and writes are restarted after them.
   action.sa_flags = SA_RESTART;
   for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 RanksMeet::RanksMeet() {

@@ -10,11 +10,14 @@ namespace hpcboot::train {
 /// walltime is over; schedulers and users send SIGTERM to end a job; SIGINT is Ctrl-C.
 constexpr std::array<int, 4> kStopSignals{SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
 
-/// Must be called first in main(), since these signals end a process that does not catch them, and
-/// the start takes seconds. From now on the first of these signals only sets what stop_signal()
-/// returns. A second one, more than two seconds later, ends the process immediately with 128 + its
-/// number; earlier ones are ignored, since the same request often arrives twice, from the scheduler
-/// and from the job script.
+/// Keeps these signals, which end a process that does not catch them, until catch_stop_signals(),
+/// also over exec(): loading LibTorch takes a while.
+void block_stop_signals();
+
+/// Must be called first in main(), since the start takes seconds. From now on the first of these
+/// signals only sets what stop_signal() returns. A second one, more than two seconds later, ends
+/// the process immediately with 128 + its number; earlier ones are ignored, since the same request
+/// often arrives twice, from the scheduler and from the job script.
 void catch_stop_signals();
 
 /// Exists while the ranks wait for each other, which may take minutes. There is nothing to save

@@ -10,6 +10,10 @@ Json number_or_null(const std::optional<std::int64_t>& number) {
 
 }  // namespace
 
+bool has_tensorboard() {
+  return HPCBOOT_WITH_TENSORBOARD;
+}
+
 Json to_json(const TrainOptions& o) {
   Json json = {{"mode", o.mode},
                {"model", o.model},

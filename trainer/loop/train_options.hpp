@@ -54,6 +54,9 @@ struct TrainOptions {
   std::chrono::seconds collective_timeout{600};
 };
 
+/// False if the build lacks the libraries for event files (protozero).
+bool has_tensorboard();
+
 /// The options under their command-line names, for the run record.
 Json to_json(const TrainOptions& options);
 

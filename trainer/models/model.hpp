@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "models/model_names.hpp"
 
 namespace hpcboot::models {
 
@@ -17,13 +17,6 @@ struct Model : torch::nn::Module {
   /// @return {batch, classes}, scores before softmax
   virtual torch::Tensor forward(torch::Tensor images) = 0;
 };
-
-/// The names that make_model() accepts, sorted.
-std::vector<std::string> model_names();
-
-/// Whether the model consists of layers that can run with checkpoint().
-/// @throws Error{invalid_model_use} as make_model()
-bool has_layers(std::string_view name);
 
 /// A model with new weights, drawn from LibTorch's default generator: torch::manual_seed() before
 /// this call makes them the same on all ranks.

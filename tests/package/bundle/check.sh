@@ -28,6 +28,8 @@ cmake "-DPROGRAMS=$build/bin/hpcboot;$build/bin/runtable" -DBUNDLE="$root/small"
 mkdir -p "$root/dev" "$root/proc" "$root/tmp" "$root/work"
 cp -a "$build/bundle" "$root/moved"
 
+part=$build/libexec/hpcboot/trainer # with LibTorch
+
 # copy FILE…: at the same paths; as links if possible, since those of CUDA take gigabytes.
 copy() {
   local file
@@ -43,26 +45,25 @@ copy_libraries() {
   mapfile -t libraries < <(ldd "$@" | grep -oE '/[^ :]+\.so[^ :]*' | sort -u | grep -E "$wanted")
   copy "${libraries[@]}"
 }
-copy_libraries '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv))\.so' "$build/bin/hpcboot" "$build/bin/trainer"
+copy_libraries '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv))\.so' "$build/bin/hpcboot" "$part"
 
 # A module's folder with another library of the same name.
 mkdir "$root/module"
 echo "not a library" >"$root/module/libfmt.so.9"
 export LD_LIBRARY_PATH=/module
-for program in hpcboot runtable; do within "$root" "/moved/bin/$program" --version; done
+for program in hpcboot runtable trainer; do within "$root" "/moved/bin/$program" --version; done
 within "$root" /moved/bin/hpcboot show | grep '^world_size  *1 '
 
-if within "$root" /moved/bin/trainer --version 2>/dev/null; then
+if within "$root" /moved/libexec/hpcboot/trainer --help 2>/dev/null; then
   echo "trainer runs without LibTorch: which one has it found?" >&2
   exit 1
 fi
-mapfile -t of_torch < <(ldd "$build/bin/trainer" | grep -oE '/[^ ]+/lib(torch|c10)[^ /]*\.so[^ ]*')
+mapfile -t of_torch < <(ldd "$part" | grep -oE '/[^ ]+/lib(torch|c10)[^ /]*\.so[^ ]*')
 copy "${of_torch[@]}"
 copy_libraries . "${of_torch[@]}"
 ln -s "$libtorch" "$root/moved/torch"
 # CUDA's toolkit may be in a folder of its own, as a module has it.
 LD_LIBRARY_PATH+=:$(for library in "${libraries[@]}"; do dirname "$library"; done | sort -u | paste -sd:)
-within "$root" /moved/bin/trainer --version
 within "$root" /moved/bin/trainer --data synthetic:64x1x28x28 --model mnistnet --image-size 28 --runs-dir /work/runs
 within "$root" /moved/bin/runtable /work/runs
 echo "the bundle runs from another folder, with glibc and LibTorch alone"

@@ -1,0 +1,79 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/convert_command.hpp"
+#include "app/inspect_command.hpp"
+#include "app/options.hpp"
+#include "app/train_command.hpp"
+#include "hpcboot/env.hpp"
+#include "hpcboot/error.hpp"
+#include "loop/spinning.hpp"
+#include "loop/stop_request.hpp"
+
+namespace hpcboot::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beside the folder of this program, in the build as in an installation.
+fs::path libtorch_part() {
+  std::error_code none;
+  const fs::path self = fs::read_symlink("/proc/self/exe", none);
+  return self.parent_path().parent_path() / "libexec" / "hpcboot" / "trainer";
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+/// Starts the part with LibTorch in place of this program.
+[[noreturn]] void hand_over(const std::string& verb, const Arguments& arguments) {
+  const Env env = Env::from_process();
+  auto variables = env.variables();
+  for (const auto& [name, value] : train::spinning_limits(env)) variables[name] = value;
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : variables) settings.push_back(name + "=" + value);
+  const std::string program = libtorch_part().string();
+  std::vector<std::string> words{"trainer"};
+  if (!verb.empty()) words.push_back(verb);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  ::execve(program.c_str(), pointers(words).data(), pointers(settings).data());
+  const int reason = errno;
+  throw Error(ErrorCode::backend_unavailable,
+              "'" + program + "', the part of the trainer with LibTorch: " + std::strerror(reason),
+              "that file beside the folder of this program",
+              "build or install hpcboot again, or copy the folder libexec with bin");
+}
+
+int convert(const Arguments& arguments) {
+  if (parse_convert(arguments)) hand_over("convert", arguments);
+  return 0;
+}
+
+int inspect(const Arguments& arguments) {
+  if (parse_inspect(arguments)) hand_over("inspect", arguments);
+  return 0;
+}
+
+}  // namespace
+
+int hand_over_training(const Arguments& arguments) {
+  if (!parse_training(arguments, ConfigFile::later)) return flushed(0);
+  train::block_stop_signals();
+  hand_over("", arguments);
+}
+
+const Verb kConvert{convert_command, convert};
+const Verb kInspect{inspect_command, inspect};
+
+}  // namespace hpcboot::app

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Without LibTorch: for command lines.
+namespace hpcboot::models {
+
+struct KnownModel {
+  std::string_view name;
+  bool has_layers;  ///< that can run with checkpoint()
+};
+
+/// Sorted by name.
+inline constexpr std::array kKnownModels{
+    KnownModel{"mnistnet", false},
+    KnownModel{"resnet50", true},
+};
+
+/// The names that make_model() accepts, sorted.
+std::vector<std::string> model_names();
+
+/// Whether the model consists of layers that can run with checkpoint().
+/// @throws Error{invalid_model_use} for an unknown name
+bool has_layers(std::string_view name);
+
+/// The position in kKnownModels.
+/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones
+std::size_t index_of_model(std::string_view name);
+
+}  // namespace hpcboot::models
