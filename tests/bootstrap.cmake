@@ -4,6 +4,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/schedulers/allocation_test.cpp
     bootstrap/core/launchers/apinfo_test.cpp
     bootstrap/core/bootstrap_readme_test.cpp
+    bootstrap/core/cpu_quota_test.cpp
     bootstrap/core/device_test.cpp
     bootstrap/core/endpoint_test.cpp
     bootstrap/core/env_test.cpp

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares the trainer with PyTorch's Python (peer.py): the same model, data, batch and threads, in turns.
 
-usage: bench/peers/compare.py [--build DIR] [--pairs N] [--threads N] [--only NAME]...
+usage: bench/peers/compare.py [--build DIR] [--pairs N] [--threads N] [--passive] [--load N] [--only NAME]...
 
 Prints a table: images/s in steady state (the median step, without the first ones), seconds from the
 launch to the start and the end of the first step, and the gain of two ranks with twice the batch over
@@ -11,6 +11,7 @@ torchvision: the one that runs this.
 """
 import argparse
 import collections
+import contextlib
 import csv
 import glob
 import itertools
@@ -39,13 +40,13 @@ CASES = [
 ]
 
 
-def run(command, threads):
+def run(command, o):
     """Standard output, and the seconds from the launch until it has "first step"."""
     begin = time.perf_counter()
     first = None
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                          env=environment(threads)) as process:
+                          env=environment(o.threads, o.passive)) as process:
         for line in process.stdout:
             if first is None and line.startswith("first step"):
                 first = time.perf_counter() - begin
@@ -62,7 +63,7 @@ def launched(command, ranks, prefix=()):
 def measure_trainer(o, case, data, runs):
     shutil.rmtree(runs, ignore_errors=True)
     command = [os.path.join(o.build, "bin", "trainer")] + arguments(o, data, case)
-    _, first = run(launched(command + ["--runs-dir", runs], case.ranks), o.threads)
+    _, first = run(launched(command + ["--runs-dir", runs], case.ranks), o)
     with open(glob.glob(runs + "/*/metrics.csv")[0]) as file:
         return [float(row["step_seconds"]) for row in csv.DictReader(file)], first
 
@@ -70,7 +71,7 @@ def measure_trainer(o, case, data, runs):
 def measure_peer(o, case, data, _):
     command = [sys.executable, os.path.join(HERE, "peer.py"), "--workers", str(o.workers)]
     exec_ = [os.path.join(o.build, "bin", "hpcboot"), "exec", "--"]
-    lines, first = run(launched(command + arguments(o, data, case), case.ranks, exec_), o.threads)
+    lines, first = run(launched(command + arguments(o, data, case), case.ranks, exec_), o)
     return json.loads(lines[-1]), first
 
 
@@ -127,6 +128,18 @@ def rows_of_model(cases, pairs):
             yield f"{single.model}, {what}", "of ideal", ours, theirs, ours / theirs
 
 
+@contextlib.contextmanager
+def busy(count):
+    """That many other programs, which compute all the time."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
@@ -134,11 +147,13 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1,
                         help="processes of PyTorch's DataLoader; 0, its default: the training process itself")
+    parser.add_argument("--passive", action="store_true", help="threads sleep while they wait")
+    parser.add_argument("--load", type=int, default=0, metavar="N", help="run N busy programs beside")
     parser.add_argument("--only", action="append", help="a case such as 'resnet50 single'")
     o = parser.parse_args()
     cases = [case for case in CASES if not o.only or case.name in o.only]
     load = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, busy(o.load):
         data = os.path.join(folder, "data")
         images = max(case.batch * case.steps * case.ranks for case in cases)
         subprocess.run([os.path.join(o.build, "bin", "trainer"), "digits", data, "--train", str(images),
@@ -157,7 +172,8 @@ def main():
     with open("/proc/cpuinfo") as file:
         cpu = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
     print(f"{os.cpu_count()} x {cpu}; PyTorch {torch.__version__}, {o.threads} threads per rank, "
-          f"{o.workers} loading processes per rank, {o.pairs} pairs, load {min(load):.1f} to {max(load):.1f}")
+          f"{o.workers} loading processes per rank, {o.pairs} pairs, {o.load} busy programs beside, "
+          f"load {min(load):.1f} to {max(load):.1f}")
     print(f"{'':36} {'':>9} {'trainer':>9} {'PyTorch':>9} {'ratio':>6}")
     for what, unit, ours, theirs, ratio in rows:
         print(f"{what:36} {unit:>9} {ours:9.2f} {theirs:9.2f} {ratio:6.2f}")

@@ -2,8 +2,10 @@
 import os
 
 
-def environment(threads):
-    return dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive",
+def environment(threads, passive=False):
+    """With `passive`, OpenMP's threads sleep while they wait; otherwise as each program has it."""
+    policy = {"OMP_WAIT_POLICY": "passive"} if passive else {}
+    return dict(os.environ, OMP_NUM_THREADS=str(threads), **policy,
                 OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 

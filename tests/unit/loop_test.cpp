@@ -15,6 +15,7 @@
 #include "loop/model_file.hpp"
 #include "loop/progress.hpp"
 #include "loop/rank_log.hpp"
+#include "loop/spinning.hpp"
 #include "loop/step_losses.hpp"
 #include "loop/threads.hpp"
 #include "loop/train_options.hpp"
@@ -155,11 +156,45 @@ TEST(BatchPlan, NamesNumbersThatDoNotFit) {
 }
 
 TEST(Threads, AreTheRanksShareOfTheCores) {
-  EXPECT_EQ(threads_per_rank(16, 16, 4), 4);
-  EXPECT_EQ(threads_per_rank(16, 16, std::nullopt), 16);
-  EXPECT_EQ(threads_per_rank(4, 16, 4), 4) << "bound by the launcher: not divided again";
-  EXPECT_EQ(threads_per_rank(2, 2, 4), 1);
+  const std::optional<int> none;
+  EXPECT_EQ(threads_per_rank(16, 16, none, 4), 4);
+  EXPECT_EQ(threads_per_rank(16, 16, none, none), 16);
+  EXPECT_EQ(threads_per_rank(4, 16, none, 4), 4) << "bound by the launcher: not divided again";
+  EXPECT_EQ(threads_per_rank(2, 2, none, 4), 1);
+  EXPECT_EQ(threads_per_rank(16, 16, 8, 4), 2) << "the ranks share the quota";
+  EXPECT_EQ(threads_per_rank(4, 16, 8, 4), 2);
+  EXPECT_EQ(threads_per_rank(16, 16, 1, 4), 1);
   EXPECT_GE(cores_of_this_process(), 1);
+}
+
+TEST(Threads, AreThoseOfOmpNumThreads) {
+  const auto told = [](const char* dump, std::optional<int> local_size) {
+    return threads_told(Env::parse(dump), local_size);
+  };
+  EXPECT_EQ(told("OMP_NUM_THREADS=3\n", 2), 3);
+  EXPECT_EQ(told("OMP_NUM_THREADS=4,2\n", 2), 4) << "the second level is not for LibTorch";
+  EXPECT_EQ(told("", 2), std::nullopt);
+  for (const char* value : {"0", "-1", "all", "99999999999"}) {
+    EXPECT_EQ(told((std::string("OMP_NUM_THREADS=") + value).c_str(), 2), std::nullopt) << value;
+  }
+  // PBS sets it for all ranks of a chunk.
+  const char* pbs = "PBS_JOBID=1.pbs\nNCPUS=8\nOMP_NUM_THREADS=8\n";
+  EXPECT_EQ(told(pbs, 4), std::nullopt);
+  EXPECT_EQ(told(pbs, 1), 8);
+  EXPECT_EQ(told("PBS_JOBID=1.pbs\nNCPUS=8\nOMP_NUM_THREADS=2\n", 4), 2) << "the user's";
+  EXPECT_EQ(told("PBS_JOBID=1.pbs\nNCPUS=2\nOMP_NUM_THREADS=2\nHPCBOOT_RUN_ID=x\n", 4), 2);
+}
+
+TEST(Spinning, IsLimitedUnlessTheUserSaysOtherwise) {
+  const auto names = [](const char* dump) {
+    std::string all;
+    for (const auto& [name, value] : spinning_limits(Env::parse(dump))) all += name + " ";
+    return all;
+  };
+  EXPECT_EQ(names(""), "GOMP_SPINCOUNT KMP_BLOCKTIME ");
+  EXPECT_EQ(names("GOMP_SPINCOUNT=infinite\n"), "KMP_BLOCKTIME ");
+  EXPECT_EQ(names("KMP_BLOCKTIME=0\n"), "GOMP_SPINCOUNT ");
+  EXPECT_EQ(names("OMP_WAIT_POLICY=active\n"), "");
 }
 
 TEST(Progress, FitsTheTerminal) {

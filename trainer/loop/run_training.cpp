@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/counted.hpp"
+#include "core/cpu_quota.hpp"
 #include "datasets/formats.hpp"
 #include "datasets/image_batch.hpp"
 #include "hpcboot/error.hpp"
@@ -54,22 +55,14 @@ std::string resolved_mode(const TrainOptions& options, const Resolution& me) {
   return options.mode;
 }
 
-// `hpcboot run` knows how many cores the scheduler has granted, even if it binds no process to
-// them.
-std::optional<int> threads_told(const Env& env) {
-  constexpr int kMostThreads = 1024;
-  if (!env.has("HPCBOOT_RUN_ID")) return std::nullopt;
-  const auto told = parse_whole_number(env.text("OMP_NUM_THREADS").value_or(""));
-  if (!told || *told < 1 || *told > kMostThreads) return std::nullopt;
-  return static_cast<int>(*told);
-}
-
 int threads_of(const TrainOptions& options, const Resolution& me, const Env& env,
                const std::vector<torch::Device>& devices) {
   if (options.threads > 0) return options.threads;
-  const int of_rank = threads_told(env).value_or(threads_per_rank(
-      cores_of_this_process(), static_cast<int>(std::thread::hardware_concurrency()),
-      me.placement.local_size));
+  const int of_rank =
+      threads_told(env, me.placement.local_size)
+          .value_or(threads_per_rank(cores_of_this_process(),
+                                     static_cast<int>(std::thread::hardware_concurrency()),
+                                     cpus_of_quota(), me.placement.local_size));
   // Replicas on the CPU compute at the same time, each with its own threads.
   const int replicas = devices.front().is_cpu() ? static_cast<int>(devices.size()) : 1;
   return std::max(1, of_rank / replicas);

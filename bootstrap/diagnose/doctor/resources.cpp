@@ -33,10 +33,12 @@ void check_threads(const Situation& s, Findings& findings) {
   const int ranks = s.resolution->placement.local_size.value_or(1);
   // A launcher that binds its ranks gives each its own cores.
   const bool bound = usable < *s.system.all_cores;
-  const int fair = bound ? usable : std::max(1, usable / ranks);
+  const int of_quota = s.system.quota_cores.value_or(usable);
+  const int fair = std::max(1, std::min(bound ? usable : usable / ranks, of_quota / ranks));
   const std::string cores =
       std::to_string(usable) + (bound ? " of " + std::to_string(*s.system.all_cores) : "") +
-      " cores for " + (bound || ranks == 1 ? "this rank" : std::to_string(ranks) + " local ranks");
+      " cores for " + (bound || ranks == 1 ? "this rank" : std::to_string(ranks) + " local ranks") +
+      (of_quota < usable ? ", and a quota of " + std::to_string(of_quota) + " CPUs' time" : "");
   const std::string remedy = "export OMP_NUM_THREADS=" + std::to_string(fair);
   const auto text = s.env.text("OMP_NUM_THREADS");
   if (!text) {

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "core/ancestors.hpp"
+#include "core/cpu_quota.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/endpoint.hpp"
@@ -184,6 +185,7 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   if (sched_getaffinity(0, sizeof cores, &cores) == 0) system.usable_cores = CPU_COUNT(&cores);
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   if (online > 0) system.all_cores = static_cast<int>(online);
+  system.quota_cores = cpus_of_quota();
   system.work_folder = look_at(doctor::real_path("."), false);
   // Before the first run the folder does not exist yet: check the current folder instead.
   const bool exists = access(runs_folder.c_str(), F_OK) == 0;

@@ -53,6 +53,7 @@ struct SystemFacts {
   std::optional<int> first_ephemeral_port, last_ephemeral_port;  ///< ip_local_port_range
   std::optional<int> usable_cores;  ///< cores that this process may run on
   std::optional<int> all_cores;     ///< cores of this host
+  std::optional<int> quota_cores;   ///< CPUs' time that control groups allow; empty: no limit
   std::optional<FolderFacts> work_folder, runs_folder;
   std::optional<bool> clock_synchronised;           ///< as reported by the kernel (NTP or PTP)
   std::optional<std::string> nvidia_driver;         ///< version; empty: no driver is loaded

@@ -87,6 +87,12 @@ const std::vector<Case>& cases() {
       system.all_cores = all;
     });
   };
+  const auto quota = [](int limit) {
+    return Describe([=](Facts&, SystemFacts& system) {
+      system.usable_cores = system.all_cores = 8;
+      system.quota_cores = limit;
+    });
+  };
   const auto gpu = [](const char* driver, int count) {
     return Describe([=](Facts& facts, SystemFacts& system) {
       facts.device_count = count;
@@ -258,6 +264,9 @@ const std::vector<Case>& cases() {
       {"threads fit", kTwoLocal + "OMP_NUM_THREADS=4\n", cores(8, 8), "threads", Status::ok},
       {"too many threads", kTwoLocal + "OMP_NUM_THREADS=8\n", cores(8, 8), "threads",
        Status::warning, "OMP_NUM_THREADS=8", "OMP_NUM_THREADS=4"},
+      {"threads fit a quota", kTwoLocal + "OMP_NUM_THREADS=2\n", quota(4), "threads", Status::ok},
+      {"more threads than a quota allows", kTwoLocal + "OMP_NUM_THREADS=4\n", quota(4), "threads",
+       Status::warning, "2 local ranks, and a quota of 4 CPUs' time"},
       {"nested threads", "OMP_NUM_THREADS=8,2\n", cores(8, 8), "threads", Status::ok},
       {"not a number of threads", "OMP_NUM_THREADS=all\n", cores(8, 8), "threads", Status::warning,
        "not a number"},

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "core/cpu_quota.hpp"
 #include "core/numa.hpp"
 #include "jobs/run/ranks/oom_kills.hpp"
 #include "jobs/run/stage/stage.hpp"
@@ -89,8 +90,9 @@ void LocalRanks::start_rank(std::size_t index, const MasterEndpoint& master,
   child.env["PWD"] = spec_.folder;
   if (!staged_.empty()) child.env[kStagedVariable] = staged_;
   // Otherwise each rank would start as many threads as there are CPUs.
-  child.env.emplace("OMP_NUM_THREADS",
-                    std::to_string(std::max<std::size_t>(1, cores.size() / ranks_.size())));
+  const int all = static_cast<int>(cores.size());
+  const int usable = std::min(all, cpus_of_quota().value_or(all));
+  child.env.emplace("OMP_NUM_THREADS", std::to_string(std::max(1, usable / spec_.ranks)));
   FdPair input;
   if (rank.rank == 0) {
     input = make_pipe();

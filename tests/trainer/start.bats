@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# The program `trainer`, and the part with LibTorch, which replaces it once the command line is right.
+# shellcheck disable=SC2154 # $trainer is set in helper.bash
+
+load helper
+
+setup_file() {
+  use_programs
+  draw_digits
+}
+
+# is_loading PID: the part with LibTorch has taken over.
+is_loading() { [[ $(readlink "/proc/$1/exe") == */libexec/hpcboot/trainer ]]; }
+
+# settings PID: its environment, by line.
+settings() { tr '\0' '\n' <"/proc/$1/environ"; }
+
+@test "help, wrong options and verbs that need no LibTorch do not load it" {
+  ldd "$trainer" >libraries
+  run -1 grep -E 'torch|c10|mkl|blas' libraries
+  mkdir -p alone/bin
+  cp "$trainer" alone/bin
+  for arguments in --help --version "convert --help" "inspect --help" "estimate --model mnistnet" manual; do
+    # shellcheck disable=SC2086 # words, meant to be split
+    run -0 alone/bin/trainer $arguments
+  done
+  run -0 alone/bin/trainer digits drawn --train 4 --test 2
+  for arguments in --bogus "--epochs 0" "--zero 4" "convert one" "inspect --images -1 x"; do
+    # shellcheck disable=SC2086 # words, meant to be split
+    run -2 alone/bin/trainer $arguments
+  done
+}
+
+@test "without the part with LibTorch, the error names its file" {
+  mkdir -p alone/bin
+  cp "$trainer" alone/bin
+  # shellcheck disable=SC2086 # options, meant to be split
+  run -30 alone/bin/trainer $small
+  [[ $output == *"'$PWD/alone/libexec/hpcboot/trainer', the part of the trainer with LibTorch: No such file"* ]]
+}
+
+@test "a configuration that comes from a pipe is read once" {
+  # shellcheck disable=SC2086 # options, meant to be split
+  run -0 "$trainer" $small --config <(echo epochs = 2)
+  [ "$(value runs/* "['config']['epochs']")" = 2 ]
+  # shellcheck disable=SC2086 # options, meant to be split
+  run -2 "$trainer" $small --config <(echo epochs = 0)
+  [[ $output == *"--epochs must be at least 1"* ]]
+}
+
+@test "threads wait in a loop for a limited time, unless the user says otherwise" {
+  unset OMP_WAIT_POLICY GOMP_SPINCOUNT KMP_BLOCKTIME
+  # shellcheck disable=SC2086 # options, meant to be split
+  "$trainer" $small --epochs 1000 --runs-dir runs >out 2>&1 3>&- &
+  await is_loading $!
+  settings $! | grep -q '^GOMP_SPINCOUNT=[0-9]*$'
+  settings $! | grep -q '^KMP_BLOCKTIME=1$'
+  # shellcheck disable=SC2086 # options, meant to be split
+  OMP_WAIT_POLICY=active "$trainer" $small --epochs 1000 --runs-dir runs2 >out 2>&1 3>&- &
+  await is_loading $!
+  settings $! >all
+  run -1 grep 'GOMP_SPINCOUNT\|KMP_BLOCKTIME' all
+}
+
+@test "OMP_NUM_THREADS is the number of threads" {
+  for threads in 1 2; do
+    # shellcheck disable=SC2086 # options, meant to be split
+    OMP_NUM_THREADS=$threads "$trainer" $small --threads 0 --runs-dir "runs$threads"
+    [ "$(value "runs$threads"/* "['config']['threads']")" = "$threads" ]
+  done
+}
+
+@test "a warning that arrives while LibTorch is loaded ends the run with a checkpoint" {
+  # shellcheck disable=SC2086 # options, meant to be split
+  "$trainer" $small --epochs 1000 >out 2>&1 3>&- &
+  await is_loading $!
+  kill -USR1 $!
+  status=0
+  wait $! || status=$?
+  [ "$status" -eq 46 ]
+  ls runs/*/checkpoints/*
+}
