@@ -9,20 +9,20 @@ hpcboot_add_test(NAME record_test LABELS unit
   LIBRARIES hpcboot_record)
 if(HPCBOOT_HAVE_TENSORBOARD)
   # TensorBoard itself, in an environment in this build folder, created when the test first runs.
-  set(HPCBOOT_TENSORBOARD_VENV ${PROJECT_BINARY_DIR}/tests/tensorboard-venv)
+  set(HPCBOOT_PYPI_VENV ${PROJECT_BINARY_DIR}/tests/pypi-venv)
   find_program(HPCBOOT_VENV_PYTHON NAMES python3)
-  add_test(NAME tensorboard_venv COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/tensorboard_venv.sh
-           ${HPCBOOT_VENV_PYTHON} ${HPCBOOT_TENSORBOARD_VENV})
+  add_test(NAME pypi_venv COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/pypi_venv.sh
+           ${HPCBOOT_VENV_PYTHON} ${HPCBOOT_PYPI_VENV})
   # A fixture, so that ctest creates it first for any choice of tests that read events.
-  set_tests_properties(tensorboard_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77
-                       FIXTURES_SETUP tensorboard)
+  set_tests_properties(pypi_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77
+                       FIXTURES_SETUP pypi)
   # Only ctest knows the tests of a GoogleTest program, so their fixtures are set in a file that ctest reads.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake
-       "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES FIXTURES_REQUIRED tensorboard)\n")
+       "set_tests_properties(Tensorboard.IsReadByTensorBoard PROPERTIES FIXTURES_REQUIRED pypi)\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake)
   target_sources(record_test PRIVATE unit/tensorboard_test.cpp)
   target_compile_definitions(record_test PRIVATE
-    HPCBOOT_TENSORBOARD_PYTHON="${HPCBOOT_TENSORBOARD_VENV}/bin/python"
+    HPCBOOT_TENSORBOARD_PYTHON="${HPCBOOT_PYPI_VENV}/bin/python"
     HPCBOOT_READ_EVENTS="${CMAKE_CURRENT_LIST_DIR}/support/read_events.py")
 endif()
 if(TARGET runtable)

@@ -38,11 +38,16 @@ ranks() {
 # value RUN EXPRESSION: a value of run.json, such as "['epochs'][0]['steps']".
 value() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(eval("r" + sys.argv[2]))' "$1"/run.json "$2"; }
 
+# Sets $pypi to a Python with packages of PyPI.
+use_pypi() {
+  pypi=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/../tests/pypi-venv/bin/python
+  [ -x "$pypi" ] || skip "no environment of the test pypi_venv"
+}
+
 # Sets $events to what TensorBoard reads in a run folder, one line `TAG STEP VALUE` per event.
 read_events() {
-  local python=${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}/../tests/tensorboard-venv/bin/python
-  "$python" -c 'import tensorboard' || skip "no tensorboard in the environment of the test tensorboard_venv"
-  events=$("$python" "$BATS_TEST_DIRNAME/../support/read_events.py" "$1" 2>/dev/null)
+  use_pypi
+  events=$("$pypi" "$BATS_TEST_DIRNAME/../support/read_events.py" "$1" 2>/dev/null)
   echo "$events"
 }
 

@@ -38,6 +38,25 @@ setup_file() {
   done
 }
 
+@test "Python's safetensors reads the files under the names of the index" {
+  need_mpirun
+  use_pypi
+  ranks 2 --zero 3 --sharded-checkpoints
+  "$pypi" - runs/*/checkpoints/epoch_* runs/*/model.safetensors <<'PY'
+import json, sys
+from safetensors.numpy import load_file
+folder, whole = sys.argv[1:]
+index = json.load(open(f"{folder}/model.safetensors.index.json"))["weight_map"]
+files = {name: load_file(f"{folder}/{name}") for name in set(index.values())}
+assert len(files) == 2, files.keys()
+assert {name: file for file, tensors in files.items() for name in tensors} == index
+model = load_file(whole)
+assert sorted(index) == sorted(model)
+for name, file in index.items():
+    assert (files[file][name] == model[name]).all(), name
+PY
+}
+
 @test "a kill -9 of a rank at any moment of a save leaves a checkpoint that can be read: 15 times" {
   need_mpirun
   start() {

@@ -107,6 +107,22 @@ TEST(EstimateMemory, OfZeroIsThatOfItsPaper) {
   EXPECT_NEAR(state(gathered), 15 + 1.9, 0.05);
 }
 
+TEST(EstimateMemory, OfWhatIsOffloadedIsOnTheHost) {
+  for (const std::int64_t ranks : {1, 4}) {
+    Layout layout = sharded(ranks, 3);
+    layout.offload = true;
+    const Memory memory = memory_of(uniform(1000, 10), "fp32", layout);
+    EXPECT_EQ(memory.weights, 2 * 100 * 4) << "two layers";
+    EXPECT_EQ(memory.buckets, 2 * 100 * 4);
+    EXPECT_EQ(memory.gradients, 0);
+    EXPECT_EQ(memory.optimizer, 0);
+    EXPECT_EQ(memory.host, 16.0 * 1000 / static_cast<double>(ranks));
+    layout.zero = 2;
+    EXPECT_EQ(memory_of(uniform(1000, 10), "fp32", layout).weights, 4000);
+  }
+  EXPECT_EQ(memory_of(uniform(1000, 10), "fp32", sharded(4, 3)).host, 0);
+}
+
 TEST(EstimateMemory, OfBucketsIsThatOfTheGradientsUnderDdp) {
   Layout ddp;
   ddp.data = 2;
@@ -189,6 +205,23 @@ TEST(EstimateTime, HidesAnExchangeInTheBackwardPassBesideIt) {
   EXPECT_EQ(exposed(sharded(8, 3), {1, 1}), 3 * gather - 3);
 }
 
+TEST(EstimateTime, OfOffloadingIsThatOfCopiesAndOfTheUpdate) {
+  const Machine machine{1000, 1e12, 1e12, 1e12, 8, 800, 2800};
+  const auto time_of = [&](Layout layout, Batch batch = {1, 1}) {
+    layout.offload = true;
+    const Estimate needs = estimate(uniform(1000, 10), types_of("fp32"), 2, layout, batch);
+    return step_time(needs, layout, batch, machine);
+  };
+  // Weights go to the device twice while gradients come: 8,000 bytes at 800 a second, beside 3 s.
+  EXPECT_EQ(time_of(sharded(1, 3)).exchange, 10 - 3);
+  EXPECT_EQ(time_of(sharded(1, 2)).exchange, 5 - 3);
+  EXPECT_EQ(time_of(sharded(1, 3), {1, 4}).exchange, 4 * (10 - 3)) << "in each pass";
+  EXPECT_NEAR(time_of(sharded(2, 3)).exchange, 5 - 3, 1e-6);
+  // The host reads and writes weights and two averages, and reads gradients: 28 bytes each.
+  EXPECT_EQ(time_of(sharded(1, 3)).update, 10);
+  EXPECT_EQ(time_of(sharded(2, 3)).update, 5);
+}
+
 TEST(EstimateTime, OfAPipelineIncludesItsIdleTime) {
   const Machine machine{1000, 1e12, 1e12, 1e12, 8};
   Layout layout;
@@ -256,6 +289,9 @@ TEST(EstimateRefuses, LayoutsThatCannotBe) {
   layout.pipeline = 19;
   EXPECT_THAT(refusal(resnet50(3, 64, 10), layout), HasSubstr("choose at most 18 stages"));
   EXPECT_THAT(refusal(llama, sharded(2, 4)), HasSubstr("ZeRO stage 4"));
+  layout = sharded(2, 1);
+  layout.offload = true;
+  EXPECT_THAT(refusal(llama, layout), HasSubstr("offload to the host with ZeRO stage 1"));
   EXPECT_THAT(refusal(llama, sharded(0, 3)), HasSubstr("shard 0"));
   EXPECT_THAT(refusal(llama, {}, {0, 1}), HasSubstr("micro-batch 0"));
   layout = sharded(1'000'000, 3);

@@ -30,6 +30,7 @@ struct Options {
   std::int64_t devices = 0, batch_size = 0;
   double memory = 80, tflops = 0, node_bandwidth = 300, network_bandwidth = 25;
   std::int64_t devices_per_node = 8;
+  double host_bandwidth = 25, host_memory_bandwidth = 50;
 };
 
 std::vector<std::string> models() {
@@ -80,6 +81,8 @@ options::Command command_for(Options& o) {
         {"pipeline", options::into(o.layout.pipeline, "N"), "stages of layers"},
         {"zero", options::into(o.layout.zero, "1|2|3"),
          "what --shard divides: 1 the optimizer's state, 2 also gradients, 3 also weights"},
+        {"offload", options::flag(o.layout.offload),
+         "ZeRO-2 and 3: keep what a rank has in host memory, and step there"},
         {"keep-gathered", options::flag(o.keep_gathered),
          "ZeRO-3: keep weights from the forward to the backward pass"},
         {"checkpoint-activations", options::flag(o.layout.checkpoint),
@@ -98,13 +101,17 @@ options::Command command_for(Options& o) {
          "that a device reaches in training"},
         {"node-bandwidth", options::into(o.node_bandwidth, "GB/s"), "of a device, within a node"},
         {"network-bandwidth", options::into(o.network_bandwidth, "GB/s"),
-         "of a device, between nodes"}}},
+         "of a device, between nodes"},
+        {"host-bandwidth", options::into(o.host_bandwidth, "GB/s"),
+         "between a device and its host, one way"},
+        {"host-memory-bandwidth", options::into(o.host_memory_bandwidth, "GB/s"),
+         "of the host, for each device"}}},
       {"Output", {{"json", options::flag(), "print one JSON object"}}}};
   command.exit_codes = {{"0", "it fits into --memory"},
                         {"1", "it does not fit, or no layout does"},
                         {"2", "the command line is wrong"},
                         {"27, 28", "FILE.json cannot be read, or is damaged"},
-                        {"43", "the model or the layout is impossible"}};
+                        {"43", "the model is impossible"}};
   return command;
 }
 
@@ -143,14 +150,16 @@ es::Model model_of(const Options& o) {
 
 void check(const Options& o, const po::variables_map& values) {
   const double tflops = values["tflops"].defaulted() ? 1 : o.tflops;
-  for (const double number : {o.memory, tflops, o.node_bandwidth, o.network_bandwidth}) {
+  for (const double number : {o.memory, tflops, o.node_bandwidth, o.network_bandwidth,
+                              o.host_bandwidth, o.host_memory_bandwidth}) {
     if (!(number > 0)) throw UsageError("--memory, --tflops and the bandwidths must be above 0");
     if (number > 1e9) {
       throw UsageError("--memory, --tflops and the bandwidths must be at most 1e9");
     }
   }
   if (o.devices_per_node < 1) throw UsageError("--devices-per-node must be at least 1");
-  if (o.devices == 0 && o.layout.shard == 1) {
+  if (o.layout.offload && o.layout.zero < 2) throw UsageError("--offload needs --zero 2 or 3");
+  if (o.devices == 0 && o.layout.shard == 1 && !o.layout.offload) {
     const char* expected = " needs --shard: what it divides";
     if (!values["zero"].defaulted()) throw UsageError(std::string("--zero") + expected);
     if (o.keep_gathered) throw UsageError(std::string("--keep-gathered") + expected);
@@ -168,6 +177,16 @@ void check(const Options& o, const po::variables_map& values) {
       throw UsageError("--devices searches all layouts; it cannot be used with --" +
                        std::string(name));
     }
+  }
+}
+
+/// @throws UsageError for a layout that the model does not allow: its sizes are options
+es::Estimate needs_of(const es::Report& report, int averages, const es::Plan& plan) {
+  try {
+    return es::estimate(report.model, report.types, averages, plan.layout, plan.batch);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_model_use) throw;
+    throw UsageError(error.found() + "; expected " + error.expected() + "; " + error.remedy());
   }
 }
 
@@ -194,8 +213,13 @@ int estimate(const Arguments& arguments) {
   report.model = model_of(o);
   report.types = es::types_of(o.precision);
   report.optimizer = o.optimizer;
-  report.machine = {o.tflops > 0 ? o.tflops * 1e12 : report.types.flops, o.memory * kGiga,
-                    o.node_bandwidth * kGiga, o.network_bandwidth * kGiga, o.devices_per_node};
+  report.machine = {o.tflops > 0 ? o.tflops * 1e12 : report.types.flops,
+                    o.memory * kGiga,
+                    o.node_bandwidth * kGiga,
+                    o.network_bandwidth * kGiga,
+                    o.devices_per_node,
+                    o.host_bandwidth * kGiga,
+                    o.host_memory_bandwidth * kGiga};
   const int averages = es::averages_of(o.optimizer);
   report.is_search = o.devices > 0;
   if (report.is_search) {
@@ -204,7 +228,7 @@ int estimate(const Arguments& arguments) {
                                        o.layout, report.machine);
   } else {
     es::Plan plan{o.layout, o.batch, {}, {}};
-    plan.needs = es::estimate(report.model, report.types, averages, plan.layout, plan.batch);
+    plan.needs = needs_of(report, averages, plan);
     plan.time = es::step_time(plan.needs, plan.layout, plan.batch, report.machine);
     report.plans = {plan};
   }

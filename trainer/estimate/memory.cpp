@@ -66,19 +66,41 @@ double two_largest(const Stage& stage) {
   return first + second;
 }
 
+/// Whether each unit's weights are gathered for its passes.
+bool is_gathered(const Case& c) {
+  return c.shards(3) > 1 || c.layout.offload;
+}
+
 double weight_bytes(const Case& c, const Stage& stage) {
   const double all = parameters_of(stage);
-  double bytes = all * c.types.weight / c.shards(3);
-  if (c.shards(3) > 1) {
-    const bool in_parts = c.layout.reshard_after_forward;
+  double bytes = c.layout.offload ? 0 : all * c.types.weight / c.shards(3);
+  if (is_gathered(c)) {
+    const bool in_parts = c.layout.zero >= 3 && c.layout.reshard_after_forward;
     bytes += (in_parts ? std::min(all, two_largest(stage)) : all) * c.types.weight;
   }
   return bytes + all * c.types.cast;
 }
 
+/// What the optimizer keeps for its rank's parameters.
+double state_bytes(const Case& c, const Stage& stage) {
+  return parameters_of(stage) * (c.types.master + c.types.state * c.averages) / c.shards(1);
+}
+
+double gradient_bytes(const Case& c, double parameters) {
+  return c.layout.offload ? 0 : parameters * c.types.gradient / c.shards(2);
+}
+
+/// Weights, gradients and state of a rank.
+double host_bytes(const Case& c, const Stage& stage) {
+  if (!c.layout.offload) return 0;
+  const double shard = parameters_of(stage) / static_cast<double>(c.layout.shard);
+  return shard * (c.types.weight + c.types.gradient) + state_bytes(c, stage);
+}
+
 double bucket_bytes(const Case& c, const Stage& stage) {
   const double bytes = parameters_of(stage) * c.types.gradient;
-  if (c.shards(2) > 1) return std::min(bytes, two_largest(stage) * c.types.gradient);
+  if (c.shards(2) > 1 || c.layout.offload)
+    return std::min(bytes, two_largest(stage) * c.types.gradient);
   return c.layout.data * c.layout.shard > 1 ? bytes : 0;
 }
 
@@ -93,9 +115,9 @@ double in_flight(const Case& c, std::size_t stage) {
 Memory memory_of(const Case& c, const Stage& stage, double passes) {
   Memory memory;
   memory.weights = weight_bytes(c, stage);
-  memory.gradients = parameters_of(stage) * c.types.gradient / c.shards(2);
-  memory.optimizer =
-      parameters_of(stage) * (c.types.master + c.types.state * c.averages) / c.shards(1);
+  memory.gradients = gradient_bytes(c, parameters_of(stage));
+  memory.optimizer = c.layout.offload ? 0 : state_bytes(c, stage);
+  memory.host = host_bytes(c, stage);
   memory.buckets = bucket_bytes(c, stage);
   double kept = 0;
   for (const Part& part : stage) {
@@ -111,7 +133,7 @@ Memory memory_of(const Case& c, const Stage& stage, double passes) {
   double kept_now = memory.activations;
   double gradients = repeats ? memory.gradients : 0;
   for (auto part = stage.rbegin(); part != stage.rend(); ++part) {
-    if (!repeats) gradients += part->amounts.parameters * c.types.gradient / c.shards(2);
+    if (!repeats) gradients += gradient_bytes(c, part->amounts.parameters);
     const double now = held + kept_now + gradients + working_bytes(c, *part);
     memory.peak = std::max(memory.peak, now);
     kept_now -= held_bytes(c, *part);
@@ -135,6 +157,14 @@ Traffic traffic_of(const Case& c, const Stage& stage) {
     const double reductions = layout.zero >= 2 ? passes : 2;
     traffic.weights = ring_bytes(layout.shard, weights);
     traffic.shard = ring_bytes(layout.shard, reductions * gradients) + traffic.weights;
+  }
+  if (layout.offload) {
+    const double uploads = layout.zero >= 3 && layout.reshard_after_forward ? 2 : 1;
+    const double shard = 1 / static_cast<double>(layout.shard);
+    traffic.from_host = uploads * weights * shard * passes;
+    traffic.to_host = gradients * shard * passes;
+    // Weights and state are read and written, gradients read.
+    traffic.update = (2 * weights + gradients) * shard + 2 * state_bytes(c, stage);
   }
   for (const Part& part : stage) {
     traffic.tensor += part.sums * 2 * ring_bytes(layout.tensor, output_bytes(c, part)) * passes;
@@ -166,6 +196,9 @@ void check(const Model& model, const Layout& layout, const Batch& batch) {
   if (devices > kLargest) refuse("more than a billion devices", "at most a billion");
   if (layout.zero < 1 || layout.zero > 3) {
     refuse("ZeRO stage " + std::to_string(layout.zero), "1, 2 or 3");
+  }
+  if (layout.offload && layout.zero < 2) {
+    refuse("offload to the host with ZeRO stage 1", "stage 2 or 3");
   }
   if (layout.tensor > 1 && model.heads == 0) {
     refuse(
@@ -209,6 +242,9 @@ Estimate estimate(const Model& model, const Types& types, int averages, const La
     result.traffic.weights = std::max(result.traffic.weights, traffic.weights);
     result.traffic.tensor = std::max(result.traffic.tensor, traffic.tensor);
     result.traffic.pipeline = std::max(result.traffic.pipeline, traffic.pipeline);
+    result.traffic.from_host = std::max(result.traffic.from_host, traffic.from_host);
+    result.traffic.to_host = std::max(result.traffic.to_host, traffic.to_host);
+    result.traffic.update = std::max(result.traffic.update, traffic.update);
   }
   return result;
 }

@@ -67,13 +67,10 @@ std::string rate_text(const Report& report, const Plan& plan) {
 using Rows = std::vector<std::pair<const char*, double>>;
 
 Rows memory_rows(const Memory& memory) {
-  return {{"weights", memory.weights},
-          {"gradients", memory.gradients},
-          {"optimizer", memory.optimizer},
-          {"activations", memory.activations},
-          {"buckets", memory.buckets},
-          {"temporary", memory.working},
-          {"peak", memory.peak}};
+  return {{"weights", memory.weights},     {"gradients", memory.gradients},
+          {"optimizer", memory.optimizer}, {"activations", memory.activations},
+          {"buckets", memory.buckets},     {"temporary", memory.working},
+          {"host", memory.host},           {"peak", memory.peak}};
 }
 
 Encoded one_plan(const Report& report, const Plan& plan) {
@@ -84,11 +81,15 @@ Encoded one_plan(const Report& report, const Plan& plan) {
              fmt::format("{}: {} parameters, {}, {}", short_name(report.model.name),
                          scaled(report.model.parameters()), report.types.name, report.optimizer)});
   about.add({"layout", layout_text(plan.layout)});
-  if (plan.layout.shard > 1) {
+  if (plan.layout.shard > 1 || plan.layout.offload) {
     about.add({"sharded", fmt::format("ZeRO-{}: {}", plan.layout.zero,
                                       plan.layout.zero == 1   ? "optimizer"
                                       : plan.layout.zero == 2 ? "optimizer, gradients"
                                                               : "optimizer, gradients, weights")});
+  }
+  if (plan.layout.offload) {
+    about.add({"offloaded", "weights, gradients, optimizer: " + bytes_text(plan.needs.memory.host) +
+                                " of the host's memory"});
   }
   if (plan.layout.checkpoint) about.add({"kept", "the input of each layer"});
   about.add({"batch", fmt::format("{} in a pass x {} passes x {} replicas = {}", plan.batch.micro,
@@ -103,11 +104,14 @@ Encoded one_plan(const Report& report, const Plan& plan) {
       {"data", bytes_text(traffic.data)},
       {"shard", bytes_text(traffic.shard)},
       {"tensor", bytes_text(traffic.tensor)},
-      {"pipeline", bytes_text(traffic.pipeline)}};
+      {"pipeline", bytes_text(traffic.pipeline)},
+      {"to the host", bytes_text(traffic.to_host)},
+      {"from the host", bytes_text(traffic.from_host)}};
   const std::vector<std::pair<const char*, std::string>> times = {
       {"computation", seconds_text(time.compute)},
       {"tensor sums", seconds_text(time.tensor)},
       {"exchange, exposed", seconds_text(time.exchange)},
+      {"update on the host", seconds_text(time.update)},
       {"pipeline idle", seconds_text(time.pipeline)},
       {"step", seconds_text(time.total())},
       {rate_unit(report), rate_text(report, plan)},
@@ -123,7 +127,8 @@ Encoded one_plan(const Report& report, const Plan& plan) {
   text += encoded_format("\nOn each device this {} into {}.\n", fits ? "fits" : "does not fit",
                          bytes_text(room));
   if (!fits) {
-    text += encoded_format("Try --shard, --checkpoint-activations or a smaller --micro-batch.\n");
+    text += encoded_format(
+        "Try --shard, --offload, --checkpoint-activations or a smaller --micro-batch.\n");
   }
   return text;
 }
@@ -159,28 +164,22 @@ Encoded all_plans(const Report& report, const Look& look) {
 Json plan_json(const Plan& plan) {
   Json json;
   const Layout& layout = plan.layout;
-  json["layout"] = {{"data", layout.data},
-                    {"shard", layout.shard},
-                    {"tensor", layout.tensor},
-                    {"pipeline", layout.pipeline},
-                    {"devices", layout.devices()},
-                    {"zero", layout.zero},
-                    {"checkpoint", layout.checkpoint}};
+  json["layout"] = {{"data", layout.data},         {"shard", layout.shard},
+                    {"tensor", layout.tensor},     {"pipeline", layout.pipeline},
+                    {"devices", layout.devices()}, {"zero", layout.zero},
+                    {"offload", layout.offload},   {"checkpoint", layout.checkpoint}};
   json["micro_batch"] = plan.batch.micro;
   json["accumulate"] = plan.batch.accumulate;
   for (const auto& [name, bytes] : memory_rows(plan.needs.memory))
     json["memory_bytes"][name] = bytes;
   const Traffic& traffic = plan.needs.traffic;
-  json["sent_bytes"] = {{"data", traffic.data},
-                        {"shard", traffic.shard},
-                        {"tensor", traffic.tensor},
-                        {"pipeline", traffic.pipeline}};
+  json["sent_bytes"] = {{"data", traffic.data},       {"shard", traffic.shard},
+                        {"tensor", traffic.tensor},   {"pipeline", traffic.pipeline},
+                        {"to_host", traffic.to_host}, {"from_host", traffic.from_host}};
   json["flop"] = plan.needs.flop;
-  json["seconds"] = {{"compute", plan.time.compute},
-                     {"tensor", plan.time.tensor},
-                     {"exchange", plan.time.exchange},
-                     {"pipeline", plan.time.pipeline},
-                     {"step", plan.time.total()}};
+  json["seconds"] = {{"compute", plan.time.compute},   {"tensor", plan.time.tensor},
+                     {"exchange", plan.time.exchange}, {"update", plan.time.update},
+                     {"pipeline", plan.time.pipeline}, {"step", plan.time.total()}};
   return json;
 }
 

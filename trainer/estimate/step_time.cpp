@@ -28,15 +28,20 @@ StepTime step_time(const Estimate& needs, const Layout& layout, const Batch& bat
     return seconds(bytes, layout.shard, layout.tensor, machine);
   };
   const double weights = of_shards(needs.traffic.weights);
-  const double hidden = of_shards(needs.traffic.shard - needs.traffic.weights) +
-                        seconds(needs.traffic.data, layout.data, shards, machine);
+  const double between = of_shards(needs.traffic.shard - needs.traffic.weights) +
+                         seconds(needs.traffic.data, layout.data, shards, machine);
+  // Both directions at once, beside the network.
+  const double with_host =
+      std::max(needs.traffic.from_host, needs.traffic.to_host) / machine.host_bandwidth;
+  const double hidden = std::max(between, with_host);
   // ZeRO-3 gathers weights during both passes and reduces gradients in each backward pass. Else
   // gradients are exchanged in the last backward pass of a step, and a backward pass takes two
   // thirds of the computation.
-  const bool gathers = layout.zero >= 3 && layout.shard > 1;
+  const bool gathers = layout.offload || (layout.zero >= 3 && layout.shard > 1);
   const double overlap =
       gathers ? time.compute : time.compute * 2 / 3 / static_cast<double>(batch.accumulate);
   time.exchange = std::max(0.0, hidden - overlap) + weights;
+  time.update = needs.traffic.update / machine.host_memory_bandwidth;
   if (layout.pipeline > 1) {
     // The stages wait for the first micro-batch, and at the end for the last one.
     const double idle =

@@ -105,6 +105,8 @@ struct Layout {
   int zero = 3;
   bool reshard_after_forward = true;  ///< ZeRO-3: gather again for the backward pass
   bool checkpoint = false;            ///< keep only each layer's input, and compute it again
+  /// ZeRO-2 and 3: what each rank keeps is in host memory, and the optimizer steps there.
+  bool offload = false;
 
   std::int64_t devices() const { return data * shard * tensor * pipeline; }
 };
@@ -123,6 +125,7 @@ struct Memory {
   double activations = 0;  ///< at the end of the forward pass
   double buckets = 0;      ///< in which gradients are exchanged
   double working = 0;      ///< temporary, in the backward pass
+  double host = 0;         ///< in the host's memory, for each device
   /// The most at one moment: less than the sum, as activations are freed while gradients arise.
   double peak = 0;
 };
@@ -134,6 +137,9 @@ struct Traffic {
   double weights = 0;  ///< the part of `shard` that follows the optimizer's step
   double tensor = 0;
   double pipeline = 0;
+  double from_host = 0;  ///< what it receives from its host: weights
+  double to_host = 0;    ///< gradients
+  double update = 0;     ///< what the host reads and writes for the optimizer's step
 };
 
 struct Estimate {
@@ -153,6 +159,8 @@ struct Machine {
   double node_bandwidth = 0;     ///< bytes per second of a device within its node, one way
   double network_bandwidth = 0;  ///< the same, between nodes
   std::int64_t devices_per_node = 1;
+  double host_bandwidth = 25e9;         ///< bytes per second between a device and its host, one way
+  double host_memory_bandwidth = 50e9;  ///< of the host, for each device
 };
 
 /// Seconds of a step. Exchanges of gradients and weights overlap with computation; only what
@@ -161,9 +169,10 @@ struct StepTime {
   double compute = 0;
   double tensor = 0;    ///< sums of tensor parallelism, which nothing overlaps
   double exchange = 0;  ///< of gradients and weights, beyond the computation that it overlaps with
+  double update = 0;    ///< of the weights, on the host; on a device it is short
   double pipeline = 0;  ///< idle while the pipeline fills and drains, and transfers
 
-  double total() const { return compute + tensor + exchange + pipeline; }
+  double total() const { return compute + tensor + exchange + update + pipeline; }
 };
 
 StepTime step_time(const Estimate& needs, const Layout& layout, const Batch& batch,
