@@ -19,6 +19,13 @@ await() {
   done
 }
 
+# await_end JOB: waits for the end of a background job, whatever its exit code; if it does not end, says what runs.
+await_end() {
+  await has_ended "$1" || fail "$(ps -eo pid,ppid,stat,etime,args --forest | tail -n 40)" || return
+  wait "$1" || true
+}
+has_ended() { ! jobs -rp | grep -qx "$1"; }
+
 # descendants PID: the processes that PID has started, directly or indirectly.
 descendants() {
   local child

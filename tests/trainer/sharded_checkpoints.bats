@@ -73,7 +73,7 @@ PY
     rank=$((RANDOM % 2 + 1))
     mapfile -t both < <(pids)
     kill -KILL "${both[rank - 1]}"
-    wait "$job" || true
+    await_end "$job"
     rm out
     start
     await has_line out 'first step done'
@@ -85,9 +85,9 @@ PY
   [ "$last" -gt 10 ]
   mapfile -t both < <(pids)
   kill -KILL "${both[@]}"
-  wait "$job" || true
+  await_end "$job"
   # Of one that was being written and one that was being removed.
-  [ "$(find runs/*/checkpoints -name '.*.tmp' | wc -l)" -le 2 ]
+  [ "$(find runs/*/checkpoints -maxdepth 1 -name '.*.tmp' | wc -l)" -le 2 ]
   left=$(echo runs/*/checkpoints)/.epoch_9999_step_99999999.tmp
   mkdir "$left"
   touch "$left/model-00001-of-00002.safetensors"
@@ -95,7 +95,7 @@ PY
   await has_line out 'first step done'
   mapfile -t both < <(pids)
   kill -KILL "${both[@]}"
-  wait "$job" || true
+  await_end "$job"
   [ ! -e "$left" ]
 }
 
