@@ -48,7 +48,7 @@ settings() { tr '\0' '\n' <"/proc/$1/environ"; }
   [[ $output == *"--epochs must be at least 1"* ]]
 }
 
-@test "threads wait in a loop for a limited time, unless the user says otherwise" {
+@test "OpenMP threads spin for a limited time, unless the user sets how they wait" {
   unset OMP_WAIT_POLICY GOMP_SPINCOUNT KMP_BLOCKTIME
   # shellcheck disable=SC2086 # options, meant to be split
   "$trainer" $small --epochs 1000 --runs-dir runs >out 2>&1 3>&- &

@@ -185,7 +185,7 @@ TEST(Threads, AreThoseOfOmpNumThreads) {
   EXPECT_EQ(told("PBS_JOBID=1.pbs\nNCPUS=2\nOMP_NUM_THREADS=2\nHPCBOOT_RUN_ID=x\n", 4), 2);
 }
 
-TEST(Spinning, IsLimitedUnlessTheUserSaysOtherwise) {
+TEST(Spinning, IsLimitedUnlessTheUserSetsIt) {
   const auto names = [](const char* dump) {
     std::string all;
     for (const auto& [name, value] : spinning_limits(Env::parse(dump))) all += name + " ";

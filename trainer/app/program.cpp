@@ -64,7 +64,7 @@ options::Program program() {
        "threads of each rank, if --threads is 0 [its share of the cores, or of a "
        "CPU quota]"},
       {"OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME",
-       "how threads wait for work [in a loop, but for a short time only]"},
+       "how OpenMP threads wait for work [they spin briefly]"},
       {"NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME", "interface of the backend [the chosen one]"},
       {"NO_COLOR", "if set, no colours on terminals"}};
   all.files = {{"runs/", "a folder for each run: run.json, logs, metrics.csv, checkpoints, model"},
