@@ -22,6 +22,8 @@ struct Case {
   const Layout& layout;
   const Batch& batch;
 
+  /// Whether weights go after each pass, and are gathered for the next.
+  bool reshards() const { return layout.zero >= 3 && layout.reshard_after_forward; }
   double samples() const { return static_cast<double>(batch.micro); }
   double shards(int zero) const {
     return layout.zero >= zero ? static_cast<double>(layout.shard) : 1;
@@ -75,8 +77,7 @@ double weight_bytes(const Case& c, const Stage& stage) {
   const double all = parameters_of(stage);
   double bytes = c.layout.offload ? 0 : all * c.types.weight / c.shards(3);
   if (is_gathered(c)) {
-    const bool in_parts = c.layout.zero >= 3 && c.layout.reshard_after_forward;
-    bytes += (in_parts ? std::min(all, two_largest(stage)) : all) * c.types.weight;
+    bytes += (c.reshards() ? std::min(all, two_largest(stage)) : all) * c.types.weight;
   }
   return bytes + all * c.types.cast;
 }
@@ -149,7 +150,7 @@ Traffic traffic_of(const Case& c, const Stage& stage) {
   Traffic traffic;
   traffic.data = 2 * ring_bytes(layout.data, gradients / c.shards(2));
   if (layout.zero >= 3) {
-    const double gathers = layout.reshard_after_forward ? 2 : 1;
+    const double gathers = c.reshards() ? 2 : 1;
     traffic.shard = ring_bytes(layout.shard, gradients + gathers * weights) * passes;
   } else {
     // Gradients are reduced once a step, or all-reduced for ZeRO-1; then the new weights are
@@ -159,7 +160,7 @@ Traffic traffic_of(const Case& c, const Stage& stage) {
     traffic.shard = ring_bytes(layout.shard, reductions * gradients) + traffic.weights;
   }
   if (layout.offload) {
-    const double uploads = layout.zero >= 3 && layout.reshard_after_forward ? 2 : 1;
+    const double uploads = c.reshards() ? 2 : 1;
     const double shard = 1 / static_cast<double>(layout.shard);
     traffic.from_host = uploads * weights * shard * passes;
     traffic.to_host = gradients * shard * passes;
