@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "options.hpp"
+#include "process/become.hpp"
 #include "program_environment.hpp"
 
 namespace hpcboot::tool {

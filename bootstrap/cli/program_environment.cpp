@@ -1,8 +1,5 @@
 #include "program_environment.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 
 #include "core/time_left.hpp"
@@ -12,6 +9,7 @@
 #include "jobs/run/ranks/rank_environment.hpp"
 #include "lone_process.hpp"
 #include "pmi_keeper.hpp"
+#include "process/become.hpp"
 #include "rendezvous.hpp"
 #include "rendezvous/handover.hpp"
 #include "stay_connected.hpp"
@@ -104,21 +102,6 @@ Resolution resolve_for_program(const Env& env, const Facts& facts, const Program
 }
 
 }  // namespace
-
-int become(const Variables& variables, const std::vector<std::string>& command,
-           const char* program) {
-  std::vector<std::string> entries;
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
-  std::vector<char*> environment;
-  for (std::string& entry : entries) environment.push_back(entry.data());
-  environment.push_back(nullptr);
-  std::vector<std::string> words = command;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvpe(program, arguments.data(), environment.data());
-  return errno;
-}
 
 ProgramEnvironment environment_for_program(const Env& env, const ProgramOptions& options,
                                            const char* verb, const Arguments& arguments) {

@@ -37,8 +37,4 @@ struct ProgramOptions {
 ProgramEnvironment environment_for_program(const Env& env, const ProgramOptions& options,
                                            const char* verb, const Arguments& arguments);
 
-// Replaces this process with the program. @return only on failure: errno
-int become(const Variables& variables, const std::vector<std::string>& command,
-           const char* program);
-
 }  // namespace hpcboot::tool

@@ -4,19 +4,13 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <string_view>
+
+#include "core/first_line.hpp"
 
 namespace hpcboot {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const fs::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
 
 /// CPUs: the quota of a group over its period; nullopt for none.
 std::optional<double> ratio(const std::string& quota_and_period) {

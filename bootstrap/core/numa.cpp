@@ -4,24 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <system_error>
 
+#include "core/first_line.hpp"
 #include "hpcboot/env.hpp"
 
 namespace hpcboot {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const fs::path& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::error_code error;

@@ -1,9 +1,6 @@
-#include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,6 +13,7 @@
 #include "hpcboot/error.hpp"
 #include "loop/spinning.hpp"
 #include "loop/stop_request.hpp"
+#include "process/become.hpp"
 
 namespace hpcboot::app {
 namespace {
@@ -29,26 +27,16 @@ fs::path libtorch_part() {
   return self.parent_path().parent_path() / "libexec" / "hpcboot" / "trainer";
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 /// Starts the part with LibTorch in place of this program.
 [[noreturn]] void hand_over(const std::string& verb, const Arguments& arguments) {
   const Env env = Env::from_process();
-  auto variables = env.variables();
+  std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
   for (const auto& [name, value] : train::spinning_limits(env)) variables[name] = value;
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : variables) settings.push_back(name + "=" + value);
   const std::string program = libtorch_part().string();
   std::vector<std::string> words{"trainer"};
   if (!verb.empty()) words.push_back(verb);
   words.insert(words.end(), arguments.begin(), arguments.end());
-  ::execve(program.c_str(), pointers(words).data(), pointers(settings).data());
-  const int reason = errno;
+  const int reason = become(variables, words, program.c_str());
   throw Error(ErrorCode::backend_unavailable,
               "'" + program + "', the part of the trainer with LibTorch: " + std::strerror(reason),
               "that file beside the folder of this program",

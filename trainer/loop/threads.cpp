@@ -1,17 +1,14 @@
 #include "loop/threads.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <string_view>
+
+#include "core/numa.hpp"
+#include "core/omp_threads.hpp"
 
 namespace hpcboot::train {
 
 int cores_of_this_process() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
-  return std::max(1, CPU_COUNT(&mask));
+  return std::max(1, static_cast<int>(cpus_of_this_process().size()));
 }
 
 int threads_per_rank(int bound_cores, int host_cores, std::optional<int> quota,
@@ -23,10 +20,9 @@ int threads_per_rank(int bound_cores, int host_cores, std::optional<int> quota,
 
 std::optional<int> threads_told(const Env& env, std::optional<int> local_size) {
   constexpr int kMostThreads = 1024;
-  const std::string_view text = env.text("OMP_NUM_THREADS").value_or("");
-  const auto told = parse_whole_number(text.substr(0, text.find(',')));
-  if (!told || *told < 1 || *told > kMostThreads) return std::nullopt;
-  const bool is_of_host = env.has("PBS_JOBID") && env.text("NCPUS") == text &&
+  const auto told = omp_threads(env);
+  if (!told || *told > kMostThreads) return std::nullopt;
+  const bool is_of_host = env.has("PBS_JOBID") && has_omp_threads_of_a_chunk(env) &&
                           local_size.value_or(1) > 1 && !env.has("HPCBOOT_RUN_ID");
   if (is_of_host) return std::nullopt;
   return static_cast<int>(*told);

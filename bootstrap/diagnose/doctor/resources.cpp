@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "checks.hpp"
+#include "core/omp_threads.hpp"
 #include "hpcboot/endpoint.hpp"
 
 namespace hpcboot::doctor {
@@ -53,9 +54,8 @@ void check_threads(const Situation& s, Findings& findings) {
     }
     return;
   }
-  // Nested levels are separated by commas; the first counts here.
-  const auto threads = parse_whole_number(text->substr(0, text->find(',')));
-  if (!threads || *threads < 1) {
+  const auto threads = omp_threads(s.env);
+  if (!threads) {
     findings.warning(
         "threads", "OMP_NUM_THREADS=" + std::string(*text) + " is not a number of threads", remedy);
   } else if (*threads > fair) {

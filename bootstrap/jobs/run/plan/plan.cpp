@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/omp_threads.hpp"
 #include "exported_variables.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/sanitize.hpp"
@@ -83,11 +84,9 @@ void take_env_options(Plan& plan, const RunRequest& request, const Env& env) {
 
 constexpr const char* kThreads = "OMP_NUM_THREADS";
 
-// PBS sets it to the CPUs of a chunk, however many ranks the chunk has: pbs_resources(7B),
-// ompthreads.
 bool has_threads_of_a_chunk(const RunRequest& request, const Env& env, const Granted& granted) {
-  return granted.scheduler == "pbs" && env.text(kThreads) &&
-         env.text(kThreads) == env.text("NCPUS") && !contains(request.env, kThreads);
+  return granted.scheduler == "pbs" && has_omp_threads_of_a_chunk(env) &&
+         !contains(request.env, kThreads);
 }
 
 void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Granted& granted,
