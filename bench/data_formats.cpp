@@ -18,6 +18,7 @@
 #include "datasets/batch_loader.hpp"
 #include "datasets/convert.hpp"
 #include "datasets/digits.hpp"
+#include "datasets/image_samples.hpp"
 #include "hpcboot/torch/distributed_sampler.hpp"
 #include "models/model.hpp"
 
@@ -27,13 +28,13 @@ using namespace hpcboot;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
-struct Task {
+struct Training {
   const char* model;
   std::int64_t image_size;
   std::int64_t batch;
   std::int64_t steps;  ///< per round
 };
-constexpr Task kTasks[] = {{"mnistnet", 28, 64, 30}, {"resnet50", 128, 16, 2}};
+constexpr Training kTrainings[] = {{"mnistnet", 28, 64, 30}, {"resnet50", 128, 16, 2}};
 
 struct Stored {
   const char* name;
@@ -50,19 +51,22 @@ double median(std::vector<double> values) {
 
 /// One round: the first steps of a shuffled epoch, in the trainer's order. The first batch is not
 /// timed, as no step before it can hide its loading.
-void run(const Task& task, models::Model& model, torch::optim::Adam& optimizer, int round,
-         Stored& stored, const data::Dataset& set) {
-  const DistributedSampler sampler(set.count(), 1, 0, {true, 1234});
+void run(const Training& task, models::Model& model, torch::optim::Adam& optimizer, int round,
+         Stored& stored, const std::shared_ptr<const data::Dataset>& set) {
+  const DistributedSampler sampler(set->count(), 1, 0, {true, 1234});
   auto indices = sampler.indices(static_cast<std::uint64_t>(round));
   indices.resize(static_cast<std::size_t>(task.batch * (task.steps + 1)));
-  data::BatchLoader loader(set, std::move(indices), task.batch, task.image_size);
+  data::ImageOptions options;
+  options.size = task.image_size;
+  const data::ImageSamples samples(set, options);
+  data::BatchLoader loader(samples, std::move(indices), task.batch);
   data::Batch batch;
   loader.next(batch);
   auto begin = Clock::now();
   while (loader.next(batch)) {
-    const auto images = torch::from_blob(
-        batch.images.data(), {batch.size, batch.channels, task.image_size, task.image_size});
-    const auto labels = torch::from_blob(batch.labels.data(), {batch.size}, torch::kInt64);
+    const auto images = torch::from_blob(batch.parts[0].bytes.data(), batch.parts[0].shape);
+    const auto labels =
+        torch::from_blob(batch.parts[1].bytes.data(), batch.parts[1].shape, torch::kInt64);
     optimizer.zero_grad();
     torch::cross_entropy_loss(model.forward(images), labels).backward();
     optimizer.step();
@@ -73,18 +77,18 @@ void run(const Task& task, models::Model& model, torch::optim::Adam& optimizer, 
   }
 }
 
-void compare(const Task& task, std::vector<Stored> all, int rounds) {
+void compare(const Training& task, std::vector<Stored> all, int rounds) {
   torch::manual_seed(1234);
   const auto model = models::make_model(task.model);
   torch::optim::Adam optimizer(model->parameters(), 1e-4);
-  std::vector<std::unique_ptr<data::Dataset>> sets;
+  std::vector<std::shared_ptr<const data::Dataset>> sets;
   for (const Stored& stored : all)
     sets.push_back(data::open_dataset(stored.place, data::Split::train));
   for (int round = 0; round < rounds; ++round) {
     // A different format comes first in each round.
     for (std::size_t turn = 0; turn < all.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % all.size();
-      run(task, *model, optimizer, round, all[i], *sets[i]);
+      run(task, *model, optimizer, round, all[i], sets[i]);
     }
   }
   const double memory = median(all.front().step_seconds);
@@ -117,7 +121,7 @@ int main(int argc, char** argv) {
     data::convert(all[0].place, all[i].place, storage[i]);
   fmt::print("{:<10}{:>4}  {:<22}{:>10}{:>12}{:>10}{:>7}\n", "model", "px", "data", "ms/step",
              "waiting ms", "ratio", "steps");
-  for (const Task& task : kTasks) compare(task, all, rounds);
+  for (const Training& task : kTrainings) compare(task, all, rounds);
   fs::remove_all(folder);
   return 0;
 }

@@ -1,11 +1,13 @@
 // Throughput of images: resized and normalised on one thread, through the loader, and drawn.
 #include <benchmark/benchmark.h>
 
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "datasets/batch_loader.hpp"
 #include "datasets/digits.hpp"
+#include "datasets/image_samples.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -13,13 +15,15 @@ namespace {
 constexpr std::int64_t kImages = 4096;
 constexpr std::int64_t kBatch = 64;
 
-const Dataset& digits() {
-  static const MemoryDataset kDigits = [] {
+ImageSamples digits(std::int64_t size) {
+  static const auto kDigits = [] {
     DigitsOptions options;
     options.train = kImages;
-    return MemoryDataset(make_digits(Split::train, options));
+    return std::make_shared<MemoryDataset>(make_digits(Split::train, options));
   }();
-  return kDigits;
+  ImageOptions options;
+  options.size = size;
+  return {kDigits, options};
 }
 
 std::vector<std::int64_t> all_indices() {
@@ -30,15 +34,13 @@ std::vector<std::int64_t> all_indices() {
 
 /// Argument: the size to which images of 28 x 28 pixels are resized.
 void fill_batches(benchmark::State& state) {
-  const Dataset& set = digits();
-  const ImageTransform transform(set.shape().rows, set.shape().cols, state.range(0));
+  const ImageSamples set = digits(state.range(0));
   const auto indices = all_indices();
-  ImageTransform::Scratch scratch;
   Batch batch;
   for (auto _ : state) {
     for (std::int64_t begin = 0; begin < kImages; begin += kBatch) {
-      fill_batch(set, indices.data() + begin, kBatch, transform, scratch, batch);
-      benchmark::DoNotOptimize(batch.images.data());
+      set.fill({indices.data() + begin, kBatch}, batch);
+      benchmark::DoNotOptimize(batch.parts[0].bytes.data());
     }
   }
   state.SetItemsProcessed(state.iterations() * kImages);
@@ -46,13 +48,13 @@ void fill_batches(benchmark::State& state) {
 
 /// Arguments: size, worker threads. An epoch from its first batch to its last.
 void load_epoch(benchmark::State& state) {
-  const Dataset& set = digits();
+  const ImageSamples set = digits(state.range(0));
   LoaderOptions options;
   options.threads = static_cast<int>(state.range(1));
   Batch batch;
   for (auto _ : state) {
-    BatchLoader loader(set, all_indices(), kBatch, state.range(0), options);
-    while (loader.next(batch)) benchmark::DoNotOptimize(batch.images.data());
+    BatchLoader loader(set, all_indices(), kBatch, options);
+    while (loader.next(batch)) benchmark::DoNotOptimize(batch.parts[0].bytes.data());
   }
   state.SetItemsProcessed(state.iterations() * kImages);
 }

@@ -155,7 +155,8 @@ void measure(const Options& o) {
     sharded = hpcboot::fully_shard(model, *world, sharding);
     optimizer = std::make_unique<hpcboot::ShardedOptimizer>(*sharded, adamw);
   }
-  const auto pass = [&](const torch::Tensor& text, const torch::Tensor& next) {
+  const auto pass = [&](const hpcboot::models::Inputs& inputs, const torch::Tensor& next) {
+    const torch::Tensor& text = inputs.front();
     torch::Tensor loss;
     {
       const hpcboot::Autocast autocast(precision, device);

@@ -8,7 +8,7 @@ set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
 
 hpcboot_add_test(NAME datasets_test
   SOURCES unit/batch_loader_test.cpp unit/digits_test.cpp unit/idx_test.cpp unit/idx_damage_test.cpp
-          unit/image_batch_test.cpp unit/safetensors_data_test.cpp
+          unit/image_samples_test.cpp unit/safetensors_data_test.cpp
   LIBRARIES hpcboot_datasets ZLIB::ZLIB LABELS unit TIMEOUT 120)
 if(HPCBOOT_HAVE_HDF5)
   target_sources(datasets_test PRIVATE unit/hdf5_data_test.cpp unit/in_child_test.cpp support/hdf5_leaks.cpp)

@@ -14,11 +14,19 @@
 #include <thread>
 #include <utility>
 
+#include "datasets/image_samples.hpp"
+
 namespace hpcboot::data {
 namespace {
 
-/// Image i is one pixel of value i % 251, labelled i % 10.
-MemoryDataset numbered_set(std::int64_t count) {
+ImageOptions of_size(std::int64_t size) {
+  ImageOptions options;
+  options.size = size;
+  return options;
+}
+
+/// Image i is one pixel of value i % 251, labelled i % 10, repeated over size x size pixels.
+ImageSamples numbered_set(std::int64_t count, std::int64_t size) {
   ImageSet set;
   set.count = count;
   set.rows = set.cols = 1;
@@ -26,7 +34,7 @@ MemoryDataset numbered_set(std::int64_t count) {
     set.pixels.push_back(static_cast<std::uint8_t>(i % 251));
     set.labels.push_back(static_cast<std::uint8_t>(i % 10));
   }
-  return MemoryDataset(std::move(set));
+  return {std::make_shared<MemoryDataset>(std::move(set)), of_size(size)};
 }
 
 /// Black images whose reads wait until the test releases them.
@@ -69,7 +77,8 @@ std::vector<std::int64_t> range(std::int64_t count) {
 }
 
 float value_of(std::int64_t pixel) {
-  return (static_cast<float>(pixel) / 255.0F - kMnistMean) / kMnistStd;
+  const Normalization mnist = mnist_normalization();
+  return (static_cast<float>(pixel) / 255.0F - mnist.mean_of(0)) / mnist.std_of(0);
 }
 
 struct Shape {
@@ -96,22 +105,23 @@ TEST(BatchLoader, DeliversEveryImageInOrder) {
         Shape{0, 4, options(2, 2), {}}}) {
     SCOPED_TRACE(std::to_string(shape.images) + " images, " +
                  std::to_string(shape.options.threads) + " threads");
-    const MemoryDataset set = numbered_set(shape.images);
+    const ImageSamples set = numbered_set(shape.images, 3);
     auto indices = range(shape.images);
     std::reverse(indices.begin(), indices.end());
-    BatchLoader loader(set, indices, shape.batch_size, 3, shape.options);
+    BatchLoader loader(set, indices, shape.batch_size, shape.options);
     EXPECT_EQ(loader.batches(), static_cast<std::int64_t>(shape.sizes.size()));
     Batch batch;
     std::size_t seen = 0;
     for (const std::int64_t size : shape.sizes) {
       ASSERT_TRUE(loader.next(batch));
       ASSERT_EQ(batch.size, size);
-      ASSERT_EQ(batch.labels.size(), static_cast<std::size_t>(size));
-      ASSERT_EQ(batch.images.size(), static_cast<std::size_t>(size) * 9);
-      for (std::size_t i = 0; i < batch.labels.size(); ++i, ++seen) {
-        EXPECT_EQ(batch.labels[i], indices[seen] % 10);
+      ASSERT_EQ(batch.parts.size(), 2U);
+      EXPECT_EQ(batch.parts[0].shape, (std::vector<std::int64_t>{size, 1, 3, 3}));
+      EXPECT_EQ(batch.parts[1].shape, std::vector<std::int64_t>{size});
+      for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i, ++seen) {
+        EXPECT_EQ(batch.parts[1].data<std::int64_t>()[i], indices[seen] % 10);
         for (std::size_t p = 0; p < 9; ++p) {
-          EXPECT_FLOAT_EQ(batch.images[i * 9 + p], value_of(indices[seen]));
+          EXPECT_FLOAT_EQ(batch.parts[0].data<float>()[i * 9 + p], value_of(indices[seen]));
         }
       }
     }
@@ -121,19 +131,19 @@ TEST(BatchLoader, DeliversEveryImageInOrder) {
 }
 
 TEST(BatchLoader, ReusesTheMemoryOfBatches) {
-  const MemoryDataset set = numbered_set(400);
-  BatchLoader loader(set, range(400), 4, 8, options(2, 3));
+  const ImageSamples set = numbered_set(400, 8);
+  BatchLoader loader(set, range(400), 4, options(2, 3));
   Batch batch;
   std::set<const float*> buffers;
-  while (loader.next(batch)) buffers.insert(batch.images.data());
+  while (loader.next(batch)) buffers.insert(batch.parts[0].data<float>());
   EXPECT_LE(buffers.size(), 4U);  // those of three slots, and the caller's
 }
 
 TEST(BatchLoader, RethrowsWhatAWorkerThrewInItsTurn) {
-  const MemoryDataset set = numbered_set(10);
+  const ImageSamples set = numbered_set(10, 4);
   auto indices = range(10);
   indices[5] = 10;  // of batch 2
-  BatchLoader loader(set, indices, 2, 4, options(2, 4));
+  BatchLoader loader(set, indices, 2, options(2, 4));
   Batch batch;
   EXPECT_TRUE(loader.next(batch));
   EXPECT_TRUE(loader.next(batch));
@@ -142,19 +152,20 @@ TEST(BatchLoader, RethrowsWhatAWorkerThrewInItsTurn) {
 }
 
 TEST(BatchLoader, EndsAtAnyMoment) {
-  const MemoryDataset set = numbered_set(1000);
+  const ImageSamples set = numbered_set(1000, 16);
   for (int taken = 0; taken < 40; ++taken) {
-    BatchLoader loader(set, range(1000), 3, 16, options(1 + taken % 3, 1 + taken % 4));
+    BatchLoader loader(set, range(1000), 3, options(1 + taken % 3, 1 + taken % 4));
     Batch batch;
     for (int i = 0; i < taken; ++i) ASSERT_TRUE(loader.next(batch));
   }
 }
 
 TEST(BatchLoader, PreparesWhileTheCallerIsBusy) {
-  HeldSet set(64);
-  set.let_go();
-  BatchLoader loader(set, range(64), 16, 4, options(1, 4));
-  ASSERT_TRUE(set.await(64)) << "images are read before the caller asks for them";
+  const auto set = std::make_shared<HeldSet>(64);
+  set->let_go();
+  const ImageSamples samples(set, of_size(4));
+  BatchLoader loader(samples, range(64), 16, options(1, 4));
+  ASSERT_TRUE(set->await(64)) << "images are read before the caller asks for them";
   // One thread reads batch after batch: those before the last are ready.
   Batch batch;
   for (int i = 0; i < 3; ++i) {
@@ -167,14 +178,15 @@ TEST(BatchLoader, PreparesWhileTheCallerIsBusy) {
 }
 
 TEST(BatchLoader, ReportsHowLongItWaited) {
-  HeldSet set(4);
-  BatchLoader loader(set, range(4), 4, 4, options(1, 1));
+  const auto set = std::make_shared<HeldSet>(4);
+  const ImageSamples samples(set, of_size(4));
+  BatchLoader loader(samples, range(4), 4, options(1, 1));
   Batch batch;
   std::promise<void> asks;
   const auto held = std::async(std::launch::async, [&] {
     asks.get_future().wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // in which the caller asks
-    set.let_go();
+    set->let_go();
   });
   const auto start = std::chrono::steady_clock::now();
   asks.set_value();
@@ -188,11 +200,11 @@ TEST(BatchLoader, ReportsHowLongItWaited) {
 }
 
 TEST(BatchLoader, RefusesInvalidSizes) {
-  const MemoryDataset set = numbered_set(4);
-  EXPECT_THROW(BatchLoader(set, range(4), 0, 4), std::invalid_argument);
-  EXPECT_THROW(BatchLoader(set, range(4), 2, 0), std::invalid_argument);
-  EXPECT_THROW(BatchLoader(set, range(4), 2, 4, options(0, 1)), std::invalid_argument);
-  EXPECT_THROW(BatchLoader(set, range(4), 2, 4, options(1, 0)), std::invalid_argument);
+  const ImageSamples set = numbered_set(4, 4);
+  EXPECT_THROW(BatchLoader(set, range(4), 0), std::invalid_argument);
+  EXPECT_THROW(numbered_set(4, 0), std::invalid_argument);
+  EXPECT_THROW(BatchLoader(set, range(4), 2, options(0, 1)), std::invalid_argument);
+  EXPECT_THROW(BatchLoader(set, range(4), 2, options(1, 0)), std::invalid_argument);
 }
 
 }  // namespace

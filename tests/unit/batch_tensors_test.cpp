@@ -3,48 +3,83 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/formats.hpp"
+#include "datasets/batch_loader.hpp"
+#include "tasks/image_classification.hpp"
 
 namespace hpcboot::train {
 namespace {
 
 const torch::Device kCpu(torch::kCPU);
+const data::Normalization kEachChannel{{0.5F, 0.4F, 0.3F}, {0.2F, 0.3F, 0.4F}};
 
-std::pair<torch::Tensor, torch::Tensor> first_batch(const data::Dataset& set, bool pixels,
-                                                    std::int64_t image_size) {
-  data::LoaderOptions options = loader_options(1, kCpu);
-  options.pixels = pixels;
-  data::BatchLoader loader(set, {3, 0, 4}, 3, image_size, options);
+/// @param device whose conversion is wanted; a GPU's is run on the CPU
+tasks::Example first_batch(const TrainOptions& options, const data::Normalization& normalization,
+                           torch::Device device) {
+  const tasks::ImageClassification task(options, normalization, device);
+  data::BatchLoader loader(task.train_samples(), {3, 0, 4}, 3);
   data::Batch batch;
   EXPECT_TRUE(loader.next(batch));
-  EXPECT_EQ(batch.pixels.empty(), !pixels);
-  const auto [images, labels] = tensors_of(batch, image_size, kCpu);
-  return {images.clone(), labels.clone()};
+  EXPECT_EQ(batch.parts[0].type, device.is_cuda() ? record::DType::u8 : record::DType::f32);
+  tasks::Example example = example_of(batch, task, kCpu, torch::kFloat32);
+  for (torch::Tensor& input : example.inputs) input = input.clone();
+  example.target = example.target.clone();
+  return example;
+}
+
+void expect_same(const TrainOptions& options, const data::Normalization& normalization) {
+  const tasks::Example expected = first_batch(options, normalization, kCpu);
+  const tasks::Example found = first_batch(options, normalization, {torch::kCUDA, 0});
+  ASSERT_EQ(found.inputs[0].sizes(), expected.inputs[0].sizes());
+  EXPECT_LT((found.inputs[0] - expected.inputs[0]).abs().max().item<float>(), 1e-5F)
+      << options.data << " at " << options.image_size;
+  EXPECT_TRUE(found.target.equal(expected.target));
 }
 
 TEST(BatchTensors, OfPixelsAreThoseOfImages) {
-  for (const char* name : {"synthetic:5x1x28x28", "synthetic:5x3x32x20"}) {
-    const auto set = data::open_dataset(name, data::Split::train, 0);
-    for (const std::int64_t size : {28, 32, 128, 11}) {
-      const auto [images, labels] = first_batch(*set, false, size);
-      const auto [made, same_labels] = first_batch(*set, true, size);
-      EXPECT_EQ(made.sizes(), images.sizes());
-      EXPECT_LT((made - images).abs().max().item<float>(), 1e-5F) << name << " at " << size;
-      EXPECT_TRUE(same_labels.equal(labels));
-    }
+  TrainOptions options;
+  for (const std::int64_t size : {28, 32, 128, 11}) {
+    options.image_size = size;
+    options.data = "synthetic:5x1x28x28";
+    expect_same(options, data::mnist_normalization());
+    options.data = "synthetic:5x3x32x20";
+    expect_same(options, kEachChannel);
+    options.augment = "crop-flip";
+    options.mixup = 0.5;
+    expect_same(options, kEachChannel);
+    options.augment = "none";
+    options.mixup = 0;
+  }
+}
+
+TEST(BatchTensors, MixUpMixesImagesAndTheProbabilitiesOfTheirClasses) {
+  TrainOptions options;
+  options.data = "synthetic:5x1x28x28";
+  options.image_size = 28;
+  const tasks::Example plain = first_batch(options, data::mnist_normalization(), kCpu);
+  options.mixup = 0.8;
+  const tasks::Example mixed = first_batch(options, data::mnist_normalization(), kCpu);
+  ASSERT_EQ(mixed.target.sizes(), (std::vector<std::int64_t>{3, 10}));
+  EXPECT_TRUE(mixed.target.sum(1).allclose(torch::ones(3)));
+  // The weight is what the target says of the first image's class, unless both have the same.
+  const torch::Tensor others = plain.target.roll(1);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    if (plain.target[i].equal(others[i])) continue;
+    const auto weight = mixed.target[i][plain.target[i].item<std::int64_t>()].item<float>();
+    const torch::Tensor expected =
+        plain.inputs[0][i] * weight + plain.inputs[0][(i + 2) % 3] * (1 - weight);
+    EXPECT_TRUE(mixed.inputs[0][i].allclose(expected, 1e-4, 1e-5)) << i;
   }
 }
 
 TEST(BatchTensors, FloatsAreNotScaledAgain) {
+  const data::Normalization mnist = data::mnist_normalization();
   const torch::Tensor bytes = torch::arange(256).to(torch::kUInt8).view({1, 1, 16, 16});
   const torch::Tensor floats = bytes.to(torch::kFloat32) / 255;
-  EXPECT_LT((images_of(floats, 16) - images_of(bytes, 16)).abs().max().item<float>(), 1e-6F);
-}
-
-TEST(BatchTensors, AreMadeByAGpuFromPixels) {
-  EXPECT_TRUE(loader_options(2, torch::Device(torch::kCUDA, 0)).pixels);
-  EXPECT_FALSE(loader_options(2, kCpu).pixels);
-  EXPECT_EQ(loader_options(2, kCpu).threads, 2);
+  EXPECT_LT((tasks::images_of(floats, 16, mnist) - tasks::images_of(bytes, 16, mnist))
+                .abs()
+                .max()
+                .item<float>(),
+            1e-6F);
 }
 
 }  // namespace

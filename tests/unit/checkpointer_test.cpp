@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <torch/utils.h>
 
-#include "datasets/formats.hpp"
 #include "loop/checkpoint_folder.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -25,6 +24,7 @@ TrainOptions small(const std::string& checkpoint_every, const std::string& time_
   TrainOptions options;
   options.model = "mnistnet";
   options.image_size = 28;
+  options.data = "synthetic:32x1x28x28";
   options.epochs = 9;
   options.checkpoint_every = checkpoint_every;
   options.time_limit = time_limit;
@@ -77,10 +77,9 @@ class ClockedRun {
   const Json identity_ = Json::object();
   const TrainOptions options_;
   Communicator communicator_{alone(), std::nullopt};
-  std::unique_ptr<data::Dataset> set_ =
-      data::open_dataset("synthetic:32x1x28x28", data::Split::train, 0);
-  ParallelModel model_{options_, 1, "single", {torch::Device(torch::kCPU)}, communicator_};
-  EpochTrainer trainer_{model_, *set_, options_, plan_batches({4, {}, {}}, 1), 1, communicator_};
+  std::unique_ptr<tasks::Task> task_ = tasks::make_task(options_, torch::kCPU);
+  ParallelModel model_{options_, *task_, "single", {torch::Device(torch::kCPU)}, communicator_};
+  EpochTrainer trainer_{model_, *task_, options_, plan_batches({4, {}, {}}, 1), 1, communicator_};
   Checkpointer::Clock::time_point now_ = Checkpointer::Clock::now();
   std::optional<Checkpointer> checkpointer_;
 };

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "datasets/formats.hpp"
+#include "datasets/batch_loader.hpp"
 #include "hpcboot/torch/data_parallel.hpp"
 #include "hpcboot/torch/grad_scaler.hpp"
 #include "hpcboot/torch/precision.hpp"
@@ -16,6 +16,7 @@
 #include "loop/optimizer.hpp"
 #include "loop/train_step.hpp"
 #include "loop/training_tensors.hpp"
+#include "tasks/image_classification.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -29,6 +30,10 @@ struct Gpu : testing::Test {
     use_precision(Precision::fp32, kGpu);
   }
 };
+
+torch::Tensor images_of(const torch::Tensor& pixels, std::int64_t image_size) {
+  return tasks::images_of(pixels, image_size, data::mnist_normalization());
+}
 
 double largest_difference(const torch::Tensor& found, const torch::Tensor& expected) {
   return (found.to(kCpu, torch::kFloat64) - expected.to(kCpu, torch::kFloat64))
@@ -46,11 +51,13 @@ struct Training {
   Training(const TrainOptions& options, torch::Device device, std::int64_t batch,
            const std::string& mode = "single", std::size_t replicas = 1)
       : communicator(Resolution{}, std::nullopt),
-        model((torch::manual_seed(7), options), 1, mode, {replicas, device}, communicator),
-        step(model, options, {batch, batch, batch}, /*steps_per_epoch=*/100,
+        task(tasks::make_task(options, device)),
+        model((torch::manual_seed(7), options), *task, mode, {replicas, device}, communicator),
+        step(model, *task, options, {batch, batch, batch}, /*steps_per_epoch=*/100,
              static_cast<int>(replicas), nullptr) {}
 
   Communicator communicator;
+  std::unique_ptr<tasks::Task> task;
   ParallelModel model;
   TrainStep step;
 };
@@ -58,6 +65,7 @@ struct Training {
 TrainOptions options_for(const std::string& model, const std::string& precision) {
   TrainOptions options;
   options.model = model;
+  options.data = "synthetic:16x1x28x28";
   options.precision = precision;
   options.optimization.lr = 1e-3;
   return options;
@@ -101,20 +109,24 @@ TEST_F(Gpu, MakesTheLoadersImagesFromPixels) {
 }
 
 TEST_F(Gpu, ABatchMayBeReusedAtOnce) {
-  const auto set = data::open_dataset("synthetic:4096x1x64x64", data::Split::train, 0);
+  TrainOptions options;
+  options.data = "synthetic:4096x1x64x64";
+  options.image_size = 64;
+  const auto task = tasks::make_task(options, kGpu);
   std::vector<std::int64_t> indices(4096);
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int64_t>(i);
-  data::BatchLoader loader(*set, indices, 4096, 64, loader_options(1, kGpu));
+  data::BatchLoader loader(task->train_samples(), indices, 4096);
   data::Batch batch;
   ASSERT_TRUE(loader.next(batch));
-  ASSERT_FALSE(batch.pixels.empty());
+  std::vector<std::uint8_t>& pixels = batch.parts[0].bytes;
+  ASSERT_EQ(batch.parts[0].type, record::DType::u8);
   const torch::Tensor busy = torch::rand({4096, 4096}, kGpu);
   for (int i = 0; i < 20; ++i) busy.matmul(busy);  // so that the copy has to wait
   const torch::Tensor expected =
-      torch::from_blob(batch.pixels.data(), {4096, 1, 64, 64}, torch::kUInt8).clone();
-  const auto [images, labels] = tensors_of(batch, 64, kGpu);
-  std::fill(batch.pixels.begin(), batch.pixels.end(), std::uint8_t{0});
-  EXPECT_LT(largest_difference(images, images_of(expected, 64)), 1e-5);
+      torch::from_blob(pixels.data(), {4096, 1, 64, 64}, torch::kUInt8).clone();
+  const tasks::Example example = example_of(batch, *task, kGpu, torch::kFloat32);
+  std::fill(pixels.begin(), pixels.end(), std::uint8_t{0});
+  EXPECT_LT(largest_difference(example.inputs[0], images_of(expected, 64)), 1e-5);
 }
 
 TEST_F(Gpu, TrainsAsTheCpuDoes) {

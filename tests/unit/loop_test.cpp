@@ -246,7 +246,7 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
   const std::runtime_error cuda("CUDA out of memory. Tried to allocate 2.00 GiB\nframe #0: x");
   for (const std::exception* cause :
        {static_cast<const std::exception*>(&cpu), static_cast<const std::exception*>(&cuda)}) {
-    const auto error = memory_failure(*cause, batches);
+    const auto error = memory_failure(*cause, batches, "image", false);
     ASSERT_TRUE(error);
     EXPECT_EQ(error->exit_code(), 47);
     EXPECT_NE(error->found().find("16 images per pass"), std::string::npos) << error->found();
@@ -255,25 +255,31 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
     EXPECT_NE(error->remedy().find("--micro-batch 8 --accumulate 4"), std::string::npos)
         << error->remedy();
   }
-  EXPECT_EQ(memory_failure(std::bad_alloc(), {8, 8, 8}, /*recorded=*/true)
+  EXPECT_EQ(memory_failure(std::bad_alloc(), {8, 8, 8}, "image", /*recorded=*/true)
                 ->remedy()
                 .find("leave out --cuda-graph"),
             0U);
-  EXPECT_TRUE(memory_failure(std::bad_alloc(), {5, 5, 5}));
-  EXPECT_TRUE(memory_failure(std::bad_alloc(), {1, 1, 1}));
-  EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), batches));
-  EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), batches));
+  const auto remedy = [](const BatchPlan& plan, const char* sample) {
+    return memory_failure(std::bad_alloc(), plan, sample, false)->remedy();
+  };
+  EXPECT_NE(remedy(batches, "image").find("batch size 64 = micro-batch 8 x accumulate 4 x 2 ranks"),
+            std::string::npos);
+  EXPECT_NE(remedy({5, 5, 5}, "image").find("--micro-batch 1 --accumulate 5"), std::string::npos);
+  EXPECT_NE(remedy({1, 1, 1}, "image").find("only one image"), std::string::npos);
+  EXPECT_NE(remedy({1, 1, 1}, "image").find("--image-size"), std::string::npos);
+  EXPECT_EQ(remedy({8, 8, 8}, "sequence").find("--image-size"), std::string::npos);
+  EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), batches, "image", false));
+  EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), batches, "image", false));
 }
 
 TEST(ModelFile, HoldsEveryParameterAndBuffer) {
   const auto model = models::make_model("resnet50");
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / "hpcboot_loop_test.safetensors";
-  write_model(*model, {"resnet50", 3, 10, 128, 0.1307F, 0.3081F}, file);
+  write_model(*model, {{"model", "resnet50"}, {"channels", "3"}}, file);
   record::SafetensorsFile read(file);
   const std::map<std::string, std::string> metadata = {
-      {"format", "pt"},   {"model", "resnet50"}, {"channels", "3"}, {"classes", "10"},
-      {"mean", "0.1307"}, {"image_size", "128"}, {"std", "0.3081"}};
+      {"format", "pt"}, {"model", "resnet50"}, {"channels", "3"}};
   EXPECT_EQ(read.metadata(), metadata);
   std::size_t counters = 0;
   for (const auto& tensor : read.tensors()) counters += tensor.dtype == record::DType::i64 ? 1 : 0;

@@ -45,8 +45,21 @@ RunRecord full_record() {
   record.hosts = {{"node00", 4, 14.5, 6.25, 12.0, 1.5, true},
                   {"node01", {}, {}, {}, {}, {}, false}};
   record.versions = {{"hpcboot", "0.1.0"}, {"libtorch", "1.13.1"}};
-  record.epochs.push_back(
-      {1, 469, 50.5, 4.25, 0.31, 0.12, 0.964, 1188.1, 0.5, 15.0, 30.5, 2.0, 2.25, 4096, 3});
+  record.epochs.push_back({1,
+                           469,
+                           50.5,
+                           4.25,
+                           0.31,
+                           0.12,
+                           {{"accuracy", 0.964, true}, {"r2", -0.5}},
+                           1188.1,
+                           0.5,
+                           15.0,
+                           30.5,
+                           2.0,
+                           2.25,
+                           4096,
+                           3});
   record.epochs.push_back({2, 469, 50.0, {}, 0.1, {}, {}, 1200.0, 0.25, {}, {}, {}, {}, {}, {}});
   record.totals = {121.0, 2.5, 2.75, 100.5, 4.25, 0.75, 120000, 1194.0, 1.5, 3.25};
   record.resumed = {
@@ -67,6 +80,9 @@ TEST(RunRecord, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.ranks.at(1).provenance.at("rank").variable, "OMPI_COMM_WORLD_RANK");
   EXPECT_EQ(back.epochs.at(0).train_seconds, 50.5);
   EXPECT_EQ(back.epochs.at(1).validation_loss, std::nullopt);
+  ASSERT_EQ(back.epochs.at(0).measures.size(), 2U);
+  EXPECT_EQ(back.epochs.at(0).measures[1].name, "r2");
+  EXPECT_EQ(back.epochs.at(0).measures[1].value, -0.5);
   EXPECT_EQ(back.epochs.at(0).communication_seconds, 2.0);
   EXPECT_EQ(back.epochs.at(0).skipped_steps, 3);
   EXPECT_EQ(back.epochs.at(1).skipped_steps, std::nullopt);

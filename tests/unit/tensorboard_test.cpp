@@ -74,11 +74,11 @@ TEST(Tensorboard, IsReadByTensorBoard) {
     }
     EpochRecord epoch;
     epoch.epoch = 2;
-    epoch.validation_accuracy = 0.875;
+    epoch.measures = {{"accuracy", 0.875, true}};
     events.add(epoch, 3);
     for (int step = 4; step <= 5; ++step) events.add(StepMetrics{2, step, 77.0, 1e-4, 640});
     epoch.epoch = 3;
-    epoch.validation_accuracy = 0.77;
+    epoch.measures = {{"accuracy", 0.77, true}};
     events.add(epoch, 5);
   }
   {

@@ -1,17 +1,33 @@
 #include "app/optimization.hpp"
 
 #include <cmath>
+#include <sstream>
 
 #include "app/verbs.hpp"
+#include "tasks/task_names.hpp"
 
 namespace hpcboot::app {
+namespace {
+
+// Defaults of the tasks, for help.
+std::string lr_of(const tasks::KnownTask& task) {
+  std::ostringstream text;
+  text << task.lr;
+  return text.str();
+}
+std::string scale_lr_of(const tasks::KnownTask& task) {
+  return std::string(task.scale_lr);
+}
+
+}  // namespace
 
 options::Group optimization_options(train::OptimizationOptions& o) {
   using options::choice_into;
   using options::into;
   return {"Optimizer and learning rate",
           {{"optimizer", choice_into(o.optimizer, {"adam", "adamw", "sgd"}), "optimizer"},
-           {"lr", into(o.lr, "X"), "peak learning rate"},
+           {"lr", into(o.lr, "X").otherwise_is(tasks::default_of_each_task(lr_of)),
+            "peak learning rate"},
            {"momentum", into(o.momentum, "X"), "momentum of sgd"},
            {"weight-decay", into(o.weight_decay, "X").otherwise_is("0; 0.01 with adamw"),
             "weight decay"},
@@ -23,7 +39,9 @@ options::Group optimization_options(train::OptimizationOptions& o) {
             "steps of linear warm-up to the peak learning rate"},
            {"warmup-epochs", into(o.warmup_epochs, "X"),
             "the same in epochs; give only one of the two"},
-           {"scale-lr", choice_into(o.scale_lr, {"none", "linear", "sqrt"}),
+           {"scale-lr",
+            choice_into(o.scale_lr, {"none", "linear", "sqrt"})
+                .otherwise_is(tasks::default_of_each_task(scale_lr_of)),
             "multiply the learning rate by the number of devices, or by its square root"},
            {"clip-grad-norm", into(o.clip_grad_norm, "X"),
             "clip gradients to this norm; 0: no clipping"}}};

@@ -10,6 +10,7 @@
 #include "datasets/places.hpp"
 #include "hpcboot/error.hpp"
 #include "models/model_names.hpp"
+#include "tasks/task_names.hpp"
 
 namespace hpcboot::app {
 namespace {
@@ -35,13 +36,14 @@ constexpr std::int64_t kLargestImage = 4096;           // as for data files
 
 void check(const TrainOptions& o) {
   require_at_least("epochs", o.epochs, 1);
-  require_at_least("image-size", static_cast<double>(o.image_size), 8);
+  if (o.image_size != 0) require_at_least("image-size", static_cast<double>(o.image_size), 8);
   require_at_most("image-size", o.image_size, kLargestImage);
   require_at_least("limit-samples", static_cast<double>(o.limit_samples), 0);
   require_at_least("threads", o.threads, 0);
   require_at_least("loader-threads", o.loader_threads, 1);
   require_at_most("threads", o.threads, kMostThreads);
   require_at_most("loader-threads", o.loader_threads, kMostThreads);
+  if (!(o.mixup >= 0 && o.mixup <= 1)) throw UsageError("--mixup must be in [0, 1]");
   if (!(o.data_fraction > 0 && o.data_fraction <= 1)) {
     throw UsageError("--data-fraction must be in (0, 1]");
   }
@@ -68,6 +70,37 @@ options::Value tensorboard_flag(bool& slot) {
   return value;
 }
 
+// Defaults of the tasks, for help.
+std::string model_of(const tasks::KnownTask& task) {
+  return std::string(task.model);
+}
+std::string data_of(const tasks::KnownTask& task) {
+  return std::string(task.data);
+}
+std::string image_size_of(const tasks::KnownTask& task) {
+  return task.image_size > 0 ? std::to_string(task.image_size) : "";
+}
+std::string augment_of(const tasks::KnownTask& task) {
+  return task.image_size > 0 ? std::string(task.augment) : "";
+}
+std::string of_each_task(std::string (*text)(const tasks::KnownTask& task)) {
+  return tasks::default_of_each_task(text);
+}
+
+/// Gives the options that were not set the task's values.
+void set_defaults_of_task(const po::variables_map& values, TrainOptions& o) {
+  const tasks::KnownTask& task = tasks::known_task(o.task);
+  const auto set = [&](const char* option, auto& slot, auto value) {
+    if (values[option].defaulted()) slot = value;
+  };
+  set("model", o.model, task.model);
+  set("data", o.data, task.data);
+  set("image-size", o.image_size, task.image_size);
+  set("augment", o.augment, task.augment);
+  set("lr", o.optimization.lr, task.lr);
+  set("scale-lr", o.optimization.scale_lr, task.scale_lr);
+}
+
 // The options that a configuration file may set, too.
 std::vector<options::Group> config_groups(Options& all) {
   using options::choice_into;
@@ -78,15 +111,25 @@ std::vector<options::Group> config_groups(Options& all) {
       {"Training",
        {{"mode", choice_into(o.mode, {"auto", "single", "dp", "ddp"}),
          "auto: ddp if there are several ranks, else single; dp: one process on several devices"},
-        {"model", choice_into(o.model, models::model_names()), "model to train"},
-        {"data", into(o.data, "DATA", Completes::file), "data set: " + data::known_places()},
+        {"task", choice_into(o.task, tasks::task_names()),
+         "what to train, on what: " + tasks::about_tasks()},
+        {"model", choice_into(o.model, models::model_names()).otherwise_is(of_each_task(model_of)),
+         "model to train; those of the task"},
+        {"data", into(o.data, "DATA", Completes::file).otherwise_is(of_each_task(data_of)),
+         "data set: " + data::known_places()},
         {"epochs", into(o.epochs, "N"), "passes over the training split"},
-        {"image-size", into(o.image_size, "N"), "resize images to N x N pixels"},
+        {"image-size", into(o.image_size, "N").otherwise_is(of_each_task(image_size_of)),
+         "resize images to N x N pixels"},
+        {"augment",
+         choice_into(o.augment, {"none", "crop-flip"}).otherwise_is(of_each_task(augment_of)),
+         "random changes of training images; crop-flip: shift by up to 4 pixels, and mirror"},
+        {"mixup", into(o.mixup, "ALPHA"),
+         "mix training images in pairs, with weights of a beta distribution; 0: off"},
         {"seed", into(o.seed, "N"), "seed of the weights and of the order of the samples"},
         {"limit-samples", into(o.limit_samples, "N"),
-         "use the first N images of each split; 0: all"},
+         "use the first N samples of each split; 0: all"},
         {"data-fraction", into(o.data_fraction, "X"),
-         "use the first fraction X of the training images; 0.1: a tenth"},
+         "use the first fraction X of the training samples; 0.1: a tenth"},
         {"runs-dir", into(o.runs_dir, "DIR", Completes::folder),
          "folder in which the run folder is created"},
         {"comment", into(o.comment, "TEXT"), "text added to the run folder's name"},
@@ -119,7 +162,7 @@ options::Command command_for(Options& o) {
   options::Command command{
       "trainer",
       "",
-      "train a model on images: single device, DP, DDP, one node or many",
+      "train a model: single device, DP, DDP, one node or many",
       {"trainer [OPTIONS]", "trainer VERB [OPTIONS]"},
       {{"trainer --model mnistnet --image-size 28", "one process"},
        {"trainer --mode dp --devices cpu:2 --model mnistnet --image-size 28", "two devices"},
@@ -188,6 +231,7 @@ std::optional<TrainOptions> parse_training(const Arguments& arguments, ConfigFil
   o.tensorboard = all.has_tensorboard;
   if (all.no_tensorboard && !has_typed_tensorboard) o.tensorboard = false;
   if (has_config && config == ConfigFile::later) return o;
+  set_defaults_of_task(values, o);
   require_at_least("start-up-timeout", static_cast<double>(all.start_up), 1);
   require_at_least("collective-timeout", static_cast<double>(all.collective), 1);
   require_at_most("start-up-timeout", all.start_up, kLongestTimeout);

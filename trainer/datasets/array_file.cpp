@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <utility>
+
+#include "datasets/array_rows.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -128,71 +129,16 @@ class ArrayDataset : public Dataset {
 
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
-                    std::uint8_t* labels) const override;
-  void read_images(const std::vector<RowRun>& runs, std::uint8_t* out) const;
+                    std::uint8_t* labels) const override {
+    for (std::int64_t i = 0; i < number; ++i)
+      labels[i] = labels_[static_cast<std::size_t>(indices[i])];
+    read_rows(*file_, images_, "image", indices, number, pixels);
+  }
 
   std::shared_ptr<const ArrayFile> file_;
   const ArrayInfo& images_;  // of file_
   std::vector<std::uint8_t> labels_;
 };
-
-void ArrayDataset::read_images(const std::vector<RowRun>& runs, std::uint8_t* out) const {
-  try {
-    file_->read(images_, runs, out);
-  } catch (const Error&) {
-    // Read the images one by one to find the one that fails.
-    for (const RowRun& run : runs) {
-      for (std::int64_t index = run.first; index < run.first + run.count; ++index) {
-        try {
-          file_->read(images_, {{index, 1}}, out);
-        } catch (const Error& failure) {
-          throw Error(failure.code(), "image " + std::to_string(index) + ": " + failure.found(),
-                      failure.expected(), failure.remedy());
-        }
-      }
-    }
-    throw;
-  }
-}
-
-void ArrayDataset::read_checked(const std::int64_t* indices, std::int64_t number,
-                                std::uint8_t* pixels, std::uint8_t* labels) const {
-  if (number == 0) return;
-  const auto total = static_cast<std::size_t>(number);
-  for (std::size_t i = 0; i < total; ++i) labels[i] = labels_[static_cast<std::size_t>(indices[i])];
-
-  // A shuffled batch is read in file order, each image once, and distributed afterwards.
-  std::vector<std::size_t> order(total);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return indices[a] < indices[b]; });
-  std::vector<RowRun> runs;
-  std::vector<std::size_t> place(total);  // of image indices[i] among those that are read
-  std::size_t distinct = 0;
-  for (std::size_t i = 0; i < total; ++i) {
-    const std::int64_t index = indices[order[i]];
-    const bool repeated = i > 0 && indices[order[i - 1]] == index;
-    if (!repeated) {
-      if (!runs.empty() && runs.back().first + runs.back().count == index) {
-        ++runs.back().count;
-      } else {
-        runs.push_back({index, 1});
-      }
-      ++distinct;
-    }
-    place[order[i]] = distinct - 1;
-  }
-  const std::size_t bytes = image_bytes();
-  if (distinct == total && std::is_sorted(indices, indices + number)) {
-    read_images(runs, pixels);
-    return;
-  }
-  std::vector<std::uint8_t> sorted(distinct * bytes);
-  read_images(runs, sorted.data());
-  for (std::size_t i = 0; i < total; ++i) {
-    std::copy_n(sorted.data() + place[i] * bytes, bytes, pixels + i * bytes);
-  }
-}
 
 }  // namespace
 

@@ -8,23 +8,21 @@
 namespace hpcboot::data {
 namespace {
 
-std::int64_t count_batches(std::size_t images, std::int64_t batch_size, bool drop_last) {
+std::int64_t count_batches(std::size_t samples, std::int64_t batch_size, bool drop_last) {
   if (batch_size <= 0) throw std::invalid_argument("BatchLoader: batch_size is not positive");
-  const auto total = static_cast<std::int64_t>(images);
+  const auto total = static_cast<std::int64_t>(samples);
   return drop_last ? total / batch_size : (total + batch_size - 1) / batch_size;
 }
 
 }  // namespace
 
-BatchLoader::BatchLoader(const Dataset& set, std::vector<std::int64_t> indices,
-                         std::int64_t batch_size, std::int64_t image_size,
-                         const LoaderOptions& options)
-    : set_(set),
+BatchLoader::BatchLoader(const Samples& samples, std::vector<std::int64_t> indices,
+                         std::int64_t batch_size, const LoaderOptions& options)
+    : samples_(samples),
       indices_(std::move(indices)),
       batch_size_(batch_size),
       batches_(count_batches(indices_.size(), batch_size, options.drop_last)),
-      pixels_(options.pixels),
-      transform_(set.shape().rows, set.shape().cols, image_size) {
+      epoch_(options.epoch) {
   if (options.threads <= 0 || options.prefetch <= 0) {
     throw std::invalid_argument("BatchLoader: threads and prefetch must be positive");
   }
@@ -51,7 +49,6 @@ void BatchLoader::stop() noexcept {
 }
 
 void BatchLoader::work() {
-  ImageTransform::Scratch scratch;
   const auto prefetch = static_cast<std::int64_t>(slots_.size());
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
@@ -68,12 +65,7 @@ void BatchLoader::work() {
     const std::int64_t size =
         std::min(batch_size_, static_cast<std::int64_t>(indices_.size()) - begin);
     try {
-      const std::int64_t* const first = indices_.data() + begin;
-      if (pixels_) {
-        fill_batch_with_pixels(set_, first, size, scratch, slot.batch);
-      } else {
-        fill_batch(set_, first, size, transform_, scratch, slot.batch);
-      }
+      samples_.fill({indices_.data() + begin, size, epoch_}, slot.batch);
     } catch (...) {
       slot.failure = std::current_exception();
     }

@@ -7,8 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "datasets/dataset.hpp"
-#include "datasets/image_batch.hpp"
+#include "datasets/samples.hpp"
 
 namespace hpcboot::data {
 
@@ -16,17 +15,17 @@ struct LoaderOptions {
   int threads = 1;         ///< workers that prepare batches
   int prefetch = 4;        ///< batches that may be ready or in preparation ahead of next()
   bool drop_last = false;  ///< drop a last batch that is not full
-  bool pixels = false;     ///< leave resizing and normalising to a GPU: batches hold pixels
+  int epoch = 1;           ///< from 1, for BatchOrder
 };
 
 /// Prepares the batches of one epoch on worker threads, in the order of the indices, while the
 /// caller trains on the previous batch. For use by one thread; may be destroyed at any time.
 class BatchLoader {
  public:
-  /// Batch k holds the images indices[k * batch_size ...]. The set must outlive the loader.
+  /// Batch k holds the samples indices[k * batch_size ...]. They must outlive the loader.
   /// Throws std::invalid_argument if a size or an option is not positive.
-  BatchLoader(const Dataset& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
-              std::int64_t image_size, const LoaderOptions& options = {});
+  BatchLoader(const Samples& samples, std::vector<std::int64_t> indices, std::int64_t batch_size,
+              const LoaderOptions& options = {});
   ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
@@ -55,12 +54,11 @@ class BatchLoader {
   void work();
   void stop() noexcept;
 
-  const Dataset& set_;
+  const Samples& samples_;
   const std::vector<std::int64_t> indices_;
   const std::int64_t batch_size_;
   const std::int64_t batches_;
-  const bool pixels_;
-  const ImageTransform transform_;
+  const int epoch_;
   double wait_seconds_ = 0;
   double total_wait_seconds_ = 0;
 

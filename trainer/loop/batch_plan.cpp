@@ -23,7 +23,7 @@ std::int64_t unit_of(const BatchSizes& asked, int world_size) {
   const std::int64_t passes = asked.accumulate.value_or(1);
   if (micro > kMost / passes || micro * passes > kMost / world_size) {
     throw UsageError(
-        fmt::format("--micro-batch {} x --accumulate {} x {} is more than {} images per step",
+        fmt::format("--micro-batch {} x --accumulate {} x {} is more than {} samples per step",
                     micro, passes, counted(world_size, "rank"), kMost));
   }
   return micro * passes * world_size;

@@ -6,7 +6,7 @@
 
 namespace hpcboot::train {
 
-/// Default number of images per device and step.
+/// Default number of samples per device and step.
 constexpr std::int64_t kBatchPerDevice = 64;
 
 /// The sizes given by the user.

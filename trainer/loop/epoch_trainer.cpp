@@ -13,6 +13,7 @@
 #include "loop/devices.hpp"
 #include "loop/step_losses.hpp"
 #include "loop/validation.hpp"
+#include "tasks/task_names.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -31,8 +32,9 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-std::int64_t training_samples(const data::Dataset& set, const TrainOptions& options) {
-  return std::llround(std::ceil(options.data_fraction * static_cast<double>(set.count())));
+std::int64_t training_samples(const tasks::Task& task, const TrainOptions& options) {
+  const auto all = static_cast<double>(task.train_samples().count());
+  return std::llround(std::ceil(options.data_fraction * all));
 }
 
 std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
@@ -42,16 +44,16 @@ std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
   return (own + batches.local - 1) / batches.local;
 }
 
-EpochTrainer::EpochTrainer(ParallelModel& model, const data::Dataset& set,
+EpochTrainer::EpochTrainer(ParallelModel& model, const tasks::Task& task,
                            const TrainOptions& options, const BatchPlan& batches, int devices,
                            Communicator& communicator)
     : model_(model),
-      set_(set),
+      task_(task),
       options_(options),
       batches_(batches),
       communicator_(communicator),
-      step_(model, options, batches,
-            steps_of_an_epoch(training_samples(set, options), batches, communicator), devices,
+      step_(model, task, options, batches,
+            steps_of_an_epoch(training_samples(task, options), batches, communicator), devices,
             communicator.group()) {
   state_.world_size = communicator.size();
   state_.devices = devices;
@@ -159,20 +161,23 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   const auto begin = Clock::now();
   const double seconds_before = progress.train_seconds;
   const double waited_before = progress.data_wait_seconds;
-  const DistributedSampler sampler(training_samples(set_, options_), communicator_.size(),
+  const DistributedSampler sampler(training_samples(task_, options_), communicator_.size(),
                                    communicator_.rank(), {true, options_.seed});
   std::vector<std::int64_t> indices = sampler.indices(static_cast<std::uint64_t>(state_.epoch - 1));
   // With any number of ranks W, a step takes one global batch of the permutation: this many samples
   // per rank are done.
   const std::int64_t done = std::min(progress.steps * batches_.local, sampler.size());
   indices.erase(indices.begin(), indices.begin() + done);
-  const auto loading = loader_options(options_.loader_threads, model_.device());
-  data::BatchLoader loader(set_, std::move(indices), batches_.local, options_.image_size, loading);
+  data::LoaderOptions loading;
+  loading.threads = options_.loader_threads;
+  loading.epoch = state_.epoch;
+  data::BatchLoader loader(task_.train_samples(), std::move(indices), batches_.local, loading);
   StepLosses losses(communicator_);
   losses.load_state(progress.loss_sum, progress.loss_images);
   Progress shown;
   shown.epoch = state_.epoch;
   shown.epochs = options_.epochs;
+  shown.sample = tasks::known_task(options_.task).sample;
   shown.step = progress.steps;
   shown.steps = progress.steps + loader.batches();
 
@@ -200,18 +205,18 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   data::Batch batch;
   while (loader.next(batch)) {
     const double waited = loader.wait_seconds();
-    const auto [images, labels] = tensors_of(batch, options_.image_size, model_.device());
-    const torch::Tensor loss = step_.run(images, labels, state_.step);
+    const tasks::Example example = example_of(batch, task_, model_.device(), model_.type());
+    const torch::Tensor loss = step_.run(example.inputs, example.target, state_.step);
 
-    const std::int64_t images_of_step = batch.size * communicator_.size();
-    progress.images_seen += images_of_step;
+    const std::int64_t samples_of_step = batch.size * communicator_.size();
+    progress.images_seen += samples_of_step;
     const double step_seconds = seconds_since(step_begin);
     step_begin = Clock::now();
     record::StepMetrics row;
     row.epoch = state_.epoch;
     row.step = ++state_.step;
     row.learning_rate = step_.learning_rate();
-    row.images_per_second = static_cast<double>(images_of_step) / step_seconds;
+    row.images_per_second = static_cast<double>(samples_of_step) / step_seconds;
     row.data_wait_seconds = waited;
     row.step_seconds = step_seconds;
     progress.phases += step_.phases();

@@ -3,7 +3,6 @@
 #include <functional>
 #include <optional>
 
-#include "datasets/dataset.hpp"
 #include "loop/batch_plan.hpp"
 #include "loop/communicator.hpp"
 #include "loop/parallel_model.hpp"
@@ -14,13 +13,14 @@
 #include "loop/training_state.hpp"
 #include "loop/training_tensors.hpp"
 #include "record/run_record.hpp"
+#include "tasks/task.hpp"
 
 namespace hpcboot::train {
 
 /// The number of training samples in an epoch: --data-fraction of the set, from its beginning.
-std::int64_t training_samples(const data::Dataset& set, const TrainOptions& options);
+std::int64_t training_samples(const tasks::Task& task, const TrainOptions& options);
 
-/// The optimizer steps of an epoch over `samples` images, the same on every rank.
+/// The optimizer steps of an epoch over this many samples, the same on every rank.
 std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
                                const Communicator& communicator);
 
@@ -42,7 +42,7 @@ class EpochTrainer {
   };
 
   /// @param devices over all ranks, for --scale-lr
-  EpochTrainer(ParallelModel& model, const data::Dataset& set, const TrainOptions& options,
+  EpochTrainer(ParallelModel& model, const tasks::Task& task, const TrainOptions& options,
                const BatchPlan& batches, int devices, Communicator& communicator);
 
   /// One pass over the training set, or over the part that remains according to state().
@@ -74,7 +74,7 @@ class EpochTrainer {
   void restore_progress(const TrainingState& state);
 
   ParallelModel& model_;
-  const data::Dataset& set_;
+  const tasks::Task& task_;
   const TrainOptions& options_;
   BatchPlan batches_;
   Communicator& communicator_;

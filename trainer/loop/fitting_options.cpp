@@ -2,7 +2,9 @@
 
 #include "hpcboot/error.hpp"
 #include "loop/recorded_pass.hpp"
-#include "models/model.hpp"
+#include "models/model_names.hpp"
+#include "options/option.hpp"
+#include "tasks/task_names.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -28,6 +30,20 @@ void require_sharding_to_fit(const TrainOptions& options) {
   if (other == nullptr) return;
   throw UsageError(std::string("--zero 2 and 3 cannot be used with ") + other +
                    "; leave it out, or use --zero 1");
+}
+
+void require_model_of_task(const TrainOptions& options) {
+  const tasks::KnownTask& task = tasks::known_task(options.task);
+  if (models::kind_of_model(options.model) != task.models) {
+    throw UsageError("--task " + options.task + " cannot train --model " + options.model +
+                     "; it takes " + options::one_of(models::model_names(task.models)));
+  }
+  const char* const of_images = options.augment != "none" ? "--augment"
+                                : options.mixup > 0       ? "--mixup"
+                                : options.image_size > 0  ? "--image-size"
+                                                          : nullptr;
+  if (task.models == models::Kind::images || of_images == nullptr) return;
+  throw UsageError(std::string(of_images) + " is for images; --task " + options.task + " has none");
 }
 
 void require_layers(const TrainOptions& options) {
@@ -62,6 +78,7 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
                              const BatchPlan& batches, c10::Device device) {
   require_ddp(options, mode);
   require_sharding_to_fit(options);
+  require_model_of_task(options);
   require_layers(options);
   require_recordable(options, mode, batches, device);
 }

@@ -40,31 +40,37 @@ std::string reason_of(const std::exception& cause) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-std::string remedy_of(const BatchPlan& batches) {
-  const std::int64_t passes = batches.local / batches.micro;
-  if (batches.micro % 2 == 0) {
+/// "batch size 64 = micro-batch 8 x accumulate 4 x 2 ranks".
+std::string sizes_text(const BatchPlan& batches, std::int64_t micro) {
+  return fmt::format("batch size {} = micro-batch {} x accumulate {} x {}", batches.global, micro,
+                     batches.local / micro, counted(batches.global / batches.local, "rank"));
+}
+
+std::string remedy_of(const BatchPlan& batches, std::string_view sample) {
+  const std::string smaller = sample == "image" ? "a smaller --image-size, " : "";
+  if (batches.micro == 1) {
     return fmt::format(
-        "use --micro-batch {} --accumulate {}, the same step in passes of half the images; or a "
-        "smaller --image-size, more ranks, or hosts with more memory",
-        batches.micro / 2, 2 * passes);
+        "a pass already has only one {}: use {}a smaller model, or hosts with more "
+        "memory",
+        sample, smaller);
   }
-  if (batches.micro > 1) {
-    return "use --micro-batch 1, the same step in passes of one image; or a "
-           "smaller --image-size, more ranks, or hosts with more memory";
-  }
-  return "a pass already has only one image: use a smaller --image-size, or hosts with more memory";
+  const std::int64_t micro = batches.micro % 2 == 0 ? batches.micro / 2 : 1;
+  return fmt::format(
+      "use --micro-batch {} --accumulate {}, the same step in smaller passes: {}; or {}more ranks, "
+      "or hosts with more memory",
+      micro, batches.local / micro, sizes_text(batches, micro), smaller);
 }
 
 }  // namespace
 
 std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches,
-                                    bool recorded) {
+                                    std::string_view sample, bool recorded) {
   if (dynamic_cast<const Error*>(&cause) != nullptr || !means_memory(cause)) return std::nullopt;
   return Error(ErrorCode::out_of_memory,
                fmt::format("not enough memory for {} per pass ({})",
-                           counted(batches.micro, "image"), reason_of(cause)),
+                           counted(batches.micro, std::string(sample)), reason_of(cause)),
                "memory for the data, the model and the tensors of a pass",
-               (recorded ? "leave out --cuda-graph, and then " : "") + remedy_of(batches));
+               (recorded ? "leave out --cuda-graph, and then " : "") + remedy_of(batches, sample));
 }
 
 }  // namespace hpcboot::train

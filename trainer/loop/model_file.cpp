@@ -1,6 +1,5 @@
 #include "loop/model_file.hpp"
 
-#include <fmt/format.h>
 #include <torch/types.h>
 
 #include "hpcboot/error.hpp"
@@ -21,7 +20,7 @@ record::DType dtype_of(const torch::Tensor& tensor) {
 
 }  // namespace
 
-void write_model(const torch::nn::Module& model, const ModelFacts& facts,
+void write_model(const torch::nn::Module& model, std::map<std::string, std::string> metadata,
                  const std::filesystem::path& file) {
   std::vector<torch::Tensor> kept;  // alive until the file is written
   std::vector<record::TensorView> views;
@@ -33,14 +32,8 @@ void write_model(const torch::nn::Module& model, const ModelFacts& facts,
   };
   for (const auto& entry : model.named_parameters()) add(entry.key(), entry.value());
   for (const auto& entry : model.named_buffers()) add(entry.key(), entry.value());
-  record::write_safetensors(file, std::move(views),
-                            {{"format", "pt"},
-                             {"model", facts.model},
-                             {"channels", std::to_string(facts.channels)},
-                             {"classes", std::to_string(facts.classes)},
-                             {"image_size", std::to_string(facts.image_size)},
-                             {"mean", fmt::format("{}", facts.mean)},
-                             {"std", fmt::format("{}", facts.std)}});
+  metadata["format"] = "pt";
+  record::write_safetensors(file, std::move(views), metadata);
 }
 
 }  // namespace hpcboot::train

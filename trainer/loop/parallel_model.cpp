@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "datasets/dataset.hpp"
 #include "hpcboot/torch/sync_batch_norm.hpp"
 
 namespace hpcboot::train {
@@ -32,15 +31,14 @@ void store_channels_last(models::Model& model) {
 
 }  // namespace
 
-ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
+ParallelModel::ParallelModel(const TrainOptions& options, const tasks::Task& task,
                              const std::string& mode, const std::vector<torch::Device>& devices,
                              Communicator& communicator)
     : device_(devices.front()),
       precision_(precision_of(options.precision)),
       type_(precision_ == Precision::fp64 ? torch::kDouble : torch::kFloat) {
   const auto make = [&] {
-    auto model =
-        models::make_model(options.model, channels, data::kClasses, options.checkpoint_activations);
+    auto model = task.make_model();
     model->to(type_);
     store_channels_last(*model);
     return model;
@@ -66,19 +64,26 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
   ranks_.emplace(model_, *communicator.group(), ddp_options(options));
 }
 
-torch::Tensor ParallelModel::forward(const torch::Tensor& images) {
-  if (!sharded_ && !ranks_) return infer(images);
-  const Autocast autocast(precision_, device_);
-  if (!sharded_) return ranks_->forward(images.to(type_)).to(type_);
-  torch::Tensor scores = sharded_->forward(images.to(type_)).to(type_);
-  waited_ = sharded_->seconds_waited();
-  return scores;
+models::Inputs ParallelModel::in_own_type(const models::Inputs& inputs) const {
+  models::Inputs same;
+  for (const torch::Tensor& input : inputs)
+    same.push_back(input.is_floating_point() ? input.to(type_) : input);
+  return same;
 }
 
-torch::Tensor ParallelModel::infer(const torch::Tensor& images) {
+torch::Tensor ParallelModel::forward(const models::Inputs& inputs) {
+  if (!sharded_ && !ranks_) return infer(inputs);
   const Autocast autocast(precision_, device_);
-  const torch::Tensor input = images.to(type_);
-  return (replicas_ ? replicas_->forward(input) : model_->forward(input)).to(type_);
+  if (!sharded_) return ranks_->forward(in_own_type(inputs)).to(type_);
+  torch::Tensor output = sharded_->forward(in_own_type(inputs)).to(type_);
+  waited_ = sharded_->seconds_waited();
+  return output;
+}
+
+torch::Tensor ParallelModel::infer(const models::Inputs& inputs) {
+  const Autocast autocast(precision_, device_);
+  const models::Inputs own = in_own_type(inputs);
+  return (replicas_ ? replicas_->forward(own) : model_->forward(own)).to(type_);
 }
 
 double ParallelModel::exchange_seconds(std::chrono::steady_clock::time_point end) {

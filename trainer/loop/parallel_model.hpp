@@ -14,6 +14,7 @@
 #include "loop/communicator.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
+#include "tasks/task.hpp"
 
 namespace hpcboot::train {
 
@@ -21,15 +22,15 @@ namespace hpcboot::train {
 class ParallelModel {
  public:
   /// Collective in mode ddp, which sets the parameters to rank 0's.
-  /// @param channels of the images
+  /// @param task whose model it is; used by the constructor only
   /// @param mode single, dp or ddp
   /// @param devices one, or several in mode dp
-  ParallelModel(const TrainOptions& options, std::int64_t channels, const std::string& mode,
+  ParallelModel(const TrainOptions& options, const tasks::Task& task, const std::string& mode,
                 const std::vector<torch::Device>& devices, Communicator& communicator);
 
-  /// The scores, in the type of the parameters, computed in the precision of the run.
+  /// The model's output, in the type of the parameters, computed in the precision of the run.
   /// For training: in mode ddp, the following backward exchanges the gradients.
-  torch::Tensor forward(const torch::Tensor& images);
+  torch::Tensor forward(const models::Inputs& inputs);
   /// Forward and backward passes in `body` add to the gradients without exchanging them.
   template <typename Body>
   void no_sync(Body&& body) {
@@ -50,7 +51,7 @@ class ParallelModel {
   /// the last call, parameters included. 0 for a single process.
   std::int64_t bytes_of_exchange();
   /// For validation: not collective, so ranks may call it a different number of times.
-  torch::Tensor infer(const torch::Tensor& images);
+  torch::Tensor infer(const models::Inputs& inputs);
 
   /// Keeps the parameters whole for infer() and for reading them, with --zero 2 or 3. Collective.
   [[nodiscard]] std::optional<WholeParameters> keep_whole();
@@ -59,15 +60,19 @@ class ParallelModel {
   models::Model& model() { return *model_; }
   /// The model whose parameters are divided among the ranks; null without --zero 2 or 3.
   ShardUnit* sharded() { return sharded_.get(); }
-  /// Where images and labels must be.
+  /// Where inputs and targets must be.
   torch::Device device() const { return device_; }
+  /// Of the parameters and the output.
+  torch::ScalarType type() const { return type_; }
 
  private:
+  models::Inputs in_own_type(const models::Inputs& inputs) const;
+
   using ModelPointer = std::shared_ptr<models::Model>;
 
   torch::Device device_;
   Precision precision_;
-  torch::ScalarType type_;  // of parameters, images and scores
+  torch::ScalarType type_;
   ModelPointer model_;
   std::optional<DataParallel<ModelPointer>> replicas_;
   std::optional<DistributedDataParallel<ModelPointer>> ranks_;

@@ -21,8 +21,8 @@ std::string clock(double seconds) {
 
 std::string progress_line(const Progress& p, int width) {
   const std::string head = fmt::format("epoch {}/{} ", p.epoch, p.epochs);
-  std::string tail = fmt::format(" {}/{}  {:.0f} images/s  loss {:.4f}", p.step, p.steps,
-                                 p.images_per_second, p.loss);
+  std::string tail = fmt::format(" {}/{}  {:.0f} {}s/s  loss {:.4f}", p.step, p.steps,
+                                 p.images_per_second, p.sample, p.loss);
   if (p.step > 0) {
     const double left =
         p.seconds / static_cast<double>(p.step) * static_cast<double>(p.steps - p.step);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace hpcboot::train {
 
@@ -12,6 +13,7 @@ struct Progress {
   int epochs = 1;
   std::int64_t step = 0;
   std::int64_t steps = 1;
+  std::string_view sample = "image";
   double images_per_second = 0;
   double loss = 0;
   double seconds = 0;  ///< since the epoch began

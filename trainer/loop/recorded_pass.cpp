@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/cuda.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -42,13 +43,23 @@ RecordedPass::RecordedPass(std::vector<torch::Tensor> parameters, Pass pass)
 
 RecordedPass::~RecordedPass() = default;
 
-void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labels) {
-  torch::cuda::synchronize(images.device().index());
+bool RecordedPass::fits(const models::Inputs& inputs, const torch::Tensor& target) const {
+  return std::equal(inputs_.begin(), inputs_.end(), inputs.begin(), inputs.end(), same_layout) &&
+         same_layout(target_, target);
+}
+
+void RecordedPass::copy(const models::Inputs& inputs, const torch::Tensor& target) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_(inputs[i]);
+  target_.copy_(target);
+}
+
+void RecordedPass::record(const models::Inputs& inputs, const torch::Tensor& target) {
+  const c10::DeviceIndex device = target.device().index();
+  torch::cuda::synchronize(device);
   // LibTorch does not record the default stream.
   const c10::cuda::CUDAStreamGuard stream(
-      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, images.device().index()));
-  images_.copy_(images);
-  labels_.copy_(labels);
+      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device));
+  copy(inputs, target);
   auto recorded = std::make_unique<Graph>();
   // The graph has memory of its own. During a recording, LibTorch does not release what the passes
   // before have left behind.
@@ -56,7 +67,7 @@ void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labe
   // What other threads ask of CUDA meanwhile does not concern the recording.
   recorded->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   try {
-    loss_ = pass_(images_, labels_);
+    loss_ = pass_(inputs_, target_);
   } catch (...) {
     end_broken(recorded->graph);
     throw;
@@ -64,25 +75,24 @@ void RecordedPass::record(const torch::Tensor& images, const torch::Tensor& labe
   recorded->graph.capture_end();
   graph_ = std::move(recorded);
   for (const torch::Tensor& parameter : parameters_) gradients_.push_back(parameter.grad());
-  torch::cuda::synchronize(images.device().index());
+  torch::cuda::synchronize(device);
 }
 
-torch::Tensor RecordedPass::run(const torch::Tensor& images, const torch::Tensor& labels) {
+torch::Tensor RecordedPass::run(const models::Inputs& inputs, const torch::Tensor& target) {
   // A smaller batch is the last one of an epoch, and is not the one to record.
-  if (graph_ == nullptr && (!images_.defined() || images.numel() > images_.numel())) {
-    images_ = images.clone();
-    labels_ = labels.clone();
+  if (graph_ == nullptr && (!target_.defined() || target.numel() > target_.numel())) {
+    inputs_.clear();
+    for (const torch::Tensor& input : inputs) inputs_.push_back(input.clone());
+    target_ = target.clone();
     batches_ = 0;
   }
-  const bool fits = same_layout(images_, images) && same_layout(labels_, labels);
-  if (!fits || (graph_ == nullptr && ++batches_ <= kWarmUp)) {
-    return pass_(images, labels);
+  if (!fits(inputs, target) || (graph_ == nullptr && ++batches_ <= kWarmUp)) {
+    return pass_(inputs, target);
   }
   if (graph_ == nullptr) {
-    record(images, labels);
+    record(inputs, target);
   } else {
-    images_.copy_(images);
-    labels_.copy_(labels);
+    copy(inputs, target);
   }
   graph_->graph.replay();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {

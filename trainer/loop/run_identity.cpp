@@ -1,7 +1,6 @@
 #include "loop/run_identity.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <set>
@@ -11,20 +10,8 @@
 namespace hpcboot::train {
 namespace {
 
-constexpr std::int64_t kSamplesRead = 8;
-
-/// A checksum of some samples spread over the set, and of their labels.
-std::string checksum(const data::Dataset& set) {
-  std::vector<std::int64_t> indices;
-  for (std::int64_t i = 0; i < std::min(kSamplesRead, set.count()); ++i) {
-    indices.push_back(i * set.count() / kSamplesRead % set.count());
-  }
-  std::vector<std::uint8_t> pixels(indices.size() * set.image_bytes());
-  std::vector<std::uint8_t> labels(indices.size());
-  set.read(indices.data(), static_cast<std::int64_t>(indices.size()), pixels.data(), labels.data());
-  uLong sum = ::crc32_z(0, pixels.data(), pixels.size());
-  sum = ::crc32_z(sum, labels.data(), labels.size());
-  return fmt::format("{} images of {}, checksum {:08x}", set.count(), to_string(set.shape()), sum);
+std::string text_of(const data::Samples& samples) {
+  return fmt::format("{} {}, checksum {}", samples.count(), samples.kind(), samples.checksum());
 }
 
 std::string option_name(std::string key) {
@@ -40,9 +27,13 @@ std::string shown(const Json& object, const std::string& key) {
 
 }  // namespace
 
-Json run_identity(const TrainOptions& o, const BatchPlan& batches, const data::Dataset& train_set,
-                  const data::Dataset& test_set) {
+Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::Task& task) {
   Json identity = to_json(o.optimization);
+  // These are left out at their first values, so that runs of versions without them continue.
+  const TrainOptions first;
+  if (o.task != first.task) identity["task"] = o.task;
+  if (o.augment != first.augment) identity["augment"] = o.augment;
+  if (o.mixup > 0) identity["mixup"] = o.mixup;
   identity["model"] = o.model;
   identity["image_size"] = o.image_size;
   identity["batch_size"] = batches.global;
@@ -56,7 +47,7 @@ Json run_identity(const TrainOptions& o, const BatchPlan& batches, const data::D
   identity["sync_bn"] = o.sync_bn;
   identity["compress_gradients"] = o.compress_gradients;
   identity["limit_samples"] = o.limit_samples;
-  identity["data"] = checksum(train_set) + "; " + checksum(test_set);
+  identity["data"] = text_of(task.train_samples()) + "; " + text_of(task.validation_samples());
   return identity;
 }
 

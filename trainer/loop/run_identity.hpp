@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/dataset.hpp"
 #include "json/bounded_json.hpp"
 #include "loop/batch_plan.hpp"
 #include "loop/train_options.hpp"
+#include "tasks/task.hpp"
 
 namespace hpcboot::train {
 
@@ -14,8 +14,7 @@ namespace hpcboot::train {
 /// of some of the samples: the data may be in another place the next time, such as on a node's own
 /// disk. Excluded are the number of epochs, and whatever may change from start to start, such as
 /// the number of ranks.
-Json run_identity(const TrainOptions& options, const BatchPlan& batches,
-                  const data::Dataset& train_set, const data::Dataset& test_set);
+Json run_identity(const TrainOptions& options, const BatchPlan& batches, const tasks::Task& task);
 
 /// A text for each option that differs: "--lr is 0.1, but 0.01 in the run". Empty if none differs.
 std::vector<std::string> differences(const Json& own, const Json& of_run);

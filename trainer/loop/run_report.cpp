@@ -13,9 +13,23 @@
 #include "hpcboot/facts.hpp"
 #include "loop/lost_neighbours.hpp"
 #include "record/utc_time.hpp"
+#include "tasks/task_names.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::train {
+namespace {
+
+/// "accuracy 97.12%, ": each followed by a comma.
+std::string text_of(const std::vector<record::Measure>& measures) {
+  std::string text;
+  for (const record::Measure& one : measures) {
+    text += one.is_share ? fmt::format("{} {:.2f}%, ", one.name, 100 * one.value)
+                         : fmt::format("{} {:.4f}, ", one.name, one.value);
+  }
+  return text;
+}
+
+}  // namespace
 
 RunReport::RunReport(Communicator& communicator, const TrainOptions& options, const Env& env,
                      std::chrono::steady_clock::time_point begin, double launch_seconds)
@@ -66,10 +80,10 @@ void RunReport::start(const RunFacts& facts, const Json& identity, ResumePoint* 
           ? facts.backend + " through " + communicator_.group()->description()
           : std::string("alone")));
   write();
-  say(fmt::format("{}, {}: {} x {} {}, {} + {} images, batch {}", options_.model, facts.mode,
-                  record_.nodes, record_.devices_per_node,
-                  own.device.substr(0, own.device.find(':')), facts.train_samples,
-                  facts.validation_samples, facts.batches.global));
+  say(fmt::format(
+      "{}, {}: {} x {} {}, {} + {} {}s, batch {}", options_.model, facts.mode, record_.nodes,
+      record_.devices_per_node, own.device.substr(0, own.device.find(':')), facts.train_samples,
+      facts.validation_samples, tasks::known_task(options_.task).sample, facts.batches.global));
   say("run folder: " + folder_->path().string());
   if (communicator_.group() != nullptr && !communicator_.group()->warning().empty())
     note("warning: " + communicator_.group()->warning());
@@ -125,6 +139,7 @@ void RunReport::fill_record(const RunFacts& facts) {
   record_.config["micro_batch"] = facts.batches.micro;
   record_.config["accumulate"] = facts.batches.local / facts.batches.micro;
   record_.config["threads"] = facts.threads;
+  record_.config["sample"] = facts.sample;
   record_.train_samples = facts.train_samples;
   record_.validation_samples = facts.validation_samples;
   // The name that users know: the agents of `hpcboot run` set the variables of "explicit".
@@ -221,11 +236,12 @@ void RunReport::stepped() {
 void RunReport::add_epoch(const record::EpochRecord& epoch) {
   record_.epochs.push_back(epoch);
   const std::string line = fmt::format(
-      "epoch {}/{}: train loss {:.4f}, validation loss {:.4f}, accuracy {:.2f}%, {:.1f} images/s, "
-      "training {:.1f} s ({:.1f}% waiting for data), validation {:.1f} s",
+      "epoch {}/{}: train loss {:.4f}, validation loss {:.4f}, {}{:.1f} {}s/s, training {:.1f} s "
+      "({:.1f}% waiting for data), validation {:.1f} s",
       epoch.epoch, options_.epochs, *epoch.train_loss, *epoch.validation_loss,
-      100 * *epoch.validation_accuracy, *epoch.images_per_second, *epoch.train_seconds,
-      100 * *epoch.data_wait_seconds / *epoch.train_seconds, *epoch.validation_seconds);
+      text_of(epoch.measures), *epoch.images_per_second, tasks::known_task(options_.task).sample,
+      *epoch.train_seconds, 100 * *epoch.data_wait_seconds / *epoch.train_seconds,
+      *epoch.validation_seconds);
   log_->info(line);
   say(line);
   write();

@@ -29,6 +29,7 @@ struct RunFacts {
   int threads = 1;
   std::int64_t train_samples = 0;
   std::int64_t validation_samples = 0;
+  std::string sample;  ///< data::Samples::kind()
 };
 
 /// What a run reports: the run folder with run.json and the ranks' logs, and the lines on stdout

@@ -11,8 +11,6 @@
 
 #include "core/counted.hpp"
 #include "core/cpu_quota.hpp"
-#include "datasets/formats.hpp"
-#include "datasets/image_batch.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
@@ -33,6 +31,8 @@
 #include "loop/stop_request.hpp"
 #include "loop/threads.hpp"
 #include "loop/validation.hpp"
+#include "tasks/task.hpp"
+#include "tasks/task_names.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::train {
@@ -75,10 +75,9 @@ std::string words_of(const std::exception& error) {
 }
 
 /// Trains epoch by epoch, to the end or until a stop is requested.
-void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
-                  std::int64_t local_batch, ParallelModel& model, EpochTrainer& trainer,
-                  Checkpointer& checkpointer, RunCurves* curves, Communicator& communicator,
-                  RunReport& report) {
+void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int64_t local_batch,
+                  ParallelModel& model, EpochTrainer& trainer, Checkpointer& checkpointer,
+                  RunCurves* curves, Communicator& communicator, RunReport& report) {
   ProgressBar bar(communicator.is_first());
   const auto after_step = [&](double seconds, bool last) {
     if (!report.has_stepped()) {
@@ -96,12 +95,12 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
     if (!done) return;
     // The run may be saved and stopped during validation.
     if (curves != nullptr) curves->flush();
-    const auto validation =
-        validate(model, test_set, local_batch, options.image_size, communicator,
-                 [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
+    const auto validation = validate(model, task, local_batch, communicator, [&](double seconds) {
+      return checkpointer.interrupts_validation(seconds);
+    });
     if (!validation) return;
     done->validation_loss = validation->loss;
-    done->validation_accuracy = validation->accuracy;
+    done->measures = validation->measures;
     done->validation_seconds = validation->seconds;
     if (curves != nullptr) {
       curves->add(*done);
@@ -109,7 +108,7 @@ void train_epochs(const TrainOptions& options, const data::Dataset& test_set,
     }
     report.add_epoch(*done);
     trainer.end_epoch();
-    checkpointer.end_epoch({done->epoch, validation->accuracy, validation->loss});
+    checkpointer.end_epoch({done->epoch, validation->measures.front().value, validation->loss});
   }
 }
 
@@ -128,23 +127,21 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   const c10::DeviceGuard current(devices.front());
   torch::set_num_threads(facts.threads);
   keep_freed_memory();
-  const auto train_set =
-      data::open_dataset(options.data, data::Split::train, options.limit_samples);
-  const auto test_set = data::open_dataset(options.data, data::Split::test, options.limit_samples);
-  data::check_splits(*train_set, *test_set, options.data);
-  facts.train_samples = training_samples(*train_set, options);
-  facts.validation_samples = test_set->count();
+  const std::unique_ptr<tasks::Task> task = tasks::make_task(options, devices.front());
+  facts.train_samples = training_samples(*task, options);
+  facts.validation_samples = task->validation_samples().count();
+  facts.sample = task->train_samples().kind();
   require_schedule(options, steps_of_an_epoch(facts.train_samples, facts.batches, communicator));
-  const Json identity = run_identity(options, facts.batches, *train_set, *test_set);
+  const Json identity = run_identity(options, facts.batches, *task);
   SharedResume resumed = resume_together(options, identity, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   for (const std::string& note : resumed.notes) report.note(note);
 
   torch::manual_seed(options.seed);
-  ParallelModel model(options, train_set->shape().channels, facts.mode, devices, communicator);
+  ParallelModel model(options, *task, facts.mode, devices, communicator);
   const int all_devices =
       resumed.state ? resumed.state->devices : communicator.size() * facts.devices;
-  EpochTrainer trainer(model, *train_set, options, facts.batches, all_devices, communicator);
+  EpochTrainer trainer(model, *task, options, facts.batches, all_devices, communicator);
   std::optional<std::int64_t> resumed_after;
   double runtime_before = 0;
   if (resumed.state) {
@@ -171,7 +168,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   Checkpointer checkpointer(options, report.folder(), identity, trainer, communicator,
                             report.begin(), runtime_before);
   report.started_up();
-  train_epochs(options, *test_set, facts.batches.local, model, trainer, checkpointer,
+  train_epochs(options, *task, facts.batches.local, model, trainer, checkpointer,
                curves ? &*curves : nullptr, communicator, report);
   report.trained();
   checkpointer.finish();
@@ -181,10 +178,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   if (stopped.empty()) {
     const auto whole = model.keep_whole();
     if (communicator.is_first()) {
-      write_model(model.model(),
-                  {options.model, train_set->shape().channels, data::kClasses, options.image_size,
-                   data::kMnistMean, data::kMnistStd},
-                  report.folder().model());
+      write_model(model.model(), task->metadata(), report.folder().model());
     }
     communicator.finish();
     report.finish(std::string(record::kFinished));
@@ -236,7 +230,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   int code = 1;
   try {
     std::string stopped;
-    with_memory(facts.batches, options.cuda_graph,
+    with_memory(facts.batches, tasks::known_task(options.task).sample, options.cuda_graph,
                 [&] { stopped = train(options, facts, devices, communicator, report); });
     if (stopped.empty()) return 0;
     code = static_cast<int>(ErrorCode::stopped);

@@ -15,12 +15,15 @@ bool has_tensorboard() {
 }
 
 Json to_json(const TrainOptions& o) {
-  Json json = {{"mode", o.mode},
+  Json json = {{"task", o.task},
+               {"mode", o.mode},
                {"model", o.model},
                {"data", o.data},
                {"epochs", o.epochs},
                {"batch_size", number_or_null(o.batches.global)},
-               {"image_size", o.image_size},
+               {"image_size", o.image_size > 0 ? Json(o.image_size) : Json(nullptr)},
+               {"augment", o.augment},
+               {"mixup", o.mixup},
                {"precision", o.precision},
                {"initial_scale_power", o.initial_scale_power},
                {"scale_growth_interval", o.scale_growth_interval},

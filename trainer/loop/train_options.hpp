@@ -14,16 +14,19 @@ namespace hpcboot::train {
 
 /// The options of a training run: the parsed command line of `trainer`.
 struct TrainOptions {
+  std::string task = "mnist";
   std::string mode = "auto";  ///< auto, single, dp, ddp; auto is ddp if there are several ranks
   std::string model = "resnet50";
   std::string data = "data/mnist";
   int epochs = 1;
-  BatchSizes batches;             ///< by default 64 images per device
-  std::int64_t image_size = 128;  ///< pixels, width and height
+  BatchSizes batches;             ///< by default 64 samples per device
+  std::int64_t image_size = 128;  ///< pixels, width and height; 0: the task has no images
+  std::string augment = "none";   ///< none, crop-flip: random changes of training images
+  double mixup = 0;               ///< parameter of the beta distribution; 0: off
   OptimizationOptions optimization;
   std::uint64_t seed = 1234;
   std::int64_t limit_samples = 0;  ///< use the first N of training and validation; 0: all
-  double data_fraction = 1;        ///< fraction of the training images to use; the first ones
+  double data_fraction = 1;        ///< fraction of the training samples to use; the first ones
   std::string backend = "auto";
   std::string device = "auto";
   std::string devices;  ///< for mode dp: cpu:N, cuda, cuda:I,J; default: all CUDA devices, or cpu:2

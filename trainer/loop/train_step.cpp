@@ -1,7 +1,6 @@
 #include "loop/train_step.hpp"
 
 #include <fmt/format.h>
-#include <torch/nn/functional/loss.h>
 
 #include <algorithm>
 #include <chrono>
@@ -56,9 +55,11 @@ StepPhases& StepPhases::operator+=(const StepPhases& other) {
   return *this;
 }
 
-TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const BatchPlan& batches,
-                     std::int64_t steps_per_epoch, int devices, const ProcessGroup* group)
+TrainStep::TrainStep(ParallelModel& model, const tasks::Task& task, const TrainOptions& options,
+                     const BatchPlan& batches, std::int64_t steps_per_epoch, int devices,
+                     const ProcessGroup* group)
     : model_(model),
+      task_(task),
       micro_batch_(batches.micro),
       clip_grad_norm_(options.optimization.clip_grad_norm),
       schedule_(options.optimization, steps_per_epoch, options.epochs, devices),
@@ -67,17 +68,16 @@ TrainStep::TrainStep(ParallelModel& model, const TrainOptions& options, const Ba
   if (scaler_) loss_scale_ = torch::empty({}, model.device());
   if (!options.cuda_graph) return;
   recorded_.emplace(model.model().parameters(),
-                    [this](const torch::Tensor& images, const torch::Tensor& labels) {
-                      return pass(images, labels, 1);
+                    [this](const models::Inputs& inputs, const torch::Tensor& target) {
+                      return pass(inputs, target, 1);
                     });
 }
 
-torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& labels,
+torch::Tensor TrainStep::pass(const models::Inputs& inputs, const torch::Tensor& target,
                               double weight) {
   auto begin = Clock::now();
-  torch::Tensor loss = with_peers("the forward pass", [&] {
-    return torch::nn::functional::cross_entropy(model_.forward(images), labels);
-  });
+  torch::Tensor loss =
+      with_peers("the forward pass", [&] { return task_.loss(model_.forward(inputs), target); });
   if (weight != 1) loss = loss * weight;
   phases_.forward += lap(begin);
   with_peers("the backward pass", [&] { (scaler_ ? loss * loss_scale_ : loss).backward(); });
@@ -88,18 +88,20 @@ torch::Tensor TrainStep::pass(const torch::Tensor& images, const torch::Tensor& 
   return loss.detach();
 }
 
-torch::Tensor TrainStep::compute_gradients(const torch::Tensor& images,
-                                           const torch::Tensor& labels) {
-  const std::int64_t total = images.size(0);
+torch::Tensor TrainStep::compute_gradients(const models::Inputs& inputs,
+                                           const torch::Tensor& target) {
+  const std::int64_t total = target.size(0);
   torch::Tensor mean;
   for (std::int64_t begin = 0; begin < total; begin += micro_batch_) {
     const std::int64_t count = std::min(micro_batch_, total - begin);
     const auto part = [&] {
       // Weighted so that the gradients of the parts add up to that of the mean over the whole
       // batch.
-      const torch::Tensor loss =
-          pass(images.narrow(0, begin, count), labels.narrow(0, begin, count),
-               static_cast<double>(count) / static_cast<double>(total));
+      models::Inputs part_of_inputs;
+      for (const torch::Tensor& input : inputs)
+        part_of_inputs.push_back(input.narrow(0, begin, count));
+      const torch::Tensor loss = pass(part_of_inputs, target.narrow(0, begin, count),
+                                      static_cast<double>(count) / static_cast<double>(total));
       mean = mean.defined() ? mean + loss : loss;
     };
     if (begin + count < total) {
@@ -111,9 +113,9 @@ torch::Tensor TrainStep::compute_gradients(const torch::Tensor& images,
   return mean;
 }
 
-torch::Tensor TrainStep::replay(const torch::Tensor& images, const torch::Tensor& labels) {
+torch::Tensor TrainStep::replay(const models::Inputs& inputs, const torch::Tensor& target) {
   auto begin = Clock::now();
-  torch::Tensor loss = recorded_->run(images, labels);
+  torch::Tensor loss = recorded_->run(inputs, target);
   phases_ = {};
   phases_.forward = lap(begin);  // the graph does not tell where its forward pass ends
   return loss;
@@ -144,7 +146,7 @@ void TrainStep::change_weights() {
               "try --precision bf16, a lower --lr, --clip-grad-norm, or more --warmup-steps");
 }
 
-torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& labels,
+torch::Tensor TrainStep::run(const models::Inputs& inputs, const torch::Tensor& target,
                              std::int64_t number) {
   phases_ = {};
   learning_rate_ = schedule_.at(number);
@@ -152,7 +154,7 @@ torch::Tensor TrainStep::run(const torch::Tensor& images, const torch::Tensor& l
   // If .grad is undefined, the backward pass stores its gradients instead of adding them to zeros.
   model_.zero_grad();
   if (scaler_) loss_scale_.fill_(scaler_->scale());
-  const torch::Tensor loss = recorded_ ? replay(images, labels) : compute_gradients(images, labels);
+  const torch::Tensor loss = recorded_ ? replay(inputs, target) : compute_gradients(inputs, target);
   phases_.bytes_reduced = model_.bytes_of_exchange();
   auto begin = Clock::now();
   change_weights();

@@ -14,24 +14,27 @@
 #include "loop/recorded_pass.hpp"
 #include "loop/step_phases.hpp"
 #include "loop/train_options.hpp"
+#include "tasks/task.hpp"
 
 namespace hpcboot::train {
 
 /// One training step: the passes over a batch, and the weight update.
 class TrainStep {
  public:
+  /// @param task whose loss is minimised; must outlive this object
   /// @param steps_per_epoch, devices for the learning rate; devices over all ranks
   /// @param group the ranks that share the optimizer's state with --zero; may be null without
   /// @throws UsageError
-  TrainStep(ParallelModel& model, const TrainOptions& options, const BatchPlan& batches,
-            std::int64_t steps_per_epoch, int devices, const ProcessGroup* group);
+  TrainStep(ParallelModel& model, const tasks::Task& task, const TrainOptions& options,
+            const BatchPlan& batches, std::int64_t steps_per_epoch, int devices,
+            const ProcessGroup* group);
 
   /// Collective.
   /// @param number of the step, from 0, over the whole run
   /// @return the mean loss over this rank's batch
   /// @throws Error{peer_lost, deadline_exceeded}; Error{diverged} if the loss scale of fp16 has
   ///         collapsed
-  torch::Tensor run(const torch::Tensor& images, const torch::Tensor& labels, std::int64_t number);
+  torch::Tensor run(const models::Inputs& inputs, const torch::Tensor& target, std::int64_t number);
 
   /// Of the latest step.
   double learning_rate() const { return learning_rate_; }
@@ -44,12 +47,13 @@ class TrainStep {
   GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
  private:
-  torch::Tensor pass(const torch::Tensor& images, const torch::Tensor& labels, double weight);
-  torch::Tensor compute_gradients(const torch::Tensor& images, const torch::Tensor& labels);
-  torch::Tensor replay(const torch::Tensor& images, const torch::Tensor& labels);
+  torch::Tensor pass(const models::Inputs& inputs, const torch::Tensor& target, double weight);
+  torch::Tensor compute_gradients(const models::Inputs& inputs, const torch::Tensor& target);
+  torch::Tensor replay(const models::Inputs& inputs, const torch::Tensor& target);
   void change_weights();
 
   ParallelModel& model_;
+  const tasks::Task& task_;
   std::int64_t micro_batch_;
   double clip_grad_norm_;
   LrSchedule schedule_;

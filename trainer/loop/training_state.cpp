@@ -75,9 +75,8 @@ Json to_json(const TrainingState& state) {
                       {"skipped_steps", state.scaler->skipped_steps}};
   }
   if (state.best) {
-    json["best"] = {{"epoch", state.best->epoch},
-                    {"accuracy", state.best->accuracy},
-                    {"loss", state.best->loss}};
+    json["best"] = {
+        {"epoch", state.best->epoch}, {"score", state.best->score}, {"loss", state.best->loss}};
   }
   return json;
 }
@@ -93,8 +92,10 @@ TrainingState training_state_from_json(const Json& json, const std::string& file
                                    count(*scaler, "skipped_steps")};
   }
   if (const auto best = reader.object("best")) {
-    state.best =
-        BestValidation{from_one(*best, "epoch"), number(*best, "accuracy"), number(*best, "loss")};
+    const auto score = best->number("score");
+    // Earlier versions knew no other score than the accuracy.
+    state.best = BestValidation{from_one(*best, "epoch"),
+                                score ? *score : number(*best, "accuracy"), number(*best, "loss")};
   }
   state.world_size = from_one(reader, "world_size");
   state.devices = from_one(reader, "devices");

@@ -21,8 +21,8 @@ struct EpochProgress {
   /// Optimizer steps. The run has used this many global batches of the epoch's permutation,
   /// independent of the number of ranks.
   std::int64_t steps = 0;
-  double loss_sum = 0;  ///< over all ranks
-  double loss_images = 0;
+  double loss_sum = 0;     ///< over all ranks
+  double loss_images = 0;  ///< samples, as also below
   std::int64_t images_seen = 0;
   double train_seconds = 0;
   double data_wait_seconds = 0;
@@ -30,14 +30,14 @@ struct EpochProgress {
   std::int64_t skipped_before = 0;  ///< GradScaler's count at the start of the epoch
 };
 
-/// The best epoch so far: highest accuracy, then lowest loss.
+/// The best epoch so far: highest score, then lowest loss.
 struct BestValidation {
   int epoch = 0;
-  double accuracy = 0;
+  double score = 0;  ///< the first measure of the task
   double loss = 0;
 
   bool is_beaten_by(const BestValidation& other) const {
-    return other.accuracy > accuracy || (other.accuracy == accuracy && other.loss < loss);
+    return other.score > score || (other.score == score && other.loss < loss);
   }
 };
 

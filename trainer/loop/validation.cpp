@@ -1,10 +1,10 @@
 #include "loop/validation.hpp"
 
-#include <torch/nn/functional/loss.h>
-
 #include <chrono>
-#include <numeric>
+#include <string>
+#include <utility>
 
+#include "datasets/batch_loader.hpp"
 #include "loop/batch_tensors.hpp"
 
 namespace hpcboot::train {
@@ -14,53 +14,59 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// The loss and the tally, added up. A rank without samples has no tally; rank 0 always has one.
+torch::Tensor over_all_ranks(double loss, torch::Tensor tally, Communicator& communicator) {
+  const std::string size =
+      communicator.broadcast(communicator.is_first() ? std::to_string(tally.numel()) : "");
+  if (!tally.defined()) tally = torch::zeros({std::stoll(size)}, torch::kFloat64);
+  torch::Tensor sums = torch::cat({torch::tensor({loss}, torch::kFloat64), tally});
+  communicator.sum(sums);
+  return sums;
+}
+
 }  // namespace
 
-std::optional<Validation> validate(ParallelModel& parallel, const data::Dataset& set,
-                                   std::int64_t local_batch, std::int64_t image_size,
-                                   Communicator& communicator,
+std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& task,
+                                   std::int64_t local_batch, Communicator& communicator,
                                    const std::function<bool(double)>& interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
+  const data::Samples& samples = task.validation_samples();
   models::Model& model = parallel.model();
   const auto whole = parallel.keep_whole();  // ranks may have different numbers of batches
   for (torch::Tensor& buffer : model.buffers()) communicator.broadcast(buffer);
   model.eval();
 
   std::vector<std::int64_t> indices;
-  for (std::int64_t i = communicator.rank(); i < set.count(); i += communicator.size())
+  for (std::int64_t i = communicator.rank(); i < samples.count(); i += communicator.size())
     indices.push_back(i);
   double loss = 0;
-  double correct = 0;
-  data::BatchLoader loader(set, std::move(indices), local_batch, image_size,
-                           loader_options(1, parallel.device()));
+  torch::Tensor tally;
+  data::BatchLoader loader(samples, std::move(indices), local_batch);
   data::Batch batch;
   // The last ranks may have one batch less, but must call interrupted() equally often.
-  const std::int64_t most = (set.count() + communicator.size() - 1) / communicator.size();
+  const std::int64_t most = (samples.count() + communicator.size() - 1) / communicator.size();
   const std::int64_t rounds = (most + local_batch - 1) / local_batch;
   bool stopped = false;
   for (std::int64_t round = 0; round < rounds && !stopped; ++round) {
     const auto batch_begin = std::chrono::steady_clock::now();
     if (loader.next(batch)) {
-      const auto [images, labels] = tensors_of(batch, image_size, parallel.device());
-      const torch::Tensor scores = parallel.infer(images);
-      loss += torch::nn::functional::cross_entropy(
-                  scores, labels,
-                  torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
-                  .item<double>();
-      correct += static_cast<double>(scores.argmax(1).eq(labels).sum().item<std::int64_t>());
+      const tasks::Example example = example_of(batch, task, parallel.device(), parallel.type());
+      const torch::Tensor output = parallel.infer(example.inputs);
+      loss += static_cast<double>(batch.size) * task.loss(output, example.target).item<double>();
+      const torch::Tensor own = task.tally(output, example.target).to(torch::kCPU, torch::kFloat64);
+      tally = tally.defined() ? tally + own : own;
     }
     stopped = interrupted(seconds_since(batch_begin));
   }
   model.train();
   if (stopped) return std::nullopt;
 
-  torch::Tensor sums = torch::tensor({loss, correct}, torch::kFloat64);
-  communicator.sum(sums);
-  const auto count = static_cast<double>(set.count());
+  const torch::Tensor sums = over_all_ranks(loss, tally, communicator);
+  const auto count = static_cast<double>(samples.count());
   Validation result;
   result.loss = sums[0].item<double>() / count;
-  result.accuracy = sums[1].item<double>() / count;
+  result.measures = task.measures(sums.slice(0, 1));
   result.seconds = seconds_since(begin);
   return result;
 }

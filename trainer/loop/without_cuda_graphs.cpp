@@ -20,7 +20,7 @@ RecordedPass::RecordedPass(std::vector<torch::Tensor> /*parameters*/, Pass /*pas
 
 RecordedPass::~RecordedPass() = default;
 
-torch::Tensor RecordedPass::run(const torch::Tensor& /*images*/, const torch::Tensor& /*labels*/) {
+torch::Tensor RecordedPass::run(const models::Inputs& /*inputs*/, const torch::Tensor& /*target*/) {
   TORCH_INTERNAL_ASSERT(false, "RecordedPass without CUDA graphs");
 }
 

@@ -35,9 +35,9 @@ MnistNet::MnistNet(std::int64_t in_channels, std::int64_t classes)
       fc1_(register_module("fc1", nn::Linear(kChannels2 * kPooledSize * kPooledSize, kHidden))),
       fc2_(register_module("fc2", nn::Linear(kHidden, classes))) {}
 
-torch::Tensor MnistNet::forward(torch::Tensor images) {
+torch::Tensor MnistNet::forward(Inputs inputs) {
   // Pooling before relu gives the same result as relu before pooling, on a quarter of the values.
-  torch::Tensor x = torch::max_pool2d(conv1_->forward(images), 2).relu_();
+  torch::Tensor x = torch::max_pool2d(conv1_->forward(inputs.front()), 2).relu_();
   x = pooled(conv2_->forward(x).relu_());
   x = fc1_->forward(x.flatten(1)).relu_();
   return fc2_->forward(x);

@@ -14,8 +14,8 @@ class MnistNet : public Model {
  public:
   MnistNet(std::int64_t in_channels, std::int64_t classes);
 
-  /// @param images {batch, in_channels, height, width}; height and width at least 2
-  torch::Tensor forward(torch::Tensor images) override;
+  /// @param inputs images, {batch, in_channels, height, width}; height and width at least 2
+  torch::Tensor forward(Inputs inputs) override;
 
  private:
   torch::nn::Conv2d conv1_;

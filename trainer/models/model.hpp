@@ -6,20 +6,30 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "models/model_names.hpp"
 
 namespace hpcboot::models {
 
-/// An image classifier.
-struct Model : torch::nn::Module {
-  /// @param images {batch, in_channels, height, width}, floating point
-  /// @return {batch, classes}, scores before softmax
-  virtual torch::Tensor forward(torch::Tensor images) = 0;
+/// What a model takes: tensors, of which the first dimension is the samples.
+struct Inputs : std::vector<torch::Tensor> {
+  using vector::vector;
+  Inputs(torch::Tensor only) { push_back(std::move(only)); }  // NOLINT: a tensor is an input
 };
 
-/// A model with new weights, drawn from LibTorch's default generator: torch::manual_seed() before
-/// this call makes them the same on all ranks.
+/// A model that a task can train.
+struct Model : torch::nn::Module {
+  /// @param inputs floating point, unless the model says otherwise; image classifiers take
+  ///        {batch, in_channels, height, width}
+  /// @return one result for each sample; image classifiers return {batch, classes}, scores before
+  ///         softmax
+  virtual torch::Tensor forward(Inputs inputs) = 0;
+};
+
+/// An image classifier with new weights, drawn from LibTorch's default generator:
+/// torch::manual_seed() before this call makes them the same on all ranks.
 /// @param checkpointed its layers run with checkpoint(): they keep their inputs only, and the
 ///        backward pass computes the rest again
 /// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones; and if a

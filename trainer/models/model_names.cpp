@@ -10,6 +10,18 @@ std::vector<std::string> model_names() {
   return names;
 }
 
+std::vector<std::string> model_names(Kind kind) {
+  std::vector<std::string> names;
+  for (const KnownModel& known : kKnownModels) {
+    if (known.kind == kind) names.emplace_back(known.name);
+  }
+  return names;
+}
+
+Kind kind_of_model(std::string_view name) {
+  return kKnownModels[index_of_model(name)].kind;
+}
+
 std::size_t index_of_model(std::string_view name) {
   std::string names;
   for (std::size_t i = 0; i < kKnownModels.size(); ++i) {

@@ -8,9 +8,13 @@
 // Without LibTorch: for command lines.
 namespace hpcboot::models {
 
+/// What a model takes.
+enum class Kind { images, sequences };
+
 struct KnownModel {
   std::string_view name;
   bool has_layers;  ///< that can run with checkpoint()
+  Kind kind = Kind::images;
 };
 
 /// Sorted by name.
@@ -19,8 +23,12 @@ inline constexpr std::array kKnownModels{
     KnownModel{"resnet50", true},
 };
 
-/// The names that make_model() accepts, sorted.
+/// The names of all models, sorted.
 std::vector<std::string> model_names();
+/// The names of the models of this kind, sorted.
+std::vector<std::string> model_names(Kind kind);
+/// @throws Error{invalid_model_use} for an unknown name
+Kind kind_of_model(std::string_view name);
 
 /// Whether the model consists of layers that can run with checkpoint().
 /// @throws Error{invalid_model_use} for an unknown name

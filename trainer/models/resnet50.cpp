@@ -95,8 +95,8 @@ void ResNet50::initialize() {
   }
 }
 
-torch::Tensor ResNet50::forward(torch::Tensor images) {
-  torch::Tensor x = bn1_->forward(conv1_->forward(images)).relu_();
+torch::Tensor ResNet50::forward(Inputs inputs) {
+  torch::Tensor x = bn1_->forward(conv1_->forward(inputs.front())).relu_();
   x = torch::max_pool2d(x, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
   x = layer4_->forward(layer3_->forward(layer2_->forward(layer1_->forward(x))));
   return fc_->forward(torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1));

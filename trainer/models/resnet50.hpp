@@ -17,9 +17,10 @@ class ResNet50 : public Model {
   /// @param checkpointed its blocks run with checkpoint()
   ResNet50(std::int64_t in_channels, std::int64_t classes, bool checkpointed);
 
-  /// @param images {batch, in_channels, height, width}; designed for 224 pixels; training needs at
+  /// @param inputs images, {batch, in_channels, height, width}; designed for 224 pixels; training
+  /// needs at
   ///        least 32
-  torch::Tensor forward(torch::Tensor images) override;
+  torch::Tensor forward(Inputs inputs) override;
 
  private:
   torch::nn::Sequential make_layer(std::int64_t in_channels, std::int64_t width,

@@ -24,22 +24,27 @@ Json with_plain_keys(const Json& config) {
   return plain;
 }
 
+constexpr std::string_view kMeasurePrefix = "validation_";
+
 Json to_json(const EpochRecord& epoch) {
-  return Json{{"epoch", epoch.epoch},
-              {"steps", json_of(epoch.steps)},
-              {"train_seconds", json_of(epoch.train_seconds)},
-              {"validation_seconds", json_of(epoch.validation_seconds)},
-              {"train_loss", json_of(epoch.train_loss)},
-              {"validation_loss", json_of(epoch.validation_loss)},
-              {"validation_accuracy", json_of(epoch.validation_accuracy)},
-              {"images_per_second", json_of(epoch.images_per_second)},
-              {"data_wait_seconds", json_of(epoch.data_wait_seconds)},
-              {"forward_seconds", json_of(epoch.forward_seconds)},
-              {"backward_seconds", json_of(epoch.backward_seconds)},
-              {"communication_seconds", json_of(epoch.communication_seconds)},
-              {"optimizer_seconds", json_of(epoch.optimizer_seconds)},
-              {"bytes_reduced", json_of(epoch.bytes_reduced)},
-              {"skipped_steps", json_of(epoch.skipped_steps)}};
+  Json json{{"epoch", epoch.epoch},
+            {"steps", json_of(epoch.steps)},
+            {"train_seconds", json_of(epoch.train_seconds)},
+            {"validation_seconds", json_of(epoch.validation_seconds)},
+            {"train_loss", json_of(epoch.train_loss)},
+            {"validation_loss", json_of(epoch.validation_loss)},
+            {"images_per_second", json_of(epoch.images_per_second)},
+            {"data_wait_seconds", json_of(epoch.data_wait_seconds)},
+            {"forward_seconds", json_of(epoch.forward_seconds)},
+            {"backward_seconds", json_of(epoch.backward_seconds)},
+            {"communication_seconds", json_of(epoch.communication_seconds)},
+            {"optimizer_seconds", json_of(epoch.optimizer_seconds)},
+            {"bytes_reduced", json_of(epoch.bytes_reduced)},
+            {"skipped_steps", json_of(epoch.skipped_steps)}};
+  for (const Measure& one : epoch.measures) {
+    json[std::string(kMeasurePrefix) + one.name] = json_of(std::optional<double>(one.value));
+  }
+  return json;
 }
 
 Json to_json(const Totals& totals) {
@@ -103,6 +108,25 @@ ResumedRecord resumed_from(const JsonReader& reader) {
   return resumed;
 }
 
+bool is_measure_name(std::string_view name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
+
+std::vector<Measure> measures_from(const JsonReader& reader) {
+  std::vector<Measure> measures;
+  for (const auto& item : reader.json().items()) {
+    const std::string& key = item.key();
+    if (key.compare(0, kMeasurePrefix.size(), kMeasurePrefix) != 0) continue;
+    const std::string name = key.substr(kMeasurePrefix.size());
+    if (name == "seconds" || name == "loss" || !is_measure_name(name)) continue;
+    const bool is_share = name == "accuracy";
+    const auto value = is_share ? reader.number(key.c_str(), 0, 1) : loss(reader, key.c_str());
+    if (value) measures.push_back({name, *value, is_share});
+  }
+  return measures;
+}
+
 EpochRecord epoch_from(const JsonReader& reader) {
   EpochRecord epoch;
   epoch.epoch = reader.require("epoch", reader.small_integer("epoch"), "the number of the epoch");
@@ -111,7 +135,7 @@ EpochRecord epoch_from(const JsonReader& reader) {
   epoch.validation_seconds = seconds(reader, "validation_seconds");
   epoch.train_loss = loss(reader, "train_loss");
   epoch.validation_loss = loss(reader, "validation_loss");
-  epoch.validation_accuracy = reader.number("validation_accuracy", 0, 1);
+  epoch.measures = measures_from(reader);
   epoch.images_per_second = rate(reader, "images_per_second");
   epoch.data_wait_seconds = seconds(reader, "data_wait_seconds");
   epoch.forward_seconds = seconds(reader, "forward_seconds");

@@ -10,6 +10,7 @@
 
 #include "hpcboot/placement.hpp"
 #include "json/bounded_json.hpp"
+#include "record/measure.hpp"
 
 namespace hpcboot::record {
 
@@ -50,9 +51,9 @@ struct EpochRecord {
   std::optional<double> validation_seconds;
   std::optional<double> train_loss;  ///< mean over the samples of all ranks
   std::optional<double> validation_loss;
-  std::optional<double> validation_accuracy;  ///< 0..1
-  std::optional<double> images_per_second;    ///< training images of all ranks / train_seconds
-  std::optional<double> data_wait_seconds;    ///< of train_seconds, spent waiting for the loader
+  std::vector<Measure> measures;            ///< in the JSON "validation_accuracy" and so on
+  std::optional<double> images_per_second;  ///< training samples of all ranks / train_seconds
+  std::optional<double> data_wait_seconds;  ///< of train_seconds, spent waiting for the loader
   /// Parts of train_seconds on rank 0, as metrics.csv has them for each step.
   std::optional<double> forward_seconds;
   std::optional<double> backward_seconds;
@@ -71,7 +72,7 @@ struct Totals {
   std::optional<double> train_seconds;       ///< sum over the epochs
   std::optional<double> validation_seconds;
   std::optional<double> data_wait_seconds;
-  std::optional<std::int64_t> images;  ///< training images processed, over all epochs and ranks
+  std::optional<std::int64_t> images;  ///< training samples processed, over all epochs and ranks
   std::optional<double> images_per_second;   ///< images / train_seconds
   std::optional<double> checkpoint_seconds;  ///< waiting for checkpoints, in this start
   /// From the start of the launch to rank 0's main(), in the last start: starting processes and

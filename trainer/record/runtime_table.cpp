@@ -30,7 +30,7 @@ std::string work_of(const RunRecord& record) {
     return value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump();
   };
   std::string work;
-  for (const char* key : {"model", "image_size", "epochs", "precision"})
+  for (const char* key : {"task", "sample", "model", "image_size", "epochs", "precision"})
     work += text(config_value(record, key)) + "\n";
   return work + (record.train_samples ? std::to_string(*record.train_samples) + ".0"
                                       : text(config_value(record, "limit_samples")));

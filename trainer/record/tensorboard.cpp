@@ -145,7 +145,6 @@ void TensorboardEvents::add(const EpochRecord& epoch, std::int64_t last_step) {
   const std::pair<const char*, std::optional<double>> values[] = {
       {"epoch/train_loss", epoch.train_loss},
       {"epoch/validation_loss", epoch.validation_loss},
-      {"epoch/validation_accuracy", epoch.validation_accuracy},
       {"epoch/images_per_second", epoch.images_per_second},
       {"epoch/train_seconds", epoch.train_seconds},
       {"epoch/validation_seconds", epoch.validation_seconds},
@@ -153,6 +152,8 @@ void TensorboardEvents::add(const EpochRecord& epoch, std::int64_t last_step) {
   for (const auto& [tag, value] : values) {
     if (value) add_scalar(tag, last_step, *value);
   }
+  for (const Measure& one : epoch.measures)
+    add_scalar("epoch/validation_" + one.name, last_step, one.value);
   flush();
 }
 

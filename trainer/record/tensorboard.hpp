@@ -28,7 +28,7 @@ class TensorboardEvents {
 
   /// `step/…`: loss, learning rate, images/s, seconds of the step and of its wait for data.
   void add(const StepMetrics& row);
-  /// `epoch/…`: the epoch's losses, accuracy, images/s and phase times; unknown ones are left out.
+  /// `epoch/…`: the epoch's losses, measures, images/s and phase times; unknown ones are left out.
   /// @param last_step of the epoch, over the whole run: the points are placed there, not at the
   ///        epoch's number, because add_restart() refers to the steps of all curves.
   void add(const EpochRecord& epoch, std::int64_t last_step);

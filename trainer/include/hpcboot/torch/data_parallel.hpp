@@ -80,13 +80,14 @@ class DataParallel {
       : replicas_(make_all(make, devices.size())),
         runner_(bases_of(replicas_), std::move(devices)) {}
 
-  /// Returns the module's output for the whole batch, on the first device. Tensors among the inputs
-  /// are split as in PyTorch: into equal parts, except for the last; with fewer samples than
-  /// devices, some devices stay idle. Other inputs are copied to all replicas. The output may have
-  /// any structure that for_each_tensor() knows. Its tensors are put together along their first
-  /// dimension, and those without a dimension, such as a loss, become a vector with one element for
-  /// each replica; what else is in it is the first replica's. One backward may follow; it sets the
-  /// gradients of the parameters and of the inputs that require them.
+  /// Returns the module's output for the whole batch, on the first device. Tensors among the
+  /// inputs, also in vectors, tuples and other structures that for_each_tensor() knows, are split
+  /// as in PyTorch: into equal parts, except for the last; with fewer samples than devices, some
+  /// devices stay idle. Other inputs are copied to all replicas. The output may have any structure
+  /// that for_each_tensor() knows. Its tensors are put together along their first dimension, and
+  /// those without a dimension, such as a loss, become a vector with one element for each replica;
+  /// what else is in it is the first replica's. One backward may follow; it sets the gradients of
+  /// the parameters and of the inputs that require them.
   /// @throws Error{invalid_model_use} if the inputs cannot be split, or the outputs cannot be
   ///         gathered; what the module's forward throws. Error{invalid_model_use} is also thrown by
   ///         a second backward, and by one with create_graph
@@ -120,19 +121,18 @@ class DataParallel {
   const std::vector<Module>& replicas() const { return replicas_; }
 
  private:
-  static void collect(const at::Tensor& input, std::vector<at::Tensor>& tensors) {
-    tensors.push_back(input);
+  template <typename Input>
+  static void collect(const Input& input, std::vector<at::Tensor>& tensors) {
+    if constexpr (holds_tensors<Input>) {
+      for_each_tensor(input, [&](const at::Tensor& tensor) { tensors.push_back(tensor); });
+    }
   }
-  template <typename Other>
-  static void collect(const Other& /*input*/, std::vector<at::Tensor>& /*tensors*/) {}
 
-  static at::Tensor own_part(const at::Tensor& /*input*/, const std::vector<at::Tensor>& parts,
-                             std::size_t& next) {
-    return parts[next++];
-  }
-  template <typename Other>
-  static const Other& own_part(const Other& input, const std::vector<at::Tensor>& /*parts*/,
-                               std::size_t& /*next*/) {
+  template <typename Input>
+  static Input own_part(Input input, const std::vector<at::Tensor>& parts, std::size_t& next) {
+    if constexpr (holds_tensors<Input>) {
+      for_each_tensor(input, [&](at::Tensor& tensor) { tensor = parts[next++]; });
+    }
     return input;
   }
 

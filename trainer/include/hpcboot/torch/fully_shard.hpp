@@ -129,10 +129,12 @@ class ShardUnit : public ModuleWrapper {
       using Plain = std::decay_t<Argument>;
       if constexpr (std::is_same_v<Plain, at::Tensor>) {
         return watched(argument);
-      } else if constexpr (std::is_same_v<Plain, std::vector<at::Tensor>>) {
-        Plain tensors;
-        for (const at::Tensor& tensor : argument) tensors.push_back(watched(tensor));
-        return tensors;
+      } else if constexpr (holds_tensors<Plain>) {
+        Plain copy(std::forward<Argument>(argument));
+        for_each_tensor(copy, [this](at::Tensor& tensor) {
+          if (tensor.defined()) tensor = watched(tensor);
+        });
+        return copy;
       } else {
         return std::forward<Argument>(argument);
       }

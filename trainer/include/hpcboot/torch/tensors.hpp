@@ -59,7 +59,40 @@ constexpr bool has_hook<Value, std::void_t<decltype(visit_tensors(
 template <typename>
 constexpr bool is_never = false;
 
+template <typename Value>
+constexpr bool holds_any();
+template <typename Tuple, std::size_t... I>
+constexpr bool any_of_tuple(std::index_sequence<I...> /*indices*/) {
+  return (holds_any<std::tuple_element_t<I, Tuple>>() || ...);
+}
+template <typename Value>
+constexpr bool holds_any() {
+  using Plain = std::remove_cv_t<std::remove_reference_t<Value>>;
+  if constexpr (std::is_same_v<Plain, at::Tensor> || has_hook<Plain>) {
+    return true;
+  } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain> ||
+                       std::is_convertible_v<const Plain&, std::string>) {
+    return false;
+  } else if constexpr (is_optional<Plain>) {
+    return holds_any<decltype(*std::declval<Plain&>())>();
+  } else if constexpr (is_map<Plain>) {
+    return holds_any<typename Plain::mapped_type>();
+  } else if constexpr (is_ordered_dict<Plain>) {
+    return holds_any<decltype(std::declval<Plain&>().front().value())>();
+  } else if constexpr (is_range<Plain>) {
+    return holds_any<decltype(*std::declval<Plain&>().begin())>();
+  } else if constexpr (is_tuple<Plain>) {
+    return any_of_tuple<Plain>(std::make_index_sequence<std::tuple_size_v<Plain>>());
+  } else {
+    return false;
+  }
+}
+
 }  // namespace tensors_detail
+
+/// Whether for_each_tensor() finds tensors in values of this type, unless they are empty.
+template <typename Value>
+constexpr bool holds_tensors = tensors_detail::holds_any<Value>();
 
 /// Calls visit(tensor) for each tensor in the value, also for undefined ones, in the order in which
 /// they stand: a tensor, a tuple, pair, vector, array, optional, map or torch::OrderedDict of such

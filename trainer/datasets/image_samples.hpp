@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "datasets/augmentation.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/image_transform.hpp"
+#include "datasets/samples.hpp"
+
+namespace hpcboot::data {
+
+/// How images become what a model sees.
+struct ImageOptions {
+  std::int64_t size = 28;  ///< side length in pixels
+  Normalization normalization = mnist_normalization();
+  bool pixels = false;  ///< leave resizing and normalising to a GPU: batches hold pixels
+  Augmentation augmentation;
+};
+
+/// Labelled images. The parts of a batch of N:
+///   0  N x C x size x size float32, normalised; or N x C x H x W pixels, as they are stored
+///   1  N int64: the labels
+/// and with mix-up
+///   2  N int64: the positions in the batch of the images that are mixed in
+///   3  N float32: the weights of the images themselves
+class ImageSamples : public Samples {
+ public:
+  /// Throws std::invalid_argument if the size is not positive.
+  ImageSamples(std::shared_ptr<const Dataset> set, ImageOptions options);
+
+  void fill(const BatchOrder& order, Batch& batch) const override;
+  std::string kind() const override { return "images of " + to_string(set_->shape()); }
+  std::string checksum() const override;
+
+ private:
+  void fill_mixup(const BatchOrder& order, Batch& batch) const;
+
+  std::shared_ptr<const Dataset> set_;
+  ImageOptions options_;
+  ImageTransform transform_;
+};
+
+}  // namespace hpcboot::data

@@ -1,0 +1,29 @@
+#include "datasets/samples.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace hpcboot::data {
+
+std::vector<std::int64_t> spread_indices(std::int64_t count) {
+  constexpr std::int64_t kMost = 8;
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < std::min(kMost, count); ++i) {
+    indices.push_back(i * count / kMost % count);
+  }
+  return indices;
+}
+
+std::uint32_t checksum_of(const std::vector<std::uint8_t>& bytes, std::uint32_t sum) {
+  return static_cast<std::uint32_t>(::crc32_z(sum, bytes.data(), bytes.size()));
+}
+
+std::string checksum_text(std::uint32_t sum) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", sum);
+  return text;
+}
+
+}  // namespace hpcboot::data

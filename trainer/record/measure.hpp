@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hpcboot::record {
+
+/// What a validation measures besides the loss. A higher value is better.
+struct Measure {
+  std::string name;       ///< of lower-case letters, digits and underscores: "accuracy"
+  double value = 0;       ///< a share from 0 to 1 if is_share
+  bool is_share = false;  ///< shown as a percentage; not recorded
+};
+
+}  // namespace hpcboot::record
