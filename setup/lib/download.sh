@@ -22,7 +22,7 @@ common_option() {
     --dir | --mirror | --checksums | --timeout)
       [ -n "${2-}" ] || usage_error "$1 needs a value"
       case $1 in
-        --dir) folder=${2%/} ;;
+        --dir) set_folder "$2" ;;
         --mirror) own_mirrors+=("$2") ;;
         --checksums) checksums=$2 ;;
         --timeout) timeout=$2 ;;
@@ -36,6 +36,15 @@ common_option() {
       exit 0
       ;;
     *) usage_error "unknown argument '$1'" ;;
+  esac
+}
+
+# set_folder FOLDER: in a form that other programs do not take for an option.
+set_folder() {
+  folder=${1%/}
+  case $folder in
+    '') folder=/ ;;
+    -*) folder=./$folder ;;
   esac
 }
 
@@ -119,7 +128,7 @@ fetch_with_wget() {
 announce() {
   say "source: $1"
   say "licence: $2"
-  say "hpcboot redistributes nothing of it; you download it for yourself"
+  say "hpcboot redistributes none of it; you download it for yourself"
 }
 
 # plan FILE: what --dry-run says.
