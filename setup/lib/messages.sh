@@ -1,6 +1,6 @@
-# Messages of ssh-setup, check-hosts, login-shell and get-libtorch. The script that sources this sets $program.
-# Data goes to standard output, messages to standard error. A message may contain untrusted text: each function
-# here encodes it with `printable`, so that callers need not.
+# Messages of ssh-setup, check-hosts, login-shell, get-libtorch, get-mnist and get-cifar. The script that sources this
+# sets $program. Data goes to standard output, messages to standard error. A message may contain untrusted text: each
+# function here encodes it with `printable`, so that callers need not.
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 

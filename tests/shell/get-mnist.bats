@@ -62,6 +62,25 @@ without_curl() {
   [ "$(requests whole | wc -l)" -eq 4 ]
 }
 
+@test "source and licence come before the first download, and only then" {
+  serve whole "$mirror"
+  get_mnist --mirror "$url"
+  is_complete
+  [[ $output == *"source: MNIST, by Yann LeCun"*"licence: given as CC BY-SA 3.0"* ]]
+  [[ $output == *"licence: "*"redistributes none of it"*"${files[0]} from "* ]]
+  get_mnist --mirror "$url"
+  [[ $output != *licence* ]]
+}
+
+@test "a complete download that was not renamed is not downloaded again" {
+  serve whole "$mirror"
+  mkdir -p "$folder"
+  cp "$mirror/${files[0]}" "$folder/${files[0]}.part"
+  get_mnist --mirror "$url"
+  is_complete
+  [ "$(requests whole | wc -l)" -eq 3 ]
+}
+
 @test "a download that is cut off goes on where it stopped" {
   serve cutting "$mirror" --cut 4000
   get_mnist --mirror "$url"

@@ -226,7 +226,7 @@ SH
   [[ $output == *"chmod go-w '"* ]]
   for words in $'--\e[2J' $'--hosts\n/nowhere\e' $'--folder\n\e'; do
     mapfile -t list <<<"$words"
-    for script in ssh-setup check-hosts login-shell get-libtorch get-mnist; do
+    for script in ssh-setup check-hosts login-shell get-libtorch get-mnist get-cifar; do
       run bash "$folder/$script" "${list[@]}"
       [ "$status" -eq 2 ]
       plain_output
