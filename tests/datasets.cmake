@@ -22,7 +22,7 @@ target_compile_definitions(datasets_test PRIVATE
 
 # The formats that --data reads. With LibTorch in the build these include .pt, and the test links LibTorch.
 hpcboot_add_test(NAME formats_test
-  SOURCES unit/convert_test.cpp unit/formats_test.cpp $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:unit/pt_data_test.cpp>
+  SOURCES unit/convert_test.cpp unit/formats_test.cpp unit/sequences_test.cpp $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:unit/pt_data_test.cpp>
   LIBRARIES hpcboot_formats $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:hpcboot::libtorch> LABELS unit TIMEOUT 120)
 target_compile_definitions(formats_test PRIVATE
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"

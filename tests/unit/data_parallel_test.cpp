@@ -141,6 +141,27 @@ TEST(DataParallel, AParameterThatIsNotUsedGetsNoGradient) {
   EXPECT_TRUE(parallel.module()->used->weight.grad().equal(torch::full({2, 3}, 2.0)));
 }
 
+TEST(DataParallel, SplitsTensorsInStructures) {
+  struct Net : torch::nn::Module {
+    Net() { weight = register_parameter("weight", torch::full({1}, 2.0)); }
+    torch::Tensor forward(const std::vector<torch::Tensor>& factors,
+                          const std::pair<torch::Tensor, double>& shift) {
+      rows = factors[0].size(0);
+      return weight * factors[0] * factors[1] + shift.first + shift.second;
+    }
+    torch::Tensor weight;
+    std::int64_t rows = 0;
+  };
+  DataParallel parallel([] { return std::make_shared<Net>(); }, {torch::kCPU, torch::kCPU});
+  const std::vector<torch::Tensor> factors{torch::arange(5.0), torch::arange(5.0) + 1};
+  const auto output = parallel.forward(factors, std::make_pair(torch::arange(5.0) * 10, 0.5));
+  EXPECT_TRUE(output.allclose(2 * factors[0] * factors[1] + torch::arange(5.0) * 10 + 0.5));
+  EXPECT_EQ(parallel.replicas()[0]->rows, 3);
+  EXPECT_EQ(parallel.replicas()[1]->rows, 2);
+  output.sum().backward();
+  EXPECT_FLOAT_EQ(parallel.module()->weight.grad().item<float>(), 40);
+}
+
 TEST(DataParallel, TheFirstReplicasStatisticsAreTheModels) {
   DataParallel parallel([] { return torch::nn::BatchNorm1d(2); }, cpus(2));
   const torch::Tensor input =

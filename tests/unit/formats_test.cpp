@@ -9,6 +9,7 @@
 #include <set>
 
 #include "datasets/batch_loader.hpp"
+#include "datasets/image_samples.hpp"
 #include "support/expect_error.hpp"
 #include "support/image_sets.hpp"
 #include "support/temporary_folder.hpp"
@@ -135,18 +136,22 @@ TEST(Formats, SeveralThreadsMayReadAtOnce) {
 }
 
 TEST(Formats, BytesAndFloatsGiveTheLoaderTheSameBatch) {
-  const ImageShape shape{3, 5, 4};
+  ImageOptions options;
+  options.size = 6;
   Batch batches[2];
   for (const PixelType type : {PixelType::u8, PixelType::f32}) {
-    const CountingSet set(8, shape, type);
-    BatchLoader loader(set, {6, 1, 7}, 3, 6);
+    const ImageSamples set(std::make_shared<CountingSet>(8, ImageShape{3, 5, 4}, type), options);
+    BatchLoader loader(set, {6, 1, 7}, 3);
     ASSERT_TRUE(loader.next(batches[type == PixelType::u8 ? 0 : 1]));
   }
-  EXPECT_EQ(batches[0].channels, 3);
-  EXPECT_EQ(batches[0].images.size(), 3U * 3 * 6 * 6);
-  EXPECT_EQ(batches[0].labels, batches[1].labels);
-  EXPECT_THAT(batches[0].images,
-              ::testing::Pointwise(::testing::FloatNear(1e-5F), batches[1].images));
+  EXPECT_EQ(batches[0].parts[0].shape, (std::vector<std::int64_t>{3, 3, 6, 6}));
+  EXPECT_EQ(batches[0].parts[1].bytes, batches[1].parts[1].bytes);
+  const auto images = [](const Batch& batch) {
+    const auto* const begin = batch.parts[0].data<float>();
+    return std::vector<float>(begin, begin + batch.parts[0].bytes.size() / sizeof(float));
+  };
+  EXPECT_THAT(images(batches[0]),
+              ::testing::Pointwise(::testing::FloatNear(1e-5F), images(batches[1])));
 }
 
 TEST(Formats, AreRecognisedByContentBeforeTheirName) {

@@ -75,5 +75,18 @@ TEST(ForEachTensor, CanReplaceThem) {
   EXPECT_EQ(numbers_in(value), (Numbers{10, 20}));
 }
 
+TEST(Tensors, OfWhichTypesHoldSomeIsKnown) {
+  EXPECT_TRUE(holds_tensors<at::Tensor>);
+  EXPECT_TRUE(holds_tensors<const std::vector<at::Tensor>&>);
+  EXPECT_TRUE((holds_tensors<std::tuple<int, std::optional<at::Tensor>>>));
+  EXPECT_TRUE((holds_tensors<std::map<std::string, std::vector<at::Tensor>>>));
+  EXPECT_FALSE(holds_tensors<int>);
+  EXPECT_FALSE(holds_tensors<std::string>);
+  EXPECT_FALSE(holds_tensors<std::vector<double>>);
+  EXPECT_FALSE((holds_tensors<std::pair<int, std::string>>));
+  struct Unknown {};
+  EXPECT_FALSE(holds_tensors<Unknown>);
+}
+
 }  // namespace
 }  // namespace hpcboot

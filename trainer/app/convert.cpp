@@ -26,7 +26,7 @@ void show_progress(std::int64_t done, std::int64_t total) {
   constexpr std::int64_t kCells = 30;
   const auto filled = static_cast<std::size_t>(kCells * done / total);
   const std::string bar = std::string(filled, '#') + std::string(kCells - filled, '.');
-  err() << "\rconverting [" << bar << "] " << done << "/" << total << " images";
+  err() << "\rconverting [" << bar << "] " << done << "/" << total << " samples";
   if (done == total) err() << "\n";
   err().flush();
 }
@@ -39,7 +39,8 @@ std::string convert_here(const ConvertRequest& o) {
   how.storage = {o.chunk, o.compress};
   how.replace = o.replace;
   if (isatty(STDERR_FILENO) == 1) how.progress = show_progress;
-  return std::to_string(data::convert(o.source, o.target, how)) + " images in " + o.target;
+  const char* const samples = data::are_sequences(o.source) ? "pairs of sequences" : "images";
+  return std::to_string(data::convert(o.source, o.target, how)) + " " + samples + " in " + o.target;
 }
 
 /// Rank 0 converts. The others wait for its exit code, so that whatever a job script runs after

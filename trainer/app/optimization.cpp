@@ -1,7 +1,6 @@
 #include "app/optimization.hpp"
 
 #include <cmath>
-#include <sstream>
 
 #include "app/verbs.hpp"
 #include "tasks/task_names.hpp"
@@ -11,9 +10,7 @@ namespace {
 
 // Defaults of the tasks, for help.
 std::string lr_of(const tasks::KnownTask& task) {
-  std::ostringstream text;
-  text << task.lr;
-  return text.str();
+  return tasks::number_text(task.lr);
 }
 std::string scale_lr_of(const tasks::KnownTask& task) {
   return std::string(task.scale_lr);

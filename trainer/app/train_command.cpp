@@ -43,6 +43,7 @@ void check(const TrainOptions& o) {
   require_at_least("loader-threads", o.loader_threads, 1);
   require_at_most("threads", o.threads, kMostThreads);
   require_at_most("loader-threads", o.loader_threads, kMostThreads);
+  if (!(o.dropout >= 0 && o.dropout < 1)) throw UsageError("--dropout must be in [0, 1)");
   if (!(o.mixup >= 0 && o.mixup <= 1)) throw UsageError("--mixup must be in [0, 1]");
   if (!(o.data_fraction > 0 && o.data_fraction <= 1)) {
     throw UsageError("--data-fraction must be in (0, 1]");
@@ -83,6 +84,9 @@ std::string image_size_of(const tasks::KnownTask& task) {
 std::string augment_of(const tasks::KnownTask& task) {
   return task.image_size > 0 ? std::string(task.augment) : "";
 }
+std::string dropout_of(const tasks::KnownTask& task) {
+  return tasks::number_text(task.dropout);
+}
 std::string of_each_task(std::string (*text)(const tasks::KnownTask& task)) {
   return tasks::default_of_each_task(text);
 }
@@ -97,6 +101,7 @@ void set_defaults_of_task(const po::variables_map& values, TrainOptions& o) {
   set("data", o.data, task.data);
   set("image-size", o.image_size, task.image_size);
   set("augment", o.augment, task.augment);
+  set("dropout", o.dropout, task.dropout);
   set("lr", o.optimization.lr, task.lr);
   set("scale-lr", o.optimization.scale_lr, task.scale_lr);
 }
@@ -123,6 +128,8 @@ std::vector<options::Group> config_groups(Options& all) {
         {"augment",
          choice_into(o.augment, {"none", "crop-flip"}).otherwise_is(of_each_task(augment_of)),
          "random changes of training images; crop-flip: shift by up to 4 pixels, and mirror"},
+        {"dropout", into(o.dropout, "P").otherwise_is(of_each_task(dropout_of)),
+         "probability with which a value is dropped in training"},
         {"mixup", into(o.mixup, "ALPHA"),
          "mix training images in pairs, with weights of a beta distribution; 0: off"},
         {"seed", into(o.seed, "N"), "seed of the weights and of the order of the samples"},

@@ -14,28 +14,14 @@ using record::DType;
 constexpr const char* kRemedy =
     "recreate the file, for example with `trainer convert`; data/README.md describes its contents";
 
+constexpr const char* kImageArrays =
+    "the arrays train/images, train/labels, test/images and test/labels";
+
 /// About how many bytes of names an error shows.
 constexpr std::size_t kNamesShown = 200;
 
 std::string prefix(Split split) {
   return split == Split::train ? "train/" : "test/";
-}
-
-const ArrayInfo& find_array(const ArrayFile& file, const std::string& name) {
-  std::string names;
-  std::string more;
-  for (const ArrayInfo& array : file.arrays()) {
-    if (array.name == name && array.trouble.empty()) return array;
-    if (array.name == name) throw file.malformed(array, array.trouble, "an array that can be read");
-    if (names.size() <= kNamesShown)
-      names += (names.empty() ? "" : ", ") + array.name;
-    else
-      more = ", …";
-  }
-  throw Error(ErrorCode::missing_data,
-              "'" + file.path().string() + "' (" + file.format() + ") has no array '" + name +
-                  "'; it has " + (names.empty() ? "no arrays" : names + more),
-              "the arrays train/images, train/labels, test/images and test/labels", kRemedy);
 }
 
 ImageShape check_images(const ArrayFile& file, const ArrayInfo& images) {
@@ -181,11 +167,45 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
+const ArrayInfo& find_array(const ArrayFile& file, const std::string& name, const char* expected) {
+  std::string names;
+  std::string more;
+  for (const ArrayInfo& array : file.arrays()) {
+    if (array.name == name && array.trouble.empty()) return array;
+    if (array.name == name) throw file.malformed(array, array.trouble, "an array that can be read");
+    if (names.size() <= kNamesShown)
+      names += (names.empty() ? "" : ", ") + array.name;
+    else
+      more = ", …";
+  }
+  throw Error(ErrorCode::missing_data,
+              "'" + file.path().string() + "' (" + file.format() + ") has no array '" + name +
+                  "'; it has " + (names.empty() ? "no arrays" : names + more),
+              expected, kRemedy);
+}
+
 std::string images_array_name(Split split) {
   return prefix(split) + "images";
 }
 std::string labels_array_name(Split split) {
   return prefix(split) + "labels";
+}
+std::string source_array_name(Split split) {
+  return prefix(split) + "source";
+}
+std::string target_array_name(Split split) {
+  return prefix(split) + "target";
+}
+
+std::vector<std::string> set_array_names() {
+  std::vector<std::string> names;
+  for (const Split split : {Split::train, Split::test}) {
+    for (const auto& name : {images_array_name(split), labels_array_name(split),
+                             source_array_name(split), target_array_name(split)}) {
+      names.push_back(name);
+    }
+  }
+  return names;
 }
 
 Error ArrayFile::malformed(const ArrayInfo& array, const std::string& found,
@@ -196,8 +216,8 @@ Error ArrayFile::malformed(const ArrayInfo& array, const std::string& found,
 
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,
                                     std::int64_t limit) {
-  const ArrayInfo& images = find_array(*file, images_array_name(split));
-  const ArrayInfo& labels = find_array(*file, labels_array_name(split));
+  const ArrayInfo& images = find_array(*file, images_array_name(split), kImageArrays);
+  const ArrayInfo& labels = find_array(*file, labels_array_name(split), kImageArrays);
   const ImageShape shape = check_images(*file, images);
   const std::int64_t count = limit == 0 ? images.shape[0] : std::min(limit, images.shape[0]);
   auto values = read_labels(*file, labels, images, count);

@@ -38,8 +38,9 @@ struct RowRun {
   std::int64_t count = 0;
 };
 
-/// A file of named arrays, in any format. It stores a data set as `train/images`, `train/labels`,
-/// `test/images` and `test/labels`.
+/// A file of named arrays, in any format. It stores a set of images as `train/images`,
+/// `train/labels`, `test/images` and `test/labels`, and one of sequences as `train/source`,
+/// `train/target`, `test/source` and `test/target`.
 class ArrayFile {
  public:
   virtual ~ArrayFile() = default;
@@ -79,8 +80,18 @@ class ArrayFile {
 std::unique_ptr<Dataset> open_split(std::shared_ptr<const ArrayFile> file, Split split,
                                     std::int64_t limit);
 
-/// The names of the arrays of a split: "train/images", "test/labels".
+/// The names of the arrays of a split: "train/images", "test/labels"; of sequences "train/source",
+/// "test/target".
 std::string images_array_name(Split split);
 std::string labels_array_name(Split split);
+std::string source_array_name(Split split);
+std::string target_array_name(Split split);
+/// All of them, of both splits.
+std::vector<std::string> set_array_names();
+
+/// The array of this name.
+/// @param expected the arrays of such a set, for the message
+/// @throws Error{missing_data} if there is none; Error{malformed_data} if it cannot be opened
+const ArrayInfo& find_array(const ArrayFile& file, const std::string& name, const char* expected);
 
 }  // namespace hpcboot::data

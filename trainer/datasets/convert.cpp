@@ -26,6 +26,24 @@ void refuse_existing(const std::string& target) {
               "choose another place, or replace it with --force");
 }
 
+std::int64_t convert_sequences(const std::string& source, const std::string& target,
+                               const Format& to, const ConvertOptions& options) {
+  if (to.write_arrays == nullptr) {
+    throw Error(ErrorCode::invalid_model_use,
+                "sequences for '" + target + "' (" + std::string(to.name) + ")",
+                "a format for arrays", "write HDF5, safetensors or .pt instead");
+  }
+  const auto train = open_sequences(source, Split::train);
+  const auto test = open_sequences(source, Split::test);
+  const std::int64_t pairs = train->count() + test->count();
+  std::int64_t done = 0;
+  to.write_arrays(target, arrays_of(*train, *test), options.storage, [&](std::int64_t rows) {
+    done += rows;
+    if (options.progress) options.progress(done / 2, pairs);
+  });
+  return pairs;
+}
+
 }  // namespace
 
 std::int64_t convert(const std::string& source, const std::string& target,
@@ -44,6 +62,7 @@ std::int64_t convert(const std::string& source, const std::string& target,
                 "a target other than the source", "name a new file or folder");
   }
   if (!options.replace) refuse_existing(target);
+  if (are_sequences(source)) return convert_sequences(source, target, to, options);
   const auto train = from.open(source, Split::train, 0);
   const auto test = from.open(source, Split::test, 0);
   const std::int64_t total = train->count() + test->count();

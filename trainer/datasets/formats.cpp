@@ -12,6 +12,7 @@
 #include "datasets/pt_data.hpp"
 #include "datasets/safetensors_data.hpp"
 #include "datasets/synthetic.hpp"
+#include "datasets/synthetic_sequences.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::data {
@@ -37,18 +38,25 @@ std::unique_ptr<Dataset> open_arrays(const std::string& place, Split split, std:
   return open_split(OpenFile(place), split, limit);
 }
 
+template <std::shared_ptr<const ArrayFile> (*OpenFile)(const fs::path&)>
+std::unique_ptr<SequenceSet> open_sequence_arrays(const std::string& place, Split split,
+                                                  std::int64_t limit) {
+  return open_sequence_split(OpenFile(place), split, limit);
+}
+
 Format mnist() {
-  return {
-      "MNIST",
-      places::kMnist,
-      [](const std::string& place) { return fs::path(place).extension().empty(); },
-      nullptr,
-      [](const std::string& place, Split split, std::int64_t limit) -> std::unique_ptr<Dataset> {
-        return std::make_unique<MemoryDataset>(read_mnist(place, split, limit));
-      },
-      nullptr,
-      [](const fs::path& place, const Dataset& train, const Dataset& test, const StorageOptions&,
-         const Progress& progress) { write_mnist(place, train, test, progress); }};
+  Format format;
+  format.name = "MNIST";
+  format.places = places::kMnist;
+  format.has_name = [](const std::string& place) { return fs::path(place).extension().empty(); };
+  format.open = [](const std::string& place, Split split,
+                   std::int64_t limit) -> std::unique_ptr<Dataset> {
+    return std::make_unique<MemoryDataset>(read_mnist(place, split, limit));
+  };
+  format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
+                    const StorageOptions&,
+                    const Progress& progress) { write_mnist(place, train, test, progress); };
+  return format;
 }
 
 Format hdf5() {
@@ -63,10 +71,15 @@ Format hdf5() {
   };
 #if HPCBOOT_WITH_HDF5
   format.open = open_arrays<open_hdf5>;
+  format.open_sequences = open_sequence_arrays<open_hdf5>;
   format.arrays = open_hdf5;
   format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
                     const StorageOptions& storage, const Progress& progress) {
     write_hdf5(place, train, test, {storage.chunk, storage.compress}, progress);
+  };
+  format.write_arrays = [](const fs::path& place, const std::vector<ArraySource>& arrays,
+                           const StorageOptions& storage, const Progress& progress) {
+    write_hdf5(place, arrays, {storage.chunk, storage.compress}, progress);
   };
   format.has_storage_options = true;
 #else
@@ -76,19 +89,27 @@ Format hdf5() {
 }
 
 Format safetensors() {
-  return {
-      "safetensors",
-      places::kSafetensors,
-      [](const std::string& place) { return has_suffix(place, ".safetensors"); },
-      [](std::string_view begin) {
-        // The length of the header, below 2^32, then the header.
-        return begin.size() >= 9 && begin.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
-               begin[8] == '{';
-      },
-      open_arrays<open_safetensors>,
-      open_safetensors,
-      [](const fs::path& place, const Dataset& train, const Dataset& test, const StorageOptions&,
-         const Progress& progress) { write_safetensors_data(place, train, test, progress); }};
+  Format format;
+  format.name = "safetensors";
+  format.places = places::kSafetensors;
+  format.has_name = [](const std::string& place) { return has_suffix(place, ".safetensors"); };
+  format.has_content = [](std::string_view begin) {
+    // The length of the header, below 2^32, then the header.
+    return begin.size() >= 9 && begin.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+           begin[8] == '{';
+  };
+  format.open = open_arrays<open_safetensors>;
+  format.open_sequences = open_sequence_arrays<open_safetensors>;
+  format.arrays = open_safetensors;
+  format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
+                    const StorageOptions&, const Progress& progress) {
+    write_safetensors_data(place, train, test, progress);
+  };
+  format.write_arrays = [](const fs::path& place, const std::vector<ArraySource>& arrays,
+                           const StorageOptions&, const Progress& progress) {
+    write_safetensors_data(place, arrays, progress);
+  };
+  return format;
 }
 
 Format pt() {
@@ -101,26 +122,41 @@ Format pt() {
   };
 #if HPCBOOT_WITH_PT
   format.open = open_arrays<open_pt>;
+  format.open_sequences = open_sequence_arrays<open_pt>;
   format.arrays = open_pt;
   format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
                     const StorageOptions&,
                     const Progress& progress) { write_pt(place, train, test, progress); };
+  format.write_arrays = [](const fs::path& place, const std::vector<ArraySource>& arrays,
+                           const StorageOptions&,
+                           const Progress& progress) { write_pt(place, arrays, progress); };
 #else
   format.missing = "libtorch-dev, or your site's libtorch module";
 #endif
   return format;
 }
 
+template <const std::string_view& Prefix>
+bool has_prefix(const std::string& place) {
+  return place.compare(0, Prefix.size(), Prefix) == 0;
+}
+
 Format synthetic() {
-  return {"synthetic",
-          places::kSynthetic,
-          [](const std::string& place) {
-            return place.compare(0, kSyntheticPrefix.size(), kSyntheticPrefix) == 0;
-          },
-          nullptr,
-          open_synthetic,
-          nullptr,
-          nullptr};
+  Format format;
+  format.name = "synthetic";
+  format.places = places::kSynthetic;
+  format.has_name = has_prefix<kSyntheticPrefix>;
+  format.open = open_synthetic;
+  return format;
+}
+
+Format synthetic_sequences() {
+  Format format;
+  format.name = "synthetic sequences";
+  format.places = places::kSequences;
+  format.has_name = has_prefix<kSequencesPrefix>;
+  format.open_sequences = open_synthetic_sequences;
+  return format;
 }
 
 const Format& available(const Format& format, const std::string& place) {
@@ -168,7 +204,8 @@ std::string begin_of(const std::string& file) {
 }  // namespace
 
 const std::vector<Format>& formats() {
-  static const std::vector<Format> kFormats = {synthetic(), hdf5(), safetensors(), pt(), mnist()};
+  static const std::vector<Format> kFormats = {
+      synthetic(), synthetic_sequences(), hdf5(), safetensors(), pt(), mnist()};
   return kFormats;
 }
 
@@ -205,7 +242,32 @@ const Format& format_for_writing(const std::string& place) {
 }
 
 std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split, std::int64_t limit) {
-  return format_of(place).open(place, split, limit);
+  const Format& format = format_of(place);
+  if (format.open == nullptr) {
+    throw Error(ErrorCode::missing_data, "'" + place + "' contains sequences",
+                "images with labels, which this task trains on",
+                "name such a set, or choose a task for sequences, such as --task transformer");
+  }
+  return format.open(place, split, limit);
+}
+
+bool are_sequences(const std::string& place) {
+  const Format& format = format_of(place);
+  if (format.open == nullptr || format.open_sequences == nullptr)
+    return format.open_sequences != nullptr;
+  return has_sequences(*format.arrays(place));
+}
+
+std::unique_ptr<SequenceSet> open_sequences(const std::string& place, Split split,
+                                            std::int64_t limit) {
+  const Format& format = format_of(place);
+  if (format.open_sequences == nullptr) {
+    throw Error(
+        ErrorCode::missing_data, "'" + place + "' contains images",
+        "pairs of sequences, which this task trains on",
+        "name such a set, for example sequences:2048x1x20x512, or choose a task for images");
+  }
+  return format.open_sequences(place, split, limit);
 }
 
 void check_splits(const Dataset& train, const Dataset& test, const std::string& place) {

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "datasets/array_file.hpp"
+#include "datasets/array_source.hpp"
 #include "datasets/dataset.hpp"
+#include "datasets/sequence_set.hpp"
 
 namespace hpcboot::data {
 
@@ -28,14 +30,22 @@ struct Format {
   bool (*has_name)(const std::string& place) = nullptr;
   /// Decides by the first bytes of a file; null if the set is not a file.
   bool (*has_content)(std::string_view begin) = nullptr;
+  /// Null if sets of this kind are not of images.
   std::unique_ptr<Dataset> (*open)(const std::string& place, Split split,
                                    std::int64_t limit) = nullptr;
+  /// Null if sets of this kind are not of sequences.
+  std::unique_ptr<SequenceSet> (*open_sequences)(const std::string& place, Split split,
+                                                 std::int64_t limit) = nullptr;
   /// Null if the set is not a file of arrays.
   std::shared_ptr<const ArrayFile> (*arrays)(const std::filesystem::path& file) = nullptr;
   /// Null if sets of this kind cannot be written.
   void (*write)(const std::filesystem::path& place, const Dataset& train, const Dataset& test,
                 const StorageOptions& storage,
                 const std::function<void(std::int64_t)>& progress) = nullptr;
+  /// Null if sequences cannot be written in this format.
+  void (*write_arrays)(const std::filesystem::path& place, const std::vector<ArraySource>& arrays,
+                       const StorageOptions& storage,
+                       const std::function<void(std::int64_t)>& progress) = nullptr;
   bool has_storage_options = false;
   std::string_view missing{};  ///< what to install if this build lacks the format
 };
@@ -59,6 +69,15 @@ const Format& format_for_writing(const std::string& place);
 /// @throws Error{missing_data, unreadable_file, malformed_data, backend_unavailable}
 std::unique_ptr<Dataset> open_dataset(const std::string& place, Split split,
                                       std::int64_t limit = 0);
+
+/// Whether the set at `place` consists of sequences. @throws what format_of() and reading throw
+bool are_sequences(const std::string& place);
+
+/// One split of the set of sequences at `place`.
+/// @param limit keep only the first pairs; 0: all
+/// @throws Error{missing_data, unreadable_file, malformed_data, backend_unavailable}
+std::unique_ptr<SequenceSet> open_sequences(const std::string& place, Split split,
+                                            std::int64_t limit = 0);
 
 /// Checks that both splits have the same number of channels; sizes may differ, as the loader
 /// resizes.

@@ -11,6 +11,7 @@
 #include "datasets/data_file.hpp"
 #include "datasets/hdf5_library.hpp"
 #include "datasets/in_child.hpp"
+#include "datasets/sequence_set.hpp"
 
 namespace hpcboot::data {
 namespace {
@@ -32,7 +33,8 @@ struct Element {
   bool readable = true;
 };
 
-/// Images are bytes or floats, labels any integer, which is read as int64.
+/// Images are bytes or floats, labels any integer, which is read as int64. HDF5 converts shorter
+/// floats to float32.
 Element element_of(const H5::DataSet& dataset) {
   const H5T_class_t kind = dataset.getTypeClass();
   if (kind == H5T_INTEGER) {
@@ -44,8 +46,9 @@ Element element_of(const H5::DataSet& dataset) {
   }
   if (kind == H5T_FLOAT) {
     const std::size_t size = dataset.getFloatType().getSize();
-    return {"float" + std::to_string(8 * size), record::DType::f32, H5::PredType::NATIVE_FLOAT,
-            size == sizeof(float)};
+    const std::string name = "float" + std::to_string(8 * size);
+    if (size == sizeof(double)) return {name, record::DType::f64, H5::PredType::NATIVE_DOUBLE};
+    return {name, record::DType::f32, H5::PredType::NATIVE_FLOAT, size <= sizeof(float)};
   }
   const std::map<H5T_class_t, const char*> names = {
       {H5T_STRING, "string"}, {H5T_COMPOUND, "compound"}, {H5T_ENUM, "enum"},
@@ -200,10 +203,8 @@ void Hdf5File::open_all() {
   for (const std::string& name : names) add(name);
   // visit() reports each object once, under one of its names, and follows neither soft links nor
   // links to other files.
-  for (const Split split : {Split::train, Split::test}) {
-    for (const std::string& name : {images_array_name(split), labels_array_name(split)}) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) add_behind_links(name);
-    }
+  for (const std::string& name : set_array_names()) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) add_behind_links(name);
   }
 }
 
@@ -223,21 +224,21 @@ void Hdf5File::add_behind_links(const std::string& name) {
   if (file_->childObjType(name) == H5O_TYPE_DATASET) add(name);
 }
 
-/// Whether it is one of the four arrays of a data set.
+/// Whether it is one of the arrays of a data set.
 bool is_of_set(const std::string& name) {
-  for (const Split split : {Split::train, Split::test}) {
-    if (name == images_array_name(split) || name == labels_array_name(split)) return true;
-  }
-  return false;
+  const std::vector<std::string> names = set_array_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void Hdf5File::add(const std::string& name) {
   // Must outlive the error handling: closing this list clears HDF5's record of why the dataset
   // could not be opened.
   H5::DSetAccPropList access;
-  // Only for images: the slots of a cache alone take 8 MB, and a small file may have ten thousand
-  // datasets. Labels are read once.
-  if (name == images_array_name(Split::train) || name == images_array_name(Split::test))
+  // Only for what is read batch by batch: the slots of a cache alone take 8 MB, and a small file
+  // may have ten thousand datasets. Labels are read once.
+  const bool are_labels =
+      name == labels_array_name(Split::train) || name == labels_array_name(Split::test);
+  if (is_of_set(name) && !are_labels)
     access.setChunkCache(kChunkSlots, kChunkCache, kEvictReadChunksFirst);
   Opened opened;
   ArrayInfo array;
@@ -320,11 +321,19 @@ void Hdf5File::read(const ArrayInfo& array, const std::vector<RowRun>& runs, voi
   }
 }
 
-/// Reads everything that precedes the pixels, and two images of each split.
+/// Reads everything that precedes the pixels, and two images or sequences of each split.
 void try_out(const std::filesystem::path& path) {
   const auto file = std::make_shared<Hdf5File>(path);
   for (const Split split : {Split::train, Split::test}) {
     try {
+      if (has_sequences(*file)) {
+        const auto set = open_sequence_split(file, split, 0);
+        std::vector<std::uint8_t> source(set->source().bytes());
+        std::vector<std::uint8_t> target(set->target().bytes());
+        for (const std::int64_t index : {std::int64_t{0}, set->count() - 1})
+          set->read(&index, 1, source.data(), target.data());
+        continue;
+      }
       const auto set = open_split(file, split, 0);
       std::vector<std::uint8_t> pixels(set->image_bytes());
       for (const std::int64_t index : {std::int64_t{0}, set->count() - 1}) {

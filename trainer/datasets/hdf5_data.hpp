@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "datasets/array_file.hpp"
+#include "datasets/array_source.hpp"
 
 namespace hpcboot::data {
 
@@ -16,7 +18,7 @@ namespace hpcboot::data {
 /// chunks are cached, so that a compressed file of that size is decompressed once, not in every
 /// epoch.
 /// libhdf5 may crash on a damaged file, so a child process opens it first and reads the labels and
-/// two images of each split.
+/// two images or sequences of each split.
 /// @throws Error{unreadable_file, malformed_data}
 std::shared_ptr<const ArrayFile> open_hdf5(const std::filesystem::path& path);
 
@@ -31,6 +33,10 @@ struct Hdf5Storage {
 /// @param progress called periodically with the number of images written since the last call
 /// @throws Error{unwritable_output}, and what reading the splits throws
 void write_hdf5(const std::filesystem::path& path, const Dataset& train, const Dataset& test,
+                const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress);
+
+/// The same for arrays of float32 or float64.
+void write_hdf5(const std::filesystem::path& path, const std::vector<ArraySource>& arrays,
                 const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress);
 
 }  // namespace hpcboot::data

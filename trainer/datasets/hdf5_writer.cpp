@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "datasets/hdf5_data.hpp"
@@ -65,10 +66,32 @@ void write_split(H5::H5File& file, const char* group_name, const Dataset& set,
   });
 }
 
-}  // namespace
+H5::PredType stored_type(record::DType type) {
+  return type == record::DType::f64 ? H5::PredType::IEEE_F64LE : H5::PredType::IEEE_F32LE;
+}
 
-void write_hdf5(const std::filesystem::path& path, const Dataset& train, const Dataset& test,
-                const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress) {
+H5::PredType held_type(record::DType type) {
+  return type == record::DType::f64 ? H5::PredType::NATIVE_DOUBLE : H5::PredType::NATIVE_FLOAT;
+}
+
+void write_array(H5::H5File& file, const ArraySource& array, const Hdf5Storage& storage,
+                 const std::function<void(std::int64_t)>& progress) {
+  const std::string group = array.name.substr(0, array.name.find('/'));
+  if (H5Lexists(file.getId(), group.c_str(), H5P_DEFAULT) <= 0) file.createGroup(group);
+  const std::vector<hsize_t> row(array.shape.begin() + 1, array.shape.end());
+  const H5::DataSet dataset = create(
+      file.openGroup(group), array.name.substr(group.size() + 1).c_str(), stored_type(array.type),
+      array.shape[0], row, static_cast<std::int64_t>(array.row_bytes()), storage);
+  for_each_rows(array, storage.chunk,
+                [&](std::int64_t first, std::int64_t count, const std::uint8_t* rows) {
+                  write_rows(dataset, held_type(array.type), first, count, rows);
+                  progress(count);
+                });
+}
+
+/// @param fill writes the file's contents
+template <typename Fill>
+void write_file(const std::filesystem::path& path, const Fill& fill) {
   const Hdf5Section section;
   record::AtomicFile complete(path);
   try {
@@ -77,8 +100,7 @@ void write_hdf5(const std::filesystem::path& path, const Dataset& train, const D
     access.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5::H5File file(complete.temporary().string(), H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT,
                     access);
-    write_split(file, "train", train, storage, progress);
-    write_split(file, "test", test, storage, progress);
+    fill(file);
     file.close();
   } catch (const H5::Exception& failure) {
     throw Error(ErrorCode::unwritable_output,
@@ -87,6 +109,29 @@ void write_hdf5(const std::filesystem::path& path, const Dataset& train, const D
                 "free up disk space, or choose another place");
   }
   complete.commit();
+}
+
+}  // namespace
+
+void write_hdf5(const std::filesystem::path& path, const Dataset& train, const Dataset& test,
+                const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress) {
+  write_file(path, [&](H5::H5File& file) {
+    write_split(file, "train", train, storage, progress);
+    write_split(file, "test", test, storage, progress);
+  });
+}
+
+void write_hdf5(const std::filesystem::path& path, const std::vector<ArraySource>& arrays,
+                const Hdf5Storage& storage, const std::function<void(std::int64_t)>& progress) {
+  for (const ArraySource& array : arrays) {
+    if (array.type == record::DType::f32 || array.type == record::DType::f64) continue;
+    throw Error(ErrorCode::invalid_model_use,
+                "'" + array.name + "' of type " + type_name_of(array.type) + " for HDF5",
+                "float32 or float64", "write safetensors or .pt instead");
+  }
+  write_file(path, [&](H5::H5File& file) {
+    for (const ArraySource& array : arrays) write_array(file, array, storage, progress);
+  });
 }
 
 }  // namespace hpcboot::data

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kImageWidth = 28;
 
 SplitInfo inspect_split(const char* name, const Dataset& set, std::int64_t images) {
-  SplitInfo split{name, set.count(), set.shape(), set.pixel_type(), {}, {}};
+  SplitInfo split{name, set.count(), "", set.shape(), set.pixel_type(), {}, {}};
   std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(images, set.count())));
   std::iota(indices.begin(), indices.end(), std::int64_t{0});
   std::vector<std::uint8_t> pixels(indices.size() * set.image_bytes());
@@ -28,6 +28,18 @@ SplitInfo inspect_split(const char* name, const Dataset& set, std::int64_t image
     split.drawn.push_back(draw_image(pixels.data() + i * set.image_bytes(), set.shape(),
                                      set.pixel_type(), kImageWidth));
   }
+  return split;
+}
+
+std::string side_text(const SequenceSide& side) {
+  return fmt::format("{} ({})", to_string(side.shape), type_name_of(side.type));
+}
+
+SplitInfo inspect_sequences(const char* name, const SequenceSet& set) {
+  SplitInfo split;
+  split.name = name;
+  split.count = set.count();
+  split.sequences = side_text(set.source()) + " to " + side_text(set.target());
   return split;
 }
 
@@ -76,10 +88,13 @@ Inspection inspect(const std::string& place, std::int64_t images) {
   inspection.place = place;
   inspection.format = format.name;
   if (format.arrays != nullptr) inspection.arrays = format.arrays(place)->arrays();
+  const bool of_sequences = are_sequences(place);
   for (const auto& [split, name] :
        {std::pair{Split::train, "train"}, std::pair{Split::test, "test"}}) {
     try {
-      inspection.splits.push_back(inspect_split(name, *format.open(place, split, 0), images));
+      inspection.splits.push_back(
+          of_sequences ? inspect_sequences(name, *format.open_sequences(place, split, 0))
+                       : inspect_split(name, *format.open(place, split, 0), images));
     } catch (const Error& error) {
       // Any file of arrays can be inspected; that it is not a data set is only a remark.
       if (format.arrays == nullptr) throw;
@@ -95,6 +110,11 @@ Encoded to_text(const Inspection& inspection, std::int64_t width) {
   Encoded text = encoded_format("{}: {}\n", inspection.place, inspection.format);
   if (!inspection.arrays.empty()) text += "\n" + arrays_table(inspection.arrays);
   for (const SplitInfo& split : inspection.splits) {
+    if (!split.sequences.empty()) {
+      text += encoded_format("\n{}: {} pairs of sequences, {}\n", split.name, split.count,
+                             split.sequences);
+      continue;
+    }
     text += encoded_format("\n{}: {} images of {} ({})\n", split.name, split.count,
                            to_string(split.shape), type_text(split.type));
     text += images_row(split, width);
@@ -119,6 +139,11 @@ Json to_json(const Inspection& inspection) {
                               {"trouble", array.trouble}});
   }
   for (const SplitInfo& split : inspection.splits) {
+    if (!split.sequences.empty()) {
+      json["halves"].push_back(
+          {{"name", split.name}, {"pairs", split.count}, {"sequences", split.sequences}});
+      continue;
+    }
     json["halves"].push_back({{"name", split.name},
                               {"images", split.count},
                               {"channels", split.shape.channels},

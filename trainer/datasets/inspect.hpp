@@ -13,6 +13,7 @@ namespace hpcboot::data {
 struct SplitInfo {
   std::string name;  ///< "train", "test"
   std::int64_t count = 0;
+  std::string sequences;  ///< "1x512 (float32) to 20x512 (float32)"; empty if it has images
   ImageShape shape;
   PixelType type = PixelType::u8;
   std::vector<int> labels;                      ///< of the images drawn

@@ -11,6 +11,7 @@ inline constexpr std::string_view kHdf5 = "FILE.h5";
 inline constexpr std::string_view kSafetensors = "FILE.safetensors";
 inline constexpr std::string_view kPt = "FILE.pt";
 inline constexpr std::string_view kSynthetic = "synthetic:NxCxHxW";
+inline constexpr std::string_view kSequences = "sequences:NxSxTxE";
 
 }  // namespace hpcboot::data::places
 

@@ -30,12 +30,13 @@ using record::DType;
 
 constexpr int kMaxDepth = 8;
 
+constexpr std::pair<at::ScalarType, DType> kTypes[] = {
+    {at::kBool, DType::boolean}, {at::kByte, DType::u8},   {at::kChar, DType::i8},
+    {at::kShort, DType::i16},    {at::kHalf, DType::f16},  {at::kBFloat16, DType::bf16},
+    {at::kInt, DType::i32},      {at::kFloat, DType::f32}, {at::kDouble, DType::f64},
+    {at::kLong, DType::i64}};
+
 std::optional<DType> dtype_of(at::ScalarType type) {
-  constexpr std::pair<at::ScalarType, DType> kTypes[] = {
-      {at::kBool, DType::boolean}, {at::kByte, DType::u8},   {at::kChar, DType::i8},
-      {at::kShort, DType::i16},    {at::kHalf, DType::f16},  {at::kBFloat16, DType::bf16},
-      {at::kInt, DType::i32},      {at::kFloat, DType::f32}, {at::kDouble, DType::f64},
-      {at::kLong, DType::i64}};
   for (const auto& [torch_type, ours] : kTypes) {
     if (torch_type == type) return ours;
   }
@@ -246,6 +247,20 @@ void write_pt(const std::filesystem::path& path, const Dataset& train, const Dat
   };
   add(Split::train, train, wholes[0]);
   add(Split::test, test, wholes[1]);
+  write_dict(path, dict);
+}
+
+void write_pt(const std::filesystem::path& path, const std::vector<ArraySource>& arrays,
+              const std::function<void(std::int64_t)>& progress) {
+  std::vector<std::vector<std::uint8_t>> wholes;
+  c10::Dict<std::string, at::Tensor> dict;
+  for (const ArraySource& array : arrays) {
+    wholes.push_back(read_whole(array, progress));
+    const auto* const type =
+        std::find_if(std::begin(kTypes), std::end(kTypes),
+                     [&](const auto& pair) { return pair.second == array.type; });
+    dict.insert(array.name, at::from_blob(wholes.back().data(), array.shape, type->first));
+  }
   write_dict(path, dict);
 }
 

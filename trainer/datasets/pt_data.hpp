@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "datasets/array_file.hpp"
+#include "datasets/array_source.hpp"
 
 namespace hpcboot::data {
 
@@ -18,6 +19,10 @@ std::shared_ptr<const ArrayFile> open_pt(const std::filesystem::path& path);
 /// @param progress called periodically with the number of images read since the last call
 /// @throws Error{unwritable_output}
 void write_pt(const std::filesystem::path& path, const Dataset& train, const Dataset& test,
+              const std::function<void(std::int64_t)>& progress);
+
+/// The same for arrays of any type.
+void write_pt(const std::filesystem::path& path, const std::vector<ArraySource>& arrays,
               const std::function<void(std::int64_t)>& progress);
 
 }  // namespace hpcboot::data

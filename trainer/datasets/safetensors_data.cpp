@@ -86,4 +86,17 @@ void write_safetensors_data(const std::filesystem::path& path, const Dataset& tr
   record::write_safetensors(path, std::move(tensors));
 }
 
+void write_safetensors_data(const std::filesystem::path& path,
+                            const std::vector<ArraySource>& arrays,
+                            const std::function<void(std::int64_t)>& progress) {
+  std::vector<std::vector<std::uint8_t>> wholes;
+  std::vector<record::TensorView> tensors;
+  for (const ArraySource& array : arrays) {
+    wholes.push_back(read_whole(array, progress));
+    tensors.push_back(
+        {array.name, array.type, array.shape, wholes.back().data(), wholes.back().size()});
+  }
+  record::write_safetensors(path, std::move(tensors));
+}
+
 }  // namespace hpcboot::data

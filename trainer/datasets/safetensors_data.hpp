@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "datasets/array_file.hpp"
+#include "datasets/array_source.hpp"
 
 namespace hpcboot::data {
 
@@ -18,5 +19,10 @@ std::shared_ptr<const ArrayFile> open_safetensors(const std::filesystem::path& p
 /// @throws Error{unwritable_output}
 void write_safetensors_data(const std::filesystem::path& path, const Dataset& train,
                             const Dataset& test, const std::function<void(std::int64_t)>& progress);
+
+/// The same for arrays of any type.
+void write_safetensors_data(const std::filesystem::path& path,
+                            const std::vector<ArraySource>& arrays,
+                            const std::function<void(std::int64_t)>& progress);
 
 }  // namespace hpcboot::data

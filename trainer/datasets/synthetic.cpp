@@ -56,7 +56,8 @@ class SyntheticDataset : public Dataset {
   std::uint64_t first_stream_;
 };
 
-/// The four numbers of NxCxHxW, or zeros.
+}  // namespace
+
 std::array<std::int64_t, 4> parse_sizes(std::string_view text) {
   std::array<std::int64_t, 4> sizes{};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -68,8 +69,6 @@ std::array<std::int64_t, 4> parse_sizes(std::string_view text) {
   }
   return sizes;
 }
-
-}  // namespace
 
 std::unique_ptr<Dataset> open_synthetic(const std::string& text, Split split, std::int64_t limit) {
   const auto [number, channels, rows, cols] =

@@ -38,6 +38,8 @@ void require_model_of_task(const TrainOptions& options) {
     throw UsageError("--task " + options.task + " cannot train --model " + options.model +
                      "; it takes " + options::one_of(models::model_names(task.models)));
   }
+  if (options.dropout > 0 && task.dropout == 0)
+    throw UsageError("--dropout: the models of --task " + options.task + " have none");
   const char* const of_images = options.augment != "none" ? "--augment"
                                 : options.mixup > 0       ? "--mixup"
                                 : options.image_size > 0  ? "--image-size"

@@ -34,6 +34,7 @@ Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::
   if (o.task != first.task) identity["task"] = o.task;
   if (o.augment != first.augment) identity["augment"] = o.augment;
   if (o.mixup > 0) identity["mixup"] = o.mixup;
+  if (o.dropout > 0) identity["dropout"] = o.dropout;
   identity["model"] = o.model;
   identity["image_size"] = o.image_size;
   identity["batch_size"] = batches.global;

@@ -24,6 +24,7 @@ Json to_json(const TrainOptions& o) {
                {"image_size", o.image_size > 0 ? Json(o.image_size) : Json(nullptr)},
                {"augment", o.augment},
                {"mixup", o.mixup},
+               {"dropout", o.dropout},
                {"precision", o.precision},
                {"initial_scale_power", o.initial_scale_power},
                {"scale_growth_interval", o.scale_growth_interval},

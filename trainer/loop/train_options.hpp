@@ -22,6 +22,7 @@ struct TrainOptions {
   BatchSizes batches;             ///< by default 64 samples per device
   std::int64_t image_size = 128;  ///< pixels, width and height; 0: the task has no images
   std::string augment = "none";   ///< none, crop-flip: random changes of training images
+  double dropout = 0;             ///< probability that a value is dropped in training
   double mixup = 0;               ///< parameter of the beta distribution; 0: off
   OptimizationOptions optimization;
   std::uint64_t seed = 1234;

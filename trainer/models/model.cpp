@@ -1,7 +1,5 @@
 #include "models/model.hpp"
 
-#include <array>
-
 #include "hpcboot/error.hpp"
 #include "models/mnistnet.hpp"
 #include "models/resnet50.hpp"
@@ -19,23 +17,27 @@ std::shared_ptr<Model> make_resnet50(std::int64_t in_channels, std::int64_t clas
   return std::make_shared<ResNet50>(in_channels, classes, checkpointed);
 }
 
-using Make = std::shared_ptr<Model> (*)(std::int64_t in_channels, std::int64_t classes,
-                                        bool checkpointed);
+struct Maker {
+  std::string_view name;
+  std::shared_ptr<Model> (*make)(std::int64_t in_channels, std::int64_t classes, bool checkpointed);
+};
 
-// In the order of kKnownModels.
-constexpr std::array<Make, kKnownModels.size()> kMakers{&make_mnistnet, &make_resnet50};
+constexpr Maker kMakers[] = {{"mnistnet", &make_mnistnet}, {"resnet50", &make_resnet50}};
 
 }  // namespace
 
 std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels,
                                   std::int64_t classes, bool checkpointed) {
-  const std::size_t index = index_of_model(name);
-  if (checkpointed && !kKnownModels[index].has_layers) {
+  if (checkpointed && !has_layers(name)) {
     throw Error(ErrorCode::invalid_model_use,
                 "model '" + std::string(name) + "' with checkpointed activations",
                 "a model of several layers, such as resnet50", "choose one, or leave this out");
   }
-  return kMakers[index](in_channels, classes, checkpointed);
+  for (const Maker& maker : kMakers) {
+    if (maker.name == name) return maker.make(in_channels, classes, checkpointed);
+  }
+  throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'",
+              "a model that classifies images", "choose one of these");
 }
 
 }  // namespace hpcboot::models

@@ -21,6 +21,8 @@ struct KnownModel {
 inline constexpr std::array kKnownModels{
     KnownModel{"mnistnet", false},
     KnownModel{"resnet50", true},
+    KnownModel{"transformer", false, Kind::sequences},
+    KnownModel{"transformer_small", false, Kind::sequences},
 };
 
 /// The names of all models, sorted.

@@ -2,9 +2,16 @@
 
 #include <utility>
 
+#include "tasks/list.hpp"
 #include "tasks/task_names.hpp"
 
 namespace hpcboot::tasks {
+
+// Each is defined in the task's file.
+#define HPCBOOT_MAKER(name, ...) \
+  std::unique_ptr<Task> make_##name(const train::TrainOptions& options, torch::Device device);
+HPCBOOT_TASKS(HPCBOOT_MAKER)
+#undef HPCBOOT_MAKER
 
 Example Task::prepare(std::vector<torch::Tensor> parts) const {
   Example example;

@@ -12,7 +12,6 @@
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
 #include "record/measure.hpp"
-#include "tasks/list.hpp"
 
 namespace hpcboot::tasks {
 
@@ -69,10 +68,5 @@ class Task {
 /// @param device of the model
 /// @throws Error{invalid_model_use} for an unknown name, and what opening the data throws
 std::unique_ptr<Task> make_task(const train::TrainOptions& options, torch::Device device);
-
-#define HPCBOOT_MAKER(name, ...) \
-  std::unique_ptr<Task> make_##name(const train::TrainOptions& options, torch::Device device);
-HPCBOOT_TASKS(HPCBOOT_MAKER)
-#undef HPCBOOT_MAKER
 
 }  // namespace hpcboot::tasks

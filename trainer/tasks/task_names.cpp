@@ -1,6 +1,9 @@
 #include "tasks/task_names.hpp"
 
+#include <sstream>
+
 #include "hpcboot/error.hpp"
+#include "tasks/list.hpp"
 
 namespace hpcboot::tasks {
 namespace {
@@ -33,6 +36,12 @@ const KnownTask& known_task(std::string_view name) {
   }
   throw Error(ErrorCode::invalid_model_use, "task '" + std::string(name) + "'", "one of " + names,
               "choose one of these, or add yours to trainer/tasks/list.hpp");
+}
+
+std::string number_text(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
 }
 
 std::string default_of_each_task(std::string (*text)(const KnownTask& task)) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "models/model_names.hpp"
-#include "tasks/list.hpp"
 
 // Without LibTorch: for command lines.
 namespace hpcboot::tasks {
@@ -24,6 +23,7 @@ struct KnownTask {
   std::string_view augment;
   double lr;
   std::string_view scale_lr;
+  double dropout;  ///< 0: its models have none
 };
 
 /// The task of this name.
@@ -34,6 +34,9 @@ std::vector<std::string> task_names();
 
 /// "mnist: digits into classes; …", for --help.
 std::string about_tasks();
+
+/// "0.001"
+std::string number_text(double number);
 
 /// "1e-4; 1e-3 with transformer": a default that depends on the task, for --help.
 /// @param text of a task's default
