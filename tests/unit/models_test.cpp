@@ -17,10 +17,10 @@ std::int64_t parameter_count(const Model& model) {
 }
 
 TEST(Models, EveryKnownModelMapsImagesToScores) {
-  EXPECT_THAT(model_names(), testing::ElementsAre("mnistnet", "resnet50"));
+  EXPECT_THAT(model_names(), testing::ElementsAre("mnistnet", "resnet18", "resnet50"));
   for (const std::string& name : model_names()) {
     for (const std::int64_t channels : {1, 3}) {
-      const auto model = make_model(name, channels, 7);
+      const auto model = make_model(name, {channels, 7});
       model->eval();
       EXPECT_EQ(model->forward(torch::zeros({2, channels, 32, 32})).sizes(),
                 (std::vector<std::int64_t>{2, 7}))
@@ -36,13 +36,13 @@ TEST(Models, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
     EXPECT_THAT(error.found(), testing::HasSubstr("resnet5"));
-    EXPECT_THAT(error.expected(), testing::HasSubstr("mnistnet, resnet50"));
+    EXPECT_THAT(error.expected(), testing::HasSubstr("mnistnet, resnet18, resnet50"));
   }
 }
 
 TEST(Models, LayersCanBeCheckpointedUnderTheirNames) {
   for (const std::string& name : model_names()) {
-    const auto make = [&] { return make_model(name, 1, 10, /*checkpointed=*/true); };
+    const auto make = [&] { return make_model(name, {1, 10, 32, /*checkpointed=*/true}); };
     if (has_layers(name)) {
       EXPECT_EQ(make()->named_parameters().keys(), make_model(name)->named_parameters().keys());
     } else {
@@ -78,7 +78,7 @@ TEST(MnistNet, ScoresOfAnImageDoNotDependOnItsBatch) {
 }
 
 TEST(ResNet50, HasTorchvisionsParametersAndBuffers) {
-  const auto model = make_model("resnet50", 1, 10);
+  const auto model = make_model("resnet50");
   // torchvision: 25557032 with 3 channels and 1000 classes; 2 channels of 7x7x64 and 990 classes
   // of 2048 weights and a bias fewer.
   EXPECT_EQ(parameter_count(*model), 25557032 - 2 * 49 * 64 - 990 * 2049);
@@ -109,7 +109,7 @@ TEST(ResNet50, HasTorchvisionsParametersAndBuffers) {
 
 TEST(ResNet50, StartsFromTorchvisionsInitialisation) {
   torch::manual_seed(0);
-  const auto parameters = make_model("resnet50", 1, 10)->named_parameters();
+  const auto parameters = make_model("resnet50")->named_parameters();
   // He's normal distribution by fan-out: variance 2 / (out_channels x kernel area).
   const torch::Tensor& conv = parameters["layer4.2.conv2.weight"];
   EXPECT_NEAR(conv.std().item<double>(), std::sqrt(2.0 / (512 * 9)), 1e-4);

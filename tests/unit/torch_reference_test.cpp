@@ -100,7 +100,7 @@ TEST(TorchReference, ResNet50EqualsTorchvisions) {
   const Tensors reference(path);
   std::remove(path.c_str());
 
-  const auto model = models::make_model("resnet50", 1, 10);
+  const auto model = models::make_model("resnet50");
   model->to(torch::kFloat64);
   {
     const torch::NoGradGuard no_grad;

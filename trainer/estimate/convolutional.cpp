@@ -3,7 +3,7 @@
 
 #include "hpcboot/torch/estimate.hpp"
 
-// The layers of the trainer's models (models/mnistnet.cpp, models/resnet50.cpp): what each
+// The layers of the trainer's models (models/mnistnet.cpp, models/resnet.cpp): what each
 // operation keeps for its backward pass. A convolution, a linear layer and a pooling keep their
 // input, a batch norm its input, a ReLU its result, which is the next operation's input. Pooling
 // keeps indices of 8 bytes.

@@ -39,8 +39,8 @@ ParallelModel::ParallelModel(const TrainOptions& options, std::int64_t channels,
       precision_(precision_of(options.precision)),
       type_(precision_ == Precision::fp64 ? torch::kDouble : torch::kFloat) {
   const auto make = [&] {
-    auto model =
-        models::make_model(options.model, channels, data::kClasses, options.checkpoint_activations);
+    auto model = models::make_model(options.model, {channels, data::kClasses, options.image_size,
+                                                    options.checkpoint_activations});
     model->to(type_);
     store_channels_last(*model);
     return model;

@@ -1,5 +1,7 @@
 #include "models/model_names.hpp"
 
+#include <iterator>
+
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::models {
@@ -12,7 +14,7 @@ std::vector<std::string> model_names() {
 
 std::size_t index_of_model(std::string_view name) {
   std::string names;
-  for (std::size_t i = 0; i < kKnownModels.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(kKnownModels); ++i) {
     if (kKnownModels[i].name == name) return i;
     names += (names.empty() ? "" : ", ") + std::string(kKnownModels[i].name);
   }

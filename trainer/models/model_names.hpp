@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +14,10 @@ struct KnownModel {
 };
 
 /// Sorted by name.
-inline constexpr std::array kKnownModels{
-    KnownModel{"mnistnet", false},
-    KnownModel{"resnet50", true},
+inline constexpr KnownModel kKnownModels[] = {
+    {"mnistnet", false},
+    {"resnet18", true},
+    {"resnet50", true},
 };
 
 /// The names that make_model() accepts, sorted.
