@@ -5,32 +5,29 @@
 #include "hpcboot/error.hpp"
 #include "models/mnistnet.hpp"
 #include "models/resnet.hpp"
+#include "models/vit.hpp"
 
 namespace hpcboot::models {
 namespace {
 
 using Options = ImageModelOptions;
 using Pointer = std::shared_ptr<Model>;
-using Make = Pointer (*)(const Options&);
-
-Pointer mnistnet(const Options& o) {
-  return std::make_shared<MnistNet>(o.channels, o.classes);
-}
-
-template <const ResNetShape& shape>
-Pointer resnet(const Options& o) {
-  return std::make_shared<ResNet>(shape, o);
-}
 
 struct Maker {
   std::string_view name;
-  Make make;
+  Pointer (*make)(const Options&);
 };
 
 constexpr Maker kMakers[] = {
-    {"mnistnet", &mnistnet},
-    {"resnet18", &resnet<kResNet18>},
-    {"resnet50", &resnet<kResNet50>},
+    {"mnistnet",
+     [](const Options& o) -> Pointer { return std::make_shared<MnistNet>(o.channels, o.classes); }},
+    {"resnet18",
+     [](const Options& o) -> Pointer { return std::make_shared<ResNet>(kResNet18, o); }},
+    {"resnet50",
+     [](const Options& o) -> Pointer { return std::make_shared<ResNet>(kResNet50, o); }},
+    {"vit_b_16", [](const Options& o) -> Pointer { return std::make_shared<ViT>(kViTB16, o); }},
+    {"vit_s_16", [](const Options& o) -> Pointer { return std::make_shared<ViT>(kViTS16, o); }},
+    {"vit_ti_16", [](const Options& o) -> Pointer { return std::make_shared<ViT>(kViTTi16, o); }},
 };
 
 constexpr bool in_order_of_known_models() {
