@@ -105,8 +105,8 @@ assert rows[0]["speedup"] == 1 and rows[1]["speedup"] > 0, rows'
 
 @test "the models load strictly into torchvision's, which their metadata describe" {
   "$HPCBOOT_TEST_PYTHON" -c 'import torchvision' || skip "no torchvision for $HPCBOOT_TEST_PYTHON"
-  for model in resnet18 resnet50 vit_ti_16; do
-    "$trainer" --data "$data" --model $model --image-size 32 --limit-samples 8 --batch-size 8 --runs-dir runs
+  for name in resnet18 resnet50 vit_ti_16; do
+    "$trainer" --data "$data" --model $name --image-size 32 --limit-samples 8 --batch-size 8 --runs-dir runs
   done
   "$HPCBOOT_TEST_PYTHON" - runs/*/model.safetensors <<'PY'
 import json, struct, sys, torch, torchvision

@@ -27,7 +27,7 @@ setup_file() {
 @test "layers of resnet50 and of a ViT are gathered one by one, for the same model" {
   need_mpirun
   for model in resnet50 vit_ti_16; do
-    large=(--model $model --image-size 32 --limit-samples 64 --micro-batch 8)
+    large=(--model "$model" --image-size 32 --limit-samples 64 --micro-batch 8)
     ranks 2 "${large[@]}" --comment "whole_$model"
     for zero in 2 3; do
       ranks 2 "${large[@]}" --comment "sharded$zero" --zero "$zero"

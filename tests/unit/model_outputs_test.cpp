@@ -30,7 +30,7 @@ TEST(ModelOutputs, AreThoseOfTorchvisions) {
     const auto outputs = expected.at("outputs").get<std::vector<double>>();
     EXPECT_LT(
         relative_difference(found, torch::tensor(outputs, torch::kDouble).view({samples, 10})),
-        1e-4)
+        1e-7)
         << name;
   }
 }

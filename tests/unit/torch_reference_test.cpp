@@ -23,7 +23,7 @@ namespace hpcboot {
 namespace {
 
 constexpr int kSkip = 77;
-constexpr double kTolerance = 1e-4;
+constexpr double kTolerance = 1e-7;  // in fp64
 
 struct Output {
   int exit_code = -1;
