@@ -8,16 +8,18 @@ set(HPCBOOT_TEST_PYTHON /usr/bin/python3 CACHE FILEPATH
 
 hpcboot_add_test(NAME torch_test
   SOURCES unit/data_parallel_test.cpp unit/distributed_data_parallel_test.cpp unit/distributed_sampler_test.cpp
-          unit/lost_ranks_test.cpp unit/models_test.cpp
+          unit/lost_ranks_test.cpp unit/model_outputs_test.cpp unit/models_test.cpp
           unit/process_group_test.cpp unit/tensors_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
-  LIBRARIES hpcboot::torch hpcboot_models hpcboot_store LABELS unit
-  TIMEOUT 300)  # a step of ResNet50 by PyTorch's Python takes a minute, and more on a busy machine
+  LIBRARIES hpcboot::torch hpcboot_models hpcboot_store hpcboot_json LABELS unit
+  TIMEOUT 300)  # PyTorch's Python and a step of a large model in fp64 take long on a busy machine
 # Not installed.
 target_include_directories(torch_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer/torch ${PROJECT_SOURCE_DIR}/bootstrap)
 # Only for this file: the precompiled header is shared, so definitions of the target would have to be shared, too.
 set_property(SOURCE unit/torch_reference_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_REFERENCE="${CMAKE_CURRENT_LIST_DIR}/support/torch_reference.py")
+set_property(SOURCE unit/model_outputs_test.cpp PROPERTY COMPILE_DEFINITIONS
+  HPCBOOT_TEST_MODEL_OUTPUTS="${CMAKE_CURRENT_LIST_DIR}/golden/models/outputs.json")
 # Shared by the programs that use LibTorch.
 target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
 

@@ -28,7 +28,7 @@ class Training:
         if zero >= 2:
             mesh = init_device_mesh("cpu", (dist.get_world_size(),))
             for module in self.model.modules():
-                if isinstance(module, Bottleneck):  # as the units of trainer/models/resnet50.cpp
+                if isinstance(module, Bottleneck):  # as the units of trainer/models/resnet.cpp
                     fully_shard(module, mesh=mesh, reshard_after_forward=zero == 3)
             fully_shard(self.model, mesh=mesh, reshard_after_forward=zero == 3)
         else:

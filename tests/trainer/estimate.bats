@@ -60,7 +60,7 @@ PY
 @test "an impossible request is refused, with what is possible" {
   run "$trainer" estimate --model gpt5
   [ "$status" -eq 2 ]
-  [[ $output == *"--model is 'gpt5'; expected mnistnet, resnet50, gpt2"*"config.json"* ]]
+  [[ $output == *"--model is 'gpt5'; expected mnistnet, resnet18, resnet50, vit_b_16, vit_s_16, vit_ti_16, gpt2"*"config.json"* ]]
   run "$trainer" estimate --model llama-3.1-8b --tensor 3
   [ "$status" -eq 2 ]
   [[ $output == *"choose one of 1 2 4 8"* ]]
@@ -74,6 +74,17 @@ PY
     echo "$wrong: $output"
     [ "$status" -eq 2 ]
   done
+}
+
+@test "every model that the trainer trains is known" {
+  for model in mnistnet resnet18 resnet50 vit_b_16 vit_s_16 vit_ti_16; do
+    run "$trainer" estimate --model $model --image-size 32 --micro-batch 4
+    [ "$status" -eq 0 ]
+    [[ $output == *"$model: "*parameters*"this fits into 80.0 GB."* ]]
+  done
+  run "$trainer" estimate --model vit_b_16 --image-size 40
+  [ "$status" -eq 2 ]
+  [[ $output == *"--image-size is 40; vit_b_16 needs a multiple of 16"* ]]
 }
 
 @test "a file that is damaged is named, with the key" {

@@ -103,25 +103,38 @@ assert [row["method"] for row in rows] == ["single", "DDP"], rows
 assert rows[0]["speedup"] == 1 and rows[1]["speedup"] > 0, rows'
 }
 
-@test "the model loads strictly into torchvision's resnet50, which its metadata describe" {
+@test "the models load strictly into torchvision's, which their metadata describe" {
   "$HPCBOOT_TEST_PYTHON" -c 'import torchvision' || skip "no torchvision for $HPCBOOT_TEST_PYTHON"
-  "$trainer" --data "$data" --image-size 32 --limit-samples 8 --batch-size 8 --runs-dir runs
+  for name in resnet18 resnet50 vit_ti_16; do
+    "$trainer" --data "$data" --model $name --image-size 32 --limit-samples 8 --batch-size 8 --runs-dir runs
+  done
   "$HPCBOOT_TEST_PYTHON" - runs/*/model.safetensors <<'PY'
 import json, struct, sys, torch, torchvision
-raw = open(sys.argv[1], "rb").read()
-size = struct.unpack("<Q", raw[:8])[0]
-header = json.loads(raw[8:8 + size])
-about = header.pop("__metadata__")
-assert about == {"format": "pt", "model": "resnet50", "channels": "1", "classes": "10", "image_size": "32",
-                 "mean": "0.1307", "std": "0.3081"}, about
-state = {}
-for name, entry in header.items():
-    begin, end = entry["data_offsets"]
-    kind = {"F32": torch.float32, "I64": torch.int64}[entry["dtype"]]
-    state[name] = torch.frombuffer(bytearray(raw[8 + size + begin:8 + size + end]), dtype=kind).reshape(entry["shape"])
-model = getattr(torchvision.models, about["model"])(num_classes=int(about["classes"]))
-model.conv1 = torch.nn.Conv2d(int(about["channels"]), 64, 7, 2, 3, bias=False)
-model.load_state_dict(state, strict=True)
+from torchvision.models import VisionTransformer
+
+found = []
+for path in sys.argv[1:]:
+    raw = open(path, "rb").read()
+    size = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8:8 + size])
+    about = header.pop("__metadata__")
+    name = about.pop("model")
+    found.append(name)
+    assert about == {"format": "pt", "channels": "1", "classes": "10", "image_size": "32",
+                     "mean": "0.1307", "std": "0.3081"}, about
+    state = {}
+    for key, entry in header.items():
+        begin, end = entry["data_offsets"]
+        kind = {"F32": torch.float32, "I64": torch.int64}[entry["dtype"]]
+        state[key] = torch.frombuffer(bytearray(raw[8 + size + begin:8 + size + end]), dtype=kind).reshape(entry["shape"])
+    if name == "vit_ti_16":
+        model = VisionTransformer(32, 16, 12, 3, 192, 768, num_classes=10)
+        model.conv_proj = torch.nn.Conv2d(1, 192, 16, 16)
+    else:
+        model = getattr(torchvision.models, name)(num_classes=10)
+        model.conv1 = torch.nn.Conv2d(1, 64, 7, 2, 3, bias=False)
+    model.load_state_dict(state, strict=True)
+assert sorted(found) == ["resnet18", "resnet50", "vit_ti_16"], found
 PY
 }
 

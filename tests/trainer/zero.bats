@@ -24,13 +24,16 @@ setup_file() {
   done
 }
 
-@test "layers of resnet50 are gathered one by one, for the same model" {
+@test "layers of resnet50 and of a ViT are gathered one by one, for the same model" {
   need_mpirun
-  large=(--model resnet50 --image-size 32 --limit-samples 64 --micro-batch 8)
-  ranks 2 "${large[@]}" --comment whole
-  for zero in 2 3; do
-    ranks 2 "${large[@]}" --comment "sharded$zero" --zero "$zero"
-    cmp runs/*whole/model.safetensors runs/*sharded"$zero"/model.safetensors
+  for model in resnet50 vit_ti_16; do
+    large=(--model "$model" --image-size 32 --limit-samples 64 --micro-batch 8)
+    ranks 2 "${large[@]}" --comment "whole_$model"
+    for zero in 2 3; do
+      ranks 2 "${large[@]}" --comment "sharded$zero" --zero "$zero"
+      cmp runs/*whole_"$model"/model.safetensors runs/*sharded"$zero"/model.safetensors
+      rm -r runs/*sharded"$zero"
+    done
   done
 }
 

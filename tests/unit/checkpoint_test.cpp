@@ -37,7 +37,7 @@ struct Training {
   explicit Training(const std::string& name) {
     options.optimizer = name;
     torch::manual_seed(1);
-    model = models::make_model("mnistnet", 1);
+    model = models::make_model("mnistnet");
     optimizer = make_optimizer(model->parameters(), options);
   }
 

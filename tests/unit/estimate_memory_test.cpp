@@ -113,7 +113,7 @@ void expect_near(const Measured& measured, const estimate::Memory& memory) {
 void expect_classifier(const char* name, const estimate::Model& estimated, std::int64_t size,
                        std::int64_t batch) {
   const auto before = static_cast<double>(counted_memory::live());
-  const auto model = models::make_model(name);
+  const auto model = models::make_model(name, {1, 10, size});
   torch::optim::Adam optimizer(model->parameters());
   const auto images = torch::rand({batch, 1, size, size});
   const auto labels = torch::zeros({batch}, torch::kInt64);
@@ -125,6 +125,16 @@ void expect_classifier(const char* name, const estimate::Model& estimated, std::
 TEST(EstimateMemory, Mnistnet) {
   expect_classifier("mnistnet", estimate::mnistnet(1, 28, 10), 28, 64);
   expect_classifier("mnistnet", estimate::mnistnet(1, 28, 10), 28, 512);
+}
+
+TEST(EstimateMemory, ResNet18) {
+  expect_classifier("resnet18", estimate::resnet18(1, 64, 10), 64, 4);
+  expect_classifier("resnet18", estimate::resnet18(1, 64, 10), 64, 32);
+}
+
+TEST(EstimateMemory, ViT) {
+  expect_classifier("vit_ti_16", estimate::vit_ti_16(1, 64, 10), 64, 4);
+  expect_classifier("vit_ti_16", estimate::vit_ti_16(1, 64, 10), 64, 64);
 }
 
 TEST(EstimateMemory, ResNet50) {

@@ -26,7 +26,12 @@ double parameters_of(const char* name) {
 }
 
 TEST(EstimateModel, HasThePublishedNumberOfParameters) {
-  EXPECT_EQ(resnet50(3, 224, 1000).parameters(), 25'557'032);  // torchvision
+  // torchvision, and timm's DeiT
+  EXPECT_EQ(resnet18(3, 224, 1000).parameters(), 11'689'512);
+  EXPECT_EQ(resnet50(3, 224, 1000).parameters(), 25'557'032);
+  EXPECT_EQ(vit_b_16(3, 224, 1000).parameters(), 86'567'656);
+  EXPECT_EQ(vit_s_16(3, 224, 1000).parameters(), 22'050'664);
+  EXPECT_EQ(vit_ti_16(3, 224, 1000).parameters(), 5'717'416);
   // The sizes of the files that their authors publish.
   EXPECT_EQ(parameters_of("gpt2"), 124'439'808);
   EXPECT_EQ(parameters_of("gpt2-xl"), 1'557'611'200);
@@ -36,9 +41,15 @@ TEST(EstimateModel, HasThePublishedNumberOfParameters) {
 }
 
 TEST(EstimateModel, HasThePublishedNumberOfOperations) {
-  double flop = 0;
-  for (const Layer& layer : resnet50(3, 224, 1000).layers) flop += layer.each.flop;
-  EXPECT_NEAR(flop / 2 / kGiga, 4.09, 0.01);  // torchvision: 4.09 GFLOPS, counted as multiply-adds
+  const auto multiply_adds = [](const Model& model) {
+    double flop = 0;
+    for (const Layer& layer : model.layers) flop += layer.each.flop + layer.divided.flop;
+    return flop / 2 / kGiga;
+  };
+  // torchvision's GFLOPS, counted as multiply-adds
+  EXPECT_NEAR(multiply_adds(resnet18(3, 224, 1000)), 1.81, 0.01);
+  EXPECT_NEAR(multiply_adds(resnet50(3, 224, 1000)), 4.09, 0.01);
+  EXPECT_NEAR(multiply_adds(vit_b_16(3, 224, 1000)), 17.56, 0.01);
   // Table 2 of Kaplan et al., 2020: 2 operations for each parameter of a matrix, and 2 for each
   // element of scores and values.
   const Transformer shape = known_transformer("gpt2");

@@ -1,10 +1,14 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "hpcboot/error.hpp"
+#include "hpcboot/torch/precision.hpp"
 #include "models/model.hpp"
 
 namespace hpcboot::models {
@@ -17,10 +21,11 @@ std::int64_t parameter_count(const Model& model) {
 }
 
 TEST(Models, EveryKnownModelMapsImagesToScores) {
-  EXPECT_THAT(model_names(), testing::ElementsAre("mnistnet", "resnet50"));
-  for (const std::string& name : model_names()) {
+  EXPECT_THAT(model_names(Kind::images), testing::ElementsAre("mnistnet", "resnet18", "resnet50",
+                                                              "vit_b_16", "vit_s_16", "vit_ti_16"));
+  for (const std::string& name : model_names(Kind::images)) {
     for (const std::int64_t channels : {1, 3}) {
-      const auto model = make_model(name, channels, 7);
+      const auto model = make_model(name, {channels, 7});
       model->eval();
       EXPECT_EQ(model->forward(torch::zeros({2, channels, 32, 32})).sizes(),
                 (std::vector<std::int64_t>{2, 7}))
@@ -36,13 +41,13 @@ TEST(Models, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
     EXPECT_THAT(error.found(), testing::HasSubstr("resnet5"));
-    EXPECT_THAT(error.expected(), testing::HasSubstr("mnistnet, resnet50"));
+    EXPECT_THAT(error.expected(), testing::HasSubstr("mnistnet, resnet18, resnet50"));
   }
 }
 
 TEST(Models, LayersCanBeCheckpointedUnderTheirNames) {
-  for (const std::string& name : model_names()) {
-    const auto make = [&] { return make_model(name, 1, 10, /*checkpointed=*/true); };
+  for (const std::string& name : model_names(Kind::images)) {
+    const auto make = [&] { return make_model(name, {1, 10, 32, /*checkpointed=*/true}); };
     if (has_layers(name)) {
       EXPECT_EQ(make()->named_parameters().keys(), make_model(name)->named_parameters().keys());
     } else {
@@ -52,12 +57,34 @@ TEST(Models, LayersCanBeCheckpointedUnderTheirNames) {
 }
 
 TEST(Models, TheSeedDecidesTheWeights) {
-  for (const std::string& name : model_names()) {
+  for (const std::string& name : model_names(Kind::images)) {
     torch::manual_seed(5);
     const auto first = make_model(name)->parameters();
     torch::manual_seed(5);
     const auto second = make_model(name)->parameters();
     for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i].equal(second[i])) << name;
+  }
+}
+
+TEST(Models, ScoresUnderAutocastAreFinite) {
+  const torch::Device cpu(torch::kCPU);
+  use_precision(Precision::bf16, cpu);
+  for (const std::string& name : model_names(Kind::images)) {
+    const auto model = make_model(name, {3, 10, 32});
+    for (torch::Tensor& parameter : model->parameters()) {
+      if (parameter.dim() != 4) continue;  // as the trainer stores them
+      parameter.set_data(parameter.detach().clone(torch::MemoryFormat::ChannelsLast));
+    }
+    torch::Tensor scores;
+    {
+      const Autocast autocast(Precision::bf16, cpu);
+      scores = model->forward(torch::randn({2, 3, 32, 32}));
+    }
+    EXPECT_TRUE(scores.isfinite().all().item<bool>()) << name;
+    scores.sum().backward();
+    for (const auto& item : model->named_parameters()) {
+      EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << name << " " << item.key();
+    }
   }
 }
 
@@ -78,7 +105,7 @@ TEST(MnistNet, ScoresOfAnImageDoNotDependOnItsBatch) {
 }
 
 TEST(ResNet50, HasTorchvisionsParametersAndBuffers) {
-  const auto model = make_model("resnet50", 1, 10);
+  const auto model = make_model("resnet50");
   // torchvision: 25557032 with 3 channels and 1000 classes; 2 channels of 7x7x64 and 990 classes
   // of 2048 weights and a bias fewer.
   EXPECT_EQ(parameter_count(*model), 25557032 - 2 * 49 * 64 - 990 * 2049);
@@ -107,15 +134,80 @@ TEST(ResNet50, HasTorchvisionsParametersAndBuffers) {
   EXPECT_TRUE(buffers.contains("bn1.num_batches_tracked"));
 }
 
+TEST(ResNet18, HasTorchvisionsNumberOfParameters) {
+  EXPECT_EQ(parameter_count(*make_model("resnet18", {3, 1000})), 11689512);
+}
+
 TEST(ResNet50, StartsFromTorchvisionsInitialisation) {
   torch::manual_seed(0);
-  const auto parameters = make_model("resnet50", 1, 10)->named_parameters();
+  const auto parameters = make_model("resnet50")->named_parameters();
   // He's normal distribution by fan-out: variance 2 / (out_channels x kernel area).
   const torch::Tensor& conv = parameters["layer4.2.conv2.weight"];
   EXPECT_NEAR(conv.std().item<double>(), std::sqrt(2.0 / (512 * 9)), 1e-4);
   EXPECT_NEAR(conv.mean().item<double>(), 0, 1e-4);
   EXPECT_TRUE(parameters["layer4.2.bn2.weight"].eq(1).all().item<bool>());
   EXPECT_TRUE(parameters["layer4.2.bn2.bias"].eq(0).all().item<bool>());
+}
+
+TEST(ViT, HasThePublishedNumberOfParameters) {
+  // torchvision's vit_b_16; DeiT's small and tiny models, in timm.
+  EXPECT_EQ(parameter_count(*make_model("vit_b_16", {3, 1000, 224})), 86567656);
+  EXPECT_EQ(parameter_count(*make_model("vit_s_16", {3, 1000, 224})), 22050664);
+  EXPECT_EQ(parameter_count(*make_model("vit_ti_16", {3, 1000, 224})), 5717416);
+}
+
+TEST(ViT, StartsFromTorchvisionsInitialisation) {
+  torch::manual_seed(0);
+  const auto parameters = make_model("vit_b_16", {3, 10, 32})->named_parameters();
+  const auto expect_normal = [&](const std::string& name, double deviation) {
+    EXPECT_NEAR(parameters[name].std().item<double>() / deviation, 1, 0.05) << name;
+    EXPECT_NEAR(parameters[name].mean().item<double>() / deviation, 0, 0.1) << name;
+  };
+  const auto expect_uniform = [&](const std::string& name, double bound) {
+    EXPECT_NEAR(parameters[name].abs().max().item<double>() / bound, 1, 0.001) << name;
+    EXPECT_NEAR(parameters[name].std().item<double>() / (bound / std::sqrt(3)), 1, 0.01) << name;
+  };
+  const auto expect_all = [&](const std::string& name, double value) {
+    EXPECT_TRUE(parameters[name].eq(value).all().item<bool>()) << name;
+  };
+  const std::string layer = "encoder.layers.encoder_layer_11.";
+  expect_normal("conv_proj.weight", std::sqrt(1.0 / (3 * 16 * 16)));
+  expect_normal("encoder.pos_embedding", 0.02);
+  expect_uniform(layer + "self_attention.in_proj_weight", std::sqrt(6.0 / (768 + 3 * 768)));
+  expect_uniform(layer + "self_attention.out_proj.weight", std::sqrt(1.0 / 768));
+  expect_uniform(layer + "mlp.0.weight", std::sqrt(6.0 / (768 + 3072)));
+  expect_uniform(layer + "mlp.3.weight", std::sqrt(6.0 / (768 + 3072)));
+  expect_normal(layer + "mlp.0.bias", 1e-6);
+  expect_normal(layer + "mlp.3.bias", 1e-6);
+  expect_all(layer + "ln_1.weight", 1);
+  for (const char* zero : {"class_token", "conv_proj.bias", "heads.head.weight", "heads.head.bias"})
+    expect_all(zero, 0);
+  expect_all(layer + "self_attention.in_proj_bias", 0);
+  expect_all(layer + "self_attention.out_proj.bias", 0);
+}
+
+TEST(ViT, TakesImagesOfWholePatchesOnly) {
+  for (const auto& [size, nearest] : {std::pair{0, "16"}, {8, "16"}, {28, "32"}, {225, "224"}}) {
+    try {
+      make_model("vit_ti_16", {3, 10, size});
+      ADD_FAILURE() << size;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_model_use);
+      EXPECT_THAT(error.found(), testing::HasSubstr(std::to_string(size)));
+      EXPECT_THAT(error.expected(), testing::HasSubstr("multiple of"));
+      EXPECT_THAT(error.remedy(), testing::HasSubstr(nearest));
+    }
+  }
+  const auto model = make_model("vit_ti_16", {3, 10, 48});
+  EXPECT_EQ(model->forward(torch::zeros({2, 3, 48, 48})).sizes(),
+            (std::vector<std::int64_t>{2, 10}));
+  try {
+    model->forward(torch::zeros({2, 3, 48, 32}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.found(), testing::HasSubstr("48 x 32 pixels"));
+    EXPECT_THAT(error.expected(), testing::HasSubstr("48 x 48 pixels"));
+  }
 }
 
 }  // namespace

@@ -33,8 +33,23 @@ struct Options {
   double host_bandwidth = 25, host_memory_bandwidth = 50;
 };
 
+/// A model of the trainer.
+struct ImageModel {
+  const char* name;
+  std::int64_t least;  ///< pixels; below, poolings have none
+  std::int64_t patch;  ///< pixels, of which the image size is a multiple
+  es::Model (*make)(std::int64_t channels, std::int64_t size, std::int64_t classes);
+};
+
+constexpr ImageModel kImageModels[] = {
+    {"mnistnet", 2, 1, es::mnistnet},   {"resnet18", 32, 1, es::resnet18},
+    {"resnet50", 32, 1, es::resnet50},  {"vit_b_16", 16, 16, es::vit_b_16},
+    {"vit_s_16", 16, 16, es::vit_s_16}, {"vit_ti_16", 16, 16, es::vit_ti_16},
+};
+
 std::vector<std::string> models() {
-  std::vector<std::string> names{"mnistnet", "resnet50"};
+  std::vector<std::string> names;
+  for (const ImageModel& model : kImageModels) names.emplace_back(model.name);
   for (const std::string& name : es::known_transformers()) names.push_back(name);
   return names;
 }
@@ -66,9 +81,9 @@ options::Command command_for(Options& o) {
       {"Model",
        {{"model", options::into(o.model, "NAME|FILE.json", options::Completes::file),
          options::one_of(models()) + "; or a file"},
-        {"image-size", options::into(o.image_size, "N"), "pixels of mnistnet and resnet50"},
-        {"channels", options::into(o.channels, "N"), "of their images"},
-        {"classes", options::into(o.classes, "N"), "of their images"},
+        {"image-size", options::into(o.image_size, "N"), "pixels of the images of an image model"},
+        {"channels", options::into(o.channels, "N"), "of its images"},
+        {"classes", options::into(o.classes, "N"), "of its images"},
         {"sequence", options::into(o.sequence, "N").otherwise_is("the model's"),
          "tokens of a transformer's sample"},
         {"precision", options::choice_into(o.precision, es::type_names()), "types of the numbers"},
@@ -120,21 +135,21 @@ options::Command estimate_command() {
   return command_for(unused);
 }
 
-es::Model model_of(const Options& o) {
-  const std::int64_t least = o.model == "mnistnet" ? 2 : 32;  // below, poolings have no pixels
-  const auto check_images = [&] {
-    if (o.channels < 1 || o.classes < 1 || o.image_size < least) {
-      throw UsageError("--channels and --classes must be at least 1, --image-size at least " +
-                       std::to_string(least));
-    }
-  };
-  if (o.model == "mnistnet") {
-    check_images();
-    return es::mnistnet(o.channels, o.image_size, o.classes);
+es::Model image_model(const ImageModel& model, const Options& o) {
+  if (o.channels < 1 || o.classes < 1 || o.image_size < model.least) {
+    throw UsageError("--channels and --classes must be at least 1, --image-size at least " +
+                     std::to_string(model.least));
   }
-  if (o.model == "resnet50") {
-    check_images();
-    return es::resnet50(o.channels, o.image_size, o.classes);
+  if (o.image_size % model.patch != 0) {
+    throw UsageError("--image-size is " + std::to_string(o.image_size) + "; " + o.model +
+                     " needs a multiple of " + std::to_string(model.patch));
+  }
+  return model.make(o.channels, o.image_size, o.classes);
+}
+
+es::Model model_of(const Options& o) {
+  for (const ImageModel& model : kImageModels) {
+    if (o.model == model.name) return image_model(model, o);
   }
   const bool is_file = o.model.find('/') != std::string::npos ||
                        std::filesystem::path(o.model).extension() == ".json";

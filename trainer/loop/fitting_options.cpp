@@ -34,7 +34,8 @@ void require_sharding_to_fit(const TrainOptions& options) {
 
 void require_model_of_task(const TrainOptions& options) {
   const tasks::KnownTask& task = tasks::known_task(options.task);
-  if (models::kind_of_model(options.model) != task.models) {
+  const models::KnownModel& model = models::known_model(options.model);
+  if (model.kind != task.models) {
     throw UsageError("--task " + options.task + " cannot train --model " + options.model +
                      "; it takes " + options::one_of(models::model_names(task.models)));
   }
@@ -44,6 +45,11 @@ void require_model_of_task(const TrainOptions& options) {
                                 : options.mixup > 0       ? "--mixup"
                                 : options.image_size > 0  ? "--image-size"
                                                           : nullptr;
+  if (options.image_size % model.multiple != 0) {
+    throw UsageError("--model " + options.model + " needs an --image-size that is a multiple of " +
+                     std::to_string(model.multiple) + ", not " +
+                     std::to_string(options.image_size));
+  }
   if (task.models == models::Kind::images || of_images == nullptr) return;
   throw UsageError(std::string(of_images) + " is for images; --task " + options.task + " has none");
 }

@@ -1,43 +1,62 @@
 #include "models/model.hpp"
 
+#include <string>
+
 #include "hpcboot/error.hpp"
 #include "models/mnistnet.hpp"
-#include "models/resnet50.hpp"
+#include "models/resnet.hpp"
+#include "models/vit.hpp"
 
 namespace hpcboot::models {
 namespace {
 
-std::shared_ptr<Model> make_mnistnet(std::int64_t in_channels, std::int64_t classes,
-                                     bool /*checkpointed*/) {
-  return std::make_shared<MnistNet>(in_channels, classes);
-}
-
-std::shared_ptr<Model> make_resnet50(std::int64_t in_channels, std::int64_t classes,
-                                     bool checkpointed) {
-  return std::make_shared<ResNet50>(in_channels, classes, checkpointed);
-}
+using Options = ImageModelOptions;
+using Pointer = std::shared_ptr<Model>;
 
 struct Maker {
   std::string_view name;
-  std::shared_ptr<Model> (*make)(std::int64_t in_channels, std::int64_t classes, bool checkpointed);
+  Pointer (*make)(const Options&);
 };
 
-constexpr Maker kMakers[] = {{"mnistnet", &make_mnistnet}, {"resnet50", &make_resnet50}};
+constexpr Maker kMakers[] = {
+    {"mnistnet",
+     [](const Options& o) -> Pointer { return std::make_shared<MnistNet>(o.channels, o.classes); }},
+    {"resnet18",
+     [](const Options& o) -> Pointer { return std::make_shared<ResNet>(kResNet18, o); }},
+    {"resnet50",
+     [](const Options& o) -> Pointer { return std::make_shared<ResNet>(kResNet50, o); }},
+    {"vit_b_16", [](const Options& o) -> Pointer { return std::make_shared<ViT>(kViTB16, o); }},
+    {"vit_s_16", [](const Options& o) -> Pointer { return std::make_shared<ViT>(kViTS16, o); }},
+    {"vit_ti_16", [](const Options& o) -> Pointer { return std::make_shared<ViT>(kViTTi16, o); }},
+};
+
+constexpr const Maker* maker_of(std::string_view name) {
+  for (const Maker& maker : kMakers) {
+    if (maker.name == name) return &maker;
+  }
+  return nullptr;
+}
+
+constexpr bool makes_all_of_images() {
+  for (const KnownModel& known : kKnownModels) {
+    if ((known.kind == Kind::images) != (maker_of(known.name) != nullptr)) return false;
+  }
+  return true;
+}
+static_assert(makes_all_of_images(), "kMakers needs the models of kKnownModels for images");
 
 }  // namespace
 
-std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels,
-                                  std::int64_t classes, bool checkpointed) {
-  if (checkpointed && !has_layers(name)) {
+std::shared_ptr<Model> make_model(std::string_view name, const ImageModelOptions& options) {
+  if (options.checkpointed && !has_layers(name)) {
     throw Error(ErrorCode::invalid_model_use,
                 "model '" + std::string(name) + "' with checkpointed activations",
                 "a model of several layers, such as resnet50", "choose one, or leave this out");
   }
-  for (const Maker& maker : kMakers) {
-    if (maker.name == name) return maker.make(in_channels, classes, checkpointed);
-  }
-  throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'",
-              "a model that classifies images", "choose one of these");
+  const Maker* const maker = maker_of(known_model(name).name);
+  if (maker != nullptr) return maker->make(options);
+  throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "' for images",
+              "a model that classifies images", "choose resnet50, for example");
 }
 
 }  // namespace hpcboot::models

@@ -28,13 +28,20 @@ struct Model : torch::nn::Module {
   virtual torch::Tensor forward(Inputs inputs) = 0;
 };
 
+struct ImageModelOptions {
+  std::int64_t channels = 1;  ///< of the images
+  std::int64_t classes = 10;
+  std::int64_t image_size = 32;  ///< pixels, width and height; some models take any size
+  /// Its layers run with checkpoint(): they keep their inputs only, and the backward pass computes
+  /// the rest again.
+  bool checkpointed = false;
+};
+
 /// An image classifier with new weights, drawn from LibTorch's default generator:
 /// torch::manual_seed() before this call makes them the same on all ranks.
-/// @param checkpointed its layers run with checkpoint(): they keep their inputs only, and the
-///        backward pass computes the rest again
-/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones; and if a
-///         model without layers is to be checkpointed
-std::shared_ptr<Model> make_model(std::string_view name, std::int64_t in_channels = 1,
-                                  std::int64_t classes = 10, bool checkpointed = false);
+/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones; for an
+///         image size that the model cannot take; and if a model without layers is to be
+///         checkpointed
+std::shared_ptr<Model> make_model(std::string_view name, const ImageModelOptions& options = {});
 
 }  // namespace hpcboot::models

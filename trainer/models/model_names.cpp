@@ -18,22 +18,18 @@ std::vector<std::string> model_names(Kind kind) {
   return names;
 }
 
-Kind kind_of_model(std::string_view name) {
-  return kKnownModels[index_of_model(name)].kind;
-}
-
-std::size_t index_of_model(std::string_view name) {
+const KnownModel& known_model(std::string_view name) {
   std::string names;
-  for (std::size_t i = 0; i < kKnownModels.size(); ++i) {
-    if (kKnownModels[i].name == name) return i;
-    names += (names.empty() ? "" : ", ") + std::string(kKnownModels[i].name);
+  for (const KnownModel& known : kKnownModels) {
+    if (known.name == name) return known;
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
   }
   throw Error(ErrorCode::invalid_model_use, "model '" + std::string(name) + "'", "one of " + names,
               "choose one of these, or add yours to trainer/models/model_names.hpp");
 }
 
 bool has_layers(std::string_view name) {
-  return kKnownModels[index_of_model(name)].has_layers;
+  return known_model(name).has_layers;
 }
 
 }  // namespace hpcboot::models

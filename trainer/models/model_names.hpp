@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,31 +13,33 @@ enum class Kind { images, sequences };
 
 struct KnownModel {
   std::string_view name;
-  bool has_layers;  ///< that can run with checkpoint()
   Kind kind = Kind::images;
+  bool has_layers = false;    ///< that can run with checkpoint()
+  std::int64_t multiple = 1;  ///< the sizes of images are multiples of this
 };
 
-/// Sorted by name.
-inline constexpr std::array kKnownModels{
-    KnownModel{"mnistnet", false},
-    KnownModel{"resnet50", true},
-    KnownModel{"transformer", false, Kind::sequences},
-    KnownModel{"transformer_small", false, Kind::sequences},
+/// Sorted by name; with millions of parameters.
+inline constexpr KnownModel kKnownModels[] = {
+    {"mnistnet"},                            // 0.4
+    {"resnet18", Kind::images, true},        // 12
+    {"resnet50", Kind::images, true},        // 26
+    {"transformer", Kind::sequences},        // 44, for vectors of 512 numbers
+    {"transformer_small", Kind::sequences},  // 7, likewise
+    {"vit_b_16", Kind::images, true, 16},    // 87
+    {"vit_s_16", Kind::images, true, 16},    // 22
+    {"vit_ti_16", Kind::images, true, 16},   // 6
 };
 
 /// The names of all models, sorted.
 std::vector<std::string> model_names();
 /// The names of the models of this kind, sorted.
 std::vector<std::string> model_names(Kind kind);
-/// @throws Error{invalid_model_use} for an unknown name
-Kind kind_of_model(std::string_view name);
+
+/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones
+const KnownModel& known_model(std::string_view name);
 
 /// Whether the model consists of layers that can run with checkpoint().
 /// @throws Error{invalid_model_use} for an unknown name
 bool has_layers(std::string_view name);
-
-/// The position in kKnownModels.
-/// @throws Error{invalid_model_use} for an unknown name; the message lists the known ones
-std::size_t index_of_model(std::string_view name);
 
 }  // namespace hpcboot::models

@@ -70,7 +70,7 @@ ImageClassification::ImageClassification(const train::TrainOptions& options, Dat
       images_(std::move(data.images)) {}
 
 std::shared_ptr<models::Model> ImageClassification::make_model() const {
-  return models::make_model(model_, channels_, classes_, checkpointed_);
+  return models::make_model(model_, {channels_, classes_, images_.size, checkpointed_});
 }
 
 Example ImageClassification::prepare(std::vector<torch::Tensor> parts) const {

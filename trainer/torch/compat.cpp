@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -139,6 +140,9 @@ void fused_sgd(const std::vector<at::Tensor>& parameters, const std::vector<at::
   at::_fused_sgd_(parameters, gradients, averages, rule.weight_decay, rule.momentum, rule.lr,
                   rule.dampening, rule.nesterov, /*maximize=*/false, first_step);
 }
+at::Tensor attention(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
+  return at::scaled_dot_product_attention(queries, keys, values);
+}
 bool autocast_enabled(c10::DeviceType device) {
   return at::autocast::is_autocast_enabled(device);
 }
@@ -157,6 +161,11 @@ void fused_sgd(const std::vector<at::Tensor>& /*parameters*/,
                const std::vector<at::Tensor>& /*averages*/, const SgdRule& /*rule*/,
                bool /*first_step*/) {
   TORCH_INTERNAL_ASSERT(false, "fused_sgd() of LibTorch 1.13");
+}
+at::Tensor attention(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
+  const double scale = 1 / std::sqrt(static_cast<double>(queries.size(-1)));
+  const at::Tensor scores = at::matmul(queries * scale, keys.transpose(-2, -1));
+  return at::matmul(at::softmax(scores, -1), values);
 }
 bool autocast_enabled(c10::DeviceType device) {
   return device == c10::DeviceType::CUDA ? at::autocast::is_enabled()

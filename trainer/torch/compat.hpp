@@ -95,6 +95,11 @@ struct SgdRule {
 void fused_sgd(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& gradients,
                const std::vector<at::Tensor>& averages, const SgdRule& rule, bool first_step);
 
+/// Scaled dot-product attention without a mask: softmax(Q K^T / sqrt(width)) V. LibTorch 2.x has it
+/// as one operation, with fused kernels.
+/// @param queries,keys,values {batch, heads, tokens, width of a head}
+at::Tensor attention(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values);
+
 /// Autocast for one device type: CUDA, or the CPU.
 bool autocast_enabled(c10::DeviceType device);
 void set_autocast(c10::DeviceType device, bool on);

@@ -43,7 +43,12 @@ struct Model {
 
 /// The models of the trainer. @param size of images: size x size pixels
 Model mnistnet(std::int64_t channels, std::int64_t size, std::int64_t classes);
+Model resnet18(std::int64_t channels, std::int64_t size, std::int64_t classes);
 Model resnet50(std::int64_t channels, std::int64_t size, std::int64_t classes);
+/// @throws Error{invalid_model_use} for a size that is not a multiple of 16
+Model vit_b_16(std::int64_t channels, std::int64_t size, std::int64_t classes);
+Model vit_s_16(std::int64_t channels, std::int64_t size, std::int64_t classes);
+Model vit_ti_16(std::int64_t channels, std::int64_t size, std::int64_t classes);
 
 /// A decoder of the kind of GPT or Llama: attention and two or three matrices in each block, with a
 /// normalisation before each of both.
