@@ -66,6 +66,11 @@ void write_split(const fs::path& folder, Split split, const Dataset& set,
                 "8-bit greyscale images, the only kind that MNIST's files can hold",
                 "write HDF5, safetensors or .pt instead");
   }
+  if (set.classes() > kClasses) {
+    throw Error(ErrorCode::invalid_model_use, std::to_string(set.classes()) + " classes",
+                "at most " + std::to_string(kClasses) + ", as MNIST's files have",
+                "write HDF5, safetensors or .pt instead");
+  }
   WholeSet whole = read_whole(set, progress);
   ImageSet images;
   images.count = set.count();
