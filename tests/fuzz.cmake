@@ -69,7 +69,7 @@ hpcboot_add_fuzzer(idx hpcboot_datasets)
 hpcboot_add_fuzzer(safetensors hpcboot_datasets)
 # The checks before a file is passed to LibTorch.
 hpcboot_add_fuzzer(pt_checks hpcboot_datasets)
-hpcboot_fuzzer_sources(pt_checks datasets/pickle_check.cpp datasets/pickle_nesting.cpp datasets/zip_directory.cpp)
+hpcboot_fuzzer_sources(pt_checks datasets/zip_directory.cpp)
 hpcboot_add_fuzzer(store_admission hpcboot_store)
 hpcboot_add_fuzzer(store_client hpcboot_store)
 hpcboot_add_fuzzer(store_link hpcboot_store)
