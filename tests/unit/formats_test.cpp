@@ -196,7 +196,8 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
   }
   expect_error(
       ErrorCode::missing_data, [&] { format_of(text); },
-      "FOLDER with MNIST's files, FILE.pt, FILE.safetensors, FILE.h5 or synthetic:NxCxHxW");
+      "FOLDER with MNIST's files, FOLDER with CIFAR's files, FILE.pt, FILE.safetensors, FILE.h5 or "
+      "synthetic:NxCxHxW");
 }
 
 TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {

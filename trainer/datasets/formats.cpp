@@ -5,6 +5,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "datasets/cifar_folder.hpp"
 #include "datasets/hdf5_data.hpp"
 #include "datasets/idx.hpp"
 #include "datasets/mnist_folder.hpp"
@@ -43,12 +44,27 @@ Format mnist() {
       places::kMnist,
       [](const std::string& place) { return fs::path(place).extension().empty(); },
       nullptr,
+      nullptr,
       [](const std::string& place, Split split, std::int64_t limit) -> std::unique_ptr<Dataset> {
         return std::make_unique<MemoryDataset>(read_mnist(place, split, limit));
       },
       nullptr,
       [](const fs::path& place, const Dataset& train, const Dataset& test, const StorageOptions&,
          const Progress& progress) { write_mnist(place, train, test, progress); }};
+}
+
+Format cifar() {
+  Format format;
+  format.name = "CIFAR";
+  format.places = places::kCifar;
+  format.has_name = [](const std::string&) { return false; };
+  format.has_folder = [](const fs::path& folder) {
+    return mnist_files_in(folder).empty() && !cifar_files_in(folder).empty();
+  };
+  format.open = [](const std::string& place, Split split, std::int64_t limit) {
+    return open_cifar(place, split, limit);
+  };
+  return format;
 }
 
 Format hdf5() {
@@ -85,6 +101,7 @@ Format safetensors() {
         return begin.size() >= 9 && begin.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
                begin[8] == '{';
       },
+      nullptr,
       open_arrays<open_safetensors>,
       open_safetensors,
       [](const fs::path& place, const Dataset& train, const Dataset& test, const StorageOptions&,
@@ -118,6 +135,7 @@ Format synthetic() {
             return place.compare(0, kSyntheticPrefix.size(), kSyntheticPrefix) == 0;
           },
           nullptr,
+          nullptr,
           open_synthetic,
           nullptr,
           nullptr};
@@ -150,6 +168,14 @@ const Format* by_content(std::string_view begin) {
   return found == all.end() ? nullptr : &*found;
 }
 
+const Format& by_folder(const fs::path& folder) {
+  const auto& all = formats();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Format& one) {
+    return one.has_folder != nullptr && one.has_folder(folder);
+  });
+  return found == all.end() ? all.back() : *found;
+}
+
 [[noreturn]] void fail_unreadable(const std::string& place, const std::error_code& reason) {
   throw Error(ErrorCode::unreadable_file, "'" + place + "': " + reason.message(),
               "data that this user can read",
@@ -168,7 +194,8 @@ std::string begin_of(const std::string& file) {
 }  // namespace
 
 const std::vector<Format>& formats() {
-  static const std::vector<Format> kFormats = {synthetic(), hdf5(), safetensors(), pt(), mnist()};
+  static const std::vector<Format> kFormats = {synthetic(), hdf5(),  safetensors(),
+                                               pt(),        cifar(), mnist()};
   return kFormats;
 }
 
@@ -186,7 +213,7 @@ const Format& format_of(const std::string& place) {
     }
     return available(*format, place);
   }
-  if (fs::is_directory(status)) return formats().back();
+  if (fs::is_directory(status)) return by_folder(place);
   // A missing file is reported here; MNIST's reader reports a missing folder.
   if (named == nullptr || named->has_content != nullptr) fail_unknown("no file '" + place + "'");
   return *named;

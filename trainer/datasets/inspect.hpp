@@ -15,6 +15,7 @@ struct SplitInfo {
   std::int64_t count = 0;
   ImageShape shape;
   PixelType type = PixelType::u8;
+  std::int64_t classes = 0;
   std::vector<int> labels;                      ///< of the images drawn
   std::vector<std::vector<std::string>> drawn;  ///< lines of each
 };
