@@ -42,7 +42,7 @@ class PickleValues {
   static constexpr std::uint64_t kMostInstructions = 2'000'000;
   static constexpr const char* kName = "the pickle";
   static constexpr const char* kProtocols =
-      "a pickle of protocol 1 or 2, as in CIFAR's files: pickle.dump(x, file, protocol=2)";
+      "a pickle of protocol 1 or 2, as in CIFAR's files; Python's pickle.dump takes protocol=2";
 
   /// @param pickle must outlive this, which refers to its texts
   /// @throws PickleError
