@@ -66,6 +66,7 @@ hpcboot_add_fuzzer(probe hpcboot_queue hpcboot_run)
 hpcboot_add_fuzzer(queue hpcboot_queue hpcboot_run)
 hpcboot_add_fuzzer(run_record hpcboot_record)
 hpcboot_add_fuzzer(idx hpcboot_datasets)
+hpcboot_add_fuzzer(cifar_pickle hpcboot_datasets)
 hpcboot_add_fuzzer(safetensors hpcboot_datasets)
 # The checks before a file is passed to LibTorch.
 hpcboot_add_fuzzer(pt_checks hpcboot_datasets)
