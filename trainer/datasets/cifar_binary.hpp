@@ -15,7 +15,7 @@ std::size_t cifar_label_bytes(std::int64_t classes);
 /// @param classes 10 or 100
 /// @throws Error{unreadable_file}; Error{malformed_data}, with file and byte offset, if the size is
 ///   not a multiple of a record's or a label is out of range
-void read_cifar_binary(const std::filesystem::path& file, std::int64_t classes, std::int64_t most,
+void read_cifar_binary(const std::filesystem::path& path, std::int64_t classes, std::int64_t most,
                        CifarImages& images);
 
 }  // namespace hpcboot::data

@@ -19,12 +19,12 @@ std::string cifar_binary_name(std::int64_t classes, Split split, int number = 1)
 /// cifar-10-batches-bin.
 std::vector<std::string> cifar_files_in(const std::filesystem::path& folder);
 
-/// One split of the set in `folder`, read into memory. If the folder contains both forms, the
-/// binary one is read.
+/// One split of the set at `place`, a folder, read into memory. If the folder contains both forms,
+/// the binary one is read.
 /// @param limit keep only the first images, and read no file beyond them; 0: all
 /// @throws Error{missing_data} if a file is missing, or the folder contains both CIFAR-10 and
 ///   CIFAR-100; Error{unreadable_file}; Error{malformed_data}, with file and byte offset
-std::unique_ptr<Dataset> open_cifar(const std::filesystem::path& folder, Split split,
+std::unique_ptr<Dataset> open_cifar(const std::filesystem::path& place, Split split,
                                     std::int64_t limit = 0);
 
 }  // namespace hpcboot::data

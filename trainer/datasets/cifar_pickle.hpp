@@ -18,7 +18,7 @@ void take_cifar_pickle(std::string_view pickle, std::int64_t classes, std::int64
 
 /// The same for a file. @throws Error{unreadable_file}; Error{malformed_data}, with file and byte
 ///   offset
-void read_cifar_pickle(const std::filesystem::path& file, std::int64_t classes, std::int64_t most,
+void read_cifar_pickle(const std::filesystem::path& path, std::int64_t classes, std::int64_t most,
                        CifarImages& images);
 
 }  // namespace hpcboot::data
