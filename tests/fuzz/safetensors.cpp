@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (std::int64_t i = 0; i < set->count(); ++i) {
       std::uint8_t label = 255;
       set->read(&i, 1, pixels.data(), &label);
-      fuzz::require(label < data::kClasses, "a label below the number of classes");
+      fuzz::require(label < set->classes(), "a label below the number of classes");
     }
   });
   return 0;

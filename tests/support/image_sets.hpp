@@ -11,18 +11,19 @@
 namespace hpcboot::test {
 
 /// A set whose image i has the pixels i, i + 1, … (modulo 256; floats: the same / 255) and the
-/// label i % 10.
+/// label i % classes.
 class CountingSet : public data::Dataset {
  public:
   explicit CountingSet(std::int64_t count, data::ImageShape shape = {1, 3, 4},
-                       data::PixelType type = data::PixelType::u8)
-      : Dataset(count, shape, type) {}
+                       data::PixelType type = data::PixelType::u8,
+                       std::int64_t classes = data::kClasses)
+      : Dataset(count, shape, type, classes) {}
 
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
                     std::uint8_t* labels) const override {
     for (std::int64_t i = 0; i < number; ++i) {
-      labels[i] = static_cast<std::uint8_t>(indices[i] % 10);
+      labels[i] = static_cast<std::uint8_t>(indices[i] % classes());
       for (std::int64_t at = 0; at < shape().pixels(); ++at) {
         const auto byte = static_cast<std::uint8_t>((indices[i] + at) % 256);
         if (pixel_type() == data::PixelType::u8) {

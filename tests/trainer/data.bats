@@ -86,6 +86,25 @@ PY
   [ "$status" -eq 40 ]
 }
 
+@test "pictures are drawn in CIFAR's format, and convert keeps their 100 classes" {
+  "$trainer" pictures ten --train 50 --test 10 >out
+  grep -qx "50 + 10 images of 10 classes in ten" out
+  [ "$(find ten -name 'data_batch_*.bin' -size +0 | wc -l)" -eq 5 ]
+  "$trainer" pictures hundred --train 300 --test 200 --classes 100 >/dev/null
+  [ "$(stat -c %s hundred/test.bin)" -eq $((200 * 3074)) ]
+  "$trainer" convert hundred a.safetensors
+  for set in hundred a.safetensors; do
+    run "$trainer" inspect $set
+    [[ $output == *"train: 300 images of 3x32x32 (uint8), 100 classes"* ]]
+  done
+  for bad in "" "ten --train 10" "more --classes 20" "more --train 0"; do
+    # shellcheck disable=SC2086
+    run "$trainer" pictures $bad
+    echo "$bad: $status $output"
+    [ "$status" -eq "$([[ $bad == ten* ]] && echo 42 || echo 2)" ]
+  done
+}
+
 @test "inspect --json is JSON whatever the names in a file are" {
   "$trainer" convert synthetic:20x1x8x8 a.pt
   LC_ALL=C sed -i 's,test/labels,test/label\xff,' a.pt

@@ -10,10 +10,17 @@ namespace hpcboot::train {
 namespace {
 
 const torch::Device kCpu(torch::kCPU);
-const data::Normalization kEachChannel{{0.5F, 0.4F, 0.3F}, {0.2F, 0.3F, 0.4F}};
+using Normalize = data::Normalization (*)(std::int64_t classes);
+
+data::Normalization as_mnist(std::int64_t /*classes*/) {
+  return data::mnist_normalization();
+}
+data::Normalization each_channel(std::int64_t /*classes*/) {
+  return {{0.5F, 0.4F, 0.3F}, {0.2F, 0.3F, 0.4F}};
+}
 
 /// @param device whose conversion is wanted; a GPU's is run on the CPU
-tasks::Example first_batch(const TrainOptions& options, const data::Normalization& normalization,
+tasks::Example first_batch(const TrainOptions& options, Normalize normalization,
                            torch::Device device) {
   const tasks::ImageClassification task(options, normalization, device);
   data::BatchLoader loader(task.train_samples(), {3, 0, 4}, 3);
@@ -26,7 +33,7 @@ tasks::Example first_batch(const TrainOptions& options, const data::Normalizatio
   return example;
 }
 
-void expect_same(const TrainOptions& options, const data::Normalization& normalization) {
+void expect_same(const TrainOptions& options, Normalize normalization) {
   const tasks::Example expected = first_batch(options, normalization, kCpu);
   const tasks::Example found = first_batch(options, normalization, {torch::kCUDA, 0});
   ASSERT_EQ(found.inputs[0].sizes(), expected.inputs[0].sizes());
@@ -40,12 +47,12 @@ TEST(BatchTensors, OfPixelsAreThoseOfImages) {
   for (const std::int64_t size : {28, 32, 128, 11}) {
     options.image_size = size;
     options.data = "synthetic:5x1x28x28";
-    expect_same(options, data::mnist_normalization());
+    expect_same(options, as_mnist);
     options.data = "synthetic:5x3x32x20";
-    expect_same(options, kEachChannel);
+    expect_same(options, each_channel);
     options.augment = "crop-flip";
     options.mixup = 0.5;
-    expect_same(options, kEachChannel);
+    expect_same(options, each_channel);
     options.augment = "none";
     options.mixup = 0;
   }
@@ -55,9 +62,9 @@ TEST(BatchTensors, MixUpMixesImagesAndTheProbabilitiesOfTheirClasses) {
   TrainOptions options;
   options.data = "synthetic:5x1x28x28";
   options.image_size = 28;
-  const tasks::Example plain = first_batch(options, data::mnist_normalization(), kCpu);
+  const tasks::Example plain = first_batch(options, as_mnist, kCpu);
   options.mixup = 0.8;
-  const tasks::Example mixed = first_batch(options, data::mnist_normalization(), kCpu);
+  const tasks::Example mixed = first_batch(options, as_mnist, kCpu);
   ASSERT_EQ(mixed.target.sizes(), (std::vector<std::int64_t>{3, 10}));
   EXPECT_TRUE(mixed.target.sum(1).allclose(torch::ones(3)));
   // The weight is what the target says of the first image's class, unless both have the same.

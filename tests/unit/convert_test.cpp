@@ -145,7 +145,7 @@ TEST(Inspect, ShowsArraysAndImages) {
   const std::string text = to_text(inspect(place, 2), 80).str();
   EXPECT_THAT(text, HasSubstr("set.safetensors: safetensors\n"));
   EXPECT_THAT(text, HasSubstr("train/images  uint8  30 x 1 x 9 x 8  -      -\n"));
-  EXPECT_THAT(text, HasSubstr("test: 5 images of 1x9x8 (uint8)\nlabel "));
+  EXPECT_THAT(text, HasSubstr("test: 5 images of 1x9x8 (uint8), 10 classes\nlabel "));
   const Json json = to_json(inspect(place, 1));
   EXPECT_EQ(json["format"], "safetensors");
   EXPECT_EQ(json["arrays"].size(), 4U);
@@ -184,7 +184,8 @@ TEST(Inspect, ShowsDataWithoutAFile) {
   const Inspection found = inspect(kSource, 0);
   EXPECT_TRUE(found.arrays.empty());
   ASSERT_EQ(found.splits.size(), 2U);
-  EXPECT_THAT(to_text(found, 80).str(), HasSubstr("train: 30 images of 1x9x8 (uint8)\n"));
+  EXPECT_THAT(to_text(found, 80).str(),
+              HasSubstr("train: 30 images of 1x9x8 (uint8), 10 classes\n"));
 }
 
 TEST(TerminalImage, IsDarkWhereTheImageIs) {

@@ -42,6 +42,7 @@ struct Stored {
   ImageShape shape{1, 3, 4};
   PixelType type = PixelType::u8;
   StorageOptions storage{};
+  std::int64_t classes = kClasses;
 };
 
 std::vector<Stored> stored() {
@@ -51,6 +52,7 @@ std::vector<Stored> stored() {
       {"safetensors", "a.safetensors", "safetensors"},
       {"safetensors, colour", "a.safetensors", "safetensors", color},
       {"safetensors, floats", "a.safetensors", "safetensors", color, PixelType::f32},
+      {"safetensors, 100 classes", "a.safetensors", "safetensors", color, PixelType::u8, {}, 100},
       {"HDF5", "a.h5", "HDF5"},
       {"HDF5, colour", "a.h5", "HDF5", color},
       {"HDF5, floats", "a.h5", "HDF5", color, PixelType::f32},
@@ -58,9 +60,11 @@ std::vector<Stored> stored() {
       {"HDF5, chunks larger than the set", "a.h5", "HDF5", color, PixelType::u8, {1000, 0}},
       {"HDF5, compressed", "a.h5", "HDF5", color, PixelType::f32, {0, 6}},
       {"HDF5, compressed chunks of one", "a.h5", "HDF5", color, PixelType::u8, {1, 1}},
+      {"HDF5, 100 classes", "a.h5", "HDF5", color, PixelType::u8, {}, 100},
       {"PyTorch", "a.pt", "PyTorch"},
       {"PyTorch, colour", "a.pth", "PyTorch", color},
       {"PyTorch, floats", "a.pt", "PyTorch", color, PixelType::f32},
+      {"PyTorch, 100 classes", "a.pt", "PyTorch", color, PixelType::u8, {}, 100},
   };
 }
 
@@ -73,8 +77,9 @@ void for_each_stored(Check check) {
     SCOPED_TRACE(one.description);
     const TemporaryFolder folder;
     const std::string place = (folder.path() / one.name).string();
-    format_for_writing(place).write(place, CountingSet(kTrain, one.shape, one.type),
-                                    CountingSet(kTest, one.shape, one.type), one.storage, ignore);
+    format_for_writing(place).write(place, CountingSet(kTrain, one.shape, one.type, one.classes),
+                                    CountingSet(kTest, one.shape, one.type, one.classes),
+                                    one.storage, ignore);
     check(one, place);
     ++checked;
   }
@@ -85,11 +90,13 @@ TEST(Formats, GiveBackWhatWasWritten) {
   for_each_stored([](const Stored& one, const std::string& place) {
     EXPECT_EQ(format_of(place).name, one.format);
     for (const Split split : {Split::train, Split::test}) {
-      const CountingSet expected(split == Split::train ? kTrain : kTest, one.shape, one.type);
+      const CountingSet expected(split == Split::train ? kTrain : kTest, one.shape, one.type,
+                                 one.classes);
       const auto set = open_dataset(place, split);
       EXPECT_EQ(set->count(), expected.count());
       EXPECT_TRUE(set->shape() == one.shape) << to_string(set->shape());
       EXPECT_EQ(set->pixel_type(), one.type);
+      EXPECT_EQ(set->classes(), one.classes);
       EXPECT_TRUE(test::read_all(*set) == test::read_all(expected));
     }
   });
@@ -99,7 +106,7 @@ TEST(Formats, ReadAnyImagesInAnyOrder) {
   const std::vector<std::int64_t> orders[] = {
       {}, {5}, {3, 4, 5}, {36, 0, 17, 18, 2}, {7, 7, 7}, {9, 3, 9, 4, 3, 36}};
   for_each_stored([&](const Stored& one, const std::string& place) {
-    const CountingSet expected(kTrain, one.shape, one.type);
+    const CountingSet expected(kTrain, one.shape, one.type, one.classes);
     const auto set = open_dataset(place, Split::train);
     for (const auto& indices : orders) {
       EXPECT_TRUE(test::read(*set, indices) == test::read(expected, indices))
@@ -122,7 +129,7 @@ TEST(Formats, ALimitKeepsTheFirstImages) {
 TEST(Formats, SeveralThreadsMayReadAtOnce) {
   for_each_stored([](const Stored& one, const std::string& place) {
     const auto set = open_dataset(place, Split::train);
-    const auto expected = test::read_all(CountingSet(kTrain, one.shape, one.type));
+    const auto expected = test::read_all(CountingSet(kTrain, one.shape, one.type, one.classes));
     std::vector<std::future<int>> readers;
     for (int reader = 0; reader < 4; ++reader) {
       readers.push_back(std::async(std::launch::async, [&] {
@@ -194,7 +201,8 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
   }
   expect_error(
       ErrorCode::missing_data, [&] { format_of(text); },
-      "FOLDER with MNIST's files, FILE.pt, FILE.safetensors, FILE.h5 or synthetic:NxCxHxW");
+      "FOLDER with MNIST's files, FOLDER with CIFAR's files, FILE.pt, FILE.safetensors, FILE.h5 or "
+      "synthetic:NxCxHxW");
 }
 
 TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {
@@ -243,11 +251,15 @@ TEST(Formats, MnistsFilesHoldGreyBytesOnly) {
   const Format& mnist = format_for_writing(place);
   const CountingSet color(3, {3, 4, 4});
   const CountingSet floats(3, {1, 4, 4}, PixelType::f32);
+  const CountingSet hundred(3, {1, 4, 4}, PixelType::u8, 100);
   for (const Dataset* set :
        {static_cast<const Dataset*>(&color), static_cast<const Dataset*>(&floats)}) {
     expect_error(
         ErrorCode::invalid_model_use, [&] { mnist.write(place, *set, *set, {}, ignore); }, "grey");
   }
+  expect_error(
+      ErrorCode::invalid_model_use, [&] { mnist.write(place, hundred, hundred, {}, ignore); },
+      "100 classes", "at most 10");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

@@ -105,7 +105,7 @@ TEST(PtData, APickleThatAsksForMoreMemoryThanItHasBytesIsRefused) {
     const char* found;
   } cases[] = {
       {"a memo of 4 GB", "\x80\x02}r\0\0\0\x08."sv, ErrorCode::malformed_data,
-       "a memo index of 134217728 in a data.pkl of 9 bytes"},
+       "a memo index of 134217728 in data.pkl, which has 9 bytes"},
       {"after other instructions",
        "\x80\x02}ccollections\nOrderedDict\nq\0K\1M\1\1Nr\xff\xff\xff\xff."sv,
        ErrorCode::malformed_data, "a memo index of 4294967295"},

@@ -50,7 +50,7 @@ const Verb kCompletion{completion_command, completion};
 const Verb kManual{manual_command, manual};
 
 const std::vector<const Verb*>& verbs() {
-  static const std::vector<const Verb*> all = {&kDigits,   &kConvert,    &kInspect,
+  static const std::vector<const Verb*> all = {&kDigits,   &kPictures,   &kConvert, &kInspect,
                                                &kEstimate, &kCompletion, &kManual};
   return all;
 }

@@ -94,13 +94,21 @@ std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& la
   std::vector<std::uint8_t> values(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::int64_t label = integer_at(bytes.data() + i * size, labels.type);
-    if (label < 0 || label >= kClasses) {
+    if (label < 0 || label >= kMaxClasses) {
       throw file.malformed(labels, "label " + std::to_string(label) + " at " + std::to_string(i),
-                           "a label from 0 to " + std::to_string(kClasses - 1));
+                           "a label from 0 to " + std::to_string(kClasses - 1) + ", or to " +
+                               std::to_string(kMaxClasses - 1) + " in a set of " +
+                               std::to_string(kMaxClasses) + " classes");
     }
     values[i] = static_cast<std::uint8_t>(label);
   }
   return values;
+}
+
+/// The files do not contain the number of classes.
+std::int64_t classes_of(const std::vector<std::uint8_t>& labels) {
+  const auto largest = std::max_element(labels.begin(), labels.end());
+  return largest == labels.end() || *largest < kClasses ? kClasses : kMaxClasses;
 }
 
 class ArrayDataset : public Dataset {
@@ -108,7 +116,7 @@ class ArrayDataset : public Dataset {
   ArrayDataset(std::shared_ptr<const ArrayFile> file, const ArrayInfo& images,
                const ImageShape& shape, std::vector<std::uint8_t> labels)
       : Dataset(static_cast<std::int64_t>(labels.size()), shape,
-                images.type == DType::u8 ? PixelType::u8 : PixelType::f32),
+                images.type == DType::u8 ? PixelType::u8 : PixelType::f32, classes_of(labels)),
         file_(std::move(file)),
         images_(images),
         labels_(std::move(labels)) {}

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "datasets/data_folder.hpp"
 #include "hpcboot/error.hpp"
 #include "record/output_error.hpp"
 
@@ -19,7 +20,7 @@ void refuse_existing(const std::string& target) {
   }
   std::error_code ignored;  // a link whose target cannot be examined exists
   const bool is_there =
-      fs::is_directory(target, ignored) ? !mnist_files_in(target).empty() : fs::exists(status);
+      fs::is_directory(target, ignored) ? !data_files_in(target).empty() : fs::exists(status);
   if (!is_there) return;
   throw Error(ErrorCode::unwritable_output, "'" + target + "' already exists",
               "a place without data, as nothing is overwritten by default",

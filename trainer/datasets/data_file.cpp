@@ -16,10 +16,17 @@ namespace {
 constexpr std::size_t kBufferSize = std::size_t{64} << 10;
 constexpr int kGzipFormat = 15 + 16;  // the largest window, and gzip's header and checksum
 
+std::string mnist_remedy(const std::filesystem::path& file) {
+  return "download it again (setup/get-mnist --force --dir " + file.parent_path().string() +
+         " in hpcboot's sources), or draw a new set with `trainer digits NEW_FOLDER`";
+}
+
 }  // namespace
 
-DataFile::DataFile(std::filesystem::path path)
-    : path_(std::move(path)), compressed_(path_.extension() == ".gz") {
+DataFile::DataFile(std::filesystem::path path, std::string remedy)
+    : path_(std::move(path)),
+      remedy_(remedy.empty() ? mnist_remedy(path_) : std::move(remedy)),
+      compressed_(path_.extension() == ".gz") {
   std::error_code error;
   const auto size = std::filesystem::file_size(path_, error);
   if (!error) stream_.open(path_, std::ios::binary);
@@ -42,11 +49,9 @@ DataFile::~DataFile() {
 void DataFile::fail(std::uint64_t offset, const std::string& found,
                     const std::string& expected) const {
   const std::string unit = compressed_ ? ", decompressed byte offset " : ", byte offset ";
-  const std::string folder = path_.parent_path().string();
   throw Error(ErrorCode::malformed_data,
               "'" + path_.string() + "'" + unit + std::to_string(offset) + ": " + found, expected,
-              "download it again (setup/get-mnist --force --dir " + folder +
-                  " in hpcboot's sources), or draw a new set with `trainer digits NEW_FOLDER`");
+              remedy_);
 }
 
 std::size_t DataFile::read(std::uint8_t* out, std::size_t size) {

@@ -17,8 +17,9 @@ constexpr std::uint64_t kDeflateRatio = 1032;
 /// A data file, read from front to back; if its name ends in .gz, it is decompressed on the fly.
 class DataFile {
  public:
-  /// Throws Error{unreadable_file} if the file cannot be opened.
-  explicit DataFile(std::filesystem::path path);
+  /// @param remedy of fail(): what to do about damage; if empty, MNIST's
+  /// @throws Error{unreadable_file} if the file cannot be opened
+  explicit DataFile(std::filesystem::path path, std::string remedy = {});
   ~DataFile();
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
@@ -46,6 +47,7 @@ class DataFile {
   std::size_t read_compressed(std::uint8_t* out, std::size_t size);
 
   std::filesystem::path path_;
+  std::string remedy_;
   bool compressed_;
   std::ifstream stream_;
   std::uint64_t max_size_ = 0;

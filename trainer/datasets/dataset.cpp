@@ -27,16 +27,23 @@ void Dataset::read(const std::int64_t* indices, std::int64_t number, std::uint8_
 }
 
 MemoryDataset::MemoryDataset(ImageSet set)
-    : Dataset(set.count, {1, set.rows, set.cols}, PixelType::u8), set_(std::move(set)) {}
+    : MemoryDataset({1, set.rows, set.cols}, kClasses, std::move(set.pixels),
+                    std::move(set.labels)) {}
+
+MemoryDataset::MemoryDataset(const ImageShape& shape, std::int64_t classes,
+                             std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels)
+    : Dataset(static_cast<std::int64_t>(labels.size()), shape, PixelType::u8, classes),
+      pixels_(std::move(pixels)),
+      labels_(std::move(labels)) {}
 
 void MemoryDataset::read_checked(const std::int64_t* indices, std::int64_t number,
                                  std::uint8_t* pixels, std::uint8_t* labels) const {
   const std::size_t bytes = image_bytes();
   for (std::int64_t i = 0; i < number; ++i) {
     const auto index = static_cast<std::size_t>(indices[i]);
-    std::copy_n(set_.pixels.data() + index * bytes, bytes,
+    std::copy_n(pixels_.data() + index * bytes, bytes,
                 pixels + static_cast<std::size_t>(i) * bytes);
-    labels[i] = set_.labels[index];
+    labels[i] = labels_[index];
   }
 }
 

@@ -27,8 +27,9 @@ struct ImageShape {
 /// "1x28x28": channels, rows, columns.
 std::string to_string(const ImageShape& shape);
 
-/// The number of classes: labels are 0 to kClasses - 1.
+/// The number of classes unless a data set has more, as CIFAR-100 does.
 constexpr std::int64_t kClasses = 10;
+constexpr std::int64_t kMaxClasses = 100;
 /// The largest image that is accepted, in pixels per side and in channels.
 constexpr std::int64_t kMaxSide = 4096;
 constexpr std::int64_t kMaxChannels = 16;
@@ -45,6 +46,8 @@ class Dataset {
   std::int64_t count() const noexcept { return count_; }
   const ImageShape& shape() const noexcept { return shape_; }
   PixelType pixel_type() const noexcept { return type_; }
+  /// Labels are 0 to classes() - 1.
+  std::int64_t classes() const noexcept { return classes_; }
   /// Bytes of one image: channels x rows x cols pixels without gaps.
   std::size_t image_bytes() const noexcept;
 
@@ -56,8 +59,9 @@ class Dataset {
             std::uint8_t* labels) const;
 
  protected:
-  Dataset(std::int64_t count, const ImageShape& shape, PixelType type)
-      : count_(count), shape_(shape), type_(type) {}
+  Dataset(std::int64_t count, const ImageShape& shape, PixelType type,
+          std::int64_t classes = kClasses)
+      : count_(count), shape_(shape), type_(type), classes_(classes) {}
 
  private:
   /// As read(), with valid indices.
@@ -67,18 +71,23 @@ class Dataset {
   std::int64_t count_;
   ImageShape shape_;
   PixelType type_;
+  std::int64_t classes_;
 };
 
-/// Images that are already in memory, such as those of MNIST's files.
+/// Images of bytes that are already in memory, such as those of MNIST's files.
 class MemoryDataset : public Dataset {
  public:
   explicit MemoryDataset(ImageSet set);
+  /// @param pixels those of one image for each label
+  MemoryDataset(const ImageShape& shape, std::int64_t classes, std::vector<std::uint8_t> pixels,
+                std::vector<std::uint8_t> labels);
 
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
                     std::uint8_t* labels) const override;
 
-  ImageSet set_;
+  std::vector<std::uint8_t> pixels_;
+  std::vector<std::uint8_t> labels_;
 };
 
 }  // namespace hpcboot::data

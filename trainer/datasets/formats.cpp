@@ -5,6 +5,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "datasets/cifar_folder.hpp"
 #include "datasets/hdf5_data.hpp"
 #include "datasets/idx.hpp"
 #include "datasets/mnist_folder.hpp"
@@ -56,6 +57,20 @@ Format mnist() {
   format.write = [](const fs::path& place, const Dataset& train, const Dataset& test,
                     const StorageOptions&,
                     const Progress& progress) { write_mnist(place, train, test, progress); };
+  return format;
+}
+
+Format cifar() {
+  Format format;
+  format.name = "CIFAR";
+  format.places = places::kCifar;
+  format.has_name = [](const std::string&) { return false; };
+  format.has_folder = [](const fs::path& folder) {
+    return mnist_files_in(folder).empty() && !cifar_files_in(folder).empty();
+  };
+  format.open = [](const std::string& place, Split split, std::int64_t limit) {
+    return open_cifar(place, split, limit);
+  };
   return format;
 }
 
@@ -186,6 +201,14 @@ const Format* by_content(std::string_view begin) {
   return found == all.end() ? nullptr : &*found;
 }
 
+const Format& by_folder(const fs::path& folder) {
+  const auto& all = formats();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Format& one) {
+    return one.has_folder != nullptr && one.has_folder(folder);
+  });
+  return found == all.end() ? all.back() : *found;
+}
+
 [[noreturn]] void fail_unreadable(const std::string& place, const std::error_code& reason) {
   throw Error(ErrorCode::unreadable_file, "'" + place + "': " + reason.message(),
               "data that this user can read",
@@ -205,7 +228,7 @@ std::string begin_of(const std::string& file) {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
-      synthetic(), synthetic_sequences(), hdf5(), safetensors(), pt(), mnist()};
+      synthetic(), synthetic_sequences(), hdf5(), safetensors(), pt(), cifar(), mnist()};
   return kFormats;
 }
 
@@ -223,7 +246,7 @@ const Format& format_of(const std::string& place) {
     }
     return available(*format, place);
   }
-  if (fs::is_directory(status)) return formats().back();
+  if (fs::is_directory(status)) return by_folder(place);
   // A missing file is reported here; MNIST's reader reports a missing folder.
   if (named == nullptr || named->has_content != nullptr) fail_unknown("no file '" + place + "'");
   return *named;

@@ -30,6 +30,9 @@ struct Format {
   bool (*has_name)(const std::string& place) = nullptr;
   /// Decides by the first bytes of a file; null if the set is not a file.
   bool (*has_content)(std::string_view begin) = nullptr;
+  /// Decides by the files of a folder; null if the set is not a folder, and for MNIST, which any
+  /// other folder is taken for.
+  bool (*has_folder)(const std::filesystem::path& folder) = nullptr;
   /// Null if sets of this kind are not of images.
   std::unique_ptr<Dataset> (*open)(const std::string& place, Split split,
                                    std::int64_t limit) = nullptr;
@@ -54,7 +57,7 @@ struct Format {
 const std::vector<Format>& formats();
 
 /// The format of the data at `place`. A file is identified by its content, and by its name only if
-/// the content is inconclusive; a folder is MNIST's.
+/// the content is inconclusive, a folder by its files.
 /// @throws Error{missing_data} if nothing exists there, or its format is unknown;
 ///   Error{unreadable_file} if it cannot be examined; Error{backend_unavailable} if this build
 ///   lacks the format

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kImageWidth = 28;
 
 SplitInfo inspect_split(const char* name, const Dataset& set, std::int64_t images) {
-  SplitInfo split{name, set.count(), "", set.shape(), set.pixel_type(), {}, {}};
+  SplitInfo split{name, set.count(), "", set.shape(), set.pixel_type(), set.classes(), {}, {}};
   std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(images, set.count())));
   std::iota(indices.begin(), indices.end(), std::int64_t{0});
   std::vector<std::uint8_t> pixels(indices.size() * set.image_bytes());
@@ -115,8 +115,8 @@ Encoded to_text(const Inspection& inspection, std::int64_t width) {
                              split.sequences);
       continue;
     }
-    text += encoded_format("\n{}: {} images of {} ({})\n", split.name, split.count,
-                           to_string(split.shape), type_text(split.type));
+    text += encoded_format("\n{}: {} images of {} ({}), {} classes\n", split.name, split.count,
+                           to_string(split.shape), type_text(split.type), split.classes);
     text += images_row(split, width);
   }
   if (!inspection.remark.empty())
@@ -149,6 +149,7 @@ Json to_json(const Inspection& inspection) {
                               {"channels", split.shape.channels},
                               {"rows", split.shape.rows},
                               {"columns", split.shape.cols},
+                              {"classes", split.classes},
                               {"type", type_text(split.type)}});
   }
   if (!inspection.remark.empty()) json["remark"] = inspection.remark;

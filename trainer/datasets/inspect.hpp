@@ -16,6 +16,7 @@ struct SplitInfo {
   std::string sequences;  ///< "1x512 (float32) to 20x512 (float32)"; empty if it has images
   ImageShape shape;
   PixelType type = PixelType::u8;
+  std::int64_t classes = 0;
   std::vector<int> labels;                      ///< of the images drawn
   std::vector<std::vector<std::string>> drawn;  ///< lines of each
 };

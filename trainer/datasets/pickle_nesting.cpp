@@ -112,8 +112,8 @@ void PickleNesting::see(char code, std::string_view operand) {
   }
 }
 
-std::string PickleNesting::damage() const {
-  if (is_broken_) return "data.pkl uses an object that does not exist";
+std::string PickleNesting::damage(const std::string& name) const {
+  if (is_broken_) return name + " uses an object that does not exist";
   // An iterative search, not recursion: the objects may be nested to any depth.
   constexpr std::size_t kUnknown = 0;
   constexpr std::size_t kOpen = ~std::size_t{0};
@@ -127,7 +127,7 @@ std::string PickleNesting::damage() const {
       auto& [node, done] = path.back();
       if (done < parts_[node].size()) {
         const Node part = parts_[node][done++];
-        if (depths[part] == kOpen) return "an object of data.pkl contains itself";
+        if (depths[part] == kOpen) return "an object of " + name + " contains itself";
         if (depths[part] != kUnknown) continue;
         depths[part] = kOpen;
         path.emplace_back(part, 0);
@@ -137,7 +137,7 @@ std::string PickleNesting::damage() const {
       for (const Node part : parts_[node]) deepest = std::max(deepest, depths[part]);
       depths[node] = deepest + 1;
       if (depths[node] > kDeepest) {
-        return "objects of data.pkl are nested more than " + std::to_string(kDeepest) + " deep";
+        return "objects of " + name + " are nested more than " + std::to_string(kDeepest) + " deep";
       }
       path.pop_back();
     }

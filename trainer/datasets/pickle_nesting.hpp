@@ -16,8 +16,8 @@ class PickleNesting {
   /// Called for each instruction in turn.
   void see(char code, std::string_view operand);
 
-  /// Why the objects must not be created; empty if they may be.
-  std::string damage() const;
+  /// Why the objects must not be created; empty if they may be. @param name of the pickle
+  std::string damage(const std::string& name) const;
 
  private:
   using Node = std::uint32_t;

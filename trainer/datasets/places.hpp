@@ -7,6 +7,7 @@
 namespace hpcboot::data::places {
 
 inline constexpr std::string_view kMnist = "FOLDER with MNIST's files";
+inline constexpr std::string_view kCifar = "FOLDER with CIFAR's files";
 inline constexpr std::string_view kHdf5 = "FILE.h5";
 inline constexpr std::string_view kSafetensors = "FILE.safetensors";
 inline constexpr std::string_view kPt = "FILE.pt";
@@ -17,7 +18,8 @@ inline constexpr std::string_view kSequences = "sequences:NxSxTxE";
 
 namespace hpcboot::data {
 
-/// For --help: "synthetic:NxCxHxW, FILE.pt, … or FOLDER with MNIST's files".
+/// For --help: "FOLDER with MNIST's files, FOLDER with CIFAR's files, FILE.pt, … or
+/// synthetic:NxCxHxW".
 std::string known_places();
 
 }  // namespace hpcboot::data

@@ -4,10 +4,12 @@
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/functional/upsampling.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "datasets/formats.hpp"
+#include "hpcboot/error.hpp"
 
 namespace hpcboot::tasks {
 namespace {
@@ -23,10 +25,21 @@ std::string list_of(const std::vector<float>& values) {
   return fmt::format("{}", fmt::join(values, ","));
 }
 
+void require_channels(const data::Dataset& set, const data::Normalization& normalization,
+                      const train::TrainOptions& options) {
+  const std::size_t wanted = normalization.mean.size();
+  if (wanted == 1 || set.shape().channels == static_cast<std::int64_t>(wanted)) return;
+  throw Error(ErrorCode::malformed_data,
+              fmt::format("'{}': images of {}", options.data, to_string(set.shape())),
+              fmt::format("{} channels, for --task {}", wanted, options.task),
+              "name a set of such images, or use --task mnist, which takes any number of channels");
+}
+
 }  // namespace
 
 struct ImageClassification::Data {
   std::shared_ptr<const data::Dataset> train, test;
+  std::int64_t classes = 0;
   data::ImageOptions images;
 
   std::unique_ptr<const data::Samples> train_samples() const {
@@ -38,14 +51,17 @@ struct ImageClassification::Data {
     return std::make_unique<data::ImageSamples>(test, unchanged);
   }
 
-  static Data open(const train::TrainOptions& options, data::Normalization normalization,
+  static Data open(const train::TrainOptions& options,
+                   data::Normalization (*normalization)(std::int64_t classes),
                    torch::Device device) {
     Data data;
     data.train = data::open_dataset(options.data, data::Split::train, options.limit_samples);
     data.test = data::open_dataset(options.data, data::Split::test, options.limit_samples);
     data::check_splits(*data.train, *data.test, options.data);
     data.images.size = options.image_size;
-    data.images.normalization = std::move(normalization);
+    data.classes = std::max(data.train->classes(), data.test->classes());
+    data.images.normalization = normalization(data.classes);
+    require_channels(*data.train, data.images.normalization, options);
     data.images.pixels = device.is_cuda();
     if (options.augment == "crop-flip") {
       data.images.augmentation.padding = kCropPadding;
@@ -58,15 +74,16 @@ struct ImageClassification::Data {
 };
 
 ImageClassification::ImageClassification(const train::TrainOptions& options,
-                                         data::Normalization normalization, torch::Device device)
-    : ImageClassification(options, Data::open(options, std::move(normalization), device)) {}
+                                         data::Normalization (*normalization)(std::int64_t classes),
+                                         torch::Device device)
+    : ImageClassification(options, Data::open(options, normalization, device)) {}
 
 ImageClassification::ImageClassification(const train::TrainOptions& options, Data data)
     : Task(data.train_samples(), data.validation_samples()),
       model_(options.model),
       checkpointed_(options.checkpoint_activations),
       channels_(data.train->shape().channels),
-      classes_(data::kClasses),
+      classes_(data.classes),
       images_(std::move(data.images)) {}
 
 std::shared_ptr<models::Model> ImageClassification::make_model() const {

@@ -8,8 +8,10 @@ namespace hpcboot::tasks {
 /// Images into classes: cross entropy, and the accuracy.
 class ImageClassification : public Task {
  public:
+  /// @param normalization for images of this many classes
   /// @throws Error: what opening the data throws; malformed_data if the splits do not match
-  ImageClassification(const train::TrainOptions& options, data::Normalization normalization,
+  ImageClassification(const train::TrainOptions& options,
+                      data::Normalization (*normalization)(std::int64_t classes),
                       torch::Device device);
 
   std::shared_ptr<models::Model> make_model() const override;

@@ -9,5 +9,7 @@
   TASK(mnist,       "digits into classes",        "image",    models::Kind::images,    "resnet50", \
        "data/mnist",                 128,         "none",      1e-4, "none",     0)                \
   TASK(transformer, "sequences into sequences",   "sequence", models::Kind::sequences, "transformer", \
-       "sequences:2048x1x20x512",    0,           "none",      1e-3, "linear",   0.1)
+       "sequences:2048x1x20x512",    0,           "none",      1e-3, "linear",   0.1)              \
+  TASK(cifar,       "colour pictures into classes", "image",  models::Kind::images,    "vit_b_16", \
+       "data/cifar10",               224,         "crop-flip", 1e-4, "none",     0)
 // clang-format on

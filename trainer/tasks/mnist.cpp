@@ -4,7 +4,8 @@
 namespace hpcboot::tasks {
 
 std::unique_ptr<Task> make_mnist(const train::TrainOptions& options, torch::Device device) {
-  return std::make_unique<ImageClassification>(options, data::mnist_normalization(), device);
+  return std::make_unique<ImageClassification>(
+      options, [](std::int64_t /*classes*/) { return data::mnist_normalization(); }, device);
 }
 
 }  // namespace hpcboot::tasks
