@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh checkout to the first runtime table: installs missing packages, builds into build/,
-# draws digits if there is no data set, trains two models in the modes single, dp and ddp, and compares.
+# draws data if there are none, trains models of a task in the modes single, dp and ddp, and compares.
 # Running it again repeats only the training. Under 5 minutes on 2 cores after the downloads.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<'TEXT'
-usage: bash setup/quickstart.sh [--no-install]
+usage: bash setup/quickstart.sh [--task NAME] [--no-install]
 
 From a fresh checkout to the first runtime table:
   1. installs missing packages with apt-get: a compiler, CMake, Open MPI,
@@ -17,15 +17,19 @@ From a fresh checkout to the first runtime table:
      either it prints the command for your administrator.
      setup/install.sh --for run --dry-run shows what it would install
   2. builds into build/; the programs are then in build/bin/
-  3. draws 7,000 digits into data/mnist, in MNIST's format, unless data exists
-     there (bash setup/get-mnist downloads the real ones)
-  4. trains mnistnet and ResNet50, one epoch each: one process, then DP
+  3. draws data for the task unless they exist: 7,000 digits into data/mnist, in
+     MNIST's format (bash setup/get-mnist downloads the real ones), or 6,000
+     pictures into data/cifar10, in CIFAR's (bash setup/get-cifar)
+  4. trains small models of the task, one epoch each: one process, then DP
      and DDP on 2 devices. Each run leaves a folder in runs/
   5. compares all runs in runs/ in a table
 
 After the downloads it takes less than 5 minutes on 2 cores. Running it again
 installs and draws nothing, builds what has changed, and repeats the training.
 
+  --task NAME    mnist: mnistnet and ResNet50 on digits (default)
+                 transformer: a small Transformer on computed sequences
+                 cifar: ResNet18 and a small Vision Transformer on pictures
   --no-install   skip step 1; for machines where modules or CMAKE_PREFIX_PATH
                  provide the dependencies
   --help         this text
@@ -36,22 +40,49 @@ TEXT
 }
 
 install=true
-for argument in "$@"; do
-  case $argument in
+task=mnist
+while [ $# -gt 0 ]; do
+  case $1 in
     --no-install) install=false ;;
+    --task)
+      task=${2-}
+      shift
+      ;;
+    --task=*) task=${1#--task=} ;;
     --help | -h)
       usage
       exit 0
       ;;
     *)
-      echo "quickstart.sh: unknown argument '$argument' (options: --no-install, --help)" >&2
+      printf "quickstart.sh: unknown argument '%s' (options: --task, --no-install, --help)\n" "$(printable "$1")" >&2
       exit 2
       ;;
   esac
+  if [ $# -gt 0 ]; then shift; fi
 done
+case $task in
+  mnist | transformer | cifar) ;;
+  *)
+    printf "quickstart.sh: --task takes mnist, transformer or cifar, not '%s'\n" "$(printable "$task")" >&2
+    exit 2
+    ;;
+esac
 
 make_digits() {
   build/bin/trainer digits data/mnist --train 6000 --test 1000
+}
+
+make_pictures() {
+  build/bin/trainer pictures data/cifar10 --train 5000 --test 1000
+}
+
+# train_in_all_modes NAME OPTION…
+train_in_all_modes() {
+  local name=$1 remedy="see the message above; each run's folder in runs/ has a log per rank"
+  shift
+  step "$name, one process" "$remedy" train 1 --task "$task" "$@"
+  step "$name, DP on 2 replicas in one process" "$remedy" train dp --task "$task" "$@"
+  step "$name, DDP on 2 processes" "$remedy" train 2 --task "$task" "$@"
 }
 
 # train RANKS OPTION…: one process, or DDP on RANKS processes that share the cores of this machine; if RANKS
@@ -91,11 +122,16 @@ step "checking for the trainer" \
   "install what the summary of 'cmake build' lists as missing: LibTorch, Boost, spdlog or zlib" \
   test -x build/bin/trainer
 
-if compgen -G 'data/mnist/train-images*' >/dev/null; then
+if [ "$task" = mnist ] && compgen -G 'data/mnist/train-images*' >/dev/null; then
   echo "==> data/mnist exists: using it"
-else
+elif [ "$task" = mnist ]; then
   step "drawing 7,000 digits in MNIST's format (bash setup/get-mnist downloads the real ones)" \
     "make data/ writable" make_digits
+elif [ "$task" = cifar ] && [ -e data/cifar10 ]; then
+  echo "==> data/cifar10 exists: using it"
+elif [ "$task" = cifar ]; then
+  step "drawing 6,000 pictures in CIFAR's format (bash setup/get-cifar downloads the real ones)" \
+    "make data/ writable" make_pictures
 fi
 
 # By default Open MPI refuses root and more ranks than cores, and binds each of two ranks to one core;
@@ -107,14 +143,20 @@ if mpirun --version 2>/dev/null | grep -q "Open MPI"; then
   if [ "$(id -u)" -eq 0 ]; then mpi_options+=(--allow-run-as-root); fi
 fi
 
-mnistnet=(--model mnistnet --epochs 1 --batch-size 64 --image-size 28)
-resnet50=(--model resnet50 --epochs 1 --batch-size 32 --image-size 64 --limit-samples 128)
-remedy="see the message above; each run's folder in runs/ has a log per rank"
-step "mnistnet, one process" "$remedy" train 1 "${mnistnet[@]}"
-step "mnistnet, DP on 2 replicas in one process" "$remedy" train dp "${mnistnet[@]}"
-step "mnistnet, DDP on 2 processes" "$remedy" train 2 "${mnistnet[@]}"
-step "ResNet50, one process" "$remedy" train 1 "${resnet50[@]}"
-step "ResNet50, DP on 2 replicas in one process" "$remedy" train dp "${resnet50[@]}"
-step "ResNet50, DDP on 2 processes" "$remedy" train 2 "${resnet50[@]}"
+case $task in
+  mnist)
+    train_in_all_modes mnistnet --model mnistnet --epochs 1 --batch-size 64 --image-size 28
+    train_in_all_modes ResNet50 --model resnet50 --epochs 1 --batch-size 32 --image-size 64 --limit-samples 128
+    ;;
+  transformer)
+    train_in_all_modes "small Transformer" --model transformer_small --data sequences:1200x1x20x64 \
+      --epochs 1 --batch-size 32
+    ;;
+  cifar)
+    train_in_all_modes ResNet18 --model resnet18 --epochs 1 --batch-size 64 --image-size 32 --limit-samples 2000 --lr 1e-3
+    train_in_all_modes "small Vision Transformer" --model vit_ti_16 --epochs 1 --batch-size 64 --image-size 64 \
+      --limit-samples 1000 --lr 5e-4
+    ;;
+esac
 step "the runtime table" "see the messages above" build/bin/runtable runs
 echo "==> all done in $SECONDS s. Next: README.md, build/bin/hpcboot --help, build/bin/trainer --help"

@@ -36,6 +36,8 @@ options::Group script_options() {
        {"launcher",
         text("L").otherwise_is("the site's").suggest({"srun", "mpirun", "pals", "ssh", "torchrun"}),
         "srun, mpirun, pals, ssh or torchrun"},
+       {"task", text("NAME").otherwise_is("the trainer's"),
+        "what the trainer trains; trainer --help lists the tasks"},
        {"program", text("P", Completes::program),
         "start this program, one word, instead of the trainer"},
        {"set", options::list("KEY=VALUE"),
@@ -67,8 +69,8 @@ options::Command script_command() {
       {"TRAINER_ARGS",
        "read by the script when it runs: more arguments, before those on its command "
        "line; with qsub: TRAINER_ARGS=\"--epochs 5\" qsub -v TRAINER_ARGS …"},
-      {"DATA_DIR, RUNS_DIR", "data and runs of the trainer [data/mnist, runs]"},
-      {"STAGE", "1: copy DATA_DIR to each node's own disk first"},
+      {"DATA_DIR, RUNS_DIR", "data and runs of the trainer [those of the task, runs]"},
+      {"STAGE", "1: copy DATA_DIR, or data/mnist, to each node's own disk first"},
       {"RANKS_PER_NODE",
        "ranks on each node, at most as many as the job requested (in Slurm "
        "--ntasks-per-node)"},
@@ -136,6 +138,7 @@ ScriptRequest request_of(const po::variables_map& values) {
   request.mail = text_of(values, "mail");
   request.launcher = text_of(values, "launcher");
   request.program = text_of(values, "program");
+  request.task = text_of(values, "task");
   return request;
 }
 

@@ -184,6 +184,8 @@ std::vector<std::string> notes_on(const SiteProfile& site, const ScriptRequest& 
   const bool has_operator = scheduler == "kubernetes";
   without_effect("--launcher", !request.launcher.empty() && (job.one_rank || has_operator),
                  has_operator ? "the operator starts torchrun" : one);
+  without_effect("--task", !request.task.empty() && !request.program.empty(),
+                 "the script starts " + request.program + ", not the trainer");
   const std::string time = request.time.value_or(site.text("queue.time"));
   if (warns(scheduler, request) && walltime_of(time) <= kWarningSeconds) {
     notes.push_back("the walltime " + time + " is not longer than the " +
@@ -202,6 +204,7 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   // These values appear in comments, which a newline would end.
   check_value("--output", KeyType::text, request.script);
   check_value("--name", KeyType::word, request.name);
+  check_value("--task", KeyType::word, request.task);
   check_program(job, request.program);
   check_kubernetes(site);
   const JobShape shape = shape_of(site, request);
@@ -213,6 +216,12 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   add_profile(values, site);
   add_commands(values, site, job, request, shape);
   values["site"] = site.name();
+  values["task"] = request.task;
+  const auto set_if_empty = [&](const char* name, const char* text) {
+    if (values[name] == TemplateValue(std::string())) values[name] = std::string(text);
+  };
+  set_if_empty("kubernetes_data", "/data");
+  set_if_empty("kubernetes_accelerator_label", "nvidia.com/gpu.product");
   values["job_name"] = request.name.empty() ? "hpcboot_" + job.name : request.name;
   values["summary"] = request.command.empty()
                           ? job.summary

@@ -20,6 +20,7 @@ struct ScriptRequest {
   std::string mail;
   std::string launcher;  ///< empty: the site's
   std::string program;   ///< started instead of the trainer; empty: the trainer
+  std::string task;      ///< of the trainer; empty: its default
   /// A complete command line, started instead of `program`; empty: none.
   std::vector<std::string> command{};
   std::string run_options{};  ///< more options of `hpcboot run`, as bash words

@@ -63,6 +63,11 @@ const std::vector<ProfileKey>& profile_keys() {
       {"kubernetes.namespace", T::label, "namespace in which the job is created", false},
       {"kubernetes.rdma_resource", T::resource, "resource name of the RDMA device plug-in", false},
       {"kubernetes.rdma_devices", T::number, "RDMA devices per worker; 0: none", false},
+      {"kubernetes.accelerator", T::word, "kind of GPU: the value of a label of the nodes", false},
+      {"kubernetes.accelerator_label", T::resource, "that label; empty: nvidia.com/gpu.product",
+       false},
+      {"kubernetes.data", T::word,
+       "the trainer's --data in a pod: a path, or computed data; empty: /data", false},
       {"kubernetes.data_claim", T::dns_name, "volume claim with the data", false},
       {"kubernetes.output_claim", T::dns_name, "volume claim for the runs", false},
   };

@@ -30,6 +30,7 @@ EOS
   command_file "$fake/trainer" <<'EOS'
 echo "trainer $*" >>"$calls"
 if [ "$1" = digits ]; then mkdir -p "$2" && touch "$2/train-images-idx3-ubyte"; fi
+if [ "$1" = pictures ]; then mkdir -p "$2"; fi
 EOS
   command_file "$fake/mpirun" <<'EOS'
 if [ "$1" = --version ]; then
@@ -79,6 +80,32 @@ never_ran() {
   [ "${lines[9]}" = "mpirun --bind-to none" ]
   [ "${lines[10]}" = "runtable runs" ]
   [ "${#lines[@]}" -eq 11 ]
+}
+
+@test "each task has data and models of its own" {
+  run bash setup/quickstart.sh --task transformer
+  [ "$status" -eq 0 ]
+  never_ran 'digits'
+  [ "$(grep -c 'task transformer.*--model transformer_small' "$calls")" -eq 3 ]
+  : >"$calls"
+  run bash setup/quickstart.sh --no-install --task=cifar
+  [ "$status" -eq 0 ]
+  ran '^trainer pictures data/cifar10'
+  [ "$(grep -c 'task cifar.*--model resnet18' "$calls")" -eq 3 ]
+  [ "$(grep -c 'task cifar.*--model vit_ti_16' "$calls")" -eq 3 ]
+  : >"$calls"
+  run bash setup/quickstart.sh --no-install --task cifar
+  never_ran 'pictures'
+}
+
+@test "an unknown task is a usage error that lists the tasks" {
+  for wrong in "--task nothing" "--task" "--task="; do
+    # shellcheck disable=SC2086 # two words
+    run bash setup/quickstart.sh $wrong
+    [ "$status" -eq 2 ]
+    [[ $output == *"mnist, transformer or cifar"* ]]
+  done
+  [ ! -e "$calls" ] || [ ! -s "$calls" ]
 }
 
 @test "single, DP and DDP train on the same samples with the same global batch" {

@@ -2,6 +2,7 @@
 
 usage: torch_reference.py sampler [DATASET_SIZE WORLD_SIZE SEED EPOCH]...   (one rank's indices per line)
        torch_reference.py model NAME CHANNELS SIZE SAMPLES FILE             (a dict of tensors)
+       torch_reference.py sequences NAME WIDTH SOURCE TARGET SAMPLES FILE   (a dict of tensors)
        torch_reference.py record FILE                                       (writes tests/golden/models/outputs.json)
 Exit code 77: a package is missing; the last line on stdout says which.
 
@@ -77,6 +78,38 @@ def make(name, channels, size):
     return model
 
 
+TRANSFORMERS = {  # heads, layers of the encoder and of the decoder
+    "transformer": (8, 6),
+    "transformer_small": (4, 2),
+}
+
+
+def positions(length, width):
+    """The encoding of the paper: sines at even places, cosines at odd ones."""
+    angles = torch.arange(length).double()[:, None] / 10000 ** (torch.arange(0, width, 2).double() / width)
+    encoding = torch.empty(length, width, dtype=torch.float64)
+    encoding[:, 0::2], encoding[:, 1::2] = angles.sin(), angles.cos()[:, : width // 2]
+    return encoding
+
+
+def sequences(name, width, source, target, samples, path):
+    heads, layers = TRANSFORMERS[name]
+    model = torch.nn.Transformer(width, heads, layers, layers, 4 * width, dropout=0, batch_first=True).double()
+    with torch.no_grad():
+        for key, tensor in model.state_dict().items():
+            fill(key, tensor)
+    sources, seen, targets = (
+        formula((samples, length, width), name)
+        for length, name in ((source, "source"), (target, "seen"), (target, "target"))
+    )
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(target).double()
+
+    def forward():
+        return model(sources + positions(source, width), seen + positions(target, width), tgt_mask=mask)
+
+    write_reference(model, forward, lambda output: torch.nn.functional.mse_loss(output, targets), path)
+
+
 def sample(tensor):
     """About 4096 elements of a tensor, from all of its rows and columns."""
     return tensor.flatten()[:: tensor.numel() // 4096 | 1].clone()
@@ -85,13 +118,19 @@ def sample(tensor):
 def reference(name, channels, size, samples, path):
     model = make(name, channels, size)
     images = formula((samples, channels, size, size), "images")
+    labels = torch.arange(samples) * 3 % CLASSES
+    loss = torch.nn.functional.cross_entropy
+    write_reference(model, lambda: model(images), lambda output: loss(output, labels), path)
+
+
+def write_reference(model, forward, loss, path):
     tensors = {"shape." + k: torch.tensor(v.shape, dtype=torch.int64) for k, v in model.state_dict().items()}
     model.eval()
     with torch.no_grad():
-        tensors["eval_output"] = model(images)
+        tensors["eval_output"] = forward()
     model.train()
-    output = model(images)
-    torch.nn.functional.cross_entropy(output, torch.arange(samples) * 3 % CLASSES).backward()
+    output = forward()
+    loss(output).backward()
     tensors["train_output"] = output.detach()
     for key, parameter in model.named_parameters():
         tensors["gradient." + key] = sample(parameter.grad)
@@ -126,5 +165,7 @@ if sys.argv[1] == "sampler":
         sampler(*numbers[start : start + 4])
 elif sys.argv[1] == "model":
     reference(sys.argv[2], *map(int, sys.argv[3:6]), sys.argv[6])
+elif sys.argv[1] == "sequences":
+    sequences(sys.argv[2], *map(int, sys.argv[3:7]), sys.argv[7])
 else:
     record(sys.argv[2])

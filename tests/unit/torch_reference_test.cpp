@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <ostream>
@@ -17,6 +18,7 @@
 
 #include "hpcboot/torch/distributed_sampler.hpp"
 #include "models/model.hpp"
+#include "models/transformer.hpp"
 #include "support/formula_values.hpp"
 
 namespace hpcboot {
@@ -131,49 +133,56 @@ std::vector<std::string> state_of(const models::Model& model) {
   return state;
 }
 
-class ModelReference : public testing::TestWithParam<Case> {};
-
-// Weights come from a formula of their names on both sides, so each load is strict.
-TEST_P(ModelReference, EqualsTorchvisions) {
-  const Case& c = GetParam();
-  const std::string path =
-      testing::TempDir() + "hpcboot_" + c.model + std::to_string(c.image_size) + ".pt";
-  std::ostringstream arguments;
-  arguments << "model " << c.model << " " << c.channels << " " << c.image_size << " " << c.samples
-            << " " << path;
-  const Output run = run_reference(arguments.str());
+/// Runs the reference, and compares the model with it: names and shapes, outputs, gradients.
+/// Weights come from a formula of their names on both sides, so each load is strict.
+void expect_equal(models::Model& model, const std::string& name, const std::string& arguments,
+                  const models::Inputs& inputs,
+                  const std::function<torch::Tensor(const torch::Tensor& output)>& loss) {
+  const std::string path = testing::TempDir() + "hpcboot_" + name + ".pt";
+  const Output run = run_reference(arguments + " " + path);
   if (run.exit_code == kSkip) GTEST_SKIP() << run.text;
   ASSERT_EQ(run.exit_code, 0) << run.text;
   const Tensors reference(path);
   std::remove(path.c_str());
 
-  const auto model = models::make_model(c.model, {c.channels, 10, c.image_size});
-  ASSERT_THAT(state_of(*model), testing::UnorderedElementsAreArray(reference.state()));
-  fill_by_formula(*model);
-  const torch::Tensor images =
-      formula_values({c.samples, c.channels, c.image_size, c.image_size}, "images");
+  ASSERT_THAT(state_of(model), testing::UnorderedElementsAreArray(reference.state()));
+  fill_by_formula(model);
   double largest = 0;
-  const auto expect_near = [&](const torch::Tensor& found, const std::string& name) {
-    const double difference = relative_difference(found.detach(), reference[name]);
+  const auto expect_near = [&](const torch::Tensor& found, const std::string& of) {
+    const double difference = relative_difference(found.detach(), reference[of]);
     largest = std::max(largest, difference);
-    EXPECT_LT(difference, kTolerance) << name;
+    EXPECT_LT(difference, kTolerance) << of;
   };
 
-  model->eval();
+  model.eval();
   {
     const torch::NoGradGuard no_grad;
-    expect_near(model->forward(images), "eval_output");
+    expect_near(model.forward(inputs), "eval_output");
   }
-  model->train();
-  const torch::Tensor output = model->forward(images);
+  model.train();
+  const torch::Tensor output = model.forward(inputs);
   expect_near(output, "train_output");
-  torch::cross_entropy_loss(output, torch::arange(c.samples) * 3 % 10).backward();
-  for (const auto& item : model->named_parameters()) {
+  loss(output).backward();
+  for (const auto& item : model.named_parameters()) {
     expect_near(sample(item.value().grad()), "gradient." + item.key());
     expect_near(item.value().grad().norm(), "gradient_norm." + item.key());
   }
-  for (const auto& item : model->named_buffers()) expect_near(item.value(), "buffer." + item.key());
-  RecordProperty("largest_relative_difference", testing::PrintToString(largest));
+  for (const auto& item : model.named_buffers()) expect_near(item.value(), "buffer." + item.key());
+  testing::Test::RecordProperty("largest_relative_difference", testing::PrintToString(largest));
+}
+
+class ModelReference : public testing::TestWithParam<Case> {};
+
+TEST_P(ModelReference, EqualsTorchvisions) {
+  const Case& c = GetParam();
+  std::ostringstream arguments;
+  arguments << "model " << c.model << " " << c.channels << " " << c.image_size << " " << c.samples;
+  const auto model = models::make_model(c.model, {c.channels, 10, c.image_size});
+  expect_equal(*model, c.model + std::to_string(c.image_size), arguments.str(),
+               formula_values({c.samples, c.channels, c.image_size, c.image_size}, "images"),
+               [&](const torch::Tensor& output) {
+                 return torch::cross_entropy_loss(output, torch::arange(c.samples) * 3 % 10);
+               });
 }
 
 INSTANTIATE_TEST_SUITE_P(TorchReference, ModelReference,
@@ -184,6 +193,32 @@ INSTANTIATE_TEST_SUITE_P(TorchReference, ModelReference,
                            return std::string(test.param.model) + "_" +
                                   std::to_string(test.param.image_size);
                          });
+
+struct Sequences {
+  const char* model;
+  std::int64_t width, source, target, samples;
+};
+
+TEST(TorchReference, TransformersEqualPyTorchs) {
+  for (const Sequences& c :
+       {Sequences{"transformer", 64, 1, 20, 2}, Sequences{"transformer_small", 12, 7, 5, 3}}) {
+    SCOPED_TRACE(c.model);
+    std::ostringstream arguments;
+    arguments << "sequences " << c.model << " " << c.width << " " << c.source << " " << c.target
+              << " " << c.samples;
+    models::TransformerSize size = models::transformer_size(c.model, c.width);
+    size.dropout = 0;
+    models::Transformer model(size);
+    const auto values = [&](std::int64_t length, const char* name) {
+      return formula_values({c.samples, length, c.width}, name);
+    };
+    expect_equal(model, c.model, arguments.str(),
+                 {values(c.source, "source"), values(c.target, "seen")},
+                 [&](const torch::Tensor& output) {
+                   return torch::mse_loss(output, values(c.target, "target"));
+                 });
+  }
+}
 
 }  // namespace
 }  // namespace hpcboot

@@ -9,7 +9,6 @@
 #include "core/schedulers/read_file.hpp"
 #include "datasets/places.hpp"
 #include "hpcboot/error.hpp"
-#include "models/model_names.hpp"
 #include "tasks/task_names.hpp"
 
 namespace hpcboot::app {
@@ -118,7 +117,7 @@ std::vector<options::Group> config_groups(Options& all) {
          "auto: ddp if there are several ranks, else single; dp: one process on several devices"},
         {"task", choice_into(o.task, tasks::task_names()),
          "what to train, on what: " + tasks::about_tasks()},
-        {"model", choice_into(o.model, models::model_names()).otherwise_is(of_each_task(model_of)),
+        {"model", choice_into(o.model, tasks::models_of_all_tasks()).otherwise_is(of_each_task(model_of)),
          "model to train; those of the task"},
         {"data", into(o.data, "DATA", Completes::file).otherwise_is(of_each_task(data_of)),
          "data set: " + data::known_places()},

@@ -1,5 +1,8 @@
 #include "loop/fitting_options.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "hpcboot/error.hpp"
 #include "loop/recorded_pass.hpp"
 #include "models/model_names.hpp"
@@ -34,28 +37,35 @@ void require_sharding_to_fit(const TrainOptions& options) {
 
 void require_model_of_task(const TrainOptions& options) {
   const tasks::KnownTask& task = tasks::known_task(options.task);
-  const models::KnownModel& model = models::known_model(options.model);
-  if (model.kind != task.models) {
+  const std::vector<std::string> models = tasks::models_of(task);
+  if (std::find(models.begin(), models.end(), options.model) == models.end()) {
     throw UsageError("--task " + options.task + " cannot train --model " + options.model +
-                     "; it takes " + options::one_of(models::model_names(task.models)));
+                     "; it takes " + options::one_of(models));
   }
   if (options.dropout > 0 && task.dropout == 0)
     throw UsageError("--dropout: the models of --task " + options.task + " have none");
+  if (task.models == models::Kind::images) {
+    if (options.image_size == 0) throw UsageError("--image-size must be at least 8");
+    const std::int64_t multiple = models::known_model(options.model).multiple;
+    if (options.image_size % multiple == 0) return;
+    throw UsageError("--model " + options.model + " needs an --image-size that is a multiple of " +
+                     std::to_string(multiple) + ", not " + std::to_string(options.image_size));
+  }
   const char* const of_images = options.augment != "none" ? "--augment"
                                 : options.mixup > 0       ? "--mixup"
                                 : options.image_size > 0  ? "--image-size"
                                                           : nullptr;
-  if (options.image_size % model.multiple != 0) {
-    throw UsageError("--model " + options.model + " needs an --image-size that is a multiple of " +
-                     std::to_string(model.multiple) + ", not " +
-                     std::to_string(options.image_size));
-  }
-  if (task.models == models::Kind::images || of_images == nullptr) return;
+  if (of_images == nullptr) return;
   throw UsageError(std::string(of_images) + " is for images; --task " + options.task + " has none");
 }
 
+bool has_layers(const TrainOptions& options) {
+  const bool is_own = tasks::known_task(options.task).models == models::Kind::of_task;
+  return !is_own && models::has_layers(options.model);
+}
+
 void require_layers(const TrainOptions& options) {
-  if (!options.checkpoint_activations || models::has_layers(options.model)) return;
+  if (!options.checkpoint_activations || has_layers(options)) return;
   throw UsageError(
       "--checkpoint-activations needs a model of several layers, such as resnet50; this run's is " +
       options.model);

@@ -8,8 +8,8 @@
 // Without LibTorch: for command lines.
 namespace hpcboot::models {
 
-/// What a model takes.
-enum class Kind { images, sequences };
+/// What a model takes; of_task: what the only task takes that has it.
+enum class Kind { images, sequences, of_task };
 
 struct KnownModel {
   std::string_view name;

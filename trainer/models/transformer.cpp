@@ -64,8 +64,8 @@ torch::Tensor Transformer::forward(Inputs inputs) {
 }
 
 torch::Tensor positional_encoding(std::int64_t length, std::int64_t width) {
-  const torch::Tensor positions = torch::arange(length, torch::kFloat32).unsqueeze(1);
-  const torch::Tensor even = torch::arange(0, width, 2, torch::kFloat32);
+  const torch::Tensor positions = torch::arange(length, torch::kFloat64).unsqueeze(1);
+  const torch::Tensor even = torch::arange(0, width, 2, torch::kFloat64);
   const torch::Tensor angles =
       positions * torch::exp(even * (-std::log(kLongestWave) / static_cast<double>(width)));
   // Sines at even places, cosines at odd ones; of an odd width, the last cosine is left out.

@@ -40,7 +40,7 @@ class Transformer : public Model {
 TransformerSize transformer_size(std::string_view name, std::int64_t width);
 
 /// The encoding that the paper adds to vectors: sines and cosines of their positions.
-/// @return {length, width}, on the CPU, float32
+/// @return {length, width}, on the CPU, in double precision
 torch::Tensor positional_encoding(std::int64_t length, std::int64_t width);
 
 }  // namespace hpcboot::models

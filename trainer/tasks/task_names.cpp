@@ -1,5 +1,6 @@
 #include "tasks/task_names.hpp"
 
+#include <set>
 #include <sstream>
 
 #include "hpcboot/error.hpp"
@@ -18,6 +19,19 @@ std::vector<std::string> task_names() {
   std::vector<std::string> names;
   for (const KnownTask& one : kKnownTasks) names.emplace_back(one.name);
   return names;
+}
+
+std::vector<std::string> models_of(const KnownTask& task) {
+  if (task.models == models::Kind::of_task) return {std::string(task.model)};
+  return models::model_names(task.models);
+}
+
+std::vector<std::string> models_of_all_tasks() {
+  std::set<std::string> names;
+  for (const KnownTask& one : kKnownTasks) {
+    for (const std::string& name : models_of(one)) names.insert(name);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::string about_tasks() {

@@ -15,7 +15,7 @@ struct KnownTask {
   std::string_view name;
   std::string_view about;   ///< a clause for --help
   std::string_view sample;  ///< what it trains on: "image"
-  models::Kind models;      ///< those that it can train
+  models::Kind models;      ///< those that it can train; of_task: only its own
   // The defaults of options.
   std::string_view model;
   std::string_view data;
@@ -31,6 +31,11 @@ struct KnownTask {
 const KnownTask& known_task(std::string_view name);
 
 std::vector<std::string> task_names();
+
+/// The names of the models that the task can train.
+std::vector<std::string> models_of(const KnownTask& task);
+/// Those of all tasks, sorted.
+std::vector<std::string> models_of_all_tasks();
 
 /// "mnist: digits into classes; …", for --help.
 std::string about_tasks();

@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# The tasks of the trainer: each learns, in every mode, from every format, and continues as if it had not been stopped.
+# shellcheck disable=SC2086,SC2154 # $sequences and $pictures hold options, meant to be split; see helper.bash
+
+load helper
+
+setup_file() {
+  use_programs
+  export pairs=sequences:320x2x6x16
+  export sequences="--task transformer --model transformer_small --data $pairs --batch-size 16 --threads 1 --no-tensorboard"
+  "$trainer" pictures "$BATS_FILE_TMPDIR/ten" --train 1280 --test 200 >/dev/null
+  "$trainer" pictures "$BATS_FILE_TMPDIR/hundred" --classes 100 --train 300 --test 200 >/dev/null
+  export pictures="--task cifar --data $BATS_FILE_TMPDIR/ten --threads 1 --no-tensorboard"
+}
+
+# The part of metrics.csv without times: epoch, step, loss, learning rate.
+curve() { cut -d, -f1-4 runs/*"$1"/metrics.csv; }
+
+# near ONE OTHER: the losses of both runs differ by at most 1e-5 at each step.
+near() {
+  paste -d, <(curve "$1") <(curve "$2") | awk -F, 'NR > 1 { d = $3 - $7; if (d > 1e-5 || d < -1e-5) { print; bad = 1 } }
+    END { exit bad || NR < 5 }'
+}
+
+# measure RUN NAME: of the last epoch, in percent.
+measure() { value runs/*"$1" "['epochs'][-1]['validation_$2']" | awk '{ print int(100 * $1) }'; }
+
+@test "a Transformer learns sequences: far above chance after 160 steps" {
+  "$trainer" $sequences --data sequences:640x2x6x64 --lr 2e-3 --epochs 4 --comment learns
+  [ "$(value runs/*learns "['config']['task']")" = transformer ]
+  [ "$(value runs/*learns "['config']['sample']")" = "sequences of 2x64 to 6x64" ]
+  [ "$(value runs/*learns "['epochs'][-1]['steps']")" -eq 40 ]
+  # 0 is the mean of all targets.
+  [ "$(measure learns r2)" -gt 50 ]
+}
+
+@test "sequences train alike in one process, on two replicas, on two ranks and with --zero" {
+  need_mpirun
+  local same="--dropout 0 --scale-lr none --lr 1e-3"
+  "$trainer" $sequences $same --comment one
+  "$trainer" $sequences $same --mode dp --devices cpu:2 --comment dp
+  near one dp
+  for zero in 0 1 2 3; do
+    mpirun -np 2 --oversubscribe "$trainer" $sequences $same --zero "$zero" --comment "zero$zero"
+    near one "zero$zero"
+  done
+  "$trainer" $sequences $same --micro-batch 4 --comment parts
+  near one parts
+}
+
+@test "the learning rate of a Transformer grows with the number of ranks, unless told otherwise" {
+  need_mpirun
+  mpirun -np 2 --oversubscribe "$trainer" $sequences --limit-samples 32 --comment grows
+  [ "$(value runs/*grows "['config']['scale_lr']")" = linear ]
+  [ "$(curve grows | sed -n 2p | cut -d, -f4)" = 0.002 ]
+  "$trainer" $sequences --limit-samples 32 --lr 3e-3 --scale-lr none --comment own
+  [ "$(curve own | sed -n 2p | cut -d, -f4)" = 0.003 ]
+}
+
+@test "sequences from HDF5, safetensors and .pt train as those in memory" {
+  "$trainer" $sequences --limit-samples 64 --comment memory
+  for file in set.h5 set.safetensors set.pt; do
+    "$trainer" convert "$pairs" "$file"
+    "$trainer" $sequences --data "$file" --limit-samples 64 --comment "${file#set.}"
+    diff <(curve memory) <(curve "${file#set.}")
+  done
+  [[ $("$trainer" inspect set.pt) == *"train: 320 pairs of sequences, 2x16 (float32) to 6x16 (float32)"* ]]
+}
+
+@test "sequences in half, bfloat16 and double precision" {
+  "$HPCBOOT_TEST_PYTHON" -c 'import torch' || skip "no PyTorch for $HPCBOOT_TEST_PYTHON"
+  "$HPCBOOT_TEST_PYTHON" - <<'END'
+import torch
+for name, kind in (("half", torch.float16), ("bfloat16", torch.bfloat16), ("double", torch.float64)):
+    x = {f"{split}/{side}": torch.randn(32, length, 16).to(kind) for split in ("train", "test")
+         for side, length in (("source", 2), ("target", 6))}
+    torch.save(x, name + ".pt")
+END
+  for kind in half bfloat16 double; do
+    "$trainer" $sequences --data "$kind.pt" --comment "$kind"
+    [ "$(value runs/*_$kind "['exit_reason']")" = finished ]
+  done
+  "$trainer" $sequences --data double.pt --precision fp64 --comment inner
+  "$trainer" $sequences --data half.pt --precision bf16 --comment bf16
+}
+
+@test "a stopped run with dropout, or with changed images, continues bit for bit" {
+  local run
+  for run in "sequences $sequences" "pictures $pictures --model mnistnet --image-size 32 --mixup 0.4 --limit-samples 320"; do
+    # shellcheck disable=SC2206 # options
+    local options=(${run#* }) name=${run%% *}
+    "$trainer" "${options[@]}" --batch-size 16 --epochs 2 --checkpoint-every 7s --keep-checkpoints 99 --comment "$name"
+    cp -r runs/*_"$name" whole
+    cd runs/*_"$name"
+    find checkpoints -name 'epoch_*' ! -name '*_step_00000028.safetensors' -delete
+    sed -i 's/"exit_reason": "[^"]*"/"exit_reason": "running"/' run.json
+    cd ../..
+    "$trainer" "${options[@]}" --batch-size 16 --epochs 2 --checkpoint-every 7s --keep-checkpoints 99 --comment "$name" \
+      --resume auto | grep "after step 28"
+    diff <(cut -d, -f1-4 whole/metrics.csv) <(curve "$name")
+    cmp whole/model.safetensors runs/*_"$name"/model.safetensors
+    rm -rf whole
+  done
+}
+
+@test "pictures are learnt: far above chance" {
+  # 40 steps; chance is 10 %.
+  "$trainer" $pictures --model resnet18 --image-size 32 --batch-size 64 --epochs 2 --lr 1e-3 --threads 2 --comment residual
+  [ "$(measure residual accuracy)" -ge 25 ]
+}
+
+@test "a Vision Transformer learns: far above chance after 120 steps" {
+  # Bars whose position is the class; chance is 10 %.
+  "$trainer" --task cifar --data synthetic:1280x3x32x32 --model vit_ti_16 --image-size 32 --batch-size 32 --lr 5e-4 \
+    --epochs 3 --augment none --threads 2 --no-tensorboard --comment vision
+  [ "$(measure vision accuracy)" -ge 50 ]
+}
+
+@test "changed images are the same on any number of ranks" {
+  need_mpirun
+  local same="$pictures --model mnistnet --image-size 32 --batch-size 16 --limit-samples 160"
+  "$trainer" $same --comment one
+  mpirun -np 2 --oversubscribe "$trainer" $same --comment two
+  near one two
+  "$trainer" $same --augment none --comment none
+  run near one none
+  [ "$status" -ne 0 ]
+}
+
+@test "a set of 100 classes makes a model of 100" {
+  "$trainer" --task cifar --data "$BATS_FILE_TMPDIR/hundred" --model resnet18 --image-size 32 --batch-size 64 --no-tensorboard
+  use_pypi
+  "$pypi" - runs/*/model.safetensors <<'END'
+import sys
+from safetensors import safe_open
+with safe_open(sys.argv[1], framework="np") as file:
+    assert file.get_tensor("fc.weight").shape[0] == 100
+    about = file.metadata()
+    assert about["classes"] == "100" and about["image_size"] == "32", about
+    assert about["mean"].split(",") == ["0.5071", "0.4865", "0.4409"], about
+END
+}
+
+@test "options that do not fit the task are refused before there is a run" {
+  refused() {
+    run --separate-stderr "$trainer" "${@:2}"
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"$1"* ]] || { echo "$stderr" && return 1; }
+    [ ! -e runs ]
+  }
+  refused "--task transformer cannot train --model resnet50; it takes transformer or transformer_small" \
+    --task transformer --model resnet50
+  refused "--task mnist cannot train --model transformer" --model transformer --data synthetic:9x1x8x8
+  refused "--image-size is for images" $sequences --image-size 32
+  refused "--augment is for images" $sequences --augment crop-flip
+  refused "--mixup is for images" $sequences --mixup 0.2
+  refused "--mixup must be in [0, 1]" $pictures --mixup 2
+  refused "--dropout" $pictures --dropout 0.1
+  refused "--dropout must be in [0, 1)" $sequences --dropout 1
+  refused "multiple of 16, not 28" $pictures --model vit_ti_16 --image-size 28
+  refused "mnist, transformer or cifar" --task mnits
+}
+
+@test "data that do not fit the task are named" {
+  run --separate-stderr "$trainer" --task transformer --data synthetic:99x1x8x8
+  [ "$status" -eq 40 ]
+  [[ $stderr == *"contains images"*"sequences:2048x1x20x512"* ]]
+  run --separate-stderr "$trainer" --data "$pairs"
+  [ "$status" -eq 40 ]
+  [[ $stderr == *"contains sequences"*"--task transformer"* ]]
+  run --separate-stderr "$trainer" --task cifar --data synthetic:99x1x8x8
+  [ "$status" -eq 41 ]
+  [[ $stderr == *"images of 1x8x8"*"3 channels"* ]]
+  run --separate-stderr "$trainer" $sequences --data sequences:32x1x2x10
+  [ "$status" -eq 43 ]
+  [[ $stderr == *"vectors of 10 numbers, and 4 heads"* ]]
+}
+
+@test "--help tells the defaults of each task" {
+  run "$trainer" --help
+  [[ $output == *"sequences:2048x1x20x512 with transformer"* ]]
+  [[ $output == *"vit_b_16 with cifar"* ]]
+  [[ $output == *"0.001 with transformer"* ]]
+}
