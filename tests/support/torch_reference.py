@@ -92,21 +92,25 @@ def positions(length, width):
     return encoding
 
 
-def sequences(name, width, source, target, samples, path):
+def make_transformer(name, width, source, target, samples):
+    """A model, and a function that runs it on sources and targets by formula."""
     heads, layers = TRANSFORMERS[name]
     model = torch.nn.Transformer(width, heads, layers, layers, 4 * width, dropout=0, batch_first=True).double()
     with torch.no_grad():
         for key, tensor in model.state_dict().items():
             fill(key, tensor)
-    sources, seen, targets = (
-        formula((samples, length, width), name)
-        for length, name in ((source, "source"), (target, "seen"), (target, "target"))
-    )
+    sources, seen = formula((samples, source, width), "source"), formula((samples, target, width), "seen")
     mask = torch.nn.Transformer.generate_square_subsequent_mask(target).double()
 
     def forward():
         return model(sources + positions(source, width), seen + positions(target, width), tgt_mask=mask)
 
+    return model, forward
+
+
+def sequences(name, width, source, target, samples, path):
+    model, forward = make_transformer(name, width, source, target, samples)
+    targets = formula((samples, target, width), "target")
     write_reference(model, forward, lambda output: torch.nn.functional.mse_loss(output, targets), path)
 
 
@@ -147,8 +151,18 @@ def outputs(name, channels, size, samples):
     return {**shape, "outputs": [float(f"{value:.9g}") for value in values]}
 
 
+def sequence_outputs(name, width, source, target, samples):
+    model, forward = make_transformer(name, width, source, target, samples)
+    model.eval()
+    with torch.no_grad():
+        values = forward().flatten().tolist()
+    shape = {"width": width, "source": source, "target": target, "samples": samples}
+    return {**shape, "outputs": [float(f"{value:.9g}") for value in values]}
+
+
 def record(path):
     models = {name: outputs(name, channels=3, size=32, samples=2) for name in RECORDED}
+    models.update((name, sequence_outputs(name, width=16, source=2, target=3, samples=1)) for name in TRANSFORMERS)
     import torchvision
 
     versions = {"torch": torch.__version__, "torchvision": torchvision.__version__}

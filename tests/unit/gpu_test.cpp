@@ -62,6 +62,20 @@ struct Training {
   TrainStep step;
 };
 
+/// The losses of steps on the same random pairs of sequences.
+std::vector<double> sequence_losses(Training& training, int steps) {
+  std::vector<double> losses;
+  const torch::Device device = training.model.device();
+  for (int step = 0; step < steps; ++step) {
+    torch::manual_seed(static_cast<std::uint64_t>(100 + step));
+    const torch::Tensor source = torch::randn({8, 2, 64}, torch::kFloat64);
+    const torch::Tensor target = torch::randn({8, 5, 64}, torch::kFloat64);
+    const tasks::Example example = training.task->prepare({source.to(device), target.to(device)});
+    losses.push_back(training.step.run(example.inputs, example.target, step).item<double>());
+  }
+  return losses;
+}
+
 TrainOptions options_for(const std::string& model, const std::string& precision) {
   TrainOptions options;
   options.model = model;
@@ -133,6 +147,27 @@ TEST_F(Gpu, TrainsAsTheCpuDoes) {
   expect_same_losses(options_for("mnistnet", "fp64"), 6, 16, 28, 1e-10);
   expect_same_losses(options_for("mnistnet", "fp32"), 6, 16, 28, 1e-4);
   expect_same_losses(options_for("resnet50", "fp64"), 2, 16, 64, 1e-6);
+}
+
+TEST_F(Gpu, TrainsVisionTransformersAsTheCpuDoes) {
+  TrainOptions options = options_for("vit_ti_16", "fp64");
+  options.image_size = 32;
+  expect_same_losses(options, 3, 8, 32, 1e-8);
+  options.precision = "fp32";
+  expect_same_losses(options, 3, 8, 32, 1e-3);
+}
+
+TEST_F(Gpu, TrainsTransformersAsTheCpuDoes) {
+  TrainOptions options = options_for("transformer_small", "fp64");
+  options.task = "transformer";
+  options.data = "sequences:8x2x5x64";
+  options.image_size = 0;
+  use_precision(Precision::fp64, kGpu);
+  Training gpu(options, kGpu, 8);
+  Training cpu(options, kCpu, 8);
+  const auto found = sequence_losses(gpu, 4);
+  const auto expected = sequence_losses(cpu, 4);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-8);
 }
 
 TEST_F(Gpu, TrainsInLowerPrecision) {
