@@ -69,8 +69,8 @@ options::Command script_command() {
       {"TRAINER_ARGS",
        "read by the script when it runs: more arguments, before those on its command "
        "line; with qsub: TRAINER_ARGS=\"--epochs 5\" qsub -v TRAINER_ARGS …"},
-      {"DATA_DIR, RUNS_DIR", "data and runs of the trainer [those of the task, runs]"},
-      {"STAGE", "1: copy DATA_DIR, or data/mnist, to each node's own disk first"},
+      {"DATA_DIR, RUNS_DIR", "data and runs of the trainer [data/mnist, or those of --task; runs]"},
+      {"STAGE", "1: copy DATA_DIR to each node's own disk first"},
       {"RANKS_PER_NODE",
        "ranks on each node, at most as many as the job requested (in Slurm "
        "--ntasks-per-node)"},

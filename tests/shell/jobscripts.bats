@@ -420,6 +420,24 @@ $(realpath "$ROOT")/x y
   [[ $(tail -n 2 log | head -n 1) == "hpcboot <run> <--requeue> <-n> <1> <--> <build/bin/trainer> <--mode> <single>"* ]]
 }
 
+@test "a task has data of its own, unless DATA_DIR names others" {
+  enter_fakes
+  bash "$ROOT/jobscripts/cc_ddp.sh" --task cifar
+  grep -q '<--mode> <ddp> <--runs-dir> .*<--task> <cifar>' log
+  TRAINER_ARGS="--task transformer" bash "$ROOT/jobscripts/lab_ddp.sh"
+  tail -n 2 log | grep -q '<--mode> <ddp> <--runs-dir> .*<--task> <transformer>'
+  DATA_DIR=set.h5 bash "$ROOT/jobscripts/cc_ddp.sh" --task transformer
+  tail -n 2 log | grep -q '<--data> <set.h5> .*<--task> <transformer>'
+  rm log
+  "$HPCBOOT" script --site cc --job ddp --task cifar -o task.sh
+  bash task.sh
+  grep -q '<--mode> <ddp> <--task> <cifar> <--runs-dir>' log
+  run --separate-stderr "$HPCBOOT" script --site cc --job ddp --task cifar --program python
+  [[ $stderr == *"--task has no effect: the script starts python"* ]]
+  run "$HPCBOOT" script --site cc --job ddp --task $'a\nb'
+  [ "$status" -ne 0 ]
+}
+
 @test "TRAINER_ARGS are words, not patterns, and keep their commas" {
   enter_fakes
   touch star
