@@ -429,7 +429,7 @@ $(realpath "$ROOT")/x y
   DATA_DIR=set.h5 bash "$ROOT/jobscripts/cc_ddp.sh" --task transformer
   tail -n 2 log | grep -q '<--data> <set.h5> .*<--task> <transformer>'
   rm log
-  "$HPCBOOT" script --site cc --job ddp --task cifar -o task.sh
+  "$HPCBOOT" script --site cc --job ddp --task cifar >task.sh
   bash task.sh
   grep -q '<--mode> <ddp> <--task> <cifar> <--runs-dir>' log
   run --separate-stderr "$HPCBOOT" script --site cc --job ddp --task cifar --program python
@@ -714,6 +714,17 @@ for replica in replicas.values():
 assert board["kind"] == "Deployment"
 container, = board["spec"]["template"]["spec"]["containers"]
 assert "--logdir=/runs" in container["command"]
+PY
+  script --site kubernetes --job pytorchjob --nodes 3 --task transformer --set kubernetes.data=sequences:64x1x8x64 \
+    --set kubernetes.accelerator=NVIDIA-H100-80GB-HBM3 -o "$BATS_TEST_TMPDIR/job.yaml"
+  python3 - "$BATS_TEST_TMPDIR/job.yaml" <<'PY'
+import sys, yaml
+job, _ = yaml.safe_load_all(open(sys.argv[1]))
+for replica in job["spec"]["pytorchReplicaSpecs"].values():
+    pod = replica["template"]["spec"]
+    assert pod["nodeSelector"] == {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}, pod
+    arguments = pod["containers"][0]["args"]
+    assert arguments[:6] == ["--mode", "ddp", "--task", "transformer", "--data", "sequences:64x1x8x64"], arguments
 PY
   script --site kubernetes --job pytorchjob --nodes 1 --gpus-per-node 0 -o "$BATS_TEST_TMPDIR/job.yaml"
   python3 - "$BATS_TEST_TMPDIR/job.yaml" <<'PY'
