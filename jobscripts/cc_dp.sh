@@ -25,8 +25,7 @@ export HPCBOOT_SITE=cc
 bin=${HPCBOOT_BIN_DIR:-build/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: submit from hpcboot's folder after building it: bash jobscripts/build cc" >&2; exit 1; }
 
-data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-case " ${TRAINER_ARGS-} $* " in *" --task"*) data=${DATA_DIR-} ;; esac # a task has data of its own
+data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-$HOME/scratch}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 if [ "${STAGE:-0}" = 1 ] && [ -e "$data" ]; then stage=(--stage "$data") data='{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"

@@ -27,8 +27,7 @@ bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
 here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
 
-data=${DATA_DIR:-data/mnist} runs=${RUNS_DIR:-runs} stage=()
-case " ${TRAINER_ARGS-} $* " in *" --task"*) data=${DATA_DIR-} ;; esac # a task has data of its own
+data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-/scratch/$USER}/hpcboot/runs"; echo "runs go to $runs" >&2; }
 mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs
 if [ -e "$data" ]; then data=$(realpath "$data") && seen=$seen,$data; fi
