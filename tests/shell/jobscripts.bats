@@ -430,7 +430,7 @@ $(realpath "$ROOT")/x y
   tail -n 2 log | grep -q '<--data> <set.h5> .*<--task> <transformer>'
   rm log
   "$HPCBOOT" script --site cc --job ddp --task cifar >task.sh
-  bash task.sh
+  HPCBOOT_BIN_DIR=build/bin bash task.sh
   grep -q '<--mode> <ddp> <--task> <cifar> <--runs-dir>' log
   run --separate-stderr "$HPCBOOT" script --site cc --job ddp --task cifar --program python
   [[ $stderr == *"--task has no effect: the script starts python"* ]]
