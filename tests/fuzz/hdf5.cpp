@@ -4,6 +4,7 @@
 
 #include "data_file.hpp"
 #include "fuzz.hpp"
+#include "sequences.hpp"
 
 // libhdf5 checks the results of its allocations.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
@@ -18,6 +19,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   kFolder.write("set.h5", fuzz::text_of(data, size));
   fuzz::allow_error([&] {
     const auto file = data::open_hdf5(kFolder.path() / "set.h5");
+    if (fuzz::read_sequences(file)) return;
     const auto set = data::open_split(file, data::Split::train, 0);
     constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
     std::vector<std::uint8_t> pixels(set->image_bytes());

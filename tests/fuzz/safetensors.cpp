@@ -4,6 +4,7 @@
 
 #include "data_file.hpp"
 #include "fuzz.hpp"
+#include "sequences.hpp"
 
 // A safetensors file: a data set whose images can all be read, or an Error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,6 +13,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   kFolder.write("set.safetensors", fuzz::text_of(data, size));
   fuzz::allow_error([&] {
     const auto file = data::open_safetensors(kFolder.path() / "set.safetensors");
+    if (fuzz::read_sequences(file)) return;
     const auto set = data::open_split(file, data::Split::train, 0);
     std::vector<std::uint8_t> pixels(set->image_bytes());
     fuzz::require(pixels.size() * static_cast<std::size_t>(set->count()) <= size,
