@@ -90,6 +90,14 @@ std::string of_each_task(std::string (*text)(const tasks::KnownTask& task)) {
   return tasks::default_of_each_task(text);
 }
 
+// The names are too many for the option's line in help.
+options::Value model_into(std::string& slot) {
+  options::Value value = options::choice_into(slot, tasks::models_of_all_tasks());
+  value.name = "NAME";
+  value.otherwise = of_each_task(model_of);
+  return value;
+}
+
 /// Gives the options that were not set the task's values.
 void set_defaults_of_task(const po::variables_map& values, TrainOptions& o) {
   const tasks::KnownTask& task = tasks::known_task(o.task);
@@ -117,9 +125,8 @@ std::vector<options::Group> config_groups(Options& all) {
          "auto: ddp if there are several ranks, else single; dp: one process on several devices"},
         {"task", choice_into(o.task, tasks::task_names()),
          "what to train, on what: " + tasks::about_tasks()},
-        {"model",
-         choice_into(o.model, tasks::models_of_all_tasks()).otherwise_is(of_each_task(model_of)),
-         "model to train; those of the task"},
+        {"model", model_into(o.model),
+         "model to train, one of the task's: " + options::one_of(tasks::models_of_all_tasks())},
         {"data", into(o.data, "DATA", Completes::file).otherwise_is(of_each_task(data_of)),
          "data set: " + data::known_places()},
         {"epochs", into(o.epochs, "N"), "passes over the training split"},
