@@ -65,6 +65,7 @@ TEST(RuntimeRows, TheSpeedupOfABaselineIsOneWhateverItsRuntime) {
 
 TEST(RuntimeRows, ARunOfOtherWorkHasNoBaseline) {
   const std::pair<const char*, std::function<void(RunRecord&)>> differences[] = {
+      {"task", [](RunRecord& r) { r.config["task"] = "cifar"; }},
       {"model", [](RunRecord& r) { r.config["model"] = "resnet50"; }},
       {"image size", [](RunRecord& r) { r.config["image_size"] = 28; }},
       {"epochs", [](RunRecord& r) { r.config["epochs"] = 3; }},
@@ -80,6 +81,28 @@ TEST(RuntimeRows, ARunOfOtherWorkHasNoBaseline) {
     EXPECT_EQ(row_named(rows, "d").speedup, std::nullopt) << what;
     EXPECT_EQ(row_named(rows, "d").efficiency, std::nullopt) << what;
   }
+}
+
+TEST(RuntimeRows, RunsOfVersionsWithoutTasksAreOfMnist) {
+  RunRecord later = run("d", "ddp", 1, 2, 50.0);
+  later.config["task"] = "mnist";
+  later.config["sample"] = "images of 1x28x28";
+  const auto rows = runtime_rows({run("b", "single", 1, 1, 100.0), later});
+  EXPECT_EQ(row_named(rows, "d").speedup, 2.0);
+}
+
+TEST(RuntimeRows, OfOtherTasksCompareIfTheirSamplesAreEqual) {
+  RunRecord baseline = run("b", "single", 1, 1, 100.0);
+  RunRecord equal = run("equal", "ddp", 1, 2, 50.0);
+  RunRecord longer = run("longer", "ddp", 1, 2, 50.0);
+  for (RunRecord* record : {&baseline, &equal, &longer}) {
+    record->config["task"] = "transformer";
+    record->config["sample"] = "sequences of 1x512 to 20x512";
+  }
+  longer.config["sample"] = "sequences of 1x512 to 40x512";
+  const auto rows = runtime_rows({baseline, equal, longer});
+  EXPECT_EQ(row_named(rows, "equal").speedup, 2.0);
+  EXPECT_EQ(row_named(rows, "longer").speedup, std::nullopt);
 }
 
 TEST(RuntimeRows, BatchSizeSeedAndSiteMayDiffer) {

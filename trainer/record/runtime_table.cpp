@@ -29,8 +29,12 @@ std::string work_of(const RunRecord& record) {
   const auto text = [](const Json& value) {
     return value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump();
   };
-  std::string work;
-  for (const char* key : {"task", "sample", "model", "image_size", "epochs", "precision"})
+  const Json task = config_value(record, "task");
+  // Earlier versions had one task, did not record it, and resized all images.
+  const bool is_first = task.is_null() || task == "mnist";
+  std::string work =
+      is_first ? "" : task.dump() + "\n" + text(config_value(record, "sample")) + "\n";
+  for (const char* key : {"model", "image_size", "epochs", "precision"})
     work += text(config_value(record, key)) + "\n";
   return work + (record.train_samples ? std::to_string(*record.train_samples) + ".0"
                                       : text(config_value(record, "limit_samples")));
