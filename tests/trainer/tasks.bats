@@ -141,6 +141,19 @@ with safe_open(sys.argv[1], framework="np") as file:
 END
 }
 
+@test "schedules, accumulation, precision and the fraction of the data hold for every task" {
+  local name common="--schedule cosine --warmup-steps 2 --accumulate 2 --data-fraction 0.25 --precision bf16 --epochs 2"
+  for name in sequences pictures; do
+    local options="$sequences"
+    if [ "$name" = pictures ]; then options="$pictures --model mnistnet --image-size 32 --batch-size 16 --limit-samples 320"; fi
+    "$trainer" $options $common --comment "$name"
+    # A quarter of 320 samples in batches of 16, twice.
+    [ "$(curve "$name" | wc -l)" -eq 11 ]
+    [ "$(value runs/*_"$name" "['config']['accumulate']")" -eq 2 ]
+    curve "$name" | awk -F, 'NR > 1 { rate[NR - 1] = $4 } END { exit !(rate[1] < rate[2] && rate[10] < rate[3] / 5) }'
+  done
+}
+
 @test "options that do not fit the task are refused before there is a run" {
   refused() {
     run --separate-stderr "$trainer" "${@:2}"
