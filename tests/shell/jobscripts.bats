@@ -658,6 +658,10 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   rm log
   STAGE=1 DATA_DIR=synthetic:9x3x4x4 bash "$ROOT/jobscripts/cc_single.sh"
   grep -q '^hpcboot <run> <--requeue> <-n> <1> <--> .*<--data> <synthetic:9x3x4x4>' log
+  # A task has data of its own, which the script does not know.
+  STAGE=1 run bash "$ROOT/jobscripts/cc_single.sh" --task cifar
+  [ "$status" -ne 0 ]
+  [[ $output == *"STAGE=1 copies DATA_DIR, which is not set"* ]]
   # On a site with a local disk for staged data.
   grep -q '^export .*HPCBOOT_STAGE_DIR="${HPCBOOT_STAGE_DIR:-/local/scratch}"' "$ROOT/jobscripts/polaris_ddp.sh"
 }
