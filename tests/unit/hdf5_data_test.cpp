@@ -404,6 +404,30 @@ void make_unwritten(const std::filesystem::path& path, hsize_t count, bool in_ch
   add(group, "labels", H5::PredType::STD_I64LE, {count}, labels);
 }
 
+// A row has 2^12 bytes: 2^52 + 1 rows would have 2^12 again, after an overflow.
+TEST(Hdf5Data, MoreSequencesThanTheFileCanHoldAreRefusedBeforeMemoryIsAskedFor) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  H5::DSetCreatPropList chunks;
+  const hsize_t chunk[] = {1, 32, 32};
+  chunks.setChunk(3, chunk);
+  for (const hsize_t count : {hsize_t{8193}, (hsize_t{1} << 52) + 1}) {
+    {
+      H5::H5File file(path.string(), H5F_ACC_TRUNC);
+      for (const char* split : {"train", "test"}) {
+        H5::Group group = file.createGroup(split);
+        add(group, "source", H5::PredType::NATIVE_FLOAT, {count, 32, 32}, chunks);
+        add(group, "target", H5::PredType::NATIVE_FLOAT, {count, 32, 32}, chunks);
+      }
+    }
+    expect_error(
+        ErrorCode::malformed_data, [&] { open_sequence_split(open_hdf5(path), Split::train, 0); },
+        path.string(), "array 'train/source'", std::to_string(count) + " sequences",
+        "at most 8192, the most that a file of this size");
+    EXPECT_EQ(open_sequence_split(open_hdf5(path), Split::train, 100)->count(), 100);
+  }
+}
+
 TEST(Hdf5Data, MoreLabelsThanTheFileCanHoldAreRefusedBeforeMemoryIsAskedFor) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.h5";

@@ -4,8 +4,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <new>
 #include <numeric>
 
+#include "datasets/array_source.hpp"
 #include "datasets/batch_loader.hpp"
 #include "datasets/convert.hpp"
 #include "datasets/formats.hpp"
@@ -52,6 +55,21 @@ TEST(Sequences, AreComputedAlikeInAnyOrder) {
   EXPECT_TRUE(std::equal(target.rbegin(), target.rend(), all.rbegin()));
   const std::int64_t stray = 30;
   EXPECT_THROW(set->read(&stray, 1, source.data(), target.data()), std::out_of_range);
+}
+
+TEST(Sequences, AreTooManyForMemoryBeforeTheirBytesOverflow) {
+  // 2^40 rows of 2^26 numbers: 2^68 bytes.
+  const auto set = open_sequences("sequences:1099511627776x65536x1x1024", Split::train);
+  const auto arrays = arrays_of(*set, *set);
+  EXPECT_THROW(read_whole(arrays[0], [](std::int64_t) {}), std::bad_alloc);
+}
+
+TEST(Sequences, HaveSpreadIndicesWithoutOverflow) {
+  EXPECT_EQ(spread_indices(3), (std::vector<std::int64_t>{0, 0, 0}));
+  EXPECT_EQ(spread_indices(9), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(spread_indices(20), (std::vector<std::int64_t>{0, 2, 5, 7, 10, 12, 15, 17}));
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(spread_indices(most).back(), most / 8 * 7 + 6);
 }
 
 TEST(Sequences, HaveVectorsOfAboutUnitVariance) {

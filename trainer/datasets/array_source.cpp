@@ -1,5 +1,7 @@
 #include "datasets/array_source.hpp"
 
+#include <limits>
+#include <new>
 #include <numeric>
 
 namespace hpcboot::data {
@@ -40,9 +42,11 @@ std::vector<ArraySource> arrays_of(const SequenceSet& train, const SequenceSet& 
 
 std::vector<std::uint8_t> read_whole(const ArraySource& array,
                                      const std::function<void(std::int64_t)>& progress) {
-  std::vector<std::uint8_t> whole(static_cast<std::size_t>(array.shape[0]) * array.row_bytes());
-  for_each_rows(array, 0, [&](std::int64_t first, std::int64_t count, const std::uint8_t* rows) {
-    std::copy_n(rows, static_cast<std::size_t>(count) * array.row_bytes(),
+  const auto rows = static_cast<std::size_t>(array.shape[0]);
+  if (rows > std::numeric_limits<std::size_t>::max() / array.row_bytes()) throw std::bad_alloc();
+  std::vector<std::uint8_t> whole(rows * array.row_bytes());
+  for_each_rows(array, 0, [&](std::int64_t first, std::int64_t count, const std::uint8_t* values) {
+    std::copy_n(values, static_cast<std::size_t>(count) * array.row_bytes(),
                 whole.data() + static_cast<std::size_t>(first) * array.row_bytes());
     progress(count);
   });

@@ -14,9 +14,9 @@ namespace hpcboot::data {
 /// The datasets of an HDF5 file, in groups at any depth, each under one name. The four arrays of a
 /// data set are also found behind links, including links to other files. An array that cannot be
 /// opened is listed, with the reason as its trouble.
-/// Images are read batch by batch, with one hyperslab selection per batch. Up to 256 MiB of whole
-/// chunks are cached, so that a compressed file of that size is decompressed once, not in every
-/// epoch.
+/// Samples are read batch by batch, with one hyperslab selection per batch. Up to 256 MiB of whole
+/// chunks are cached of each array, so that a compressed array of that size is decompressed once,
+/// not in every epoch.
 /// libhdf5 may crash on a damaged file, so a child process opens it first and reads the labels and
 /// two images or sequences of each split.
 /// @throws Error{unreadable_file, malformed_data}

@@ -11,7 +11,8 @@ std::vector<std::int64_t> spread_indices(std::int64_t count) {
   constexpr std::int64_t kMost = 8;
   std::vector<std::int64_t> indices;
   for (std::int64_t i = 0; i < std::min(kMost, count); ++i) {
-    indices.push_back(i * count / kMost % count);
+    // i * count / kMost without overflow.
+    indices.push_back(count / kMost * i + count % kMost * i / kMost);
   }
   return indices;
 }

@@ -88,9 +88,10 @@ std::unique_ptr<SequenceSet> open_synthetic_sequences(const std::string& text, S
   if (!within(number, kMaxPairs) || !within(source, kMaxLength) || !within(target, kMaxLength) ||
       !within(width, kMaxWidth) || std::max(source, target) * width > kMaxValues) {
     throw Error(ErrorCode::missing_data, "the data set '" + text + "'",
-                "sequences:NxSxTxE: a number of pairs, the lengths of sources and targets, and the "
-                "width of their vectors, each up to " +
-                    std::to_string(kMaxLength),
+                "sequences:NxSxTxE: a number of pairs, the lengths of sources and targets, up to " +
+                    std::to_string(kMaxLength) + ", and the width of their vectors, up to " +
+                    std::to_string(kMaxWidth) + "; a sequence has up to " +
+                    std::to_string(kMaxValues) + " numbers",
                 "use, for example, sequences:2048x1x20x512");
   }
   std::int64_t count =
