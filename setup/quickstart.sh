@@ -127,7 +127,7 @@ if [ "$task" = mnist ] && compgen -G 'data/mnist/train-images*' >/dev/null; then
 elif [ "$task" = mnist ]; then
   step "drawing 7,000 digits in MNIST's format (bash setup/get-mnist downloads the real ones)" \
     "make data/ writable" make_digits
-elif [ "$task" = cifar ] && [ -e data/cifar10 ]; then
+elif [ "$task" = cifar ] && { compgen -G 'data/cifar10/test_batch*' || compgen -G 'data/cifar10/*/test_batch*'; } >/dev/null; then
   echo "==> data/cifar10 exists: using it"
 elif [ "$task" = cifar ]; then
   step "drawing 6,000 pictures in CIFAR's format (bash setup/get-cifar downloads the real ones)" \

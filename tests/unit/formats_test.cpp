@@ -201,8 +201,8 @@ TEST(Formats, WhatIsNoDataIsNamedWithWhatIsTaken) {
   }
   expect_error(
       ErrorCode::missing_data, [&] { format_of(text); },
-      "FOLDER with MNIST's files, FOLDER with CIFAR's files, FILE.pt, FILE.safetensors, FILE.h5 or "
-      "synthetic:NxCxHxW");
+      "FOLDER with MNIST's files, FOLDER with CIFAR's files, FILE.pt, FILE.safetensors, FILE.h5, "
+      "synthetic:NxCxHxW or sequences:NxSxTxE");
 }
 
 TEST(Formats, WhatMayNotBeReadIsUnreadableAndNotMissing) {

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "hpcboot/encode.hpp"
 
 // What all files of CIFAR-10 and CIFAR-100 have in common, as described at
 // https://www.cs.toronto.edu/~kriz/cifar.html.
@@ -17,10 +19,14 @@ constexpr std::size_t kCifarImage = 3072;
 /// Of CIFAR-100; a coarse class has five fine ones.
 constexpr std::int64_t kCoarseClasses = 20;
 
-/// What to do about a damaged or missing file.
-constexpr std::string_view kCifarRemedy =
-    "download it again (bash setup/get-cifar --force, in hpcboot's sources), or draw a new set "
-    "with `trainer pictures NEW_FOLDER`";
+/// What to do about a damaged or missing file of a set.
+inline std::string cifar_remedy(const std::filesystem::path& folder, std::int64_t classes,
+                                bool is_binary) {
+  return "download it again (bash setup/get-cifar --force" +
+         std::string(classes > kClasses ? " --classes 100" : "") +
+         (is_binary ? "" : " --format python") + " --dir " + shell_quote(folder.string()) +
+         ", in hpcboot's sources), or draw a new set with `trainer pictures NEW_FOLDER`";
+}
 
 /// Images with their labels, in memory.
 struct CifarImages {

@@ -44,7 +44,7 @@ std::size_t cifar_label_bytes(std::int64_t classes) {
 
 void read_cifar_binary(const std::filesystem::path& path, std::int64_t classes, std::int64_t most,
                        CifarImages& images) {
-  DataFile file(path, std::string(kCifarRemedy));
+  DataFile file(path, cifar_remedy(path.parent_path(), classes, /*is_binary=*/true));
   const std::size_t labels = cifar_label_bytes(classes);
   const std::size_t record = labels + kCifarImage;
   const auto count = static_cast<std::size_t>(

@@ -96,7 +96,8 @@ std::vector<Found> sets_in(const fs::path& folder) {
 Found choose(std::vector<Found> sets, const fs::path& folder) {
   if (sets.empty()) {
     throw Error(ErrorCode::missing_data, "no file of CIFAR in '" + folder.string() + "'",
-                "a folder with the files of CIFAR-10 or CIFAR-100", std::string(kCifarRemedy));
+                "a folder with the files of CIFAR-10 or CIFAR-100",
+                cifar_remedy(folder, kClasses, /*is_binary=*/true));
   }
   for (const Found& other : sets) {
     if (other.form->classes == sets.front().form->classes) continue;
@@ -125,7 +126,7 @@ std::vector<fs::path> files_of(const Found& found, const fs::path& folder, Split
                   std::string(found.form->set) + "'s files, such as " + first +
                       (has_one ? "" : ", without gaps in their numbers,") + " and " +
                       file_name(*found.form, Split::test, 1),
-                  std::string(kCifarRemedy));
+                  cifar_remedy(folder, found.form->classes, found.form->is_binary));
     }
     files.push_back(folder / name);
   }

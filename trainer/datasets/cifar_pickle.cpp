@@ -128,7 +128,7 @@ void take_cifar_pickle(std::string_view pickle, std::int64_t classes, std::int64
 
 void read_cifar_pickle(const std::filesystem::path& path, std::int64_t classes, std::int64_t most,
                        CifarImages& images) {
-  DataFile file(path, std::string(kCifarRemedy));
+  DataFile file(path, cifar_remedy(path.parent_path(), classes, /*is_binary=*/false));
   const std::string text = read_text(file);
   try {
     take_cifar_pickle(text, classes, most, images);

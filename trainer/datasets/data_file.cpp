@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::data {
@@ -17,7 +18,8 @@ constexpr std::size_t kBufferSize = std::size_t{64} << 10;
 constexpr int kGzipFormat = 15 + 16;  // the largest window, and gzip's header and checksum
 
 std::string mnist_remedy(const std::filesystem::path& file) {
-  return "download it again (setup/get-mnist --force --dir " + file.parent_path().string() +
+  return "download it again (setup/get-mnist --force --dir " +
+         shell_quote(file.parent_path().string()) +
          " in hpcboot's sources), or draw a new set with `trainer digits NEW_FOLDER`";
 }
 

@@ -14,6 +14,7 @@
 #include "datasets/safetensors_data.hpp"
 #include "datasets/synthetic.hpp"
 #include "datasets/synthetic_sequences.hpp"
+#include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::data {
@@ -50,6 +51,7 @@ Format mnist() {
   format.name = "MNIST";
   format.places = places::kMnist;
   format.has_name = [](const std::string& place) { return fs::path(place).extension().empty(); };
+  format.has_folder = [](const fs::path& folder) { return !mnist_files_in(folder).empty(); };
   format.open = [](const std::string& place, Split split,
                    std::int64_t limit) -> std::unique_ptr<Dataset> {
     return std::make_unique<MemoryDataset>(read_mnist(place, split, limit));
@@ -201,18 +203,36 @@ const Format* by_content(std::string_view begin) {
   return found == all.end() ? nullptr : &*found;
 }
 
+[[noreturn]] void fail_unreadable(const std::string& place, const std::error_code& reason) {
+  throw Error(ErrorCode::unreadable_file, "'" + place + "': " + reason.message(),
+              "data that this user can read",
+              "check the path, and the permissions of the file and of the folders above it");
+}
+
+/// The default places of data are folders that do not exist at first.
+[[noreturn]] void fail_no_set(const std::string& found, const std::string& folder) {
+  const std::string quoted = shell_quote(folder);
+  throw Error(
+      ErrorCode::missing_data, found,
+      "a folder with the files of MNIST, such as train-images-idx3-ubyte, or of CIFAR, such "
+      "as data_batch_1.bin",
+      "correct the path; or draw digits with `trainer digits " + quoted +
+          "`, or colour pictures with `trainer pictures " + quoted +
+          "`; or download MNIST or CIFAR (in hpcboot's sources: setup/get-mnist, "
+          "setup/get-cifar)");
+}
+
 const Format& by_folder(const fs::path& folder) {
   const auto& all = formats();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Format& one) {
     return one.has_folder != nullptr && one.has_folder(folder);
   });
-  return found == all.end() ? all.back() : *found;
-}
-
-[[noreturn]] void fail_unreadable(const std::string& place, const std::error_code& reason) {
-  throw Error(ErrorCode::unreadable_file, "'" + place + "': " + reason.message(),
-              "data that this user can read",
-              "check the path, and the permissions of the file and of the folders above it");
+  if (found != all.end()) return *found;
+  std::error_code error;
+  const fs::directory_iterator listed(folder, error);
+  if (!error) static_cast<void>(fs::status(folder / ".", error));  // listed, but not entered
+  if (error) fail_unreadable(folder.string(), error);
+  fail_no_set("no data set in the folder '" + folder.string() + "'", folder.string());
 }
 
 std::string begin_of(const std::string& file) {
@@ -247,8 +267,8 @@ const Format& format_of(const std::string& place) {
     return available(*format, place);
   }
   if (fs::is_directory(status)) return by_folder(place);
-  // A missing file is reported here; MNIST's reader reports a missing folder.
   if (named == nullptr || named->has_content != nullptr) fail_unknown("no file '" + place + "'");
+  if (named->has_folder != nullptr) fail_no_set("no folder '" + place + "'", place);
   return *named;
 }
 

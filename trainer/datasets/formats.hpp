@@ -30,8 +30,7 @@ struct Format {
   bool (*has_name)(const std::string& place) = nullptr;
   /// Decides by the first bytes of a file; null if the set is not a file.
   bool (*has_content)(std::string_view begin) = nullptr;
-  /// Decides by the files of a folder; null if the set is not a folder, and for MNIST, which any
-  /// other folder is taken for.
+  /// Decides by the files of a folder; null if the set is not a folder.
   bool (*has_folder)(const std::filesystem::path& folder) = nullptr;
   /// Null if sets of this kind are not of images.
   std::unique_ptr<Dataset> (*open)(const std::string& place, Split split,

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "datasets/data_file.hpp"
+#include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::data {
@@ -164,12 +165,13 @@ std::filesystem::path find_file(const std::filesystem::path& folder, const std::
 }
 
 [[noreturn]] void fail_missing(const std::filesystem::path& folder, const std::string& found) {
+  const std::string quoted = shell_quote(folder.string());
   throw Error(ErrorCode::missing_data, found,
               "a folder with the four files of MNIST, plain or .gz, such as '" +
                   (folder / images_file_name(Split::train)).string() + "'",
-              "correct the path, draw digits with `trainer digits " + folder.string() +
-                  "`, or download MNIST (in hpcboot's sources: setup/get-mnist --dir " +
-                  folder.string() + ")");
+              "correct the path, draw digits with `trainer digits " + quoted +
+                  "`, or download MNIST (in hpcboot's sources: setup/get-mnist --dir " + quoted +
+                  ")");
 }
 
 void append_number(std::string& header, std::int64_t value) {
