@@ -291,6 +291,14 @@ TEST(Augmentation, TheWeightsOfMixUpAreBetaDistributed) {
   }
 }
 
+TEST(Augmentation, RefusesWeightsThatCannotBeDrawn) {
+  Random random(1, 2);
+  for (const double alpha : {1e-12, 0.0, -1.0, 1.5, std::nan("")}) {
+    EXPECT_THROW(draw_beta(alpha, random), std::invalid_argument) << alpha;
+  }
+  EXPECT_GE(draw_beta(kLeastMixup, random), 0);
+}
+
 TEST(ImageSamples, NameWhatIsMixedIn) {
   ImageOptions options = of_size(2, kOwnValues);
   options.augmentation.mixup = 0.4;

@@ -7,6 +7,7 @@
 #include "app/options.hpp"
 #include "app/parallel.hpp"
 #include "core/schedulers/read_file.hpp"
+#include "datasets/augmentation.hpp"
 #include "datasets/places.hpp"
 #include "hpcboot/error.hpp"
 #include "tasks/task_names.hpp"
@@ -43,7 +44,8 @@ void check(const TrainOptions& o) {
   require_at_most("threads", o.threads, kMostThreads);
   require_at_most("loader-threads", o.loader_threads, kMostThreads);
   if (!(o.dropout >= 0 && o.dropout < 1)) throw UsageError("--dropout must be in [0, 1)");
-  if (!(o.mixup >= 0 && o.mixup <= 1)) throw UsageError("--mixup must be in [0, 1]");
+  if (o.mixup != 0 && !(o.mixup >= data::kLeastMixup && o.mixup <= 1))
+    throw UsageError("--mixup must be 0, or from 0.01 to 1");
   if (!(o.data_fraction > 0 && o.data_fraction <= 1)) {
     throw UsageError("--data-fraction must be in (0, 1]");
   }

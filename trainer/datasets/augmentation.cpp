@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 namespace hpcboot::data {
 namespace {
@@ -58,6 +59,7 @@ void augment(const Augmentation& how, const ImageShape& shape, PixelType type, R
 }
 
 float draw_beta(double alpha, Random& random) {
+  if (!(alpha >= kLeastMixup && alpha <= 1)) throw std::invalid_argument("draw_beta: alpha");
   while (true) {
     const double x = std::pow(random.uniform(0, 1), 1 / alpha);
     const double y = std::pow(random.uniform(0, 1), 1 / alpha);
