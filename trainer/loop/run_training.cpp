@@ -108,7 +108,8 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
     }
     report.add_epoch(*done);
     trainer.end_epoch();
-    checkpointer.end_epoch({done->epoch, validation->measures.front().value, validation->loss});
+    checkpointer.end_epoch(
+        validation_of(done->epoch, validation->measures.front().value, validation->loss));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "loop/training_state.hpp"
 
+#include <cmath>
+
 namespace hpcboot::train {
 namespace {
 
@@ -58,6 +60,12 @@ EpochProgress progress_from(const JsonReader& reader) {
 }
 
 }  // namespace
+
+BestValidation validation_of(int epoch, double score, double loss) {
+  using Numbers = std::numeric_limits<double>;
+  return {epoch, std::isfinite(score) ? score : Numbers::lowest(),
+          std::isfinite(loss) ? loss : Numbers::max()};
+}
 
 Json to_json(const TrainingState& state) {
   Json json = {{"epoch", state.epoch},

@@ -41,6 +41,10 @@ struct BestValidation {
   }
 };
 
+/// NaN and infinity, which JSON cannot express, become the worst numbers: any other epoch is
+/// better.
+BestValidation validation_of(int epoch, double score, double loss);
+
 /// What a run needs, besides its tensors, to continue as if it had never been interrupted. The
 /// learning rate is a function of the step; the order of the samples, of seed and epoch.
 struct TrainingState {

@@ -1,10 +1,12 @@
 #include "loop/validation.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include "datasets/batch_loader.hpp"
+#include "hpcboot/error.hpp"
 #include "loop/batch_tensors.hpp"
 
 namespace hpcboot::train {
@@ -12,6 +14,20 @@ namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Refuses what a task of a user may return by mistake.
+std::vector<record::Measure> checked(std::vector<record::Measure> measures) {
+  const auto wrong = std::find_if(measures.begin(), measures.end(), [](const auto& one) {
+    return !record::is_measure_name(one.name);
+  });
+  if (!measures.empty() && wrong == measures.end()) return measures;
+  throw Error(ErrorCode::invalid_model_use,
+              measures.empty() ? "a task without a measure"
+                               : "a task with the measure '" + wrong->name + "'",
+              "one measure or more, named in lower-case letters, digits and underscores; not loss "
+              "or seconds",
+              "change what the task's measures() returns");
 }
 
 /// The loss and the tally, added up. A rank without samples has no tally; rank 0 always has one.
@@ -66,7 +82,7 @@ std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& t
   const auto count = static_cast<double>(samples.count());
   Validation result;
   result.loss = sums[0].item<double>() / count;
-  result.measures = task.measures(sums.slice(0, 1));
+  result.measures = checked(task.measures(sums.slice(0, 1)));
   result.seconds = seconds_since(begin);
   return result;
 }

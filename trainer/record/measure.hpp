@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hpcboot::record {
@@ -12,5 +13,9 @@ struct Measure {
   double value = 0;       ///< a share from 0 to 1 if is_share
   bool is_share = false;  ///< shown as a percentage; not recorded
 };
+
+/// Whether the name is one as described, and no validation of every run has a value of that name:
+/// loss and seconds.
+bool is_measure_name(std::string_view name);
 
 }  // namespace hpcboot::record

@@ -108,18 +108,13 @@ ResumedRecord resumed_from(const JsonReader& reader) {
   return resumed;
 }
 
-bool is_measure_name(std::string_view name) {
-  return !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
-}
-
 std::vector<Measure> measures_from(const JsonReader& reader) {
   std::vector<Measure> measures;
   for (const auto& item : reader.json().items()) {
     const std::string& key = item.key();
     if (key.compare(0, kMeasurePrefix.size(), kMeasurePrefix) != 0) continue;
     const std::string name = key.substr(kMeasurePrefix.size());
-    if (name == "seconds" || name == "loss" || !is_measure_name(name)) continue;
+    if (!is_measure_name(name)) continue;
     const bool is_share = name == "accuracy";
     const auto value = is_share ? reader.number(key.c_str(), 0, 1) : loss(reader, key.c_str());
     if (value) measures.push_back({name, *value, is_share});
@@ -179,6 +174,11 @@ std::optional<std::string> time_from(const JsonReader& reader, const char* key) 
 }
 
 }  // namespace
+
+bool is_measure_name(std::string_view name) {
+  return !name.empty() && name != "loss" && name != "seconds" &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
 
 Json to_json(const RunRecord& record) {
   Json ranks = Json::array();

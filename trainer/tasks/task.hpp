@@ -47,7 +47,8 @@ class Task {
   /// ranks. One dimension, of the same size in every call.
   virtual torch::Tensor tally(const torch::Tensor& output, const torch::Tensor& target) const = 0;
 
-  /// The measures of a validation. The best epoch is the one in which the first is highest.
+  /// The measures of a validation, at least one. The best epoch is the one in which the first is
+  /// highest; NaN, for what is undefined, is the lowest.
   /// @param tally the sum over all samples, double precision, on the CPU
   virtual std::vector<record::Measure> measures(const torch::Tensor& tally) const = 0;
 

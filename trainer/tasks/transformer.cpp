@@ -2,6 +2,7 @@
 // vector, and sees the true vectors before each. The loss is the mean squared error.
 #include <torch/nn/functional/loss.h>
 
+#include <limits>
 #include <utility>
 
 #include "datasets/formats.hpp"
@@ -14,6 +15,8 @@ namespace hpcboot::tasks {
 namespace {
 
 using data::Split;
+
+constexpr double kRounding = 1e-12;
 
 std::unique_ptr<const data::Samples> open(const train::TrainOptions& options, Split split) {
   return std::make_unique<data::SequenceSamples>(
@@ -61,10 +64,13 @@ class SequenceTask : public Task {
                          truth.square().sum(), torch::full({}, truth.numel(), truth.options())});
   }
 
-  /// The coefficient of determination: 0 for the mean of all targets, 1 for the targets themselves.
+  /// The coefficient of determination: 0 for the mean of all targets, 1 for the targets themselves;
+  /// NaN if all targets are equal.
   std::vector<record::Measure> measures(const torch::Tensor& tally) const override {
     const auto at = [&](std::int64_t i) { return tally[i].item<double>(); };
     const double variation = at(2) - at(1) * at(1) / at(3);
+    // Below that, it is the rounding of the sums: the targets are all the same.
+    if (variation <= kRounding * at(2)) return {{"r2", std::numeric_limits<double>::quiet_NaN()}};
     return {{"r2", 1 - at(0) / variation}};
   }
 
