@@ -12,6 +12,7 @@
 #include "loop/batch_tensors.hpp"
 #include "loop/devices.hpp"
 #include "loop/step_losses.hpp"
+#include "loop/step_seed.hpp"
 #include "loop/validation.hpp"
 #include "tasks/task_names.hpp"
 
@@ -81,11 +82,7 @@ torch::nn::Module& EpochTrainer::trained_module() {
 }
 
 CheckpointShare EpochTrainer::collect_share() {
-  CheckpointShare share =
-      share_for_checkpoint(trained_module(), &step_.optimizer(), *communicator_.group());
-  if (!communicator_.is_first()) return share;
-  for (const NamedTensor& one : random_states(model_.model())) share.optimizer->push_back(one);
-  return share;
+  return share_for_checkpoint(trained_module(), &step_.optimizer(), *communicator_.group());
 }
 
 std::int64_t EpochTrainer::checkpoint_bytes() {
@@ -119,8 +116,7 @@ void EpochTrainer::load_state(const TrainingState& state, const std::vector<Name
 }
 
 void EpochTrainer::load_state(const TrainingState& state, const std::filesystem::path& folder) {
-  const LoadedCheckpoint loaded = load_sharded(folder, trained_module(), &step_.optimizer());
-  restore_random_states(loaded.others, model_.model());
+  load_sharded(folder, trained_module(), &step_.optimizer());
   restore_progress(state);
 }
 
@@ -206,6 +202,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   while (loader.next(batch)) {
     const double waited = loader.wait_seconds();
     const tasks::Example example = example_of(batch, task_, model_.device(), model_.type());
+    seed_step(options_.seed, state_.step, communicator_.rank(), model_.devices());
     const torch::Tensor loss = step_.run(example.inputs, example.target, state_.step);
 
     const std::int64_t samples_of_step = batch.size * communicator_.size();

@@ -34,7 +34,7 @@ void store_channels_last(models::Model& model) {
 ParallelModel::ParallelModel(const TrainOptions& options, const tasks::Task& task,
                              const std::string& mode, const std::vector<torch::Device>& devices,
                              Communicator& communicator)
-    : device_(devices.front()),
+    : devices_(devices),
       precision_(precision_of(options.precision)),
       type_(precision_ == Precision::fp64 ? torch::kDouble : torch::kFloat) {
   const auto make = [&] {
@@ -49,7 +49,7 @@ ParallelModel::ParallelModel(const TrainOptions& options, const tasks::Task& tas
     return;
   }
   model_ = make();
-  model_->to(device_);
+  model_->to(device());
   if (mode != "ddp") return;
   if (options.sync_bn) synchronize_batch_norms(*model_, *communicator.group());
   if (options.zero >= 2) {
@@ -73,7 +73,7 @@ models::Inputs ParallelModel::in_own_type(const models::Inputs& inputs) const {
 
 torch::Tensor ParallelModel::forward(const models::Inputs& inputs) {
   if (!sharded_ && !ranks_) return infer(inputs);
-  const Autocast autocast(precision_, device_);
+  const Autocast autocast(precision_, device());
   if (!sharded_) return ranks_->forward(in_own_type(inputs)).to(type_);
   torch::Tensor output = sharded_->forward(in_own_type(inputs)).to(type_);
   waited_ = sharded_->seconds_waited();
@@ -81,7 +81,7 @@ torch::Tensor ParallelModel::forward(const models::Inputs& inputs) {
 }
 
 torch::Tensor ParallelModel::infer(const models::Inputs& inputs) {
-  const Autocast autocast(precision_, device_);
+  const Autocast autocast(precision_, device());
   const models::Inputs own = in_own_type(inputs);
   return (replicas_ ? replicas_->forward(own) : model_->forward(own)).to(type_);
 }

@@ -61,7 +61,9 @@ class ParallelModel {
   /// The model whose parameters are divided among the ranks; null without --zero 2 or 3.
   ShardUnit* sharded() { return sharded_.get(); }
   /// Where inputs and targets must be.
-  torch::Device device() const { return device_; }
+  torch::Device device() const { return devices_.front(); }
+  /// Where it computes: in mode dp, one for each replica.
+  const std::vector<torch::Device>& devices() const { return devices_; }
   /// Of the parameters and the output.
   torch::ScalarType type() const { return type_; }
 
@@ -70,7 +72,7 @@ class ParallelModel {
 
   using ModelPointer = std::shared_ptr<models::Model>;
 
-  torch::Device device_;
+  std::vector<torch::Device> devices_;
   Precision precision_;
   torch::ScalarType type_;
   ModelPointer model_;

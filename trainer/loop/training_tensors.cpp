@@ -1,6 +1,5 @@
 #include "loop/training_tensors.hpp"
 
-#include <ATen/Context.h>
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -20,12 +19,16 @@ namespace {
 namespace optim = torch::optim;
 
 constexpr std::string_view kStatePrefix = "optimizer.";
+/// Random generators, which earlier versions saved.
+constexpr std::string_view kGeneratorPrefix = "random.";
 
 /// Tensors by name, each of which must be taken once.
 class Stock {
  public:
   Stock(const std::vector<NamedTensor>& tensors, const std::string& file) : file_(file) {
-    for (const NamedTensor& one : tensors) by_name_.emplace(one.name, one.tensor);
+    for (const NamedTensor& one : tensors) {
+      if (one.name.rfind(kGeneratorPrefix, 0) != 0) by_name_.emplace(one.name, one.tensor);
+    }
   }
 
   bool has(const std::string& name) const { return by_name_.count(name) != 0; }
@@ -88,17 +91,6 @@ std::unique_ptr<optim::OptimizerParamState> state_from(Stock& stock, const std::
   return state;
 }
 
-std::vector<std::pair<std::string, at::Generator>> generators(const torch::nn::Module& model) {
-  std::vector<std::pair<std::string, at::Generator>> list{
-      {"random.cpu", at::globalContext().defaultGenerator(at::kCPU)}};
-  const auto parameters = model.parameters();
-  if (!parameters.empty() && parameters.front().is_cuda()) {
-    list.emplace_back("random.cuda",
-                      at::globalContext().defaultGenerator(parameters.front().device()));
-  }
-  return list;
-}
-
 }  // namespace
 
 std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
@@ -114,24 +106,7 @@ std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
   for (const auto& item : model.named_buffers()) {
     list.push_back({std::string(kModelPrefix) + item.key(), item.value().detach()});
   }
-  const std::vector<NamedTensor> random = random_states(model);
-  list.insert(list.end(), random.begin(), random.end());
   return list;
-}
-
-std::vector<NamedTensor> random_states(const torch::nn::Module& model) {
-  std::vector<NamedTensor> list;
-  for (auto& [name, generator] : generators(model)) list.push_back({name, generator.get_state()});
-  return list;
-}
-
-void restore_random_states(const std::vector<NamedTensor>& tensors,
-                           const torch::nn::Module& model) {
-  for (auto& [name, generator] : generators(model)) {
-    for (const NamedTensor& one : tensors) {
-      if (one.name == name) generator.set_state(one.tensor);
-    }
-  }
 }
 
 void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,
@@ -141,7 +116,6 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
   auto& states = optimizer.state();
   std::vector<std::pair<at::Tensor, torch::Tensor>> copies;
   std::vector<std::pair<at::Tensor, std::unique_ptr<optim::OptimizerParamState>>> kept;
-  std::vector<std::pair<at::Generator, torch::Tensor>> random;
   for (const auto& item : model.named_parameters()) {
     copies.emplace_back(item.value(),
                         stock.take(std::string(kModelPrefix) + item.key(), item.value()));
@@ -153,21 +127,10 @@ void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn
     copies.emplace_back(item.value(),
                         stock.take(std::string(kModelPrefix) + item.key(), item.value()));
   }
-  // A run that moved from the CPU to CUDA devices, or back, has one generator more or less.
-  for (auto& [name, generator] : generators(model)) {
-    if (!stock.has(name)) continue;
-    random.emplace_back(generator, stock.take(name, generator.get_state()));
-  }
-  if (stock.has("random.cuda")) {
-    for (const NamedTensor& one : tensors) {
-      if (one.name == "random.cuda") stock.take(one.name, one.tensor);
-    }
-  }
   stock.require_empty();
 
   for (auto& [to, from] : copies) to.copy_(from);
   for (auto& [parameter, state] : kept) states[key_of(states, parameter)] = std::move(state);
-  for (auto& [generator, state] : random) generator.set_state(state);
 }
 
 void share_tensors(std::vector<NamedTensor>& tensors, Communicator& communicator) {

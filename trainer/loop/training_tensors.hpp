@@ -15,9 +15,8 @@ namespace hpcboot::train {
 constexpr std::string_view kModelPrefix = "model.";
 
 /// Everything that training changes, in its current state, not copied: `model.<name>` for
-/// parameters and buffers, `optimizer.<parameter>.<slot>` for the optimizer's state (momentum,
-/// moments, number of steps), and `random.cpu`, `random.cuda` for the generators. Rank 0's tensors
-/// represent all ranks, which start with the same seed and draw equally often.
+/// parameters and buffers, and `optimizer.<parameter>.<slot>` for the optimizer's state (momentum,
+/// moments, number of steps). Rank 0's tensors represent all ranks.
 std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
                                           torch::optim::Optimizer& optimizer);
 
@@ -27,12 +26,6 @@ std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
 ///         shape; nothing has been changed then
 void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,
                               torch::optim::Optimizer& optimizer, const std::string& file);
-
-/// Those of training_tensors() that are of the random generators.
-std::vector<NamedTensor> random_states(const torch::nn::Module& model);
-
-/// Restores the generators whose states are among these tensors.
-void restore_random_states(const std::vector<NamedTensor>& tensors, const torch::nn::Module& model);
 
 /// Broadcasts rank 0's tensors. Collective; the tensors of the other ranks are replaced.
 void share_tensors(std::vector<NamedTensor>& tensors, Communicator& communicator);
