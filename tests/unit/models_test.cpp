@@ -10,6 +10,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "models/model.hpp"
+#include "models/transformer.hpp"
 
 namespace hpcboot::models {
 namespace {
@@ -32,6 +33,15 @@ TEST(Models, EveryKnownModelMapsImagesToScores) {
           << name;
     }
   }
+}
+
+TEST(Models, EachLayerOfATransformerIsAUnitOfFullyShard) {
+  const Transformer model(transformer_size("transformer", 16));
+  int units = 0;
+  for (const auto& module : model.modules(/*include_self=*/false)) {
+    if (dynamic_cast<const ShardUnit*>(module.get()) != nullptr) ++units;
+  }
+  EXPECT_EQ(units, 12);
 }
 
 TEST(Models, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {

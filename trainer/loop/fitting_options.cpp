@@ -66,9 +66,15 @@ bool has_layers(const TrainOptions& options) {
 
 void require_layers(const TrainOptions& options) {
   if (!options.checkpoint_activations || has_layers(options)) return;
+  throw UsageError("--checkpoint-activations cannot be used with --model " + options.model +
+                   "; it needs a ResNet or a Vision Transformer, such as resnet50");
+}
+
+void require_repeatable(const TrainOptions& options, const std::string& mode, c10::Device device) {
+  if (!options.deterministic || mode != "dp" || !device.is_cpu() || options.dropout == 0) return;
   throw UsageError(
-      "--checkpoint-activations needs a model of several layers, such as resnet50; this run's is " +
-      options.model);
+      "--deterministic cannot be used with --dropout in mode dp on the CPU: the replicas draw from "
+      "one generator, in any order; use --mode ddp, or --dropout 0");
 }
 
 void require_recordable(const TrainOptions& options, const std::string& mode,
@@ -82,6 +88,10 @@ void require_recordable(const TrainOptions& options, const std::string& mode,
   }
   if (options.checkpoint_activations) {
     throw UsageError("--cuda-graph cannot be used with --checkpoint-activations");
+  }
+  if (tasks::known_task(options.task).models == models::Kind::sequences) {
+    throw UsageError("--cuda-graph cannot record --model " + options.model +
+                     ": its attention waits for the GPU");
   }
   if (device.is_cuda() && has_cuda_graphs()) return;
   throw Error(
@@ -98,6 +108,7 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
   require_sharding_to_fit(options);
   require_model_of_task(options);
   require_layers(options);
+  require_repeatable(options, mode, device);
   require_recordable(options, mode, batches, device);
 }
 

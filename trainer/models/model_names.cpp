@@ -4,12 +4,6 @@
 
 namespace hpcboot::models {
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const KnownModel& known : kKnownModels) names.emplace_back(known.name);
-  return names;
-}
-
 std::vector<std::string> model_names(Kind kind) {
   std::vector<std::string> names;
   for (const KnownModel& known : kKnownModels) {

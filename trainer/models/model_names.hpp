@@ -30,8 +30,6 @@ inline constexpr KnownModel kKnownModels[] = {
     {"vit_ti_16", Kind::images, true, 16},   // 6
 };
 
-/// The names of all models, sorted.
-std::vector<std::string> model_names();
 /// The names of the models of this kind, sorted.
 std::vector<std::string> model_names(Kind kind);
 

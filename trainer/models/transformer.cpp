@@ -1,8 +1,10 @@
 #include "models/transformer.hpp"
 
-#include <torch/nn/options/transformer.h>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/container/modulelist.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "hpcboot/error.hpp"
@@ -10,8 +12,33 @@
 namespace hpcboot::models {
 namespace {
 
+namespace nn = torch::nn;
+
 constexpr std::int64_t kFeedForward = 4;  // times the width
 constexpr double kLongestWave = 10000;    // over 2 pi
+
+/// The options of a layer of the encoder or the decoder.
+template <typename Options>
+Options layer_of(const TransformerSize& size) {
+  return Options(size.width, size.heads)
+      .dim_feedforward(kFeedForward * size.width)
+      .dropout(size.dropout);
+}
+
+/// Adds an encoder or a decoder to the model: layers, and the normalisation of their result.
+/// @return the normalisation
+template <typename MakeLayer, typename Units>
+nn::LayerNorm register_stack(nn::Module& model, const char* name, const TransformerSize& size,
+                             const MakeLayer& make_layer, Units& units) {
+  nn::ModuleList layers;
+  for (std::int64_t i = 0; i < size.layers; ++i) {
+    units.push_back(shard_unit(make_layer()));
+    layers->push_back(units.back());
+  }
+  const auto stack = model.register_module(name, std::make_shared<nn::Module>(name));
+  stack->register_module("layers", layers);
+  return stack->register_module("norm", nn::LayerNorm(nn::LayerNormOptions({size.width})));
+}
 
 }  // namespace
 
@@ -36,31 +63,44 @@ Transformer::Transformer(const TransformerSize& size) {
                 "a width that is a multiple of the number of heads",
                 "use data of another width, or another model");
   }
-  whole_ = torch::nn::Transformer(torch::nn::TransformerOptions()
-                                      .d_model(size.width)
-                                      .nhead(size.heads)
-                                      .num_encoder_layers(size.layers)
-                                      .num_decoder_layers(size.layers)
-                                      .dim_feedforward(kFeedForward * size.width)
-                                      .dropout(size.dropout));
-  register_module("encoder", whole_->encoder.ptr());
-  register_module("decoder", whole_->decoder.ptr());
+  encoder_norm_ = register_stack(
+      *this, "encoder", size,
+      [&] {
+        return nn::TransformerEncoderLayer(layer_of<nn::TransformerEncoderLayerOptions>(size));
+      },
+      encoder_);
+  decoder_norm_ = register_stack(
+      *this, "decoder", size,
+      [&] {
+        return nn::TransformerDecoderLayer(layer_of<nn::TransformerDecoderLayerOptions>(size));
+      },
+      decoder_);
+  for (torch::Tensor& parameter : parameters()) {
+    if (parameter.dim() > 1) nn::init::xavier_uniform_(parameter);
+  }
+}
+
+torch::Tensor Transformer::placed(const torch::Tensor& sequence) {
+  const std::int64_t length = sequence.size(1);
+  const bool fits = places_.defined() && places_.size(0) >= length &&
+                    places_.device() == sequence.device() && places_.dtype() == sequence.dtype();
+  if (!fits) places_ = positional_encoding(length, sequence.size(2)).to(sequence.options());
+  return (sequence + places_.narrow(0, 0, length)).transpose(0, 1);
 }
 
 torch::Tensor Transformer::forward(Inputs inputs) {
-  // LibTorch's class takes {length, batch, width}.
-  const auto placed = [](const torch::Tensor& sequence) {
-    const torch::Tensor places =
-        positional_encoding(sequence.size(1), sequence.size(2)).to(sequence.options());
-    return (sequence + places).transpose(0, 1);
-  };
-  const torch::Tensor target = placed(inputs.at(1));
+  torch::Tensor memory = placed(inputs.at(0));
+  for (const auto& layer : encoder_) memory = (*layer)(memory);
+  memory = encoder_norm_->forward(memory);
+
+  torch::Tensor target = placed(inputs.at(1));
   const std::int64_t length = target.size(0);
   // Vector t of the result may depend on those up to t of the input.
   const torch::Tensor mask =
       torch::full({length, length}, -std::numeric_limits<double>::infinity(), target.options())
           .triu(1);
-  return whole_->forward(placed(inputs.at(0)), target, /*src_mask=*/{}, mask).transpose(0, 1);
+  for (const auto& layer : decoder_) target = (*layer)(target, memory, mask);
+  return decoder_norm_->forward(target).transpose(0, 1);
 }
 
 torch::Tensor positional_encoding(std::int64_t length, std::int64_t width) {

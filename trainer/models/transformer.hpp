@@ -1,10 +1,14 @@
 #pragma once
 
-#include <torch/nn/modules/transformer.h>
+#include <torch/nn/modules/normalization.h>
+#include <torch/nn/modules/transformerlayer.h>
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <vector>
 
+#include "hpcboot/torch/fully_shard.hpp"
 #include "models/model.hpp"
 
 namespace hpcboot::models {
@@ -16,11 +20,11 @@ struct TransformerSize {
   double dropout = 0.1;
 };
 
-/// torch::nn::Transformer with the positional encoding of its paper (Vaswani and others: Attention
-/// Is All You Need, 2017): its encoder reads a source, its decoder writes a target, vector by
-/// vector, and sees those before. Feed-forward layers are four times as wide as the vectors, as in
-/// the paper. Parameters have the names of PyTorch's nn.Transformer, so that weights can be
-/// exchanged.
+/// The layers of torch::nn::Transformer with the positional encoding of its paper (Vaswani and
+/// others: Attention Is All You Need, 2017): its encoder reads a source, its decoder writes a
+/// target, vector by vector, and sees those before. Feed-forward layers are four times as wide as
+/// the vectors, as in the paper. Parameters have the names and first values of PyTorch's
+/// nn.Transformer, so that weights can be exchanged. Each layer is a unit of fully_shard().
 class Transformer : public Model {
  public:
   /// @throws Error{invalid_model_use} if the heads do not divide the width
@@ -32,7 +36,17 @@ class Transformer : public Model {
   torch::Tensor forward(Inputs inputs) override;
 
  private:
-  torch::nn::Transformer whole_{nullptr};  // not a submodule, which would change names
+  template <typename Layer>
+  using Units = std::vector<std::shared_ptr<ShardUnitOf<Layer>>>;
+
+  /// The sequence with the encoding of its positions, as the layers take it: {length, batch, width}
+  torch::Tensor placed(const torch::Tensor& sequence);
+
+  Units<torch::nn::TransformerEncoderLayerImpl> encoder_;
+  Units<torch::nn::TransformerDecoderLayerImpl> decoder_;
+  torch::nn::LayerNorm encoder_norm_{nullptr};
+  torch::nn::LayerNorm decoder_norm_{nullptr};
+  torch::Tensor places_;  // positional_encoding() of the longest sequence so far
 };
 
 /// The sizes of the model of this name.
