@@ -1,7 +1,7 @@
 """Usage: interpolate.py ROWS COLS SIZE < BYTES > FLOATS
 
 Resizes grey images with torch.nn.functional.interpolate and normalises them as the data loader
-does: the reference of image_batch_test. Exit code 77 if this Python has no torch.
+does: the reference of image_samples_test. Exit code 77 if this Python has no torch.
 """
 
 import sys

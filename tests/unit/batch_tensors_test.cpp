@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "datasets/batch_loader.hpp"
+#include "loop/step_seed.hpp"
+#include "support/expect_error.hpp"
 #include "tasks/image_classification.hpp"
 
 namespace hpcboot::train {
@@ -40,6 +42,30 @@ void expect_same(const TrainOptions& options, Normalize normalization) {
   EXPECT_LT((found.inputs[0] - expected.inputs[0]).abs().max().item<float>(), 1e-5F)
       << options.data << " at " << options.image_size;
   EXPECT_TRUE(found.target.equal(expected.target));
+}
+
+TEST(BatchTensors, OfTypesThatLibTorchLacksAreRefused) {
+  TrainOptions options;
+  options.data = "synthetic:5x1x28x28";
+  const tasks::ImageClassification task(options, as_mnist, kCpu);
+  data::Batch batch;
+  batch.parts.resize(1);
+  batch.parts[0].resize<std::uint16_t>(record::DType::u16, {1});
+  test::expect_error(
+      ErrorCode::invalid_model_use, [&] { example_of(batch, task, kCpu, torch::kFloat32); },
+      "uint16");
+}
+
+TEST(SeedStep, GivesEachRankAndStepNumbersOfItsOwnAndTheSameAgain) {
+  const auto drawn = [](std::uint64_t seed, std::int64_t step, int rank) {
+    seed_step(seed, step, rank, {kCpu});
+    return torch::randint(1 << 30, {4});
+  };
+  const torch::Tensor once = drawn(1, 5, 0);
+  EXPECT_TRUE(drawn(1, 5, 0).equal(once));
+  EXPECT_FALSE(drawn(1, 5, 1).equal(once));
+  EXPECT_FALSE(drawn(1, 6, 0).equal(once));
+  EXPECT_FALSE(drawn(2, 5, 0).equal(once));
 }
 
 TEST(BatchTensors, OfPixelsAreThoseOfImages) {

@@ -145,6 +145,22 @@ TEST(CheckpointFile, BringsBackTheStateExactly) {
   EXPECT_EQ(after.best->epoch, 2);
 }
 
+// r2 is NaN if all targets are equal.
+TEST(TrainingState, AMeasureThatIsNoNumberIsTheWorstAndCanBeSaved) {
+  const double nan = std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  const BestValidation ordinary{2, -5, 100};
+  for (const BestValidation& odd : {validation_of(1, nan, nan), validation_of(1, infinity, 1)}) {
+    EXPECT_TRUE(odd.is_beaten_by(ordinary));
+    EXPECT_FALSE(ordinary.is_beaten_by(odd));
+    TrainingState state = some_state();
+    state.best = odd;
+    const TrainingState read = training_state_from_json(Json::parse(to_json(state).dump()), "c");
+    EXPECT_EQ(read.best->score, odd.score);
+    EXPECT_EQ(read.best->loss, odd.loss);
+  }
+}
+
 // A hostile checkpoint can have a correct checksum, and batches are counted from these numbers.
 TEST(CheckpointFile, WithCountsThatNoRunHasIsRefused) {
   const TemporaryFolder folder;

@@ -39,8 +39,6 @@ class ImageTransform {
   void convert(const std::uint8_t* pixels, std::size_t channel, float* out, Scratch& scratch) const;
   void convert(const float* pixels, std::size_t channel, float* out, Scratch& scratch) const;
 
-  std::int64_t size() const noexcept { return static_cast<std::int64_t>(columns_.size()); }
-
  private:
   /// An output coordinate is first * (1 - weight) + second * weight of two input coordinates.
   struct Tap {

@@ -2,8 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -29,11 +27,14 @@ inline record::DType dtype_of(const at::Tensor& tensor) {
               "real numbers, integers or Booleans", "convert the model");
 }
 
-/// @param dtype one of DTypesTaken::models
+/// @throws Error{invalid_model_use} for the unsigned types of more than one byte, which LibTorch
+/// lacks
 inline at::ScalarType type_of(record::DType dtype) {
-  return std::find_if(std::begin(kTensorTypes), std::end(kTensorTypes),
-                      [&](const auto& pair) { return pair.first == dtype; })
-      ->second;
+  for (const auto& [known, type] : kTensorTypes) {
+    if (known == dtype) return type;
+  }
+  throw Error(ErrorCode::invalid_model_use, "an array of uint16, uint32 or uint64",
+              "a type of LibTorch's tensors", "use int32 or int64");
 }
 
 }  // namespace hpcboot
