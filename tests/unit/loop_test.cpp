@@ -67,6 +67,19 @@ TEST(BatchPlan, HasADefaultForEachDevice) {
   EXPECT_EQ(plan_batches({7, {}, {}}, 1, 3).local, 7) << "replicas need not divide the batch";
 }
 
+TEST(BatchPlan, KnowsTheSmallestPass) {
+  EXPECT_EQ(smallest_pass(64, {8, 8, 8}, 1), 8);
+  EXPECT_EQ(smallest_pass(9, {8, 8, 8}, 1), 1) << "the rest of the epoch";
+  EXPECT_EQ(smallest_pass(3, {8, 8, 8}, 1), 3) << "less than a batch";
+  EXPECT_EQ(smallest_pass(8, {4, 4, 1}, 1), 1) << "micro-batches";
+  EXPECT_EQ(smallest_pass(15, {8, 8, 4}, 1), 3) << "7 is 4 and 3";
+  EXPECT_EQ(smallest_pass(12, {8, 8, 4}, 1), 4) << "the rest is one pass";
+  EXPECT_EQ(smallest_pass(16, {8, 8, 8}, 2), 4);
+  EXPECT_EQ(smallest_pass(10, {8, 8, 8}, 2), 1) << "the rest, 2, on two devices";
+  EXPECT_EQ(smallest_pass(8, {8, 8, 8}, 3), 2) << "3, 3 and 2";
+  EXPECT_EQ(smallest_pass(5, {5, 5, 5}, 4), 1) << "2, 2 and 1";
+}
+
 TEST(Devices, AreParsed) {
   const torch::Device cpu(torch::kCPU);
   const auto cuda = [](int index) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/counted.hpp"
 #include "loop/train_options.hpp"
 
@@ -64,6 +66,21 @@ BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devi
   plan.local = batch / world_size;
   plan.micro = asked.micro.value_or(plan.local / asked.accumulate.value_or(1));
   return plan;
+}
+
+std::int64_t smallest_pass(std::int64_t samples, const BatchPlan& batches,
+                           std::size_t devices_per_rank) {
+  const auto devices = static_cast<std::int64_t>(devices_per_rank);
+  std::int64_t smallest = batches.micro;
+  const auto consider = [&](std::int64_t pass) {
+    if (pass == 0) return;
+    const std::int64_t part = (pass + devices - 1) / devices;  // as Tensor::chunk() divides
+    smallest = std::min(smallest, pass % part == 0 ? part : pass % part);
+  };
+  if (samples >= batches.micro) consider(batches.micro);
+  // The rest of an epoch is a smaller batch; micro-batches divide the others evenly.
+  consider(samples % batches.local % batches.micro);
+  return smallest;
 }
 
 }  // namespace hpcboot::train

@@ -30,4 +30,9 @@ struct BatchPlan {
 ///         batches that are possible
 BatchPlan plan_batches(const BatchSizes& asked, int world_size, std::size_t devices_per_rank = 1);
 
+/// The fewest samples that a device computes at once in an epoch.
+/// @param samples of one rank in an epoch
+std::int64_t smallest_pass(std::int64_t samples, const BatchPlan& batches,
+                           std::size_t devices_per_rank);
+
 }  // namespace hpcboot::train

@@ -102,6 +102,19 @@ void require_recordable(const TrainOptions& options, const std::string& mode,
 
 }  // namespace
 
+void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smallest_pass) {
+  const bool is_own = tasks::known_task(options.task).models == models::Kind::of_task;
+  if (is_own || smallest_pass > 1 || options.sync_bn) return;
+  const std::int64_t one_pixel = models::known_model(options.model).one_pixel;
+  if (one_pixel == 0 || options.image_size > one_pixel) return;
+  throw Error(
+      ErrorCode::invalid_model_use,
+      "a pass of 1 image, of which " + options.model + " makes 1 pixel at --image-size " +
+          std::to_string(options.image_size) + ": batch normalisation needs 2 values",
+      "2 images or more in every pass, also in the last one of an epoch",
+      "change --batch-size, --micro-batch or --limit-samples, or use a larger --image-size");
+}
+
 void require_fitting_options(const TrainOptions& options, const std::string& mode,
                              const BatchPlan& batches, c10::Device device) {
   require_ddp(options, mode);

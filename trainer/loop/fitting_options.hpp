@@ -2,6 +2,7 @@
 
 #include <c10/core/Device.h>
 
+#include <cstdint>
 #include <string>
 
 #include "loop/batch_plan.hpp"
@@ -14,5 +15,11 @@ namespace hpcboot::train {
 /// @throws UsageError; Error{backend_unavailable} if this device or this build cannot do it
 void require_fitting_options(const TrainOptions& options, const std::string& mode,
                              const BatchPlan& batches, c10::Device device);
+
+/// Refuses passes of one image for models whose batch normalisation cannot take one at this size,
+/// before an epoch is lost at its last batch.
+/// @param smallest_pass smallest_pass() of the run
+/// @throws Error{invalid_model_use}
+void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smallest_pass);
 
 }  // namespace hpcboot::train

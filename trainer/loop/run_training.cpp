@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "core/cpu_quota.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
+#include "hpcboot/torch/distributed_sampler.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "loop/checkpointer.hpp"
 #include "loop/determinism.hpp"
@@ -107,6 +109,11 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
       curves->flush();
     }
     report.add_epoch(*done);
+    if (!std::isfinite(validation->loss)) {
+      report.note(
+          "the validation loss is not a number: the test split has values that are NaN or "
+          "infinite, or the model computes such values");
+    }
     trainer.end_epoch();
     checkpointer.end_epoch(
         validation_of(done->epoch, validation->measures.front().value, validation->loss));
@@ -132,6 +139,8 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   facts.train_samples = training_samples(*task, options);
   facts.validation_samples = task->validation_samples().count();
   facts.sample = task->train_samples().kind();
+  const DistributedSampler sampler(facts.train_samples, communicator.size(), communicator.rank());
+  require_batch_norm_to_fit(options, smallest_pass(sampler.size(), facts.batches, devices.size()));
   require_schedule(options, steps_of_an_epoch(facts.train_samples, facts.batches, communicator));
   const Json identity = run_identity(options, facts.batches, *task);
   SharedResume resumed = resume_together(options, identity, report.holder(), communicator);
