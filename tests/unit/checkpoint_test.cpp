@@ -318,6 +318,14 @@ TEST(RunIdentity, NamesWhatDiffers) {
             (std::vector<std::string>{"--batch-size is 32, but 64 in the run",
                                       "--lr is 0.1, but 0.2 in the run",
                                       "--sync-bn is not set, but true in the run"}));
+  // Identities leave out first values of later options.
+  EXPECT_EQ(differences(a, {{"lr", 0.1},
+                            {"model", "mnistnet"},
+                            {"batch_size", 32},
+                            {"task", "cifar"},
+                            {"augment", "crop-flip"}}),
+            (std::vector<std::string>{"--augment is none, but crop-flip in the run",
+                                      "--task is mnist, but cifar in the run"}));
 }
 
 // EpochTrainer relies on this: a step of a global batch takes the same samples on any number of

@@ -19,22 +19,31 @@ std::string option_name(std::string key) {
   return "--" + key;
 }
 
+/// Left out of an identity at these values, so that runs of versions without them continue.
+Json first_values() {
+  const TrainOptions first;
+  return {{"task", first.task},
+          {"augment", first.augment},
+          {"mixup", first.mixup},
+          {"dropout", first.dropout}};
+}
+
 std::string shown(const Json& object, const std::string& key) {
-  const auto value = object.find(key);
-  if (value == object.end()) return "not set";
-  return value->is_string() ? value->get<std::string>() : value->dump();
+  const Json first = first_values();
+  const Json value = object.value(key, first.value(key, Json("not set")));
+  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 }  // namespace
 
 Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::Task& task) {
   Json identity = to_json(o.optimization);
-  // These are left out at their first values, so that runs of versions without them continue.
-  const TrainOptions first;
-  if (o.task != first.task) identity["task"] = o.task;
-  if (o.augment != first.augment) identity["augment"] = o.augment;
-  if (o.mixup > 0) identity["mixup"] = o.mixup;
-  if (o.dropout > 0) identity["dropout"] = o.dropout;
+  const Json later = {
+      {"task", o.task}, {"augment", o.augment}, {"mixup", o.mixup}, {"dropout", o.dropout}};
+  const Json first = first_values();
+  for (const auto& item : later.items()) {
+    if (item.value() != first[item.key()]) identity[item.key()] = item.value();
+  }
   identity["model"] = o.model;
   identity["image_size"] = o.image_size;
   identity["batch_size"] = batches.global;
