@@ -97,12 +97,19 @@ PY
     run "$trainer" inspect $set
     [[ $output == *"train: 300 images of 3x32x32 (uint8), 100 classes"* ]]
   done
-  for bad in "" "ten --train 10" "more --classes 20" "more --train 0"; do
+  mkdir named
+  echo mine >named/batches.meta.txt
+  for bad in "" "ten --train 10" "named --train 10 --test 5" "more --classes 20" "more --train 0" "more --test 10000001"; do
     # shellcheck disable=SC2086
     run "$trainer" pictures $bad
     echo "$bad: $status $output"
-    [ "$status" -eq "$([[ $bad == ten* ]] && echo 42 || echo 2)" ]
+    [ "$status" -eq "$([[ $bad == ten* || $bad == named* ]] && echo 42 || echo 2)" ]
   done
+  [ "$(ls -A named)" = batches.meta.txt ]
+  [ "$(cat named/batches.meta.txt)" = mine ]
+  run "$trainer" digits more --train 3000000000
+  [ "$status" -eq 2 ]
+  [[ $output == *"from 1 to 10000000"* ]]
 }
 
 @test "inspect --json is JSON whatever the names in a file are" {

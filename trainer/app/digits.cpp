@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "app/options.hpp"
+#include "datasets/data_folder.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -48,7 +49,10 @@ int digits(const Arguments& arguments) {
   auto& how = o.how;
   const std::string& folder = o.folder;
   if (folder.empty()) throw UsageError("digits needs the folder to write to, such as data/mnist");
-  if (how.train < 1 || how.test < 1) throw UsageError("--train and --test must be at least 1");
+  for (const std::int64_t count : {how.train, how.test}) {
+    if (count < 1 || count > data::kMostDrawn)
+      throw UsageError("--train and --test must be from 1 to " + std::to_string(data::kMostDrawn));
+  }
   if (isatty(STDERR_FILENO) == 1) {
     how.progress = [](std::int64_t done, std::int64_t total) {
       err() << "\rdrawing digits: " << 100 * done / total << "%";

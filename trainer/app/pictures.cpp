@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "app/options.hpp"
+#include "datasets/data_folder.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -50,7 +51,10 @@ int pictures(const Arguments& arguments) {
   auto& how = o.how;
   if (o.folder.empty())
     throw UsageError("pictures needs the folder to write to, such as data/pictures");
-  if (how.train < 1 || how.test < 1) throw UsageError("--train and --test must be at least 1");
+  for (const std::int64_t count : {how.train, how.test}) {
+    if (count < 1 || count > data::kMostDrawn)
+      throw UsageError("--train and --test must be from 1 to " + std::to_string(data::kMostDrawn));
+  }
   how.classes = parsed->values["classes"].as<std::string>() == "100" ? 100 : 10;
   if (isatty(STDERR_FILENO) == 1) {
     how.progress = [](std::int64_t done, std::int64_t total) {

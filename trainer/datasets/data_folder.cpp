@@ -30,17 +30,24 @@ class StagingFolder {
   fs::path path_;
 };
 
-void refuse_existing(const fs::path& folder) {
-  const auto files = data_files_in(folder);
-  if (files.empty()) return;
-  throw Error(ErrorCode::unwritable_output,
-              "'" + (folder / files.front()).string() + "' already exists",
+[[noreturn]] void fail_existing(const fs::path& file) {
+  throw Error(ErrorCode::unwritable_output, "'" + file.string() + "' already exists",
               "a folder without data files, which are never overwritten",
               "use the existing data, choose another folder, or remove the files first");
 }
 
+void refuse_existing(const fs::path& folder) {
+  const auto files = data_files_in(folder);
+  if (!files.empty()) fail_existing(folder / files.front());
+}
+
 /// Moves all files of `from` into `folder`, or none.
-void move_files(const fs::path& from, const fs::path& folder) {
+/// @param replace files of the same names, such as lists of classes; otherwise they are an error
+void move_files(const fs::path& from, const fs::path& folder, bool replace) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const fs::path target = folder / entry.path().filename();
+    if (!replace && fs::exists(fs::symlink_status(target))) fail_existing(target);
+  }
   std::vector<fs::path> moved;
   try {
     for (const auto& entry : fs::directory_iterator(from)) {
@@ -75,7 +82,7 @@ void fill_data_folder(const fs::path& folder, bool replace,
       const StagingFolder staging(folder / name);
       write_files(staging.path());
       if (!replace) refuse_existing(folder);
-      move_files(staging.path(), folder);
+      move_files(staging.path(), folder, replace);
     } else {
       const fs::path target = fs::weakly_canonical(folder / "").parent_path();
       const StagingFolder staging(target.parent_path() / name);
