@@ -139,6 +139,8 @@ ScriptRequest request_of(const po::variables_map& values) {
   request.launcher = text_of(values, "launcher");
   request.program = text_of(values, "program");
   request.task = text_of(values, "task");
+  if (values.count("task") != 0 && request.task.empty())
+    throw UsageError("--task is empty; trainer --help lists the tasks");
   return request;
 }
 

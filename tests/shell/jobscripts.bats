@@ -436,6 +436,9 @@ $(realpath "$ROOT")/x y
   [[ $stderr == *"--task has no effect: the script starts python"* ]]
   run "$HPCBOOT" script --site cc --job ddp --task $'a\nb'
   [ "$status" -ne 0 ]
+  run script --site cc --job ddp --task ""
+  [ "$status" -eq 2 ]
+  [[ $output == *"--task is empty"* ]]
 }
 
 @test "TRAINER_ARGS are words, not patterns, and keep their commas" {

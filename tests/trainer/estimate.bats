@@ -85,6 +85,12 @@ PY
   run "$trainer" estimate --model vit_b_16 --image-size 40
   [ "$status" -eq 2 ]
   [[ $output == *"--image-size is 40; vit_b_16 needs a multiple of 16"* ]]
+  run "$trainer" estimate --model resnet18 --image-size 16
+  [ "$status" -eq 2 ]
+  [[ $output == *"--image-size is 16; for resnet18 it must be at least 32"* ]]
+  run "$trainer" estimate --model vit_b_16 --sequence 5
+  [ "$status" -eq 2 ]
+  [[ $output == *"--sequence is for transformers; vit_b_16 takes images"* ]]
 }
 
 @test "a file that is damaged is named, with the key" {
