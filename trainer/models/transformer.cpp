@@ -58,7 +58,7 @@ TransformerSize transformer_size(std::string_view name, std::int64_t width) {
 Transformer::Transformer(const TransformerSize& size) {
   if (size.width % size.heads != 0) {
     throw Error(ErrorCode::invalid_model_use,
-                "vectors of " + std::to_string(size.width) + " numbers, and " +
+                "vectors of width " + std::to_string(size.width) + ", and " +
                     std::to_string(size.heads) + " heads",
                 "a width that is a multiple of the number of heads",
                 "use data of another width, or another model");
