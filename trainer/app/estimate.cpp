@@ -136,8 +136,10 @@ options::Command estimate_command() {
 }
 
 es::Model image_model(const ImageModel& model, const Options& o) {
-  if (o.channels < 1 || o.classes < 1) throw UsageError("--channels and --classes must be at least 1");
-  if (o.sequence != 0) throw UsageError("--sequence is for transformers; " + o.model + " takes images");
+  if (o.channels < 1 || o.classes < 1)
+    throw UsageError("--channels and --classes must be at least 1");
+  if (o.sequence != 0)
+    throw UsageError("--sequence is for transformers; " + o.model + " takes images");
   if (o.image_size < model.least) {
     throw UsageError("--image-size is " + std::to_string(o.image_size) + "; for " + o.model +
                      " it must be at least " + std::to_string(model.least));

@@ -26,9 +26,10 @@ SequenceSide side_of(const ArrayFile& file, const ArrayInfo& array) {
   if (array.shape.size() != 3 || array.shape[0] < 1 || !within(array.shape[1], kMaxLength) ||
       !within(array.shape[2], kMaxWidth) || array.shape[1] * array.shape[2] > kMaxValues) {
     throw file.malformed(array, "the shape " + shape_text(array.shape),
-                         "number x length x width: 1 sequence or more of up to " + std::to_string(kMaxLength) +
-                             " vectors of up to " + std::to_string(kMaxWidth) + " numbers, " +
-                             std::to_string(kMaxValues) + " in all");
+                         "number x length x width: 1 sequence or more of up to " +
+                             std::to_string(kMaxLength) + " vectors of up to " +
+                             std::to_string(kMaxWidth) + " numbers, " + std::to_string(kMaxValues) +
+                             " in all");
   }
   return {{array.shape[1], array.shape[2]}, array.type};
 }
