@@ -30,7 +30,7 @@ EOS
   command_file "$fake/trainer" <<'EOS'
 echo "trainer $*" >>"$calls"
 if [ "$1" = digits ]; then mkdir -p "$2" && touch "$2/train-images-idx3-ubyte"; fi
-if [ "$1" = pictures ]; then mkdir -p "$2"; fi
+if [ "$1" = pictures ]; then mkdir -p "$2" && touch "$2/test_batch.bin"; fi
 EOS
   command_file "$fake/mpirun" <<'EOS'
 if [ "$1" = --version ]; then
