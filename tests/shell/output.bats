@@ -88,7 +88,7 @@ fails() {
   [ -x "$BIN/trainer" ] || skip "$BIN/trainer is not built"
   "$BIN/trainer" digits data --train 64 --test 10 >/dev/null
   for words in --help --version "digits --help" "pictures --help" "convert --help" "inspect --help" "inspect data" "inspect --json data" \
-    "digits other --train 10 --test 10" "pictures other2 --train 10 --test 10" "convert data out.safetensors"; do
+    "digits other --train 10 --test 10" "pictures other --train 10 --test 10" "convert data out.safetensors"; do
     # shellcheck disable=SC2086
     fails "$BIN/trainer" $words
   done

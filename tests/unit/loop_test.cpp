@@ -11,6 +11,7 @@
 #include "loop/batch_plan.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
+#include "loop/error_words.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/progress.hpp"
@@ -65,6 +66,16 @@ TEST(BatchPlan, SizesBeyondAnyMemoryAreRefused) {
 TEST(BatchPlan, HasADefaultForEachDevice) {
   EXPECT_EQ(plan_batches({}, 1, 3).global, 192);
   EXPECT_EQ(plan_batches({7, {}, {}}, 1, 3).local, 7) << "replicas need not divide the batch";
+}
+
+TEST(ErrorWords, OfLibTorchComeWithoutItsStack) {
+  try {
+    TORCH_CHECK(false, "first line\nsecond line");
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("frame #"), std::string::npos);
+    EXPECT_EQ(error_words(error), "first line\nsecond line");
+  }
+  EXPECT_EQ(error_words(std::runtime_error("plain")), "plain");
 }
 
 TEST(BatchPlan, KnowsTheSmallestPass) {

@@ -20,6 +20,7 @@
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
+#include "loop/error_words.hpp"
 #include "loop/fitting_options.hpp"
 #include "loop/keep_memory.hpp"
 #include "loop/lr_schedule.hpp"
@@ -68,12 +69,6 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
   // Replicas on the CPU compute at the same time, each with its own threads.
   const int replicas = devices.front().is_cpu() ? static_cast<int>(devices.size()) : 1;
   return std::max(1, of_rank / replicas);
-}
-
-/// LibTorch's message, without the stack trace that follows it.
-std::string words_of(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find("\nException raised from "));
 }
 
 /// Trains epoch by epoch, to the end or until a stop is requested.
@@ -256,7 +251,7 @@ int run_training(const TrainOptions& options, const Env& env) {
     }
     code = error.exit_code();
   } catch (const std::exception& error) {
-    const std::string words = words_of(error);
+    const std::string words = error_words(error);
     report.fail("error: " + words, "  " + terminal_lines(words));
   }
   std::fflush(nullptr);
