@@ -147,16 +147,17 @@ END
 }
 
 @test "pictures are learnt: far above chance" {
-  # 120 steps; chance is 10 %, with a standard deviation of 2 % for 200 pictures.
-  "$trainer" $pictures --model resnet18 --image-size 32 --batch-size 32 --epochs 3 --lr 1e-3 --threads 2 --comment residual
-  [ "$(measure residual accuracy)" -ge 20 ]
+  # 200 steps; chance is 10 %.
+  "$trainer" $pictures --model resnet18 --image-size 32 --batch-size 32 --epochs 5 --lr 1e-3 --schedule cosine --threads 2 \
+    --comment residual
+  [ "$(measure residual accuracy)" -ge 25 ]
 }
 
 @test "a Vision Transformer learns: far above chance after 120 steps" {
-  # Bars whose position is the class; chance is 10 %.
-  "$trainer" --task cifar --data synthetic:1280x3x32x32 --model vit_ti_16 --image-size 32 --batch-size 32 --lr 5e-4 \
-    --epochs 3 --augment none --threads 2 --no-tensorboard --comment vision
-  [ "$(measure vision accuracy)" -ge 30 ]
+  # Bars whose position is the class; chance is 10 %. At 32 px, two positions in a patch of 16 px are one, nearly.
+  "$trainer" --task cifar --data synthetic:1280x3x32x32 --model vit_ti_16 --image-size 48 --batch-size 32 --lr 5e-4 \
+    --schedule cosine --epochs 3 --augment none --threads 2 --no-tensorboard --comment vision
+  [ "$(measure vision accuracy)" -ge 50 ]
 }
 
 @test "changed images are the same on any number of ranks" {
