@@ -1,11 +1,7 @@
 #include "datasets/digits.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
-
+#include "app/drawing.hpp"
 #include "app/options.hpp"
-#include "datasets/data_folder.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -49,17 +45,8 @@ int digits(const Arguments& arguments) {
   auto& how = o.how;
   const std::string& folder = o.folder;
   if (folder.empty()) throw UsageError("digits needs the folder to write to, such as data/mnist");
-  for (const std::int64_t count : {how.train, how.test}) {
-    if (count < 1 || count > data::kMostDrawn)
-      throw UsageError("--train and --test must be from 1 to " + std::to_string(data::kMostDrawn));
-  }
-  if (isatty(STDERR_FILENO) == 1) {
-    how.progress = [](std::int64_t done, std::int64_t total) {
-      err() << "\rdrawing digits: " << 100 * done / total << "%";
-      if (done == total) err() << "\n";
-      err().flush();
-    };
-  }
+  check_drawn(how.train, how.test);
+  how.progress = drawing_progress("digits");
   data::write_digits(folder, how);
   out() << how.train << " + " << how.test << " images in " << folder << "\n";
   return 0;

@@ -1,9 +1,7 @@
 #include "datasets/pictures.hpp"
 
-#include <unistd.h>
-
+#include "app/drawing.hpp"
 #include "app/options.hpp"
-#include "datasets/data_folder.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -51,18 +49,9 @@ int pictures(const Arguments& arguments) {
   auto& how = o.how;
   if (o.folder.empty())
     throw UsageError("pictures needs the folder to write to, such as data/pictures");
-  for (const std::int64_t count : {how.train, how.test}) {
-    if (count < 1 || count > data::kMostDrawn)
-      throw UsageError("--train and --test must be from 1 to " + std::to_string(data::kMostDrawn));
-  }
+  check_drawn(how.train, how.test);
   how.classes = parsed->values["classes"].as<std::string>() == "100" ? 100 : 10;
-  if (isatty(STDERR_FILENO) == 1) {
-    how.progress = [](std::int64_t done, std::int64_t total) {
-      err() << "\rdrawing pictures: " << 100 * done / total << "%";
-      if (done == total) err() << "\n";
-      err().flush();
-    };
-  }
+  how.progress = drawing_progress("pictures");
   data::write_pictures(o.folder, how);
   out() << how.train << " + " << how.test << " images of " << how.classes << " classes in "
         << o.folder << "\n";

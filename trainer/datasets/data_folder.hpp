@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,9 +9,6 @@ namespace hpcboot::data {
 
 /// The files of MNIST and CIFAR that a folder contains, relative to it.
 std::vector<std::string> data_files_in(const std::filesystem::path& folder);
-
-/// The most images of a split that are drawn: a set is made in memory.
-constexpr std::int64_t kMostDrawn = 10'000'000;
 
 /// Puts data files into `folder`, which is created if missing: `write_files` writes them to a
 /// staging folder, and they are moved into place when all are complete.
