@@ -84,11 +84,7 @@ std::vector<std::uint8_t> read_labels(const ArrayFile& file, const ArrayInfo& la
         std::to_string(images.shape[0]) + ", one for each of '" + images.name + "'");
   }
   const std::size_t size = record::size_of(labels.type);
-  if (static_cast<std::uint64_t>(count) > labels.most_elements) {
-    throw file.malformed(labels, std::to_string(count) + " labels",
-                         "at most " + std::to_string(labels.most_elements) +
-                             ", the most that a file of this size can hold");
-  }
+  file.require_room(labels, count, 1, "labels");
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * size);
   file.read(labels, {{0, count}}, bytes.data());
   std::vector<std::uint8_t> values(static_cast<std::size_t>(count));
@@ -214,6 +210,15 @@ std::vector<std::string> set_array_names() {
     }
   }
   return names;
+}
+
+void ArrayFile::require_room(const ArrayInfo& array, std::int64_t rows, std::int64_t values,
+                             const char* things) const {
+  const std::uint64_t most = array.most_elements / static_cast<std::uint64_t>(values);
+  if (static_cast<std::uint64_t>(rows) <= most) return;
+  throw malformed(
+      array, std::to_string(rows) + " " + things,
+      "at most " + std::to_string(most) + ", the most that a file of this size can hold");
 }
 
 Error ArrayFile::malformed(const ArrayInfo& array, const std::string& found,

@@ -57,6 +57,12 @@ class ArrayFile {
   /// @throws Error{malformed_data, unreadable_file}
   virtual void read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const = 0;
 
+  /// A small file may claim any number of rows: call this before making room for them.
+  /// @param things what a row is, such as "labels"
+  /// @throws Error{malformed_data} if the file cannot hold this many rows of `values` elements
+  void require_room(const ArrayInfo& array, std::int64_t rows, std::int64_t values,
+                    const char* things) const;
+
   /// The Error{malformed_data} that names the file and the array.
   Error malformed(const ArrayInfo& array, const std::string& found,
                   const std::string& expected) const;

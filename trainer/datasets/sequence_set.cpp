@@ -34,17 +34,6 @@ SequenceSide side_of(const ArrayFile& file, const ArrayInfo& array) {
   return {{array.shape[1], array.shape[2]}, array.type};
 }
 
-/// A small file may claim any number of sequences.
-void require_room(const ArrayFile& file, const ArrayInfo& array, const SequenceSide& side,
-                  std::int64_t count) {
-  const std::uint64_t most =
-      array.most_elements / static_cast<std::uint64_t>(side.shape.length * side.shape.width);
-  if (static_cast<std::uint64_t>(count) <= most) return;
-  throw file.malformed(
-      array, std::to_string(count) + " sequences",
-      "at most " + std::to_string(most) + ", the most that a file of this size can hold");
-}
-
 class ArraySequences : public SequenceSet {
  public:
   ArraySequences(std::shared_ptr<const ArrayFile> file, const ArrayInfo& sources,
@@ -96,8 +85,8 @@ std::unique_ptr<SequenceSet> open_sequence_split(std::shared_ptr<const ArrayFile
   const std::int64_t all = sources.shape.empty() ? 0 : sources.shape[0];
   const std::int64_t count = limit > 0 ? std::min(all, limit) : all;
   auto set = std::make_unique<ArraySequences>(file, sources, targets, count);
-  require_room(*file, sources, set->source(), count);
-  require_room(*file, targets, set->target(), count);
+  file->require_room(sources, count, set->source().shape.values(), "sequences");
+  file->require_room(targets, count, set->target().shape.values(), "sequences");
   if (targets.shape[0] != all) {
     throw file->malformed(targets, std::to_string(targets.shape[0]) + " sequences",
                           std::to_string(all) + ", one for each of '" + sources.name + "'");
