@@ -17,22 +17,18 @@ namespace nn = torch::nn;
 constexpr std::int64_t kFeedForward = 4;  // times the width
 constexpr double kLongestWave = 10000;    // over 2 pi
 
-/// The options of a layer of the encoder or the decoder.
-template <typename Options>
-Options layer_of(const TransformerSize& size) {
-  return Options(size.width, size.heads)
-      .dim_feedforward(kFeedForward * size.width)
-      .dropout(size.dropout);
-}
-
 /// Adds an encoder or a decoder to the model: layers, and the normalisation of their result.
+/// @tparam Options of a Layer
 /// @return the normalisation
-template <typename MakeLayer, typename Units>
+template <typename Layer, typename Options, typename Units>
 nn::LayerNorm register_stack(nn::Module& model, const char* name, const TransformerSize& size,
-                             const MakeLayer& make_layer, Units& units) {
+                             Units& units) {
+  const auto options = Options(size.width, size.heads)
+                           .dim_feedforward(kFeedForward * size.width)
+                           .dropout(size.dropout);
   nn::ModuleList layers;
   for (std::int64_t i = 0; i < size.layers; ++i) {
-    units.push_back(shard_unit(make_layer()));
+    units.push_back(shard_unit(Layer(options)));
     layers->push_back(units.back());
   }
   const auto stack = model.register_module(name, std::make_shared<nn::Module>(name));
@@ -63,18 +59,10 @@ Transformer::Transformer(const TransformerSize& size) {
                 "a width that is a multiple of the number of heads",
                 "use data of another width, or another model");
   }
-  encoder_norm_ = register_stack(
-      *this, "encoder", size,
-      [&] {
-        return nn::TransformerEncoderLayer(layer_of<nn::TransformerEncoderLayerOptions>(size));
-      },
-      encoder_);
-  decoder_norm_ = register_stack(
-      *this, "decoder", size,
-      [&] {
-        return nn::TransformerDecoderLayer(layer_of<nn::TransformerDecoderLayerOptions>(size));
-      },
-      decoder_);
+  encoder_norm_ = register_stack<nn::TransformerEncoderLayer, nn::TransformerEncoderLayerOptions>(
+      *this, "encoder", size, encoder_);
+  decoder_norm_ = register_stack<nn::TransformerDecoderLayer, nn::TransformerDecoderLayerOptions>(
+      *this, "decoder", size, decoder_);
   for (torch::Tensor& parameter : parameters()) {
     if (parameter.dim() > 1) nn::init::xavier_uniform_(parameter);
   }
