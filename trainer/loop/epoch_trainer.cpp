@@ -38,10 +38,13 @@ std::int64_t training_samples(const tasks::Task& task, const TrainOptions& optio
   return std::llround(std::ceil(options.data_fraction * all));
 }
 
+std::int64_t samples_of_rank(std::int64_t samples, const Communicator& communicator) {
+  return DistributedSampler(samples, communicator.size(), communicator.rank()).size();
+}
+
 std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
                                const Communicator& communicator) {
-  const std::int64_t own =
-      DistributedSampler(samples, communicator.size(), communicator.rank()).size();
+  const std::int64_t own = samples_of_rank(samples, communicator);
   return (own + batches.local - 1) / batches.local;
 }
 

@@ -20,6 +20,9 @@ namespace hpcboot::train {
 /// The number of training samples in an epoch: --data-fraction of the set, from its beginning.
 std::int64_t training_samples(const tasks::Task& task, const TrainOptions& options);
 
+/// How many of them each rank trains on in an epoch, the same on every rank.
+std::int64_t samples_of_rank(std::int64_t samples, const Communicator& communicator);
+
 /// The optimizer steps of an epoch over this many samples, the same on every rank.
 std::int64_t steps_of_an_epoch(std::int64_t samples, const BatchPlan& batches,
                                const Communicator& communicator);

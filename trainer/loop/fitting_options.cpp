@@ -59,13 +59,14 @@ void require_model_of_task(const TrainOptions& options) {
   throw UsageError(std::string(of_images) + " is for images; --task " + options.task + " has none");
 }
 
-bool has_layers(const TrainOptions& options) {
-  const bool is_own = tasks::known_task(options.task).models == models::Kind::of_task;
-  return !is_own && models::has_layers(options.model);
+/// What is known of the run's model: defaults if it is one of the task's own.
+models::KnownModel known_model(const TrainOptions& options) {
+  if (tasks::known_task(options.task).models == models::Kind::of_task) return {options.model};
+  return models::known_model(options.model);
 }
 
 void require_layers(const TrainOptions& options) {
-  if (!options.checkpoint_activations || has_layers(options)) return;
+  if (!options.checkpoint_activations || known_model(options).has_layers) return;
   throw UsageError("--checkpoint-activations cannot be used with --model " + options.model +
                    "; it needs a ResNet or a Vision Transformer, such as resnet50");
 }
@@ -103,10 +104,9 @@ void require_recordable(const TrainOptions& options, const std::string& mode,
 }  // namespace
 
 void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smallest_pass) {
-  const bool is_own = tasks::known_task(options.task).models == models::Kind::of_task;
-  if (is_own || smallest_pass > 1 || options.sync_bn) return;
-  const std::int64_t one_pixel = models::known_model(options.model).one_pixel;
+  const std::int64_t one_pixel = known_model(options).one_pixel;
   if (one_pixel == 0 || options.image_size > one_pixel) return;
+  if (smallest_pass > 1 || options.sync_bn) return;
   throw Error(
       ErrorCode::invalid_model_use,
       "a pass of 1 image, of which " + options.model + " makes 1 pixel at --image-size " +

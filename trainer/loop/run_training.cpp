@@ -14,7 +14,6 @@
 #include "core/cpu_quota.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
-#include "hpcboot/torch/distributed_sampler.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "loop/checkpointer.hpp"
 #include "loop/determinism.hpp"
@@ -134,8 +133,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   facts.train_samples = training_samples(*task, options);
   facts.validation_samples = task->validation_samples().count();
   facts.sample = task->train_samples().kind();
-  const DistributedSampler sampler(facts.train_samples, communicator.size(), communicator.rank());
-  require_batch_norm_to_fit(options, smallest_pass(sampler.size(), facts.batches, devices.size()));
+  require_batch_norm_to_fit(
+      options, smallest_pass(samples_of_rank(facts.train_samples, communicator), facts.batches,
+                             devices.size()));
   require_schedule(options, steps_of_an_epoch(facts.train_samples, facts.batches, communicator));
   const Json identity = run_identity(options, facts.batches, *task);
   SharedResume resumed = resume_together(options, identity, report.holder(), communicator);
