@@ -37,6 +37,8 @@ test_packages=(
   gfortran            # the Fortran consumer of the C interface
   python3-pip         # downloads launchers and LibTorch (tests/cluster/get-launchers, setup/get-libtorch)
   gdb elfutils        # the stacks of silent ranks
+  faketime            # a host with another time
+  chromium chromium-driver python3-selenium # opens traces and reports
   zsh fish groff-base # completion and manual pages
   mpich               # mpiexec.hydra; mpirun remains Open MPI's, which has the higher priority
 )
@@ -111,8 +113,9 @@ install.sh: this is not a Debian or Ubuntu system. Install with its package mana
                     HDF5 (with C++), protozero,
                     OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
   to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
-                    torchvision (Python), MPICH, gdb, elfutils, zsh, fish,
-                    groff, iproute2, OpenSSH, munge, Slurm, tcsh
+                    torchvision (Python), MPICH, gdb, elfutils, faketime,
+                    Chromium, chromedriver, Selenium (Python), zsh, fish, groff,
+                    iproute2, OpenSSH, munge, Slurm, tcsh
 TEXT
   no_root_recipe
   exit 1

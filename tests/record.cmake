@@ -7,6 +7,7 @@ hpcboot_add_test(NAME record_test LABELS unit
           unit/run_folder_test.cpp unit/run_lock_test.cpp unit/run_record_test.cpp unit/runtime_table_test.cpp
           unit/safetensors_test.cpp unit/sharded_safetensors_test.cpp
   LIBRARIES hpcboot_record)
+hpcboot_add_test(NAME profile_test SOURCES unit/profile_test.cpp LIBRARIES hpcboot_profile LABELS unit)
 if(HPCBOOT_HAVE_TENSORBOARD)
   # TensorBoard itself, in an environment in this build folder, created when the test first runs.
   set(HPCBOOT_PYPI_VENV ${PROJECT_BINARY_DIR}/tests/pypi-venv)

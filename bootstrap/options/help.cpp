@@ -134,7 +134,9 @@ void add_rest(Page& page, const Command& command) {
 std::string names_of(const Option& option) {
   std::string text = option.letter() == '\0' ? "" : std::string("-") + option.letter() + ", ";
   text += "--" + option.long_name();
-  return option.value.name.empty() ? text : text + " " + option.value.name;
+  if (option.value.name.empty()) return text;
+  return text +
+         (option.value.is_optional ? "[=" + option.value.name + "]" : " " + option.value.name);
 }
 
 std::string described(const Option& option) {

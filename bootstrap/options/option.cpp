@@ -98,6 +98,15 @@ Value choice_into(std::string& slot, std::vector<std::string> choices) {
   return value;
 }
 
+Value optional_into(std::string& slot, std::string name, std::string implied) {
+  Value value = of_type(std::move(name), [&slot, implied = std::move(implied)]() {
+    return static_cast<po::value_semantic*>(
+        po::value(&slot)->default_value(slot)->implicit_value(implied));
+  });
+  value.is_optional = true;
+  return value;
+}
+
 po::options_description boost_options(const std::vector<Group>& groups) {
   po::options_description all;
   for (const Group& group : groups) {

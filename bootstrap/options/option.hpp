@@ -32,7 +32,8 @@ struct Value {
   std::vector<std::string> choices;               ///< allowed values; empty if any value is allowed
   std::vector<std::string> suggestions;           ///< values that a shell offers in addition
   Completes completes = Completes::nothing;
-  bool repeats = false;  ///< the option may be given several times
+  bool repeats = false;      ///< the option may be given several times
+  bool is_optional = false;  ///< the option may stand alone; a value must follow "=", then
 
   /// The same, with a default that is in no variable: "all".
   Value otherwise_is(std::string text) &&;
@@ -99,6 +100,9 @@ Value into(std::optional<T>& slot, std::string name) {
 
 /// One of `choices`, into `slot`.
 Value choice_into(std::string& slot, std::vector<std::string> choices);
+
+/// Any text, into `slot`; `implied` if the option stands alone.
+Value optional_into(std::string& slot, std::string name, std::string implied);
 
 /// For the parser.
 po::options_description boost_options(const std::vector<Group>& groups);

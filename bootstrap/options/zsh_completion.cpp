@@ -43,12 +43,16 @@ std::string specifications(const Command& plain, const std::string& indent) {
   for (const Group& group : command.groups) {
     for (const Option& option : group.options) {
       const std::string help = "[" + in_specification(described(option)) + "]";
-      const std::string value =
-          option.value.name.empty()
-              ? ""
-              : ":" + in_specification(option.value.name) + ":" + action(option.value);
+      const std::string value = option.value.name.empty()
+                                    ? ""
+                                    : (option.value.is_optional ? "::" : ":") +
+                                          in_specification(option.value.name) + ":" +
+                                          action(option.value);
       const std::string repeated = option.value.repeats ? "*" : "";
-      const std::string assigned = option.value.name.empty() ? "" : "=";
+      // "=-": the value must follow the option, in the same word.
+      const std::string assigned = option.value.name.empty()  ? ""
+                                   : option.value.is_optional ? "=-"
+                                                              : "=";
       text += " \\\n" + indent + "'" + repeated + "--" + option.long_name() + assigned + help +
               value + "'";
       if (option.letter() != '\0')

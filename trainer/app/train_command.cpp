@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "app/checkpoints.hpp"
+#include "app/observation.hpp"
 #include "app/optimization.hpp"
 #include "app/options.hpp"
 #include "app/parallel.hpp"
@@ -52,6 +53,7 @@ void check(const TrainOptions& o) {
   check_optimization(o.optimization);
   check_parallel(o);
   check_checkpoints(o);
+  check_observation(o);
 }
 
 // What the command line and a configuration file set.
@@ -171,7 +173,8 @@ std::vector<options::Group> config_groups(Options& all) {
         {"collective-timeout", into(all.collective, "SECONDS"), "timeout for collectives"}}},
       optimization_options(o.optimization),
       parallel_options(o),
-      checkpoint_options(o)};
+      checkpoint_options(o),
+      observation_options(o)};
 }
 
 options::Command command_for(Options& o) {

@@ -22,13 +22,14 @@ BatchLoader::BatchLoader(const Samples& samples, std::vector<std::int64_t> indic
       indices_(std::move(indices)),
       batch_size_(batch_size),
       batches_(count_batches(indices_.size(), batch_size, options.drop_last)),
-      epoch_(options.epoch) {
+      epoch_(options.epoch),
+      prepared_(options.prepared) {
   if (options.threads <= 0 || options.prefetch <= 0) {
     throw std::invalid_argument("BatchLoader: threads and prefetch must be positive");
   }
   slots_.resize(static_cast<std::size_t>(options.prefetch));
   try {
-    for (int i = 0; i < options.threads; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 0; i < options.threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (...) {  // no more threads can be started: the destructor will not run
     stop();
     throw;
@@ -48,7 +49,7 @@ void BatchLoader::stop() noexcept {
   for (auto& worker : workers_) worker.join();
 }
 
-void BatchLoader::work() {
+void BatchLoader::work(int worker) {
   const auto prefetch = static_cast<std::int64_t>(slots_.size());
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
@@ -64,11 +65,13 @@ void BatchLoader::work() {
     const std::int64_t begin = number * batch_size_;
     const std::int64_t size =
         std::min(batch_size_, static_cast<std::int64_t>(indices_.size()) - begin);
+    const auto started = std::chrono::steady_clock::now();
     try {
       samples_.fill({indices_.data() + begin, size, epoch_}, slot.batch);
     } catch (...) {
       slot.failure = std::current_exception();
     }
+    if (prepared_) prepared_(worker, started);
     lock.lock();
     slot.ready = true;
     slot_is_ready_.notify_one();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -16,6 +18,9 @@ struct LoaderOptions {
   int prefetch = 4;        ///< batches that may be ready or in preparation ahead of next()
   bool drop_last = false;  ///< drop a last batch that is not full
   int epoch = 1;           ///< from 1, for BatchOrder
+  /// Called on a worker, 0, 1, …, after each batch that it has prepared, with the time at which it
+  /// started to; may be empty.
+  std::function<void(int worker, std::chrono::steady_clock::time_point begin)> prepared = {};
 };
 
 /// Prepares the batches of one epoch on worker threads, in the order of the indices, while the
@@ -51,7 +56,7 @@ class BatchLoader {
     bool ready = false;
   };
 
-  void work();
+  void work(int worker);
   void stop() noexcept;
 
   const Samples& samples_;
@@ -59,6 +64,7 @@ class BatchLoader {
   const std::int64_t batch_size_;
   const std::int64_t batches_;
   const int epoch_;
+  const std::function<void(int, std::chrono::steady_clock::time_point)> prepared_;
   double wait_seconds_ = 0;
   double total_wait_seconds_ = 0;
 

@@ -1,5 +1,7 @@
 #include "loop/epoch_trainer.hpp"
 
+#include <ATen/record_function.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -170,6 +172,11 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
   data::LoaderOptions loading;
   loading.threads = options_.loader_threads;
   loading.epoch = state_.epoch;
+  if (around.profiler != nullptr) {
+    loading.prepared = [profiler = around.profiler](int worker, Clock::time_point started) {
+      profiler->prepared(worker, started);
+    };
+  }
   data::BatchLoader loader(task_.train_samples(), std::move(indices), batches_.local, loading);
   StepLosses losses(communicator_);
   losses.load_state(progress.loss_sum, progress.loss_images);
@@ -202,9 +209,17 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
 
   auto step_begin = Clock::now();
   data::Batch batch;
-  while (loader.next(batch)) {
+  while (shown.step < shown.steps) {
+    if (around.profiler != nullptr) around.profiler->begin_step(state_.step + 1);
+    {
+      RECORD_USER_SCOPE(profile::kDataWait);
+      loader.next(batch);
+    }
     const double waited = loader.wait_seconds();
-    const tasks::Example example = example_of(batch, task_, model_.device(), model_.type());
+    const tasks::Example example = [&] {
+      RECORD_USER_SCOPE(profile::kCopyToDevice);
+      return example_of(batch, task_, model_.device(), model_.type());
+    }();
     seed_step(options_.seed, state_.step, communicator_.rank(), model_.devices());
     const torch::Tensor loss = step_.run(example.inputs, example.target, state_.step);
 
@@ -234,9 +249,14 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
     if (progress.steps == 1) shown.loss = loss.item<double>();
     around.bar.update(shown);
     const AfterStep next = around.after_step(step_seconds, shown.step == shown.steps);
-    if (next == AfterStep::go_on) continue;
-    bring_up_to_date();
-    around.save();
+    if (next != AfterStep::go_on) {
+      bring_up_to_date();
+      around.save();
+    }
+    if (around.profiler != nullptr) {
+      around.profiler->end_step();
+      step_begin = Clock::now();
+    }
     if (next == AfterStep::save_and_stop) {
       around.bar.clear();
       return std::nullopt;

@@ -6,6 +6,7 @@
 #include "loop/batch_plan.hpp"
 #include "loop/communicator.hpp"
 #include "loop/parallel_model.hpp"
+#include "loop/profiler.hpp"
 #include "loop/progress.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/train_options.hpp"
@@ -35,7 +36,8 @@ class EpochTrainer {
  public:
   /// What an epoch needs from the rest of the run.
   struct Surroundings {
-    RunCurves* curves = nullptr;  ///< receives a row per step; null on all ranks but rank 0
+    RunCurves* curves = nullptr;   ///< receives a row per step; null on all ranks but rank 0
+    Profiler* profiler = nullptr;  ///< null if no step is profiled
     ProgressBar& bar;
     /// Called after each step with its duration and whether it was the epoch's last; if it throws,
     /// the epoch ends with that exception.

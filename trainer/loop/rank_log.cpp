@@ -45,6 +45,9 @@ RankLog::~RankLog() = default;
 void RankLog::info(std::string_view line) {
   logger_->info("{}", terminal_text(line).str());
 }
+void RankLog::info_lines(const Encoded& lines) {
+  logger_->info("{}", lines.str());
+}
 void RankLog::error(const Encoded& lines) {
   logger_->error("{}", lines.str());
 }

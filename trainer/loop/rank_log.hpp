@@ -24,6 +24,7 @@ class RankLog {
   RankLog& operator=(const RankLog&) = delete;
 
   void info(std::string_view line);
+  void info_lines(const Encoded& lines);
   void error(const Encoded& lines);
 
  private:

@@ -224,6 +224,13 @@ void RunReport::note(const std::string& line) {
   say(line);
 }
 
+void RunReport::show(const Encoded& lines) {
+  if (!communicator_.is_first()) return;
+  if (log_) log_->info_lines(lines);
+  out() << lines;
+  out().flush();
+}
+
 void RunReport::started_up() {
   record_.totals.start_up_seconds = seconds();
 }

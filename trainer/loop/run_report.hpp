@@ -76,6 +76,9 @@ class RunReport {
   /// A line on stdout and in the log of rank 0.
   void note(const std::string& line);
 
+  /// Several lines on stdout and in the log of rank 0.
+  void show(const Encoded& lines);
+
   /// The process that holds, or will hold, the run folder.
   record::LockHolder holder() const;
 

@@ -26,6 +26,7 @@
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/process_start.hpp"
+#include "loop/profiler.hpp"
 #include "loop/run_curves.hpp"
 #include "loop/run_identity.hpp"
 #include "loop/run_report.hpp"
@@ -73,7 +74,8 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
 /// Trains epoch by epoch, to the end or until a stop is requested.
 void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int64_t local_batch,
                   ParallelModel& model, EpochTrainer& trainer, Checkpointer& checkpointer,
-                  RunCurves* curves, Communicator& communicator, RunReport& report) {
+                  RunCurves* curves, Profiler* profiler, Communicator& communicator,
+                  RunReport& report) {
   ProgressBar bar(communicator.is_first());
   const auto after_step = [&](double seconds, bool last) {
     if (!report.has_stepped()) {
@@ -87,7 +89,7 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
     checkpointer.save();
   };
   while (trainer.state().epoch <= options.epochs) {
-    auto done = trainer.run({curves, bar, after_step, save});
+    auto done = trainer.run({curves, profiler, bar, after_step, save});
     if (!done) return;
     // The run may be saved and stopped during validation.
     if (curves != nullptr) curves->flush();
@@ -118,6 +120,18 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
 void require_schedule(const TrainOptions& options, std::int64_t steps_per_epoch) {
   constexpr int kAnyDevices = 1;
   static_cast<void>(LrSchedule(options.optimization, steps_per_epoch, options.epochs, kAnyDevices));
+}
+
+ProfilerOptions profiler_options(const TrainOptions& options, const RunFacts& facts,
+                                 const RunReport& report) {
+  constexpr std::int64_t kMega = 1'000'000;
+  ProfilerOptions result;
+  result.schedule = profile::parse_profile_schedule(options.profile);
+  result.most_bytes = options.profile_mb * kMega;
+  result.folder = report.folder().profile();
+  result.host = own_hostname();
+  result.backend = facts.backend;
+  return result;
 }
 
 /// @return why the run stopped before its end; empty if it did not
@@ -172,9 +186,15 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   }
   Checkpointer checkpointer(options, report.folder(), identity, trainer, communicator,
                             report.begin(), runtime_before);
+  std::optional<Profiler> profiler;
+  if (!options.profile.empty()) {
+    profiler.emplace(profiler_options(options, facts, report), devices.front(), communicator,
+                     [&](const Encoded& lines) { report.show(lines); });
+  }
   report.started_up();
   train_epochs(options, *task, facts.batches.local, model, trainer, checkpointer,
-               curves ? &*curves : nullptr, communicator, report);
+               curves ? &*curves : nullptr, profiler ? &*profiler : nullptr, communicator, report);
+  if (profiler) profiler->finish();
   report.trained();
   checkpointer.finish();
   report.set_checkpoint_seconds(checkpointer.waited_seconds());

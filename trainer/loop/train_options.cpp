@@ -55,6 +55,8 @@ Json to_json(const TrainOptions& o) {
                {"time_limit", o.time_limit.empty() ? Json(nullptr) : Json(o.time_limit)},
                {"deterministic", o.deterministic},
                {"cuda_graph", o.cuda_graph},
+               {"profile", o.profile.empty() ? Json(nullptr) : Json(o.profile)},
+               {"profile_mb", o.profile_mb},
                {"store", o.store},
                {"start_up_timeout", o.start_up_timeout.count()},
                {"collective_timeout", o.collective_timeout.count()}};

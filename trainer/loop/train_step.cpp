@@ -1,5 +1,6 @@
 #include "loop/train_step.hpp"
 
+#include <ATen/record_function.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "hpcboot/error.hpp"
 #include "hpcboot/torch/collective_failure.hpp"
 #include "hpcboot/torch/precision.hpp"
+#include "profile/trace_event.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -76,11 +78,16 @@ TrainStep::TrainStep(ParallelModel& model, const tasks::Task& task, const TrainO
 torch::Tensor TrainStep::pass(const models::Inputs& inputs, const torch::Tensor& target,
                               double weight) {
   auto begin = Clock::now();
-  torch::Tensor loss =
-      with_peers("the forward pass", [&] { return task_.loss(model_.forward(inputs), target); });
+  torch::Tensor loss = with_peers("the forward pass", [&] {
+    RECORD_USER_SCOPE(profile::kForward);
+    return task_.loss(model_.forward(inputs), target);
+  });
   if (weight != 1) loss = loss * weight;
   phases_.forward += lap(begin);
-  with_peers("the backward pass", [&] { (scaler_ ? loss * loss_scale_ : loss).backward(); });
+  with_peers("the backward pass", [&] {
+    RECORD_USER_SCOPE(profile::kBackward);
+    (scaler_ ? loss * loss_scale_ : loss).backward();
+  });
   const double backward = lap(begin);
   const double exposed = std::min(model_.exchange_seconds(begin), backward);
   phases_.communication += exposed;
@@ -114,6 +121,7 @@ torch::Tensor TrainStep::compute_gradients(const models::Inputs& inputs,
 }
 
 torch::Tensor TrainStep::replay(const models::Inputs& inputs, const torch::Tensor& target) {
+  RECORD_USER_SCOPE(profile::kForward);
   auto begin = Clock::now();
   torch::Tensor loss = recorded_->run(inputs, target);
   phases_ = {};
@@ -157,7 +165,10 @@ torch::Tensor TrainStep::run(const models::Inputs& inputs, const torch::Tensor& 
   const torch::Tensor loss = recorded_ ? replay(inputs, target) : compute_gradients(inputs, target);
   phases_.bytes_reduced = model_.bytes_of_exchange();
   auto begin = Clock::now();
-  change_weights();
+  {
+    RECORD_USER_SCOPE(profile::kOptimizer);
+    change_weights();
+  }
   phases_.optimizer = lap(begin);
   return loss;
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/autocast_mode.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
@@ -69,7 +70,24 @@ c10::intrusive_ptr<c10d::Work> call_all_to_all(AnyGroup& group, Arguments&... ar
   }
 }
 
+template <typename Event>
+auto time_of_event(const Event& event, int /*preferred*/)
+    -> decltype(event.startNs(), EventTime()) {
+  return {static_cast<std::int64_t>(event.startNs()),
+          static_cast<std::int64_t>(event.durationNs())};
+}
+template <typename Event>
+EventTime time_of_event(const Event& event, long /*otherwise*/) {
+  constexpr std::int64_t kMicro = 1000;
+  return {static_cast<std::int64_t>(event.startUs()) * kMicro,
+          static_cast<std::int64_t>(event.durationUs()) * kMicro};
+}
+
 }  // namespace
+
+EventTime time_of(const torch::autograd::profiler::KinetoEvent& event) {
+  return time_of_event(event, 0);
+}
 
 GlooDevice gloo_device_of_interface(const std::string& name) {
   return c10d::ProcessGroupGloo::createDeviceForInterface(name);

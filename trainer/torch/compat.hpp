@@ -26,6 +26,13 @@ namespace c10d {
 class Logger;
 class Reducer;
 }  // namespace c10d
+namespace torch {
+namespace autograd {
+namespace profiler {
+struct KinetoEvent;
+}
+}  // namespace autograd
+}  // namespace torch
 namespace gloo {
 namespace transport {
 class Device;
@@ -99,6 +106,14 @@ void fused_sgd(const std::vector<at::Tensor>& parameters, const std::vector<at::
 /// as one operation, with fused kernels.
 /// @param queries,keys,values {batch, heads, tokens, width of a head}
 at::Tensor attention(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values);
+
+/// When an event of LibTorch's profiler began, in nanoseconds since the epoch, and how long it
+/// took. 1.13 knows whole microseconds only.
+struct EventTime {
+  std::int64_t begin = 0;
+  std::int64_t duration = 0;
+};
+EventTime time_of(const torch::autograd::profiler::KinetoEvent& event);
 
 /// Autocast for one device type: CUDA, or the CPU.
 bool autocast_enabled(c10::DeviceType device);

@@ -2,6 +2,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/ivalue_inl.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "collective_range.hpp"
 #include "compat.hpp"
 #include "hpcboot/error.hpp"
 #include "process_group_impl.hpp"
@@ -63,6 +65,7 @@ PendingTensors start_transfer(const ProcessGroup& group, const std::string& doin
   const std::shared_ptr<EndTime> end = watch_end(*work);
   return PendingTensors(
       {[doing, work, tensors = std::move(tensors)](std::optional<milliseconds> limit) {
+         RECORD_USER_SCOPE(kCollectiveWait);
          as_errors(doing, [&] {
            return work->wait(limit ? std::max(*limit, kShortestWait) : kNoTimeout);
          });
