@@ -4,13 +4,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
-
-#include "record/output_error.hpp"
 
 namespace hpcboot::record {
 namespace {
@@ -35,55 +31,17 @@ std::optional<std::int64_t> step_of(std::string_view row) {
   return step;
 }
 
-/// What to keep of a file.
-struct Kept {
-  std::size_t bytes = kHeader.size();     ///< whole lines
-  std::optional<std::int64_t> last_step;  ///< of the last of them
-};
-
-/// The whole rows up to `last_step`.
-Kept kept_of(std::string_view text, std::int64_t last_step) {
-  Kept kept;
-  for (std::size_t begin = kept.bytes; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) break;
-    const auto step = step_of(text.substr(begin, end - begin));
-    if (!step || *step > last_step) break;
-    kept.bytes = begin = end + 1;
-    kept.last_step = step;
-  }
-  return kept;
-}
-
-std::string text_of(const std::filesystem::path& path) {
-  MetricsCsv::require_usable(path);
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Drops an existing file's last line if a crash cut it short, and the rows after `last_step`.
-void cut(const std::filesystem::path& path, std::int64_t last_step) {
-  const std::size_t bytes = kept_of(text_of(path), last_step).bytes;
-  std::error_code error;
-  std::filesystem::resize_file(path, bytes, error);
-  if (error) throw output_error("write", path, error.value());
-}
-
-/// Whether a non-empty file exists; if so, it is prepared for more rows.
-bool goes_on(const std::filesystem::path& path, std::int64_t last_step) {
-  std::error_code absent;
-  const auto size = std::filesystem::file_size(path, absent);
-  if (absent || size == 0) return false;
-  cut(path, last_step);
-  return true;
+CsvFile::Keeps up_to(std::int64_t last_step) {
+  return [last_step](std::string_view row) {
+    const auto step = step_of(row);
+    return step && *step <= last_step;
+  };
 }
 
 }  // namespace
 
 MetricsCsv::MetricsCsv(const std::filesystem::path& path, std::int64_t last_step)
-    : is_new_(!goes_on(path, last_step)), file_(path) {
-  if (is_new_) file_.append(kHeader);
-}
+    : file_(path, kHeader, up_to(last_step)) {}
 
 void MetricsCsv::append(const StepMetrics& row) {
   file_.append(fmt::format(
@@ -94,27 +52,15 @@ void MetricsCsv::append(const StepMetrics& row) {
 }
 
 std::optional<std::int64_t> MetricsCsv::last_step(const std::filesystem::path& path) {
-  return kept_of(text_of(path), std::numeric_limits<std::int64_t>::max()).last_step;
+  const std::string text =
+      CsvFile::kept_text(path, kHeader, up_to(std::numeric_limits<std::int64_t>::max()));
+  const std::size_t end = text.rfind('\n');
+  if (end == std::string::npos || text.size() == kHeader.size()) return std::nullopt;
+  return step_of(std::string_view(text).substr(text.rfind('\n', end - 1) + 1));
 }
 
 void MetricsCsv::require_usable(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return;
-  std::string begin;
-  if (std::filesystem::is_regular_file(status)) {
-    begin.resize(kHeader.size());
-    std::ifstream file(path, std::ios::binary);
-    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-    begin.resize(static_cast<std::size_t>(file.gcount()));
-    if (begin.empty() || begin == kHeader) return;
-    begin = " begins with '" + begin.substr(0, begin.find('\n')) + "'";
-  } else {
-    begin = " is not a regular file";
-  }
-  throw Error(ErrorCode::malformed_file, fmt::format("'{}'{}", path.string(), begin),
-              fmt::format("the header '{}'", kHeader.substr(0, kHeader.size() - 1)),
-              "move that file away, or start a new run");
+  CsvFile::require_usable(path, kHeader);
 }
 
 }  // namespace hpcboot::record

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "record/append_file.hpp"
+#include "record/csv_file.hpp"
 
 namespace hpcboot::record {
 
@@ -48,8 +48,7 @@ class MetricsCsv {
   void flush() { file_.flush(); }
 
  private:
-  bool is_new_;  ///< first: an existing file is prepared before it is opened
-  AppendFile file_;
+  CsvFile file_;
 };
 
 }  // namespace hpcboot::record

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "record/append_file.hpp"
+
+namespace hpcboot::record {
+
+/// A table that grows during a run: a header line, and rows, buffered as in AppendFile.
+class CsvFile {
+ public:
+  /// Whether a row of an earlier start of the run is kept.
+  using Keeps = std::function<bool(std::string_view row)>;
+
+  /// Starts the file, or continues an existing one (a resumed run): a last line that a crash cut
+  /// short is dropped, and so are all rows from the first one on that is not kept.
+  /// @param header a line
+  /// @throws Error{unwritable_output}; Error{malformed_file} if the file has another header.
+  CsvFile(const std::filesystem::path& path, std::string_view header, const Keeps& keeps);
+
+  /// Checks that a run can continue this file: it is missing or empty, or starts with the header.
+  /// @throws Error{malformed_file} if it cannot
+  static void require_usable(const std::filesystem::path& path, std::string_view header);
+
+  /// The text of a file that a run can continue, up to the last whole row before the first one that
+  /// is not kept. @throws as require_usable()
+  static std::string kept_text(const std::filesystem::path& path, std::string_view header,
+                               const Keeps& keeps);
+
+  /// @param row with its newline. @throws Error{unwritable_output}
+  void append(std::string_view row) { file_.append(row); }
+  /// @throws Error{unwritable_output}
+  void flush() { file_.flush(); }
+
+ private:
+  bool is_new_;  ///< first: an existing file is prepared before it is opened
+  AppendFile file_;
+};
+
+}  // namespace hpcboot::record
