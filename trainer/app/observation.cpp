@@ -8,7 +8,10 @@ namespace hpcboot::app {
 
 options::Group observation_options(train::TrainOptions& o) {
   return {"Observation",
-          {{"profile",
+          {{"monitor", options::into(o.monitor, "SECONDS").otherwise_is("5 on GPUs, else 0"),
+            "look at GPUs, processors, memory, network and disks of all ranks every SECONDS, into "
+            "monitor.csv and TensorBoard, and name ranks that hold up the others; 0: never"},
+           {"profile",
             options::optional_into(o.profile, "SCHEDULE", text_of(profile::ProfileSchedule())),
             "record what every rank does in some steps, as traces and tables in the run folder; "
             "SCHEDULE: " +
@@ -19,6 +22,10 @@ options::Group observation_options(train::TrainOptions& o) {
 }
 
 void check_observation(const train::TrainOptions& o) {
+  constexpr double kShortest = 0.1;
+  constexpr double kLongest = 86400;
+  if (o.monitor && *o.monitor != 0 && !(*o.monitor >= kShortest && *o.monitor <= kLongest))
+    throw train::UsageError("--monitor must be 0, or from 0.1 to 86400 seconds");
   if (o.profile_mb < 1) throw train::UsageError("--profile-mb must be at least 1");
   if (o.profile.empty()) return;
   try {

@@ -5,7 +5,7 @@
 
 namespace hpcboot::app {
 
-/// The options for profiles. `o` must outlive the parsing.
+/// The options for profiles and the monitor. `o` must outlive the parsing.
 options::Group observation_options(train::TrainOptions& o);
 
 /// @throws UsageError naming the option

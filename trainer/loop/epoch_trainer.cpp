@@ -240,6 +240,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
     row.communication_seconds = step_.phases().communication;
     row.optimizer_seconds = step_.phases().optimizer;
     row.bytes_reduced = step_.phases().bytes_reduced;
+    around.stepped(row);
     rows.push_back(row);
     write(losses.add(loss, batch.size, {state_.epoch, row.step, row.learning_rate}));
 

@@ -39,6 +39,8 @@ class EpochTrainer {
     RunCurves* curves = nullptr;   ///< receives a row per step; null on all ranks but rank 0
     Profiler* profiler = nullptr;  ///< null if no step is profiled
     ProgressBar& bar;
+    /// Called after each step with its number and how its time was spent.
+    std::function<void(const record::StepMetrics& step)> stepped;
     /// Called after each step with its duration and whether it was the epoch's last; if it throws,
     /// the epoch ends with that exception.
     std::function<AfterStep(double seconds, bool last)> after_step;

@@ -1,5 +1,7 @@
 #include "loop/run_curves.hpp"
 
+#include <fmt/format.h>
+
 #include "hpcboot/error.hpp"
 #if HPCBOOT_WITH_TENSORBOARD
 #include "record/tensorboard.hpp"
@@ -20,6 +22,7 @@ struct RunCurves::Events {
                 "--no-tensorboard");
   }
   void add_config(const Json&) {}
+  void add_scalar(const std::string&, std::int64_t, double) {}
   void add_restart(std::int64_t) {}
   void add(const record::StepMetrics&) {}
   void add(const record::EpochRecord&, std::int64_t) {}
@@ -48,6 +51,16 @@ void RunCurves::add(const record::StepMetrics& row) {
 
 void RunCurves::add(const record::EpochRecord& epoch) {
   if (events_) events_->add(epoch, last_step_);
+}
+
+void RunCurves::add(const monitor::MonitorRow& row) {
+  if (!events_) return;
+  std::string start = fmt::format("monitor/rank_{}", row.rank);
+  if (row.device != "cpu") start += "_" + row.device.substr(row.device.find(':') + 1);
+  for (const monitor::MonitorColumn& column : monitor::kMonitorColumns) {
+    const std::optional<double> value = row.*column.value;
+    if (value) events_->add_scalar(fmt::format("{}/{}", start, column.name), row.step, *value);
+  }
 }
 
 void RunCurves::flush() {

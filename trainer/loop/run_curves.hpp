@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "json/bounded_json.hpp"
+#include "monitor/monitor_row.hpp"
 #include "record/metrics_csv.hpp"
 #include "record/run_folder.hpp"
 #include "record/run_record.hpp"
@@ -29,6 +30,7 @@ class RunCurves {
   /// Each throws Error{unwritable_output}.
   void add(const record::StepMetrics& row);
   void add(const record::EpochRecord& epoch);
+  void add(const monitor::MonitorRow& row);
   void flush();
 
  private:

@@ -26,9 +26,8 @@
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
 #include "loop/process_start.hpp"
-#include "loop/profiler.hpp"
-#include "loop/run_curves.hpp"
 #include "loop/run_identity.hpp"
+#include "loop/run_observers.hpp"
 #include "loop/run_report.hpp"
 #include "loop/shared_resume.hpp"
 #include "loop/stop_request.hpp"
@@ -74,9 +73,14 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
 /// Trains epoch by epoch, to the end or until a stop is requested.
 void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int64_t local_batch,
                   ParallelModel& model, EpochTrainer& trainer, Checkpointer& checkpointer,
-                  RunCurves* curves, Profiler* profiler, Communicator& communicator,
-                  RunReport& report) {
+                  RunObservers& observers, Communicator& communicator, RunReport& report) {
   ProgressBar bar(communicator.is_first());
+  const auto stepped = [&](const record::StepMetrics& step) {
+    for (const std::string& note : observers.stepped(step)) {
+      bar.clear();
+      report.note(note);
+    }
+  };
   const auto after_step = [&](double seconds, bool last) {
     if (!report.has_stepped()) {
       bar.clear();
@@ -85,14 +89,16 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
     return checkpointer.after_step(seconds, last);
   };
   const auto save = [&] {
-    if (curves != nullptr) curves->flush();
+    observers.flush();
     checkpointer.save();
   };
   while (trainer.state().epoch <= options.epochs) {
-    auto done = trainer.run({curves, profiler, bar, after_step, save});
+    observers.begin_epoch(trainer.state().epoch);
+    auto done =
+        trainer.run({observers.curves(), observers.profiler(), bar, stepped, after_step, save});
     if (!done) return;
     // The run may be saved and stopped during validation.
-    if (curves != nullptr) curves->flush();
+    observers.flush();
     const auto validation = validate(model, task, local_batch, communicator, [&](double seconds) {
       return checkpointer.interrupts_validation(seconds);
     });
@@ -100,10 +106,7 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
     done->validation_loss = validation->loss;
     done->measures = validation->measures;
     done->validation_seconds = validation->seconds;
-    if (curves != nullptr) {
-      curves->add(*done);
-      curves->flush();
-    }
+    observers.add(*done);
     report.add_epoch(*done);
     if (!std::isfinite(validation->loss)) {
       report.note(
@@ -120,18 +123,6 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
 void require_schedule(const TrainOptions& options, std::int64_t steps_per_epoch) {
   constexpr int kAnyDevices = 1;
   static_cast<void>(LrSchedule(options.optimization, steps_per_epoch, options.epochs, kAnyDevices));
-}
-
-ProfilerOptions profiler_options(const TrainOptions& options, const RunFacts& facts,
-                                 const RunReport& report) {
-  constexpr std::int64_t kMega = 1'000'000;
-  ProfilerOptions result;
-  result.schedule = profile::parse_profile_schedule(options.profile);
-  result.most_bytes = options.profile_mb * kMega;
-  result.folder = report.folder().profile();
-  result.host = own_hostname();
-  result.backend = facts.backend;
-  return result;
 }
 
 /// @return why the run stopped before its end; empty if it did not
@@ -161,8 +152,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   const int all_devices =
       resumed.state ? resumed.state->devices : communicator.size() * facts.devices;
   EpochTrainer trainer(model, *task, options, facts.batches, all_devices, communicator);
-  std::optional<std::int64_t> resumed_after;
-  double runtime_before = 0;
+  std::optional<ResumedAt> resumed_at;
   if (resumed.state) {
     if (resumed.is_sharded) {
       trainer.load_state(*resumed.state, std::filesystem::path(resumed.file));
@@ -170,8 +160,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
       trainer.load_state(*resumed.state, resumed.tensors, resumed.file);
     }
     resumed.tensors.clear();
-    resumed_after = resumed.state->step;
-    runtime_before = resumed.state->runtime_seconds;
+    resumed_at = ResumedAt{resumed.state->step, resumed.state->runtime_seconds};
     report.note(fmt::format("resumed from {}: epoch {}, after step {}", resumed.file,
                             resumed.state->epoch, resumed.state->step));
     if (resumed.point && resumed.point->steps_again.value_or(0) > 0) {
@@ -180,25 +169,16 @@ std::string train(const TrainOptions& options, const RunFacts& known,
                               *resumed.point->steps_again == 1 ? "is" : "are"));
     }
   }
-  std::optional<RunCurves> curves;
-  if (communicator.is_first()) {
-    curves.emplace(report.folder(), options.tensorboard, report.config(), resumed_after);
-  }
+  RunObservers observers(options, facts, devices, resumed_at, communicator, report);
   Checkpointer checkpointer(options, report.folder(), identity, trainer, communicator,
-                            report.begin(), runtime_before);
-  std::optional<Profiler> profiler;
-  if (!options.profile.empty()) {
-    profiler.emplace(profiler_options(options, facts, report), devices.front(), communicator,
-                     [&](const Encoded& lines) { report.show(lines); });
-  }
+                            report.begin(), resumed_at ? resumed_at->runtime_seconds : 0);
   report.started_up();
-  train_epochs(options, *task, facts.batches.local, model, trainer, checkpointer,
-               curves ? &*curves : nullptr, profiler ? &*profiler : nullptr, communicator, report);
-  if (profiler) profiler->finish();
+  train_epochs(options, *task, facts.batches.local, model, trainer, checkpointer, observers,
+               communicator, report);
+  for (const std::string& note : observers.finish()) report.note(note);
   report.trained();
   checkpointer.finish();
   report.set_checkpoint_seconds(checkpointer.waited_seconds());
-  if (communicator.is_first()) curves->flush();
   const std::string& stopped = checkpointer.stop_reason();
   if (stopped.empty()) {
     const auto whole = model.keep_whole();

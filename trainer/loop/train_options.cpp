@@ -55,6 +55,7 @@ Json to_json(const TrainOptions& o) {
                {"time_limit", o.time_limit.empty() ? Json(nullptr) : Json(o.time_limit)},
                {"deterministic", o.deterministic},
                {"cuda_graph", o.cuda_graph},
+               {"monitor", o.monitor ? Json(*o.monitor) : Json(nullptr)},
                {"profile", o.profile.empty() ? Json(nullptr) : Json(o.profile)},
                {"profile_mb", o.profile_mb},
                {"store", o.store},

@@ -51,11 +51,12 @@ struct TrainOptions {
   bool sharded_checkpoints = false;     ///< each rank writes a part
   std::string resume;      ///< a run folder or a checkpoint, auto, best; none or empty: a new run
   std::string time_limit;  ///< parse_time_limit(); empty: none
-  bool deterministic = false;  ///< repeated runs match bit for bit, on any number of ranks
-  bool cuda_graph = false;     ///< record the passes of a step, and replay them
-  std::string profile;         ///< parse_profile_schedule(); empty: no profile
-  int profile_mb = 200;        ///< largest size of a rank's traces
-  std::string store = "own";   ///< own, tcp: the store in which the ranks meet
+  bool deterministic = false;     ///< repeated runs match bit for bit, on any number of ranks
+  bool cuda_graph = false;        ///< record the passes of a step, and replay them
+  std::optional<double> monitor;  ///< seconds between two looks; 0: off; none: 5 on GPUs, else 0
+  std::string profile;            ///< parse_profile_schedule(); empty: no profile
+  int profile_mb = 200;           ///< largest size of a rank's traces
+  std::string store = "own";      ///< own, tcp: the store in which the ranks meet
   std::chrono::seconds start_up_timeout{300};
   std::chrono::seconds collective_timeout{600};
 };

@@ -44,6 +44,7 @@ class RunFolder {
   std::filesystem::path run_json() const { return path_ / "run.json"; }
   std::filesystem::path log(int rank) const;  ///< rank_00.log, …, rank_100.log
   std::filesystem::path metrics_csv() const { return path_ / "metrics.csv"; }
+  std::filesystem::path monitor_csv() const { return path_ / "monitor.csv"; }
   std::filesystem::path model() const { return path_ / "model.safetensors"; }
   std::filesystem::path profile() const { return path_ / "profile"; }          ///< made when needed
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }  ///< made when needed

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+namespace hpcboot::monitor {
+
+/// What a host and this process have used since the host or the process started. What the kernel
+/// does not tell is empty.
+struct HostCounters {
+  std::optional<double> busy_seconds;   ///< all processors, by all programs: /proc/stat
+  std::optional<double> total_seconds;  ///< the same with the time that they were idle
+  std::optional<double> own_seconds;    ///< processor time of this process
+  std::optional<double> resident_bytes;
+  std::optional<double> received_bytes;  ///< network: /proc/net/dev, and InfiniBand's counters
+  std::optional<double> sent_bytes;
+  std::optional<double> read_bytes;  ///< disks: /proc/diskstats
+  std::optional<double> written_bytes;
+};
+
+/// Loopback does not count, nor what is counted once more elsewhere: interfaces that belong to a
+/// bond or a bridge, partitions, and disks that consist of others.
+/// @param root of the file system, for tests
+HostCounters read_host_counters(const std::filesystem::path& root = "/");
+
+}  // namespace hpcboot::monitor

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "monitor/monitor_row.hpp"
+
+namespace hpcboot::monitor {
+
+/// Names the ranks that hold up the others. All ranks of DDP step together, so a slow one is
+/// recognised by the time that it computes: that of its steps without the wait for other ranks.
+class Stragglers {
+ public:
+  /// @param ranks how many there are
+  explicit Stragglers(int ranks) : ranks_(ranks) {}
+
+  /// Takes a row of any rank. @return lines for the log: a rank that has been slower than the
+  /// median by a fifth for two looks in a row, and one that no longer is. Of an even number of
+  /// ranks, the median is the lower of the two in the middle, so that of two ranks the slower one
+  /// can be named.
+  std::vector<std::string> add(const MonitorRow& row);
+
+ private:
+  struct Rank {
+    std::string host;
+    double own_seconds = 0;
+    int slow_looks = 0;
+    bool is_named = false;
+  };
+
+  double median() const;
+
+  int ranks_;
+  std::map<int, Rank> known_;  // the latest row of each rank with steps
+};
+
+}  // namespace hpcboot::monitor
