@@ -1,65 +1,18 @@
 #include "record/runtime_table.hpp"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <map>
-#include <set>
-#include <system_error>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
-#include "hpcboot/error.hpp"
-#include "record/run_folder.hpp"
+#include "record/finished_runs.hpp"
+#include "record/run_work.hpp"
 
 namespace hpcboot::record {
 namespace {
 
 namespace fs = std::filesystem;
-
-Json config_value(const RunRecord& record, const char* key) {
-  const auto value = record.config.find(key);
-  return value == record.config.end() ? Json() : *value;
-}
-
-/// Equal for runs that did the same work, so that their runtimes compare.
-std::string work_of(const RunRecord& record) {
-  const auto text = [](const Json& value) {
-    return value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump();
-  };
-  const Json task = config_value(record, "task");
-  // Earlier versions had one task, did not record it, and resized all images.
-  const bool is_first = task.is_null() || task == "mnist";
-  std::string work =
-      is_first ? "" : task.dump() + "\n" + text(config_value(record, "sample")) + "\n";
-  for (const char* key : {"model", "image_size", "epochs", "precision"})
-    work += text(config_value(record, key)) + "\n";
-  return work + (record.train_samples ? std::to_string(*record.train_samples) + ".0"
-                                      : text(config_value(record, "limit_samples")));
-}
-
-std::int64_t device_count(const RunRecord& record) {
-  // Under DDP a rank is a device, which is also correct for nodes of different sizes.
-  if (record.mode() == "ddp" && !record.ranks.empty()) {
-    return static_cast<std::int64_t>(record.ranks.size());
-  }
-  return std::int64_t{record.nodes} * record.devices_per_node;
-}
-
-/// "cuda" of "cuda:3"; empty if unknown.
-std::string device_kind(const RunRecord& record) {
-  if (record.ranks.empty()) return "";
-  const std::string& device = record.ranks.front().device;
-  return device.substr(0, device.find(':'));
-}
-
-std::string method_of(const std::string& mode) {
-  if (mode == "dp") return "DP";
-  if (mode == "ddp") return "DDP";
-  return mode;
-}
 
 RuntimeRow row_of(const RunRecord& run) {
   RuntimeRow row;
@@ -173,38 +126,6 @@ int method_order(const std::string& method) {
   return method == "single" ? 0 : method == "DP" ? 1 : method == "DDP" ? 2 : 3;
 }
 
-Error unreadable_place(const fs::path& place, const std::string& reason) {
-  return Error(ErrorCode::unreadable_file,
-               fmt::format("cannot read '{}': {}", place.string(), reason),
-               "a folder of runs, a run folder or a run.json",
-               "name the folder that the trainer wrote to (--runs-dir), or run the trainer first");
-}
-
-/// The run.json files of a place, including those missing from their run folders.
-std::vector<fs::path> find_records(const fs::path& place) {
-  std::error_code error;
-  const fs::file_status status = fs::status(place, error);
-  if (!fs::exists(status)) throw unreadable_place(place, error.message());
-  if (!fs::is_directory(status)) return {place};
-  const fs::path own = RunFolder(place).run_json();
-  std::vector<fs::path> files;
-  const bool is_run = fs::exists(own, error);
-  if (is_run) files.push_back(own);
-  fs::directory_iterator folder(place, error);
-  for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
-    const bool hidden = folder->path().filename().string().front() == '.';
-    std::error_code ignored;
-    const fs::path inner = RunFolder(folder->path()).run_json();
-    // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
-    if (!hidden && folder->is_directory(ignored) && (!is_run || fs::exists(inner, ignored))) {
-      files.push_back(inner);
-    }
-  }
-  if (error) throw unreadable_place(place, error.message());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 void RowMaker::sort(std::vector<RuntimeRow>& rows) {
   const auto order = [](const RuntimeRow& row) {
     return std::tuple(std::string_view(row.model), std::int64_t{row.nodes} * row.devices_per_node,
@@ -212,40 +133,6 @@ void RowMaker::sort(std::vector<RuntimeRow>& rows) {
   };
   std::sort(rows.begin(), rows.end(),
             [&order](const RuntimeRow& a, const RuntimeRow& b) { return order(a) < order(b); });
-}
-
-/// Adds a finished run to `rows`, or returns why it is left out, as a sentence.
-std::string take_record(const fs::path& file, RowMaker& rows) {
-  Json json;
-  try {
-    json = read_json_file(file);
-  } catch (const Error& problem) {
-    return problem.found();
-  }
-  try {
-    const RunRecord record = run_record_from_json(json, file.string());
-    if (record.exit_reason == kRunning) {
-      return fmt::format("'{}' records a run that is not finished: still running, or killed",
-                         file.string());
-    }
-    if (record.exit_reason != kFinished) {
-      return fmt::format("'{}' records a run that ended with '{}'", file.string(),
-                         record.exit_reason);
-    }
-    rows.add(record);
-    return "";
-  } catch (const Error& problem) {
-    return fmt::format("{}; expected {}", problem.found(), problem.expected());
-  }
-}
-
-/// Identifies a file, by whatever path it is named.
-using FileKey = std::pair<dev_t, ino_t>;
-
-std::optional<FileKey> key_of(const fs::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
-  return FileKey(status.st_dev, status.st_ino);
 }
 
 }  // namespace
@@ -259,17 +146,8 @@ std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished) {
 RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places) {
   RuntimeTable table;
   RowMaker rows;
-  std::set<FileKey> seen;
-  for (const fs::path& place : places) {
-    for (const fs::path& file : find_records(place)) {
-      const auto key = key_of(file);
-      if (key && !seen.insert(*key).second) continue;
-      std::string reason =
-          key ? take_record(file, rows)
-              : fmt::format("'{}' contains no run.json", file.parent_path().string());
-      if (!reason.empty()) table.skipped.push_back(std::move(reason));
-    }
-  }
+  table.skipped = read_finished_runs(
+      places, [&](const fs::path& /*folder*/, const RunRecord& run) { rows.add(run); });
   table.rows = rows.rows();
   return table;
 }

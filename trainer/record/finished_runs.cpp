@@ -1,0 +1,105 @@
+#include "record/finished_runs.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "hpcboot/error.hpp"
+#include "record/run_folder.hpp"
+
+namespace hpcboot::record {
+namespace {
+
+namespace fs = std::filesystem;
+using Take = std::function<void(const fs::path& folder, const RunRecord& run)>;
+
+Error unreadable_place(const fs::path& place, const std::string& reason) {
+  return Error(ErrorCode::unreadable_file,
+               fmt::format("cannot read '{}': {}", place.string(), reason),
+               "a folder of runs, a run folder or a run.json",
+               "name the folder that the trainer wrote to (--runs-dir), or run the trainer first");
+}
+
+/// The run.json files of a place, including those missing from their run folders.
+std::vector<fs::path> find_records(const fs::path& place) {
+  std::error_code error;
+  const fs::file_status status = fs::status(place, error);
+  if (!fs::exists(status)) throw unreadable_place(place, error.message());
+  if (!fs::is_directory(status)) return {place};
+  const fs::path own = RunFolder(place).run_json();
+  std::vector<fs::path> files;
+  const bool is_run = fs::exists(own, error);
+  if (is_run) files.push_back(own);
+  fs::directory_iterator folder(place, error);
+  for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
+    const bool hidden = folder->path().filename().string().front() == '.';
+    std::error_code ignored;
+    const fs::path inner = RunFolder(folder->path()).run_json();
+    // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
+    if (!hidden && folder->is_directory(ignored) && (!is_run || fs::exists(inner, ignored))) {
+      files.push_back(inner);
+    }
+  }
+  if (error) throw unreadable_place(place, error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Passes a finished run on, or returns why it is left out, as a sentence.
+std::string take_record(const fs::path& file, const Take& take) {
+  Json json;
+  try {
+    json = read_json_file(file);
+  } catch (const Error& problem) {
+    return problem.found();
+  }
+  try {
+    const RunRecord record = run_record_from_json(json, file.string());
+    if (record.exit_reason == kRunning) {
+      return fmt::format("'{}' records a run that is not finished: still running, or killed",
+                         file.string());
+    }
+    if (record.exit_reason != kFinished) {
+      return fmt::format("'{}' records a run that ended with '{}'", file.string(),
+                         record.exit_reason);
+    }
+    take(file.parent_path(), record);
+    return "";
+  } catch (const Error& problem) {
+    return fmt::format("{}; expected {}", problem.found(), problem.expected());
+  }
+}
+
+/// Identifies a file, by whatever path it is named.
+using FileKey = std::pair<dev_t, ino_t>;
+
+std::optional<FileKey> key_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  return FileKey(status.st_dev, status.st_ino);
+}
+
+}  // namespace
+
+std::vector<std::string> read_finished_runs(const std::vector<fs::path>& places, const Take& take) {
+  std::vector<std::string> skipped;
+  std::set<FileKey> seen;
+  for (const fs::path& place : places) {
+    for (const fs::path& file : find_records(place)) {
+      const auto key = key_of(file);
+      if (key && !seen.insert(*key).second) continue;
+      std::string reason =
+          key ? take_record(file, take)
+              : fmt::format("'{}' contains no run.json", file.parent_path().string());
+      if (!reason.empty()) skipped.push_back(std::move(reason));
+    }
+  }
+  return skipped;
+}
+
+}  // namespace hpcboot::record

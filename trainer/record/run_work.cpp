@@ -1,0 +1,54 @@
+#include "record/run_work.hpp"
+
+#include <fmt/format.h>
+
+namespace hpcboot::record {
+namespace {
+
+std::string text(const Json& value) {
+  return value.is_number() ? fmt::format("{}", value.get<double>()) : value.dump();
+}
+
+}  // namespace
+
+Json config_value(const RunRecord& record, const char* key) {
+  const auto value = record.config.find(key);
+  return value == record.config.end() ? Json() : *value;
+}
+
+std::string training_of(const RunRecord& record) {
+  const Json task = config_value(record, "task");
+  // Earlier versions had one task, did not record it, and resized all images.
+  const bool is_first = task.is_null() || task == "mnist";
+  std::string work =
+      is_first ? "" : task.dump() + "\n" + text(config_value(record, "sample")) + "\n";
+  for (const char* key : {"model", "image_size", "epochs", "precision"})
+    work += text(config_value(record, key)) + "\n";
+  return work;
+}
+
+std::string work_of(const RunRecord& record) {
+  return training_of(record) + (record.train_samples ? std::to_string(*record.train_samples) + ".0"
+                                                     : text(config_value(record, "limit_samples")));
+}
+
+std::int64_t device_count(const RunRecord& record) {
+  if (record.mode() == "ddp" && !record.ranks.empty()) {
+    return static_cast<std::int64_t>(record.ranks.size());
+  }
+  return std::int64_t{record.nodes} * record.devices_per_node;
+}
+
+std::string device_kind(const RunRecord& record) {
+  if (record.ranks.empty()) return "";
+  const std::string& device = record.ranks.front().device;
+  return device.substr(0, device.find(':'));
+}
+
+std::string method_of(const std::string& mode) {
+  if (mode == "dp") return "DP";
+  if (mode == "ddp") return "DDP";
+  return mode;
+}
+
+}  // namespace hpcboot::record

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "record/run_record.hpp"
+
+namespace hpcboot::record {
+
+/// An option of the run; null if the record does not have it.
+Json config_value(const RunRecord& record, const char* key);
+
+/// Equal for runs of the same training, with any number of samples: task, samples' shape, model,
+/// image size, epochs and precision.
+std::string training_of(const RunRecord& record);
+
+/// Equal for runs that did the same work, so that their runtimes compare: training_of(), and the
+/// number of samples.
+std::string work_of(const RunRecord& record);
+
+/// Under DDP a rank is a device, also with nodes of different sizes.
+std::int64_t device_count(const RunRecord& record);
+
+/// "cuda" of "cuda:3"; empty if unknown.
+std::string device_kind(const RunRecord& record);
+
+/// single, DP, DDP.
+std::string method_of(const std::string& mode);
+
+}  // namespace hpcboot::record
