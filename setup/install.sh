@@ -25,7 +25,8 @@ run_packages=(
   libtomlplusplus-dev libmstch-dev # job scripts
   libprotozero-dev libboost-dev
   libpmix-dev libpmi2-0-dev libtorch-dev openmpi-bin libopenmpi-dev libssl-dev libmunge-dev
-  patchelf # the target bundle
+  patchelf    # the target bundle
+  gnuplot-nox # runtable plot
   libopenblas0-openmp # otherwise LibTorch multiplies matrices with the reference BLAS, which is far slower
 )
 test_packages=(
@@ -111,7 +112,8 @@ install.sh: this is not a Debian or Ubuntu system. Install with its package mana
                     Boost.Program_options,
                     nlohmann-json, fmt, spdlog, toml++, mstch, zlib,
                     HDF5 (with C++), protozero,
-                    OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI
+                    OpenPMIx, LibTorch 1.13 or >= 2.7, Open MPI,
+                    gnuplot
   to test:          GoogleTest, Google Benchmark, bats, shellcheck, clang-format 14,
                     torchvision (Python), MPICH, gdb, elfutils, faketime,
                     Chromium, chromedriver, Selenium (Python), zsh, fish, groff,

@@ -82,6 +82,8 @@ fails() {
     # shellcheck disable=SC2086
     fails "$BIN/runtable" "$BATS_TEST_DIRNAME/../golden/runtable/runs" $words
   done
+  fails "$BIN/runtable" plot --help
+  fails "$BIN/runtable" plot runtime "$BATS_TEST_DIRNAME/../golden/runtable/runs"
 }
 
 @test "trainer: every verb that only prints" {

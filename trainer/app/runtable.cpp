@@ -1,4 +1,5 @@
-// runtable: the runtime table of finished runs. Data goes to stdout, messages to stderr.
+// runtable: the runtime table of finished runs, and plots of them. Data goes to stdout, messages to
+// stderr.
 
 #include <unistd.h>
 
@@ -7,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "app/runtable_plot.hpp"
 #include "hpcboot/error.hpp"
 #include "options/completion.hpp"
+#include "options/help.hpp"
 #include "options/man_page.hpp"
 #include "record/runtime_table.hpp"
 #include "record/table_format.hpp"
+#include "text/style.hpp"
 #include "text/terminal.hpp"
 
 namespace {
@@ -29,9 +33,10 @@ options::Command command() {
       "runtable",
       "",
       "compare finished runs: runtime, images/s, speed-up and efficiency",
-      {"runtable [OPTIONS] [DIR…]"},
+      {"runtable [OPTIONS] [DIR…]", "runtable VERB [OPTIONS] [DIR…]"},
       {{"runtable", "the runs in runs/"},
-       {"runtable --format md runs old_runs >runs.md", "of two folders, as Markdown"}}};
+       {"runtable --format md runs old_runs >runs.md", "of two folders, as Markdown"},
+       {"runtable plot strong-scaling -o scaling.svg", "speed-up and efficiency as a picture"}}};
   command.details = {
       "DIR is a folder of runs, one run folder or a run.json [runs]. The speed-up of a run is the "
       "runtime of its baseline divided by its own. The baseline is a single-device run (mode "
@@ -59,7 +64,7 @@ options::Command command() {
 options::Program program() {
   return {command(),
           HPCBOOT_VERSION,
-          {},
+          {hpcboot::app::plot_command()},
           {{"NO_COLOR", "if set, no colours on terminals"}},
           {{"runs/RUN/run.json", "the trainer's record of a run"}}};
 }
@@ -71,8 +76,8 @@ struct Arguments {
 
 /// The arguments, or nothing if help, the version, completion or the manual page was printed.
 /// @throws options::UsageError
-std::optional<Arguments> parse_arguments(int argc, char** argv) {
-  auto parsed = options::parse(command(), HPCBOOT_VERSION, {argv + 1, argv + argc});
+std::optional<Arguments> parse_arguments(const std::vector<std::string>& words) {
+  auto parsed = options::parse(command(), HPCBOOT_VERSION, words);
   if (!parsed) return std::nullopt;
   options::finish(command(), parsed->values);
   const auto& values = parsed->values;
@@ -105,12 +110,27 @@ int print_table(const Arguments& arguments) {
   return kOk;
 }
 
+int run(std::vector<std::string> words) {
+  const std::string verb = words.empty() ? "" : words.front();
+  if (verb == "--help" || verb == "-h") {
+    hpcboot::out() << options::help_text(program(), options::help_width(),
+                                         hpcboot::has_colour(STDOUT_FILENO));
+    return kOk;
+  }
+  if (verb == hpcboot::app::plot_command().verb) {
+    words.erase(words.begin());
+    return hpcboot::app::plot(words);
+  }
+  const auto arguments = parse_arguments(words);
+  return arguments ? print_table(*arguments) : kOk;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int status = kOk;
   try {
-    if (const auto arguments = parse_arguments(argc, argv)) status = print_table(*arguments);
+    status = run({argv + 1, argv + argc});
   } catch (const options::UsageError& problem) {
     err() << "runtable: " << problem.what() << "\n";
     return kUsage;

@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# runtable plot: pictures and text that gnuplot draws of recorded runs.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+  RUNTABLE=$(realpath "${HPCBOOT_BIN_DIR:-$BATS_TEST_DIRNAME/../../build/bin}")/runtable
+  [ -x "$RUNTABLE" ] || skip "$RUNTABLE is not built"
+  command -v gnuplot >/dev/null || skip "no gnuplot on this machine"
+  RUNS=$(realpath "$BATS_TEST_DIRNAME/../golden/runtable/runs")
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+# is_svg FILE: it is well-formed, and has all these texts.
+is_svg() {
+  python3 - "$@" <<'TEXT'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+assert root.tag.endswith("svg"), root.tag
+texts = " ".join("".join(one.itertext()) for one in root.iter() if one.tag.endswith("text"))
+for text in sys.argv[2:]:
+    assert text in texts, (text, texts)
+TEXT
+}
+
+# make_run NAME MODE DEVICES RUNTIME [SAMPLES]: a finished run in ./made.
+make_run() {
+  python3 - "$RUNS/20261120_090000_single_1x1/run.json" "$@" <<'TEXT'
+import copy, json, os, sys
+source, name, mode, devices, runtime, *samples = sys.argv[1:]
+run = json.load(open(source))
+run.update(run=name, nodes=1, devices_per_node=int(devices))
+run["config"]["mode"] = mode
+run["totals"]["runtime_seconds"] = float(runtime)
+if samples: run["train_samples"] = int(samples[0])
+run["ranks"] = [copy.deepcopy(run["ranks"][0]) for _ in range(int(devices) if mode == "ddp" else 1)]
+run["epochs"] = [dict(epoch=e, steps=10, train_loss=1 / e, validation_loss=2 / e, validation_accuracy=1 - 0.5 / e,
+                      train_seconds=1.0, data_wait_seconds=0.1, forward_seconds=0.2, backward_seconds=0.4,
+                      communication_seconds=0.1, optimizer_seconds=0.1) for e in (1, 2)]
+os.makedirs("made/" + name.replace("/", "_"))
+json.dump(run, open("made/" + name.replace("/", "_") + "/run.json", "w"))
+TEXT
+}
+
+# make_monitor RUN: monitor.csv with two ranks on GPUs.
+make_monitor() {
+  {
+    echo seconds,epoch,epoch_seconds,step,rank,host,device,gpu_load_percent,gpu_memory_bytes,gpu_temperature_celsius
+    for i in 1 2 3 4 5 6; do echo "$i,1,$i,$i,0,n1,cuda:0,$((80 + i)),$((i * 1000000000)),$((50 + i % 3))"; done
+    for i in 1 2 3 4 5 6; do echo "$i,1,$i,$i,1,n2,cuda:0,$((70 + i)),$((i * 1000000000)),$((60 + i % 2))"; done
+  } >"$1/monitor.csv"
+}
+
+@test "every kind of plot is a well-formed SVG with title, source and units, and a PNG" {
+  for i in 1 2 3; do make_run "a$i" single 1 "10$i"; done
+  for i in 1 2 3; do make_run "b$i" ddp 2 "5$i"; done
+  make_run c1 ddp 4 30
+  local samples
+  samples=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["train_samples"])' made/a1/run.json)
+  make_run w2 ddp 2 105 $((2 * samples))
+  make_monitor made/a1
+  "$RUNTABLE" plot runtime -o runtime.svg made
+  is_svg runtime.svg "Runtime: " "runs of 2026-11-20 in made" "runtime, s" "samples per second" "DDP 1x4"
+  "$RUNTABLE" plot strong-scaling -o strong.svg made
+  is_svg strong.svg "Strong scaling: " "speed-up over 1 device" "efficiency, %" ideal devices
+  "$RUNTABLE" plot weak-scaling -o weak.svg made
+  is_svg weak.svg "Weak scaling: " "runtime, s" "efficiency, %" ideal
+  "$RUNTABLE" plot curves -o curves.svg made
+  is_svg curves.svg "Loss and accuracy: " loss epoch "accuracy, %"
+  "$RUNTABLE" plot monitor -o monitor.svg made/a1
+  is_svg monitor.svg "GPU load, %" "GPU memory, GiB" "GPU temperature, °C" "time, s" "rank 1 (n2, cuda:0)"
+  "$RUNTABLE" plot correlation -o correlation.svg made/a1
+  is_svg correlation.svg "GPU memory" "+1.00"
+  for kind in runtime strong-scaling weak-scaling curves; do
+    "$RUNTABLE" plot "$kind" -o "$kind.png" made
+    [ "$(head -c 4 "$kind.png" | tail -c 3)" = PNG ]
+  done
+  [ -z "$(find . -name '.*.tmp')" ]
+}
+
+@test "what a step consists of is stacked" {
+  make_run s single 1 10
+  "$RUNTABLE" plot steps -o steps.svg made
+  is_svg steps.svg data forward backward "exposed communication" optimizer other "mean time of a step on rank 0, ms"
+  "$RUNTABLE" plot steps made >text
+  cat text
+  grep -q 'single 1x1 (1)  *10  *20  *40  *10  *10  *10  █' text
+}
+
+@test "in the terminal plots are text of 80 columns" {
+  for i in 1 2 3; do make_run "a$i" single 1 "10$i" && make_run "b$i" ddp 2 "5$i"; done
+  make_monitor made/a1
+  for kind in runtime strong-scaling curves; do
+    "$RUNTABLE" plot "$kind" made >text
+    [ "$(tail -n +3 text | wc -L)" -le 80 ] # after title and source
+    [ "$(wc -l <text)" -gt 5 ]
+  done
+  "$RUNTABLE" plot correlation made/a1 >text
+  grep -q 'GPU load *+1.00' text
+  "$RUNTABLE" plot monitor made/a1 | grep -q 'GPU load, %'
+}
+
+@test "texts of records run no commands, and stay texts" {
+  make_run '`touch pwned`' single 1 10
+  make_run "'; system('touch pwned'); '" single 1 20
+  make_run $'x\nsystem("touch pwned")\e[31m' single 1 30
+  for kind in runtime curves; do
+    "$RUNTABLE" plot "$kind" -o "$kind.svg" made
+    is_svg "$kind.svg"
+    "$RUNTABLE" plot "$kind" made >text
+    run -1 grep -q $'\e' text
+  done
+  [ ! -e pwned ]
+}
+
+@test "without enough runs the plot says what is missing" {
+  make_run a1 single 1 10
+  run -1 "$RUNTABLE" plot strong-scaling made
+  [[ $output == *"nothing to plot: no work was done on two different numbers of devices"* ]]
+  run -1 "$RUNTABLE" plot weak-scaling -o w.svg made
+  [ ! -e w.svg ]
+  run -27 "$RUNTABLE" plot monitor made/a1
+  [[ $output == *"monitor.csv"*"--monitor"* ]]
+  mkdir empty
+  run -1 "$RUNTABLE" plot runtime empty
+  [[ $output == *"there is no finished run"* ]]
+}
+
+@test "wrong arguments are usage errors" {
+  run -2 "$RUNTABLE" plot
+  run -2 "$RUNTABLE" plot pie
+  [[ $output == *"strong-scaling"* ]]
+  run -2 "$RUNTABLE" plot runtime -o x.gif
+  [[ $output == *".svg or .png"* ]]
+  run -27 "$RUNTABLE" plot runtime nowhere
+  make_run a1 single 1 10
+  run -42 "$RUNTABLE" plot runtime -o nowhere/x.svg made
+}
+
+@test "without gnuplot the error says how to get it, and a broken one is named" {
+  for i in 1 2 3; do make_run "a$i" single 1 "10$i"; done
+  mkdir path
+  run -30 env PATH="$PWD/path" "$RUNTABLE" plot runtime -o x.svg made
+  [[ $output == *"gnuplot-nox"* ]]
+  printf '#!/bin/sh\necho broken >&2\nexit 3\n' >path/gnuplot
+  chmod +x path/gnuplot
+  run -30 env PATH="$PWD/path:/bin" "$RUNTABLE" plot runtime -o x.svg made
+  [[ $output == *"broken"* ]]
+  [ ! -e x.svg ]
+}

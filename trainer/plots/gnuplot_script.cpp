@@ -1,0 +1,294 @@
+#include "plots/gnuplot_script.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "hpcboot/encode.hpp"
+#include "text/display_width.hpp"
+
+namespace hpcboot::plots {
+namespace {
+
+constexpr std::array<const char*, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                              "#E69F00", "#56B4E9", "#000000", "#F0E442"};
+constexpr std::array<int, 8> kPoints{7, 5, 9, 11, 13, 4, 6, 8};
+// Solid, crossed and hatched areas.
+constexpr std::array<int, 6> kPatterns{3, 1, 4, 2, 5, 6};
+
+constexpr int kWidth = 900;  // pixels
+constexpr int kHeightOfPanel = 420;
+constexpr int kHeightOfTitle = 60;
+constexpr int kHeightOfBar = 46;  // of horizontal ones
+
+template <typename Array>
+auto nth(const Array& values, std::size_t index) {
+  return values[index % values.size()];
+}
+
+/// gnuplot reads NaN as a gap.
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "NaN";
+}
+
+/// `$name << EOD … EOD`: x, y, low, high of each point.
+std::string data_block(const std::string& name, const Series& series) {
+  std::string text = "$" + name + " << EOD\n";
+  for (const Point& point : series.points) {
+    text += fmt::format("{} {} {} {}\n", number(point.x), number(point.y),
+                        number(point.low.value_or(point.y)), number(point.high.value_or(point.y)));
+  }
+  return text + "EOD\n";
+}
+
+bool has_range(const Series& series) {
+  return std::any_of(series.points.begin(), series.points.end(),
+                     [](const Point& point) { return point.low || point.high; });
+}
+
+std::string block_of(std::size_t panel, std::size_t series) {
+  return fmt::format("panel{}series{}", panel, series);
+}
+
+void add(std::string& list, const std::string& more) {
+  list += (list.empty() ? "" : ", \\\n     ") + more;
+}
+
+/// A little more than the values between these, on a logarithmic axis.
+std::string log_range(const char* axis, const Panel& panel, double Point::*value) {
+  constexpr double kMargin = 1.15;
+  double low = INFINITY;
+  double high = 0;
+  for (const Series& series : panel.series) {
+    for (const Point& point : series.points) {
+      low = std::min(low, point.*value);
+      high = std::max(high, point.*value);
+    }
+  }
+  if (!(low > 0 && high >= low)) return "";
+  return fmt::format("set logscale {0} 2\nset {0}range [{1}:{2}]\n", axis, number(low / kMargin),
+                     number(high * kMargin));
+}
+
+double range_of(const Panel& panel, double Point::*value) {
+  double low = INFINITY;
+  double high = -INFINITY;
+  for (const Series& series : panel.series) {
+    for (const Point& point : series.points) {
+      low = std::min(low, point.*value);
+      high = std::max(high, point.*value);
+    }
+  }
+  return high - low;
+}
+
+std::string scales_of(const Panel& panel) {
+  constexpr double kMostTics = 20;
+  std::string text =
+      "unset logscale\nset format '%g'\nset autoscale\nset xtics autofreq\nset ytics autofreq\n";
+  if (panel.is_log_x) text += log_range("x", panel, &Point::x);
+  if (panel.is_log_y) text += log_range("y", panel, &Point::y);
+  if (panel.counts_x && range_of(panel, &Point::x) <= kMostTics) text += "set xtics 1\n";
+  if (panel.is_from_zero) text += "set yrange [0:*]\n";
+  return text;
+}
+
+std::string lines_of(const Panel& panel, std::size_t number_of_panel, bool has_colours) {
+  std::string script;
+  std::string list;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Series& series = panel.series[i];
+    const std::string block = block_of(number_of_panel, i);
+    script += data_block(block, series);
+    const std::string look =
+        has_colours ? fmt::format(" linecolor rgb '{}'", nth(kColours, i)) : std::string();
+    const std::string title = " title " + gnuplot_string(series.name);
+    if (series.style == Series::Style::ideal) {
+      add(list, fmt::format("${} using 1:2 with lines linewidth 1 dashtype 3{}{}", block,
+                            has_colours ? " linecolor rgb '#808080'" : "", title));
+      continue;
+    }
+    const bool is_line = series.style == Series::Style::line;
+    const std::string points = fmt::format(" pointtype {} pointsize 1", nth(kPoints, i));
+    if (has_range(series)) {
+      add(list,
+          fmt::format("${} using 1:2:3:4 with yerrorbars pointtype 0 linewidth 1 dashtype 1{} "
+                      "notitle",
+                      block, look));
+    }
+    add(list, fmt::format("${} using 1:2 with {}{}{}{}", block,
+                          is_line ? fmt::format("linespoints linewidth 2 dashtype {}", i % 5 + 1)
+                                  : std::string("points"),
+                          points, look, title));
+    // The points once more: their outlines follow the line's dashes.
+    if (is_line)
+      add(list,
+          fmt::format("${} using 1:2 with points dashtype 1{}{} notitle", block, points, look));
+  }
+  return script + scales_of(panel) + "plot " + list + "\n";
+}
+
+/// Places for the names of categories, one below the other.
+std::string category_tics(const Panel& panel, const char* axis) {
+  std::string text = fmt::format("set {}tics (", axis);
+  for (std::size_t i = 0; i < panel.categories.size(); ++i)
+    text += (i == 0 ? "" : ", ") + gnuplot_string(panel.categories[i]) + fmt::format(" {}", i);
+  return text + ")\n";
+}
+
+/// Horizontal bars, so that long names of categories can be read.
+std::string bars_of(const Panel& panel, std::size_t number_of_panel) {
+  const std::size_t categories = panel.categories.size();
+  std::string script;
+  std::string list;
+  std::vector<double> ends(categories, 0);
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Series& series = panel.series[i];
+    const std::string block = block_of(number_of_panel, i);
+    if (panel.kind == Panel::Kind::bars && series.style != Series::Style::line) {
+      script += data_block(block, series);
+      add(list, fmt::format("${} using 2:1 with points pointtype 6 pointsize 1.2 linecolor rgb "
+                            "'#000000' title {}",
+                            block, gnuplot_string(series.name)));
+      continue;
+    }
+    // Left, right, and the category.
+    script += "$" + block + " << EOD\n";
+    for (std::size_t c = 0; c < std::min(categories, series.points.size()); ++c) {
+      const double begin = panel.kind == Panel::Kind::stack ? ends[c] : 0;
+      const double value = std::isfinite(series.points[c].y) ? series.points[c].y : 0;
+      ends[c] = begin + value;
+      script += fmt::format("{} {} {} {} {}\n", c, number(begin), number(begin + value),
+                            number(series.points[c].low.value_or(NAN)),
+                            number(series.points[c].high.value_or(NAN)));
+    }
+    script += "EOD\n";
+    add(list, fmt::format("${} using 3:1:2:3:($1-0.35):($1+0.35) with boxxyerror fillstyle pattern "
+                          "{} border linecolor rgb '#000000' linecolor rgb '{}' title {}",
+                          block, nth(kPatterns, i), nth(kColours, i), gnuplot_string(series.name)));
+    if (has_range(series))
+      add(list, fmt::format("${} using 3:1:4:5 with xerrorbars pointtype 0 linewidth 2 linecolor "
+                            "rgb '#000000' notitle",
+                            block));
+  }
+  return script + scales_of(panel) + category_tics(panel, "y") +
+         fmt::format("set yrange [{}:-0.7]\nset xrange [0:*]\nplot {}\n",
+                     static_cast<double>(categories) - 0.3, list);
+}
+
+std::string matrix_of(const Panel& panel, std::size_t number_of_panel) {
+  const std::string block = block_of(number_of_panel, 0);
+  std::string script = "$" + block + " << EOD\n";
+  for (std::size_t row = 0; row < panel.series.size(); ++row) {
+    for (std::size_t column = 0; column < panel.series[row].points.size(); ++column)
+      script += fmt::format("{} {} {}\n", column, row, number(panel.series[row].points[column].y));
+    script += "\n";
+  }
+  const double last = static_cast<double>(panel.categories.size()) - 0.5;
+  return script + "EOD\n" + scales_of(panel) + category_tics(panel, "x") +
+         category_tics(panel, "y") +
+         fmt::format(
+             "set xtics rotate by -30\nset xrange [-0.5:{0}]\nset yrange [{0}:-0.5]\n"
+             "set cbrange [-1:1]\n"
+             "set palette defined (-1 '#E69F00', 0 '#FFFFFF', 1 '#56B4E9')\n"
+             "plot ${1} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror "
+             "fillstyle solid 1 noborder linecolor palette notitle, \\\n"
+             "     ${1} using 1:2:(sprintf('%+.2f', $3)) with labels notitle\n"
+             "set xtics norotate autofreq\nset ytics autofreq\n",
+             last, block);
+}
+
+/// How many characters fit below a diagram. Beside the names of bars, it has half of the width.
+std::size_t room_for_key(const Panel& panel) {
+  return panel.kind == Panel::Kind::lines ? 100 : 50;
+}
+
+/// @param characters that fit in a line
+std::size_t columns_of_key(const Panel& panel, std::size_t characters) {
+  constexpr std::size_t kSample = 9;  // of the line or the area beside a name
+  std::size_t longest = 1;
+  for (const Series& series : panel.series) longest = std::max(longest, display_width(series.name));
+  return std::clamp<std::size_t>(characters / (longest + kSample), 1, 4);
+}
+
+std::size_t rows_of_key(const Panel& panel, std::size_t characters) {
+  const std::size_t columns = columns_of_key(panel, characters);
+  return (panel.series.size() + columns - 1) / columns;
+}
+
+std::string panel_script(const Panel& panel, std::size_t number, bool has_colours,
+                         std::size_t characters) {
+  // gnuplot leaves out what does not fit below the diagram.
+  const std::string key =
+      panel.kind == Panel::Kind::matrix
+          ? "set bmargin\nunset colorbox\n"
+          : fmt::format("set key outside below horizontal maxcols {}\nset bmargin {}\n",
+                        columns_of_key(panel, characters), 4 + rows_of_key(panel, characters));
+  const std::string labels = key + "set xlabel " + gnuplot_string(panel.x_label) + "\nset ylabel " +
+                             gnuplot_string(panel.y_label) + "\n";
+  switch (panel.kind) {
+    case Panel::Kind::lines:
+      return labels + lines_of(panel, number, has_colours);
+    case Panel::Kind::bars:
+    case Panel::Kind::stack:
+      return labels + bars_of(panel, number);
+    case Panel::Kind::matrix:
+      return labels + matrix_of(panel, number);
+  }
+  return "";
+}
+
+int height_of(const Panel& panel) {
+  constexpr int kRowOfKey = 18;
+  const bool has_bars = panel.kind == Panel::Kind::bars || panel.kind == Panel::Kind::stack;
+  const int bars =
+      has_bars ? static_cast<int>(std::min<std::size_t>(60, panel.categories.size())) : 0;
+  const int keys = kRowOfKey * static_cast<int>(rows_of_key(panel, room_for_key(panel)) - 1);
+  return std::max(kHeightOfPanel, 130 + bars * kHeightOfBar) + keys;
+}
+
+constexpr const char* kStart =
+    "set encoding utf8\nset termoption noenhanced\nset datafile missing 'NaN'\n"
+    "set grid linetype 1 linewidth 0.5 linecolor rgb '#D8D8D8'\nset tics nomirror\nset border 3\n";
+
+}  // namespace
+
+std::string gnuplot_string(std::string_view text) {
+  std::string quoted = "'";
+  for (const char one : terminal_text(text).str()) {
+    if (one == '\'') quoted += '\'';
+    quoted += one;
+  }
+  return quoted + "'";
+}
+
+std::string gnuplot_script(const Plot& plot, Picture picture, std::string_view file) {
+  int height = kHeightOfTitle;
+  for (const Panel& panel : plot.panels) height += height_of(panel);
+  std::string script =
+      fmt::format("set terminal {} size {},{} {}\nset output {}\n",
+                  picture == Picture::svg ? "svg" : "pngcairo", kWidth, height,
+                  picture == Picture::svg ? "dynamic font 'sans-serif,14' background '#ffffff'"
+                                          : "font 'Sans,11' background '#ffffff'",
+                  gnuplot_string(file));
+  script += kStart;
+  script += "set style fill pattern\n";
+  script += fmt::format("set multiplot layout {},1 title {}\n", plot.panels.size(),
+                        gnuplot_string(plot.title) + ".\"\\n\"." + gnuplot_string(plot.source));
+  for (std::size_t i = 0; i < plot.panels.size(); ++i)
+    script += panel_script(plot.panels[i], i, true, room_for_key(plot.panels[i]));
+  return script + "unset multiplot\nset output\n";
+}
+
+std::string gnuplot_text_script(const Plot& plot, std::size_t number, std::size_t columns) {
+  constexpr std::size_t kRows = 18;  // without the key
+  Panel panel = plot.panels[number];
+  panel.y_label.clear();  // it would take the columns of a third of the diagram
+  return fmt::format("set terminal dumb noenhanced size {},{}\n", columns,
+                     kRows + rows_of_key(panel, columns)) +
+         kStart + "unset grid\n" + panel_script(panel, number, false, columns);
+}
+
+}  // namespace hpcboot::plots

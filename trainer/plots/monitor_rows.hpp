@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "monitor/monitor_row.hpp"
+
+namespace hpcboot::plots {
+
+/// The rows of a monitor.csv. Columns are found by their names; unknown ones are ignored, and so is
+/// a last line that is cut short.
+/// @throws Error{unreadable_file, malformed_file}
+std::vector<monitor::MonitorRow> read_monitor(const std::filesystem::path& file);
+
+}  // namespace hpcboot::plots

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/run_record.hpp"
+
+namespace hpcboot::plots {
+
+/// What plots need of a run, without its ranks.
+struct RunData {
+  std::filesystem::path folder;
+  std::string run;       ///< name of the folder
+  std::string started;   ///< ISO 8601
+  std::string training;  ///< record::training_of()
+  std::string work;      ///< record::work_of()
+  std::string about;     ///< "resnet50, 128 px, fp32, 5 epochs"
+  std::string method;    ///< single, DP, DDP
+  std::int64_t nodes = 1;
+  std::int64_t devices_per_node = 1;
+  std::int64_t devices = 1;
+  std::optional<std::int64_t> samples;  ///< for training
+  std::string sample;                   ///< "image", "sequence"
+  std::optional<double> runtime_seconds;
+  std::optional<double> images_per_second;
+  std::vector<record::EpochRecord> epochs;
+};
+
+/// @param folder of the run
+RunData data_of(const std::filesystem::path& folder, const record::RunRecord& run);
+
+/// "DDP 2x4": method, nodes and devices of each.
+std::string layout_of(const RunData& run);
+
+/// "runs of 2026-11-20 to 2026-11-28 in runs": how many there are, and where they are from.
+std::string source_of(const std::vector<RunData>& runs);
+
+/// What the runs have in common, for titles: about, if all are equal, else how many differ.
+std::string common_about(const std::vector<RunData>& runs);
+
+}  // namespace hpcboot::plots

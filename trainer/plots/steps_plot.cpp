@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "plots/plots.hpp"
+#include "plots/repetitions.hpp"
+#include "plots/run_groups.hpp"
+
+namespace hpcboot::plots {
+namespace {
+
+using record::EpochRecord;
+
+struct Part {
+  const char* name;
+  std::optional<double> EpochRecord::*seconds;
+};
+
+constexpr std::array<Part, 5> kParts{
+    {{"data", &EpochRecord::data_wait_seconds},
+     {"forward", &EpochRecord::forward_seconds},
+     {"backward", &EpochRecord::backward_seconds},
+     {"exposed communication", &EpochRecord::communication_seconds},
+     {"optimizer", &EpochRecord::optimizer_seconds}}};
+
+/// Milliseconds of a step, part by part, then the rest of it; empty if the record lacks them.
+std::vector<double> parts_of(const RunData& run) {
+  std::vector<double> sums(kParts.size() + 1, 0);
+  double total = 0;
+  std::int64_t steps = 0;
+  for (const EpochRecord& epoch : run.epochs) {
+    if (!epoch.steps || !epoch.train_seconds || !epoch.forward_seconds) continue;
+    steps += *epoch.steps;
+    total += *epoch.train_seconds;
+    for (std::size_t i = 0; i < kParts.size(); ++i)
+      sums[i] += (epoch.*kParts[i].seconds).value_or(0);
+  }
+  if (steps == 0) return {};
+  double known = 0;
+  for (const double sum : sums) known += sum;
+  sums.back() = std::max(0.0, total - known);
+  for (double& sum : sums) sum *= 1e3 / static_cast<double>(steps);
+  return sums;
+}
+
+}  // namespace
+
+Plot steps_plot(const std::vector<RunData>& all) {
+  std::vector<RunData> runs;
+  for (const RunData& run : all) {
+    if (!parts_of(run).empty()) runs.push_back(run);
+  }
+  if (runs.empty()) throw NothingToPlot("no finished run recorded what its steps consist of");
+  Panel panel;
+  panel.kind = Panel::Kind::stack;
+  panel.x_label = "mean time of a step on rank 0, ms";
+  for (const Part& part : kParts) panel.series.push_back({part.name, Series::Style::line, {}});
+  panel.series.push_back({"other", Series::Style::line, {}});
+  for (const RunGroup& group : groups_of(runs)) {
+    const auto x = static_cast<double>(panel.categories.size());
+    panel.categories.push_back(group.name);
+    for (std::size_t i = 0; i < panel.series.size(); ++i) {
+      std::vector<double> values;
+      for (const RunData& run : group.runs) values.push_back(parts_of(run)[i]);
+      // The range of a part in the middle of a bar could not be read.
+      panel.series[i].points.push_back({x, median_point(x, values).y});
+    }
+  }
+  Plot plot;
+  plot.title = "Steps: " + common_about(runs);
+  plot.source = source_of(runs) +
+                "; median of the runs in brackets; on GPUs, queued work counts "
+                "where the program waits for it";
+  plot.panels = {std::move(panel)};
+  return plot;
+}
+
+}  // namespace hpcboot::plots
