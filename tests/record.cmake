@@ -8,10 +8,12 @@ hpcboot_add_test(NAME record_test LABELS unit
           unit/safetensors_test.cpp unit/sharded_safetensors_test.cpp
   LIBRARIES hpcboot_record)
 hpcboot_add_test(NAME profile_test SOURCES unit/profile_test.cpp LIBRARIES hpcboot_profile LABELS unit)
+hpcboot_add_test(NAME monitor_test SOURCES unit/monitor_test.cpp LIBRARIES hpcboot_monitor LABELS unit)
+target_compile_definitions(monitor_test PRIVATE HPCBOOT_RUNS_README="${PROJECT_SOURCE_DIR}/runs/README.md")
 if(TARGET hpcboot_plots)
   hpcboot_add_test(NAME plots_test SOURCES unit/plots_test.cpp LIBRARIES hpcboot_plots LABELS unit)
+  target_compile_definitions(plots_test PRIVATE HPCBOOT_RUNS_README="${PROJECT_SOURCE_DIR}/runs/README.md")
 endif()
-hpcboot_add_test(NAME monitor_test SOURCES unit/monitor_test.cpp LIBRARIES hpcboot_monitor LABELS unit)
 # One library in place of two of NVIDIA's driver, which the test finds through its run path.
 add_library(hpcboot_fake_driver SHARED support/fake_driver.cpp)
 set(_fake_driver ${CMAKE_CURRENT_BINARY_DIR}/fake_driver)

@@ -134,6 +134,12 @@ TEST(MonitorRow, IsALineWithAllColumns) {
   EXPECT_EQ(line.find("nan"), std::string::npos);
 }
 
+TEST(MonitorRow, EveryColumnIsDocumented) {
+  const std::string page = test::read_text(HPCBOOT_RUNS_README);
+  for (const MonitorColumn& column : kMonitorColumns)
+    EXPECT_THAT(page, HasSubstr("`" + std::string(column.name) + "`"));
+}
+
 TEST(MonitorRow, ReachesRankZeroUnchanged) {
   EXPECT_EQ(monitor_line(monitor_row_from_json(to_json(full_row()), "test")),
             monitor_line(full_row()));

@@ -75,6 +75,12 @@ TEST(Repetitions, ThreeHaveAMedianAndARange) {
   EXPECT_EQ(median_point(1, {4, 1, 2, 3}).y, 2) << "a measured value";
 }
 
+TEST(PlotKinds, AreDocumented) {
+  const std::string page = test::read_text(HPCBOOT_RUNS_README);
+  for (const PlotKind& kind : plot_kinds())
+    EXPECT_THAT(page, HasSubstr("\n| `" + kind.name + "` | "));
+}
+
 TEST(RunGroups, AreNamedByWhatDiffers) {
   const auto names = [](const std::vector<RunData>& runs) {
     std::vector<std::string> all;

@@ -96,6 +96,9 @@ TEST(Tensorboard, IsReadByTensorBoard) {
   EXPECT_THAT(read->text, ::testing::Not(HasSubstr("77"))) << "steps, and an epoch, done again";
   EXPECT_THAT(read->text, HasSubstr("step/learning_rate 3 0.0001\n"));
   EXPECT_THAT(read->text, HasSubstr("step/images_per_second 1 640\n"));
+  for (const StepColumn& column : kStepColumns)
+    EXPECT_THAT(read->text, HasSubstr("step/" + std::string(column.name) + " 1 "));
+  EXPECT_THAT(read->text, HasSubstr("step/bytes_reduced 1 "));
   EXPECT_THAT(read->text, HasSubstr("epoch/validation_accuracy 3 0.875\n"));
   EXPECT_THAT(read->text, HasSubstr("config text | comment | a\\|b |"));
 }

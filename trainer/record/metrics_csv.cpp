@@ -11,9 +11,14 @@
 namespace hpcboot::record {
 namespace {
 
-constexpr std::string_view kHeader =
-    "epoch,step,loss,learning_rate,images_per_second,data_wait_seconds,step_seconds,"
-    "forward_seconds,backward_seconds,communication_seconds,optimizer_seconds,bytes_reduced\n";
+const std::string& header() {
+  static const std::string text = [] {
+    std::string names = "epoch,step";
+    for (const StepColumn& column : kStepColumns) names += "," + std::string(column.name);
+    return names + ",bytes_reduced\n";
+  }();
+  return text;
+}
 
 /// The shortest text that reads back as the same number.
 std::string field(double value) {
@@ -41,26 +46,24 @@ CsvFile::Keeps up_to(std::int64_t last_step) {
 }  // namespace
 
 MetricsCsv::MetricsCsv(const std::filesystem::path& path, std::int64_t last_step)
-    : file_(path, kHeader, up_to(last_step)) {}
+    : file_(path, header(), up_to(last_step)) {}
 
 void MetricsCsv::append(const StepMetrics& row) {
-  file_.append(fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{}\n", row.epoch, row.step, field(row.loss),
-      field(row.learning_rate), field(row.images_per_second), field(row.data_wait_seconds),
-      field(row.step_seconds), field(row.forward_seconds), field(row.backward_seconds),
-      field(row.communication_seconds), field(row.optimizer_seconds), row.bytes_reduced));
+  std::string line = fmt::format("{},{}", row.epoch, row.step);
+  for (const StepColumn& column : kStepColumns) line += "," + field(row.*column.value);
+  file_.append(line + fmt::format(",{}\n", row.bytes_reduced));
 }
 
 std::optional<std::int64_t> MetricsCsv::last_step(const std::filesystem::path& path) {
   const std::string text =
-      CsvFile::kept_text(path, kHeader, up_to(std::numeric_limits<std::int64_t>::max()));
+      CsvFile::kept_text(path, header(), up_to(std::numeric_limits<std::int64_t>::max()));
   const std::size_t end = text.rfind('\n');
-  if (end == std::string::npos || text.size() == kHeader.size()) return std::nullopt;
+  if (end == std::string::npos || text.size() == header().size()) return std::nullopt;
   return step_of(std::string_view(text).substr(text.rfind('\n', end - 1) + 1));
 }
 
 void MetricsCsv::require_usable(const std::filesystem::path& path) {
-  CsvFile::require_usable(path, kHeader);
+  CsvFile::require_usable(path, header());
 }
 
 }  // namespace hpcboot::record

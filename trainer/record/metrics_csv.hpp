@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "record/csv_file.hpp"
 
@@ -24,6 +26,24 @@ struct StepMetrics {
   double optimizer_seconds = 0.0;
   std::int64_t bytes_reduced = 0;  ///< per rank, in the gradient all-reduce
 };
+
+struct StepColumn {
+  std::string_view name;
+  double StepMetrics::*value;
+};
+
+/// The columns of metrics.csv between `epoch,step` and `bytes_reduced`.
+constexpr std::array<StepColumn, 9> kStepColumns{{
+    {"loss", &StepMetrics::loss},
+    {"learning_rate", &StepMetrics::learning_rate},
+    {"images_per_second", &StepMetrics::images_per_second},
+    {"data_wait_seconds", &StepMetrics::data_wait_seconds},
+    {"step_seconds", &StepMetrics::step_seconds},
+    {"forward_seconds", &StepMetrics::forward_seconds},
+    {"backward_seconds", &StepMetrics::backward_seconds},
+    {"communication_seconds", &StepMetrics::communication_seconds},
+    {"optimizer_seconds", &StepMetrics::optimizer_seconds},
+}};
 
 /// metrics.csv: a header line and one row per step, buffered as in AppendFile.
 class MetricsCsv {

@@ -134,11 +134,9 @@ void TensorboardEvents::add_restart(std::int64_t first_step) {
 }
 
 void TensorboardEvents::add(const StepMetrics& row) {
-  add_scalar("step/loss", row.step, row.loss);
-  add_scalar("step/learning_rate", row.step, row.learning_rate);
-  add_scalar("step/images_per_second", row.step, row.images_per_second);
-  add_scalar("step/data_wait_seconds", row.step, row.data_wait_seconds);
-  add_scalar("step/step_seconds", row.step, row.step_seconds);
+  for (const StepColumn& column : kStepColumns)
+    add_scalar("step/" + std::string(column.name), row.step, row.*column.value);
+  add_scalar("step/bytes_reduced", row.step, static_cast<double>(row.bytes_reduced));
 }
 
 void TensorboardEvents::add(const EpochRecord& epoch, std::int64_t last_step) {

@@ -26,7 +26,7 @@ class TensorboardEvents {
   /// A text, as Markdown.
   void add_text(std::string_view tag, std::string_view text);
 
-  /// `step/…`: loss, learning rate, images/s, seconds of the step and of its wait for data.
+  /// `step/…`: the columns of metrics.csv.
   void add(const StepMetrics& row);
   /// `epoch/…`: the epoch's losses, measures, images/s and phase times; unknown ones are left out.
   /// @param last_step of the epoch, over the whole run: the points are placed there, not at the
