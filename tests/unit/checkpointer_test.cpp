@@ -50,7 +50,9 @@ class ClockedRun {
       now_ += step_;
       return checkpointer_->after_step(std::chrono::duration<double>(step_).count(), last);
     };
-    return trainer_.run({nullptr, bar, after_step, [this] { checkpointer_->save(); }}).has_value();
+    const auto stepped = [](const record::StepMetrics& /*step*/) {};
+    const auto save = [this] { checkpointer_->save(); };
+    return trainer_.run({nullptr, nullptr, bar, stepped, after_step, save}).has_value();
   }
 
   void end_epoch(double accuracy) {
