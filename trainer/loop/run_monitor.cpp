@@ -138,14 +138,15 @@ RunMonitor::RunMonitor(MonitorOptions options, Communicator& communicator, Clock
   thread_ = std::thread([state = state_] { state->run(); });
 }
 
-void RunMonitor::end_thread() {
-  if (!thread_.joinable()) return;
+bool RunMonitor::end_thread() {
   std::unique_lock<std::mutex> lock(state_->mutex);
+  if (!thread_.joinable()) return state_->has_ended;
   state_->stopping = true;
   state_->changed.notify_all();
   const bool has_ended = state_->changed.wait_for(lock, kEnd, [this] { return state_->has_ended; });
   lock.unlock();
   has_ended ? thread_.join() : thread_.detach();
+  return has_ended;
 }
 
 RunMonitor::~RunMonitor() {
@@ -174,15 +175,12 @@ RunMonitor::News RunMonitor::news() {
 }
 
 RunMonitor::News RunMonitor::finish() {
-  end_thread();
-  News rest = news();
-  if (communicator_.is_first()) communicator_.gather("");  // the others have sent their last row
-  state_->look();
+  // An abandoned thread still uses what a look needs: a file system or a driver that hangs.
+  const bool can_look = end_thread();
+  if (communicator_.is_first()) communicator_.gather("");  // the others have sent their last rows
+  if (can_look) state_->look();
   if (!communicator_.is_first()) communicator_.gather("");
-  News last = news();
-  rest.rows.insert(rest.rows.end(), last.rows.begin(), last.rows.end());
-  rest.notes.insert(rest.notes.end(), last.notes.begin(), last.notes.end());
-  return rest;
+  return news();
 }
 
 const std::string& RunMonitor::problem() const {

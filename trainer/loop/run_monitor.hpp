@@ -65,7 +65,8 @@ class RunMonitor {
 
  private:
   struct State;
-  void end_thread();
+  /// @return false if the thread had to be abandoned
+  bool end_thread();
 
   Communicator& communicator_;
   // Shared with the thread, which is abandoned if the store of a lost rank 0 does not answer.

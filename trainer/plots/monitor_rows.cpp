@@ -1,9 +1,11 @@
 #include "plots/monitor_rows.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <string_view>
+#include <type_traits>
 
 #include "hpcboot/error.hpp"
 
@@ -41,11 +43,16 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double value = 0;
+/// Nothing if the text is no number, or one that is not finite.
+template <typename Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number value = 0;
   const char* const end = text.data() + text.size();
   const auto [parsed_to, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || parsed_to != end) return std::nullopt;
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(value)) return std::nullopt;
+  }
   return value;
 }
 
@@ -60,8 +67,9 @@ class Columns {
     const auto place = places_.find(name);
     return place == places_.end() || place->second >= fields.size() ? "" : fields[place->second];
   }
-  double number(const std::vector<std::string>& fields, const std::string& name) const {
-    return number_of(text(fields, name)).value_or(0);
+  template <typename Number>
+  Number number(const std::vector<std::string>& fields, const std::string& name) const {
+    return number_of<Number>(text(fields, name)).value_or(0);
   }
 
  private:
@@ -70,32 +78,28 @@ class Columns {
 
 MonitorRow row_of(const Columns& columns, const std::vector<std::string>& fields) {
   MonitorRow row;
-  row.seconds = columns.number(fields, "seconds");
-  row.epoch = static_cast<int>(columns.number(fields, "epoch"));
-  row.epoch_seconds = columns.number(fields, "epoch_seconds");
-  row.step = static_cast<std::int64_t>(columns.number(fields, "step"));
-  row.rank = static_cast<int>(columns.number(fields, "rank"));
+  row.seconds = columns.number<double>(fields, "seconds");
+  row.epoch = columns.number<int>(fields, "epoch");
+  row.epoch_seconds = columns.number<double>(fields, "epoch_seconds");
+  row.step = columns.number<std::int64_t>(fields, "step");
+  row.rank = columns.number<int>(fields, "rank");
   row.host = columns.text(fields, "host");
   row.device = columns.text(fields, "device");
   for (const monitor::MonitorColumn& column : monitor::kMonitorColumns)
-    row.*column.value = number_of(columns.text(fields, std::string(column.name)));
+    row.*column.value = number_of<double>(columns.text(fields, std::string(column.name)));
   return row;
 }
 
 }  // namespace
 
-std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
-  std::ifstream in(file);
+std::vector<MonitorRow> read_monitor(std::istream& in, const std::string& name) {
   std::string line;
-  if (!in || !std::filesystem::is_regular_file(file) || !std::getline(in, line)) {
-    throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read, or is empty",
-                "the monitor.csv of a run", "train with --monitor SECONDS");
-  }
+  std::getline(in, line);
   const std::vector<std::string> names = fields_of(line);
   const Columns columns(names);
   for (const char* needed : {"seconds", "rank", "host"}) {
     if (columns.has(needed)) continue;
-    throw Error(ErrorCode::malformed_file, "'" + file.string() + "' has no column '" + needed + "'",
+    throw Error(ErrorCode::malformed_file, "'" + name + "' has no column '" + needed + "'",
                 "the monitor.csv of a run", "name the run folder that the trainer wrote");
   }
   std::vector<MonitorRow> rows;
@@ -105,6 +109,16 @@ std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
     if (fields.size() == names.size()) rows.push_back(row_of(columns, fields));
   }
   return rows;
+}
+
+std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::error_code ignored;
+  if (!in || !std::filesystem::is_regular_file(file, ignored)) {
+    throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
+                "the monitor.csv of a run", "train with --monitor SECONDS");
+  }
+  return read_monitor(in, file.string());
 }
 
 }  // namespace hpcboot::plots

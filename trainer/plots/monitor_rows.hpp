@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,8 @@ namespace hpcboot::plots {
 /// a last line that is cut short.
 /// @throws Error{unreadable_file, malformed_file}
 std::vector<monitor::MonitorRow> read_monitor(const std::filesystem::path& file);
+
+/// The same from a stream. @param name of the file, for errors
+std::vector<monitor::MonitorRow> read_monitor(std::istream& in, const std::string& name);
 
 }  // namespace hpcboot::plots

@@ -14,6 +14,9 @@ namespace {
 constexpr const char* kSource = "a rank's trace";
 constexpr std::string_view kEventsBegin = "\"traceEvents\": [";
 constexpr std::string_view kEventsEnd = "],";
+// Three years, and an epoch time of the next century, in nanoseconds: sums do not overflow.
+constexpr std::int64_t kLongest = 100'000'000'000'000'000;
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;
 constexpr std::size_t kPending = std::size_t{1} << 20U;  // written in pieces of this size
 
 Json parsed(std::string_view text) {
@@ -31,8 +34,10 @@ double microseconds(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1000;
 }
 
-std::int64_t nanoseconds_of(const Json& microseconds) {
-  return std::llround(microseconds.is_number() ? microseconds.get<double>() * 1000 : 0);
+std::int64_t nanoseconds_of(const Json& event) {
+  const JsonReader reader(kSource, event);
+  const double most = static_cast<double>(kLongest) / 1000;
+  return std::llround(1000 * reader.require("ts", reader.number("ts", -most, most), "a time"));
 }
 
 TraceLines::TraceLines(const std::filesystem::path& path, const TraceHeader& header,
@@ -89,9 +94,9 @@ TraceText::TraceText(std::string_view text) : rest_(text) {
   }
   const Json json = parsed(header + std::string(kEventsBegin) + "]}");
   const JsonReader reader(kSource, json);
-  header_.base =
-      reader.require("baseTimeNanoseconds", reader.integer("baseTimeNanoseconds"), "a time");
-  header_.clock_ahead = reader.integer("clockAheadNanoseconds").value_or(0);
+  header_.base = reader.require("baseTimeNanoseconds",
+                                reader.integer("baseTimeNanoseconds", 0, kLatest), "a time");
+  header_.clock_ahead = reader.integer("clockAheadNanoseconds", -kLongest, kLongest).value_or(0);
   const auto ranks = reader.object("distributedInfo");
   if (!ranks) reader.fail("distributedInfo", "the rank");
   header_.rank = ranks->small_integer("rank").value_or(0);
@@ -105,16 +110,28 @@ std::string_view TraceText::line() {
   return one;
 }
 
+/// Whether this line follows the last event; if so, reads what stands after it.
+bool TraceText::ends(std::string_view one) {
+  if (one.empty()) one = line();  // a trace without events has an empty line
+  if (one != kEventsEnd && !rest_.empty()) return false;
+  const Json json = parsed("{" + std::string(line()));
+  dropped_ = JsonReader(kSource, json).integer("droppedEvents").value_or(0);
+  return true;
+}
+
 std::optional<Json> TraceText::next() {
   std::string_view one = line();
-  if (one.empty() || one == kEventsEnd) {
-    if (one.empty()) one = line();  // no events
-    const Json json = parsed("{" + std::string(line()));
-    dropped_ = JsonReader(kSource, json).integer("droppedEvents").value_or(0);
-    return std::nullopt;
-  }
-  if (one.back() == ',') one.remove_suffix(1);
+  if (ends(one)) return std::nullopt;
+  if (!one.empty() && one.back() == ',') one.remove_suffix(1);
   return parsed(one);
+}
+
+std::int64_t TraceText::skip() {
+  std::int64_t events = 0;
+  for (std::string_view one = line(); !ends(one); one = line()) {
+    if (one.find("\"ph\":\"M\"") == std::string_view::npos) ++events;
+  }
+  return events;
 }
 
 }  // namespace hpcboot::profile

@@ -26,7 +26,8 @@ struct TraceHeader {
 
 /// Times in a trace are microseconds with three decimals.
 double microseconds(std::int64_t nanoseconds);
-std::int64_t nanoseconds_of(const Json& microseconds);
+/// That of an event. @throws Error{malformed_file}
+std::int64_t nanoseconds_of(const Json& event);
 
 /// Writes a trace, an event per line.
 class TraceLines {
@@ -39,6 +40,8 @@ class TraceLines {
   /// @param time nanoseconds since the epoch
   void add_event(Json event, std::int64_t time);
   void set_limit(std::int64_t most_bytes) { most_bytes_ = most_bytes; }
+  /// Whether an event was dropped; then all later ones will be.
+  bool is_full() const { return most_bytes_ == 0; }
   /// Of a trace that this one is made from.
   void count_dropped(std::int64_t events) { size_.dropped += events; }
   TraceSize commit();
@@ -64,11 +67,14 @@ class TraceText {
   const TraceHeader& header() const { return header_; }
   /// The next event; nothing after the last. @throws Error{malformed_file}
   std::optional<Json> next();
+  /// Passes over the rest. @return the number of its events
+  std::int64_t skip();
   /// Events that were dropped when it was written. After the last event.
   std::int64_t dropped() const { return dropped_; }
 
  private:
   std::string_view line();
+  bool ends(std::string_view line);
 
   std::string_view rest_;
   TraceHeader header_;
