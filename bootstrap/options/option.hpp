@@ -33,7 +33,7 @@ struct Value {
   std::vector<std::string> suggestions;           ///< values that a shell offers in addition
   Completes completes = Completes::nothing;
   bool repeats = false;      ///< the option may be given several times
-  bool is_optional = false;  ///< the option may stand alone; a value must follow "=", then
+  bool is_optional = false;  ///< the option may stand alone
 
   /// The same, with a default that is in no variable: "all".
   Value otherwise_is(std::string text) &&;

@@ -89,7 +89,7 @@ in_fish() { fish --no-config -c "source (script_of ${1%% *} fish | psub); comple
     for verb in $(verbs "$program"); do grep -q "^  '$verb:" "_$program"; done
     for verb in '' $(verbs "$program"); do
       # shellcheck disable=SC2086
-      for option in $(options_of "$program" $verb); do grep -qE -- "'\*?$option(=-?)?\[" "_$program"; done
+      for option in $(options_of "$program" $verb); do grep -qE -- "'\*?$option=?\[" "_$program"; done
     done
   done
   command -v zsh >/dev/null || skip "zsh is not installed: its syntax was not checked"

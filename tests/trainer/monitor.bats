@@ -76,7 +76,9 @@ assert all(float(r['epoch_seconds']) <= float(r['seconds']) for r in rows)"
   rows "
 assert len(rows) > $before, len(rows)
 times = [float(r['seconds']) for r in rows]
-assert times == sorted(times), times"
+assert times == sorted(times), times
+steps = [int(r['step']) for r in rows]
+assert steps == sorted(steps) and steps[-1] == 600, steps"
 }
 
 @test "without GPUs nothing is monitored unless asked for" {

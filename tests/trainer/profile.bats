@@ -126,13 +126,45 @@ assert 1 <= len(steps) < 1000, len(steps)"
   for trace in runs/*/profile/*.json; do check "$trace" "assert events"; done
 }
 
+@test "a resumed run keeps the profiles of its earlier starts" {
+  # shellcheck disable=SC2086
+  "$trainer" $small --epochs 1000 --time-limit 5s --profile >/dev/null || true
+  # shellcheck disable=SC2086
+  "$trainer" $small --epochs 1000 --time-limit 5s --profile --resume auto >/dev/null || true
+  [ "$(cd runs/*/profile && echo *.json)" = "rank_00.1.pt.trace.json rank_00.2.pt.trace.json" ]
+  check runs/*/profile/rank_00.1.pt.trace.json "assert 'ProfilerStep#3' in named"
+  check runs/*/profile/rank_00.2.pt.trace.json "assert 'ProfilerStep#3' not in named"
+}
+
+@test "validation between two recorded steps is not recorded" {
+  # shellcheck disable=SC2086
+  "$trainer" $small --epochs 2 --profile=wait=18,warmup=0,active=4 >/dev/null
+  check runs/*/profile/rank_00.1.pt.trace.json "
+steps = sorted((e['ts'], e['ts'] + e['dur']) for n in named if n.startswith('Prof') for e in named[n])
+assert len(steps) == 4, steps
+for e in events:
+    if e['cat'] == 'cpu_op':
+        assert any(a - 1 <= e['ts'] <= b + 1 for a, b in steps), e"
+}
+
 @test "traces stay below --profile-mb, and say how much is missing" {
   # shellcheck disable=SC2086
   "$trainer" $small --epochs 3 --profile=wait=0,warmup=0,active=20,repeat=3 --profile-mb 1 >output
-  grep -q '^[0-9]* events are not in the traces' output
+  grep -q '^[0-9]* events are not in the ranks. traces' output
   [ "$(cat runs/*/profile/rank_00.*.json | wc -c)" -le 1010000 ]
   check runs/*/profile/rank_00.1.pt.trace.json "assert trace['droppedEvents'] > 0 and events"
-  check runs/*/profile/rank_00.3.pt.trace.json "assert trace['droppedEvents'] > 0 and not events"
+  grep -q 'no other cycle follows' output
+  [ "$(cd runs/*/profile && echo *.json)" = rank_00.1.pt.trace.json ]
+}
+
+@test "each rank has its share of the merged trace, which says how much is missing" {
+  need_mpirun
+  ranks 2 --epochs 3 --profile=wait=0,warmup=0,active=6 --profile-mb 1 >output
+  grep -q '^[0-9]* events are not in the merged trace' output
+  check runs/*/profile/merged.1.pt.trace.json "
+assert trace['droppedEvents'] > 0
+assert len({e['pid'] for e in events}) == 2"
+  [ "$(cat runs/*/profile/merged.*.json | wc -c)" -le 1020000 ]
 }
 
 @test "replicas of mode dp and shards are profiled, too" {
@@ -157,13 +189,21 @@ assert len({e['tid'] for e in named['aten::mkldnn_convolution']}) >= 2, 'a threa
   # shellcheck disable=SC2086
   "$trainer" $small --epochs 1000 --profile=wait=200 >output 2>error &
   await grep -q "first step done" output
-  local folder=(runs/*)
-  touch "${folder[0]}/profile" # not a folder
-  local code=0
+  local folder=(runs/*) code=0
+  rmdir "${folder[0]}/profile" # nothing is in it yet
   wait $! || code=$?
   [ "$code" -eq 42 ]
   grep -q 'error 42 (unwritable_output)' error
-  grep -q "profile'" error
+  grep -q "profile/" error
+  # What is in its place is not followed, and ends the run before it trains.
+  mkdir elsewhere
+  # shellcheck disable=SC2086
+  "$trainer" $small --epochs 1000 --time-limit 1s >/dev/null || true
+  ln -s "$PWD/elsewhere" "$(ls -d runs/* | tail -n 1)/profile"
+  # shellcheck disable=SC2086
+  run -42 "$trainer" $small --epochs 1000 --profile --resume auto
+  [[ $output == *"profile' is not a folder"* ]]
+  [ -z "$(ls elsewhere)" ]
 }
 
 @test "Perfetto opens the merged trace in a browser, without an error, with every rank and its steps" {

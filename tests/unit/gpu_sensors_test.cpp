@@ -36,6 +36,10 @@ TEST(GpuSensors, CudaSaysWhichGpuIsWhich) {
   EXPECT_EQ(pci_address_of(2), std::nullopt);
 }
 
+TEST(Sampler, NamesAGpuThatIsNotWatched) {
+  EXPECT_EQ(Sampler({0, 2}).problem(), "NVML does not know cuda:2, whose PCI address is unknown");
+}
+
 TEST(Sampler, MakesARowForEachGpu) {
   Sampler sampler({1, 0});
   EXPECT_EQ(sampler.problem(), "");

@@ -107,6 +107,30 @@ TEST(MetricsCsv, AFullDiskIsReported) {
   EXPECT_THAT(error->found(), HasSubstr("File too large"));
 }
 
+TEST(MetricsCsv, ALinksTargetIsNotCut) {
+  const TemporaryFolder folder;
+  const auto target = folder.path() / "target.csv";
+  { MetricsCsv(target).append({1, 1, 0.5, 1.0, 1.0, 1.0, 1.0}); }
+  const std::string text = read_text(target) + "1,2,cut";
+  write_text(target, text);
+  std::filesystem::create_symlink(target, folder.path() / "metrics.csv");
+  const auto error = test::error_of([&] { MetricsCsv metrics(folder.path() / "metrics.csv"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unwritable_output);
+  EXPECT_EQ(read_text(target), text);
+}
+
+TEST(MetricsCsv, AHeaderThatACrashCutIsWrittenAgain) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  { MetricsCsv(path).flush(); }
+  const std::string header = read_text(path);
+  write_text(path, header.substr(0, 20));
+  EXPECT_EQ(MetricsCsv::last_step(path), std::nullopt);
+  { MetricsCsv(path).flush(); }
+  EXPECT_EQ(read_text(path), header);
+}
+
 TEST(MetricsCsv, ALinkIsNotFollowed) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "metrics.csv";

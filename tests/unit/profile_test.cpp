@@ -15,7 +15,6 @@
 #include "profile/rank_summary.hpp"
 #include "profile/time_summary.hpp"
 #include "profile/trace_file.hpp"
-#include "profile/trace_merge.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hpcboot::profile {
@@ -68,6 +67,17 @@ Json trace(const fs::path& path) {
   return parse_json(test::read_text(path));
 }
 
+/// Writes the trace of one rank, by its own start. @return what it contains
+TraceSize write_trace(const fs::path& path, const TraceOrigin& origin, const Recording& recording,
+                      std::int64_t most_bytes) {
+  TraceSize size;
+  const std::int64_t base = begin_of(recording) - origin.clock_ahead;
+  TraceFile file(path, origin, base);
+  file.add(trace_events(origin, recording, base, most_bytes, size));
+  file.commit(size.dropped);
+  return size;
+}
+
 std::vector<Json> events_named(const Json& trace, const std::string& name) {
   std::vector<Json> found;
   for (const Json& one : trace["traceEvents"]) {
@@ -93,7 +103,9 @@ TEST(ProfileSchedule, NamesWhatIsWrong) {
            {"active=0", "active=0"},
            {"active=1001", "repeat"},
            {"wait=99999999999999999999", "wait=99999999999999999999"},
-           {",", "''"}}) {
+           {",", "''"},
+           {"active=2,", "''"},
+           {"wait=1,wait=2", "wait twice"}}) {
     try {
       parse_profile_schedule(text);
       ADD_FAILURE() << text;
@@ -152,13 +164,15 @@ TEST(TimeSummary, LooksAtTheKernelsOfAGpu) {
                       event(kForward, EventKind::range, 0, 1),
                       event("gemm", EventKind::kernel, 10, 40, 7, 0),
                       event("ncclDevKernel_AllReduce", EventKind::kernel, 40, 30, 8, 0),
-                      event("Memcpy HtoD", EventKind::copy, 80, 5, 7, 0),
+                      event("Memcpy HtoD (Pageable -> Device)", EventKind::copy, 80, 5, 7, 0),
+                      event("Memset (Device)", EventKind::copy, 75, 5, 7, 0),
                       event("gemm", EventKind::kernel, 90, 20, 7, 0)};
   const TimeSummary time = summarise(recording);
   EXPECT_EQ(time.total, 100 * kMilli);
   EXPECT_EQ(time.compute, 55 * kMilli) << "the last kernel ends after the step";
   EXPECT_EQ(time.communication, 20 * kMilli) << "what the kernels do not hide";
-  EXPECT_EQ(time.idle, 25 * kMilli);
+  EXPECT_EQ(time.data, 5 * kMilli);
+  EXPECT_EQ(time.idle, 20 * kMilli);
 }
 
 TEST(TimeSummary, OfNothingIsNothing) {
@@ -169,8 +183,7 @@ TEST(TimeSummary, OfNothingIsNothing) {
 }
 
 TEST(KeyAverages, SelfTimeIsWithoutWhatWasCalled) {
-  Recording recording = step_on_cpu();
-  sort(recording);
+  const Recording recording = sorted(step_on_cpu());
   std::map<std::string, KeyAverage> averages;
   for (const KeyAverage& one : key_averages(recording)) averages[one.name] = one;
   EXPECT_EQ(averages["aten::mm"].calls, 2);
@@ -201,7 +214,7 @@ TEST(KeyAverages, TableFits80ColumnsAndStartsWithTheLongest) {
   recording.events.push_back(
       event("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
             EventKind::operation, 200, 1000));
-  sort(recording);
+  recording = sorted(std::move(recording));
   const std::string table = key_averages_table(key_averages(recording), 3).str();
   std::istringstream lines(table);
   std::string line;
@@ -221,8 +234,7 @@ TEST(KeyAverages, CsvHasNoFormulas) {
 TEST(TraceFile, HasEventsWithShapesMemoryAndOperations) {
   const test::TemporaryFolder folder;
   const fs::path path = folder.path() / "t.json";
-  Recording recording = step_on_cpu();
-  sort(recording);
+  const Recording recording = sorted(step_on_cpu());
   const TraceSize size = write_trace(path, {1, 2, "n1", "gloo", 0}, recording, 1 << 20);
   EXPECT_EQ(size.events, 13);
   EXPECT_EQ(size.dropped, 0);
@@ -241,8 +253,7 @@ TEST(TraceFile, HasEventsWithShapesMemoryAndOperations) {
 
 TEST(TraceFile, CollectivesThatOverlapAreOnDifferentThreads) {
   const test::TemporaryFolder folder;
-  Recording recording = step_on_cpu();
-  sort(recording);
+  const Recording recording = sorted(step_on_cpu());
   write_trace(folder.path() / "t.json", {}, recording, 1 << 20);
   const auto both = events_named(trace(folder.path() / "t.json"), "gloo:all_reduce");
   ASSERT_EQ(both.size(), 2U);
@@ -255,7 +266,7 @@ TEST(TraceFile, CallsEndBeforeTheirCallers) {
                       event("outer", EventKind::operation, 0, 10),
                       event("innermost", EventKind::operation, 6, 9),
                       event("other thread", EventKind::operation, 5, 50, 2)};
-  sort(recording);
+  recording = sorted(std::move(recording));
   EXPECT_EQ(recording.events[0].name, "outer");
   for (const TraceEvent& one : recording.events) {
     EXPECT_LE(one.end(), kBase + (one.lane == 1 ? 10 : 55) * kMilli) << one.name;
@@ -283,7 +294,7 @@ TEST(TraceFile, StaysBelowItsLimitAndIsValid) {
   for (int i = 0; i < 1000; ++i)
     recording.events.push_back(event("aten::mm", EventKind::operation, i, 1));
   const TraceSize size = write_trace(path, {}, recording, 20'000);
-  EXPECT_LT(fs::file_size(path), 20'300U);
+  EXPECT_LT(fs::file_size(path), 20'400U);
   EXPECT_EQ(size.events + size.dropped, 1000);
   EXPECT_GT(size.events, 100);
   const Json written = trace(path);
@@ -299,62 +310,27 @@ TEST(TraceFile, OfAnEmptyRecordingIsValid) {
   EXPECT_EQ(trace(folder.path() / "t.json")["droppedEvents"], 0);
 }
 
-/// Writes the same step as rank 0 and as rank 1, whose clock is 5 s ahead, and which starts 2 ms
-/// later.
-std::vector<std::string> two_ranks(const fs::path& folder) {
-  Recording recording = step_on_cpu();
-  sort(recording);
-  write_trace(folder / "0.json", {0, 2, "n1", "gloo", 0}, recording, 1 << 20);
-  constexpr std::int64_t kAhead = 5000 * kMilli;
-  for (TraceEvent& one : recording.events) one.begin += kAhead + 2 * kMilli;
-  for (MemoryChange& one : recording.memory) one.time += kAhead + 2 * kMilli;
-  write_trace(folder / "1.json", {1, 2, "n2", "gloo", kAhead}, recording, 1 << 20);
-  return {test::read_text(folder / "0.json"), test::read_text(folder / "1.json")};
-}
-
-TEST(TraceMerge, ShowsAllRanksByOneClock) {
+TEST(TraceFile, ShowsSeveralRanksByOneClock) {
   const test::TemporaryFolder folder;
-  const auto texts = two_ranks(folder.path());
-  TraceMerge merge(folder.path() / "m.json", {0, 2, "gloo", kBase, 0}, 2, 1 << 20);
-  for (const std::string& text : texts) merge.add(text);
-  EXPECT_EQ(merge.commit().events, 26);
-  const Json merged = trace(folder.path() / "m.json");
-  const auto steps = events_named(merged, "ProfilerStep#3");
+  const Recording first = sorted(step_on_cpu());
+  constexpr std::int64_t kAhead = 5000 * kMilli;
+  Recording second = first;  // by a clock that is 5 s ahead, 2 ms later
+  for (TraceEvent& one : second.events) one.begin += kAhead + 2 * kMilli;
+  for (MemoryChange& one : second.memory) one.time += kAhead + 2 * kMilli;
+  TraceSize size;
+  TraceFile merged(folder.path() / "m.json", std::nullopt, kBase);
+  merged.add(trace_events({0, 2, "n1", "gloo", 0}, first, kBase, 1 << 20, size));
+  merged.add("");
+  merged.add(trace_events({1, 2, "n2", "gloo", kAhead}, second, kBase, 1 << 20, size));
+  merged.commit(0);
+  const Json written = trace(folder.path() / "m.json");
+  const auto steps = events_named(written, "ProfilerStep#3");
   ASSERT_EQ(steps.size(), 2U);
   EXPECT_EQ(steps[0]["ts"], 0.0);
   EXPECT_EQ(steps[1]["ts"], 2000.0);
   EXPECT_NE(steps[0]["pid"], steps[1]["pid"]);
   EXPECT_NE(steps[0]["tid"], steps[1]["tid"]) << "TensorBoard looks at threads only";
-  EXPECT_EQ(events_named(merged, "process_name").size(), 2U);
-}
-
-TEST(TraceMerge, GivesEachRankItsShare) {
-  const test::TemporaryFolder folder;
-  const auto texts = two_ranks(folder.path());
-  TraceMerge merge(folder.path() / "m.json", {0, 2, "gloo", kBase, 0}, 2, 3000);
-  for (const std::string& text : texts) merge.add(text);
-  const TraceSize size = merge.commit();
-  EXPECT_GT(size.dropped, 0);
-  EXPECT_EQ(size.events + size.dropped, 26);
-  EXPECT_EQ(events_named(trace(folder.path() / "m.json"), "ProfilerStep#3").size(), 2U);
-}
-
-TEST(TraceMerge, RefusesWhatIsNoTrace) {
-  const test::TemporaryFolder folder;
-  const auto texts = two_ranks(folder.path());
-  const std::string half = texts[0].substr(0, texts[0].size() / 2);
-  for (const std::string& text :
-       {std::string(), std::string("{}"), std::string("[]\n"), half,
-        std::string("\"traceEvents\": [\n"),
-        std::string("{\"baseTimeNanoseconds\": \"x\",\n\"traceEvents\": [\n")}) {
-    TraceMerge merge(folder.path() / "m.json", {}, 1, 1 << 20);
-    try {
-      merge.add(text);
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::malformed_file);
-    }
-  }
+  EXPECT_EQ(events_named(written, "process_name").size(), 2U);
 }
 
 TEST(RankSummary, TellsRankZeroEverything) {

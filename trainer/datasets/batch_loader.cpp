@@ -68,10 +68,10 @@ void BatchLoader::work(int worker) {
     const auto started = std::chrono::steady_clock::now();
     try {
       samples_.fill({indices_.data() + begin, size, epoch_}, slot.batch);
+      if (prepared_) prepared_(worker, started);
     } catch (...) {
       slot.failure = std::current_exception();
     }
-    if (prepared_) prepared_(worker, started);
     lock.lock();
     slot.ready = true;
     slot_is_ready_.notify_one();

@@ -223,6 +223,7 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
     seed_step(options_.seed, state_.step, communicator_.rank(), model_.devices());
     const torch::Tensor loss = step_.run(example.inputs, example.target, state_.step);
 
+    if (around.profiler != nullptr) around.profiler->complete_step();
     const std::int64_t samples_of_step = batch.size * communicator_.size();
     progress.images_seen += samples_of_step;
     const double step_seconds = seconds_since(step_begin);
@@ -255,8 +256,9 @@ std::optional<record::EpochRecord> EpochTrainer::run(const Surroundings& around)
       around.save();
     }
     if (around.profiler != nullptr) {
-      around.profiler->end_step();
-      step_begin = Clock::now();
+      // Files are not a part of the next step.
+      step_begin += std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(around.profiler->end_step(shown.step == shown.steps)));
     }
     if (next == AfterStep::save_and_stop) {
       around.bar.clear();

@@ -1,11 +1,11 @@
 #include "loop/profiler.hpp"
 
+#include <iterator>
 #include <utility>
 
 #include "loop/clock_offset.hpp"
 #include "loop/devices.hpp"
-#include "loop/profile_files.hpp"
-#include "profile/trace_lines.hpp"
+#include "profile/trace_events.hpp"
 
 namespace hpcboot::train {
 
@@ -17,7 +17,8 @@ Profiler::Profiler(ProfilerOptions options, c10::Device device, Communicator& co
       device_(device),
       communicator_(communicator),
       show_(std::move(show)),
-      bytes_left_(options_.most_bytes) {}
+      cycle_(first_free_cycle(options_.folder, communicator)),
+      budget_{options_.most_bytes, options_.most_bytes / communicator.size()} {}
 
 void Profiler::start_recording() {
   wait_for(device_);  // kernels of earlier steps are not part of this one
@@ -26,28 +27,47 @@ void Profiler::start_recording() {
   is_active_ = now_.phase == ProfilePhase::active;
 }
 
+void Profiler::pause_recording() {
+  if (!recorder_) return;
+  profile::Recording more = recorder_->stop();
+  recorder_.reset();
+  const std::lock_guard<std::mutex> lock(loaded_mutex_);
+  is_active_ = false;
+  if (now_.phase == ProfilePhase::active) {
+    auto& events = recorded_.events;
+    events.insert(events.end(), std::make_move_iterator(more.events.begin()),
+                  std::make_move_iterator(more.events.end()));
+    events.insert(events.end(), loaded_.begin(), loaded_.end());
+    recorded_.memory.insert(recorded_.memory.end(), more.memory.begin(), more.memory.end());
+  }
+  loaded_.clear();
+}
+
 void Profiler::begin_step(std::int64_t number) {
   now_ = profile_step(options_.schedule, steps_++);
-  if (now_.begins_part) start_recording();
-  if (!recorder_) return;
+  if (is_full_ || now_.phase == ProfilePhase::off) return;
+  if (!recorder_) start_recording();
   step_.emplace(at::RecordScope::USER_SCOPE);
   if (step_->isActive()) step_->before(std::string(profile::kStep) + std::to_string(number));
 }
 
-void Profiler::end_step() {
+void Profiler::complete_step() {
   if (recorder_) wait_for(device_);
+}
+
+double Profiler::end_step(bool last) {
   step_.reset();
-  if (!now_.ends_part) return;
-  if (now_.phase == ProfilePhase::active) {
-    end_cycle();
-  } else {
-    recorder_.reset();
-  }
+  if (now_.ends_part || last) pause_recording();
+  if (is_full_ || !now_.ends_part || now_.phase != ProfilePhase::active) return 0;
+  const auto begin = std::chrono::steady_clock::now();
+  end_cycle();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 void Profiler::finish() {
-  if (recorder_ && now_.phase == ProfilePhase::active) end_cycle();
-  recorder_.reset();
+  pause_recording();
+  // Every rank has recorded equally many steps.
+  if (!recorded_.events.empty()) end_cycle();
 }
 
 void Profiler::prepared(int worker, std::chrono::steady_clock::time_point begin) {
@@ -64,26 +84,17 @@ void Profiler::prepared(int worker, std::chrono::steady_clock::time_point begin)
 }
 
 void Profiler::end_cycle() {
-  profile::Recording recording = recorder_->stop();
-  recorder_.reset();
-  {
-    const std::lock_guard<std::mutex> lock(loaded_mutex_);
-    is_active_ = false;
-    recording.events.insert(recording.events.end(), loaded_.begin(), loaded_.end());
-    loaded_.clear();
-  }
-  sort(recording);
+  const profile::Recording recording = sorted(std::exchange(recorded_, {}));
   profile::TraceOrigin origin;
   origin.rank = communicator_.rank();
   origin.world_size = communicator_.size();
   origin.host = options_.host;
   origin.backend = options_.backend;
   origin.clock_ahead = clock_ahead_of_first(communicator_);
-  std::int64_t written = 0;
-  const Encoded tables = write_profile({options_.folder, now_.cycle, bytes_left_}, origin,
-                                       recording, communicator_, written);
-  bytes_left_ -= written;
-  if (communicator_.is_first()) show_(tables);
+  const WrittenProfile written =
+      write_profile({options_.folder, cycle_++}, origin, recording, communicator_, budget_);
+  is_full_ = written.is_full;
+  if (communicator_.is_first()) show_(written.tables);
 }
 
 }  // namespace hpcboot::train

@@ -56,7 +56,7 @@ void RunCurves::add(const record::EpochRecord& epoch) {
 void RunCurves::add(const monitor::MonitorRow& row) {
   if (!events_) return;
   std::string start = fmt::format("monitor/rank_{}", row.rank);
-  if (row.device != "cpu") start += "_" + row.device.substr(row.device.find(':') + 1);
+  if (row.device != "cpu") start += "_cuda_" + row.device.substr(row.device.find(':') + 1);
   for (const monitor::MonitorColumn& column : monitor::kMonitorColumns) {
     const std::optional<double> value = row.*column.value;
     if (value) events_->add_scalar(fmt::format("{}/{}", start, column.name), row.step, *value);

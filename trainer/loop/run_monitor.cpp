@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "json/json_reader.hpp"
+
 namespace hpcboot::train {
 namespace {
 
@@ -9,6 +11,7 @@ using Clock = std::chrono::steady_clock;
 using monitor::MonitorRow;
 
 constexpr std::chrono::seconds kEnd{3};
+constexpr std::size_t kMostNews = 100'000;  // rows
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -27,12 +30,13 @@ struct TrainingProgress {
 }  // namespace
 
 struct RunMonitor::State {
-  State(MonitorOptions with, const Communicator& communicator, Clock::time_point run_begin)
+  State(MonitorOptions with, const Communicator& communicator)
       : options(std::move(with)),
         rank(communicator.rank()),
-        begin(run_begin),
         sampler(options.cuda_devices),
-        stragglers(communicator.size()) {}
+        stragglers(communicator.size()) {
+    progress.step = options.steps_before;
+  }
 
   void run();
   void look();
@@ -40,7 +44,7 @@ struct RunMonitor::State {
 
   const MonitorOptions options;
   const int rank;
-  const Clock::time_point begin;
+  Clock::time_point begin;
   // Used by the thread, and after its end by finish().
   monitor::Sampler sampler;
   std::unique_ptr<Mailbox> mailbox;     // null without other ranks
@@ -54,6 +58,7 @@ struct RunMonitor::State {
   std::exception_ptr failure;
   bool stopping = false;
   bool has_ended = false;
+  bool is_lost = false;  // a look failed
 };
 
 /// On rank 0.
@@ -61,6 +66,8 @@ void RunMonitor::State::pass_on(const MonitorRow& row) {
   file->append(monitor_line(row));
   std::vector<std::string> notes = stragglers.add(row);
   const std::lock_guard<std::mutex> lock(mutex);
+  // Nobody takes them during a long validation.
+  if (news.rows.size() == kMostNews) news.rows.clear();
   news.rows.push_back(row);
   for (std::string& note : notes) news.notes.push_back(std::move(note));
 }
@@ -110,29 +117,44 @@ void RunMonitor::State::run() {
       lock.lock();
       // On another rank, the store did not answer: rank 0 is gone, and training will notice.
       if (rank == 0) failure = std::current_exception();
+      is_lost = true;
       break;
     }
     lock.lock();
-    next = std::max(next, Clock::now() - interval);  // no burst after a pause of the process
+    next = std::max(next, Clock::now());  // no burst after a pause of the process
   }
   has_ended = true;
   changed.notify_all();
 }
 
 RunMonitor::RunMonitor(MonitorOptions options, Communicator& communicator, Clock::time_point begin)
-    : communicator_(communicator) {
-  // Times of all ranks count from the start of rank 0.
-  double first = 0;
-  const auto texts = communicator.gather(std::to_string(seconds_since(begin)));
-  first = std::stod(texts.front());
-  const auto of_all = Clock::now() - std::chrono::duration_cast<Clock::duration>(
-                                         std::chrono::duration<double>(first));
-  state_ = std::make_shared<State>(std::move(options), communicator, of_all);
+    : communicator_(communicator),
+      state_(std::make_shared<State>(std::move(options), communicator)) {
+  const monitor::Sampler& sampler = state_->sampler;
+  const Json own = {
+      {"seconds", seconds_since(begin)},
+      {"problem",
+       sampler.problem().empty() ? "" : state_->options.host + ": " + sampler.problem()}};
+  const std::vector<std::string> texts = communicator.gather(json_text(own).str());
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const Json json = parse_json(texts[rank]);
+    const JsonReader of_rank("a rank's monitor", json);
+    const std::string problem = of_rank.text("problem").value_or("");
+    if (!problem.empty()) problems_.push_back(problem);
+    // Times of all ranks count from the start of rank 0.
+    if (rank == 0) {
+      state_->begin =
+          Clock::now() - std::chrono::duration_cast<Clock::duration>(
+                             std::chrono::duration<double>(of_rank.number("seconds").value_or(0)));
+    }
+  }
   if (communicator.size() > 1)
     state_->mailbox = std::make_unique<Mailbox>(*communicator.group(), "monitor");
   if (communicator.is_first()) {
-    state_->file.emplace(state_->options.file, monitor::monitor_header(),
-                         [](std::string_view) { return true; });
+    const auto is_kept = [last = state_->options.steps_before](std::string_view row) {
+      return monitor::step_of_line(row) <= last;
+    };
+    state_->file.emplace(state_->options.file, monitor::monitor_header(), is_kept);
     state_->file->flush();
   }
   thread_ = std::thread([state = state_] { state->run(); });
@@ -176,15 +198,11 @@ RunMonitor::News RunMonitor::news() {
 
 RunMonitor::News RunMonitor::finish() {
   // An abandoned thread still uses what a look needs: a file system or a driver that hangs.
-  const bool can_look = end_thread();
+  const bool can_look = end_thread() && !state_->is_lost;
   if (communicator_.is_first()) communicator_.gather("");  // the others have sent their last rows
   if (can_look) state_->look();
   if (!communicator_.is_first()) communicator_.gather("");
   return news();
-}
-
-const std::string& RunMonitor::problem() const {
-  return state_->sampler.problem();
 }
 
 }  // namespace hpcboot::train

@@ -28,6 +28,8 @@ struct MonitorOptions {
   std::string host;
   std::vector<int> cuda_devices;  ///< of this process
   double seconds_before = 0;      ///< of earlier starts of the run
+  std::int64_t steps_before =
+      0;  ///< of them; rows of later steps, which are done again, are dropped
 };
 
 /// Looks at every rank, its devices and its host at intervals, from the first step to the end of
@@ -60,8 +62,8 @@ class RunMonitor {
   /// @throws as the constructor
   News finish();
 
-  /// Why GPUs are not monitored; empty if they are, or if there are none.
-  const std::string& problem() const;
+  /// Of every rank whose GPUs are not all watched, why: "n2: …".
+  const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   struct State;
@@ -69,6 +71,7 @@ class RunMonitor {
   bool end_thread();
 
   Communicator& communicator_;
+  std::vector<std::string> problems_;
   // Shared with the thread, which is abandoned if the store of a lost rank 0 does not answer.
   std::shared_ptr<State> state_;
   std::thread thread_;

@@ -47,9 +47,13 @@ RunObservers::RunObservers(const TrainOptions& options, const RunFacts& facts,
   for (const torch::Device& device : devices) {
     if (device.is_cuda()) how.cuda_devices.push_back(device.index());
   }
-  if (resumed) how.seconds_before = resumed->runtime_seconds;
+  if (resumed) {
+    how.seconds_before = resumed->runtime_seconds;
+    how.steps_before = resumed->step;
+  }
   monitor_.emplace(std::move(how), communicator, report.begin());
-  if (!monitor_->problem().empty()) report.note("GPUs are not monitored: " + monitor_->problem());
+  for (const std::string& problem : monitor_->problems())
+    report.note("the monitor lacks GPUs of " + problem);
 }
 
 std::vector<std::string> RunObservers::pass_on(RunMonitor::News news) {

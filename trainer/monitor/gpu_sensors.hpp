@@ -33,6 +33,8 @@ class GpuSensors {
   GpuSensors(const GpuSensors&) = delete;
   GpuSensors& operator=(const GpuSensors&) = delete;
 
+  /// Whether NVML knows the GPU of this index.
+  bool knows(std::size_t index) const { return devices_[index] != nullptr; }
   /// One state for each GPU, in their order.
   std::vector<GpuState> read() const;
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "hpcboot/encode.hpp"
 #include "json/json_reader.hpp"
@@ -32,6 +35,17 @@ std::string monitor_line(const MonitorRow& row) {
                   row.step, row.rank, csv_field(row.host), csv_field(row.device));
   for (const MonitorColumn& column : kMonitorColumns) text += "," + field(row.*column.value);
   return text + "\n";
+}
+
+std::int64_t step_of_line(std::string_view line) {
+  constexpr int kBefore = 3;  // columns, which are numbers
+  for (int column = 0; column < kBefore; ++column)
+    line.remove_prefix(std::min(line.size(), line.find(',') + 1));
+  std::int64_t step = 0;
+  const char* const end = line.data() + line.size();
+  const auto [parsed_to, error] = std::from_chars(line.data(), end, step);
+  const bool is_number = error == std::errc() && parsed_to != end && *parsed_to == ',';
+  return is_number ? step : std::numeric_limits<std::int64_t>::max();
 }
 
 Json to_json(const MonitorRow& row) {

@@ -66,6 +66,9 @@ constexpr std::array<MonitorColumn, 15> kMonitorColumns{{
 std::string monitor_header();
 std::string monitor_line(const MonitorRow& row);
 
+/// The steps that were done, according to a line; the largest number if it is none.
+std::int64_t step_of_line(std::string_view line);
+
 Json to_json(const MonitorRow& row);
 /// @param from names the source in errors. @throws Error{malformed_file}
 MonitorRow monitor_row_from_json(const Json& json, const std::string& from);

@@ -44,14 +44,18 @@ Sampler::Sampler(std::vector<int> cuda_devices)
       last_time_(Clock::now()) {
   if (cuda_devices_.empty()) return;
   std::vector<std::string> addresses;
-  for (const int device : cuda_devices_) {
-    addresses.push_back(pci_address_of(device).value_or(""));
-    if (addresses.back().empty()) problem_ = "CUDA's driver does not tell the PCI address of a GPU";
-  }
+  for (const int device : cuda_devices_) addresses.push_back(pci_address_of(device).value_or(""));
   try {
     sensors_ = std::make_unique<GpuSensors>(addresses);
   } catch (const GpuSensors::Unavailable& unavailable) {
     problem_ = unavailable.reason;
+    return;
+  }
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (!sensors_->knows(i)) {
+      problem_ = "NVML does not know cuda:" + std::to_string(cuda_devices_[i]) +
+                 (addresses[i].empty() ? ", whose PCI address is unknown" : " at " + addresses[i]);
+    }
   }
 }
 

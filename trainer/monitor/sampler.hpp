@@ -26,7 +26,7 @@ class Sampler {
   /// was made. Fields that describe the run are empty.
   std::vector<MonitorRow> sample();
 
-  /// Why nothing is known of the GPUs; empty if something is, or if there are none.
+  /// Why a GPU is not watched; empty if all are, or if there are none.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -8,7 +8,8 @@ namespace hpcboot::monitor {
 namespace {
 
 constexpr double kSlower = 1.2;  // than the median
-constexpr int kLooks = 2;        // one may be an accident
+constexpr double kNotSlower = 1.1;
+constexpr int kLooks = 2;  // one may be an accident
 constexpr double kMilli = 1e3;
 
 }  // namespace
@@ -23,16 +24,21 @@ double Stragglers::median() const {
 
 std::vector<std::string> Stragglers::add(const MonitorRow& row) {
   if (!row.own_seconds) return {};
-  Rank& rank = known_[row.rank];
-  rank.host = row.host;
+  const auto [place, is_first] = known_.try_emplace(row.rank);
+  if (is_first) return {};
+  Rank& rank = place->second;
   rank.own_seconds = *row.own_seconds;
-  if (known_.size() < 2 || static_cast<int>(known_.size()) < ranks_) return {};
+  const bool all_known = std::all_of(known_.begin(), known_.end(),
+                                     [](const auto& one) { return one.second.own_seconds > 0; });
+  if (ranks_ < 2 || static_cast<int>(known_.size()) < ranks_ || !all_known) return {};
   const double middle = median();
-  const bool is_slow = rank.own_seconds > kSlower * middle;
-  rank.slow_looks = is_slow ? rank.slow_looks + 1 : 0;
-  if (is_slow == rank.is_named || (is_slow && rank.slow_looks < kLooks)) return {};
-  rank.is_named = is_slow;
-  if (!is_slow) return {fmt::format("rank {} on {} is no longer slow", row.rank, row.host)};
+  const bool contradicts =
+      rank.is_named ? rank.own_seconds < kNotSlower * middle : rank.own_seconds > kSlower * middle;
+  rank.looks = contradicts ? rank.looks + 1 : 0;
+  if (rank.looks < kLooks) return {};
+  rank.looks = 0;
+  rank.is_named = !rank.is_named;
+  if (!rank.is_named) return {fmt::format("rank {} on {} is no longer slow", row.rank, row.host)};
   return {
       fmt::format("rank {} on {} is slow: it computes for {:.1f} ms a step, the median of {} "
                   "ranks is {:.1f} ms",

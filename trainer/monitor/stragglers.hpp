@@ -23,16 +23,15 @@ class Stragglers {
 
  private:
   struct Rank {
-    std::string host;
-    double own_seconds = 0;
-    int slow_looks = 0;
+    double own_seconds = 0;  ///< 0: only its first look is known
     bool is_named = false;
+    int looks = 0;  ///< in a row that contradict is_named
   };
 
   double median() const;
 
   int ranks_;
-  std::map<int, Rank> known_;  // the latest row of each rank with steps
+  std::map<int, Rank> known_;
 };
 
 }  // namespace hpcboot::monitor

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -35,8 +36,11 @@ std::int64_t number_of(std::string_view part, std::string_view text) {
 
 ProfileSchedule parse_profile_schedule(std::string_view text) {
   ProfileSchedule schedule;
-  while (!text.empty()) {
+  std::set<std::string_view> given;
+  bool expects_part = !text.empty();
+  while (expects_part) {
     const std::string_view one = text.substr(0, text.find(','));
+    expects_part = one.size() < text.size();  // a comma follows
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     const auto equals = one.find('=');
     const std::string_view name = one.substr(0, equals);
@@ -48,6 +52,7 @@ ProfileSchedule parse_profile_schedule(std::string_view text) {
       throw std::invalid_argument(fmt::format(
           "has '{}'; expected wait=N, warmup=N, active=N and repeat=N, separated by commas", one));
     }
+    if (!given.insert(name).second) throw std::invalid_argument(fmt::format("has {} twice", name));
     schedule.*part->second = number_of(name, one.substr(equals + 1));
   }
   if (schedule.active > kMostActive) {

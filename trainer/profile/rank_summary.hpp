@@ -6,7 +6,7 @@
 #include "hpcboot/encode.hpp"
 #include "json/bounded_json.hpp"
 #include "profile/time_summary.hpp"
-#include "profile/trace_file.hpp"
+#include "profile/trace_events.hpp"
 #include "text/table.hpp"
 
 namespace hpcboot::profile {

@@ -31,8 +31,12 @@ Filter range(std::vector<std::string> names) {
   };
 }
 
-bool is_on_gpu(const TraceEvent& event) {
-  return event.kind == EventKind::kernel || event.kind == EventKind::copy;
+bool is_kernel(const TraceEvent& event) {
+  return event.kind == EventKind::kernel;
+}
+
+bool is_copy_to_gpu(const TraceEvent& event) {
+  return event.kind == EventKind::copy && event.name.find("HtoD") != std::string::npos;
 }
 
 bool is_of_nccl(const TraceEvent& event) {
@@ -45,13 +49,15 @@ TimeSummary summarise(const Recording& recording) {
   const Intervals steps = times_of(recording, is_step);
   const auto waits =
       times_of(recording, [](const TraceEvent& event) { return event.kind == EventKind::wait; });
-  const bool has_gpu = std::any_of(recording.events.begin(), recording.events.end(), is_on_gpu);
+  const bool has_gpu = std::any_of(recording.events.begin(), recording.events.end(), is_kernel);
   Intervals compute;
   Intervals communication;
   Intervals data = times_of(recording, range({kDataWait, kCopyToDevice}));
   if (has_gpu) {
-    compute = times_of(
-        recording, [](const TraceEvent& event) { return is_on_gpu(event) && !is_of_nccl(event); });
+    compute = times_of(recording, [](const TraceEvent& event) {
+      return event.device >= 0 && !is_of_nccl(event) && !is_copy_to_gpu(event);
+    });
+    data = data.united_with(times_of(recording, is_copy_to_gpu));
     communication = times_of(recording, is_of_nccl);
   } else {
     compute = times_of(recording, range({kForward, kBackward, kOptimizer})).without(waits);

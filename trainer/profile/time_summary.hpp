@@ -11,9 +11,10 @@ namespace hpcboot::profile {
 /// because each moment counts once: for computing; else for communication, which is exposed then;
 /// else for data; else it is idle.
 ///
-/// With a GPU, its kernels compute, and those of NCCL communicate: the breakdown of Holistic Trace
-/// Analysis (https://hta.readthedocs.io, "temporal breakdown"). On the CPU the forward and backward
-/// pass and the optimizer compute, except while they wait for a collective.
+/// With a GPU, its kernels and its own copies compute, and kernels of NCCL communicate: the
+/// breakdown of Holistic Trace Analysis (https://hta.readthedocs.io, "temporal breakdown"). On the
+/// CPU the forward and backward pass and the optimizer compute, except while they wait for a
+/// collective.
 struct TimeSummary {
   std::int64_t steps = 0;
   std::int64_t total = 0;

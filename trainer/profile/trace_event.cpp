@@ -14,7 +14,7 @@ bool nests(const TraceEvent& event) {
 
 }  // namespace
 
-void sort(Recording& recording) {
+Recording sorted(Recording recording) {
   std::stable_sort(recording.events.begin(), recording.events.end(),
                    [](const TraceEvent& a, const TraceEvent& b) {
                      return a.begin != b.begin ? a.begin < b.begin : a.duration > b.duration;
@@ -31,6 +31,7 @@ void sort(Recording& recording) {
     if (!open.empty() && event.end() > open.back()) event.duration = open.back() - event.begin;
     open.push_back(event.end());
   }
+  return recording;
 }
 
 std::int64_t begin_of(const Recording& recording) {

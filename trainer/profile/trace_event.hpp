@@ -57,8 +57,8 @@ struct Recording {
   std::vector<MemoryChange> memory;  ///< by time
 };
 
-/// Puts the events and changes in order.
-void sort(Recording& recording);
+/// The events and changes in order.
+Recording sorted(Recording recording);
 
 /// The time of the first event or change; 0 if there is none. @param recording sorted
 std::int64_t begin_of(const Recording& recording);

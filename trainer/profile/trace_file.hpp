@@ -2,41 +2,34 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
+#include <optional>
+#include <string_view>
 
-#include "json/bounded_json.hpp"
-#include "profile/trace_event.hpp"
+#include "profile/trace_events.hpp"
+#include "record/atomic_file.hpp"
 
 namespace hpcboot::profile {
 
-/// What a trace says of the rank that it was recorded on.
-struct TraceOrigin {
-  int rank = 0;
-  int world_size = 1;
-  std::string host;
-  std::string backend;  ///< of its collectives; empty for a single process
-  /// How many nanoseconds its clock is ahead of rank 0's.
-  std::int64_t clock_ahead = 0;
-};
+/// A trace of one rank or several, which Perfetto, chrome://tracing and TensorBoard read. The file
+/// appears complete, or not at all.
+class TraceFile {
+ public:
+  /// @param origin whose trace it is; none for that of several ranks, which TensorBoard's view of
+  ///        distributed training must not count as one more
+  /// @param base as for trace_events()
+  /// @throws Error{unwritable_output}
+  TraceFile(const std::filesystem::path& path, const std::optional<TraceOrigin>& origin,
+            std::int64_t base);
 
-/// How much of a recording is in a file.
-struct TraceSize {
-  std::int64_t events = 0;
-  std::int64_t dropped = 0;  ///< the latest ones, which would have exceeded the limit
-};
+  /// @param events of trace_events(), of one rank. @throws Error{unwritable_output}
+  void add(std::string_view events);
 
-/// Writes a recording in the format of PyTorch's profiler, which Perfetto, chrome://tracing and
-/// TensorBoard read: the Trace Event Format
-/// (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), an event per
-/// line. The file appears complete, or not at all.
-///
-/// A process of the trace is the host's side of a rank, or one of its GPUs; a thread is a thread of
-/// the program, or a stream. Collectives that overlap are on threads of their own.
-/// @param recording sorted
-/// @param most_bytes about the largest size of the file
-/// @throws Error{unwritable_output}
-TraceSize write_trace(const std::filesystem::path& path, const TraceOrigin& origin,
-                      const Recording& recording, std::int64_t most_bytes);
+  /// @param dropped events that are not in the file. @throws Error{unwritable_output}
+  void commit(std::int64_t dropped);
+
+ private:
+  record::AtomicFile file_;
+  bool is_empty_ = true;
+};
 
 }  // namespace hpcboot::profile

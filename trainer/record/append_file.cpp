@@ -48,6 +48,11 @@ AppendFile::~AppendFile() {
   ::close(descriptor_);
 }
 
+void AppendFile::cut(std::size_t size) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
+    throw output_error("write", path_, errno);
+}
+
 void AppendFile::append(std::string_view bytes) {
   pending_ += bytes;
   if (std::chrono::steady_clock::now() - last_flush_ >= kFlushInterval) flush();

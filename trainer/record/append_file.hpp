@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ class AppendFile {
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
+  /// Drops what follows the first `size` bytes. Before the first append().
+  /// @throws Error{unwritable_output}
+  void cut(std::size_t size);
   /// @throws Error{unwritable_output}
   void append(std::string_view bytes);
   /// @throws Error{unwritable_output}

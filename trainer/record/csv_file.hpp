@@ -22,7 +22,8 @@ class CsvFile {
   /// @throws Error{unwritable_output}; Error{malformed_file} if the file has another header.
   CsvFile(const std::filesystem::path& path, std::string_view header, const Keeps& keeps);
 
-  /// Checks that a run can continue this file: it is missing or empty, or starts with the header.
+  /// Checks that a run can continue this file: it is missing or empty, or starts with the header,
+  /// or is a part of it.
   /// @throws Error{malformed_file} if it cannot
   static void require_usable(const std::filesystem::path& path, std::string_view header);
 
@@ -37,7 +38,6 @@ class CsvFile {
   void flush() { file_.flush(); }
 
  private:
-  bool is_new_;  ///< first: an existing file is prepared before it is opened
   AppendFile file_;
 };
 
