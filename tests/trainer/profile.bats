@@ -199,11 +199,12 @@ assert len({e['tid'] for e in named['aten::mkldnn_convolution']}) >= 2, 'a threa
   mkdir elsewhere
   # shellcheck disable=SC2086
   "$trainer" $small --epochs 1000 --time-limit 1s >/dev/null || true
-  ln -s "$PWD/elsewhere" "$(ls -d runs/* | tail -n 1)/profile"
+  folder=(runs/*)
+  ln -s "$PWD/elsewhere" "${folder[-1]}/profile"
   # shellcheck disable=SC2086
   run -42 "$trainer" $small --epochs 1000 --profile --resume auto
   [[ $output == *"profile' is not a folder"* ]]
-  [ -z "$(ls elsewhere)" ]
+  [ -z "$(ls -A elsewhere)" ]
 }
 
 @test "Perfetto opens the merged trace in a browser, without an error, with every rank and its steps" {
