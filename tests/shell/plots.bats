@@ -62,11 +62,11 @@ make_monitor() {
   "$RUNTABLE" plot runtime -o runtime.svg made
   is_svg runtime.svg "Runtime: " "runs of 2026-11-20 in made" "runtime, s" "samples per second" "DDP 1x4"
   "$RUNTABLE" plot strong-scaling -o strong.svg made
-  is_svg strong.svg "Strong scaling: " "speed-up over 1 device" "efficiency, %" ideal devices
+  is_svg strong.svg "Strong scaling: " "speed-up (ideal on the fewest devices)" "efficiency, %" ideal devices
   "$RUNTABLE" plot weak-scaling -o weak.svg made
   is_svg weak.svg "Weak scaling: " "runtime, s" "efficiency, %" ideal
   "$RUNTABLE" plot curves -o curves.svg made
-  is_svg curves.svg "Loss and accuracy: " loss epoch "accuracy, %"
+  is_svg curves.svg "Loss and measures: " loss epoch "accuracy, %"
   "$RUNTABLE" plot monitor -o monitor.svg made/a1
   is_svg monitor.svg "GPU load, %" "GPU memory, GiB" "GPU temperature, °C" "time, s" "rank 1 (n2, cuda:0)"
   "$RUNTABLE" plot correlation -o correlation.svg made/a1
@@ -84,15 +84,16 @@ make_monitor() {
   is_svg steps.svg data forward backward "exposed communication" optimizer other "mean time of a step on rank 0, ms"
   "$RUNTABLE" plot steps made >text
   cat text
-  grep -q 'single 1x1 (1)  *10  *20  *40  *10  *10  *10  █' text
+  grep -q '^ *10  *20  *40  *10  *10  *10  single 1x1 (1)\|^single 1x1 (1)  *10  *20  *40  *10  *10  *10' text
 }
 
 @test "in the terminal plots are text of 80 columns" {
   for i in 1 2 3; do make_run "a$i" single 1 "10$i" && make_run "b$i" ddp 2 "5$i"; done
   make_monitor made/a1
-  for kind in runtime strong-scaling curves; do
+  for kind in runtime strong-scaling curves steps; do
     "$RUNTABLE" plot "$kind" made >text
-    [ "$(tail -n +3 text | wc -L)" -le 80 ] # after title and source
+    cat text
+    [ "$(wc -L <text)" -le 80 ]
     [ "$(wc -l <text)" -gt 5 ]
   done
   "$RUNTABLE" plot correlation made/a1 >text
@@ -111,6 +112,29 @@ make_monitor() {
     run -1 grep -q $'\e' text
   done
   [ ! -e pwned ]
+}
+
+@test "no name of a file or a folder is a command, and the user's own settings of gnuplot do not count" {
+  for i in 1 2 3; do make_run "a$i" single 1 "10$i"; done
+  mkdir '|touch pwned;' home
+  "$RUNTABLE" plot runtime -o '|touch pwned;/x.svg' made
+  is_svg '|touch pwned;/x.svg' "Runtime: "
+  "$RUNTABLE" plot runtime -o $'ctl\x01~.svg' made
+  is_svg $'ctl\x01~.svg' "Runtime: "
+  [ ! -e pwned ]
+  echo 'set datafile separator ","; print "mine"' >home/.gnuplot
+  HOME=$PWD/home "$RUNTABLE" plot curves made >text
+  run -1 grep -q mine text
+  [ -z "$(find . -name '.*.tmp')" ]
+}
+
+@test "the monitor of a run that is not finished is shown" {
+  make_run a1 single 1 10
+  make_monitor made/a1
+  sed -i 's/"exit_reason": "finished"/"exit_reason": "signal TERM"/' made/a1/run.json
+  "$RUNTABLE" plot monitor -o m.svg made/a1
+  is_svg m.svg "GPU load, %"
+  run -1 "$RUNTABLE" plot runtime made/a1
 }
 
 @test "without enough runs the plot says what is missing" {

@@ -34,6 +34,7 @@ RunData run_of(const std::string& method, int devices, double runtime, int sampl
   run.method = method;
   run.devices = devices;
   run.devices_per_node = devices;
+  run.device_kind = "cpu";
   run.samples = samples;
   run.sample = "image";
   run.runtime_seconds = runtime;
@@ -70,9 +71,21 @@ TEST(Repetitions, ThreeHaveAMedianAndARange) {
   EXPECT_THAT(three.low, Optional(1.0));
   EXPECT_THAT(three.high, Optional(3.0));
   const Point two = median_point(1, {3, 1});
-  EXPECT_EQ(two.y, 1);
+  EXPECT_EQ(two.y, 2);
   EXPECT_FALSE(two.low || two.high);
-  EXPECT_EQ(median_point(1, {4, 1, 2, 3}).y, 2) << "a measured value";
+  EXPECT_EQ(median_point(1, {4, 1, 2, 3}).y, 2.5);
+}
+
+TEST(Repetitions, ManyPointsAreMediansOfIntervals) {
+  std::vector<Point> points;
+  for (int i = 0; i < 1000; ++i) points.push_back({static_cast<double>(i), i % 2 == 0 ? 1.0 : 3.0});
+  const std::vector<Point> few = binned(points, 10);
+  ASSERT_EQ(few.size(), 10U);
+  EXPECT_EQ(few[0].y, 2);
+  EXPECT_THAT(few[0].high, Optional(3.0));
+  EXPECT_EQ(binned(points, 1000).size(), 1000U);
+  EXPECT_EQ(binned(std::vector<Point>(5, {1, 2}), 2).size(), 5U) << "at the same time";
+  EXPECT_TRUE(binned({}, 2).empty());
 }
 
 TEST(PlotKinds, AreDocumented) {
@@ -92,6 +105,16 @@ TEST(RunGroups, AreNamedByWhatDiffers) {
   EXPECT_THAT(names({run_of("DDP", 2, 9), run_of("DDP", 2, 9, 2000)}),
               ElementsAre("DDP 1x2, 1000 images (1)", "DDP 1x2, 2000 images (1)"));
   EXPECT_THAT(names({}), IsEmpty());
+  RunData slow = run_of("single", 1, 9);
+  slow.settings = {{"batch_size", "64"}, {"lr", "0.1"}};
+  RunData fast = slow;
+  fast.settings["lr"] = "0.2";
+  EXPECT_THAT(names({slow, fast, slow}),
+              ElementsAre("single 1x1, lr=0.1 (2)", "single 1x1, lr=0.2 (1)"));
+  RunData on_gpu = run_of("single", 1, 9);
+  on_gpu.device_kind = "cuda";
+  EXPECT_THAT(names({on_gpu, run_of("single", 1, 9)}),
+              ElementsAre("single 1x1 cpu (1)", "single 1x1 cuda (1)"));
 }
 
 TEST(RuntimePlot, HasMediansAndSingleRuns) {
@@ -102,7 +125,9 @@ TEST(RuntimePlot, HasMediansAndSingleRuns) {
   EXPECT_THAT(runtime.categories, ElementsAre("single 1x1 (3)", "DDP 1x2 (1)"));
   EXPECT_THAT(ys(runtime.series[0]), ElementsAre(110, 60));
   EXPECT_THAT(runtime.series[0].points[0].high, Optional(120.0));
-  EXPECT_THAT(ys(runtime.series[1]), ElementsAre(60)) << "fewer than three are points";
+  EXPECT_EQ(runtime.series.size(), 1U) << "one run is its own median";
+  const Plot two = runtime_plot({run_of("single", 1, 100), run_of("single", 1, 110)});
+  EXPECT_THAT(ys(two.panels[0].series[1]), ElementsAre(100, 110)) << "fewer than three are points";
   EXPECT_THAT(plot.title, HasSubstr("resnet50, 128 px"));
   EXPECT_THAT(plot.source, HasSubstr("4 runs of 2026-11-2"));
   EXPECT_THAT(plot.source, HasSubstr("in runs"));
@@ -126,9 +151,57 @@ TEST(StrongScaling, StartsAtTheFewestDevicesThatThereAre) {
   const Plot plot = strong_scaling_plot({run_of("DDP", 2, 100), run_of("DDP", 4, 50)});
   EXPECT_THAT(ys(series_named(plot.panels[0], "DDP")), ElementsAre(2, 4));
   EXPECT_THAT(ys(series_named(plot.panels[1], "DDP")), ElementsAre(100, 100));
-  EXPECT_THAT(plot.panels[0].y_label, HasSubstr("2 devices"));
+  EXPECT_THAT(plot.panels[0].y_label, HasSubstr("fewest devices"));
   EXPECT_THAT(reason_of(strong_scaling_plot, {run_of("DDP", 2, 1), run_of("DDP", 2, 2)}),
               HasSubstr("two different numbers of devices"));
+}
+
+TEST(StrongScaling, TakesTheMedianOfRuntimesBeforeItDivides) {
+  const Plot plot = strong_scaling_plot({run_of("single", 1, 100), run_of("single", 1, 110),
+                                         run_of("DDP", 2, 50), run_of("DDP", 2, 55)});
+  EXPECT_THAT(ys(series_named(plot.panels[0], "DDP")), ElementsAre(1, 2));
+  const Panel ranges = strong_scaling_plot({run_of("single", 1, 100), run_of("DDP", 2, 40),
+                                            run_of("DDP", 2, 50), run_of("DDP", 2, 80)})
+                           .panels[0];
+  const Point& two = series_named(ranges, "DDP").points[1];
+  EXPECT_EQ(two.y, 2);
+  EXPECT_THAT(two.low, Optional(1.25));
+  EXPECT_THAT(two.high, Optional(2.5));
+}
+
+TEST(StrongScaling, ComparesTheSameKindOfDevice) {
+  RunData slow = run_of("single", 1, 1000);
+  RunData fast = run_of("single", 1, 100);
+  fast.device_kind = "cuda";
+  RunData two = run_of("DDP", 2, 50);
+  two.device_kind = "cuda";
+  EXPECT_THAT(ys(series_named(strong_scaling_plot({slow, fast, two}).panels[0], "DDP")),
+              ElementsAre(1, 2));
+}
+
+TEST(StrongScaling, ShowsTheNewestOfManyLines) {
+  std::vector<RunData> runs;
+  for (int samples = 1; samples < 30; ++samples) {
+    runs.push_back(run_of("single", 1, 100, samples));
+    runs.push_back(run_of("DDP", 2, 50, samples));
+  }
+  runs.push_back(run_of("single", 1, 1e-9));
+  const Plot plot = strong_scaling_plot(runs);
+  EXPECT_EQ(plot.panels[0].series.size(), kMostLines + 1);
+  EXPECT_THAT(plot.source, HasSubstr("8 newest of 29 lines"));
+}
+
+TEST(WeakScaling, NamesLinesByTheSamplesOfADevice) {
+  RunData unknown = run_of("DDP", 4, 1);
+  unknown.samples.reset();
+  const Plot plot =
+      weak_scaling_plot({run_of("single", 1, 100, 1000), run_of("DDP", 2, 110, 2001),
+                         run_of("single", 1, 50, 500), run_of("DDP", 2, 55, 1000), unknown});
+  EXPECT_THAT(
+      ys(series_named(plot.panels[1],
+                      "DDP, resnet50, 128 px, fp32, 5 epochs, 500 images for each device, cpu")),
+      ElementsAre(100, DoubleNear(90.909, 1e-3)));
+  EXPECT_EQ(plot.panels[0].series.size(), 2U) << "no common ideal runtime";
 }
 
 TEST(WeakScaling, ComparesAsManySamplesForEachDevice) {
@@ -184,8 +257,8 @@ TEST(Curves, RepetitionsAreOneLineAndTooManyRunsAreLeftOut) {
     runs.back().epochs = {epoch_of(1, 1, 0.5)};
   }
   const Plot many = curves_plot(runs);
-  EXPECT_LE(many.panels[1].series.size(), 8U);
-  EXPECT_THAT(many.source, HasSubstr("the latest of 31"));
+  EXPECT_EQ(many.panels[1].series.size(), 8U);
+  EXPECT_THAT(many.source, HasSubstr("the newest of 31"));
 }
 
 TEST(Steps, AreStackedOfTheirParts) {
@@ -249,10 +322,17 @@ TEST(MonitorPlot, OfManyRanksShowsTheMedianAndTheRange) {
   std::string rows;
   for (int rank = 0; rank < 100; ++rank) rows += row(1, rank, rank, 1);
   const Plot plot = monitor_plot({monitored(folder.path(), rows)});
-  ASSERT_EQ(plot.panels[0].series.size(), 1U);
-  const Point& point = plot.panels[0].series[0].points[0];
-  EXPECT_EQ(point.y, 49);
-  EXPECT_THAT(point.high, Optional(99.0));
+  EXPECT_EQ(plot.panels[0].series[0].points.size(), 100U) << "all at the same time";
+  std::string later;
+  for (int rank = 0; rank < 100; ++rank) {
+    later += row(1 + 0.001 * rank, rank, rank, 1);
+    if (rank > 0) later += row(9, rank, 50, 1);  // the first rank has fewer rows
+  }
+  const Series summary = monitor_plot({monitored(folder.path(), later)}).panels[0].series[0];
+  ASSERT_EQ(summary.points.size(), 2U);
+  EXPECT_EQ(summary.points[0].y, 49.5);
+  EXPECT_THAT(summary.points[0].high, Optional(99.0));
+  EXPECT_EQ(summary.points[1].y, 50);
 }
 
 TEST(CorrelationPlot, IsOneForWhatChangesTogether) {
@@ -295,11 +375,20 @@ TEST(GnuplotScript, LinesAndBarsDifferWithoutColours) {
     runs.back().epochs = {epoch_of(1, 1, 0.5), epoch_of(2, 1, 0.5)};
   }
   const std::string lines = gnuplot_script(curves_plot(runs), Picture::png, "x.png");
-  EXPECT_GE(values_of(lines, "pointtype ").size(), 8U);
+  EXPECT_GE(values_of(lines, "pointtype ").size(), 5U) << "one for each run";
   EXPECT_GE(values_of(lines, "dashtype ").size(), 5U);
   EXPECT_THAT(lines, HasSubstr("set terminal pngcairo"));
   const std::string bars = gnuplot_script(steps_plot(runs), Picture::svg, "x.svg");
   EXPECT_EQ(values_of(bars, "fillstyle pattern ").size(), 6U);
+}
+
+TEST(GnuplotScript, LongNamesAndTitlesFit) {
+  RunData run = run_of("DDP", 2, 10);
+  run.run = std::string(300, 'n');
+  run.epochs = {epoch_of(1, 1, 0.5)};
+  const std::string script = gnuplot_script(curves_plot({run}), Picture::png, "x.png");
+  EXPECT_EQ(script.find(std::string(60, 'n')), std::string::npos);
+  EXPECT_THAT(script, HasSubstr("nnn…"));
 }
 
 TEST(GnuplotScript, NumbersThatAreNotFiniteAreGaps) {

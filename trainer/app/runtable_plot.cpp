@@ -6,7 +6,7 @@
 
 #include "plots/draw.hpp"
 #include "plots/plots.hpp"
-#include "record/finished_runs.hpp"
+#include "record/read_runs.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -40,17 +40,19 @@ options::Command plot_command() {
   options::Command command{
       "runtable",
       "plot",
-      "draw runtimes, scaling, curves, steps or the monitor of finished runs",
+      "draw runtimes, scaling, curves, steps or the monitor of runs",
       {"runtable plot KIND [OPTIONS] [DIR…]"},
       {{"runtable plot runtime", "in the terminal"},
        {"runtable plot strong-scaling -o scaling.svg runs", "as a picture"},
        {"runtable plot monitor -o monitor.png runs/20261120_235901_ddp_2x4", "of one run"}}};
   command.details = {
-      "DIR is a folder of runs, one run folder or a run.json [runs]. Runs that repeat each other "
-      "are "
-      "shown as their median, three or more also with the smallest and largest value; of fewer, "
-      "each "
-      "run is a point. gnuplot draws; lines also differ in dashes and points, bars in patterns."};
+      "DIR is a folder of runs, one run folder or a run.json [runs]. Of runs that repeat each "
+      "other, the "
+      "median is shown; in pictures of runtimes, scaling and curves, of three or more also the "
+      "smallest "
+      "and largest value, and of fewer each run. gnuplot draws. Lines also differ in dashes and "
+      "points, "
+      "bars in patterns."};
   command.operands = {{"kind", options::choice(names_of_kinds()), 1},
                       {"dir", options::list("DIR", options::Completes::folder), -1}};
   std::vector<options::Option> chosen{
@@ -89,13 +91,15 @@ int plot(const std::vector<std::string>& arguments) {
   if (has_file) require_picture(file);
 
   std::vector<plots::RunData> runs;
-  const auto skipped = record::read_finished_runs(
-      {places.begin(), places.end()}, [&](const fs::path& folder, const record::RunRecord& run) {
-        runs.push_back(plots::data_of(folder, run));
-      });
+  const auto skipped = record::read_runs({places.begin(), places.end()}, kind.runs,
+                                         [&](const fs::path& folder, const record::RunRecord& run) {
+                                           runs.push_back(plots::data_of(folder, run));
+                                         });
   for (const std::string& line : skipped) err() << "runtable: skipped: " << line << "\n";
   try {
-    if (runs.empty()) throw plots::NothingToPlot("there is no finished run");
+    if (runs.empty())
+      throw plots::NothingToPlot(kind.runs == record::Runs::finished ? "there is no finished run"
+                                                                     : "there is no run");
     const plots::Plot drawn = kind.make(runs);
     if (has_file) {
       plots::draw(drawn, file);

@@ -97,7 +97,7 @@ Plot correlation_plot(const std::vector<RunData>& runs) {
   const std::vector<Variable> variables = variables_of(rows);
   for (const Variable& one : variables) {
     panel.categories.push_back(one.name);
-    Series series{one.name, Series::Style::points, {}};
+    Series series{one.name, Series::Style::points, {}, {}};
     for (std::size_t i = 0; i < variables.size(); ++i)
       series.points.push_back(
           {static_cast<double>(i), correlation(one.values, variables[i].values)});
@@ -105,9 +105,10 @@ Plot correlation_plot(const std::vector<RunData>& runs) {
   }
   Plot plot;
   plot.title = fmt::format("Correlation in {}: {}", run.run, run.about);
-  plot.source =
-      fmt::format("Pearson's coefficient of {} rows of {}, without values that do not change",
-                  rows.size(), (run.folder / "monitor.csv").string());
+  plot.source = fmt::format(
+      "Pearson's coefficient of {} rows of {}, of all ranks together; values that do not change "
+      "are left out",
+      rows.size(), (run.folder / "monitor.csv").string());
   plot.panels = {std::move(panel)};
   return plot;
 }

@@ -10,8 +10,6 @@
 namespace hpcboot::plots {
 namespace {
 
-constexpr std::size_t kMostLines = 8;  // more could not be told apart
-
 /// Values by epoch, of runs that share a line.
 using Values = std::map<int, std::vector<double>>;
 
@@ -35,22 +33,26 @@ struct Curves {
 };
 
 /// Three repetitions or more are one line with a range, fewer a line each.
-std::vector<Curves> curves_of(const std::vector<RunData>& runs) {
+std::vector<Curves> curves_of(const RunGroup& group) {
   std::vector<Curves> all;
-  for (const RunGroup& group : groups_of(runs)) {
-    const bool is_one = group.runs.size() >= kRepetitions;
-    if (is_one) all.push_back({group.name, {}, {}, {}});
-    for (const RunData& run : group.runs) {
-      if (!is_one) all.push_back({run.run, {}, {}, {}});
-      all.back().add(run);
-    }
+  const bool is_one = group.runs.size() >= kRepetitions;
+  if (is_one) all.push_back({group.name, {}, {}, {}});
+  for (const RunData& run : group.runs) {
+    if (!is_one) all.push_back({run.run, {}, {}, {}});
+    all.back().add(run);
   }
   return all;
 }
 
-void add(Panel& panel, const std::string& name, const Values& values) {
+std::string newest_of(const RunGroup& group) {
+  std::string newest;
+  for (const RunData& run : group.runs) newest = std::max(newest, run.started);
+  return newest;
+}
+
+void add(Panel& panel, const std::string& name, const Values& values, std::size_t look) {
   if (values.empty()) return;
-  Series series{name, Series::Style::line, {}};
+  Series series{name, Series::Style::line, {}, look};
   for (const auto& [epoch, of_runs] : values)
     series.points.push_back(median_point(static_cast<double>(epoch), of_runs));
   panel.series.push_back(std::move(series));
@@ -67,29 +69,33 @@ Panel panel_with(std::string label) {
 }  // namespace
 
 Plot curves_plot(const std::vector<RunData>& all) {
-  std::vector<RunData> runs = all;
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const RunData& a, const RunData& b) { return a.started < b.started; });
-  std::vector<Curves> curves = curves_of(runs);
-  while (curves.size() > kMostLines) {  // the latest ones
-    runs.erase(runs.begin(),
-               runs.begin() + static_cast<std::ptrdiff_t>(curves.size() - kMostLines));
-    curves = curves_of(runs);
+  std::vector<RunGroup> groups = groups_of(all);
+  std::stable_sort(groups.begin(), groups.end(), [](const RunGroup& a, const RunGroup& b) {
+    return newest_of(a) > newest_of(b);
+  });
+  std::vector<RunData> runs;
+  std::vector<Curves> curves;
+  for (const RunGroup& group : groups) {
+    std::vector<Curves> more = curves_of(group);
+    if (!curves.empty() && curves.size() + more.size() > kMostLines) break;
+    runs.insert(runs.end(), group.runs.begin(), group.runs.end());
+    for (Curves& one : more) curves.push_back(std::move(one));
   }
   Panel losses = panel_with("loss");
   std::map<std::string, Panel> measures;
-  for (const Curves& one : curves) {
-    add(losses, one.name + ", training", one.train);
-    add(losses, one.name + ", validation", one.validation);
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const Curves& one = curves[i];
+    add(losses, one.name + ", training", one.train, i);
+    add(losses, one.name + ", validation", one.validation, i);
     for (const auto& [label, values] : one.measures)
-      add(measures.try_emplace(label, panel_with(label)).first->second, one.name, values);
+      add(measures.try_emplace(label, panel_with(label)).first->second, one.name, values, i);
   }
   if (losses.series.empty()) throw NothingToPlot("no finished run has an epoch with a loss");
   Plot plot;
-  plot.title = "Loss and accuracy: " + common_about(runs);
+  plot.title = "Loss and measures: " + common_about(runs);
   plot.source = source_of(runs);
-  if (runs.size() < all.size()) plot.source += fmt::format(", the latest of {}", all.size());
-  plot.source += "; median with minimum and maximum of three runs or more";
+  if (runs.size() < all.size()) plot.source += fmt::format(", the newest of {}", all.size());
+  plot.source += "; of three repetitions or more, median with minimum and maximum";
   plot.panels.push_back(std::move(losses));
   for (auto& [label, panel] : measures) plot.panels.push_back(std::move(panel));
   return plot;

@@ -8,20 +8,27 @@
 
 #include "hpcboot/encode.hpp"
 #include "text/display_width.hpp"
+#include "text/wrap.hpp"
 
 namespace hpcboot::plots {
 namespace {
 
-constexpr std::array<const char*, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                              "#E69F00", "#56B4E9", "#000000", "#F0E442"};
+// Without the yellow one, which is hard to see on white.
+constexpr std::array<const char*, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                              "#E69F00", "#56B4E9", "#000000"};
 constexpr std::array<int, 8> kPoints{7, 5, 9, 11, 13, 4, 6, 8};
 // Solid, crossed and hatched areas.
 constexpr std::array<int, 6> kPatterns{3, 1, 4, 2, 5, 6};
 
+constexpr std::size_t kMostMarkedPoints = 100;
+constexpr std::size_t kLongestName = 60;  // characters
+constexpr std::size_t kCharacters = 105;  // of a line of the title
+
 constexpr int kWidth = 900;  // pixels
 constexpr int kHeightOfPanel = 420;
-constexpr int kHeightOfTitle = 60;
-constexpr int kHeightOfBar = 46;  // of horizontal ones
+constexpr int kHeightOfLine = 20;
+constexpr int kHeightOfBar = 46;        // of horizontal ones
+constexpr std::size_t kMostBars = 400;  // cairo draws at most 32,767 rows of pixels
 
 template <typename Array>
 auto nth(const Array& values, std::size_t index) {
@@ -31,6 +38,13 @@ auto nth(const Array& values, std::size_t index) {
 /// gnuplot reads NaN as a gap.
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "NaN";
+}
+
+/// The start and the end of a long name.
+std::string shortened(const std::string& name) {
+  if (name.size() <= kLongestName) return name;
+  constexpr std::size_t kPart = kLongestName / 2 - 1;
+  return name.substr(0, kPart) + "…" + name.substr(name.size() - kPart);
 }
 
 /// `$name << EOD … EOD`: x, y, low, high of each point.
@@ -56,41 +70,57 @@ void add(std::string& list, const std::string& more) {
   list += (list.empty() ? "" : ", \\\n     ") + more;
 }
 
-/// A little more than the values between these, on a logarithmic axis.
-std::string log_range(const char* axis, const Panel& panel, double Point::*value) {
-  constexpr double kMargin = 1.15;
-  double low = INFINITY;
-  double high = 0;
-  for (const Series& series : panel.series) {
-    for (const Point& point : series.points) {
-      low = std::min(low, point.*value);
-      high = std::max(high, point.*value);
-    }
-  }
-  if (!(low > 0 && high >= low)) return "";
-  return fmt::format("set logscale {0} 2\nset {0}range [{1}:{2}]\n", axis, number(low / kMargin),
-                     number(high * kMargin));
-}
-
-double range_of(const Panel& panel, double Point::*value) {
+struct Range {
   double low = INFINITY;
   double high = -INFINITY;
+
+  void include(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range range_of_x(const Panel& panel) {
+  Range range;
+  for (const Series& series : panel.series) {
+    for (const Point& point : series.points) range.include(point.x);
+  }
+  return range;
+}
+
+Range range_of_y(const Panel& panel) {
+  Range range;
   for (const Series& series : panel.series) {
     for (const Point& point : series.points) {
-      low = std::min(low, point.*value);
-      high = std::max(high, point.*value);
+      for (const double value :
+           {point.y, point.low.value_or(point.y), point.high.value_or(point.y)})
+        range.include(value);
     }
   }
-  return high - low;
+  return range;
+}
+
+/// A little more than the range, on a logarithmic axis.
+std::string log_range(const char* axis, const Range& range) {
+  constexpr double kMargin = 1.15;
+  if (!(range.low > 0 && range.high >= range.low)) return "";
+  return fmt::format("set logscale {0} 2\nset {0}range [{1}:{2}]\n", axis,
+                     number(range.low / kMargin), number(range.high * kMargin));
 }
 
 std::string scales_of(const Panel& panel) {
   constexpr double kMostTics = 20;
+  const Range x = range_of_x(panel);
   std::string text =
       "unset logscale\nset format '%g'\nset autoscale\nset xtics autofreq\nset ytics autofreq\n";
-  if (panel.is_log_x) text += log_range("x", panel, &Point::x);
-  if (panel.is_log_y) text += log_range("y", panel, &Point::y);
-  if (panel.counts_x && range_of(panel, &Point::x) <= kMostTics) text += "set xtics 1\n";
+  // Points on the border would be cut, and a single one has no range.
+  const double margin = x.high > x.low ? 0.02 * (x.high - x.low) : 1;
+  if (panel.kind == Panel::Kind::lines && std::isfinite(x.low))
+    text += fmt::format("set xrange [{}:{}]\n", number(x.low - margin), number(x.high + margin));
+  if (panel.is_log_x) text += log_range("x", x);
+  if (panel.is_log_y) text += log_range("y", range_of_y(panel));
+  if (panel.counts_x && x.high - x.low <= kMostTics) text += "set xtics 1\n";
   if (panel.is_from_zero) text += "set yrange [0:*]\n";
   return text;
 }
@@ -102,30 +132,37 @@ std::string lines_of(const Panel& panel, std::size_t number_of_panel, bool has_c
     const Series& series = panel.series[i];
     const std::string block = block_of(number_of_panel, i);
     script += data_block(block, series);
-    const std::string look =
-        has_colours ? fmt::format(" linecolor rgb '{}'", nth(kColours, i)) : std::string();
-    const std::string title = " title " + gnuplot_string(series.name);
+    const std::string title = " title " + gnuplot_string(shortened(series.name));
     if (series.style == Series::Style::ideal) {
       add(list, fmt::format("${} using 1:2 with lines linewidth 1 dashtype 3{}{}", block,
                             has_colours ? " linecolor rgb '#808080'" : "", title));
       continue;
     }
-    const bool is_line = series.style == Series::Style::line;
-    const std::string points = fmt::format(" pointtype {} pointsize 1", nth(kPoints, i));
+    if (series.style == Series::Style::points) {
+      add(list, fmt::format("${} using 1:2 with points pointtype 6 pointsize 1.2{}{}", block,
+                            has_colours ? " linecolor rgb '#000000'" : "", title));
+      continue;
+    }
+    const std::size_t look = series.look.value_or(i);
+    const std::string colour =
+        has_colours ? fmt::format(" linecolor rgb '{}'", nth(kColours, look)) : std::string();
+    const std::string points = fmt::format(" pointtype {} pointsize 1", nth(kPoints, look));
     if (has_range(series)) {
       add(list,
           fmt::format("${} using 1:2:3:4 with yerrorbars pointtype 0 linewidth 1 dashtype 1{} "
                       "notitle",
-                      block, look));
+                      block, colour));
     }
-    add(list, fmt::format("${} using 1:2 with {}{}{}{}", block,
-                          is_line ? fmt::format("linespoints linewidth 2 dashtype {}", i % 5 + 1)
-                                  : std::string("points"),
-                          points, look, title));
+    // Hundreds of points would hide the line.
+    const bool has_points = series.points.size() <= kMostMarkedPoints;
+    add(list, fmt::format("${} using 1:2 with {} linewidth 2 dashtype {}{}{}{}", block,
+                          has_points ? "linespoints" : "lines", i % 5 + 1, has_points ? points : "",
+                          colour, title));
     // The points once more: their outlines follow the line's dashes.
-    if (is_line)
+    if (has_points) {
       add(list,
-          fmt::format("${} using 1:2 with points dashtype 1{}{} notitle", block, points, look));
+          fmt::format("${} using 1:2 with points dashtype 1{}{} notitle", block, points, colour));
+    }
   }
   return script + scales_of(panel) + "plot " + list + "\n";
 }
@@ -134,7 +171,8 @@ std::string lines_of(const Panel& panel, std::size_t number_of_panel, bool has_c
 std::string category_tics(const Panel& panel, const char* axis) {
   std::string text = fmt::format("set {}tics (", axis);
   for (std::size_t i = 0; i < panel.categories.size(); ++i)
-    text += (i == 0 ? "" : ", ") + gnuplot_string(panel.categories[i]) + fmt::format(" {}", i);
+    text += (i == 0 ? "" : ", ") + gnuplot_string(shortened(panel.categories[i])) +
+            fmt::format(" {}", i);
   return text + ")\n";
 }
 
@@ -209,7 +247,8 @@ std::size_t room_for_key(const Panel& panel) {
 std::size_t columns_of_key(const Panel& panel, std::size_t characters) {
   constexpr std::size_t kSample = 9;  // of the line or the area beside a name
   std::size_t longest = 1;
-  for (const Series& series : panel.series) longest = std::max(longest, display_width(series.name));
+  for (const Series& series : panel.series)
+    longest = std::max(longest, display_width(shortened(series.name)));
   return std::clamp<std::size_t>(characters / (longest + kSample), 1, 4);
 }
 
@@ -243,8 +282,7 @@ std::string panel_script(const Panel& panel, std::size_t number, bool has_colour
 int height_of(const Panel& panel) {
   constexpr int kRowOfKey = 18;
   const bool has_bars = panel.kind == Panel::Kind::bars || panel.kind == Panel::Kind::stack;
-  const int bars =
-      has_bars ? static_cast<int>(std::min<std::size_t>(60, panel.categories.size())) : 0;
+  const int bars = has_bars ? static_cast<int>(std::min(kMostBars, panel.categories.size())) : 0;
   const int keys = kRowOfKey * static_cast<int>(rows_of_key(panel, room_for_key(panel)) - 1);
   return std::max(kHeightOfPanel, 130 + bars * kHeightOfBar) + keys;
 }
@@ -264,9 +302,14 @@ std::string gnuplot_string(std::string_view text) {
   return quoted + "'";
 }
 
-std::string gnuplot_script(const Plot& plot, Picture picture, std::string_view file) {
-  int height = kHeightOfTitle;
+std::string gnuplot_script(const Plot& plot, Picture picture, const std::string& file) {
+  std::vector<std::string> title = wrapped(plot.title, kCharacters);
+  for (std::string& line : wrapped(plot.source, kCharacters)) title.push_back(std::move(line));
+  int height = kHeightOfLine * static_cast<int>(title.size() + 1);
   for (const Panel& panel : plot.panels) height += height_of(panel);
+  std::string words;
+  for (const std::string& line : title)
+    words += (words.empty() ? "" : ".\"\\n\".") + gnuplot_string(line);
   std::string script =
       fmt::format("set terminal {} size {},{} {}\nset output {}\n",
                   picture == Picture::svg ? "svg" : "pngcairo", kWidth, height,
@@ -275,20 +318,20 @@ std::string gnuplot_script(const Plot& plot, Picture picture, std::string_view f
                   gnuplot_string(file));
   script += kStart;
   script += "set style fill pattern\n";
-  script += fmt::format("set multiplot layout {},1 title {}\n", plot.panels.size(),
-                        gnuplot_string(plot.title) + ".\"\\n\"." + gnuplot_string(plot.source));
+  script += fmt::format("set multiplot layout {},1 title {}\n", plot.panels.size(), words);
   for (std::size_t i = 0; i < plot.panels.size(); ++i)
     script += panel_script(plot.panels[i], i, true, room_for_key(plot.panels[i]));
   return script + "unset multiplot\nset output\n";
 }
 
-std::string gnuplot_text_script(const Plot& plot, std::size_t number, std::size_t columns) {
+std::string gnuplot_text_script(const Plot& plot, std::size_t number, std::size_t columns,
+                                const std::string& file) {
   constexpr std::size_t kRows = 18;  // without the key
   Panel panel = plot.panels[number];
   panel.y_label.clear();  // it would take the columns of a third of the diagram
-  return fmt::format("set terminal dumb noenhanced size {},{}\n", columns,
-                     kRows + rows_of_key(panel, columns)) +
-         kStart + "unset grid\n" + panel_script(panel, number, false, columns);
+  return fmt::format("set terminal dumb noenhanced size {},{}\nset output {}\n", columns,
+                     kRows + rows_of_key(panel, columns), gnuplot_string(file)) +
+         kStart + "unset grid\n" + panel_script(panel, number, false, columns) + "set output\n";
 }
 
 }  // namespace hpcboot::plots

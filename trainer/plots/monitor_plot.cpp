@@ -13,7 +13,7 @@ namespace {
 
 using monitor::MonitorRow;
 
-constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostPoints = 500;  // of a line
 
 /// A diagram of a value.
 struct Shown {
@@ -48,19 +48,19 @@ std::string name_of(const MonitorRow& row) {
 
 using Lines = std::map<std::pair<int, std::string>, Series>;
 
-/// Of many ranks, the median with the range over the ranks, at the times of the first one.
+/// Of many ranks, the median with the range over the ranks, in intervals of time.
 Series summary_of(const Lines& lines) {
+  constexpr std::size_t kIntervals = 100;
   Series summary{fmt::format("median, minimum and maximum of {} ranks", lines.size()),
                  Series::Style::line,
+                 {},
                  {}};
-  const std::vector<Point>& first = lines.begin()->second.points;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    std::vector<double> values;
-    for (const auto& [key, series] : lines) {
-      if (i < series.points.size()) values.push_back(series.points[i].y);
-    }
-    summary.points.push_back(median_point(first[i].x, values));
+  std::size_t longest = 1;
+  for (const auto& [key, series] : lines) {
+    longest = std::max(longest, series.points.size());
+    summary.points.insert(summary.points.end(), series.points.begin(), series.points.end());
   }
+  summary.points = binned(summary.points, std::min(longest, kIntervals));
   return summary;
 }
 
@@ -93,7 +93,10 @@ Plot monitor_plot(const std::vector<RunData>& runs) {
     if (lines.size() > kMostLines) {
       panel.series.push_back(summary_of(lines));
     } else {
-      for (auto& [key, series] : lines) panel.series.push_back(std::move(series));
+      for (auto& [key, series] : lines) {
+        series.points = binned(series.points, kMostPoints);
+        panel.series.push_back(std::move(series));
+      }
     }
     plot.panels.push_back(std::move(panel));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct Series {
   std::string name;
   Style style = Style::line;
   std::vector<Point> points{};
+  /// Lines of the same number have the same colour and points; without, each line its own.
+  std::optional<std::size_t> look{};
 };
 
 /// A diagram of a plot.
@@ -42,6 +45,9 @@ struct Panel {
   std::vector<std::string> categories{};
   std::vector<Series> series{};
 };
+
+/// So many lines of a diagram can be told apart.
+constexpr std::size_t kMostLines = 8;
 
 struct Plot {
   std::string title;

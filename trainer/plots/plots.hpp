@@ -8,6 +8,7 @@
 
 #include "plots/plot.hpp"
 #include "plots/run_data.hpp"
+#include "record/read_runs.hpp"
 
 namespace hpcboot::plots {
 
@@ -38,6 +39,7 @@ Plot correlation_plot(const std::vector<RunData>& runs);
 struct PlotKind {
   std::string name;
   std::string about;  ///< a clause
+  record::Runs runs;  ///< which it can show
   Plot (*make)(const std::vector<RunData>& runs);
 };
 

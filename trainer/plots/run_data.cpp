@@ -30,6 +30,17 @@ std::string about(const record::RunRecord& run) {
   return text;
 }
 
+/// Of --resume's identity, what is not in record::work_of() anyway.
+std::map<std::string, std::string> settings_of(const record::RunRecord& run) {
+  std::map<std::string, std::string> settings;
+  if (!run.identity.is_object()) return settings;
+  for (const auto& [key, value] : run.identity.items()) {
+    if (key == "seed" || key == "data" || key == "limit_samples") continue;
+    settings[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return settings;
+}
+
 std::string day_of(const std::string& time) {
   return time.substr(0, time.find('T'));
 }
@@ -48,6 +59,8 @@ RunData data_of(const std::filesystem::path& folder, const record::RunRecord& ru
   data.nodes = run.nodes;
   data.devices_per_node = run.devices_per_node;
   data.devices = record::device_count(run);
+  data.device_kind = record::device_kind(run);
+  data.settings = settings_of(run);
   data.samples = run.train_samples;
   data.sample = text_of(run, "task") == "transformer" ? "sequence" : "image";
   data.runtime_seconds = run.totals.runtime_seconds;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct RunData {
   std::int64_t nodes = 1;
   std::int64_t devices_per_node = 1;
   std::int64_t devices = 1;
+  std::string device_kind;  ///< "cpu", "cuda"
+  /// What else affects the result, by name: learning rate, batch size, …; not the seed.
+  std::map<std::string, std::string> settings;
   std::optional<std::int64_t> samples;  ///< for training
   std::string sample;                   ///< "image", "sequence"
   std::optional<double> runtime_seconds;
@@ -35,10 +39,10 @@ RunData data_of(const std::filesystem::path& folder, const record::RunRecord& ru
 /// "DDP 2x4": method, nodes and devices of each.
 std::string layout_of(const RunData& run);
 
-/// "runs of 2026-11-20 to 2026-11-28 in runs": how many there are, and where they are from.
+/// "6 runs of 2026-11-20 to 2026-11-28 in runs".
 std::string source_of(const std::vector<RunData>& runs);
 
-/// What the runs have in common, for titles: about, if all are equal, else how many differ.
+/// For titles: what the runs train, or how many trainings there are.
 std::string common_about(const std::vector<RunData>& runs);
 
 }  // namespace hpcboot::plots

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "plots/plots.hpp"
@@ -21,14 +22,14 @@ Panel panel_of(const std::vector<RunGroup>& groups, std::optional<double> RunDat
   Panel panel;
   panel.kind = Panel::Kind::bars;
   panel.x_label = std::move(label);
-  Series bars{"median", Series::Style::line, {}};
-  Series points{"a run (fewer than three)", Series::Style::points, {}};
+  Series bars{"median", Series::Style::line, {}, {}};
+  Series points{"a run (fewer than three)", Series::Style::points, {}, {}};
   for (const RunGroup& group : groups) {
     const auto x = static_cast<double>(panel.categories.size());
     panel.categories.push_back(group.name);
     const std::vector<double> values = values_of(group, value);
     bars.points.push_back(values.empty() ? Point{x, NAN} : median_point(x, values));
-    if (values.size() >= kRepetitions) continue;
+    if (values.size() >= kRepetitions || values.size() < 2) continue;
     for (const double one : values) points.points.push_back({x, one});
   }
   panel.series.push_back(std::move(bars));
@@ -47,10 +48,16 @@ Plot runtime_plot(const std::vector<RunData>& all) {
   const std::vector<RunGroup> groups = groups_of(runs);
   Plot plot;
   plot.title = "Runtime: " + common_about(runs);
-  plot.source = source_of(runs) + "; number of runs in brackets, median with minimum and maximum";
-  plot.panels = {
-      panel_of(groups, &RunData::runtime_seconds, "runtime, s (shorter is better)"),
-      panel_of(groups, &RunData::images_per_second, "samples per second (longer is better)")};
+  plot.source = source_of(runs) +
+                "; number of runs in brackets; median, of three or more with minimum and maximum";
+  plot.panels = {panel_of(groups, &RunData::runtime_seconds, "runtime, s (shorter is better)")};
+  const bool has_rates = std::any_of(runs.begin(), runs.end(), [](const RunData& run) {
+    return run.images_per_second.has_value();
+  });
+  if (has_rates) {
+    plot.panels.push_back(
+        panel_of(groups, &RunData::images_per_second, "samples per second (longer is better)"));
+  }
   return plot;
 }
 

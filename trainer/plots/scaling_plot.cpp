@@ -7,29 +7,41 @@
 
 #include "plots/plots.hpp"
 #include "plots/repetitions.hpp"
+#include "record/run_work.hpp"
 
 namespace hpcboot::plots {
 namespace {
 
-/// Runs that form one line, by number of devices.
+/// Runs that form one line: DP or DDP of one kind of work, and the runs on one device.
 struct Line {
   std::string method;  ///< empty: of one device
-  std::map<std::int64_t, std::vector<double>> runtimes;
-  std::vector<RunData> runs;
+  std::string work;    ///< what distinguishes its work from that of others
+  std::map<std::int64_t, std::vector<double>> runtimes;  ///< by number of devices
+  std::vector<const RunData*> runs;
+
+  double base() const { return median_point(0, runtimes.begin()->second).y; }
+  auto fewest() const { return static_cast<double>(runtimes.begin()->first); }
 };
 
-/// The lines: for each kind of work one for DP, and one for DDP, both from the runs on one device.
-/// @param work equal for runs of one line
+/// The work of a run, for its line: a key, and a text that distinguishes it from others.
+struct Work {
+  std::string key;
+  std::string text;
+};
+
+/// @param work nothing for runs that cannot be compared
 std::vector<Line> lines_of(const std::vector<RunData>& runs,
-                           const std::function<std::string(const RunData&)>& work) {
+                           const std::function<std::optional<Work>(const RunData&)>& work) {
   std::map<std::string, std::map<std::string, Line>> by_work;
   for (const RunData& run : runs) {
-    if (!run.runtime_seconds || *run.runtime_seconds <= 0) continue;
+    const std::optional<Work> own = work(run);
+    if (!own || run.runtime_seconds.value_or(0) < record::kShortestRuntime) continue;
     const std::string method = run.devices == 1 ? "" : run.method;
-    Line& line = by_work[work(run)][method];
+    Line& line = by_work[run.device_kind + "\n" + own->key][method];
     line.method = method;
+    line.work = run.about + ", " + own->text + ", " + run.device_kind;
     line.runtimes[run.devices].push_back(*run.runtime_seconds);
-    line.runs.push_back(run);
+    line.runs.push_back(&run);
   }
   std::vector<Line> lines;
   for (auto& [key, methods] : by_work) {
@@ -44,59 +56,74 @@ std::vector<Line> lines_of(const std::vector<RunData>& runs,
   return lines;
 }
 
-/// All runs of the lines, each once.
-std::vector<RunData> runs_of(const std::vector<Line>& lines) {
-  std::map<std::string, RunData> by_folder;
-  for (const Line& line : lines) {
-    for (const RunData& run : line.runs) by_folder.emplace(run.folder.string(), run);
-  }
+std::string newest_of(const Line& line) {
+  std::string newest;
+  for (const RunData* run : line.runs) newest = std::max(newest, run->started);
+  return newest;
+}
+
+/// What a scaling plot shows: lines, and all their runs.
+struct Shown {
+  std::vector<Line> lines;
   std::vector<RunData> runs;
-  for (auto& [folder, run] : by_folder) runs.push_back(std::move(run));
-  return runs;
+  std::string omitted{};  ///< for the source; empty if nothing is
+};
+
+/// The newest lines, if there are too many.
+Shown shown_of(std::vector<Line> lines) {
+  Shown shown;
+  if (lines.size() > kMostLines) {
+    shown.omitted = fmt::format("; the {} newest of {} lines", kMostLines, lines.size());
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const Line& a, const Line& b) { return newest_of(a) > newest_of(b); });
+    lines.resize(kMostLines);
+  }
+  std::set<const RunData*> runs;
+  for (const Line& line : lines) runs.insert(line.runs.begin(), line.runs.end());
+  for (const RunData* run : runs) shown.runs.push_back(*run);
+  shown.lines = std::move(lines);
+  return shown;
 }
 
-/// What distinguishes the line from the others.
 std::string name_of(const Line& line, const std::vector<Line>& lines) {
-  const auto is_other = [&](const Line& other) {
-    return other.runs.front().work != line.runs.front().work;
-  };
-  const bool is_one_work = std::none_of(lines.begin(), lines.end(), [&](const Line& other) {
-    return other.method == line.method && is_other(other);
-  });
-  if (is_one_work) return line.method;
-  const RunData& run = line.runs.front();
-  return fmt::format("{}, {}, {} {}s", line.method, run.about, run.samples.value_or(0), run.sample);
+  const bool is_one_work = std::all_of(lines.begin(), lines.end(),
+                                       [&](const Line& other) { return other.work == line.work; });
+  return is_one_work ? line.method : line.method + ", " + line.work;
 }
 
-/// A value of a runtime on a number of devices, compared with the runtime `base` on the fewest.
+/// A value of a runtime on a number of devices; `base` is the median runtime on the fewest.
 using Value = std::function<double(double base, double fewest, double runtime, double devices)>;
 
-double base_of(const Line& line) {
-  return median_point(0, line.runtimes.begin()->second).y;
-}
-
-Series series_of(const Line& line, const std::vector<Line>& lines, const Value& value) {
-  Series series{name_of(line, lines), Series::Style::line, {}};
-  const double base = base_of(line);
-  const auto first = static_cast<double>(line.runtimes.begin()->first);
+Series series_of(const Line& line, const std::string& name, const Value& value) {
+  Series series{name, Series::Style::line, {}, {}};
+  const double base = line.base();
   for (const auto& [devices, runtimes] : line.runtimes) {
-    std::vector<double> values;
-    for (const double runtime : runtimes)
-      values.push_back(value(base, first, runtime, static_cast<double>(devices)));
-    series.points.push_back(median_point(static_cast<double>(devices), values));
+    const auto x = static_cast<double>(devices);
+    const auto of = [&, fewest = line.fewest()](double runtime) {
+      return value(base, fewest, runtime, x);
+    };
+    // The median of quotients is not the quotient of medians.
+    const Point runtime = median_point(x, runtimes);
+    Point point{x, of(runtime.y)};
+    if (runtime.low && runtime.high) {
+      point.low = std::min(of(*runtime.low), of(*runtime.high));
+      point.high = std::max(of(*runtime.low), of(*runtime.high));
+    }
+    series.points.push_back(point);
   }
   return series;
 }
 
 /// Runs of which there are fewer than three on as many devices.
-Series single_runs(const Line& line, const Value& value) {
-  Series series{"a run (fewer than three)", Series::Style::points, {}};
-  const auto first = static_cast<double>(line.runtimes.begin()->first);
-  for (const auto& [devices, runtimes] : line.runtimes) {
-    if (runtimes.size() >= kRepetitions) continue;
-    for (const double runtime : runtimes) {
+Series single_runs(const std::vector<Line>& lines, const Value& value) {
+  Series series{"a run (fewer than three)", Series::Style::points, {}, {}};
+  for (const Line& line : lines) {
+    const double base = line.base();
+    for (const auto& [devices, runtimes] : line.runtimes) {
+      if (runtimes.size() >= kRepetitions || runtimes.size() < 2) continue;
       const auto x = static_cast<double>(devices);
-      series.points.push_back({x, value(base_of(line), first, runtime, x)});
+      for (const double runtime : runtimes)
+        series.points.push_back({x, value(base, line.fewest(), runtime, x)});
     }
   }
   return series;
@@ -108,7 +135,7 @@ Series ideal(const std::vector<Line>& lines, const std::function<double(double d
   for (const Line& line : lines) {
     for (const auto& [number, runtimes] : line.runtimes) devices.insert(number);
   }
-  Series series{"ideal", Series::Style::ideal, {}};
+  Series series{"ideal", Series::Style::ideal, {}, {}};
   for (const std::int64_t number : devices)
     series.points.push_back({static_cast<double>(number), value(static_cast<double>(number))});
   return series;
@@ -120,70 +147,76 @@ Panel panel_of(const std::vector<Line>& lines, std::string label, const Value& v
   panel.x_label = "devices";
   panel.y_label = std::move(label);
   panel.is_log_x = true;
-  panel.series.push_back(ideal(lines, best));
-  for (const Line& line : lines) panel.series.push_back(series_of(line, lines, value));
-  for (const Line& line : lines) {
-    Series points = single_runs(line, value);
-    if (points.points.empty()) continue;
-    if (panel.series.back().style == Series::Style::points) points.name.clear();
-    panel.series.push_back(std::move(points));
-  }
+  for (const Line& line : lines)
+    panel.series.push_back(series_of(line, name_of(line, lines), value));
+  if (best) panel.series.push_back(ideal(lines, best));
+  Series points = single_runs(lines, value);
+  if (!points.points.empty()) panel.series.push_back(std::move(points));
   return panel;
 }
 
-std::string source_with_ranges(const std::vector<RunData>& runs) {
-  return source_of(runs) + "; median with minimum and maximum of three runs or more";
+std::string source_of_lines(const Shown& shown) {
+  return source_of(shown.runs) + "; median, of three runs or more with minimum and maximum" +
+         shown.omitted;
 }
 
 }  // namespace
 
 Plot strong_scaling_plot(const std::vector<RunData>& runs) {
-  const std::vector<Line> lines = lines_of(runs, [](const RunData& run) { return run.work; });
-  if (lines.empty()) {
+  const Shown shown = shown_of(lines_of(runs, [](const RunData& run) -> std::optional<Work> {
+    return Work{run.work, run.samples ? fmt::format("{} {}s", *run.samples, run.sample) : ""};
+  }));
+  if (shown.lines.empty()) {
     throw NothingToPlot(
         "no work was done on two different numbers of devices; train the same model, epochs and "
         "samples on 1, 2, 4, … devices");
   }
-  std::int64_t fewest = lines.front().runtimes.begin()->first;
-  for (const Line& line : lines) fewest = std::min(fewest, line.runtimes.begin()->first);
   Plot plot;
-  plot.title = "Strong scaling: " + common_about(runs_of(lines));
-  plot.source = source_with_ranges(runs_of(lines));
-  const Value speedup = [](double base, double first, double runtime, double /*devices*/) {
-    return first * base / runtime;
+  plot.title = "Strong scaling: " + common_about(shown.runs);
+  plot.source = source_of_lines(shown);
+  const Value speedup = [](double base, double fewest, double runtime, double /*devices*/) {
+    return fewest * base / runtime;
   };
-  const Value efficiency = [](double base, double first, double runtime, double devices) {
-    return 100 * first * base / runtime / devices;
+  const Value efficiency = [](double base, double fewest, double runtime, double devices) {
+    return 100 * fewest * base / runtime / devices;
   };
   plot.panels = {
-      panel_of(lines, fmt::format("speed-up over {} device{}", fewest, fewest == 1 ? "" : "s"),
-               speedup, [](double devices) { return devices; }),
-      panel_of(lines, "efficiency, %", efficiency, [](double /*devices*/) { return 100.0; })};
+      panel_of(shown.lines, "speed-up (ideal on the fewest devices)", speedup,
+               [](double devices) { return devices; }),
+      panel_of(shown.lines, "efficiency, %", efficiency, [](double /*devices*/) { return 100.0; })};
   plot.panels[0].is_log_y = true;
+  plot.panels[1].is_from_zero = true;
   return plot;
 }
 
 Plot weak_scaling_plot(const std::vector<RunData>& runs) {
-  const auto work_of_device = [](const RunData& run) {
-    const std::int64_t samples = run.samples.value_or(0) / std::max<std::int64_t>(1, run.devices);
-    return run.training + std::to_string(samples);
-  };
-  const std::vector<Line> lines = lines_of(runs, work_of_device);
-  if (lines.empty()) {
+  const Shown shown = shown_of(lines_of(runs, [](const RunData& run) -> std::optional<Work> {
+    if (!run.samples || *run.samples < run.devices) return std::nullopt;
+    // A sample more or less on all devices together is the same work.
+    const std::string samples = std::to_string(*run.samples / run.devices);
+    return Work{run.training + samples, samples + " " + run.sample + "s for each device"};
+  }));
+  if (shown.lines.empty()) {
     throw NothingToPlot(
         "no two runs have as many samples for each device; train with --limit-samples N on 1 "
         "device, 2 N on 2, 4 N on 4");
   }
   Plot plot;
-  plot.title = "Weak scaling: " + common_about(runs_of(lines));
-  plot.source = source_with_ranges(runs_of(lines));
+  plot.title = "Weak scaling: " + common_about(shown.runs);
+  plot.source = source_of_lines(shown);
   const Value runtime = [](double, double, double seconds, double) { return seconds; };
   const Value efficiency = [](double base, double, double seconds, double) {
     return 100 * base / seconds;
   };
-  const double base = base_of(lines.front());
-  plot.panels = {panel_of(lines, "runtime, s", runtime, [base](double) { return base; }),
-                 panel_of(lines, "efficiency, %", efficiency, [](double) { return 100.0; })};
+  // Lines of other work have another ideal.
+  const double base = shown.lines.front().base();
+  const bool is_one_base = std::all_of(shown.lines.begin(), shown.lines.end(),
+                                       [&](const Line& line) { return line.base() == base; });
+  std::function<double(double)> ideal_runtime;
+  if (is_one_base) ideal_runtime = [base](double) { return base; };
+  plot.panels = {panel_of(shown.lines, "runtime, s", runtime, ideal_runtime),
+                 panel_of(shown.lines, "efficiency, %", efficiency, [](double) { return 100.0; })};
+  for (Panel& panel : plot.panels) panel.is_from_zero = true;
   return plot;
 }
 

@@ -54,8 +54,8 @@ Plot steps_plot(const std::vector<RunData>& all) {
   Panel panel;
   panel.kind = Panel::Kind::stack;
   panel.x_label = "mean time of a step on rank 0, ms";
-  for (const Part& part : kParts) panel.series.push_back({part.name, Series::Style::line, {}});
-  panel.series.push_back({"other", Series::Style::line, {}});
+  for (const Part& part : kParts) panel.series.push_back({part.name, Series::Style::line, {}, {}});
+  panel.series.push_back({"other", Series::Style::line, {}, {}});
   for (const RunGroup& group : groups_of(runs)) {
     const auto x = static_cast<double>(panel.categories.size());
     panel.categories.push_back(group.name);

@@ -28,7 +28,7 @@ std::string training_of(const RunRecord& record) {
 }
 
 std::string work_of(const RunRecord& record) {
-  return training_of(record) + (record.train_samples ? std::to_string(*record.train_samples) + ".0"
+  return training_of(record) + (record.train_samples ? text(Json(*record.train_samples))
                                                      : text(config_value(record, "limit_samples")));
 }
 

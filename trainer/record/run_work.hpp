@@ -7,6 +7,9 @@
 
 namespace hpcboot::record {
 
+/// A shorter runtime is below what a clock measures; a quotient with it would be meaningless.
+constexpr double kShortestRuntime = 1e-3;  // seconds
+
 /// An option of the run; null if the record does not have it.
 Json config_value(const RunRecord& record, const char* key);
 

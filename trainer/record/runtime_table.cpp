@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "record/finished_runs.hpp"
+#include "record/read_runs.hpp"
 #include "record/run_work.hpp"
 
 namespace hpcboot::record {
@@ -100,9 +100,7 @@ class RowMaker {
     rows.reserve(runs_.size());
     for (KnownRun& run : runs_) {
       const auto baseline = baselines_[run.work].runtime_for(run.kind, site_key(run.row.site));
-      // A shorter time is below what a clock measures; the quotient would be meaningless.
-      constexpr double kShortest = 1e-3;
-      if (baseline && run.row.runtime_seconds.value_or(0.0) >= kShortest) {
+      if (baseline && run.row.runtime_seconds.value_or(0.0) >= kShortestRuntime) {
         run.row.speedup = *baseline / *run.row.runtime_seconds;
         run.row.efficiency = *run.row.speedup / static_cast<double>(run.devices);
       }
@@ -146,8 +144,9 @@ std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished) {
 RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places) {
   RuntimeTable table;
   RowMaker rows;
-  table.skipped = read_finished_runs(
-      places, [&](const fs::path& /*folder*/, const RunRecord& run) { rows.add(run); });
+  table.skipped =
+      read_runs(places, Runs::finished,
+                [&](const fs::path& /*folder*/, const RunRecord& run) { rows.add(run); });
   table.rows = rows.rows();
   return table;
 }

@@ -1,4 +1,4 @@
-#include "record/finished_runs.hpp"
+#include "record/read_runs.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -50,8 +50,8 @@ std::vector<fs::path> find_records(const fs::path& place) {
   return files;
 }
 
-/// Passes a finished run on, or returns why it is left out, as a sentence.
-std::string take_record(const fs::path& file, const Take& take) {
+/// Passes a run on, or returns why it is left out, as a sentence.
+std::string take_record(const fs::path& file, Runs which, const Take& take) {
   Json json;
   try {
     json = read_json_file(file);
@@ -60,11 +60,11 @@ std::string take_record(const fs::path& file, const Take& take) {
   }
   try {
     const RunRecord record = run_record_from_json(json, file.string());
-    if (record.exit_reason == kRunning) {
+    if (which == Runs::finished && record.exit_reason == kRunning) {
       return fmt::format("'{}' records a run that is not finished: still running, or killed",
                          file.string());
     }
-    if (record.exit_reason != kFinished) {
+    if (which == Runs::finished && record.exit_reason != kFinished) {
       return fmt::format("'{}' records a run that ended with '{}'", file.string(),
                          record.exit_reason);
     }
@@ -86,7 +86,8 @@ std::optional<FileKey> key_of(const fs::path& file) {
 
 }  // namespace
 
-std::vector<std::string> read_finished_runs(const std::vector<fs::path>& places, const Take& take) {
+std::vector<std::string> read_runs(const std::vector<fs::path>& places, Runs which,
+                                   const Take& take) {
   std::vector<std::string> skipped;
   std::set<FileKey> seen;
   for (const fs::path& place : places) {
@@ -94,7 +95,7 @@ std::vector<std::string> read_finished_runs(const std::vector<fs::path>& places,
       const auto key = key_of(file);
       if (key && !seen.insert(*key).second) continue;
       std::string reason =
-          key ? take_record(file, take)
+          key ? take_record(file, which, take)
               : fmt::format("'{}' contains no run.json", file.parent_path().string());
       if (!reason.empty()) skipped.push_back(std::move(reason));
     }

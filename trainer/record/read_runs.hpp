@@ -9,14 +9,20 @@
 
 namespace hpcboot::record {
 
-/// Reads the finished runs in `places`, each a folder of run folders, one run folder or a run.json,
+/// Which runs are meant.
+enum class Runs {
+  finished,
+  all,  ///< also those that failed, were stopped, or are in progress
+};
+
+/// Reads the runs in `places`, each a folder of run folders, one run folder or a run.json,
 /// one after the other: a record with a thousand ranks is large. A run that several places contain
 /// counts once.
 /// @param take receives a run and its folder
-/// @return a line for each run that is not finished or cannot be read: which, and why
+/// @return a line for each run that is not meant or cannot be read: which, and why
 /// @throws Error{unreadable_file} if a place does not exist or cannot be listed.
-std::vector<std::string> read_finished_runs(
-    const std::vector<std::filesystem::path>& places,
+std::vector<std::string> read_runs(
+    const std::vector<std::filesystem::path>& places, Runs which,
     const std::function<void(const std::filesystem::path& folder, const RunRecord& run)>& take);
 
 }  // namespace hpcboot::record
