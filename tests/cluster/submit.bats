@@ -21,7 +21,8 @@ setup() {
   cat > train.py << 'PY'
 import os, signal, sys, time
 rank, steps, code = os.environ["RANK"], int(sys.argv[1]), int(sys.argv[2])
-signal.signal(signal.SIGTERM, lambda *_: (print("stopped", rank, flush=True), sys.exit(0)))
+# Not print(): the signal may arrive while the loop prints, and Python refuses the second one.
+signal.signal(signal.SIGTERM, lambda *_: (os.write(1, f"stopped {rank}\n".encode()), os._exit(0)))
 for step in range(steps):
     print("rank", rank, "of", os.environ["WORLD_SIZE"], "step", step, flush=True)
     time.sleep(0.1)
