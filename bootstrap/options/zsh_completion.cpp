@@ -49,10 +49,7 @@ std::string specifications(const Command& plain, const std::string& indent) {
                                           in_specification(option.value.name) + ":" +
                                           action(option.value);
       const std::string repeated = option.value.repeats ? "*" : "";
-      // "=-": the value must follow the option, in the same word.
-      const std::string assigned = option.value.name.empty()  ? ""
-                                   : option.value.is_optional ? "=-"
-                                                              : "=";
+      const std::string assigned = option.value.name.empty() ? "" : "=";
       text += " \\\n" + indent + "'" + repeated + "--" + option.long_name() + assigned + help +
               value + "'";
       if (option.letter() != '\0')
