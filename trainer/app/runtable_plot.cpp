@@ -47,12 +47,10 @@ options::Command plot_command() {
        {"runtable plot monitor -o monitor.png runs/20261120_235901_ddp_2x4", "of one run"}}};
   command.details = {
       "DIR is a folder of runs, one run folder or a run.json [runs]. Of runs that repeat each "
-      "other, the "
-      "median is shown; in pictures of runtimes, scaling and curves, of three or more also the "
-      "smallest "
-      "and largest value, and of fewer each run. gnuplot draws. Lines also differ in dashes and "
-      "points, "
-      "bars in patterns."};
+      "other, the median is shown; in pictures of runtimes, scaling and curves, of three or more "
+      "also the smallest and largest value, and of fewer each run. gnuplot draws. Lines also "
+      "differ "
+      "in dashes and points, bars in patterns."};
   command.operands = {{"kind", options::choice(names_of_kinds()), 1},
                       {"dir", options::list("DIR", options::Completes::folder), -1}};
   std::vector<options::Option> chosen{

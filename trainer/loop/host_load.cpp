@@ -1,7 +1,6 @@
 #include "loop/host_load.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "json/json_reader.hpp"
+#include "monitor/host_counters.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -20,10 +20,6 @@ using record::HostRecord;
 constexpr double kEnough = 0.75;    // of the processors that the run could use
 constexpr double kShortest = 10.0;  // seconds
 constexpr std::size_t kMostLines = 4;
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
 
 template <typename T>
 Json json_of(const std::optional<T>& value) {
@@ -87,9 +83,7 @@ HostLook look_at_host(const std::string& host, int threads) {
   if (std::ifstream("/proc/stat") >> name >> user >> nice >> system && name == "cpu") {
     look.busy_seconds = (user + nice + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
-  rusage own{};
-  ::getrusage(RUSAGE_SELF, &own);
-  look.own_seconds = seconds_of(own.ru_utime) + seconds_of(own.ru_stime);
+  look.own_seconds = monitor::own_processor_seconds();
   look.time =
       std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   return look;

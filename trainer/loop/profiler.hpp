@@ -50,7 +50,7 @@ class Profiler {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// Called by every rank at the begin of each step, before the wait for its batch.
+  /// Called by every rank at the start of each step, before the wait for its batch.
   /// @param number of the step, from 1, over the whole run
   void begin_step(std::int64_t number);
   /// After the step's work: waits for the device if the step is recorded, so that its time is

@@ -45,9 +45,7 @@ void read_processors(const fs::path& root, HostCounters& counters) {
 }
 
 void read_process(const fs::path& root, HostCounters& counters) {
-  rusage own{};
-  if (::getrusage(RUSAGE_SELF, &own) == 0)
-    counters.own_seconds = seconds_of(own.ru_utime) + seconds_of(own.ru_stime);
+  counters.own_seconds = own_processor_seconds();
   double size = 0;
   double resident = 0;
   if (std::ifstream(root / "proc/self/statm") >> size >> resident)
@@ -119,6 +117,12 @@ void read_disks(const fs::path& root, HostCounters& counters) {
 }
 
 }  // namespace
+
+double own_processor_seconds() {
+  rusage own{};
+  ::getrusage(RUSAGE_SELF, &own);
+  return seconds_of(own.ru_utime) + seconds_of(own.ru_stime);
+}
 
 HostCounters read_host_counters(const fs::path& root) {
   HostCounters counters;

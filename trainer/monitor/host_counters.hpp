@@ -18,6 +18,9 @@ struct HostCounters {
   std::optional<double> written_bytes;
 };
 
+/// Processor time of this process, in programs and in the system; 0 if the system does not tell.
+double own_processor_seconds();
+
 /// Loopback does not count, nor what is counted once more elsewhere: interfaces that belong to a
 /// bond or a bridge, partitions, and disks that consist of others.
 /// @param root of the file system, for tests

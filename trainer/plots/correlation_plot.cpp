@@ -6,7 +6,6 @@
 #include "core/counted.hpp"
 #include "plots/monitor_rows.hpp"
 #include "plots/plots.hpp"
-#include "record/run_folder.hpp"
 
 namespace hpcboot::plots {
 namespace {
@@ -83,10 +82,8 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 Plot correlation_plot(const std::vector<RunData>& runs) {
-  if (runs.size() != 1)
-    throw NothingToPlot(fmt::format("{} runs are given; name one run folder", runs.size()));
-  const RunData& run = runs.front();
-  const std::vector<MonitorRow> rows = read_monitor(record::RunFolder(run.folder).monitor_csv());
+  const RunData& run = only_run(runs);
+  const std::vector<MonitorRow> rows = rows_of(run);
   if (rows.size() < kFewest) {
     throw NothingToPlot(fmt::format("monitor.csv has {}; a correlation needs {} or more",
                                     counted(static_cast<std::int64_t>(rows.size()), "row"),

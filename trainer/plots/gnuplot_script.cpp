@@ -234,7 +234,7 @@ std::string matrix_of(const Panel& panel, std::size_t number_of_panel) {
              "plot ${1} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror "
              "fillstyle solid 1 noborder linecolor palette notitle, \\\n"
              "     ${1} using 1:2:(sprintf('%+.2f', $3)) with labels notitle\n"
-             "set xtics norotate autofreq\nset ytics autofreq\n",
+             "set xtics norotate\n",
              last, block);
 }
 

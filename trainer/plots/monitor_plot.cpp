@@ -6,7 +6,6 @@
 #include "plots/monitor_rows.hpp"
 #include "plots/plots.hpp"
 #include "plots/repetitions.hpp"
-#include "record/run_folder.hpp"
 
 namespace hpcboot::plots {
 namespace {
@@ -67,10 +66,8 @@ Series summary_of(const Lines& lines) {
 }  // namespace
 
 Plot monitor_plot(const std::vector<RunData>& runs) {
-  if (runs.size() != 1)
-    throw NothingToPlot(fmt::format("{} runs are given; name one run folder", runs.size()));
-  const RunData& run = runs.front();
-  const std::vector<MonitorRow> rows = read_monitor(record::RunFolder(run.folder).monitor_csv());
+  const RunData& run = only_run(runs);
+  const std::vector<MonitorRow> rows = rows_of(run);
   Plot plot;
   plot.title = fmt::format("Monitor of {}: {}", run.run, run.about);
   plot.source = (run.folder / "monitor.csv").string();

@@ -8,6 +8,8 @@
 #include <type_traits>
 
 #include "hpcboot/error.hpp"
+#include "plots/plots.hpp"
+#include "record/run_folder.hpp"
 
 namespace hpcboot::plots {
 namespace {
@@ -119,6 +121,15 @@ std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
                 "the monitor.csv of a run", "train with --monitor SECONDS");
   }
   return read_monitor(in, file.string());
+}
+
+const RunData& only_run(const std::vector<RunData>& runs) {
+  if (runs.size() == 1) return runs.front();
+  throw NothingToPlot(std::to_string(runs.size()) + " runs are given; name one run folder");
+}
+
+std::vector<MonitorRow> rows_of(const RunData& run) {
+  return read_monitor(record::RunFolder(run.folder).monitor_csv());
 }
 
 }  // namespace hpcboot::plots

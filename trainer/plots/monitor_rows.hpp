@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "monitor/monitor_row.hpp"
+#include "plots/run_data.hpp"
 
 namespace hpcboot::plots {
 
@@ -16,5 +17,11 @@ std::vector<monitor::MonitorRow> read_monitor(const std::filesystem::path& file)
 
 /// The same from a stream. @param name of the file, for errors
 std::vector<monitor::MonitorRow> read_monitor(std::istream& in, const std::string& name);
+
+/// The only one of these runs. @throws NothingToPlot if there are more, or none
+const RunData& only_run(const std::vector<RunData>& runs);
+
+/// read_monitor() of a run.
+std::vector<monitor::MonitorRow> rows_of(const RunData& run);
 
 }  // namespace hpcboot::plots

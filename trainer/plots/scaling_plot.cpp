@@ -155,9 +155,16 @@ Panel panel_of(const std::vector<Line>& lines, std::string label, const Value& v
   return panel;
 }
 
-std::string source_of_lines(const Shown& shown) {
-  return source_of(shown.runs) + "; median, of three runs or more with minimum and maximum" +
-         shown.omitted;
+/// A plot of these lines, as yet without diagrams.
+/// @param missing what to say if there are none
+/// @throws NothingToPlot
+Plot plot_of(const Shown& shown, const char* name, const char* missing) {
+  if (shown.lines.empty()) throw NothingToPlot(missing);
+  Plot plot;
+  plot.title = name + (": " + common_about(shown.runs));
+  plot.source = source_of(shown.runs) + "; median, of three runs or more with minimum and maximum" +
+                shown.omitted;
+  return plot;
 }
 
 }  // namespace
@@ -166,14 +173,10 @@ Plot strong_scaling_plot(const std::vector<RunData>& runs) {
   const Shown shown = shown_of(lines_of(runs, [](const RunData& run) -> std::optional<Work> {
     return Work{run.work, run.samples ? fmt::format("{} {}s", *run.samples, run.sample) : ""};
   }));
-  if (shown.lines.empty()) {
-    throw NothingToPlot(
-        "no work was done on two different numbers of devices; train the same model, epochs and "
-        "samples on 1, 2, 4, … devices");
-  }
-  Plot plot;
-  plot.title = "Strong scaling: " + common_about(shown.runs);
-  plot.source = source_of_lines(shown);
+  Plot plot = plot_of(
+      shown, "Strong scaling",
+      "no work was done on two different numbers of devices; train the same model, epochs and "
+      "samples on 1, 2, 4, … devices");
   const Value speedup = [](double base, double fewest, double runtime, double /*devices*/) {
     return fewest * base / runtime;
   };
@@ -196,14 +199,9 @@ Plot weak_scaling_plot(const std::vector<RunData>& runs) {
     const std::string samples = std::to_string(*run.samples / run.devices);
     return Work{run.training + samples, samples + " " + run.sample + "s for each device"};
   }));
-  if (shown.lines.empty()) {
-    throw NothingToPlot(
-        "no two runs have as many samples for each device; train with --limit-samples N on 1 "
-        "device, 2 N on 2, 4 N on 4");
-  }
-  Plot plot;
-  plot.title = "Weak scaling: " + common_about(shown.runs);
-  plot.source = source_of_lines(shown);
+  Plot plot = plot_of(shown, "Weak scaling",
+                      "no two runs have as many samples for each device; train with "
+                      "--limit-samples N on 1 device, 2 N on 2, 4 N on 4");
   const Value runtime = [](double, double, double seconds, double) { return seconds; };
   const Value efficiency = [](double base, double, double seconds, double) {
     return 100 * base / seconds;

@@ -59,9 +59,11 @@ Plot steps_plot(const std::vector<RunData>& all) {
   for (const RunGroup& group : groups_of(runs)) {
     const auto x = static_cast<double>(panel.categories.size());
     panel.categories.push_back(group.name);
+    std::vector<std::vector<double>> parts;  // of each run
+    for (const RunData& run : group.runs) parts.push_back(parts_of(run));
     for (std::size_t i = 0; i < panel.series.size(); ++i) {
       std::vector<double> values;
-      for (const RunData& run : group.runs) values.push_back(parts_of(run)[i]);
+      for (const std::vector<double>& of_run : parts) values.push_back(of_run[i]);
       // The range of a part in the middle of a bar could not be read.
       panel.series[i].points.push_back({x, median_point(x, values).y});
     }

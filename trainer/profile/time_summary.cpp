@@ -20,10 +20,6 @@ Intervals times_of(const Recording& recording, const Filter& is_meant) {
   return Intervals(std::move(parts));
 }
 
-bool is_step(const TraceEvent& event) {
-  return event.kind == EventKind::range && event.name.compare(0, kStep.size(), kStep) == 0;
-}
-
 Filter range(std::vector<std::string> names) {
   return [names = std::move(names)](const TraceEvent& event) {
     return event.kind == EventKind::range && event.device < 0 &&

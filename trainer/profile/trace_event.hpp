@@ -44,6 +44,11 @@ struct TraceEvent {
   std::int64_t end() const { return begin + duration; }
 };
 
+/// Whether the event is the range of a step.
+inline bool is_step(const TraceEvent& event) {
+  return event.kind == EventKind::range && event.name.compare(0, kStep.size(), kStep) == 0;
+}
+
 /// Memory that LibTorch allocated, or freed (negative).
 struct MemoryChange {
   std::int64_t time = 0;  ///< as TraceEvent::begin
@@ -53,7 +58,7 @@ struct MemoryChange {
 
 /// What a profiler recorded on one rank.
 struct Recording {
-  std::vector<TraceEvent> events;    ///< by their begin; outer ones before those that they contain
+  std::vector<TraceEvent> events;    ///< by start; outer ones before those that they contain
   std::vector<MemoryChange> memory;  ///< by time
 };
 

@@ -187,7 +187,7 @@ std::string trace_events(const TraceOrigin& origin, const Recording& recording, 
   std::set<int> devices{-1};
   for (const TraceEvent& event : recording.events) {
     devices.insert(event.device);
-    if (event.name.compare(0, kStep.size(), kStep) == 0) main_lane = event.lane;
+    if (is_step(event)) main_lane = event.lane;
   }
   for (const int device : devices) {
     const std::int64_t process = process_of(origin.rank, device);
