@@ -7,9 +7,9 @@
 
 namespace hpcboot {
 
-// A library of the launcher, loaded at run time and kept until the process ends. Never linked, so
-// that the same binary also runs without it; RTLD_LOCAL, so that an MPI library in this process
-// keeps its own copy.
+// A library of the launcher or of a driver, loaded at run time and kept until the process ends.
+// Never linked, so that the same binary also runs without it; RTLD_LOCAL, so that an MPI library in
+// this process keeps its own copy.
 class DynamicLibrary {
  public:
   // Throws the back end's error if its library cannot be used.

@@ -1,8 +1,8 @@
 #include "monitor/gpu_sensors.hpp"
 
-#include <dlfcn.h>
-
 #include <array>
+
+#include "rendezvous/dynamic_library.hpp"
 
 namespace hpcboot::monitor {
 namespace {
@@ -30,23 +30,31 @@ std::optional<double> value_of(int result, double value) {
   return result == kSuccess ? std::optional<double>(value) : std::nullopt;
 }
 
+[[noreturn]] void refuse(const std::string& reason) {
+  throw GpuSensors::Unavailable{reason};
+}
+
 }  // namespace
 
 struct GpuSensors::Library {
-  explicit Library(void* opened) : handle(opened) {}
-  ~Library() {
-    if (shutdown != nullptr) shutdown();
-    dlclose(handle);
+  Library() : nvml({"libnvidia-ml.so.1"}, refuse) {
+    int (*init)() = nullptr;
+    nvml.load(init, "nvmlInit_v2");
+    nvml.load(shutdown, "nvmlShutdown");
+    nvml.load(by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+    nvml.load(utilization, "nvmlDeviceGetUtilizationRates");
+    nvml.load(memory, "nvmlDeviceGetMemoryInfo");
+    nvml.load(temperature, "nvmlDeviceGetTemperature");
+    nvml.load(power, "nvmlDeviceGetPowerUsage");
+    nvml.load(clock, "nvmlDeviceGetClockInfo");
+    const int code = init();
+    if (code != kSuccess) refuse("nvmlInit_v2 returned " + std::to_string(code));
   }
+  ~Library() { shutdown(); }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  template <typename Function>
-  void load(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-  }
-
-  void* handle;
+  DynamicLibrary nvml;
   int (*shutdown)() = nullptr;
   int (*by_pci)(const char*, Device*) = nullptr;
   int (*utilization)(Device, Utilization*) = nullptr;
@@ -56,23 +64,8 @@ struct GpuSensors::Library {
   int (*clock)(Device, int, unsigned*) = nullptr;
 };
 
-GpuSensors::GpuSensors(const std::vector<std::string>& pci_addresses) {
-  void* const handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) throw Unavailable{dlerror()};
-  library_ = std::make_unique<Library>(handle);
-  int (*init)() = nullptr;
-  library_->load(init, "nvmlInit_v2");
-  library_->load(library_->by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
-  if (init == nullptr || library_->by_pci == nullptr)
-    throw Unavailable{"libnvidia-ml.so.1 lacks functions of version 2"};
-  const int code = init();
-  if (code != kSuccess) throw Unavailable{"nvmlInit_v2 returned " + std::to_string(code)};
-  library_->load(library_->shutdown, "nvmlShutdown");
-  library_->load(library_->utilization, "nvmlDeviceGetUtilizationRates");
-  library_->load(library_->memory, "nvmlDeviceGetMemoryInfo");
-  library_->load(library_->temperature, "nvmlDeviceGetTemperature");
-  library_->load(library_->power, "nvmlDeviceGetPowerUsage");
-  library_->load(library_->clock, "nvmlDeviceGetClockInfo");
+GpuSensors::GpuSensors(const std::vector<std::string>& pci_addresses)
+    : library_(std::make_unique<Library>()) {
   for (const std::string& address : pci_addresses) {
     Device device = nullptr;
     if (library_->by_pci(address.c_str(), &device) != kSuccess) device = nullptr;
@@ -87,53 +80,42 @@ std::vector<GpuState> GpuSensors::read() const {
   for (const Device device : devices_) {
     GpuState& state = states.emplace_back();
     if (device == nullptr) continue;
-    if (library_->utilization != nullptr) {
-      Utilization load{};
-      const int code = library_->utilization(device, &load);
-      state.load_percent = value_of(code, load.gpu);
-    }
-    if (library_->memory != nullptr) {
-      Memory memory{};
-      const int code = library_->memory(device, &memory);
-      state.memory_bytes = value_of(code, static_cast<double>(memory.used));
-    }
-    if (library_->temperature != nullptr) {
-      unsigned celsius = 0;
-      const int code = library_->temperature(device, kTemperatureOfGpu, &celsius);
-      state.temperature_celsius = value_of(code, celsius);
-    }
-    if (library_->power != nullptr) {
-      unsigned milliwatts = 0;
-      const int code = library_->power(device, &milliwatts);
-      state.power_watts = value_of(code, milliwatts / 1000.0);
-    }
-    if (library_->clock != nullptr) {
-      unsigned mhz = 0;
-      int code = library_->clock(device, kClockOfMultiprocessors, &mhz);
-      state.clock_mhz = value_of(code, mhz);
-      code = library_->clock(device, kClockOfMemory, &mhz);
-      state.memory_clock_mhz = value_of(code, mhz);
-    }
+    Utilization load{};
+    int code = library_->utilization(device, &load);
+    state.load_percent = value_of(code, load.gpu);
+    Memory memory{};
+    code = library_->memory(device, &memory);
+    state.memory_bytes = value_of(code, static_cast<double>(memory.used));
+    unsigned number = 0;
+    code = library_->temperature(device, kTemperatureOfGpu, &number);
+    state.temperature_celsius = value_of(code, number);
+    code = library_->power(device, &number);
+    state.power_watts = value_of(code, number / 1000.0);
+    code = library_->clock(device, kClockOfMultiprocessors, &number);
+    state.clock_mhz = value_of(code, number);
+    code = library_->clock(device, kClockOfMemory, &number);
+    state.memory_clock_mhz = value_of(code, number);
   }
   return states;
 }
 
 std::optional<std::string> pci_address_of(int cuda_device) {
-  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return std::nullopt;
-  const auto device_of = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
-  const auto address_of =
-      reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetPCIBusId"));
-  std::optional<std::string> address;
+  int (*device_of)(int*, int) = nullptr;
+  int (*address_of)(char*, int, int) = nullptr;
+  try {
+    DynamicLibrary driver({"libcuda.so.1"}, refuse);
+    driver.load(device_of, "cuDeviceGet");
+    driver.load(address_of, "cuDeviceGetPCIBusId");
+  } catch (const GpuSensors::Unavailable&) {
+    return std::nullopt;
+  }
   int device = 0;
   std::array<char, 32> text{};
-  if (device_of != nullptr && address_of != nullptr &&
-      device_of(&device, cuda_device) == kSuccess &&
-      address_of(text.data(), static_cast<int>(text.size()) - 1, device) == kSuccess) {
-    address = text.data();
+  if (device_of(&device, cuda_device) != kSuccess ||
+      address_of(text.data(), static_cast<int>(text.size()) - 1, device) != kSuccess) {
+    return std::nullopt;
   }
-  dlclose(driver);
-  return address;
+  return text.data();
 }
 
 }  // namespace hpcboot::monitor
