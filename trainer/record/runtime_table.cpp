@@ -81,7 +81,14 @@ std::string site_key(const std::optional<std::string>& site) {
   return site ? "=" + *site : "";
 }
 
-class RowMaker {
+/// single before DP before DDP, anything else last.
+int method_order(const std::string& method) {
+  return method == "single" ? 0 : method == "DP" ? 1 : method == "DDP" ? 2 : 3;
+}
+
+}  // namespace
+
+class RuntimeRows::Maker {
  public:
   void add(const RunRecord& run) {
     const auto [work, is_new] = works_.emplace(work_of(run), works_.size());
@@ -119,12 +126,7 @@ class RowMaker {
   std::vector<KnownRun> runs_;
 };
 
-/// single before DP before DDP, anything else last.
-int method_order(const std::string& method) {
-  return method == "single" ? 0 : method == "DP" ? 1 : method == "DDP" ? 2 : 3;
-}
-
-void RowMaker::sort(std::vector<RuntimeRow>& rows) {
+void RuntimeRows::Maker::sort(std::vector<RuntimeRow>& rows) {
   const auto order = [](const RuntimeRow& row) {
     return std::tuple(std::string_view(row.model), std::int64_t{row.nodes} * row.devices_per_node,
                       row.nodes, method_order(row.method), std::string_view(row.run));
@@ -133,17 +135,24 @@ void RowMaker::sort(std::vector<RuntimeRow>& rows) {
             [&order](const RuntimeRow& a, const RuntimeRow& b) { return order(a) < order(b); });
 }
 
-}  // namespace
+RuntimeRows::RuntimeRows() : maker_(std::make_unique<Maker>()) {}
+RuntimeRows::~RuntimeRows() = default;
+void RuntimeRows::add(const RunRecord& run) {
+  maker_->add(run);
+}
+std::vector<RuntimeRow> RuntimeRows::rows() {
+  return maker_->rows();
+}
 
 std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished) {
-  RowMaker rows;
+  RuntimeRows rows;
   for (const RunRecord& run : finished) rows.add(run);
   return rows.rows();
 }
 
 RuntimeTable read_runtime_table(const std::vector<std::filesystem::path>& places) {
   RuntimeTable table;
-  RowMaker rows;
+  RuntimeRows rows;
   table.skipped =
       read_runs(places, Runs::finished,
                 [&](const fs::path& /*folder*/, const RunRecord& run) { rows.add(run); });

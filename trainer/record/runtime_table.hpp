@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,13 +39,31 @@ struct RuntimeTable {
   std::vector<std::string> skipped;  ///< one line per run that was left out: which, and why
 };
 
-/// The rows of these runs, by model, number of devices, nodes, method and name.
+/// Makes the rows of finished runs, without keeping their records: one with a thousand ranks is
+/// large.
 ///
 /// The baseline of a run is the finished run of mode single on one device with equal config.model,
 /// config.image_size, config.epochs, config.precision and train_samples (config.limit_samples if
 /// that is unknown); a value that neither run has counts as equal. Of several, one on the same kind
 /// of device is preferred, then one of the same site, then the one started last.
-/// @param finished records with exit_reason "finished".
+class RuntimeRows {
+ public:
+  RuntimeRows();
+  ~RuntimeRows();
+  RuntimeRows(const RuntimeRows&) = delete;
+  RuntimeRows& operator=(const RuntimeRows&) = delete;
+
+  /// @param run with exit_reason "finished"
+  void add(const RunRecord& run);
+  /// The rows of all runs added, by model, number of devices, nodes, method and name. Called once.
+  std::vector<RuntimeRow> rows();
+
+ private:
+  class Maker;
+  std::unique_ptr<Maker> maker_;
+};
+
+/// The rows of these runs. @param finished records with exit_reason "finished".
 std::vector<RuntimeRow> runtime_rows(const std::vector<RunRecord>& finished);
 
 /// Reads the runs in `places`, each a folder of run folders, one run folder or a run.json, and
