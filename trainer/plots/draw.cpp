@@ -68,7 +68,8 @@ std::string drawn_by_gnuplot(const std::function<std::string(const std::string& 
   if (!result.is_started) {
     throw Error(ErrorCode::backend_unavailable, "there is no gnuplot, which draws the plots",
                 "gnuplot 5.0 or newer in PATH",
-                "install gnuplot (Debian: apt-get install gnuplot-nox), or load its module");
+                "install gnuplot (Debian: apt-get install gnuplot-nox), or load its module; "
+                "`runtable report --no-plots` works without it");
   }
   const std::string reason = result.is_ok() ? "it has drawn nothing" : failure_of(result);
   throw Error(ErrorCode::backend_unavailable, "gnuplot failed: " + reason,
@@ -76,8 +77,9 @@ std::string drawn_by_gnuplot(const std::function<std::string(const std::string& 
               "try another version of gnuplot, or fewer runs");
 }
 
-Picture picture_of(const std::filesystem::path& file) {
-  return file.extension() == ".png" ? Picture::png : Picture::svg;
+std::string drawn(const Plot& plot, Picture picture) {
+  return drawn_by_gnuplot(
+      [&](const std::string& canvas) { return gnuplot_script(plot, picture, canvas); });
 }
 
 std::string text_of(double value) {
@@ -187,9 +189,12 @@ std::string without_spaces(const std::string& page) {
 }  // namespace
 
 void draw(const Plot& plot, const std::filesystem::path& file) {
-  record::write_file_atomically(file, drawn_by_gnuplot([&](const std::string& canvas) {
-                                  return gnuplot_script(plot, picture_of(file), canvas);
-                                }));
+  const Picture picture = file.extension() == ".png" ? Picture::png : Picture::svg;
+  record::write_file_atomically(file, drawn(plot, picture));
+}
+
+std::string drawn_svg(const Plot& plot) {
+  return drawn(plot, Picture::svg);
 }
 
 Encoded plot_text(const Plot& plot, const Look& given) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "hpcboot/encode.hpp"
 #include "plots/plot.hpp"
@@ -12,6 +13,9 @@ namespace hpcboot::plots {
 /// @param file .svg or .png
 /// @throws Error{backend_unavailable} without gnuplot, or if it fails; Error{unwritable_output}
 void draw(const Plot& plot, const std::filesystem::path& file);
+
+/// The plot as an SVG. @throws Error{backend_unavailable} as above
+std::string drawn_svg(const Plot& plot);
 
 /// The plot as text: lines by gnuplot, bars and numbers as tables.
 /// @throws Error{backend_unavailable} as above

@@ -238,9 +238,11 @@ std::string matrix_of(const Panel& panel, std::size_t number_of_panel) {
              last, block);
 }
 
-/// How many characters fit below a diagram. Beside the names of bars, it has half of the width.
+/// How many characters fit below a diagram, as gnuplot's terminal svg estimates them: if it finds
+/// fewer columns than its margin has room for, the key covers the diagram. Beside the names of
+/// bars, there is half of the width.
 std::size_t room_for_key(const Panel& panel) {
-  return panel.kind == Panel::Kind::lines ? 100 : 50;
+  return panel.kind == Panel::Kind::lines ? 88 : 44;
 }
 
 /// @param characters that fit in a line
@@ -280,11 +282,18 @@ std::string panel_script(const Panel& panel, std::size_t number, bool has_colour
 }
 
 int height_of(const Panel& panel) {
-  constexpr int kRowOfKey = 18;
+  constexpr int kRowOfKey = 21;
   const bool has_bars = panel.kind == Panel::Kind::bars || panel.kind == Panel::Kind::stack;
   const int bars = has_bars ? static_cast<int>(std::min(kMostBars, panel.categories.size())) : 0;
   const int keys = kRowOfKey * static_cast<int>(rows_of_key(panel, room_for_key(panel)) - 1);
   return std::max(kHeightOfPanel, 130 + bars * kHeightOfBar) + keys;
+}
+
+/// Where a panel stands, in shares of the picture's height, from below.
+/// @param top, own, height in pixels: above the panel, of the panel, of the picture
+std::string place(int top, int own, int height) {
+  const auto share = [height](int pixels) { return number(static_cast<double>(pixels) / height); };
+  return fmt::format("set origin 0,{}\nset size 1,{}\n", share(height - top - own), share(own));
 }
 
 constexpr const char* kStart =
@@ -305,7 +314,8 @@ std::string gnuplot_string(std::string_view text) {
 std::string gnuplot_script(const Plot& plot, Picture picture, const std::string& file) {
   std::vector<std::string> title = wrapped(plot.title, kCharacters);
   for (std::string& line : wrapped(plot.source, kCharacters)) title.push_back(std::move(line));
-  int height = kHeightOfLine * static_cast<int>(title.size() + 1);
+  const int height_of_title = kHeightOfLine * static_cast<int>(title.size() + 1);
+  int height = height_of_title;
   for (const Panel& panel : plot.panels) height += height_of(panel);
   std::string words;
   for (const std::string& line : title)
@@ -318,9 +328,14 @@ std::string gnuplot_script(const Plot& plot, Picture picture, const std::string&
                   gnuplot_string(file));
   script += kStart;
   script += "set style fill pattern\n";
-  script += fmt::format("set multiplot layout {},1 title {}\n", plot.panels.size(), words);
-  for (std::size_t i = 0; i < plot.panels.size(); ++i)
+  script += fmt::format("set multiplot title {}\n", words);
+  int top = height_of_title;
+  for (std::size_t i = 0; i < plot.panels.size(); ++i) {
+    const int own = height_of(plot.panels[i]);
+    script += place(top, own, height);
     script += panel_script(plot.panels[i], i, true, room_for_key(plot.panels[i]));
+    top += own;
+  }
   return script + "unset multiplot\nset output\n";
 }
 
