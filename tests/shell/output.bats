@@ -84,6 +84,8 @@ fails() {
   done
   fails "$BIN/runtable" plot --help
   fails "$BIN/runtable" plot runtime "$BATS_TEST_DIRNAME/../golden/runtable/runs"
+  fails "$BIN/runtable" report --help
+  fails "$BIN/runtable" report --no-plots "$BATS_TEST_DIRNAME/../golden/runtable/runs"
 }
 
 @test "trainer: every verb that only prints" {

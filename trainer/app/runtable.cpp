@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/runtable_plot.hpp"
+#include "app/runtable_report.hpp"
 #include "hpcboot/error.hpp"
 #include "options/completion.hpp"
 #include "options/help.hpp"
@@ -64,7 +65,7 @@ options::Command command() {
 options::Program program() {
   return {command(),
           HPCBOOT_VERSION,
-          {hpcboot::app::plot_command()},
+          {hpcboot::app::plot_command(), hpcboot::app::report_command()},
           {{"NO_COLOR", "if set, no colours on terminals"}},
           {{"runs/RUN/run.json", "the trainer's record of a run"}}};
 }
@@ -120,6 +121,10 @@ int run(std::vector<std::string> words) {
   if (verb == hpcboot::app::plot_command().verb) {
     words.erase(words.begin());
     return hpcboot::app::plot(words);
+  }
+  if (verb == hpcboot::app::report_command().verb) {
+    words.erase(words.begin());
+    return hpcboot::app::report(words);
   }
   const auto arguments = parse_arguments(words);
   return arguments ? print_table(*arguments) : kOk;

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "record/run_record.hpp"
+
+namespace hpcboot::record {
+
+/// Everything that a run was told to do, and by what and where it ran, as text by name: its
+/// options, layout, launcher, scheduler, site, kind of device, and versions ("version of
+/// libtorch"). Not what is its own in any case: names, times, ids.
+std::map<std::string, std::string> run_settings(const RunRecord& run);
+
+}  // namespace hpcboot::record
