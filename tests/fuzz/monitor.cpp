@@ -1,4 +1,4 @@
-#include "plots/monitor_rows.hpp"
+#include "monitor/read_monitor.hpp"
 
 #include <cmath>
 #include <sstream>
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::istringstream file{std::string(fuzz::text_of(data, size))};
     std::string text = monitor::monitor_header();
     std::size_t rows = 0;
-    for (const monitor::MonitorRow& row : plots::read_monitor(file, "input")) {
+    for (const monitor::MonitorRow& row : monitor::read_monitor(file, "input")) {
       fuzz::require(std::isfinite(row.seconds), "seconds are finite");
       const std::string line = monitor::monitor_line(row);
       if (line.size() > 60'000) continue;  // read_monitor() passes over longer ones
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       ++rows;
     }
     std::istringstream written(text);
-    fuzz::require(plots::read_monitor(written, "written").size() == rows, "rows are read back");
+    fuzz::require(monitor::read_monitor(written, "written").size() == rows, "rows are read back");
   });
   return 0;
 }

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "hpcboot/error.hpp"
+#include "monitor/read_monitor.hpp"
 #include "plots/gnuplot_script.hpp"
-#include "plots/monitor_rows.hpp"
 #include "plots/plots.hpp"
 #include "plots/repetitions.hpp"
 #include "plots/run_groups.hpp"
@@ -296,13 +296,13 @@ std::string row(double seconds, int rank, double load, double memory) {
 TEST(MonitorRows, AreReadAsTheyWereWritten) {
   const test::TemporaryFolder folder;
   const RunData run = monitored(folder.path(), row(1.5, 3, 80, 2e9) + "1,2,cut short");
-  const auto rows = read_monitor(run.folder / "monitor.csv");
+  const auto rows = monitor::read_monitor(run.folder / "monitor.csv");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(monitor::monitor_line(rows[0]), row(1.5, 3, 80, 2e9));
-  EXPECT_THROW(read_monitor(folder.path() / "none.csv"), Error);
-  EXPECT_THROW(read_monitor(folder.path()), Error);
+  EXPECT_THROW(monitor::read_monitor(folder.path() / "none.csv"), Error);
+  EXPECT_THROW(monitor::read_monitor(folder.path()), Error);
   test::write_text(folder.path() / "other.csv", "a,b\n1,2\n");
-  EXPECT_THROW(read_monitor(folder.path() / "other.csv"), Error);
+  EXPECT_THROW(monitor::read_monitor(folder.path() / "other.csv"), Error);
 }
 
 TEST(MonitorPlot, HasALineForEachRankAndADiagramForEachValue) {

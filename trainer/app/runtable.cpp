@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "app/runtable_diff.hpp"
 #include "app/runtable_plot.hpp"
 #include "app/runtable_report.hpp"
+#include "app/runtable_watch.hpp"
 #include "hpcboot/error.hpp"
 #include "options/completion.hpp"
 #include "options/help.hpp"
@@ -62,10 +64,25 @@ options::Command command() {
   return command;
 }
 
+struct Verb {
+  options::Command command;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+
+std::vector<Verb> verbs() {
+  namespace app = hpcboot::app;
+  return {{app::plot_command(), app::plot},
+          {app::report_command(), app::report},
+          {app::diff_command(), app::diff},
+          {app::watch_command(), app::watch}};
+}
+
 options::Program program() {
+  std::vector<options::Command> commands;
+  for (const Verb& verb : verbs()) commands.push_back(verb.command);
   return {command(),
           HPCBOOT_VERSION,
-          {hpcboot::app::plot_command(), hpcboot::app::report_command()},
+          commands,
           {{"NO_COLOR", "if set, no colours on terminals"}},
           {{"runs/RUN/run.json", "the trainer's record of a run"}}};
 }
@@ -118,13 +135,10 @@ int run(std::vector<std::string> words) {
                                          hpcboot::has_colour(STDOUT_FILENO));
     return kOk;
   }
-  if (verb == hpcboot::app::plot_command().verb) {
+  for (const Verb& one : verbs()) {
+    if (one.command.verb != verb) continue;
     words.erase(words.begin());
-    return hpcboot::app::plot(words);
-  }
-  if (verb == hpcboot::app::report_command().verb) {
-    words.erase(words.begin());
-    return hpcboot::app::report(words);
+    return one.run(words);
   }
   const auto arguments = parse_arguments(words);
   return arguments ? print_table(*arguments) : kOk;

@@ -21,6 +21,12 @@ class Stragglers {
   /// can be named.
   std::vector<std::string> add(const MonitorRow& row);
 
+  /// Whether a rank has been named, and not been reported as no longer slow.
+  bool is_slow(int rank) const {
+    const auto known = known_.find(rank);
+    return known != known_.end() && known->second.is_named;
+  }
+
  private:
   struct Rank {
     double own_seconds = 0;  ///< 0: only its first look is known

@@ -1,39 +1,27 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "plots/plots.hpp"
 #include "plots/repetitions.hpp"
 #include "plots/run_groups.hpp"
+#include "record/run_phases.hpp"
 
 namespace hpcboot::plots {
 namespace {
 
 using record::EpochRecord;
 
-struct Part {
-  const char* name;
-  std::optional<double> EpochRecord::*seconds;
-};
-
-constexpr std::array<Part, 5> kParts{
-    {{"data", &EpochRecord::data_wait_seconds},
-     {"forward", &EpochRecord::forward_seconds},
-     {"backward", &EpochRecord::backward_seconds},
-     {"exposed communication", &EpochRecord::communication_seconds},
-     {"optimizer", &EpochRecord::optimizer_seconds}}};
-
 /// Milliseconds of a step, part by part, then the rest of it; empty if the record lacks them.
 std::vector<double> parts_of(const RunData& run) {
-  std::vector<double> sums(kParts.size() + 1, 0);
+  std::vector<double> sums(record::kStepParts.size() + 1, 0);
   double total = 0;
   std::int64_t steps = 0;
   for (const EpochRecord& epoch : run.epochs) {
     if (!epoch.steps || !epoch.train_seconds || !epoch.forward_seconds) continue;
     steps += *epoch.steps;
     total += *epoch.train_seconds;
-    for (std::size_t i = 0; i < kParts.size(); ++i)
-      sums[i] += (epoch.*kParts[i].seconds).value_or(0);
+    for (std::size_t i = 0; i < record::kStepParts.size(); ++i)
+      sums[i] += (epoch.*record::kStepParts[i].seconds).value_or(0);
   }
   if (steps == 0) return {};
   double known = 0;
@@ -54,7 +42,8 @@ Plot steps_plot(const std::vector<RunData>& all) {
   Panel panel;
   panel.kind = Panel::Kind::stack;
   panel.x_label = "mean time of a step on rank 0, ms";
-  for (const Part& part : kParts) panel.series.push_back({part.name, Series::Style::line, {}, {}});
+  for (const record::StepPart& part : record::kStepParts)
+    panel.series.push_back({part.name, Series::Style::line, {}, {}});
   panel.series.push_back({"other", Series::Style::line, {}, {}});
   for (const RunGroup& group : groups_of(runs)) {
     const auto x = static_cast<double>(panel.categories.size());

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "record/csv_reader.hpp"
+
 namespace hpcboot::record {
 namespace {
 
@@ -44,6 +46,20 @@ CsvFile::Keeps up_to(std::int64_t last_step) {
 }
 
 }  // namespace
+
+std::vector<StepMetrics> read_metrics(std::istream& in) {
+  std::vector<StepMetrics> rows;
+  for (CsvReader reader(in); reader.next();) {
+    StepMetrics row;
+    row.epoch = reader.number<int>("epoch").value_or(0);
+    row.step = reader.number<std::int64_t>("step").value_or(0);
+    for (const StepColumn& column : kStepColumns)
+      row.*column.value = reader.number<double>(std::string(column.name)).value_or(NAN);
+    row.bytes_reduced = reader.number<std::int64_t>("bytes_reduced").value_or(0);
+    rows.push_back(row);
+  }
+  return rows;
+}
 
 MetricsCsv::MetricsCsv(const std::filesystem::path& path, std::int64_t last_step)
     : file_(path, header(), up_to(last_step)) {}

@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "record/csv_file.hpp"
 
@@ -44,6 +46,10 @@ constexpr std::array<StepColumn, 9> kStepColumns{{
     {"communication_seconds", &StepMetrics::communication_seconds},
     {"optimizer_seconds", &StepMetrics::optimizer_seconds},
 }};
+
+/// The rows of a metrics.csv. Columns are found by their names; what is missing or empty is not a
+/// number (bytes_reduced: 0).
+std::vector<StepMetrics> read_metrics(std::istream& in);
 
 /// metrics.csv: a header line and one row per step, buffered as in AppendFile.
 class MetricsCsv {

@@ -1,0 +1,49 @@
+#include "monitor/read_monitor.hpp"
+
+#include <fstream>
+
+#include "hpcboot/error.hpp"
+#include "record/csv_reader.hpp"
+
+namespace hpcboot::monitor {
+namespace {
+
+MonitorRow row_of(const record::CsvReader& in) {
+  MonitorRow row;
+  row.seconds = in.number<double>("seconds").value_or(0);
+  row.epoch = in.number<int>("epoch").value_or(0);
+  row.epoch_seconds = in.number<double>("epoch_seconds").value_or(0);
+  row.step = in.number<std::int64_t>("step").value_or(0);
+  row.rank = in.number<int>("rank").value_or(0);
+  row.host = in.text("host");
+  row.device = in.text("device");
+  for (const MonitorColumn& column : kMonitorColumns)
+    row.*column.value = in.number<double>(std::string(column.name));
+  return row;
+}
+
+}  // namespace
+
+std::vector<MonitorRow> read_monitor(std::istream& in, const std::string& name) {
+  record::CsvReader reader(in);
+  for (const char* needed : {"seconds", "rank", "host"}) {
+    if (reader.has(needed)) continue;
+    throw Error(ErrorCode::malformed_file, "'" + name + "' has no column '" + needed + "'",
+                "the monitor.csv of a run", "name the run folder that the trainer wrote");
+  }
+  std::vector<MonitorRow> rows;
+  while (reader.next()) rows.push_back(row_of(reader));
+  return rows;
+}
+
+std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::error_code ignored;
+  if (!in || !std::filesystem::is_regular_file(file, ignored)) {
+    throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
+                "the monitor.csv of a run", "train with --monitor SECONDS");
+  }
+  return read_monitor(in, file.string());
+}
+
+}  // namespace hpcboot::monitor

@@ -1,0 +1,222 @@
+#include "report/run_diff.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "record/run_phases.hpp"
+#include "record/run_settings.hpp"
+#include "record/run_work.hpp"
+#include "text/format.hpp"
+#include "text/wrap.hpp"
+
+namespace hpcboot::report {
+namespace {
+
+using record::Phase;
+using record::RunRecord;
+using Number = std::optional<double>;
+
+struct Setting {
+  std::string name;
+  std::string a;
+  std::string b;
+};
+
+/// A number that both runs have, or one of them.
+struct Figure {
+  std::string name;
+  int level = 0;
+  Number a;
+  Number b;
+};
+
+std::vector<Setting> differing_settings(const RunRecord& a, const RunRecord& b) {
+  std::map<std::string, std::string> of_a = record::run_settings(a);
+  std::map<std::string, std::string> of_b = record::run_settings(b);
+  std::set<std::string> names;
+  for (const auto& [name, value] : of_a) names.insert(name);
+  for (const auto& [name, value] : of_b) names.insert(name);
+  std::vector<Setting> differing;
+  for (const std::string& name : names) {
+    of_a.emplace(name, "–");
+    of_b.emplace(name, "–");
+    if (of_a[name] != of_b[name]) differing.push_back({name, of_a[name], of_b[name]});
+  }
+  return differing;
+}
+
+std::vector<Figure> phases(const RunRecord& a, const RunRecord& b) {
+  const std::vector<Phase> of_a = record::run_phases(a);
+  const std::vector<Phase> of_b = record::run_phases(b);
+  std::vector<Figure> figures;
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    figures.push_back({of_a[i].name, of_a[i].level, of_a[i].seconds, of_b[i].seconds});
+  return figures;
+}
+
+Number as_number(const std::optional<std::int64_t>& value) {
+  return value ? Number(static_cast<double>(*value)) : std::nullopt;
+}
+
+std::vector<Figure> results(const RunRecord& a, const RunRecord& b) {
+  std::vector<Figure> figures{
+      {"steps", 0, as_number(record::steps_of(a)), as_number(record::steps_of(b))},
+      {"images/s", 0, a.totals.images_per_second, b.totals.images_per_second}};
+  const auto last = [](const RunRecord& run) {
+    return run.epochs.empty() ? record::EpochRecord() : run.epochs.back();
+  };
+  const record::EpochRecord of_a = last(a);
+  const record::EpochRecord of_b = last(b);
+  figures.push_back({"training loss", 0, of_a.train_loss, of_b.train_loss});
+  figures.push_back({"validation loss", 0, of_a.validation_loss, of_b.validation_loss});
+  const auto value_of = [](const record::EpochRecord& epoch, const std::string& name) -> Number {
+    for (const record::Measure& one : epoch.measures) {
+      if (one.name == name) return one.value;
+    }
+    return std::nullopt;
+  };
+  std::set<std::string> names;
+  for (const auto* epoch : {&of_a, &of_b}) {
+    for (const record::Measure& one : epoch->measures) names.insert(one.name);
+  }
+  for (const std::string& name : names)
+    figures.push_back({name, 0, value_of(of_a, name), value_of(of_b, name)});
+  return figures;
+}
+
+std::string text_of(const Number& value) {
+  if (!value) return "–";
+  if (*value == std::floor(*value) && std::abs(*value) < 1e9) return fmt::format("{:.0f}", *value);
+  return std::abs(*value) < 100 ? fmt::format("{:.4g}", *value) : fmt::format("{:.1f}", *value);
+}
+
+std::string seconds_of(const Number& value) {
+  if (!value) return "–";
+  return std::abs(*value) < 100 ? fmt::format("{:.3f}", *value) : fmt::format("{:.1f}", *value);
+}
+
+std::string ratio_of(const Number& a, const Number& b) {
+  return a && b && *a > 0 ? fmt::format("{:.2f}", *b / *a) : "–";
+}
+
+/// @param is_time whether the values are seconds
+Encoded figures_text(const std::vector<Figure>& figures, bool is_time, const Look& look) {
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
+  table.add_titles({is_time ? "Time, s" : "Result", "A", "B", "B - A", "B / A"});
+  const auto shown = is_time ? seconds_of : text_of;
+  for (const Figure& figure : figures) {
+    if (!figure.a && !figure.b) continue;
+    const Number difference = figure.a && figure.b ? Number(*figure.b - *figure.a) : std::nullopt;
+    const std::string sign = difference && *difference > 0 ? "+" : "";
+    table.add(
+        {std::string(2 * static_cast<std::size_t>(figure.level), ' ') + figure.name,
+         shown(figure.a), shown(figure.b), sign + shown(difference), ratio_of(figure.a, figure.b)},
+        {figure.level == 0 && is_time ? Style::bold : Style::plain});
+  }
+  return table.text(look);
+}
+
+Encoded settings_text(const std::vector<Setting>& settings, const Look& look) {
+  if (settings.empty()) return "The settings are equal.\n";
+  TextTable table({Align::left, Align::left, Align::left});
+  table.add_titles({"Setting", "A", "B"});
+  for (const Setting& one : settings) table.add({one.name, one.a, one.b});
+  if (table.width() <= look.width) return table.text(look);
+  // Long values, such as paths: below each other.
+  TextTable narrow({Align::left, Align::left});
+  for (const Setting& one : settings) {
+    narrow.add({one.name, ""}, {Style::bold});
+    narrow.add({"  A", one.a});
+    narrow.add({"  B", one.b});
+  }
+  return narrow.text(look);
+}
+
+/// The phase of the deepest level that accounts for most of the difference in runtime; null if none
+/// stands out.
+const Figure* largest_of(const std::vector<Figure>& figures, double difference) {
+  constexpr double kLeast = 0.25;  // a smaller share explains little
+  const Figure* largest = nullptr;
+  double most = kLeast;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const Figure& figure = figures[i];
+    const bool has_parts = i + 1 < figures.size() && figures[i + 1].level > figure.level &&
+                           (figures[i + 1].a || figures[i + 1].b);
+    if (figure.level == 0 || has_parts || !figure.a || !figure.b) continue;
+    const double share = (*figure.b - *figure.a) / difference;
+    if (share > most) {
+      most = share;
+      largest = &figure;
+    }
+  }
+  return largest;
+}
+
+/// What the differences did, as a sentence.
+std::string verdict(const RunRecord& a, const RunRecord& b, const std::vector<Figure>& figures) {
+  const Number of_a = a.totals.runtime_seconds;
+  const Number of_b = b.totals.runtime_seconds;
+  std::string text;
+  if (record::work_of(a) != record::work_of(b))
+    text = "A and B did different work: compare images/s, not times. ";
+  if (!of_a || !of_b || !(*of_a > 0) || !(*of_b > 0)) return text + "Not both have a runtime.";
+  const double difference = *of_b - *of_a;
+  constexpr double kNoise = 0.02;  // a rule of thumb for one run each
+  if (std::abs(difference) < kNoise * *of_a) return text + "A and B took the same time.";
+  text += difference < 0 ? fmt::format("B is {:.2f} times as fast as A", *of_a / *of_b)
+                         : fmt::format("A is {:.2f} times as fast as B", *of_b / *of_a);
+  const Figure* largest = largest_of(figures, difference);
+  if (largest == nullptr) return text + ".";
+  const double own = *largest->b - *largest->a;
+  return text + fmt::format(": of the {:.1f} s between them, {} accounts for {:.1f} s.",
+                            std::abs(difference), largest->name, std::abs(own));
+}
+
+Encoded head_of(const char* name, const RunRecord& run) {
+  return encoded_format("{}  {}, {} {}x{}\n", name, run.run, record::method_of(run.mode()),
+                        run.nodes, run.devices_per_node);
+}
+
+Json figures_json(const std::vector<Figure>& figures) {
+  const auto value = [](const Number& number) { return number ? Json(*number) : Json(); };
+  Json object = Json::object();
+  std::string parent;
+  for (const Figure& figure : figures) {
+    // "other" is a part of the runtime, and one of the training.
+    if (figure.level < 2) parent = figure.name;
+    const std::string name = figure.level == 2 ? parent + "/" + figure.name : figure.name;
+    object[name] = {{"a", value(figure.a)}, {"b", value(figure.b)}};
+  }
+  return object;
+}
+
+}  // namespace
+
+Encoded diff_text(const RunRecord& a, const RunRecord& b, const Look& look) {
+  const std::vector<Figure> times = phases(a, b);
+  Encoded text = head_of("A", a) + head_of("B", b) + "\n";
+  text += settings_text(differing_settings(a, b), look) + "\n";
+  text += figures_text(times, true, look) + "\n" + figures_text(results(a, b), false, look) + "\n";
+  const std::size_t width = std::min<std::size_t>(look.width, 80);
+  for (const std::string& line : wrapped(verdict(a, b, times), width))
+    text += encoded_format("{}\n", line);
+  return text;
+}
+
+Json diff_json(const RunRecord& a, const RunRecord& b) {
+  Json settings = Json::object();
+  for (const Setting& one : differing_settings(a, b))
+    settings[one.name] = {{"a", one.a}, {"b", one.b}};
+  const std::vector<Figure> times = phases(a, b);
+  return {{"a", a.run},
+          {"b", b.run},
+          {"settings", settings},
+          {"phases", figures_json(times)},
+          {"results", figures_json(results(a, b))},
+          {"verdict", verdict(a, b, times)}};
+}
+
+}  // namespace hpcboot::report
