@@ -27,7 +27,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test in these bats files is a whole run of the program, so they have their own label.
-foreach(_name IN ITEMS runs data estimate faults monitor profile resume sharded_checkpoints start tasks torchrun untrusted watch zero)
+foreach(_name IN ITEMS runs data estimate export faults monitor profile resume sharded_checkpoints start tasks torchrun untrusted watch zero)
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200)
   set_property(TEST trainer.${_name} APPEND PROPERTY ENVIRONMENT HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON})
@@ -35,7 +35,7 @@ endforeach()
 # The example of trainer/tasks.md. Exit code 77: it needs Ninja.
 add_test(NAME trainer.add_task COMMAND ${CMAKE_CURRENT_LIST_DIR}/add-task ${PROJECT_BINARY_DIR})
 set_tests_properties(trainer.add_task PROPERTIES LABELS "trainer;torch" TIMEOUT 600 SKIP_RETURN_CODE 77)
-set_tests_properties(trainer.data trainer.monitor trainer.profile trainer.resume PROPERTIES FIXTURES_REQUIRED pypi)
+set_tests_properties(trainer.data trainer.export trainer.monitor trainer.profile trainer.resume PROPERTIES FIXTURES_REQUIRED pypi)
 
 hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)

@@ -84,8 +84,9 @@ fails() {
   done
   fails "$BIN/runtable" plot --help
   fails "$BIN/runtable" plot runtime "$BATS_TEST_DIRNAME/../golden/runtable/runs"
-  for verb in report diff watch; do fails "$BIN/runtable" $verb --help; done
+  for verb in report diff watch export; do fails "$BIN/runtable" $verb --help; done
   fails "$BIN/runtable" diff "$BATS_TEST_DIRNAME"/../golden/runtable/runs/20261120_1{0,1}0000_*
+  fails "$BIN/runtable" export --to csv "$BATS_TEST_DIRNAME/../golden/runtable/runs"
   fails "$BIN/runtable" watch --once "$BATS_TEST_DIRNAME/../golden/runtable/runs/20261120_100000_single_1x1"
   fails "$BIN/runtable" report --no-plots "$BATS_TEST_DIRNAME/../golden/runtable/runs"
 }

@@ -68,7 +68,7 @@ TEST(Tensorboard, IsReadByTensorBoard) {
   const test::TemporaryFolder folder;
   {
     TensorboardEvents events(folder.path());
-    events.add_config({{"model", "resnet50"}, {"comment", "a|b"}});
+    events.add_config({{"model", "resnet50"}, {"comment", "a|b"}}, 1.5e9);
     for (int step = 1; step <= 3; ++step) {
       events.add(StepMetrics{1, step, 2.5 / step, 1e-4, 640, 0.01, 0.1});
     }
@@ -84,7 +84,10 @@ TEST(Tensorboard, IsReadByTensorBoard) {
   {
     TensorboardEvents resumed(folder.path());
     resumed.add_restart(4);
+    resumed.add_config({{"model", "resnet50"}, {"lr", 0.5}, {"sync_bn", true}, {"site", nullptr}},
+                       1.5e9);
     resumed.add(StepMetrics{2, 4, 0.5, 1e-4, 640, 0.01, 0.1});
+    resumed.add_end(true);
   }
   const auto read = test::run_program(
       {HPCBOOT_TENSORBOARD_PYTHON, HPCBOOT_READ_EVENTS, folder.path().string()}, {});
@@ -101,6 +104,10 @@ TEST(Tensorboard, IsReadByTensorBoard) {
   EXPECT_THAT(read->text, HasSubstr("step/bytes_reduced 1 "));
   EXPECT_THAT(read->text, HasSubstr("epoch/validation_accuracy 3 0.875\n"));
   EXPECT_THAT(read->text, HasSubstr("config text | comment | a\\|b |"));
+  EXPECT_THAT(read->text, HasSubstr("_hparams_/session_start_info lr 0.5\n"
+                                    "_hparams_/session_start_info model resnet50\n"
+                                    "_hparams_/session_start_info sync_bn True\n"));
+  EXPECT_THAT(read->text, HasSubstr("_hparams_/session_end_info status 1\n"));
 }
 
 }  // namespace

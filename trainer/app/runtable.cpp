@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/runtable_diff.hpp"
+#include "app/runtable_export.hpp"
 #include "app/runtable_plot.hpp"
 #include "app/runtable_report.hpp"
 #include "app/runtable_watch.hpp"
@@ -74,7 +75,8 @@ std::vector<Verb> verbs() {
   return {{app::plot_command(), app::plot},
           {app::report_command(), app::report},
           {app::diff_command(), app::diff},
-          {app::watch_command(), app::watch}};
+          {app::watch_command(), app::watch},
+          {app::export_command(), app::export_runs}};
 }
 
 options::Program program() {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "hpcboot/error.hpp"
 #if HPCBOOT_WITH_TENSORBOARD
 #include "record/tensorboard.hpp"
@@ -21,7 +23,8 @@ struct RunCurves::Events {
                 "install libprotozero-dev and libboost-dev and build again, or use "
                 "--no-tensorboard");
   }
-  void add_config(const Json&) {}
+  void add_config(const Json&, double) {}
+  void add_end(bool) {}
   void add_scalar(const std::string&, std::int64_t, double) {}
   void add_restart(std::int64_t) {}
   void add(const record::StepMetrics&) {}
@@ -38,7 +41,8 @@ RunCurves::RunCurves(const record::RunFolder& folder, bool tensorboard, const Js
   if (!tensorboard) return;
   events_ = std::make_unique<Events>(folder.path());
   if (resumed_after) events_->add_restart(*resumed_after + 1);
-  events_->add_config(config);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  events_->add_config(config, now.count());
 }
 
 RunCurves::~RunCurves() = default;
@@ -61,6 +65,10 @@ void RunCurves::add(const monitor::MonitorRow& row) {
     const std::optional<double> value = row.*column.value;
     if (value) events_->add_scalar(fmt::format("{}/{}", start, column.name), row.step, *value);
   }
+}
+
+void RunCurves::complete() {
+  if (events_) events_->add_end(true);
 }
 
 void RunCurves::flush() {

@@ -16,7 +16,7 @@ namespace hpcboot::train {
 /// What rank 0 writes during training: metrics.csv and, if requested, events for TensorBoard.
 class RunCurves {
  public:
-  /// @param config of the run, shown by TensorBoard as text
+  /// @param config of the run, shown by TensorBoard as text and in its tab HParams
   /// @param resumed_after the last step of a resumed run: what was written for later steps is
   ///        dropped
   /// @throws Error{unwritable_output}; Error{backend_unavailable} if events are requested and
@@ -32,6 +32,8 @@ class RunCurves {
   void add(const record::EpochRecord& epoch);
   void add(const monitor::MonitorRow& row);
   void flush();
+  /// The training is complete.
+  void complete();
 
  private:
   struct Events;

@@ -185,6 +185,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
     if (communicator.is_first()) {
       write_model(model.model(), task->metadata(), report.folder().model());
     }
+    if (observers.curves() != nullptr) observers.curves()->complete();
     communicator.finish();
     report.finish(std::string(record::kFinished));
     return {};

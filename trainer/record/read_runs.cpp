@@ -52,27 +52,27 @@ std::vector<fs::path> find_records(const fs::path& place) {
 
 /// Passes a run on, or returns why it is left out, as a sentence.
 std::string take_record(const fs::path& file, Runs which, const Take& take) {
-  Json json;
+  std::optional<RunRecord> record;
   try {
-    json = read_json_file(file);
+    const Json json = read_json_file(file);
+    try {
+      record = run_record_from_json(json, file.string());
+    } catch (const Error& problem) {
+      return fmt::format("{}; expected {}", problem.found(), problem.expected());
+    }
   } catch (const Error& problem) {
     return problem.found();
   }
-  try {
-    const RunRecord record = run_record_from_json(json, file.string());
-    if (which == Runs::finished && record.exit_reason == kRunning) {
-      return fmt::format("'{}' records a run that is not finished: still running, or killed",
-                         file.string());
-    }
-    if (which == Runs::finished && record.exit_reason != kFinished) {
-      return fmt::format("'{}' records a run that ended with '{}'", file.string(),
-                         record.exit_reason);
-    }
-    take(file.parent_path(), record);
-    return "";
-  } catch (const Error& problem) {
-    return fmt::format("{}; expected {}", problem.found(), problem.expected());
+  if (which == Runs::finished && record->exit_reason == kRunning) {
+    return fmt::format("'{}' records a run that is not finished: still running, or killed",
+                       file.string());
   }
+  if (which == Runs::finished && record->exit_reason != kFinished) {
+    return fmt::format("'{}' records a run that ended with '{}'", file.string(),
+                       record->exit_reason);
+  }
+  take(file.parent_path(), *record);
+  return "";
 }
 
 /// Identifies a file, by whatever path it is named.

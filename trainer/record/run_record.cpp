@@ -269,6 +269,23 @@ RunRecord RunRecord::read(const std::filesystem::path& file) {
   return run_record_from_json(read_json_file(file), file.string());
 }
 
+std::vector<std::pair<std::string, double>> epoch_values(const EpochRecord& epoch) {
+  const std::pair<const char*, std::optional<double>> known[] = {
+      {"train_loss", epoch.train_loss},
+      {"validation_loss", epoch.validation_loss},
+      {"images_per_second", epoch.images_per_second},
+      {"train_seconds", epoch.train_seconds},
+      {"validation_seconds", epoch.validation_seconds},
+      {"data_wait_seconds", epoch.data_wait_seconds}};
+  std::vector<std::pair<std::string, double>> values;
+  for (const auto& [name, value] : known) {
+    if (value) values.emplace_back(name, *value);
+  }
+  for (const Measure& one : epoch.measures)
+    values.emplace_back("validation_" + one.name, one.value);
+  return values;
+}
+
 std::string RunRecord::mode() const {
   const auto mode = config.find("mode");
   return mode == config.end() ? "" : mode->get<std::string>();

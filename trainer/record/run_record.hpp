@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hpcboot/placement.hpp"
@@ -62,6 +63,10 @@ struct EpochRecord {
   std::optional<std::int64_t> bytes_reduced;  ///< of rank 0
   std::optional<std::int64_t> skipped_steps;  ///< with fp16: their gradients overflowed
 };
+
+/// The numbers of an epoch that curves show, those that are known: losses, measures, images/s,
+/// times.
+std::vector<std::pair<std::string, double>> epoch_values(const EpochRecord& epoch);
 
 /// The run as a whole, known at its end.
 struct Totals {

@@ -8,7 +8,7 @@ namespace hpcboot::record {
 namespace {
 
 std::string text_of(const Json& value) {
-  if (value.is_null()) return "–";
+  if (value.is_null()) return kUnknownSetting;
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -22,10 +22,11 @@ std::map<std::string, std::string> run_settings(const RunRecord& run) {
   }
   settings["layout"] = fmt::format("{}x{}", run.nodes, run.devices_per_node);
   settings["launcher"] = run.launcher;
-  settings["scheduler"] = run.scheduler.value_or("–");
-  settings["site"] = run.site.value_or("–");
+  settings["scheduler"] = run.scheduler.value_or(kUnknownSetting);
+  settings["site"] = run.site.value_or(kUnknownSetting);
   settings["device_kind"] = device_kind(run);
-  settings["train_samples"] = run.train_samples ? std::to_string(*run.train_samples) : "–";
+  settings["train_samples"] =
+      run.train_samples ? std::to_string(*run.train_samples) : kUnknownSetting;
   for (const auto& [name, version] : run.versions) settings["version of " + name] = version;
   return settings;
 }

@@ -36,6 +36,9 @@ constexpr protozero::pbf_tag_type kTensor = 8;       // of a value
 constexpr protozero::pbf_tag_type kMetadata = 9;     // of a value
 constexpr protozero::pbf_tag_type kPluginData = 1;   // of the metadata
 constexpr protozero::pbf_tag_type kPluginName = 1;   // of the plugin's data
+constexpr protozero::pbf_tag_type kContent = 2;      // the same
+constexpr protozero::pbf_tag_type kDataClass = 4;    // of the metadata
+constexpr std::int32_t kTensorClass = 2;
 }  // namespace summary
 namespace tensor {
 constexpr protozero::pbf_tag_type kType = 1;
@@ -44,7 +47,36 @@ constexpr protozero::pbf_tag_type kDimension = 2;  // of the shape
 constexpr protozero::pbf_tag_type kSize = 1;       // of a dimension
 constexpr protozero::pbf_tag_type kStrings = 8;
 constexpr std::int32_t kString = 7;  // the type
+constexpr std::int32_t kFloat = 1;
 }  // namespace tensor
+
+// tensorboard/plugins/hparams/plugin_data.proto, and google/protobuf/struct.proto for values.
+namespace hparams {
+constexpr const char* kPlugin = "hparams";
+constexpr protozero::pbf_tag_type kSessionStart = 3;
+constexpr protozero::pbf_tag_type kSessionEnd = 4;
+constexpr protozero::pbf_tag_type kEntry = 1;  // of the start: of a map
+constexpr protozero::pbf_tag_type kKey = 1;
+constexpr protozero::pbf_tag_type kValue = 2;
+constexpr protozero::pbf_tag_type kStarted = 5;  // of the start
+constexpr protozero::pbf_tag_type kStatus = 1;   // of the end
+constexpr protozero::pbf_tag_type kEnded = 2;    // of the end
+constexpr std::int32_t kSuccess = 1;
+constexpr std::int32_t kFailure = 2;
+constexpr protozero::pbf_tag_type kNumber = 2;  // of a value
+constexpr protozero::pbf_tag_type kText = 3;
+constexpr protozero::pbf_tag_type kBoolean = 4;
+}  // namespace hparams
+
+void add_value(protozero::pbf_writer& value, const Json& json) {
+  if (json.is_boolean()) {
+    value.add_bool(hparams::kBoolean, json.get<bool>());
+  } else if (json.is_number()) {
+    value.add_double(hparams::kNumber, json.get<double>());
+  } else {
+    value.add_string(hparams::kText, json.is_string() ? json.get<std::string>() : json.dump());
+  }
+}
 
 std::string little_endian(std::uint64_t value, int bytes) {
   std::string text;
@@ -121,6 +153,44 @@ void TensorboardEvents::add_text(std::string_view tag, std::string_view text) {
   append_event(bytes);
 }
 
+void TensorboardEvents::add_hparams(std::string_view tag, const std::string& data) {
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  writer.add_double(event::kWallTime, wall_time());
+  {
+    protozero::pbf_writer summary(writer, event::kSummary);
+    protozero::pbf_writer one(summary, summary::kValue);
+    one.add_string(summary::kTag, tag.data(), tag.size());
+    {
+      protozero::pbf_writer unused(one, summary::kTensor);
+      unused.add_enum(tensor::kType, tensor::kFloat);
+      protozero::pbf_writer shape(unused, tensor::kShape);
+      protozero::pbf_writer dimension(shape, tensor::kDimension);
+      dimension.add_int64(tensor::kSize, 0);
+    }
+    protozero::pbf_writer metadata(one, summary::kMetadata);
+    {
+      protozero::pbf_writer plugin(metadata, summary::kPluginData);
+      plugin.add_string(summary::kPluginName, hparams::kPlugin);
+      plugin.add_bytes(summary::kContent, data);
+    }
+    metadata.add_enum(summary::kDataClass, summary::kTensorClass);
+  }
+  append_event(bytes);
+}
+
+void TensorboardEvents::add_end(bool is_success) {
+  std::string data;
+  protozero::pbf_writer writer(data);
+  {
+    protozero::pbf_writer end(writer, hparams::kSessionEnd);
+    end.add_enum(hparams::kStatus, is_success ? hparams::kSuccess : hparams::kFailure);
+    end.add_double(hparams::kEnded, wall_time());
+  }
+  add_hparams("_hparams_/session_end_info", data);
+  flush();
+}
+
 void TensorboardEvents::add_restart(std::int64_t first_step) {
   std::string bytes;
   protozero::pbf_writer writer(bytes);
@@ -140,28 +210,32 @@ void TensorboardEvents::add(const StepMetrics& row) {
 }
 
 void TensorboardEvents::add(const EpochRecord& epoch, std::int64_t last_step) {
-  const std::pair<const char*, std::optional<double>> values[] = {
-      {"epoch/train_loss", epoch.train_loss},
-      {"epoch/validation_loss", epoch.validation_loss},
-      {"epoch/images_per_second", epoch.images_per_second},
-      {"epoch/train_seconds", epoch.train_seconds},
-      {"epoch/validation_seconds", epoch.validation_seconds},
-      {"epoch/data_wait_seconds", epoch.data_wait_seconds}};
-  for (const auto& [tag, value] : values) {
-    if (value) add_scalar(tag, last_step, *value);
-  }
-  for (const Measure& one : epoch.measures)
-    add_scalar("epoch/validation_" + one.name, last_step, one.value);
+  for (const auto& [name, value] : epoch_values(epoch))
+    add_scalar("epoch/" + name, last_step, value);
   flush();
 }
 
-void TensorboardEvents::add_config(const Json& config) {
+void TensorboardEvents::add_config(const Json& config, double started) {
   std::string table = "| option | value |\n|---|---|\n";
   for (const auto& [name, value] : config.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     table += fmt::format("| {} | {} |\n", markdown_text(name), markdown_text(text));
   }
   add_text("config", table);
+  std::string data;
+  protozero::pbf_writer writer(data);
+  {
+    protozero::pbf_writer start(writer, hparams::kSessionStart);
+    for (const auto& [name, value] : config.items()) {
+      if (value.is_null()) continue;
+      protozero::pbf_writer entry(start, hparams::kEntry);
+      entry.add_string(hparams::kKey, name);
+      protozero::pbf_writer held(entry, hparams::kValue);
+      add_value(held, value);
+    }
+    start.add_double(hparams::kStarted, started);
+  }
+  add_hparams("_hparams_/session_start_info", data);
   flush();
 }
 

@@ -32,8 +32,11 @@ class TensorboardEvents {
   /// @param last_step of the epoch, over the whole run: the points are placed there, not at the
   ///        epoch's number, because add_restart() refers to the steps of all curves.
   void add(const EpochRecord& epoch, std::int64_t last_step);
-  /// The configuration of the run, as text.
-  void add_config(const Json& config);
+  /// The configuration of the run, as text, and for the tab HParams: the run is a session of it.
+  /// @param started seconds since 1970
+  void add_config(const Json& config, double started);
+  /// The end of the run, for the tab HParams.
+  void add_end(bool is_success);
   /// Call it first in the file of a resumed run: TensorBoard then discards what earlier files
   /// contain for `first_step` and later steps, which are done again.
   void add_restart(std::int64_t first_step);
@@ -43,6 +46,7 @@ class TensorboardEvents {
 
  private:
   void append_event(const std::string& event);
+  void add_hparams(std::string_view tag, const std::string& data);
 
   AppendFile file_;
 };

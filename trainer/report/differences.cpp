@@ -12,13 +12,11 @@
 namespace hpcboot::report {
 namespace {
 
-constexpr const char* kMissing = "–";  // in records of other versions
-
 using Settings = std::map<std::string, std::string>;
 
 std::string value_of(const Settings& settings, const std::string& name) {
   const auto found = settings.find(name);
-  return found == settings.end() ? kMissing : found->second;
+  return found == settings.end() ? record::kUnknownSetting : found->second;
 }
 
 /// The value that most runs have; empty if no two have the same.

@@ -41,8 +41,8 @@ std::vector<Setting> differing_settings(const RunRecord& a, const RunRecord& b) 
   for (const auto& [name, value] : of_b) names.insert(name);
   std::vector<Setting> differing;
   for (const std::string& name : names) {
-    of_a.emplace(name, "–");
-    of_b.emplace(name, "–");
+    of_a.emplace(name, record::kUnknownSetting);
+    of_b.emplace(name, record::kUnknownSetting);
     if (of_a[name] != of_b[name]) differing.push_back({name, of_a[name], of_b[name]});
   }
   return differing;

@@ -1,0 +1,49 @@
+#include "export/exporter.hpp"
+#include "export/run_values.hpp"
+#include "record/atomic_folder.hpp"
+#include "record/tensorboard.hpp"
+
+namespace hpcboot::exports {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for each run, with its configuration and the values of its epochs.
+class HparamsExporter : public Exporter {
+ public:
+  explicit HparamsExporter(fs::path root) : root_(std::move(root)) {}
+
+  bool add(const fs::path& /*folder*/, const record::RunRecord& run) override {
+    const fs::path place = root_ / file_name_of(run.run);
+    std::error_code ignored;
+    if (fs::exists(place, ignored)) return false;
+    fs::create_directories(root_, ignored);
+    const fs::path written = record::begin_folder(place);
+    {
+      record::TensorboardEvents events(written);
+      events.add_config(run.config, seconds_since_1970(run.started));
+      std::int64_t step = 0;
+      for (const record::EpochRecord& epoch : run.epochs) {
+        step += epoch.steps.value_or(1);
+        events.add(epoch, step);
+      }
+      for (const auto& [name, value] : results_of(run)) {
+        if (name.compare(0, 7, "totals/") == 0) events.add_scalar(name, step, value);
+      }
+      events.add_end(true);
+    }
+    record::complete_folder(written, place);
+    return true;
+  }
+
+ private:
+  fs::path root_;
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> hparams_exporter(const fs::path& output, const std::string& /*name*/) {
+  return std::make_unique<HparamsExporter>(output);
+}
+
+}  // namespace hpcboot::exports
