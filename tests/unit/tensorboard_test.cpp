@@ -68,7 +68,12 @@ TEST(Tensorboard, IsReadByTensorBoard) {
   const test::TemporaryFolder folder;
   {
     TensorboardEvents events(folder.path());
-    events.add_config({{"model", "resnet50"}, {"comment", "a|b"}}, 1.5e9);
+    events.add_config({{"model", "resnet50"},
+                       {"lr", 0.5},
+                       {"sync_bn", true},
+                       {"site", nullptr},
+                       {"comment", "a|b"}},
+                      1.5e9);
     for (int step = 1; step <= 3; ++step) {
       events.add(StepMetrics{1, step, 2.5 / step, 1e-4, 640, 0.01, 0.1});
     }
@@ -84,8 +89,6 @@ TEST(Tensorboard, IsReadByTensorBoard) {
   {
     TensorboardEvents resumed(folder.path());
     resumed.add_restart(4);
-    resumed.add_config({{"model", "resnet50"}, {"lr", 0.5}, {"sync_bn", true}, {"site", nullptr}},
-                       1.5e9);
     resumed.add(StepMetrics{2, 4, 0.5, 1e-4, 640, 0.01, 0.1});
     resumed.add_end(true);
   }

@@ -41,7 +41,7 @@ options::Command export_command() {
   std::string formats;
   for (const exports::ExportFormat& format : exports::export_formats()) {
     const std::string name = format.name;
-    formats += (formats.empty() ? "  " : "\n  ") + name + std::string(21 - name.size(), ' ') +
+    formats += (formats.empty() ? "  " : "\n  ") + name + std::string(20 - name.size(), ' ') +
                format.about;
   }
   command.details = {

@@ -5,7 +5,7 @@ namespace hpcboot::exports {
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats {
     {"csv", "one table, a row for each run, columns as in run.json", "", "", csv_exporter},
-        {"mlflow", "MLflow's folder of files, an experiment with a run for each", "mlruns",
+        {"mlflow", "MLflow's folder of files, one experiment", "mlruns",
          "MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri DIR", mlflow_exporter},
 #if HPCBOOT_WITH_TENSORBOARD
         {"wandb-offline", "Weights & Biases' offline runs", "wandb", "wandb sync DIR/offline-run-*",
