@@ -11,6 +11,7 @@ hpcboot_add_test(NAME checkpoint_test SOURCES unit/checkpoint_test.cpp unit/chec
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(checkpoint_test REUSE_FROM torch_test)
 
+hpcboot_add_test(NAME machine_test SOURCES unit/machine_test.cpp LIBRARIES hpcboot_machine_results LABELS unit)
 hpcboot_add_test(NAME gpu_test SOURCES unit/gpu_test.cpp LIBRARIES hpcboot_loop LABELS gpu TIMEOUT 120)
 target_precompile_headers(gpu_test REUSE_FROM torch_test)
 
@@ -27,7 +28,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test in these bats files is a whole run of the program, so they have their own label.
-foreach(_name IN ITEMS runs data estimate export faults monitor profile resume sharded_checkpoints start tasks torchrun untrusted watch zero)
+foreach(_name IN ITEMS bench runs data estimate export faults monitor profile resume sharded_checkpoints start tasks torchrun untrusted watch zero)
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200)
   set_property(TEST trainer.${_name} APPEND PROPERTY ENVIRONMENT HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON})

@@ -60,6 +60,11 @@ int cuDeviceGet(int* device, int ordinal) {
   return ordinal < 2 ? 0 : 101;
 }
 
+int cuDeviceGetName(char* name, int length, int device) {
+  std::snprintf(name, static_cast<std::size_t>(length), "NVIDIA H%d00", device - 39);
+  return 0;
+}
+
 int cuDeviceGetPCIBusId(char* address, int length, int device) {
   std::snprintf(address, static_cast<std::size_t>(length), "%s", kAddresses[device - 40]);
   return 0;

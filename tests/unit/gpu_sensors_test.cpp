@@ -34,6 +34,8 @@ TEST(GpuSensors, CudaSaysWhichGpuIsWhich) {
   EXPECT_EQ(pci_address_of(0), "0000:65:00.0");
   EXPECT_EQ(pci_address_of(1), "0000:17:00.0");
   EXPECT_EQ(pci_address_of(2), std::nullopt);
+  EXPECT_EQ(name_of_gpu(1), "NVIDIA H200");
+  EXPECT_EQ(name_of_gpu(2), std::nullopt);
 }
 
 TEST(Sampler, NamesAGpuThatIsNotWatched) {

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/bench_command.hpp"
 #include "app/convert_command.hpp"
 #include "app/inspect_command.hpp"
 #include "app/options.hpp"
@@ -53,6 +54,11 @@ int inspect(const Arguments& arguments) {
   return 0;
 }
 
+int bench(const Arguments& arguments) {
+  if (parse_bench(arguments)) hand_over("bench", arguments);
+  return 0;
+}
+
 }  // namespace
 
 int hand_over_training(const Arguments& arguments) {
@@ -63,5 +69,6 @@ int hand_over_training(const Arguments& arguments) {
 
 const Verb kConvert{convert_command, convert};
 const Verb kInspect{inspect_command, inspect};
+const Verb kBench{bench_command, bench};
 
 }  // namespace hpcboot::app

@@ -1,5 +1,6 @@
 // The part of the trainer with LibTorch, which the program `trainer` starts.
 #include <string>
+#include <utility>
 
 #include "app/guarded.hpp"
 #include "app/libtorch_verbs.hpp"
@@ -10,9 +11,14 @@ using namespace hpcboot;
 
 int run(app::Arguments arguments) {
   const std::string verb = arguments.empty() ? "" : arguments.front();
-  if (verb != "convert" && verb != "inspect") return app::train(arguments);
-  arguments.erase(arguments.begin());
-  return app::flushed(verb == "convert" ? app::convert(arguments) : app::inspect(arguments));
+  const std::pair<const char*, int (*)(const app::Arguments&)> verbs[] = {
+      {"convert", app::convert}, {"inspect", app::inspect}, {"bench", app::bench}};
+  for (const auto& [name, run_verb] : verbs) {
+    if (verb != name) continue;
+    arguments.erase(arguments.begin());
+    return app::flushed(run_verb(arguments));
+  }
+  return app::train(arguments);
 }
 
 }  // namespace

@@ -8,5 +8,6 @@ namespace hpcboot::app {
 int train(const Arguments& arguments);
 int convert(const Arguments& arguments);
 int inspect(const Arguments& arguments);
+int bench(const Arguments& arguments);
 
 }  // namespace hpcboot::app

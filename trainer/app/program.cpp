@@ -50,8 +50,8 @@ const Verb kCompletion{completion_command, completion};
 const Verb kManual{manual_command, manual};
 
 const std::vector<const Verb*>& verbs() {
-  static const std::vector<const Verb*> all = {&kDigits,   &kPictures,   &kConvert, &kInspect,
-                                               &kEstimate, &kCompletion, &kManual};
+  static const std::vector<const Verb*> all = {&kDigits, &kPictures, &kConvert,    &kInspect,
+                                               &kBench,  &kEstimate, &kCompletion, &kManual};
   return all;
 }
 

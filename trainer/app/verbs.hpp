@@ -23,6 +23,7 @@ extern const Verb kDigits;      ///< make a data set in MNIST's format
 extern const Verb kPictures;    ///< the same in CIFAR's format
 extern const Verb kConvert;     ///< any data set in any format; collective under a launcher
 extern const Verb kEstimate;    ///< what training a model needs, by arithmetic
+extern const Verb kBench;       ///< how fast this machine computes, copies, sums and loads
 extern const Verb kInspect;     ///< what is in a data set or a file of arrays
 extern const Verb kCompletion;  ///< the script for a shell
 extern const Verb kManual;      ///< the manual page

@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <thread>
 
 #include "core/counted.hpp"
-#include "core/cpu_quota.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
@@ -60,11 +58,7 @@ std::string resolved_mode(const TrainOptions& options, const Resolution& me) {
 int threads_of(const TrainOptions& options, const Resolution& me, const Env& env,
                const std::vector<torch::Device>& devices) {
   if (options.threads > 0) return options.threads;
-  const int of_rank =
-      threads_told(env, me.placement.local_size)
-          .value_or(threads_per_rank(cores_of_this_process(),
-                                     static_cast<int>(std::thread::hardware_concurrency()),
-                                     cpus_of_quota(), me.placement.local_size));
+  const int of_rank = default_threads(env, me.placement.local_size);
   // Replicas on the CPU compute at the same time, each with its own threads.
   const int replicas = devices.front().is_cpu() ? static_cast<int>(devices.size()) : 1;
   return std::max(1, of_rank / replicas);

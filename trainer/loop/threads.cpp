@@ -1,7 +1,9 @@
 #include "loop/threads.hpp"
 
 #include <algorithm>
+#include <thread>
 
+#include "core/cpu_quota.hpp"
 #include "core/numa.hpp"
 #include "core/omp_threads.hpp"
 
@@ -26,6 +28,13 @@ std::optional<int> threads_told(const Env& env, std::optional<int> local_size) {
                           local_size.value_or(1) > 1 && !env.has("HPCBOOT_RUN_ID");
   if (is_of_host) return std::nullopt;
   return static_cast<int>(*told);
+}
+
+int default_threads(const Env& env, std::optional<int> local_size) {
+  return threads_told(env, local_size)
+      .value_or(threads_per_rank(cores_of_this_process(),
+                                 static_cast<int>(std::thread::hardware_concurrency()),
+                                 cpus_of_quota(), local_size));
 }
 
 }  // namespace hpcboot::train

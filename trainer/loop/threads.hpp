@@ -21,4 +21,7 @@ int threads_per_rank(int bound_cores, int host_cores, std::optional<int> quota,
 /// host, however many ranks that has.
 std::optional<int> threads_told(const Env& env, std::optional<int> local_size);
 
+/// Number of compute threads for this rank, if the user asks for none in particular.
+int default_threads(const Env& env, std::optional<int> local_size);
+
 }  // namespace hpcboot::train

@@ -99,23 +99,36 @@ std::vector<GpuState> GpuSensors::read() const {
   return states;
 }
 
-std::optional<std::string> pci_address_of(int cuda_device) {
+namespace {
+
+/// A text about a CUDA device, which a function of CUDA's driver writes.
+std::optional<std::string> text_of_gpu(const char* function, int cuda_device) {
   int (*device_of)(int*, int) = nullptr;
-  int (*address_of)(char*, int, int) = nullptr;
+  int (*text_of)(char*, int, int) = nullptr;
   try {
     DynamicLibrary driver({"libcuda.so.1"}, refuse);
     driver.load(device_of, "cuDeviceGet");
-    driver.load(address_of, "cuDeviceGetPCIBusId");
+    driver.load(text_of, function);
   } catch (const GpuSensors::Unavailable&) {
     return std::nullopt;
   }
   int device = 0;
-  std::array<char, 32> text{};
+  std::array<char, 256> text{};
   if (device_of(&device, cuda_device) != kSuccess ||
-      address_of(text.data(), static_cast<int>(text.size()) - 1, device) != kSuccess) {
+      text_of(text.data(), static_cast<int>(text.size()) - 1, device) != kSuccess) {
     return std::nullopt;
   }
   return text.data();
+}
+
+}  // namespace
+
+std::optional<std::string> pci_address_of(int cuda_device) {
+  return text_of_gpu("cuDeviceGetPCIBusId", cuda_device);
+}
+
+std::optional<std::string> name_of_gpu(int cuda_device) {
+  return text_of_gpu("cuDeviceGetName", cuda_device);
 }
 
 }  // namespace hpcboot::monitor

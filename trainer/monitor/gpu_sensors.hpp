@@ -47,5 +47,7 @@ class GpuSensors {
 /// The PCI address of a CUDA device of this process, as CUDA's driver numbers them
 /// (CUDA_VISIBLE_DEVICES counts). Nothing if the driver does not tell.
 std::optional<std::string> pci_address_of(int cuda_device);
+/// Its name, "NVIDIA H200".
+std::optional<std::string> name_of_gpu(int cuda_device);
 
 }  // namespace hpcboot::monitor

@@ -1,0 +1,43 @@
+#include "machine/data_sheet.hpp"
+
+namespace hpcboot::machine {
+namespace {
+
+// The first that fits counts: the more specific name comes first.
+constexpr DataSheet kSheets[] = {
+    {"H200", 67, 494.7, 989.4, 4800},           {"H100 PCIe", 51, 378, 756, 2000},
+    {"H100 80GB HBM3", 67, 494.7, 989.4, 3350}, {"A100-SXM4-40GB", 19.5, 156, 312, 1555},
+    {"A100-PCIE-40GB", 19.5, 156, 312, 1555},   {"A100-SXM4-80GB", 19.5, 156, 312, 2039},
+    {"A100 80GB PCIe", 19.5, 156, 312, 1935},   {"L40S", 91.6, 183, 362, 864},
+    {"V100-SXM2", 15.7, 0, 125, 900},           {"V100-PCIE", 14, 0, 112, 900},
+    {"Quadro RTX 6000", 16.3, 0, 130.5, 672},   {"Tesla T4", 8.1, 0, 65, 320},
+};
+
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+
+}  // namespace
+
+std::optional<DataSheet> data_sheet(const std::string& device) {
+  for (const DataSheet& sheet : kSheets) {
+    if (device.find(sheet.name) != std::string::npos) return sheet;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> promised_flops(const std::string& device, const std::string& dtype) {
+  const auto sheet = data_sheet(device);
+  if (!sheet) return std::nullopt;
+  double tera = 0;
+  if (dtype == "fp32") tera = sheet->fp32;
+  if (dtype == "tf32") tera = sheet->tf32;
+  if (dtype == "fp16" || dtype == "bf16") tera = sheet->half;
+  return tera > 0 ? std::optional(tera * kTera) : std::nullopt;
+}
+
+std::optional<double> promised_bandwidth(const std::string& device) {
+  const auto sheet = data_sheet(device);
+  return sheet ? std::optional(sheet->memory * kGiga) : std::nullopt;
+}
+
+}  // namespace hpcboot::machine

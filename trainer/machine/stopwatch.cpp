@@ -1,0 +1,57 @@
+#include "machine/stopwatch.hpp"
+
+#include <torch/cuda.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "loop/devices.hpp"
+
+namespace hpcboot::machine {
+namespace {
+
+constexpr double kSample = 2e-3;  // seconds: well above what a clock and a synchronisation take
+constexpr int kWarmUps = 3;
+constexpr int kFewest = 5;  // samples
+constexpr int kMost = 1000;
+
+}  // namespace
+
+double Stopwatch::time_of(const std::function<void()>& operation, std::int64_t times) const {
+  train::wait_for(device_);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::int64_t i = 0; i < times; ++i) operation();
+  train::wait_for(device_);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
+         static_cast<double>(times);
+}
+
+/// @param once an estimate of the time of one operation, equal on all ranks
+Timing Stopwatch::measure(const std::function<void()>& operation, double once) const {
+  const double known = std::max(once, 1e-9);
+  const auto times = static_cast<std::int64_t>(std::max(1.0, std::ceil(kSample / known)));
+  const double sample = known * static_cast<double>(times);
+  const int samples =
+      std::clamp(static_cast<int>(std::min(seconds_ / sample, 1e6)), kFewest, kMost);
+  std::vector<double> seconds;
+  for (int i = 0; i < samples; ++i) seconds.push_back(time_of(operation, times));
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds[seconds.size() / 2], seconds.front(), seconds.back(), samples};
+}
+
+Timing Stopwatch::measure(const std::function<void()>& operation) const {
+  for (int i = 0; i < kWarmUps; ++i) operation();
+  return measure(operation, time_of(operation, 1));
+}
+
+Timing Stopwatch::measure_together(const std::function<void()>& operation,
+                                   train::Communicator& ranks) const {
+  for (int i = 0; i < kWarmUps; ++i) operation();
+  auto once = torch::tensor({time_of(operation, 3)}, torch::kFloat64);
+  ranks.broadcast(once);  // all ranks need the same numbers of operations
+  return measure(operation, once.item<double>());
+}
+
+}  // namespace hpcboot::machine
