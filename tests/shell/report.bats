@@ -58,7 +58,7 @@ TEXT
   page_text report.html >text
   for words in "Report of 10 finished runs" "10 runs of 2026-11-20 to 2026-11-21 in made" \
     "beside: crowded" "fast: 300%" "failed: error: out of <memory>" "again: 2 times" "made/broken/run.json" \
-    "* busy: 4 processors, 2.5 used by other programs" "weak-scaling: no two runs"; do
+    "4 processors, other programs used 2.5, kept busy by other programs (*)" "weak-scaling: no two runs"; do
     grep -F -- "$words" text
   done
   [ "$(grep -c '<img' report.html)" -eq 6 ]
@@ -208,6 +208,50 @@ TEXT
   "$RUNTABLE" report -o report.html made
   page_text report.html | grep -q 'monitor: .*monitor.csv'
   [ "$(grep -c '<img' report.html)" -ge 2 ]
+}
+
+@test "runs of one name in two folders are two runs, each with its details" {
+  make_run one single 1 10
+  mv made first
+  make_run one single 1 20
+  "$RUNTABLE" report --no-plots -o report.html first made
+  [ "$(grep -o 'href="#run-[12]">one' report.html | sort -u | wc -l)" -ge 2 ]
+}
+
+@test "devices, pipes and links that a user names are written to, not replaced" {
+  make_run a single 1 10
+  mkfifo pipe
+  timeout 10 cat pipe >received &
+  "$RUNTABLE" report --no-plots -o pipe made
+  wait $!
+  [ -p pipe ]
+  grep -q '</html>' received
+  ln -s target link
+  "$RUNTABLE" report --no-plots -o link made
+  [ -L link ]
+  grep -q '</html>' target
+  "$RUNTABLE" report --no-plots -o link made
+  [ -L link ]
+  # A device of our own that is full, as /dev/full is.
+  if mknod full c 1 7 2>/dev/null; then
+    run -42 "$RUNTABLE" report --no-plots -o full made
+    [ -c full ]
+    run -42 "$RUNTABLE" export --to csv -o full made
+    [ -c full ]
+  fi
+}
+
+@test "pipes in place of a run's files do not hang" {
+  make_run a single 1 10
+  mkfifo made/a/monitor.csv made/a/metrics.csv
+  timeout 20 "$RUNTABLE" report --no-plots -o report.html made
+  timeout 20 "$RUNTABLE" watch --once made
+  run timeout 20 "$RUNTABLE" plot monitor made/a
+  [ "$status" -eq 27 ]
+  run timeout 20 "$RUNTABLE" export --to mlflow made
+  [ "$status" -eq 1 ]
+  [[ $output == *"made/a/metrics.csv' cannot be read"* ]]
+  [ -z "$(find mlruns -type f 2>/dev/null)" ]
 }
 
 @test "no run, no gnuplot, a wrong option, a folder that is missing or cannot be written: named, with their exit codes" {

@@ -79,7 +79,8 @@ assert set(seen) == set(records), seen
 for name, run in seen.items():
     record = records[name]
     assert run["project"] == "digits" and run["kinds"] == ["header", "run", "summary", "exit", "final"], run["kinds"]
-    assert run["params"]["lr"] == record["config"]["lr"] and run["params"]["resume"] is None
+    assert run["params"]["lr"] == record["config"]["lr"] and run["params"]["time_limit"] is None
+    assert run["params"]["layout"] == "1x1" and run["params"]["launcher"] == "single", run["params"]
     assert run["params"]["comment"] == record["config"]["comment"]
     assert run["history"] == [[int(row["step"]), float(row["loss"])] for row in rows[name]], run["history"][:3]
     assert run["metrics"]["epoch/train_loss"] == record["epochs"][-1]["train_loss"]
@@ -113,10 +114,12 @@ TEXT
   "$runtable" export --to tensorboard-hparams "$runs"
   seen_by hparams hparams
   check '
+seen = {name.rsplit("-", 1)[0]: run for name, run in seen.items()}
 assert set(seen) == set(records), seen
 for name, run in seen.items():
     record = records[name]
     assert run["params"]["lr"] == record["config"]["lr"] and run["params"]["model"] == "mnistnet", run
+    assert run["params"]["layout"] == "1x1" and run["params"]["version of libtorch"] == record["versions"]["libtorch"], run
     assert run["params"]["sync_bn"] is False and run["status"] == "STATUS_SUCCESS", run
     assert math.isclose(run["metrics"]["epoch/validation_accuracy"], record["epochs"][-1]["validation_accuracy"], rel_tol=1e-6)
     assert math.isclose(run["metrics"]["totals/runtime_seconds"], record["totals"]["runtime_seconds"], rel_tol=1e-6)'

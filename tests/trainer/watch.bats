@@ -99,13 +99,46 @@ TEXT
   [[ $output == *" running"* ]]
 }
 
+@test "damaged and hostile files do not end the watch, and lines stay lines" {
+  command -v script >/dev/null || skip "no script(1) on this machine"
+  "$trainer" $small --epochs 1 --runs-dir runs >/dev/null
+  python3 - runs/*/run.json <<'TEXT'
+import json, os, sys
+run = json.load(open(sys.argv[1]))
+run.update(exit_reason="running", finished=None, run="20261120_" + "x" * 180)
+run["config"].update(batch_size=2**63 - 1, epochs=3)
+run["epochs"] = []
+json.dump(run, open(sys.argv[1], "w"))
+folder = os.path.dirname(sys.argv[1])
+with open(folder + "/metrics.csv", "w") as out:
+    print("epoch,step,loss,step_seconds", file=out)
+    for step in (-2**63, 0, 1, 2**62): print(f"1,{step},1e300,1e300", file=out)
+with open(folder + "/monitor.csv", "w") as out:
+    print("seconds,rank,host,device,own_seconds", file=out)
+    for look in range(3):
+        for rank in (0, 1, 7): print(f"{look},{rank},{'h' * 90},cpu,0.1", file=out)
+TEXT
+  in_terminal "$runtable watch --once" >shown
+  cat shown
+  [ "$(wc -L <shown)" -le 80 ]
+  run ! grep -E -- '-[0-9]{5}|inf| left' shown
+  grep -q '^ *0  hhhh' shown
+  run ! grep -q '^ *7  hhhh' shown  # the run has one rank now
+  echo 'other,columns' >"$(echo runs/*)/monitor.csv"
+  run -0 "$runtable" watch --once
+  [[ $output == *"each rank: unknown; "*"has no column"* ]]
+}
+
 @test "no run, damage and wrong options are named" {
   mkdir empty damaged
   run -27 "$runtable" watch empty
   [[ $output == *"there is no run in 'empty'"* ]]
   run -27 "$runtable" watch
   echo '{' >damaged/run.json
-  run -27 "$runtable" watch damaged
+  run -28 "$runtable" watch damaged
+  [[ $output == *"damaged/run.json"* ]]
+  "$trainer" $small --epochs 1 --runs-dir fine >/dev/null
+  (cd fine/* && run -0 "$runtable" watch run.json && run -0 "$runtable" export --to mlflow run.json)
   for interval in 0 -1 x 1e9 nan; do
     run -2 "$runtable" watch --interval "$interval" empty
   done

@@ -13,8 +13,9 @@ options::Command diff_command() {
       "runtable",
       "diff",
       "compare two runs: settings, time of each phase, results",
-      {"runtable diff A B [OPTIONS]"},
-      {{"runtable diff runs/20261120_235901_ddp_1x4 runs/20261121_000312_ddp_2x4", ""},
+      {"runtable diff [OPTIONS] A B"},
+      {{"runtable diff runs/20261120_235901_ddp_1x4 runs/20261121_000312_ddp_2x4",
+        "what twice as many nodes did"},
        {"runtable diff --format json A B", "for programs"}}};
   command.details = {
       "A and B are run folders or files run.json. Settings are the options, the layout, the "

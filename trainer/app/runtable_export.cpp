@@ -4,6 +4,8 @@
 
 #include "core/counted.hpp"
 #include "export/export_formats.hpp"
+#include "export/run_values.hpp"
+#include "hpcboot/error.hpp"
 #include "record/read_runs.hpp"
 #include "text/terminal.hpp"
 
@@ -76,16 +78,27 @@ int export_runs(const std::vector<std::string>& arguments) {
   const exports::ExportFormat& format = format_of(values["to"].as<std::string>());
   std::vector<std::string> places{"runs"};
   if (values.count("dir") != 0) places = values["dir"].as<std::vector<std::string>>();
+  if (format.name == std::string("csv") && !values["name"].defaulted())
+    throw options::UsageError("--name is for MLflow and W&B");
   const fs::path output =
       values.count("output") != 0 ? fs::path(values["output"].as<std::string>()) : format.output;
 
   const auto exporter = format.make(output, values["name"].as<std::string>());
   std::int64_t added = 0;
   std::int64_t known = 0;
-  const auto skipped = record::read_runs({places.begin(), places.end()}, record::Runs::finished,
-                                         [&](const fs::path& folder, const record::RunRecord& run) {
-                                           ++(exporter->add(folder, run) ? added : known);
-                                         });
+  std::vector<std::string> unreadable;
+  std::vector<std::string> skipped =
+      record::read_runs({places.begin(), places.end()}, record::Runs::finished,
+                        [&](const fs::path& folder, const record::RunRecord& run) {
+                          try {
+                            exports::require_curves(folder);
+                          } catch (const Error& problem) {
+                            unreadable.push_back(problem.found());
+                            return;
+                          }
+                          ++(exporter->add(folder, run) ? added : known);
+                        });
+  skipped.insert(skipped.end(), unreadable.begin(), unreadable.end());
   for (const std::string& line : skipped) err() << "runtable: skipped: " << line << "\n";
   if (added + known == 0) {
     err() << "runtable: export: there is no finished run\n";

@@ -60,7 +60,7 @@ int report(const std::vector<std::string>& arguments) {
     out() << page;
     return 0;
   }
-  record::write_file_atomically(values["output"].as<std::string>(), page.str());
+  record::write_named_file(values["output"].as<std::string>(), page.str());
   return 0;
 }
 

@@ -18,8 +18,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
-constexpr double kLongestInterval = 3600;  // seconds
-constexpr seconds kSilence{30};            // without a step: worth a line
+constexpr double kShortestInterval = 0.05;  // seconds
+constexpr double kLongestInterval = 3600;
+constexpr seconds kSilence{30};  // without a step: worth a line
 
 /// Shows one view after the other: in a terminal at the same place, else one line for each change.
 class Screen {
@@ -29,9 +30,9 @@ class Screen {
       step_ = view.step();
       last_change_ = Clock::now();
     }
-    if (!is_terminal_) return add_line(view);
     const auto silence = std::chrono::duration_cast<seconds>(Clock::now() - last_change_);
     const bool is_silent = view.is_running() && silence >= kSilence;
+    if (!is_terminal_) return add_line(view, is_silent);
     const Encoded text = watch::view_text(view, look_of(STDOUT_FILENO),
                                           is_silent ? std::optional(silence) : std::nullopt);
     if (lines_ > 0) out() << encoded_format("\x1b[{}F\x1b[J", lines_);
@@ -41,8 +42,10 @@ class Screen {
   }
 
  private:
-  void add_line(const watch::RunView& view) {
-    const Encoded line = watch::view_line(view);
+  void add_line(const watch::RunView& view, bool is_silent) {
+    Encoded line = watch::view_line(view);
+    if (is_silent)
+      line = encoded_format("no new step for {} s; is it still running?\n", kSilence.count());
     if (line == last_line_) return;
     out() << line;
     out().flush();
@@ -60,8 +63,8 @@ double interval_of(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (is_number && value > 0 && value <= kLongestInterval) return value;
-  throw options::UsageError("--interval is '" + text + "'; expected seconds above 0, at most 3600");
+  if (is_number && value >= kShortestInterval && value <= kLongestInterval) return value;
+  throw options::UsageError("--interval is '" + text + "'; expected seconds from 0.05 to 3600");
 }
 
 }  // namespace
@@ -77,9 +80,11 @@ options::Command watch_command() {
   command.details = {
       "RUN is a run folder, or a folder of runs, of which the newest is followed [runs]. Its files "
       "are read, so any host that shares them can follow it, and the run does not notice. The "
-      "command ends when the run ends.",
+      "command ends when the run ends; that a run was killed can be seen only on its first rank's "
+      "host, on others only that there is no new step.",
       "\"Own ms\" is a rank's time for a step without the wait for other ranks; a rank is \"slow\" "
-      "if that exceeds the median by a fifth. Ranks are shown if the trainer monitors them "
+      "if that exceeds the median by a fifth at two looks of the monitor. Ranks are shown if the "
+      "trainer monitors them "
       "(--monitor SECONDS, 5 on GPUs)."};
   command.operands = {{"run", options::text("RUN", options::Completes::folder), 1}};
   command.groups = {{"Options",

@@ -50,7 +50,7 @@ class CsvExporter : public Exporter {
       text += "\n";
     }
     if (output_.empty()) return text;
-    record::write_file_atomically(output_, text);
+    record::write_named_file(output_, text);
     return {};
   }
 

@@ -1,6 +1,8 @@
 #include "export/exporter.hpp"
 #include "export/run_values.hpp"
 #include "record/atomic_folder.hpp"
+#include "record/run_phases.hpp"
+#include "record/run_settings.hpp"
 #include "record/tensorboard.hpp"
 
 namespace hpcboot::exports {
@@ -8,25 +10,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for each run, with its configuration and the values of its epochs.
+/// A folder for each run, with its settings and the values of its epochs.
 class HparamsExporter : public Exporter {
  public:
   explicit HparamsExporter(fs::path root) : root_(std::move(root)) {}
 
   bool add(const fs::path& /*folder*/, const record::RunRecord& run) override {
-    const fs::path place = root_ / file_name_of(run.run);
+    const fs::path place = root_ / (file_name_of(run.run) + "-" + id_of(run.run + run.started, 8));
     std::error_code ignored;
     if (fs::exists(place, ignored)) return false;
     fs::create_directories(root_, ignored);
     const fs::path written = record::begin_folder(place);
     {
       record::TensorboardEvents events(written);
-      events.add_config(run.config, seconds_since_1970(run.started));
-      std::int64_t step = 0;
-      for (const record::EpochRecord& epoch : run.epochs) {
-        step += epoch.steps.value_or(1);
-        events.add(epoch, step);
-      }
+      events.add_config(record::settings_json(run), seconds_since_1970(run.started));
+      const std::vector<std::int64_t> steps = record::last_steps(run.epochs);
+      for (std::size_t i = 0; i < steps.size(); ++i) events.add(run.epochs[i], steps[i]);
+      const std::int64_t step = steps.empty() ? 0 : steps.back();
       for (const auto& [name, value] : results_of(run)) {
         if (name.compare(0, 7, "totals/") == 0) events.add_scalar(name, step, value);
       }

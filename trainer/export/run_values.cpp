@@ -8,9 +8,11 @@
 #include <fstream>
 #include <map>
 
+#include "hpcboot/error.hpp"
 #include "record/csv_reader.hpp"
 #include "record/metrics_csv.hpp"
 #include "record/run_folder.hpp"
+#include "record/run_phases.hpp"
 
 namespace hpcboot::exports {
 namespace {
@@ -22,16 +24,26 @@ void add(Values& values, const std::string& name, double value) {
 /// The values of epochs, at their last steps.
 std::map<std::int64_t, Values> values_of_epochs(const record::RunRecord& run) {
   std::map<std::int64_t, Values> by_step;
-  std::int64_t step = 0;
-  for (const record::EpochRecord& epoch : run.epochs) {
-    step += std::max<std::int64_t>(1, epoch.steps.value_or(1));
-    for (const auto& [name, value] : record::epoch_values(epoch))
-      add(by_step[step], "epoch/" + name, value);
+  const std::vector<std::int64_t> steps = record::last_steps(run.epochs);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const auto& [name, value] : record::epoch_values(run.epochs[i]))
+      add(by_step[steps[i]], "epoch/" + name, value);
   }
   return by_step;
 }
 
 }  // namespace
+
+void require_curves(const std::filesystem::path& folder) {
+  const std::filesystem::path file = record::RunFolder(folder).metrics_csv();
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) return;
+  // Opening a pipe would wait for its other end.
+  if (std::filesystem::is_regular_file(status) && std::ifstream(file).is_open()) return;
+  throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
+              "the metrics.csv of a run", "check its permissions");
+}
 
 void for_each_step(const std::filesystem::path& folder, const record::RunRecord& run,
                    const std::function<void(const StepValues&)>& take) {

@@ -20,6 +20,9 @@ struct StepValues {
   Values values;          ///< "step/loss", …; at the end of an epoch also "epoch/train_loss", …
 };
 
+/// @throws Error{unreadable_file} if the run has a metrics.csv that cannot be read
+void require_curves(const std::filesystem::path& folder);
+
 /// The curves of a run under the names that TensorBoard shows, by step. Without a metrics.csv, only
 /// those of the epochs.
 void for_each_step(const std::filesystem::path& folder, const record::RunRecord& run,

@@ -8,6 +8,7 @@
 #include "hpcboot/facts.hpp"
 #include "record/atomic_file.hpp"
 #include "record/atomic_folder.hpp"
+#include "record/run_settings.hpp"
 
 namespace hpcboot::exports {
 namespace {
@@ -136,11 +137,9 @@ class WandbExporter : public Exporter {
     out.add_string(run_of::kProject, project_);
     {
       protozero::pbf_writer config(out, run_of::kConfig);
-      for (const auto& [name, value] : run.config.items())
+      const Json settings = record::settings_json(run);
+      for (const auto& [name, value] : settings.items())
         add_item(config, kUpdate, name, value.dump());
-      add_item(config, kUpdate, "launcher", Json(run.launcher).dump());
-      add_item(config, kUpdate, "nodes", std::to_string(run.nodes));
-      add_item(config, kUpdate, "devices_per_node", std::to_string(run.devices_per_node));
     }
     out.add_string(run_of::kDisplayName, run.run);
     if (!run.ranks.empty()) out.add_string(run_of::kHost, run.ranks.front().host);

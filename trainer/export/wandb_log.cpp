@@ -35,6 +35,7 @@ void WandbLog::append_part(int type, const char* data, std::size_t size) {
 
 void WandbLog::append(const std::string& record) {
   std::size_t done = 0;
+  bool is_first = true;  // also of parts without bytes, where only their header fits in a block
   do {
     std::size_t room = kBlock - bytes_.size() % kBlock;
     if (room < kHeader) {  // no header fits: the rest of the block is empty
@@ -42,11 +43,11 @@ void WandbLog::append(const std::string& record) {
       room = kBlock;
     }
     const std::size_t part = std::min(record.size() - done, room - kHeader);
-    const bool is_first = done == 0;
     const bool is_last = done + part == record.size();
     const Type type = is_first ? (is_last ? full : first) : (is_last ? last : middle);
     append_part(type, record.data() + done, part);
     done += part;
+    is_first = false;
   } while (done < record.size());
 }
 

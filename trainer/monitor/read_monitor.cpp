@@ -37,9 +37,11 @@ std::vector<MonitorRow> read_monitor(std::istream& in, const std::string& name) 
 }
 
 std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
-  std::ifstream in(file);
   std::error_code ignored;
-  if (!in || !std::filesystem::is_regular_file(file, ignored)) {
+  std::ifstream in;
+  // Opening a pipe would wait for its other end.
+  if (std::filesystem::is_regular_file(file, ignored)) in.open(file);
+  if (!in.is_open()) {
     throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
                 "the monitor.csv of a run", "train with --monitor SECONDS");
   }

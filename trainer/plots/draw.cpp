@@ -190,7 +190,7 @@ std::string without_spaces(const std::string& page) {
 
 void draw(const Plot& plot, const std::filesystem::path& file) {
   const Picture picture = file.extension() == ".png" ? Picture::png : Picture::svg;
-  record::write_file_atomically(file, drawn(plot, picture));
+  record::write_named_file(file, drawn(plot, picture));
 }
 
 std::string drawn_svg(const Plot& plot) {

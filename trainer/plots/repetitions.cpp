@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <map>
 
+#include "record/median.hpp"
+
 namespace hpcboot::plots {
 
-Point median_point(double x, std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t upper = values.size() / 2;
-  Point point{x, values.size() % 2 == 1 ? values[upper] : (values[upper - 1] + values[upper]) / 2};
+Point median_point(double x, const std::vector<double>& values) {
+  Point point{x, record::median(values)};
   if (values.size() >= kRepetitions) {
-    point.low = values.front();
-    point.high = values.back();
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    point.low = *low;
+    point.high = *high;
   }
   return point;
 }

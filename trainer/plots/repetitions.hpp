@@ -12,7 +12,7 @@ constexpr std::size_t kRepetitions = 3;
 /// The median, of an even number the mean of the two in the middle, with the smallest and largest
 /// value if there are kRepetitions.
 /// @param values at least one
-Point median_point(double x, std::vector<double> values);
+Point median_point(double x, const std::vector<double>& values);
 
 /// The points of several lines in at most `bins` intervals of x: their median, with the smallest
 /// and largest value if there are kRepetitions. Of as few points, they stay as they are.

@@ -77,6 +77,30 @@ void AtomicFile::discard() noexcept {
   }
 }
 
+void write_named_file(const std::filesystem::path& path, std::string_view text) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) || fs::is_regular_file(status)) {
+    const bool is_link = fs::is_symlink(fs::symlink_status(path, error));
+    // A relative target is one from the folder of the link, an absolute one replaces it.
+    const fs::path target = is_link ? path.parent_path() / fs::read_symlink(path, error) : path;
+    if (is_link && fs::is_symlink(fs::symlink_status(target, error)))
+      return write_file_atomically(fs::weakly_canonical(target, error), text);
+    return write_file_atomically(target, text);
+  }
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) throw output_error("write", path, errno);
+  int failure = 0;
+  while (!text.empty() && failure == 0) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno != EINTR) failure = errno;
+  }
+  if (::close(descriptor) != 0 && failure == 0) failure = errno;
+  if (failure != 0) throw output_error("write", path, failure);
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   AtomicFile file(path);
   file.write(text.data(), text.size());

@@ -36,6 +36,10 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Writes a file that a user names: replaced atomically if it is a regular file or does not exist;
+/// a symbolic link keeps its target; a device or a pipe is written to, never replaced.
+void write_named_file(const std::filesystem::path& path, std::string_view text);
+
 /// Replaces `path` atomically with a file of this text.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 

@@ -48,7 +48,7 @@ constexpr std::array<StepColumn, 9> kStepColumns{{
 }};
 
 /// The rows of a metrics.csv. Columns are found by their names; what is missing or empty is not a
-/// number (bytes_reduced: 0).
+/// number (bytes_reduced: 0). Rows without a step from 1 to 2^53 are left out.
 std::vector<StepMetrics> read_metrics(std::istream& in);
 
 /// metrics.csv: a header line and one row per step, buffered as in AppendFile.

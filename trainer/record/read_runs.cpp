@@ -71,7 +71,7 @@ std::string take_record(const fs::path& file, Runs which, const Take& take) {
     return fmt::format("'{}' records a run that ended with '{}'", file.string(),
                        record->exit_reason);
   }
-  take(file.parent_path(), *record);
+  take(file.has_parent_path() ? file.parent_path() : fs::path("."), *record);
   return "";
 }
 

@@ -16,16 +16,15 @@ Seconds sum_of(const std::vector<EpochRecord>& epochs, Seconds EpochRecord::*val
   return sum;
 }
 
-/// What is left of `whole`; none if neither it nor a part is known.
+/// What is left of `whole`; none unless all parts are known: a missing one would count as it.
 Seconds rest_of(const Seconds& whole, const std::vector<Seconds>& parts) {
   if (!whole) return std::nullopt;
   double rest = *whole;
-  bool is_known = false;
   for (const Seconds& part : parts) {
-    rest -= part.value_or(0);
-    is_known = is_known || part.has_value();
+    if (!part) return std::nullopt;
+    rest -= *part;
   }
-  return is_known ? Seconds(std::max(0.0, rest)) : std::nullopt;
+  return std::max(0.0, rest);
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ std::vector<Phase> run_phases(const RunRecord& run) {
     parts.push_back(sum_of(run.epochs, part.seconds));
     phases.push_back({part.name, 2, parts.back()});
   }
-  phases.push_back({"other", 2, rest_of(totals.train_seconds, parts)});
+  phases.push_back({"other training", 2, rest_of(totals.train_seconds, parts)});
   phases.push_back({"validation", 1, totals.validation_seconds});
   phases.push_back({"checkpoints", 1, totals.checkpoint_seconds});
   phases.push_back(
@@ -51,10 +50,13 @@ std::vector<Phase> run_phases(const RunRecord& run) {
   return phases;
 }
 
-std::optional<std::int64_t> steps_of(const RunRecord& run) {
-  std::optional<std::int64_t> steps;
-  for (const EpochRecord& epoch : run.epochs) {
-    if (epoch.steps) steps = steps.value_or(0) + *epoch.steps;
+std::vector<std::int64_t> last_steps(const std::vector<EpochRecord>& epochs) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53U;  // hostile numbers must not overflow
+  std::vector<std::int64_t> steps;
+  std::int64_t last = 0;
+  for (const EpochRecord& epoch : epochs) {
+    last = std::min(kMost, last + std::clamp<std::int64_t>(epoch.steps.value_or(1), 1, kMost));
+    steps.push_back(last);
   }
   return steps;
 }

@@ -29,11 +29,12 @@ struct Phase {
   std::optional<double> seconds;
 };
 
-/// What a run spent its time on. What is not measured is "other", at least 0. Equal for all runs
-/// but for the values.
+/// What a run spent its time on. What is not measured is "other", if all else is known. Equal for
+/// all runs but for the values.
 std::vector<Phase> run_phases(const RunRecord& run);
 
-/// Optimizer steps of all epochs; none if the record lacks them.
-std::optional<std::int64_t> steps_of(const RunRecord& run);
+/// The number of the last step of each epoch, from 1 and over the whole run: at this step curves
+/// have the values of the epoch. An epoch whose steps are not recorded counts as one.
+std::vector<std::int64_t> last_steps(const std::vector<EpochRecord>& epochs);
 
 }  // namespace hpcboot::record

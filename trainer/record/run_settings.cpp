@@ -14,20 +14,29 @@ std::string text_of(const Json& value) {
 
 }  // namespace
 
-std::map<std::string, std::string> run_settings(const RunRecord& run) {
-  std::map<std::string, std::string> settings;
+Json settings_json(const RunRecord& run) {
+  Json settings = Json::object();
   for (const auto& [key, value] : run.config.items()) {
     // Where the run and the one that it continues are stored.
-    if (key != "runs_dir" && key != "resume") settings[key] = text_of(value);
+    if (key != "runs_dir" && key != "resume") settings[key] = value;
   }
+  const auto text = [](const std::optional<std::string>& value) {
+    return value && !value->empty() ? Json(*value) : Json();
+  };
   settings["layout"] = fmt::format("{}x{}", run.nodes, run.devices_per_node);
   settings["launcher"] = run.launcher;
-  settings["scheduler"] = run.scheduler.value_or(kUnknownSetting);
-  settings["site"] = run.site.value_or(kUnknownSetting);
-  settings["device_kind"] = device_kind(run);
-  settings["train_samples"] =
-      run.train_samples ? std::to_string(*run.train_samples) : kUnknownSetting;
+  settings["scheduler"] = text(run.scheduler);
+  settings["site"] = text(run.site);
+  settings["device_kind"] = text(device_kind(run));
+  settings["train_samples"] = run.train_samples ? Json(*run.train_samples) : Json();
   for (const auto& [name, version] : run.versions) settings["version of " + name] = version;
+  return settings;
+}
+
+std::map<std::string, std::string> run_settings(const RunRecord& run) {
+  std::map<std::string, std::string> settings;
+  const Json values = settings_json(run);
+  for (const auto& [name, value] : values.items()) settings[name] = text_of(value);
   return settings;
 }
 

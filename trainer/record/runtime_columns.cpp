@@ -30,7 +30,8 @@ std::string percent(const std::optional<double>& ratio) {
 }  // namespace
 
 std::string duration_text(const std::optional<double>& seconds) {
-  if (!seconds) return "–";
+  constexpr double kMost = 1e12;  // beyond, it is no duration
+  if (!seconds || !(*seconds < kMost)) return "–";
   if (*seconds < 59.95) return fmt::format("{:.1f} s", *seconds);
   const long whole = std::lround(*seconds);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);

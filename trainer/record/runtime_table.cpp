@@ -90,7 +90,7 @@ int method_order(const std::string& method) {
 
 class RuntimeRows::Maker {
  public:
-  void add(const RunRecord& run) {
+  void add(const RunRecord& run, const fs::path& folder) {
     const auto [work, is_new] = works_.emplace(work_of(run), works_.size());
     if (is_new) baselines_.emplace_back();
     const std::int64_t devices = device_count(run);
@@ -100,6 +100,7 @@ class RuntimeRows::Maker {
                                    *run.totals.runtime_seconds);
     }
     runs_.push_back({row_of(run), devices, work->second, std::move(kind)});
+    runs_.back().row.folder = folder;
   }
 
   std::vector<RuntimeRow> rows() {
@@ -137,8 +138,8 @@ void RuntimeRows::Maker::sort(std::vector<RuntimeRow>& rows) {
 
 RuntimeRows::RuntimeRows() : maker_(std::make_unique<Maker>()) {}
 RuntimeRows::~RuntimeRows() = default;
-void RuntimeRows::add(const RunRecord& run) {
-  maker_->add(run);
+void RuntimeRows::add(const RunRecord& run, const fs::path& folder) {
+  maker_->add(run, folder);
 }
 std::vector<RuntimeRow> RuntimeRows::rows() {
   return maker_->rows();

@@ -14,8 +14,9 @@ namespace hpcboot::record {
 /// One finished run in the runtime table.
 struct RuntimeRow {
   std::string run;
-  std::string method;  ///< single, DP, DDP
-  std::string model;   ///< config.model; may be empty
+  std::filesystem::path folder{};  ///< where it is recorded, if that is known
+  std::string method;              ///< single, DP, DDP
+  std::string model;               ///< config.model; may be empty
   int nodes = 1;
   int devices_per_node = 1;
   std::string launcher;
@@ -54,7 +55,7 @@ class RuntimeRows {
   RuntimeRows& operator=(const RuntimeRows&) = delete;
 
   /// @param run with exit_reason "finished"
-  void add(const RunRecord& run);
+  void add(const RunRecord& run, const std::filesystem::path& folder = {});
   /// The rows of all runs added, by model, number of devices, nodes, method and name. Called once.
   std::vector<RuntimeRow> rows();
 

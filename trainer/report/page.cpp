@@ -38,7 +38,7 @@ Encoded table_section(const ReportData& data) {
          "aria-live=\"polite\"></span></p>\n" +
          wide("Runtimes", record::html_table(data.rows,
                                              [&](const record::RuntimeRow& row) {
-                                               return details_id(data, row.run);
+                                               return details_id(data, row);
                                              })) +
          notes +
          "<p class=\"quiet\">Speed-up: the runtime of the single-device run of the same work, "

@@ -8,6 +8,7 @@
 
 #include "core/counted.hpp"
 #include "plots/repetitions.hpp"
+#include "record/run_work.hpp"
 #include "record/runtime_columns.hpp"
 #include "report/figures.hpp"
 #include "report/published_figures.hpp"
@@ -18,11 +19,15 @@
 namespace hpcboot::report {
 namespace {
 
+bool has_runtime(const plots::RunData& run) {
+  return run.runtime_seconds.value_or(0) >= record::kShortestRuntime;
+}
+
 std::vector<double> own_runtimes(const ReportData& data, const PublishedFigure& figure) {
   std::vector<double> runtimes;
   for (const plots::RunData& run : data.comparable) {
     if (run.method == figure.method && run.nodes == figure.nodes &&
-        run.devices_per_node == figure.devices_per_node && run.runtime_seconds)
+        run.devices_per_node == figure.devices_per_node && has_runtime(run))
       runtimes.push_back(*run.runtime_seconds);
   }
   return runtimes;
@@ -102,7 +107,7 @@ plots::Plot speedup_plot(const ReportData& data) {
     systems[figure.system].emplace(devices, base_of(figure) / figure.runtime_seconds);
   }
   for (const plots::RunData& run : data.comparable) {
-    if (run.runtime_seconds && run.method != "DP")
+    if (has_runtime(run) && run.method != "DP")
       own[static_cast<int>(run.devices)].push_back(*run.runtime_seconds);
   }
   plots::Panel panel;

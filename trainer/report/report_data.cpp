@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/counted.hpp"
 #include "record/read_runs.hpp"
 #include "record/run_folder.hpp"
 #include "report/published_figures.hpp"
@@ -40,13 +41,17 @@ ReportData read_report_data(const std::vector<fs::path>& places) {
         std::error_code error;
         if (is_newest && fs::exists(record::RunFolder(folder).monitor_csv(), error))
           data.monitored = plotted;
+        if (!run.resumed.empty()) {
+          const auto times = static_cast<std::int64_t>(run.resumed.size());
+          data.resumed.push_back(fmt::format("{}: {}", run.run, counted(times, "time")));
+        }
         if (run.exit_reason != record::kFinished) {
           data.unfinished.push_back(run.exit_reason == record::kRunning
                                         ? fmt::format("{}: in progress, or killed", run.run)
                                         : fmt::format("{}: {}", run.run, run.exit_reason));
           return;
         }
-        rows.add(run);
+        rows.add(run, folder);
         if (is_as_published(run)) data.comparable.push_back(plotted);
         data.finished.push_back(std::move(plotted));
       });
@@ -54,9 +59,9 @@ ReportData read_report_data(const std::vector<fs::path>& places) {
   return data;
 }
 
-std::string details_id(const ReportData& data, const std::string& run) {
+std::string details_id(const ReportData& data, const record::RuntimeRow& row) {
   for (std::size_t i = 0; i < data.newest.size(); ++i) {
-    if (data.newest[i].record.run == run) return fmt::format("run-{}", i + 1);
+    if (data.newest[i].folder == row.folder) return fmt::format("run-{}", i + 1);
   }
   return "";
 }

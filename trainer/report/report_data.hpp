@@ -28,6 +28,7 @@ struct ReportData {
   std::vector<DetailedRun> newest;          ///< finished or not, the newest first
   std::optional<plots::RunData> monitored;  ///< the newest with a monitor.csv
   std::vector<std::string> unfinished;      ///< runs that failed, were stopped, or are in progress
+  std::vector<std::string> resumed;         ///< runs that were resumed, and how often
   std::vector<std::string> skipped;         ///< a line for each that cannot be read
 };
 
@@ -36,6 +37,6 @@ struct ReportData {
 ReportData read_report_data(const std::vector<std::filesystem::path>& places);
 
 /// The id of a run's details on the page; empty if it has none.
-std::string details_id(const ReportData& data, const std::string& run);
+std::string details_id(const ReportData& data, const record::RuntimeRow& row);
 
 }  // namespace hpcboot::report

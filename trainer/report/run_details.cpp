@@ -24,13 +24,15 @@ std::string text_of(const std::optional<int>& value) {
   return value ? std::to_string(*value) : "–";
 }
 
-/// "busy: other programs used 1.3 of 4 processors".
+/// "4 processors, other programs used 2.5 of them", as far as it is known.
 Encoded load_of(const HostRecord& host) {
-  std::string text;
-  if (host.processors) text = counted(*host.processors, "processor");
-  if (host.others) text += fmt::format(", {:.1f} used by other programs", *host.others);
-  if (host.busy) return html_format("<p class=\"busy\">* busy: {}</p>\n", text);
-  return html_format("<p>{}</p>\n", text);
+  std::vector<std::string> parts;
+  if (host.processors) parts.push_back(counted(*host.processors, "processor"));
+  if (host.others) parts.push_back(fmt::format("other programs used {:.1f}", *host.others));
+  if (host.busy) parts.emplace_back("kept busy by other programs (*)");
+  if (parts.empty()) return {};
+  return html_format("<p{}>{}</p>\n", host.busy ? Encoded(" class=\"busy\"") : Encoded(),
+                     fmt::format("{}", fmt::join(parts, ", ")));
 }
 
 Encoded rank_box(const RankRecord& rank) {
@@ -146,11 +148,10 @@ Encoded details_of(const DetailedRun& run, std::size_t number) {
 
 Encoded details_section(const ReportData& data) {
   if (data.newest.empty()) return {};
-  Encoded section = html_format(
-      "<p>The {} newest, finished or not: where their ranks "
-      "ran, "
-      "and where each value of their placement comes from.</p>\n",
-      data.newest.size());
+  Encoded section =
+      "<p>The newest, finished or not: where their ranks ran, and where each value of their "
+      "placement "
+      "comes from.</p>\n";
   for (std::size_t i = 0; i < data.newest.size(); ++i) section += details_of(data.newest[i], i + 1);
   return section;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -25,7 +26,7 @@ struct Setting {
   std::string b;
 };
 
-/// A number that both runs have, or one of them.
+/// A number of both runs, or of one of them.
 struct Figure {
   std::string name;
   int level = 0;
@@ -57,13 +58,17 @@ std::vector<Figure> phases(const RunRecord& a, const RunRecord& b) {
   return figures;
 }
 
-Number as_number(const std::optional<std::int64_t>& value) {
-  return value ? Number(static_cast<double>(*value)) : std::nullopt;
+/// Steps of all epochs; none if the record lacks them.
+Number steps_of(const RunRecord& run) {
+  const bool is_known = std::any_of(run.epochs.begin(), run.epochs.end(),
+                                    [](const auto& epoch) { return epoch.steps.has_value(); });
+  if (!is_known) return std::nullopt;
+  return static_cast<double>(record::last_steps(run.epochs).back());
 }
 
 std::vector<Figure> results(const RunRecord& a, const RunRecord& b) {
   std::vector<Figure> figures{
-      {"steps", 0, as_number(record::steps_of(a)), as_number(record::steps_of(b))},
+      {"steps", 0, steps_of(a), steps_of(b)},
       {"images/s", 0, a.totals.images_per_second, b.totals.images_per_second}};
   const auto last = [](const RunRecord& run) {
     return run.epochs.empty() ? record::EpochRecord() : run.epochs.back();
@@ -87,19 +92,25 @@ std::vector<Figure> results(const RunRecord& a, const RunRecord& b) {
   return figures;
 }
 
+constexpr double kLargest = 1e9;  // above, figures are written with an exponent
+
 std::string text_of(const Number& value) {
   if (!value) return "–";
-  if (*value == std::floor(*value) && std::abs(*value) < 1e9) return fmt::format("{:.0f}", *value);
-  return std::abs(*value) < 100 ? fmt::format("{:.4g}", *value) : fmt::format("{:.1f}", *value);
+  if (*value == std::floor(*value) && std::abs(*value) < kLargest)
+    return fmt::format("{:.0f}", *value);
+  return std::abs(*value) < 100 || std::abs(*value) >= kLargest ? fmt::format("{:.4g}", *value)
+                                                                : fmt::format("{:.1f}", *value);
 }
 
 std::string seconds_of(const Number& value) {
   if (!value) return "–";
+  if (std::abs(*value) >= kLargest) return fmt::format("{:.4g}", *value);
   return std::abs(*value) < 100 ? fmt::format("{:.3f}", *value) : fmt::format("{:.1f}", *value);
 }
 
 std::string ratio_of(const Number& a, const Number& b) {
-  return a && b && *a > 0 ? fmt::format("{:.2f}", *b / *a) : "–";
+  constexpr double kMost = 1e6;  // beyond, one of them is next to nothing
+  return a && b && *a > 0 && *b / *a < kMost ? fmt::format("{:.2f}", *b / *a) : "–";
 }
 
 /// @param is_time whether the values are seconds
@@ -135,7 +146,18 @@ Encoded settings_text(const std::vector<Setting>& settings, const Look& look) {
   return narrow.text(look);
 }
 
-/// The phase of the deepest level that accounts for most of the difference in runtime; null if none
+/// Whether the phase has parts, and both runs know them all.
+bool is_divided(const std::vector<Figure>& figures, std::size_t phase) {
+  bool has_parts = false;
+  for (std::size_t i = phase + 1; i < figures.size() && figures[i].level > figures[phase].level;
+       ++i) {
+    if (!figures[i].a || !figures[i].b) return false;
+    has_parts = true;
+  }
+  return has_parts;
+}
+
+/// The phase, or the part of one, that accounts for most of the difference in runtime; null if none
 /// stands out.
 const Figure* largest_of(const std::vector<Figure>& figures, double difference) {
   constexpr double kLeast = 0.25;  // a smaller share explains little
@@ -143,9 +165,7 @@ const Figure* largest_of(const std::vector<Figure>& figures, double difference) 
   double most = kLeast;
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Figure& figure = figures[i];
-    const bool has_parts = i + 1 < figures.size() && figures[i + 1].level > figure.level &&
-                           (figures[i + 1].a || figures[i + 1].b);
-    if (figure.level == 0 || has_parts || !figure.a || !figure.b) continue;
+    if (figure.level == 0 || is_divided(figures, i) || !figure.a || !figure.b) continue;
     const double share = (*figure.b - *figure.a) / difference;
     if (share > most) {
       most = share;
@@ -157,27 +177,29 @@ const Figure* largest_of(const std::vector<Figure>& figures, double difference) 
 
 /// What the differences did, as a sentence.
 std::string verdict(const RunRecord& a, const RunRecord& b, const std::vector<Figure>& figures) {
-  const Number of_a = a.totals.runtime_seconds;
-  const Number of_b = b.totals.runtime_seconds;
-  std::string text;
   if (record::work_of(a) != record::work_of(b))
-    text = "A and B did different work: compare images/s, not times. ";
-  if (!of_a || !of_b || !(*of_a > 0) || !(*of_b > 0)) return text + "Not both have a runtime.";
-  const double difference = *of_b - *of_a;
+    return "A and B did different work: compare images/s, not times.";
+  const double of_a = a.totals.runtime_seconds.value_or(0);
+  const double of_b = b.totals.runtime_seconds.value_or(0);
+  if (of_a < record::kShortestRuntime || of_b < record::kShortestRuntime)
+    return "At least one of the runs has no runtime to compare.";
+  const double difference = of_b - of_a;
   constexpr double kNoise = 0.02;  // a rule of thumb for one run each
-  if (std::abs(difference) < kNoise * *of_a) return text + "A and B took the same time.";
-  text += difference < 0 ? fmt::format("B is {:.2f} times as fast as A", *of_a / *of_b)
-                         : fmt::format("A is {:.2f} times as fast as B", *of_b / *of_a);
+  if (std::abs(difference) < kNoise * of_a) return "A and B took about the same time.";
+  const std::string faster = difference < 0 ? "B" : "A";
+  const std::string slower = difference < 0 ? "A" : "B";
+  const double ratio = difference < 0 ? of_a / of_b : of_b / of_a;
+  std::string text = fmt::format("{} is {:.3g} times as fast as {}, by {:.4g} s", faster, ratio,
+                                 slower, std::abs(difference));
   const Figure* largest = largest_of(figures, difference);
   if (largest == nullptr) return text + ".";
-  const double own = *largest->b - *largest->a;
-  return text + fmt::format(": of the {:.1f} s between them, {} accounts for {:.1f} s.",
-                            std::abs(difference), largest->name, std::abs(own));
+  return text + fmt::format("; most of it is {}, which takes {:.4g} s less.", largest->name,
+                            std::abs(*largest->b - *largest->a));
 }
 
-Encoded head_of(const char* name, const RunRecord& run) {
-  return encoded_format("{}  {}, {} {}x{}\n", name, run.run, record::method_of(run.mode()),
-                        run.nodes, run.devices_per_node);
+std::string head_of(const char* name, const RunRecord& run) {
+  return fmt::format("{}  {}, {} {}x{}", name, run.run, record::method_of(run.mode()), run.nodes,
+                     run.devices_per_node);
 }
 
 Json figures_json(const std::vector<Figure>& figures) {
@@ -185,7 +207,6 @@ Json figures_json(const std::vector<Figure>& figures) {
   Json object = Json::object();
   std::string parent;
   for (const Figure& figure : figures) {
-    // "other" is a part of the runtime, and one of the training.
     if (figure.level < 2) parent = figure.name;
     const std::string name = figure.level == 2 ? parent + "/" + figure.name : figure.name;
     object[name] = {{"a", value(figure.a)}, {"b", value(figure.b)}};
@@ -197,10 +218,13 @@ Json figures_json(const std::vector<Figure>& figures) {
 
 Encoded diff_text(const RunRecord& a, const RunRecord& b, const Look& look) {
   const std::vector<Figure> times = phases(a, b);
-  Encoded text = head_of("A", a) + head_of("B", b) + "\n";
-  text += settings_text(differing_settings(a, b), look) + "\n";
-  text += figures_text(times, true, look) + "\n" + figures_text(results(a, b), false, look) + "\n";
   const std::size_t width = std::min<std::size_t>(look.width, 80);
+  Encoded text;
+  for (const std::string& head : {head_of("A", a), head_of("B", b)}) {
+    for (const std::string& line : wrapped(head, look.width)) text += encoded_format("{}\n", line);
+  }
+  text += "\n" + settings_text(differing_settings(a, b), look) + "\n";
+  text += figures_text(times, true, look) + "\n" + figures_text(results(a, b), false, look) + "\n";
   for (const std::string& line : wrapped(verdict(a, b, times), width))
     text += encoded_format("{}\n", line);
   return text;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/counted.hpp"
 #include "text/html_format.hpp"
 
 namespace hpcboot::report {
@@ -21,11 +20,6 @@ Encoded warning(const std::string& text, const std::vector<std::string>& runs) {
   return html_format("<p>{}</p>\n<ul>\n{}</ul>\n", text, items);
 }
 
-std::string resumptions(const record::RunRecord& run) {
-  const auto times = static_cast<std::int64_t>(run.resumed.size());
-  return fmt::format("{}: {}", run.run, counted(times, "time"));
-}
-
 }  // namespace
 
 Encoded warnings_section(const ReportData& data) {
@@ -37,10 +31,6 @@ Encoded warnings_section(const ReportData& data) {
     if (row.is_superlinear())
       superlinear.push_back(fmt::format("{}: {:.0f}%", row.run, 100 * *row.efficiency));
   }
-  std::vector<std::string> resumed;
-  for (const DetailedRun& run : data.newest) {
-    if (!run.record.resumed.empty()) resumed.push_back(resumptions(run.record));
-  }
   return warning("Other programs kept hosts busy (*); do not compare the runtimes of these runs.",
                  busy) +
          warning(
@@ -48,8 +38,10 @@ Encoded warnings_section(const ReportData& data) {
              "slower "
              "than it should be, for example on a busy host.",
              superlinear) +
-         warning("Resumed; their runtime is the sum over all starts, without lost work.", resumed) +
-         warning("Not finished, so in no figure and no plot of runtimes.", data.unfinished) +
+         warning("Resumed; their runtime is the sum over all starts, without lost work.",
+                 data.resumed) +
+         warning("Not finished; left out of the table and of the plots of runtimes.",
+                 data.unfinished) +
          warning("Left out, because they cannot be read.", data.skipped);
 }
 

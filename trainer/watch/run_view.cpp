@@ -13,6 +13,7 @@
 #include "monitor/read_monitor.hpp"
 #include "monitor/stragglers.hpp"
 #include "record/csv_reader.hpp"
+#include "record/median.hpp"
 #include "record/read_runs.hpp"
 #include "record/run_folder.hpp"
 #include "record/run_lock.hpp"
@@ -44,7 +45,7 @@ std::optional<std::int64_t> steps_per_epoch(const record::RunRecord& run) {
   if (!run.train_samples || !batch.is_number_integer() || batch.get<std::int64_t>() < 1)
     return std::nullopt;
   const auto size = batch.get<std::int64_t>();
-  return (*run.train_samples + size - 1) / size;
+  return *run.train_samples < 1 ? 0 : (*run.train_samples - 1) / size + 1;
 }
 
 std::optional<std::int64_t> total_steps(const record::RunRecord& run) {
@@ -57,12 +58,6 @@ std::optional<std::int64_t> total_steps(const record::RunRecord& run) {
   return number * *steps;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// The steps that are left by the time of the last ones, and the validations that are left.
 std::optional<double> remaining_seconds(const RunView& view) {
   constexpr std::size_t kLast = 50;
@@ -72,7 +67,7 @@ std::optional<double> remaining_seconds(const RunView& view) {
   }
   if (!view.total_steps || times.empty()) return std::nullopt;
   const auto left = std::max<std::int64_t>(0, *view.total_steps - view.step());
-  double seconds = static_cast<double>(left) * median(times);
+  double seconds = static_cast<double>(left) * record::median(times);
   const auto& done = view.record.epochs;
   const Json epochs = record::config_value(view.record, "epochs");
   if (!done.empty() && done.back().validation_seconds && epochs.is_number_integer()) {
@@ -80,7 +75,8 @@ std::optional<double> remaining_seconds(const RunView& view) {
         static_cast<double>(epochs.get<std::int64_t>()) - static_cast<double>(done.size());
     seconds += std::max(0.0, validations) * *done.back().validation_seconds;
   }
-  return seconds;
+  constexpr double kMost = 1e9;  // 30 years: an estimate from hostile or absurd numbers
+  return seconds < kMost ? std::optional(seconds) : std::nullopt;
 }
 
 void add_ranks(RunView& view, const fs::path& file) {
@@ -91,6 +87,8 @@ void add_ranks(RunView& view, const fs::path& file) {
   std::map<std::pair<int, std::string>, monitor::MonitorRow> last;
   monitor::Stragglers stragglers(static_cast<int>(ranks));
   for (const monitor::MonitorRow& row : monitor::read_monitor(in, file.string())) {
+    // Before it was resumed, the run may have had more ranks.
+    if (row.rank < 0 || static_cast<std::size_t>(row.rank) >= ranks) continue;
     stragglers.add(row);
     last[{row.rank, row.device}] = row;
   }
@@ -111,7 +109,11 @@ RunView look_at(const fs::path& path) {
   view.is_killed = was_killed && view.record.exit_reason == record::kRunning;
   std::istringstream steps(record::csv_tail(folder.metrics_csv(), kTailOfMetrics));
   view.steps = record::read_metrics(steps);
-  add_ranks(view, folder.monitor_csv());
+  try {
+    add_ranks(view, folder.monitor_csv());
+  } catch (const Error& problem) {
+    view.monitor_problem = problem.found();
+  }
   view.total_steps = total_steps(view.record);
   if (view.is_running()) view.remaining_seconds = remaining_seconds(view);
   return view;
@@ -119,10 +121,14 @@ RunView look_at(const fs::path& path) {
 
 fs::path newest_run(const fs::path& place) {
   std::pair<std::string, fs::path> newest;
-  record::read_runs({place}, record::Runs::all,
-                    [&](const fs::path& folder, const record::RunRecord& run) {
-                      newest = std::max(newest, std::pair(run.started, folder));
-                    });
+  const std::vector<std::string> skipped = record::read_runs(
+      {place}, record::Runs::all, [&](const fs::path& folder, const record::RunRecord& run) {
+        newest = std::max(newest, std::pair(run.started, folder));
+      });
+  if (newest.second.empty() && !skipped.empty()) {
+    throw Error(ErrorCode::malformed_file, skipped.front(), "the run.json of a run",
+                "name another run; a trainer that runs replaces its run.json after each epoch");
+  }
   if (newest.second.empty()) {
     throw Error(ErrorCode::unreadable_file, "there is no run in '" + place.string() + "'",
                 "a run folder, or a folder of runs",

@@ -18,6 +18,7 @@ struct RunView {
   record::RunRecord record;
   std::vector<record::StepMetrics> steps;   ///< the last ones, not more than about a thousand
   std::vector<monitor::MonitorRow> ranks;   ///< the last row of each rank and device, by rank
+  std::string monitor_problem;              ///< why monitor.csv is not shown; may be empty
   std::set<int> slow;                       ///< ranks that hold up the others
   std::optional<std::int64_t> total_steps;  ///< of the whole training
   std::optional<double> remaining_seconds;  ///< estimated from the last steps and validations
@@ -33,7 +34,7 @@ struct RunView {
 RunView look_at(const std::filesystem::path& folder);
 
 /// The run folder that `place` is, or the one in it that was started last.
-/// @throws Error{unreadable_file} if there is none
+/// @throws Error{unreadable_file} if there is none; Error{malformed_file} if none can be read
 std::filesystem::path newest_run(const std::filesystem::path& place);
 
 }  // namespace hpcboot::watch

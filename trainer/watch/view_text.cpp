@@ -10,6 +10,7 @@
 #include "record/run_phases.hpp"
 #include "record/run_work.hpp"
 #include "record/runtime_columns.hpp"
+#include "text/display_width.hpp"
 #include "text/format.hpp"
 #include "text/wrap.hpp"
 
@@ -21,6 +22,7 @@ using record::StepMetrics;
 constexpr std::size_t kMostRanks = 10;  // with their own lines, so that 24 are enough for all
 constexpr std::size_t kBar = 30;        // columns
 constexpr std::size_t kCurve = 40;
+constexpr std::size_t kHost = 20;
 
 std::string state_of(const RunView& view) {
   if (view.is_killed) return "killed: its process is gone";
@@ -41,6 +43,13 @@ std::string epochs_of(const RunView& view) {
   return epochs.is_number_integer() ? fmt::format("/{}", epochs.get<std::int64_t>()) : "";
 }
 
+/// The epoch of the last step that is known.
+int epoch_of(const RunView& view) {
+  const auto& epochs = view.record.epochs;
+  return std::max(view.steps.empty() ? 0 : view.steps.back().epoch,
+                  epochs.empty() ? 0 : epochs.back().epoch);
+}
+
 std::string progress_bar(double share) {
   const auto full = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBar)));
   std::string bar;
@@ -49,8 +58,8 @@ std::string progress_bar(double share) {
 }
 
 std::string progress(const RunView& view) {
-  const int epoch = view.steps.empty() ? 0 : view.steps.back().epoch;
-  std::string text = fmt::format("epoch {}{}  step {}", epoch, epochs_of(view), view.step());
+  std::string text =
+      fmt::format("epoch {}{}  step {}", epoch_of(view), epochs_of(view), view.step());
   if (!view.total_steps || *view.total_steps <= 0) return text;
   const double share = std::clamp(
       static_cast<double>(view.step()) / static_cast<double>(*view.total_steps), 0.0, 1.0);
@@ -88,7 +97,8 @@ std::string number(double value, const char* unit = "") {
 }
 
 std::string milliseconds(std::optional<double> seconds) {
-  return seconds && std::isfinite(*seconds) ? fmt::format("{:.1f}", 1e3 * *seconds) : "–";
+  constexpr double kMost = 1e6;  // seconds; beyond, it is no time of a step
+  return seconds && *seconds < kMost ? fmt::format("{:.1f}", 1e3 * *seconds) : "–";
 }
 
 std::string percent(const std::optional<double>& value) {
@@ -97,6 +107,13 @@ std::string percent(const std::optional<double>& value) {
 
 std::string gibibytes(const std::optional<double>& bytes) {
   return bytes ? fmt::format("{:.1f}", *bytes / (1 << 30)) : "–";
+}
+
+/// The start and the end of a text that has no room.
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (display_width(text) <= columns) return text;
+  const std::size_t part = (columns - 1) / 2;
+  return text.substr(0, part) + "…" + text.substr(text.size() - part);
 }
 
 /// What the last step consisted of.
@@ -137,6 +154,8 @@ std::vector<monitor::MonitorRow> shown_ranks(const RunView& view) {
 
 Encoded ranks_text(const RunView& view, const Look& look) {
   if (view.ranks.empty()) {
+    if (!view.monitor_problem.empty())
+      return encoded_format("each rank: unknown; {}\n", view.monitor_problem);
     if (!view.is_running()) return {};
     return "each rank: unknown; --monitor 5 of the trainer records it\n";
   }
@@ -153,12 +172,9 @@ Encoded ranks_text(const RunView& view, const Look& look) {
   table.add_titles(titles);
   for (const monitor::MonitorRow& row : shown_ranks(view)) {
     const bool is_slow = view.slow.count(row.rank) != 0;
-    std::vector<std::string> cells{std::to_string(row.rank),
-                                   row.host,
-                                   row.device,
-                                   milliseconds(row.step_seconds),
-                                   milliseconds(row.own_seconds),
-                                   percent(row.rank_cpu_percent),
+    std::vector<std::string> cells{std::to_string(row.rank),      shortened(row.host, kHost),
+                                   shortened(row.device, kHost),  milliseconds(row.step_seconds),
+                                   milliseconds(row.own_seconds), percent(row.rank_cpu_percent),
                                    gibibytes(row.resident_bytes)};
     if (has_gpus) {
       cells.push_back(percent(row.gpu_load_percent));
@@ -169,8 +185,11 @@ Encoded ranks_text(const RunView& view, const Look& look) {
     table.add(cells, std::vector<Style>(cells.size(), is_slow ? Style::yellow : Style::plain));
   }
   Encoded text = table.text(look);
-  if (view.ranks.size() > kMostRanks)
-    text += encoded_format("the {} slowest of {}\n", kMostRanks, view.ranks.size());
+  if (view.ranks.size() > kMostRanks) {
+    const bool is_sorted = view.ranks.front().own_seconds.has_value();
+    text += encoded_format("the {} {} of {}\n", kMostRanks, is_sorted ? "slowest" : "first",
+                           view.ranks.size());
+  }
   return text;
 }
 
@@ -181,9 +200,9 @@ Encoded view_text(const RunView& view, const Look& look,
   const record::RunRecord& run = view.record;
   std::vector<std::string> lines;
   const Json model = record::config_value(run, "model");
-  lines.push_back(fmt::format("{} {}x{}  {}  {}", record::method_of(run.mode()), run.nodes,
+  lines.push_back(fmt::format("{} {}x{}  {}{}", record::method_of(run.mode()), run.nodes,
                               run.devices_per_node,
-                              model.is_string() ? model.get<std::string>() : "",
+                              model.is_string() ? model.get<std::string>() + "  " : "",
                               counted(static_cast<std::int64_t>(run.ranks.size()), "rank")));
   lines.push_back(progress(view));
   if (view.remaining_seconds)
@@ -203,9 +222,14 @@ Encoded view_text(const RunView& view, const Look& look,
   if (silence)
     lines.push_back("no new step for " +
                     record::duration_text(static_cast<double>(silence->count())));
-  Encoded text = encoded_format("{}  ", run.run) + state_text(view, look.has_colour) + "\n";
+  const std::size_t room = std::max<std::size_t>(20, std::min<std::size_t>(look.width, 200) - 12);
+  Encoded text =
+      encoded_format("{}  ", shortened(run.run, room)) + state_text(view, look.has_colour) + "\n";
   for (const std::string& line : lines) {
-    for (const std::string& part : wrapped(line, look.width)) text += encoded_format("{}\n", part);
+    for (std::string& part : wrapped(line, look.width)) {
+      part.erase(part.find_last_not_of(' ') + 1);
+      text += encoded_format("{}\n", part);
+    }
   }
   return text + ranks_text(view, look);
 }
@@ -213,8 +237,8 @@ Encoded view_text(const RunView& view, const Look& look,
 Encoded view_line(const RunView& view) {
   const record::RunRecord& run = view.record;
   if (!view.is_running()) return encoded_format("{}: {}\n", run.run, state_of(view));
-  const int epoch = view.steps.empty() ? 0 : view.steps.back().epoch;
-  std::string text = fmt::format("epoch {}{}, step {}", epoch, epochs_of(view), view.step());
+  std::string text =
+      fmt::format("epoch {}{}, step {}", epoch_of(view), epochs_of(view), view.step());
   if (view.total_steps) text += fmt::format("/{}", *view.total_steps);
   if (!view.steps.empty()) {
     text += fmt::format(", loss {}, {} images/s", number(view.steps.back().loss),
