@@ -19,6 +19,13 @@ target_compile_definitions(tool_tests PRIVATE
   HPCBOOT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden/env"
   HPCBOOT_PROJECT_VERSION="${PROJECT_VERSION}")
 
+if(TARGET hpcboot)
+  hpcboot_add_test(NAME bandwidth_test
+    SOURCES bootstrap/cli/bandwidth_test.cpp ${PROJECT_SOURCE_DIR}/bootstrap/cli/bandwidth_report.cpp
+            ${PROJECT_SOURCE_DIR}/bootstrap/cli/link_speed.cpp
+    LIBRARIES hpcboot_store hpcboot_json hpcboot_text fmt::fmt LABELS unit)
+  target_include_directories(bandwidth_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
+endif()
 if(TARGET hpcboot_jobscripts)
   hpcboot_add_test(NAME jobscripts_test
     SOURCES bootstrap/jobs/golden_scripts_test.cpp bootstrap/jobs/jobscripts_test.cpp bootstrap/jobs/probe/probe_test.cpp

@@ -1,8 +1,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "check_allocation.hpp"
+#include "check_bandwidth.hpp"
 #include "check_ranks.hpp"
 #include "core/counted.hpp"
 #include "core/time_left.hpp"
@@ -48,10 +50,17 @@ std::string endpoint_of(const Resolution& r) {
   return (is_ipv6 ? "[" + *r.master_addr + "]" : *r.master_addr) + ":" + text_of(r.master_port);
 }
 
-void print_json(const std::vector<RankReport>& reports, const std::vector<JobProblem>& problems,
-                const std::vector<std::string>& notes, const Resolution& own) {
+// What rank 0 thinks of the launch.
+struct Judgement {
+  std::vector<JobProblem> problems;
+  std::vector<std::string> notes;
+};
+
+// @param links null if they were not measured
+void print_json(const std::vector<RankReport>& reports, const Judgement& judgement,
+                const Resolution& own, const Json& links) {
   Json object;
-  object["ok"] = problems.empty();
+  object["ok"] = judgement.problems.empty();
   object["world_size"] = own.placement.world_size;
   object["launcher"] = own.launcher;
   object["master"] = own.master_addr ? Json(endpoint_of(own)) : Json(nullptr);
@@ -64,11 +73,12 @@ void print_json(const std::vector<RankReport>& reports, const std::vector<JobPro
     object["ranks"].push_back(std::move(rank));
   }
   object["problems"] = Json::array();
-  for (const JobProblem& problem : problems) {
+  for (const JobProblem& problem : judgement.problems) {
     object["problems"].push_back(
         {{"kind", problem.kind}, {"text", problem.text}, {"names", problem.names}});
   }
-  object["notes"] = notes;
+  object["notes"] = judgement.notes;
+  if (!links.is_null()) object["bandwidth"] = links;
   out() << json_text(object, 2) << "\n";
 }
 
@@ -98,14 +108,15 @@ void compare_with_job(const std::vector<RankReport>& reports, const Env& env, bo
 struct Output {
   bool as_json = false;
   bool whole_job = false;
+  bool bandwidth = false;
+  double parameters = 0;  // of the model whose training --bandwidth speaks of
 };
 
-// @param place where the ranks met; empty for a single rank
-bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolution& own,
-           const std::string& place, Output output) {
-  std::vector<JobProblem> problems = check_reports(reports);
-  std::vector<std::string> notes = notes_of(reports);
-  compare_with_job(reports, env, output.whole_job, problems, notes);
+Judgement judgement_of(const std::vector<RankReport>& reports, const Env& env,
+                       const Resolution& own, bool whole_job) {
+  Judgement judgement{check_reports(reports), notes_of(reports)};
+  std::vector<std::string>& notes = judgement.notes;
+  compare_with_job(reports, env, whole_job, judgement.problems, notes);
   notes.insert(notes.end(), own.hints.begin(), own.hints.end());
   if (has_no_pmi(env, own)) {
     notes.emplace_back(
@@ -113,21 +124,52 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
         "or refuse to start; use srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list shows which are "
         "available)");
   }
+  return judgement;
+}
+
+// @param place where the ranks met; empty for a single rank
+bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolution& own,
+           const std::string& place, const Output& output) {
+  const Judgement judgement = judgement_of(reports, env, own, output.whole_job);
+  const bool ok = judgement.problems.empty();
   if (output.as_json) {
-    print_json(reports, problems, notes, own);
-    return problems.empty();
+    // With links, once they are measured.
+    if (!ok || !output.bandwidth || place.empty()) print_json(reports, judgement, own, nullptr);
+    return ok;
   }
   print_table(reports);
-  for (const std::string& note : notes) out() << "note: " << note << "\n";
-  for (const JobProblem& problem : problems) out() << "wrong: " << line_of(problem) << "\n";
+  for (const std::string& note : judgement.notes) out() << "note: " << note << "\n";
+  for (const JobProblem& problem : judgement.problems)
+    out() << "wrong: " << line_of(problem) << "\n";
   if (!place.empty()) out() << encoded_format("met in the {}\n", place);
-  if (problems.empty()) {
+  if (ok) {
     out() << encoded_format("ok: {}, launcher {}, master {}\n",
                             counted(static_cast<std::int64_t>(reports.size()), "rank"),
                             own.launcher, endpoint_of(own));
   }
   out().flush();  // before the others get the verdict and the launcher ends them all
-  return problems.empty();
+  return ok;
+}
+
+// Measures the links of a launch that is right, and shows them.
+void show_links(rendezvous::Client& client, const std::vector<RankReport>& reports, const Env& env,
+                const Resolution& own, std::chrono::seconds patience, const Output& output) {
+  const std::vector<LinkResult> links = measure_links(client, reports, patience);
+  if (output.as_json) {
+    print_json(reports, judgement_of(reports, env, own, output.whole_job), own,
+               bandwidth_json(links, reports, output.parameters));
+  } else {
+    out() << "\n" << bandwidth_text(links, reports, output.parameters, look_of(STDOUT_FILENO));
+  }
+  out().flush();
+}
+
+double parameters_of(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= 1e18)
+    return number;
+  throw UsageError("--parameters is '" + text + "'; expected a number such as 25.6e6");
 }
 
 options::Command check_command() {
@@ -138,6 +180,7 @@ options::Command check_command() {
       "try the launch: do all ranks arrive, agree and reach rank 0?",
       {"mpirun -np 4 hpcboot check [OPTIONS]", "srun hpcboot check"},
       {{"srun hpcboot check && srun hpcboot exec -- python3 train.py", "before training"},
+       {"srun hpcboot check --bandwidth --parameters 25.6e6", "which link is the slowest?"},
        {"mpirun --hostfile hosts.txt hpcboot check --whole-job", "every host must take part"}}};
   command.details = {
       "Start it once per rank, as you would start the program. All ranks meet at rank 0 as they "
@@ -149,13 +192,20 @@ options::Command check_command() {
       "outer launch.",
       "Missing ranks are named. Hosts of the job without a rank are named in a note, or with "
       "--whole-job as an error. All ranks that take part exit with the same code. The master shown "
-      "is the endpoint that exec passes to its program."};
+      "is the endpoint that exec passes to its program.",
+      "--bandwidth then measures links between ranks, one after the other: what TCP carries in the "
+      "slower direction. It names the slowest, and says how long a training step takes at least to "
+      "exchange the gradients of a model. All pairs of up to 16 ranks are measured; of more, pairs "
+      "of "
+      "hosts, and a pair on each host. Links of GPUs: trainer bench allreduce."};
   command.groups = {
       {"Options",
        {{"json", flag(),
          "print one JSON object: ok, world_size, launcher, master, ranks, problems, "
          "notes"},
         {"whole-job", flag(), "fail if a host of the job has no rank"},
+        {"bandwidth", flag(), "also measure the links between ranks"},
+        {"parameters", options::text_or("P", "1.1e9"), "of the model that --bandwidth speaks of"},
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
   command.exit_codes = {{"0", "the launch is consistent"},
                         {"1", "it is not"},
@@ -168,7 +218,9 @@ options::Command check_command() {
 int check(const Call& call) {
   const int timeout = call.values["timeout"].as<int>();
   if (timeout < 1) throw UsageError("--timeout must be at least 1 second");
-  const Output output{call.values.count("json") != 0, call.values.count("whole-job") != 0};
+  const Output output{call.values.count("json") != 0, call.values.count("whole-job") != 0,
+                      call.values.count("bandwidth") != 0,
+                      parameters_of(call.values["parameters"].as<std::string>())};
   const auto deadline = std::chrono::seconds(timeout);
   const auto end = std::chrono::steady_clock::now() + deadline;
 
@@ -190,11 +242,17 @@ int check(const Call& call) {
   RankReport own = report_of(env, facts, r);
   if (r.placement.rank != 0) {
     own.round_trip_ms = measure_round_trip(*meeting.client);
-    return report_to_rank0(*meeting.client, own, end) ? 0 : 1;
+    const bool ok = report_to_rank0(*meeting.client, own, end, [&] {
+      if (output.bandwidth) take_part_in_links(*meeting.client, own, deadline);
+    });
+    return ok ? 0 : 1;
   }
-  const bool ok = gather_reports(*meeting.client, own, end, [&](const auto& reports) {
-    return judge(reports, env, r, meeting.description, output);
-  });
+  const bool ok = gather_reports(
+      *meeting.client, own, end,
+      [&](const auto& reports) { return judge(reports, env, r, meeting.description, output); },
+      [&](const auto& reports) {
+        if (output.bandwidth) show_links(*meeting.client, reports, env, r, deadline, output);
+      });
   return ok ? 0 : 1;
 }
 

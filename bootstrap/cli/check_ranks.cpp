@@ -59,7 +59,8 @@ double measure_round_trip(rendezvous::Client& client) {
 }
 
 bool gather_reports(rendezvous::Client& client, const RankReport& own, Deadline end,
-                    const std::function<bool(const std::vector<RankReport>&)>& judge) {
+                    const std::function<bool(const std::vector<RankReport>&)>& judge,
+                    const std::function<void(const std::vector<RankReport>&)>& then) {
   std::vector<RankReport> reports = {own};
   for (const std::string& lines : await_lines(client, own.resolution.placement.world_size, end))
     take(lines, reports);
@@ -68,19 +69,23 @@ bool gather_reports(rendezvous::Client& client, const RankReport& own, Deadline 
   });
   const bool ok = judge(reports);
   client.set(kVerdict, ok ? "ok" : "wrong");
+  if (ok) then(reports);
   rendezvous::leave_together(client, true, static_cast<int>(reports.size()) - 1);
   return ok;
 }
 
-bool report_to_rank0(rendezvous::Client& client, const RankReport& own, Deadline end) {
+bool report_to_rank0(rendezvous::Client& client, const RankReport& own, Deadline end,
+                     const std::function<void()>& then) {
   client.append(key_of(own.resolution.placement.rank), to_line(own) + "\n");
   // Rank 0 waits for others until its deadline, and judges then.
   const auto patience = end + std::chrono::seconds(10);
   std::vector<std::string> verdict;
   std::vector<std::string> missing;
   if (client.get({kVerdict}, patience, verdict, missing)) {
+    const bool ok = verdict.front() == "ok";
+    if (ok) then();
     rendezvous::leave_together(client, false, 0);
-    return verdict.front() == "ok";
+    return ok;
   }
   throw Error(ErrorCode::deadline_exceeded,
               "rank 0 at " + client.place().text() + " did not send its verdict to rank " +

@@ -86,6 +86,23 @@ checks() {
   [[ $output == *"note: srun offers neither PMIx nor PMI2"*--mpi=pmix* ]] || fail "$output"
 }
 
+@test "check --bandwidth names the link that is slow, between the hosts" {
+  "$CLUSTER" on n2 tc qdisc add dev eth0 root tbf rate 80mbit burst 64kbit latency 400ms || skip "no traffic shaping on this machine"
+  run launched ssh_mpirun_2x2 "$HPCBOOT_BIN" check --bandwidth --json
+  "$CLUSTER" on n2 tc qdisc del dev eth0 root
+  [[ $status == 0 ]] || fail "$output"
+  python3 - "$output" <<'PY' || fail "$output"
+import json, sys
+answer = json.loads(sys.argv[1])["bandwidth"]
+speeds = {tuple(link["ranks"]): link["bytes_per_second"] for link in answer["links"]}
+assert set(speeds) == {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}, answer
+# 80 Mbit/s is 10 MB/s, less the headers; ranks 0 and 1 are on n1, 2 and 3 on n2.
+for a, b in [(0, 2), (0, 3), (1, 2), (1, 3)]: assert 5e6 < speeds[a, b] < 11e6, answer
+for a, b in [(0, 1), (2, 3)]: assert speeds[a, b] > 50e6, answer
+assert tuple(answer["slowest"]) in [(0, 2), (0, 3), (1, 2), (1, 3)], answer
+PY
+}
+
 # reduces FORM: an all-reduce in PyTorch, whose ranks get their variables from exec.
 reduces() {
   [[ -e /usr/lib/python3/dist-packages/torch/distributed ]] || skip "python3-torch is not installed"

@@ -153,3 +153,35 @@ PY
   [ "$status" -eq 31 ]
   [[ $stderr == *"port $port of this host is taken"* ]]
 }
+
+@test "--bandwidth: every link, the slowest one, and what it means for a model" {
+  run --separate-stderr -0 open_mpi -n 3 "$HPCBOOT" check --bandwidth
+  echo "$output"
+  [[ $output == *"ok: 3 ranks"*"rank  rank  host"* ]]
+  for pair in "0     1" "0     2" "1     2"; do
+    [[ $output =~ "   $pair  "$(hostname)\ +$(hostname)\ +"same host, TCP  "[0-9.]+" "[MG]B/s ]]
+  done
+  [[ $output == *"slowest: rank "*"a model of 1.1 billion parameters"* ]]
+  run --separate-stderr -0 open_mpi -n 2 "$HPCBOOT" check --bandwidth --parameters 25.6e6 --json
+  python3 - "$output" <<'PY'
+import json, math, sys
+answer = json.loads(sys.argv[1])
+assert answer["ok"], answer
+links = answer["bandwidth"]
+(link,) = links["links"]
+assert link["ranks"] == [0, 1] and link["bytes_per_second"] > 1e6 and link["problem"] is None, links
+assert links["parameters"] == 25.6e6 and links["slowest"] == [0, 1], links
+assert math.isclose(links["seconds_a_step"], 4 * 25.6e6 / link["bytes_per_second"]), links
+PY
+}
+
+@test "--bandwidth: one rank has no link, a launch that is wrong is not measured, and a wrong model is named" {
+  run --separate-stderr -0 "$HPCBOOT" check --bandwidth
+  [[ $output != *slowest* ]]
+  run --separate-stderr -0 "$HPCBOOT" check --bandwidth --json
+  [[ $output == *'"ok": true'* && $output != *bandwidth* ]]
+  for model in 0 -1 x nan 1e99; do
+    run -2 "$HPCBOOT" check --bandwidth --parameters "$model"
+    [[ $output == *"--parameters is '$model'"* ]]
+  done
+}
