@@ -20,11 +20,12 @@ target_compile_definitions(tool_tests PRIVATE
   HPCBOOT_PROJECT_VERSION="${PROJECT_VERSION}")
 
 if(TARGET hpcboot)
-  hpcboot_add_test(NAME bandwidth_test
-    SOURCES bootstrap/cli/bandwidth_test.cpp ${PROJECT_SOURCE_DIR}/bootstrap/cli/bandwidth_report.cpp
-            ${PROJECT_SOURCE_DIR}/bootstrap/cli/link_speed.cpp
-    LIBRARIES hpcboot_store hpcboot_json hpcboot_text fmt::fmt LABELS unit)
-  target_include_directories(bandwidth_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
+  set(_cli ${PROJECT_SOURCE_DIR}/bootstrap/cli)
+  hpcboot_add_test(NAME cli_test
+    SOURCES bootstrap/cli/bandwidth_test.cpp bootstrap/cli/study_plan_test.cpp
+            ${_cli}/bandwidth_report.cpp ${_cli}/link_speed.cpp ${_cli}/rank_counts.cpp ${_cli}/study_plan.cpp
+    LIBRARIES hpcboot_store hpcboot_json hpcboot_options hpcboot_text fmt::fmt LABELS unit)
+  target_include_directories(cli_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()
 if(TARGET hpcboot_jobscripts)
   hpcboot_add_test(NAME jobscripts_test

@@ -28,7 +28,7 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
 # Each test in these bats files is a whole run of the program, so they have their own label.
-foreach(_name IN ITEMS bench runs data estimate export faults monitor profile resume sharded_checkpoints start tasks torchrun untrusted watch zero)
+foreach(_name IN ITEMS bench runs data estimate export faults monitor profile resume sharded_checkpoints start study tasks torchrun untrusted watch zero)
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200)
   set_property(TEST trainer.${_name} APPEND PROPERTY ENVIRONMENT HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON})

@@ -11,8 +11,10 @@
 #include "jobs/run/job/job_course.hpp"
 #include "jobs/run/launcher/launcher_run.hpp"
 #include "options.hpp"
+#include "rank_counts.hpp"
 #include "rendezvous/store/fresh_handover.hpp"
 #include "run_submit.hpp"
+#include "study.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -26,8 +28,8 @@ std::vector<options::Group> run_options() {
   using options::text;
   std::vector<options::Group> groups = {
       {"Ranks and hosts",
-       {{"ranks,n", number("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
-         "ranks in total"},
+       {{"ranks,n", text("N").otherwise_is("as granted; outside a job one per GPU, or 1"),
+         "ranks in total; with --study several, such as 1,2,4,8"},
         {"nodes", number("N").otherwise_is("all; with --submit 1"),
          "use the first N hosts; with --submit, request N nodes"},
         {"ranks-per-node", text("N|gpu|numa|core").suggest({"gpu", "numa", "core"}),
@@ -64,6 +66,12 @@ std::vector<options::Group> run_options() {
         {"silence", number("SECONDS"),
          "if no rank writes anything for this long, print the stacks of all ranks and end the "
          "run"}}}};
+  groups.push_back({"Scaling studies",
+                    {{"study", choice({"strong", "weak"}),
+                      "run PROGRAM once for each number of --ranks, with the same work (strong) or "
+                      "the same work "
+                      "for each rank (weak); {1000*ranks} in ARGUMENTs stands for that product"},
+                     {"repeat", number("N", 3), "runs of a study for each number of ranks"}}});
   groups.push_back(submit_options());
   return groups;
 }
@@ -78,7 +86,8 @@ options::Command run_command() {
        {"hpcboot run -n 4 -- ./program", "here: 4 ranks"},
        {"hpcboot run --hostfile hosts.txt -- ./program", "lab machines: mpirun or ssh"},
        {"hpcboot run --dry-run -- ./program", "what would be started"},
-       {"hpcboot run --submit --nodes 2 -- ./program", "a job; then: hpcboot jobs"}}};
+       {"hpcboot run --submit --nodes 2 -- ./program", "a job; then: hpcboot jobs"},
+       {"hpcboot run --study strong --ranks 1,2,4 -- trainer --batch-size 96", "how it scales"}}};
   command.takes_program = true;
   command.details = {
       "In an allocation of Slurm, PBS, Torque, Grid Engine, LSF or Flux the ranks start on its "
@@ -144,7 +153,7 @@ std::string whole_path(const std::string& text) {
 run::RunRequest request_of(const po::variables_map& values, std::vector<std::string> command) {
   run::RunRequest request;
   request.command = std::move(command);
-  request.ranks = count_of(values, "ranks");
+  request.ranks = rank_count_of(values);
   request.nodes = count_of(values, "nodes");
   request.timeout = std::chrono::seconds(*count_of(values, "timeout"));
   if (const auto silence = count_of(values, "silence"))
@@ -225,6 +234,8 @@ int run_verb(const Call& call) {
   if (values.count("program") != 0)
     throw UsageError("unexpected '" + values["program"].as<std::vector<std::string>>().front() +
                      "' before --");
+  if (values.count("study") != 0) return run_study(call);
+  if (!values["repeat"].defaulted()) throw UsageError("--repeat needs --study");
   run::RunRequest request = request_of(values, call.program);
   if (values.count("submit") != 0) return submit_run(values, run_options(), call.program);
   require_no_submit_options(values);

@@ -14,6 +14,7 @@
 #include "script_words.hpp"
 #include "submit_request.hpp"
 #include "toml/nearest_name.hpp"
+#include "trainer_runs.hpp"
 
 namespace hpcboot::tool {
 namespace {
@@ -70,17 +71,6 @@ std::vector<std::string> with_path(std::vector<std::string> command, const SiteP
                                       whole.parent_path()) != system_folders.end();
   if (!is_of_system || site.list("build.modules").empty()) program = whole.string();
   return command;
-}
-
-// The trainer's runs folder; empty for any other program.
-std::string runs_dir_of(const std::vector<std::string>& command) {
-  if (std::filesystem::path(command.front()).filename() != "trainer") return "";
-  const std::string option = "--runs-dir";
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    if (command[i].rfind(option + "=", 0) == 0) return command[i].substr(option.size() + 1);
-    if (command[i] == option && i + 1 < command.size()) return command[i + 1];
-  }
-  return "runs";
 }
 
 std::string words_of(const std::vector<std::string>& command) {

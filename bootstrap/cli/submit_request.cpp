@@ -1,5 +1,7 @@
 #include "submit_request.hpp"
 
+#include "rank_counts.hpp"
+
 #include <algorithm>
 #include <filesystem>
 
@@ -40,7 +42,7 @@ std::optional<int> ranks_per_node_of(const po::variables_map& values, const Site
 
 // Sets nodes and ranks per node, from -n, --nodes, --ranks-per-node and the GPUs of a node.
 void take_ranks(const po::variables_map& values, const SiteProfile& site, ScriptRequest& request) {
-  const auto ranks = count_of(values, "ranks");
+  const auto ranks = rank_count_of(values);
   request.nodes = count_of(values, "nodes");
   request.ranks_per_node = ranks_per_node_of(values, site);
   if (values.count("gpus-per-node") != 0) request.gpus_per_node = values["gpus-per-node"].as<int>();

@@ -88,9 +88,9 @@ checks() {
 
 @test "check --bandwidth names the link that is slow, between the hosts" {
   "$CLUSTER" on n2 tc qdisc add dev eth0 root tbf rate 80mbit burst 64kbit latency 400ms || skip "no traffic shaping on this machine"
-  run launched ssh_mpirun_2x2 "$HPCBOOT_BIN" check --bandwidth --json
+  run --separate-stderr as_tester timeout 60 mpirun.openmpi --host n1:2,n2:2 "$HPCBOOT_BIN" check --bandwidth --json
   "$CLUSTER" on n2 tc qdisc del dev eth0 root
-  [[ $status == 0 ]] || fail "$output"
+  [[ $status == 0 ]] || fail "$output $stderr"
   python3 - "$output" <<'PY' || fail "$output"
 import json, sys
 answer = json.loads(sys.argv[1])["bandwidth"]

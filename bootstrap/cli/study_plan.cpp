@@ -1,0 +1,146 @@
+#include "study_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <regex>
+
+#include "rank_counts.hpp"
+
+namespace hpcboot::tool {
+namespace {
+
+using options::UsageError;
+
+// "{ranks}", "{6000*ranks}"
+const std::regex& placeholder() {
+  static const std::regex form(R"(\{(?:(\d+)\*)?ranks\})");
+  return form;
+}
+
+bool has_placeholder(const std::vector<std::string>& program) {
+  return std::any_of(program.begin(), program.end(), [](const std::string& word) {
+    return std::regex_search(word, placeholder());
+  });
+}
+
+std::string product(const std::string& factor, int ranks) {
+  std::int64_t number = 1;
+  if (!factor.empty()) {
+    const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), number);
+    if (error != std::errc() || end != factor.data() + factor.size() ||
+        number > std::numeric_limits<std::int64_t>::max() / ranks)
+      throw UsageError("{" + factor + "*ranks} is too large");
+  }
+  return std::to_string(number * ranks);
+}
+
+// The options of a study, which its runs do not have; all take a value.
+bool is_of_study(const std::string& option) {
+  return option == "--study" || option == "--repeat" || option == "--ranks" || option == "-n";
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t upper = values.size() / 2;
+  return values.size() % 2 == 1 ? values[upper] : (values[upper - 1] + values[upper]) / 2;
+}
+
+}  // namespace
+
+StudyPlan study_plan(const options::po::variables_map& values,
+                     const std::vector<std::string>& program) {
+  StudyPlan plan;
+  plan.scaling = values["study"].as<std::string>() == "weak" ? Scaling::weak : Scaling::strong;
+  if (values.count("ranks") == 0)
+    throw UsageError("--study needs --ranks, such as --ranks 1,2,4,8");
+  plan.ranks = rank_counts(values["ranks"].as<std::string>());
+  plan.repeats = values["repeat"].as<int>();
+  if (plan.repeats < 1) throw UsageError("--repeat must be at least 1");
+  for (const char* option : {"ranks-per-node", "requeue"}) {
+    if (values.count(option) != 0)
+      throw UsageError("--study varies the number of ranks: omit --" + std::string(option));
+  }
+  if (plan.scaling == Scaling::weak && !has_placeholder(program)) {
+    throw UsageError(
+        "--study weak needs the work of a rank in PROGRAM's arguments, such as --limit-samples "
+        "'{6000*ranks}'");
+  }
+  return plan;
+}
+
+std::vector<std::string> scaled_program(const std::vector<std::string>& program, int ranks) {
+  std::vector<std::string> scaled;
+  for (const std::string& word : program) {
+    std::string text;
+    std::string rest = word;
+    for (std::smatch match; std::regex_search(rest, match, placeholder());) {
+      text += match.prefix().str() + product(match[1].str(), ranks);
+      rest = match.suffix().str();
+    }
+    scaled.push_back(text + rest);
+  }
+  return scaled;
+}
+
+std::vector<std::string> run_arguments(const std::vector<std::string>& arguments, int ranks) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& word = arguments[i];
+    const std::string option = word.substr(0, word.find('='));
+    if (is_of_study(option)) {
+      if (option == word) ++i;              // its value is the next word
+    } else if (word.rfind("-n", 0) != 0) {  // else "-n4"
+      words.push_back(word);
+    }
+  }
+  words.insert(words.end(), {"--ranks", std::to_string(ranks)});
+  return words;
+}
+
+Encoded study_text(const StudyPlan& plan, const std::vector<StudyRun>& runs, const Look& look) {
+  std::map<int, std::vector<double>> times;
+  std::map<int, int> failures;
+  for (const StudyRun& run : runs) {
+    if (run.exit_code == 0) {
+      times[run.ranks].push_back(run.seconds);
+    } else {
+      ++failures[run.ranks];
+    }
+  }
+  TextTable table({Align::right, Align::right, Align::right, Align::right, Align::right,
+                   Align::right, Align::right, Align::right});
+  table.add_titles(
+      {"ranks", "runs", "failed", "median s", "least s", "most s", "speed-up", "efficiency"});
+  const bool is_weak = plan.scaling == Scaling::weak;
+  const double base = times.empty() ? 0 : median(times.begin()->second);
+  const int fewest = times.empty() ? 1 : times.begin()->first;
+  std::vector<int> ranks = plan.ranks;
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  for (const int count : ranks) {
+    const std::vector<double>& own = times[count];
+    std::vector<std::string> cells{std::to_string(count), std::to_string(own.size()),
+                                   std::to_string(failures[count])};
+    if (own.empty()) {
+      cells.insert(cells.end(), 5, "-");
+    } else {
+      const double middle = median(own);
+      // As much work for each rank is more work: equal times are the ideal.
+      const double scale = static_cast<double>(count) / fewest;
+      const double speedup = base / middle * (is_weak ? scale : 1);
+      cells.push_back(fmt::format("{:.2f}", middle));
+      cells.push_back(fmt::format("{:.2f}", *std::min_element(own.begin(), own.end())));
+      cells.push_back(fmt::format("{:.2f}", *std::max_element(own.begin(), own.end())));
+      cells.push_back(fmt::format("{:.2f}", speedup));
+      cells.push_back(fmt::format("{:.0f}%", 100 * speedup / scale));
+    }
+    table.add(cells);
+  }
+  return table.text(look);
+}
+
+}  // namespace hpcboot::tool
