@@ -31,23 +31,27 @@ std::optional<LinkResult> slowest_of(const std::vector<LinkResult>& links) {
   return slowest;
 }
 
-// What each link carries in the all-reduce of the gradients, as a ring and as any algorithm at
-// least: 2 (n - 1) / n times their size (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce
-// algorithms for clusters of workstations", 2009).
+// What each rank sends to the next one in the all-reduce of the gradients as a ring:
+// 2 (n - 1) / n times their size (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms
+// for clusters of workstations", 2009). The slowest link of the ring sets its pace.
 double seconds_of_a_step(double bytes_per_second, std::size_t ranks, double parameters) {
   const auto n = static_cast<double>(ranks);
   return 2 * (n - 1) / n * kBytesOfParameter * parameters / bytes_per_second;
 }
 
+// Where three digits would round up to 1000.
+constexpr double kGiga = 999.5e6;
+constexpr double kMega = 999.5e3;
+
 std::string rate_text(double bytes_per_second) {
-  return bytes_per_second >= 1e9 ? fmt::format("{:.3g} GB/s", bytes_per_second / 1e9)
-                                 : fmt::format("{:.3g} MB/s", bytes_per_second / 1e6);
+  return bytes_per_second >= kGiga ? fmt::format("{:.3g} GB/s", bytes_per_second / 1e9)
+                                   : fmt::format("{:.3g} MB/s", bytes_per_second / 1e6);
 }
 
 std::string count_text(double parameters) {
-  if (parameters >= 1e9) return fmt::format("{:.3g} billion", parameters / 1e9);
-  return parameters >= 1e6 ? fmt::format("{:.3g} million", parameters / 1e6)
-                           : fmt::format("{:.0f}", parameters);
+  if (parameters >= kGiga) return fmt::format("{:.4g} billion", parameters / 1e9);
+  return parameters >= kMega ? fmt::format("{:.3g} million", parameters / 1e6)
+                             : fmt::format("{:.0f}", parameters);
 }
 
 std::string name_of(int rank, const std::vector<RankReport>& reports) {
@@ -65,11 +69,10 @@ std::string sentence(const LinkResult& slowest, const std::vector<RankReport>& r
   const RankReport& b = report_of_rank(slowest.ranks.second, reports);
   const double seconds = seconds_of_a_step(slowest.bytes_per_second, reports.size(), parameters);
   return fmt::format(
-      "slowest: {} to {} ({}), {}. The gradients of a model of {} parameters (fp32, {:.3g} GB) "
-      "take at "
-      "least {:.3g} s a step on these {} ranks: steps that compute for less than that wait for "
-      "this "
-      "link.",
+      "slowest: {} to {} ({}), {}. Over it, a ring all-reduce of the gradients of a model of {} "
+      "parameters (fp32, {:.3g} GB) takes about {:.3g} s a step on these {} ranks; steps that "
+      "compute "
+      "for less wait for it.",
       name_of(slowest.ranks.first, reports), name_of(slowest.ranks.second, reports), way_of(a, b),
       rate_text(slowest.bytes_per_second), count_text(parameters),
       kBytesOfParameter * parameters / 1e9, seconds, reports.size());

@@ -153,13 +153,21 @@ bool judge(const std::vector<RankReport>& reports, const Env& env, const Resolut
 
 // Measures the links of a launch that is right, and shows them.
 void show_links(rendezvous::Client& client, const std::vector<RankReport>& reports, const Env& env,
-                const Resolution& own, std::chrono::seconds patience, const Output& output) {
-  const std::vector<LinkResult> links = measure_links(client, reports, patience);
+                const Resolution& own, const Output& output) {
+  Json json;
+  Encoded text;
+  try {
+    const std::vector<LinkResult> links = measure_links(client, reports);
+    json = bandwidth_json(links, reports, output.parameters);
+    text = bandwidth_text(links, reports, output.parameters, look_of(STDOUT_FILENO));
+  } catch (const Error& problem) {
+    json = {{"problem", problem.found()}};
+    text = encoded_format("the links were not measured: {}\n", problem.found());
+  }
   if (output.as_json) {
-    print_json(reports, judgement_of(reports, env, own, output.whole_job), own,
-               bandwidth_json(links, reports, output.parameters));
+    print_json(reports, judgement_of(reports, env, own, output.whole_job), own, json);
   } else {
-    out() << "\n" << bandwidth_text(links, reports, output.parameters, look_of(STDOUT_FILENO));
+    out() << "\n" << text;
   }
   out().flush();
 }
@@ -194,23 +202,24 @@ options::Command check_command() {
       "--whole-job as an error. All ranks that take part exit with the same code. The master shown "
       "is the endpoint that exec passes to its program.",
       "--bandwidth then measures links between ranks, one after the other: what TCP carries in the "
-      "slower direction. It names the slowest, and says how long a training step takes at least to "
-      "exchange the gradients of a model. All pairs of up to 16 ranks are measured; of more, pairs "
-      "of "
-      "hosts, and a pair on each host. Links of GPUs: trainer bench allreduce."};
+      "slower direction. It names the slowest, and says how long the exchange of a model's "
+      "gradients "
+      "takes over it. All pairs of up to 16 ranks are measured; of more, pairs of hosts, and a "
+      "pair on "
+      "each host. Rank 0's command line decides. Links of GPUs: trainer bench allreduce."};
   command.groups = {
       {"Options",
        {{"json", flag(),
          "print one JSON object: ok, world_size, launcher, master, ranks, problems, "
-         "notes"},
+         "notes, bandwidth"},
         {"whole-job", flag(), "fail if a host of the job has no rank"},
         {"bandwidth", flag(), "also measure the links between ranks"},
         {"parameters", options::text_or("P", "1.1e9"), "of the model that --bandwidth speaks of"},
         {"timeout", options::number("SECONDS", 60), "wait this long for the ranks"}}}};
-  command.exit_codes = {{"0", "the launch is consistent"},
+  command.exit_codes = {{"0", "the launch is consistent, whatever its links carry"},
                         {"1", "it is not"},
                         {"2", "the command line is wrong"},
-                        {"20 to 35", "a rank was not resolved, or did not reach rank 0"}};
+                        {"20 to 44", "a rank was not resolved, or did not reach rank 0"}};
   command.more = "hpcboot doctor examines one process in depth";
   return command;
 }
@@ -242,17 +251,17 @@ int check(const Call& call) {
   RankReport own = report_of(env, facts, r);
   if (r.placement.rank != 0) {
     own.round_trip_ms = measure_round_trip(*meeting.client);
-    const bool ok = report_to_rank0(*meeting.client, own, end, [&] {
-      if (output.bandwidth) take_part_in_links(*meeting.client, own, deadline);
-    });
+    const bool ok = report_to_rank0(*meeting.client, own, end,
+                                    [&] { take_part_in_links(*meeting.client, own, deadline); });
     return ok ? 0 : 1;
   }
+  std::function<void(const std::vector<RankReport>&)> then;
+  if (output.bandwidth)
+    then = [&](const auto& reports) { show_links(*meeting.client, reports, env, r, output); };
   const bool ok = gather_reports(
       *meeting.client, own, end,
       [&](const auto& reports) { return judge(reports, env, r, meeting.description, output); },
-      [&](const auto& reports) {
-        if (output.bandwidth) show_links(*meeting.client, reports, env, r, deadline, output);
-      });
+      then);
   return ok ? 0 : 1;
 }
 

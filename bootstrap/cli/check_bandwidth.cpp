@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
@@ -10,7 +11,7 @@
 
 // Rank 0 publishes the plan, the pairs in their order. Each rank of the plan publishes where it
 // listens, and its token. The first rank of a pair measures once the pair before is done, and
-// publishes the result.
+// publishes the result; if it does not, rank 0 does.
 namespace hpcboot::tool {
 namespace {
 
@@ -20,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kPlan = "bandwidth/plan";
 constexpr milliseconds kLook{200};
 constexpr std::chrono::seconds kLongest{10};  // for one link
+constexpr std::chrono::seconds kSlack{3};
 
 std::string end_key(int rank) {
   return "bandwidth/end/" + std::to_string(rank);
@@ -37,9 +39,9 @@ std::string get(rendezvous::Client& client, const std::string& key, Deadline end
               "all ranks to take part in check --bandwidth", "give it more time with --timeout");
 }
 
-// A link takes half a second, if all is well.
+// A link takes half a second if all is well.
 Deadline end_of(const Json& pairs, std::chrono::seconds patience) {
-  return Clock::now() + patience + std::chrono::seconds(pairs.size());
+  return Clock::now() + patience + (kLongest + kSlack) * pairs.size();
 }
 
 // Ranks of one host use loopback, as their training does.
@@ -47,53 +49,84 @@ std::string address_of(const RankReport& report, bool is_one_host) {
   return is_one_host ? "127.0.0.1" : report.resolution.interface_address.value_or("127.0.0.1");
 }
 
+Json problem_of(const std::string& text) {
+  return {{"problem", text}};
+}
+
 // @return bytes per second, or why not
 Json measure_pair(rendezvous::Client& client, int peer, Deadline end) {
   try {
     const Json at = parse_json(get(client, end_key(peer), end));
+    if (at.contains("problem")) return at;
     const rendezvous::Place place{at.at("address").get<std::string>(), at.at("port").get<int>()};
-    return {{"bytes_per_second", measure_link(place, at.at("token").get<std::string>(),
-                                              std::min(end, Clock::now() + kLongest))}};
+    return {{"bytes_per_second", measure_link(place, at.at("token").get<std::string>(), end)}};
   } catch (const Error& problem) {
-    return {{"problem", problem.found()}};
+    return problem_of(problem.found());
   } catch (const std::exception& problem) {
-    return {{"problem", problem.what()}};
+    return problem_of(problem.what());
   }
 }
 
-// Takes part in the pairs of the plan that this rank is in.
-void follow_plan(rendezvous::Client& client, int rank, const std::string& address, const Json& plan,
-                 Deadline end) {
-  std::unique_ptr<LinkEnd> own;
-  for (const Json& pair : plan) {
-    if (own != nullptr || pair.at(1) != rank) continue;
-    own = std::make_unique<LinkEnd>(address);
-    client.set(end_key(rank), json_text(Json{{"address", own->place().address},
-                                             {"port", own->place().port},
-                                             {"token", own->token()}})
-                                  .str());
+// A rank's part in the plan.
+class Participant {
+ public:
+  Participant(rendezvous::Client& client, int rank, const std::string& address, const Json& plan)
+      : client_(client), rank_(rank), plan_(plan) {
+    const bool serves =
+        std::any_of(plan.begin(), plan.end(), [&](const Json& pair) { return pair.at(1) == rank; });
+    if (serves) listen(address);
   }
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    const int first = plan[i].at(0).get<int>();
-    const int second = plan[i].at(1).get<int>();
-    if (first == rank) {
-      if (i > 0) get(client, result_key(i - 1), end);
-      client.set(result_key(i), json_text(measure_pair(client, second, end)).str());
-    } else if (second == rank) {
-      // Until the first rank has measured, or has failed to.
-      while (!own->serve(kLook, std::min(end, Clock::now() + kLongest)) &&
-             !client.check({result_key(i)})) {
-        if (Clock::now() >= end) return;
-      }
+
+  // Measures a pair, or is measured. Does nothing for pairs of others, and for those that rank 0
+  // has given up.
+  void take_part(std::size_t pair) {
+    const bool measures = plan_[pair].at(0) == rank_;
+    const bool serves = plan_[pair].at(1) == rank_;
+    if ((!measures && !serves) || client_.check({result_key(pair)})) return;
+    const Deadline end = Clock::now() + kLongest;
+    if (measures) {
+      const Json result = measure_pair(client_, plan_[pair].at(1).get<int>(), end);
+      client_.compare_set(result_key(pair), "", json_text(result).str());
+      return;
+    }
+    while (own_ != nullptr && Clock::now() < end && !client_.check({result_key(pair)})) {
+      if (own_->serve(kLook, end)) return;
     }
   }
+
+ private:
+  void listen(const std::string& address) {
+    Json place;
+    try {
+      own_ = std::make_unique<LinkEnd>(address);
+      place = {{"address", own_->place().address},
+               {"port", own_->place().port},
+               {"token", own_->token()}};
+    } catch (const Error& problem) {
+      place = problem_of(problem.found());
+    }
+    client_.set(end_key(rank_), json_text(place).str());
+  }
+
+  rendezvous::Client& client_;
+  int rank_;
+  const Json& plan_;
+  std::unique_ptr<LinkEnd> own_;
+};
+
+LinkResult result_of(const std::string& text, RankPair ranks) {
+  const Json json = parse_json(text);
+  const JsonReader reader("the result of a link", json);
+  LinkResult link{ranks, reader.number("bytes_per_second").value_or(0),
+                  reader.text("problem").value_or("")};
+  if (link.problem.empty() && !(link.bytes_per_second > 0)) link.problem = "no bytes passed";
+  return link;
 }
 
 }  // namespace
 
 std::vector<LinkResult> measure_links(rendezvous::Client& client,
-                                      const std::vector<RankReport>& reports,
-                                      std::chrono::seconds patience) {
+                                      const std::vector<RankReport>& reports) {
   std::vector<std::string> hosts;
   for (const RankReport& report : reports) hosts.push_back(report.host);
   const std::vector<RankPair> pairs = links_to_measure(hosts);
@@ -103,16 +136,27 @@ std::vector<LinkResult> measure_links(rendezvous::Client& client,
   plan["one_host"] = is_one_host;
   plan["pairs"] = pairs;
   client.set(kPlan, json_text(plan).str());
-  const Deadline end = end_of(plan["pairs"], patience);
-  follow_plan(client, 0, address_of(reports[0], is_one_host), plan["pairs"], end);
+  Participant own(client, 0, address_of(reports[0], is_one_host), plan["pairs"]);
+  std::set<int> silent;  // ranks that did not measure
   std::vector<LinkResult> results;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Json json = parse_json(get(client, result_key(i), end));
-    const JsonReader reader("the result of a link", json);
-    LinkResult link{pairs[i], reader.number("bytes_per_second").value_or(0),
-                    reader.text("problem").value_or("")};
-    if (link.problem.empty() && !(link.bytes_per_second > 0)) link.problem = "no bytes passed";
-    results.push_back(link);
+    const std::string key = result_key(i);
+    const auto give_up = [&](int rank) {
+      const std::string text = "rank " + std::to_string(rank) + " does not answer";
+      client.compare_set(key, "", json_text(problem_of(text)).str());
+    };
+    for (const int rank : {pairs[i].first, pairs[i].second}) {
+      if (silent.count(rank) != 0) give_up(rank);
+    }
+    own.take_part(i);
+    std::vector<std::string> values;
+    std::vector<std::string> missing;
+    if (!client.get({key}, Clock::now() + kLongest + kSlack, values, missing)) {
+      silent.insert(pairs[i].first);
+      give_up(pairs[i].first);
+      values = {get(client, key, Clock::now() + kSlack)};
+    }
+    results.push_back(result_of(values.front(), pairs[i]));
   }
   return results;
 }
@@ -120,10 +164,15 @@ std::vector<LinkResult> measure_links(rendezvous::Client& client,
 void take_part_in_links(rendezvous::Client& client, const RankReport& own,
                         std::chrono::seconds patience) {
   const Json plan = parse_json(get(client, kPlan, Clock::now() + patience));
-  const Deadline end = end_of(plan.at("pairs"), patience);
+  const Json& pairs = plan.at("pairs");
+  const Deadline end = end_of(pairs, patience);
   const bool is_one_host = plan.at("one_host").get<bool>();
-  follow_plan(client, own.resolution.placement.rank, address_of(own, is_one_host), plan.at("pairs"),
-              end);
+  Participant participant(client, own.resolution.placement.rank, address_of(own, is_one_host),
+                          pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (i > 0) get(client, result_key(i - 1), end);
+    participant.take_part(i);
+  }
 }
 
 }  // namespace hpcboot::tool

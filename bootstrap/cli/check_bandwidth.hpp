@@ -10,14 +10,14 @@ namespace hpcboot::tool {
 // Rank 0: measures links between the ranks, one after the other, so that each has the network for
 // itself. All ranks take part.
 // @param reports of all ranks, by rank, which have been found consistent
-// @param patience for an answer of the others, beyond the time of the links
-// @throws Error{peer_lost, deadline_exceeded} if rank 0's store does not answer. What happens to a
-//         link is in its result.
+// @throws Error{peer_lost} if its own store does not answer. What happens to a link, and to a rank,
+//         is in the result.
 std::vector<LinkResult> measure_links(rendezvous::Client& client,
-                                      const std::vector<RankReport>& reports,
-                                      std::chrono::seconds patience);
+                                      const std::vector<RankReport>& reports);
 
-// Any other rank. @throws as above
+// Any other rank.
+// @param patience for rank 0's plan
+// @throws Error{peer_lost, deadline_exceeded} if rank 0 does not answer
 void take_part_in_links(rendezvous::Client& client, const RankReport& own,
                         std::chrono::seconds patience);
 

@@ -15,6 +15,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kVerdict = "verdict";
+constexpr const char* kWrong = "wrong";
+constexpr const char* kOk = "ok";
+constexpr const char* kOkAndThen = "ok, and then";  // rank 0 decides for all
 
 std::string key_of(int rank) {
   return "report/" + std::to_string(rank);
@@ -68,8 +71,8 @@ bool gather_reports(rendezvous::Client& client, const RankReport& own, Deadline 
     return a.resolution.placement.rank < b.resolution.placement.rank;
   });
   const bool ok = judge(reports);
-  client.set(kVerdict, ok ? "ok" : "wrong");
-  if (ok) then(reports);
+  client.set(kVerdict, !ok ? kWrong : then ? kOkAndThen : kOk);
+  if (ok && then) then(reports);
   rendezvous::leave_together(client, true, static_cast<int>(reports.size()) - 1);
   return ok;
 }
@@ -82,8 +85,8 @@ bool report_to_rank0(rendezvous::Client& client, const RankReport& own, Deadline
   std::vector<std::string> verdict;
   std::vector<std::string> missing;
   if (client.get({kVerdict}, patience, verdict, missing)) {
-    const bool ok = verdict.front() == "ok";
-    if (ok) then();
+    const bool ok = verdict.front() != kWrong;
+    if (verdict.front() == kOkAndThen) then();
     rendezvous::leave_together(client, false, 0);
     return ok;
   }

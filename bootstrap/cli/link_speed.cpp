@@ -153,7 +153,7 @@ bool LinkEnd::serve(std::chrono::milliseconds wait, LinkDeadline end) {
   rendezvous::set_stream_options(peer);
   try {
     // A stranger that sends nothing delays the measurement by this at most.
-    const auto soon = std::min(end, Clock::now() + std::chrono::seconds(1));
+    const auto soon = std::min(end, Clock::now() + std::chrono::milliseconds(500));
     std::string token(token_.size(), '\0');
     receive_all(peer, token.data(), token.size(), soon);
     if (token != token_) return false;

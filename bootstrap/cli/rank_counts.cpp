@@ -14,11 +14,11 @@ std::vector<int> rank_counts(const std::string& text) {
   for (std::string word; std::getline(in, word, ',');) {
     const auto count = parse_whole_number(word);
     if (!count || *count < 1 || *count > kMost)
-      throw options::UsageError("--ranks is '" + text + "'; expected a number of at least 1");
+      throw options::UsageError("--ranks is '" + text + "'; expected numbers such as 1,2,4");
     counts.push_back(static_cast<int>(*count));
   }
   if (counts.empty() || text.back() == ',')
-    throw options::UsageError("--ranks is '" + text + "'; expected a number of at least 1");
+    throw options::UsageError("--ranks is '" + text + "'; expected numbers such as 1,2,4");
   return counts;
 }
 

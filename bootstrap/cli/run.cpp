@@ -14,6 +14,7 @@
 #include "rank_counts.hpp"
 #include "rendezvous/store/fresh_handover.hpp"
 #include "run_submit.hpp"
+#include "script_words.hpp"
 #include "study.hpp"
 
 namespace hpcboot::tool {
@@ -234,7 +235,10 @@ int run_verb(const Call& call) {
   if (values.count("program") != 0)
     throw UsageError("unexpected '" + values["program"].as<std::vector<std::string>>().front() +
                      "' before --");
-  if (values.count("study") != 0) return run_study(call);
+  if (values.count("study") != 0) {
+    return run_study(
+        call, option_list(values, run_options(), {"study", "repeat", "ranks", "output-dir"}));
+  }
   if (!values["repeat"].defaulted()) throw UsageError("--repeat needs --study");
   run::RunRequest request = request_of(values, call.program);
   if (values.count("submit") != 0) return submit_run(values, run_options(), call.program);

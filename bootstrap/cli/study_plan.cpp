@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 
+#include "core/median.hpp"
 #include "rank_counts.hpp"
 
 namespace hpcboot::tool {
@@ -38,17 +39,6 @@ std::string product(const std::string& factor, int ranks) {
   return std::to_string(number * ranks);
 }
 
-// The options of a study, which its runs do not have; all take a value.
-bool is_of_study(const std::string& option) {
-  return option == "--study" || option == "--repeat" || option == "--ranks" || option == "-n";
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t upper = values.size() / 2;
-  return values.size() % 2 == 1 ? values[upper] : (values[upper - 1] + values[upper]) / 2;
-}
-
 }  // namespace
 
 StudyPlan study_plan(const options::po::variables_map& values,
@@ -58,6 +48,8 @@ StudyPlan study_plan(const options::po::variables_map& values,
   if (values.count("ranks") == 0)
     throw UsageError("--study needs --ranks, such as --ranks 1,2,4,8");
   plan.ranks = rank_counts(values["ranks"].as<std::string>());
+  std::sort(plan.ranks.begin(), plan.ranks.end());
+  plan.ranks.erase(std::unique(plan.ranks.begin(), plan.ranks.end()), plan.ranks.end());
   plan.repeats = values["repeat"].as<int>();
   if (plan.repeats < 1) throw UsageError("--repeat must be at least 1");
   for (const char* option : {"ranks-per-node", "requeue"}) {
@@ -86,21 +78,6 @@ std::vector<std::string> scaled_program(const std::vector<std::string>& program,
   return scaled;
 }
 
-std::vector<std::string> run_arguments(const std::vector<std::string>& arguments, int ranks) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-    const std::string& word = arguments[i];
-    const std::string option = word.substr(0, word.find('='));
-    if (is_of_study(option)) {
-      if (option == word) ++i;              // its value is the next word
-    } else if (word.rfind("-n", 0) != 0) {  // else "-n4"
-      words.push_back(word);
-    }
-  }
-  words.insert(words.end(), {"--ranks", std::to_string(ranks)});
-  return words;
-}
-
 Encoded study_text(const StudyPlan& plan, const std::vector<StudyRun>& runs, const Look& look) {
   std::map<int, std::vector<double>> times;
   std::map<int, int> failures;
@@ -114,14 +91,11 @@ Encoded study_text(const StudyPlan& plan, const std::vector<StudyRun>& runs, con
   TextTable table({Align::right, Align::right, Align::right, Align::right, Align::right,
                    Align::right, Align::right, Align::right});
   table.add_titles(
-      {"ranks", "runs", "failed", "median s", "least s", "most s", "speed-up", "efficiency"});
+      {"ranks", "runs", "failed", "median s", "min s", "max s", "speed-up", "efficiency"});
   const bool is_weak = plan.scaling == Scaling::weak;
   const double base = times.empty() ? 0 : median(times.begin()->second);
   const int fewest = times.empty() ? 1 : times.begin()->first;
-  std::vector<int> ranks = plan.ranks;
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  for (const int count : ranks) {
+  for (const int count : plan.ranks) {
     const std::vector<double>& own = times[count];
     std::vector<std::string> cells{std::to_string(count), std::to_string(own.size()),
                                    std::to_string(failures[count])};

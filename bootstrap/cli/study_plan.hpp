@@ -32,10 +32,6 @@ StudyPlan study_plan(const options::po::variables_map& values,
 // @throws options::UsageError for a number that is too large
 std::vector<std::string> scaled_program(const std::vector<std::string>& program, int ranks);
 
-// The options of `hpcboot run` for one run of the study: `arguments` up to "--", without those of
-// the study.
-std::vector<std::string> run_arguments(const std::vector<std::string>& arguments, int ranks);
-
 // One run of the study.
 struct StudyRun {
   int ranks = 0;

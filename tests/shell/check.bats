@@ -175,6 +175,13 @@ assert math.isclose(links["seconds_a_step"], 4 * 25.6e6 / link["bytes_per_second
 PY
 }
 
+@test "--bandwidth: rank 0 decides, whatever the others' command lines say" {
+  run --separate-stderr -0 open_mpi -n 1 "$HPCBOOT" check --bandwidth --json : -n 1 "$HPCBOOT" check
+  [[ $output == *'"bytes_per_second": '[1-9]* ]]
+  run --separate-stderr -0 open_mpi -n 1 "$HPCBOOT" check : -n 1 "$HPCBOOT" check --bandwidth
+  [[ $output == *"ok: 2 ranks"* && $output != *slowest* ]]
+}
+
 @test "--bandwidth: one rank has no link, a launch that is wrong is not measured, and a wrong model is named" {
   run --separate-stderr -0 "$HPCBOOT" check --bandwidth
   [[ $output != *slowest* ]]

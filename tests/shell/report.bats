@@ -232,6 +232,14 @@ TEXT
   grep -q '</html>' target
   "$RUNTABLE" report --no-plots -o link made
   [ -L link ]
+  # What else goes to the same place stays.
+  { echo before; "$RUNTABLE" report --no-plots -o /proc/self/fd/1 made; echo after; } >all
+  [ "$(head -n 1 all)" = before ]
+  [ "$(tail -n 1 all)" = after ]
+  grep -q '</html>' all
+  ln -s loop_b loop_a && ln -s loop_a loop_b
+  run -42 "$RUNTABLE" report --no-plots -o loop_a made
+  [[ $output == *"'loop_a'"* ]]
   # A device of our own that is full, as /dev/full is.
   if mknod full c 1 7 2>/dev/null; then
     run -42 "$RUNTABLE" report --no-plots -o full made

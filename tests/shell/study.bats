@@ -53,6 +53,39 @@ study() { timeout 120 "$HPCBOOT" run --launcher local --oversubscribe --no-prefi
   [ "$(grep -c '^study: ' said)" -eq 1 ]
 }
 
+@test "SIGUSR1 reaches the ranks, and nohup stays in force" {
+  # shellcheck disable=SC2016 # for the rank's shell
+  "$HPCBOOT" run --launcher local --no-prefix --study strong --ranks 1 --repeat 1 -- \
+    bash -c 'trap "echo warned; exit 0" USR1; echo started >>began; while :; do sleep 0.05; done' >out 2>said &
+  await test -s began
+  kill -USR1 $!
+  wait $!
+  grep -q warned out
+  rm began
+  (trap '' HUP; exec "$HPCBOOT" run --launcher local --no-prefix --study strong --ranks 1 --repeat 1 -- \
+    bash -c 'echo started >>began; sleep 1; echo ended' >out 2>said) &
+  await test -s began
+  kill -HUP $!
+  wait $!
+  grep -q ended out
+}
+
+@test "each run has a folder of its own for its output, and options may look like others" {
+  study --study strong --ranks 1,2 --repeat 2 --output-dir out --env STRANGE=-n4 --env ODD=--study -- bash -c 'echo "$STRANGE"' >/dev/null
+  [ "$(cat out/ranks_2_run_2/rank_0001.out)" = -n4 ]
+  [ "$(find out -mindepth 1 -maxdepth 1 | wc -l)" -eq 4 ]
+}
+
+@test "with SIGCHLD ignored, a run that fails still fails" {
+  run -1 python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' \
+    "$HPCBOOT" run --launcher local --study strong --ranks 1 --repeat 1 -- false
+}
+
+@test "a usage error of the runs is one of the study, once" {
+  run -2 study --study strong --ranks 1,2 --timeout 0 -- true
+  [ "$(grep -c '^study: ' <<<"$output")" -eq 1 ]
+}
+
 @test "with --dry-run the plans are printed, and nothing runs" {
   run --separate-stderr -0 study --study strong --ranks 1,2 --repeat 1 --dry-run -- touch ran
   [ "$(grep -c 'touch' <<<"$output")" -ge 2 ]

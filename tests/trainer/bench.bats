@@ -99,6 +99,7 @@ for row in rows:
   run -2 "$trainer" bench matmul --seconds 0
   run -2 "$trainer" bench matmul --seconds nan
   run -2 "$trainer" bench matmul --plot x.gif
+  run -42 "$trainer" bench matmul --plot nowhere/x.svg
   if [ ! -e /dev/nvidiactl ]; then run -30 "$trainer" bench matmul --device cuda; fi
   run -1 bash -c '"$1" bench copy --seconds 0.01 >/dev/full' bash "$trainer"
 }

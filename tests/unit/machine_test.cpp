@@ -23,13 +23,16 @@ BenchResult result() {
   return made;
 }
 
-TEST(DataSheet, TheMoreSpecificNameCounts) {
+TEST(DataSheet, TheWholeNameCounts) {
   EXPECT_EQ(promised_bandwidth("NVIDIA H100 PCIe"), 2000e9);
   EXPECT_EQ(promised_bandwidth("NVIDIA H100 80GB HBM3"), 3350e9);
   EXPECT_EQ(promised_flops("NVIDIA H200", "bf16"), 989.4e12);
   EXPECT_EQ(promised_flops("Tesla V100-SXM2-32GB", "fp32"), 15.7e12);
   EXPECT_EQ(promised_flops("Tesla V100-SXM2-32GB", "tf32"), std::nullopt);  // it has none
   EXPECT_EQ(promised_flops("NVIDIA H200", "fp64"), std::nullopt);
+  EXPECT_EQ(promised_flops("Tesla V100-SXM2-32GB", "bf16"), std::nullopt);
+  EXPECT_EQ(promised_bandwidth("NVIDIA GH200 480GB"), std::nullopt);
+  EXPECT_EQ(promised_bandwidth("NVIDIA H100 80GB HBM3 MIG 1g.10gb"), std::nullopt);
   EXPECT_EQ(promised_flops("Intel(R) Xeon(R) Processor, 2 threads", "fp32"), std::nullopt);
 }
 

@@ -2,6 +2,9 @@
 #include <torch/utils.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
+
 #include "app/bench_command.hpp"
 #include "app/libtorch_verbs.hpp"
 #include "hpcboot/env.hpp"
@@ -13,6 +16,7 @@
 #include "machine/bench_text.hpp"
 #include "machine/benches.hpp"
 #include "plots/draw.hpp"
+#include "record/output_error.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -33,6 +37,14 @@ std::optional<ProcessGroup> group_for(const BenchRequest& request, const Resolut
   return make_process_group(me, env, how);
 }
 
+/// Before minutes of measurements. @throws Error{unwritable_output}
+void require_folder(const std::filesystem::path& picture) {
+  if (!picture.has_parent_path()) return;
+  std::error_code error;
+  if (!std::filesystem::is_directory(picture.parent_path(), error))
+    throw record::output_error("create", picture, ENOENT);
+}
+
 void print(const BenchRequest& request, const machine::BenchResult& result) {
   if (request.format == "csv") {
     out() << machine::bench_csv(result);
@@ -49,6 +61,7 @@ void print(const BenchRequest& request, const machine::BenchResult& result) {
 int bench(const Arguments& arguments) {
   const auto request = parse_bench(arguments);
   if (!request) return 0;
+  require_folder(request->plot);
   const Env env = Env::from_process();
   add_launchers(read_user_launchers(env));
   const Resolution me = resolve(env, Facts::of_this_process(env));

@@ -32,7 +32,9 @@ options::Command command_for(BenchRequest& o) {
              kind.about;
   command.details = {
       "Times are medians; the spread is that between the shortest and the longest. For known GPUs, "
-      "figures are compared with the data sheet.",
+      "figures are compared with the data sheet. All ranks of a launch measure at the same time, "
+      "and "
+      "rank 0 shows its figures: for all kinds but allreduce, start one process.",
       kinds};
   command.operands = {{"kind", options::choice_into(o.kind, names_of_kinds()), 1}};
   command.groups = {
@@ -46,9 +48,11 @@ options::Command command_for(BenchRequest& o) {
         {"plot", options::into(o.plot, "FILE", options::Completes::file),
          "also draw a picture, .svg or .png"}}}};
   command.exit_codes = {{"0", "ok"},
+                        {"1", "standard output cannot be written"},
                         {"2", "the command line is wrong"},
                         {"30", "the device, the backend or gnuplot is missing"},
-                        {"20 to 47", "the ranks do not meet, as for training"}};
+                        {"42", "the picture cannot be written"},
+                        {"20 to 44", "allreduce: the ranks do not meet, as for training"}};
   return command;
 }
 

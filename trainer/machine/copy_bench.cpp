@@ -47,7 +47,9 @@ BenchResult copy_bench(const Bench& bench) {
       row.what = {direction.name, size_text(bytes)};
       row.size = static_cast<double>(bytes);
       row.bytes = (is_within ? 2.0 : 1.0) * static_cast<double>(bytes);
-      if (direction.from_gpu && direction.to_gpu)
+      // Less fits in a cache.
+      constexpr std::int64_t kBeyondCaches = std::int64_t{128} << 20;
+      if (direction.from_gpu && direction.to_gpu && bytes >= kBeyondCaches)
         row.promised = promised_bandwidth(bench.device_name);
       row.timing = bench.watch.measure([&] { to.copy_(from, direction.is_pinned); });
       result.rows.push_back(row);

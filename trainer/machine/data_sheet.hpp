@@ -7,10 +7,11 @@ namespace hpcboot::machine {
 
 /// What the maker of a device promises.
 struct DataSheet {
-  const char* name;  ///< a part of the name that the driver reports
+  const char* name;  ///< as the driver reports it: a part of a card (MIG) has another one
   double fp32;       ///< TFLOP/s
   double tf32;       ///< the same, with tensor cores and dense matrices; 0: has none
-  double half;       ///< fp16 and, if the device has it, bf16
+  double fp16;       ///< the same
+  double bf16;       ///< the same
   double memory;     ///< GB/s
 };
 

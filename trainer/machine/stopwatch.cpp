@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/median.hpp"
 #include "loop/devices.hpp"
 
 namespace hpcboot::machine {
@@ -37,8 +38,8 @@ Timing Stopwatch::measure(const std::function<void()>& operation, double once) c
       std::clamp(static_cast<int>(std::min(seconds_ / sample, 1e6)), kFewest, kMost);
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) seconds.push_back(time_of(operation, times));
-  std::sort(seconds.begin(), seconds.end());
-  return {seconds[seconds.size() / 2], seconds.front(), seconds.back(), samples};
+  const auto [low, high] = std::minmax_element(seconds.begin(), seconds.end());
+  return {median(seconds), *low, *high, samples};
 }
 
 Timing Stopwatch::measure(const std::function<void()>& operation) const {

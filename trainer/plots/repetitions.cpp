@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "record/median.hpp"
+#include "core/median.hpp"
 
 namespace hpcboot::plots {
 
 Point median_point(double x, const std::vector<double>& values) {
-  Point point{x, record::median(values)};
+  Point point{x, median(values)};
   if (values.size() >= kRepetitions) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     point.low = *low;

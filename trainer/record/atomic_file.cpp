@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "record/disk_sync.hpp"
@@ -77,19 +79,38 @@ void AtomicFile::discard() noexcept {
   }
 }
 
-void write_named_file(const std::filesystem::path& path, std::string_view text) {
-  namespace fs = std::filesystem;
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a path stands for.
+struct Target {
+  fs::path file;        ///< where links lead in the end
+  int descriptor = -1;  ///< of an open file of this process, for a link such as /proc/self/fd/1
+};
+
+/// @throws Error{unwritable_output} for a loop of links
+Target target_of(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  const std::string own = fmt::format("/proc/{}/fd", ::getpid());
+  Target target{path};
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status) || fs::is_regular_file(status)) {
-    const bool is_link = fs::is_symlink(fs::symlink_status(path, error));
-    // A relative target is one from the folder of the link, an absolute one replaces it.
-    const fs::path target = is_link ? path.parent_path() / fs::read_symlink(path, error) : path;
-    if (is_link && fs::is_symlink(fs::symlink_status(target, error)))
-      return write_file_atomically(fs::weakly_canonical(target, error), text);
-    return write_file_atomically(target, text);
+  for (int i = 0; i < kMostLinks; ++i) {
+    fs::path& file = target.file;
+    if (!fs::is_symlink(fs::symlink_status(file, error))) return target;
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (fs::canonical(folder, error) == own) {
+      const std::string number = file.filename().string();
+      std::from_chars(number.data(), number.data() + number.size(), target.descriptor);
+      return target;
+    }
+    file = file.parent_path() / fs::read_symlink(file, error);
   }
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  throw output_error("write", path, ELOOP);
+}
+
+/// Closes the descriptor. @throws Error{unwritable_output}
+void write_and_close(int descriptor, const fs::path& path, std::string_view text) {
   if (descriptor < 0) throw output_error("write", path, errno);
   int failure = 0;
   while (!text.empty() && failure == 0) {
@@ -99,6 +120,19 @@ void write_named_file(const std::filesystem::path& path, std::string_view text) 
   }
   if (::close(descriptor) != 0 && failure == 0) failure = errno;
   if (failure != 0) throw output_error("write", path, failure);
+}
+
+}  // namespace
+
+void write_named_file(const fs::path& path, std::string_view text) {
+  const Target target = target_of(path);
+  // One that this program already has open: what else is written there stays.
+  if (target.descriptor >= 0) return write_and_close(::dup(target.descriptor), path, text);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) || fs::is_regular_file(status))
+    return write_file_atomically(target.file, text);
+  write_and_close(::open(path.c_str(), O_WRONLY | O_CLOEXEC), path, text);
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {

@@ -37,7 +37,8 @@ class AtomicFile {
 };
 
 /// Writes a file that a user names: replaced atomically if it is a regular file or does not exist;
-/// a symbolic link keeps its target; a device or a pipe is written to, never replaced.
+/// a symbolic link stays one; a device, a pipe or an open file (/proc/self/fd/1) is written to,
+/// never replaced.
 void write_named_file(const std::filesystem::path& path, std::string_view text);
 
 /// Replaces `path` atomically with a file of this text.

@@ -8,12 +8,12 @@
 #include <sstream>
 #include <utility>
 
+#include "core/median.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "monitor/read_monitor.hpp"
 #include "monitor/stragglers.hpp"
 #include "record/csv_reader.hpp"
-#include "record/median.hpp"
 #include "record/read_runs.hpp"
 #include "record/run_folder.hpp"
 #include "record/run_lock.hpp"
@@ -67,7 +67,7 @@ std::optional<double> remaining_seconds(const RunView& view) {
   }
   if (!view.total_steps || times.empty()) return std::nullopt;
   const auto left = std::max<std::int64_t>(0, *view.total_steps - view.step());
-  double seconds = static_cast<double>(left) * record::median(times);
+  double seconds = static_cast<double>(left) * median(times);
   const auto& done = view.record.epochs;
   const Json epochs = record::config_value(view.record, "epochs");
   if (!done.empty() && done.back().validation_seconds && epochs.is_number_integer()) {

@@ -113,7 +113,14 @@ std::string gibibytes(const std::optional<double>& bytes) {
 std::string shortened(const std::string& text, std::size_t columns) {
   if (display_width(text) <= columns) return text;
   const std::size_t part = (columns - 1) / 2;
-  return text.substr(0, part) + "…" + text.substr(text.size() - part);
+  const auto is_inside = [&](std::size_t at) {  // a character of several bytes
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  std::size_t first = part;
+  std::size_t last = text.size() - part;
+  while (first > 0 && is_inside(first)) --first;
+  while (last < text.size() && is_inside(last)) ++last;
+  return text.substr(0, first) + "…" + text.substr(last);
 }
 
 /// What the last step consisted of.

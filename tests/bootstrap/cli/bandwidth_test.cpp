@@ -59,11 +59,13 @@ TEST(Bandwidth, TheSlowestLinkIsNamedWithWhatItMeans) {
   const std::vector<LinkResult> links{{{0, 1}, 4e9}, {{0, 2}, 400e6}, {{1, 2}, 0, "no route"}};
   const std::string text =
       bandwidth_text(links, reports_on({"n1", "n1", "n2"}), 1.1e9, {80, false}).str();
-  EXPECT_THAT(text, AllOf(HasSubstr("0     1  n1    n1    same host, TCP     4 GB/s\n"),
-                          HasSubstr("0     2  n1    n2    eth0             400 MB/s\n"),
-                          HasSubstr("1     2  n1    n2    eth0                    -\n"),
-                          HasSubstr("not measured: ranks 1 and 2: no route\n"),
-                          HasSubstr("slowest: rank 0 on n1 to rank 2 on n2 (eth0), 400 MB/s.")));
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("0     1  n1    n1    same host, TCP     4 GB/s\n"),
+            HasSubstr("0     2  n1    n2    eth0             400 MB/s\n"),
+            HasSubstr("1     2  n1    n2    eth0                    -\n"),
+            HasSubstr("not measured: ranks 1 and 2: no route\n"),
+            HasSubstr("slowest: rank 0 on n1 to rank 2 on n2 (eth0), 400 MB/s. Over it, a ring")));
   // 2 x 2 / 3 x 4.4 GB at 400 MB/s.
   EXPECT_NEAR(bandwidth_json(links, reports_on({"n1", "n1", "n2"}), 1.1e9)["seconds_a_step"], 14.67,
               0.01);

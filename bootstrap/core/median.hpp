@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace hpcboot::record {
+namespace hpcboot {
 
 /// The median; of an even number, the mean of the two in the middle. @param values at least one
 inline double median(std::vector<double> values) {
@@ -13,4 +13,4 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[upper] : (values[upper - 1] + values[upper]) / 2;
 }
 
-}  // namespace hpcboot::record
+}  // namespace hpcboot
