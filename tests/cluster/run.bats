@@ -205,6 +205,16 @@ slurm() { # LAUNCHER
 
 @test "sbatch: by srun, even and uneven" { slurm srun; }
 @test "sbatch: by mpirun, even and uneven" { slurm mpirun; }
+@test "sbatch: a scaling study in one allocation" {
+  cat >job.sh <<SH
+#!/bin/bash
+$HPCBOOT_BIN run --study strong --ranks 1,2,4 --repeat 2 -- bash -c 'echo "of \$WORLD_SIZE on \$(hostname)"'
+SH
+  as_tester bash -c '. "$0"; wait_for_job "$(sbatch --parsable --output=job.log -N2 --ntasks-per-node=2 job.sh)"' "$BATS_TEST_DIRNAME/lib/batch.sh"
+  [[ $(grep -c '^of 1 on' job.log) == 2 && $(grep -c '^of 2 on' job.log) == 4 && $(grep -c '^of 4 on' job.log) == 8 ]] || fail "$(cat job.log)"
+  [[ $(grep '^of 4 on' job.log | sort -u | wc -l) == 2 ]] || fail "$(cat job.log)"
+  grep -qE '^ +4 +2 +0 +[0-9.]+ ' job.log || fail "$(cat job.log)"
+}
 
 @test "sbatch: srun unless something else is asked for, also where nothing is exported to steps" {
   in_a_job -N2 --ntasks-per-node=2 -- --dry-run -- true

@@ -162,3 +162,11 @@ state_is() { [[ $(hpcboot jobs --json "$1" | jq -r '.[0].state') == "$2" ]]; }
     --time 00:05:00 --name mine --follow -- sh -c 'echo $RANK of $WORLD_SIZE'
   [[ $(grep -c ' of 4$' <<< "$output") == 4 && -e $(echo mine-*.out) ]] || fail "$output" "$stderr"
 }
+
+@test "a scaling study as jobs: one for each number of ranks and run" {
+  run --separate-stderr -0 hpcboot run --study strong --ranks 1,2 --repeat 2 --submit --time 00:05:00 -- python3 train.py 1 0
+  [[ $(wc -l <<<"$output") == 4 && $stderr == *"study: 2 ranks, run 2 of 2"* ]] || fail "$output" "$stderr"
+  for id in $output; do await state_is "$id" completed; done
+  [[ $(cat train.py-*.out | grep -c '^rank 0 of 1 step 0$') == 2 ]] || fail "$(cat train.py-*.out)"
+  [[ $(cat train.py-*.out | grep -c '^rank [01] of 2 step 0$') == 4 ]] || fail "$(cat train.py-*.out)"
+}
