@@ -706,7 +706,7 @@ SH
   options=$(grep -oE '^ +(-[a-z] \[ )?--[a-z-]+' <<<"$output" | grep -oE -- '--[a-z-]+')
   [ "$(wc -l <<<"$options")" -ge 17 ]
   for option in $options; do
-    grep -hv 'for option in' "$BATS_TEST_DIRNAME"/{{run,requeue,silence,stage,jobscripts}.bats,../cluster/submit.bats} | grep -qE -- "${option/--ranks/(-n|--ranks)}( |=)" || fail "no test of $option"
+    grep -hv 'for option in' "$BATS_TEST_DIRNAME"/{{run,requeue,silence,stage,study,jobscripts}.bats,../cluster/submit.bats} | grep -qE -- "${option/--ranks/(-n|--ranks)}( |=)" || fail "no test of $option"
   done
   run -0 timeout 60 "$HPCBOOT" run --ranks 2 --no-prefix -- sh -c 'echo $WORLD_SIZE'
   [ "$output" = $'2\n2' ]
