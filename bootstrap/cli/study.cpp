@@ -181,7 +181,7 @@ int run_study(const Call& call, const std::vector<std::string>& options) {
   if (signals.stopped_by()) return 128 + *signals.stopped_by();
   const std::string next = next_step(call, plan.scaling);
   if (!next.empty() && !is_plan)
-    err() << (submits ? "when the jobs have ended:\n" : "next:\n") << terminal_lines(next);
+    err() << (submits ? "when the jobs have ended" : "next") << ":\n" << terminal_lines(next);
   return code;
 }
 

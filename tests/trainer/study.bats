@@ -16,7 +16,9 @@ setup_file() {
   # shellcheck disable=SC2086 # $model is meant to be split
   "$hpcboot" run --oversubscribe --study strong --ranks 1,2 --repeat 3 -- "$trainer" --data "$data" $model --epochs 1 >/dev/null 2>said.strong
   cat said.strong
-  grep -q "^next: runtable plot strong-scaling runs; runtable report -o report.html runs$" said.strong
+  grep -q "^next:$" said.strong
+  grep -q "^  runtable plot strong-scaling runs$" said.strong
+  grep -q "^  runtable report -o report.html runs$" said.strong
   # shellcheck disable=SC2086
   "$hpcboot" run --oversubscribe --study weak --ranks 1,2 --repeat 1 -- "$trainer" --data "$data" $model --epochs 1 --limit-samples '{300*ranks}' >/dev/null 2>said.weak
   "$runtable" plot strong-scaling -o strong.svg runs
