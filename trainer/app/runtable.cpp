@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/named_runs.hpp"
 #include "app/runtable_diff.hpp"
 #include "app/runtable_export.hpp"
 #include "app/runtable_plot.hpp"
@@ -109,9 +110,7 @@ std::optional<Arguments> parse_arguments(const std::vector<std::string>& words) 
     hpcboot::out() << options::man_page(program());
     return std::nullopt;
   }
-  std::vector<std::string> places = {"runs"};
-  if (values.count("dir") != 0) places = values["dir"].as<std::vector<std::string>>();
-  return Arguments{{places.begin(), places.end()},
+  return Arguments{hpcboot::app::places_of(values),
                    *record::table_format(values["format"].as<std::string>())};
 }
 

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "app/one_run.hpp"
+#include "app/named_runs.hpp"
 #include "report/run_diff.hpp"
 #include "text/terminal.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "app/named_runs.hpp"
 #include "core/counted.hpp"
 #include "export/export_formats.hpp"
 #include "export/run_values.hpp"
@@ -76,8 +77,6 @@ int export_runs(const std::vector<std::string>& arguments) {
   if (values.count("to") == 0)
     throw options::UsageError("export needs --to; expected " + options::one_of(names_of_formats()));
   const exports::ExportFormat& format = format_of(values["to"].as<std::string>());
-  std::vector<std::string> places{"runs"};
-  if (values.count("dir") != 0) places = values["dir"].as<std::vector<std::string>>();
   if (format.name == std::string("csv") && !values["name"].defaulted())
     throw options::UsageError("--name is for MLflow and W&B");
   const fs::path output =
@@ -88,7 +87,7 @@ int export_runs(const std::vector<std::string>& arguments) {
   std::int64_t known = 0;
   std::vector<std::string> unreadable;
   std::vector<std::string> skipped =
-      record::read_runs({places.begin(), places.end()}, record::Runs::finished,
+      record::read_runs(places_of(values), record::Runs::finished,
                         [&](const fs::path& folder, const record::RunRecord& run) {
                           try {
                             exports::require_curves(folder);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "app/named_runs.hpp"
 #include "plots/draw.hpp"
 #include "plots/plots.hpp"
 #include "record/read_runs.hpp"
@@ -82,14 +83,12 @@ int plot(const std::vector<std::string>& arguments) {
   if (values.count("kind") == 0)
     throw options::UsageError("plot needs a KIND; expected " + options::one_of(names_of_kinds()));
   const plots::PlotKind& kind = kind_of(values["kind"].as<std::string>());
-  std::vector<std::string> places{"runs"};
-  if (values.count("dir") != 0) places = values["dir"].as<std::vector<std::string>>();
   const bool has_file = values.count("output") != 0;
   const fs::path file = has_file ? values["output"].as<std::string>() : std::string();
   if (has_file) require_picture(file);
 
   std::vector<plots::RunData> runs;
-  const auto skipped = record::read_runs({places.begin(), places.end()}, kind.runs,
+  const auto skipped = record::read_runs(places_of(values), kind.runs,
                                          [&](const fs::path& folder, const record::RunRecord& run) {
                                            runs.push_back(plots::data_of(folder, run));
                                          });

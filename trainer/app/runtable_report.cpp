@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "app/named_runs.hpp"
 #include "record/atomic_file.hpp"
 #include "report/page.hpp"
 #include "text/terminal.hpp"
@@ -45,10 +46,8 @@ int report(const std::vector<std::string>& arguments) {
   if (!parsed) return 0;
   options::finish(command, parsed->values);
   const auto& values = parsed->values;
-  std::vector<std::string> places{"runs"};
-  if (values.count("dir") != 0) places = values["dir"].as<std::vector<std::string>>();
 
-  const report::ReportData data = report::read_report_data({places.begin(), places.end()});
+  const report::ReportData data = report::read_report_data(places_of(values));
   for (const std::string& line : data.skipped) err() << "runtable: skipped: " << line << "\n";
   if (data.newest.empty()) {
     err() << "runtable: report: there is no run\n";
