@@ -25,6 +25,22 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
          fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
 }
 
+/// @return errno of a write that failed, else 0
+int write_all(int descriptor, const char* next, std::size_t size) {
+  // Linux writes at most 0x7ffff000 bytes per call.
+  constexpr std::size_t kLargestWrite = std::size_t{1} << 30U;
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor, next, std::min(size, kLargestWrite));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    next += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
@@ -41,18 +57,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
-  // Linux writes at most 0x7ffff000 bytes per call.
-  constexpr std::size_t kLargestWrite = std::size_t{1} << 30U;
-  const char* next = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor_, next, std::min(size, kLargestWrite));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      fail("write", errno);
-    }
-    next += written;
-    size -= static_cast<std::size_t>(written);
-  }
+  const int failure = write_all(descriptor_, static_cast<const char*>(data), size);
+  if (failure != 0) fail("write", failure);
 }
 
 void AtomicFile::commit() {
@@ -112,12 +118,7 @@ Target target_of(const fs::path& path) {
 /// Closes the descriptor. @throws Error{unwritable_output}
 void write_and_close(int descriptor, const fs::path& path, std::string_view text) {
   if (descriptor < 0) throw output_error("write", path, errno);
-  int failure = 0;
-  while (!text.empty() && failure == 0) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
-    if (written < 0 && errno != EINTR) failure = errno;
-  }
+  int failure = write_all(descriptor, text.data(), text.size());
   if (::close(descriptor) != 0 && failure == 0) failure = errno;
   if (failure != 0) throw output_error("write", path, failure);
 }
