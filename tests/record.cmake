@@ -18,16 +18,9 @@ if(TARGET hpcboot_plots)
   hpcboot_add_test(NAME plots_test SOURCES unit/plots_test.cpp LIBRARIES hpcboot_plots LABELS unit)
   target_compile_definitions(plots_test PRIVATE HPCBOOT_RUNS_README="${PROJECT_SOURCE_DIR}/runs/README.md")
 endif()
-# One library in place of two of NVIDIA's driver, which the test finds through its run path.
-add_library(hpcboot_fake_driver SHARED support/fake_driver.cpp)
-set(_fake_driver ${CMAKE_CURRENT_BINARY_DIR}/fake_driver)
-set_target_properties(hpcboot_fake_driver PROPERTIES CXX_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${_fake_driver})
-add_custom_command(TARGET hpcboot_fake_driver POST_BUILD
-  COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:hpcboot_fake_driver> ${_fake_driver}/libnvidia-ml.so.1
-  COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:hpcboot_fake_driver> ${_fake_driver}/libcuda.so.1 VERBATIM)
 hpcboot_add_test(NAME gpu_sensors_test SOURCES unit/gpu_sensors_test.cpp LIBRARIES hpcboot_monitor LABELS unit)
 add_dependencies(gpu_sensors_test hpcboot_fake_driver)
-set_target_properties(gpu_sensors_test PROPERTIES BUILD_RPATH ${_fake_driver})
+set_target_properties(gpu_sensors_test PROPERTIES BUILD_RPATH ${HPCBOOT_FAKE_DRIVER})
 if(HPCBOOT_HAVE_TENSORBOARD)
   # TensorBoard itself, in an environment in this build folder, created when the test first runs.
   set(HPCBOOT_PYPI_VENV ${PROJECT_BINARY_DIR}/tests/pypi-venv)

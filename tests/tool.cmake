@@ -24,7 +24,7 @@ if(TARGET hpcboot)
   hpcboot_add_test(NAME cli_test
     SOURCES bootstrap/cli/bandwidth_test.cpp bootstrap/cli/study_plan_test.cpp
             ${_cli}/bandwidth_report.cpp ${_cli}/link_speed.cpp ${_cli}/rank_counts.cpp ${_cli}/study_plan.cpp
-    LIBRARIES hpcboot_store hpcboot_json hpcboot_options hpcboot_text fmt::fmt LABELS unit)
+    LIBRARIES hpcboot_gpu hpcboot_store hpcboot_json hpcboot_options hpcboot_text fmt::fmt LABELS unit)
   target_include_directories(cli_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()
 if(TARGET hpcboot_jobscripts)

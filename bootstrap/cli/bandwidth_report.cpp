@@ -31,6 +31,16 @@ std::optional<LinkResult> slowest_of(const std::vector<LinkResult>& links) {
   return slowest;
 }
 
+// The two ranks whose GPUs have the slowest kind of link.
+std::optional<LinkResult> slowest_of_gpus(const std::vector<LinkResult>& links) {
+  std::optional<LinkResult> slowest;
+  for (const LinkResult& link : links) {
+    if (!link.gpus || link.gpus->kind == gpu::LinkKind::same_gpu) continue;
+    if (!slowest || gpu::is_slower(*link.gpus, *slowest->gpus)) slowest = link;
+  }
+  return slowest;
+}
+
 // What each rank sends to the next one in the all-reduce of the gradients as a ring:
 // 2 (n - 1) / n times their size (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms
 // for clusters of workstations", 2009). The slowest link of the ring sets its pace.
@@ -76,6 +86,13 @@ std::string sentence(const LinkResult& slowest, const std::vector<RankReport>& r
       name_of(slowest.ranks.first, reports), name_of(slowest.ranks.second, reports), way_of(a, b),
       rate_text(slowest.bytes_per_second), count_text(parameters),
       kBytesOfParameter * parameters / 1e9, seconds, reports.size());
+}
+
+std::string sentence_of_gpus(const LinkResult& slowest, const std::vector<RankReport>& reports) {
+  return fmt::format(
+      "GPUs of one host exchange over links of their own. Slowest: those of {} and rank {}, {}. "
+      "trainer bench allreduce measures them.",
+      name_of(slowest.ranks.first, reports), slowest.ranks.second, gpu::text_of(*slowest.gpus));
 }
 
 // The first rank of each host, and the second one if there is one.
@@ -125,14 +142,27 @@ std::vector<RankPair> links_to_measure(const std::vector<std::string>& hosts) {
 
 Encoded bandwidth_text(const std::vector<LinkResult>& links, const std::vector<RankReport>& reports,
                        double parameters, const Look& look) {
-  TextTable table(
-      {Align::right, Align::right, Align::left, Align::left, Align::left, Align::right});
-  table.add_titles({"rank", "rank", "host", "host", "over", "bandwidth"});
+  const auto gpus = slowest_of_gpus(links);
+  std::vector<Align> columns{Align::right, Align::right, Align::left,
+                             Align::left,  Align::left,  Align::right};
+  std::vector<std::string> titles{"rank", "rank", "host", "host", "over", "bandwidth"};
+  if (gpus) {
+    columns.push_back(Align::left);
+    titles.emplace_back("GPUs");
+  }
+  TextTable table(columns);
+  table.add_titles(titles);
   for (const LinkResult& link : links) {
     const RankReport& a = report_of_rank(link.ranks.first, reports);
     const RankReport& b = report_of_rank(link.ranks.second, reports);
-    table.add({std::to_string(link.ranks.first), std::to_string(link.ranks.second), a.host, b.host,
-               way_of(a, b), link.problem.empty() ? rate_text(link.bytes_per_second) : "-"});
+    std::vector<std::string> row{std::to_string(link.ranks.first),
+                                 std::to_string(link.ranks.second),
+                                 a.host,
+                                 b.host,
+                                 way_of(a, b),
+                                 link.problem.empty() ? rate_text(link.bytes_per_second) : "-"};
+    if (gpus) row.push_back(link.gpus ? gpu::text_of(*link.gpus) : "-");
+    table.add(row);
   }
   Encoded text = table.text(look);
   for (const LinkResult& link : links) {
@@ -140,11 +170,12 @@ Encoded bandwidth_text(const std::vector<LinkResult>& links, const std::vector<R
     text += encoded_format("not measured: ranks {} and {}: {}\n", link.ranks.first,
                            link.ranks.second, link.problem);
   }
-  const auto slowest = slowest_of(links);
-  if (!slowest) return text;
-  const std::size_t width = std::min<std::size_t>(look.width, 80);
-  for (const std::string& line : wrapped(sentence(*slowest, reports, parameters), width))
-    text += encoded_format("{}\n", line);
+  const auto add = [&](const std::string& sentence) {
+    for (const std::string& line : wrapped(sentence, std::min<std::size_t>(look.width, 80)))
+      text += encoded_format("{}\n", line);
+  };
+  if (const auto slowest = slowest_of(links)) add(sentence(*slowest, reports, parameters));
+  if (gpus) add(sentence_of_gpus(*gpus, reports));
   return text;
 }
 
@@ -157,7 +188,8 @@ Json bandwidth_json(const std::vector<LinkResult>& links, const std::vector<Rank
                     {"over", way_of(report_of_rank(link.ranks.first, reports),
                                     report_of_rank(link.ranks.second, reports))},
                     {"bytes_per_second", is_measured ? Json(link.bytes_per_second) : Json()},
-                    {"problem", is_measured ? Json() : Json(link.problem)}});
+                    {"problem", is_measured ? Json() : Json(link.problem)},
+                    {"gpus", link.gpus ? Json(gpu::text_of(*link.gpus)) : Json()}});
   }
   Json object = {{"links", list}, {"slowest", nullptr}, {"seconds_a_step", nullptr}};
   object["parameters"] = parameters;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "check_report.hpp"
+#include "gpu/gpu_link.hpp"
 #include "hpcboot/encode.hpp"
 #include "json/bounded_json.hpp"
 #include "text/table.hpp"
@@ -16,8 +18,9 @@ using RankPair = std::pair<int, int>;
 
 struct LinkResult {
   RankPair ranks;
-  double bytes_per_second = 0;  // 0 if it was not measured
-  std::string problem{};        // why not
+  double bytes_per_second = 0;         // 0 if it was not measured
+  std::string problem{};               // why not
+  std::optional<gpu::GpuLink> gpus{};  // of the two ranks, if they are of one host and known
 };
 
 // Every pair of up to 16 ranks. Of more, one pair on each host that has two ranks, and every pair
@@ -25,7 +28,8 @@ struct LinkResult {
 // @param hosts of the ranks, by rank
 std::vector<RankPair> links_to_measure(const std::vector<std::string>& hosts);
 
-// A table of the links, the slowest one by name, and what it means for the training of a model.
+// A table of the links, the slowest one by name, and what it means for the training of a model; of
+// GPUs, the slowest kind of link.
 // @param reports of all ranks, by rank
 // @param parameters of the model
 Encoded bandwidth_text(const std::vector<LinkResult>& links, const std::vector<RankReport>& reports,

@@ -203,10 +203,11 @@ options::Command check_command() {
       "is the endpoint that exec passes to its program.",
       "--bandwidth then measures links between ranks, one after the other: what TCP carries in the "
       "slower direction. It names the slowest, and says how long the exchange of a model's "
-      "gradients "
-      "takes over it. All pairs of up to 16 ranks are measured; of more, pairs of hosts, and a "
-      "pair on "
-      "each host. Rank 0's command line decides. Links of GPUs: trainer bench allreduce."};
+      "gradients takes over it. All pairs of up to 16 ranks are measured; of more, pairs of hosts, "
+      "and a pair on each host. Rank 0's command line decides.",
+      "Of ranks that have NVIDIA GPUs on one host, --bandwidth shows how these are joined: NVLink, "
+      "the kind of PCIe path, and whether they reach each other's memory (P2P). trainer bench "
+      "allreduce measures what these links carry."};
   command.groups = {
       {"Options",
        {{"json", flag(),

@@ -182,6 +182,28 @@ PY
   [[ $output == *"ok: 2 ranks"* && $output != *slowest* ]]
 }
 
+# with_driver FOLDER RANKS: with a driver of the tests.
+with_driver() {
+  local driver=$HPCBOOT_BIN_DIR/../tests/$1
+  [ -e "$driver/libcuda.so.1" ] || skip "$driver is not built"
+  LD_LIBRARY_PATH="$driver" CUDA_VISIBLE_DEVICES=0,1,2 \
+    timeout 60 mpirun --oversubscribe -x LD_LIBRARY_PATH -n "$2" "$HPCBOOT" check --bandwidth
+}
+
+@test "--bandwidth: GPUs of one host, and how they are joined" {
+  run --separate-stderr -0 with_driver fake_driver 3
+  echo "$output"
+  joined=$(awk -F '  +' 'NF == 8 && /same host/ { print $8 }' <<<"$output")
+  [ "$joined" = "$(printf '%s\n' 'NVLink x3' 'PCIe switch' -)" ]
+  [[ $output == *"Slowest: those of rank 0 on"*"and rank 2, PCIe"*"switch"* ]]
+}
+
+@test "--bandwidth: a driver that hangs costs seconds, not the answer" {
+  run --separate-stderr -0 with_driver hanging_driver 2
+  echo "$output"
+  [[ $output == *"slowest: rank 0 on"* && $output != *GPUs* ]]
+}
+
 @test "--bandwidth: one rank has no link, a launch that is wrong is not measured, and a wrong model is named" {
   run --separate-stderr -0 "$HPCBOOT" check --bandwidth
   [[ $output != *slowest* ]]

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/counted.hpp"
-#include "monitor/gpu_sensors.hpp"
+#include "gpu/cuda_driver.hpp"
 
 namespace hpcboot::machine {
 
@@ -25,7 +25,7 @@ BenchResult run_bench(const std::string& kind, const Bench& bench) {
 
 std::string name_of_device(torch::Device device) {
   if (device.is_cuda())
-    return monitor::name_of_gpu(std::max<int>(0, device.index())).value_or("CUDA device");
+    return gpu::name_of_gpu(std::max<int>(0, device.index())).value_or("CUDA device");
   std::ifstream file("/proc/cpuinfo");
   std::string name = "CPU";
   for (std::string line; std::getline(file, line);) {

@@ -1,15 +1,13 @@
 #include "monitor/gpu_sensors.hpp"
 
-#include <array>
-
-#include "rendezvous/dynamic_library.hpp"
+#include "gpu/nvml.hpp"
 
 namespace hpcboot::monitor {
 namespace {
 
-// Declared here because nvml.h and cuda.h come with CUDA's toolkit, and these functions with every
-// driver. Source: NVML API Reference Manual, CUDA Driver API Reference.
-constexpr int kSuccess = 0;
+// Source of the functions and numbers: NVML API Reference Manual.
+using gpu::Nvml;
+constexpr int kSuccess = Nvml::kSuccess;
 constexpr int kTemperatureOfGpu = 0;
 constexpr int kClockOfMultiprocessors = 1;
 constexpr int kClockOfMemory = 2;
@@ -24,60 +22,40 @@ struct Memory {
   unsigned long long used;
 };
 
-using Device = void*;
-
 std::optional<double> value_of(int result, double value) {
   return result == kSuccess ? std::optional<double>(value) : std::nullopt;
-}
-
-[[noreturn]] void refuse(const std::string& reason) {
-  throw GpuSensors::Unavailable{reason};
 }
 
 }  // namespace
 
 struct GpuSensors::Library {
-  Library() : nvml({"libnvidia-ml.so.1"}, refuse) {
-    int (*init)() = nullptr;
-    nvml.load(init, "nvmlInit_v2");
-    nvml.load(shutdown, "nvmlShutdown");
-    nvml.load(by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+  Library() {
     nvml.load(utilization, "nvmlDeviceGetUtilizationRates");
     nvml.load(memory, "nvmlDeviceGetMemoryInfo");
     nvml.load(temperature, "nvmlDeviceGetTemperature");
     nvml.load(power, "nvmlDeviceGetPowerUsage");
     nvml.load(clock, "nvmlDeviceGetClockInfo");
-    const int code = init();
-    if (code != kSuccess) refuse("nvmlInit_v2 returned " + std::to_string(code));
   }
-  ~Library() { shutdown(); }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
 
-  DynamicLibrary nvml;
-  int (*shutdown)() = nullptr;
-  int (*by_pci)(const char*, Device*) = nullptr;
-  int (*utilization)(Device, Utilization*) = nullptr;
-  int (*memory)(Device, Memory*) = nullptr;
-  int (*temperature)(Device, int, unsigned*) = nullptr;
-  int (*power)(Device, unsigned*) = nullptr;  // milliwatts
-  int (*clock)(Device, int, unsigned*) = nullptr;
+  Nvml nvml;
+  int (*utilization)(Nvml::Device, Utilization*) = nullptr;
+  int (*memory)(Nvml::Device, Memory*) = nullptr;
+  int (*temperature)(Nvml::Device, int, unsigned*) = nullptr;
+  int (*power)(Nvml::Device, unsigned*) = nullptr;  // milliwatts
+  int (*clock)(Nvml::Device, int, unsigned*) = nullptr;
 };
 
 GpuSensors::GpuSensors(const std::vector<std::string>& pci_addresses)
     : library_(std::make_unique<Library>()) {
-  for (const std::string& address : pci_addresses) {
-    Device device = nullptr;
-    if (library_->by_pci(address.c_str(), &device) != kSuccess) device = nullptr;
-    devices_.push_back(device);
-  }
+  for (const std::string& address : pci_addresses)
+    devices_.push_back(library_->nvml.device_at(address));
 }
 
 GpuSensors::~GpuSensors() = default;
 
 std::vector<GpuState> GpuSensors::read() const {
   std::vector<GpuState> states;
-  for (const Device device : devices_) {
+  for (const Nvml::Device device : devices_) {
     GpuState& state = states.emplace_back();
     if (device == nullptr) continue;
     Utilization load{};
@@ -97,38 +75,6 @@ std::vector<GpuState> GpuSensors::read() const {
     state.memory_clock_mhz = value_of(code, number);
   }
   return states;
-}
-
-namespace {
-
-/// A text about a CUDA device, which a function of CUDA's driver writes.
-std::optional<std::string> text_of_gpu(const char* function, int cuda_device) {
-  int (*device_of)(int*, int) = nullptr;
-  int (*text_of)(char*, int, int) = nullptr;
-  try {
-    DynamicLibrary driver({"libcuda.so.1"}, refuse);
-    driver.load(device_of, "cuDeviceGet");
-    driver.load(text_of, function);
-  } catch (const GpuSensors::Unavailable&) {
-    return std::nullopt;
-  }
-  int device = 0;
-  std::array<char, 256> text{};
-  if (device_of(&device, cuda_device) != kSuccess ||
-      text_of(text.data(), static_cast<int>(text.size()) - 1, device) != kSuccess) {
-    return std::nullopt;
-  }
-  return text.data();
-}
-
-}  // namespace
-
-std::optional<std::string> pci_address_of(int cuda_device) {
-  return text_of_gpu("cuDeviceGetPCIBusId", cuda_device);
-}
-
-std::optional<std::string> name_of_gpu(int cuda_device) {
-  return text_of_gpu("cuDeviceGetName", cuda_device);
 }
 
 }  // namespace hpcboot::monitor

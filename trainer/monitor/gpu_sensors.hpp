@@ -17,17 +17,11 @@ struct GpuState {
   std::optional<double> memory_clock_mhz;
 };
 
-/// NVIDIA's management library (NVML, libnvidia-ml.so.1), which comes with the driver. It is loaded
-/// when needed, so that the program starts without it.
+/// The sensors of GPUs, which NVIDIA's management library reads.
 class GpuSensors {
  public:
-  /// Why there are none: the library is missing, or cannot be initialised.
-  struct Unavailable {
-    std::string reason;
-  };
-
   /// @param pci_addresses of the GPUs, "0000:65:00.0"
-  /// @throws Unavailable
+  /// @throws gpu::Nvml::Unavailable
   explicit GpuSensors(const std::vector<std::string>& pci_addresses);
   ~GpuSensors();
   GpuSensors(const GpuSensors&) = delete;
@@ -43,11 +37,5 @@ class GpuSensors {
   std::unique_ptr<Library> library_;
   std::vector<void*> devices_;  // null if NVML does not know it
 };
-
-/// The PCI address of a CUDA device of this process, as CUDA's driver numbers them
-/// (CUDA_VISIBLE_DEVICES counts). Nothing if the driver does not tell.
-std::optional<std::string> pci_address_of(int cuda_device);
-/// Its name, "NVIDIA H200".
-std::optional<std::string> name_of_gpu(int cuda_device);
 
 }  // namespace hpcboot::monitor

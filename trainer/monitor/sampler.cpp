@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/cuda_driver.hpp"
+#include "gpu/nvml.hpp"
+
 namespace hpcboot::monitor {
 namespace {
 
@@ -44,10 +47,11 @@ Sampler::Sampler(std::vector<int> cuda_devices)
       last_time_(Clock::now()) {
   if (cuda_devices_.empty()) return;
   std::vector<std::string> addresses;
-  for (const int device : cuda_devices_) addresses.push_back(pci_address_of(device).value_or(""));
+  for (const int device : cuda_devices_)
+    addresses.push_back(gpu::pci_address_of(device).value_or(""));
   try {
     sensors_ = std::make_unique<GpuSensors>(addresses);
-  } catch (const GpuSensors::Unavailable& unavailable) {
+  } catch (const gpu::Nvml::Unavailable& unavailable) {
     problem_ = unavailable.reason;
     return;
   }

@@ -74,6 +74,28 @@ TEST(Bandwidth, TheSlowestLinkIsNamedWithWhatItMeans) {
   EXPECT_NEAR(two["seconds_a_step"], 11.0, 1e-9);
 }
 
+TEST(Bandwidth, GpusOfOneHostAreShownWithTheSlowestKindOfLink) {
+  const gpu::GpuLink nvlink{gpu::LinkKind::nvlink, 18, true};
+  const gpu::GpuLink pcie{gpu::LinkKind::across_sockets, 0, false};
+  const std::vector<LinkResult> links{
+      {{0, 1}, 4e9, "", nvlink}, {{1, 2}, 4e9, "", pcie}, {{2, 3}, 1e9}};
+  const auto reports = reports_on({"n1", "n1", "n1", "n2"});
+  const std::string text = bandwidth_text(links, reports, 1e6, {80, false}).str();
+  EXPECT_THAT(text, AllOf(HasSubstr("bandwidth  GPUs\n"), HasSubstr("4 GB/s  NVLink x18\n"),
+                          HasSubstr("4 GB/s  across sockets, no P2P\n"), HasSubstr("1 GB/s  -\n"),
+                          HasSubstr("Slowest: those of rank 1 on\nn1 and rank 2, across sockets, "
+                                    "no P2P. ")));
+  const Json json = bandwidth_json(links, reports, 1e6);
+  EXPECT_EQ(json["links"][0]["gpus"], "NVLink x18");
+  EXPECT_TRUE(json["links"][2]["gpus"].is_null());
+}
+
+TEST(Bandwidth, ASharedGpuIsNoLink) {
+  const std::vector<LinkResult> links{{{0, 1}, 4e9, "", gpu::GpuLink{}}};
+  EXPECT_THAT(bandwidth_text(links, reports_on({"n1", "n1"}), 1e6, {80, false}).str(),
+              testing::Not(HasSubstr("GPU")));
+}
+
 TEST(Bandwidth, WithoutALinkThatWorksNothingIsClaimed) {
   const std::vector<LinkResult> links{{{0, 1}, 0, "cut"}};
   EXPECT_THAT(bandwidth_text(links, reports_on({"a", "b"}), 1e6, {80, false}).str(),
