@@ -10,7 +10,8 @@ usage: bash setup/install.sh [--for run|test|all] [--dry-run]
   --for run    packages to build and run the programs (default)
   --for test   also packages for the tests; services are neither started nor
                enabled
-  --for all    also developer tools (clang with libFuzzer, clang-tidy, gcovr)
+  --for all    also developer tools (clang with libFuzzer, clang-tidy, gcovr,
+               ccache)
   --dry-run    print what would be done
   --help       this text
 
@@ -49,7 +50,7 @@ cluster_packages=(
   slurm-wlm-torque # Debian's qsub, a wrapper around Slurm
   tcsh             # the login shell of many labs
 )
-developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr)
+developer_packages=(clang libclang-rt-14-dev clang-tidy gcovr ccache)
 
 # An older version counts as missing.
 declare -A minimum_version=([cmake]=3.21 [libtorch-dev]=1.13)

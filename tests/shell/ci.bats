@@ -16,6 +16,7 @@ setup() {
   printf '#!/bin/bash\necho "99%% tests passed, 0 tests failed out of 7 with $1"; exit "${FAKE_2X_CODE-0}"\n' \
     >"$repository/.ci/libtorch-2x"
   export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+  unset CCACHE_DIR # that of a run that these tests are part of
   chmod +x "$repository/.ci/libtorch-2x" "$BATS_TEST_TMPDIR/bin/cmake" "$BATS_TEST_TMPDIR/bin/ctest"
   PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
@@ -84,6 +85,33 @@ setup() {
   [ "$(wc -l <"$XDG_CACHE_HOME/hpcboot/second-tries")" = 3 ]
   [[ ${lines[-2]} == "### second tries: cluster.tool in 1 of 3 runs ($XDG_CACHE_HOME/hpcboot/second-tries)" ]]
   [[ ${lines[-1]} == "### second tries: shell.exec in 2 of 3 runs ($XDG_CACHE_HOME/hpcboot/second-tries)" ]]
+}
+
+@test "what earlier runs compiled is not compiled again, in whatever folder the checkout is" {
+  cat >"$BATS_TEST_TMPDIR/bin/ccache" <<'TEXT'
+#!/bin/bash
+case $1 in
+  --zero-stats) : >zeroed ;;
+  --print-stats) printf 'direct_cache_hit\t70\npreprocessed_cache_hit\t2\ncache_miss\t8\ndirect_cache_miss\t10\n' ;;
+esac
+TEXT
+  chmod +x "$BATS_TEST_TMPDIR/bin/ccache"
+  sed -i '1i env | grep -E "^(CCACHE|CMAKE)_" | sort' "$repository/setup/test.sh"
+  run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ $output == *"CCACHE_BASEDIR=$repository"*"CCACHE_DIR=$XDG_CACHE_HOME/hpcboot/ccache"*"CMAKE_CXX_COMPILER_LAUNCHER=ccache"* ]]
+  [ -e "$repository/zeroed" ]
+  [[ $output == *"### compiler cache: 72 of 80 files were in $XDG_CACHE_HOME/hpcboot/ccache"* ]]
+}
+
+@test "without ccache everything is compiled, and the summary says so" {
+  local tool
+  for tool in bash sh awk basename cat cut date dirname git grep head mkdir mktemp nice paste renice rm sed sort tail tee tr wc; do
+    ln -sf "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin/$tool"
+  done
+  PATH=$BATS_TEST_TMPDIR/bin run "$repository/.ci/run"
+  [ "$status" -eq 0 ]
+  [[ $output == *"### compiler cache: none: ccache is not installed"* ]]
 }
 
 @test "what later stages build is built beside the tests" {
