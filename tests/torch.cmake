@@ -22,6 +22,7 @@ set_property(SOURCE unit/model_outputs_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_MODEL_OUTPUTS="${CMAKE_CURRENT_LIST_DIR}/golden/models/outputs.json")
 # Shared by the programs that use LibTorch.
 target_precompile_headers(torch_test PRIVATE <torch/torch.h>)
+hpcboot_unity_build(torch_test 4)
 
 hpcboot_add_test(NAME estimate_test SOURCES unit/estimate_test.cpp ${PROJECT_SOURCE_DIR}/trainer/estimate/shape_file.cpp
   LIBRARIES hpcboot::torch hpcboot_json LABELS unit)
@@ -53,6 +54,7 @@ endif()
 set_property(SOURCE torch/pytorch/recorded.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_RECORDED="${CMAKE_CURRENT_LIST_DIR}/torch/pytorch/recorded.json")
 target_precompile_headers(ddp_test REUSE_FROM torch_test)
+hpcboot_unity_build(ddp_test 5)
 
 hpcboot_add_test(NAME sharded_checkpoint_test SOURCES torch/main.cpp torch/sharded_checkpoint_test.cpp
   LIBRARIES hpcboot::torch hpcboot_safetensors RANKS 1 2 4 TIMEOUT 120)

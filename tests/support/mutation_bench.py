@@ -115,7 +115,7 @@ class Bench:
         # Fast to build, not to run; reads past the end of a vector or of an empty optional are detected.
         flags = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0 -g0 -D_GLIBCXX_ASSERTIONS", f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
                  "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST", "-DHPCBOOT_BUILD_BENCH=OFF",
-                 "-DHPCBOOT_WITH_TORCH=OFF"]
+                 "-DHPCBOOT_WITH_TORCH=OFF", "-DHPCBOOT_UNITY_BUILD=OFF"]
         self.call(["cmake", "-S", self.sources, "-B", self.build, "-G", "Ninja", *flags])
         self.call(["cmake", "--build", self.build])
         listed = json.loads(self.call(["ctest", "--test-dir", self.build, "-L", "unit", "--show-only=json-v1"]))

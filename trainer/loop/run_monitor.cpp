@@ -17,19 +17,19 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// What the training loop reports.
-struct TrainingProgress {
-  int epoch = 0;
-  Clock::time_point epoch_begin = Clock::now();
-  std::int64_t step = 0;
-  std::int64_t steps = 0;  // since the last look, as are the next ones
-  double seconds = 0;
-  double waited = 0;
-};
-
 }  // namespace
 
 struct RunMonitor::State {
+  /// What the training loop reports.
+  struct Progress {
+    int epoch = 0;
+    Clock::time_point epoch_begin = Clock::now();
+    std::int64_t step = 0;
+    std::int64_t steps = 0;  // since the last look, as are the next ones
+    double seconds = 0;
+    double waited = 0;
+  };
+
   State(MonitorOptions with, const Communicator& communicator)
       : options(std::move(with)),
         rank(communicator.rank()),
@@ -53,7 +53,7 @@ struct RunMonitor::State {
 
   std::mutex mutex;  // guards what follows
   std::condition_variable changed;
-  TrainingProgress progress;
+  Progress progress;
   News news;
   std::exception_ptr failure;
   bool stopping = false;
@@ -73,7 +73,7 @@ void RunMonitor::State::pass_on(const MonitorRow& row) {
 }
 
 void RunMonitor::State::look() {
-  TrainingProgress now;
+  Progress now;
   {
     const std::lock_guard<std::mutex> lock(mutex);
     now = progress;
@@ -183,7 +183,7 @@ void RunMonitor::begin_epoch(int epoch) {
 
 void RunMonitor::stepped(std::int64_t step, double seconds, double waited) {
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  TrainingProgress& progress = state_->progress;
+  State::Progress& progress = state_->progress;
   progress.step = step;
   ++progress.steps;
   progress.seconds += seconds;

@@ -94,7 +94,7 @@ std::vector<Figure> results(const RunRecord& a, const RunRecord& b) {
 
 constexpr double kLargest = 1e9;  // above, figures are written with an exponent
 
-std::string text_of(const Number& value) {
+std::string number_text(const Number& value) {
   if (!value) return "–";
   if (*value == std::floor(*value) && std::abs(*value) < kLargest)
     return fmt::format("{:.0f}", *value);
@@ -117,7 +117,7 @@ std::string ratio_of(const Number& a, const Number& b) {
 Encoded figures_text(const std::vector<Figure>& figures, bool is_time, const Look& look) {
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
   table.add_titles({is_time ? "Time, s" : "Result", "A", "B", "B - A", "B / A"});
-  const auto shown = is_time ? seconds_of : text_of;
+  const auto shown = is_time ? seconds_of : number_text;
   for (const Figure& figure : figures) {
     if (!figure.a && !figure.b) continue;
     const Number difference = figure.a && figure.b ? Number(*figure.b - *figure.a) : std::nullopt;

@@ -18,14 +18,14 @@ constexpr milliseconds kPause(50);
 // How long the store may take to answer, beyond the wait for the ranks.
 constexpr milliseconds kStoreLimit = std::chrono::seconds(2);
 
-std::string key_of(int rank) {
+std::string key_of_failure(int rank) {
   return "hpcboot/failed/" + std::to_string(rank);
 }
 
 std::vector<int> without_a_word(c10d::Store& store, int world_size) {
   std::vector<int> absent;
   for (int rank = 0; rank < world_size; ++rank) {
-    if (!store.check({key_of(rank)})) absent.push_back(rank);
+    if (!store.check({key_of_failure(rank)})) absent.push_back(rank);
   }
   return absent;
 }
@@ -38,7 +38,7 @@ std::vector<int> absent_ranks(const c10::intrusive_ptr<c10d::Store>& store, int 
     // Shared with the call, which is abandoned if a stopped rank 0 does not let the store answer.
     const auto absent = std::make_shared<std::vector<int>>();
     const auto ask = [=] {
-      store->set(key_of(rank), std::vector<std::uint8_t>{1});
+      store->set(key_of_failure(rank), std::vector<std::uint8_t>{1});
       const auto end = Clock::now() + wait;
       *absent = without_a_word(*store, world_size);
       while (!absent->empty() && Clock::now() < end) {

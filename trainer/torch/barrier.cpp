@@ -12,7 +12,7 @@
 namespace hpcboot {
 namespace {
 
-std::string key_of(int rank) {
+std::string key_of_barrier(int rank) {
   return "barrier/" + std::to_string(rank);
 }
 
@@ -23,8 +23,8 @@ std::vector<std::uint8_t> bytes_of(std::int64_t count) {
 
 /// How many barriers the rank has reached.
 std::int64_t count_of(c10d::Store& store, int rank) {
-  if (!store.check({key_of(rank)})) return 0;
-  const std::vector<std::uint8_t> value = store.get(key_of(rank));
+  if (!store.check({key_of_barrier(rank)})) return 0;
+  const std::vector<std::uint8_t> value = store.get(key_of_barrier(rank));
   return std::stoll(std::string(value.begin(), value.end()));
 }
 
@@ -52,7 +52,7 @@ void named_barrier(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Sto
   const auto limit = std::max(deadline, std::chrono::milliseconds(1));
   try {
     with_peers("a barrier", [&] {
-      if (store) store->set(key_of(group.getRank()), bytes_of(count));
+      if (store) store->set(key_of_barrier(group.getRank()), bytes_of(count));
       group.barrier()->wait(limit);
     });
   } catch (const Error& error) {

@@ -15,11 +15,11 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-using Tensors = std::unordered_set<const c10::TensorImpl*>;  // by identity
+using TensorSet = std::unordered_set<const c10::TensorImpl*>;  // by identity
 
 /// The weights of embeddings that ask for sparse gradients.
-Tensors sparse_weights(const torch::nn::Module& module) {
-  Tensors sparse;
+TensorSet sparse_weights(const torch::nn::Module& module) {
+  TensorSet sparse;
   const auto add = [&](const at::Tensor& weight) { sparse.insert(weight.unsafeGetTensorImpl()); };
   for (const auto& layer : module.modules()) {
     const auto* embedding = layer->as<torch::nn::EmbeddingImpl>();
@@ -45,7 +45,7 @@ void require_known(const torch::nn::Module& module, const std::vector<std::strin
 }  // namespace
 
 std::vector<at::Tensor> unique_parameters(const torch::nn::Module& module) {
-  Tensors seen;
+  TensorSet seen;
   std::vector<at::Tensor> unique;
   for (const at::Tensor& parameter : module.parameters()) {
     if (seen.insert(parameter.unsafeGetTensorImpl()).second) unique.push_back(parameter);
@@ -57,11 +57,11 @@ ExchangedParameters exchanged_parameters(const torch::nn::Module& module,
                                          const std::vector<std::string>& ignored) {
   require_known(module, ignored);
   const auto named = module.named_parameters();
-  Tensors seen;
+  TensorSet seen;
   for (const auto& item : named) {  // ignored under any of its names
     if (contains(ignored, item.key())) seen.insert(item.value().unsafeGetTensorImpl());
   }
-  const Tensors sparse = sparse_weights(module);
+  const TensorSet sparse = sparse_weights(module);
   ExchangedParameters result;
   for (const auto& item : named) {
     if (!seen.insert(item.value().unsafeGetTensorImpl()).second) continue;

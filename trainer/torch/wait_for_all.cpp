@@ -26,7 +26,7 @@ constexpr milliseconds kLinger = std::chrono::seconds(3);
 // How much longer than rank 0 the others wait: its verdict names the same ranks on all of them.
 constexpr milliseconds kGrace = std::chrono::seconds(2);
 
-std::string key_of(int rank) {
+std::string key_of_presence(int rank) {
   return "hpcboot/here/" + std::to_string(rank);
 }
 
@@ -77,11 +77,11 @@ Absent look_for_absent(c10d::Store& store, int world_size, const std::vector<std
   std::vector<int> ranks;
   std::vector<std::string> heard;
   for (int rank = 0; rank < world_size; ++rank) {
-    if (!store.check({key_of(rank)})) {
+    if (!store.check({key_of_presence(rank)})) {
       ranks.push_back(rank);
       continue;
     }
-    const std::vector<std::uint8_t> name = store.get(key_of(rank));
+    const std::vector<std::uint8_t> name = store.get(key_of_presence(rank));
     std::string host(name.begin(), std::find(name.begin(), name.end(), ' '));
     if (std::find(heard.begin(), heard.end(), host) == heard.end()) heard.push_back(host);
   }
@@ -101,7 +101,7 @@ Absent look_for_absent(c10d::Store& store, int world_size, const std::vector<std
 void call_the_roll(c10d::Store& store, int world_size, const std::vector<std::string>& hosts,
                    milliseconds deadline) {
   std::vector<std::string> all;
-  for (int rank = 0; rank < world_size; ++rank) all.push_back(key_of(rank));
+  for (int rank = 0; rank < world_size; ++rank) all.push_back(key_of_presence(rank));
   Absent absent;
   if (!poll_until(Clock::now() + deadline, world_size, [&] { return store.check(all); }))
     absent = look_for_absent(store, world_size, hosts, deadline);
@@ -130,7 +130,7 @@ void await_verdict(c10d::Store& store, int world_size, milliseconds deadline) {
 void wait_for_all(c10d::Store& store, int rank, int world_size, const std::string& me,
                   const std::vector<std::string>& hosts, milliseconds deadline) {
   try {
-    store.set(key_of(rank), bytes(me));
+    store.set(key_of_presence(rank), bytes(me));
     if (rank == 0) {
       call_the_roll(store, world_size, hosts, deadline);
     } else {

@@ -1,0 +1,12 @@
+option(HPCBOOT_UNITY_BUILD "Compile several source files at a time, where large headers take most of the time" ON)
+
+# hpcboot_unity_build(target [BATCH]): most of the compile time of a file is that of LibTorch's or JSON's headers and
+# templates, so BATCH files (8) are compiled at a time. They share a scope: names in their anonymous namespaces must
+# differ. .ci/nightly compiles each file by itself, too, which finds missing includes.
+function(hpcboot_unity_build target)
+  set(batch 8)
+  if(ARGC GREATER 1)
+    set(batch ${ARGV1})
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HPCBOOT_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE ${batch})
+endfunction()
