@@ -2,18 +2,23 @@
 # twice, to test its guard. Consumers may compile as a newer C++ than the library.
 
 # hpcboot_add_header_test(name target label language compiler standard flags headers): one ctest entry, whose file
-# includes these headers.
+# includes these headers. CMake's launcher of compilers is used, so that a cache spares headers that have not changed.
 function(hpcboot_add_header_test name target label language compiler standard flags headers)
   # With -I, not -isystem: the compiler then ignores its own folders, and keeps their order.
   set(includes $<TARGET_PROPERTY:${target},INTERFACE_INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},INTERFACE_COMPILE_DEFINITIONS>)
-  set(arguments "")
-  foreach(header IN LISTS headers)
-    list(APPEND arguments -include ${header})
-  endforeach()
-  add_test(NAME header.${name}.${standard} COMMAND_EXPAND_LISTS COMMAND ${compiler} -std=${standard} ${flags}
-           -fsyntax-only "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
-           "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" ${arguments} -x ${language} /dev/null)
+  if(language STREQUAL c)
+    set(launcher ${CMAKE_C_COMPILER_LAUNCHER})
+  else()
+    set(launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
+  endif()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/header/${name}.${standard})
+  list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
+  list(JOIN headers "" text)
+  file(CONFIGURE OUTPUT ${source} CONTENT "${text}" @ONLY)
+  add_test(NAME header.${name}.${standard} COMMAND_EXPAND_LISTS COMMAND ${launcher} ${compiler} -std=${standard} ${flags}
+           "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+           -x ${language} -c ${source} -o ${source}.o)
   set_tests_properties(header.${name}.${standard} PROPERTIES LABELS "${label}" TIMEOUT 300)
 endfunction()
 
