@@ -23,30 +23,30 @@ constexpr std::int64_t kGlobalBatch = 16;
 constexpr std::int64_t kImageSize = 28;
 constexpr double kLearningRate = 1e-4;
 
-struct Data {
+struct Images {
   torch::Tensor images;
   torch::Tensor labels;
 
-  Data part(std::int64_t begin, std::int64_t end) const {
+  Images part(std::int64_t begin, std::int64_t end) const {
     return {images.slice(0, begin, end), labels.slice(0, begin, end)};
   }
 };
 
 /// The same on every rank.
-Data make_data() {
+Images make_images() {
   torch::manual_seed(42);
   return {here(torch::randn({kSteps * kGlobalBatch, 1, kImageSize, kImageSize})),
           here(torch::randint(10, {kSteps * kGlobalBatch}, torch::kLong))};
 }
 
 /// A single process trains with the global batch.
-std::vector<double> losses_of_one_process(const Data& data) {
+std::vector<double> losses_of_one_process(const Images& data) {
   torch::manual_seed(7);
   const auto model = here(models::make_model("mnistnet"));
   torch::optim::Adam optimizer(model->parameters(), kLearningRate);
   std::vector<double> losses;
   for (int step = 0; step < kSteps; ++step) {
-    const Data batch = data.part(step * kGlobalBatch, (step + 1) * kGlobalBatch);
+    const Images batch = data.part(step * kGlobalBatch, (step + 1) * kGlobalBatch);
     optimizer.zero_grad();
     const torch::Tensor loss =
         torch::cross_entropy_loss(model->forward(batch.images), batch.labels);
@@ -67,7 +67,7 @@ void expect_equal_gradients(const models::Model& model) {
 }
 
 TEST(Ddp, LossOfEveryStepEqualsOneProcessWithTheGlobalBatch) {
-  const Data data = make_data();
+  const Images data = make_images();
   const std::vector<double> expected = losses_of_one_process(data);
 
   // Only rank 0 starts from the weights of the single process: DDP must broadcast them.
@@ -77,7 +77,7 @@ TEST(Ddp, LossOfEveryStepEqualsOneProcessWithTheGlobalBatch) {
   const std::int64_t local_batch = kGlobalBatch / world->world_size();
   for (int step = 0; step < kSteps; ++step) {
     const std::int64_t begin = step * kGlobalBatch + world->rank() * local_batch;
-    const Data batch = data.part(begin, begin + local_batch);
+    const Images batch = data.part(begin, begin + local_batch);
     optimizer.zero_grad();
     const torch::Tensor loss = torch::cross_entropy_loss(ddp.forward(batch.images), batch.labels);
     loss.backward();
