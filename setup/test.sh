@@ -19,7 +19,7 @@ Installs what the tests need, builds everything and runs all tests:
      install
   2. builds programs, tests and benchmarks into build/, which takes far longer
      than the quickstart's build there
-  3. runs the tests with ctest, two at a time for each core, since many wait
+  3. runs the tests with ctest, three at a time for each core, since many wait
      more than they compute. Tests on a cluster of namespaces need root; tests
      that cannot run here are shown as skipped, with the reason
 
@@ -83,4 +83,4 @@ step "configuring build/" "install what the summary above lists as missing" \
 step "building with $(build_jobs) jobs" "see the first error above" \
   cmake --build build --parallel "$(build_jobs)"
 echo "==> testing"
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((2 * $(nproc)))" "${ctest_options[@]}"
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((3 * $(nproc)))" "${ctest_options[@]}"

@@ -30,7 +30,8 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
 # Each test in these bats files is a whole run of the program, so they have their own label.
 foreach(_name IN ITEMS bench runs data estimate export faults monitor profile resume sharded_checkpoints start study tasks torchrun untrusted watch zero)
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200)
+  # They compute, on several ranks, while most other tests wait; they start after those on a cluster.
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 PROCESSORS 2 COST 500)
   set_property(TEST trainer.${_name} APPEND PROPERTY ENVIRONMENT HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON})
 endforeach()
 # The example of trainer/tasks.md. Exit code 77: it needs Ninja.

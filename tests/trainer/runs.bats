@@ -270,7 +270,7 @@ PY
 }
 
 @test "checkpointed activations change no bit: data parallel, synchronised batch norms, sharded" {
-  resnet="--data $data --image-size 32 --batch-size 8 --limit-samples 24 --threads 1"
+  resnet="--data $data --model resnet18 --image-size 32 --batch-size 8 --limit-samples 24 --threads 1"
   for options in "" --sync-bn "--zero 2" "--zero 3"; do
     rm -rf whole again
     # shellcheck disable=SC2086

@@ -33,13 +33,21 @@ in_terminal() {
 }
 
 @test "without a terminal there is a line for each change; the exit code is that of the run" {
-  "$trainer" $small --epochs 1000 --time-limit 5s >/dev/null 2>&1 &
+  "$trainer" $small --epochs 1000 >/dev/null 2>&1 &
+  local run=$!
   await_first_steps
-  run -1 "$runtable" watch --interval 0.2 runs
-  wait $! || true
+  "$runtable" watch --interval 0.2 runs >shown &
+  local watch=$! status=0
+  two_lines() { [ "$(wc -l <shown)" -ge 2 ]; }
+  await two_lines
+  kill -TERM "$run"
+  wait "$run" || true
+  wait "$watch" || status=$?
+  [ "$status" -eq 1 ]
+  mapfile -t lines <shown
   [ "${#lines[@]}" -ge 3 ]
   [[ ${lines[0]} =~ ^epoch\ [0-9]+/1000,\ step\ [0-9]+/20000,\ loss\ [0-9.]+,\ [0-9.]+\ images/s,\ .*\ left$ ]]
-  [[ ${lines[-1]} == *"_single_1x1: time limit" ]]
+  [[ ${lines[-1]} == *"_single_1x1: signal TERM" ]]
 }
 
 @test "the time that is left is that of the steps and validations that are left" {
