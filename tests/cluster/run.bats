@@ -121,7 +121,8 @@ on_lab_hosts() {
   [[ $output == *"authenticated by a secret that hpcboot run handed over"*"ok: 4 ranks"* ]] || fail "$output"
   # From a host that has no rank.
   run -0 as_tester timeout 60 "$HPCBOOT_BIN" run --hostfile hosts --launcher "$1" --env GIVEN='a b' -- sh -c 'echo $RANK $(hostname) "$GIVEN" $(pwd)'
-  [[ $(sort <<<"$output") == "0 n1 a b $PWD"$'\n'"1 n1 a b $PWD"$'\n'"2 n2 a b $PWD"$'\n'"3 n3 a b $PWD" ]] || fail "$output"
+  # On a busy machine, mpirun may warn that a child was faster than its setpgid().
+  [[ $(grep -v 'plm:rsh: Warning: setpgid' <<<"$output" | sort) == "0 n1 a b $PWD"$'\n'"1 n1 a b $PWD"$'\n'"2 n2 a b $PWD"$'\n'"3 n3 a b $PWD" ]] || fail "$output"
 }
 
 @test "--hostfile, over ssh" { on_lab_hosts ssh; }
