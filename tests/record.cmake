@@ -27,8 +27,8 @@ if(HPCBOOT_HAVE_TENSORBOARD)
   find_program(HPCBOOT_VENV_PYTHON NAMES python3)
   add_test(NAME pypi_venv COMMAND ${CMAKE_CURRENT_LIST_DIR}/support/pypi_venv.sh
            ${HPCBOOT_VENV_PYTHON} ${HPCBOOT_PYPI_VENV})
-  # A fixture, so that ctest creates it first for any choice of tests that read events.
-  set_tests_properties(pypi_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77
+  # A fixture, so that ctest creates it first for any choice of tests that read events; long ones wait for it.
+  set_tests_properties(pypi_venv PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77 COST 3000
                        FIXTURES_SETUP pypi)
   # Only ctest knows the tests of a GoogleTest program, so their fixtures are set in a file that ctest reads.
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tensorboard_order.cmake
