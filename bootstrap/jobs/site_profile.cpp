@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Value = std::variant<std::string, int, bool, std::vector<std::string>>;
 
-constexpr int kLargest = 1'000'000;
+constexpr int kLargestNumber = 1'000'000;
 
 Value nothing_of(KeyType type) {
   if (type == KeyType::number) return 0;
@@ -24,7 +24,7 @@ Value nothing_of(KeyType type) {
 }
 
 std::optional<int> number_of(std::optional<std::int64_t> number) {
-  if (!number || *number < 0 || *number > kLargest) return std::nullopt;
+  if (!number || *number < 0 || *number > kLargestNumber) return std::nullopt;
   return static_cast<int>(*number);
 }
 

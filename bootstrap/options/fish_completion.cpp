@@ -12,8 +12,8 @@ std::string quoted(const std::string& text) {
   return safe + "'";
 }
 
-// The arguments of `complete` that offer the possible values.
-std::string offer(const Value& value) {
+// The arguments of `complete` that fish_offer the possible values.
+std::string fish_offer(const Value& value) {
   const std::string words = offered_words(value);
   const std::string more = words.empty() ? "" : words + " ";
   switch (value.completes) {
@@ -43,11 +43,11 @@ std::string lines_of(const Command& plain, const std::string& condition) {
     for (const Option& option : group.options) {
       text += start + " -l " + option.long_name();
       if (option.letter() != '\0') text += std::string(" -s ") + option.letter();
-      if (!option.value.name.empty()) text += offer(option.value);
+      if (!option.value.name.empty()) text += fish_offer(option.value);
       text += " -d " + quoted(option.help) + "\n";
     }
   }
-  for (const Operand& operand : command.operands) text += start + offer(operand.value) + "\n";
+  for (const Operand& operand : command.operands) text += start + fish_offer(operand.value) + "\n";
   return text;
 }
 

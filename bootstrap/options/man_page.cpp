@@ -59,7 +59,7 @@ std::string examples_of(const Command& command) {
   return text;
 }
 
-std::string options_of(const Command& command) {
+std::string options_section(const Command& command) {
   std::string text;
   for (const Group& group : command.groups) {
     text += ".PP\n.I " + literal(group.title) + "\n";
@@ -79,7 +79,7 @@ std::string verb_section(const Command& verb) {
   std::string text = ".SS " + literal(verb.program + " " + verb.verb) + "\n" +
                      literal(verb.summary) + ".\n" + usage_of(verb);
   for (const std::string& one : verb.details) text += paragraph(one);
-  text += options_of(verb) + examples_of(verb);
+  text += options_section(verb) + examples_of(verb);
   for (const Entry& one : verb.environment) text += entry(one.name, one.text);
   for (const Entry& one : verb.files) text += entry(one.name, one.text);
   if (!verb.exit_codes.empty()) text += ".PP\n.I Exit status\n";
@@ -96,7 +96,7 @@ Encoded man_page(const Program& program) {
                      " \\- " + literal(command.summary) + "\n.SH SYNOPSIS\n" + usage_of(command) +
                      ".SH DESCRIPTION\n";
   for (const std::string& one : command.details) text += paragraph(one);
-  text += ".SH OPTIONS\n" + options_of(command);
+  text += ".SH OPTIONS\n" + options_section(command);
   if (!program.verbs.empty()) text += ".SH VERBS\n";
   for (const Command& verb : program.verbs) text += verb_section(verb);
   text += section("ENVIRONMENT", program.environment) + section("FILES", program.files) +

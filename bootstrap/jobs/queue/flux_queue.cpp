@@ -20,7 +20,7 @@ std::optional<std::chrono::seconds> limit_of(const std::string& text) {
   return std::chrono::seconds(seconds);
 }
 
-QueuedJob described(const std::vector<std::string>& parts) {
+QueuedJob described_by_flux(const std::vector<std::string>& parts) {
   QueuedJob job;
   job.id = parts[0];
   job.state = lower_case(parts[2]);
@@ -89,7 +89,7 @@ class FluxQueue : public Queue {
 
   static std::vector<QueuedJob> all_in(const std::string& text) {
     std::vector<QueuedJob> jobs;
-    for (const auto& row : rows_in(text, 11)) jobs.push_back(described(row));
+    for (const auto& row : rows_in(text, 11)) jobs.push_back(described_by_flux(row));
     return jobs;
   }
 

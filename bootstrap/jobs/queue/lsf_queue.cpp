@@ -16,7 +16,7 @@ std::string known(const std::string& text) {
   return text == "-" ? "" : text;
 }
 
-QueuedJob described(const std::vector<std::string>& parts) {
+QueuedJob described_by_lsf(const std::vector<std::string>& parts) {
   QueuedJob job;
   job.id = parts[0];
   if (!known(parts[1]).empty() && parts[1] != "0") job.id += "[" + parts[1] + "]";
@@ -75,7 +75,7 @@ class LsfQueue : public Queue {
  private:
   static std::vector<QueuedJob> all_in(const std::string& text) {
     std::vector<QueuedJob> jobs;
-    for (const auto& row : rows_in(text, 12)) jobs.push_back(described(row));
+    for (const auto& row : rows_in(text, 12)) jobs.push_back(described_by_lsf(row));
     return jobs;
   }
 

@@ -34,14 +34,14 @@ class Limits {
     }
   }
 
-  void check_walltime(int seconds) const {
+  void check_walltime(int asked) const {
     const auto most = jobscripts::seconds_of(value_of(limits_, "resources_max.walltime"));
     const auto least = jobscripts::seconds_of(value_of(limits_, "resources_min.walltime"));
-    const std::string found = "a walltime of " + jobscripts::time_of(seconds);
-    if (most && seconds > *most) {
+    const std::string found = "a walltime of " + jobscripts::time_of(asked);
+    if (most && asked > *most) {
       problems_.push_back({found, "at most " + jobscripts::time_of(*most) + " (" + source_ + ")",
                            "use --time " + jobscripts::time_of(*most) + ", or " + remedy_});
-    } else if (least && seconds < *least) {
+    } else if (least && asked < *least) {
       problems_.push_back({found, "at least " + jobscripts::time_of(*least) + " (" + source_ + ")",
                            "use --time " + jobscripts::time_of(*least) + ", or " + remedy_});
     }

@@ -66,14 +66,14 @@ bool restrict_to_own_user(const Munge& munge, munge_ctx_t context) {
          munge.set(context, MUNGE_OPT_UID_RESTRICTION, geteuid()) == EMUNGE_SUCCESS;
 }
 
-struct Answer {
+struct MungeAnswer {
   std::optional<std::string> text;
   bool is_there = true;  // munged is present, even if it is late
   std::string reason = "MUNGE: munged does not answer";
 };
 
-Answer encode(const Munge& munge, std::string payload) {
-  Answer answer;
+MungeAnswer encode(const Munge& munge, std::string payload) {
+  MungeAnswer answer;
   munge_ctx_t context = munge.create();
   if (context == nullptr || !restrict_to_own_user(munge, context)) {
     answer.reason = "MUNGE: the library cannot restrict a credential to this user";
@@ -101,8 +101,8 @@ bool is_opened(munge_err_t error) {
          error == EMUNGE_CRED_REWOUND;
 }
 
-Answer decode(const Munge& munge, const std::string& credential) {
-  Answer answer;
+MungeAnswer decode(const Munge& munge, const std::string& credential) {
+  MungeAnswer answer;
   munge_ctx_t context = munge.create();
   void* payload = nullptr;
   int size = 0;
@@ -123,10 +123,10 @@ Answer decode(const Munge& munge, const std::string& credential) {
 }
 
 template <typename Call>
-Answer in_time(Call call) {
-  const auto answer = std::make_shared<Answer>();
+MungeAnswer in_time(Call call) {
+  const auto answer = std::make_shared<MungeAnswer>();
   const bool is_in_time = bounded_call([answer, call] { *answer = call(); }, kTimeForDaemon);
-  return is_in_time ? std::move(*answer) : Answer();
+  return is_in_time ? std::move(*answer) : MungeAnswer();
 }
 
 // Ensures that a credential of this user for another purpose is not accepted.
@@ -142,7 +142,7 @@ std::optional<std::string> seal_by_munge(const Secret& secret, const std::string
   reason = "MUNGE: no libmunge.so.2 on this host";
   if (munge == nullptr) return std::nullopt;
   const std::string payload = heading_of(purpose) + std::string(secret.bytes());
-  Answer answer = in_time([munge, payload] { return encode(*munge, payload); });
+  MungeAnswer answer = in_time([munge, payload] { return encode(*munge, payload); });
   reason = answer.reason;
   return answer.text;
 }
@@ -152,7 +152,7 @@ std::optional<Secret> open_by_munge(const std::string& credential, const std::st
   const Munge* munge = library();
   reason = "MUNGE: no libmunge.so.2 on this host";
   if (munge == nullptr) return std::nullopt;
-  Answer answer = in_time([munge, credential] { return decode(*munge, credential); });
+  MungeAnswer answer = in_time([munge, credential] { return decode(*munge, credential); });
   reason = answer.reason;
   if (!answer.text) return std::nullopt;
   const std::string heading = heading_of(purpose);

@@ -53,24 +53,24 @@ constexpr auto kTimeForTheLast = std::chrono::seconds(6);
       "wait until it ends, or set HPCBOOT_MASTER_PORT to a free port on every rank of this launch");
 }
 
-enum class Holder { same_world, gone, other };
+enum class HolderKind { same_world, gone, other };
 
 // Determines who listens there.
-Holder holder_of(const Place& place, Member member, Clock::time_point end) {
-  if (member.world.kind == SecretKind::none) return Holder::other;  // anyone could claim this
+HolderKind holder_of(const Place& place, Member member, Clock::time_point end) {
+  if (member.world.kind == SecretKind::none) return HolderKind::other;  // anyone could claim this
   switch (Link::open(own_way_to(place), member, end).outcome) {
     case Link::Outcome::ours:
     case Link::Outcome::rank_is_taken:
-      return Holder::same_world;
+      return HolderKind::same_world;
     case Link::Outcome::nobody_there:
-      return Holder::gone;
+      return HolderKind::gone;
     case Link::Outcome::no_answer:
     case Link::Outcome::unreachable:
     case Link::Outcome::not_ours:
     case Link::Outcome::other_version:
       break;
   }
-  return Holder::other;
+  return HolderKind::other;
 }
 
 // Listens at this place, or at all addresses if its address is not on this host. `place` is set to
@@ -124,11 +124,11 @@ std::shared_ptr<Server> serve_at(const std::vector<Place>& places, const Member&
       if (std::shared_ptr<Server> server = start_at(place, member)) return server;
       reason = errno;
       if (reason != EADDRINUSE) fail_to_serve(places, reason);
-      const Holder holder = holder_of(place, member, std::min(end, patience));
-      is_awaited = is_awaited || holder == Holder::same_world;
+      const HolderKind holder = holder_of(place, member, std::min(end, patience));
+      is_awaited = is_awaited || holder == HolderKind::same_world;
       const bool is_late = Clock::now() >= patience;
       if (is_late && is_awaited) fail_same_world(place);
-      if (is_late || (holder == Holder::other && !is_awaited)) break;
+      if (is_late || (holder == HolderKind::other && !is_awaited)) break;
       std::this_thread::sleep_for(milliseconds(20));
     }
   }

@@ -9,11 +9,11 @@
 namespace hpcboot::run {
 namespace {
 
-constexpr std::chrono::seconds kLastWords{5};
+constexpr std::chrono::seconds kTimeForMessages{5};
 
 // Writes the remaining messages; a slow reader of standard error does not hold this up for long.
 void write_out(Console& console) {
-  const auto until = Clock::now() + kLastWords;
+  const auto until = Clock::now() + kTimeForMessages;
   console.flush();
   while (!console.is_written() && Clock::now() < until) {
     PollSet set;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kStopPatience{1};  // for the order to reach the agents
 constexpr std::chrono::seconds kAfterKill{10};    // for agents to report the end of their ranks
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kLookAtEnd{20};
 constexpr std::chrono::seconds kLastOutput{2};  // for slow readers, once the run was ended
 
 std::string joined(const std::set<int>& ranks) {
@@ -169,7 +169,7 @@ void Coordinator::close_links() {
   const auto has_ended = [](AgentLink& link) { return link.has_ended(); };
   while (!std::all_of(links_.begin(), links_.end(), has_ended)) {
     PollSet set;
-    set.wait(Clock::now() + kLook);
+    set.wait(Clock::now() + kLookAtEnd);
   }
 }
 
@@ -181,7 +181,7 @@ int Coordinator::end_of_run() {
     set.add(signals_.fd(), POLLIN);
     console_.add_to(set);
     for (const AgentLink& link : links_) link.add_to(set, false);
-    set.wait(Clock::now() + kLook);
+    set.wait(Clock::now() + kLookAtEnd);
     while (const auto number = signals_.next()) {
       if (!asks_for_the_end(*number)) continue;
       // A repetition of the signal that ended the ranks does not count.

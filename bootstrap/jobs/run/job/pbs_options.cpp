@@ -12,7 +12,7 @@ struct Option {
   const char* no_value;  // the value if nothing was requested
 };
 
-constexpr Option kOptions[] = {
+constexpr Option kPbsOptions[] = {
     {"Job_Name", "-N", ""},      {"Account_Name", "-A", ""},    {"Join_Path", "-j", ""},
     {"Keep_Files", "-k", ""},    {"Mail_Points", "-m", ""},     {"Mail_Users", "-M", ""},
     {"Priority", "-p", "0"},     {"Shell_Path_List", "-S", ""}, {"Checkpoint", "-c", "u"},
@@ -71,7 +71,7 @@ std::vector<std::string> pbs_options(const std::string& id, const PbsStatus& sta
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
-  for (const Option& option : kOptions) {
+  for (const Option& option : kPbsOptions) {
     if (!status.is(option.attribute, option.no_value))
       add(option.option, status.text(option.attribute));
   }

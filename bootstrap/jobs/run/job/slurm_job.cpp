@@ -17,9 +17,9 @@ std::string number_in(const Env& env) {
   return std::string(leader ? *leader : env.text("SLURM_JOB_ID").value_or(""));
 }
 
-std::optional<WallTime> time_in(const std::string& text) {
-  const auto seconds = parse_whole_number(text);
-  return seconds ? wall_time_of(*seconds) : std::nullopt;
+std::optional<WallTime> wall_time_in(const std::string& text) {
+  const auto number = parse_whole_number(text);
+  return number ? wall_time_of(*number) : std::nullopt;
 }
 
 // As soon as Slurm has requeued the job, it ends the job's processes, including this shell. Hosts
@@ -45,13 +45,13 @@ class SlurmJob : public SchedulerJob {
     const auto words =
         squeue_words(s_, sure_id(), {"StartTime", "EndTime", "State", "PreemptTime"});
     JobState state;
-    state.start = time_in(words[0]);
-    state.end = time_in(words[1]);
+    state.start = wall_time_in(words[0]);
+    state.end = wall_time_in(words[1]);
     constexpr std::array<std::string_view, 6> kGoesOn = {"RUNNING",     "SUSPENDED", "STOPPED",
                                                          "CONFIGURING", "RESIZING",  "SIGNALING"};
     state.is_ending = std::find(kGoesOn.begin(), kGoesOn.end(), words[2]) == kGoesOn.end();
     // With the partition's GraceTime. The time may be that of an earlier attempt.
-    const auto preempted = time_in(words[3]);
+    const auto preempted = wall_time_in(words[3]);
     state.is_preempted = !state.is_ending && preempted && preempted >= state.start;
     return state;
   }

@@ -23,7 +23,7 @@ std::string ask(const Surroundings& s, const std::string& id, const std::string&
   return answer_of(s, words);
 }
 
-[[noreturn]] void refuse(const std::string& id, const std::string& answer) {
+[[noreturn]] void refuse_answer(const std::string& id, const std::string& answer) {
   throw Error(ErrorCode::backend_unavailable,
               "squeue does not describe job " + id + ": '" + answer.substr(0, 200) + "'",
               "the requested fields of a running job", "try `squeue --jobs " + id + "` by hand");
@@ -52,14 +52,14 @@ std::vector<std::string> squeue_columns(const Surroundings& s, const std::string
   std::vector<std::string> values;
   std::istringstream lines(answer);
   for (std::string line; std::getline(lines, line);) values.push_back(known(line));
-  if (values.size() != columns.size()) refuse(id, answer);
+  if (values.size() != columns.size()) refuse_answer(id, answer);
   return values;
 }
 
 std::vector<std::string> squeue_texts(const Surroundings& s, const std::string& id,
                                       const std::vector<std::string>& columns) {
   const std::string answer = ask(s, id, "--Format", format_of(columns, kTextWidth));
-  if (answer.size() != columns.size() * kTextWidth + 1) refuse(id, answer);
+  if (answer.size() != columns.size() * kTextWidth + 1) refuse_answer(id, answer);
   std::vector<std::string> values;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::string value = answer.substr(i * kTextWidth, kTextWidth);
@@ -79,7 +79,7 @@ std::string squeue_id(const Surroundings& s, const std::string& number) {
     std::string found;
     if (text >> id >> found && found == number) return id;
   }
-  refuse(number, answer);
+  refuse_answer(number, answer);
 }
 
 // The leader of a heterogeneous job is component "12+0".
@@ -96,7 +96,7 @@ std::vector<std::string> squeue_words(const Surroundings& s, const std::string& 
     if (words.size() != asked.size() || (words[0] != id && words[0] != id + "+0")) continue;
     return {words.begin() + 1, words.end()};
   }
-  refuse(id, answer);
+  refuse_answer(id, answer);
 }
 
 }  // namespace hpcboot::run

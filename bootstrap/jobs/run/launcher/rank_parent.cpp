@@ -20,10 +20,10 @@ namespace {
 // A launcher that also signals the ranks does so at most this long before `run`'s own signal or, on
 // another host, after it.
 constexpr std::chrono::seconds kSameSignal{10};
-constexpr std::chrono::milliseconds kTimeForLauncher{300};
+constexpr std::chrono::milliseconds kTimeForParent{300};
 // How long a descendant of the program may still hold the pipes.
 constexpr std::chrono::milliseconds kTimeForRest{300};
-constexpr std::chrono::milliseconds kLook{500};
+constexpr std::chrono::milliseconds kLookAtParent{500};
 // For `run` to tell the ranks to end, after their stacks.
 constexpr std::chrono::seconds kTimeForRun{10};
 constexpr std::chrono::seconds kTimeForWord = kTimeForStacks + kTimeForRun;
@@ -33,9 +33,9 @@ bool is_request_to_end(int number) {
 }
 
 // Supervises the program, its output and its signals.
-class Supervision {
+class ParentSupervision {
  public:
-  Supervision(const RankStart& start, const RankWatch& watch)
+  ParentSupervision(const RankStart& start, const RankWatch& watch)
       : start_(start),
         watch_(watch),
         out_(start, "out", STDOUT_FILENO),
@@ -83,7 +83,7 @@ class Supervision {
     err_.add_to(set, child_.err_fd());
     set.add(watch_.signals.fd(), POLLIN);
     if (start_.control != nullptr) set.add(start_.control->fd(), POLLIN);
-    auto until = Clock::now() + kLook;
+    auto until = Clock::now() + kLookAtParent;
     if (end_) until = std::min(until, std::max(last_word_, Clock::now()));
     if (!due_.empty()) until = std::min(until, due_.front().first);
     for (const auto& time : {out_.next_time(), err_.next_time()})
@@ -159,7 +159,7 @@ class Supervision {
       } else if (*number == SIGKILL) {
         tell(SIGKILL);
       } else {
-        due_.emplace_back(Clock::now() + kTimeForLauncher, *number);
+        due_.emplace_back(Clock::now() + kTimeForParent, *number);
       }
     }
   }
@@ -250,7 +250,7 @@ class Supervision {
 
 RankEnd run_rank(const RankStart& start, const RankWatch& watch) {
   const LeftBehind left_behind;
-  RankEnd end = Supervision(start, watch).run();
+  RankEnd end = ParentSupervision(start, watch).run();
   left_behind.kill_all({kStageKeeper});
   return end;
 }

@@ -9,7 +9,7 @@
 namespace hpcboot::run {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{300};
+constexpr std::chrono::milliseconds kLookAtStaging{300};
 
 class Staging {
  public:
@@ -25,7 +25,7 @@ class Staging {
 
  private:
   bool has_everybody() const {
-    return order_.control == nullptr || order_.control->are_all_staged(kLook);
+    return order_.control == nullptr || order_.control->are_all_staged(kLookAtStaging);
   }
 
   void turn() {
@@ -33,7 +33,7 @@ class Staging {
     set.add(watch_.signals.fd(), POLLIN);
     set.add(stage_.fd(), POLLIN);
     if (order_.control != nullptr) set.add(order_.control->fd(), POLLIN);
-    set.wait(Clock::now() + (is_staged_ ? std::chrono::milliseconds(0) : kLook));
+    set.wait(Clock::now() + (is_staged_ ? std::chrono::milliseconds(0) : kLookAtStaging));
     while (const auto number = watch_.signals.next()) take(*number);
     if (order_.control != nullptr) take_signals_of_run();
     if (getppid() != watch_.launcher) throw ToldToEnd{SIGTERM};

@@ -13,7 +13,7 @@ namespace hpcboot::run {
 namespace {
 
 // Most cores, devices or slots in total: a larger number is corrupt.
-constexpr int kMost = 1 << 30;
+constexpr int kMostSlots = 1 << 30;
 
 void take_hosts(Granted& granted, const Surroundings& s) {
   std::istringstream list(s.output_of({"flux", "getattr", "hostlist"}));
@@ -37,7 +37,7 @@ void take_resources(Granted& granted, const Surroundings& s) {
   const int nodes = static_cast<int>(granted.hosts.size());
   std::string unit;
   for (int count = 0; info >> count >> unit;) {
-    if (count < 0 || count > kMost) continue;
+    if (count < 0 || count > kMostSlots) continue;
     if (unit.rfind("Core", 0) == 0) {
       for (GrantedHost& host : granted.hosts) {
         host.cpus = std::max(count / nodes, 1);
@@ -54,7 +54,7 @@ int count_of(const Json& resources, const char* type) {
   const Json& first = resources.at(0);
   if (first.at("type") != type || !first.at("count").is_number_integer()) return 0;
   const auto count = first.at("count").get<std::int64_t>();
-  return count > 0 && count <= kMost ? static_cast<int>(count) : 0;
+  return count > 0 && count <= kMostSlots ? static_cast<int>(count) : 0;
 }
 
 // The total of slots that `flux batch -n` or `flux alloc -n` requested. With -N they are nested in
@@ -82,7 +82,7 @@ void take_slots(Granted& granted, const Surroundings& s) {
     return;
   }
   // One slot per node is the default without -n.
-  if (slots <= nodes || slots > kMost) return;
+  if (slots <= nodes || slots > kMostSlots) return;
   granted.has_asked_for_ranks = true;
   for (int i = 0; i < nodes; ++i) {
     GrantedHost& host = granted.hosts[static_cast<std::size_t>(i)];
