@@ -72,9 +72,9 @@ Json to_json(const ResumedRecord& resumed) {
 }
 
 // Upper limits for a run. A larger number is damage, which a table would show as if it were true.
-constexpr double kLongest = 1e9;                       // seconds: 30 years
-constexpr double kFastest = 1e12;                      // images/s
-constexpr std::int64_t kMost = std::int64_t{1} << 53;  // counts; exact as a double
+constexpr double kLongest = 1e9;                              // seconds: 30 years
+constexpr double kFastest = 1e12;                             // images/s
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;  // counts; exact as a double
 constexpr double kLargestLoss = std::numeric_limits<float>::max();
 
 std::optional<double> seconds(const JsonReader& reader, const char* key) {
@@ -88,7 +88,7 @@ std::optional<double> rate(const JsonReader& reader, const char* key) {
 }
 
 std::optional<std::int64_t> count(const JsonReader& reader, const char* key) {
-  return reader.integer(key, 0, kMost);
+  return reader.integer(key, 0, kMostCounted);
 }
 
 std::optional<double> loss(const JsonReader& reader, const char* key) {
