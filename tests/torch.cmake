@@ -46,7 +46,7 @@ hpcboot_add_test(NAME ddp_test
           torch/pytorch_table_test.cpp
           torch/sharded_optimizer_test.cpp
           torch/sync_batch_norm_test.cpp
-  LIBRARIES hpcboot::torch hpcboot_models hpcboot_json RANKS 1 2 4 TIMEOUT 180)
+  LIBRARIES hpcboot::torch hpcboot_models hpcboot_json RANKS 1 2 4 TIMEOUT 600)
 target_include_directories(ddp_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 if(HPCBOOT_HAVE_CUDA_GRAPHS)
   target_compile_definitions(ddp_test PRIVATE HPCBOOT_HAVE_CUDA)

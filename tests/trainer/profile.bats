@@ -127,10 +127,13 @@ assert 1 <= len(steps) < 1000, len(steps)"
 }
 
 @test "a resumed run keeps the profiles of its earlier starts" {
-  # shellcheck disable=SC2086
-  "$trainer" $small --epochs 1000 --time-limit 5s --profile >/dev/null || true
-  # shellcheck disable=SC2086
-  "$trainer" $small --epochs 1000 --time-limit 5s --profile --resume auto >/dev/null || true
+  for start in "" "--resume auto"; do
+    # shellcheck disable=SC2086
+    "$trainer" $small --epochs 1000 --profile $start >output 2>&1 &
+    await grep -q "profile, cycle" output
+    kill -TERM $!
+    wait $! || true
+  done
   [ "$(cd runs/*/profile && echo *.json)" = "rank_00.1.pt.trace.json rank_00.2.pt.trace.json" ]
   check runs/*/profile/rank_00.1.pt.trace.json "assert 'ProfilerStep#3' in named"
   check runs/*/profile/rank_00.2.pt.trace.json "assert 'ProfilerStep#3' not in named"
