@@ -13,28 +13,25 @@
 namespace hpcboot::jobscripts {
 namespace {
 
-Error wrong(const std::string& found, const std::string& expected, const std::string& remedy) {
-  return {ErrorCode::malformed_value, found, expected, remedy};
-}
-
 void check_value(const char* option, KeyType type, const std::string& value) {
   const ProfileKey key{option, type, ""};
   if (const auto problem = problem_of(key, value))
-    throw wrong(std::string(option) + " '" + value + "' " + *problem, description_of(key),
-                std::string("correct ") + option);
+    throw Error(ErrorCode::malformed_value, std::string(option) + " '" + value + "' " + *problem,
+                description_of(key), std::string("correct ") + option);
 }
 
 void check_program(const Job& job, const std::string& program) {
   const std::size_t blank = program.find_first_of(" \t\n\v\f\r");
   if (blank != std::string::npos) {
     const std::string first = program.substr(0, blank);
-    throw wrong("--program '" + program + "'", "one word: the program's name or path",
+    throw Error(ErrorCode::malformed_value, "--program '" + program + "'",
+                "one word: the program's name or path",
                 "write --program " + (first.empty() ? "P" : first) +
                     ", and give its arguments after the script (sbatch p.sh train.py), or in "
                     "TRAINER_ARGS");
   }
   if (!program.empty() && job.name == "compare") {
-    throw wrong("the job compare with --program " + program,
+    throw Error(ErrorCode::malformed_value, "the job compare with --program " + program,
                 "the trainer: compare runs each of its methods and reads its run records",
                 "choose another job, or omit --program");
   }

@@ -12,11 +12,6 @@ namespace {
 // Ranks per node without GPUs: one per socket, assuming two sockets.
 constexpr int kRanksWithoutGpus = 2;
 
-Error wrong_shape(const std::string& found, const std::string& expected,
-                  const std::string& remedy) {
-  return {ErrorCode::malformed_value, found, expected, remedy};
-}
-
 }  // namespace
 
 JobShape shape_of(const SiteProfile& site, const ScriptRequest& request) {
@@ -26,28 +21,32 @@ JobShape shape_of(const SiteProfile& site, const ScriptRequest& request) {
   const int most_gpus = job.all_devices ? all_gpus : std::min(all_gpus, 1);
   shape.nodes = request.nodes.value_or(job.one_node ? 1 : 2);
   if (shape.nodes < 1 || (job.one_node && shape.nodes != 1)) {
-    throw wrong_shape("--nodes " + std::to_string(shape.nodes) + " for the job " + job.name,
-                      job.one_node ? "1: the job runs on one node" : "at least 1",
-                      job.one_node ? "omit --nodes, or choose a multinode job" : "correct --nodes");
+    throw Error(ErrorCode::malformed_value,
+                "--nodes " + std::to_string(shape.nodes) + " for the job " + job.name,
+                job.one_node ? "1: the job runs on one node" : "at least 1",
+                job.one_node ? "omit --nodes, or choose a multinode job" : "correct --nodes");
   }
   shape.gpus = request.gpus_per_node.value_or(most_gpus);
   if (shape.gpus < 0 || shape.gpus > most_gpus) {
-    throw wrong_shape("--gpus-per-node " + std::to_string(shape.gpus) + " for the job " + job.name,
-                      "0 to " + std::to_string(most_gpus),
-                      "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
+    throw Error(ErrorCode::malformed_value,
+                "--gpus-per-node " + std::to_string(shape.gpus) + " for the job " + job.name,
+                "0 to " + std::to_string(most_gpus),
+                "correct it, or node.gpus of the site, which is " + std::to_string(all_gpus));
   }
   const int usual = shape.gpus > 0 ? shape.gpus : kRanksWithoutGpus;
   shape.ranks_per_node = job.one_rank ? 1 : request.ranks_per_node.value_or(usual);
   if (shape.ranks_per_node < 1 || shape.ranks_per_node > site.number("node.cores")) {
-    throw wrong_shape("--ranks-per-node " + std::to_string(shape.ranks_per_node),
-                      "1 to the node's " + std::to_string(site.number("node.cores")) + " cores",
-                      "correct it, or node.cores of the site");
+    throw Error(ErrorCode::malformed_value,
+                "--ranks-per-node " + std::to_string(shape.ranks_per_node),
+                "1 to the node's " + std::to_string(site.number("node.cores")) + " cores",
+                "correct it, or node.cores of the site");
   }
   if (site.text("scheduler") == "sge" && shape.gpus > 0 && shape.ranks_per_node > shape.gpus) {
-    throw wrong_shape("--ranks-per-node " + std::to_string(shape.ranks_per_node) + " on " +
-                          std::to_string(shape.gpus) + " GPUs, under Grid Engine",
-                      "at most one rank per GPU: a slot is a GPU",
-                      "lower --ranks-per-node, or use --gpus-per-node 0");
+    throw Error(ErrorCode::malformed_value,
+                "--ranks-per-node " + std::to_string(shape.ranks_per_node) + " on " +
+                    std::to_string(shape.gpus) + " GPUs, under Grid Engine",
+                "at most one rank per GPU: a slot is a GPU",
+                "lower --ranks-per-node, or use --gpus-per-node 0");
   }
   // Each GPU comes with its share of the cores and memory; without GPUs, each rank does.
   const int parts = shape.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, shape.ranks_per_node);
