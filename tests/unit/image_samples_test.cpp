@@ -99,6 +99,39 @@ TEST(ImageTransform, ResizesAsComputedByHand) {
   }
 }
 
+TEST(LineKernels, AreTheSameBitForBitWithWideInstructions) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "other processors may fuse a multiplication with an addition";
+#endif
+  std::vector<float> line, other;
+  for (int i = 0; i < 41; ++i) {
+    line.push_back(std::sin(static_cast<float>(i)) / 3.0F);
+    other.push_back(std::cos(static_cast<float>(7 * i)) * 1e3F);
+  }
+  const LineKernels wide = line_kernels(), portable = portable_line_kernels();
+  // All lengths: whole vectors, and what is left over at their end.
+  for (std::size_t size = 0; size <= line.size(); ++size) {
+    LineTaps taps;
+    for (std::size_t i = 0; i < size; ++i) {
+      taps.first.push_back(static_cast<std::int32_t>(i * 7 % line.size()));
+      taps.second.push_back(static_cast<std::int32_t>(i * 11 % line.size()));
+      taps.weight.push_back(static_cast<float>(i) / 42.0F);
+    }
+    std::vector<float> stretched(size + 1, -1.0F), expected(size + 1, -1.0F);
+    wide.stretch(line.data(), taps, stretched.data());
+    portable.stretch(line.data(), taps, expected.data());
+    EXPECT_EQ(stretched, expected) << size;
+    std::vector<float> blended(size + 1, -1.0F);
+    expected.assign(size + 1, -1.0F);
+    wide.blend(line.data(), other.data(), 0.3F, size, blended.data());
+    portable.blend(line.data(), other.data(), 0.3F, size, expected.data());
+    EXPECT_EQ(blended, expected) << size;
+    if (size > 0) {
+      EXPECT_FLOAT_EQ(expected[0], line[0] + (other[0] - line[0]) * 0.3F);
+    }
+  }
+}
+
 TEST(ImageTransform, NormalisesWithMnistsMeanAndDeviation) {
   const ImageTransform transform(1, 3, 3);
   std::vector<float> out(9);
@@ -114,6 +147,7 @@ TEST(ImageTransform, RefusesInvalidSizes) {
   EXPECT_THROW(ImageTransform(28, 28, 0), std::invalid_argument);
   EXPECT_THROW(ImageTransform(0, 28, 28), std::invalid_argument);
   EXPECT_THROW(ImageTransform(28, -1, 28), std::invalid_argument);
+  EXPECT_THROW(ImageTransform(28, std::int64_t{1} << 31, 28), std::invalid_argument);
 }
 
 class InterpolateTest : public ::testing::TestWithParam<std::array<std::int64_t, 3>> {};

@@ -1,6 +1,7 @@
 #include "datasets/image_transform.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,20 +25,20 @@ ImageTransform::ImageTransform(std::int64_t rows, std::int64_t cols, std::int64_
   }
 }
 
-std::vector<ImageTransform::Tap> ImageTransform::make_taps(std::int64_t in, std::int64_t out) {
-  if (in <= 0 || out <= 0) {
+LineTaps ImageTransform::make_taps(std::int64_t in, std::int64_t out) {
+  // An index of LineTaps has 32 bits.
+  if (in <= 0 || out <= 0 || in > std::numeric_limits<std::int32_t>::max()) {
     throw std::invalid_argument("ImageTransform: cannot resize " + std::to_string(in) + " to " +
                                 std::to_string(out) + " pixels");
   }
   const float scale = static_cast<float>(in) / static_cast<float>(out);
-  std::vector<Tap> taps;
-  taps.reserve(static_cast<std::size_t>(out));
+  LineTaps taps;
   for (std::int64_t i = 0; i < out; ++i) {
     const float position = std::max(0.0F, scale * (static_cast<float>(i) + 0.5F) - 0.5F);
     const auto first = std::min(static_cast<std::int64_t>(position), in - 1);
-    const auto second = std::min(first + 1, in - 1);
-    taps.push_back({static_cast<std::size_t>(first), static_cast<std::size_t>(second),
-                    position - static_cast<float>(first)});
+    taps.first.push_back(static_cast<std::int32_t>(first));
+    taps.second.push_back(static_cast<std::int32_t>(std::min(first + 1, in - 1)));
+    taps.weight.push_back(position - static_cast<float>(first));
   }
   return taps;
 }
@@ -46,27 +47,20 @@ template <typename Pixel, typename ValueOf>
 void ImageTransform::resize(const Pixel* pixels, float* out, Scratch& scratch,
                             ValueOf value_of) const {
   const std::size_t size = columns_.size();
-  scratch.resize(rows_ * size);
+  scratch.resize(cols_ + rows_ * size);
   // First along the rows of the input, which are few; the long pass down the columns then blends
-  // two whole lines, which the compiler vectorises.
-  float* wide = scratch.data();
+  // two whole lines.
+  float* const values = scratch.data();
+  float* const wide = values + cols_;
   for (std::size_t row = 0; row < rows_; ++row) {
     const Pixel* line = pixels + row * cols_;
-    for (std::size_t x = 0; x < size; ++x) {
-      const Tap& tap = columns_[x];
-      const float first = value_of(line[tap.first]);
-      const float second = value_of(line[tap.second]);
-      wide[row * size + x] = first + (second - first) * tap.weight;
-    }
+    for (std::size_t x = 0; x < cols_; ++x) values[x] = value_of(line[x]);
+    kernels_.stretch(values, columns_, wide + row * size);
   }
   for (std::size_t y = 0; y < lines_.size(); ++y) {
-    const float* first = wide + lines_[y].first * size;
-    const float* second = wide + lines_[y].second * size;
-    const float weight = lines_[y].weight;
-    float* line = out + y * size;
-    for (std::size_t x = 0; x < size; ++x) {
-      line[x] = first[x] + (second[x] - first[x]) * weight;
-    }
+    kernels_.blend(wide + static_cast<std::size_t>(lines_.first[y]) * size,
+                   wide + static_cast<std::size_t>(lines_.second[y]) * size, lines_.weight[y], size,
+                   out + y * size);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "datasets/line_kernels.hpp"
+
 namespace hpcboot::data {
 
 /// A model sees (pixel - mean) / std, with pixels in [0, 1].
@@ -40,20 +42,15 @@ class ImageTransform {
   void convert(const float* pixels, std::size_t channel, float* out, Scratch& scratch) const;
 
  private:
-  /// An output coordinate is first * (1 - weight) + second * weight of two input coordinates.
-  struct Tap {
-    std::size_t first;
-    std::size_t second;
-    float weight;
-  };
-  static std::vector<Tap> make_taps(std::int64_t in, std::int64_t out);
+  static LineTaps make_taps(std::int64_t in, std::int64_t out);
   template <typename Pixel, typename ValueOf>
   void resize(const Pixel* pixels, float* out, Scratch& scratch, ValueOf value_of) const;
 
   std::size_t rows_;
   std::size_t cols_;
-  std::vector<Tap> lines_;
-  std::vector<Tap> columns_;
+  LineTaps lines_;
+  LineTaps columns_;
+  LineKernels kernels_ = line_kernels();
   Normalization normalization_;
   /// The normalised value of each of the 256 bytes, for each channel or for all.
   std::vector<std::vector<float>> values_;
