@@ -30,13 +30,14 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
 # Each test in these bats files is a whole run of the program, so they have their own label.
 foreach(_name IN ITEMS bench runs data estimate export faults monitor profile resume sharded_checkpoints start study tasks torchrun untrusted watch zero)
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
-  # They compute, on several ranks, while most other tests wait; they start after those on a cluster.
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 PROCESSORS 2 COST 500)
+  # They compute while most other tests wait, so they run beside those on a cluster, and start right after them. Without
+  # PROCESSORS: for a test of two ctest would wait until two are free at once, which is only at the end.
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 COST 500)
   set_property(TEST trainer.${_name} APPEND PROPERTY ENVIRONMENT HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON})
 endforeach()
 # The example of trainer/tasks.md. Exit code 77: it needs Ninja.
 add_test(NAME trainer.add_task COMMAND ${CMAKE_CURRENT_LIST_DIR}/add-task ${PROJECT_BINARY_DIR})
-set_tests_properties(trainer.add_task PROPERTIES LABELS "trainer;torch" TIMEOUT 600 SKIP_RETURN_CODE 77)
+set_tests_properties(trainer.add_task PROPERTIES LABELS "trainer;torch" TIMEOUT 600 COST 500 SKIP_RETURN_CODE 77)
 set_tests_properties(trainer.data trainer.export trainer.monitor trainer.profile trainer.resume PROPERTIES FIXTURES_REQUIRED pypi)
 
 hpcboot_add_test(NAME lost_neighbours_test SOURCES unit/lost_neighbours_test.cpp
