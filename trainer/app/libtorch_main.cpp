@@ -1,9 +1,13 @@
 // The part of the trainer with LibTorch, which the program `trainer` starts.
+#include <unistd.h>
+
+#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "app/guarded.hpp"
 #include "app/libtorch_verbs.hpp"
+#include "text/terminal.hpp"
 
 namespace {
 
@@ -24,5 +28,10 @@ int run(app::Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::guarded([&] { return run({argv + 1, argv + argc}); });
+  const int code = app::guarded([&] { return run({argv + 1, argv + argc}); });
+  hpcboot::out().flush();
+  std::fflush(nullptr);
+  // Not return: LibTorch unregisters its operators one by one, which takes longer than a step of a
+  // small model.
+  ::_exit(code);
 }
