@@ -16,7 +16,9 @@ is_loading() { [[ $(readlink "/proc/$1/exe") == */libexec/hpcboot/trainer ]]; }
 settings() { tr '\0' '\n' <"/proc/$1/environ"; }
 
 @test "help, wrong options and verbs that need no LibTorch do not load it" {
-  ldd "$trainer" >libraries
+  # Without the addresses, whose digits can be c10.
+  ldd "$trainer" | sed 's/ (0x[0-9a-f]*)$//' >libraries
+  grep -qF libc.so libraries
   run -1 grep -E 'torch|c10|mkl|blas' libraries
   mkdir -p alone/bin
   cp "$trainer" alone/bin
