@@ -64,6 +64,18 @@ settings() { tr '\0' '\n' <"/proc/$1/environ"; }
   run -1 grep 'GOMP_SPINCOUNT\|KMP_BLOCKTIME' all
 }
 
+@test "OpenBLAS uses the vector instructions of this processor, also one that it does not know" {
+  ldd "$(dirname "$trainer")/../libexec/hpcboot/trainer" | grep -q openblas || skip "this LibTorch does not use OpenBLAS"
+  grep -qw avx2 /proc/cpuinfo || skip "this processor has no AVX2"
+  unset OPENBLAS_CORETYPE
+  # shellcheck disable=SC2086 # options, meant to be split
+  OPENBLAS_VERBOSE=2 run -0 "$trainer" $small
+  [[ $output == *"Core: "@(SkylakeX|Haswell)* ]]
+  # shellcheck disable=SC2086 # options, meant to be split
+  OPENBLAS_CORETYPE=Nehalem OPENBLAS_VERBOSE=2 run -0 "$trainer" $small
+  [[ $output == *"Core: Nehalem"* ]]
+}
+
 @test "OMP_NUM_THREADS is the number of threads" {
   for threads in 1 2; do
     # shellcheck disable=SC2086 # options, meant to be split

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
 #include "loop/batch_plan.hpp"
+#include "loop/blas_kernels.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/error_words.hpp"
@@ -219,6 +221,36 @@ TEST(Spinning, IsLimitedUnlessTheUserSetsIt) {
   EXPECT_EQ(names("GOMP_SPINCOUNT=infinite\n"), "KMP_BLOCKTIME ");
   EXPECT_EQ(names("KMP_BLOCKTIME=0\n"), "GOMP_SPINCOUNT ");
   EXPECT_EQ(names("OMP_WAIT_POLICY=active\n"), "");
+}
+
+TEST(BlasKernels, FollowTheInstructionsUnlessTheUserSetsThem) {
+  const auto told = [](const char* dump, VectorInstructions available) {
+    std::string all;
+    for (const auto& [name, value] : blas_kernels(Env::parse(dump), available)) {
+      all += name + "=" + value;
+    }
+    return all;
+  };
+  EXPECT_EQ(told("", {true, true}), "OPENBLAS_CORETYPE=SkylakeX");
+  EXPECT_EQ(told("", {true, false}), "OPENBLAS_CORETYPE=Haswell");
+  EXPECT_EQ(told("", {false, false}), "");
+  EXPECT_EQ(told("OPENBLAS_CORETYPE=Zen\n", {true, true}), "");
+}
+
+TEST(BlasKernels, AreOfThisProcessor) {
+#ifdef __x86_64__
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line) && line.rfind("flags", 0) != 0) continue;
+  line += ' ';
+  const auto has = [&line](const char* flag) { return line.find(flag) != std::string::npos; };
+  const VectorInstructions available = vector_instructions();
+  EXPECT_EQ(available.avx2, has(" avx2 ") && has(" fma "));
+  EXPECT_EQ(available.avx512, has(" avx512f ") && has(" avx512cd ") && has(" avx512bw ") &&
+                                  has(" avx512dq ") && has(" avx512vl "));
+#else
+  GTEST_SKIP() << "these instructions are those of x86-64";
+#endif
 }
 
 TEST(Progress, FitsTheTerminal) {

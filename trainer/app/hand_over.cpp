@@ -12,6 +12,7 @@
 #include "app/train_command.hpp"
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
+#include "loop/blas_kernels.hpp"
 #include "loop/spinning.hpp"
 #include "loop/stop_request.hpp"
 #include "process/become.hpp"
@@ -33,6 +34,9 @@ fs::path libtorch_part() {
   const Env env = Env::from_process();
   std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
   for (const auto& [name, value] : train::spinning_limits(env)) variables[name] = value;
+  for (const auto& [name, value] : train::blas_kernels(env, train::vector_instructions())) {
+    variables[name] = value;
+  }
   const std::string program = libtorch_part().string();
   std::vector<std::string> words{"trainer"};
   if (!verb.empty()) words.push_back(verb);

@@ -65,6 +65,9 @@ options::Program program() {
        "CPU quota]"},
       {"OMP_WAIT_POLICY, GOMP_SPINCOUNT, KMP_BLOCKTIME",
        "how OpenMP threads wait for work [they spin briefly]"},
+      {"OPENBLAS_CORETYPE",
+       "processor whose instructions OpenBLAS uses [SkylakeX or Haswell, if this "
+       "one has their vector instructions]"},
       {"NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME", "interface of the backend [the chosen one]"},
       {"NO_COLOR", "if set, no colours on terminals"}};
   all.files = {{"runs/", "a folder for each run: run.json, logs, metrics.csv, checkpoints, model"},
