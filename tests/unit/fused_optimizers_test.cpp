@@ -86,14 +86,72 @@ void expect_same(const Options& options) {
 }
 
 TEST(FusedOptimizers, AdamStepsAsAdamDoes) {
-  if (!has_fused_kernel("aten::_fused_adam_", c10::kCPU)) {
-    GTEST_SKIP() << "this LibTorch has the kernel for CUDA devices only";
-  }
   for (const double decay : {0.0, 0.1}) {
     SCOPED_TRACE(decay);
     expect_same<FusedAdam, Adam>(AdamOptions(0.01).weight_decay(decay));
     expect_same<FusedAdamW, AdamW>(AdamWOptions(0.01).weight_decay(decay));
   }
+}
+
+TEST(FusedOptimizers, AdamInDoublePrecisionStepsAsAdamDoes) {
+  const auto trained = [](auto make) {
+    torch::manual_seed(7);
+    const std::vector<torch::Tensor> parameters{
+        torch::randn({33, 5}, torch::kDouble).set_requires_grad(true),
+        torch::randn({5}, torch::kDouble).set_requires_grad(true)};
+    auto optimizer = make(parameters);
+    make_steps(optimizer, parameters, 0, 6);
+    return parameters;
+  };
+  const auto options = AdamOptions(0.01).weight_decay(0.1);
+  const auto found = trained([&](const auto& of) { return FusedAdam(of, options); });
+  const auto expected = trained([&](const auto& of) { return Adam(of, options); });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_LT((found[i] - expected[i]).abs().max().item<double>(), 1e-14) << "parameter " << i;
+  }
+}
+
+TEST(FusedOptimizers, AdamRoundsAnElementAlikeWhereverItIs) {
+  // Longer than a task of at::parallel_for, and its end does not fill a vector.
+  constexpr std::int64_t kSize = 70'003;
+  const auto trained = [](const std::vector<std::int64_t>& lengths) {
+    torch::manual_seed(7);
+    const torch::Tensor start = torch::randn({kSize});
+    std::vector<torch::Tensor> parts = start.split_with_sizes(lengths);
+    for (torch::Tensor& part : parts) part = part.clone().set_requires_grad(true);
+    FusedAdam optimizer(parts, AdamOptions(0.01).weight_decay(0.1));
+    for (int step = 0; step < 3; ++step) {
+      const auto gradients = torch::randn({kSize}).split_with_sizes(lengths);
+      for (std::size_t i = 0; i < parts.size(); ++i) parts[i].mutable_grad() = gradients[i];
+      optimizer.step();
+    }
+    return torch::cat(parts).detach();
+  };
+  EXPECT_TRUE(torch::equal(trained({1, 6, 40'000, kSize - 40'007}), trained({kSize})));
+}
+
+TEST(FusedOptimizers, AdamTakesGradientsAndAveragesInAnyOrderInMemory) {
+  const auto trained = [](bool is_other_order) {
+    torch::manual_seed(7);
+    torch::Tensor parameter =
+        torch::randn({4, 3, 2, 2}).contiguous(torch::MemoryFormat::ChannelsLast);
+    parameter.set_requires_grad(true);
+    FusedAdam optimizer({parameter}, AdamOptions(0.01));
+    for (int step = 0; step < 3; ++step) {
+      torch::Tensor gradient = torch::randn_like(parameter);
+      if (is_other_order) gradient = gradient.contiguous();
+      parameter.mutable_grad() = gradient;
+      optimizer.step();
+      // As a checkpoint of another version may restore them.
+      auto& state = static_cast<torch::optim::AdamParamState&>(*optimizer.state().begin()->second);
+      if (is_other_order) {
+        state.exp_avg(state.exp_avg().contiguous());
+        state.exp_avg_sq(state.exp_avg_sq().contiguous());
+      }
+    }
+    return parameter.detach();
+  };
+  EXPECT_TRUE(torch::equal(trained(true), trained(false)));
 }
 
 TEST(FusedOptimizers, SgdStepsAsSgdDoes) {

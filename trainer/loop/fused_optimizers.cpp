@@ -1,6 +1,8 @@
 #include "loop/fused_optimizers.hpp"
 
+#include <ATen/Dispatch.h>
 #include <ATen/Functions.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/types.h>
 
@@ -8,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "loop/adam_kernel.hpp"
 #include "torch/compat.hpp"
 #include "torch/optimizer_key.hpp"
 
@@ -47,6 +50,40 @@ torch::Tensor step_all(optim::Optimizer& optimizer, const optim::Optimizer::Loss
   return loss;
 }
 
+/// `values`, with elements in the order in memory of those of `parameter`.
+torch::Tensor as_stored(const torch::Tensor& values, const torch::Tensor& parameter) {
+  if (values.strides() == parameter.strides()) return values;
+  return torch::empty_like(parameter).copy_(values);
+}
+
+/// The kernel for the CPU.
+void run_on_cpu(const AdamStep& how, const Call& call) {
+  constexpr std::int64_t kElementsPerTask = 32768;  // as in at::parallel_for's other uses
+  for (std::size_t i = 0; i < call.parameters.size(); ++i) {
+    const torch::Tensor& parameter = call.parameters[i];
+    TORCH_CHECK(parameter.is_non_overlapping_and_dense(),
+                "FusedAdam: expected a parameter without gaps in memory");
+    const torch::Tensor gradient = as_stored(call.gradients[i], parameter);
+    const torch::Tensor average = as_stored(call.averages[i], parameter);
+    const torch::Tensor square_average = as_stored(call.square_averages[i], parameter);
+    AT_DISPATCH_FLOATING_TYPES(parameter.scalar_type(), "adam_step", [&] {
+      auto* const weights = parameter.data_ptr<scalar_t>();
+      const auto* const slopes = gradient.data_ptr<scalar_t>();
+      auto* const averages = average.data_ptr<scalar_t>();
+      auto* const squares = square_average.data_ptr<scalar_t>();
+      at::parallel_for(0, parameter.numel(), kElementsPerTask,
+                       [&](std::int64_t begin, std::int64_t end) {
+                         adam_step(how, static_cast<std::size_t>(end - begin), weights + begin,
+                                   slopes + begin, averages + begin, squares + begin);
+                       });
+    });
+    if (!average.is_same(call.averages[i])) call.averages[i].copy_(average);
+    if (!square_average.is_same(call.square_averages[i])) {
+      call.square_averages[i].copy_(square_average);
+    }
+  }
+}
+
 template <typename State, typename Options>
 torch::Tensor step_adam(optim::Optimizer& optimizer, const optim::Optimizer::LossClosure& closure,
                         bool decay_apart) {
@@ -67,6 +104,12 @@ torch::Tensor step_adam(optim::Optimizer& optimizer, const optim::Optimizer::Los
     return call;
   };
   const auto run = [decay_apart](const Options& o, std::int64_t steps, const Call& call) {
+    if (call.parameters.front().is_cpu()) {
+      run_on_cpu({o.lr(), std::get<0>(o.betas()), std::get<1>(o.betas()), o.eps(), o.weight_decay(),
+                  decay_apart, steps},
+                 call);
+      return;
+    }
     if (decay_apart) at::_foreach_mul_(call.parameters, 1 - o.lr() * o.weight_decay());
     const std::vector<torch::Tensor> counts(
         call.parameters.size(),

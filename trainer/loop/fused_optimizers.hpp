@@ -7,13 +7,13 @@
 
 namespace hpcboot::train {
 
-/// Whether LibTorch has this kernel, "aten::_fused_adam_" or "aten::_fused_sgd_", for this device
-/// type: Adam's exists for CUDA since 1.13 and for the CPU since 2.4, SGD's for CUDA since 2.3 and
-/// for the CPU since 2.4.
+/// Whether LibTorch has this kernel, such as "aten::_fused_sgd_", for this device type: SGD's
+/// exists for CUDA since 2.3 and for the CPU since 2.4.
 bool has_fused_kernel(const char* name, c10::DeviceType device);
 
-/// torch::optim::Adam with one kernel for all parameters instead of several for each. Requires
-/// has_fused_kernel(). State and options are those of Adam. Does not support amsgrad.
+/// torch::optim::Adam in one pass over all parameters instead of several over each: on the CPU
+/// adam_step(), on GPUs LibTorch's fused kernel. State and options are those of Adam. Does not
+/// support amsgrad, nor parameters on the CPU that are not float or double, or have gaps.
 class FusedAdam : public torch::optim::Adam {
  public:
   using Adam::Adam;
@@ -27,7 +27,7 @@ class FusedAdamW : public torch::optim::AdamW {
   torch::Tensor step(LossClosure closure = nullptr) override;
 };
 
-/// The same for torch::optim::SGD.
+/// The same for torch::optim::SGD, with LibTorch's kernel. Requires has_fused_kernel().
 class FusedSgd : public torch::optim::SGD {
  public:
   using SGD::SGD;

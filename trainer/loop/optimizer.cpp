@@ -12,35 +12,22 @@
 #include "loop/train_options.hpp"
 
 namespace hpcboot::train {
-namespace {
-
-/// Whether these are parts of a model on a GPU, and Adam can take a step in one pass over them.
-/// Other parameters on the CPU take torch::optim's steps: all elements of a tensor are rounded
-/// alike, wherever they are, so that models train alike in shards and whole.
-bool is_for_a_gpu(const std::vector<at::Tensor>& parameters) {
-  return !parameters.empty() && parameters.front().is_pinned() &&
-         has_fused_kernel("aten::_fused_adam_", torch::kCPU);
-}
-
-}  // namespace
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
                                                         const OptimizationOptions& o) {
   const double decay = o.resolved_weight_decay();
-  const bool cuda = !parameters.empty() && parameters.front().is_cuda();
-  const bool fused = cuda || is_for_a_gpu(parameters);
   if (o.optimizer == "adam") {
-    const auto options = torch::optim::AdamOptions(o.lr).weight_decay(decay);
-    if (fused) return std::make_unique<FusedAdam>(parameters, options);
-    return std::make_unique<torch::optim::Adam>(parameters, options);
+    return std::make_unique<FusedAdam>(parameters,
+                                       torch::optim::AdamOptions(o.lr).weight_decay(decay));
   }
   if (o.optimizer == "adamw") {
-    const auto options = torch::optim::AdamWOptions(o.lr).weight_decay(decay);
-    if (fused) return std::make_unique<FusedAdamW>(parameters, options);
-    return std::make_unique<torch::optim::AdamW>(parameters, options);
+    return std::make_unique<FusedAdamW>(parameters,
+                                        torch::optim::AdamWOptions(o.lr).weight_decay(decay));
   }
   if (o.optimizer == "sgd") {
     const auto options = torch::optim::SGDOptions(o.lr).momentum(o.momentum).weight_decay(decay);
+    // Not on the CPU, where LibTorch's kernel rounds elements by their place.
+    const bool cuda = !parameters.empty() && parameters.front().is_cuda();
     if (cuda && has_fused_kernel("aten::_fused_sgd_", torch::kCUDA)) {
       return std::make_unique<FusedSgd>(parameters, options);
     }
