@@ -66,12 +66,9 @@ std::int64_t slots_of(const Json& jobspec) {
                    : count_of(resources, "slot");
 }
 
-// Only the parent instance knows what was requested. An instance that is not a job has no parent.
-void take_slots(Granted& granted, const Surroundings& s) {
-  const auto job = s.env.text("FLUX_ENCLOSING_ID");
-  if (!job) return;
-  const std::string text =
-      s.output_of({"flux", "--parent", "job", "info", std::string(*job), "jobspec"});
+// Only the parent instance, whose job this instance is, knows what was requested.
+void take_slots(Granted& granted, const Surroundings& s, const std::string& job) {
+  const std::string text = s.output_of({"flux", "--parent", "job", "info", job, "jobspec"});
   const int nodes = static_cast<int>(granted.hosts.size());
   std::int64_t slots = 0;
   try {
@@ -94,10 +91,11 @@ void take_slots(Granted& granted, const Surroundings& s) {
 }  // namespace
 
 void take_flux(Granted& granted, const Surroundings& s) {
-  if (s.env.has("FLUX_JOB_ID") && !s.env.has("FLUX_ENCLOSING_ID")) return;  // a task, not a script
+  const auto job = s.env.text("FLUX_ENCLOSING_ID");
+  if (!job) return;  // a task, not a script
   take_hosts(granted, s);
   take_resources(granted, s);
-  take_slots(granted, s);
+  take_slots(granted, s, std::string(*job));
 }
 
 }  // namespace hpcboot::run
