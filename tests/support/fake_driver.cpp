@@ -70,12 +70,12 @@ int nvmlDeviceGetClockInfo(void* device, int type, unsigned* mhz) {
   return 0;
 }
 
-// The first two GPUs have NVLink. The last one has no peer access.
+// The first two GPUs have NVLink, and the two before the last. The last one has no peer access.
 int nvmlDeviceGetP2PStatus(void* a, void* b, int what, int* status) {
   constexpr int kReading = 0;
   constexpr int kNvlink = 2;
   constexpr int kNotSupported = 5;
-  const bool is_nvlink = are(a, b, 65, 17);
+  const bool is_nvlink = are(a, b, 65, 17) || are(a, b, 40, 50);
   const bool is_last = number_of(a) == 60 || number_of(b) == 60;
   *status = (what == kNvlink && is_nvlink) || (what == kReading && !is_last) ? 0 : kNotSupported;
   return 0;
@@ -91,11 +91,11 @@ int nvmlDeviceGetTopologyCommonAncestor(void* a, void* b, int* level) {
   return 0;
 }
 
-// Three of four links are active.
-int nvmlDeviceGetNvLinkState(void* /*device*/, unsigned link, int* is_active) {
+// Three of four links are active; of one GPU there is no last link.
+int nvmlDeviceGetNvLinkState(void* device, unsigned link, int* is_active) {
   constexpr int kInvalidArgument = 2;
   *is_active = link != 1;
-  return link < 4 ? 0 : kInvalidArgument;
+  return link < 4 || number_of(device) == 40 ? 0 : kInvalidArgument;
 }
 
 int cuInit(unsigned flags) {

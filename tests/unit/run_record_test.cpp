@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <limits>
+#include <sstream>
 
+#include "record/run_phases.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -254,6 +256,51 @@ TEST(RunRecord, FilesThatCannotBeReadAreDistinguished) {
   const auto huge = error_of([&] { RunRecord::read(folder.path() / "huge"); });
   ASSERT_TRUE(huge);
   EXPECT_EQ(huge->code(), ErrorCode::malformed_file);
+}
+
+// "training 100.5" for each, "-" for an unknown one; indented by their level.
+std::string phases_of(const RunRecord& record) {
+  std::ostringstream text;
+  for (const Phase& phase : run_phases(record)) {
+    text << std::string(2 * static_cast<std::size_t>(phase.level), ' ') << phase.name << ' ';
+    if (phase.seconds) {
+      text << *phase.seconds << '\n';
+    } else {
+      text << "-\n";
+    }
+  }
+  return text.str();
+}
+
+TEST(RunPhases, AreTheSameForAllRunsAndWhatIsLeftIsOther) {
+  EXPECT_EQ(phases_of(full_record()),
+            "launch 3.25\n"
+            "runtime 121\n"
+            "  start-up 2.5\n"
+            "  training 100.5\n"
+            "    data 0.75\n"
+            "    forward 15\n"
+            "    backward 30.5\n"
+            "    exposed communication 2\n"
+            "    optimizer 2.25\n"
+            "    other training 50\n"
+            "  validation 4.25\n"
+            "  checkpoints 1.5\n"
+            "  other 12.25\n");
+  EXPECT_EQ(phases_of(RunRecord{}),
+            "launch -\n"
+            "runtime -\n"
+            "  start-up -\n"
+            "  training -\n"
+            "    data -\n"
+            "    forward -\n"
+            "    backward -\n"
+            "    exposed communication -\n"
+            "    optimizer -\n"
+            "    other training -\n"
+            "  validation -\n"
+            "  checkpoints -\n"
+            "  other -\n");
 }
 
 }  // namespace

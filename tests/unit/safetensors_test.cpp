@@ -109,6 +109,8 @@ TEST(Safetensors, AModelThatDoesNotFitItsOwnDescriptionIsRefused) {
       {{"w", DType::f32, {-3}, kWeight, sizeof kWeight}},
       {{"__metadata__", DType::f32, {3}, kWeight, sizeof kWeight}},
       {{"w", DType::f32, {3}, kWeight, sizeof kWeight}, {"w", DType::f32, {1}, kBias, 4}},
+      // Together they have as many bytes as they should.
+      {{"a", DType::f32, {2}, kWeight, sizeof kWeight}, {"b", DType::f32, {2}, kBias, 4}},
   };
   for (const auto& tensors : cases) {
     const auto error = error_of([&] { write_safetensors(path, tensors); });

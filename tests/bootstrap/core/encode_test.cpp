@@ -13,11 +13,13 @@
 #include "text/format.hpp"
 #include "text/table.hpp"
 #include "text/terminal.hpp"
+#include "text/wrap.hpp"
 
 namespace hpcboot {
 namespace {
 
 using namespace std::string_literals;
+using testing::ElementsAre;
 
 using Cases = std::vector<std::pair<std::string, std::string>>;
 
@@ -191,6 +193,14 @@ TEST(Encode, ATableWrapsItsLastColumnOrPutsItBelowTheRows) {
             "    some words that have\n"
             "    a long way to go\n"
             "b\n");
+}
+
+TEST(Encode, AWrappedLineCountsItsBlanks) {
+  EXPECT_THAT(wrapped("a b", 3), ElementsAre("a b"));
+  EXPECT_THAT(wrapped("a b", 2), ElementsAre("a", "b"));
+  EXPECT_THAT(wrapped(" a b", 4), ElementsAre(" a b"));
+  EXPECT_THAT(wrapped(" a b", 3), ElementsAre(" a", "b"));
+  EXPECT_THAT(wrapped("a\n\n b c", 2), ElementsAre("a", "", " b", "c"));
 }
 
 TEST(Encode, ATableIsColouredOnlyIfTheTerminalIs) {

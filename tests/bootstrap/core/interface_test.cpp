@@ -1,4 +1,9 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
+#include <set>
 
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/resolve.hpp"
@@ -186,6 +191,29 @@ TEST(KernelInterface, ThisHostsFactsHaveKindsAndRoutes) {
     EXPECT_TRUE(interface.infiniband) << interface.name;
     EXPECT_TRUE(interface.port_kinds) << interface.name;
   }
+}
+
+TEST(KernelInterface, ThisHostsFactsHaveAllAddresses) {
+  const Facts facts = Facts::of_this_process(Env());
+  if (!facts.routes) GTEST_SKIP() << "the kernel does not answer over rtnetlink here";
+  std::multiset<std::string> found;
+  for (const Interface& interface : facts.interfaces.value())
+    found.insert(interface.name + " " + interface.address + (interface.ipv6 ? " 6" : " 4"));
+  ifaddrs* all = nullptr;
+  ASSERT_EQ(getifaddrs(&all), 0);
+  std::multiset<std::string> expected;
+  for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
+    const int family = entry->ifa_addr == nullptr ? AF_UNSPEC : entry->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const void* address = &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr;
+    if (family == AF_INET6)
+      address = &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr;
+    char text[INET6_ADDRSTRLEN] = {};
+    inet_ntop(family, address, text, sizeof text);
+    expected.insert(std::string(entry->ifa_name) + " " + text + (family == AF_INET6 ? " 6" : " 4"));
+  }
+  freeifaddrs(all);
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace

@@ -243,6 +243,15 @@ TEST(Resolve, AsManyHostsAsProcessesHoldOneEach) {
   EXPECT_EQ(r.placement.node_rank, std::nullopt);
 }
 
+TEST(Resolve, OneHostHoldsAllProcesses) {
+  const Resolution r = of("HPCBOOT_RANK=1\nHPCBOOT_WORLD_SIZE=3\nHPCBOOT_NUM_NODES=1\n");
+  EXPECT_EQ(r.placement.local_rank, 1);
+  EXPECT_EQ(r.placement.local_size, 3);
+  EXPECT_EQ(r.placement.node_rank, 0);
+  for (const char* field : {"local_rank", "local_size", "node_rank"})
+    EXPECT_EQ(r.provenance.at(field).variable, "num_nodes=1") << field;
+}
+
 TEST(Resolve, UnevenHostsAreConfirmedByTheirSlots) {
   const std::string job = "SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_TASKS_PER_NODE=2,1\n";
   const Resolution r = of(job +

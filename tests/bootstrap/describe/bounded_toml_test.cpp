@@ -34,6 +34,7 @@ TEST(BoundedToml, AKeyOfManyPartsIsFoundInItsLine) {
   EXPECT_EQ(line_of_long_key(longest + " = 1\n" + longest + " = 1\n"), 0);
   EXPECT_EQ(line_of_long_key(longer + " = 1\n"), 1);
   EXPECT_EQ(line_of_long_key("x = 1\n[t]\n" + longer + " = 1\n"), 3);
+  EXPECT_EQ(line_of_long_key("\n" + longer + " = 1\n"), 2);
   EXPECT_EQ(line_of_long_key("[" + longer + "]\n"), 1);
   EXPECT_EQ(line_of_long_key("x = {" + longer + " = 1}\n"), 1);
   for (const char* parted : {"=", ",", "{", "}", "[", "]", "\n"})
@@ -60,6 +61,10 @@ TEST(BoundedToml, DotsInTextsAndCommentsPartNoKey) {
   for (const std::string& text : texts) {
     EXPECT_EQ(line_of_long_key("x = " + text + "\n"), 0) << text;
     EXPECT_NE(line_of_long_key("x = " + text + "\n" + longer + " = 1\n"), 0) << text;
+  }
+  // An escape has two characters.
+  for (const char* text : {"\"\\\\\"", "\"\\t\"", "\"\"\"\\\\\"\"\""}) {
+    EXPECT_EQ(line_of_long_key("x = {a = " + (text + (", " + longer)) + " = 1}\n"), 1) << text;
   }
   // An unclosed string ends at the end of its line or of the file.
   EXPECT_EQ(line_of_long_key("x = \"a\n" + longer), 2);

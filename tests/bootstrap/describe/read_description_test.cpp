@@ -154,6 +154,9 @@ TEST(Description, HostsInEveryForm) {
   EXPECT_EQ(placed.local_size, 1);
   EXPECT_EQ(placed.node_rank, 1);
   EXPECT_EQ(placed.num_nodes, 2);
+  for (const char* field :
+       {"hosts", "master_addr", "local_rank", "local_size", "node_rank", "num_nodes"})
+    EXPECT_EQ(placed.variables.at(field), "H") << field;
   for (const auto& [form, text] : std::map<std::string, std::string>{{"commas", "n1,,n2"},
                                                                      {"spaces", "n1 $x"},
                                                                      {"lines", "n1 n2\n"},

@@ -1,13 +1,36 @@
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "hpcboot/doctor.hpp"
 #include "support/free_port.hpp"
 #include "support/temporary_folder.hpp"
+
+namespace {
+// For file systems that cannot be mounted here: the type that all of them seem to have; 0: their
+// own.
+decltype(statfs::f_type) pretended_type = 0;
+}  // namespace
+
+// Replaces the C library's function in this program.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the C library's are reserved
+extern "C" __attribute__((visibility("default"))) int statfs(const char* path,
+                                                             struct statfs* status) noexcept {
+  static const auto next =
+      reinterpret_cast<int (*)(const char*, struct statfs*)>(dlsym(RTLD_NEXT, "statfs"));
+  const int result = next(path, status);
+  if (result == 0 && pretended_type != 0) status->f_type = pretended_type;
+  return result;
+}
 
 // What doctor examines, on this machine.
 namespace hpcboot {
@@ -101,6 +124,28 @@ TEST(SystemFacts, AFolderHasItsFileSystemsName) {
   EXPECT_LT(std::abs(*s.runs_folder->clock_ahead_seconds), 1);
 }
 
+TEST(SystemFacts, AFolderOnAnotherHostsFileSystemIsNotLocal) {
+  const test::TemporaryFolder folder;
+  for (const auto& [type, name, local] : {std::tuple{EXT4_SUPER_MAGIC, "ext", true},
+                                          {0x58465342, "xfs", true},
+                                          {0x794c7630, "overlay", true},
+                                          {NFS_SUPER_MAGIC, "nfs", false},
+                                          {AFS_SUPER_MAGIC, "afs", false},
+                                          {V9FS_MAGIC, "9p", false},
+                                          {0x0bd00bd0, "lustre", false},
+                                          {0x47504653, "gpfs", false},
+                                          {0x19830326, "beegfs", false},
+                                          {0x00c36400, "ceph", false},
+                                          {0x12345678, "file system 0x12345678", false}}) {
+    pretended_type = type;
+    const SystemFacts s = look_up("", folder.path());
+    pretended_type = 0;
+    ASSERT_TRUE(s.runs_folder);
+    EXPECT_EQ(s.runs_folder->file_system, name);
+    EXPECT_EQ(s.runs_folder->local, local) << name;
+  }
+}
+
 TEST(SystemFacts, APortThatSomebodyListensOnIsTaken) {
   std::optional<testing_support::ListeningPort> somebody(testing_support::free_port());
   const std::string dump =
@@ -110,6 +155,35 @@ TEST(SystemFacts, APortThatSomebodyListensOnIsTaken) {
   EXPECT_EQ(look_up(dump, folder.path()).master_port_taken, true);
   somebody.reset();
   EXPECT_EQ(look_up(dump, folder.path()).master_port_taken, false);
+}
+
+// This process is the agent, which has loaded a part of torch, and its child is the rank.
+TEST(SystemFacts, ThePyTorchOfTheAgentCountsUnderTorchrunOnly) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path() / "torch/version.py", "__version__ = '9.8.7'\n");
+  const fs::path module = folder.path() / "torch/_C.so";
+  test::write_text(module, "x");
+  const int file = open(module.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const loaded = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  ASSERT_NE(loaded, MAP_FAILED);
+  const auto expect_in_rank = [&](const std::string& dump, const std::string& version) {
+    const pid_t rank = fork();
+    if (rank == 0) {
+      const auto agrees = [&]() noexcept {
+        return look_up(dump, folder.path()).torchrun == version;
+      };
+      _exit(agrees() ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(rank, &status, 0), rank);
+    EXPECT_EQ(status, 0) << "not '" << version << "' under: " << dump;
+  };
+  const std::string place = "RANK=0\nWORLD_SIZE=1\nLOCAL_RANK=0\n";
+  expect_in_rank(place + "TORCHELASTIC_RUN_ID=none\nMASTER_ADDR=127.0.0.1\nMASTER_PORT=29400\n",
+                 "9.8.7");
+  expect_in_rank(place, "");
+  munmap(loaded, 1);
 }
 
 TEST(SystemFacts, ANameWithoutAddressIsTold) {

@@ -33,6 +33,10 @@ TEST(GpuLink, IsWhatNvmlSays) {
   EXPECT_EQ(link_between("0000:17:00.0", "0000:60:00.0"), "same board, no P2P");
 }
 
+TEST(GpuLink, ADriverThatKnowsNoLastLinkIsNotAskedForEver) {
+  EXPECT_EQ(link_between("0000:40:00.0", "0000:50:00.0"), "NVLink x63");
+}
+
 TEST(GpuLink, OneGpuHasNoneWithItself) {
   EXPECT_EQ(link_between("0000:65:00.0", "0000:65:00.0"), "same GPU");
 }

@@ -391,6 +391,9 @@ TEST_F(JobScripts, ARequestThatDoesNotFitIsAnError) {
   request.account = "a\n#SBATCH --x";
   EXPECT_THAT(error_of(request), HasSubstr("--account"));
   request.account = {};
+  request.mail = "a@b.c\n#SBATCH --x";
+  EXPECT_THAT(error_of(request), HasSubstr("--mail"));
+  request.mail = {};
   request.launcher = "srnu";
   EXPECT_THAT(error_of(request), HasSubstr("closest match: srun"));
 }

@@ -133,6 +133,19 @@ TEST_F(SecretFiles, a_home_that_cannot_be_written_has_no_key) {
   EXPECT_FALSE(make_key("", reason));
 }
 
+TEST_F(SecretFiles, a_key_may_be_there_unless_it_certainly_is_not) {
+  const std::string path = key_path(at_home());
+  EXPECT_FALSE(may_have_key(""));
+  EXPECT_FALSE(may_have_key(path));
+  EXPECT_FALSE(may_have_key(write("a file, not a folder") + "/rendezvous.key"));
+  std::string reason;
+  ASSERT_TRUE(make_key(path, reason));
+  EXPECT_TRUE(may_have_key(path));
+  // Nobody can look there, not even root.
+  fs::create_symlink("circle", folder_ / "circle");
+  EXPECT_TRUE(may_have_key(folder_ / "circle/rendezvous.key"));
+}
+
 TEST_F(SecretFiles, rank_0_chooses_and_the_others_find_the_same) {
   const Env env = naming(write("a secret of this launch"));
   const LaunchSecret chosen = choose_secret(env, "job 7", KeyUse::of_a_job);

@@ -165,6 +165,34 @@ TEST_F(Launch, nothing_that_says_where_is_an_error) {
       "have no way to find each other", "exchange", "HPCBOOT_MASTER_ADDR");
 }
 
+TEST_F(Launch, an_exchange_is_needed_by_several_ranks_without_an_endpoint) {
+  const std::string below_a_file = path_ + "/x";  // where even root can make no folder
+  const Env env(std::map<std::string, std::string>{{"HPCBOOT_EXCHANGE_DIR", below_a_file}});
+  EXPECT_TRUE(needs_kvs(a_rank(0), env));
+  EXPECT_FALSE(needs_kvs(a_rank(0), Env()));
+  EXPECT_FALSE(needs_kvs(a_rank(0, 1), env));
+  Resolution r = a_rank(0);
+  r.endpoint_is_explicit = true;
+  EXPECT_FALSE(needs_kvs(r, env));
+  // An exchange that is not needed is not opened, which would be an error here.
+  EXPECT_EQ(open_kvs_for(r, env, 1s), nullptr);
+  test::expect_error(
+      ErrorCode::exchange_failed, [&] { open_kvs_for(a_rank(0), env, 1s); }, below_a_file);
+}
+
+// mpirun over ssh passes an exported MASTER_ADDR only to the ranks of its own host.
+TEST(Exchange, is_needed_if_another_rank_may_have_another_endpoint) {
+  const Env env(
+      std::map<std::string, std::string>{{"PMIX_NAMESPACE", "a-launch"}, {"PMIX_RANK", "0"}});
+  Resolution r = a_rank(0);
+  r.launcher = "openmpi";
+  r.endpoint_is_explicit = true;
+  r.provenance["master_addr"] = {"environment", "MASTER_ADDR"};
+  EXPECT_TRUE(needs_kvs(r, env));
+  r.provenance["master_addr"].source = "explicit";
+  EXPECT_FALSE(needs_kvs(r, env));
+}
+
 TEST_F(Launch, a_store_serves_as_an_exchange) {
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 3; ++rank) {

@@ -185,6 +185,20 @@ TEST(ResolveWithKvs, AnotherLaunchsExchangeIsAnError) {
   }
 }
 
+// The exchange would give a placement, but the environment is not one launch's.
+TEST(ResolveWithKvs, AContradictionOfTheLauncherIsNotFilledFromTheExchange) {
+  FakeKvs kvs(1, {"n1 10.0.0.1", "n1 10.0.0.1"});
+  const Env env(Variables{
+      {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "5"}, {"MPI_LOCALNRANKS", "2"}});
+  try {
+    resolve_with_kvs(env, on("n1", "10.0.0.1"), kvs, 1s);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::inconsistent_placement);
+    EXPECT_THAT(error.found(), HasSubstr("MPI_LOCALRANKID=5"));
+  }
+}
+
 TEST(ResolveWithKvs, SingletonsAreExplained) {
   FakeKvs kvs(0, {"n1 "});
   const Env env(Variables{{"SLURM_PROCID", "3"},

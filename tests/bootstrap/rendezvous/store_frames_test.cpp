@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
+#include <fstream>
 #include <functional>
 #include <thread>
 
+#include "rendezvous/store/service.hpp"
+#include "rendezvous/store/stream.hpp"
 #include "store_here.hpp"
 
 namespace hpcboot::rendezvous {
@@ -39,6 +44,22 @@ TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
   open.seal("one", nothing);
   EXPECT_EQ(nothing, "");
   EXPECT_TRUE(open.accepts("one", ""));
+}
+
+TEST(Stream, ends_when_the_other_end_is_gone_but_not_while_it_is_silent) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
+  Stream stream{Socket(ends[0])};
+  {
+    const Socket other(ends[1]);
+    EXPECT_EQ(stream.read_some(), Stream::Progress::none);
+    stream.put(std::string(std::size_t{4} << 20U, 'x'));  // more than the socket accepts
+    EXPECT_TRUE(stream.write_some());
+    EXPECT_GT(stream.unsent(), 0U);
+  }
+  // What it did not read makes this a reset connection, not an end of the data.
+  EXPECT_EQ(stream.read_some(), Stream::Progress::ended);
+  EXPECT_FALSE(stream.write_some());
 }
 
 // Answers all requests of one rank in the same way, without seals.
@@ -132,6 +153,51 @@ TEST(Store, what_is_no_request_is_refused_and_the_connection_lives_on) {
     EXPECT_EQ(verdict, static_cast<std::uint8_t>(Answer::refused));
   }
 }
+
+#ifndef HPCBOOT_SANITIZED  // which keeps freed memory for a while
+// Bytes of this process in memory.
+std::size_t resident() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t whole = 0;
+  std::size_t pages = 0;
+  file >> whole >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A rank that polls for a key during a run of weeks.
+TEST(Service, keeps_nothing_of_the_waits_that_it_has_answered) {
+  Service service;
+  std::uint32_t sent = 0;
+  const auto ask = [&](Service::Peer peer, Request kind,
+                       const std::function<void(FrameWriter&)>& fill) {
+    FrameWriter request;
+    request.u32(++sent);
+    request.u8(static_cast<std::uint8_t>(kind));
+    fill(request);
+    EXPECT_TRUE(service.handle(peer, request.bytes(), Clock::time_point()));
+  };
+  const auto wait_often = [&](int times) {
+    std::size_t answers = 0;
+    for (int i = 0; i < times; ++i) {
+      ask(1, Request::wait, [](FrameWriter& request) {
+        request.u32(1000);
+        request.texts({"k"});
+      });
+      ask(2, Request::set, [](FrameWriter& request) {
+        request.text("k");
+        request.text("v");
+      });
+      ask(2, Request::erase, [](FrameWriter& request) { request.text("k"); });
+      answers += service.take_replies().size();
+    }
+    EXPECT_EQ(answers, 3 * static_cast<std::size_t>(times));
+  };
+  wait_often(1000);
+  const std::size_t before = resident();
+  wait_often(400'000);
+  EXPECT_LT(resident(), before + (std::size_t{4} << 20U));
+}
+#endif
 
 }  // namespace
 }  // namespace hpcboot::rendezvous

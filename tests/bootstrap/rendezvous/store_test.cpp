@@ -79,7 +79,8 @@ TEST_P(StoreAt, carries_megabytes) {
   const std::string large(std::size_t{20} << 20U, 'x');
   client_->set("large", large);
   EXPECT_EQ(get(*client_, {"large"}).front(), large);
-  EXPECT_EQ(code_of([&] { client_->set("too large", std::string(kLargestFrame, 'x')); }),
+  // 64 MiB, as the error says.
+  EXPECT_EQ(code_of([&] { client_->set("too large", std::string(std::size_t{64} << 20U, 'x')); }),
             ErrorCode::exchange_failed);
 }
 

@@ -64,6 +64,8 @@ TEST(Apinfo, WhatIsWrongIsNamed) {
   const std::string huge(8, '\x7f');
   expect_error(ErrorCode::malformed_file, with(0, "\x02"), "version 2");
   expect_error(ErrorCode::malformed_file, with(8, huge), "bytes");
+  expect_error(ErrorCode::malformed_file, with(8, std::string("\x87\0", 2)), "declares 135 bytes");
+  expect_error(ErrorCode::malformed_file, with(8, std::string("\x88\0", 2)), "table of nodes");
   expect_error(ErrorCode::malformed_file, with(64, std::string(8, '\0')), "table of processes");
   expect_error(ErrorCode::malformed_file, with(72, huge), "table of processes");
   expect_error(ErrorCode::malformed_file, with(80, std::string(4, '\xff')), "table of processes");

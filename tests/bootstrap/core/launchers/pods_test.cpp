@@ -209,6 +209,11 @@ TEST(Sagemaker, OneProcessAHost) {
   EXPECT_NE(r.master_port, of(kSagemaker + "TRAINING_JOB_NAME=train-8\n").master_port);
 }
 
+TEST(Sagemaker, TheListOfHostsMayHaveBlanks) {
+  const Resolution r = of(kSagemaker + "SM_HOSTS= [ \"algo-1\" ,\t\"algo-2\" ] \n");
+  EXPECT_THAT(r.hosts, ElementsAre("algo-1", "algo-2"));
+}
+
 TEST(Sagemaker, LaunchersOnTheHostSayMore) {
   EXPECT_EQ(of(kSagemaker + "OMPI_COMM_WORLD_RANK=3\nOMPI_COMM_WORLD_SIZE=4\n" +
                "OMPI_COMM_WORLD_LOCAL_RANK=1\nOMPI_COMM_WORLD_LOCAL_SIZE=2\n")

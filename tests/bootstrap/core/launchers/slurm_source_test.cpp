@@ -113,6 +113,9 @@ TEST(Slurm, FactsThatContradictEachOtherAreErrors) {
       "SLURM_GTIDS");
   expect_error(
       ErrorCode::inconsistent_placement, [&] { of(with("SLURM_NODEID=2\n")); }, "SLURM_NODEID=2");
+  expect_error(
+      ErrorCode::inconsistent_placement, [&] { of(with("SLURM_NODEID=2\nSLURMD_NODENAME=\n")); },
+      "SLURM_NODEID gives node_rank=2 in a step of 2 nodes");
   for (const char* list : {"n[0-2]", "n2"}) {
     expect_error(
         ErrorCode::inconsistent_placement,

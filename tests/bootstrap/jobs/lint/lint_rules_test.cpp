@@ -50,6 +50,7 @@ const std::vector<NearMiss>& near_misses() {
 
       {"unknown-option", "#!/bin/bash\n#SBATCH --container-image=x.sqsh --x11\n"},
       {"unknown-option", "#!/bin/bash\n#SBATCH --tasks-per=2 --cpus-per-t 2\n"},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --gpus-per-job=2\n"},
 
       {"directive-empty", "#!/bin/bash\n#SBATCH --exclusive --requeue\n#SBATCH # GPUs\n#$\n"},
 

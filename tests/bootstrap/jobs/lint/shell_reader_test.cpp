@@ -74,6 +74,18 @@ TEST(ShellReader, TellsCommandsAndTheirVariables) {
   for (const Case& one : cases) EXPECT_EQ(told(read_shell(one.script)), one.commands) << one.script;
 }
 
+// Deeper ones are plain characters: the reader calls itself for each.
+TEST(ShellReader, Reads64NestedSubstitutions) {
+  const auto first_command = [](int depth) {
+    std::string script;
+    for (int i = 0; i < depth; ++i) script += "$(";
+    const std::string all = told(read_shell(script + "a b)"));
+    return all.substr(0, all.find('\n'));
+  };
+  EXPECT_EQ(first_command(64), "a | b");
+  EXPECT_EQ(first_command(65), "$");
+}
+
 TEST(ShellReader, TellsWhatEachByteBelongsTo) {
   const std::string script = "a 'b' \"c\" # d\ne <<F\ng\nF\nh";
   const Shell shell = read_shell(script);

@@ -149,6 +149,21 @@ TEST(ExitStatus, IsASmallNumber) {
     EXPECT_EQ(exit_status_in(text), std::nullopt) << text;
 }
 
+TEST(AskBy, TakesTheOutputOfAFailedOrLateCommandForNoAnswer) {
+  Answers answers;
+  answers.say("qstat -Qf", "Queue: workq\n").say("qstat -Bf", "cannot connect\n", 1);
+  EXPECT_EQ(ask_by(answers.run())({"qstat", "-Qf"}), "Queue: workq\n");
+  EXPECT_EQ(ask_by(answers.run())({"qstat", "-Bf"}), std::nullopt);
+  const auto late = ask_by([](const std::vector<std::string>&) {
+    CommandResult result;
+    result.is_late = true;
+    result.exit_code = 0;
+    result.output = "Queue: wo";
+    return result;
+  });
+  EXPECT_EQ(late({"qstat", "-Qf"}), std::nullopt);
+}
+
 TEST(QueueHere, IsNullWhereNoneAnswers) {
   EXPECT_FALSE(queue_here(Env(), Answers().run()));
   Answers answers = slurm_that_answers();

@@ -101,6 +101,7 @@ constexpr const char* kQueues =
     "Queue: workq\n    queue_type = Execution\n    enabled = True\n    started = True\n\n"
     "Queue: short\n    queue_type = Execution\n    resources_max.nodect = 1\n"
     "    resources_max.walltime = 00:10:00\n    resources_min.ncpus = 4\n    enabled = True\n\n"
+    "Queue: long\n    resources_min.walltime = 12:00:00\n    enabled = True\n\n"
     "Queue: closed\n    queue_type = Execution\n    enabled = False\n\n"
     "Queue: route\n    queue_type = Route\n    route_destinations = short,workq@pbs\n"
     "    enabled = True\n\n"
@@ -129,6 +130,9 @@ TEST(PbsLimits, AreThoseOfQueueServerAndHosts) {
   JobDemand small = demand(1, 60, "short");
   small.shape.cores = 2;
   EXPECT_EQ(pbs_limit_problems(small, ask).at(0).expected, "at least 4 (qstat -Qf short)");
+  EXPECT_THAT(pbs_limit_problems(demand(1, 43200, "long"), ask), IsEmpty());
+  EXPECT_EQ(pbs_limit_problems(demand(1, 43199, "long"), ask).at(0).expected,
+            "at least 12:00:00 (qstat -Qf long)");
   EXPECT_EQ(pbs_limit_problems(demand(1, 60, "absent"), ask).at(0).found, "the queue absent");
   EXPECT_EQ(pbs_limit_problems(demand(1, 60, "closed"), ask).at(0).found,
             "the queue closed, which accepts no jobs");

@@ -82,6 +82,8 @@ TEST_F(SlurmJobTest, KnowsWhenItHasBeenPreempted) {
   slurm();
   set_state({"7", "100", "200", "RUNNING", "150"});
   EXPECT_TRUE(the_job()->state().is_preempted);
+  set_state({"7", "100", "200", "RUNNING", "100"});
+  EXPECT_TRUE(the_job()->state().is_preempted) << "in its first second";
   set_state({"7", "100", "200", "RUNNING", "50"});  // an earlier attempt was preempted
   EXPECT_FALSE(the_job()->state().is_preempted);
 }

@@ -71,6 +71,8 @@ TEST(ProgramNeeds, IsNotMisledByDamage) {
   damaged = whole;
   damaged.load.p_vaddr = ~0ULL;
   EXPECT_EQ(read(damaged.bytes()), ProgramMpi::unknown);
+  damaged = ElfProgram({"libmpich" + std::string(300, 'x')});
+  EXPECT_EQ(read(damaged.bytes()), ProgramMpi::unknown) << "no linker writes such a name";
   damaged = whole;
   damaged.header.e_ident[EI_DATA] = ELFDATA2MSB;
   EXPECT_EQ(read(damaged.bytes()), ProgramMpi::unknown);

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -103,6 +105,19 @@ TEST(RankChild, SaysWhyAProgramCannotBeExecuted) {
               "cannot change to the working folder /no/such/folder (--chdir): No such file or "
               "directory");
   }
+}
+
+// An agent that starts ranks again and again would run out of them.
+TEST(RankChild, KeepsNoDescriptorOfAProgramThatCannotBeExecuted) {
+  const auto open_descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  ChildSpec spec = shell("");
+  spec.words = {"/no/such/program"};
+  const auto before = open_descriptors();
+  EXPECT_THROW(const RankChild child(spec), CannotExecute);
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(RankChild, RunsAFileWithoutAFirstLineByTheShell) {
