@@ -120,6 +120,7 @@ constexpr Case kValues[] = {
     {"exit code=1", "exit code=1"},
     {"conda activate sk-learn-environment", "conda activate sk-learn-environment"},
     {"pypi-mirror.example.org/simple", "pypi-mirror.example.org/simple"},
+    {"pypi-mirror-of-2024-wheels", "pypi-mirror-of-2024-wheels"},
     {"hf_hub_download", "hf_hub_download"},
     {"", ""},
     {"3", "3"},

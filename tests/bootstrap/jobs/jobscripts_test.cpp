@@ -419,6 +419,16 @@ TEST_F(JobScripts, AProgramIsOneWordAndNotCompared) {
     EXPECT_EQ(error_of(job, "python"), "no error");
 }
 
+TEST_F(JobScripts, AProgramTakesTheTrainersPlace) {
+  ScriptRequest request;
+  request.job = "ddp";
+  request.program = "./solver";
+  const std::string script =
+      render_job_script(TemplateRenderer(shipped_templates()), site(), request);
+  EXPECT_THAT(script, HasSubstr(" -- ./solver \"${options[@]}\" \"$@\""));
+  EXPECT_THAT(script, testing::Not(HasSubstr("TRAINER OPTION")));
+}
+
 // The share of a node with 32 cores, 100 GB and 4 GPUs that a job requests.
 TEST_F(JobScripts, CoresAndMemoryFollowTheGpus) {
   const TemplateRenderer templates(shipped_templates());

@@ -57,6 +57,7 @@ TEST(BoundedJson, LengthAndNumberOfValuesAreLimits) {
   limits = {};
   limits.values = 3;
   EXPECT_EQ(problem_of("[1,2]", limits), "");
+  EXPECT_EQ(problem_of("[[],{}]", limits), "");
   EXPECT_THAT(problem_of("[1,2,3]", limits), HasSubstr("more than 3 values"));
   EXPECT_THAT(problem_of("[[],[],[]]", limits), HasSubstr("more than 3 values"));
 }

@@ -181,6 +181,8 @@ TEST(Slurm, ComponentsOrderTheNodesOfAHeterogeneousStep) {
     EXPECT_THAT(r.hosts, ElementsAre("n2", "n1"));
     EXPECT_EQ(r.master_addr, "n2");
   }
+  // The numbers of tasks are in the order of the list.
+  EXPECT_EQ(of(het + "SLURM_HET_SIZE=2\nSLURM_GTIDS=\n").placement.local_size, 1);
   // Without a component's list, the order is lost too.
   const Resolution r = of(het + "SLURM_HET_SIZE=2\nSLURM_JOB_NODELIST_PACK_GROUP_1=\n");
   EXPECT_THAT(r.hosts, testing::IsEmpty());

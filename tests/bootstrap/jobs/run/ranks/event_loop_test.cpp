@@ -1,5 +1,6 @@
 #include "jobs/run/ranks/event_loop.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -58,6 +59,16 @@ TEST(BlockedSignals, ThatWereIgnoredStaySo) {
   EXPECT_FALSE(is_blocked(SIGHUP));
   raise(SIGHUP);
   EXPECT_EQ(signals.next(), std::nullopt);
+}
+
+TEST(BlockedSignals, LeaveNoDescriptor) {
+  int fd = -1;
+  {
+    const BlockedSignals signals({SIGUSR1});
+    fd = signals.fd();
+    EXPECT_NE(fcntl(fd, F_GETFD), -1);
+  }
+  EXPECT_EQ(fcntl(fd, F_GETFD), -1);
 }
 
 // A daemon's child may have none.
