@@ -162,7 +162,7 @@ for e in events:
 
 @test "each rank has its share of the merged trace, which says how much is missing" {
   need_mpirun
-  ranks 2 --epochs 3 --profile=wait=0,warmup=0,active=6 --profile-mb 1 >output
+  ranks 2 --epochs 3 --profile=wait=0,warmup=0,active=12 --profile-mb 1 >output
   grep -q '^[0-9]* events are not in the merged trace' output
   check runs/*/profile/merged.1.pt.trace.json "
 assert trace['droppedEvents'] > 0

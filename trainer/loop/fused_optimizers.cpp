@@ -67,6 +67,8 @@ void run_on_cpu(const AdamStep& how, const Call& call) {
     const torch::Tensor average = as_stored(call.averages[i], parameter);
     const torch::Tensor square_average = as_stored(call.square_averages[i], parameter);
     AT_DISPATCH_FLOATING_TYPES(parameter.scalar_type(), "adam_step", [&] {
+      // Throws if the type cannot hold it, as torch::optim::Adam does.
+      at::Scalar(how.lr / (1 - how.beta1)).to<scalar_t>();
       auto* const weights = parameter.data_ptr<scalar_t>();
       const auto* const slopes = gradient.data_ptr<scalar_t>();
       auto* const averages = average.data_ptr<scalar_t>();
