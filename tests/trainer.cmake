@@ -27,12 +27,17 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_LR_SCHEDULES="${CMAKE_CURRENT_LIST_DIR}/support/lr_schedules.py")
 
-# Each test in these bats files is a whole run of the program, so they have their own label.
-foreach(_name IN ITEMS bench runs data estimate export faults monitor profile resume sharded_checkpoints start study tasks torchrun untrusted watch zero)
+# Each test in these bats files is a whole run of the program, so they have their own label. They compute while most other
+# tests wait, so they run beside those on a cluster, and start right after them; those with the same place run one after
+# the other. (A test with several PROCESSORS would wait until as many are free at once, which is only at the end.) The
+# longest come first, so that places end together.
+set(_place 0)
+foreach(_name IN ITEMS resume tasks runs zero sharded_checkpoints faults profile monitor watch untrusted bench data torchrun export
+    start study estimate)
+  math(EXPR _place "(${_place} + 1) % 3")
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
-  # They compute while most other tests wait, so they run beside those on a cluster, and start right after them. Without
-  # PROCESSORS: for a test of two ctest would wait until two are free at once, which is only at the end.
-  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 COST 500)
+  set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 COST 500
+    RESOURCE_LOCK trainer_${_place})
   set_property(TEST trainer.${_name} APPEND PROPERTY ENVIRONMENT HPCBOOT_TEST_PYTHON=${HPCBOOT_TEST_PYTHON})
 endforeach()
 # The example of trainer/tasks.md. Exit code 77: it needs Ninja.
