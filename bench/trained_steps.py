@@ -1,27 +1,22 @@
 """Short trainings and the times of their steps: for the scripts of this folder."""
 import csv
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 
+from peers.launch import environment
+
 
 def run(command):
-    """The output of a command; the script ends if it fails."""
+    """The output of a command, with one thread a process; the script ends if it fails."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
+                          stderr=subprocess.STDOUT, env=environment(1))
     if done.returncode != 0:
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {command} ended with {done.returncode}:\n"
                  f"{done.stdout.decode(errors='replace')}")
     return done.stdout.decode(errors="replace")
-
-
-def mpirun(ranks):
-    """Open MPI by default refuses root, and more ranks than cores."""
-    return ["mpirun", "--bind-to", "none", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
-            "-np", ranks]
 
 
 class Training:

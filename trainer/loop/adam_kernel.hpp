@@ -10,10 +10,9 @@ struct AdamStep {
   double beta1 = 0;
   double beta2 = 0;
   double eps = 0;
-  double decay = 0;  ///< weight decay
-  bool decay_apart =
-      false;      ///< AdamW: weights shrink by lr * decay; Adam: it is added to gradients
-  long step = 0;  ///< 1 in the first
+  double decay = 0;          ///< weight decay: Adam adds it to the gradients
+  bool decay_apart = false;  ///< AdamW: weights shrink by lr * decay instead
+  long step = 0;             ///< 1 in the first
 };
 
 /// A step of Adam (https://arxiv.org/abs/1412.6980) or AdamW (https://arxiv.org/abs/1711.05101) in
