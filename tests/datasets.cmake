@@ -22,10 +22,12 @@ target_compile_definitions(datasets_test PRIVATE
   HPCBOOT_TEST_INTERPOLATE="${CMAKE_CURRENT_LIST_DIR}/support/interpolate.py")
 
 # The formats that --data reads. With LibTorch in the build these include .pt, and the test links LibTorch.
-hpcboot_add_test(NAME formats_test
-  SOURCES unit/cifar_test.cpp unit/convert_test.cpp unit/formats_test.cpp unit/sequences_test.cpp
-          $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:unit/pt_data_test.cpp>
-  LIBRARIES hpcboot_formats $<$<BOOL:${HPCBOOT_HAVE_TORCH}>:hpcboot::libtorch> LABELS unit TIMEOUT 120)
+set(_formats SOURCES unit/cifar_test.cpp unit/convert_test.cpp unit/formats_test.cpp unit/sequences_test.cpp
+             LIBRARIES hpcboot_formats)
+if(HPCBOOT_HAVE_TORCH)
+  list(APPEND _formats hpcboot::libtorch SOURCES unit/pt_data_test.cpp)
+endif()
+hpcboot_add_test(NAME formats_test ${_formats} LABELS unit TIMEOUT 120)
 target_compile_definitions(formats_test PRIVATE
   HPCBOOT_TEST_PYTHON="${HPCBOOT_TEST_PYTHON}"
   HPCBOOT_TEST_TORCH_SAVE="${CMAKE_CURRENT_LIST_DIR}/support/torch_save.py")

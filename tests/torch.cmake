@@ -11,7 +11,7 @@ hpcboot_add_test(NAME torch_test
           unit/lost_ranks_test.cpp unit/model_outputs_test.cpp unit/models_test.cpp
           unit/process_group_test.cpp unit/tensors_test.cpp unit/torch_reference_test.cpp unit/world_store_test.cpp
   LIBRARIES hpcboot::torch hpcboot_models hpcboot_store hpcboot_json LABELS unit
-  TIMEOUT 300)  # PyTorch's Python and a step of a large model in fp64 take long on a busy machine
+  TIMEOUT 400)  # PyTorch's Python and a step of a large model in fp64 take long on a busy machine
 # Not installed.
 target_include_directories(torch_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer/torch ${PROJECT_SOURCE_DIR}/bootstrap)
 # Only for this file: the precompiled header is shared, so definitions of the target would have to be shared, too.
