@@ -39,7 +39,7 @@ setup_file() {
 
 @test "in double precision, models on 4 ranks differ by rounding only" {
   need_mpirun
-  exact=(--model resnet50 --image-size 64 --limit-samples 32 --precision fp64)
+  exact=(--model resnet18 --image-size 32 --limit-samples 32 --precision fp64)
   ranks 4 "${exact[@]}" --comment whole
   for zero in 1 2 3; do
     ranks 4 "${exact[@]}" --comment "sharded$zero" --zero "$zero"
