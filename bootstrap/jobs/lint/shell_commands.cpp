@@ -163,7 +163,7 @@ void ShellParser::take_word(Command& command, HereDocuments& documents, int dept
     }
     if (raw == "if" || raw == "case") ++conditions_;
     if ((raw == "fi" || raw == "esac") && conditions_ > 0) --conditions_;
-    if (is_keyword(raw)) return;
+    if (is_keyword(raw) || raw == "-p") return;  // time -p
   }
   if (command.words.size() == 1 && command.words[0].text == "function") {
     command = Command();

@@ -94,7 +94,6 @@ int leading_number(std::string_view text) {
 
 int gibibytes(std::string_view text, char unit) {
   const std::string number(text.substr(0, text.find_first_not_of("0123456789.")));
-  if (number.empty() || number.size() > 18) return 0;
   const std::string_view rest = text.substr(number.size());
   const char suffix = rest.empty() ? unit : rest[0];
   constexpr std::string_view kUnits = "bkmgt";

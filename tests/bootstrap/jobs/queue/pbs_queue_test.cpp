@@ -11,6 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Answers pbs_here() {
   Answers answers;
@@ -127,6 +128,14 @@ TEST(PbsQueue, TakesAnArrayAsOne) {
     EXPECT_EQ(job->exit_code, 9);
     EXPECT_THAT(job->output, ElementsAre("/home/alice/arr.o28.0", "/home/alice/arr.o28.1"));
   }
+}
+
+TEST(PbsQueue, AnArrayWithoutTasksHasNoFile) {
+  Answers answers = pbs_here();
+  answers.say("qstat -x -t -f 28[]",
+              "Job Id: 28[].pbs\n    Job_Name = arr\n    job_state = Q\n    Join_Path = oe\n"
+              "    Output_Path = pbs:/home/alice/arr.o28.^array_index^\n");
+  EXPECT_THAT(pbs_queue(Env(), answers.run())->job("28[]")->output, IsEmpty());
 }
 
 TEST(PbsQueue, TakesNoVariableForAJob) {

@@ -1,4 +1,5 @@
 #include "jobs/run/job/slurm_sbatch.hpp"
+#include "jobs/run/job/slurm_squeue.hpp"
 #include "slurm_machine.hpp"
 
 namespace hpcboot::run {
@@ -43,6 +44,12 @@ TEST_F(SlurmJobTest, NobodyIsQueuedAgainForAnother) {
   slurm({{"SLURM_ARRAY_JOB_ID", "6"}, {"SLURM_ARRAY_TASK_ID", "3"}});
   EXPECT_THROW(queue_again(), Error);
   EXPECT_EQ(machine().ran.size(), 1U);  // squeue, which does not answer
+}
+
+TEST_F(SlurmJobTest, HasATextForEachColumn) {
+  slurm();
+  set_texts({"Name", "Comment"}, {"two words", "(null)"});
+  EXPECT_EQ(squeue_texts(s, id, {"Name", "Comment"}), (Texts{"two words", ""}));
 }
 
 TEST_F(SlurmJobTest, HasItsTimesFromSqueue) {

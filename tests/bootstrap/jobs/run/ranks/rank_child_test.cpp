@@ -1,5 +1,6 @@
 #include "jobs/run/ranks/rank_child.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -118,6 +119,31 @@ TEST(RankChild, KeepsNoDescriptorOfAProgramThatCannotBeExecuted) {
   const auto before = open_descriptors();
   EXPECT_THROW(const RankChild child(spec), CannotExecute);
   EXPECT_EQ(open_descriptors(), before);
+}
+
+// Of a process that was started with two of the standard ones closed: the ends of a pipe are moved
+// above them, for which there is room for the first only.
+TEST(RankChild, KeepsNoDescriptorOfAPipeOfWhichThereIsRoomForOneEnd) {
+#ifdef HPCBOOT_SANITIZED
+  GTEST_SKIP() << "the sanitizers open their own descriptors and abort if none is left";
+#endif
+  ChildSpec spec = shell("");
+  spec.body = [] {
+    const int free = dup(STDIN_FILENO);
+    close(free);
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    const rlimit limit{static_cast<rlim_t>(free) + 1, static_cast<rlim_t>(free) + 1};
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;
+    try {
+      hpcboot::run::make_pipe();
+      return 3;
+    } catch (const hpcboot::Error&) {
+      return fcntl(free, F_GETFD) == -1 ? 0 : 4;
+    }
+  };
+  const RankChild child(spec);
+  EXPECT_EQ(end_of(child).exit_code, 0);
 }
 
 TEST(RankChild, RunsAFileWithoutAFirstLineByTheShell) {
