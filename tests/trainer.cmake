@@ -30,10 +30,15 @@ set_property(SOURCE unit/lr_schedule_test.cpp PROPERTY COMPILE_DEFINITIONS
 # Each test in these bats files is a whole run of the program, so they have their own label. They compute while most other
 # tests wait, so they run beside those on a cluster, and start right after them; those with the same place run one after
 # the other. (A test with several PROCESSORS would wait until as many are free at once, which is only at the end.) The
-# longest come first, so that places end together.
+# longest come first, and the three columns compute about as much, so that places end together.
 set(_place 0)
-foreach(_name IN ITEMS resume tasks runs zero sharded_checkpoints faults profile monitor watch untrusted bench data torchrun export
-    start study estimate)
+foreach(_name IN ITEMS
+    resume    tasks               runs
+    watch     sharded_checkpoints zero
+    untrusted profile             data
+    faults    monitor             torchrun
+    start     bench               estimate
+    study     export)
   math(EXPR _place "(${_place} + 1) % 3")
   hpcboot_add_bats_test(trainer.${_name} ${CMAKE_CURRENT_LIST_DIR}/trainer/${_name}.bats)
   set_tests_properties(trainer.${_name} PROPERTIES LABELS "trainer;mpi;torch" TIMEOUT 1200 COST 500
