@@ -252,7 +252,10 @@ TEST(ProbeText, TimesAndSizes) {
   EXPECT_EQ(gibibytes("527523696kb", 'b'), 503);
   EXPECT_EQ(gibibytes("1tb", 'b'), 1024);
   EXPECT_EQ(gibibytes("605.6G", 'm'), 605);
+  EXPECT_EQ(gibibytes("0000000000000000000001g", 'm'), 1);
   EXPECT_EQ(gibibytes("much", 'm'), 0);
+  EXPECT_EQ(gibibytes("", 'g'), 0);
+  EXPECT_EQ(gibibytes(std::string(400, '9'), 'b'), 0) << "more than a double holds";
   EXPECT_EQ(leading_number("64+"), 64);
   EXPECT_EQ(leading_number("99999999999999999999"), 1'000'000'000);
 }
