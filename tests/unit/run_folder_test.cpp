@@ -82,6 +82,8 @@ TEST(RunFolder, MakesTheRunsFolderToo) {
   const RunFolder folder = RunFolder::create(temporary.path() / "a" / "runs", {kStarted, "ddp"});
   EXPECT_TRUE(fs::is_directory(folder.path()));
   EXPECT_EQ(folder.path(), temporary.path() / "a" / "runs" / "20261120_235901_ddp_1x1");
+  RunFolder::create(temporary.path() / "b" / "runs" / "", {kStarted, "ddp"});
+  EXPECT_TRUE(fs::is_directory(temporary.path() / "b" / "runs" / "20261120_235901_ddp_1x1"));
 }
 
 TEST(RunFolder, RunsOfTheSameSecondNeverShareAFolder) {

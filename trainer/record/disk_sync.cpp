@@ -42,7 +42,6 @@ void make_folders(const std::filesystem::path& folder) {
   if (folder.empty() || std::filesystem::is_directory(folder, absent)) return;
   const std::filesystem::path above = folder.parent_path();
   make_folders(above);
-  if (!folder.has_filename()) return;  // "runs/"
   const int error_number = ::mkdir(folder.c_str(), 0777) == 0 ? 0 : errno;
   // If another process created it first, it may not have synced it yet.
   const bool is_there = error_number == 0 || std::filesystem::is_directory(folder, absent);
