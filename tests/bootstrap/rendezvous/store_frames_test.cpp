@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <thread>
 
 #include "rendezvous/store/service.hpp"
@@ -44,6 +45,25 @@ TEST(FrameGuard, lets_nobody_change_repeat_or_reflect_a_frame) {
   open.seal("one", nothing);
   EXPECT_EQ(nothing, "");
   EXPECT_TRUE(open.accepts("one", ""));
+}
+
+// As any implementation of PROTOCOL.md computes it; the expected bytes are from Python's hmac.
+TEST(FrameGuard, seals_as_the_protocol_says) {
+  Transcript transcript{"job 7", 4, 1, 4711, 1, {}, {}, {}};
+  std::iota(transcript.token.begin(), transcript.token.end(), std::uint8_t{0});
+  transcript.client.fill(0xc1);
+  transcript.server.fill(0x5e);
+  const Secret secret("the secret of this launch, 32 by");
+  FrameGuard client(Side::client, secret, transcript);
+  FrameGuard server(Side::server, secret, transcript);
+  const auto seal = [](FrameGuard& guard, std::string_view frame) {
+    std::string out;
+    guard.seal(frame, out);
+    return hex_of(out);
+  };
+  EXPECT_EQ(seal(client, "one"), "4ceb36d1d86ffa41cb26e9a0357bda68");
+  EXPECT_EQ(seal(client, "two"), "2a0c07fba2ecbc18c9dcd140a0162951");
+  EXPECT_EQ(seal(server, "one"), "7fa7c4a7f4c3b814846f135bb3660167");
 }
 
 TEST(Stream, ends_when_the_other_end_is_gone_but_not_while_it_is_silent) {
