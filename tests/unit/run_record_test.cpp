@@ -16,7 +16,10 @@ namespace {
 
 using test::error_of;
 using test::TemporaryFolder;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
+using testing::StartsWith;
 
 RunRecord full_record() {
   RunRecord record;
@@ -77,6 +80,7 @@ TEST(RunRecord, ReadsBackWhatItWrote) {
   record.write(file);
   const RunRecord back = RunRecord::read(file);
   EXPECT_EQ(to_json(back), to_json(record));
+  EXPECT_THAT(test::read_text(file), StartsWith("{\n  \"schema\": 1,\n")) << "for people too";
   EXPECT_EQ(back.mode(), "ddp");
   EXPECT_EQ(back.ranks.at(1).placement.node_rank, 1);
   EXPECT_EQ(back.ranks.at(1).provenance.at("rank").variable, "OMPI_COMM_WORLD_RANK");
@@ -171,6 +175,16 @@ TEST(RunRecord, ARankTravelsAsText) {
   const RankRecord rank = full_record().ranks[1];
   const std::string text = to_json(rank).dump();
   EXPECT_EQ(to_json(rank_record_from_json(Json::parse(text), "rank 1")), to_json(rank));
+}
+
+TEST(RunRecord, ValuesOfAnEpochAreThoseThatAreKnown) {
+  EpochRecord epoch;
+  epoch.train_loss = 0.5;
+  epoch.data_wait_seconds = 0.25;
+  epoch.measures = {{"accuracy", 0.875, true}, {"r2", -0.5}};
+  EXPECT_THAT(epoch_values(epoch),
+              ElementsAre(Pair("train_loss", 0.5), Pair("data_wait_seconds", 0.25),
+                          Pair("validation_accuracy", 0.875), Pair("validation_r2", -0.5)));
 }
 
 struct BadRecord {

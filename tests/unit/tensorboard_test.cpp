@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "support/expect_error.hpp"
 #include "support/run_program.hpp"
@@ -62,6 +64,79 @@ TEST(Tensorboard, ARestartIsAStartOfASessionAtItsFirstStep) {
   events.flush();
   // step = 12; session_log { status: START }
   EXPECT_THAT(test::read_text(events.path()), HasSubstr("\x10\x0c\x3a\x02\x08\x01"));
+}
+
+// Fields of Protocol Buffers, all shorter than 128 bytes.
+std::string field(int number, const std::string& content) {
+  EXPECT_LT(content.size(), 128U);
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())} +
+         content;
+}
+
+std::string small(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+template <typename T>
+std::string fixed(int number, T value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return static_cast<char>(number << 3 | (sizeof value == 8 ? 1 : 5)) + bytes;
+}
+
+std::string event_of_hparams(const std::string& tag, const std::string& data) {
+  return field(
+      5, field(1, field(1, tag) + field(8, small(1, 1) + field(2, field(2, small(1, 0)))) +
+                      field(9, field(1, field(1, "hparams") + field(2, data)) + small(4, 2))));
+}
+
+// The events after the first one, each without its frame and its time.
+std::vector<std::string> events_in(const std::string& text) {
+  std::vector<std::string> events;
+  std::size_t length = 0;
+  for (std::size_t at = 0; at < text.size(); at += 8 + 4 + length + 4) {
+    length = number_at(text, at, 8);
+    const std::string event = text.substr(at + 8 + 4, length);
+    EXPECT_EQ(event[0], '\x09');  // wall_time, a double
+    events.push_back(event.substr(1 + 8));
+  }
+  return {events.begin() + 1, events.end()};
+}
+
+// The numbers are those of TensorFlow's event.proto, summary.proto, tensor.proto and types.proto,
+// of the plugin_data.proto of TensorBoard's hparams, and of Google's struct.proto.
+TEST(Tensorboard, EventsHaveTheFieldsOfTheirProtocols) {
+  const test::TemporaryFolder folder;
+  TensorboardEvents events(folder.path());
+  EpochRecord epoch;
+  epoch.train_loss = 0.5;
+  events.add(epoch, 20);
+  events.add_config({{"n", 2}, {"m", "x"}, {"b", true}}, 1.5e9);
+  events.add_end(true);
+  events.add_end(false);
+  const auto found = events_in(test::read_text(events.path()));
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_EQ(found[0],
+            small(2, 20) + field(5, field(1, field(1, "epoch/train_loss") + fixed(2, 0.5F))));
+  const std::string table = "| option | value |\n|---|---|\n| n | 2 |\n| m | x |\n| b | true |\n";
+  EXPECT_EQ(found[1], field(5, field(1, field(1, "config") +
+                                            field(8, small(1, 7) + field(2, field(2, small(1, 1))) +
+                                                         field(8, table)) +
+                                            field(9, field(1, field(1, "text"))))));
+  EXPECT_EQ(found[2],
+            event_of_hparams(
+                "_hparams_/session_start_info",
+                field(3, field(1, field(1, "n") + field(2, fixed(2, 2.0))) +
+                             field(1, field(1, "m") + field(2, field(3, "x"))) +
+                             field(1, field(1, "b") + field(2, small(4, 1))) + fixed(5, 1.5e9))));
+  for (const int status : {1, 2}) {
+    const std::string& end = found[static_cast<std::size_t>(2 + status)];
+    double ended = 0;  // it is followed by the class of the data
+    std::memcpy(&ended, end.data() + end.size() - 2 - sizeof ended, sizeof ended);
+    EXPECT_GT(ended, 1.5e9);
+    EXPECT_EQ(end, event_of_hparams("_hparams_/session_end_info",
+                                    field(4, small(1, status) + fixed(2, ended))));
+  }
 }
 
 TEST(Tensorboard, IsReadByTensorBoard) {
