@@ -168,6 +168,9 @@ TEST(Device, AnOrderThatCannotBeIsRefused) {
         ErrorCode::malformed_value, [&] { chosen(dump.c_str(), 4, 0); },
         std::string("HPCBOOT_DEVICE_ORDER='") + order + "'");
   }
+  test::expect_error(
+      ErrorCode::malformed_value, [] { chosen("HPCBOOT_DEVICE_ORDER=0,4\n", 4, 0); },
+      "visible devices, numbered 0 to 3");
 }
 
 TEST(Device, NearestByNuma) {

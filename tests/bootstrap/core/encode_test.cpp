@@ -199,6 +199,7 @@ TEST(Encode, AWrappedLineCountsItsBlanks) {
   EXPECT_THAT(wrapped("a b", 3), ElementsAre("a b"));
   EXPECT_THAT(wrapped("a b", 2), ElementsAre("a", "b"));
   EXPECT_THAT(wrapped(" a b", 4), ElementsAre(" a b"));
+  EXPECT_THAT(wrapped("a b ", 4), ElementsAre("a b "));
   EXPECT_THAT(wrapped(" a b", 3), ElementsAre(" a", "b"));
   EXPECT_THAT(wrapped("a\n\n b c", 2), ElementsAre("a", "", " b", "c"));
 }

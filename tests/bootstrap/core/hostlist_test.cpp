@@ -116,6 +116,19 @@ TEST(Hostlist, RefusesWhatIsNoList) {
       ErrorCode::malformed_hostlist, [] { first(" , "); }, "empty");
 }
 
+TEST(Hostlist, OfBytesOnlyControlCharactersAreRefused) {
+  const std::string syntax = ", \t\n\r[]";
+  for (int byte = 1; byte < 256; ++byte) {
+    const std::string host = {'n', static_cast<char>(byte), '1'};
+    if (syntax.find(host[1]) != std::string::npos) continue;
+    if (byte < 0x20 || byte == 0x7f) {
+      EXPECT_THROW(expand(host), Error) << byte;
+    } else {
+      EXPECT_THAT(expand(host), ElementsAre(host)) << byte;
+    }
+  }
+}
+
 TEST(Hostlist, ExpansionIsCappedAndCountingIsNot) {
   EXPECT_EQ(expand("n[1-262144]").size(), 262144U);
   expect_error(

@@ -1,7 +1,11 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <array>
+#include <csignal>
 
 #include "core/ancestors.hpp"
 #include "core/nesting.hpp"
@@ -155,6 +159,10 @@ TEST(Nesting, WithoutFactsTorchrunNeedsAnAgentInEachOuterProcess) {
         std::string(outer) + " reports rank=3 world_size=4", "GROUP_WORLD_SIZE=4",
         "are not available", "HPCBOOT_METHODS=torchrun", "HPCBOOT_METHODS=single");
   }
+  const Resolution chosen =
+      of(launch("openmpi", 4) + launch("torchrun", 1) + "HPCBOOT_METHODS=torchrun,openmpi\n");
+  EXPECT_TRUE(chosen.other_sources.at(0).is_explained);
+  EXPECT_THAT(chosen.other_sources.at(0).note, HasSubstr("HPCBOOT_METHODS names torchrun first"));
   EXPECT_EQ(of(launch("openmpi", 4) + launch("torchrun", 1) + "HPCBOOT_METHODS=single\n")
                 .placement.world_size,
             1);
@@ -294,6 +302,41 @@ TEST(Ancestors, AreThoseOfThisProcess) {
   EXPECT_LE(ancestors.size(), 32U);
   for (const Ancestor& ancestor : ancestors)
     EXPECT_THAT(ancestor.held.value_or(std::vector<std::string>{}), IsEmpty());
+}
+
+// A program that overwrote its process title leaves nothing of its environment either, so what it
+// had cannot be told.
+TEST(Ancestors, WithoutAnEnvironmentMayHaveHeldAnyLauncher) {
+  std::array<int, 2> answers{};
+  std::array<int, 2> starts{};
+  ASSERT_EQ(pipe2(answers.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(starts.data(), O_CLOEXEC), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const bool is_child = fork() == 0;
+    if (!is_child) {
+      const char* const none = nullptr;
+      execle("/bin/sleep", "sleep", "60", nullptr, &none);
+      _exit(1);
+    }
+    char answer = 0;
+    close(starts[1]);
+    (void)!read(starts[0], &answer, 1);  // until the parent has become another program
+    const auto ancestors = ancestors_of_this_process(Env(), std::nullopt);
+    const bool is_parent = !ancestors.empty() && ancestors[0].name == "sleep";
+    answer = !is_parent ? 'x' : ancestors[0].held ? 'h' : '?';
+    (void)!write(answers[1], &answer, 1);
+    _exit(0);
+  }
+  close(starts[1]);
+  close(answers[1]);
+  char answer = 0;
+  EXPECT_EQ(read(answers[0], &answer, 1), 1);
+  EXPECT_EQ(answer, '?');
+  kill(parent, SIGKILL);
+  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+  close(starts[0]);
+  close(answers[0]);
 }
 
 TEST(Ancestors, ALauncherIsHeldWithItsOwnValuesOnly) {

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <memory>
+
 #include "hpcboot/redact.hpp"
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/sanitize.hpp"
@@ -160,6 +162,17 @@ TEST_F(LauncherFiles, AChosenFileMayBeAnybodys) {
   EXPECT_EQ(read_launcher_file(file).launcher->name, "aa");
   expect_error(
       ErrorCode::unreadable_file, [] { read_launcher_file("/nowhere.toml"); }, "/nowhere.toml");
+}
+
+TEST_F(LauncherFiles, AddedLaunchersOutliveTheirDescription) {
+  std::string text = description("oo");
+  text.replace(text.find("MPI launcher"), 12, "pod");
+  DescribedLauncher mine = read_launcher_file(write("a.toml", text));
+  add_launchers({mine});
+  const std::weak_ptr<const LaunchSource> launcher = mine.launcher;
+  mine = {};
+  ASSERT_FALSE(launcher.expired());
+  EXPECT_EQ(resolve(Env::parse("oo_R=1\noo_N=2\noo_L=1\n"), Facts{}).launcher, "oo");
 }
 
 TEST_F(LauncherFiles, AddedLaunchersAreKnownToAll) {

@@ -101,6 +101,7 @@ std::vector<Format> formats() {
        "https://x.blob.core.windows.net/c/f?sv=2024&sig=", word(43) + "%3D"},
       {"Alibaba", std::string("LT") + "AI", word(20)},
       {"DigitalOcean", std::string("dop") + "_v1_", hex(64)},
+      {"DigitalOcean, of which a log has only a part", std::string("dop") + "_v1_", hex(40)},
       {"Databricks", std::string("da") + "pi", hex(32)},
       {"Doppler", std::string("dp.") + "pt.", word(43)},
       {"Heroku", std::string("HR") + "KU-", word(60)},
