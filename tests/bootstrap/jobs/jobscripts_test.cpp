@@ -308,8 +308,13 @@ TEST_F(JobScripts, NamesOfKubernetesAreWhatItTakes) {
         << name;
   for (const char* name : {"hca", "/hca", "rdma/", "rdma/a/b", "RDMA/hca", "rdma/hca: 1", "a,b/c"})
     EXPECT_NE(error_of_name("rdma_resource", name), "no error") << name;
-  for (const char* name : {"team-1", "a", "z9", "0z"})
-    EXPECT_EQ(error_of_name("namespace", name), "no error") << name;
+  EXPECT_EQ(error_of_name("namespace", "team-1"), "no error");
+  for (const std::string end : {"a", "z", "0", "9"}) {
+    EXPECT_EQ(error_of_name("namespace", end), "no error");
+    EXPECT_EQ(error_of_name("rdma_resource", end + "/" + end), "no error");
+  }
+  for (const char* name : {"a/A", "a/Z"})
+    EXPECT_EQ(error_of_name("rdma_resource", name), "no error");
   EXPECT_EQ(error_of_name("data_claim", "data.v2"), "no error");
   EXPECT_EQ(error_of_name("rdma_resource", "rdma.example.com/HCA_a.1"), "no error");
   EXPECT_EQ(error_of_name("rdma_resource", ""), "no error");

@@ -237,6 +237,8 @@ inline const std::vector<Broken>& broken() {
       {"kill-on-bad-exit", kSlurm + "srun ./a\n", 4, 1, kWarning},
       {"kill-on-bad-exit", kSlurm + "A=1 exec srun -N 1 -n 4 --mpi pmix python train.py\n", 4, 10,
        kWarning},
+      {"kill-on-bad-exit", kSlurm + "env A=1 srun ./a\n", 4, 9, kWarning},
+      {"kill-on-bad-exit", kSlurm + "timeout -k 5 60 srun ./a\n", 4, 17, kWarning},
       {"kill-on-bad-exit", "#!/bin/bash\n#SBATCH -n 4\nsrun -l ./a\n", 3, 1, kWarning},
 
       {"launcher-in-srun", kSlurm + "srun -K mpirun -np 4 ./a\n", 4, 9, kError},

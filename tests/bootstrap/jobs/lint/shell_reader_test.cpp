@@ -56,6 +56,7 @@ TEST(ShellReader, TellsCommandsAndTheirVariables) {
       {"a <<-E\n\t$Y\n\tE\nb", "a <Y\nb\n"},
       {"a <<E <<F\n$X\nE\n$Y\nF\nb", "a <X <Y\nb\n"},
       {"a <<E\n\\$X ${Y}\nE", "a <Y\n"},
+      {"a <<$E\n$X\n$E\nb", "a <X\nb\n"},  // the delimiter is no variable
       {"a <<<\"$X\" b", "a | b <X\n"},
       {"if a; then b; elif c; then d; else e; fi", "a\nb\nc\nd\ne\n"},
       {"while a; do b; done", "a\nb\n"},

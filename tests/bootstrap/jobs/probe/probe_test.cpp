@@ -117,6 +117,7 @@ TEST(Probe, PbsTellsHostsAndTheDefaultQueue) {
   EXPECT_EQ(site.text("queue.time"), "00:30:00");
   EXPECT_THAT(probe(from(answers)), HasSubstr("# 2 nodes with 64 cores, 503 GiB, 4 GPUs, at most"));
   EXPECT_THAT(probe(from(answers)), HasSubstr("# 1 node with 128 cores, 1024 GiB, at most"));
+  EXPECT_THAT(probe(from(answers)), HasSubstr("queue.whole_nodes = true")) << "what it cannot ask";
   expect_scripts(site);
   answers["mpiexec --version"] = "mpiexec version 1.2.12, PALS revision a5f0\n";
   EXPECT_EQ(profile_of_answers(answers).text("launcher"), "pals");

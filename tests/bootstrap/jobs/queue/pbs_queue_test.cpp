@@ -106,6 +106,17 @@ TEST(PbsQueue, NamesTheFileOfAnArraysTask) {
               ElementsAre("/home/alice/arr.o7.2"));
 }
 
+TEST(PbsQueue, NamesNoFileOfAnArrayThatIsListedAsAWhole) {
+  Answers answers = pbs_here();
+  answers.say("qselect -x -u " + user_name(), "7[].pbs\n");
+  answers.say("qstat -x -f 7[].pbs",
+              "Job Id: 7[].pbs\n    Job_Name = arr\n    job_state = B\n    Join_Path = oe\n"
+              "    Output_Path = pbs:/home/alice/arr.o7.^array_index^\n");
+  const auto jobs = pbs_queue(Env(), answers.run())->jobs();
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_THAT(jobs[0].output, IsEmpty());
+}
+
 TEST(PbsQueue, TakesAnArrayAsOne) {
   Answers answers = pbs_here();
   const std::string whole =

@@ -164,6 +164,30 @@ TEST(AskBy, TakesTheOutputOfAFailedOrLateCommandForNoAnswer) {
   EXPECT_EQ(late({"qstat", "-Qf"}), std::nullopt);
 }
 
+TEST(Merged, AnArrayIsWhatItsTasksMakeOfIt) {
+  const auto task = [](const char* name, JobStage stage, std::optional<int> exit_code,
+                       std::time_t end) {
+    QueuedJob job;
+    job.name = name;
+    job.stage = stage;
+    job.exit_code = exit_code;
+    if (end != 0) job.end = std::chrono::system_clock::from_time_t(end);
+    job.output = {std::string(name) + ".out", "all.out"};
+    return job;
+  };
+  const QueuedJob good = task("good", JobStage::ended, 0, 2000);
+  const QueuedJob bad = task("bad", JobStage::ended, 3, 1000);
+  const QueuedJob waits = task("waits", JobStage::waiting, std::nullopt, 0);
+  const QueuedJob runs = task("runs", JobStage::running, std::nullopt, 0);
+  EXPECT_EQ(merged({good}).name, "good");
+  EXPECT_EQ(merged({good, bad, waits, runs}).name, "runs");
+  EXPECT_EQ(merged({good, bad, waits}).name, "waits");
+  const QueuedJob ended = merged({good, bad, task("later", JobStage::ended, 4, 0)});
+  EXPECT_EQ(ended.name, "bad");
+  EXPECT_EQ(time_of(ended.end), 2000);
+  EXPECT_THAT(ended.output, ElementsAre("bad.out", "all.out", "good.out", "later.out"));
+}
+
 TEST(QueueHere, IsNullWhereNoneAnswers) {
   EXPECT_FALSE(queue_here(Env(), Answers().run()));
   Answers answers = slurm_that_answers();
