@@ -12,8 +12,11 @@
 #include "jobs/run/agents/frames.hpp"
 #include "jobs/run/ranks/event_loop.hpp"
 #include "jobs/run/ranks/rank_child.hpp"
+#include "rendezvous/handover.hpp"
+#include "rendezvous/store/held_port.hpp"
 #include "run_process.hpp"
 #include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 // An agent to which the test plays `hpcboot run`, and the messages between the two.
 namespace hpcboot::run {
@@ -214,7 +217,27 @@ TEST(Agent, KeepsThePortThatItHasToldUntilTheStart) {
   const AgentHello hello = read_hello(agent.await(FrameKind::hello).payload);
   EXPECT_EQ(hello.version, version());
   EXPECT_EQ(hello.address, "127.0.0.1");
-  EXPECT_GT(hello.port, 0);
+  EXPECT_GT(hello.port, 1023);
+  test::expect_error(
+      ErrorCode::exchange_failed, [&] { rendezvous::HeldPort another(hello.port); }, "bind");
+}
+
+TEST(Agent, CopiesTheDataToItsHostBeforeTheStart) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path() / "data", "one");
+  AgentProcess agent;
+  AgentSpec spec = spec_of("cat $HPCBOOT_STAGED; rm $HPCBOOT_STAGED");
+  spec.stage = (folder.path() / "data").string();
+  spec.set["HPCBOOT_STAGE_DIR"] = folder.path().string();
+  spec.handover[rendezvous::kHandoverId] = "0123abcd";
+  agent.send(FrameKind::spec, to_payload(spec));
+  agent.await(FrameKind::staged);
+  agent.send(FrameKind::start, to_payload(MasterEndpoint{"127.0.0.1", 20001}));
+  EXPECT_EQ(read_output(agent.await(FrameKind::output).payload).bytes, "one");
+  EXPECT_EQ(read_end(agent.await(FrameKind::ended).payload).exit_code, 0);
+  agent.leave();
+  EXPECT_EQ(agent.exit_code(), 0);
+  EXPECT_EQ(test::read_text(folder.path() / "data"), "one");
 }
 
 // The rank's child is in its process group and would hold the pipe.

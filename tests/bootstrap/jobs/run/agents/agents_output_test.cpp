@@ -1,8 +1,11 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <string>
 
 #include "agents_of_scripts.hpp"
 #include "support/temporary_folder.hpp"
@@ -53,6 +56,23 @@ TEST(Agents, HearSignalsWhileNobodyReadsTheOutput) {
   process.signal(SIGTERM);
   EXPECT_TRUE(has_gone(pid));
   EXPECT_EQ(process.finish().exit_code, 128 + SIGTERM);
+}
+
+TEST(Agents, EndAsSoonAsASlowReaderHasTheLastMessages) {
+  constexpr int room = 4096;
+  RunProcess process(script(
+      {1}, "echo pid $$; sleep 0.3; printf %" + std::to_string(room - 50) + "s x >&2; exit 3"));
+  if (fcntl(process.child().err_fd(), F_SETPIPE_SZ, room) != room)
+    GTEST_SKIP() << "pages are larger here";
+  process.await("\n");
+  const int pid = pids_of(process.out()).at(0);
+  EXPECT_TRUE(has_gone(pid));
+  usleep(500000);  // until only the messages are left, for which the pipe has no room
+  const auto begin = std::chrono::steady_clock::now();
+  const RunOutcome outcome = process.finish();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("rank 0 of 1"));
 }
 
 TEST(Agents, EndAsByItsSignalWhenTheReaderGoes) {

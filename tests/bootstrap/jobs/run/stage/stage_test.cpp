@@ -5,8 +5,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -124,6 +129,14 @@ TEST_F(FileTreeTest, RefusesWhatHasNoEndOrIsNoFile) {
       ErrorCode::unreadable_file, [&] { copy(); }, "sub/dead", "No such file");
 }
 
+TEST_F(FileTreeTest, OverwritesNothing) {
+  write_text(root_, "one");
+  write_text(to_, "another");
+  expect_error(
+      ErrorCode::unwritable_output, [&] { copy(); }, to_, "File exists");
+  EXPECT_EQ(read_text(to_), "another");
+}
+
 class StageTest : public testing::Test {
  protected:
   StageTest() { write_text(folder_.path() / "data/a", "one"); }
@@ -144,6 +157,7 @@ class StageTest : public testing::Test {
 TEST_F(StageTest, CopiesOnceForAllAndGoesWithTheLast) {
   auto first = stage();
   const Staged staged = await_result(*first);
+  EXPECT_EQ(first->fd(), -1) << "there is nothing more to wait for";
   EXPECT_EQ(staged.path, (own_folder() / "data/data").string());
   EXPECT_NE(staged.note.find("3 bytes staged to " + own_folder().string()), std::string::npos);
   EXPECT_EQ(read_text(staged.path + "/a"), "one");
@@ -171,6 +185,54 @@ TEST_F(StageTest, OneOfThoseWhoLeaveAtOnceWaitsForTheRemoval) {
     for (std::thread& thread : leaving) thread.join();
     ASSERT_FALSE(fs::exists(own_folder())) << round;
   }
+}
+
+// A line of a file in /proc; empty if the process has gone.
+std::string line_of(const fs::path& file, const std::string& start = "") {
+  std::ifstream lines(file);
+  std::string line;
+  while (std::getline(lines, line) && line.rfind(start, 0) != 0) {
+  }
+  return line;
+}
+
+// The keeper that has opened this file, or 0. This process may have opened it, too.
+int keeper_with(const fs::path& file) {
+  std::error_code none;
+  for (const fs::path& process : fs::directory_iterator("/proc")) {
+    if (line_of(process / "comm") != hpcboot::run::kStageKeeper) continue;
+    for (const fs::path& fd : fs::directory_iterator(process / "fd", none)) {
+      if (fs::read_symlink(fd, none) == file) return std::stoi(process.filename());
+    }
+  }
+  return 0;
+}
+
+// While another one copies, it must not take the ranks' time.
+TEST_F(StageTest, AKeeperSleepsUntilItIsItsTurn) {
+  std::optional<hpcboot::run::LockFile> used(hpcboot::run::use_stage_folder(own_folder().string()));
+  std::optional<hpcboot::run::LockFile> other(own_folder() / "keeper");
+  ASSERT_TRUE(other->try_alone());
+  auto waiting = stage();
+  used.reset();
+  const auto until = hpcboot::run::Clock::now() + std::chrono::seconds(10);
+  const std::string sleeping = "State:\tS (sleeping)";
+  std::string state;
+  while (state != sleeping && hpcboot::run::Clock::now() < until) {
+    const int keeper = keeper_with(own_folder() / "keeper");
+    if (keeper != 0) state = line_of("/proc/" + std::to_string(keeper) + "/status", "State:");
+  }
+  EXPECT_EQ(state, sleeping);
+  EXPECT_FALSE(waiting->result());
+  other.reset();
+  EXPECT_EQ(read_text(await_result(*waiting).path + "/a"), "one");
+}
+
+// A process that ignores this signal learns no exit code of its children.
+TEST_F(StageTest, CopiesAlsoWhereTheEndOfChildrenIsIgnored) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_NO_THROW(await_result(*stage()));
+  std::signal(SIGCHLD, before);
 }
 
 TEST_F(StageTest, PathsMayHaveAnyCharacters) {
