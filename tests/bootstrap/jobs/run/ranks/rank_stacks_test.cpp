@@ -5,7 +5,10 @@
 
 #include <csignal>
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "jobs/run/ranks/debuggers.hpp"
 #include "jobs/run/ranks/rank_child.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -87,6 +90,22 @@ TEST_F(RankStacksTest, TryTheNextDebugger) {
 TEST_F(RankStacksTest, WithoutADebuggerTheProcessIsTold) {
   EXPECT_EQ(stacks(), "rank 3: no stacks of PROCESS (sleep): no gdb or eu-stack found\n");
   EXPECT_TRUE(has_ended());
+}
+
+TEST(ProcessesOfRank, AreNoShellThatWaitsAndNoneThatHasEnded) {
+  for (const char* script : {"sleep 100 & wait", "(exit 0) & exec sleep 100"}) {
+    ChildSpec spec;
+    spec.words = {"/bin/sh", "-c", script};
+    const RankChild rank(spec);
+    std::vector<std::string> names;
+    const auto until = Clock::now() + 10s;  // the shell needs a moment
+    while (names != std::vector<std::string>{"sleep"} && Clock::now() < until) {
+      names.clear();
+      for (const pid_t process : processes_of_rank(rank.pid()))
+        names.push_back(name_of_process(process));
+    }
+    EXPECT_EQ(names, std::vector<std::string>{"sleep"}) << script;
+  }
 }
 
 }  // namespace
