@@ -139,7 +139,6 @@ inline const std::vector<Broken>& broken() {
       {"more-ranks", kPbs + "#PBS -l nodes=1:ppn=8\nmpiexec -n 16 ./a\n", 4, 1, kError},
       {"more-ranks", "#!/bin/bash\n#BSUB -n 8\nmpirun -np 16 ./a\n", 3, 1, kError},
       {"more-ranks", "#!/bin/bash\n#BSUB -n 8\ntime -p mpirun -np 16 ./a\n", 3, 9, kError},
-      {"more-ranks", "#!/bin/bash\n#BSUB -n 8\nstdbuf -oL mpirun -np 16 ./a\n", 3, 12, kError},
       {"more-ranks", "#!/bin/bash\n#$ -pe mpi 8\nmpirun -np 16 ./a\n", 3, 1, kError},
 
       {"background-steps", kSlurm + "srun -K ./a &\n", 4, 1, kError},

@@ -141,14 +141,6 @@ TEST(PbsQueue, TakesAnArrayAsOne) {
   }
 }
 
-TEST(PbsQueue, AnArrayWithoutTasksHasNoFile) {
-  Answers answers = pbs_here();
-  answers.say("qstat -x -t -f 28[]",
-              "Job Id: 28[].pbs\n    Job_Name = arr\n    job_state = Q\n    Join_Path = oe\n"
-              "    Output_Path = pbs:/home/alice/arr.o28.^array_index^\n");
-  EXPECT_THAT(pbs_queue(Env(), answers.run())->job("28[]")->output, IsEmpty());
-}
-
 TEST(PbsQueue, TakesNoVariableForAJob) {
   Answers answers = pbs_here();
   std::string text = kPbsRunning;
