@@ -17,7 +17,7 @@ setup() {
   [ -x "$HPCBOOT" ] || skip "$HPCBOOT is not built"
   mpirun --version 2>/dev/null | grep -q 'Open MPI' || skip "mpirun of Open MPI is not here"
   mpirun=(timeout 60 mpirun --oversubscribe)
-  hydra=(timeout 60 mpiexec.hydra)
+  hydra=("$BATS_TEST_TMPDIR/hydra")
   torchrun=(timeout 60 "$BATS_TEST_TMPDIR/torchrun")
   # Each with its own port, so that several can run side by side. Version 1.13 under Python 3.11 fails with its own
   # defaults of --redirects and --tee.
@@ -26,7 +26,13 @@ setup() {
 exec /usr/bin/python3 -m torch.distributed.run --redirects=2 --tee=2 --no_python --nnodes=1 --node_rank=0 \\
   --master_addr=127.0.0.1 --master_port="\$($support/free_port.py)" "\$@"
 SH
-  chmod +x "$BATS_TEST_TMPDIR/torchrun"
+  # Its input never ends: if an end comes while its ranks end, Hydra 4.0 fails, or SIGPIPE kills it.
+  mkfifo "$BATS_TEST_TMPDIR/input"
+  cat > "$BATS_TEST_TMPDIR/hydra" <<SH
+#!/bin/sh
+exec timeout 60 mpiexec.hydra "\$@" <>"$BATS_TEST_TMPDIR/input"
+SH
+  chmod +x "$BATS_TEST_TMPDIR/torchrun" "$BATS_TEST_TMPDIR/hydra"
 }
 
 teardown() { end_jobs; }
