@@ -163,6 +163,11 @@ TEST(Nesting, WithoutFactsTorchrunNeedsAnAgentInEachOuterProcess) {
       of(launch("openmpi", 4) + launch("torchrun", 1) + "HPCBOOT_METHODS=torchrun,openmpi\n");
   EXPECT_TRUE(chosen.other_sources.at(0).is_explained);
   EXPECT_THAT(chosen.other_sources.at(0).note, HasSubstr("HPCBOOT_METHODS names torchrun first"));
+  const Resolution explicit_rank =
+      of(launch("openmpi", 4) +
+         "HPCBOOT_RANK=0\nHPCBOOT_WORLD_SIZE=1\nHPCBOOT_LOCAL_RANK=0\nHPCBOOT_LOCAL_SIZE=1\n");
+  EXPECT_TRUE(explicit_rank.other_sources.at(0).is_explained);
+  EXPECT_THAT(explicit_rank.other_sources.at(0).note, HasSubstr("the user set HPCBOOT_RANK"));
   EXPECT_EQ(of(launch("openmpi", 4) + launch("torchrun", 1) + "HPCBOOT_METHODS=single\n")
                 .placement.world_size,
             1);
