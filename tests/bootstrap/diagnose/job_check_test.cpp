@@ -60,6 +60,8 @@ TEST(JobCheck, TheMissingAreNamed) {
   EXPECT_THAT(texts(job), ElementsAre("rank 2 of 4 is missing"));
   job.erase(job.begin() + 1);
   EXPECT_THAT(texts(job), ElementsAre("ranks 1-2 of 4 are missing"));
+  job.erase(job.begin());
+  EXPECT_THAT(texts(job), ElementsAre("ranks 0-2 of 4 are missing"));
 }
 
 TEST(JobCheck, TheUnresolvedIsNamedAndCountsAsMissing) {
