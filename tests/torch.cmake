@@ -30,7 +30,7 @@ target_include_directories(estimate_test PRIVATE ${PROJECT_SOURCE_DIR}/trainer)
 
 # A separate program: its allocations are counted.
 hpcboot_add_test(NAME estimate_memory_test SOURCES unit/estimate_memory_test.cpp support/counted_memory.cpp
-  LIBRARIES hpcboot::torch hpcboot_models LABELS unit TIMEOUT 120)
+  LIBRARIES hpcboot::torch hpcboot_models LABELS unit TIMEOUT 400)
 target_precompile_headers(estimate_memory_test REUSE_FROM torch_test)
 
 hpcboot_add_test(NAME activation_checkpoint_test SOURCES unit/activation_checkpoint_test.cpp support/counted_memory.cpp
