@@ -196,16 +196,19 @@ std::string line_of(const fs::path& file, const std::string& start = "") {
   return line;
 }
 
-// The keeper that has opened this file, or 0. This process may have opened it, too.
-int keeper_with(const fs::path& file) {
+// The keepers that have opened this file. This process may have opened it, too.
+std::vector<int> keepers_with(const fs::path& file) {
+  std::vector<int> keepers;
   std::error_code none;
   for (const fs::path& process : fs::directory_iterator("/proc")) {
     if (line_of(process / "comm") != hpcboot::run::kStageKeeper) continue;
     for (const fs::path& fd : fs::directory_iterator(process / "fd", none)) {
-      if (fs::read_symlink(fd, none) == file) return std::stoi(process.filename());
+      if (fs::read_symlink(fd, none) != file) continue;
+      keepers.push_back(std::stoi(process.filename()));
+      break;
     }
   }
-  return 0;
+  return keepers;
 }
 
 // While another one copies, it must not take the ranks' time.
@@ -219,13 +222,25 @@ TEST_F(StageTest, AKeeperSleepsUntilItIsItsTurn) {
   const std::string sleeping = "State:\tS (sleeping)";
   std::string state;
   while (state != sleeping && hpcboot::run::Clock::now() < until) {
-    const int keeper = keeper_with(own_folder() / "keeper");
-    if (keeper != 0) state = line_of("/proc/" + std::to_string(keeper) + "/status", "State:");
+    for (const int keeper : keepers_with(own_folder() / "keeper"))
+      state = line_of("/proc/" + std::to_string(keeper) + "/status", "State:");
   }
   EXPECT_EQ(state, sleeping);
   EXPECT_FALSE(waiting->result());
   other.reset();
   EXPECT_EQ(read_text(await_result(*waiting).path + "/a"), "one");
+}
+
+TEST_F(StageTest, OnlyTheKeeperThatHasCopiedStays) {
+  const auto first = stage();
+  await_result(*first);
+  const auto second = stage();
+  await_result(*second);
+  const auto until = hpcboot::run::Clock::now() + std::chrono::seconds(10);
+  const auto keepers = [&] { return keepers_with(own_folder() / "keeper").size(); };
+  while (keepers() > 1 && hpcboot::run::Clock::now() < until) {
+  }
+  EXPECT_EQ(keepers(), 1U);
 }
 
 // A process that ignores this signal learns no exit code of its children.
