@@ -260,6 +260,33 @@ TEST(TraceFile, CollectivesThatOverlapAreOnDifferentThreads) {
   EXPECT_NE(both[0]["tid"], both[1]["tid"]);
 }
 
+// LibTorch's numbers differ, depending on the threads that start them.
+TEST(TraceFile, CollectivesHaveTheSameNumbersOnAllRanks) {
+  const test::TemporaryFolder folder;
+  const auto numbers = [&](std::uint64_t first, std::uint64_t second) {
+    Recording recording = step_on_cpu();
+    recording.events[3].correlation = 7;
+    recording.events[7].correlation = first;
+    recording.events[8].correlation = second;
+    recording.events.push_back(event("ncclKernel", EventKind::kernel, 60, 5, 1, 0));
+    recording.events.back().correlation = second;  // launched by it
+    write_trace(folder.path() / "trace", {}, recording, 1'000'000);
+    const Json written = trace(folder.path() / "trace");
+    std::vector<std::uint64_t> result;
+    for (const Json& one : written["traceEvents"]) {
+      if (one["ph"] == "X" && one["args"].contains("External id"))
+        result.push_back(one["args"]["External id"]);
+    }
+    return result;
+  };
+  const std::vector<std::uint64_t> of_one = numbers(2049, 2561);
+  EXPECT_EQ(of_one, numbers(2050, 2049));
+  ASSERT_EQ(of_one.size(), 4U);
+  EXPECT_EQ(of_one[0], 7U);
+  EXPECT_NE(of_one[1], of_one[2]);
+  EXPECT_EQ(of_one[3], of_one[2]);
+}
+
 TEST(TraceFile, CallsEndBeforeTheirCallers) {
   Recording recording;
   recording.events = {event("inner", EventKind::operation, 5, 6),

@@ -84,6 +84,29 @@ std::string name_of_thread(const TraceEvent& event, std::int64_t main_lane) {
   return event.lane == main_lane ? "training" : fmt::format("thread {}", event.lane);
 }
 
+/// What links events: the same number for the same collective on all ranks. TensorBoard's plugin
+/// takes the merged trace for one more worker, counts the numbers of its collectives, and has no
+/// distributed view if workers differ.
+class Links {
+ public:
+  explicit Links(const std::vector<TraceEvent>& events) {
+    for (const TraceEvent& event : events) {
+      if (event.kind == EventKind::collective && event.device < 0 && event.correlation != 0)
+        collectives_.emplace(event.correlation, kFirstCollective + collectives_.size());
+    }
+  }
+
+  std::uint64_t of(const TraceEvent& event) const {
+    const auto collective = collectives_.find(event.correlation);
+    return collective == collectives_.end() ? event.correlation : collective->second;
+  }
+
+ private:
+  static constexpr std::uint64_t kFirstCollective = std::uint64_t{1} << 40U;  // LibTorch's are less
+
+  std::unordered_map<std::uint64_t, std::uint64_t> collectives_;
+};
+
 /// Assembles the lines. There are hundreds of thousands, so that they are not made as Json.
 class Lines {
  public:
@@ -96,7 +119,8 @@ class Lines {
                        process, thread, argument));
   }
 
-  void add(const TraceEvent& event, std::int64_t process, std::int64_t thread) {
+  /// @param link as correlation
+  void add(const TraceEvent& event, std::int64_t process, std::int64_t thread, std::uint64_t link) {
     fmt::memory_buffer line;
     const auto out = std::back_inserter(line);
     fmt::format_to(out,
@@ -108,9 +132,9 @@ class Lines {
     const auto argument = [&](const char* name) {
       fmt::format_to(out, "{}\"{}\":", std::exchange(comma, ","), name);
     };
-    if (event.correlation != 0) {
+    if (link != 0) {
       argument("External id");
-      fmt::format_to(out, "{}", event.correlation);
+      fmt::format_to(out, "{}", link);
     }
     if (!event.shapes.empty()) {
       argument("Input Dims");
@@ -198,6 +222,7 @@ std::string trace_events(const TraceOrigin& origin, const Recording& recording, 
   }
 
   Threads threads(origin.rank);
+  const Links links(recording.events);
   std::set<std::int64_t> named;
   std::map<int, std::int64_t> allocated;  // by device
   auto change = recording.memory.begin();
@@ -216,7 +241,7 @@ std::string trace_events(const TraceOrigin& origin, const Recording& recording, 
       lines.add_metadata("thread_name", process, thread,
                          "\"name\":" + quoted(name_of_thread(event, main_lane)));
     }
-    lines.add(event, process, thread);
+    lines.add(event, process, thread, links.of(event));
   }
   add_memory_until(std::numeric_limits<std::int64_t>::max());
   return lines.take(size);
