@@ -73,7 +73,7 @@ print(value)' runs/*/run.json "$@"
   submit 10 60
   await compgen -G 'runs/*/checkpoints/epoch_*'
   kill_host n2
-  # Slurm starts a requeued job once the lost host is down, which takes it up to a minute, or longer on a busy machine.
+  # Slurm starts a requeued job once the lost host is down, which takes it a minute, or longer on a busy machine.
   AWAIT_SECONDS=180 await said '^resumed from' ||
     fail "$("$CLUSTER" on n0 sh -c 'scontrol show job; scontrol show node; tail -n 60 /var/log/slurm/slurmctld.log')" "$(cat out)"
   [[ $(cat attempts) == $'n[1-2]\nn[1,3]' ]] || fail "$(cat attempts out)"

@@ -100,6 +100,7 @@ TEST(ProcessesOfRank, AreNoShellThatWaitsAndNoneThatHasEnded) {
     std::vector<std::string> names;
     const auto until = Clock::now() + 10s;  // the shell needs a moment
     while (names != std::vector<std::string>{"sleep"} && Clock::now() < until) {
+      usleep(10000);
       names.clear();
       for (const pid_t process : processes_of_rank(rank.pid()))
         names.push_back(name_of_process(process));

@@ -222,6 +222,7 @@ TEST_F(StageTest, AKeeperSleepsUntilItIsItsTurn) {
   const std::string sleeping = "State:\tS (sleeping)";
   std::string state;
   while (state != sleeping && hpcboot::run::Clock::now() < until) {
+    usleep(10000);
     for (const int keeper : keepers_with(own_folder() / "keeper"))
       state = line_of("/proc/" + std::to_string(keeper) + "/status", "State:");
   }
@@ -238,8 +239,7 @@ TEST_F(StageTest, OnlyTheKeeperThatHasCopiedStays) {
   await_result(*second);
   const auto until = hpcboot::run::Clock::now() + std::chrono::seconds(10);
   const auto keepers = [&] { return keepers_with(own_folder() / "keeper").size(); };
-  while (keepers() > 1 && hpcboot::run::Clock::now() < until) {
-  }
+  while (keepers() > 1 && hpcboot::run::Clock::now() < until) usleep(10000);
   EXPECT_EQ(keepers(), 1U);
 }
 
