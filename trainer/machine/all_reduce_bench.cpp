@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <torch/torch.h>
 
 #include "machine/benches.hpp"
 

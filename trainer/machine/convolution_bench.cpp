@@ -1,5 +1,6 @@
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/nn/functional/conv.h>
+#include <torch/utils.h>
 
 #include "hpcboot/torch/precision.hpp"
 #include "machine/benches.hpp"

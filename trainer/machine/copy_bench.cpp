@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <torch/utils.h>
 
 #include "machine/benches.hpp"
 #include "machine/data_sheet.hpp"

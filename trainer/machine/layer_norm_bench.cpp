@@ -1,6 +1,6 @@
 #include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/jit.h>
-#include <torch/torch.h>
+#include <torch/utils.h>
 
 #include <functional>
 

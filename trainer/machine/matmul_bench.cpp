@@ -1,4 +1,4 @@
-#include <torch/torch.h>
+#include <torch/utils.h>
 
 #include "hpcboot/torch/precision.hpp"
 #include "machine/benches.hpp"
