@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh checkout to the first runtime table: installs missing packages, builds into build/,
-# draws data if there are none, trains models of a task in the modes single, dp and ddp, and compares.
-# Running it again repeats only the training. Under 5 minutes on 2 cores after the downloads.
+# From a fresh checkout to the first runtime table: installs missing packages, builds trainer and runtable
+# into build/, draws data if there are none, trains models of a task in the modes single, dp and ddp, and compares;
+# then builds the other programs. Running it again repeats only the training. Under 5 minutes on 2 cores after the downloads.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=setup/lib/common.sh
@@ -16,13 +16,14 @@ From a fresh checkout to the first runtime table:
      LibTorch, Boost, HDF5 and small libraries. Needs root or sudo; without
      either it prints the command for your administrator.
      setup/install.sh --for run --dry-run shows what it would install
-  2. builds into build/; the programs are then in build/bin/
+  2. builds trainer and runtable into build/bin/
   3. draws data for the task unless they exist: 7,000 digits into data/mnist, in
      MNIST's format (bash setup/get-mnist downloads the real ones), or 6,000
      pictures into data/cifar10, in CIFAR's (bash setup/get-cifar)
   4. trains small models of the task, one epoch each: one process, then DP
      and DDP on 2 devices. Each run leaves a folder in runs/
   5. compares all runs in runs/ in a table
+  6. builds the other programs: hpcboot and hello_mpi
 
 After the downloads it takes less than 5 minutes on 2 cores. Running it again
 installs and draws nothing, builds what has changed, and repeats the training.
@@ -95,7 +96,7 @@ train() {
     return
   fi
   threads=$(($(nproc) / ranks))
-  export OMP_NUM_THREADS=$((threads > 0 ? threads : 1))
+  local -x OMP_NUM_THREADS=$((threads > 0 ? threads : 1))
   if [ "$ranks" -eq 1 ]; then
     build/bin/trainer --mode single --runs-dir runs --comment quickstart "$@"
   else
@@ -116,8 +117,8 @@ else
 fi
 step "configuring build/" "install what the summary above lists as missing" \
   configure "${configure_options[@]}"
-step "building the programs with $(build_jobs) jobs" "see the first error above" \
-  cmake --build build --parallel "$(build_jobs)"
+step "building trainer and runtable with $(build_jobs) jobs" "see the first error above" \
+  cmake --build build --parallel "$(build_jobs)" --target training
 step "checking for the trainer" \
   "install what the summary of 'cmake build' lists as missing: LibTorch, Boost, spdlog or zlib" \
   test -x build/bin/trainer
@@ -159,4 +160,7 @@ case $task in
     ;;
 esac
 step "the runtime table" "see the messages above" build/bin/runtable runs
+echo "==> from the start to the table: $SECONDS s"
+step "building the other programs with $(build_jobs) jobs" "see the first error above" \
+  cmake --build build --parallel "$(build_jobs)"
 echo "==> all done in $SECONDS s. Next: README.md, build/bin/hpcboot --help, build/bin/trainer --help"

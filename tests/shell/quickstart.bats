@@ -64,7 +64,7 @@ never_ran() {
   if grep -e "$1" "$calls"; then return 1; fi
 }
 
-@test "quickstart installs, builds, makes data, trains three times per model and compares, in that order" {
+@test "quickstart installs, builds, makes data, trains three times per model, compares and builds the rest, in that order" {
   run bash setup/quickstart.sh
   [ "$status" -eq 0 ]
   run cut -d ' ' -f 1-3 "$calls"
@@ -79,7 +79,10 @@ never_ran() {
   [ "${lines[8]}" = "trainer --mode dp" ]
   [ "${lines[9]}" = "mpirun --bind-to none" ]
   [ "${lines[10]}" = "runtable runs" ]
-  [ "${#lines[@]}" -eq 11 ]
+  [ "${lines[11]}" = "cmake --build build" ]
+  [ "${#lines[@]}" -eq 12 ]
+  run grep -c -- '^cmake --build.*--target training$' "$calls"
+  [ "$output" = 1 ]
 }
 
 @test "each task has data and models of its own" {
@@ -118,6 +121,19 @@ never_ran() {
     [ "$single" = "$dp" ]
     [ "$single" = "$ddp" ]
   done
+}
+
+@test "one process has all processors for each model, and the rest is built with them, too" {
+  command_file "$fake/nproc" <<<'echo "${OMP_NUM_THREADS:-4}"' # as the real one
+  command_file "$fake/trainer" <<'EOS'
+echo "threads ${OMP_NUM_THREADS-unset} of $*" >>"$calls"
+if [ "$1" = digits ]; then mkdir -p "$2" && touch "$2/train-images-idx3-ubyte"; fi
+EOS
+  bash setup/quickstart.sh
+  run grep -c '^threads 4 of --mode single' "$calls"
+  [ "$output" = 2 ]
+  run grep '^cmake --build' "$calls"
+  [ "${lines[0]% --target training}" = "${lines[1]}" ]
 }
 
 @test "a second quickstart keeps the options of build/ and the data" {
