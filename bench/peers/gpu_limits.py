@@ -34,4 +34,5 @@ def main():
     print(f"copy within memory, read and written: {rate / 1e9:.0f} GB/s")
 
 
-main()
+if __name__ == "__main__":
+    main()

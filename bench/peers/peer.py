@@ -1,6 +1,6 @@
 """The work of build/bin/trainer in PyTorch's Python, in the usual way: a Dataset that decodes and
-resizes sample by sample, a DataLoader, DistributedDataParallel. Prints "first step" after that step,
-and at the end a line of JSON with the seconds of each step.
+resizes sample by sample, a DataLoader, DistributedDataParallel, autocast for bf16. Prints "first step" after that
+step, and at the end a line of JSON: the seconds of each step, and those of a validation.
 
 Ranks come from RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT if they are set (mpirun hpcboot exec).
 """
@@ -57,9 +57,9 @@ def read_idx(folder, name):
 
 
 class Mnist(Dataset):
-    def __init__(self, folder, image_size, limit):
-        self.images = read_idx(folder, "train-images-idx3-ubyte")[:limit]
-        self.labels = read_idx(folder, "train-labels-idx1-ubyte")[:limit]
+    def __init__(self, folder, part, image_size, limit=None):
+        self.images = read_idx(folder, f"{part}-images-idx3-ubyte")[:limit]
+        self.labels = read_idx(folder, f"{part}-labels-idx1-ubyte")[:limit]
         self.transform = transforms.Compose([
             transforms.Resize(image_size),
             transforms.ToTensor(),
@@ -74,6 +74,23 @@ class Mnist(Dataset):
         return self.transform(image), int(self.labels[index])
 
 
+def validate(model, loader, forward, ranks):
+    """Seconds of a pass over all images without gradients: mean loss and accuracy, of all ranks."""
+    begin = time.perf_counter()
+    model.eval()
+    sums = torch.zeros(3)
+    with torch.no_grad():
+        for images, labels in loader:
+            output = forward(images)
+            loss = nn.functional.cross_entropy(output, labels, reduction="sum")
+            sums += torch.tensor([loss.item(), (output.argmax(1) == labels).sum().item(), len(labels)])
+    if ranks > 1:
+        dist.all_reduce(sums)
+    if not torch.isfinite(sums).all():
+        raise SystemExit("the loss is not finite")
+    return time.perf_counter() - begin
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
@@ -82,6 +99,7 @@ def main():
     parser.add_argument("--batch-size", type=int, required=True, help="global")
     parser.add_argument("--limit-samples", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--workers", type=int, default=1, help="default 1, as one trainer thread prepares batches")
     o = parser.parse_args()
 
@@ -93,16 +111,23 @@ def main():
     model = make_model(o.model)
     if ranks > 1:
         model = DistributedDataParallel(model)
-    data = Mnist(o.data, o.image_size, o.limit_samples)
-    sampler = DistributedSampler(data, ranks, int(os.environ.get("RANK", 0)), seed=1234)
-    loader = DataLoader(data, o.batch_size // ranks, sampler=sampler, num_workers=o.workers)
+
+    def batches_of(data):
+        sampler = DistributedSampler(data, ranks, int(os.environ.get("RANK", 0)), seed=1234)
+        return DataLoader(data, o.batch_size // ranks, sampler=sampler, num_workers=o.workers)
+
+    def forward(images):
+        with torch.autocast("cpu", torch.bfloat16, enabled=o.precision == "bf16"):
+            return model(images)
+
+    loader = batches_of(Mnist(o.data, "train", o.image_size, o.limit_samples))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
     model.train()
     seconds = []
     begin = time.perf_counter()
     for images, labels in loader:
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(images), labels)
+        loss = nn.functional.cross_entropy(forward(images), labels)
         loss.backward()
         optimizer.step()
         if not torch.isfinite(loss):
@@ -112,8 +137,9 @@ def main():
         begin = now
         if len(seconds) == 1 and os.environ.get("RANK", "0") == "0":
             print("first step", flush=True)
+    validation = validate(model, batches_of(Mnist(o.data, "t10k", o.image_size)), forward, ranks)
     if os.environ.get("RANK", "0") == "0":
-        print(json.dumps(seconds), flush=True)
+        print(json.dumps({"steps": seconds, "validation": validation}), flush=True)
     if ranks > 1:
         dist.barrier()
 
