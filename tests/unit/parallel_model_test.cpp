@@ -1,6 +1,7 @@
 // How the model of a run is set up for its device.
 #include "loop/parallel_model.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/conv.h>
@@ -55,6 +56,7 @@ std::map<std::string, int> calls_in(const Work& work) {
 }
 
 TEST(ParallelModel, ComputesAllConvolutionsOfFewImagesByOnednn) {
+  if (!at::hasMKLDNN()) GTEST_SKIP() << "this LibTorch has no oneDNN";
   Single single("fp32");
   const torch::NoGradGuard no_grad;
   const std::map<std::string, int> calls = calls_in([&] {

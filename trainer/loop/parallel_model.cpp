@@ -1,5 +1,6 @@
 #include "loop/parallel_model.hpp"
 
+#include <ATen/Context.h>
 #include <torch/nn/modules/conv.h>
 
 #include <utility>
@@ -34,8 +35,10 @@ void store_channels_last(models::Model& model) {
 /// With one thread and fewer than 16 images, LibTorch computes convolutions whose kernels are one
 /// weight by BLAS (ConvParams::use_mkldnn() in its Convolution.cpp), image by image. oneDNN, which
 /// takes a quarter less time for such a step of ResNet50, computes them if they are dilated;
-/// between the weights of a kernel that has one, there is nothing to dilate.
+/// between the weights of a kernel that has one, there is nothing to dilate. A LibTorch without
+/// oneDNN would take its slow dilated convolutions instead.
 void compute_by_onednn(models::Model& model) {
+  if (!at::hasMKLDNN()) return;
   for (const auto& module : model.modules(/*include_self=*/false)) {
     auto* convolution = dynamic_cast<torch::nn::Conv2dImpl*>(module.get());
     if (convolution == nullptr) continue;
