@@ -28,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-from cpu_limits import flop_per_image, peaks
+from cpu_limits import flop_per_image, matrix_product
 from launch import environment, mpirun
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,8 +71,8 @@ def measure_trainer(o, case, data, runs):
     shutil.rmtree(runs, ignore_errors=True)
     command = [os.path.join(o.build, "bin", "trainer")] + arguments(o, data, case)
     _, first = run(launched(command + ["--runs-dir", runs], case.ranks), o)
-    folder = glob.glob(runs + "/*/metrics.csv")[0][:-len("metrics.csv")]
-    with open(folder + "metrics.csv") as file, open(folder + "run.json") as record:
+    folder = os.path.dirname(glob.glob(runs + "/*/metrics.csv")[0])
+    with open(folder + "/metrics.csv") as file, open(folder + "/run.json") as record:
         return Times([float(row["step_seconds"]) for row in csv.DictReader(file)],
                      json.load(record)["epochs"][0]["validation_seconds"], first)
 
@@ -110,6 +110,14 @@ def rows_of(case, found):
                               (2, "first step begins", "s"), (3, "first step done", "s")):
         ours, theirs = (statistics.median(one[which] for one in found[who]) for who in found)
         yield f"{case.name}, {what}", unit, ours, theirs, theirs / ours if unit == "s" else ours / theirs
+
+
+def fastest_convolution(o):
+    """FLOP/s: the best that oneDNN reaches in a convolution of ResNet50."""
+    command = [os.path.join(o.build, "bin", "trainer"), "bench", "convolution", "--device", "cpu", "--seconds", "0.3",
+               "--format", "json"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment(o.threads, o.passive))
+    return 1e12 * max(row["teraflops_per_second"] for row in json.loads(done.stdout)["rows"] if row["dtype"] == o.precision)
 
 
 def rows_of_limits(cases, pairs, peak):
@@ -187,15 +195,16 @@ def main():
                 load.append(os.getloadavg()[0])
                 pairs.append(measure_pair(o, group, data, os.path.join(folder, "runs")))
             measured.append((group, pairs))
-    limits = peaks(o.threads, o.precision)
+    peak = fastest_convolution(o)
+    product = matrix_product(o.threads, o.precision)
     rows = [row for group, pairs in measured
-            for row in [*rows_of_model(group, pairs), *rows_of_limits(group, pairs, limits["convolution"])]]
+            for row in [*rows_of_model(group, pairs), *rows_of_limits(group, pairs, peak)]]
     with open("/proc/cpuinfo") as file:
         cpu = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
     print(f"{os.cpu_count()} x {cpu}; PyTorch {torch.__version__}, {o.precision}, {o.threads} threads per rank, "
           f"{o.workers} loading processes per rank, {o.pairs} pairs, {o.load} busy programs beside, "
           f"load {min(load):.1f} to {max(load):.1f}")
-    print("; ".join(f"oneDNN's {what}: {rate / 1e9:.0f} GFLOP/s" for what, rate in limits.items()))
+    print(f"oneDNN: matrix product {product / 1e9:.0f} GFLOP/s, convolution {peak / 1e9:.0f} GFLOP/s")
     print(f"{'':36} {'':>9} {'trainer':>9} {'PyTorch':>9} {'ratio':>6}")
     for what, unit, ours, theirs, ratio in rows:
         print(f"{what:36} {unit:>9} {ours:9.2f} {theirs:9.2f} {ratio:6.2f}")
