@@ -34,9 +34,6 @@ function(hpcboot_add_fuzzer name)
   add_test(NAME fuzz.${name} COMMAND fuzz_${name} -seed=1 -max_total_time=10 -timeout=5 -max_len=4096 ${_dictionary_option}
            -artifact_prefix=${_folder}/${name}- ${_folder}/corpus/${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
-  if(IS_DIRECTORY /dev/shm)  # for inputs that are read from a file, three times as fast as a disk
-    set_property(TEST fuzz.${name} APPEND PROPERTY ENVIRONMENT TMPDIR=/dev/shm)
-  endif()
 endfunction()
 
 # hpcboot_fuzzer_sources(NAME FILE…): files of the trainer that are in no library of a build without LibTorch.
@@ -91,5 +88,5 @@ endif()
 if(HPCBOOT_HAVE_TORCH)  # cmake --preset asan -DHPCBOOT_WITH_TORCH=ON
   hpcboot_add_fuzzer(pt hpcboot_formats)
   # LibTorch 1.13 leaks memory when it rejects an archive.
-  set_property(TEST fuzz.pt APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+  set_tests_properties(fuzz.pt PROPERTIES ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
