@@ -138,8 +138,9 @@ class Reader {
 
   // Hides the word except for its first `kept` characters; nothing if it ends the command.
   void hide(std::size_t word, std::size_t kept = 0) {
+    if (is_end(word)) return;
     const std::string_view bare = unquoted(text_of(word));
-    if (is_end(word) || bare.size() <= kept) return;
+    if (bare.size() <= kept) return;
     const auto begin = static_cast<std::size_t>(bare.data() - text_.data());
     found_.push_back({begin + kept, begin + bare.size()});
   }

@@ -185,6 +185,7 @@ constexpr Case kValues[] = {
     {"ldapsearch -x -w pw", "ldapsearch -x -w REDACTED"},
     {"echo pw | sudo -S ls", "echo REDACTED | sudo -S ls"},
     {"kinit me <<<pw", "kinit me <<<REDACTED"},
+    {"kinit -V me <<<", "kinit -V me <<<"},
     {"CREATE USER x IDENTIFIED BY 'pw'", "CREATE USER x IDENTIFIED BY 'REDACTED'"},
     // Other ways to write a name and its value.
     {"{\\\"token\\\":\\\"a b\\\"}", "{\\\"token\\\":\\\"REDACTED\\\"}"},
