@@ -42,6 +42,13 @@ std::map<std::string, int> gpus_of_hosts(const std::string& table) {
   return gpus;
 }
 
+// "1440.0 min of host", or "24:00", hours and minutes.
+std::optional<int> run_limit_of(const std::string& line) {
+  const std::string time = line.substr(0, line.find(' '));
+  if (time.find(':') != std::string::npos) return seconds_of(time, true);
+  return seconds_of(time.substr(0, time.find('.')) + ":00");
+}
+
 }  // namespace
 
 // lshosts(1), lsid(1), bparams(1), bqueues(1), according to IBM's manual of LSF 10.1; untested.
@@ -61,11 +68,11 @@ std::optional<ProbedSite> probe_lsf(const Ask& ask) {
   const auto queues = words_in(value_of(parameters, "Default Queues:"));
   const std::string queue = queues.empty() ? "" : queues.front();
   std::optional<int> limit;
-  // " RUNLIMIT" and, on the next line, " 1440.0 min of host" or "24:00".
+  // " RUNLIMIT"; the limit is on the next line.
   const std::string said = queue.empty() ? "" : ask({"bqueues", "-l", queue}).value_or("");
   const auto lines = split(said, '\n');
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
-    if (lines[i].compare(0, 8, "RUNLIMIT") == 0) limit = leading_number(lines[i + 1]) * 60;
+    if (lines[i].compare(0, 8, "RUNLIMIT") == 0) limit = run_limit_of(lines[i + 1]);
   }
   const auto gpus = gpus_of_hosts(ask({"lshosts", "-gpu"}).value_or(""));
   for (const auto& [host, row] : rows_of(*hosts)) {
@@ -75,7 +82,7 @@ std::optional<ProbedSite> probe_lsf(const Ask& ask) {
     nodes.queue = queue;
     if (const auto cores = row.find("ncpus"); cores != row.end())
       nodes.cores = leading_number(cores->second);
-    if (limit && *limit > 0) nodes.limit_seconds = limit;
+    nodes.limit_seconds = limit;
     if (const auto found = gpus.find(host); found != gpus.end()) nodes.gpus = found->second;
     if (nodes.cores > 0) add_alike(site.nodes, nodes);
   }

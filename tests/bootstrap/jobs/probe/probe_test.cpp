@@ -200,6 +200,22 @@ TEST(Probe, LsfTellsHostsAndTheDefaultQueue) {
   expect_scripts(site);
 }
 
+TEST(Probe, LimitsOfLsfAreMinutesOrHoursAndMinutes) {
+  const auto time_with = [](const std::string& limit) {
+    const Answers answers = {
+        {"lshosts -w", "HOST_NAME type model cpuf ncpus maxmem\nh1 X86_64 Intel 60.0 44 605.6G\n"},
+        {"lsid", "IBM Spectrum LSF 10.1\n"},
+        {"bparams", "Default Queues:  normal\n"},
+        {"bqueues -l normal", " RUNLIMIT\n " + limit + " of h1\n"}};
+    return profile_of_answers(answers).text("queue.time");
+  };
+  const std::string unlimited = time_with("");
+  EXPECT_EQ(time_with("20.5 min"), "00:20:00");
+  EXPECT_EQ(time_with("0:20"), "00:20:00");
+  EXPECT_EQ(time_with("99999999999.0 min"), unlimited);
+  EXPECT_EQ(time_with("0.0 min"), unlimited);
+}
+
 TEST(Probe, OneOfTwoSchedulersIsAsked) {
   const Answers answers = {{kSinfo, "main*|2|8|1000|(null)|10:00|n/a|up\n"},
                            {"pbsnodes -a", std::string("n1\n") + kPbsHost},
