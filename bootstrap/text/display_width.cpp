@@ -25,6 +25,12 @@ bool within(char32_t code_point, const Range (&ranges)[N]) {
   });
 }
 
+std::size_t width_of(const Utf8Character& character) {
+  if (!character.is_valid || character.code_point < kZero[0].first) return 1;
+  if (within(character.code_point, kZero)) return 0;
+  return within(character.code_point, kWide) ? 2 : 1;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -32,10 +38,21 @@ std::size_t display_width(std::string_view text) {
   while (!text.empty()) {
     const Utf8Character character = first_character(text);
     text.remove_prefix(character.bytes);
-    if (character.is_valid && within(character.code_point, kZero)) continue;
-    width += character.is_valid && within(character.code_point, kWide) ? 2U : 1U;
+    width += width_of(character);
   }
   return width;
+}
+
+std::string cut_to_width(std::string_view text, std::size_t most) {
+  std::size_t width = 0, kept = 0;
+  for (std::size_t end = 0; end < text.size();) {
+    const Utf8Character character = first_character(text.substr(end));
+    end += character.bytes;
+    width += width_of(character);
+    if (width > most) return std::string(text.substr(0, kept)) + "…";
+    if (width < most) kept = end;
+  }
+  return std::string(text);
 }
 
 }  // namespace hpcboot

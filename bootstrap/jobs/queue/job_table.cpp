@@ -57,19 +57,6 @@ std::string time_cell(const QueuedJob& job, WallTime now) {
   return "";
 }
 
-// At most `most` columns wide; "…" marks the cut.
-std::string cut(std::string text, std::size_t most) {
-  if (display_width(text) <= most) return text;
-  while (!text.empty() && display_width(text) + 1 > most) {
-    const auto is_inner = [&] {
-      return (static_cast<unsigned char>(text.back()) & 0xc0U) == 0x80U;
-    };
-    while (text.size() > 1 && is_inner()) text.pop_back();
-    text.pop_back();
-  }
-  return text + "…";
-}
-
 struct Reason {
   const char* name;
   const char* meaning;
@@ -144,7 +131,7 @@ Encoded job_table(const std::vector<KnownJob>& jobs, WallTime now, std::size_t c
         {Align::left, Align::left, Align::left, Align::right, Align::left, Align::left});
     table.add({"JOB", "NAME", "STATE", "NODES", "TIME", "WHERE OR WHY"});
     const auto shown = [](const std::string& text, std::size_t most) {
-      return cut(terminal_text(text).str(), most);
+      return cut_to_width(terminal_text(text).str(), most);
     };
     for (const KnownJob& one : jobs) {
       const QueuedJob& job = one.job;

@@ -220,5 +220,18 @@ TEST(Encode, WidthsAreThoseOfATerminal) {
   for (const auto& [text, width] : cases) EXPECT_EQ(display_width(text), width) << text;
 }
 
+TEST(Encode, ACutTextFitsItsColumns) {
+  EXPECT_EQ(cut_to_width("", 1), "");
+  EXPECT_EQ(cut_to_width("abc", 3), "abc");
+  EXPECT_EQ(cut_to_width("abcd", 3), "ab…");
+  EXPECT_EQ(cut_to_width("abcd", 1), "…");
+  EXPECT_EQ(cut_to_width("Größe", 4), "Grö…");
+  EXPECT_EQ(cut_to_width("Gro\u0308ße", 4), "Gro\u0308…");
+  EXPECT_EQ(cut_to_width("abe\u0308", 3), "abe\u0308");
+  EXPECT_EQ(cut_to_width("日本語", 5), "日本…");
+  EXPECT_EQ(cut_to_width("日本語", 4), "日…");
+  EXPECT_EQ(cut_to_width("\xff\xff\xff", 2), "\xff…");
+}
+
 }  // namespace
 }  // namespace hpcboot
