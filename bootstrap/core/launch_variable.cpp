@@ -25,6 +25,7 @@ std::string_view name_of(VariableKind kind) noexcept {
 }
 
 bool LaunchVariable::covers(std::string_view variable) const noexcept {
+  if (variable.empty() || variable.front() != name.front()) return false;
   if (name.back() != '*') return variable == name;
   return variable.substr(0, name.size() - 1) == name.substr(0, name.size() - 1);
 }

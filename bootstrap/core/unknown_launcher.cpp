@@ -79,7 +79,8 @@ std::optional<Pair> pair_of(const Env& env, std::string_view name, std::string_v
 }
 
 std::optional<Pair> unknown_pair(const Env& env, std::string_view name, std::string_view value) {
-  return places_nobody(name) ? std::nullopt : pair_of(env, name, value);
+  auto pair = pair_of(env, name, value);
+  return pair && !places_nobody(name) ? pair : std::nullopt;
 }
 
 std::string shown(const Env& env, const std::string& name) {

@@ -10,8 +10,12 @@
 namespace hpcboot {
 
 // How many substitutions, insertions, deletions and swaps of adjacent letters turn one word into
-// the other (optimal string alignment).
-inline std::size_t word_distance(std::string_view a, std::string_view b) {
+// the other (optimal string alignment). If there are more than `most`, some number above `most`:
+// words of very different lengths are not compared then.
+inline std::size_t word_distance(std::string_view a, std::string_view b,
+                                 std::size_t most = std::string_view::npos) {
+  const std::size_t least = std::max(a.size(), b.size()) - std::min(a.size(), b.size());
+  if (least > most) return least;
   std::vector<std::size_t> before(b.size() + 1);  // the second row above the current one
   std::vector<std::size_t> above(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});

@@ -55,7 +55,7 @@ std::string nearest_option(const Command& command, const std::string& given) {
   std::size_t least = 3;
   for (const Group& group : command.groups) {
     for (const Option& option : group.options) {
-      const std::size_t distance = word_distance(option.long_name(), given);
+      const std::size_t distance = word_distance(option.long_name(), given, least);
       if (distance >= least) continue;
       least = distance;
       nearest = option.long_name();

@@ -75,8 +75,7 @@ const char* nearly_prefix(std::string_view line) {
   if (upper == "PBS") return "#PBS";
   if (upper == "BSUB") return "#BSUB";
   // "# WATCH -n 1" is prose.
-  if (upper == "SBATCH" || (sticks && upper.size() <= 8 && word_distance(upper, "SBATCH") <= 2))
-    return "#SBATCH";
+  if (upper == "SBATCH" || (sticks && word_distance(upper, "SBATCH", 2) <= 2)) return "#SBATCH";
   return nullptr;
 }
 

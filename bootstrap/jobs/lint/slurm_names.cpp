@@ -144,7 +144,7 @@ UnknownOption unknown_slurm_option(std::string_view written) {
   if (!unknown.beginnings.empty() || slurm_option_name(written) != written) return unknown;
   std::size_t least = std::min<std::size_t>(2, written.size() / 3) + 1;
   for (const std::string_view name : kNames) {
-    const std::size_t distance = word_distance(written, name);
+    const std::size_t distance = word_distance(written, name, least);
     if (distance >= least) continue;
     least = distance;
     unknown.nearest = name;
