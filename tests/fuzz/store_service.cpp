@@ -26,7 +26,8 @@ const std::array<std::string, 8> kKeys = {
 const std::array<std::string, 6> kTexts = {
     "", "7", "-9223372036854775808", "9223372036854775807", "text", std::string(6'000, 'v')};
 
-const std::string kTooLong(kLongestKey + 1, 'k');
+// Other letters than those of the keys: quickly looked for in a request.
+const std::string kTooLong(kLongestKey + 1, 'l');
 
 // One of a few keys, so that requests interact.
 const std::string& key_from(Input& input) {
