@@ -15,6 +15,11 @@ setup() {
 echo "$*" >>"${0##*/}.started"
 runs=4000000
 for word; do case $word in -runs=*) [ "${word#*=}" -gt "$runs" ] || runs=${word#*=} ;; esac; done
+if [ -n "$FAKE_STOPS" ]; then
+  trap 'echo "stat::number_of_executed_units: 5"; exit 0' USR1
+  echo $$ >pid
+  while :; do sleep 0.1; done
+fi
 [ -z "$FAKE_SLEEP" ] || { echo $$ >pid; exec sleep 100; }
 [ "${0##*/}" != "$FAKE_FINDING" ] || { echo "a crash"; exit 77; }
 echo "stat::number_of_executed_units: $runs"
@@ -65,6 +70,15 @@ teardown() { end_jobs; }
   [ "$status" -eq 130 ]
   gone() { ! kill -0 "$pid" 2>/dev/null; }
   await gone
+}
+
+@test "runs until it was interrupted are counted" {
+  FAKE_STOPS=1 "$repository/.ci/fuzz" --long one >/dev/null 2>&1 3>&- &
+  job=$!
+  await test -s "$fuzz/pid"
+  kill "$job"
+  wait "$job" || true
+  [[ $(cat "$fuzz/totals/one") == "5 "* ]]
 }
 
 @test "wrong calls are told" {

@@ -39,6 +39,7 @@ setup() {
 @test "a failed step fails it at the end, a skipped one does not" {
   FAKE_MATRIX=1 run "$repository/.ci/nightly"
   [ "$status" -eq 1 ]
+  [[ $output == *"mutants --count 300"*"fuzz --seconds 120"* ]]
   [[ ${lines[-5]} == "### tests/cluster/matrix: FAILED (exit code 1) in "* && ${lines[-1]} == *"fuzz: passed"* ]]
   FAKE_MATRIX=77 FAKE_FUZZ=1 run "$repository/.ci/nightly"
   [[ ${lines[-5]} == *"matrix: skipped: see above in "* ]]
