@@ -95,6 +95,39 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   [ "${lines[4]}" = "partly: 1 of its 2 tests are skipped here" ]
 }
 
+@test "--jobs: several at a time, each until it fails or is skipped; the output is kept if one failed" {
+  run -1 "$repeat" --build build --times 4 --jobs 2
+  echo "$output"
+  [[ ${lines[0]} == "3 test(s), 4 runs each, 2 at a time" ]]
+  grep -Eq '^passes +4 +0 +0 +[0-9.]+$' <<<"$output"
+  grep -Eq '^thirds +3 +1 +0 +[0-9.]+$' <<<"$output"
+  grep -Eq '^absent +1 +0 +1 +[0-9.]+$' <<<"$output"
+  [[ ${lines[5]} == "the output of the failures is in $PWD/build/Testing/repeat."* ]]
+  grep -q 'this is run 3' "${lines[5]##* }/ctest.log"
+  run -0 "$repeat" --build build --times 2 --jobs 3 -L 'bats|fixture'
+  echo "$output"
+  grep -Eq '^partly +2 +0 +0 ' <<<"$output"
+  grep -Eq '^nothing +2 +0 +2 ' <<<"$output"
+  grep -Eq '^prepared +2 +0 +0 ' <<<"$output"
+  [ "${lines[-1]}" = "partly: 1 of its 2 tests are skipped here" ]
+}
+
+@test "--jobs: Ctrl-C ends the tests that were running, and what was counted is told" {
+  env --default-signal=INT "$repeat" --build build --times 3 -L 'timing|slow' --jobs 4 >out 3>&- &
+  job=$!
+  await test -e build/runs
+  await grep -q '^passes ' out
+  mapfile -t pids <build/pids
+  kill -INT "$job"
+  code=0
+  wait "$job" || code=$?
+  cat out
+  [ "$code" -eq 130 ]
+  grep -Eq '^passes +3 +0 ' out
+  [ "$(tail -n 1 out)" = "ended by signal INT" ]
+  for pid in "${pids[@]}"; do [ ! -e "/proc/$pid" ]; done
+}
+
 @test "a command given by the user: its exit code counts, and it gets the programs of the build folder" {
   run -1 "$repeat" --build build --times 3 --no-load -- ./thirds count
   [[ ${lines[2]} =~ ^\./thirds\ count\ +3\ +1\ +0\  ]]
@@ -156,7 +189,8 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   run -0 "$repeat" --help
   [[ $output == "usage: tests/repeat"*"exit code: 0"*Examples* ]]
   for words in "--times 0" "--times x" "--build /nowhere" -R "--nonsense" "--build build -R none" "--build ." \
-    "--build build --" "--build build -R x -- true"; do
+    "--build build --" "--build build -R x -- true" \
+    "--jobs 0" "--build build --jobs 2 -- true"; do
     # shellcheck disable=SC2086 # words are words
     run -2 "$repeat" $words
     [[ $output == "repeat: "*"tests/repeat --help" ]]
