@@ -7,7 +7,7 @@ setup() {
   cp "$BATS_TEST_DIRNAME/../../.ci/nightly" "$repository/.ci"
   printf '#!/bin/bash\necho "matrix $*"; exit "${FAKE_MATRIX-0}"\n' >"$repository/tests/cluster/matrix"
   printf '#!/bin/bash\necho "fuzz $*"; exit "${FAKE_FUZZ-0}"\n' >"$repository/.ci/fuzz"
-  printf '#!/bin/bash\necho repeat\n' >"$repository/tests/repeat"
+  printf '#!/bin/bash\necho "repeat $*"\n' >"$repository/tests/repeat"
   printf '#!/bin/bash\necho toy\n' >"$repository/tests/add-launcher"
   printf '#!/bin/bash\necho "mutants $*"\n' >"$repository/tests/mutants"
   printf '#!/bin/bash\necho secrets\n' >"$repository/tests/measure-secrets"
@@ -24,7 +24,7 @@ setup() {
 @test "every step has its name, its time and its result" {
   run "$repository/.ci/nightly" --quick --repeat
   [ "$status" -eq 0 ]
-  [[ $output == *"matrix --table build/matrix.txt"*"mutants --count 10"*"fuzz --seconds 10"* ]]
+  [[ $output == *"matrix --table build/matrix.txt"*"mutants --count 10"*"fuzz --seconds 10"*"repeat --jobs $((3 * $(nproc)))"* ]]
   [[ ${lines[-11]} == "### cmake --workflow --preset asan: passed in "*" s" ]]
   [[ ${lines[-10]} == "### cmake --workflow --preset tsan: passed in "*" s" ]]
   [[ ${lines[-9]} == "### cmake --workflow --preset tidy: passed in "*" s" ]]
