@@ -368,13 +368,19 @@ TEST(ProcessGroup, WithoutASecretRankZeroIsWarned) {
 // LibTorch's own store, which a peer that connects and stays blocks, at the end, too.
 TEST(ProcessGroup, AStrangerAtTheTcpStoreDoesNotHoldTheEnd) {
   std::optional<Stranger> stranger;
+  std::promise<void> rank_0_has_started;  // which needs the store until then
   const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
     ProcessGroupOptions options = start_up_within(milliseconds(20000));
     options.store = StoreKind::tcp;
     ProcessGroup group = make_process_group(resolution, kEmptyEnv, options);
     const std::string& place = group.description();
     EXPECT_THAT(place, HasSubstr("tcp store at 127.0.0.1:"));
-    if (group.rank() == 1) stranger.emplace(std::stoi(place.substr(place.rfind(':') + 1)));
+    if (group.rank() == 0) {
+      rank_0_has_started.set_value();
+    } else {
+      rank_0_has_started.get_future().wait_for(std::chrono::seconds(20));
+      stranger.emplace(std::stoi(place.substr(place.rfind(':') + 1)));
+    }
     const auto start = std::chrono::steady_clock::now();
     group.shutdown();
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
