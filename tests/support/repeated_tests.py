@@ -1,14 +1,15 @@
 """The table of tests/repeat --jobs, from what `ctest --repeat until-fail:N --verbose` prints.
 
-usage: repeated_tests.py NAMES WIDTH <OUTPUT; NAMES has a line "NUMBER NAME" for each test, in ctest's numbers.
-A row is printed as soon as a test is finished, at the end those of unfinished tests. Exit code 1 if one has failed.
+usage: repeated_tests.py NAMES TIMES WIDTH <OUTPUT; NAMES has a line "NUMBER NAME" for each test, in ctest's numbers.
+A test is finished after TIMES runs, or when it fails or is skipped. Its row is printed at once, and at the end those of
+unfinished tests. Exit code 1 if a test has failed.
 """
 
 import re
 import sys
 
-# " 3/23 Test #12: NAME ...   Passed    0.01 sec"; without "3/23", other runs of the test follow.
-RESULT = re.compile(r" *(\d+/\d+ )?Test +#(\d+): .*?(Passed|\*\*\*[A-Z].*?) +([0-9.]+) sec")
+# " 3/23 Test #12: NAME ...   Passed    0.01 sec"; without "3/23" if it runs again.
+RESULT = re.compile(r" *(?:\d+/\d+ )?Test +#(\d+): .*?(Passed|\*\*\*[A-Z].*?) +([0-9.]+) sec")
 # "12: ok 3 name # skip reason": a test of a .bats file.
 PART = re.compile(r"(\d+): (?:not )?ok \d+ ")
 
@@ -37,7 +38,7 @@ class Test:
         return f"{self.name:{width}} {self.runs:6} {self.failures:9} {self.skipped:8} {self.slowest:8.2f}"
 
 
-def main(names_file, width):
+def main(names_file, times, width):
     with open(names_file, encoding="utf-8") as lines:
         tests = {int(number): Test(name) for number, name in (line.rstrip("\n").split(" ", 1) for line in lines)}
     unfinished = dict(tests)
@@ -45,10 +46,10 @@ def main(names_file, width):
         if (part := PART.match(line)) and (test := tests.get(int(part[1]))):
             test.parts += 1
             test.skipped_parts += " # skip" in line
-        if (result := RESULT.match(line)) and (test := unfinished.get(int(result[2]))):
-            test.finish_run(result[3], float(result[4]))
-            if result[1]:
-                print(unfinished.pop(int(result[2])).row(width), flush=True)
+        if (result := RESULT.match(line)) and (test := unfinished.get(int(result[1]))):
+            test.finish_run(result[2], float(result[3]))
+            if test.runs == times or test.failures or test.skipped:
+                print(unfinished.pop(int(result[1])).row(width), flush=True)
     for test in unfinished.values():
         if test.runs:
             print(test.row(width))
@@ -58,4 +59,4 @@ def main(names_file, width):
     return any(test.failures for test in tests.values())
 
 
-sys.exit(main(sys.argv[1], int(sys.argv[2])))
+sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
