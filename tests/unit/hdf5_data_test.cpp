@@ -318,6 +318,27 @@ TEST(Hdf5Data, ArraysBehindLinksAreFound) {
   }
 }
 
+TEST(Hdf5Data, ArraysInOtherFilesCannotBeOfAnySize) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "set.h5";
+  constexpr hsize_t kCount = (hsize_t{1} << 61) + 1;  // times 8 bytes: 8, modulo 2^64
+  {
+    H5::H5File file(path.string(), H5F_ACC_TRUNC);
+    H5::Group group = file.createGroup("train");
+    const auto add_virtual = [&](const char* name, const H5::DataType& type,
+                                 const std::vector<hsize_t>& shape) {
+      const H5::DataSpace space(static_cast<int>(shape.size()), shape.data());
+      const H5::DSetCreatPropList properties;
+      H5Pset_virtual(properties.getId(), space.getId(), "other.h5", name, space.getId());
+      group.createDataSet(name, type, space, properties);
+    };
+    add_virtual("images", kByte, {kCount, 1, 1});
+    add_virtual("labels", H5::PredType::NATIVE_INT64, {kCount});
+  }
+  expect_error(
+      ErrorCode::malformed_data, [&] { open(path); }, "array 'train/labels'", "at most");
+}
+
 TEST(Hdf5Data, ALinkThatDoesNotResolveIsNamed) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "set.h5";

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -25,6 +24,8 @@ constexpr double kEvictReadChunksFirst = 1.0;
 // is read as its fill value. Up to this many labels may be unwritten; more are damage, or a file
 // that was never filled.
 constexpr std::uint64_t kMostUnwritten = std::uint64_t{8} << 20;
+// For data in other files, whose sizes are unknown. The number of bytes must not overflow.
+constexpr std::uint64_t kMostElsewhere = std::uint64_t{1} << 40;
 
 struct Element {
   std::string name;
@@ -98,10 +99,8 @@ Layout layout_of(const H5::DataSet& dataset, std::size_t dimensions) {
 /// The most elements that can be read from an array.
 std::uint64_t most_elements_of(const H5::DataSet& dataset) {
   const H5::DSetCreatPropList properties = dataset.getCreatePlist();
-  // The data are in other files.
-  if (properties.getLayout() == H5D_VIRTUAL || properties.getExternalCount() > 0) {
-    return std::numeric_limits<std::uint64_t>::max();
-  }
+  if (properties.getLayout() == H5D_VIRTUAL || properties.getExternalCount() > 0)
+    return kMostElsewhere;
   hsize_t file_size = 0;  // of the target file if the array is behind a link
   const hid_t file = H5Iget_file_id(dataset.getId());
   const bool has_size = H5Fget_filesize(file, &file_size) >= 0;
