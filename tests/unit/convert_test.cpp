@@ -89,6 +89,28 @@ TEST(Convert, OverwritesNothingUnlessAsked) {
   }
 }
 
+TEST(Convert, ThatFailsWhileItReplacesLeavesTheOldFiles) {
+  const TemporaryFolder folder;
+  const auto place = folder.path() / "set";
+  convert(kSource, place.string(), {});
+  const auto in_the_way = place / "train-labels-idx1-ubyte";
+  const auto away = folder.path() / "away";
+  ConvertOptions force;
+  force.replace = true;
+  // Whichever file comes last, the others are left.
+  std::filesystem::rename(in_the_way, away);
+  std::filesystem::create_directory(in_the_way);
+  std::ofstream(in_the_way / "mine") << "text";
+  expect_error(
+      ErrorCode::unwritable_output, [&] { convert("synthetic:12x1x4x4", place.string(), force); },
+      "train-labels-idx1-ubyte' is a folder");
+  EXPECT_TRUE(std::filesystem::exists(in_the_way / "mine"));
+  std::filesystem::remove_all(in_the_way);
+  std::filesystem::rename(away, in_the_way);
+  EXPECT_EQ(open_dataset(place.string(), Split::train)->count(), 30);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 4);
+}
+
 TEST(Convert, StorageIsHdf5sAlone) {
   const TemporaryFolder folder;
   ConvertOptions options;

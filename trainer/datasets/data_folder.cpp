@@ -41,23 +41,44 @@ void refuse_existing(const fs::path& folder) {
   if (!files.empty()) fail_existing(folder / files.front());
 }
 
-/// Moves all files of `from` into `folder`, or none.
-/// @param replace files of the same names, such as lists of classes; otherwise they are an error
+[[noreturn]] void fail_folder(const fs::path& path) {
+  throw Error(ErrorCode::unwritable_output, "'" + path.string() + "' is a folder",
+              "a file of this name, or none", "choose another folder, or move this one away");
+}
+
+std::vector<fs::path> names_in(const fs::path& folder) {
+  std::vector<fs::path> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  return names;
+}
+
+/// Moves all files of the staging folder `from` into `folder`, or none.
+/// @param replace files of the same names; otherwise they are an error
 void move_files(const fs::path& from, const fs::path& folder, bool replace) {
-  for (const auto& entry : fs::directory_iterator(from)) {
-    const fs::path target = folder / entry.path().filename();
-    if (!replace && fs::exists(fs::symlink_status(target))) fail_existing(target);
+  const std::vector<fs::path> names = names_in(from);
+  std::vector<fs::path> replaced;
+  for (const fs::path& name : names) {
+    const fs::file_status target = fs::symlink_status(folder / name);
+    if (!fs::exists(target)) continue;
+    if (!replace) fail_existing(folder / name);
+    if (fs::is_directory(target)) fail_folder(folder / name);
+    replaced.push_back(name);
   }
-  std::vector<fs::path> moved;
+  // The old files go first: a process that is killed leaves a folder that lacks files, never new
+  // images with old labels.
+  const fs::path old = from / "replaced";
+  if (!replaced.empty()) fs::create_directory(old);
+  std::size_t moved_away = 0, moved_in = 0;
   try {
-    for (const auto& entry : fs::directory_iterator(from)) {
-      const fs::path target = folder / entry.path().filename();
-      fs::rename(entry.path(), target);
-      moved.push_back(target);
-    }
+    for (; moved_away < replaced.size(); ++moved_away)
+      fs::rename(folder / replaced[moved_away], old / replaced[moved_away]);
+    for (; moved_in < names.size(); ++moved_in)
+      fs::rename(from / names[moved_in], folder / names[moved_in]);
   } catch (...) {
     std::error_code ignored;
-    for (const auto& file : moved) fs::remove(file, ignored);
+    while (moved_in > 0) fs::remove(folder / names[--moved_in], ignored);
+    while (moved_away-- > 0)
+      fs::rename(old / replaced[moved_away], folder / replaced[moved_away], ignored);
     throw;
   }
 }
