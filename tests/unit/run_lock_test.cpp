@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,21 @@ TEST(RunLock, HasOneHolder) {
   }
   EXPECT_FALSE(RunLock::last_holder(folder.path()));
   EXPECT_TRUE(RunLock::try_take(folder.path(), self).lock);
+}
+
+TEST(RunLock, IsNeverAFileOfAnotherPlace) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "mine";
+  std::ofstream(file) << "text";
+  const std::filesystem::path run = folder.path() / "run";
+  std::filesystem::create_directory(run);
+  const auto take = [&] { RunLock::try_take(run, {"n1", 12, ""}); };
+  std::filesystem::create_symlink(file, RunLock::file(run));
+  test::expect_error(ErrorCode::unwritable_output, take, "run.lock' is a symbolic link");
+  EXPECT_EQ(test::read_text(file), "text");
+  std::filesystem::remove(RunLock::file(run));
+  ASSERT_EQ(::mkfifo(RunLock::file(run).c_str(), 0600), 0);
+  test::expect_error(ErrorCode::unwritable_output, take, "run.lock' is no regular file");
 }
 
 TEST(RunLock, ThatFailsForAnotherReasonIsAnErrorAndLeavesTheFile) {

@@ -153,6 +153,8 @@ TEST(Safetensors, DamagedFilesAreRefused) {
       {file_of(R"({"w":{"dtype":"U16","shape":[2],"data_offsets":[0,4]}})", 4), "dtype 'U16'"},
       {file_of(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8), "invalid shape"},
       {file_of(R"({"w":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8), "invalid shape"},
+      {file_of(R"({"w":{"dtype":"F32","shape":[9223372036854775813],"data_offsets":[0,8]}})", 8),
+       "invalid shape"},
       {file_of(R"({"w":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0),
        "data_offsets 0 to 0"},
       {file_of(R"({"__metadata__":{"a":1}})", 0), "invalid __metadata__"},

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +27,22 @@ std::string program_of(const std::string& process) {
   std::string name;
   std::getline(std::ifstream("/proc/" + process + "/comm") >> std::ws, name);
   return name;
+}
+
+/// The file is emptied later, so it is not one of another place, behind a link.
+int open_file(const std::filesystem::path& path) {
+  const int descriptor =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
+  struct stat status {};
+  const bool is_link = descriptor < 0 && errno == ELOOP;
+  if (descriptor < 0 && !is_link) throw output_error("open", path, errno);
+  if (is_link || ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (descriptor >= 0) ::close(descriptor);
+    throw Error(ErrorCode::unwritable_output,
+                "'" + path.string() + "' is " + (is_link ? "a symbolic link" : "no regular file"),
+                "a regular file, or none", "find out what it is, and remove it");
+  }
+  return descriptor;
 }
 
 /// Without locks: may the process that the file names still be running?
@@ -69,8 +86,7 @@ std::optional<LockHolder> RunLock::last_holder(const std::filesystem::path& fold
 
 RunLock::Attempt RunLock::try_take(const std::filesystem::path& folder, const LockHolder& self) {
   const std::filesystem::path path = file(folder);
-  RunLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (lock.descriptor_ < 0) throw output_error("open", path, errno);
+  RunLock lock(open_file(path));
   Attempt attempt;
   while (::flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;

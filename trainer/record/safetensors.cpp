@@ -86,7 +86,8 @@ TensorInfo tensor_of(const std::filesystem::path& path, const std::string& name,
     if (is_known) tensor.dtype = known->dtype;
     if (!is_known) tensor.other_dtype = type;
     for (const Json& dimension : entry.at("shape")) {
-      if (!dimension.is_number_unsigned()) throw fail("an invalid shape", "non-negative integers");
+      if (!dimension.is_number_unsigned() || dimension.get<std::int64_t>() < 0)
+        throw fail("an invalid shape", "non-negative integers");
       tensor.shape.push_back(dimension.get<std::int64_t>());
     }
     const Json& offsets = entry.at("data_offsets");
