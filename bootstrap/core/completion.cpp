@@ -128,8 +128,9 @@ class Completion {
       fits = host_by_host || in_turn;
     } else if (slots.size() == allocation_->hosts.size() && slots[*place] == local_size) {
       const auto own = slots.begin() + node;
-      fits = std::accumulate(slots.begin(), slots.end(), 0) == *said_.world_size &&
-             rank == std::accumulate(slots.begin(), own, 0) + local_rank;
+      constexpr std::int64_t kNone = 0;
+      fits = std::accumulate(slots.begin(), slots.end(), kNone) == *said_.world_size &&
+             rank == std::accumulate(slots.begin(), own, kNone) + local_rank;
     }
     if (!fits) return;
     const Provenance provenance{"allocation", allocation_->hosts_variable};

@@ -66,7 +66,7 @@ void validate(const Placement& p, std::string_view source,
   }
   if (p.local_size && p.num_nodes) {
     // Every other host has at least one process, and a single host has them all.
-    v.require(*p.local_size + *p.num_nodes - 1 <= p.world_size,
+    v.require(*p.num_nodes - 1 <= p.world_size - *p.local_size,
               v.pair("local_size", *p.local_size, "num_nodes", *p.num_nodes) + " and " +
                   v.shown("world_size", p.world_size),
               "at least one process on every other host");

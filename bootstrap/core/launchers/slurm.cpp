@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <unordered_set>
@@ -281,22 +282,24 @@ LaunchFacts read(const Env& env, const Facts&) {
   }
   facts.identity = std::to_string(*step.id);
   const std::vector<int> tasks_per_node = integers(env, "SLURM_STEP_TASKS_PER_NODE");
-  const int total = std::accumulate(tasks_per_node.begin(), tasks_per_node.end(), 0);
+  const auto total = std::accumulate(tasks_per_node.begin(), tasks_per_node.end(), std::int64_t{0});
   const std::vector<int> gtids = integers(env, "SLURM_GTIDS");
   const auto mapping = mapping_of(env, step);
   read_nodes(env, tasks_per_node, facts);
 
   const bool one_entry_per_node =
       facts.num_nodes && tasks_per_node.size() == static_cast<std::size_t>(*facts.num_nodes);
+  const auto fail_counts = [&](const std::string& tasks) {
+    fail_inconsistent(tasks + "SLURM_STEP_TASKS_PER_NODE='" +
+                          std::string(*env.text("SLURM_STEP_TASKS_PER_NODE")) + "'",
+                      "counts per node that sum to the number of tasks");
+  };
   if (take(facts, "world_size", facts.world_size, env, "SLURM_STEP_NUM_TASKS", 1)) {
-    if (one_entry_per_node && total != *facts.world_size) {
-      fail_inconsistent("SLURM_STEP_NUM_TASKS=" + std::to_string(*facts.world_size) +
-                            " with SLURM_STEP_TASKS_PER_NODE='" +
-                            std::string(*env.text("SLURM_STEP_TASKS_PER_NODE")) + "'",
-                        "counts per node that sum to the number of tasks");
-    }
+    if (one_entry_per_node && total != *facts.world_size)
+      fail_counts("SLURM_STEP_NUM_TASKS=" + std::to_string(*facts.world_size) + " with ");
   } else if (one_entry_per_node) {
-    facts.world_size = total;
+    if (total > std::numeric_limits<int>::max()) fail_counts("");
+    facts.world_size = static_cast<int>(total);
     facts.variables["world_size"] = "SLURM_STEP_TASKS_PER_NODE";
   } else if (mapping) {
     facts.world_size = mapping->size();

@@ -25,8 +25,8 @@ TEST(Placement, RefusesWhatCannot) {
   for (const Placement& p :
        {make(4, 4, 0), make(-1, 4, 0), make(0, 0, 0), make(0, 4, 4), make(0, 4, -1),
         make(0, 4, 2, 2), make(0, 2, 0, 3), make(0, 4, 0, 2, 2, 2), make(0, 4, 0, 2, -1, 2),
-        make(0, 4, 0, 2, 0, 5), make(0, 4, 0, 4, 0, 2), make(0, 4, 0, 2, 0, 1),
-        make(0, 4, 0, 2, 4)}) {
+        make(0, 4, 0, 2, 0, 5), make(0, 4, 0, 4, 0, 2), make(0, 4, 0, 2, 0, 1), make(0, 4, 0, 2, 4),
+        make(0, 2147483647, 0, 2147483647, 0, 2)}) {
     test::expect_error(
         ErrorCode::inconsistent_placement, [&] { validate(p, "slurm"); },
         "slurm: ", "HPCBOOT_METHODS");
@@ -58,6 +58,11 @@ TEST(Placement, ErrorsNameTheVariables) {
             "SLURM_STEP_NUM_NODES=2\nSLURM_STEP_NODELIST=n[1-2]\n"
             "SLURM_STEP_TASKS_PER_NODE=1(x2)\n"),
       "slurm: SLURM_LOCALID=1 (local_rank) with local_size=1 (from SLURM_STEP_TASKS_PER_NODE)");
+  // A sum that no number of tasks can be.
+  EXPECT_EQ(found("SLURM_JOB_ID=5\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_STEP_ID=0\nSLURM_PROCID=1\n"
+                  "SLURM_LOCALID=1\nSLURM_NODEID=0\nSLURM_STEP_NUM_NODES=2\n"
+                  "SLURM_STEP_NODELIST=n[1-2]\nSLURM_STEP_TASKS_PER_NODE=2147483647(x2)\n"),
+            "slurm: SLURM_STEP_TASKS_PER_NODE='2147483647(x2)'");
 }
 
 }  // namespace
