@@ -1,5 +1,6 @@
 #include "hostlist_pattern.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -74,6 +75,24 @@ bool next_entry(std::string_view& rest, std::string_view& entry) {
   return true;
 }
 
+namespace {
+
+// The number of hosts is limited elsewhere, and so is what they need with this. NI_MAXHOST is 1025.
+void require_short_names(const Pattern& pattern, std::string_view entry) {
+  constexpr std::size_t kMostLetters = 1024;
+  std::size_t letters = 0;
+  for (const std::string_view text : pattern.texts) letters += text.size();
+  for (const auto& set : pattern.sets) {
+    std::size_t widest = 0;
+    for (const Range& range : set) widest = std::max(widest, range.width);
+    letters += widest;
+  }
+  if (!pattern.sets.empty() && letters > kMostLetters)
+    fail(entry, "host names of " + std::to_string(letters) + " characters");
+}
+
+}  // namespace
+
 Pattern parse_entry(std::string_view entry) {
   Pattern pattern;
   std::string_view rest = entry;
@@ -83,7 +102,10 @@ Pattern parse_entry(std::string_view entry) {
     for (const char c : pattern.texts.back()) {
       if (static_cast<unsigned char>(c) < 0x21 || c == 0x7f) fail(entry, "a control character");
     }
-    if (open == std::string_view::npos) return pattern;
+    if (open == std::string_view::npos) {
+      require_short_names(pattern, entry);
+      return pattern;
+    }
     if (rest[open] == ']') fail(entry, "']' without '['");
     rest.remove_prefix(open + 1);
     const std::size_t close = rest.find_first_of("[]");

@@ -116,6 +116,17 @@ TEST(Hostlist, RefusesWhatIsNoList) {
       ErrorCode::malformed_hostlist, [] { first(" , "); }, "empty");
 }
 
+// Few letters of a list may mean gigabytes.
+TEST(Hostlist, NamesAreNotOfAnyLength) {
+  const std::string zeros(1023, '0');
+  EXPECT_EQ(expand("n[" + zeros + "-1]").size(), 2U);
+  for (const std::string& list :
+       {"n[" + zeros + "0-1]", std::string(1025, 'n') + "[1-65536]", "n[1," + zeros + "2][1-9]"}) {
+    expect_error(
+        ErrorCode::malformed_hostlist, [&] { expand(list); }, "host names of ");
+  }
+}
+
 TEST(Hostlist, OfBytesOnlyControlCharactersAreRefused) {
   const std::string syntax = ", \t\n\r[]";
   for (int byte = 1; byte < 256; ++byte) {
