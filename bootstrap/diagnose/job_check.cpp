@@ -117,14 +117,29 @@ class JobCheck {
             names);
       }
     }
-    std::vector<int> missing;
-    for (int rank = 0; rank < world_size; ++rank) {
-      if (holders.count(rank) == 0) missing.push_back(rank);
+    add_missing(holders, world_size);
+  }
+
+  // By gaps: a rank may claim a world of 2^31.
+  void add_missing(const std::map<int, Names>& holders, int world_size) {
+    std::string ranges;
+    int count = 0;
+    int next = 0;
+    const auto add_until = [&](int end) {
+      if (next >= end) return;
+      ranges += (ranges.empty() ? "" : ",") + std::to_string(next);
+      if (end - next > 1) ranges += "-" + std::to_string(end - 1);
+      count += end - next;
+    };
+    for (const auto& [rank, names] : holders) {
+      add_until(rank);
+      next = rank + 1;
     }
-    if (missing.empty()) return;
+    add_until(world_size);
+    if (count == 0) return;
     add("missing rank",
-        std::string(missing.size() == 1 ? "rank " : "ranks ") + numbers(missing) + " of " +
-            std::to_string(world_size) + (missing.size() == 1 ? " is missing" : " are missing"),
+        (count == 1 ? "rank " : "ranks ") + ranges + " of " + std::to_string(world_size) +
+            (count == 1 ? " is missing" : " are missing"),
         {});
   }
 

@@ -29,13 +29,22 @@ auto order_of(const std::string& name) {
   return std::make_tuple(!rank, rank.value_or(0), name);
 }
 
+// Names that are too long, or links in a circle.
+fs::file_status known(fs::file_status status, const std::string& file,
+                      const std::error_code& error) {
+  if (fs::status_known(status)) return status;
+  throw Error(ErrorCode::unreadable_file, file + ": " + error.message(),
+              "a folder as written by `hpcboot capture`", "remove this file, or rename its rank");
+}
+
 }  // namespace
 
 std::vector<std::string> list_capture(const std::string& folder) {
   std::set<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const fs::path file = entry.path().filename();
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const fs::path file = entry->path().filename();
     // The host name is written first and the environment last: a rank may have one without the
     // other.
     if (file.extension() == ".env" || file.extension() == ".hostname") names.insert(file.stem());
@@ -57,7 +66,8 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   std::string hostname = read_needed(stem + ".hostname");
   hostname.erase(hostname.find_last_not_of(" \t\r\n") + 1);
   const std::string facts = stem + ".facts.json";
-  if (fs::exists(facts)) {
+  std::error_code error;
+  if (fs::exists(known(fs::status(facts, error), facts, error))) {
     constexpr JsonLimits kLimits{std::size_t{1} << 20U, 8, 100'000};
     rank.facts = facts_from_json(read_json_file(facts, kLimits), facts);
   }
@@ -66,7 +76,7 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   rank.options.allocation.read_files = false;
   for (const std::string& nodefile : {stem + ".nodefile", folder + "/nodefile"}) {
     // The sender of the folder may have put a pipe there, or a link to a file of this user.
-    const fs::file_status status = fs::symlink_status(nodefile);
+    const fs::file_status status = known(fs::symlink_status(nodefile, error), nodefile, error);
     if (rank.options.allocation.nodefile || !fs::exists(status)) continue;
     if (!fs::is_regular_file(status)) {
       throw Error(ErrorCode::unreadable_file, nodefile + " is not a regular file",

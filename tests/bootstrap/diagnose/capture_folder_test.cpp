@@ -140,6 +140,27 @@ TEST(CaptureFolder, ANodefileIsAFile) {
   expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is not a regular file");
 }
 
+TEST(CaptureFolder, AFileThatCannotBeAskedForIsNamed) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path();
+  const auto write = [&](const std::string& name) {
+    write_text(path + "/" + name + ".env", "A=1\n");
+    write_text(path + "/" + name + ".hostname", "n1\n");
+    return [path, name] { read_captured_rank(path, name); };
+  };
+  const auto read = write("rank0");
+  for (const char* file : {"/rank0.facts.json", "/nodefile"}) {
+    const std::string link = path + file;
+    ASSERT_EQ(::symlink(link.c_str(), link.c_str()), 0);
+    expect_error(ErrorCode::unreadable_file, read, link);
+    ::unlink(link.c_str());
+    EXPECT_NO_THROW(read());
+  }
+  const std::string long_name(246, 'n');  // long enough for .hostname, too long for .facts.json
+  expect_error(ErrorCode::unreadable_file, write(long_name), "facts.json: ");
+  EXPECT_THAT(list_capture(path), testing::Contains("rank0"));
+}
+
 TEST(CaptureFolder, WhatIsMissingOrDamagedIsNamed) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path();

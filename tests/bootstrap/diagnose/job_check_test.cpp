@@ -62,6 +62,17 @@ TEST(JobCheck, TheMissingAreNamed) {
   EXPECT_THAT(texts(job), ElementsAre("ranks 1-2 of 4 are missing"));
   job.erase(job.begin());
   EXPECT_THAT(texts(job), ElementsAre("ranks 0-2 of 4 are missing"));
+  job = good_job();
+  job.erase(job.begin() + 2);
+  job.erase(job.begin());
+  EXPECT_THAT(texts(job), ElementsAre("ranks 0,2 of 4 are missing"));
+}
+
+TEST(JobCheck, AWorldOfAnySizeIsCheckedAtOnce) {
+  auto job = good_job();
+  job.resize(1);
+  job[0].resolution->placement.world_size = 2147483647;
+  EXPECT_THAT(texts(job), testing::Contains("ranks 1-2147483646 of 2147483647 are missing"));
 }
 
 TEST(JobCheck, TheUnresolvedIsNamedAndCountsAsMissing) {
