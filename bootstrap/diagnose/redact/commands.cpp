@@ -150,7 +150,7 @@ class Reader {
       const SecretArgument& secret = *taken.secret;
       const std::size_t length = secret.flag.size();
       if (secret.takes == Takes::words) {
-        if (taken.is_after_flag && word[0] != '-') hide(at_);
+        if (taken.is_after_flag && !starts_with(word, "-")) hide(at_);
         taken.is_after_flag = taken.is_after_flag || word == secret.flag;
       } else if (word == secret.flag && secret.takes == Takes::argument) {
         hide(at_ + 1);

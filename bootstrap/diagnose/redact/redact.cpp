@@ -17,10 +17,17 @@ bool is_secret_file(std::string_view value) {
       holds(value, "PuTTY-User-Key-File")) {
     return true;
   }
-  const std::size_t kind = value.find("kind:");  // of Kubernetes
-  if (kind == std::string_view::npos) return false;
-  const std::size_t begin = skip(value, kind + 5, " \t\"'");
-  return are_equal_but_for_case(value.substr(begin, 6), "secret");
+  // Of Kubernetes, in YAML or JSON, also one of several objects: kind: Secret, "kind": "Secret".
+  constexpr std::string_view kKind = "kind";
+  constexpr std::string_view kQuotes = " \t\"'\\";
+  for (std::size_t at = value.find(kKind); at != std::string_view::npos;
+       at = value.find(kKind, at + kKind.size())) {
+    const std::size_t colon = skip(value, at + kKind.size(), kQuotes);
+    if (colon >= value.size() || value[colon] != ':') continue;
+    const std::size_t begin = skip(value, colon + 1, kQuotes);
+    if (are_equal_but_for_case(value.substr(begin, 6), "secret")) return true;
+  }
+  return false;
 }
 
 enum class Guess { no, yes };  // yes: redact also what looks random

@@ -186,6 +186,7 @@ constexpr Case kValues[] = {
     {"echo pw | sudo -S ls", "echo REDACTED | sudo -S ls"},
     {"kinit me <<<pw", "kinit me <<<REDACTED"},
     {"kinit -V me <<<", "kinit -V me <<<"},
+    {"sqlplus \"\"", "sqlplus \"\""},
     {"CREATE USER x IDENTIFIED BY 'pw'", "CREATE USER x IDENTIFIED BY 'REDACTED'"},
     // Other ways to write a name and its value.
     {"{\\\"token\\\":\\\"a b\\\"}", "{\\\"token\\\":\\\"REDACTED\\\"}"},
@@ -209,6 +210,13 @@ constexpr Case kValues[] = {
     {"AKIAIOSFODNN7EXAMPLE", "REDACTED"},
     {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "REDACTED"},
     {"-----BEGIN RSA PRIVATE KEY-----\nabc\n", "REDACTED"},
+    // Kubernetes.
+    {"kind: Secret\ndata:\n  db: aHVudGVyMg==\n", "REDACTED"},
+    {"kind: ConfigMap\n---\nkind: Secret\nstringData:\n  db: hunter2\n", "REDACTED"},
+    {"kind: List\nitems:\n- kind: Secret\n  data:\n    db: aHVudGVyMg==\n", "REDACTED"},
+    {R"({"apiVersion":"v1","kind":"Secret","data":{"db":"aHVudGVyMg=="}})", "REDACTED"},
+    {R"({\"kind\": \"Secret\", \"data\": {\"db\": \"aHVudGVyMg==\"}})", "REDACTED"},
+    {"a kind word: secretly", "a kind word: secretly"},
 };
 
 TEST(Redact, ValuesTellNoSecret) {
