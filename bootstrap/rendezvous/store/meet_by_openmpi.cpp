@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kRandom = "OMPI_MCA_orte_precondition_transports";
 constexpr std::size_t kMostHosts = 1024;
+constexpr std::int64_t kLargestNumber = 999'999'999;  // of a host
 
 // Twice 64 bits: "931cc8a29557b0a1-a7a6ba7a0b32abbd".
 bool is_random(std::string_view text) {
@@ -35,7 +36,8 @@ bool add_numbered(std::string_view prefix, std::size_t digits, std::string_view 
     const auto first = parse_whole_number(range.substr(0, dash));
     const auto last =
         dash == std::string_view::npos ? first : parse_whole_number(range.substr(dash + 1));
-    if (!first || !last || *last < *first || *last - *first >= std::int64_t{kMostHosts})
+    if (!first || !last || *first < 0 || *last > kLargestNumber || *last < *first ||
+        *last - *first >= std::int64_t{kMostHosts})
       return false;
     for (std::int64_t number = *first; number <= *last && hosts.size() < kMostHosts; ++number)
       hosts.push_back(std::string(prefix) + padded(number, digits) + std::string(suffix));

@@ -226,8 +226,9 @@ TEST(OpenMpi, names_its_hosts) {
             (Hosts{"node007", "node009", "node010", "node011", "login"}));
   EXPECT_EQ(hosts("login,n[2:1].cluster,10.0.0.1@0(3)"),
             (Hosts{"login", "n01.cluster", "10.0.0.1"}));
-  for (const char* wrong : {"", "@0(2)", "n[1:1-2", "n[1-2]@0(2)", "n[x:1]", "n[1:2-1]", "n[1:a]",
-                            "n[99:1]", "n[1:1-99999999]", "n]1[", "a,,b"})
+  for (const char* wrong :
+       {"", "@0(2)", "n[1:1-2", "n[1-2]@0(2)", "n[x:1]", "n[1:2-1]", "n[1:a]", "n[99:1]",
+        "n[1:1-99999999]", "n[1:9223372036854775807]", "n]1[", "a,,b"})
     EXPECT_EQ(hosts(wrong), Hosts{"none"}) << wrong;
   EXPECT_LE(hosts("n[4:1-1000],m[4:1-1000]@0(2000)").size(), 1024U);
 }
