@@ -20,6 +20,15 @@ std::string quoted(std::string_view text) {
 
 namespace {
 
+// Those that are read. No host has as many devices, and duplicates are sought in each list.
+constexpr std::size_t kMostEntries = 4096;
+
+std::vector<std::string> entries_of(std::string_view text) {
+  std::vector<std::string> entries = split(text);
+  entries.resize(std::min(entries.size(), kMostEntries));
+  return entries;
+}
+
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
@@ -59,7 +68,7 @@ Mask read_cuda_mask(std::string_view text) {
   Mask mask;
   const std::string_view prefix = text.substr(0, 4);
   const bool by_name = prefix == "GPU-" || prefix == "MIG-";
-  for (const std::string& entry : split(text)) {
+  for (const std::string& entry : entries_of(text)) {
     std::string device = entry;
     if (by_name) {
       if (!starts_with(entry, prefix)) return ended_at(std::move(mask), entry, "CUDA");
@@ -79,7 +88,7 @@ Mask read_cuda_mask(std::string_view text) {
 // duplicate.
 Mask read_rocr_mask(std::string_view text) {
   Mask mask;
-  for (const std::string& entry : split(text)) {
+  for (const std::string& entry : entries_of(text)) {
     std::string device(trimmed(entry));
     if (starts_with(device, "+")) device.erase(0, 1);
     const auto number = parse_whole_number(device);
@@ -100,7 +109,7 @@ Mask read_rocr_mask(std::string_view text) {
 // @param rocr the devices that ROCR_VISIBLE_DEVICES shows; nullptr if it is not set
 Mask read_hip_mask(std::string_view text, const std::vector<std::string>* rocr) {
   Mask mask;
-  for (const std::string& entry : split(text)) {
+  for (const std::string& entry : entries_of(text)) {
     std::string device = entry;
     if (!starts_with(entry, "GPU-")) {
       const auto place = parse_whole_number(entry);
@@ -140,7 +149,7 @@ std::vector<std::string> join_tiles(const std::vector<std::string>& tiles) {
 
 Mask read_level_zero_mask(std::string_view text, const Env& env) {
   Mask mask;
-  for (const std::string& entry : split(text)) {
+  for (const std::string& entry : entries_of(text)) {
     if (entry.empty() || starts_with(entry, "-"))
       return ended_at(std::move(mask), entry, "Level Zero");
     mask.add(entry, entry);

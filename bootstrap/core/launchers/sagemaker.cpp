@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
@@ -33,6 +34,7 @@ constexpr LauncherTraits kTraits = [] {
 
 std::vector<std::string> parse_hosts(std::string_view text) {
   std::vector<std::string> hosts;
+  std::unordered_set<std::string_view> known;
   std::string_view rest = text;
   const auto take_token = [&](char token) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
@@ -51,7 +53,7 @@ std::vector<std::string> parse_hosts(std::string_view text) {
              c == '-' || c == '.' || c == '_';
     });
     if (!is_name || !take_token('"')) fail_hosts(text);
-    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) fail_hosts(text);
+    if (!known.insert(host).second) fail_hosts(text);
     hosts.emplace_back(host);
   } while (take_token(','));
   if (!take_token(']') || rest.find_first_not_of(" \t\r\n") != std::string_view::npos)

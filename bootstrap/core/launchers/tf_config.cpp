@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "description.hpp"
 #include "hpcboot/error.hpp"
 #include "launchers.hpp"
 #include "small_json.hpp"
@@ -123,10 +124,7 @@ LaunchFacts read(const Env& env, const Facts&) {
   const auto count = [&](auto begin, auto end) {
     return static_cast<int>(std::count(begin, end, *own));
   };
-  for (const std::string& host : world) {
-    if (std::find(facts.hosts.begin(), facts.hosts.end(), host) == facts.hosts.end())
-      facts.hosts.push_back(host);
-  }
+  facts.hosts = unique_hosts(world);
   facts.rank = static_cast<int>(rank);
   facts.world_size = static_cast<int>(world.size());
   facts.local_rank = count(world.begin(), own);

@@ -69,6 +69,13 @@ TEST(Device, FollowsTheMasks) {
 
 // NVIDIA's CUDA Programming Guide, "CUDA_VISIBLE_DEVICES"; PyTorch's test of
 // _parse_visible_devices; ROCr's amd_filter_device.cpp; ROCclr's rocdevice.cpp.
+TEST(Device, NoMaskHasMoreThan4096Entries) {
+  std::string mask = "CUDA_VISIBLE_DEVICES=0";
+  for (int i = 1; i < 5000; ++i) mask += "," + std::to_string(i);
+  EXPECT_EQ(chosen(mask.c_str(), 5000, 4095).device, 4095);
+  EXPECT_EQ(chosen(mask.c_str(), 5000, 4096).device, 0);
+}
+
 TEST(Device, MasksAreReadAsTheRuntimesReadThem) {
   struct MaskCase {
     const char* dump;
