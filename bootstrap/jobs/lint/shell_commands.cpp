@@ -95,7 +95,9 @@ void ShellParser::read_parenthesis(Command& command, HereDocuments& documents, i
     at_ += next + 1;
     return;
   }
-  if (command.words.empty() && peek(1) == '(') {
+  const bool is_for = command.words.size() == 1 && command.words[0].text == "for";
+  if ((command.words.empty() || is_for) && peek(1) == '(') {
+    if (is_for) finish(command, documents);  // a `do` may follow without a ;
     Word ignored;
     at_ += 2;
     read_arithmetic(ignored, false);

@@ -43,6 +43,8 @@ TEST(ShellReader, TellsCommandsAndTheirVariables) {
       {"a ${X%'}'} b", "a | ${X%'}'} $X | b\n"},
       {"a $((X + 1)) b", "a | $((X + 1)) $X | b\n"},
       {"((x = 1 << 3)); a", "a\n"},
+      {"for ((i = 0; i < 1<<4; i++)); do a; done\nb", "for\na\nb\n"},
+      {"for((i = 0; i < 4; i++)) do a; done", "for\na\n"},
       {"a $(b $X) c", "b | $X $X\na | $(b $X) | c\n"},
       {"a \"$(b \"c d\")\" e", "b | c d\na | $(b \"c d\") | e\n"},
       {"a `b $X` c", "b | $X $X\na | `b $X` | c\n"},
