@@ -1,6 +1,5 @@
 #include "pbs_submission.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "hpcboot/encode.hpp"
@@ -126,6 +125,14 @@ std::string script_file(const Surroundings& s, const std::string& id) {
   return file;
 }
 
+// An option and its value alternate: the value may look like an option.
+bool has_option(const std::vector<std::string>& options, const char* name) {
+  for (std::size_t i = 0; i < options.size(); i += 2) {
+    if (options[i] == name) return true;
+  }
+  return false;
+}
+
 void add_note(PbsSubmission& submission, const std::string& note) {
   submission.note += (submission.note.empty() ? "" : "; ") + note;
 }
@@ -152,8 +159,7 @@ PbsSubmission pbs_submission(const Surroundings& s, const std::string& id,
   submission.words = {qsub.empty() ? "qsub" : qsub, "-C", ""};
   const std::vector<std::string> options = pbs_options(id, status);
   submission.words.insert(submission.words.end(), options.begin(), options.end());
-  if (std::find(options.begin(), options.end(), "-o") != options.end() &&
-      status.text("Output_Path").back() != '/') {
+  if (has_option(options, "-o") && status.text("Output_Path").back() != '/') {
     add_note(submission,
              "its output overwrites that of this job, in " + status.text("Output_Path"));
   }

@@ -45,6 +45,13 @@ TEST_F(PbsSubmissionTest, AsksForWhatTheUserAskedFor) {
     EXPECT_TRUE(tells(words)) << words << machine().input;
 }
 
+// Torque passes the script's arguments with -F.
+TEST_F(PbsSubmissionTest, AnArgumentThatLooksLikeAnOptionIsNone) {
+  show("", {{"Output_Path = pbs:/home/alice/proj/train.o65", "job_arguments = -o"}});
+  EXPECT_EQ(queue_again().note, "");
+  EXPECT_TRUE(tells(" -F -o ")) << machine().input;
+}
+
 TEST_F(PbsSubmissionTest, VariablesKeepTheirValues) {
   show("A=a b\\,c;$HOME`x`,NL=l1\n  l2,E=,HPCBOOT_RUN_SECRET=s3,PBS_JOBCOOKIE=x,SHLVL=2,");
   queue_again();
