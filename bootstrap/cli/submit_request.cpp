@@ -3,6 +3,7 @@
 #include "rank_counts.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 
 #include "jobs/job.hpp"
@@ -60,7 +61,7 @@ void take_ranks(const po::variables_map& values, const SiteProfile& site, Script
     request.ranks_per_node = *ranks / parts;
   } else if (ranks) {
     const int nodes = request.nodes.value_or(*ranks / *request.ranks_per_node);
-    if (nodes * *request.ranks_per_node != *ranks) {
+    if (std::int64_t{nodes} * *request.ranks_per_node != *ranks) {
       throw UsageError("-n " + std::to_string(*ranks) + " is not " + std::to_string(nodes) +
                        " nodes with " + std::to_string(*request.ranks_per_node) +
                        " ranks each: omit one of the three");

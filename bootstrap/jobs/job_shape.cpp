@@ -1,6 +1,8 @@
 #include "job_shape.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "hpcboot/error.hpp"
 #include "job.hpp"
@@ -11,6 +13,11 @@ namespace {
 
 // Ranks per node without GPUs: one per socket, assuming two sockets.
 constexpr int kRanksWithoutGpus = 2;
+
+// total * taken / parts, for taken <= parts; the product may not fit an int.
+int share_of(int total, int taken, int parts) {
+  return static_cast<int>(std::int64_t{total} * taken / parts);
+}
 
 }  // namespace
 
@@ -52,9 +59,18 @@ JobShape shape_of(const SiteProfile& site, const ScriptRequest& request) {
   const int parts = shape.gpus > 0 ? all_gpus : std::max(kRanksWithoutGpus, shape.ranks_per_node);
   const int taken = shape.gpus > 0 ? shape.gpus : job.all_devices ? parts : shape.ranks_per_node;
   const int cores_per_rank =
-      std::max(1, site.number("node.cores") * taken / parts / shape.ranks_per_node);
+      std::max(1, share_of(site.number("node.cores"), taken, parts) / shape.ranks_per_node);
   shape.cores = cores_per_rank * shape.ranks_per_node;
-  shape.memory_gb = site.number("node.memory_gb") * taken / parts;
+  shape.memory_gb = share_of(site.number("node.memory_gb"), taken, parts);
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const int most_nodes = kMost / std::max(shape.cores, shape.gpus);
+  if (shape.nodes > most_nodes) {
+    throw Error(ErrorCode::malformed_value,
+                "--nodes " + std::to_string(shape.nodes) + " for the job " + job.name,
+                "at most " + std::to_string(most_nodes) +
+                    " nodes: scripts count cores and GPUs up to " + std::to_string(kMost),
+                "correct --nodes");
+  }
   shape.seconds = walltime_of(request.time.value_or(site.text("queue.time")));
   return shape;
 }

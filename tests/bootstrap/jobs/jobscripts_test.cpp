@@ -476,5 +476,39 @@ TEST_F(JobScripts, CoresAndMemoryFollowTheGpus) {
   }
 }
 
+TEST_F(JobScripts, SharesOfTheLargestNodeAreExact) {
+  const std::string text = replaced(
+      replaced(replaced(kSite, "gpus = 4", "gpus = 1000000"), "cores = 32", "cores = 1000000"),
+      "memory_gb = 100", "memory_gb = 1000000");
+  ScriptRequest request;
+  request.job = "ddp";
+  request.gpus_per_node = 500'000;
+  EXPECT_THAT(
+      render_job_script(TemplateRenderer(shipped_templates()), site(text), request),
+      HasSubstr("per-node=500000\n#SBATCH --cpus-per-task=1\n#SBATCH --gpus-per-node=500000\n"
+                "#SBATCH --mem=500000G\n"));
+}
+
+// 67108863 nodes of 32 cores are 2147483616 cores.
+TEST_F(JobScripts, AJobsCoresFitAnInt) {
+  const TemplateRenderer templates(shipped_templates());
+  const std::string text = replaced(kSite, "scheduler = \"slurm\"\nlauncher = \"srun\"",
+                                    "scheduler = \"sge\"\nlauncher = \"mpirun\"") +
+                           "parallel_environment = \"mpi\"\n";
+  ScriptRequest request;
+  request.job = "multinode_mpirun";
+  request.gpus_per_node = 0;
+  request.nodes = 67'108'863;
+  EXPECT_THAT(render_job_script(templates, site(text), request), HasSubstr(" 2147483616\n"));
+  request.nodes = 67'108'864;
+  try {
+    render_job_script(templates, site(text), request);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.found(), "--nodes 67108864 for the job multinode_mpirun");
+    EXPECT_THAT(error.expected(), HasSubstr("at most 67108863 nodes"));
+  }
+}
+
 }  // namespace
 }  // namespace hpcboot::jobscripts
