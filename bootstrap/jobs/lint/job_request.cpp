@@ -39,13 +39,10 @@ std::optional<int> gpus_of_gres(std::string_view gres) {
   std::optional<int> sum;
   for (std::string_view one : split(gres, ',')) {
     if (one.rfind("gres:", 0) == 0) one.remove_prefix(5);
-    if (one == "gpu") {
-      sum = sum.value_or(0) + 1;
-    } else if (one.rfind("gpu:", 0) == 0) {
-      const auto count = count_of(one.substr(4));
-      if (!count) return std::nullopt;
-      sum = sum.value_or(0) + *count;
-    }
+    if (one != "gpu" && one.rfind("gpu:", 0) != 0) continue;
+    const auto count = one == "gpu" ? std::optional(1) : count_of(one.substr(4));
+    if (!count || *count > kLargest - sum.value_or(0)) return std::nullopt;
+    sum = sum.value_or(0) + *count;
   }
   return sum;
 }

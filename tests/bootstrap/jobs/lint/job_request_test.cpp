@@ -51,6 +51,8 @@ TEST(JobRequest, OfSlurm) {
       {"-n 1 --gres=gpu:2,nvme:1,gres:gpu:a100:3", "tasks=1 gpus=5"},
       {"-n 1 --gres=gpu,gpu", "tasks=1 gpus=2"},
       {"-n 1 --gres=gpu:$N,gpu:1", "tasks=1"},
+      {"-n 1 --gres=gpu:999999,gpu", "tasks=1 gpus=1000000"},
+      {"-n 1 --gres=gpu:1000000,gpu:1", "tasks=1"},
       {"-n 1 --gres=nvme:1", "tasks=1"},
       {"-N 2 -n 2 --gpus=8", "nodes=2 tasks=2 each=1 gpus=4"},
       {"-N 2 -n 2 --gpus=7", "nodes=2 tasks=2 each=1"},
