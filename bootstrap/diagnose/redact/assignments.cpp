@@ -9,6 +9,7 @@ namespace hpcboot::redaction {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kDecisive = 1024;  // characters of a value; keys of services are shorter
 
 bool is_escaped_quote(std::string_view text, std::size_t at) {
   return at + 1 < text.size() && text[at] == '\\' && is_quote(text[at + 1]);
@@ -124,11 +125,13 @@ class Reader {
     }
     if (folded == "BY" && is_identified_) return value_of_clause(end);
     if (!is_private && !is_name_of_service(word)) return kNone;
-    // Variables with these names may contain other things, too: the form of the value decides.
+    // Variables with these names may contain other things, too: the form of the value decides, or
+    // that of its first part, as one value may contain thousands of such names.
     value = value_after(text_, word, end);
     if (value == kNone && end < text_.size() && text_[end] == ',') value = skip(text_, end, ",= ");
     if (value >= text_.size()) return kNone;
-    return is_disorderly(text_.substr(value, end_of_value(text_, value) - value)) ? value : kNone;
+    const std::string_view read = text_.substr(0, std::min(value + kDecisive, text_.size()));
+    return is_disorderly(read.substr(value, end_of_value(read, value) - value)) ? value : kNone;
   }
 
   // SQL's IDENTIFIED BY 'x'

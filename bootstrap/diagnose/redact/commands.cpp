@@ -194,11 +194,16 @@ class Reader {
     const bool is_name = !name.empty() && end_of(name, 0, is_word) == name.size();
     const bool is_netrc = is_login_ && (word == "password" || word == "account");
     if (is_netrc || (sets_ && is_name && name[0] != '-' && is_private_name(name))) {
-      std::size_t value = at_ + 1;
-      while (!is_end(value) && text_of(value)[0] == '-') ++value;
-      if (!is_end(value)) hide(value);
+      hide(after_options());
     }
     sets_ = sets_ || is_one_of(word, " set --set --add setenv config modify configure create ");
+  }
+
+  // The next word that is no option: often that of the previous word, too.
+  std::size_t after_options() {
+    value_ = std::max(value_, at_ + 1);
+    while (!is_end(value_) && text_of(value_)[0] == '-') ++value_;
+    return value_;
   }
 
   // "login x" of any program, if x looks like a key
@@ -230,7 +235,7 @@ class Reader {
   // Arguments of the programs in the current command, and of the program that the variable's name
   // implies.
   std::vector<Taken> takes_, named_;
-  std::size_t at_ = 0, begin_ = 0;
+  std::size_t at_ = 0, begin_ = 0, value_ = 0;
   bool has_user_ = false, is_of_scheduler_ = false, is_login_ = false, sets_ = false;
 };
 

@@ -180,6 +180,8 @@ constexpr Case kValues[] = {
     {"aws configure set aws_secret_access_key pw",
      "aws configure set aws_secret_access_key REDACTED"},
     {"setenv API_KEY pw", "setenv API_KEY REDACTED"},
+    {"t create -a:token -b:token abc x", "t create -a:token -b:token REDACTED x"},
+    {"t create -a:token -v abc b:token d x", "t create -a:token -v REDACTED b:token REDACTED x"},
     {"machine h login me password pw", "machine h login me password REDACTED"},
     {"redis-cli -a pw ping", "redis-cli -a REDACTED ping"},
     {"ldapsearch -x -w pw", "ldapsearch -x -w REDACTED"},

@@ -189,6 +189,8 @@ TEST(SecretFormats, WithoutAFormAreKeptOutAfterTheNameOfTheirService) {
     const std::string harmless = std::string(name) + "=my-project\n";
     EXPECT_EQ(redact(Env::parse(harmless), Keep::all_variables).dump(), harmless);
   }
+  const std::string before(2000, ' ');  // where the key is in a long text does not matter
+  EXPECT_EQ(redact_value(before + "x comet=" + word(5000) + " y"), before + "x comet=REDACTED y");
 }
 
 }  // namespace
