@@ -74,14 +74,14 @@ std::size_t read_short(const std::vector<Word>& words, std::size_t i,
   const std::string& text = words[i].text;
   for (std::size_t k = 1; k < text.size(); ++k) {
     const std::string name = long_name_of(text[k]);
-    const std::string rest = text.substr(k + 1);
+    const std::string_view rest = std::string_view(text).substr(k + 1);
     if (kShortAlone.find(text[k]) == std::string_view::npos) {
       const bool has_next = rest.empty() && i + 1 < words.size();
-      options[name] = has_next ? words[i + 1].text : rest;
+      options[name] = has_next ? std::string_view(words[i + 1].text) : rest;
       return has_next ? 2 : 1;
     }
     const bool number = !rest.empty() && std::isdigit(static_cast<unsigned char>(rest[0])) != 0;
-    options[name] = number ? rest : "";
+    options[name] = number ? rest : std::string_view();
     if (number) return 1;
   }
   return 1;

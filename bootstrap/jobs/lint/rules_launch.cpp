@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
 #include "hpcboot/launch_source.hpp"
 #include "rules.hpp"
@@ -48,17 +49,23 @@ std::string written_file(const Command& command) {
   return name == "tee" ? command.words.back().text : "";
 }
 
-// Does a launch of several tasks refer to the file?
-bool is_launched(const Subject& subject, const std::string& file) {
+// The words of all launches of several tasks, each once, and a NUL before each.
+std::string launched_words(const Subject& subject) {
+  std::set<std::string_view> words;
+  for (const LaunchCommand& launch : subject.launches) {
+    if (launch.launcher == Launcher::srun && tasks_of(launch, subject.job) == 1) continue;
+    const auto& all = launch.command->words;
+    for (std::size_t i = launch.first + 1; i < all.size(); ++i) words.insert(all[i].text);
+  }
+  std::string text;
+  for (const std::string_view word : words) text.append(1, '\0').append(word);
+  return text;
+}
+
+// Do the launched words refer to the file?
+bool is_launched(const std::string& words, const std::string& file) {
   const std::string plain = file.rfind("./", 0) == 0 ? file.substr(2) : file;
-  if (plain.empty()) return false;
-  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const auto& launch) {
-    if (launch.launcher == Launcher::srun && tasks_of(launch, subject.job) == 1) return false;
-    const auto& words = launch.command->words;
-    return std::any_of(
-        words.begin() + static_cast<std::ptrdiff_t>(launch.first) + 1, words.end(),
-        [&](const Word& word) { return word.text.find(plain) != std::string::npos; });
-  });
+  return !plain.empty() && words.find(plain) != std::string::npos;
 }
 
 bool starts_several(const LaunchCommand& launch, const JobRequest& job) {
@@ -89,6 +96,22 @@ bool uses_master(const Command& command) {
       return e.name == "MASTER_ADDR" || e.name == "MASTER_PORT";
     });
   });
+}
+
+std::size_t start_of(const LaunchCommand& launch) {
+  return launch.command->words[launch.first].at;
+}
+
+// The launches that inherit what the script exports, in the order of their places. One within
+// another launch, or similar, may come later in the list than in the script: it is left out.
+std::vector<const LaunchCommand*> served_launches(const Subject& subject) {
+  std::vector<const LaunchCommand*> served;
+  for (const LaunchCommand& launch : subject.launches) {
+    if (!served.empty() && start_of(*served.back()) >= start_of(launch)) continue;
+    if (starts_several(launch, subject.job) && !uses_master(*launch.command))
+      served.push_back(&launch);
+  }
+  return served;
 }
 
 // RANK=…, "… --node_rank …": ignoring the names of the expanded variables.
@@ -152,9 +175,13 @@ void check_early_rank(const Subject& subject, Report& report) {
       }
     }
   }
+  if (starts_itself(subject)) return;
+  const std::string launched = launched_words(subject);
   for (const Command& command : subject.script.shell.commands) {
     const std::string file = written_file(command);
-    if (command.in_function || !is_launched(subject, file) || starts_itself(subject)) continue;
+    if (command.in_function || !std::any_of(command.input.begin(), command.input.end(), differs) ||
+        !is_launched(launched, file))
+      continue;
     for (const Expansion& expansion : command.input) {
       if (!differs(expansion)) continue;
       report.add(expansion.at,
@@ -167,7 +194,7 @@ void check_early_rank(const Subject& subject, Report& report) {
   }
   // Also in the batch script's own assignments. A script without directives may be the one that the
   // tasks run.
-  if (!subject.script.scheduler() || starts_itself(subject) || !starts_several(subject)) return;
+  if (!subject.script.scheduler() || !starts_several(subject)) return;
   for (const Command& command : subject.script.shell.commands) {
     if (command.in_function) continue;
     std::vector<const Word*> assignments;
@@ -194,18 +221,17 @@ void check_early_rank(const Subject& subject, Report& report) {
 
 void check_env_before_srun(const Subject& subject, Report& report) {
   if (!subject.script.scheduler() || starts_itself(subject)) return;
+  const std::vector<const LaunchCommand*> served = served_launches(subject);
   for (const Command& command : subject.script.shell.commands) {
     if (command.in_function || command.words.size() < 2 || command.words[0].text != "eval" ||
         !calls_hpcboot_env(command.words[1].text))
       continue;
     const std::size_t at = command.words[0].at;
-    const auto served = std::find_if(
-        subject.launches.begin(), subject.launches.end(), [&](const LaunchCommand& launch) {
-          return launch.command->words[launch.first].at > at &&
-                 starts_several(launch, subject.job) && !uses_master(*launch.command);
-        });
-    if (served == subject.launches.end()) continue;
-    const char* launcher = served->launcher == Launcher::srun ? "srun" : "mpirun";
+    const auto first = std::upper_bound(
+        served.begin(), served.end(), at,
+        [](std::size_t here, const LaunchCommand* launch) { return here < start_of(*launch); });
+    if (first == served.end()) continue;
+    const char* launcher = (*first)->launcher == Launcher::srun ? "srun" : "mpirun";
     report.add(at, "hpcboot env runs in the batch script, before " + std::string(launcher),
                "its exports describe one process, but every task inherits them",
                std::string("use ") + launcher + " hpcboot exec -- CMD");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <regex>
 
 #include "rules.hpp"
@@ -91,29 +92,39 @@ bool begins_word(std::string_view line, std::size_t at) {
   return at == 0 || std::string_view(" \t=(").find(line[at - 1]) != std::string_view::npos;
 }
 
+// The first words of the commands by their offsets. A command comes after those within it in the
+// script's list, and takes their place here.
+std::vector<const Word*> names_of_commands(const Script& script) {
+  std::vector<const Word*> names;
+  for (const Command& command : script.shell.commands) {
+    if (command.words.empty()) continue;
+    while (!names.empty() && names.back()->at >= command.words[0].at) names.pop_back();
+    names.push_back(&command.words[0]);
+  }
+  return names;
+}
+
 // Is it an argument of a program that searches for such text?
-bool is_sought(const Script& script, std::size_t at) {
+bool is_sought(const std::vector<const Word*>& names, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kSeekers = {"grep", "egrep", "sed", "awk",
                                                                "perl"};
-  const Command* last = nullptr;
-  for (const Command& command : script.shell.commands) {
-    if (!command.words.empty() && command.words[0].at <= at) last = &command;
-  }
-  return last != nullptr && is_one_of(last->words[0].text, kSeekers);
+  const auto after = std::upper_bound(names.begin(), names.end(), at,
+                                      [](std::size_t b, const Word* name) { return b < name->at; });
+  return after != names.begin() && is_one_of((*std::prev(after))->text, kSeekers);
 }
 
 // {{key}} of a template engine, if a word starts with it. Deeper inside words and quotes it belongs
 // to another program: sed "s/{{NAME}}/x/", sh -c "echo {{x}}".
 void check_mustaches(const Script& script, Report& report) {
   static const std::regex mustache(R"(\{\{[{#/^&]?[ ]*[A-Za-z_][\w.]*[ ]*\}?\}\})");
+  const std::vector<const Word*> names = names_of_commands(script);
   for (const Line& line : script.lines) {
     for (std::size_t i = line.text.find("{{"); i != std::string_view::npos;
          i = line.text.find("{{", i + 2)) {
       const Kind kind = script.kind_at(line.at + i);
       const bool is_quoted = kind == Kind::double_quoted && i > 0 && line.text[i - 1] == '"';
       if (kind != Kind::code && !is_quoted) continue;
-      if (!begins_word(line.text, is_quoted ? i - 1 : i) || is_sought(script, line.at + i))
-        continue;
+      if (!begins_word(line.text, is_quoted ? i - 1 : i) || is_sought(names, line.at + i)) continue;
       const std::string text(line.text.substr(i, 100));
       std::smatch match;
       if (std::regex_search(text, match, mustache, std::regex_constants::match_continuous))

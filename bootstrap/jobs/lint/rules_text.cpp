@@ -48,27 +48,42 @@ bool is_apostrophe(std::string_view text, std::size_t at) {
   return text.substr(at, 3) == "\xE2\x80\x99" && at > 0 && is_letter(at - 1) && is_letter(at + 3);
 }
 
-// Is it in plain quotes, in text that the scheduler only displays: #SBATCH --comment="a – b"?
-bool is_free_text(const Directive& directive, std::string_view text, std::size_t at) {
-  const Option* option = nullptr;
-  for (const Option& one : directive.options) {
-    if (one.value_at <= at) option = &one;
-  }
-  if (option == nullptr) return false;
-  const bool slurm = directive.scheduler == Scheduler::slurm;
-  const bool lsf = directive.scheduler == Scheduler::lsf;
-  const bool is_shown = slurm ? option->name == "comment" || option->name == "job-name"
-                              : option->name == (lsf ? "J" : "N") || (lsf && option->name == "Jd");
-  if (!is_shown) return false;
+// Does the scheduler only display the value?
+bool is_shown(Scheduler scheduler, const std::string& option) {
+  if (scheduler == Scheduler::slurm) return option == "comment" || option == "job-name";
+  if (scheduler == Scheduler::lsf) return option == "J" || option == "Jd";
+  return option == "N";
+}
+
+// Marks what is in plain quotes in [begin, end).
+void mark_quoted(std::string_view text, std::size_t begin, std::size_t end,
+                 std::vector<bool>& marks) {
   char quote = '\0';
-  for (std::size_t i = option->value_at; i < at; ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
+    marks[i] = quote != '\0';
     if (quote == '\0' && (text[i] == '"' || text[i] == '\'')) {
       quote = text[i];
     } else if (text[i] == quote) {
       quote = '\0';
     }
   }
-  return quote != '\0';
+}
+
+// For each byte: is it in plain quotes, in text that the scheduler only displays: #SBATCH
+// --comment="a – b"?
+std::vector<bool> free_text_of(const Script& script) {
+  std::vector<bool> marks(script.text.size());
+  for (const Directive& directive : script.directives) {
+    const Line& line = script.lines[static_cast<std::size_t>(script.line_of(directive.at)) - 1];
+    const auto& options = directive.options;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      if (!is_shown(directive.scheduler, options[i].name)) continue;
+      const std::size_t end =
+          i + 1 < options.size() ? options[i + 1].value_at : line.at + line.text.size();
+      mark_quoted(script.text, options[i].value_at, end, marks);
+    }
+  }
+  return marks;
 }
 
 }  // namespace
@@ -134,6 +149,7 @@ void check_shebang(const Subject& subject, Report& report) {
 
 void check_typography(const Subject& subject, Report& report) {
   const Script& script = subject.script;
+  const std::vector<bool> is_free_text = free_text_of(script);
   for (std::size_t at = 0; at < script.text.size(); ++at) {
     if (static_cast<unsigned char>(script.text[at]) < 0x80) continue;
     const std::string_view rest = script.text.substr(at);
@@ -145,12 +161,7 @@ void check_typography(const Subject& subject, Report& report) {
     const auto line = static_cast<std::size_t>(script.line_of(at)) - 1;
     const bool is_code = script.is_shell && kind == Kind::code;
     if (!is_code && !(kind == Kind::comment && script.lines[line].is_directive)) continue;
-    const bool free_text = std::any_of(
-        script.directives.begin(), script.directives.end(), [&](const Directive& directive) {
-          return script.line_of(directive.at) == static_cast<int>(line) + 1 &&
-                 is_free_text(directive, script.text, at);
-        });
-    if (free_text) continue;
+    if (is_free_text[at]) continue;
     report.add(at, std::string(found->name) + " where a plain character is needed",
                "often copied from a document or a chat; to the shell and the scheduler it is an "
                "ordinary character",

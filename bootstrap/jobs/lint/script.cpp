@@ -6,6 +6,10 @@
 namespace hpcboot::lint {
 namespace {
 
+std::size_t indent_of(std::string_view text) {
+  return std::min(text.find_first_not_of(" \t"), text.size());
+}
+
 std::vector<Line> split_lines(std::string_view text) {
   std::vector<Line> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -15,6 +19,7 @@ std::vector<Line> split_lines(std::string_view text) {
     line.at = at;
     line.carriage_return = !line.text.empty() && line.text.back() == '\r';
     if (line.carriage_return) line.text.remove_suffix(1);
+    line.indent = indent_of(line.text);
     lines.push_back(line);
     at = end + 1;
   }
@@ -25,10 +30,6 @@ bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-std::size_t indent_of(std::string_view text) {
-  return std::min(text.find_first_not_of(" \t"), text.size());
-}
-
 // Whether the line is a directive, and of which scheduler. Slurm and LSF require it in the first
 // column (tested with sbatch 22.05); qsub of PBS skips leading blanks. Grid Engine's #$ is short,
 // and `#$HOME` is an ordinary comment, so an option must follow.
@@ -36,17 +37,16 @@ std::optional<Directive> directive_of(const Line& line) {
   Directive directive;
   directive.at = line.at;
   std::size_t behind = 0;
-  const std::size_t indent = indent_of(line.text);
   if (starts_with(line.text, "#SBATCH")) {
     directive.scheduler = Scheduler::slurm;
     behind = 7;
   } else if (starts_with(line.text, "#BSUB")) {
     directive.scheduler = Scheduler::lsf;
     behind = 5;
-  } else if (starts_with(line.text.substr(indent), "#PBS")) {
+  } else if (starts_with(line.text.substr(line.indent), "#PBS")) {
     directive.scheduler = Scheduler::pbs;
-    directive.at += indent;
-    behind = indent + 4;
+    directive.at += line.indent;
+    behind = line.indent + 4;
   } else if (starts_with(line.text, "#$")) {
     const std::string_view rest = line.text.substr(2);
     const std::size_t option = indent_of(rest);
@@ -103,14 +103,13 @@ Script read_script(std::string_view text) {
   if (script.is_shell) script.shell = read_shell(text);
   for (std::size_t i = 0; i < script.lines.size(); ++i) {
     Line& line = script.lines[i];
-    const std::size_t indent = indent_of(line.text);
-    if (indent == line.text.size()) continue;
-    if (line.text[indent] != '#') {
+    if (line.indent == line.text.size()) continue;
+    if (line.text[line.indent] != '#') {
       // qsub skips a ':' on line 1, an old marker of Bourne shell scripts.
       if (!script.first_command && !(i == 0 && line.text[0] == ':')) script.first_command = i;
       continue;
     }
-    const Kind kind = script.kind_at(line.at + indent);
+    const Kind kind = script.kind_at(line.at + line.indent);
     if (kind != Kind::comment) continue;
     if (auto directive = directive_of(line)) {
       line.is_directive = true;
@@ -161,8 +160,8 @@ Kind Script::kind_at(std::size_t offset) const {
   if (is_shell) return shell.kinds[offset];
   // In other languages, only comments at the start of a line are recognised.
   const Line& line = lines[static_cast<std::size_t>(line_of(offset)) - 1];
-  const std::size_t indent = indent_of(line.text);
-  return indent < line.text.size() && line.text[indent] == '#' ? Kind::comment : Kind::code;
+  const bool is_comment = line.indent < line.text.size() && line.text[line.indent] == '#';
+  return is_comment ? Kind::comment : Kind::code;
 }
 
 }  // namespace hpcboot::lint

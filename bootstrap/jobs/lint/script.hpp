@@ -45,6 +45,7 @@ struct Directive {
 struct Line {
   std::string_view text;  // without its line end
   std::size_t at = 0;
+  std::size_t indent = 0;  // blanks and tabs at its start
   bool carriage_return = false;
   bool is_directive = false;  // one of those in Script::directives
 };

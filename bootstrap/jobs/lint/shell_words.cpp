@@ -28,9 +28,11 @@ void ShellParser::mark(std::size_t from, Kind kind) {
 Word ShellParser::read_word(int depth, char end) {
   Word word;
   word.at = at_;
+  bool assigns = false;
   while (!at_end()) {
     const char c = peek();
-    if (c == '(' && is_assignment(word.text) && word.text.back() == '=') {
+    assigns = assigns || (c == '(' && is_assignment(word.text));
+    if (c == '(' && assigns && word.text.back() == '=') {
       read_array(word, depth, end);
     } else if (ends_word(c) || (end != '\0' && c == end)) {
       break;

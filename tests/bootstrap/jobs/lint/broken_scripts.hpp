@@ -42,6 +42,7 @@ inline const std::vector<Broken>& broken() {
       {"typography", kSlurm + "srun -K ./a “x”\n", 4, 13, kError},
       {"typography", kSlurm + "srun -K ./a —epochs 3\n", 4, 13, kError},
       {"typography", kSlurm + "srun -K\xC2\xA0./a\n", 4, 8, kError},
+      {"typography", "#!/bin/bash\n#SBATCH --comment=\"a –b\" -A “b\n", 2, 31, kError},
 
       {"placeholder", "#!/bin/bash\n#SBATCH --account=<account>\n", 2, 19, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH --account=def-someuser\n", 2, 19, kError},
@@ -55,6 +56,7 @@ inline const std::vector<Broken>& broken() {
       {"placeholder", "#!/bin/bash\nDATA={{data}}\n", 2, 6, kError},
       {"placeholder", "#!/bin/bash\ncd \"{{folder}}\" || exit\n", 2, 5, kError},
       {"placeholder", "#!/bin/bash\ncd {{folder}}/code || exit\n", 2, 4, kError},
+      {"placeholder", "#!/bin/bash\necho $(grep x y) {{key}}\n", 2, 18, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH --account=XXXXXX\n", 2, 19, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH -A ACCOUNT_NAME\n", 2, 12, kError},
       {"placeholder", "#!/bin/bash\n#SBATCH --partition=PARTITION\n", 2, 21, kError},
@@ -211,6 +213,9 @@ inline const std::vector<Broken>& broken() {
       {"env-before-srun", kSlurm + "eval $(./build/bin/hpcboot env)\nsrun -K ./train\n", 4, 1,
        kWarning},
       {"env-before-srun", kSlurm + "eval \"`hpcboot env`\"\nmpirun ./train\n", 4, 1, kWarning},
+      {"env-before-srun",
+       kSlurm + "srun -K ./a\neval \"$(hpcboot env)\"\nsrun -n 1 ./b\nmpirun ./c\n", 5, 1,
+       kWarning},
 
       {"early-rank", kSlurm + "srun -K ./train --rank $SLURM_PROCID\n", 4, 24, kError},
       {"early-rank", kSlurm + "srun -K ./train --rank=\"${SLURM_LOCALID}\"\n", 4, 25, kError},

@@ -106,6 +106,7 @@ const std::vector<NearMiss>& near_misses() {
       {"placeholder", "#!/bin/bash\nsed -e s/{{NAME}}/$USER/ template > out\n"},
       {"placeholder", "#!/bin/bash\ndocker run img sh -c \"echo {{x}}\"\n"},
       {"placeholder", "#!/bin/bash\ngrep -q \"{{name}}\" template\n"},
+      {"placeholder", "#!/bin/bash\ngrep \"$(echo a)\" {{name}}\n"},
       {"placeholder",
        "#!/bin/bash\nd=$(mktemp -d /tmp/x.XXXXXX)\necho \"PARTITION ACCOUNT_NAME\"\n"},
       {"placeholder", "#!/bin/bash\n#SBATCH -A project -p queue --qos=user -w n[1-2]\n"},

@@ -71,6 +71,7 @@ TEST(ShellReader, TellsCommandsAndTheirVariables) {
       {"function f { a; { b; } }\nc", "f: a\nf: b\nc\n"},
       {"case x in\n  a) b ;;\nesac", "case | x | in\na\nb\n"},
       {"A=(x $Y 'z')\nb", "A= x $Y z $Y\nb\n"},
+      {"A=(x)=(y)\nb", "A= x= y\nb\n"},
       {"a 'unclosed", "a | unclosed\n"},
       {"", ""},
   };
