@@ -34,7 +34,7 @@ TomlSection::TomlSection(const toml::table& table, std::string name, std::string
   for (const auto& [key, node] : table) {
     const std::string word(key.str());
     if (std::find(keys.begin(), keys.end(), word) != keys.end()) continue;
-    throw wrong_at(&node, "there is no key " + full(word), "one of " + listed(keys),
+    throw wrong_at(&node, "there is no key " + full(word.substr(0, 80)), "one of " + listed(keys),
                    remedy_for_name(word, keys));
   }
 }

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using Value = std::variant<std::string, int, bool, std::vector<std::string>>;
 
 constexpr int kLargestNumber = 1'000'000;
+constexpr std::size_t kShown = 80;  // characters of a key or value in a message
 
 Value nothing_of(KeyType type) {
   if (type == KeyType::number) return 0;
@@ -69,7 +70,7 @@ class Reader {
       }
       const ProfileKey* key = find_key(full);
       if (key == nullptr) {
-        throw Error(ErrorCode::malformed_file, at(node) + "unknown key " + full,
+        throw Error(ErrorCode::malformed_file, at(node) + "unknown key " + full.substr(0, kShown),
                     "one of " + listed(key_names()), remedy_for_name(full, key_names()));
       }
       values_[full] = value_of(*key, node);
@@ -98,7 +99,7 @@ class Reader {
     const auto text = node.value_exact<std::string>();
     if (!text) throw wrong(key, node, "has a value of the wrong type");
     if (const auto problem = problem_of(key, *text))
-      throw wrong(key, node, "'" + *text + "' " + *problem);
+      throw wrong(key, node, "'" + text->substr(0, kShown) + "' " + *problem);
     return *text;
   }
 
@@ -156,7 +157,7 @@ SiteProfile SiteProfile::named_by(const fs::path& file) {
 void SiteProfile::set(const std::string& name, const std::string& value) {
   const ProfileKey* key = find_key(name);
   if (key == nullptr) {
-    throw Error(ErrorCode::malformed_value, "--set " + name + ": unknown key",
+    throw Error(ErrorCode::malformed_value, "--set " + name.substr(0, kShown) + ": unknown key",
                 "one of " + listed(key_names()), remedy_for_name(name, key_names()));
   }
   const auto wrong = [&](const std::string& problem) {

@@ -7,13 +7,17 @@
 namespace hpcboot {
 
 std::string nearest_name(const std::string& given, const std::vector<std::string>& known) {
-  const auto nearest =
-      std::min_element(known.begin(), known.end(), [&](const auto& left, const auto& right) {
-        return word_distance(given, left) < word_distance(given, right);
-      });
-  if (nearest == known.end()) return {};
-  const std::size_t letters = std::max(given.size(), nearest->size());
-  return word_distance(given, *nearest) * 3 <= letters ? *nearest : std::string();
+  std::size_t letters = given.size();
+  for (const std::string& name : known) letters = std::max(letters, name.size());
+  std::size_t least = letters / 3 + 1;  // no name is as far away
+  std::string nearest;
+  for (const std::string& name : known) {
+    const std::size_t distance = word_distance(given, name, least);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return least * 3 <= std::max(given.size(), nearest.size()) ? nearest : std::string();
 }
 
 std::string remedy_for_name(const std::string& given, const std::vector<std::string>& known) {

@@ -7,10 +7,14 @@ namespace hpcboot::jobscripts {
 namespace {
 
 // qconf wraps long lines with a backslash.
-std::string whole_lines(std::string text) {
-  for (std::size_t at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at))
-    text.erase(at, std::min(text.find_first_not_of(" \t", at + 2), text.size()) - at);
-  return text;
+std::string whole_lines(const std::string& text) {
+  std::string whole;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; (at = text.find("\\\n", begin)) != std::string::npos;) {
+    whole.append(text, begin, at - begin);
+    begin = std::min(text.find_first_not_of(" \t", at + 2), text.size());
+  }
+  return whole.append(text, begin);
 }
 
 // qconf -sc: "gpu  gpu  INT  <=  YES  YES  0  0"; consumable NO, YES (each slot) or JOB.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -35,15 +36,13 @@ constexpr State kStates[] = {
 
 // "n1/0*4+n2/0-3": each host once.
 std::string hosts_in(const std::string& text, int& count) {
-  std::vector<std::string> hosts;
+  std::set<std::string> hosts;
+  std::string list;
   for (const std::string& part : jobscripts::split(text, '+')) {
     const std::string host = part.substr(0, part.find('/'));
-    if (!host.empty() && std::find(hosts.begin(), hosts.end(), host) == hosts.end())
-      hosts.push_back(host);
+    if (!host.empty() && hosts.insert(host).second) list += (list.empty() ? "" : ",") + host;
   }
   count = static_cast<int>(hosts.size());
-  std::string list;
-  for (const std::string& host : hosts) list += (list.empty() ? "" : ",") + host;
   return list;
 }
 

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <map>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -71,11 +72,12 @@ class SlurmQueue : public Queue {
       jobs.push_back(std::move(job));
     }
     // A name may contain newlines: lines that do not start with a job id are part of a name.
+    std::map<std::string, std::string> names;
     for (const auto& parts : rows_in(squeue("%i|%j"), 2)) {
-      for (QueuedJob& job : jobs) {
-        if (job.id == parts[0] && job.name.empty()) job.name = parts[1];
-      }
+      std::string& name = names[parts[0]];
+      if (name.empty()) name = parts[1];
     }
+    for (QueuedJob& job : jobs) job.name = names[job.id];
     return jobs;
   }
 

@@ -26,10 +26,10 @@ std::map<std::string, std::string> hard_requests(std::string_view details) {
   if (!list) return requests;
   std::string name;
   for_each_element(*list, "CE_name", [&](std::string_view found) {
-    // The next value belongs to this request.
+    // A value before the next name belongs to this request.
     const std::string_view rest =
         list->substr(static_cast<std::size_t>(found.data() - list->data()));
-    const auto value = element_in(rest, "CE_stringval");
+    const auto value = element_in(rest.substr(0, rest.find("<CE_name")), "CE_stringval");
     if (value) requests[xml_text(found)] = xml_text(*value);
   });
   return requests;

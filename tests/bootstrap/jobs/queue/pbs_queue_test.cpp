@@ -21,7 +21,7 @@ Answers pbs_here() {
 
 constexpr const char* kPbsRunning =
     "Job Id: 19.pbs\n    Job_Name = slow\n    Job_Owner = alice@pbs\n    job_state = R\n"
-    "    ctime = Mon Nov 23 21:59:28 2026\n    exec_host = n1/0*2+n2/0*2\n"
+    "    ctime = Mon Nov 23 21:59:28 2026\n    exec_host = n1/0*2+n2/0*2+n1/1\n"
     "    Error_Path = pbs:/home/alice/slow.e19\n    Join_Path = oe\n"
     "    Output_Path = pbs:/home/alice/slow.o19\n    Resource_List.nodect = 2\n"
     "    Resource_List.walltime = 00:20:00\n    stime = Mon Nov 23 21:59:28 2026\n"

@@ -247,6 +247,15 @@ TEST(GridEngineAnswers, ReadsStartsInMilliseconds) {
   EXPECT_EQ(start_of(9'223'372'036'854'775'807), std::nullopt);
 }
 
+TEST(GridEngineAnswers, ARequestWithoutAValueDoesNotTakeTheNextOnes) {
+  const std::string text =
+      "<JB_hard_resource_list><qstat_l_requests><CE_name>gpu</CE_name></qstat_l_requests>"
+      "<qstat_l_requests><CE_name>h_rt</CE_name><CE_stringval>300</CE_stringval>"
+      "</qstat_l_requests></JB_hard_resource_list>";
+  const std::map<std::string, std::string> expected = {{"h_rt", "300"}};
+  EXPECT_EQ(hard_requests(text), expected);
+}
+
 TEST(GridEngineAnswers, ATextThatIsCutOffHasNoAnswers) {
   const std::string whole = details(requested("h_rt", "300"), running_task(1, 1795434926));
   for (std::size_t size = 0; size < whole.size(); ++size) {
