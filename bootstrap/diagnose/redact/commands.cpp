@@ -199,7 +199,7 @@ class Reader {
     sets_ = sets_ || is_one_of(word, " set --set --add setenv config modify configure create ");
   }
 
-  // The next word that is no option: often that of the previous word, too.
+  // The next word that is not an option: often that of the previous word, too.
   std::size_t after_options() {
     value_ = std::max(value_, at_ + 1);
     while (!is_end(value_) && text_of(value_)[0] == '-') ++value_;
