@@ -34,8 +34,8 @@ constexpr std::size_t kPiece = std::size_t{1} << 20U;
 
 class Reader {
  public:
-  Reader(const std::string& root, const std::function<void()>& go_on)
-      : root_(root), go_on_(go_on) {}
+  Reader(const std::string& root, const std::function<void()>& go_on, std::size_t most)
+      : root_(root), go_on_(go_on), most_(most) {}
 
   FileTree read() {
     struct stat status {};
@@ -52,11 +52,24 @@ class Reader {
     } else if (S_ISREG(status.st_mode)) {
       if (access((root_ + name).c_str(), R_OK) != 0)
         fail_to_read(root_ + name, std::strerror(errno));
-      tree_.entries.push_back({name, FileTree::Kind::file, status.st_mode, ""});
+      add_entry({name, FileTree::Kind::file, status.st_mode, ""});
       tree_.bytes += static_cast<std::uint64_t>(status.st_size);
     } else {
       fail_to_read(root_ + name, "it is a device, a pipe or a socket");
     }
+  }
+
+  // Links to folders with links to folders can multiply without an end in sight.
+  void add_entry(FileTree::Entry entry) {
+    if (tree_.entries.size() >= most_) {
+      throw Error(
+          ErrorCode::unreadable_file,
+          root_ + " cannot be staged: more than " + std::to_string(most_) + " files and folders",
+          "at most that many, including those that links lead to",
+          "correct the path of --stage, pack the files into archives, or remove links that "
+          "lead to the same folder again");
+    }
+    tree_.entries.push_back(std::move(entry));
   }
 
   void add_folder(const std::string& name, const struct stat& status) {
@@ -64,7 +77,7 @@ class Reader {
     if (std::find(above_.begin(), above_.end(), identity) != above_.end())
       fail_to_read(root_ + name, "a link points to a folder that contains it");
     above_.push_back(identity);
-    tree_.entries.push_back({name, FileTree::Kind::folder, status.st_mode, ""});
+    add_entry({name, FileTree::Kind::folder, status.st_mode, ""});
     std::error_code reason;
     for (fs::directory_iterator it(root_ + name, reason), end; !reason && it != end;
          it.increment(reason))
@@ -81,7 +94,7 @@ class Reader {
       std::error_code reason;
       const fs::path target = fs::read_symlink(path, reason);
       if (!reason && stays_below(name, target)) {
-        tree_.entries.push_back({name, FileTree::Kind::link, 0, target.string()});
+        add_entry({name, FileTree::Kind::link, 0, target.string()});
         return;
       }
       if (stat(path.c_str(), &status) != 0) fail_to_read(path, std::strerror(errno));
@@ -103,6 +116,7 @@ class Reader {
 
   const std::string& root_;
   const std::function<void()>& go_on_;
+  const std::size_t most_;
   FileTree tree_;
   std::vector<std::pair<dev_t, ino_t>> above_;  // the folders above the current one
 };
@@ -157,8 +171,8 @@ class Copier {
 
 }  // namespace
 
-FileTree read_tree(const std::string& root, const std::function<void()>& go_on) {
-  return Reader(root, go_on).read();
+FileTree read_tree(const std::string& root, const std::function<void()>& go_on, std::size_t most) {
+  return Reader(root, go_on, most).read();
 }
 
 void copy_tree(const FileTree& tree, const std::string& root, const std::string& to,

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,8 +26,10 @@ struct FileTree {
 // A link stays a link if it is relative and points to something below `root`, as in hub caches. Any
 // other link is replaced by its target, which may not exist next to the copy.
 // @param go_on called repeatedly; an exception from it aborts the work
-// @throws Error{unreadable_file}, also for anything but files, folders and links
-FileTree read_tree(const std::string& root, const std::function<void()>& go_on);
+// @throws Error{unreadable_file}, also for anything but files, folders and links, and for more than
+// `most` entries
+FileTree read_tree(const std::string& root, const std::function<void()>& go_on,
+                   std::size_t most = 10'000'000);
 
 // @param to must not exist yet. Its owner may read, write and remove all of it.
 // @throws Error{unreadable_file, unwritable_output}

@@ -129,6 +129,21 @@ TEST_F(FileTreeTest, RefusesWhatHasNoEndOrIsNoFile) {
       ErrorCode::unreadable_file, [&] { copy(); }, "sub/dead", "No such file");
 }
 
+TEST_F(FileTreeTest, RefusesMoreEntriesThanItsLimit) {
+  // The root, the folders 0 to 3, and what two links in each of 0 to 2 lead to.
+  for (int i = 0; i < 4; ++i) fs::create_directories(root_ + "/" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) {
+    const std::string folder = root_ + "/" + std::to_string(i);
+    const std::string next = root_ + "/" + std::to_string(i + 1);
+    for (const char* name : {"/a", "/b"}) fs::create_directory_symlink(next, folder + name);
+  }
+  constexpr std::size_t kEntries = 1 + 15 + 7 + 3 + 1;
+  EXPECT_EQ(hpcboot::run::read_tree(root_, kGoOn, kEntries).entries.size(), kEntries);
+  expect_error(
+      ErrorCode::unreadable_file, [&] { hpcboot::run::read_tree(root_, kGoOn, kEntries - 1); },
+      "more than 26 files");
+}
+
 TEST_F(FileTreeTest, OverwritesNothing) {
   write_text(root_, "one");
   write_text(to_, "another");
