@@ -2,6 +2,7 @@
 
 usage: torch_save.py save FILE     a data set of 5 + 3 images, 2 x 3 pixels of value i, labels i
        torch_save.py load FILE     checks a file of test::CountingSet(37) and (11), 1 x 3 x 4
+       torch_save.py views FILE    several arrays of the same int32 elements
        torch_save.py odd FOLDER    files that are not data sets
 Exit code 77: a package is missing; the last line on stdout says which.
 """
@@ -39,6 +40,12 @@ def load(path):
         assert torch.equal(tensors[name + "/labels"], torch.arange(count) % 10), name
 
 
+def views(path):
+    x = torch.arange(6, dtype=torch.int32).reshape(2, 3)
+    torch.save({"whole": x, "transposed": x.t(), "column": x[:, 1], "row": x[1],
+                "turned": torch.arange(24, dtype=torch.int32).reshape(2, 3, 4).permute(2, 0, 1)}, path)
+
+
 def odd(folder):
     torch.save([1, 2], folder + "/list.pt")
     torch.save(torch.zeros(3), folder + "/tensor.pt")
@@ -55,4 +62,4 @@ def odd(folder):
                folder + "/legacy.pt", _use_new_zipfile_serialization=False)
 
 
-{"save": save, "load": load, "odd": odd}[sys.argv[1]](sys.argv[2])
+{"save": save, "load": load, "views": views, "odd": odd}[sys.argv[1]](sys.argv[2])

@@ -161,6 +161,49 @@ PY
   [[ $output != *archive* ]]
 }
 
+@test "inspect: a .pt that names one record many times needs memory for it once" {
+  python3 - <<'PY'
+import struct, zipfile
+SIZE = 1 << 19
+def pt(name, pickle, file_name):
+    with zipfile.ZipFile(name, "w", zipfile.ZIP_STORED) as file:
+        file.writestr("archive/data.pkl", pickle)
+        file.writestr("archive/data/" + file_name, b"\1" * SIZE)
+        file.writestr("archive/version", "3\n")
+def text(s):
+    return b"X" + struct.pack("<I", len(s)) + s.encode()
+def number(n):
+    return b"J" + struct.pack("<i", n)
+def place(key):
+    return b"(" + text("storage") + b"ctorch\nByteStorage\n" + text(key) + text("cpu") + number(SIZE) + b"t"
+def names(count, array):
+    return b"".join(text(f"{i:05}") + array(i) for i in range(count))
+pt("places.pt", b"\x80\x02}(" + text("a") + place("0") + b"q\x01Q" + names(20000, lambda i: b"h\x01Q") + b"u.", "0")
+# The names of records are compared without regard to case.
+pt("cases.pt", b"\x80\x02}(" + names(8192, lambda i: place("".join("aA"[i >> k & 1] for k in range(13))) + b"Q") + b"u.",
+   "a" * 13)
+# Transposed views of one storage.
+view = b"ctorch._utils\n_rebuild_tensor_v2\n(h\x01" + number(0) + b"(" + number(1024) + number(512) + b"t(" + \
+    number(1) + number(1024) + b"t\x89Ntq\x02"
+pt("views.pt", b"\x80\x02}(" + text("a") + place("0") + b"Qq\x01" + names(20000, lambda i: view + b"R") + b"u.", "0")
+# Many entries of the directory for the same bytes.
+with zipfile.ZipFile("overlap.pt", "w", zipfile.ZIP_STORED) as file:
+    file.writestr("archive/data.pkl", b"\x80\x02}(" + names(3, lambda i: place(str(i)) + b"Q") + b"u.")
+    file.writestr("archive/data/0", b"\1" * SIZE)
+    for i in range(1, 3):
+        again = zipfile.ZipInfo(f"archive/data/{i}")
+        again.header_offset, again.CRC = file.filelist[1].header_offset, file.filelist[1].CRC
+        again.file_size = again.compress_size = SIZE
+        file.filelist.append(again)
+PY
+  for file in places:a cases:00000 views:00000; do
+    run -0 bash -c 'ulimit -v 4000000; exec "$@"' - "$trainer" inspect ${file%:*}.pt
+    [[ $output == *"${file#*:} "* ]]
+  done
+  run -41 "$trainer" inspect overlap.pt
+  [[ $output == *"the files in it overlap"* ]]
+}
+
 @test "a .pt that promises more than it has, names a type without end, or what no pickle has" {
   python3 - <<'PY'
 import struct, zipfile

@@ -136,6 +136,29 @@ TEST(PtData, APickleThatAsksForMoreMemoryThanItHasBytesIsRefused) {
   }
 }
 
+TEST(PtData, ViewsOfOneRecordAreReadAsTheirArrays) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "views.pt").string();
+  const int code = python("views", file);
+  if (is_missing(code)) GTEST_SKIP() << HPCBOOT_TEST_PYTHON " with torch was not found";
+  ASSERT_EQ(code, 0);
+  const auto read = [array_file = open_pt(file)](const std::string& name, std::int64_t values,
+                                                 const std::vector<RowRun>& runs) {
+    const ArrayInfo& array = find_array(*array_file, name, "");
+    std::vector<std::int32_t> out(static_cast<std::size_t>(values));
+    array_file->read(array, runs, out.data());
+    return out;
+  };
+  using Values = std::vector<std::int32_t>;
+  EXPECT_EQ(read("whole", 6, {{0, 2}}), (Values{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(read("transposed", 6, {{0, 3}}), (Values{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(read("transposed", 4, {{0, 1}, {2, 1}}), (Values{0, 3, 2, 5}));
+  EXPECT_EQ(read("column", 2, {{0, 2}}), (Values{1, 4}));
+  EXPECT_EQ(read("row", 3, {{0, 3}}), (Values{3, 4, 5}));
+  EXPECT_EQ(read("turned", 12, {{1, 1}, {3, 1}}),
+            (Values{1, 5, 9, 13, 17, 21, 3, 7, 11, 15, 19, 23}));
+}
+
 TEST(PtData, EveryTruncationIsAnErrorThatNamesTheFile) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "set.pt").string();

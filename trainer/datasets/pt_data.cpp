@@ -44,6 +44,13 @@ std::optional<DType> dtype_of(at::ScalarType type) {
 }
 
 using RecordSizes = std::map<const void*, std::size_t>;
+using Record = std::shared_ptr<const at::DataPtr>;
+
+/// The bytes of a record, which exist until its last storage is gone.
+at::DataPtr share(const Record& record) {
+  return {record->get(), new Record(record),
+          [](void* owner) { delete static_cast<Record*>(owner); }, at::Device(at::kCPU)};
+}
 
 /// LibTorch trusts a file's sizes and strides. This rejects elements outside the storage, and
 /// repeated elements (a stride of 0), of which a small file may claim any number.
@@ -104,8 +111,8 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// As torch::pickle_load(), but it collects the sizes of the records that it reads, and checks the
-/// objects first.
+/// As torch::pickle_load(), but it collects the sizes of the records that it reads, checks the
+/// objects first, and reads each record once: a pickle may name one again in every 13 bytes.
 c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSizes& sizes) {
   std::ifstream stream(path, std::ios::binary);
   check.damage = trouble_in_archive(stream);
@@ -123,10 +130,15 @@ c10::IValue load(const std::filesystem::path& path, PickleCheck& check, RecordSi
     at += count;
     return count;
   };
+  std::map<std::size_t, Record> records;  // by their places: one may have several names
   const auto read_record = [&](const std::string& name) {
-    auto [data, bytes] = archive.getRecord("data/" + name);
-    sizes[data.get()] = bytes;
-    return std::move(data);
+    Record& record = records[archive.getRecordOffset("data/" + name)];
+    if (!record) {
+      auto [data, bytes] = archive.getRecord("data/" + name);
+      sizes[data.get()] = bytes;
+      record = std::make_shared<const at::DataPtr>(std::move(data));
+    }
+    return share(record);
   };
   // LibTorch parses type names by recursion.
   const auto type_of = [](const std::string& name) {
@@ -187,17 +199,23 @@ void PtFile::add_tensor(const std::string& name, const at::Tensor& tensor) {
   array.type_name = type ? type_name_of(*type) : c10::toString(tensor.scalar_type());
   array.shape = tensor.sizes().vec();
   arrays_.push_back(std::move(array));
-  tensors_.push_back(tensor.detach().cpu().contiguous());
+  tensors_.push_back(tensor.detach().cpu());
 }
 
 void PtFile::read(const ArrayInfo& array, const std::vector<RowRun>& runs, void* out) const {
   const at::Tensor& tensor = tensors_[static_cast<std::size_t>(&array - arrays_.data())];
   const std::size_t row = tensor.nbytes() / static_cast<std::size_t>(array.shape[0]);
+  const bool is_contiguous = tensor.is_contiguous();
   const auto* const from = static_cast<const std::uint8_t*>(tensor.data_ptr());
   auto* next = static_cast<std::uint8_t*>(out);
   for (const RowRun& run : runs) {
     const std::size_t bytes = row * static_cast<std::size_t>(run.count);
-    std::memcpy(next, from + row * static_cast<std::size_t>(run.first), bytes);
+    if (is_contiguous) {
+      std::memcpy(next, from + row * static_cast<std::size_t>(run.first), bytes);
+    } else {  // a small file may have many views of one storage: none is copied as a whole
+      const at::Tensor rows = tensor.narrow(0, run.first, run.count);
+      at::from_blob(next, rows.sizes(), rows.options()).copy_(rows);
+    }
     next += bytes;
   }
 }

@@ -132,6 +132,9 @@ std::optional<std::vector<ZipEntry>> read_zip_directory(std::istream& archive) {
 std::string trouble_in_archive(std::istream& archive) {
   const auto entries = read_zip_directory(archive);
   if (!entries) return "not a complete zip archive";
+  archive.clear();
+  archive.seekg(0, std::ios::end);
+  auto room = static_cast<std::uint64_t>(archive.tellg());
   for (const ZipEntry& entry : *entries) {
     const std::string shown = "its " + entry.name.substr(0, 80);
     if (entry.method == 0 ? entry.size != entry.stored
@@ -139,6 +142,8 @@ std::string trouble_in_archive(std::istream& archive) {
       return shown + " claims " + std::to_string(entry.size) + " bytes, stored in " +
              std::to_string(entry.stored);
     }
+    if (entry.stored > room) return "the files in it overlap";  // a way to repeat one many times
+    room -= entry.stored;
     // The data of a tensor is as large as the tensor; LibTorch reads everything else at once.
     const bool is_tensor = entry.name.find("/data/") != std::string::npos &&
                            !ends_with(entry.name, "data.pkl") && !ends_with(entry.name, "version");
