@@ -44,6 +44,11 @@ JsonReader::JsonReader(std::string file, const Json& json, std::string location)
     const std::string key = location_.empty() ? "" : ", key '" + location_ + "'";
     throw malformed("'" + file_ + "'" + key + " holds " + shown(json), "a JSON object");
   }
+  // An object of Json is a list: to search it for each of its keys takes quadratic time.
+  constexpr std::size_t kShort = 24;
+  if (json.size() <= kShort) return;
+  for (const auto& [key, value] : json.get_ref<const Json::object_t&>())
+    members_.emplace(key, &value);
 }
 
 std::optional<std::string> JsonReader::text(const char* key) const {
@@ -151,8 +156,14 @@ void JsonReader::fail(const char* key, std::string_view expected) const {
 }
 
 const Json* JsonReader::find(const char* key) const {
-  const auto value = json_->find(key);
-  return value == json_->end() || value->is_null() ? nullptr : &*value;
+  const Json* value = nullptr;
+  if (!members_.empty()) {
+    const auto member = members_.find(key);
+    if (member != members_.end()) value = member->second;
+  } else if (const auto member = json_->find(key); member != json_->end()) {
+    value = &*member;
+  }
+  return value == nullptr || value->is_null() ? nullptr : value;
 }
 
 std::string JsonReader::location_of(std::string_view key) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,7 @@ class JsonReader {
   std::string file_;
   const Json* json_;
   std::string location_;
+  std::map<std::string_view, const Json*> members_;  ///< those of a large object
 };
 
 }  // namespace hpcboot

@@ -171,6 +171,32 @@ TEST(RunRecord, UnknownKeysAreIgnored) {
   EXPECT_EQ(to_json(run_record_from_json(json, "f")), to_json(full_record()));
 }
 
+TEST(RunRecord, ManyMembersAreReadAndKeepTheirOrder) {
+  Json json = to_json(full_record());
+  json["versions"] = Json::object();
+  for (int i = 100; i < 200; ++i) {
+    const std::string name = std::to_string(i);
+    json["config"]["option-" + name] = i;
+    json["versions"]["library" + name] = "1." + name;
+    json["epochs"][0]["validation_m" + name] = i;
+    json["ranks"][1]["provenance"]["field" + name] = {{"source", "s" + name}, {"variable", "V"}};
+  }
+  json["config"]["option_150"] = "later";
+  const RunRecord record = run_record_from_json(json, "f");
+  EXPECT_EQ(record.config.size(), 104U);
+  EXPECT_EQ(std::prev(record.config.end()).key(), "option_199");
+  EXPECT_EQ(record.config["option_150"], "later");
+  EXPECT_EQ(record.versions.at("library142"), "1.142");
+  ASSERT_EQ(record.epochs[0].measures.size(), 102U);
+  EXPECT_EQ(record.epochs[0].measures[44].name, "m142");
+  EXPECT_EQ(record.epochs[0].measures[44].value, 142);
+  EXPECT_EQ(record.ranks[1].provenance.at("field142").source, "s142");
+  EXPECT_EQ(to_json(run_record_from_json(to_json(record), "f")), to_json(record));
+  json["versions"]["library142"] = 5;
+  const auto error = error_of([&] { run_record_from_json(json, "f"); });
+  EXPECT_THAT(error->found(), HasSubstr("key 'versions.library142' holds 5"));
+}
+
 TEST(RunRecord, ARankTravelsAsText) {
   const RankRecord rank = full_record().ranks[1];
   const std::string text = to_json(rank).dump();

@@ -43,7 +43,7 @@ RankRecord rank_from(const JsonReader& reader) {
 }
 
 Json to_json(const RankRecord& rank) {
-  Json provenance = Json::object();
+  JsonMembers provenance;
   for (const auto& [field, from] : rank.provenance) {
     provenance[field] = Json{{"source", from.source}, {"variable", from.variable}};
   }
@@ -58,7 +58,7 @@ Json to_json(const RankRecord& rank) {
               {"device", rank.device},
               {"interface", json_of(rank.interface)},
               {"backend", json_of(rank.backend)},
-              {"provenance", std::move(provenance)}};
+              {"provenance", provenance.take()}};
 }
 
 RankRecord rank_record_from_json(const Json& json, const std::string& file) {

@@ -15,36 +15,38 @@ namespace {
 
 /// Option names with '_' for '-', so that a key has one spelling, whoever wrote it.
 Json with_plain_keys(const Json& config) {
-  Json plain = Json::object();
+  JsonMembers plain;
   for (const auto& [key, value] : config.items()) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '-', '_');
     plain[name] = value;
   }
-  return plain;
+  return plain.take();
 }
 
 constexpr std::string_view kMeasurePrefix = "validation_";
 
 Json to_json(const EpochRecord& epoch) {
-  Json json{{"epoch", epoch.epoch},
-            {"steps", json_of(epoch.steps)},
-            {"train_seconds", json_of(epoch.train_seconds)},
-            {"validation_seconds", json_of(epoch.validation_seconds)},
-            {"train_loss", json_of(epoch.train_loss)},
-            {"validation_loss", json_of(epoch.validation_loss)},
-            {"images_per_second", json_of(epoch.images_per_second)},
-            {"data_wait_seconds", json_of(epoch.data_wait_seconds)},
-            {"forward_seconds", json_of(epoch.forward_seconds)},
-            {"backward_seconds", json_of(epoch.backward_seconds)},
-            {"communication_seconds", json_of(epoch.communication_seconds)},
-            {"optimizer_seconds", json_of(epoch.optimizer_seconds)},
-            {"bytes_reduced", json_of(epoch.bytes_reduced)},
-            {"skipped_steps", json_of(epoch.skipped_steps)}};
+  const Json known{{"epoch", epoch.epoch},
+                   {"steps", json_of(epoch.steps)},
+                   {"train_seconds", json_of(epoch.train_seconds)},
+                   {"validation_seconds", json_of(epoch.validation_seconds)},
+                   {"train_loss", json_of(epoch.train_loss)},
+                   {"validation_loss", json_of(epoch.validation_loss)},
+                   {"images_per_second", json_of(epoch.images_per_second)},
+                   {"data_wait_seconds", json_of(epoch.data_wait_seconds)},
+                   {"forward_seconds", json_of(epoch.forward_seconds)},
+                   {"backward_seconds", json_of(epoch.backward_seconds)},
+                   {"communication_seconds", json_of(epoch.communication_seconds)},
+                   {"optimizer_seconds", json_of(epoch.optimizer_seconds)},
+                   {"bytes_reduced", json_of(epoch.bytes_reduced)},
+                   {"skipped_steps", json_of(epoch.skipped_steps)}};
+  JsonMembers json;
+  for (const auto& [key, value] : known.items()) json[key] = value;
   for (const Measure& one : epoch.measures) {
     json[std::string(kMeasurePrefix) + one.name] = json_of(std::optional<double>(one.value));
   }
-  return json;
+  return json.take();
 }
 
 Json to_json(const Totals& totals) {
@@ -189,7 +191,7 @@ Json to_json(const RunRecord& record) {
   for (const EpochRecord& epoch : record.epochs) epochs.push_back(to_json(epoch));
   Json resumed = Json::array();
   for (const ResumedRecord& one : record.resumed) resumed.push_back(to_json(one));
-  Json versions = Json::object();
+  JsonMembers versions;
   for (const auto& [name, version] : record.versions) versions[name] = version;
   return Json{{"schema", kSchema},
               {"run", record.run},
@@ -208,7 +210,7 @@ Json to_json(const RunRecord& record) {
               {"devices_per_node", record.devices_per_node},
               {"ranks", std::move(ranks)},
               {"hosts", std::move(hosts)},
-              {"versions", std::move(versions)},
+              {"versions", versions.take()},
               {"epochs", std::move(epochs)},
               {"resumed", std::move(resumed)},
               {"identity", record.identity},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "record/json_values.hpp"
 #include "record/run_work.hpp"
 
 namespace hpcboot::record {
@@ -15,7 +16,7 @@ std::string text_of(const Json& value) {
 }  // namespace
 
 Json settings_json(const RunRecord& run) {
-  Json settings = Json::object();
+  JsonMembers settings;
   for (const auto& [key, value] : run.config.items()) {
     // Where the run and the one that it continues are stored.
     if (key != "runs_dir" && key != "resume") settings[key] = value;
@@ -30,7 +31,7 @@ Json settings_json(const RunRecord& run) {
   settings["device_kind"] = text(device_kind(run));
   settings["train_samples"] = run.train_samples ? Json(*run.train_samples) : Json();
   for (const auto& [name, version] : run.versions) settings["version of " + name] = version;
-  return settings;
+  return settings.take();
 }
 
 std::map<std::string, std::string> run_settings(const RunRecord& run) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "hpcboot/error.hpp"
-#include "json/bounded_json.hpp"
+#include "record/json_values.hpp"
 #include "record/safetensors_format.hpp"
 
 namespace hpcboot::record {
@@ -33,7 +33,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
                                      const std::map<std::string, std::string>& metadata)
     : file_(path), tensors_(std::move(tensors)) {
   sort_as_written(tensors_);
-  Json header = Json::object();
+  JsonMembers header;
   if (!metadata.empty()) header[std::string(kMetadataKey)] = metadata;
   for (const TensorHeader& tensor : tensors_) {
     const auto bytes = byte_count(tensor.dtype, tensor.shape);
@@ -46,7 +46,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
                                {"data_offsets", {missing_, missing_ + *bytes}}};
     missing_ += *bytes;
   }
-  std::string text = header.dump();
+  std::string text = header.take().dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
 
   unsigned char length[kHeaderLengthBytes];

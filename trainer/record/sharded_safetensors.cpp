@@ -10,6 +10,7 @@
 #include "hpcboot/error.hpp"
 #include "json/bounded_json.hpp"
 #include "record/atomic_file.hpp"
+#include "record/json_values.hpp"
 #include "record/safetensors_writer.hpp"
 
 namespace hpcboot::record {
@@ -90,10 +91,12 @@ void write_index(const std::filesystem::path& folder, const std::string& stem, i
       }
     }
   }
-  Json index = {{kMetadata, Json::object()}, {kWeightMap, Json::object()}};
-  for (const auto& [key, text] : metadata) index[kMetadata][key] = text;
-  index[kMetadata][kTotalSize] = bytes;
-  for (const auto& [tensor, file] : files) index[kWeightMap][tensor] = file;
+  JsonMembers texts;
+  for (const auto& [key, text] : metadata) texts[key] = text;
+  texts[kTotalSize] = bytes;
+  JsonMembers map;
+  for (const auto& [tensor, file] : files) map[tensor] = file;
+  const Json index = {{kMetadata, texts.take()}, {kWeightMap, map.take()}};
   write_file_atomically(folder / index_file_name(stem), json_text(index, 2).str() + "\n");
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "record/run_phases.hpp"
 #include "record/run_settings.hpp"
@@ -77,18 +78,11 @@ std::vector<Figure> results(const RunRecord& a, const RunRecord& b) {
   const record::EpochRecord of_b = last(b);
   figures.push_back({"training loss", 0, of_a.train_loss, of_b.train_loss});
   figures.push_back({"validation loss", 0, of_a.validation_loss, of_b.validation_loss});
-  const auto value_of = [](const record::EpochRecord& epoch, const std::string& name) -> Number {
-    for (const record::Measure& one : epoch.measures) {
-      if (one.name == name) return one.value;
-    }
-    return std::nullopt;
-  };
-  std::set<std::string> names;
-  for (const auto* epoch : {&of_a, &of_b}) {
-    for (const record::Measure& one : epoch->measures) names.insert(one.name);
-  }
-  for (const std::string& name : names)
-    figures.push_back({name, 0, value_of(of_a, name), value_of(of_b, name)});
+  std::map<std::string, std::pair<Number, Number>> measures;
+  for (const record::Measure& one : of_a.measures) measures[one.name].first = one.value;
+  for (const record::Measure& one : of_b.measures) measures[one.name].second = one.value;
+  for (const auto& [name, values] : measures)
+    figures.push_back({name, 0, values.first, values.second});
   return figures;
 }
 

@@ -124,5 +124,23 @@ TEST(JsonReaderRanges, NumbersOutsideAreNamed) {
       ErrorCode::malformed_file, [&] { reader.small_integers("i"); }, "key 'i' holds an array");
 }
 
+TEST(JsonReaderMembers, OfALargeObjectAreFoundToo) {
+  Json json = Json::object();
+  for (int i = 0; i < 100; ++i) json["key" + std::to_string(i)] = i;
+  json["text"] = "x";
+  json["none"] = nullptr;
+  json["inner"] = json;
+  const JsonReader reader("f", json);
+  EXPECT_EQ(reader.integer("key0"), 0);
+  EXPECT_EQ(reader.integer("key99"), 99);
+  EXPECT_EQ(reader.text("text"), "x");
+  EXPECT_EQ(reader.text("none"), std::nullopt);
+  EXPECT_EQ(reader.text("key100"), std::nullopt);
+  EXPECT_EQ(reader.object("inner")->text("text"), "x");
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.object("inner")->text("key7"); },
+      "'f', key 'inner.key7' holds 7");
+}
+
 }  // namespace
 }  // namespace hpcboot
