@@ -208,6 +208,12 @@ TEXT
   "$RUNTABLE" report -o report.html made
   page_text report.html | grep -q 'monitor: .*monitor.csv'
   [ "$(grep -c '<img' report.html)" -ge 2 ]
+  # Numbers that gnuplot cannot draw.
+  { echo seconds,rank,host,device,cpu_load_percent
+    for row in -1.7e308,0,h,cpu,5 1.7e308,0,h,cpu,5 {0..9},0,h,cpu,{5..6} 10,0,h,cpu,{,-}1.7e308; do echo $row; done
+  } >made/b/monitor.csv
+  "$RUNTABLE" report -o report.html made
+  grep -q '<img alt="Monitor of b' report.html
 }
 
 @test "runs of one name in two folders are two runs, each with its details" {

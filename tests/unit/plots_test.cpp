@@ -305,6 +305,18 @@ TEST(MonitorRows, AreReadAsTheyWereWritten) {
   EXPECT_THROW(monitor::read_monitor(folder.path() / "other.csv"), Error);
 }
 
+TEST(MonitorRows, OfImpossibleNumbersAreLeftOut) {
+  const test::TemporaryFolder folder;
+  std::string rows = row(5, 0, 1.7e308, 1e18) + row(6, 0, -1.7e308, 3);
+  for (const double seconds : {-1.7e308, -1.0, 1.1e9, 1.7e308}) rows += row(seconds, 0, 80, 2);
+  const auto read = monitor::read_monitor(monitored(folder.path(), rows).folder / "monitor.csv");
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].seconds, 5);
+  EXPECT_EQ(read[0].gpu_load_percent, std::nullopt);
+  EXPECT_THAT(read[0].gpu_memory_bytes, Optional(1e18));
+  EXPECT_EQ(read[1].gpu_load_percent, std::nullopt);
+}
+
 TEST(MonitorPlot, HasALineForEachRankAndADiagramForEachValue) {
   const test::TemporaryFolder folder;
   const RunData run = monitored(
