@@ -274,6 +274,14 @@ TEST(Steps, AreStackedOfTheirParts) {
   EXPECT_NE(reason_of(steps_plot, {run_of("DDP", 2, 5)}), "");
 }
 
+TEST(Steps, MayBeMoreThanAnIntegerHolds) {
+  RunData run = run_of("single", 1, 10);
+  run.epochs.assign(2048, epoch_of(1, 2, 0.5));
+  for (record::EpochRecord& epoch : run.epochs) epoch.steps = std::int64_t{1} << 53U;
+  const Panel panel = steps_plot({run}).panels[0];
+  EXPECT_NEAR(panel.series[1].points[0].y * 0x1p53, 200, 1e-6);
+}
+
 RunData monitored(const std::filesystem::path& folder, const std::string& rows) {
   test::write_text(folder / "monitor.csv", monitor::monitor_header() + rows);
   RunData run = run_of("DDP", 2, 10);

@@ -15,19 +15,19 @@ using record::EpochRecord;
 std::vector<double> parts_of(const RunData& run) {
   std::vector<double> sums(record::kStepParts.size() + 1, 0);
   double total = 0;
-  std::int64_t steps = 0;
+  double steps = 0;  // a hostile sum exceeds an integer
   for (const EpochRecord& epoch : run.epochs) {
     if (!epoch.steps || !epoch.train_seconds || !epoch.forward_seconds) continue;
-    steps += *epoch.steps;
+    steps += static_cast<double>(*epoch.steps);
     total += *epoch.train_seconds;
     for (std::size_t i = 0; i < record::kStepParts.size(); ++i)
       sums[i] += (epoch.*record::kStepParts[i].seconds).value_or(0);
   }
-  if (steps == 0) return {};
+  if (!(steps > 0)) return {};
   double known = 0;
   for (const double sum : sums) known += sum;
   sums.back() = std::max(0.0, total - known);
-  for (double& sum : sums) sum *= 1e3 / static_cast<double>(steps);
+  for (double& sum : sums) sum *= 1e3 / steps;
   return sums;
 }
 
