@@ -120,6 +120,7 @@ json.dump(run, open(sys.argv[1], "w"))
 folder = os.path.dirname(sys.argv[1])
 with open(folder + "/metrics.csv", "w") as out:
     print("epoch,step,loss,step_seconds", file=out)
+    for loss in ("1.7e308", "-1.7e308"): print(f"1,1,{loss},1e300", file=out)
     for step in (-2**63, 0, 1, 2**62): print(f"1,{step},1e300,1e300", file=out)
 with open(folder + "/monitor.csv", "w") as out:
     print("seconds,rank,host,device,own_seconds", file=out)
@@ -130,6 +131,7 @@ TEXT
   cat shown
   [ "$(wc -L <shown)" -le 80 ]
   run ! grep -E -- '-[0-9]{5}|inf| left' shown
+  run ! grep '^loss.*▁' shown  # there is no curve of numbers whose difference is infinite
   grep -q '^ *0  hhhh' shown
   run ! grep -q '^ *7  hhhh' shown  # the run has one rank now
   echo 'other,columns' >"$(echo runs/*)/monitor.csv"

@@ -81,5 +81,15 @@ TEST(CsvReader, MetricsAreReadBack) {
   EXPECT_EQ(rows[0].loss, 0.5);
 }
 
+TEST(CsvReader, MetricsWhoseDifferencesWouldBeInfiniteAreNoNumbers) {
+  std::istringstream in("step,loss,step_seconds\n1,1.7e308,1e300\n2,-1.7e308,-1e300\n");
+  const std::vector<StepMetrics> rows = read_metrics(in);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const StepMetrics& row : rows) {
+    EXPECT_TRUE(std::isnan(row.loss));
+    EXPECT_EQ(std::abs(row.step_seconds), 1e300);
+  }
+}
+
 }  // namespace
 }  // namespace hpcboot::record

@@ -48,6 +48,7 @@ CsvFile::Keeps up_to(std::int64_t last_step) {
 }  // namespace
 
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 53U;
+constexpr double kLargestMetric = 1e300;  // differences and sums of what is read are finite
 
 std::vector<StepMetrics> read_metrics(std::istream& in) {
   std::vector<StepMetrics> rows;
@@ -56,8 +57,10 @@ std::vector<StepMetrics> read_metrics(std::istream& in) {
     row.epoch = reader.number<int>("epoch").value_or(0);
     row.step = reader.number<std::int64_t>("step").value_or(0);
     if (row.step < 1 || row.step > kMostSteps) continue;
-    for (const StepColumn& column : kStepColumns)
-      row.*column.value = reader.number<double>(std::string(column.name)).value_or(NAN);
+    for (const StepColumn& column : kStepColumns) {
+      const double value = reader.number<double>(std::string(column.name)).value_or(NAN);
+      row.*column.value = std::abs(value) <= kLargestMetric ? value : NAN;
+    }
     row.bytes_reduced = reader.number<std::int64_t>("bytes_reduced").value_or(0);
     rows.push_back(row);
   }

@@ -47,8 +47,8 @@ constexpr std::array<StepColumn, 9> kStepColumns{{
     {"optimizer_seconds", &StepMetrics::optimizer_seconds},
 }};
 
-/// The rows of a metrics.csv. Columns are found by their names; what is missing or empty is not a
-/// number (bytes_reduced: 0). Rows without a step from 1 to 2^53 are left out.
+/// The rows of a metrics.csv. Columns are found by their names; what is missing, empty or beyond
+/// 1e300 is not a number (bytes_reduced: 0). Rows without a step from 1 to 2^53 are left out.
 std::vector<StepMetrics> read_metrics(std::istream& in);
 
 /// metrics.csv: a header line and one row per step, buffered as in AppendFile.
