@@ -70,6 +70,19 @@ TEST_F(Resume, TakesTheNewestCheckpoint) {
   }
 }
 
+TEST_F(Resume, ACommentIsComparedAsItIsRecorded) {
+  TrainOptions options = saved_run::options(runs_.path(), "auto");
+  options.comment = "caf\xe9 \"\n";
+  const auto finds = [&] {
+    return find_resume_point(options, saved_run::identity(), kSelf, notes_).has_value();
+  };
+  EXPECT_FALSE(finds());
+  record::RunRecord record = saved_run::record_after(4);
+  record.config["comment"] = options.comment;
+  record.write(run_.run_json());
+  EXPECT_TRUE(finds());
+}
+
 TEST_F(Resume, GoesBackToTheBestOrToANamedCheckpoint) {
   for (const std::string& resume :
        {std::string("best"), std::string("run/checkpoints/best.safetensors"), best_,

@@ -42,10 +42,16 @@ std::int64_t epochs_of(const RunRecord& run) {
   return value != run.config.end() && value->is_number_integer() ? value->get<std::int64_t>() : 0;
 }
 
+/// A text as run.json has it, which replaces bytes that are not UTF-8.
+std::string as_recorded(const std::string& text) {
+  return parse_json(json_text(text).str()).get<std::string>();
+}
+
 /// Compares the options as given: `mode` alone is recorded as resolved.
 bool is_same_kind(const TrainOptions& options, const RunRecord& run) {
   return config_text(run, "requested_mode") == options.mode &&
-         config_text(run, "comment") == options.comment && epochs_of(run) == options.epochs;
+         config_text(run, "comment") == as_recorded(options.comment) &&
+         epochs_of(run) == options.epochs;
 }
 
 /// Waits for a lock that this same job held before it was requeued.
