@@ -3,7 +3,7 @@ if(NOT TARGET hpcboot_record)
   return()
 endif()
 hpcboot_add_test(NAME record_test LABELS unit
-  SOURCES unit/atomic_file_test.cpp unit/csv_reader_test.cpp unit/metrics_csv_test.cpp
+  SOURCES unit/atomic_file_test.cpp unit/atomic_folder_test.cpp unit/csv_reader_test.cpp unit/metrics_csv_test.cpp
           unit/run_folder_test.cpp unit/run_lock_test.cpp unit/run_record_test.cpp unit/runtime_table_test.cpp
           unit/safetensors_test.cpp unit/sharded_safetensors_test.cpp
   LIBRARIES hpcboot_record)

@@ -24,6 +24,11 @@ void clear_away(const fs::path& folder) {
   if (error) throw output_error("remove", folder, error.value());
 }
 
+/// Where complete_folder() moves the previous folder if the system cannot exchange two names.
+fs::path replaced_folder(const fs::path& folder) {
+  return unfinished_folder(folder) += ".old";
+}
+
 }  // namespace
 
 fs::path unfinished_folder(const fs::path& folder) {
@@ -33,6 +38,12 @@ fs::path unfinished_folder(const fs::path& folder) {
 fs::path begin_folder(const fs::path& folder) {
   const fs::path hidden = unfinished_folder(folder);
   clear_away(hidden);
+  // complete_folder() may have ended between its two renames, or after them.
+  std::error_code absent;
+  const fs::path old = replaced_folder(folder);
+  if (fs::exists(old, absent) && !fs::exists(fs::symlink_status(folder, absent)))
+    rename_folder(old, folder);
+  clear_away(old);
   make_folders(hidden);
   return hidden;
 }
@@ -43,7 +54,7 @@ void complete_folder(const fs::path& written, const fs::path& folder) {
     if (errno != ENOTEMPTY && errno != EEXIST) throw output_error("create", folder, errno);
     old = written;
     if (::renameat2(AT_FDCWD, written.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0) {
-      old += ".old";
+      old = replaced_folder(folder);
       rename_folder(folder, old);
       rename_folder(written, folder);
     }
@@ -55,6 +66,7 @@ void complete_folder(const fs::path& written, const fs::path& folder) {
 void remove_folder(const fs::path& folder) {
   const fs::path hidden = unfinished_folder(folder);
   clear_away(hidden);
+  clear_away(replaced_folder(folder));
   rename_folder(folder, hidden);
   clear_away(hidden);
 }

@@ -10,7 +10,8 @@ namespace hpcboot::record {
 /// Where the files of `folder` are written: ".NAME.tmp" beside it.
 std::filesystem::path unfinished_folder(const std::filesystem::path& folder);
 
-/// Creates unfinished_folder(), without what an earlier attempt has left in it.
+/// Creates unfinished_folder(), without what an earlier attempt has left in it. If that attempt
+/// ended in the moment without `folder`, it gets its previous content back.
 std::filesystem::path begin_folder(const std::filesystem::path& folder);
 
 /// Gives `written` the name `folder`. What had that name is removed; where the system cannot
