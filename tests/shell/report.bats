@@ -210,7 +210,7 @@ TEXT
   [ "$(grep -c '<img' report.html)" -ge 2 ]
   # Numbers that gnuplot cannot draw.
   { echo seconds,rank,host,device,cpu_load_percent
-    for row in -1.7e308,0,h,cpu,5 1.7e308,0,h,cpu,5 {0..9},0,h,cpu,{5..6} 10,0,h,cpu,{,-}1.7e308; do echo $row; done
+    for row in -1.7e308,0,h,cpu,5 1.7e308,0,h,cpu,5 {0..9},0,h,cpu,{5..6} 10,0,h,cpu,{,-}1.7e308; do echo "$row"; done
   } >made/b/monitor.csv
   "$RUNTABLE" report -o report.html made
   grep -q '<img alt="Monitor of b' report.html

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -85,6 +86,17 @@ TEST_P(AtomicFolder, DoesNotComeBackOnceItIsRemoved) {
   EXPECT_EQ(names(), 0);
   begin_folder(folder_);
   EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_P(AtomicFolder, HasOneWriterAtATime) {
+  {
+    const FolderLock alone(folder_);
+    test::expect_error(
+        ErrorCode::unwritable_output, [&] { const FolderLock other(folder_); },
+        "another process is writing '" + folder_.string() + "'");
+  }
+  EXPECT_EQ(names(), 0) << "the lock's file is gone";
+  const FolderLock next(folder_);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exchange, AtomicFolder, ::testing::Bool());

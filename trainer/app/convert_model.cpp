@@ -51,6 +51,7 @@ std::string split_model(const fs::path& source, const fs::path& target, int shar
   }
   const fs::path folder = target.has_filename() ? target : target.parent_path();
   const record::SafetensorsFile model(source);
+  const record::FolderLock alone(folder);
   const fs::path written = record::begin_folder(folder);
   try {
     record::split_safetensors(source, written, kStem, shards);

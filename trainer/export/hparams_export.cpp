@@ -20,6 +20,7 @@ class HparamsExporter : public Exporter {
     std::error_code ignored;
     if (fs::exists(place, ignored)) return false;
     fs::create_directories(root_, ignored);
+    const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
     {
       record::TensorboardEvents events(written);

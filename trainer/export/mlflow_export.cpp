@@ -82,6 +82,7 @@ class MlflowExporter : public Exporter {
     std::error_code ignored;
     if (fs::exists(place, ignored)) return false;
     ensure_experiment();
+    const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
     write_meta(written, folder, run, id);
     for (const auto& [setting, value] : record::run_settings(run)) {

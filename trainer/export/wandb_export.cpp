@@ -97,6 +97,7 @@ class WandbExporter : public Exporter {
     std::error_code ignored;
     if (fs::exists(place, ignored)) return false;
     fs::create_directories(root_, ignored);
+    const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
     record::write_file_atomically(written / fmt::format("run-{}.wandb", id),
                                   log_of(folder, run, id));

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <stdio.h>  // renameat2
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -46,6 +49,33 @@ fs::path begin_folder(const fs::path& folder) {
   clear_away(old);
   make_folders(hidden);
   return hidden;
+}
+
+FolderLock::FolderLock(const fs::path& folder)
+    : file_(folder.parent_path() / ("." + folder.filename().string() + ".lock")) {
+  make_folders(folder.parent_path());
+  while (true) {
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw output_error("create", file_, errno);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(descriptor_);
+      throw Error(ErrorCode::unwritable_output,
+                  "another process is writing '" + folder.string() + "'", "one writer at a time",
+                  "wait until it has ended, and start this again");
+    }
+    // The previous holder removed the file of this name.
+    struct stat own {};
+    struct stat named {};
+    if (::fstat(descriptor_, &own) == 0 && ::stat(file_.c_str(), &named) == 0 &&
+        own.st_dev == named.st_dev && own.st_ino == named.st_ino)
+      return;
+    ::close(descriptor_);
+  }
+}
+
+FolderLock::~FolderLock() {
+  ::unlink(file_.c_str());
+  ::close(descriptor_);
 }
 
 void complete_folder(const fs::path& written, const fs::path& folder) {

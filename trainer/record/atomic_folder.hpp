@@ -14,6 +14,22 @@ std::filesystem::path unfinished_folder(const std::filesystem::path& folder);
 /// ended in the moment without `folder`, it gets its previous content back.
 std::filesystem::path begin_folder(const std::filesystem::path& folder);
 
+/// Held from before begin_folder() until after complete_folder(), it keeps other processes from
+/// writing `folder`: they share unfinished_folder(), so that each would remove or complete what
+/// another writes. Does nothing if the file system does not support locks.
+class FolderLock {
+ public:
+  /// @throws Error{unwritable_output} if another process holds it
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
 /// Gives `written` the name `folder`. What had that name is removed; where the system cannot
 /// exchange two names, there is a moment without it.
 void complete_folder(const std::filesystem::path& written, const std::filesystem::path& folder);
