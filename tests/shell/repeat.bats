@@ -48,6 +48,19 @@ test_of() {
 # no_load_of PID: true if no busy loop is left of a run whose PID this was.
 no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
 
+# Ctrl-C for $job: it says so last, and ends the test `long` with all its processes.
+interrupt() {
+  local pids pid
+  mapfile -t pids <build/pids
+  kill -INT "$job"
+  code=0
+  wait "$job" || code=$?
+  cat out
+  [ "$code" -eq 130 ] || return
+  [ "$(tail -n 1 out)" = "ended by signal INT" ] || return
+  for pid in "${pids[@]}"; do [ ! -e "/proc/$pid" ] || return; done
+}
+
 @test "a line for each test with runs, failures and skips; the outputs of failures are kept; exit code 1" {
   run -1 "$repeat" --build build --times 7 --no-load
   echo "$output"
@@ -118,15 +131,8 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   job=$!
   await test -e build/runs
   await grep -q '^passes ' out
-  mapfile -t pids <build/pids
-  kill -INT "$job"
-  code=0
-  wait "$job" || code=$?
-  cat out
-  [ "$code" -eq 130 ]
+  interrupt
   grep -Eq '^passes +3 +0 ' out
-  [ "$(tail -n 1 out)" = "ended by signal INT" ]
-  for pid in "${pids[@]}"; do [ ! -e "/proc/$pid" ]; done
 }
 
 @test "a command given by the user: its exit code counts, and it gets the programs of the build folder" {
@@ -164,16 +170,9 @@ no_load_of() { ! pgrep -f "hpcboot-repeat-load $1\$" >/dev/null; }
   env --default-signal=INT "$repeat" --build build --times 3 -L 'timing|slow' --no-load >out 3>&- &
   job=$!
   await test -e build/runs
-  mapfile -t pids <build/pids
-  kill -INT "$job"
-  code=0
-  wait "$job" || code=$?
-  cat out
-  [ "$code" -eq 130 ]
+  interrupt
   grep -Eq '^thirds +3 +1 ' out
   grep -q '^the output of the failures is in ' out
-  [ "$(tail -n 1 out)" = "ended by signal INT" ]
-  for pid in "${pids[@]}"; do [ ! -e "/proc/$pid" ]; done
 }
 
 @test "busy loops end by themselves where tests/repeat is killed" {

@@ -17,8 +17,6 @@ namespace {
 
 // Processes left behind by a rank that ended with 0 may hold its pipes: they are killed after this.
 constexpr std::chrono::milliseconds kRemains{1000};
-// More than a pipe holds. A limit, as a process that has left the rank's group may write forever.
-constexpr int kMostLastReads = 64;
 
 Variables base_of(const AgentSpec& spec) {
   const Env env = Env::from_process();

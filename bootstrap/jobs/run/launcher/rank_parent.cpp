@@ -111,8 +111,6 @@ class ParentSupervision {
   void look_for_end() {
     const auto ended = child_.ended();
     if (!ended) return;
-    // More than a pipe holds, and an end if a descendant keeps writing.
-    constexpr int kMostLastReads = 64;
     for (int i = 0; i < kMostLastReads && out_.pump(child_.out_fd());) ++i;
     for (int i = 0; i < kMostLastReads && err_.pump(child_.err_fd());) ++i;
     last_word_ = Clock::now() + kTimeForRest;

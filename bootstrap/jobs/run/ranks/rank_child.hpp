@@ -34,6 +34,10 @@ struct ChildEnd {
   int signal = 0;
 };
 
+// Of each pipe of a child that has ended: more than a pipe holds. A limit, as a process that has
+// left the child's group may write forever.
+constexpr int kMostLastReads = 64;
+
 // A child process with pipes for its output. It starts with no signal blocked. The rest of its
 // group is killed when it is reaped; destruction kills the child and its group.
 class RankChild {
