@@ -11,7 +11,8 @@ hpcboot_add_test(NAME datasets_test
           unit/idx_damage_test.cpp unit/image_samples_test.cpp unit/pictures_test.cpp unit/safetensors_data_test.cpp
   LIBRARIES hpcboot_datasets ZLIB::ZLIB LABELS unit TIMEOUT 120)
 if(HPCBOOT_HAVE_HDF5)
-  target_sources(datasets_test PRIVATE unit/hdf5_data_test.cpp unit/in_child_test.cpp support/hdf5_leaks.cpp)
+  target_sources(datasets_test PRIVATE unit/hdf5_data_test.cpp unit/hdf5_links_test.cpp unit/in_child_test.cpp
+                 support/hdf5_leaks.cpp)
   target_link_libraries(datasets_test PRIVATE hpcboot_hdf5)
   target_compile_definitions(datasets_test PRIVATE
     HPCBOOT_TEST_CRASHING_HDF5="${CMAKE_CURRENT_LIST_DIR}/fuzz/corpus/hdf5/crash.h5")
