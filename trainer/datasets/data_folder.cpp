@@ -65,22 +65,24 @@ void move_files(const fs::path& from, const fs::path& folder, bool replace) {
     replaced.push_back(name);
   }
   // The old files go first: a process that is killed leaves a folder that lacks files, never new
-  // images with old labels.
-  const fs::path old = from / "replaced";
+  // images with old labels. They are outside of `from`, which is removed whatever happens.
+  const fs::path old = folder / (".data.old." + std::to_string(::getpid()));
   if (!replaced.empty()) fs::create_directory(old);
   std::size_t moved_away = 0, moved_in = 0;
+  std::error_code ignored;
   try {
     for (; moved_away < replaced.size(); ++moved_away)
       fs::rename(folder / replaced[moved_away], old / replaced[moved_away]);
     for (; moved_in < names.size(); ++moved_in)
       fs::rename(from / names[moved_in], folder / names[moved_in]);
   } catch (...) {
-    std::error_code ignored;
     while (moved_in > 0) fs::remove(folder / names[--moved_in], ignored);
     while (moved_away-- > 0)
       fs::rename(old / replaced[moved_away], folder / replaced[moved_away], ignored);
+    fs::remove(old, ignored);  // not if a file could not be moved back
     throw;
   }
+  fs::remove_all(old, ignored);
 }
 
 }  // namespace
