@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <utility>
 
 #include "loop/epoch_trainer.hpp"
 
@@ -28,10 +29,10 @@ Json first_values() {
           {"dropout", first.dropout}};
 }
 
-std::string shown(const Json& object, const std::string& key) {
+std::string shown(const Json* value, const std::string& key) {
   const Json first = first_values();
-  const Json value = object.value(key, first.value(key, Json("not set")));
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  const Json text = value != nullptr ? *value : first.value(key, Json("not set"));
+  return text.is_string() ? text.get<std::string>() : text.dump();
 }
 
 }  // namespace
@@ -62,14 +63,16 @@ Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::
 }
 
 std::vector<std::string> differences(const Json& own, const Json& of_run) {
-  std::set<std::string> keys;
-  for (const auto& item : own.items()) keys.insert(item.key());
-  for (const auto& item : of_run.items()) keys.insert(item.key());
+  // Json finds a member by a linear search.
+  std::map<std::string, std::pair<const Json*, const Json*>> all;
+  for (const auto& item : own.items()) all[item.key()].first = &item.value();
+  for (const auto& item : of_run.items()) all[item.key()].second = &item.value();
   std::vector<std::string> texts;
-  for (const std::string& key : keys) {
-    if (own.contains(key) && of_run.contains(key) && own[key] == of_run[key]) continue;
-    texts.push_back(fmt::format("{} is {}, but {} in the run", option_name(key), shown(own, key),
-                                shown(of_run, key)));
+  for (const auto& [key, values] : all) {
+    const auto& [here, there] = values;
+    if (here != nullptr && there != nullptr && *here == *there) continue;
+    texts.push_back(fmt::format("{} is {}, but {} in the run", option_name(key), shown(here, key),
+                                shown(there, key)));
   }
   return texts;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -25,20 +26,18 @@ Error malformed(const std::filesystem::path& index, std::string found, std::stri
                std::move(expected), "use all files of a complete folder");
 }
 
-/// The files of a weight_map, and the number of each in that list.
-std::map<std::string, std::size_t> files_of(const std::filesystem::path& index, const Json& map) {
-  std::map<std::string, std::size_t> files;
+/// The file of each tensor by a weight_map.
+std::map<std::string, std::string> file_names(const std::filesystem::path& index, const Json& map) {
+  std::map<std::string, std::string> names;
   for (const auto& [tensor, file] : map.items()) {
-    const std::string name = file.is_string() ? file.get<std::string>() : "";
+    std::string name = file.is_string() ? file.get<std::string>() : "";
     if (name.empty() || std::filesystem::path(name).filename() != name || name == "..") {
       throw malformed(index, fmt::format("has tensor '{}' in file '{}'", tensor, name),
                       "the name of a file in the same folder");
     }
-    files.emplace(name, 0);
+    names.emplace(tensor, std::move(name));
   }
-  std::size_t number = 0;
-  for (auto& [name, own] : files) own = number++;
-  return files;
+  return names;
 }
 
 /// The texts that all files have.
@@ -113,21 +112,24 @@ ShardedSafetensors::ShardedSafetensors(const std::filesystem::path& folder, cons
       if (text.is_string()) metadata_[key] = text.get<std::string>();
     }
   }
-  for (const auto& [name, number] : files_of(path, *map)) {
+  const std::map<std::string, std::string> file_name_of = file_names(path, *map);
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : file_name_of) names.insert(file);
+  for (const std::string& name : names) {
     files_.emplace_back(folder / name, taken);
     for (const TensorInfo& tensor : files_.back().tensors()) {
-      const auto listed = map->find(tensor.name);
-      if (listed == map->end() || *listed != name) {
+      const auto listed = file_name_of.find(tensor.name);
+      if (listed == file_name_of.end() || listed->second != name) {
         throw malformed(path, fmt::format("lacks tensor '{}' of {}", tensor.name, name),
                         "every tensor of every file");
       }
       tensors_.emplace(tensor.name, tensor);
-      file_of_.emplace(tensor.name, number);
+      file_of_.emplace(tensor.name, files_.size() - 1);
     }
   }
-  for (const auto& [name, file] : map->items()) {
+  for (const auto& [name, file] : file_name_of) {
     if (tensors_.count(name) == 0) {
-      throw malformed(path, fmt::format("has tensor '{}' in {}", name, file.get<std::string>()),
+      throw malformed(path, fmt::format("has tensor '{}' in {}", name, file),
                       "a tensor that is in that file");
     }
   }
