@@ -45,7 +45,7 @@ function(hpcboot_fuzzer_sources name)
   endif()
 endfunction()
 
-hpcboot_add_fuzzer(hostlist)
+hpcboot_add_fuzzer(hostlist hpcboot_store)
 hpcboot_add_fuzzer(nodefile)
 hpcboot_add_fuzzer(process_mapping)
 hpcboot_add_fuzzer(small_json)
