@@ -22,9 +22,9 @@ endif()
 
 # It compiles those sources of the core that it needs: the core itself waits for what it writes.
 add_executable(write_launcher_table
-  core/encode/terminal.cpp core/env.cpp core/error.cpp core/launch_level.cpp core/launch_variable.cpp
+  core/encode/terminal.cpp core/env.cpp core/error.cpp core/launch_level.cpp core/launch_variable.cpp core/nearest_name.cpp
   core/schedulers/read_file.cpp describe/read_description.cpp describe/toml_section.cpp
-  ${PROJECT_SOURCE_DIR}/cmake/write_launcher_table.cpp text/display_width.cpp text/terminal.cpp toml/bounded_toml.cpp toml/nearest_name.cpp)
+  ${PROJECT_SOURCE_DIR}/cmake/write_launcher_table.cpp text/display_width.cpp text/terminal.cpp toml/bounded_toml.cpp)
 target_compile_features(write_launcher_table PRIVATE cxx_std_17)
 target_include_directories(write_launcher_table PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(write_launcher_table PRIVATE hpcboot_toml_headers hpcboot_warnings)

@@ -17,6 +17,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/interface_test.cpp
     bootstrap/diagnose/job_check_test.cpp
     bootstrap/core/master_test.cpp
+    bootstrap/core/nearest_name_test.cpp
     bootstrap/core/launchers/nesting_test.cpp
     bootstrap/core/nesting_proof_test.cpp
     bootstrap/core/cpu_topology_test.cpp

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/word_distance.hpp"
+#include "core/nearest_name.hpp"
 #include "hpcboot/launcher_files.hpp"
 #include "hpcboot/scheduler.hpp"
 #include "options.hpp"
@@ -36,6 +36,15 @@ bool is_launcher(std::string_view name) {
 }
 
 using Row = std::vector<std::string>;
+
+std::vector<std::string> names_of_all() {
+  std::vector<std::string> names;
+  for (const LaunchSource* source : launch_sources()) names.emplace_back(source->name);
+  for (const Scheduler* scheduler : schedulers()) {
+    if (!is_launcher(scheduler->name)) names.emplace_back(scheduler->name);
+  }
+  return names;
+}
 
 std::vector<Row> rows_of_all() {
   std::vector<Row> rows = {{"name", "level", "set by", "from"}};
@@ -111,13 +120,10 @@ void print_scheduler(const Scheduler& scheduler) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {
-  std::string_view nearest;
-  for (const LaunchSource* source : launch_sources()) {
-    if (nearest.empty() || word_distance(name, source->name) < word_distance(name, nearest))
-      nearest = source->name;
-  }
-  throw UsageError("unknown launcher '" + name + "'; did you mean " + std::string(nearest) +
-                   "? `hpcboot launchers` lists all");
+  const std::string nearest = nearest_name(name, names_of_all());
+  throw UsageError("unknown launcher '" + name + "'; " +
+                   (nearest.empty() ? "" : "did you mean " + nearest + "? ") +
+                   "`hpcboot launchers` lists all");
 }
 
 void print_one(const std::string& name) {
@@ -165,9 +171,7 @@ options::Command launchers_command() {
   command.groups = {{"Options",
                      {{"check", options::text("FILE", options::Completes::file),
                        "check this description of a launcher and report what is wrong"}}}};
-  std::vector<std::string> names;
-  for (const LaunchSource* source : launch_sources()) names.emplace_back(source->name);
-  command.operands = {{"name", options::text("NAME").suggest(std::move(names)), 1}};
+  command.operands = {{"name", options::text("NAME").suggest(names_of_all()), 1}};
   command.exit_codes = {{"0", "ok"},
                         {"2", "the launcher is unknown, or the command line is wrong"},
                         {"27, 28", "a file cannot be read, or is not a description"}};

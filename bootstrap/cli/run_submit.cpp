@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/nearest_name.hpp"
 #include "core/program_path.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/probe/probed_site.hpp"
@@ -13,7 +14,6 @@
 #include "script_submission.hpp"
 #include "script_words.hpp"
 #include "submit_request.hpp"
-#include "toml/nearest_name.hpp"
 #include "trainer_runs.hpp"
 
 namespace hpcboot::tool {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "toml/nearest_name.hpp"
+#include "core/nearest_name.hpp"
 
 namespace hpcboot {
 namespace {

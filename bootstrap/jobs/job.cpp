@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/nearest_name.hpp"
 #include "hpcboot/error.hpp"
-#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {

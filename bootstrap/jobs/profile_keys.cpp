@@ -4,8 +4,8 @@
 #include <regex>
 #include <string_view>
 
+#include "core/nearest_name.hpp"
 #include "hpcboot/encode.hpp"
-#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 

@@ -3,10 +3,10 @@
 #include <set>
 #include <utility>
 
+#include "core/nearest_name.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "core/user_folders.hpp"
 #include "hpcboot/error.hpp"
-#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 

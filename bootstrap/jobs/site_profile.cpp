@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/nearest_name.hpp"
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
 #include "toml/bounded_toml.hpp"
-#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {

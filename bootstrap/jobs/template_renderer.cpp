@@ -4,9 +4,9 @@
 #include <mstch/mstch.hpp>
 #include <regex>
 
+#include "core/nearest_name.hpp"
 #include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
-#include "toml/nearest_name.hpp"
 
 namespace hpcboot::jobscripts {
 namespace {

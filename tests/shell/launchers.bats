@@ -55,7 +55,12 @@ refused() {
   [[ $output == *scheduler*OAR_JOB_ID* ]]
   run --separate-stderr "$HPCBOOT" launchers condro
   [ "$status" -eq 2 ]
-  [[ $stderr == *"did you mean condor?"* ]]
+  [[ $stderr == *"unknown launcher 'condro'; did you mean condor? "* ]]
+  run --separate-stderr "$HPCBOOT" launchers aor
+  [[ $stderr == *"did you mean oar?"* ]]
+  run --separate-stderr "$HPCBOOT" launchers zzzzzzzzz
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"unknown launcher 'zzzzzzzzz'; "*lists\ all* && $stderr != *"did you mean"* ]]
 }
 
 @test "--check says what is wrong with a file, wherever it lies" {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/word_distance.hpp"
+#include "core/nearest_name.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/scheduler.hpp"
 #include "mpi_launchers.hpp"
@@ -33,17 +33,11 @@ const Named& find_named(const std::string& name) {
   const auto* const found = std::find_if(kNamed.begin(), kNamed.end(),
                                          [&](const Named& named) { return name == named.name; });
   if (found != kNamed.end()) return *found;
-  std::string all;
-  for (const Named& named : kNamed) all += (all.empty() ? "" : ", ") + std::string(named.name);
-  const auto* const nearest =
-      std::min_element(kNamed.begin(), kNamed.end(), [&](const Named& left, const Named& right) {
-        return word_distance(name, left.name) < word_distance(name, right.name);
-      });
-  const std::string near = nearest->name;
-  const bool is_near = word_distance(name, near) * 3 <= std::max(name.size(), near.size());
-  throw Error(ErrorCode::malformed_value, "--launcher " + name, "one of " + all,
-              (is_near ? "write " + near + ", if that is what you meant" : "write one of these") +
-                  ", or leave --launcher out: hpcboot run then chooses one");
+  std::vector<std::string> names;
+  for (const Named& named : kNamed) names.emplace_back(named.name);
+  throw Error(
+      ErrorCode::malformed_value, "--launcher " + name, "one of " + listed(names),
+      remedy_for_name(name, names) + ", or leave --launcher out: hpcboot run then chooses one");
 }
 
 std::string a_job_of(const std::string& scheduler) {

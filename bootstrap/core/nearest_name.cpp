@@ -1,4 +1,4 @@
-#include "nearest_name.hpp"
+#include "core/nearest_name.hpp"
 
 #include <algorithm>
 
