@@ -12,16 +12,6 @@ constexpr int kTemperatureOfGpu = 0;
 constexpr int kClockOfMultiprocessors = 1;
 constexpr int kClockOfMemory = 2;
 
-struct Utilization {
-  unsigned gpu;
-  unsigned memory;
-};
-struct Memory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
-
 std::optional<double> value_of(int result, double value) {
   return result == kSuccess ? std::optional<double>(value) : std::nullopt;
 }
@@ -38,8 +28,9 @@ struct GpuSensors::Library {
   }
 
   Nvml nvml;
-  int (*utilization)(Nvml::Device, Utilization*) = nullptr;
-  int (*memory)(Nvml::Device, Memory*) = nullptr;
+  // NVML's structs as arrays, so that a substitute in tests has the same types.
+  int (*utilization)(Nvml::Device, unsigned*) = nullptr;       // percent: of the GPU, its memory
+  int (*memory)(Nvml::Device, unsigned long long*) = nullptr;  // bytes: total, free, used
   int (*temperature)(Nvml::Device, int, unsigned*) = nullptr;
   int (*power)(Nvml::Device, unsigned*) = nullptr;  // milliwatts
   int (*clock)(Nvml::Device, int, unsigned*) = nullptr;
@@ -58,12 +49,12 @@ std::vector<GpuState> GpuSensors::read() const {
   for (const Nvml::Device device : devices_) {
     GpuState& state = states.emplace_back();
     if (device == nullptr) continue;
-    Utilization load{};
-    int code = library_->utilization(device, &load);
-    state.load_percent = value_of(code, load.gpu);
-    Memory memory{};
-    code = library_->memory(device, &memory);
-    state.memory_bytes = value_of(code, static_cast<double>(memory.used));
+    unsigned load[2] = {};
+    int code = library_->utilization(device, load);
+    state.load_percent = value_of(code, load[0]);
+    unsigned long long memory[3] = {};
+    code = library_->memory(device, memory);
+    state.memory_bytes = value_of(code, static_cast<double>(memory[2]));
     unsigned number = 0;
     code = library_->temperature(device, kTemperatureOfGpu, &number);
     state.temperature_celsius = value_of(code, number);
