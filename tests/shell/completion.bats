@@ -83,6 +83,26 @@ in_fish() { fish --no-config -c "source (script_of ${1%% *} fish | psub); comple
   fi
 }
 
+@test "bash runs nothing that a file's name says, neither when it offers the name nor when it inserts it" {
+  # shellcheck disable=SC2016 # names, not expansions
+  local name='$(touch ran)' list
+  mkdir -p "runs/$name" .config/hpcboot/sites .bin
+  printf '#!/bin/sh\n' >".bin/$name"
+  chmod +x ".bin/$name"
+  PATH=$PWD/.bin:$PATH
+  : >".config/hpcboot/sites/$name.toml"
+  for line in 'trainer --resume ' 'hpcboot script --site '; do
+    read -ra words <<<"$line"
+    [ -x "$BIN/${words[0]}" ] || continue
+    list+=$(in_bash "${words[@]}" '')$'\n'
+  done
+  if [ -x "$BIN/trainer" ]; then grep -qxF 'runs/\$\(touch\ ran\)' <<<"$list"; fi
+  if "$HPCBOOT" script --list >/dev/null 2>&1; then grep -qxF '\$\(touch\ ran\)' <<<"$list"; fi
+  [[ $(in_bash hpcboot script --program '') != *'$('* ]]
+  eval "printf '%s\n' ${list//$'\n'/ }" >/dev/null # as the shell reads what was inserted
+  [ ! -e ran ]
+}
+
 @test "zsh accepts the scripts, which have every verb and option" {
   for program in $(programs); do
     script_of "$program" zsh >"_$program"
