@@ -87,10 +87,6 @@ std::unique_ptr<Client> Client::connect(const std::vector<Place>& places, Member
       if (tells || !is_telling[i]) reasons[i] = attempt.reason;
       is_telling[i] = is_telling[i] || tells;
       if (is_unreachable) silent[places[i].address] = attempt.reason;
-      if (attempt.outcome != Link::Outcome::other_version) continue;
-      throw Error(ErrorCode::exchange_failed, places[i].text() + ": " + attempt.reason,
-                  "the same version of hpcboot on every host",
-                  "install the same version everywhere");
     }
     if (Clock::now() >= end) break;
     std::this_thread::sleep_for(std::min(with_jitter(pause), time_left(end, milliseconds(0))));

@@ -140,9 +140,11 @@ Link::Outcome Link::introduce(const Place& place, Member& member, Clock::time_po
       !reader.u16(sealed_size))
     return Outcome::not_ours;
   if (version != kVersion) {
-    reason = "the store there speaks version " + std::to_string(version) +
-             " of the protocol, this program speaks version " + std::to_string(kVersion);
-    return Outcome::other_version;
+    // Before its proof nothing that it says ends this rank.
+    reason = "the process there speaks version " + std::to_string(version) +
+             " of the protocol, this program version " + std::to_string(kVersion) +
+             " (install one version of hpcboot everywhere)";
+    return Outcome::not_ours;
   }
   if (sealed_size > kLongestSeal || kind > static_cast<std::uint8_t>(kLastSecretKind))
     return Outcome::not_ours;

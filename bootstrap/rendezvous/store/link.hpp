@@ -20,15 +20,7 @@ struct Member {
 // A connection to a store of the world, after mutual authentication.
 class Link {
  public:
-  enum class Outcome {
-    ours,
-    nobody_there,
-    no_answer,
-    unreachable,
-    not_ours,
-    rank_is_taken,
-    other_version
-  };
+  enum class Outcome { ours, nobody_there, no_answer, unreachable, not_ours, rank_is_taken };
   struct Attempt;
 
   // Makes one attempt. @return its outcome. A secret that was found is kept in the member.

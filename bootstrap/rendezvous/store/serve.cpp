@@ -67,7 +67,6 @@ HolderKind holder_of(const Place& place, Member member, Clock::time_point end) {
     case Link::Outcome::no_answer:
     case Link::Outcome::unreachable:
     case Link::Outcome::not_ours:
-    case Link::Outcome::other_version:
       break;
   }
   return HolderKind::other;

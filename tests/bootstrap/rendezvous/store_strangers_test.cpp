@@ -49,14 +49,14 @@ TEST(Store, a_proof_cannot_be_passed_on) {
 class Impostor {
  public:
   // @param answer computes the verdict's 32 bytes from the client's proof
-  explicit Impostor(std::function<Proof(const Proof&)> answer)
-      : listener_(listen_at(place_)), thread_([this, answer = std::move(answer)] {
+  explicit Impostor(std::function<Proof(const Proof&)> answer, std::uint8_t version = kVersion)
+      : listener_(listen_at(place_)), thread_([this, version, answer = std::move(answer)] {
           std::this_thread::sleep_for(20ms);
           const Socket peer(accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
           char greeting[kHelloSize];
           if (recv(peer.fd(), greeting, sizeof greeting, MSG_WAITALL) != sizeof greeting) return;
           FrameWriter challenge;
-          challenge.u8(kVersion);
+          challenge.u8(version);
           challenge.raw(Nonce{});
           challenge.u8(static_cast<std::uint8_t>(SecretKind::told));
           challenge.u16(0);
@@ -91,6 +91,23 @@ TEST(Store, a_rank_believes_no_rank_0_without_the_secret) {
     EXPECT_EQ(attempt.outcome, Link::Outcome::not_ours);
     EXPECT_NE(attempt.reason.find("another secret"), std::string::npos) << attempt.reason;
   }
+}
+
+TEST(Store, a_stranger_of_another_version_keeps_no_rank_from_rank_0) {
+  const auto echo = [](const Proof& given) { return given; };
+  const World world = a_world(2);
+  const auto server = Server::start(a_place(), world);
+  {
+    const Impostor impostor(echo, kVersion + 1);
+    EXPECT_NE(Client::connect({impostor.place(), server->place()}, {world, 1}, Clock::now() + 10s),
+              nullptr);
+  }
+  const Impostor alone(echo, kVersion + 1);
+  Member member{world, 1};
+  const Link::Attempt attempt = Link::open(alone.place(), member, Clock::now() + 5s);
+  EXPECT_EQ(attempt.outcome, Link::Outcome::not_ours);
+  EXPECT_NE(attempt.reason.find("version " + std::to_string(kVersion + 1)), std::string::npos)
+      << attempt.reason;
 }
 
 // A rank opens a second connection while unauthenticated peers connect faster.
