@@ -75,7 +75,7 @@ std::vector<std::string> with_path(std::vector<std::string> command, const SiteP
 
 std::string words_of(const std::vector<std::string>& command) {
   std::string text;
-  for (const std::string& word : command) text += (text.empty() ? "" : " ") + shell_quote(word);
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + bash_quote(word);
   return text;
 }
 

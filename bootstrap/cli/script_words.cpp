@@ -32,7 +32,7 @@ std::string option_words(const po::variables_map& values, const std::vector<opti
                          const std::set<std::string>& left_out) {
   std::string text;
   for (const std::string& word : option_list(values, groups, left_out))
-    text += (text.empty() ? "" : " ") + shell_quote(word);
+    text += (text.empty() ? "" : " ") + bash_quote(word);
   return text;
 }
 

@@ -14,7 +14,7 @@ std::vector<std::string> option_list(const options::po::variables_map& values,
                                      const std::vector<options::Group>& groups,
                                      const std::set<std::string>& left_out);
 
-// The same for a shell.
+// The same for bash.
 std::string option_words(const options::po::variables_map& values,
                          const std::vector<options::Group>& groups,
                          const std::set<std::string>& left_out);

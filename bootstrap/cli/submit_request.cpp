@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "hpcboot/encode.hpp"
 #include "jobs/job.hpp"
+#include "jobs/run/plan/exported_variables.hpp"
 #include "options.hpp"
 #include "script_words.hpp"
 
@@ -126,6 +128,22 @@ void require_possible(const po::variables_map& values, const SiteProfile& site) 
         "--launcher cannot be used with --submit --torchrun, which chooses the launcher itself");
 }
 
+// --env NAME=VALUE becomes an assignment and --env NAME. PATH remains as it is: the job's own `run`
+// needs the host's PATH to find the launcher.
+void take_variables(const std::vector<std::string>& given, ScriptRequest& request) {
+  for (const std::string& one : given) {
+    const std::size_t equals = one.find('=');
+    const std::string name = one.substr(0, equals);
+    if (!run::is_variable_name(name))
+      throw UsageError("--env '" + one +
+                       "': expected NAME or NAME=VALUE, with a NAME of letters, "
+                       "digits and _");
+    const bool is_assignment = equals != std::string::npos && name != "PATH";
+    request.run_options += " --env " + bash_quote(is_assignment ? name : one);
+    if (is_assignment) request.variables.emplace_back(name, one.substr(equals + 1));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> variables_by_name(const po::variables_map& values, const Env& env,
@@ -166,7 +184,6 @@ ScriptRequest submit_request(const po::variables_map& values, const SiteProfile&
   const options::Group passed{"",
                               {{"launcher-args", options::text("ARGS"), ""},
                                {"gpu-bind", options::text("MODE"), ""},
-                               {"env", options::list("NAME"), ""},
                                {"chdir", options::text("DIR"), ""},
                                {"output-dir", options::text("DIR"), ""},
                                {"stage", options::text("PATH"), ""},
@@ -179,6 +196,8 @@ ScriptRequest submit_request(const po::variables_map& values, const SiteProfile&
                                {"silence", options::number("SECONDS"), ""}}};
   const std::string words = option_words(values, {passed}, {});
   request.run_options = words.empty() ? "" : " " + words;
+  if (values.count("env") != 0)
+    take_variables(values["env"].as<std::vector<std::string>>(), request);
   return request;
 }
 

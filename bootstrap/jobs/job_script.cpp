@@ -5,6 +5,7 @@
 #include "core/counted.hpp"
 #include "hpcboot/encode.hpp"
 #include "hpcboot/error.hpp"
+#include "hpcboot/redact.hpp"
 #include "job.hpp"
 #include "job_shape.hpp"
 #include "run_line.hpp"
@@ -67,20 +68,6 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return all;
 }
 
-// Grid Engine reads any line that starts with #$ as a directive: no word may contain a newline.
-std::string bash_word(const std::string& word) {
-  if (word.find('\n') == std::string::npos) return shell_quote(word);
-  std::string quoted = "$'";
-  for (const char c : word) {
-    if (c == '\n') {
-      quoted += "\\n";
-    } else {
-      quoted += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string{c};
-    }
-  }
-  return quoted + "'";
-}
-
 // @param seen the folders visible in the container besides HOME and /tmp, as bash words
 std::string container_words(const SiteProfile& site, const char* seen, bool has_gpus) {
   const std::string& image = site.text("container.image");
@@ -93,7 +80,7 @@ std::string module_words(const SiteProfile& site) {
   const std::vector<std::string>& modules = site.list("build.modules");
   if (modules.empty()) return "";
   const std::string& folder = site.text("build.module_folder");
-  return (folder.empty() ? "" : "module use " + shell_quote(folder) + " && ") + "module load " +
+  return (folder.empty() ? "" : "module use " + bash_quote(folder) + " && ") + "module load " +
          joined(modules, " ");
 }
 
@@ -103,11 +90,18 @@ std::string export_words(const SiteProfile& site) {
                                   std::pair{"HPCBOOT_HOST_SUFFIX", "network.host_suffix"},
                                   std::pair{"HPCBOOT_DEVICE_ORDER", "network.device_order"}}) {
     if (!site.text(key).empty())
-      words += std::string(" ") + name + "=" + shell_quote(site.text(key));
+      words += std::string(" ") + name + "=" + bash_quote(site.text(key));
   }
   const std::string& local = site.text("storage.local");
   return words +
          (local.empty() ? "" : " HPCBOOT_STAGE_DIR=\"${HPCBOOT_STAGE_DIR:-" + local + "}\"");
+}
+
+// Before a command: in its environment, and not in its words, which all users of a host can read.
+std::string assignments_of(const ScriptRequest& request) {
+  std::string words;
+  for (const auto& [name, value] : request.variables) words += name + "=" + bash_quote(value) + " ";
+  return words;
 }
 
 // As bash words.
@@ -126,6 +120,7 @@ void add_commands(TemplateValues& values, const SiteProfile& site, const Job& jo
                 {shape.ranks_per_node, shape.cores / shape.ranks_per_node, shape.gpus > 0});
   values["run_options"] = lines.options;
   values["more_options"] = request.run_options;
+  values["assignments"] = assignments_of(request);
   values["attempts"] = lines.attempts;
   values["mode"] = lines.mode;
   values["job_id"] = job_id_of(site.text("scheduler"));
@@ -140,7 +135,7 @@ void add_commands(TemplateValues& values, const SiteProfile& site, const Job& jo
   values["exports"] = export_words(site);
   const bool is_checkout = request.programs.empty();
   values["from_checkout"] = is_checkout;
-  values["hpcboot_folder"] = is_checkout ? "build/bin" : shell_quote(request.programs);
+  values["hpcboot_folder"] = is_checkout ? "build/bin" : bash_quote(request.programs);
   values["remedy"] = std::string(
       is_checkout
           ? "submit from hpcboot's folder after building it: bash jobscripts/build " + site.name()
@@ -253,11 +248,11 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
   std::vector<std::string> words = request.command;
   if (words.empty() && !request.program.empty()) words = {request.program};
   values["program"] = words.empty() ? std::string() : words.front();
-  for (std::string& word : words) word = bash_word(word);
+  for (std::string& word : words) word = bash_quote(word);
   values["program_words"] = joined(words, " ");
   values["has_command"] = !request.command.empty();
-  values["script"] = shell_quote(request.script);
-  values["arguments"] = terminal_text(request.arguments).str();
+  values["script"] = bash_quote(request.script);
+  values["arguments"] = terminal_text(redact_value(request.arguments)).str();
   return templates.render(scheduler == "none" ? "plain" : scheduler, values,
                           scheduler == "kubernetes" ? Quoting::yaml : Quoting::shell);
 }

@@ -24,10 +24,11 @@ struct ScriptRequest {
   /// A complete command line, started instead of `program`; empty: none.
   std::vector<std::string> command{};
   std::string run_options{};  ///< more options of `hpcboot run`, as bash words
-  std::string name{};         ///< job name; empty: hpcboot_JOB
-  std::string programs;       ///< folder of an installed hpcboot; empty: build/bin
-  std::string script;         ///< the file name of the script, as its user writes it
-  std::string arguments;      ///< of hpcboot, to render this script again
+  std::vector<std::pair<std::string, std::string>> variables{};  ///< of `hpcboot run`: name, value
+  std::string name{};                                            ///< job name; empty: hpcboot_JOB
+  std::string programs;   ///< folder of an installed hpcboot; empty: build/bin
+  std::string script;     ///< the file name of the script, as its user writes it
+  std::string arguments;  ///< of hpcboot, to render this script again
 };
 
 /// Options that have no effect on the script, or less than expected; one sentence each.

@@ -33,7 +33,7 @@ std::string TemplateRenderer::render(const std::string& name, const TemplateValu
   mstch::map root;
   for (const auto& [key, value] : values) root.insert({key, node_of(value)});
   mstch::config::escape = [quoting](const std::string& text) {
-    return quoting == Quoting::shell ? shell_quote(text) : yaml_scalar(text);
+    return quoting == Quoting::shell ? bash_quote(text) : yaml_scalar(text);
   };
   return mstch::render(templates_.at(name), root, templates_);
 }

@@ -306,17 +306,42 @@ made() { "$HPCBOOT" run --submit --dry-run "$@"; }
       "$HPCBOOT" lint --strict made.sh
       # The last command as bash parses it; hpcboot is a fake.
       mkdir -p bin
-      printf '#!/bin/bash\nprintf "<%%s>" "$@" >>words; echo >>words\n' >bin/hpcboot
+      printf '#!/bin/bash\nprintf "<%%s>" "$@" >>words; echo >>words; printf "A=%%s\\n" "$A" >given\n' >bin/hpcboot
       chmod +x bin/hpcboot
       rm -f words
       env -u MODULEPATH HPCBOOT_BIN_DIR="$PWD/bin" PBS_JOBID=1 LSB_JOBID=1 bash made.sh
       tail -n 2 words | tr '\n' ' ' >last
-      grep -F "<--env><A=x y'z><--output-dir><an out><--stage><a b><--silence><60><--></" last || { cat words && return 1; }
+      grep -F "<--output-dir><an out><--stage><a b><--silence><60><--env><A><--></" last || { cat words && return 1; }
+      grep -qx "A=x y'z" given
       grep -F "python3><train.py><--name><it's \$HOME><two lines><{staged}>" last || { cat words && return 1; }
       [ "$nodes" = 1 ] || head -n 1 words | grep -F '><check>'
       grep -c . words | grep -qx "$((nodes == 1 ? 2 : 3))"
     done
   done
+}
+
+@test "run --submit: neither a value of --env nor a word of the command makes a directive, controls the terminal, or shows a secret" {
+  cd "$BATS_TEST_TMPDIR" || return
+  local site hostile=$'a\n#$ -pe evil 999\n#BSUB -q evil\n\e[31m\u202e'
+  sed 's/^scheduler = .*/scheduler = "lsf"/' "$ROOT/jobscripts/sites/generic_pbs.toml" >lsf.toml
+  for site in generic_sge generic_pbs cc lsf; do
+    if [ -e "$site.toml" ]; then set -- --site-file "$site.toml"; else set -- --site "$site"; fi
+    made "$@" --env NOTE="$hostile" --env API_KEY=hunter2 --env "PATH=/x:$hostile" --chdir "$hostile" -- echo "$hostile" >made.sh
+    run -1 grep -aE '^#(\$|BSUB).*evil' made.sh
+    run -1 grep -aP '\e|\x{202e}' made.sh
+    [ "$(grep -c hunter2 made.sh)" = 1 ] # not in the comment that says how it was made
+    grep -q '^NOTE=.* API_KEY=hunter2 exec "$hpcboot" run.* --env NOTE --env API_KEY --env ' made.sh
+    # What follows the check of the hosts, with a fake hpcboot: the values are unchanged.
+    mkdir -p bin
+    # shellcheck disable=SC2016 # for the fake
+    printf '%s\n' '#!/bin/bash' 'printf "%s" "$NOTE" >note; printf "%s" "${@: -1}" >word; [[ "$*" != *hunter2* ]]' >bin/hpcboot
+    chmod +x bin/hpcboot
+    env -u MODULEPATH HPCBOOT_BIN_DIR="$PWD/bin" PBS_JOBID=1 LSB_JOBID=1 JOB_ID=1 bash made.sh
+    [ "$(cat note)" = "$hostile" ]
+    [ "$(cat word)" = "$hostile" ]
+  done
+  run -2 made --site cc --env 'A B=1' -- true
+  [[ $output == *"expected NAME or NAME=VALUE"* ]]
 }
 
 @test "run --submit: ranks, nodes and GPUs go together; what does not go with it is said" {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hpcboot/encode.hpp"
+#include "utf8.hpp"
 
 namespace hpcboot {
 namespace {
@@ -43,6 +44,22 @@ std::string shell_quote(std::string_view word) {
     return std::string(word);
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string bash_quote(std::string_view word) {
+  if (is_printable(word)) return shell_quote(word);
+  std::string quoted = "$'";
+  while (!word.empty()) {
+    const std::string_view character = word.substr(0, first_character(word).bytes);
+    word.remove_prefix(character.size());
+    if (!is_printable(character) && character.size() > 1) {
+      for (const char byte : character) quoted += terminal_text({&byte, 1}).str();
+    } else {
+      if (character == "'" || character == "\\") quoted += '\\';
+      quoted += terminal_text(character).str();
+    }
+  }
   return quoted + "'";
 }
 

@@ -62,6 +62,10 @@ bool is_printable(std::string_view text);
 /// quotes. Not for unquoted command substitution, which a shell splits but does not unquote.
 std::string shell_quote(std::string_view word);
 
+/// The same for bash, on one line that a terminal shows as it is: a word that is_printable() would
+/// not allow becomes $'a\nb\x1b'. For scripts: some schedulers read directives from any line.
+std::string bash_quote(std::string_view word);
+
 /// A field of a CSV file: quoted as in RFC 4180 if needed, control characters made visible, and an
 /// apostrophe before text that a spreadsheet would take for a formula (= + - @ at the start; OWASP,
 /// "CSV Injection"). For text only: numbers are written without it.

@@ -117,6 +117,18 @@ TEST(Encode, ShellWordsAreOneWord) {
   for (const auto& [word, quoted] : cases) EXPECT_EQ(shell_quote(word), quoted);
 }
 
+TEST(Encode, AWordForBashIsOneVisibleLine) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"plain", "plain"},
+      {"it's", "'it'\\''s'"},
+      {"\xc3\xa9t\xc3\xa9 a", "'\xc3\xa9t\xc3\xa9 a'"},
+      {"a\n#$ -pe x 9", "$'a\\n#$ -pe x 9'"},
+      {"\x1b[31m'\\", "$'\\x1b[31m\\'\\\\'"},
+      {"\xe2\x80\xae\xff\xc3\xa9", "$'\\xe2\\x80\\xae\\xff\xc3\xa9'"},
+      {std::string("a\rb\tc"), "$'a\\rb\\tc'"}};
+  for (const auto& [word, quoted] : cases) EXPECT_EQ(bash_quote(word), quoted);
+}
+
 TEST(Encode, YamlScalarsAreTexts) {
   const Cases cases = {{"a/b.c-1", "a/b.c-1"},
                        {"", "\"\""},
