@@ -4,8 +4,9 @@ namespace hpcboot::options {
 namespace {
 
 // Shell code that offers the possible values. Without a reply, bash offers files (-o default).
-// `compgen -W` expands its words, even $(…), so it gets only those of this program. Names that others
-// choose, such as those of files, are read by `add`, a function of the script that quotes them.
+// `compgen -W` expands its words, even $(…), so it gets only those of this program. Names that
+// others choose, such as those of files, are read by `add`, a function of the script that quotes
+// them.
 std::string offer(const Value& value, const std::string& add) {
   const std::string words = offered_words(value);
   std::string code = words.empty() ? "" : "words='" + words + "'";
