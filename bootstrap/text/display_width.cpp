@@ -44,7 +44,8 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string cut_to_width(std::string_view text, std::size_t most) {
-  std::size_t width = 0, kept = 0;
+  std::size_t width = 0;
+  std::size_t kept = 0;  // bytes
   for (std::size_t end = 0; end < text.size();) {
     const Utf8Character character = first_character(text.substr(end));
     end += character.bytes;

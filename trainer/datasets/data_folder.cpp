@@ -68,7 +68,8 @@ void move_files(const fs::path& from, const fs::path& folder, bool replace) {
   // images with old labels. They are outside of `from`, which is removed whatever happens.
   const fs::path old = folder / (".data.old." + std::to_string(::getpid()));
   if (!replaced.empty()) fs::create_directory(old);
-  std::size_t moved_away = 0, moved_in = 0;
+  std::size_t moved_away = 0;
+  std::size_t moved_in = 0;
   std::error_code ignored;
   try {
     for (; moved_away < replaced.size(); ++moved_away)

@@ -15,7 +15,8 @@ Class class_of(char c) {
 // Counts the letters and digits of a text, and how often two successive ones differ in class,
 // ignoring other characters between them.
 struct Disorder {
-  std::size_t characters = 0, changes = 0;
+  std::size_t characters = 0;
+  std::size_t changes = 0;
   std::size_t lower = 0, upper = 0, digits = 0;  // runs of each class
 
   explicit Disorder(std::string_view text) {
