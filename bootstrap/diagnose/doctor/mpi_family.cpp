@@ -19,7 +19,9 @@ const char* name_of(Mpi mpi) {
 Mpi family_of_launcher(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
   const auto begins = [file](std::string_view word) { return file.substr(0, word.size()) == word; };
-  const auto holds = [file](std::string_view word) { return file.find(word) != file.npos; };
+  const auto holds = [file](std::string_view word) {
+    return file.find(word) != std::string_view::npos;
+  };
   if (begins("orted") || begins("orterun")) return Mpi::open_mpi_4;
   if (begins("prte") || holds("-prrte")) return Mpi::open_mpi_5;
   if (holds("hydra") || file == "pmi_proxy") return Mpi::hydra;
@@ -27,7 +29,9 @@ Mpi family_of_launcher(std::string_view path) {
 }
 
 Mpi family_of_mpirun(std::string_view path) {
-  const auto holds = [path](std::string_view word) { return path.find(word) != path.npos; };
+  const auto holds = [path](std::string_view word) {
+    return path.find(word) != std::string_view::npos;
+  };
   const Mpi family = family_of_launcher(path);
   if (family != Mpi::unknown) return family;
   if (holds("mpich") || holds("intel")) return Mpi::hydra;
