@@ -26,7 +26,7 @@ namespace {
 template <typename T>
 std::optional<T> value_of(std::string_view bytes) {
   if (bytes.size() < sizeof(T)) return std::nullopt;
-  T value;
+  T value{};
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
 }

@@ -86,7 +86,7 @@ class Reader {
       if (is_mysql || are_equal_but_for_case(part, "mariadb")) note_program("mysql");
       return is_mysql;
     });
-    named_ = takes_;
+    named_ = takes_;  // NOLINT(cppcoreguidelines-prefer-member-initializer): just noted
   }
 
   void read() {

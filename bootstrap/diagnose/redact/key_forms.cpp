@@ -175,7 +175,8 @@ bool is_hex_of_one_case(std::string_view text) {
 
 // Five groups of five capitals and digits.
 bool is_product_key(std::string_view word) {
-  constexpr std::size_t kSize = 29, kPart = 6;
+  constexpr std::size_t kSize = 29;
+  constexpr std::size_t kPart = 6;
   bool is_key = word.size() == kSize && std::any_of(word.begin(), word.end(), is_digit);
   for (std::size_t i = 0; is_key && i < kSize; ++i)
     is_key = i % kPart == kPart - 1 ? word[i] == '-' : is_in(Body::capitals, word[i]);

@@ -58,11 +58,9 @@ Span user_of(std::string_view run) {
 
 bool is_hook(std::string_view segment) {
   const std::string folded = upper(segment);
-  for (const char* name :
-       {"HOOK", "HOOKS", "WEBHOOK", "WEBHOOKS", "WEBHOOKB2", "INCOMINGWEBHOOK", "KEY", "TOKEN"}) {
-    if (folded == name) return true;
-  }
-  return false;
+  const auto names = {"HOOK",      "HOOKS",           "WEBHOOK", "WEBHOOKS",
+                      "WEBHOOKB2", "INCOMINGWEBHOOK", "KEY",     "TOKEN"};
+  return std::find(names.begin(), names.end(), folded) != names.end();
 }
 
 bool is_host_of_hooks(std::string_view host) {

@@ -20,8 +20,8 @@ namespace {
 const Crypto& crypto() {
   static const Crypto loaded = [] {
     // The functions in use have not changed since 1.1. The version of the headers is tried first.
-    constexpr bool is_newer = OPENSSL_VERSION_NUMBER >= 0x30000000L;
-    DynamicLibrary library({is_newer ? "libcrypto.so.3" : "libcrypto.so.1.1", "libcrypto.so.3",
+    constexpr bool kIsNewer = OPENSSL_VERSION_NUMBER >= 0x30000000L;
+    DynamicLibrary library({kIsNewer ? "libcrypto.so.3" : "libcrypto.so.1.1", "libcrypto.so.3",
                             "libcrypto.so.1.1", "libcrypto.so"},
                            refuse);
     Crypto crypto;
