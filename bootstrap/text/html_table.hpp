@@ -18,7 +18,8 @@ class HtmlTable {
     Cell(const std::string& shown) : text(Encoded::as_is(html_text(shown))) {}
     Cell(Encoded html) : text(std::move(html)) {}
     /// @param number by which a page may sort, in `data-value`
-    Cell(const std::string& shown, std::string number) : Cell(shown) { value = std::move(number); }
+    Cell(const std::string& shown, std::string number)
+        : text(Encoded::as_is(html_text(shown))), value(std::move(number)) {}
 
     Encoded text;
     std::string value{};

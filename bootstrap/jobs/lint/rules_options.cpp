@@ -61,7 +61,7 @@ const Word* trap_of(const Script& script, const std::string& signal) {
   for (const Command& command : script.shell.commands) {
     if (command.words.size() < 3 || command.words[0].text != "trap") continue;
     for (std::size_t i = 2; i < command.words.size(); ++i) {
-      if (signal_name(command.words[i].text) == signal) return &command.words[0];
+      if (signal_name(command.words[i].text) == signal) return command.words.data();
     }
   }
   return nullptr;

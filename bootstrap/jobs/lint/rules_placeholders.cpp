@@ -99,7 +99,7 @@ std::vector<const Word*> names_of_commands(const Script& script) {
   for (const Command& command : script.shell.commands) {
     if (command.words.empty()) continue;
     while (!names.empty() && names.back()->at >= command.words[0].at) names.pop_back();
-    names.push_back(&command.words[0]);
+    names.push_back(command.words.data());
   }
   return names;
 }

@@ -87,7 +87,7 @@ MungeAnswer encode(const Munge& munge, std::string payload) {
       answer.reason = text_of(munge, context, error);
       answer.is_there = error != EMUNGE_SOCKET;
     }
-    std::free(credential);
+    std::free(credential);  // NOLINT(cppcoreguidelines-no-malloc): allocated by libmunge
   }
   if (context != nullptr) munge.destroy(context);
   explicit_bzero(payload.data(), payload.size());
@@ -117,7 +117,7 @@ MungeAnswer decode(const Munge& munge, const std::string& credential) {
     answer.text = std::string(static_cast<const char*>(payload), static_cast<std::size_t>(size));
   }
   if (payload != nullptr) explicit_bzero(payload, static_cast<std::size_t>(size));
-  std::free(payload);
+  std::free(payload);  // NOLINT(cppcoreguidelines-no-malloc): allocated by libmunge
   if (context != nullptr) munge.destroy(context);
   return answer;
 }

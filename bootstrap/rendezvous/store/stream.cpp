@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 
 #include "wire.hpp"
@@ -19,13 +18,13 @@ bool must_wait(int error) {
 }  // namespace
 
 Stream::Progress Stream::read_some() {
-  std::array<char, kOneRead> bytes;
-  const ssize_t count = recv(socket_.fd(), bytes.data(), bytes.size(), 0);
+  char bytes[kOneRead];
+  const ssize_t count = recv(socket_.fd(), bytes, sizeof bytes, 0);
   if (count < 0) return must_wait(errno) || errno == EINTR ? Progress::none : Progress::ended;
   if (count == 0) return Progress::ended;
   in_.erase(0, used_);
   used_ = 0;
-  in_.append(bytes.data(), static_cast<std::size_t>(count));
+  in_.append(bytes, static_cast<std::size_t>(count));
   return Progress::some;
 }
 

@@ -53,6 +53,8 @@ class FrameChannel {
  public:
   // Closes both on destruction; they may be the same. Makes them non-blocking.
   FrameChannel(int in, int out);
+  FrameChannel(const FrameChannel&) = delete;
+  FrameChannel& operator=(const FrameChannel&) = delete;
   FrameChannel(FrameChannel&& other) noexcept;
   FrameChannel& operator=(FrameChannel&&) = delete;
   ~FrameChannel();

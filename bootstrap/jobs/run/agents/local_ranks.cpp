@@ -28,10 +28,7 @@ Variables base_of(const AgentSpec& spec) {
 
 // Does the user bind threads to CPUs? Such settings refer to all CPUs of the host.
 bool binds_itself(const Env& env) {
-  for (const char* name : {"OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY"}) {
-    if (env.has(name)) return true;
-  }
-  return false;
+  return env.has("OMP_PROC_BIND") || env.has("KMP_AFFINITY") || env.has("GOMP_CPU_AFFINITY");
 }
 
 std::vector<int> cpus_of(const std::vector<Core>& cores) {

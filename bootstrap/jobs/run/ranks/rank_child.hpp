@@ -44,6 +44,8 @@ class RankChild {
  public:
   // @throws CannotExecute; Error{backend_unavailable} if no process or pipe can be created
   explicit RankChild(const ChildSpec& spec);
+  RankChild(const RankChild&) = delete;
+  RankChild& operator=(const RankChild&) = delete;
   RankChild(RankChild&& other) noexcept;
   RankChild& operator=(RankChild&&) = delete;
   ~RankChild();

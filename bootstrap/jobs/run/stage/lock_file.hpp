@@ -11,6 +11,8 @@ class LockFile {
   // Creates it if necessary. If its folder does not exist, is_there() is false.
   // @throws Error{unwritable_output} for any other reason
   explicit LockFile(const std::string& path);
+  LockFile(const LockFile&) = delete;
+  LockFile& operator=(const LockFile&) = delete;
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&&) = delete;
   ~LockFile();
