@@ -13,12 +13,20 @@ own_mark=$own_host.$own_namespace.$$
 problem=  # why one of these functions failed: the system's message
 new_file= # the file being written
 
-# place_of FILE: sets $dest_file, the target of FILE's links, and $new_file beside it.
+# owner_of FILE: the name of the user, or else the number.
+owner_of() { stat -L -c '%U %u' -- "$1" | awk '{ print ($1 == "UNKNOWN" ? $2 : $1) }'; }
+
+# place_of FILE: sets $dest_file, the target of FILE's links, and $new_file beside it. Only files of this user are
+# changed: a link may lead to any other.
 place_of() {
   dest_file=$1
   if [ -L "$1" ]; then dest_file=$(readlink -f -- "$1") || dest_file=; fi
   if [ -z "$dest_file" ]; then
     problem="it is a broken symbolic link"
+    return 1
+  fi
+  if [ -e "$dest_file" ] && [ ! -O "$dest_file" ]; then
+    problem="$dest_file belongs to $(owner_of "$dest_file")"
     return 1
   fi
   new_file=$(dirname -- "$dest_file")/.hpcboot-new.$own_mark
@@ -48,10 +56,7 @@ last_words() {
 }
 
 put_in_place() {
-  if [ -e "$dest_file" ]; then
-    chmod "$(stat -L -c %a -- "$dest_file")" "$new_file" || return 1
-    if [ ! -O "$dest_file" ]; then chown "$(stat -L -c %u:%g -- "$dest_file")" "$new_file" || return 1; fi
-  fi
+  if [ -e "$dest_file" ]; then chmod "$(stat -L -c %a -- "$dest_file")" "$new_file" || return 1; fi
   flush "$new_file" || return 1
   if [ "$(state_of_dest)" != "$dest_was" ]; then
     echo "put_in_place: another process is changing it" >&2

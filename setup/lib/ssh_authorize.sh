@@ -10,7 +10,7 @@ umask 077
 cd || exit 1
 say() { printf 'hpcboot:%s\n' "$*"; }
 give_up() {
-  say wrong "$1: $problem; do: make room there (df -h, quota -s) or correct the modes, then run this again"
+  say wrong "$1: $problem; do: make room there (df -h, quota -s) or correct the owner and modes, then run this again"
   exit 1
 }
 if [ ! -d .ssh ]; then problem=$(mkdir .ssh 2>&1) || { last_words; give_up "~/.ssh cannot be created"; }; fi
@@ -29,7 +29,11 @@ mode() { stat -L -c %a "$1" 2>/dev/null; }
 right() {
   was=$(mode "$1")
   if [ "$was" = "$2" ]; then return; fi
-  chmod "$2" "$1" && say did "set the mode of ~/$1 to $2 (it was $was)"
+  if [ -O "$1" ]; then
+    chmod "$2" "$1" && say did "set the mode of ~/$1 to $2 (it was $was)"
+    return
+  fi
+  case $was in *[2367]? | *[2367]) say wrong "~/$1 belongs to $(owner_of "$1"), and others may write to it (mode $was); do: sudo chmod go-w ~/$1" ;; esac
 }
 right .ssh 700
 case $(mode .) in *[2367]? | *[2367]) say wrong "the home folder has mode $(mode .), so sshd ignores its keys; do: chmod go-w ~" ;; esac

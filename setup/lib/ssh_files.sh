@@ -11,10 +11,22 @@ will() {
   say "$1"
 }
 
+# require_own_home: sshd and ssh use a home of this user or of root. In the home of another user, files of this user
+# would lock that user out, its links would choose which files are changed, and ssh would run, as this user, what its
+# configuration names.
+require_own_home() {
+  local owner
+  if [ -O "$home" ] || [ "$(stat -L -c %u -- "$home")" -eq 0 ]; then return; fi
+  owner=$(owner_of "$home")
+  case $owner in *[!0-9]*) ;; *) owner="#$owner" ;; esac # as sudo takes a number
+  fail "the home folder $home belongs to ${owner#"#"}" "a home folder of your own" \
+    "run it as that user: sudo -H -u $(shell_word "$owner") setup/ssh-setup $verb"
+}
+
 # fail_write FILE: after a function of safe_files.sh has failed.
 fail_write() {
   fail "$1 cannot be written: $problem" "free space and write access there; the existing file is unchanged" \
-    "make room (df -h $(shell_word "${1%/*}"), quota -s), or correct the modes, then run this again"
+    "make room (df -h $(shell_word "${1%/*}"), quota -s), or correct its owner and modes, then run this again"
 }
 
 # tidy_up: removes what a killed run left in ~/.ssh, and beside the targets of links.
@@ -31,22 +43,42 @@ tidy_away() {
   if will "remove $1, left by a killed run"; then remove_left "$1"; fi
 }
 
-# right_mode PATH MODE: sets the mode, and reports it if it was different.
+# right_mode PATH MODE: sets the mode, and reports it if it was different. Of another user's file, ssh and sshd require
+# only that nobody else may write to it.
 right_mode() {
   local found
   found=$(mode_of "$1")
   if [ "$found" = "$2" ]; then return; fi
-  if will "set the mode of $1 to $2 (it was $found)"; then chmod "$2" "$1"; fi
+  if [ ! -O "$1" ]; then
+    if is_safe "$1"; then return; fi
+    fail "$1 has mode $found, and belongs to $(owner_of "$1")" "a file of your own, or mode 644" \
+      "sudo chmod go-w $(shell_word "$1")"
+  fi
+  if ! will "set the mode of $1 to $2 (it was $found)"; then return; fi
+  problem=$(chmod "$2" "$1" 2>&1) || {
+    last_words
+    fail_write "$1"
+  }
 }
 
-# True if only its owner may write to it; sshd and ssh require no more of authorized_keys and config.
+# True if only its owner may write to it.
 is_safe() { (((8#$(mode_of "$1") & 8#022) == 0)); }
+
+# The files that others may read, but not write.
+readable_files() { printf '%s\n' "$home"/.ssh/{authorized_keys,config,known_hosts}; }
+
+# tighten FILE: if others may write to it.
+tighten() { if [ -e "$1" ] && ! is_safe "$1"; then right_mode "$1" 600; fi; }
 
 # sshd ignores all keys in a home that others may write to. Its mode is for the user to change.
 home_is_safe() { is_safe "$home"; }
 
 make_ssh_folder() {
   if [ -d "$home/.ssh" ]; then
+    if [ ! -O "$home/.ssh" ]; then
+      fail "$home/.ssh belongs to $(owner_of "$home/.ssh")" "a folder of your own" \
+        "sudo chown -R $(id -u) $(shell_word "$home/.ssh"), or move it away"
+    fi
     right_mode "$home/.ssh" 700
   elif [ -e "$home/.ssh" ] || [ -L "$home/.ssh" ]; then
     fail "$home/.ssh exists and is not a folder" "a folder, or nothing" \
@@ -142,11 +174,23 @@ choose_key() {
 add_authorized() {
   local file=$1 line
   shift
-  if [ -e "$file" ]; then right_mode "$file" 600; fi
+  tighten "$file"
   for line in "$@"; do
     if [ -f "$file" ] && grep -sqF -- "$(key_body "$line")" "$file"; then continue; fi
     if will "add the key '${line##* }' to $file"; then add_lines "$file" "$line" || fail_write "$file"; fi
   done
+}
+
+# report_foreign FILE: false if ssh or sshd refuses it. They accept files of root.
+report_foreign() {
+  local owner
+  owner=$(owner_of "$1")
+  if [ "$(stat -L -c %u -- "$1")" -eq 0 ] && is_safe "$1"; then
+    tell "note   $1 belongs to $owner: ssh-setup cannot change it"
+    return
+  fi
+  tell "wrong  $1 belongs to $owner, with mode $(mode_of "$1"): ssh or sshd refuses it; do: sudo chown $(id -u) $(shell_word "$1")"
+  return 1
 }
 
 # Reports the files, for `check`; true if all are right.
@@ -167,13 +211,17 @@ report_files() {
   fi
   while read -r mode file; do
     if [ ! -e "$file" ]; then continue; fi
-    if [ "$(mode_of "$file")" = "$mode" ]; then continue; fi
-    # Others may read these two.
-    case $file in "$home/.ssh/config" | "$home/.ssh/authorized_keys") if is_safe "$file"; then continue; fi ;; esac
-    tell "wrong  $file has mode $(mode_of "$file"), not $mode; do: ssh-setup generate"
+    if [ ! -O "$file" ]; then
+      report_foreign "$file" || all_right=false
+      continue
+    fi
+    case $mode in
+      safe) if is_safe "$file"; then continue; fi ;;
+      *) if [ "$(mode_of "$file")" = "$mode" ]; then continue; fi ;;
+    esac
+    tell "wrong  $file has mode $(mode_of "$file"), not ${mode/safe/600}; do: ssh-setup generate"
     all_right=false
-  done < <(printf '%s\n' "700 $home/.ssh" "600 $home/.ssh/authorized_keys" "600 $home/.ssh/config"
-    key_files | sed 's/^/600 /')
+  done < <(echo "700 $home/.ssh"; readable_files | sed 's/^/safe /'; key_files | sed 's/^/600 /')
   for key in "${keys[@]}"; do
     state=$(key_state "$key")
     if [ "$state" = damaged ]; then
@@ -203,10 +251,8 @@ report_files() {
 fix_modes() {
   local file
   make_ssh_folder
-  while read -r file; do
-    if [ -e "$file" ]; then right_mode "$file" 600; fi
-  done < <(key_files; echo "$home/.ssh/authorized_keys")
-  if [ -e "$home/.ssh/config" ] && ! is_safe "$home/.ssh/config"; then right_mode "$home/.ssh/config" 600; fi
+  while read -r file; do right_mode "$file" 600; done < <(key_files)
+  while read -r file; do tighten "$file"; done < <(readable_files)
   home_is_safe || say "$home can be written by others (mode $(mode_of "$home")), so sshd will ignore its keys; do: chmod go-w $(shell_word "$home")"
 }
 
@@ -238,6 +284,6 @@ generate_key() {
   if [ "$passphrase" = true ]; then arguments=(); fi
   make_key "$key" -C "$(id -un)@$(hostname)" "${arguments[@]}" ||
     fail "$key cannot be created: $problem" "free space and write access there" \
-      "make room (df -h $(shell_word "$home"), quota -s), or correct the modes, then run this again"
+      "make room (df -h $(shell_word "$home"), quota -s), or correct the owner and modes, then run this again"
   fingerprint "$(public_line "$key")"
 }
