@@ -78,6 +78,6 @@ learn_hosts() {
     return
   fi
   mapfile -t lines < <(for host in "${unknown[@]}"; do scanned_keys "$host" "${name_of[$host]}"; done)
+  tighten "$file"
   add_lines "$file" "${lines[@]}" || fail_write "$file"
-  chmod 600 "$file"
 }

@@ -92,6 +92,23 @@ teardown() { end_jobs; }
   [ -z "$(ls -A "$HOME/.ssh")" ]
 }
 
+@test "known_hosts keeps its mode when a host is added, also behind a link, unless others may write to it" {
+  bash "$script" generate
+  echo '# shared' >"$BATS_TEST_TMPDIR/shared"
+  ln -s "$BATS_TEST_TMPDIR/shared" "$HOME/.ssh/known_hosts"
+  for mode in 644 640 664; do
+    make_host lab$mode
+    echo lab$mode >"$hosts"
+    chmod $mode "$BATS_TEST_TMPDIR/shared"
+    run bash "$script" authorize --yes --hosts "$hosts"
+    grep -q "^lab$mode " "$BATS_TEST_TMPDIR/shared"
+    if [ $mode = 664 ]; then break; fi
+    [ "$(stat -c %a "$BATS_TEST_TMPDIR/shared")" = $mode ]
+  done
+  [ "$(stat -c %a "$BATS_TEST_TMPDIR/shared")" = 600 ]
+  [[ $output == *"set the mode of $HOME/.ssh/known_hosts to 600 (it was 664)"* ]]
+}
+
 @test "without consent no host key is added" {
   make_host lab1
   bash "$script" generate
