@@ -90,6 +90,9 @@ append_to_copy() {
   printf '%s\n' "$@" | cat >>"$new_file" # cat: not every shell's printf reports a full disk
 }
 
+# has_text FILE TEXT: true if a line that is no comment contains TEXT.
+has_text() { sought=$2 awk '!/^[ \t]*#/ && index($0, ENVIRON["sought"]) { found = 1; exit } END { exit !found }' "$1" 2>/dev/null; }
+
 # begin_with FILE LINE: LINE becomes its first line.
 begin_with() { place_of "$1" && in_one_step copy_after "$2"; }
 

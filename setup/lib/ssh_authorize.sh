@@ -4,7 +4,7 @@
 
 # The common head of the scripts for the hosts.
 script_head() {
-  cat "${BASH_SOURCE[0]%/*}/safe_files.sh"
+  cat "${BASH_SOURCE[0]%/*}"/{safe_files,public_key}.sh
   cat <<'SH'
 umask 077
 cd || exit 1
@@ -37,7 +37,6 @@ right() {
 }
 right .ssh 700
 case $(mode .) in *[2367]? | *[2367]) say wrong "the home folder has mode $(mode .), so sshd ignores its keys; do: chmod go-w ~" ;; esac
-has() { grep -qF -e "$2" "$1" 2>/dev/null; } # has FILE PATTERN
 add() { # add FILE LINE…: all of them in one step
   if [ $# -eq 1 ]; then return; fi
   add_lines "$@" || give_up "~/$1 cannot be written"
@@ -46,11 +45,11 @@ add() { # add FILE LINE…: all of them in one step
 SH
   echo 'set --'
   while read -r line; do
-    printf 'has .ssh/authorized_keys %s || set -- "$@" %s\n' "$(shell_word "$(key_body "$line")")" "$(shell_word "$line")"
+    printf 'has_text .ssh/authorized_keys %s || set -- "$@" %s\n' "$(shell_word "$(key_body "$line")")" "$(shell_word "$line")"
   done <"$keys"
   printf 'add .ssh/authorized_keys "$@"\nset --\n'
   while read -r line; do
-    printf 'has .ssh/known_hosts %s || set -- "$@" %s\n' "$(shell_word "$line")" "$(shell_word "$line")"
+    printf 'has_text .ssh/known_hosts %s || set -- "$@" %s\n' "$(shell_word "$line")" "$(shell_word "$line")"
   done <"$known"
   printf 'add .ssh/known_hosts "$@"\nright .ssh/authorized_keys 600\nsay done\n'
 }
@@ -68,7 +67,11 @@ if [ -z "$key" ]; then
   make_key .ssh/$key -N '' </dev/null || give_up "~/.ssh/$key cannot be created"
   say did "created the key ~/.ssh/$key"
 fi
-if [ -f ".ssh/$key.pub" ]; then sed 1q ".ssh/$key.pub"; else ssh-keygen -y -P '' -f ".ssh/$key"; fi | sed 's/^/hpcboot:key /'
+if line=$(public_line ".ssh/$key"); then
+  say key "$line"
+else
+  say wrong "the public half of ~/.ssh/$key cannot be read; do: ssh-keygen -y -f ~/.ssh/$key >~/.ssh/$key.pub, then run this again"
+fi
 SH
 }
 
@@ -95,6 +98,10 @@ authorize_hosts() {
   fix_modes # before choose_key: ssh-keygen reads no key that others can read
   choose_key
   if [ -z "$public_key" ] && [ -n "$damaged_key" ]; then fail_damaged "$damaged_key"; fi
+  if [ -z "$public_key" ] && [ -n "$unread_key" ]; then
+    fail "the public half of $unread_key cannot be read" "$unread_key.pub, in one line as ssh-keygen writes it" \
+      "$(public_remedy "$unread_key")"
+  fi
   if [ -z "$public_key" ]; then
     fail "no key in $home/.ssh and none in an agent" "a key to authorize" "ssh-setup generate"
   fi

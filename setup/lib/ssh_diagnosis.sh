@@ -41,6 +41,9 @@ remedy_of() {
 remedy_without_key() {
   if [ "${public_key-unknown}" = "" ] && [ -n "${damaged_key-}" ]; then
     echo "move $(shell_word "$damaged_key") away, then ssh-setup generate and authorize"
+  elif [ "${public_key-unknown}" = "" ] && [ -n "${unread_key-}" ]; then
+    public_remedy "$unread_key"
+    echo "; then ssh-setup authorize"
   elif [ "${public_key-unknown}" = "" ]; then
     echo "ssh-setup generate, then authorize"
   elif [ "$1" = unknown ]; then

@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
+# shellcheck source=setup/lib/public_key.sh
+. "${BASH_SOURCE[0]%/*}/public_key.sh"
+
 # will ACTION: announces each change, so that --dry-run is respected everywhere.
 will() {
   if [ "$dry_run" = true ]; then
@@ -103,16 +106,6 @@ key_files() {
 # The public lines of the keys in the agent; nothing without an agent.
 agent_keys() { ssh-add -L 2>/dev/null | grep -E '^(ssh|ecdsa|sk)-' || true; }
 
-# public_line KEY: its public half, in one line. From KEY.pub or, without asking for a passphrase, from
-# KEY itself.
-public_line() {
-  if [ -f "$1.pub" ]; then
-    head -n 1 "$1.pub"
-  else
-    ssh-keygen -y -P '' -f "$1" 2>/dev/null </dev/null
-  fi
-}
-
 # key_state KEY: plain, locked (by a passphrase), exposed (its mode keeps ssh from using it) or damaged.
 key_state() {
   local words
@@ -137,8 +130,13 @@ fail_damaged() {
     "move it away: mv $key $key.damaged; ${public}then ssh-setup generate"
 }
 
-# The base64 part of a public line is the key; type, comment and options around it may differ.
-key_body() { grep -oE -m 1 'AAAA[A-Za-z0-9+/=]+' <<<"$1"; }
+# public_remedy KEY: if public_line fails for it.
+public_remedy() {
+  local public='' key
+  key=$(shell_word "$1")
+  if [ -e "$1.pub" ]; then public="mv $key.pub $key.pub.old; "; fi
+  printf '%s' "${public}ssh-keygen -y -f $key >$key.pub (asks for its passphrase)"
+}
 
 # is_in_agent PUBLIC-LINE
 is_in_agent() {
@@ -146,16 +144,15 @@ is_in_agent() {
   body=$(key_body "$1") && [[ $(agent_keys) == *"$body"* ]]
 }
 
-fingerprint() { ssh-keygen -l -f - <<<"$1" 2>/dev/null; }
-
-# Sets $public_key, the line to authorize, $locked_key if it is a file that needs an agent, and
-# $damaged_key, the first file that is not a key.
+# Sets $public_key, the line to authorize, $locked_key if it is a file that needs an agent, $damaged_key, the first file
+# that is not a key, and $unread_key, the first one whose public half only its passphrase reveals.
 choose_key() {
   local key keys state
   mapfile -t keys < <(key_files)
   public_key=
   locked_key=
   damaged_key=
+  unread_key=
   for key in "${keys[@]}"; do
     state=$(key_state "$key")
     if [ "$state" = damaged ]; then
@@ -163,7 +160,10 @@ choose_key() {
       continue
     fi
     public_key=$(public_line "$key") || public_key=
-    if [ -z "$public_key" ]; then continue; fi
+    if [ -z "$public_key" ]; then
+      if [ "$state" = locked ]; then unread_key=${unread_key:-$key}; fi
+      continue
+    fi
     if [ "$state" = locked ] && ! is_in_agent "$public_key"; then locked_key=$key; fi
     return
   done
@@ -176,7 +176,7 @@ add_authorized() {
   shift
   tighten "$file"
   for line in "$@"; do
-    if [ -f "$file" ] && grep -sqF -- "$(key_body "$line")" "$file"; then continue; fi
+    if [ -f "$file" ] && has_text "$file" "$(key_body "$line")"; then continue; fi
     if will "add the key '${line##* }' to $file"; then add_lines "$file" "$line" || fail_write "$file"; fi
   done
 }
@@ -235,7 +235,13 @@ report_files() {
       words+="${words:+, }not used by ssh with mode $(mode_of "$key"): ssh-setup generate"
     elif [ "$state" = locked ]; then
       words+="${words:+, }passphrase, "
-      if is_in_agent "$line"; then words+="in the agent"; else words+="not in the agent: ssh-add $(shell_word "$key")"; fi
+      if [ -z "$line" ]; then
+        words+="no public half in $key.pub: $(public_remedy "$key")"
+      elif is_in_agent "$line"; then
+        words+="in the agent"
+      else
+        words+="not in the agent: ssh-add $(shell_word "$key")"
+      fi
     fi
     tell "key    $key  $words"
   done
@@ -244,6 +250,8 @@ report_files() {
   if [ -z "$public_key" ] && [ ${#keys[@]} -eq 0 ]; then
     tell "wrong  no key in $home/.ssh or in an agent; do: ssh-setup generate"
     all_right=false
+  elif [ -z "$public_key" ] && [ -n "$unread_key" ]; then
+    all_right=false # its line says what to do
   fi
   [ "$all_right" = true ]
 }
