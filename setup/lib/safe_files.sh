@@ -106,6 +106,24 @@ write_file() { place_of "$1" && in_one_step write_new "$2"; }
 
 write_new() { printf '%s\n' "$1" | cat >"$new_file"; }
 
+# make_file FILE TEXT: creates FILE and its folder. An existing FILE is kept, and is a failure.
+make_file() {
+  dest_file=$1
+  new_file=$(dirname -- "$1")/.hpcboot-new.$own_mark
+  if problem=$( (umask 077 && write_and_link "$2") 2>&1); then
+    problem=
+    return 0
+  fi
+  rm -f -- "$new_file"
+  last_words
+  return 1
+}
+
+write_and_link() {
+  mkdir -p -- "$(dirname -- "$dest_file")" && rm -f -- "$new_file" && write_new "$1" && flush "$new_file" &&
+    ln -- "$new_file" "$dest_file" && rm -f -- "$new_file"
+}
+
 # make_key KEY OPTION…: creates KEY, which must not exist, with ssh-keygen and these options.
 make_key() {
   dest_file=$1

@@ -32,10 +32,10 @@ fail_write() {
     "make room (df -h $(shell_word "${1%/*}"), quota -s), or correct its owner and modes, then run this again"
 }
 
-# tidy_up: removes what a killed run left in ~/.ssh, and beside the targets of links.
+# tidy_up: removes what a killed run left in ~/.ssh, beside the targets of links, and beside the key of the ranks.
 tidy_up() {
   local file folder folders
-  folders=("$home/.ssh")
+  folders=("$home/.ssh" "$(secret_folder)")
   for file in "$home"/.ssh/{authorized_keys,known_hosts,config,config.hpcboot}; do
     if [ -L "$file" ] && folder=$(readlink -f -- "$file"); then folders+=("${folder%/*}"); fi
   done

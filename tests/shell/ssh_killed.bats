@@ -121,6 +121,32 @@ nothing_of_ours() {
   [ $moment -gt 20 ]
 }
 
+@test "kill -9 at any moment of secret: a whole key or none, and the next start tidies up" {
+  make_host lab1
+  bash "$script" generate
+  let_in lab1
+  echo lab1 >"$hosts"
+  unset XDG_CONFIG_HOME
+  places=("$HOME/.config" "$lab/lab1/.config")
+  killing mkdir sync ln
+  moment=1
+  while true; do
+    rm -rf "${places[@]}"
+    if ! killed_at $moment secret --hosts "$hosts"; then break; fi
+    for place in "${places[@]}"; do
+      file=$place/hpcboot/rendezvous.key
+      if [ -e "$file" ]; then [[ $(cat "$file") =~ ^[0-9a-f]{64}$ ]]; fi
+    done
+    TMPDIR=$own_tmp bash "$script" secret --hosts "$hosts"
+    nothing_of_ours
+    [ -s "$file" ]
+    diff -r "${places[@]}"
+    for place in "${places[@]}"; do [ "$(ls -A "$place/hpcboot")" = rendezvous.key ]; done
+    moment=$((moment + 1))
+  done
+  [ $moment -gt 8 ]
+}
+
 # left_by PID AGE-IN-DAYS: creates a file as a run with this PID would have left it. Prints its name.
 left_by() {
   local file

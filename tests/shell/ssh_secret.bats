@@ -72,6 +72,56 @@ setup() {
   [ ! -e "$lab/lab1/$key" ]
 }
 
+@test "a key that ranks do not open is refused alike here and on another host, and the remedy works" {
+  bash "$script" secret --hosts "$hosts"
+  for fault in link kind owner; do
+    if [ $fault = owner ] && [ "$(id -u)" -ne 0 ]; then continue; fi # only root gives files away
+    for place in "$HOME" "$lab/lab1"; do
+      mv "$place/$key" "$place/kept"
+      case $fault in
+        link) ln -s "$place/kept" "$place/$key" ;;
+        kind) mkdir "$place/$key" ;;
+        owner) cp -p "$place/kept" "$place/$key" && chown 12345 "$place/$key" ;;
+      esac
+      run bash "$script" secret --hosts "$hosts"
+      [ "$status" -eq 1 ]
+      case $fault in
+        link) [[ $output == *"$key is a link"* ]] ;;
+        kind) [[ $output == *"$key is not a regular file"* ]] ;;
+        owner) [[ $output == *"$key belongs to another user"* ]] ;;
+      esac
+      remedy=$(sed -n 's/^  do: *\(move it away: \|put the file itself there: \)//p; s/^.*; on that host: \(move it away: \|put the file itself there: \)//p' <<<"$output")
+      HOME=$place bash -c "$remedy"
+      if [ $fault != link ]; then
+        rm -r "$place/$key.old"
+        mv "$place/kept" "$place/$key"
+      fi
+      run bash "$script" secret --hosts "$hosts"
+      [ "$status" -eq 0 ]
+      rm -f "$place/kept"
+    done
+  done
+}
+
+@test "a disk that is found full only when the key is flushed: no key, here or on another host" {
+  fake_command sync <<SH
+[ ! -e $lab/full ] || { echo "sync: error syncing '\$1': Disk quota exceeded" >&2; exit 1; }
+SH
+  touch "$lab/full"
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"$key cannot be created: Disk quota exceeded"* ]]
+  [ -z "$(ls -A "$HOME/.config/hpcboot")" ]
+  rm "$lab/full"
+  bash "$script" secret --hosts "$hosts"
+  rm "$lab/lab1/$key"
+  touch "$lab/full"
+  run bash "$script" secret --hosts "$hosts"
+  [ "$status" -eq 1 ]
+  [[ $output == *"lab1: not copied: Disk quota exceeded"*"lab2: already has the key"* ]]
+  [ -z "$(ls -A "$lab/lab1/.config/hpcboot")" ]
+}
+
 @test "--dry-run changes nothing" {
   before=$(tree_hash "$HOME" "$lab")
   run bash "$script" secret --hosts "$hosts" --dry-run
