@@ -9,8 +9,8 @@
 # shellcheck shell=bash
 
 # printable TEXT: TEXT in one line that cannot control a terminal. A newline is shown as \n, an ESC as \x1b; C1
-# controls, bidirectional controls, line separators and bytes that are not UTF-8 are escaped likewise. A backslash
-# is kept, so that a command in a message can be pasted.
+# controls, characters that are not seen (bidirectional controls, separators, fillers) and bytes that are not UTF-8 are
+# escaped likewise. A backslash is kept, so that a command in a message can be pasted.
 printable() {
   local LC_ALL=C
   if [[ $1 == *[!\ -~]* ]]; then encode_text terminal "$1"; else printf '%s' "$1"; fi
@@ -106,8 +106,18 @@ look_at_character() {
   size=1
   # shellcheck disable=SC2254 # $next is a pattern
   case $1 in
-    $'\xc2'[$'\x80'-$'\x9f']* | $'\xd8\x9c'*) size=2 ;; # C1 controls; U+061C
-    $'\xe2\x80'[$'\x8e\x8f\xa8'-$'\xae']* | $'\xe2\x81'[$'\xa6'-$'\xa9']* | $'\xef\xbb\xbf'*) size=3 ;;
+    # The ranges of bootstrap/core/encode/terminal.cpp, which says where they are from.
+    $'\xc2'[$'\x80'-$'\x9f\xad']* | $'\xcd\x8f'* | $'\xd8\x9c'*) size=2 ;; # C1 and U+00AD; U+034F; U+061C
+    # U+115F, 1160; U+17B4, 17B5; U+180E; U+200B, 200E, 200F, 2028-202E; U+2060-206F; U+3164; U+FEFF; U+FFA0; U+FFF0-FFFB
+    $'\xe1\x85'[$'\x9f\xa0']* | $'\xe1\x9e'[$'\xb4\xb5']* | $'\xe1\xa0\x8e'* | $'\xe2\x80'[$'\x8b\x8e\x8f\xa8'-$'\xae']* | \
+      $'\xe2\x81'[$'\xa0'-$'\xaf']* | $'\xe3\x85\xa4'* | $'\xef\xbb\xbf'* | $'\xef\xbe\xa0'* | $'\xef\xbf'[$'\xb0'-$'\xbb']*)
+      size=3
+      ;;
+    # U+13430-1343F; U+1BCA0-1BCA3; U+1D173-1D17A; U+E0000-E00FF; U+E01F0-E0FFF
+    $'\xf0\x93\x90'[$'\xb0'-$'\xbf']* | $'\xf0\x9b\xb2'[$'\xa0'-$'\xa3']* | $'\xf0\x9d\x85'[$'\xb3'-$'\xba']* | \
+      $'\xf3\xa0'[$'\x80'-$'\x83']$next* | $'\xf3\xa0\x87'[$'\xb0'-$'\xbf']* | $'\xf3\xa0'[$'\x88'-$'\xbf']$next*)
+      size=4
+      ;;
     [$'\xc2'-$'\xdf']$next*) size=2 hidden=false ;;
     # No overlong form, no surrogate, nothing above U+10FFFF.
     $'\xe0'[$'\xa0'-$'\xbf']$next* | [$'\xe1'-$'\xec\xee\xef']$next$next* | $'\xed'[$'\x80'-$'\x9f']$next*)
@@ -138,14 +148,19 @@ terminal_escape() {
 }
 
 json_escape() {
-  local a b c
-  printf -v a %d "'${1:0:1}"
-  printf -v b %d "'${1:1:1}"
-  printf -v c %d "'${1:2:1}"
+  local i point byte
+  printf -v point %d "'${1:0:1}"
   case ${#1} in
-    1) if [ "$a" -ge 128 ]; then a=$((16#fffd)); fi ;;
-    2) a=$(((a & 31) << 6 | b & 63)) ;;
-    3) a=$(((a & 15) << 12 | (b & 63) << 6 | c & 63)) ;;
+    1) if [ "$point" -ge 128 ]; then point=$((16#fffd)); fi ;;
+    *) point=$((point & (127 >> ${#1}))) ;;
   esac
-  printf -v escaped '\\u%04x' "$a"
+  for ((i = 1; i < ${#1}; ++i)); do
+    printf -v byte %d "'${1:i:1}"
+    point=$((point << 6 | byte & 63))
+  done
+  if [ "$point" -lt $((16#10000)) ]; then
+    printf -v escaped '\\u%04x' "$point"
+  else # two surrogates
+    printf -v escaped '\\u%04x\\u%04x' $(((point - 16#10000) >> 10 | 16#d800)) $((point & 16#3ff | 16#dc00))
+  fi
 }

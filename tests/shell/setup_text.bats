@@ -40,7 +40,9 @@ hostile_words() { printf '\033[2Jx\007\010\177\302\2331m\342\200\256y\rhpcboot\n
   [ "$(text printable $'a\nb\rc\td')" = 'a\nb\rc\td' ]
   [ "$(text printable $'\x01\x7f')" = '\x01\x7f' ]
   [ "$(text printable $'\xc2\x80\xc2\x9b\xc2\x9f')" = '\xc2\x80\xc2\x9b\xc2\x9f' ]
-  for hidden in $'\xd8\x9c' $'\xe2\x80\x8e' $'\xe2\x80\x8f' $'\xe2\x80\xa8' $'\xe2\x80\xae' $'\xe2\x81\xa6' $'\xe2\x81\xa9' $'\xef\xbb\xbf'; do
+  for hidden in $'\xd8\x9c' $'\xe2\x80\x8e' $'\xe2\x80\x8f' $'\xe2\x80\xa8' $'\xe2\x80\xae' $'\xe2\x81\xa6' $'\xe2\x81\xa9' $'\xef\xbb\xbf' \
+    $'\xe2\x80\x8b' $'\xe2\x81\xa0' $'\xe2\x81\xaa' $'\xef\xbf\xb9' $'\xf3\xa0\x81\x81' $'\xc2\xad' $'\xcd\x8f' \
+    $'\xe1\xa0\x8e' $'\xe1\x85\x9f'; do
     [[ $(text printable "a${hidden}b") =~ ^a(\\x[0-9a-f]{2})+b$ ]]
   done
   for ordinary in 'plain text, {}$"'\''' 'Grüße, Łódź' '日本語' '👍🏽' $'\xc2\xa0' ''; do
@@ -90,11 +92,12 @@ hostile_words() { printf '\033[2Jx\007\010\177\302\2331m\342\200\256y\rhpcboot\n
 }
 
 @test "json_string: valid JSON of any bytes, which steers no terminal" {
-  for value in plain 'a"b\c' $'\e[2J\n\t\x7f' $'\xc2\x9b\xe2\x80\xae' ü👍; do
+  for value in plain 'a"b\c' $'\e[2J\n\t\x7f' $'\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81' ü👍; do
     [ "$(text json_string "$value" | python3 -c 'import json, sys; sys.stdout.write(json.load(sys.stdin))')" = "$value" ]
   done
   run text json_string $'\e\xc2\x9b\xe2\x80\xae\xff'
   [ "$output" = '"\u001b\u009b\u202e\ufffd"' ]
+  [ "$(text json_string $'\xf0\x9d\x85\xb3\xf3\xa0\x81\x81')" = '"\ud834\udd73\udb40\udc41"' ]
 }
 
 @test "what a remote host says is shown without steering the terminal or forging a line" {

@@ -10,13 +10,18 @@
 namespace hpcboot {
 namespace {
 
-// Inclusive ranges of code points that a terminal does not show as a character in place: C0, DEL
-// and C1; zero-width space and direction marks; line separators, embeddings and overrides; word
-// joiner and isolates; byte order mark; annotations; tags. U+200C and U+200D are kept: Persian,
-// Indic scripts and emoji need them.
+// Inclusive ranges of code points that a terminal does not show as a character in place. Those of
+// Unicode 16 are the general categories Cc, Cf, Zl and Zp, and the property
+// Default_Ignorable_Code_Point, except Prepended_Concatenation_Mark, which has a glyph, and except
+// U+200C, U+200D and the variation selectors: Persian, Indic scripts, Mongolian, ideographs and
+// emoji need them. setup/lib/text.sh has the same ranges; tests/shell/encoders.bats compares both.
 constexpr std::pair<char32_t, char32_t> kUnseen[] = {
-    {0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200B, 0x200B}, {0x200E, 0x200F},
-    {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+    {0x00, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},       {0x034F, 0x034F},
+    {0x061C, 0x061C},   {0x115F, 0x1160},   {0x17B4, 0x17B5},   {0x180E, 0x180E},
+    {0x200B, 0x200B},   {0x200E, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
+    {0x3164, 0x3164},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+    {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE00FF},
+    {0xE01F0, 0xE0FFF}};
 
 bool is_unseen(char32_t code_point) {
   return std::any_of(std::begin(kUnseen), std::end(kUnseen), [code_point](const auto& range) {

@@ -48,11 +48,11 @@ class Encoded {
 
 std::ostream& operator<<(std::ostream& out, const Encoded& text);
 
-/// One line for a terminal or a log. Characters that would end the line, control the terminal or
-/// reorder the text are made visible: `\n`, `\t`, `\x1b`, `\u{202e}`, and `\xff` for a byte that is
-/// not UTF-8. All other text is unchanged, including backslashes. Control characters are C0, DEL
-/// and C1 (ECMA-48); reordering characters are those of Unicode's UAX #9, and also line separators,
-/// zero-width spaces and tags.
+/// One line for a terminal or a log. Characters that would end the line, control the terminal,
+/// reorder the text or not be seen are made visible: `\n`, `\t`, `\x1b`, `\u{202e}`, and `\xff`
+/// for a byte that is not UTF-8. All other text is unchanged, including backslashes. Control
+/// characters are C0, DEL and C1 (ECMA-48); unseen characters are Unicode's formats, line
+/// separators and default ignorables, but not joiners and variation selectors.
 Encoded terminal_text(std::string_view text);
 
 /// Whether terminal_text() leaves `text` as it is.

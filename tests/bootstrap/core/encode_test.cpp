@@ -35,11 +35,16 @@ TEST(Encode, TerminalTextShowsWhatATerminalWouldObey) {
       {"\u202egpj.exe", "\\u{202e}gpj.exe"},  // right to left
       {"\u2066a\u2069", "\\u{2066}a\\u{2069}"},
       {"a\u2028b\ufeff", "a\\u{2028}b\\u{feff}"},
-      {"\U000e0041", "\\u{e0041}"},         // a tag
+      {"\U000e0041", "\\u{e0041}"},  // a tag
+      {"a\u00adb\u034fc", "a\\u{ad}b\\u{34f}c"},
+      {"\u180e\u115f\u3164\uffa0", "\\u{180e}\\u{115f}\\u{3164}\\u{ffa0}"},  // blank letters
+      {"\u200b\u2060\u206a\ufff9", "\\u{200b}\\u{2060}\\u{206a}\\u{fff9}"},
+      {"\U0001d173\U000e01f0", "\\u{1d173}\\u{e01f0}"},
       {"\xff\xc0\x9b", "\\xff\\xc0\\x9b"},  // not UTF-8; the last two are an overlong ESC-like form
       {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // a surrogate
       {"\xe2\x80", "\\xe2\\x80"},           // cut short
       {"👩\u200d💻", "👩\u200d💻"},
+      {"❤\ufe0f 葛\U000e0100 \u0601", "❤\ufe0f 葛\U000e0100 \u0601"},
   };
   for (const auto& [text, shown] : cases) {
     EXPECT_EQ(terminal_text(text).str(), shown);
