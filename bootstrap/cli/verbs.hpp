@@ -21,8 +21,8 @@ struct Call {
 };
 
 struct Verb {
-  options::Command (*command)();
-  int (*run)(const Call& call);
+  options::Command (*command)() = nullptr;
+  int (*run)(const Call& call) = nullptr;
   // Whether it uses the launchers, including those in users' files, which are then read before it
   // runs.
   bool asks_launchers = false;

@@ -15,6 +15,7 @@ class OwnedDescription {
   }
   OwnedDescription(const OwnedDescription&) = delete;
   OwnedDescription& operator=(const OwnedDescription&) = delete;
+  ~OwnedDescription() = default;
 
   const LaunchSource& launcher() const { return launcher_; }
   const Scheduler& scheduler() const { return scheduler_; }

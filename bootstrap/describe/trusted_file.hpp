@@ -11,6 +11,8 @@ class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
   ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
   Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
   Descriptor& operator=(Descriptor&&) = delete;
 

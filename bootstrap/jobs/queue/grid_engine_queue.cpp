@@ -146,7 +146,7 @@ class GridEngineQueue : public Queue {
     if (begin == std::string::npos) return "";
     std::string info = text.substr(begin + std::string("scheduling info:").size());
     info = trimmed(info.substr(0, info.find('\n')));
-    return info.rfind("(", 0) == 0 ? "" : info;  // "(Collecting of scheduler job information is …)"
+    return info.rfind('(', 0) == 0 ? "" : info;  // "(Collecting of scheduler job information is …)"
   }
 
   // "NONE:n1:/path": a file, or a folder for a file of the default name.

@@ -14,7 +14,7 @@ constexpr std::size_t kTail = std::size_t{1} << 20U;
 
 }  // namespace
 
-JobLog::JobLog(std::vector<std::string> files) {
+JobLog::JobLog(const std::vector<std::string>& files) {
   add(files);
 }
 

@@ -11,7 +11,7 @@ namespace hpcboot::queue {
 /// with the file name.
 class JobLog {
  public:
-  explicit JobLog(std::vector<std::string> files);
+  explicit JobLog(const std::vector<std::string>& files);
   ~JobLog();
   JobLog(const JobLog&) = delete;
   JobLog& operator=(const JobLog&) = delete;

@@ -1,4 +1,5 @@
 #include <unistd.h>
+#include <algorithm>
 
 #include <map>
 #include <utility>
@@ -144,10 +145,9 @@ class SlurmQueue : public Queue {
   static bool is_of(const std::string& line, const std::string& id) {
     if (line.rfind("JobId=", 0) != 0) return false;
     const std::string number = id.substr(0, id.find('_'));
-    for (const char* key : {"ArrayJobId", "HetJobId", "JobId"}) {
-      if (field(" " + line, key) == number) return true;
-    }
-    return false;
+    const auto keys = {"ArrayJobId", "HetJobId", "JobId"};
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const char* key) { return field(" " + line, key) == number; });
   }
 
   // " KEY=VALUE" of one line; only job names, commands and paths may contain blanks.

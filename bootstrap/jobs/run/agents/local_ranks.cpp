@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -191,16 +190,16 @@ void LocalRanks::handle(const PollSet& set) {
 
 // @return whether there may be more
 bool LocalRanks::read_output(Rank& rank, bool is_error) {
-  std::array<char, std::size_t{64} << 10U> buffer;
+  char buffer[std::size_t{64} << 10U];
   const int fd = is_error ? rank.child->err_fd() : rank.child->out_fd();
   if (fd < 0) return false;
-  const ssize_t size = read(fd, buffer.data(), buffer.size());
+  const ssize_t size = read(fd, buffer, sizeof buffer);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (size <= 0) {
     is_error ? rank.child->close_err() : rank.child->close_out();
     return false;
   }
-  show(rank, is_error, {buffer.data(), static_cast<std::size_t>(size)});
+  show(rank, is_error, {buffer, static_cast<std::size_t>(size)});
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "pbs_submission.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "hpcboot/encode.hpp"
@@ -60,10 +61,9 @@ std::string take_strange_names(Values& values) {
 
 // `qsub -v NAME` of OpenPBS 23.06 refuses values with quotes and doubles backslashes.
 bool can_be_named(const Values& values) {
-  for (const auto& [name, value] : values) {
-    if (value.find_first_of("\"'\\") != std::string::npos) return false;
-  }
-  return true;
+  return std::all_of(values.begin(), values.end(), [](const auto& variable) {
+    return variable.second.find_first_of("\"'\\") == std::string::npos;
+  });
 }
 
 // Restores the values at submission, from which qsub derives PBS_O_HOME and the like.

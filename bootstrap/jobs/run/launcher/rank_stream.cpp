@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -29,10 +28,10 @@ RankStream::RankStream(const RankStart& start, const char* ending, int to)
 }
 
 bool RankStream::pump(int from) {
-  std::array<char, 1U << 16U> buffer;
-  const ssize_t count = from < 0 ? 0 : read(from, buffer.data(), buffer.size());
+  char buffer[1U << 16U];
+  const ssize_t count = from < 0 ? 0 : read(from, buffer, sizeof buffer);
   if (count < 0) return errno == EINTR;
-  take({buffer.data(), static_cast<std::size_t>(count)});
+  take({buffer, static_cast<std::size_t>(count)});
   has_sign_ = has_sign_ || count > 0;
   if (count == 0) {
     to_.add(lines_.finish(0));

@@ -35,6 +35,7 @@ RankLog::RankLog(const std::string& folder, int rank, const char* ending) {
   std::string number = std::to_string(rank);
   number.insert(0, 4 - std::min<std::size_t>(4, number.size()), '0');
   file_ = folder + "/rank_" + number + "." + ending;
+  // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): after the folder exists
   fd_ = open(file_.c_str(), kFlags | O_CREAT | O_EXCL, 0644);
   if (fd_ < 0 && errno == EEXIST) take_old_file();
   if (fd_ < 0) {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 
 #include "hpcboot/encode.hpp"
@@ -137,13 +136,13 @@ void RankStacks::handle(const PollSet& set) {
 }
 
 void RankStacks::read_output() {
-  std::array<char, std::size_t{64} << 10U> buffer;
+  char buffer[std::size_t{64} << 10U];
   for (const bool is_error : {false, true}) {
     std::string& to = is_error ? errors_ : output_;
     const int fd = is_error ? debugger_->err_fd() : debugger_->out_fd();
     ssize_t size = -1;
-    while (fd >= 0 && (size = read(fd, buffer.data(), buffer.size())) > 0) {
-      if (to.size() < kMostBytes) to.append(buffer.data(), static_cast<std::size_t>(size));
+    while (fd >= 0 && (size = read(fd, buffer, sizeof buffer)) > 0) {
+      if (to.size() < kMostBytes) to.append(buffer, static_cast<std::size_t>(size));
     }
     if (size == 0) is_error ? debugger_->close_err() : debugger_->close_out();
   }

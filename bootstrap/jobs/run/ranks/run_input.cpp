@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
 namespace hpcboot::run {
@@ -14,18 +13,18 @@ bool is_readable_here() {
 
 }  // namespace
 
-void RunInput::add_to(PollSet& set) {
+void RunInput::add_to(PollSet& set) const {
   if (!is_waiting_ && !has_ended_ && is_readable_here()) set.add(STDIN_FILENO, POLLIN);
 }
 
 std::optional<std::string> RunInput::read(const PollSet& set) {
   if (!set.is_ready(STDIN_FILENO) || !is_readable_here()) return std::nullopt;
-  std::array<char, std::size_t{64} << 10U> buffer;
-  const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  char buffer[std::size_t{64} << 10U];
+  const ssize_t size = ::read(STDIN_FILENO, buffer, sizeof buffer);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   has_ended_ = size <= 0;
   is_waiting_ = true;
-  return has_ended_ ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(size));
+  return has_ended_ ? std::string() : std::string(buffer, static_cast<std::size_t>(size));
 }
 
 }  // namespace hpcboot::run

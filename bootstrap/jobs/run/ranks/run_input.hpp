@@ -11,7 +11,7 @@ namespace hpcboot::run {
 // which would stop this process.
 class RunInput {
  public:
-  void add_to(PollSet& set);
+  void add_to(PollSet& set) const;
   // The next piece, empty at the end; nullopt if none is available.
   std::optional<std::string> read(const PollSet& set);
   // The last piece was consumed: the next one may be read.

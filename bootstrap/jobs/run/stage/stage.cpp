@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -68,12 +67,12 @@ Stage::~Stage() {
 }
 
 std::optional<Staged> Stage::result() {
-  std::array<char, 4096> buffer;
+  char buffer[4096];
   ssize_t count = 0;
-  while (report_ >= 0 && (count = read(report_, buffer.data(), buffer.size())) != 0) {
+  while (report_ >= 0 && (count = read(report_, buffer, sizeof buffer)) != 0) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return std::nullopt;
-    text_.append(buffer.data(), static_cast<std::size_t>(count));
+    text_.append(buffer, static_cast<std::size_t>(count));
   }
   close(std::exchange(report_, -1));
   if (!text_.empty() && text_.front() == kReportError)

@@ -102,7 +102,7 @@ class Keeper {
     return poll(&entry, 1, 0) <= 0 || (entry.revents & POLLERR) == 0;
   }
 
-  void report(const std::string& text) {
+  void report(const std::string& text) const {
     std::string_view rest = text;
     while (!rest.empty()) {
       const ssize_t count = write(report_, rest.data(), rest.size());
@@ -112,7 +112,7 @@ class Keeper {
     close(report_);
   }
 
-  void report_copy(const std::string& note) {
+  void report_copy(const std::string& note) const {
     report(kReportStaged + note + kReportBehindNote + copy_);
   }
 
