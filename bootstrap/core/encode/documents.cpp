@@ -1,5 +1,6 @@
 // Escapes text for shells and for documents that other programs read.
 #include <algorithm>
+#include <cstdint>
 
 #include "hpcboot/encode.hpp"
 #include "utf8.hpp"
@@ -35,6 +36,20 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// YAML 1.2 forbids these two beside what terminals do not show.
+bool is_noncharacter(char32_t code_point) {
+  return code_point == 0xFFFE || code_point == 0xFFFF;
+}
+
+// \xNN, \uNNNN or \UNNNNNNNN: YAML 1.2, section 5.7.
+std::string yaml_escape(char32_t code_point) {
+  const auto number = static_cast<std::uint32_t>(code_point);
+  const unsigned digits = number <= 0xFF ? 2 : number <= 0xFFFF ? 4 : 8;
+  std::string escape = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (unsigned i = digits; i > 0; --i) escape += "0123456789ABCDEF"[number >> 4U * (i - 1) & 0xFU];
+  return escape;
 }
 
 }  // namespace
@@ -143,16 +158,18 @@ std::string yaml_scalar(std::string_view text) {
   if (is_plain && !is_reserved) return std::string(text);
   // Double-quoted style, whose escapes preserve every character: YAML 1.2, section 5.7.
   std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted.append("\\").push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      constexpr std::string_view kDigits = "0123456789ABCDEF";
-      const auto byte = static_cast<unsigned char>(c);
-      quoted.append("\\x").push_back(kDigits[byte / 16]);
-      quoted.push_back(kDigits[byte % 16]);
+  for (std::string_view rest = text; !rest.empty();) {
+    const Utf8Character character = first_character(rest);
+    const std::string_view bytes = rest.substr(0, character.bytes);
+    rest.remove_prefix(character.bytes);
+    if (bytes == "\"" || bytes == "\\") {
+      quoted.append("\\").append(bytes);
+    } else if (!character.is_valid) {
+      quoted += "\uFFFD";
+    } else if (is_printable(bytes) && !is_noncharacter(character.code_point)) {
+      quoted += bytes;
     } else {
-      quoted += c;
+      quoted += yaml_escape(character.code_point);
     }
   }
   return quoted + "\"";

@@ -78,7 +78,9 @@ std::string markdown_text(std::string_view text);
 /// HTML text, between tags or in a quoted attribute.
 std::string html_text(std::string_view text);
 
-/// A YAML 1.2 scalar that reads back as this text: plain if that is safe, else in double quotes.
+/// A YAML 1.2 scalar that reads back as this text: plain if that is safe, else in double quotes,
+/// with an escape for each character that terminal_text() makes visible. A byte that is not UTF-8,
+/// which YAML cannot represent, becomes U+FFFD.
 std::string yaml_scalar(std::string_view text);
 
 }  // namespace hpcboot

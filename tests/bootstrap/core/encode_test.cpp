@@ -142,7 +142,13 @@ TEST(Encode, YamlScalarsAreTexts) {
                        {"No", "\"No\""},
                        {"a: b", "\"a: b\""},
                        {"a\"b\\", "\"a\\\"b\\\\\""},
-                       {"a\nb\x1b", "\"a\\x0Ab\\x1B\""}};
+                       {"a\nb\x1b\x7f", "\"a\\x0Ab\\x1B\\x7F\""},
+                       {"Größe 日本", "\"Größe 日本\""},
+                       {"x\u009b2J\u0085", "\"x\\x9B2J\\x85\""},  // CSI and a line break
+                       {"a\u2028b\u202e", "\"a\\u2028b\\u202E\""},
+                       {"\U000e0041", "\"\\U000E0041\""},
+                       {"\uffff", "\"\\uFFFF\""},  // which YAML does not allow
+                       {"a\xff\xc3", "\"a\uFFFD\uFFFD\""}};
   for (const auto& [text, scalar] : cases) EXPECT_EQ(yaml_scalar(text), scalar);
 }
 
