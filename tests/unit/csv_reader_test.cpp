@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <streambuf>
 
 #include "record/metrics_csv.hpp"
 #include "support/temporary_folder.hpp"
@@ -34,6 +36,53 @@ TEST(CsvReader, FieldsAreFoundByNameAndNumbersAreFinite) {
   ASSERT_TRUE(reader.next());
   EXPECT_EQ(reader.number<double>("b"), std::nullopt);
   EXPECT_FALSE(reader.next());
+}
+
+/// A text, and then zeros, as a file of this size has that was extended and not written.
+class SparseFile : public std::streambuf {
+ public:
+  SparseFile(std::string text, std::int64_t size) : block_(std::move(text)), left_(size) {
+    setg(block_.data(), block_.data(), block_.data() + block_.size());
+  }
+  std::int64_t left() const { return left_; }
+
+ private:
+  int_type underflow() override {
+    if (left_ == 0) return traits_type::eof();
+    block_.assign(static_cast<std::size_t>(std::min<std::int64_t>(left_, 1 << 16)), '\0');
+    left_ -= static_cast<std::int64_t>(block_.size());
+    setg(block_.data(), block_.data(), block_.data() + block_.size());
+    return 0;
+  }
+
+  std::string block_;
+  std::int64_t left_;
+};
+
+TEST(CsvReader, LinesThatAreTooLongAreSkipped) {
+  const std::string longest(65534, 'x');
+  std::istringstream in("a,b\n1,2\n1," + longest + "x\n3," + longest + "\n" +
+                        std::string(1 << 20, '\0') + "\n5,6");
+  CsvReader reader(in);
+  std::string rows;
+  while (reader.next()) rows += reader.text("a");
+  EXPECT_EQ(rows, "135");
+}
+
+TEST(CsvReader, AnEndlessLineIsNeitherHeldNorReadToItsEnd) {
+  constexpr std::int64_t kSize = std::int64_t{1} << 29U;
+  SparseFile file("a,b\n1,2\n", kSize);
+  std::istream in(&file);
+  CsvReader reader(in);
+  EXPECT_TRUE(reader.next());
+  EXPECT_FALSE(reader.next());
+  EXPECT_FALSE(reader.next());
+  EXPECT_GT(file.left(), kSize * 3 / 4);
+
+  SparseFile header("a,b", kSize);
+  std::istream other(&header);
+  EXPECT_FALSE(CsvReader(other).has("a"));
+  EXPECT_GT(header.left(), kSize * 3 / 4);
 }
 
 TEST(CsvReader, ATailHasTheHeaderAndWholeRows) {

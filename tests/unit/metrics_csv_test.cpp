@@ -85,6 +85,18 @@ TEST(MetricsCsv, AResumedRunDropsTheStepsThatAreDoneAgain) {
   EXPECT_EQ(read_text(path), kHeader);
 }
 
+TEST(MetricsCsv, AResumedRunDropsAnEndlessLineWithoutReadingIt) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.csv";
+  const std::string kept = std::string(kHeader) + "1,9,1,1,1,1,1,0,0,0,0,0\n";
+  write_text(path, kept);
+  constexpr std::uintmax_t kSparse = std::uintmax_t{1} << 40U;  // more than the memory
+  std::filesystem::resize_file(path, kSparse);
+  EXPECT_EQ(MetricsCsv::last_step(path), 9);
+  { MetricsCsv(path).flush(); }
+  EXPECT_EQ(read_text(path), kept);
+}
+
 TEST(MetricsCsv, AnotherHeaderIsRefused) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "metrics.csv";

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
+#include "record/csv_line.hpp"
 #include "record/output_error.hpp"
 
 namespace hpcboot::record {
@@ -14,24 +14,24 @@ namespace hpcboot::record {
 // The file is opened first, which refuses links: they must not redirect the truncation.
 CsvFile::CsvFile(const std::filesystem::path& path, std::string_view header, const Keeps& keeps)
     : file_(path) {
-  const std::size_t kept = kept_text(path, header, keeps).size();
-  file_.cut(kept);
-  if (kept == 0) file_.append(header);
+  const std::size_t bytes = kept(path, header, keeps).bytes;
+  file_.cut(bytes);
+  if (bytes == 0) file_.append(header);
 }
 
-std::string CsvFile::kept_text(const std::filesystem::path& path, std::string_view header,
-                               const Keeps& keeps) {
+CsvFile::Kept CsvFile::kept(const std::filesystem::path& path, std::string_view header,
+                            const Keeps& keeps) {
   require_usable(path, header);
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::size_t kept = text.size() < header.size() ? 0 : header.size();  // a crash may cut the header
-  while (kept > 0) {
-    const std::size_t end = text.find('\n', kept);
-    if (end == std::string::npos || !keeps(std::string_view(text).substr(kept, end - kept))) break;
-    kept = end + 1;
-  }
-  text.resize(kept);
-  return text;
+  std::string line;
+  const auto has_whole_line = [&] {
+    return read_line(file, line) && !file.eof() && line.size() <= kLongestLine;
+  };
+  Kept kept;
+  if (!has_whole_line()) return kept;  // a crash may cut the header
+  for (kept.bytes = header.size(); has_whole_line() && keeps(line); kept.bytes += line.size() + 1)
+    kept.last_row = line;
+  return kept;
 }
 
 void CsvFile::require_usable(const std::filesystem::path& path, std::string_view header) {

@@ -27,10 +27,13 @@ class CsvFile {
   /// @throws Error{malformed_file} if it cannot
   static void require_usable(const std::filesystem::path& path, std::string_view header);
 
-  /// The text of a file that a run can continue, up to the last whole row before the first one that
-  /// is not kept. @throws as require_usable()
-  static std::string kept_text(const std::filesystem::path& path, std::string_view header,
-                               const Keeps& keeps);
+  /// What is kept of a file: all before the first row that is not kept, not whole or too long.
+  struct Kept {
+    std::size_t bytes = 0;
+    std::string last_row;  ///< empty if there is none
+  };
+  /// @throws as require_usable()
+  static Kept kept(const std::filesystem::path& path, std::string_view header, const Keeps& keeps);
 
   /// @param row with its newline. @throws Error{unwritable_output}
   void append(std::string_view row) { file_.append(row); }

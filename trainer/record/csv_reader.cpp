@@ -2,12 +2,15 @@
 
 #include <fstream>
 
+#include "record/csv_line.hpp"
+
 namespace hpcboot::record {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLongestLine = 1 << 16;
+/// Of lines that are too long: a node that fails may leave a gap of zeros in a table.
+constexpr std::streamsize kMostSkipped = std::streamsize{64} << 20U;
 
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
@@ -37,17 +40,21 @@ std::vector<std::string> fields_of(std::string_view line) {
 }  // namespace
 
 CsvReader::CsvReader(std::istream& in) : in_(in) {
-  std::string line;
-  std::getline(in_, line);
-  const std::vector<std::string> names = fields_of(line);
+  read_line(in_, line_);
+  if (line_.size() > kLongestLine) line_.clear();
+  const std::vector<std::string> names = fields_of(line_);
   columns_ = names.size();
   for (std::size_t i = 0; i < names.size(); ++i) places_.emplace(names[i], i);
 }
 
 bool CsvReader::next() {
-  for (std::string line; std::getline(in_, line);) {
-    if (line.size() > kLongestLine) continue;
-    fields_ = fields_of(line);
+  while (skipped_ < kMostSkipped && read_line(in_, line_)) {
+    if (line_.size() > kLongestLine) {
+      in_.ignore(kMostSkipped - skipped_, '\n');
+      skipped_ += in_.gcount();
+      continue;
+    }
+    fields_ = fields_of(line_);
     if (fields_.size() == columns_) return true;
   }
   return false;

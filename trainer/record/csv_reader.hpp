@@ -24,7 +24,8 @@ class CsvReader {
   bool has(const std::string& column) const { return places_.count(column) != 0; }
 
   /// Goes to the next row that has a field for each column; lines that are cut short or too long
-  /// are left out. @return whether there is one
+  /// are left out, and so is the rest of a file that has 64 MiB of the latter.
+  /// @return whether there is one
   bool next();
 
   /// A field of this row; empty if there is no such column.
@@ -37,6 +38,8 @@ class CsvReader {
   std::istream& in_;
   std::map<std::string, std::size_t> places_;
   std::size_t columns_ = 0;
+  std::streamsize skipped_ = 0;
+  std::string line_;
   std::vector<std::string> fields_;
 };
 

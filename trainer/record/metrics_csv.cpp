@@ -77,11 +77,8 @@ void MetricsCsv::append(const StepMetrics& row) {
 }
 
 std::optional<std::int64_t> MetricsCsv::last_step(const std::filesystem::path& path) {
-  const std::string text =
-      CsvFile::kept_text(path, header(), up_to(std::numeric_limits<std::int64_t>::max()));
-  const std::size_t end = text.rfind('\n');
-  if (end == std::string::npos || text.size() == header().size()) return std::nullopt;
-  return step_of(std::string_view(text).substr(text.rfind('\n', end - 1) + 1));
+  return step_of(
+      CsvFile::kept(path, header(), up_to(std::numeric_limits<std::int64_t>::max())).last_row);
 }
 
 void MetricsCsv::require_usable(const std::filesystem::path& path) {
