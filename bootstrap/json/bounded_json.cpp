@@ -1,14 +1,13 @@
 #include "json/bounded_json.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/encode/utf8.hpp"
+#include "core/regular_file.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot {
@@ -136,24 +135,16 @@ Json parse_json(std::string_view text, const JsonLimits& limits) {
 }
 
 Json read_json_file(const std::filesystem::path& file, const JsonLimits& limits) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  // Opening a FIFO would wait for a writer.
-  const bool is_other =
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  std::ifstream stream;
-  if (!is_other) stream.open(file, std::ios::binary);
-  if (is_other || !stream) {
-    const int reason = !is_other ? errno : std::filesystem::is_directory(status) ? EISDIR : EINVAL;
-    throw Error(ErrorCode::unreadable_file,
-                "cannot read '" + file.string() + "': " + std::generic_category().message(reason),
-                "a readable file", "check the path and its permissions");
+  RegularFileStream stream(file);
+  if (stream.error() != 0) {
+    throw Error(
+        ErrorCode::unreadable_file,
+        "cannot read '" + file.string() + "': " + std::generic_category().message(stream.error()),
+        "a readable file", "check the path and its permissions");
   }
   // Reading one byte beyond the limit is enough to detect a file that is too long.
   std::string text;
-  const auto size = std::filesystem::file_size(file, error);
-  text.resize(error ? 0
-                    : static_cast<std::size_t>(std::min<std::uintmax_t>(size, limits.bytes + 1)));
+  text.resize(static_cast<std::size_t>(std::min<std::uintmax_t>(stream.size(), limits.bytes + 1)));
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   try {

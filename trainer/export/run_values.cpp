@@ -4,10 +4,11 @@
 #include <time.h>
 
 #include <array>
+#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <map>
 
+#include "core/regular_file.hpp"
 #include "hpcboot/error.hpp"
 #include "record/csv_reader.hpp"
 #include "record/metrics_csv.hpp"
@@ -36,11 +37,8 @@ std::map<std::int64_t, Values> values_of_epochs(const record::RunRecord& run) {
 
 void require_curves(const std::filesystem::path& folder) {
   const std::filesystem::path file = record::RunFolder(folder).metrics_csv();
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) return;
-  // Opening a pipe would wait for its other end.
-  if (std::filesystem::is_regular_file(status) && std::ifstream(file).is_open()) return;
+  const int error = RegularFileStream(file).error();
+  if (error == 0 || error == ENOENT || error == ENOTDIR) return;
   throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
               "the metrics.csv of a run", "check its permissions");
 }
@@ -49,7 +47,7 @@ void for_each_step(const std::filesystem::path& folder, const record::RunRecord&
                    const std::function<void(const StepValues&)>& take) {
   std::map<std::int64_t, Values> epochs = values_of_epochs(run);
   StepValues now;
-  std::ifstream in(record::RunFolder(folder).metrics_csv());
+  RegularFileStream in(record::RunFolder(folder).metrics_csv());
   for (record::CsvReader reader(in); reader.next();) {
     const auto step = reader.number<std::int64_t>("step");
     if (!step || *step <= now.step) continue;

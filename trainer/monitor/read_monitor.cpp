@@ -1,10 +1,10 @@
 #include "monitor/read_monitor.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <utility>
 
+#include "core/regular_file.hpp"
 #include "hpcboot/error.hpp"
 #include "record/csv_reader.hpp"
 
@@ -50,11 +50,8 @@ std::vector<MonitorRow> read_monitor(std::istream& in, const std::string& name) 
 }
 
 std::vector<MonitorRow> read_monitor(const std::filesystem::path& file) {
-  std::error_code ignored;
-  std::ifstream in;
-  // Opening a pipe would wait for its other end.
-  if (std::filesystem::is_regular_file(file, ignored)) in.open(file);
-  if (!in.is_open()) {
+  RegularFileStream in(file);
+  if (in.error() != 0) {
     throw Error(ErrorCode::unreadable_file, "'" + file.string() + "' cannot be read",
                 "the monitor.csv of a run", "train with --monitor SECONDS");
   }

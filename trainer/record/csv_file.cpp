@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <system_error>
+#include <cerrno>
 
+#include "core/regular_file.hpp"
 #include "record/csv_line.hpp"
 #include "record/output_error.hpp"
 
@@ -22,7 +22,7 @@ CsvFile::CsvFile(const std::filesystem::path& path, std::string_view header, con
 CsvFile::Kept CsvFile::kept(const std::filesystem::path& path, std::string_view header,
                             const Keeps& keeps) {
   require_usable(path, header);
-  std::ifstream file(path, std::ios::binary);
+  RegularFileStream file(path);
   std::string line;
   const auto has_whole_line = [&] {
     return read_line(file, line) && !file.eof() && line.size() <= kLongestLine;
@@ -35,20 +35,16 @@ CsvFile::Kept CsvFile::kept(const std::filesystem::path& path, std::string_view 
 }
 
 void CsvFile::require_usable(const std::filesystem::path& path, std::string_view header) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return;
-  std::string begin;
-  if (std::filesystem::is_regular_file(status)) {
-    begin.resize(header.size());
-    std::ifstream file(path, std::ios::binary);
-    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-    begin.resize(static_cast<std::size_t>(file.gcount()));
-    if (begin == header.substr(0, begin.size())) return;
-    begin = " begins with '" + begin.substr(0, std::min<std::size_t>(60, begin.find('\n'))) + "'";
-  } else {
-    begin = " is not a regular file";
-  }
+  RegularFileStream file(path);
+  std::string begin(header.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const bool is_other = file.error() == EISDIR || file.error() == EINVAL;
+  // One that cannot be read is missing, or cannot be continued, which AppendFile reports.
+  if (!is_other && begin == header.substr(0, begin.size())) return;
+  begin = is_other ? " is not a regular file"
+                   : " begins with '" +
+                         begin.substr(0, std::min<std::size_t>(60, begin.find('\n'))) + "'";
   throw Error(ErrorCode::malformed_file, fmt::format("'{}'{}", path.string(), begin),
               fmt::format("the header '{}…'", header.substr(0, 60)),
               "move that file away, or start a new run");

@@ -1,7 +1,8 @@
 #include "record/csv_reader.hpp"
 
-#include <fstream>
+#include <algorithm>
 
+#include "core/regular_file.hpp"
 #include "record/csv_line.hpp"
 
 namespace hpcboot::record {
@@ -66,9 +67,7 @@ std::string CsvReader::text(const std::string& column) const {
 }
 
 std::string csv_tail(const fs::path& file, std::size_t bytes) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return "";
-  std::ifstream in(file, std::ios::binary);
+  RegularFileStream in(file);
   std::string header(kLongestLine, '\0');
   in.read(header.data(), static_cast<std::streamsize>(header.size()));
   header.resize(static_cast<std::size_t>(in.gcount()));
@@ -77,8 +76,7 @@ std::string csv_tail(const fs::path& file, std::size_t bytes) {
   header.resize(end + 1);
 
   in.clear();
-  in.seekg(0, std::ios::end);
-  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg()));
+  const std::size_t size = in.size();
   // One byte more: if it ends a line, the line after it is whole.
   const std::size_t begin = std::max(header.size(), size > bytes ? size - bytes : 0) - 1;
   in.seekg(static_cast<std::streamoff>(begin));

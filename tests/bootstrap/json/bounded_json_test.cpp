@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "hpcboot/error.hpp"
 #include "json/json_reader.hpp"
@@ -95,6 +97,35 @@ TEST(BoundedJson, FilesAreNamed) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   test::expect_error(
       ErrorCode::unreadable_file, [&] { read_json_file(fifo); }, "fifo");
+}
+
+TEST(BoundedJson, AFileThatBecomesAPipeIsNotWaitedFor) {
+  const test::TemporaryFolder folder;
+  const auto in_folder = [&](const char* name) { return (folder.path() / name).string(); };
+  const std::string file = in_folder("x.json");
+  std::ofstream(file) << "[]";
+  std::filesystem::create_hard_link(file, in_folder("text"));
+  ASSERT_EQ(mkfifo(in_folder("fifo").c_str(), 0600), 0);
+  std::atomic<bool> ends{false};
+  std::thread exchanging([&] {
+    for (int i = 0; !ends; ++i) {
+      std::filesystem::create_hard_link(in_folder(i % 2 == 0 ? "fifo" : "text"), in_folder("next"));
+      std::filesystem::rename(in_folder("next"), file);
+    }
+  });
+  int read = 0;
+  int refused = 0;
+  while (read < 1000 || refused < 1000) {
+    try {
+      read_json_file(file);
+      ++read;
+    } catch (const Error& problem) {
+      EXPECT_EQ(problem.code(), ErrorCode::unreadable_file);
+      ++refused;
+    }
+  }
+  ends = true;
+  exchanging.join();
 }
 
 TEST(BoundedJson, TextIsSafeForATerminalAndReadsBack) {
