@@ -66,6 +66,17 @@ TEXT
   [ "$(grep -o '<mark>77</mark>' report.html | wc -l)" -eq 1 ]
 }
 
+@test "of a record with thousands of origins and ranks, a part is drawn" {
+  need_gnuplot
+  make_run many ddp 2000 50 "" '
+for number, rank in enumerate(run["ranks"]): rank.update(rank=number, provenance={"f1": dict(source="t", variable="v")})
+run["ranks"][0]["provenance"] = {f"f{i}": dict(source="s", variable="v") for i in range(2000)}'
+  run --separate-stderr -0 "$RUNTABLE" report -o report.html made
+  page_text report.html >text
+  grep -qF "and 1900 more values" text
+  [ "$(grep -cF "differs on ranks 1, 2, 3, 4 and 1995 more" text)" -eq 100 ]
+}
+
 @test "ranks are drawn on their hosts, and values of another origin are named" {
   make_run two ddp 3 50 "" '
 for i, rank in enumerate(run["ranks"]):

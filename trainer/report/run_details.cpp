@@ -18,7 +18,8 @@ using record::HostRecord;
 using record::RankRecord;
 using record::RunRecord;
 
-constexpr std::size_t kMostRanks = 512;  // drawn
+constexpr std::size_t kMostRanks = 512;   // drawn
+constexpr std::size_t kMostFields = 100;  // drawn; a placement has a dozen
 
 std::string text_of(const std::optional<int>& value) {
   return value ? std::to_string(*value) : "–";
@@ -81,29 +82,33 @@ std::string placement_value(const RankRecord& rank, const std::string& field) {
 /// The ranks whose value has another origin than that of rank 0: "ranks 3, 5 and 2 more: …".
 std::string others_of(const RunRecord& run, const std::string& field, const Provenance& first) {
   constexpr std::size_t kMost = 4;
-  std::vector<std::string> others;
+  std::vector<int> others;
+  std::size_t count = 0;
   for (const RankRecord& rank : run.ranks) {
     const auto found = rank.provenance.find(field);
     const bool is_same = found != rank.provenance.end() && found->second.source == first.source &&
                          found->second.variable == first.variable;
-    if (!is_same) others.push_back(std::to_string(rank.placement.rank));
+    if (!is_same && ++count <= kMost) others.push_back(rank.placement.rank);
   }
-  if (others.empty()) return "the same";
-  const std::size_t more = others.size() > kMost ? others.size() - kMost : 0;
-  others.resize(others.size() - more);
-  return fmt::format("differs on {} {}", others.size() + more == 1 ? "rank" : "ranks",
-                     fmt::join(others, ", ")) +
-         (more == 0 ? "" : fmt::format(" and {} more", more));
+  if (count == 0) return "the same";
+  return fmt::format("differs on {} {}", count == 1 ? "rank" : "ranks", fmt::join(others, ", ")) +
+         (count > kMost ? fmt::format(" and {} more", count - kMost) : "");
 }
 
 Encoded provenance_of(const RunRecord& run) {
   if (run.ranks.empty() || run.ranks.front().provenance.empty()) return {};
   HtmlTable table({{"Value"}, {"Of rank 0"}, {"Source"}, {"Variable or rule"}, {"Other ranks"}});
-  for (const auto& [field, origin] : run.ranks.front().provenance) {
+  const auto& fields = run.ranks.front().provenance;
+  std::size_t drawn = 0;
+  for (const auto& [field, origin] : fields) {
+    if (++drawn > kMostFields) break;
     table.add({field, placement_value(run.ranks.front(), field), origin.source, origin.variable,
                run.ranks.size() > 1 ? others_of(run, field, origin) : std::string("–")});
   }
-  return "<h4>Provenance</h4>\n" + wide("Provenance", table.html());
+  Encoded text = "<h4>Provenance</h4>\n" + wide("Provenance", table.html());
+  if (fields.size() > kMostFields)
+    text += html_format("<p>and {} more values</p>\n", fields.size() - kMostFields);
+  return text;
 }
 
 Encoded facts_of(const DetailedRun& run) {
