@@ -126,12 +126,12 @@ std::optional<RankReport> parse_report(const std::string& line) {
     r.device = reader.small_integer("device");
     r.interface = reader.text("interface");
     r.interface_address = reader.text("address");
-    for (const JsonReader& conflict : reader.objects("conflicts")) {
+    reader.for_each_object("conflicts", [&](const JsonReader& conflict) {
       r.other_sources.push_back(
           {conflict.require("source", conflict.text("source"), "a string"), false,
            conflict.require("explained", conflict.boolean("explained"), "true or false"),
            conflict.require("note", conflict.text("note"), "a string")});
-    }
+    });
     report.host = text("host");
     report.version = text("version");
     report.device_id = text("device_id");

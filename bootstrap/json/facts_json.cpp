@@ -49,27 +49,27 @@ void take_interfaces(const JsonReader& reader, Facts& facts) {
   constexpr std::size_t kMaxInterfaces = 4096;
   if (!has(reader, "interfaces")) return;
   facts.interfaces.emplace();
-  for (const JsonReader& entry : reader.objects("interfaces")) {
+  reader.for_each_object("interfaces", [&](const JsonReader& entry) {
     if (facts.interfaces->size() == kMaxInterfaces)
       reader.fail("interfaces", "at most 4096 network interfaces");
     facts.interfaces->push_back(read_interface(entry));
-  }
+  });
 }
 
 void take_routes(const JsonReader& reader, Facts& facts) {
   if (!has(reader, "routes")) return;
   facts.routes.emplace();
-  for (const JsonReader& entry : reader.objects("routes")) {
+  reader.for_each_object("routes", [&](const JsonReader& entry) {
     if (facts.routes->size() == kMaxRoutes) reader.fail("routes", "at most 4096 routes");
     facts.routes->push_back(read_route(entry));
-  }
+  });
 }
 
 void take_ancestors(const JsonReader& reader, Facts& facts) {
   constexpr std::size_t kMaxAncestors = 4096;
   if (!has(reader, "ancestors")) return;
   facts.ancestors.emplace();
-  for (const JsonReader& entry : reader.objects("ancestors")) {
+  reader.for_each_object("ancestors", [&](const JsonReader& entry) {
     if (facts.ancestors->size() == kMaxAncestors)
       reader.fail("ancestors", "at most 4096 processes");
     Ancestor ancestor;
@@ -81,7 +81,7 @@ void take_ancestors(const JsonReader& reader, Facts& facts) {
     ancestor.is_slurm_task =
         entry.require("is_slurm_task", entry.boolean("is_slurm_task"), "true or false");
     facts.ancestors->push_back(std::move(ancestor));
-  }
+  });
 }
 
 }  // namespace

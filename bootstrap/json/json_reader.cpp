@@ -106,16 +106,13 @@ std::optional<JsonReader> JsonReader::object(const char* key) const {
   return JsonReader(file_, *value, location_of(key));
 }
 
-std::vector<JsonReader> JsonReader::objects(const char* key) const {
+void JsonReader::for_each_object(const char* key,
+                                 const std::function<void(const JsonReader&)>& take) const {
   const Json* value = find(key);
-  if (value == nullptr) return {};
+  if (value == nullptr) return;
   if (!value->is_array()) fail(key, "an array of objects");
-  std::vector<JsonReader> readers;
-  readers.reserve(value->size());
-  for (std::size_t i = 0; i < value->size(); ++i) {
-    readers.emplace_back(file_, (*value)[i], location_of(key) + "[" + std::to_string(i) + "]");
-  }
-  return readers;
+  for (std::size_t i = 0; i < value->size(); ++i)
+    take(JsonReader(file_, (*value)[i], location_of(key) + "[" + std::to_string(i) + "]"));
 }
 
 std::optional<std::vector<std::string>> JsonReader::texts(const char* key) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,8 +31,9 @@ class JsonReader {
   std::optional<int> small_integer(const char* key) const;  ///< from 0 to INT_MAX
   std::optional<bool> boolean(const char* key) const;
   std::optional<JsonReader> object(const char* key) const;
-  /// The objects in an array; none if the key is missing.
-  std::vector<JsonReader> objects(const char* key) const;
+  /// Passes on the objects in an array, one at a time, as a reader takes many times the memory of
+  /// the text `{}`; none if the key is missing.
+  void for_each_object(const char* key, const std::function<void(const JsonReader&)>& take) const;
   std::optional<std::vector<std::string>> texts(const char* key) const;
   std::optional<std::vector<int>> small_integers(const char* key) const;
 

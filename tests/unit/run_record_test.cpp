@@ -243,6 +243,12 @@ TEST(RunRecord, DamageIsNamedByFileAndKey) {
        "key 'ranks[0].provenance.rank' holds 1", "object"},
       {[](Json& j) { j["hosts"][0]["load_at_end"] = -1; }, "'hosts[0].load_at_end' holds -1",
        "from 0"},
+      {[](Json& j) { j["hosts"][0].erase("host"); }, "no key 'hosts[0].host'", "name of a host"},
+      {[](Json& j) { j["resumed"][0].erase("time"); }, "no key 'resumed[0].time'", "UTC"},
+      {[](Json& j) {
+         j["hosts"] = std::vector<Json>(200'001, {{"host", "n"}});
+       },
+       "key 'hosts' holds an array", "at most 200000"},
       {[](Json& j) { j["epochs"][1]["train_loss"] = "low"; },
        "key 'epochs[1].train_loss' holds \"low\"", "number or null"},
       {[](Json& j) { j["totals"]["images"] = 18446744073709551615U; },

@@ -67,7 +67,7 @@ RankRecord rank_record_from_json(const Json& json, const std::string& file) {
 
 HostRecord host_from(const JsonReader& reader) {
   HostRecord host;
-  host.host = reader.text("host").value_or("");
+  host.host = reader.require("host", reader.text("host"), "the name of a host");
   host.processors = reader.small_integer("processors");
   host.load_at_start = load(reader, "load_at_start");
   host.load_at_end = load(reader, "load_at_end");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "json/json_reader.hpp"
@@ -99,7 +100,7 @@ std::optional<double> loss(const JsonReader& reader, const char* key) {
 
 ResumedRecord resumed_from(const JsonReader& reader) {
   ResumedRecord resumed;
-  resumed.time = reader.text("time").value_or("");
+  resumed.time = reader.require("time", reader.text("time"), "a UTC time");
   resumed.checkpoint = reader.text("checkpoint").value_or("");
   resumed.epoch = reader.small_integer("epoch").value_or(0);
   resumed.step = reader.integer("step").value_or(0);
@@ -166,6 +167,19 @@ int count_from(const JsonReader& reader, const char* key) {
   constexpr int kMostMachines = 1'000'000;
   if (count > kMostMachines) reader.fail(key, "a number from 1 to 1000000");
   return count;
+}
+
+/// The objects of an array. Each takes many times the memory of its text: more than the ranks,
+/// epochs or starts of any run are damage.
+template <typename From>
+auto list_from(const JsonReader& reader, const char* key, const From& from) {
+  constexpr std::size_t kMost = 200'000;
+  std::vector<std::decay_t<decltype(from(reader))>> list;
+  reader.for_each_object(key, [&](const JsonReader& one) {
+    if (list.size() == kMost) reader.fail(key, "at most 200000 objects");
+    list.push_back(from(one));
+  });
+  return list;
 }
 
 /// A time in the form that sorts, as the runtime table needs the newest run.
@@ -242,21 +256,21 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   record.site = reader.text("site");
   record.nodes = count_from(reader, "nodes");
   record.devices_per_node = count_from(reader, "devices_per_node");
-  for (const JsonReader& rank : reader.objects("ranks")) record.ranks.push_back(rank_from(rank));
-  for (const JsonReader& host : reader.objects("hosts")) record.hosts.push_back(host_from(host));
+  record.ranks = list_from(reader, "ranks", rank_from);
+  record.hosts = list_from(reader, "hosts", host_from);
   if (const auto versions = reader.object("versions")) {
     for (const auto& item : versions->json().items()) {
       record.versions[item.key()] = versions->text(item.key().c_str()).value_or("");
     }
   }
-  for (const JsonReader& epoch : reader.objects("epochs")) {
-    record.epochs.push_back(epoch_from(epoch));
-    const int before = record.epochs.size() > 1 ? record.epochs[record.epochs.size() - 2].epoch : 0;
-    if (record.epochs.back().epoch <= before) epoch.fail("epoch", "more than the previous one");
-  }
-  for (const JsonReader& one : reader.objects("resumed")) {
-    record.resumed.push_back(resumed_from(one));
-  }
+  int before = 0;
+  record.epochs = list_from(reader, "epochs", [&](const JsonReader& one) {
+    EpochRecord epoch = epoch_from(one);
+    if (epoch.epoch <= before) one.fail("epoch", "more than the previous one");
+    before = epoch.epoch;
+    return epoch;
+  });
+  record.resumed = list_from(reader, "resumed", resumed_from);
   if (const auto identity = reader.object("identity")) record.identity = identity->json();
   if (const auto totals = reader.object("totals")) record.totals = totals_from(*totals);
   return record;

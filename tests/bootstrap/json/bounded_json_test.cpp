@@ -173,5 +173,21 @@ TEST(JsonReaderMembers, OfALargeObjectAreFoundToo) {
       "'f', key 'inner.key7' holds 7");
 }
 
+TEST(JsonReaderObjects, AreReadOneAtATime) {
+  const Json json = parse_json(R"({"list": [{"a": 1}, {"a": 2}, 3], "none": null, "text": "x"})");
+  const JsonReader reader("f", json);
+  int sum = 0;
+  const auto add = [&](const JsonReader& one) { sum += one.small_integer("a").value_or(0); };
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.for_each_object("list", add); },
+      "'f', key 'list[2]' holds 3");
+  EXPECT_EQ(sum, 3);  // a reader of all of them would take many times their memory
+  reader.for_each_object("none", add);
+  EXPECT_EQ(sum, 3);
+  test::expect_error(
+      ErrorCode::malformed_file, [&] { reader.for_each_object("text", add); },
+      "key 'text' holds \"x\"");
+}
+
 }  // namespace
 }  // namespace hpcboot
