@@ -1,6 +1,5 @@
 #include "json/json_reader.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "hpcboot/error.hpp"
@@ -100,9 +99,11 @@ std::optional<bool> JsonReader::boolean(const char* key) const {
   return value->get<bool>();
 }
 
-std::optional<JsonReader> JsonReader::object(const char* key) const {
+std::optional<JsonReader> JsonReader::object(const char* key, std::size_t most) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
+  if (value->is_object() && value->size() > most)
+    fail(key, "an object with at most " + std::to_string(most) + " keys");
   return JsonReader(file_, *value, location_of(key));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,7 +31,9 @@ class JsonReader {
   std::optional<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) const;
   std::optional<int> small_integer(const char* key) const;  ///< from 0 to INT_MAX
   std::optional<bool> boolean(const char* key) const;
-  std::optional<JsonReader> object(const char* key) const;
+  /// @throws Error{malformed_file} also for an object of more than `most` keys
+  std::optional<JsonReader> object(
+      const char* key, std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   /// Passes on the objects in an array, one at a time, as a reader takes many times the memory of
   /// the text `{}`; none if the key is missing.
   void for_each_object(const char* key, const std::function<void(const JsonReader&)>& take) const;

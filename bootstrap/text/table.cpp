@@ -15,6 +15,9 @@ constexpr std::size_t kBetween = 2;
 constexpr std::size_t kLeastRoom = 20;  // a narrower text is harder to read than one below its row
 constexpr std::size_t kMostRoom = 40;   // a word that is longer still may stick out
 constexpr std::size_t kIndent = 4;      // of a text below its row
+// The longest name of a file. A longer cell sticks out: if all rows were as wide as it, the size of
+// the table would be its length times the number of rows.
+constexpr std::size_t kWidestColumn = 255;
 
 std::size_t sum_of(const std::vector<std::size_t>& widths) {
   std::size_t sum = 0;
@@ -91,7 +94,8 @@ std::vector<std::size_t> TextTable::widths(bool stacks_titles) const {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const std::string& cell = row.cells[i].str();
       const bool is_stacked = stacks_titles && row.is_title;
-      widths[i] = std::max(widths[i], is_stacked ? widest(stacked(cell)) : display_width(cell));
+      const std::size_t width = is_stacked ? widest(stacked(cell)) : display_width(cell);
+      widths[i] = std::clamp(width, widths[i], kWidestColumn);
     }
   }
   return widths;

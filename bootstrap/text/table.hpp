@@ -24,7 +24,7 @@ Look look_of(int descriptor);
 /// A table for a terminal: aligned columns, two spaces between them, no space at the end of a line.
 /// If it is wider than the terminal, its titles are stacked ("local_" above "rank"), and the texts
 /// of its last column are wrapped if that column is aligned left: beside the others if there is
-/// room, else below each row, indented.
+/// room, else below each row, indented. Cells of more than 255 columns stick out.
 class TextTable {
  public:
   /// A column for each entry.

@@ -219,6 +219,12 @@ struct BadRecord {
   std::string expected;
 };
 
+Json many_names(const std::string& prefix) {
+  Json object = Json::object();
+  for (int i = 0; i < 1001; ++i) object[prefix + std::to_string(i)] = 1;
+  return object;
+}
+
 TEST(RunRecord, DamageIsNamedByFileAndKey) {
   const BadRecord cases[] = {
       {[](Json& j) { j["schema"] = 2; }, "'f', key 'schema' holds 2", "schema 1"},
@@ -249,6 +255,12 @@ TEST(RunRecord, DamageIsNamedByFileAndKey) {
          j["hosts"] = std::vector<Json>(200'001, {{"host", "n"}});
        },
        "key 'hosts' holds an array", "at most 200000"},
+      {[](Json& j) { j["config"].update(many_names("option")); }, "key 'config' holds an object",
+       "at most 1000 keys"},
+      {[](Json& j) { j["versions"] = many_names("library"); }, "key 'versions' holds an object",
+       "at most 1000 keys"},
+      {[](Json& j) { j["epochs"][1].update(many_names("validation_m")); },
+       "key 'epochs[1].validation_m", "at most 1000 measures"},
       {[](Json& j) { j["epochs"][1]["train_loss"] = "low"; },
        "key 'epochs[1].train_loss' holds \"low\"", "number or null"},
       {[](Json& j) { j["totals"]["images"] = 18446744073709551615U; },

@@ -44,9 +44,11 @@ class CsvExporter : public Exporter {
     for (std::size_t i = 0; i < columns_.size(); ++i)
       text += (i > 0 ? "," : "") + csv_field(columns_[i]);
     text += "\n";
-    for (Row& row : rows_) {
-      for (std::size_t i = 0; i < columns_.size(); ++i)
-        text += (i > 0 ? "," : "") + row[columns_[i]];
+    for (const Row& row : rows_) {
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (i > 0) text += ",";
+        if (const auto field = row.find(i); field != row.end()) text += field->second;
+      }
       text += "\n";
     }
     if (output_.empty()) return text;
@@ -55,12 +57,13 @@ class CsvExporter : public Exporter {
   }
 
  private:
-  using Row = std::map<std::string, std::string>;
+  using Row = std::map<std::size_t, std::string>;  // the fields by their columns
 
   /// Columns keep the order in which they were first seen.
   void set(Row& row, const std::string& name, const Json& value) {
-    if (places_.emplace(name, columns_.size()).second) columns_.push_back(name);
-    row[name] = field_of(value);
+    const auto [place, is_new] = places_.emplace(name, columns_.size());
+    if (is_new) columns_.push_back(name);
+    row[place->second] = field_of(value);
   }
 
   std::filesystem::path output_;

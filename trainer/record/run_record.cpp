@@ -79,6 +79,8 @@ constexpr double kLongest = 1e9;                              // seconds: 30 yea
 constexpr double kFastest = 1e12;                             // images/s
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;  // counts; exact as a double
 constexpr double kLargestLoss = std::numeric_limits<float>::max();
+/// Of options, libraries or measures: an export has a column of all runs for each.
+constexpr std::size_t kMostNames = 1000;
 
 std::optional<double> seconds(const JsonReader& reader, const char* key) {
   const auto value = reader.number(key);
@@ -120,6 +122,7 @@ std::vector<Measure> measures_from(const JsonReader& reader) {
     if (!is_measure_name(name)) continue;
     const bool is_share = name == "accuracy";
     const auto value = is_share ? reader.number(key.c_str(), 0, 1) : loss(reader, key.c_str());
+    if (measures.size() == kMostNames) reader.fail(key.c_str(), "at most 1000 measures");
     if (value) measures.push_back({name, *value, is_share});
   }
   return measures;
@@ -242,8 +245,8 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   record.finished = time_from(reader, "finished");
   record.exit_reason =
       reader.require("exit_reason", reader.text("exit_reason"), "running, finished or a failure");
-  const JsonReader config =
-      reader.require("config", reader.object("config"), "an object with the options of the run");
+  const JsonReader config = reader.require("config", reader.object("config", kMostNames),
+                                           "an object with the options of the run");
   config.require("mode", config.text("mode"), "single, dp or ddp");
   config.small_integer("epochs");
   record.config = with_plain_keys(config.json());
@@ -258,7 +261,7 @@ RunRecord run_record_from_json(const Json& json, const std::string& file) {
   record.devices_per_node = count_from(reader, "devices_per_node");
   record.ranks = list_from(reader, "ranks", rank_from);
   record.hosts = list_from(reader, "hosts", host_from);
-  if (const auto versions = reader.object("versions")) {
+  if (const auto versions = reader.object("versions", kMostNames)) {
     for (const auto& item : versions->json().items()) {
       record.versions[item.key()] = versions->text(item.key().c_str()).value_or("");
     }

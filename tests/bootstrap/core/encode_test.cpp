@@ -186,6 +186,19 @@ TEST(Encode, TablesAlignWhatIsShown) {
             "日本     3  x\\ny\n");
 }
 
+TEST(Encode, ATableIsNotAsWideAsItsLongestCellInEveryRow) {
+  TextTable table({Align::left, Align::right, Align::left});
+  const std::string longest(255, 'x');
+  table.add({longest, "1", "a"});
+  for (int i = 0; i < 1000; ++i) table.add({"x", "2", "b"});
+  table.add({std::string(100'000, 'y'), "3", "c"});
+  EXPECT_EQ(table.width(), 255U + 2 + 1 + 2 + 1);
+  const std::string text = table.text().str();
+  EXPECT_EQ(text.substr(0, 262), longest + "  1  a\n");
+  EXPECT_EQ(text.substr(262, 262), "x" + std::string(254, ' ') + "  2  b\n");
+  EXPECT_EQ(text.substr(262 * 1001), std::string(100'000, 'y') + "  3  c\n");
+}
+
 TEST(Encode, ATableStacksItsTitlesIfItIsTooWide) {
   TextTable table({Align::right, Align::left, Align::right});
   table.add_titles({"local_rank", "host", "Devices/node"});
