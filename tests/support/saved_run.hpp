@@ -7,6 +7,7 @@
 
 #include "loop/checkpoint_file.hpp"
 #include "loop/train_options.hpp"
+#include "loop/usable_checkpoint.hpp"
 #include "record/metrics_csv.hpp"
 #include "record/run_record.hpp"
 
@@ -17,7 +18,12 @@ inline Json identity() {
   return {{"lr", 0.5}, {"model", "mnistnet"}};
 }
 
-/// The configuration of a start that resumes such a run.
+/// Of tensors_after().
+inline TrainingShapes shapes() {
+  return {{"model.weight", {8}}, {"model.bias", {3}}};
+}
+
+/// The options of a start that resumes such a run.
 inline TrainOptions options(const std::filesystem::path& runs_dir, const std::string& resume) {
   TrainOptions options;
   options.runs_dir = runs_dir.string();
@@ -28,6 +34,10 @@ inline TrainOptions options(const std::filesystem::path& runs_dir, const std::st
 
 inline int epochs_after(std::int64_t step) {
   return static_cast<int>(step / 2);
+}
+
+inline Configuration configuration() {
+  return {identity(), shapes};
 }
 
 /// run.json after this many steps.

@@ -42,6 +42,26 @@ interrupted_run() {
   [ "$(value "$run" "['resumed'][0]['epoch']")" -ge 1 ]
 }
 
+@test "--resume auto: a newest checkpoint that claims much memory is named, and an older one taken" {
+  interrupted_run
+  run=$(echo runs/*)
+  good=("$run"/checkpoints/epoch_*.safetensors)
+  python3 - "${good[-1]}" "$run/checkpoints/epoch_0100_step_00001000.safetensors" <<'PY'
+import json, struct, sys
+with open(sys.argv[1], "rb") as file:
+    notes = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))["__metadata__"]
+size = 8_000_000_000_000
+header = json.dumps({"__metadata__": notes, "model.huge": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
+with open(sys.argv[2], "wb") as file:
+    file.write(struct.pack("<Q", len(header)) + header)
+    file.truncate(8 + len(header) + size)
+PY
+  "$trainer" $small --limit-samples 64 --runs-dir runs --resume auto >out 2>err
+  grep -q "checkpoint epoch_0100_step_00001000.safetensors cannot be used: .*tensor 'model.huge', which this model does not have" out
+  grep -q "resumed from .*$(basename "${good[-1]}")" out
+  [ "$(value "$run" "['exit_reason']")" = finished ]
+}
+
 @test "a run.lock that no trainer wrote is said to be that" {
   interrupted_run
   run=$(echo runs/*)

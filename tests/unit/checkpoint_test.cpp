@@ -126,7 +126,12 @@ TEST(CheckpointFile, BringsBackEveryBitOfEveryOptimizer) {
 
     Training resumed(name);
     resumed.step(99);
-    const Checkpoint read = read_checkpoint(folder.path() / "c.safetensors");
+    const Checkpoint read =
+        read_checkpoint(folder.path() / "c.safetensors", [&](const auto& state, const auto& list) {
+          EXPECT_EQ(state.step, 25);
+          EXPECT_EQ(list.size(), whole.tensors().size());
+          require_shapes(list, training_shapes(*resumed.model, *resumed.optimizer), "c");
+        });
     restore_training_tensors(read.tensors, *resumed.model, *resumed.optimizer, "c");
     for (int i = 3; i < 6; ++i) resumed.step(i);
     expect_equal(whole.tensors(), resumed.tensors());

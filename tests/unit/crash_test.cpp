@@ -68,7 +68,7 @@ class RecordedRun {
     TrainOptions options = saved_run::options(runs_, "best");
     options.keep_checkpoints = 1;
     const SharedResume resumed =
-        resume_together(options, saved_run::identity(), kSelf, communicator);
+        resume_together(options, saved_run::configuration(), kSelf, communicator);
     promise();
     train(resumed.state->step, are_best);
   }
@@ -166,7 +166,7 @@ std::string fault_of(const std::filesystem::path& disk, const Promise& promise) 
   if (promise.step == 0) return {};
   std::vector<std::string> notes;
   const auto point =
-      find_resume_point(saved_run::options(runs, "auto"), saved_run::identity(), kSelf, notes);
+      find_resume_point(saved_run::options(runs, "auto"), saved_run::configuration(), kSelf, notes);
   if (!point) return "no run to go on with: " + (notes.empty() ? "" : notes.front());
   const std::int64_t step = point->checkpoint.state.step;
   if (step < promise.step) return "an older checkpoint: " + point->file.string();

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <new>
+#include <stdexcept>
+
 #include "loop/checkpoint_folder.hpp"
 #include "support/expect_error.hpp"
 #include "support/saved_run.hpp"
@@ -12,7 +15,10 @@ namespace hpcboot::train {
 namespace {
 
 using test::expect_error;
+using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 const record::LockHolder kSelf{"host", 1, "77"};
@@ -49,8 +55,8 @@ class Resume : public ::testing::Test {
 
   std::optional<ResumePoint> find(const std::string& resume) {
     notes_.clear();
-    return find_resume_point(saved_run::options(runs_.path(), resume), saved_run::identity(), kSelf,
-                             notes_);
+    return find_resume_point(saved_run::options(runs_.path(), resume), saved_run::configuration(),
+                             kSelf, notes_);
   }
 
   const test::TemporaryFolder runs_;
@@ -74,7 +80,7 @@ TEST_F(Resume, ACommentIsComparedAsItIsRecorded) {
   TrainOptions options = saved_run::options(runs_.path(), "auto");
   options.comment = "caf\xe9 \"\n";
   const auto finds = [&] {
-    return find_resume_point(options, saved_run::identity(), kSelf, notes_).has_value();
+    return find_resume_point(options, saved_run::configuration(), kSelf, notes_).has_value();
   };
   EXPECT_FALSE(finds());
   record::RunRecord record = saved_run::record_after(4);
@@ -129,6 +135,43 @@ TEST_F(Resume, OffersTheBestWhereAllElseIsDamaged) {
   expect_error(
       ErrorCode::unreadable_file, [&] { find("best"); }, "with a usable best.safetensors",
       "cannot be used: ");
+}
+
+TEST_F(Resume, ComparesWhatACheckpointClaimsBeforeItIsRead) {
+  const auto newest = run_.checkpoints() / name_after(6);
+  const std::pair<const char*, const char*> cases[] = {
+      {"model.weight", "has tensor 'model.weight' of shape [274877906944], but this model has [8]"},
+      {"model.other", "has tensor 'model.other', which this model does not have"},
+      {"random.cpu", "has tensor 'random.cpu', which this model does not have"}};
+  for (const auto& [name, reason] : cases) {
+    constexpr std::uint64_t kBytes = std::uint64_t{1} << 40U;  // more than the memory
+    const Json header = {{"__metadata__", notes_of(saved_run::state_after(6))},
+                         {name,
+                          {{"dtype", "F32"},
+                           {"shape", {kBytes / 4}},
+                           {"data_offsets", {std::uint64_t{0}, kBytes}}}}};
+    const std::string text = header.dump();
+    const std::uint64_t length = text.size();
+    test::write_text(newest,
+                     std::string(reinterpret_cast<const char*>(&length), sizeof length) + text);
+    std::filesystem::resize_file(newest, sizeof length + length + kBytes);
+    const auto point = find("auto");
+    ASSERT_TRUE(point) << name;
+    EXPECT_EQ(point->checkpoint.state.step, 4);
+    EXPECT_TRUE(point->goes_back);
+    EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr(newest.filename().string()),
+                                          HasSubstr("cannot be used: "), HasSubstr(reason))));
+  }
+}
+
+TEST_F(Resume, OnlyShortMemoryIsNoDamage) {
+  const auto find_with = [&](const std::function<TrainingShapes()>& shapes) {
+    return find_resume_point(saved_run::options(runs_.path(), "auto"),
+                             {saved_run::identity(), shapes}, kSelf, notes_);
+  };
+  EXPECT_FALSE(find_with([]() -> TrainingShapes { throw std::runtime_error("a failure"); }));
+  EXPECT_THAT(notes_, Contains(EndsWith("cannot be used: a failure")));
+  EXPECT_THROW(find_with([]() -> TrainingShapes { throw std::bad_alloc(); }), std::bad_alloc);
 }
 
 TEST_F(Resume, OffersTheBestWhereItIsTheOnlyOne) {

@@ -79,14 +79,17 @@ class Notes {
     }
   }
 
-  TrainingState state(const std::vector<NamedTensor>& tensors) const {
-    const std::string state = text(kStateKey);
-    if (checksum(state, tensors) != text(kChecksumKey)) {
+  void require_checksum(const std::vector<NamedTensor>& tensors) const {
+    if (checksum(text(kStateKey), tensors) != text(kChecksumKey)) {
       throw malformed(file_, "is damaged: its checksum does not match",
                       "the bytes that were written");
     }
+  }
+
+  TrainingState state() const {
+    constexpr JsonLimits kLimits{std::size_t{1} << 20U, 16, 10'000};
     try {
-      return training_state_from_json(parse_json(state), file_.string());
+      return training_state_from_json(parse_json(text(kStateKey), kLimits), file_.string());
     } catch (const JsonError& problem) {
       throw malformed(file_, std::string("has a state that ") + problem.what(), "JSON");
     }
@@ -105,23 +108,28 @@ class Notes {
 
 }  // namespace
 
-Checkpoint read_checkpoint(const std::filesystem::path& file) {
+Checkpoint read_checkpoint(const std::filesystem::path& file, const Examine& examine) {
   Checkpoint checkpoint;
   std::error_code absent;
   if (std::filesystem::is_directory(file, absent)) {
     const auto texts = verify_sharded(file);
-    checkpoint.state = Notes(file, texts).state({});
+    const Notes notes(file, texts);
+    notes.require_checksum({});
+    checkpoint.state = notes.state();
+    if (examine) examine(checkpoint.state, {});
     checkpoint.folder = file;
     return checkpoint;
   }
   const record::SafetensorsFile source(file);
   const Notes notes(file, source.metadata());
+  checkpoint.state = notes.state();
+  if (examine) examine(checkpoint.state, source.tensors());
   for (const record::TensorInfo& info : source.tensors()) {
     torch::Tensor tensor = torch::empty(info.shape, type_of(info.dtype));
     if (tensor.numel() > 0) source.read(info, tensor.data_ptr());
     checkpoint.tensors.push_back({info.name, std::move(tensor)});
   }
-  checkpoint.state = notes.state(checkpoint.tensors);
+  notes.require_checksum(checkpoint.tensors);
   return checkpoint;
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "loop/training_state.hpp"
 #include "loop/training_tensors.hpp"
+#include "record/safetensors.hpp"
 
 namespace hpcboot::train {
 
@@ -27,10 +29,16 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 /// The notes with which complete_checkpoint() makes a folder a checkpoint of a run.
 std::map<std::string, std::string> notes_of(const TrainingState& state);
 
+/// Examines a checkpoint whose tensors are not read yet; of a sharded one it sees none of them.
+/// Throws if the checkpoint is of no use.
+using Examine =
+    std::function<void(const TrainingState&, const std::vector<record::TensorInfo>& tensors)>;
+
 /// @param file or the folder of a sharded checkpoint, of which all files are compared with their
 ///        checksums
+/// @param examine is called before memory for the tensors is allocated; may be empty
 /// @throws Error{unreadable_file}; Error{malformed_file} for a file that is not a checkpoint, is
-///         truncated, or does not match its checksum
-Checkpoint read_checkpoint(const std::filesystem::path& file);
+///         truncated, or does not match its checksum; and what `examine` throws
+Checkpoint read_checkpoint(const std::filesystem::path& file, const Examine& examine = {});
 
 }  // namespace hpcboot::train

@@ -19,16 +19,6 @@ constexpr std::array<std::string_view, 3> kTexts{"DefaultCPUAllocator: can't all
                                                  "DefaultCPUAllocator: not enough memory",
                                                  "CUDA out of memory"};
 
-bool means_memory(const std::exception& cause) {
-  if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr) return true;
-  if (dynamic_cast<const c10::OutOfMemoryError*>(&cause) != nullptr) return true;
-  const std::string_view text = cause.what();
-  for (const std::string_view part : kTexts) {
-    if (text.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 /// The allocator's message, without LibTorch's source location and stack.
 std::string reason_of(const std::exception& cause) {
   const std::string_view text = cause.what();
@@ -62,6 +52,16 @@ std::string remedy_of(const BatchPlan& batches, std::string_view sample) {
 }
 
 }  // namespace
+
+bool means_memory(const std::exception& cause) {
+  if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr) return true;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&cause) != nullptr) return true;
+  const std::string_view text = cause.what();
+  for (const std::string_view part : kTexts) {
+    if (text.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
 
 std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches,
                                     std::string_view sample, bool recorded) {

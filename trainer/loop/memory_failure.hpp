@@ -10,6 +10,9 @@
 
 namespace hpcboot::train {
 
+/// Whether an exception of the C++ library or of LibTorch means that memory is short.
+bool means_memory(const std::exception& cause);
+
 /// Error{out_of_memory} if an exception of the C++ library or of LibTorch means that, on the CPU or
 /// a CUDA device, with the number of samples per pass and the options for fewer; nullopt for
 /// everything else, including an Error.

@@ -91,11 +91,10 @@ std::string checkpoint_wanted(const Candidate& run, const ResumeRequest& request
 }
 
 std::optional<UsableCheckpoint> find_checkpoint(const RunFolder& folder, const std::string& wanted,
-                                                const Json& identity,
+                                                const Configuration& own,
                                                 std::vector<std::string>& notes) {
-  return wanted.empty()
-             ? first_usable(checkpoints_in(folder.checkpoints()), identity, notes)
-             : first_usable({checkpoint_path(folder.checkpoints(), wanted)}, identity, notes);
+  return wanted.empty() ? first_usable(checkpoints_in(folder.checkpoints()), own, notes)
+                        : first_usable({checkpoint_path(folder.checkpoints(), wanted)}, own, notes);
 }
 
 ResumePoint point_of(Candidate run, RunLock::Attempt taken, UsableCheckpoint from) {
@@ -130,7 +129,7 @@ std::string how_to_free(const RunFolder& folder, bool has_locks) {
 }
 
 std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
-                                           const ResumeRequest& request, const Json& identity,
+                                           const ResumeRequest& request, const Configuration& own,
                                            const record::LockHolder& self,
                                            std::vector<std::string>& notes) {
   std::vector<Candidate> found;
@@ -142,7 +141,7 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
       continue;
     try {
       RunRecord run = RunRecord::read(folder.run_json());
-      if (run.exit_reason != record::kFinished && run.identity == identity &&
+      if (run.exit_reason != record::kFinished && run.identity == own.identity &&
           is_same_kind(options, run) && has_candidate(folder, request)) {
         found.push_back({folder, std::move(run)});
       }
@@ -163,9 +162,9 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
 }
 
 std::optional<ResumePoint> find_newest(const TrainOptions& options, const ResumeRequest& request,
-                                       const Json& identity, const record::LockHolder& self,
+                                       const Configuration& own, const record::LockHolder& self,
                                        std::vector<std::string>& notes) {
-  for (Candidate& run : runs_to_choose_from(options, request, identity, self, notes)) {
+  for (Candidate& run : runs_to_choose_from(options, request, own, self, notes)) {
     RunLock::Attempt taken;
     try {
       taken = take_lock(run.folder, self);
@@ -181,9 +180,9 @@ std::optional<ResumePoint> find_newest(const TrainOptions& options, const Resume
       continue;
     }
     const std::string wanted = checkpoint_wanted(run, request, self, notes);
-    auto from = find_checkpoint(run.folder, wanted, identity, notes);
+    auto from = find_checkpoint(run.folder, wanted, own, notes);
     if (from) return point_of(std::move(run), std::move(taken), std::move(*from));
-    const std::string best = wanted.empty() ? how_to_take_best(run.folder, identity) : "";
+    const std::string best = wanted.empty() ? how_to_take_best(run.folder, own) : "";
     if (!best.empty()) {
       notes.push_back(
           fmt::format("run {} has no other usable checkpoint: {}", run.folder.name(), best));
@@ -222,13 +221,13 @@ void require_resumable(const TrainOptions& options, const Candidate& run, const 
                   run.folder.name(), list));
 }
 
-Error no_checkpoint(const RunFolder& folder, const std::string& wanted, const Json& identity,
+Error no_checkpoint(const RunFolder& folder, const std::string& wanted, const Configuration& own,
                     const std::vector<std::string>& notes) {
   if (!wanted.empty()) {
     return Error(ErrorCode::malformed_file, notes.back(), "a complete checkpoint",
                  "give another checkpoint, or the run folder for the newest one");
   }
-  const std::string best = how_to_take_best(folder, identity);
+  const std::string best = how_to_take_best(folder, own);
   return Error(ErrorCode::malformed_file,
                notes.empty() ? fmt::format("no checkpoint in '{}'", folder.checkpoints().string())
                              : fmt::format("no usable checkpoint in '{}'; {}",
@@ -238,7 +237,7 @@ Error no_checkpoint(const RunFolder& folder, const std::string& wanted, const Js
 }
 
 ResumePoint open_named(const TrainOptions& options, const ResumeRequest& request,
-                       const Json& identity, const record::LockHolder& self,
+                       const Configuration& own, const record::LockHolder& self,
                        std::vector<std::string>& notes) {
   const RunFolder& folder = *request.run;
   auto taken = take_lock(folder, self);
@@ -250,21 +249,21 @@ ResumePoint open_named(const TrainOptions& options, const ResumeRequest& request
                 "wait for it, or end it; then resume again" + how_to_free(folder, taken.has_locks));
   }
   Candidate run{folder, RunRecord::read(folder.run_json())};
-  require_resumable(options, run, identity);
+  require_resumable(options, run, own.identity);
   const std::string wanted = checkpoint_wanted(run, request, self, notes);
-  auto from = find_checkpoint(folder, wanted, identity, notes);
-  if (!from) throw no_checkpoint(folder, wanted, identity, notes);
+  auto from = find_checkpoint(folder, wanted, own, notes);
+  if (!from) throw no_checkpoint(folder, wanted, own, notes);
   return point_of(std::move(run), std::move(taken), std::move(*from));
 }
 
 }  // namespace
 
-std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Json& identity,
+std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Configuration& own,
                                              const record::LockHolder& self,
                                              std::vector<std::string>& notes) {
   const ResumeRequest request = request_of(options);
-  return request.run ? open_named(options, request, identity, self, notes)
-                     : find_newest(options, request, identity, self, notes);
+  return request.run ? open_named(options, request, own, self, notes)
+                     : find_newest(options, request, own, self, notes);
 }
 
 }  // namespace hpcboot::train

@@ -8,6 +8,7 @@
 
 #include "loop/checkpoint_file.hpp"
 #include "loop/train_options.hpp"
+#include "loop/usable_checkpoint.hpp"
 #include "record/run_folder.hpp"
 #include "record/run_lock.hpp"
 #include "record/run_record.hpp"
@@ -33,7 +34,6 @@ struct ResumePoint {
 /// Finds what --resume requests and takes the run's lock; for rank 0. If `auto` has several
 /// candidates, runs of this job come first, then the newest: a requeued job finds its own run.
 /// @param options with `resume` not empty
-/// @param identity run_identity() of this start
 /// @param self the process that will hold the folder
 /// @param notes receives a line for everything worth reporting, such as a damaged checkpoint
 /// @return nothing if --resume auto finds no run to continue
@@ -41,7 +41,7 @@ struct ResumePoint {
 ///         Error{unreadable_file, malformed_file} for a run or checkpoints that cannot be read,
 ///         the former also if no run has what --resume best requests;
 ///         Error{run_in_use}; Error{unwritable_output}
-std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Json& identity,
+std::optional<ResumePoint> find_resume_point(const TrainOptions& options, const Configuration& own,
                                              const record::LockHolder& self,
                                              std::vector<std::string>& notes);
 

@@ -23,6 +23,7 @@
 #include "loop/lr_schedule.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
+#include "loop/optimizer.hpp"
 #include "loop/process_start.hpp"
 #include "loop/run_identity.hpp"
 #include "loop/run_observers.hpp"
@@ -136,8 +137,13 @@ std::string train(const TrainOptions& options, const RunFacts& known,
       options, smallest_pass(samples_of_rank(facts.train_samples, communicator), facts.batches,
                              devices.size()));
   require_schedule(options, steps_of_an_epoch(facts.train_samples, facts.batches, communicator));
-  const Json identity = run_identity(options, facts.batches, *task);
-  SharedResume resumed = resume_together(options, identity, report.holder(), communicator);
+  const auto shapes = [&] {
+    const auto model = task->make_model();
+    return training_shapes(*model, *make_optimizer(model->parameters(), options.optimization));
+  };
+  const Configuration own{run_identity(options, facts.batches, *task), shapes};
+  const Json& identity = own.identity;
+  SharedResume resumed = resume_together(options, own, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   for (const std::string& note : resumed.notes) report.note(note);
 

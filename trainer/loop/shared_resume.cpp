@@ -24,10 +24,10 @@ void go_back(const ResumePoint& point, std::size_t keep) {
 }
 
 /// Rank 0's part. Returns the message to the other ranks.
-Json find(const TrainOptions& options, const Json& identity, const record::LockHolder& self,
+Json find(const TrainOptions& options, const Configuration& own, const record::LockHolder& self,
           SharedResume& shared) {
   try {
-    shared.point = find_resume_point(options, identity, self, shared.notes);
+    shared.point = find_resume_point(options, own, self, shared.notes);
     if (shared.point && shared.point->goes_back)
       go_back(*shared.point, static_cast<std::size_t>(options.keep_checkpoints));
   } catch (const UsageError& error) {
@@ -37,6 +37,11 @@ Json find(const TrainOptions& options, const Json& identity, const record::LockH
             {"found", error.found()},
             {"expected", error.expected()},
             {"remedy", error.remedy()}};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {{"code", static_cast<int>(ErrorCode::unreadable_file)},
+            {"found", error.what()},
+            {"expected", "a folder of runs that this user can read"},
+            {"remedy", "check the path and its permissions"}};
   }
   if (!shared.point) return Json::object();
   shared.tensors = std::move(shared.point->checkpoint.tensors);
@@ -47,13 +52,13 @@ Json find(const TrainOptions& options, const Json& identity, const record::LockH
 
 }  // namespace
 
-SharedResume resume_together(const TrainOptions& options, const Json& identity,
+SharedResume resume_together(const TrainOptions& options, const Configuration& own,
                              const record::LockHolder& self, Communicator& communicator) {
   SharedResume shared;
   if (options.resume.empty() || options.resume == "none") return shared;
   std::string text;
   if (communicator.is_first()) {
-    text = json_text(find(options, identity, self, shared)).str();
+    text = json_text(find(options, own, self, shared)).str();
   }
   const Json told = parse_json(communicator.broadcast(text));
   const JsonReader reader("rank 0's answer", told);

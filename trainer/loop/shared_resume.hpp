@@ -23,7 +23,7 @@ struct SharedResume {
 /// Carries out --resume, which may be unset. If the run goes back, the checkpoints after the point
 /// are removed. Collective: an error on rank 0 is thrown on every rank.
 /// @throws as find_resume_point(); Error{peer_lost, deadline_exceeded}
-SharedResume resume_together(const TrainOptions& options, const Json& identity,
+SharedResume resume_together(const TrainOptions& options, const Configuration& own,
                              const record::LockHolder& self, Communicator& communicator);
 
 }  // namespace hpcboot::train

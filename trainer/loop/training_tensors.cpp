@@ -22,12 +22,32 @@ constexpr std::string_view kStatePrefix = "optimizer.";
 /// Random generators, which earlier versions saved.
 constexpr std::string_view kGeneratorPrefix = "random.";
 
+[[noreturn]] void fail_for(const std::string& file, const std::string& what) {
+  throw Error(ErrorCode::malformed_file, "'" + file + "' has " + what,
+              "a checkpoint of this model and optimizer", "resume the run that saved it");
+}
+
+[[noreturn]] void fail_for_shape(const std::string& file, const std::string& name,
+                                 at::IntArrayRef found, at::IntArrayRef expected) {
+  std::ostringstream text;
+  text << "tensor '" << name << "' of shape " << found << ", but this model has " << expected;
+  fail_for(file, text.str());
+}
+
+[[noreturn]] void fail_for_name(const std::string& file, const std::string& name) {
+  fail_for(file, "tensor '" + name + "', which this model does not have");
+}
+
+bool is_generator(const std::string& name) {
+  return name.rfind(kGeneratorPrefix, 0) == 0;
+}
+
 /// Tensors by name, each of which must be taken once.
 class Stock {
  public:
   Stock(const std::vector<NamedTensor>& tensors, const std::string& file) : file_(file) {
     for (const NamedTensor& one : tensors) {
-      if (one.name.rfind(kGeneratorPrefix, 0) != 0) by_name_.emplace(one.name, one.tensor);
+      if (!is_generator(one.name)) by_name_.emplace(one.name, one.tensor);
     }
   }
 
@@ -35,30 +55,18 @@ class Stock {
 
   torch::Tensor take(const std::string& name, const at::Tensor& like) {
     const auto found = by_name_.find(name);
-    if (found == by_name_.end()) fail("no tensor '" + name + "'");
+    if (found == by_name_.end()) fail_for(file_, "no tensor '" + name + "'");
     const torch::Tensor tensor = found->second;
-    if (tensor.sizes() != like.sizes()) {
-      std::ostringstream text;
-      text << "tensor '" << name << "' of shape " << tensor.sizes() << ", but this model has "
-           << like.sizes();
-      fail(text.str());
-    }
+    if (tensor.sizes() != like.sizes()) fail_for_shape(file_, name, tensor.sizes(), like.sizes());
     by_name_.erase(found);
     return tensor;
   }
 
   void require_empty() const {
-    if (!by_name_.empty()) {
-      fail("tensor '" + by_name_.begin()->first + "', which this model does not have");
-    }
+    if (!by_name_.empty()) fail_for_name(file_, by_name_.begin()->first);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::malformed_file, "'" + file_ + "' has " + what,
-                "a checkpoint of this model and optimizer", "resume the run that saved it");
-  }
-
   std::map<std::string, torch::Tensor> by_name_;
   const std::string& file_;
 };
@@ -107,6 +115,38 @@ std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
     list.push_back({std::string(kModelPrefix) + item.key(), item.value().detach()});
   }
   return list;
+}
+
+TrainingShapes training_shapes(const torch::nn::Module& model, const optim::Optimizer& optimizer) {
+  const auto state = new_state_of(optimizer);
+  const OptimizerState fields = *fields_of(*state);
+  TrainingShapes shapes;
+  for (const auto& item : model.named_parameters()) {
+    const std::vector<std::int64_t> shape = item.value().sizes().vec();
+    shapes[std::string(kModelPrefix) + item.key()] = shape;
+    const std::string prefix = std::string(kStatePrefix) + item.key() + ".";
+    for (const char* name : fields.names) shapes[prefix + name] = shape;
+    if (fields.steps != nullptr) shapes[prefix + kStepsField] = {};
+  }
+  for (const auto& item : model.named_buffers())
+    shapes[std::string(kModelPrefix) + item.key()] = item.value().sizes().vec();
+  return shapes;
+}
+
+void require_shapes(const std::vector<record::TensorInfo>& tensors, const TrainingShapes& shapes,
+                    const std::string& file) {
+  constexpr std::uint64_t kMostOfGenerators = std::uint64_t{1} << 20U;  // one has 5 KB
+  std::uint64_t of_generators = 0;
+  for (const record::TensorInfo& one : tensors) {
+    if (is_generator(one.name)) {
+      of_generators += one.end - one.begin;
+      if (of_generators > kMostOfGenerators) fail_for_name(file, one.name);
+      continue;
+    }
+    const auto known = shapes.find(one.name);
+    if (known == shapes.end()) fail_for_name(file, one.name);
+    if (one.shape != known->second) fail_for_shape(file, one.name, one.shape, known->second);
+  }
 }
 
 void restore_training_tensors(const std::vector<NamedTensor>& tensors, torch::nn::Module& model,

@@ -3,12 +3,15 @@
 #include <torch/nn/module.h>
 #include <torch/optim/optimizer.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hpcboot/torch/sharded_checkpoint.hpp"
 #include "loop/communicator.hpp"
+#include "record/safetensors.hpp"
 
 namespace hpcboot::train {
 
@@ -19,6 +22,18 @@ constexpr std::string_view kModelPrefix = "model.";
 /// moments, number of steps). Rank 0's tensors represent all ranks.
 std::vector<NamedTensor> training_tensors(const torch::nn::Module& model,
                                           torch::optim::Optimizer& optimizer);
+
+/// The shapes of all tensors that training_tensors() can return, by their names.
+using TrainingShapes = std::map<std::string, std::vector<std::int64_t>>;
+/// @param model, optimizer whole, not divided among ranks
+TrainingShapes training_shapes(const torch::nn::Module& model,
+                               const torch::optim::Optimizer& optimizer);
+
+/// Compares the tensors of a file with them, so that none is read that takes more memory than the
+/// training itself.
+/// @throws Error{malformed_file} if one is not among them or has another shape
+void require_shapes(const std::vector<record::TensorInfo>& tensors, const TrainingShapes& shapes,
+                    const std::string& file);
 
 /// Restores such tensors, on any device.
 /// @param file names the source in errors
