@@ -1,12 +1,12 @@
 #include "record/atomic_folder.hpp"
 
 #include <fcntl.h>
-#include <stdio.h>  // renameat2
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>  // renameat2
 #include <system_error>
 
 #include "record/disk_sync.hpp"

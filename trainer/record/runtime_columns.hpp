@@ -11,12 +11,12 @@ namespace hpcboot::record {
 /// A column of the runtime table: its key in csv and json, its title in the formats for people, and
 /// a row's value for both.
 struct RuntimeColumn {
-  const char* key;
-  const char* title;  ///< null if it is shown only as marks in another column
-  bool is_number;     ///< aligned to the right
-  bool is_setting;    ///< stated once if it is equal in all runs and the terminal is narrow
-  Json (*value)(const RuntimeRow&);
-  std::string (*shown)(const RuntimeRow&);
+  const char* key = nullptr;
+  const char* title = nullptr;  ///< null if it is shown only as marks in another column
+  bool is_number = false;       ///< aligned to the right
+  bool is_setting = false;  ///< stated once if it is equal in all runs and the terminal is narrow
+  Json (*value)(const RuntimeRow&) = nullptr;
+  std::string (*shown)(const RuntimeRow&) = nullptr;
   /// Precedes the values of some rows, so that the digits stay aligned.
   const char* mark = nullptr;
   bool (*is_marked)(const RuntimeRow&) = nullptr;
