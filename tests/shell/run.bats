@@ -647,7 +647,7 @@ in_pbs() {
 
 @test "--hostfile and --nodes: over ssh; --timeout names the host that does not answer" {
   mkdir bin
-  printf '#!/bin/sh\n[ "$1 $2 $3 $4" = "-o BatchMode=yes -o ConnectTimeout=10" ] || exit 90\nshift 4\n[ "$1" != -v ] || shift\nhost=$1\nshift\necho "$host" >>called\n[ "$host" != silent ] || exec sleep 100\nexec sh -c "$*"\n' >bin/ssh
+  printf '#!/bin/sh\n[ "$1 $2 $3 $4" = "-o BatchMode=yes -o ConnectTimeout=10" ] || exit 90\nshift 4\n[ "$1" != -v ] || shift\n[ "$1" = -- ] || exit 91\nshift\nhost=$1\nshift\necho "$host" >>called\n[ "$host" != silent ] || exec sleep 100\nexec sh -c "$*"\n' >bin/ssh
   chmod +x bin/ssh
   printf '%s slots=2\n' one.invalid two.invalid three.invalid >hosts
   PATH=$PWD/bin:$PATH

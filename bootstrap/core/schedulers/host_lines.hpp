@@ -29,9 +29,10 @@ void for_each_line(std::string_view text, Each each) {
   }
 }
 
-// A name or an address.
+// A name or an address. Programs that are passed one, such as ssh, would take a leading "-" for an
+// option, which may name a command to execute.
 inline bool is_host(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+  return !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.' || c == ':';
   });

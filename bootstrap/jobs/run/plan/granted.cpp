@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/counted.hpp"
+#include "core/schedulers/host_lines.hpp"
 #include "flux_grant.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
@@ -128,6 +129,17 @@ void take_first_nodes(Granted& granted, int nodes, bool has_hostfile) {
   granted.hosts.resize(static_cast<std::size_t>(nodes));
 }
 
+// Names are passed to programs that connect to hosts; a list in the environment may name anything.
+void require_host_names(const Granted& granted, const Surroundings& s) {
+  for (const GrantedHost& host : granted.hosts) {
+    if (is_host(host.host) || is_this_host(host.host, s)) continue;
+    throw Error(ErrorCode::malformed_value,
+                "host '" + host.host.substr(0, 80) + "' in " + granted.origin,
+                "names of letters, digits, '.', ':', '_' and '-', which is not the first",
+                "correct " + granted.origin);
+  }
+}
+
 }  // namespace
 
 Granted granted_hosts(const RunRequest& request, const Surroundings& s) {
@@ -142,6 +154,7 @@ Granted granted_hosts(const RunRequest& request, const Surroundings& s) {
     granted.hosts.push_back({this_host(s)});
     granted.origin = "this host";
   }
+  require_host_names(granted, s);
   if (request.nodes) take_first_nodes(granted, *request.nodes, request.hostfile.has_value());
   return granted;
 }

@@ -236,6 +236,7 @@ class Command {
         }
         place.shell.insert(place.shell.end(), request_.launcher_args.begin(),
                            request_.launcher_args.end());
+        if (plan_.launcher == Launcher::ssh) place.shell.emplace_back("--");
         place.shell.push_back(host.host);
       }
       plan_.agents.push_back(std::move(place));

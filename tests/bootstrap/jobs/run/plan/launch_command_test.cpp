@@ -193,10 +193,10 @@ TEST_F(LaunchCommandTest, OfAgents) {
   EXPECT_EQ(plan().agents[0].host, "n1");
   EXPECT_TRUE(plan().agents[0].shell.empty());
   EXPECT_EQ(plan().agents[1].shell,
-            (Words{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "n2"}));
+            (Words{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", "n2"}));
   request.launcher_args = {"-p", "2222"};
-  EXPECT_EQ(plan().agents[1].shell,
-            (Words{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-p", "2222", "n2"}));
+  EXPECT_EQ(plan().agents[1].shell, (Words{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
+                                           "-p", "2222", "--", "n2"}));
   request = {};
   request.command = {"./train"};
   job("sge", {"n1.cluster", "n2.cluster"}, {2, 2});

@@ -65,6 +65,22 @@ TEST_F(LayoutTest, RefusesAHostfileWithoutHosts) {
   EXPECT_TRUE(holds(refusal(), "unreadable_file"));
 }
 
+// ssh would take it for an option, which may name a command to execute.
+TEST_F(LayoutTest, RefusesWhatIsNoHostNameWhateverNamesIt) {
+  hostfile("-Fconfig slots=1\n");
+  EXPECT_TRUE(holds(refusal(), "malformed_file: '-Fconfig slots=1' in line 1"));
+  request.hostfile.reset();
+  for (const char* list : {"-oProxyCommand=x", "n1,-Fconfig", "n1,$(x)"}) {
+    slurm({{"SLURM_JOB_NODELIST", list}});
+    EXPECT_TRUE(holds(refusal(), "malformed_value: host '")) << list;
+    EXPECT_TRUE(holds(refusal(), "in SLURM_JOB_NODELIST")) << list;
+  }
+  // The name of this host is not passed to a program.
+  s.facts.hostname = "own name";
+  job("pbs", {"own name"}, {1});
+  EXPECT_EQ(layout(), "own name:1");
+}
+
 TEST_F(LayoutTest, FillsHostsInTheirOrder) {
   hostfile("n1:4\nn2:2\nn3:4\n");
   const std::map<int, std::string> expected = {

@@ -130,7 +130,7 @@ TEST_F(PlanTest, IsShownWithEachHostsAgent) {
   const std::string text = dry_run_text(plan());
   for (const char* part :
        {"n1: /opt/hpcboot run-agent\n",
-        "n2: ssh -o BatchMode=yes -o ConnectTimeout=10 n2 /opt/hpcboot run-agent\n",
+        "n2: ssh -o BatchMode=yes -o ConnectTimeout=10 -- n2 /opt/hpcboot run-agent\n",
         "each rank:\n  ./train --epochs 3\n"})
     EXPECT_TRUE(holds(text, part)) << part << "\n" << text;
 }
