@@ -1,16 +1,38 @@
 #include "output_lines.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hpcboot::run {
+namespace {
+
+// A carriage return at the end waits for what follows, as it may be half of "\r\n".
+bool has_nothing_to_show(std::string_view text) {
+  return text.empty() || text == "\r";
+}
+
+// `text` with `prefix` again wherever a terminal goes back to the start of the line.
+std::string with_prefixes(std::string_view text, const std::string& prefix) {
+  std::string all;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, std::min(text.find('\r'), text.size() - 1) + 1);
+    text.remove_prefix(part.size());
+    all += part;
+    if (!text.empty() && text != "\n") all += prefix;
+  }
+  return all;
+}
+
+}  // namespace
 
 void OutputLines::show(int source, std::string_view text, std::string& to) {
+  const auto found = prefixes_.find(source);
+  const std::string prefix = found == prefixes_.end() ? "" : found->second;
   if (open_ != source) {
     if (open_) to += '\n';
-    const auto prefix = prefixes_.find(source);
-    if (prefix != prefixes_.end()) to += prefix->second;
+    to += prefix;
   }
-  to += text;
+  to += prefix.empty() ? text : with_prefixes(text, prefix);
   if (text.back() == '\n') {
     open_.reset();
   } else {
@@ -25,12 +47,12 @@ std::string OutputLines::take(int source, std::string_view bytes, Clock::time_po
     const std::size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end == std::string_view::npos ? end : end + 1);
     bytes.remove_prefix(part.size());
+    if (has_nothing_to_show(waiting.text)) waiting.since = now;
     waiting.text += part;
     if (end == std::string_view::npos && waiting.text.size() < kLongest) break;
     show(source, waiting.text, to);
     waiting.text.clear();
   }
-  waiting.since = now;
   if (waiting.text.empty()) waiting_.erase(source);
   return to;
 }
@@ -46,21 +68,27 @@ std::string OutputLines::finish(int source) {
 
 std::string OutputLines::show_waiting(Clock::time_point now) {
   std::string to;
-  for (auto waiting = waiting_.begin(); waiting != waiting_.end();) {
-    if (now < waiting->second.since + kPatience) {
-      ++waiting;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    std::string_view text = at->second.text;
+    if (has_nothing_to_show(text) || now < at->second.since + kPatience) {
+      ++at;
       continue;
     }
-    show(waiting->first, waiting->second.text, to);
-    waiting = waiting_.erase(waiting);
+    const bool ends_with_return = text.back() == '\r';
+    if (ends_with_return) text.remove_suffix(1);
+    show(at->first, text, to);
+    if (ends_with_return) at->second.text = "\r";
+    at = ends_with_return ? std::next(at) : waiting_.erase(at);
   }
   return to;
 }
 
 std::optional<OutputLines::Clock::time_point> OutputLines::next_time() const {
   std::optional<Clock::time_point> next;
-  for (const auto& [source, waiting] : waiting_)
+  for (const auto& [source, waiting] : waiting_) {
+    if (has_nothing_to_show(waiting.text)) continue;
     next = std::min(next.value_or(Clock::time_point::max()), waiting.since + kPatience);
+  }
   return next;
 }
 

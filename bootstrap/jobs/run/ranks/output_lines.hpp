@@ -15,7 +15,7 @@ class OutputLines {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // An unfinished line, such as a prompt, is shown when nothing has arrived for this long.
+  // How long an unfinished line, such as a prompt or a progress bar, may wait for its end.
   static constexpr std::chrono::milliseconds kPatience{200};
   // A longer line is shown in parts.
   static constexpr std::size_t kLongest = std::size_t{64} << 10U;
@@ -35,7 +35,7 @@ class OutputLines {
  private:
   struct Waiting {
     std::string text;
-    Clock::time_point since;
+    Clock::time_point since;  // when it began to wait
   };
   void show(int source, std::string_view text, std::string& to);
 

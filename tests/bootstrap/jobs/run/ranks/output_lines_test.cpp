@@ -39,6 +39,29 @@ TEST(OutputLines, ShowsALineThatWaitsAndGoesOnWithItWhereNobodyCameBetween) {
   EXPECT_EQ(lines.take(0, "no\n", Time{}), "[0 a] no\n");
 }
 
+TEST(OutputLines, ShowsAProgressBarHoweverOftenItIsWritten) {
+  for (const bool has_prefix : {false, true}) {
+    OutputLines lines = has_prefix ? two() : OutputLines({});
+    const std::string prefix = has_prefix ? "[0 a] " : "";
+    Time now{};
+    std::string out;
+    for (int i = 0; i < 5; ++i) {
+      out += lines.take(0, "step " + std::to_string(i) + "\r", now);
+      EXPECT_EQ(lines.next_time(),
+                now + OutputLines::kPatience - std::chrono::milliseconds(i % 2) * 100);
+      now += std::chrono::milliseconds(100);
+      out += lines.show_waiting(now);
+    }
+    EXPECT_EQ(out,
+              prefix + "step 0\r" + prefix + "step 1\r" + prefix + "step 2\r" + prefix + "step 3");
+    out += lines.show_waiting(now + OutputLines::kPatience);
+    EXPECT_FALSE(lines.next_time()) << "nothing that a reader could see waits";
+    // "\r\n" stays whole, and ends the line that has its prefix.
+    out += lines.take(0, "\nend\r\n", now);
+    EXPECT_EQ(out.substr(out.rfind("step")), "step 4\r\n" + prefix + "end\r\n");
+  }
+}
+
 TEST(OutputLines, ShowsALongLineInPartsAndChangesNoByteWithoutPrefixes) {
   OutputLines lines({});
   const std::string bytes = std::string(3 * OutputLines::kLongest, 'x') + "\0\n\x1b" + "y";
