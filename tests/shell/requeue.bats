@@ -288,6 +288,14 @@ rests_while_ranks_save() {
   done
 }
 
+@test "a host with a low limit is not lost" {
+  { hostname; for _ in 1 2 3 4 5 6 7 8; do echo n7; done; } >nodes
+  sed -i 's/^exec/ulimit -n 24; exec/' bin/ssh
+  run -30 --separate-stderr timeout 60 "$HPCBOOT" run --launcher ssh --requeue --warn 10 -- sleep 1000
+  [[ $stderr == *"found:    n7: pipe: Too many open files"* ]]
+  [ ! -e requeued ]
+}
+
 @test "a scheduler that does not answer is reported, and no warning is sent" {
   rm walltime
   run -0 --separate-stderr "$HPCBOOT" run -n 1 --requeue -- true

@@ -540,6 +540,12 @@ parent_killed() {
 @test "mpirun: kill -9 of a rank's parent leaves nothing" { parent_killed mpirun; }
 @test "Hydra: kill -9 of a rank's parent leaves nothing" { parent_killed hydra; }
 
+@test "local: a limit of this host is reported as such" {
+  ulimit -n 24
+  run -30 timeout 60 "$HPCBOOT" run -n 8 -- sleep 1000 3>&-
+  [[ $output == *"found:    $(hostname): pipe: Too many open files"*"ulimit -n"* ]] || fail "$output"
+}
+
 launcher_killed() {
   by "$1"
   start 2 -- sh -c "$waiting"

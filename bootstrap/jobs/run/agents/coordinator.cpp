@@ -151,13 +151,23 @@ void Coordinator::turn() {
 void Coordinator::take_frames(AgentLink& link) {
   FrameChannel& channel = *link.channel();
   const bool is_there = channel.receive();
+  std::optional<Error> failure;
   try {
-    while (const auto frame = channel.next()) take(link, *frame);
+    while (const auto frame = channel.next()) {
+      if (frame->kind == FrameKind::failed) failure = read_error(frame->payload);
+      if (failure) break;  // the last message
+      take(link, *frame);
+    }
   } catch (const Error& error) {
-    if (!has_started_)
-      throw Error(error.code(), link.host() + ": " + error.found(), error.expected(),
-                  error.remedy());
-    lose(link, error.what());
+    if (has_started_) {
+      lose(link, error.what());
+      return;
+    }
+    failure = error;
+  }
+  if (failure) {
+    end_without(link, Error(failure->code(), link.host() + ": " + failure->found(),
+                            failure->expected(), failure->remedy()));
     return;
   }
   if (!is_there && link.ranks().empty()) link.close();
@@ -207,7 +217,6 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
       take_end(link, frame);
       return;
     case FrameKind::failed:
-      throw read_error(frame.payload);
     case FrameKind::spec:
     case FrameKind::start:
     case FrameKind::signal:

@@ -43,6 +43,8 @@ class Coordinator {
   bool are_ready() const;
   void start_ranks();
   void lose(AgentLink& link, const std::string& why);
+  // Ends the run because this agent is gone. @throws `why` before the ranks are started
+  void end_without(AgentLink& link, const Error& why);
   void order(const SignalOrder& order);
   void end_others();
   void take_out_error();
@@ -68,7 +70,7 @@ class Coordinator {
   bool has_failed_itself_ = false;  // a rank or host, before any request to end
   int out_error_ = 0;
   std::optional<RankEnd> first_failure_;
-  std::optional<Error> first_loss_;
+  std::optional<Error> first_loss_;  // of an agent
   std::string lost_host_;
   Clock::time_point last_turn_ = Clock::now();
   Clock::time_point start_until_;

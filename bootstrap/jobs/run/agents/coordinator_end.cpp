@@ -31,18 +31,23 @@ bool asks_for_the_end(int number) {
 void Coordinator::lose(AgentLink& link, const std::string& why) {
   show_messages(link);
   if (!link.hello) fail_to_start(link, why);
+  // This host is alive: only its agent was killed.
+  const bool is_first = !first_failure_ && !first_loss_;
+  if (is_first && !is_stopping_ && !link.is_here()) lost_host_ = link.host();
+  end_without(link,
+              Error(ErrorCode::peer_lost,
+                    "host " + link.host() + " was lost: " + joined(link.ranks()) + "; " + why,
+                    "an agent on every host until its ranks end",
+                    link.is_here() ? "find out what killed it: `dmesg` reports out-of-memory kills"
+                                   : "check " + link.host() + ", or start the run without it"));
+}
+
+void Coordinator::end_without(AgentLink& link, const Error& why) {
+  if (!has_started_) throw Error(why);
   if (!first_failure_ && !first_loss_) {
-    first_loss_.emplace(ErrorCode::peer_lost,
-                        "host " + link.host() + " was lost: " + joined(link.ranks()) + "; " + why,
-                        "an agent on every host until its ranks end",
-                        link.is_here()
-                            ? "find out what killed it: `dmesg` reports out-of-memory kills"
-                            : "check " + link.host() + ", or start the run without it");
+    first_loss_ = why;
     has_failed_itself_ = !is_stopping_;
-    // This host is alive: only its agent was killed.
-    if (!is_stopping_ && !link.is_here()) lost_host_ = link.host();
   }
-  if (!has_started_) throw Error(*first_loss_);
   link.close();
   end_others();
 }

@@ -158,6 +158,15 @@ TEST(Agents, CountAHostAsLostThatIsSilentOrSpeaksNonsense) {
   EXPECT_THAT(nonsense.err, HasSubstr("host n0 was lost: rank 0; "));
 }
 
+TEST(Agents, EndWithTheErrorOfAnAgentThatCannotStartItsRanks) {
+  RunProcess::Options options = script({1, 8}, "exec sleep 1000");
+  options.shell = {"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh"};
+  const RunOutcome outcome = run(options);
+  EXPECT_EQ(outcome.exit_code, 30);
+  EXPECT_THAT(outcome.err, HasSubstr("found:    n1: pipe: Too many open files\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("ulimit -n"));
+}
+
 TEST(Agents, TakeNoWordAboutARankThatIsAnotherOnes) {
   const TemporaryFolder folder;
   const std::string hello = hello_of(std::string(hpcboot::version()));
