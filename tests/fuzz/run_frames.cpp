@@ -49,6 +49,7 @@ void require_read_back(const Frame& frame) {
   if (frame.kind == FrameKind::signal) require_read_back(payload, read_order);
   if (frame.kind == FrameKind::hello) require_read_back(payload, read_hello);
   if (frame.kind == FrameKind::output) require_read_back(payload, read_output);
+  if (frame.kind == FrameKind::room) require_read_back(payload, read_room);
   if (frame.kind == FrameKind::ended) require_read_back(payload, read_end);
   if (frame.kind != FrameKind::failed) return;
   require_read_back(payload, read_error);

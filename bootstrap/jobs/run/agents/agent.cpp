@@ -13,6 +13,7 @@
 #include "jobs/run/ranks/left_behind.hpp"
 #include "jobs/run/stage/stage.hpp"
 #include "local_ranks.hpp"
+#include "output_queue.hpp"
 #include "rendezvous/handover.hpp"
 #include "rendezvous/store/held_port.hpp"
 
@@ -39,7 +40,7 @@ class Agent {
       const auto now = Clock::now();
       if (now >= next_heartbeat_) {
         next_heartbeat_ = now + kHeartbeat;
-        if (has_room()) send(FrameKind::heartbeat, "");
+        if (channel_.unsent() < kMostUnsent) send(FrameKind::heartbeat, "");
       }
       PollSet set;
       set.add(signals.fd(), POLLIN);
@@ -61,13 +62,19 @@ class Agent {
  private:
   bool is_done() const {
     const bool has_ended = has_started_ ? ranks_->have_ended() : is_lost_;
-    return has_ended && (is_lost_ || channel_.unsent() == 0);
+    return has_ended && (is_lost_ || (output_.is_empty() && channel_.unsent() == 0));
   }
 
-  bool has_room() const { return is_lost_ || channel_.unsent() < kMostUnsent; }
+  bool has_room() const { return is_lost_ || output_.size() < kMostUnsent; }
 
   void send(FrameKind kind, const std::string& payload) {
-    if (!is_lost_) channel_.send(kind, payload);
+    if (is_lost_) return;
+    if (OutputQueue::takes(kind)) {
+      output_.add(kind, payload);
+      output_.send_to(channel_);
+    } else {
+      channel_.send(kind, payload);
+    }
   }
 
   void turn(const BlockedSignals& signals, const PollSet& set) {
@@ -121,6 +128,10 @@ class Agent {
         if (!has_started_) break;
         ranks_->write_stacks();
         return;
+      case FrameKind::room:
+        output_.note_room(static_cast<std::size_t>(read_room(frame.payload).bytes));
+        output_.send_to(channel_);
+        return;
       case FrameKind::hello:
       case FrameKind::staged:
       case FrameKind::output:
@@ -129,6 +140,7 @@ class Agent {
       case FrameKind::note:
       case FrameKind::stacks_written:
       case FrameKind::ended:
+      case FrameKind::complete:
       case FrameKind::failed:
       case FrameKind::heartbeat:
         break;
@@ -183,6 +195,7 @@ class Agent {
   }
 
   FrameChannel& channel_;
+  OutputQueue output_;
   const LeftBehind& left_behind_;
   std::unique_ptr<LocalRanks> ranks_;
   std::optional<Stage> stage_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent.hpp"
+#include "output_queue.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -29,6 +30,15 @@ std::string way_of(const std::vector<std::string>& words) {
   return words.front().substr(words.front().rfind('/') + 1);
 }
 
+void require_rank(const std::set<int>& ranks, int rank) {
+  if (ranks.count(rank) != 0) return;
+  throw Error(
+      ErrorCode::malformed_file,
+      "message from an agent about rank " + std::to_string(rank) + ", which it does not run",
+      "a rank that this agent was told to start and that has not ended",
+      "use the same version of hpcboot on all hosts");
+}
+
 }  // namespace
 
 AgentLink::AgentLink(std::string host, const std::vector<std::string>& words, std::set<int> ranks,
@@ -36,7 +46,8 @@ AgentLink::AgentLink(std::string host, const std::vector<std::string>& words, st
     : host_(std::move(host)),
       is_here_(words.empty()),
       way_(way_of(words)),
-      ranks_(std::move(ranks)) {
+      ranks_(std::move(ranks)),
+      running_(ranks_) {
   const FdPair ends = make_sockets();
   channel_.emplace(ends.first, ends.first);
   ChildSpec spec;
@@ -70,13 +81,26 @@ AgentLink::AgentLink(std::string host, const std::vector<std::string>& words, st
   ::close(ends.second);
 }
 
-void AgentLink::expect_rank(int rank) const {
-  if (ranks_.count(rank) != 0) return;
-  throw Error(
-      ErrorCode::malformed_file,
-      "message from an agent about rank " + std::to_string(rank) + ", which it does not run",
-      "a rank that this agent was told to start and that has not ended",
-      "use the same version of hpcboot on all hosts");
+void AgentLink::note_output(int rank, std::size_t bytes) {
+  require_rank(ranks_, rank);
+  taken_ += bytes;
+}
+
+void AgentLink::note_end(int rank) {
+  require_rank(running_, rank);
+  running_.erase(rank);
+}
+
+void AgentLink::note_complete(int rank) {
+  require_rank(ranks_, rank);
+  ranks_.erase(rank);
+  running_.erase(rank);
+}
+
+void AgentLink::give_room() {
+  if (taken_ < kOutputWindow / 4) return;  // few bytes do not block the agent
+  send(FrameKind::room, to_payload(OutputRoom{static_cast<int>(taken_)}));
+  taken_ = 0;
 }
 
 void AgentLink::send(FrameKind kind, const std::string& payload) {

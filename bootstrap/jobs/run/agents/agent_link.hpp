@@ -27,11 +27,15 @@ class AgentLink {
   const std::string& host() const { return host_; }
   // Is the agent a child of this process?
   bool is_here() const { return is_here_; }
-  // The ranks that have not ended.
+  // The ranks whose output is not complete; those that have not ended are among them.
   const std::set<int>& ranks() const { return ranks_; }
-  void note_end(int rank) { ranks_.erase(rank); }
-  // @throws Error{malformed_file} if `rank` is not one of them
-  void expect_rank(int rank) const;
+  const std::set<int>& running() const { return running_; }
+  // Each @throws Error{malformed_file} if no such message about this rank can follow.
+  void note_output(int rank, std::size_t bytes);
+  void note_end(int rank);
+  void note_complete(int rank);
+  // There is room for the output so far: the agent may send more.
+  void give_room();
 
   // nullptr once the link is closed.
   FrameChannel* channel() { return channel_ ? &*channel_ : nullptr; }
@@ -65,6 +69,8 @@ class AgentLink {
   bool is_here_;
   std::string way_;  // the program that connects to it: "ssh"; "agent" on this host
   std::set<int> ranks_;
+  std::set<int> running_;
+  std::size_t taken_ = 0;  // bytes of output since the agent was last told of room
   std::optional<RankChild> process_;
   std::optional<FrameChannel> channel_;
   std::string unfinished_;  // line of its messages

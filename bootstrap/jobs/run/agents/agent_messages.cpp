@@ -236,4 +236,15 @@ RankBytes read_output(std::string_view payload) {
   return {static_cast<int>(rank), payload.substr(kHead)};
 }
 
+std::string to_payload(const OutputRoom& room) {
+  return text_of({{"bytes", room.bytes}});
+}
+
+OutputRoom read_room(std::string_view payload) {
+  const Message message(payload);
+  OutputRoom room{message.number("bytes")};
+  if (room.bytes < 1) message.reader().fail("bytes", "a whole number, at least 1");
+  return room;
+}
+
 }  // namespace hpcboot::run

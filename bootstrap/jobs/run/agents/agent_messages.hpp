@@ -71,4 +71,11 @@ struct RankBytes {
 std::string to_payload(const RankBytes& output);
 RankBytes read_output(std::string_view payload);
 
+// For more output.
+struct OutputRoom {
+  int bytes = 0;
+};
+std::string to_payload(const OutputRoom& room);
+OutputRoom read_room(std::string_view payload);
+
 }  // namespace hpcboot::run

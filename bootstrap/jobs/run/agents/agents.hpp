@@ -19,7 +19,8 @@ struct AgentRun {
   std::string self;  // the path of the program hpcboot, the same on every host
   // Set for every rank and marked as exported: HPCBOOT_RUN_ID and the like.
   std::map<std::string, std::string> handover;
-  // How long the ranks may take to end after SIGINT, SIGTERM or SIGHUP; then they are killed.
+  // How long the ranks may take to end after SIGINT, SIGTERM or SIGHUP; then they are killed. After
+  // a failure, a reader of the output that takes nothing for this long is no longer waited for.
   std::chrono::milliseconds grace = kGraceOfRun;
   // An agent that has sent nothing for this long is lost; it sends a heartbeat every second.
   std::chrono::milliseconds silence{30000};

@@ -81,6 +81,12 @@ void Console::discard() {
   err_.discard();
 }
 
+void Console::drop_waiting() {
+  for (OutStream* stream : {&out_, &err_}) {
+    if (stream->unwritten() > 0) stream->discard();
+  }
+}
+
 void Console::add_to(PollSet& set) const {
   if (out_.unwritten() > 0) set.add(out_.fd(), POLLOUT);
   if (err_.unwritten() > 0) set.add(err_.fd(), POLLOUT);

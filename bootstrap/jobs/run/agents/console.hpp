@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -40,8 +41,12 @@ class Console {
   bool is_written() const { return out_.unwritten() == 0 && err_.unwritten() == 0; }
   // errno if standard output can no longer be written; 0: it can
   int out_error() const { return out_.error(); }
+  // Bytes that readers have taken.
+  std::uint64_t written() const { return out_.written() + err_.written(); }
   // Drops all output: slow readers are no longer waited for.
   void discard();
+  // Drops that of the streams on which some is unwritten.
+  void drop_waiting();
 
   void add_to(PollSet& set) const;
   void flush();

@@ -116,7 +116,7 @@ bool Coordinator::are_ready() const {
 void Coordinator::turn() {
   PollSet set;
   set.add(signals_.fd(), POLLIN);
-  for (const AgentLink& link : links_) link.add_to(set, console_.has_room());
+  for (const AgentLink& link : links_) link.add_to(set, true);
   console_.add_to(set);
   if (has_started_) input_.add_to(set);
   if (can_be_warned()) set.add(run_.clock->fd(), POLLIN);
@@ -124,17 +124,17 @@ void Coordinator::turn() {
   if (const auto next = console_.next_time()) until = std::min(until, *next);
   if (!have_answered()) until = std::min(until, start_until_);
   set.wait(until);
-  // An agent only seems silent while its messages are not read or this process is stopped.
+  // An agent only seems silent while this process is stopped.
   const auto now = Clock::now();
   const bool was_stopped = now > last_turn_ + 3 * kTurn;
   if (was_stopped) start_until_ += now - last_turn_;
-  const bool was_away = was_stopped || !console_.has_room();
   last_turn_ = now;
   take_signals();
   warn_in_time();
   for (AgentLink& link : links_) {
-    if (was_away) link.last_seen = now;
-    if (console_.has_room() && set.is_ready(link.fd())) take_frames(link);
+    if (was_stopped) link.last_seen = now;
+    if (set.is_ready(link.fd())) take_frames(link);
+    if (console_.has_room()) link.give_room();
     look_at(link);
   }
   if (has_started_) {
@@ -144,6 +144,7 @@ void Coordinator::turn() {
   }
   console_.flush();
   take_out_error();
+  look_for_readers();
   check_deadlines();
   look_for_silence();
 }
@@ -198,7 +199,7 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
     case FrameKind::output:
     case FrameKind::error_output: {
       const RankBytes output = read_output(frame.payload);
-      link.expect_rank(output.rank);
+      link.note_output(output.rank, frame.payload.size());
       silence_.note_sign(link.last_seen);
       console_.show(output.rank, frame.kind == FrameKind::error_output, output.bytes);
       return;
@@ -216,12 +217,19 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
     case FrameKind::ended:
       take_end(link, frame);
       return;
+    case FrameKind::complete: {
+      const int rank = read_output(frame.payload).rank;
+      link.note_complete(rank);
+      console_.finish(rank);
+      return;
+    }
     case FrameKind::failed:
     case FrameKind::spec:
     case FrameKind::start:
     case FrameKind::signal:
     case FrameKind::input:
     case FrameKind::stacks:
+    case FrameKind::room:
       break;
   }
   throw Error(
@@ -233,9 +241,7 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
 void Coordinator::take_end(AgentLink& link, const Frame& frame) {
   RankEnd end = read_end(frame.payload);
   end.host = link.host();
-  link.expect_rank(end.rank);
   link.note_end(end.rank);
-  console_.finish(end.rank);
   if (!end.is_failure() || first_loss_) return;
   const bool may_others_save = end.has_stopped_in_order();
   if (first_failure_) {

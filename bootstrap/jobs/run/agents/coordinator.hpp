@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -52,9 +53,14 @@ class Coordinator {
   void look_for_silence();
   bool are_stacks_written() const;
   [[noreturn]] void fail_to_start(const AgentLink& link, const std::string& reason) const;
+  bool have_ranks_ended() const;
+  void look_for_readers();
+  std::optional<Error> error_at_end() const;
+  void say_failure();
   bool have_ended() const;
   void close_links();
   int end_of_run();
+  int exit_code() const;
 
   const AgentRun& run_;
   Console& console_;
@@ -79,6 +85,11 @@ class Coordinator {
   std::optional<Clock::time_point> end_others_at_;  // one has stopped cleanly
   SilenceWatch silence_;
   std::optional<Clock::time_point> stacks_until_;  // all ranks were silent
+  std::optional<Clock::time_point> ranks_ended_at_;
+  bool is_failure_named_ = false;
+  SilenceWatch readers_{std::nullopt};  // of the output, once the ranks have ended
+  std::chrono::seconds reader_patience_{0};
+  std::uint64_t written_ = 0;  // to them
 };
 
 }  // namespace hpcboot::run

@@ -97,9 +97,9 @@ void Coordinator::check_deadlines() {
   }
   if (end_others_at_ && now >= *end_others_at_) end_others();
   if (discard_at_ && now >= *discard_at_) console_.discard();
-  if (!leave_at_ || now < *leave_at_ || !console_.has_room()) return;
+  if (!leave_at_ || now < *leave_at_) return;
   for (AgentLink& link : links_) {
-    if (link.fd() >= 0 && !link.ranks().empty())
+    if (link.fd() >= 0 && !link.running().empty())
       lose(link, "its ranks were sent SIGKILL but have not ended");
   }
 }
@@ -196,20 +196,40 @@ int Coordinator::end_of_run() {
     for (AgentLink& link : links_) look_at(link);
     console_.flush();
     take_out_error();
+    look_for_readers();
   }
-  if (stop_signal_ != 0) return 128 + stop_signal_;
-  if (stacks_until_) throw silence_error(*run_.request.silence);
-  if (out_error_ != 0 && !has_failed_itself_) return out_error_ == EPIPE ? 128 + SIGPIPE : 1;
+  say_failure();
+  return exit_code();
+}
+
+std::optional<Error> Coordinator::error_at_end() const {
+  if (stop_signal_ != 0) return std::nullopt;
+  if (stacks_until_) return silence_error(*run_.request.silence);
   // In a cancelled job ssh may end before the ranks.
-  if (first_loss_ && end_signal_ != 0 && !has_failed_itself_) return 128 + end_signal_;
-  if (first_loss_) throw Error(*first_loss_);
-  if (!first_failure_) return 0;
-  if (has_failed_itself_) {
-    console_.say([&](Terminal& to) {
+  const bool was_asked = end_signal_ != 0 || out_error_ != 0;
+  return was_asked && !has_failed_itself_ ? std::nullopt : first_loss_;
+}
+
+void Coordinator::say_failure() {
+  if (is_failure_named_) return;
+  const auto error = error_at_end();
+  is_failure_named_ = error || (first_failure_ && has_failed_itself_);
+  if (!is_failure_named_) return;
+  console_.say([&](Terminal& to) {
+    if (error) {
+      to << terminal_lines(format_error("hpcboot run", *error));
+    } else {
       print_first_failure(to, *first_failure_, run_.plan.layout.world_size());
-    });
-  }
-  return first_failure_->exit_code;
+    }
+  });
+}
+
+int Coordinator::exit_code() const {
+  if (stop_signal_ != 0) return 128 + stop_signal_;
+  if (const auto error = error_at_end()) return error->exit_code();
+  if (out_error_ != 0 && !has_failed_itself_) return out_error_ == EPIPE ? 128 + SIGPIPE : 1;
+  if (first_loss_) return 128 + end_signal_;
+  return first_failure_ ? first_failure_->exit_code : 0;
 }
 
 }  // namespace hpcboot::run

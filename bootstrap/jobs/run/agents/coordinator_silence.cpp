@@ -24,7 +24,7 @@ void Coordinator::look_for_silence() {
 
 bool Coordinator::are_stacks_written() const {
   return std::all_of(links_.begin(), links_.end(), [](const AgentLink& link) {
-    return link.fd() < 0 || link.ranks().empty() || link.has_written_stacks;
+    return link.fd() < 0 || link.running().empty() || link.has_written_stacks;
   });
 }
 

@@ -15,7 +15,7 @@ namespace hpcboot::run {
 namespace {
 
 constexpr std::size_t kHead = 5;
-constexpr std::string_view kKinds = "SGKIBHDoetnbEF.";
+constexpr std::string_view kKinds = "SGKIBRHDoetnbECF.";
 
 [[noreturn]] void refuse(std::string_view bytes) {
   throw Error(

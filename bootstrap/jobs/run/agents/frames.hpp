@@ -15,6 +15,7 @@ enum class FrameKind : char {
   signal = 'K',  // a signal for the ranks: SignalOrder
   input = 'I',   // for rank 0; empty: end of input
   stacks = 'B',  // write the ranks' stacks to their standard error
+  room = 'R',    // for more output: OutputRoom
   // from an agent
   hello = 'H',         // AgentHello
   staged = 'D',        // the host has the data of AgentSpec::stage; empty
@@ -23,8 +24,9 @@ enum class FrameKind : char {
   input_taken = 't',   // the last input frame was consumed: send the next
   note = 'n',          // text for people
   stacks_written = 'b',
-  ended = 'E',   // a rank: RankEnd
-  failed = 'F',  // the agent: Error
+  ended = 'E',     // a rank, whose output may follow: RankEnd
+  complete = 'C',  // the output of a rank that has ended: RankBytes without bytes
+  failed = 'F',    // the agent: Error
   heartbeat = '.',
 };
 

@@ -240,6 +240,7 @@ void LocalRanks::report(Rank& rank, const ChildEnd& end, int process_id,
   RankEnd told{rank.rank, "", process_id, end.exit_code, end.signal, std::move(lines)};
   told.is_out_of_memory = end.signal == SIGKILL && oom_kills() > oom_kills_before_;
   send_(FrameKind::ended, to_payload(told));
+  send_(FrameKind::complete, to_payload(RankBytes{rank.rank, {}}));
 }
 
 Clock::time_point LocalRanks::next_time() const {

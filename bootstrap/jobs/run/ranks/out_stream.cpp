@@ -60,6 +60,7 @@ void OutStream::flush() {
     written += static_cast<std::size_t>(size);
   }
   unwritten_.erase(0, written);
+  written_ += written;
 }
 
 }  // namespace hpcboot::run

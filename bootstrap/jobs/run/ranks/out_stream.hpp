@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@ class OutStream {
   bool is_terminal() const { return is_terminal_; }
   int fd() const { return fd_; }  // to poll while something is unwritten
   std::size_t unwritten() const { return unwritten_.size(); }
+  std::uint64_t written() const { return written_; }  // bytes so far
 
   void add(std::string_view bytes);
   void flush();
@@ -33,6 +35,7 @@ class OutStream {
   bool is_discarded_ = false;
   int error_ = 0;
   std::string unwritten_;
+  std::uint64_t written_ = 0;
 };
 
 }  // namespace hpcboot::run

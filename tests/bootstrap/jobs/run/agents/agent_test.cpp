@@ -10,6 +10,7 @@
 #include "hpcboot/version.hpp"
 #include "jobs/run/agents/agent_messages.hpp"
 #include "jobs/run/agents/frames.hpp"
+#include "jobs/run/agents/output_queue.hpp"
 #include "jobs/run/ranks/event_loop.hpp"
 #include "jobs/run/ranks/rank_child.hpp"
 #include "rendezvous/handover.hpp"
@@ -39,11 +40,14 @@ class AgentProcess {
 
   // The next frame of this kind.
   Frame await(FrameKind kind) {
+    Frame frame = next();
+    while (frame.kind != kind) frame = next();
+    return frame;
+  }
+  Frame next() {
     const auto until = Clock::now() + std::chrono::seconds(30);
     while (Clock::now() < until) {
-      while (const auto frame = channel_->next()) {
-        if (frame->kind == kind) return *frame;
-      }
+      if (auto frame = channel_->next()) return *std::move(frame);
       PollSet set;
       set.add(channel_->in(), POLLIN);
       set.wait(until);
@@ -148,6 +152,7 @@ TEST(AgentMessages, ThatAreNoneAreRefused) {
     test::expect_error(
         ErrorCode::malformed_file, [&] { read_end(payload); }, "hpcboot run");
   test::expect_error(ErrorCode::malformed_file, [] { read_output("abc"); });
+  test::expect_error(ErrorCode::malformed_file, [] { read_room("{\"bytes\":-1}"); });
   AgentSpec spec = spec_of("");
   spec.ranks = 0;
   test::expect_error(
@@ -209,6 +214,33 @@ TEST(Agent, SpeaksWhileItsRanksAreStoppedAndEndsThem) {
   agent.await(FrameKind::heartbeat);
   agent.leave();
   EXPECT_TRUE(has_gone(pid));
+}
+
+TEST(Agent, TellsTheEndOfARankThoughItsOutputHasNoRoom) {
+  const BlockedSignals no_broken_pipe({});  // the agent ends once it has sent everything
+  AgentProcess agent;
+  constexpr std::size_t all = 1000000;
+  start(agent, "echo $$; read -r go; head -c " + std::to_string(all) + " /dev/zero; exit 3");
+  agent.send(FrameKind::input, "go\n");
+  std::size_t shown = 0;
+  const auto take = [&](const Frame& frame) {
+    if (frame.kind != FrameKind::output) return 0;
+    shown += read_output(frame.payload).bytes.size();
+    return static_cast<int>(frame.payload.size());
+  };
+  int taken = 0;
+  Frame frame = agent.next();
+  for (; frame.kind != FrameKind::ended; frame = agent.next()) taken += take(frame);
+  EXPECT_EQ(read_end(frame.payload).exit_code, 3);
+  EXPECT_GE(shown, kOutputWindow / 2);
+  EXPECT_LE(shown, 2 * kOutputWindow);
+  for (; frame.kind != FrameKind::complete; frame = agent.next()) {
+    taken += take(frame);
+    if (taken > 0) agent.send(FrameKind::room, to_payload(OutputRoom{taken}));
+    taken = 0;
+  }
+  EXPECT_EQ(shown, all);
+  EXPECT_EQ(agent.exit_code(), 0);
 }
 
 TEST(Agent, KeepsThePortThatItHasToldUntilTheStart) {

@@ -58,6 +58,50 @@ TEST(Agents, HearSignalsWhileNobodyReadsTheOutput) {
   EXPECT_EQ(process.finish().exit_code, 128 + SIGTERM);
 }
 
+// Rank 1 fails once rank 0 is blocked: nothing reads the pipe `ends`.
+RunProcess::Options failing_unread(const int (&ends)[2]) {
+  RunProcess::Options options =
+      script({1, 1},
+             "if [ $RANK = 1 ]; then sleep 0.5; exit 7; fi; head -c 3000000 /dev/zero; "
+             "exec sleep 1000");
+  options.output = ends[1];
+  return options;
+}
+
+TEST(Agents, NameAFailureWhileNobodyReadsTheOutputAndKeepItAll) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  RunProcess process(failing_unread(ends));
+  close(ends[1]);
+  const auto begin = std::chrono::steady_clock::now();
+  process.await_error("hpcboot run: rank 1 of 2 on n1 (pid ");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  std::string out(1000000, 'x');
+  std::size_t size = 0;
+  for (ssize_t more = 1; more > 0; size += static_cast<std::size_t>(more))
+    more = read(ends[0], out.data(), out.size());
+  close(ends[0]);
+  const RunOutcome outcome = process.finish();
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_EQ(count(outcome.err, "rank 1 of 2"), 1U);
+  EXPECT_GE(size, 1U << 20U) << "what rank 0 could write before it was told to end";
+  EXPECT_EQ(outcome.err.find("dropped"), std::string::npos);
+}
+
+TEST(Agents, EndAfterAFailureThoughNobodyReadsTheOutput) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  RunProcess::Options options = failing_unread(ends);
+  options.grace = std::chrono::milliseconds(1000);
+  const RunOutcome outcome = run(options);
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.err, HasSubstr("rank 1 of 2 on n1 (pid "));
+  EXPECT_THAT(outcome.err, HasSubstr("hpcboot run: standard output was not read for 1 s: the "
+                                     "rest of it is dropped\n"));
+  close(ends[0]);
+  close(ends[1]);
+}
+
 TEST(Agents, EndAsSoonAsASlowReaderHasTheLastMessages) {
   constexpr int room = 4096;
   RunProcess process(script(
