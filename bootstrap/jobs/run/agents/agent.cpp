@@ -20,7 +20,6 @@
 namespace hpcboot::run {
 namespace {
 
-constexpr std::chrono::seconds kHeartbeat{1};
 constexpr std::chrono::seconds kSpecDeadline{60};  // for the spec to arrive
 constexpr std::chrono::seconds kLastWords{5};
 // With this much unsent, output of the ranks is no longer read, and they block.
@@ -38,6 +37,7 @@ class Agent {
     while (!is_done()) {
       if (!ranks_ && Clock::now() > spec_until) break;
       const auto now = Clock::now();
+      look_for_silence(now);
       if (now >= next_heartbeat_) {
         next_heartbeat_ = now + kHeartbeat;
         if (channel_.unsent() < kMostUnsent) send(FrameKind::heartbeat, "");
@@ -83,6 +83,7 @@ class Agent {
     }
     if (!is_lost_ && set.is_ready(channel_.in())) {
       const bool is_there = channel_.receive();
+      last_heard_ = Clock::now();
       while (const auto frame = channel_.next()) take(*frame);
       if (!is_there) lose();
     }
@@ -105,8 +106,21 @@ class Agent {
     if (has_started_) obey({SIGTERM, kGraceToEnd});
   }
 
+  void look_for_silence(Clock::time_point now) {
+    // `run` only seems silent while this process is stopped.
+    if (now > last_turn_ + 3 * kHeartbeat) last_heard_ = now;
+    last_turn_ = now;
+    if (!silence_ || !has_started_ || is_lost_ || is_run_stopped_) return;
+    if (now < last_heard_ + *silence_) return;
+    send(FrameKind::note, "no message from hpcboot run for " +
+                              std::to_string(silence_->count() / 1000) + " s: ending the ranks");
+    lose();
+  }
+
   void take(const Frame& frame) {
     switch (frame.kind) {
+      case FrameKind::heartbeat:
+        return;
       case FrameKind::spec:
         prepare(frame.payload);
         return;
@@ -142,7 +156,6 @@ class Agent {
       case FrameKind::ended:
       case FrameKind::complete:
       case FrameKind::failed:
-      case FrameKind::heartbeat:
         break;
     }
     throw Error(ErrorCode::exchange_failed,
@@ -153,6 +166,7 @@ class Agent {
 
   void prepare(std::string_view payload) {
     AgentSpec spec = read_spec(payload);
+    silence_ = spec.silence;
     const bool is_first = spec.first_rank == 0;
     const bool is_alone = spec.num_nodes == 1;
     const auto source = spec.stage;
@@ -186,6 +200,9 @@ class Agent {
   }
 
   void obey(const SignalOrder& order) {
+    // `run` stops together with the ranks.
+    if (order.signal == SIGTSTP || order.signal == SIGCONT)
+      is_run_stopped_ = order.signal == SIGTSTP;
     ranks_->signal(order.signal);
     if (!order.kill_after) return;
     // A stopped rank could not end.
@@ -204,6 +221,10 @@ class Agent {
   bool is_lost_ = false;
   bool is_clean_ = false;  // no process of the ranks is left
   Clock::time_point next_heartbeat_ = Clock::now() + kHeartbeat;
+  std::optional<std::chrono::milliseconds> silence_;  // of `run`, the longest
+  bool is_run_stopped_ = false;
+  Clock::time_point last_heard_ = Clock::now();
+  Clock::time_point last_turn_ = Clock::now();
   std::optional<Clock::time_point> kill_at_;
 };
 

@@ -49,7 +49,7 @@ AgentLink::AgentLink(std::string host, const std::vector<std::string>& words, st
       ranks_(std::move(ranks)),
       running_(ranks_) {
   const FdPair ends = make_sockets();
-  channel_.emplace(ends.first, ends.first);
+  channel_ = std::make_shared<FrameChannel>(ends.first, ends.first);
   ChildSpec spec;
   spec.words = words;
   spec.input = ends.second;

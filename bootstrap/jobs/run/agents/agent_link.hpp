@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,7 +39,7 @@ class AgentLink {
   void give_room();
 
   // nullptr once the link is closed.
-  FrameChannel* channel() { return channel_ ? &*channel_ : nullptr; }
+  const std::shared_ptr<FrameChannel>& channel() const { return channel_; }
   int fd() const { return channel_ ? channel_->in() : -1; }
   void send(FrameKind kind, const std::string& payload);
   // The agent notices and ends its ranks. The process that connects to it is killed unless it ends
@@ -72,7 +73,7 @@ class AgentLink {
   std::set<int> running_;
   std::size_t taken_ = 0;  // bytes of output since the agent was last told of room
   std::optional<RankChild> process_;
-  std::optional<FrameChannel> channel_;
+  std::shared_ptr<FrameChannel> channel_;
   std::string unfinished_;  // line of its messages
   std::vector<std::string> messages_;
   std::string last_message_;

@@ -112,6 +112,7 @@ std::string to_payload(const AgentSpec& spec) {
                {"world_size", spec.world_size}, {"gpu_bind", spec.gpu_bind}};
   if (spec.output_dir) json["output_dir"] = wide(*spec.output_dir);
   if (spec.stage) json["stage"] = wide(*spec.stage);
+  if (spec.silence) json["silence_ms"] = spec.silence->count();
   return text_of(json);
 }
 
@@ -140,6 +141,8 @@ AgentSpec read_spec(std::string_view payload) {
   spec.gpu_bind = message.boolean("gpu_bind");
   if (const auto folder = message.reader().text("output_dir")) spec.output_dir = narrow(*folder);
   if (const auto path = message.reader().text("stage")) spec.stage = narrow(*path);
+  if (const auto silence = message.reader().small_integer("silence_ms"))
+    spec.silence = std::chrono::milliseconds(*silence);
   return spec;
 }
 

@@ -30,6 +30,8 @@ struct AgentSpec {
   bool gpu_bind = false;
   std::optional<std::string> output_dir;  // one log file per rank and stream
   std::optional<std::string> stage;       // path to copy to the host's disk first
+  // The ranks end once `run` has sent nothing for this long, unless it has stopped with them.
+  std::optional<std::chrono::milliseconds> silence;
 };
 std::string to_payload(const AgentSpec& spec);
 // @throws Error{backend_unavailable} also if it comes from another version of hpcboot

@@ -22,7 +22,8 @@ struct AgentRun {
   // How long the ranks may take to end after SIGINT, SIGTERM or SIGHUP; then they are killed. After
   // a failure, a reader of the output that takes nothing for this long is no longer waited for.
   std::chrono::milliseconds grace = kGraceOfRun;
-  // An agent that has sent nothing for this long is lost; it sends a heartbeat every second.
+  // An agent that has sent nothing for this long is lost, and one on another host that has heard
+  // nothing for this long ends its ranks. Both sides send heartbeats.
   std::chrono::milliseconds silence{30000};
   // The clock of the walltime: the ranks get SIGUSR1 once it is due; nullptr: no warning.
   const WalltimeClock* clock = nullptr;

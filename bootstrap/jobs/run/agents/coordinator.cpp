@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "hpcboot/version.hpp"
 
@@ -93,9 +94,16 @@ void Coordinator::start_links() {
     fds.push_back(links_.back().fd());
     links_.back().is_staged = !spec.stage;
     if (spec.stage) links_.back().time_to_end = kTimeToRemove;
+    spec.silence.reset();
+    if (!links_.back().is_here()) spec.silence = run_.silence;
     links_.back().send(FrameKind::spec, to_payload(spec));
     spec.first_rank += spec.ranks;
   }
+  std::vector<std::weak_ptr<FrameChannel>> remote;
+  for (const AgentLink& link : links_) {
+    if (!link.is_here()) remote.emplace_back(link.channel());
+  }
+  heartbeats_.emplace(std::move(remote));
 }
 
 bool Coordinator::have_ended() const {
@@ -124,12 +132,12 @@ void Coordinator::turn() {
   if (const auto next = console_.next_time()) until = std::min(until, *next);
   if (!have_answered()) until = std::min(until, start_until_);
   set.wait(until);
+  take_signals();  // SIGTSTP stops this process here
   // An agent only seems silent while this process is stopped.
   const auto now = Clock::now();
   const bool was_stopped = now > last_turn_ + 3 * kTurn;
   if (was_stopped) start_until_ += now - last_turn_;
   last_turn_ = now;
-  take_signals();
   warn_in_time();
   for (AgentLink& link : links_) {
     if (was_stopped) link.last_seen = now;

@@ -7,6 +7,7 @@
 #include "agent_link.hpp"
 #include "agents.hpp"
 #include "console.hpp"
+#include "heartbeats.hpp"
 #include "jobs/run/ranks/run_input.hpp"
 #include "jobs/run/ranks/silence.hpp"
 #include "jobs/run/ranks/stop_requests.hpp"
@@ -67,6 +68,7 @@ class Coordinator {
   const BlockedSignals& signals_;
   RunInput input_;
   std::vector<AgentLink> links_;
+  std::optional<Heartbeats> heartbeats_;
   bool has_started_ = false;
   StopRequests stop_requests_;
   int stop_signal_ = 0;             // ended the run before its ranks started

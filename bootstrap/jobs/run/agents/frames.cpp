@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <utility>
 
 #include "hpcboot/error.hpp"
 #include "jobs/run/ranks/rank_child.hpp"
@@ -54,15 +53,9 @@ FrameChannel::FrameChannel(int in, int out) : in_(in), out_(out) {
   set_nonblocking(out);
 }
 
-FrameChannel::FrameChannel(FrameChannel&& other) noexcept
-    : in_(std::exchange(other.in_, -1)),
-      out_(std::exchange(other.out_, -1)),
-      reader_(std::move(other.reader_)),
-      unsent_(std::move(other.unsent_)) {}
-
 FrameChannel::~FrameChannel() {
-  if (in_ >= 0) close(in_);
-  if (out_ >= 0 && out_ != in_) close(out_);
+  close(in_);
+  if (out_ != in_) close(out_);
 }
 
 bool FrameChannel::receive() {
@@ -73,11 +66,22 @@ bool FrameChannel::receive() {
 }
 
 void FrameChannel::send(FrameKind kind, std::string_view payload) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   unsent_ += to_bytes(kind, payload);
-  flush();
+  write_unsent();
 }
 
 void FrameChannel::flush() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  write_unsent();
+}
+
+std::size_t FrameChannel::unsent() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return unsent_.size();
+}
+
+void FrameChannel::write_unsent() {
   std::size_t sent = 0;
   while (sent < unsent_.size()) {
     const ssize_t size = write(out_, unsent_.data() + sent, unsent_.size() - sent);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +30,12 @@ enum class FrameKind : char {
   ended = 'E',     // a rank, whose output may follow: RankEnd
   complete = 'C',  // the output of a rank that has ended: RankBytes without bytes
   failed = 'F',    // the agent: Error
+  // both ways
   heartbeat = '.',
 };
+
+// How often each side sends a heartbeat.
+constexpr std::chrono::seconds kHeartbeat{1};
 
 constexpr std::size_t kMaxPayload = std::size_t{16} << 20U;
 
@@ -57,8 +64,6 @@ class FrameChannel {
   FrameChannel(int in, int out);
   FrameChannel(const FrameChannel&) = delete;
   FrameChannel& operator=(const FrameChannel&) = delete;
-  FrameChannel(FrameChannel&& other) noexcept;
-  FrameChannel& operator=(FrameChannel&&) = delete;
   ~FrameChannel();
 
   int in() const { return in_; }
@@ -69,14 +74,18 @@ class FrameChannel {
   std::optional<Frame> next() { return reader_.next(); }
 
   // Writes what can be written now and buffers the rest; discards it if the other end is gone.
+  // Another thread may send heartbeats meanwhile.
   void send(FrameKind kind, std::string_view payload);
   void flush();
-  std::size_t unsent() const { return unsent_.size(); }
+  std::size_t unsent() const;
 
  private:
+  void write_unsent();
+
   int in_;
   int out_;
   FrameReader reader_;
+  mutable std::mutex mutex_;  // for writing
   std::string unsent_;
 };
 

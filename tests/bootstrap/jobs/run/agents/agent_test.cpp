@@ -25,6 +25,7 @@ namespace {
 
 using test::has_gone;
 using test::has_state;
+using test::state_of;
 using testing::HasSubstr;
 
 class AgentProcess {
@@ -99,8 +100,11 @@ AgentSpec spec_of(const std::string& script) {
 }
 
 // The process id of the only rank, which prints it.
-int start(AgentProcess& agent, const std::string& script) {
-  agent.send(FrameKind::spec, to_payload(spec_of(script)));
+int start(AgentProcess& agent, const std::string& script,
+          std::optional<std::chrono::milliseconds> silence = {}) {
+  AgentSpec spec = spec_of(script);
+  spec.silence = silence;
+  agent.send(FrameKind::spec, to_payload(spec));
   agent.await(FrameKind::hello);
   agent.send(FrameKind::start, to_payload(MasterEndpoint{"127.0.0.1", 20001}));
   const Frame frame = agent.await(FrameKind::output);
@@ -214,6 +218,33 @@ TEST(Agent, SpeaksWhileItsRanksAreStoppedAndEndsThem) {
   agent.await(FrameKind::heartbeat);
   agent.leave();
   EXPECT_TRUE(has_gone(pid));
+}
+
+TEST(Agent, EndsItsRanksOnceTheRunIsSilentUnlessItHasStoppedWithThem) {
+  constexpr std::chrono::milliseconds silence{2000};
+  const auto wait = [] { usleep(3500000); };
+  AgentProcess agent;
+  const int pid = start(agent, "echo $$; exec sleep 1000", silence);
+  for (int i = 0; i < 6; ++i) {
+    usleep(500000);
+    agent.send(FrameKind::heartbeat, "");
+  }
+  EXPECT_EQ(state_of(pid), 'S') << "heartbeats are heard";
+  agent.send(FrameKind::signal, to_payload(SignalOrder{SIGTSTP, std::nullopt}));
+  EXPECT_TRUE(has_state(pid, 'T'));
+  agent.send(FrameKind::heartbeat, "");  // may cross the order
+  wait();
+  EXPECT_EQ(state_of(pid), 'T') << "the run has stopped";
+  agent.send(FrameKind::signal, to_payload(SignalOrder{SIGCONT, std::nullopt}));
+  EXPECT_TRUE(has_state(pid, 'S'));
+  EXPECT_TRUE(has_gone(pid));
+  EXPECT_THAT(agent.await(FrameKind::note).payload,
+              HasSubstr("no message from hpcboot run for 2 s"));
+  EXPECT_EQ(agent.exit_code(), 0);
+  AgentProcess another;
+  const int other = start(another, "echo $$; exec sleep 1000");
+  wait();
+  EXPECT_EQ(state_of(other), 'S') << "on the run's own host the connection is enough";
 }
 
 TEST(Agent, TellsTheEndOfARankThoughItsOutputHasNoRoom) {

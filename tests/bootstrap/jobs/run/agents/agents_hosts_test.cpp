@@ -158,6 +158,14 @@ TEST(Agents, CountAHostAsLostThatIsSilentOrSpeaksNonsense) {
   EXPECT_THAT(nonsense.err, HasSubstr("host n0 was lost: rank 0; "));
 }
 
+TEST(Agents, HearTheRunWhileNothingHappens) {
+  RunProcess::Options options = script({1, 1}, "sleep 6; echo done");
+  options.silence = std::chrono::seconds(3);
+  const RunOutcome outcome = run(options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "done\ndone\n");
+}
+
 TEST(Agents, EndWithTheErrorOfAnAgentThatCannotStartItsRanks) {
   RunProcess::Options options = script({1, 8}, "exec sleep 1000");
   options.shell = {"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh"};

@@ -77,6 +77,20 @@ TEST(Agents, StopAndGoOnTogether) {
   EXPECT_EQ(process.finish().exit_code, 128 + SIGTERM);
 }
 
+TEST(Agents, MayBeStoppedForLongerThanTheyMayBeSilent) {
+  RunProcess::Options options = script({1, 1}, "echo pid $$; exec sleep 1000");
+  options.silence = std::chrono::seconds(3);
+  RunProcess process(options);
+  while (pids_of(process.out()).size() < 2 || process.out().back() != '\n') process.await_more();
+  process.signal(SIGTSTP);
+  EXPECT_TRUE(hpcboot::test::has_state(process.child().pid(), 'T'));
+  usleep(5500000);
+  process.signal(SIGCONT);
+  for (const int pid : pids_of(process.out())) EXPECT_TRUE(hpcboot::test::has_state(pid, 'S'));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.finish().exit_code, 128 + SIGTERM);
+}
+
 TEST(Agents, MayBeStoppedBeforeTheRanksAreThere) {
   RunProcess::Options options = script({1, 1}, "echo started");
   options.shell = {"sh", "-c", "echo waiting >&2; sleep 3; exec \"$@\"", "sh"};
