@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -126,15 +125,15 @@ std::vector<std::string> AgentLink::new_messages() {
 }
 
 void AgentLink::read_messages() {
-  std::array<char, 4096> buffer;
+  char buffer[4096];
   while (process_ && process_->err_fd() >= 0) {
-    const ssize_t size = read(process_->err_fd(), buffer.data(), buffer.size());
+    const ssize_t size = read(process_->err_fd(), buffer, sizeof buffer);
     if (size < 0) return;
     if (size == 0) {
       process_->close_err();
       if (!unfinished_.empty()) unfinished_ += '\n';
     }
-    unfinished_.append(buffer.data(), static_cast<std::size_t>(size));
+    unfinished_.append(buffer, static_cast<std::size_t>(size));
     for (std::size_t end = 0; (end = unfinished_.find('\n')) != std::string::npos;) {
       add_message(unfinished_.substr(0, end));
       unfinished_.erase(0, end + 1);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -59,9 +58,9 @@ FrameChannel::~FrameChannel() {
 }
 
 bool FrameChannel::receive() {
-  std::array<char, std::size_t{64} << 10U> buffer;
-  const ssize_t size = read(in_, buffer.data(), buffer.size());
-  if (size > 0) reader_.take({buffer.data(), static_cast<std::size_t>(size)});
+  char buffer[std::size_t{64} << 10U];
+  const ssize_t size = read(in_, buffer, sizeof buffer);
+  if (size > 0) reader_.take({buffer, static_cast<std::size_t>(size)});
   return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
