@@ -1,5 +1,4 @@
-#include <array>
-#include <optional>
+#include <algorithm>
 
 #include "hpcboot/redact.hpp"
 #include "secrets.hpp"
@@ -75,6 +74,16 @@ std::size_t value_after(std::string_view text, std::string_view name, std::size_
   return value < text.size() ? value : kNone;
 }
 
+// "29400" of "key-service:29400" and "10.0.0.7" of "auth-1:10.0.0.7"
+bool is_port_or_address(std::string_view text, std::size_t begin) {
+  constexpr std::size_t kDigitsOfPort = 5, kDotsOfAddress = 3;
+  const std::size_t end = end_of(text, begin, [](char c) { return is_digit(c) || c == '.'; });
+  if (end == begin || (end < text.size() && is_word(text[end]))) return false;
+  const std::string_view value = text.substr(begin, end - begin);
+  const auto dots = static_cast<std::size_t>(std::count(value.begin(), value.end(), '.'));
+  return dots == kDotsOfAddress || (dots == 0 && value.size() <= kDigitsOfPort);
+}
+
 std::string_view without_quotes(std::string_view value) {
   while (!value.empty() && holds("\\\"'`", value.substr(0, 1))) value.remove_prefix(1);
   while (!value.empty() && holds("\\\"'`;,", value.substr(value.size() - 1)))
@@ -89,7 +98,8 @@ bool is_header_of_many_words(std::string_view folded) {
 
 class Reader {
  public:
-  Reader(std::string_view text, Spans& found) : text_(text), found_(found) {}
+  Reader(std::string_view text, Origin origin, Spans& found)
+      : text_(text), is_launchers_(origin == Origin::launcher), found_(found) {}
 
   void read() {
     std::size_t i = 0;
@@ -108,6 +118,7 @@ class Reader {
  private:
   // The start of the secret that the word in [begin, end) announces; npos if it announces none.
   std::size_t announced_by(std::size_t begin, std::size_t end) const {
+    if (is_launchers_ && is_host(begin, end)) return kNone;
     const std::string_view word = text_.substr(begin, end - begin);
     const std::string folded = upper(word);
     if (folded == "BEARER" || folded == "BASIC" || folded == "NTLM") {
@@ -132,6 +143,17 @@ class Reader {
     if (value >= text_.size()) return kNone;
     const std::string_view read = text_.substr(0, std::min(value + kDecisive, text_.size()));
     return is_disorderly(read.substr(value, end_of_value(read, value) - value)) ? value : kNone;
+  }
+
+  // "key-1:29400", and all but the last of a list of hosts: auth-1,auth-2 and ["auth-1","auth-2"]
+  bool is_host(std::size_t begin, std::size_t end) const {
+    if (end < text_.size() && text_[end] == ':') return is_port_or_address(text_, end + 1);
+    const std::size_t next = skip_quote(text_, end);
+    if (next >= text_.size() || text_[next] != ',' || text_[begin] == '-') return false;
+    if (next == end) return true;
+    std::size_t before = begin;
+    while (before > 0 && (is_quote(text_[before - 1]) || is_space(text_[before - 1]))) --before;
+    return before > 0 && holds("[,", text_.substr(before - 1, 1));
   }
 
   // SQL's IDENTIFIED BY 'x'
@@ -213,6 +235,7 @@ class Reader {
   }
 
   std::string_view text_;
+  bool is_launchers_;
   Spans& found_;
   char open_ = '\0';
   bool names_a_secret_ = false;  // and its value follows later
@@ -221,8 +244,8 @@ class Reader {
 
 }  // namespace
 
-void find_assignments(std::string_view text, Spans& found) {
-  Reader(text, found).read();
+void find_assignments(std::string_view text, Origin origin, Spans& found) {
+  Reader(text, origin, found).read();
 }
 
 }  // namespace hpcboot::redaction

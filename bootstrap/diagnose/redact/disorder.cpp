@@ -33,6 +33,10 @@ struct Disorder {
   }
 };
 
+std::size_t in_hundred(const Disorder& d) {
+  return d.characters == 0 ? 0 : d.changes * 100 / d.characters;
+}
+
 // In random letters and digits, 62 of 100 neighbours differ in class; in paths, module names and
 // CamelCase words, fewer than 40. Hexadecimal digests and identifiers have letters of one case,
 // except for a word before them (GPU-8a5f…).
@@ -41,7 +45,7 @@ bool is_random(std::string_view text) {
   if (text.size() < kLeast) return false;
   const Disorder d(text);
   return d.characters >= kLeast - 4 && d.lower > 2 && d.upper > 2 && d.digits > 0 &&
-         d.changes * 100 >= d.characters * 45;
+         in_hundred(d) >= 45;
 }
 
 bool is_key_character(char c) {
@@ -79,6 +83,10 @@ void find_random(std::string_view text, Spans& found) {
     }
     i = std::max(i + 1, end);
   }
+}
+
+std::size_t disorder(std::string_view text) {
+  return in_hundred(Disorder(text));
 }
 
 bool is_disorderly(std::string_view value) {

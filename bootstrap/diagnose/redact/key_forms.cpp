@@ -9,8 +9,8 @@ namespace hpcboot::redaction {
 namespace {
 
 // What may follow a prefix. `mixed` has letters of both cases, and digits or frequent changes of
-// case.
-enum class Body { hex, alphanumeric, capitals, word, mixed, base64 };
+// case; `base64_of_lines` is the base64 of files, which addresses do not use.
+enum class Body { hex, alphanumeric, capitals, word, mixed, base64, base64_of_lines };
 
 struct KeyForms {
   std::string_view prefixes;  // with spaces between them
@@ -92,7 +92,7 @@ constexpr KeyForms kKeyForms[] = {
     {"eyJ", Body::base64, 17},
     {"ZXlK LS0tLS1CRUdJTi b3BlbnNzaC1rZXkt TlRMTVNTUAA", Body::base64, 20},
     {"eyAi ewo ew0K WyJ W3si Wwp7 Wwog Ww0K W3sK", Body::base64, 60},
-    {"MII LS0t", Body::base64, 17},
+    {"MII LS0t", Body::base64_of_lines, 17},
     {"v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public.",
      Body::word, 15},
     {"k1.local k2.local k3.local k4.local k1.secret k2.secret k3.secret k4.secret", Body::word, 15},
@@ -113,6 +113,8 @@ bool is_in(Body body, char c) {
       return is_word(c) || c == '=';
     case Body::base64:
       return is_word(c) || c == '+' || c == '/' || c == '=';
+    case Body::base64_of_lines:
+      return is_alphanumeric(c) || c == '+' || c == '/' || c == '=';
   }
   return false;
 }
@@ -216,6 +218,27 @@ bool has_mark(std::string_view word) {
          (ends_with(word, "NRAL") && count(word, 0, Body::alphanumeric) == 40);
 }
 
+// Part of a key rather than of a name: it changes between letters and digits as often as random
+// ones do, even if all its letters are small, or it consists of capitals.
+bool is_part_of_key(std::string_view part) {
+  const bool is_of_both_cases = std::any_of(part.begin(), part.end(), is_lower) &&
+                                std::any_of(part.begin(), part.end(), is_upper);
+  if (is_of_both_cases) return part.size() >= 6 && disorder(part) >= 33;
+  return part.size() >= 12 &&
+         (disorder(part) >= 20 || count(part, 0, Body::capitals) == part.size());
+}
+
+// "xai-gpu-1.cluster.example.org" and "MII-1/pe_hostfile", but not "xai-" and a key
+bool is_host_or_path(std::string_view word) {
+  constexpr std::string_view kSeparators = "-./_";
+  const auto is_allowed = [&](char c) {
+    return is_alphanumeric(c) || kSeparators.find(c) != std::string_view::npos;
+  };
+  return end_of(word, 0, is_allowed) == word.size() &&
+         word.find_first_of(kSeparators) != std::string_view::npos &&
+         !any_part(word, kSeparators, is_part_of_key);
+}
+
 // The end of a bot's "123456789:key" or an application's "123456789012|key"; 0 if there is none.
 std::size_t end_of_numbered_key(std::string_view text) {
   const std::size_t digits = end_of(text, 0, is_digit);
@@ -225,6 +248,10 @@ std::size_t end_of_numbered_key(std::string_view text) {
                                                                          : 0;
   if (least == 0) return 0;
   const std::size_t length = count(text, digits + 1, Body::word);
+  // "12345678:Experiment-ResNet50-Baseline-Seed-0001" is a name: of the neighbours in random
+  // letters and digits, more than half differ in class.
+  constexpr std::size_t kOfKeys = 33;
+  if (text[digits] == ':' && disorder(text.substr(digits + 1, length)) < kOfKeys) return 0;
   return length >= least ? digits + 1 + length : 0;
 }
 
@@ -251,7 +278,7 @@ bool is_marked_character(char c) {
 
 }  // namespace
 
-void find_known_keys(std::string_view text, Spans& found) {
+void find_known_keys(std::string_view text, Origin origin, Spans& found) {
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] == '-' || !begins_word(text, i)) {
       ++i;
@@ -264,7 +291,8 @@ void find_known_keys(std::string_view text, Spans& found) {
     const std::string_view word = rest.substr(0, end_of(rest, 0, is_marked_character));
     std::size_t end = i + end_of_numbered_key(rest);
     if (end == i && (has_prefix(rest) || has_mark(word))) end = end_of_key(text, i);
-    if (end > i) found.push_back({i, end});
+    const bool is_name = origin == Origin::launcher && is_host_or_path(text.substr(i, end - i));
+    if (end > i && !is_name) found.push_back({i, end});
     i = std::max(i + 1, end);
   }
 }

@@ -32,12 +32,13 @@ bool is_secret_file(std::string_view value) {
 
 enum class Guess { no, yes };  // yes: redact also what looks random
 
-std::string without_secrets(std::string_view text, std::string_view name, Guess guess) {
+std::string without_secrets(std::string_view text, std::string_view name, Origin origin,
+                            Guess guess) {
   if (is_secret_file(text)) return std::string(kRedacted);
   Spans found;
   find_in_addresses(text, found);
-  find_known_keys(text, found);
-  find_assignments(text, found);
+  find_known_keys(text, origin, found);
+  find_assignments(text, origin, found);
   find_in_commands(text, name, found);
   if (guess == Guess::yes) find_random(text, found);
   std::sort(found.begin(), found.end(),
@@ -64,16 +65,16 @@ std::string redact_variable(std::string_view name, std::string_view value) {
   if (value.empty()) return "";
   if (is_private_name(name)) return std::string(kRedacted);
   // Values that a launcher gives its ranks are kept, however random they look.
-  if (is_launch_variable(name) || is_module_table(name))
-    return without_secrets(value, name, Guess::no);
+  if (is_launch_variable(name)) return without_secrets(value, name, Origin::launcher, Guess::no);
+  if (is_module_table(name)) return without_secrets(value, name, Origin::other, Guess::no);
   if (is_name_of_service(name) && is_disorderly(value)) return std::string(kRedacted);
-  return without_secrets(value, name, Guess::yes);
+  return without_secrets(value, name, Origin::other, Guess::yes);
 }
 
 }  // namespace
 
 std::string redact_value(std::string_view value) {
-  return without_secrets(value, "", Guess::yes);
+  return without_secrets(value, "", Origin::other, Guess::yes);
 }
 
 Env redact(const Env& env, Keep keep) {

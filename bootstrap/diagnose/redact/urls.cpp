@@ -39,6 +39,11 @@ bool is_list_without_users(std::string_view run) {
   });
 }
 
+// Whether a URL whose host would start at `host` has none, as "file:///x".
+bool has_no_host(std::string_view run, std::size_t host) {
+  return host < run.size() && run[host] == '/';
+}
+
 // "https://user:password@host" and "user:password@host": everything before the last @ of the run,
 // since a password that is not percent-encoded may contain any character.
 Span user_of(std::string_view run) {
@@ -50,6 +55,8 @@ Span user_of(std::string_view run) {
   const std::size_t scheme = run.substr(0, at).find("://");
   if (scheme != std::string_view::npos) {
     secret = scheme + 3;
+    // "local:///tmp/me@realm/x" is a file.
+    if (has_no_host(run, secret) && !holds(run.substr(secret, at - secret), ":")) return {0, 0};
   } else if (is_list_without_users(run.substr(secret))) {
     return {0, 0};
   }
@@ -94,7 +101,8 @@ std::size_t secret_of_path(std::string_view run, std::size_t host, bool has_sche
 // "https://hooks.slack.com/services/T/B/x": anyone who has the URL may post.
 Span hook_of(std::string_view run, std::size_t host) {
   const bool has_scheme = host >= 3 && run.substr(host - 3, 3) == "://";
-  // Without a scheme, "n1/hooks/x" is a file.
+  // "local:///run/hooks/x" is a file, and without a scheme, so is "n1/hooks/x".
+  if (has_no_host(run, host)) return {0, 0};
   if (!has_scheme && !holds(run.substr(host, run.find('/', host) - host), ".")) return {0, 0};
   const std::size_t secret = secret_of_path(run, host, has_scheme);
   return secret < run.size() ? Span{secret, run.size()} : Span{0, 0};

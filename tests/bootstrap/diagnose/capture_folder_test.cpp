@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "hpcboot/redact.hpp"
 #include "json/facts_json.hpp"
 #include "json/resolution_json.hpp"
@@ -197,6 +199,63 @@ TEST(CaptureFolder, GoldenCasesResolveTheSameWhenRedacted) {
     }
   }
   EXPECT_GT(checked, 0);
+}
+
+// The text with hosts that begin with `word` instead of `letters`: n1 and n[1-2], but not plan1.
+std::string with_hosts_of(const std::string& word, const std::string& letters, std::string text) {
+  constexpr std::string_view kInNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.-";
+  for (std::size_t at = text.find(letters); at < text.size(); at = text.find(letters, at + 1)) {
+    const std::string next = text.substr(at + letters.size(), 1);
+    const bool is_inside = at > 0 && (kInNames.find(text[at - 1]) != std::string_view::npos ||
+                                      (text[at - 1] >= '0' && text[at - 1] <= '9'));
+    if (is_inside || next.find_first_of("0123456789[") == std::string::npos) continue;
+    text.replace(at, letters.size(), word);
+    at += word.size();
+  }
+  return text;
+}
+
+CapturedRank with_hosts_of(const std::string& word, const std::set<std::string>& letters,
+                           CapturedRank rank) {
+  std::map<std::string, std::string> variables(rank.env.variables().begin(),
+                                               rank.env.variables().end());
+  for (const std::string& own : letters) {
+    for (auto& [name, value] : variables) value = with_hosts_of(word, own, value);
+    if (rank.facts.hostname) rank.facts.hostname = with_hosts_of(word, own, *rank.facts.hostname);
+  }
+  rank.env = Env(variables);
+  return rank;
+}
+
+TEST(CaptureFolder, GoldenCasesResolveTheSameWhateverTheirHostsAreCalled) {
+  int checked = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(HPCBOOT_GOLDEN_DIR)) {
+    const CapturedRank first =
+        read_captured_rank(folder.path(), list_capture(folder.path()).front());
+    std::set<std::string> letters;  // "n" of n1
+    for (const std::string& host : resolve(first.env, first.facts, first.options).hosts) {
+      const std::size_t digit = host.find_first_of("0123456789");
+      if (digit > 0 && digit < host.size()) letters.insert(host.substr(0, digit));
+    }
+    if (letters.empty()) continue;
+    for (const char* word : {"token-classification-", "auth", "key-", "uni-passau-", "secret",
+                             "MII-gpu-", "xai-gpu-of-the-whole-cluster-", "sk-"}) {
+      const CapturedRank rank = with_hosts_of(word, letters, first);
+      const auto answer = [&](const Env& env) {
+        return to_json(resolve(env, rank.facts, rank.options));
+      };
+      const Env redacted = redact(rank.env, Keep::all_variables);
+      EXPECT_EQ(answer(redact(rank.env)), answer(rank.env)) << folder.path() << " with " << word;
+      EXPECT_EQ(answer(redacted), answer(rank.env)) << folder.path() << " with " << word;
+      for (const auto& [variable, value] : rank.env.variables()) {
+        if (is_private_name(variable)) continue;
+        EXPECT_EQ(redacted.text(variable).value_or(""), value)
+            << variable << " of " << folder.path() << " with " << word;
+      }
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 100);
 }
 
 // From real launchers, only declared secrets are removed. If the variables of a new golden case

@@ -325,6 +325,41 @@ TEST(Redact, AnEnvironment) {
             "PMI_SHARED_SECRET=REDACTED\nPROXY=http://REDACTED@proxy:3128\nSLURM_PROCID=3\n");
 }
 
+// Hosts may be called like secrets: a lost one makes a replay fail.
+TEST(Redact, KeepsTheHostsOfALauncher) {
+  const std::string text =
+      "FLUX_URI=local:///tmp/me@realm/hooks/local-0\n"
+      "LSB_MCPU_HOSTS=key-1 1 token-2.example.org 42\n"
+      "OMPI_MCA_orte_hnp_uri=1.0;tcp://10.0.0.1,token-1:34159\n"
+      "PADDLE_TRAINER_ENDPOINTS=n1.uni-passau.de:6070,n2.uni-passau.de:6071\n"
+      "PET_RDZV_ENDPOINT=key-service.ns:29400\n"
+      "SLURM_JOB_NODELIST=MII-gpu-01.hpc.example.org,MII-gpu-02.hpc.example.org\n"
+      "SLURM_NODELIST=xai-gpu-[001-128].cluster.example.org,xai-login-001.cluster.example.org\n"
+      "SLURM_NODE_ALIASES=auth-1:10.0.0.1:auth-1,auth-2:10.0.0.2:auth-2\n"
+      "SM_HOSTS=[\"auth-1\", \"key-2\",\"token\",\"algo-1\"]\n"
+      "TF_CONFIG={\"cluster\":{\"chief\":[\"token-classification-chief-0.default.svc:2222\"],"
+      "\"worker\":[\"pass-0:2222\",\"pass-1:2222\"]},\"task\":{\"type\":\"chief\",\"index\":0}}\n"
+      "TORCHELASTIC_RUN_ID=12345678:experiment-resnet50-baseline-seed-0001\n";
+  EXPECT_EQ(redact(Env::parse(text)).dump(), text);
+  EXPECT_EQ(redact(Env::parse(text), Keep::all_variables).dump(), text);
+}
+
+// What is no port and no host is a secret in a launcher's variables, too.
+TEST(Redact, KeepsNoSecretOfALauncher) {
+  const std::string id = "123456789012-1234567890123-", key = "xk3Q9vLm2Zr8Wp5Tn7Yd4Bq6";
+  for (const std::string& secret : std::vector<std::string>{
+           "password:hunter2", "password: 12345", "password=12345", "[\"--token\",\"hunter2\"]",
+           "https://me:hunter2@h/x", "local:///me:hunter2@h", ("xoxb-" + id) + key,
+           "xai-" + key + key, std::string("AGE-SECRET") + "-KEY-1AAAAAAAAAAAAAAAAAAAAAAAA",
+           "12345678:" + key + key}) {
+    const std::string shown =
+        redact(Env(std::map<std::string, std::string>{{"SLURM_JOB_ADMIN_COMMENT", secret}})).dump();
+    EXPECT_NE(shown.find(kRedacted), std::string::npos) << shown;
+    for (const char* part : {"hunter2", "12345", "AAAA", key.c_str()})
+      EXPECT_EQ(shown.find(part), std::string::npos) << shown;
+  }
+}
+
 // A variable may have 128 KiB. The time must be linear: in quadratic time these take minutes, and
 // ctest has a limit.
 TEST(Redact, ALongValueComesToItsEnd) {
