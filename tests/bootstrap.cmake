@@ -27,6 +27,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/launchers/process_mapping_test.cpp
     bootstrap/core/schedulers/read_file_test.cpp
     bootstrap/diagnose/redact_test.cpp
+    bootstrap/diagnose/redact_values_test.cpp
     bootstrap/diagnose/secret_formats_test.cpp
     bootstrap/core/resolve_test.cpp
     bootstrap/core/schedulers/schedulers_test.cpp

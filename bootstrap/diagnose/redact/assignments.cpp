@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <optional>
 
 #include "hpcboot/redact.hpp"
 #include "secrets.hpp"
 #include "text.hpp"
+#include "values.hpp"
 
 namespace hpcboot::redaction {
 namespace {
@@ -10,41 +12,13 @@ namespace {
 constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::size_t kDecisive = 1024;  // characters of a value; keys of services are shorter
 
-bool is_escaped_quote(std::string_view text, std::size_t at) {
-  return at + 1 < text.size() && text[at] == '\\' && is_quote(text[at + 1]);
-}
-
-std::size_t skip_quote(std::string_view text, std::size_t at) {
-  if (is_escaped_quote(text, at)) return at + 2;
-  return at < text.size() && is_quote(text[at]) ? at + 1 : at;
-}
-
-// A quoted value ends at its closing quote, any other only at white space: "a,b" may be one
-// password.
-std::size_t end_of_value(std::string_view text, std::size_t begin) {
-  if (is_escaped_quote(text, begin)) {
-    const std::size_t close = text.find(text.substr(begin, 2), begin + 2);
-    return close == kNone ? text.size() : close + 2;
-  }
-  const char quote = text[begin];
-  if (!is_quote(quote)) return find_any(text, begin, kSpace);
-  for (std::size_t i = begin + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == quote) {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-// The end of the separator between a name and its value: "=", ": ", "=>", "+=", "?=", ">" of XML,
-// "%3D" of a URL, "," of a call; npos if there is none at `at`.
+// The end of the separator between a name and its value: "=", "=>", "+=", "?=", ">", "%3D" of a
+// URL, "," of a call; npos if there is none at `at`.
 std::size_t after_separator(std::string_view text, std::size_t at, bool is_quoted_option) {
   if (at >= text.size()) return kNone;
   const char c = text[at];
   const char next = at + 1 < text.size() ? text[at + 1] : '\0';
-  if (c == '=' || c == ':' || c == '>') return skip(text, at + 1, " \t\r\n=:>");
+  if (c == '=' || c == '>') return skip(text, at + 1, " \t\r\n=:>");
   if ((c == '+' || c == '?' || c == '|') && (next == '=' || next == '|'))
     return skip(text, at + 2, " \t\r\n=|");
   if (c == '%' && next == '3' && at + 2 < text.size() && holds("DdAa", text.substr(at + 2, 1)))
@@ -54,24 +28,41 @@ std::size_t after_separator(std::string_view text, std::size_t at, bool is_quote
     if (is_quoted_option) return value;
     if (skip_quote(text, value) == value) return kNone;
     // The next member of an object is not a value.
-    const std::size_t after = skip(text, end_of_value(text, value), kSpace);
+    const std::string_view read = text.substr(0, std::min(value + kDecisive, text.size()));
+    const std::size_t after = skip(text, end_of_value(read, {value}), kSpace);
     return after < text.size() && text[after] == ':' ? kNone : value;
   }
   return kNone;
 }
 
-// The start of the value after a private name that ends at `end` ("name=", "name: ", "'name':",
-// "--name ", SQL's "PASSWORD 'x'"); npos if no value follows.
-std::size_t value_after(std::string_view text, std::string_view name, std::size_t end) {
+// The start of the content of the XML tag whose name is in [begin, end); npos if it is no tag.
+std::size_t content_of_tag(std::string_view text, std::size_t begin, std::size_t end) {
+  if (begin == 0 || text[begin - 1] != '<') return kNone;
+  const std::size_t close = find_any(text, end, "<>");
+  if (close >= text.size() || text[close] == '<' || text[close - 1] == '/') return kNone;
+  const bool has_attributes = holds(text.substr(end, close - end), "=");
+  return close == end || has_attributes ? skip(text, close + 1, kSpace) : kNone;
+}
+
+// The value after a private name in [begin, end) ("name=", "name: ", "'name':", "--name ", SQL's
+// "PASSWORD 'x'"), if one follows.
+std::optional<Value> value_after(std::string_view text, std::size_t begin, std::size_t end) {
   const std::size_t quoted = skip_quote(text, end);
   const std::size_t next = skip(text, quoted, kSpace);
-  std::size_t value = after_separator(text, next, quoted > end && name[0] == '-');
-  if (value == kNone) {
-    const bool is_option = name[0] == '-' && next > end;
-    const bool is_text = next > quoted && quoted == end && skip_quote(text, next) > next;
-    if (is_option || is_text) value = next;
+  if (begin >= 2 && text.substr(begin - 2, 2) == "</") return std::nullopt;  // a closing tag
+  const std::size_t content = content_of_tag(text, begin, end);
+  Value value = {content, Form::element};
+  if (content == kNone && next < text.size() && text[next] == ':') {
+    value = value_after_colon(text, begin, next);
+  } else if (content == kNone) {
+    value = {after_separator(text, next, quoted > end && text[begin] == '-')};
   }
-  return value < text.size() ? value : kNone;
+  if (value.begin == kNone) {
+    const bool is_option = text[begin] == '-' && next > end;
+    const bool is_text = next > quoted && quoted == end && skip_quote(text, next) > next;
+    if (is_option || is_text) value.begin = next;
+  }
+  return value.begin < text.size() ? std::optional(value) : std::nullopt;
 }
 
 // "29400" of "key-service:29400" and "10.0.0.7" of "auth-1:10.0.0.7"
@@ -109,40 +100,36 @@ class Reader {
         note_quote(i++);
         continue;
       }
-      const std::size_t secret = announced_by(i, end);
+      const std::optional<Value> secret = announced_by(i, end);
       note_name(i, end, secret);
-      i = secret == kNone ? end : take(i, end, secret);
+      i = secret ? take(i, end, *secret) : end;
     }
   }
 
  private:
-  // The start of the secret that the word in [begin, end) announces; npos if it announces none.
-  std::size_t announced_by(std::size_t begin, std::size_t end) const {
-    if (is_launchers_ && is_host(begin, end)) return kNone;
+  // The secret that the word in [begin, end) announces, if any.
+  std::optional<Value> announced_by(std::size_t begin, std::size_t end) const {
+    if (is_launchers_ && is_host(begin, end)) return std::nullopt;
     const std::string_view word = text_.substr(begin, end - begin);
     const std::string folded = upper(word);
-    if (folded == "BEARER" || folded == "BASIC" || folded == "NTLM") {
-      const std::size_t next = skip(text_, end, kSpace);
-      return next > end && next < text_.size() ? next : kNone;
-    }
+    if (folded == "BEARER" || folded == "BASIC" || folded == "NTLM") return next_word(end);
     // "?code=x" in a URL grants permission, "exit code = x" does not.
     const bool is_parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
     const bool is_value_of_name = names_a_secret_ && folded == "VALUE";
     const bool is_private = is_private_name(word);
-    std::size_t value = kNone;
     if (is_private || is_value_of_name || (is_parameter && folded == "CODE")) {
-      value = value_after(text_, word, end);
-      if (value != kNone) return value;
+      if (const auto value = value_after(text_, begin, end)) return value;
     }
-    if (folded == "BY" && is_identified_) return value_of_clause(end);
-    if (!is_private && !is_name_of_service(word)) return kNone;
+    if (folded == "BY" && is_identified_) return next_word(end);  // SQL's IDENTIFIED BY 'x'
+    if (!is_private && !is_name_of_service(word)) return std::nullopt;
     // Variables with these names may contain other things, too: the form of the value decides, or
     // that of its first part, as one value may contain thousands of such names.
-    value = value_after(text_, word, end);
-    if (value == kNone && end < text_.size() && text_[end] == ',') value = skip(text_, end, ",= ");
-    if (value >= text_.size()) return kNone;
-    const std::string_view read = text_.substr(0, std::min(value + kDecisive, text_.size()));
-    return is_disorderly(read.substr(value, end_of_value(read, value) - value)) ? value : kNone;
+    auto value = value_after(text_, begin, end);
+    if (!value && end < text_.size() && text_[end] == ',') value = Value{skip(text_, end, ",= ")};
+    if (!value || value->begin >= text_.size()) return std::nullopt;
+    const std::string_view read = text_.substr(0, std::min(value->begin + kDecisive, text_.size()));
+    const std::size_t last = end_of_value(read, {value->begin});
+    return is_disorderly(read.substr(value->begin, last - value->begin)) ? value : std::nullopt;
   }
 
   // "key-1:29400", and all but the last of a list of hosts: auth-1,auth-2 and ["auth-1","auth-2"]
@@ -156,23 +143,23 @@ class Reader {
     return before > 0 && holds("[,", text_.substr(before - 1, 1));
   }
 
-  // SQL's IDENTIFIED BY 'x'
-  std::size_t value_of_clause(std::size_t end) const {
+  std::optional<Value> next_word(std::size_t end) const {
     const std::size_t next = skip(text_, end, kSpace);
-    return next < text_.size() ? next : kNone;
+    return next > end && next < text_.size() ? std::optional(Value{next}) : std::nullopt;
   }
 
   // "{name: API_KEY, value: x}", "<add key="Password" value="x">": a private name without a value,
   // or as a value, belongs to the next "value".
-  void note_name(std::size_t begin, std::size_t end, std::size_t secret) {
+  void note_name(std::size_t begin, std::size_t end, const std::optional<Value>& secret) {
     const std::string_view word = text_.substr(begin, end - begin);
-    is_identified_ = secret == kNone && (is_identified_ || upper(word) == "IDENTIFIED");
-    if (secret == kNone) {
+    is_identified_ = !secret && (is_identified_ || upper(word) == "IDENTIFIED");
+    if (!secret) {
       names_a_secret_ = names_a_secret_ || is_private_name(word);
       return;
     }
-    const std::string_view value = text_.substr(secret, end_of_value(text_, secret) - secret);
-    names_a_secret_ = is_private_name(without_quotes(value));
+    const std::size_t last = end_of_value(text_, *secret);
+    names_a_secret_ =
+        is_private_name(without_quotes(text_.substr(secret->begin, last - secret->begin)));
   }
 
   // Tracks the quote that encloses the current text: a value that starts inside it ends with it, as
@@ -188,10 +175,12 @@ class Reader {
   }
 
   // Records the secret, and returns the position after it.
-  std::size_t take(std::size_t begin, std::size_t end, std::size_t secret) {
+  std::size_t take(std::size_t begin, std::size_t end, const Value& value) {
     // A quoted value stays quoted, so that JSON stays JSON.
+    const std::size_t secret = value.begin;
+    if (text_[end] == open_) open_ = '\0';  // the quote after the name
     const std::size_t quote = skip_quote(text_, secret) - secret;
-    const std::size_t last = end_of_secret(secret);
+    const std::size_t last = end_of_secret(value);
     if (quote > 0) {
       const std::size_t closing =
           text_.substr(secret, quote) == text_.substr(last - quote, quote) &&
@@ -202,7 +191,9 @@ class Reader {
       return last;
     }
     const std::size_t stop =
-        end_of_bare_secret(text_.substr(begin, end - begin), end, secret, last);
+        is_delimited(text_, value)
+            ? last
+            : end_of_bare_secret(text_.substr(begin, end - begin), end, secret, last);
     found_.push_back({secret, stop});
     return stop;
   }
@@ -219,16 +210,16 @@ class Reader {
 
   // Continues past what the secret itself announces: "Authorization: Bearer x", "secret: --token
   // x".
-  std::size_t end_of_secret(std::size_t begin) const {
-    std::size_t end = end_of_value(text_, begin);
-    for (std::size_t i = begin; i < end;) {
+  std::size_t end_of_secret(const Value& value) const {
+    std::size_t end = end_of_value(text_, value);
+    for (std::size_t i = value.begin; i < end;) {
       const std::size_t word_end = end_of(text_, i, is_word);
       if (word_end == i) {
         ++i;
         continue;
       }
-      const std::size_t next = announced_by(i, word_end);
-      if (next != kNone && next >= end) end = end_of_value(text_, next);
+      const auto next = announced_by(i, word_end);
+      if (next && next->begin >= end) end = end_of_value(text_, *next);
       i = word_end;
     }
     return end;
