@@ -87,6 +87,34 @@ bool is_header_of_many_words(std::string_view folded) {
   return ends_with(folded, "AUTHORIZATION") || ends_with(folded, "COOKIE");
 }
 
+// Whether a connection string goes on after the value at `begin`: "x;UID=me"
+bool has_next_parameter(std::string_view text, std::size_t begin) {
+  const std::string_view read = text.substr(0, std::min(begin + kDecisive / 4, text.size()));
+  const std::size_t name = find_any(read, begin, ";\n");
+  const auto is_of_name = [](char c) { return is_alphanumeric(c) || c == ' '; };
+  const std::size_t end = name < read.size() ? end_of(read, name + 1, is_of_name) : name;
+  return end > name + 1 && end < read.size() && read[end] == '=';
+}
+
+// Whether the word in [begin, end) is the "PWD" of a connection string ("UID=me;PWD=x") or of a URL
+// ("?pwd=x"); elsewhere it is a folder.
+bool is_pwd_of_connection(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::string_view kBefore = ";?&";
+  const std::string_view word = text.substr(begin, end - begin);
+  const char before = begin > 0 ? text[begin - 1] : ' ';
+  if (before == '%' && word.size() == 5 && is_digit(word[0]))  // %3Bpwd
+    return are_equal_but_for_case(word.substr(2), "PWD");
+  if (!are_equal_but_for_case(word, "PWD")) return false;
+  if (holds(kBefore, std::string_view(&before, 1))) return true;
+  const auto value = value_after(text, begin, end);
+  if (!value) return false;
+  const std::string_view content = text.substr(skip_quote(text, value->begin), 1);
+  if (holds("/~.$`", content)) return false;
+  const bool is_assigned =
+      holds(text.substr(end, value->begin - end), "=") || skip_quote(text, end) > end;
+  return content == "{" || (word != "PWD" && is_assigned) || has_next_parameter(text, value->begin);
+}
+
 class Reader {
  public:
   Reader(std::string_view text, Origin origin, Spans& found)
@@ -116,7 +144,7 @@ class Reader {
     // "?code=x" in a URL grants permission, "exit code = x" does not.
     const bool is_parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
     const bool is_value_of_name = names_a_secret_ && folded == "VALUE";
-    const bool is_private = is_private_name(word);
+    const bool is_private = is_private_name(word) || is_pwd_of_connection(text_, begin, end);
     if (is_private || is_value_of_name || (is_parameter && folded == "CODE")) {
       if (const auto value = value_after(text_, begin, end)) return value;
     }

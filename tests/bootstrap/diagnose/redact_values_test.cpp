@@ -50,6 +50,21 @@ constexpr Case kValues[] = {
     {"rank: 3\npassword: a pw\nn: 4\n", "rank: 3\npassword: REDACTED\nn: 4\n"},
     {"password: a pw\r\nn: 4\n", "password: REDACTED\r\nn: 4\n"},
     {"token: abc rank: 3", "token: REDACTED rank: 3"},
+    // Connection strings. PWD is a folder elsewhere.
+    {"DRIVER={x};UID=me;PWD=pw", "DRIVER={x};UID=me;PWD=REDACTED"},
+    {"Driver=x;Uid=a;Pwd=p w;", "Driver=x;Uid=a;Pwd=REDACTED w;"},
+    {"Server=h; User Id=a; Pwd=pw", "Server=h; User Id=a; Pwd=REDACTED"},
+    {"UID=me;PWD={a pw};n=3", "UID=me;PWD=REDACTED;n=3"},
+    {"PWD={a pw};UID=me", "PWD=REDACTED;UID=me"},
+    {"PWD=pw;UID=me", "PWD=REDACTED"},
+    {"dsn=x%3BPWD%3Dpw%3Bn%3D3 n=3", "dsn=x%3BPWD%3DREDACTED n=3"},
+    {"https://x/api?pwd=pw&n=3", "https://x/api?pwd=REDACTED"},
+    {R"({"uid": "a", "pwd": "pw"})", R"({"uid": "a", "pwd": "REDACTED"})"},
+    {"user=me pwd=pw", "user=me pwd=REDACTED"},
+    {"PWD=/home/me OLDPWD=/tmp", "PWD=/home/me OLDPWD=/tmp"},
+    {"PWD=home UID=me", "PWD=home UID=me"},
+    {"pwd=$(pwd); pwd=\"/tmp\"; cd $PWD; pwd", "pwd=$(pwd); pwd=\"/tmp\"; cd $PWD; pwd"},
+    {"sh: pwd: command not found", "sh: pwd: command not found"},
     // XML.
     {"<password>a pw</password> <rank>3</rank>", "<password>REDACTED <rank>3</rank>"},
     {"<password type=\"plain\">a pw</password>", "<password type=\"plain\">REDACTED"},
@@ -71,7 +86,7 @@ TEST(RedactedValues, LongOnesComeToTheirEnd) {
   for (const std::string piece :
        {"token=[", "token={'", "token=\\", "token: |\n", "token: a ", "\ntoken: a", "<token>",
         "<token ", "token\",\\\"", "a\\ ", "token=a\\ ", "\\", "token:\n ", "token=\"\"\"", "[{",
-        "- token: "}) {
+        "- token: ", "PWD=", ";PWD={", "pwd=a;"}) {
     std::string text;
     while (text.size() < 200'000) text += piece;
     EXPECT_FALSE(redact_value(text).empty());
