@@ -110,6 +110,7 @@ class Reader {
   void take(std::string_view raw) {
     if (is_end(at_)) {
       if (raw == "|") end_of_echo();
+      is_netrc_ = is_netrc_ && raw == "\n";
       takes_ = named_;
       begin_ = at_ + 1;
       has_user_ = is_of_scheduler_ = is_login_ = sets_ = false;
@@ -120,6 +121,7 @@ class Reader {
     take_arguments(word);
     take_user(word);
     take_setting(word);
+    take_netrc(word);
     take_login(word);
     note_program(program_of(word));
   }
@@ -187,15 +189,35 @@ class Reader {
            !starts_with(user.substr(colon), "://") && !is_number(user);
   }
 
-  // "config set api_key x", "setenv TOKEN x", and .netrc's "login me password x"
+  // .netrc: "machine h login me password x" in any order and on any lines
+  void take_netrc(std::string_view word) {
+    const bool is_machine = word == "machine" && is_netrc_name(next_in_file(next_in_file(at_)));
+    is_netrc_ = is_netrc_ || is_machine || (word == "default" && is_netrc_name(next_in_file(at_)));
+    if (!(is_netrc_ || is_login_) || (word != "password" && word != "account")) return;
+    const std::size_t secret = is_netrc_ ? next_in_file(at_) : at_ + 1;
+    hide(secret);
+    if (is_end(secret) || is_quote(text_of(secret)[0])) return;
+    // What ends a command is part of a password.
+    const std::size_t begin = words_[secret].begin;
+    found_.push_back({begin, find_any(text_, begin, kSpace)});
+  }
+
+  std::size_t next_in_file(std::size_t word) const {
+    do ++word;
+    while (word < words_.size() && text_of(word) == "\n");
+    return word;
+  }
+
+  bool is_netrc_name(std::size_t word) const {
+    return word < words_.size() && is_one_of(text_of(word), " login password account ");
+  }
+
+  // "config set api_key x", "setenv TOKEN x"
   void take_setting(std::string_view word) {
     const std::size_t last = word.find_last_of("/:");
     const std::string_view name = last == std::string_view::npos ? word : word.substr(last + 1);
     const bool is_name = !name.empty() && end_of(name, 0, is_word) == name.size();
-    const bool is_netrc = is_login_ && (word == "password" || word == "account");
-    if (is_netrc || (sets_ && is_name && name[0] != '-' && is_private_name(name))) {
-      hide(after_options());
-    }
+    if (sets_ && is_name && name[0] != '-' && is_private_name(name)) hide(after_options());
     sets_ = sets_ || is_one_of(word, " set --set --add setenv config modify configure create ");
   }
 
@@ -237,6 +259,7 @@ class Reader {
   std::vector<Taken> takes_, named_;
   std::size_t at_ = 0, begin_ = 0, value_ = 0;
   bool has_user_ = false, is_of_scheduler_ = false, is_login_ = false, sets_ = false;
+  bool is_netrc_ = false;
 };
 
 }  // namespace
