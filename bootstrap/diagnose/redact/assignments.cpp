@@ -44,11 +44,15 @@ std::size_t content_of_tag(std::string_view text, std::size_t begin, std::size_t
   return close == end || has_attributes ? skip(text, close + 1, kSpace) : kNone;
 }
 
-// The value after a private name in [begin, end) ("name=", "name: ", "'name':", "--name ", SQL's
-// "PASSWORD 'x'"), if one follows.
+// The value after a private name in [begin, end) ("name=", "name: ", "'name':", "['name'] =",
+// "--name ", SQL's "PASSWORD 'x'"), if one follows.
 std::optional<Value> value_after(std::string_view text, std::size_t begin, std::size_t end) {
   const std::size_t quoted = skip_quote(text, end);
-  const std::size_t next = skip(text, quoted, kSpace);
+  // os.environ['TOKEN'] = 'x'
+  const std::size_t bracket = quoted > end && text.substr(quoted, 1) == "]" ? quoted + 1 : quoted;
+  const std::size_t assigned = skip(text, bracket, kSpace);
+  const bool is_element = bracket > quoted && text.substr(assigned, 1) == "=";
+  const std::size_t next = is_element ? assigned : skip(text, quoted, kSpace);
   if (begin >= 2 && text.substr(begin - 2, 2) == "</") return std::nullopt;  // a closing tag
   const std::size_t content = content_of_tag(text, begin, end);
   Value value = {content, Form::element};

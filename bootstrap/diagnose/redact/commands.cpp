@@ -4,52 +4,12 @@
 
 #include "command_words.hpp"
 #include "hpcboot/redact.hpp"
+#include "secret_arguments.hpp"
 #include "secrets.hpp"
 #include "text.hpp"
 
 namespace hpcboot::redaction {
 namespace {
-
-enum class Takes {
-  glued,     ///< "-px"; "-p x" asks for the password, and x is something else
-  argument,  ///< "-p x", "-px", "-p=x"
-  words,     ///< all words that are not options, after the word `flag` if it is not empty
-};
-
-struct SecretArgument {
-  std::string_view programs;  // with spaces around them
-  std::string_view flag;
-  Takes takes;
-};
-
-constexpr SecretArgument kSecretArguments[] = {
-    {" mysql mysqldump mysqladmin mysqlimport mysqlshow mysqlcheck mysqlslap mysqlsh mycli ", "-p",
-     Takes::glued},
-    {" mariadb mariadb-dump mariadb-admin 7z 7za 7zr 7zz ", "-p", Takes::glued},
-    {" sshpass mongo mongosh mongodump mongorestore cqlsh twine useradd usermod rdesktop ", "-p",
-     Takes::argument},
-    {" condor_store_cred ", "-p", Takes::argument},
-    {" zip unzip ipmitool sqlcmd bcp mosquitto_pub mosquitto_sub ssh-keygen ", "-P",
-     Takes::argument},
-    {" ssh-keygen ", "-N", Takes::argument},
-    {" ldapsearch ldapadd ldapmodify ldapdelete ldappasswd ldapwhoami ", "-w", Takes::argument},
-    {" redis-cli ", "-a", Takes::argument},
-    {" snmpget snmpwalk ", "-A", Takes::argument},
-    {" snmpget snmpwalk ", "-X", Takes::argument},
-    {" openssl ", "-k", Takes::argument},
-    {" openssl ", "-K", Takes::argument},
-    {" lftp smbclient ", "-u", Takes::argument},
-    {" smbclient ", "-U", Takes::argument},
-    {" xfreerdp wlfreerdp ", "/p:", Takes::glued},
-    {" wandb vault comet neptune clearml cargo modal replicate dagshub hf huggingface-cli ngc ",
-     "login", Takes::words},
-    {" snyk doctl ", "auth", Takes::words},
-    {" ngrok ", "authtoken", Takes::words},
-    {" mc mcli ", "set", Takes::words},
-    {" b2 ", "authorize-account", Takes::words},
-    {" rclone ", "obscure", Takes::words},
-    {" sqlplus htpasswd oathtool wpa_passphrase ConvertTo-SecureString ", "", Takes::words},
-};
 
 // Their -u is a user whose jobs or files they show, or not a user at all, and their -p a partition.
 constexpr std::string_view kOtherPrograms =
@@ -73,6 +33,17 @@ bool is_number(std::string_view text) {
   return !text.empty() && end_of(text, 0, [](char c) {
                             return is_digit(c) || c == ':' || c == '.' || c == '/';
                           }) == text.size();
+}
+
+// Whether the option of one letter, `flag`, is the last of several in the word: "-rP".
+bool is_last_of_cluster(std::string_view word, std::string_view flag) {
+  return word.size() > 2 && word[0] == '-' && word.back() == flag.back() &&
+         end_of(word, 1, is_alphanumeric) == word.size();
+}
+
+bool is_flag(std::string_view word, std::string_view flag) {
+  if (!ends_with(flag, "*")) return word == flag;
+  return starts_with(word, flag.substr(0, flag.size() - 1));
 }
 
 // Reads the words of a text in order and records the parts that are secrets.
@@ -113,13 +84,15 @@ class Reader {
       is_netrc_ = is_netrc_ && raw == "\n";
       takes_ = named_;
       begin_ = at_ + 1;
-      has_user_ = is_of_scheduler_ = is_login_ = sets_ = false;
+      has_user_ = is_of_scheduler_ = is_login_ = sets_ = is_curl_ = has_secret_ = false;
       return;
     }
     const std::string_view word = unquoted(raw);
     take_here_string(raw);
     take_arguments(word);
     take_user(word);
+    take_options_of_curl(word);
+    take_literal(word);
     take_setting(word);
     take_netrc(word);
     take_login(word);
@@ -129,6 +102,7 @@ class Reader {
   void note_program(std::string_view program) {
     if (program.empty()) return;
     const std::string padded = " " + std::string(program) + " ";
+    is_curl_ = is_curl_ || program == "curl";
     is_of_scheduler_ = is_of_scheduler_ || holds(kOtherPrograms, padded);
     for (const SecretArgument& secret : kSecretArguments) {
       if (!holds(secret.programs, padded)) continue;
@@ -153,8 +127,10 @@ class Reader {
       const std::size_t length = secret.flag.size();
       if (secret.takes == Takes::words) {
         if (taken.is_after_flag && !starts_with(word, "-")) hide(at_);
-        taken.is_after_flag = taken.is_after_flag || word == secret.flag;
-      } else if (word == secret.flag && secret.takes == Takes::argument) {
+        taken.is_after_flag = taken.is_after_flag || is_flag(word, secret.flag);
+      } else if (word == secret.flag && secret.takes != Takes::glued) {
+        hide(at_ + 1);
+      } else if (secret.takes == Takes::cluster && is_last_of_cluster(word, secret.flag)) {
         hide(at_ + 1);
       } else if (starts_with(word, secret.flag) && !starts_with(word, "--")) {
         hide(at_, word.size() > length && word[length] == '=' ? length + 1 : length);
@@ -181,6 +157,36 @@ class Reader {
       if (is_glued && !is_number(word.substr(2))) hide(at_, word[2] == '=' ? 3 : 2);
       if (word == "-p" && !is_end(at_ + 1) && !is_number(unquoted(text_of(at_ + 1)))) hide(at_ + 1);
     }
+  }
+
+  // "-su user:password", "-b cookie=x" and "--cert file:password" of curl
+  void take_options_of_curl(std::string_view word) {
+    if (!is_curl_ || word.size() < 2 || word[0] != '-') return;
+    constexpr std::string_view kWithoutArgument = "#012346aBfgGiIjJkLlMnNOpqRsSvVZ";
+    const std::size_t at = skip(word, 1, kWithoutArgument);
+    const bool is_cert = word == "--cert" || word == "--proxy-cert";
+    const char option = is_cert ? 'E' : at < word.size() ? word[at] : '-';
+    const bool is_next = is_cert || at + 1 == word.size();
+    const std::size_t holder = is_next ? at_ + 1 : at_;
+    if (is_end(holder) || !holds("uUbE", std::string_view(&option, 1))) return;
+    const std::size_t kept = is_next ? 0 : at + 1;
+    const std::string_view value = unquoted(text_of(holder)).substr(kept);
+    const std::size_t colon = value.find(':');
+    if (option == 'E' && colon != std::string_view::npos) hide(holder, kept + colon + 1);
+    if (option == 'b' && holds(value, "=")) hide(holder, kept);
+    if ((option == 'u' || option == 'U') && is_pair(value)) hide(holder, kept);
+  }
+
+  // "kubectl create secret generic x --from-literal=key=value"
+  void take_literal(std::string_view word) {
+    constexpr std::string_view kFlag = "--from-literal";
+    has_secret_ = has_secret_ || word == "secret";
+    if (!has_secret_ || !starts_with(word, kFlag)) return;
+    const std::size_t holder = word == kFlag ? at_ + 1 : at_;
+    if (is_end(holder)) return;
+    const std::size_t assigned =
+        unquoted(text_of(holder)).find('=', holder == at_ ? kFlag.size() + 1 : 0);
+    if (assigned != std::string_view::npos) hide(holder, assigned + 1);
   }
 
   static bool is_pair(std::string_view user) {
@@ -212,12 +218,15 @@ class Reader {
     return word < words_.size() && is_one_of(text_of(word), " login password account ");
   }
 
-  // "config set api_key x", "setenv TOKEN x"
+  // "config set api_key x", "setenv TOKEN x", "mpiexec -genv TOKEN x"
   void take_setting(std::string_view word) {
     const std::size_t last = word.find_last_of("/:");
     const std::string_view name = last == std::string_view::npos ? word : word.substr(last + 1);
     const bool is_name = !name.empty() && end_of(name, 0, is_word) == name.size();
-    if (sets_ && is_name && name[0] != '-' && is_private_name(name)) hide(after_options());
+    const bool is_of_mpiexec =
+        at_ > begin_ && is_one_of(unquoted(text_of(at_ - 1)), " -genv -env ");
+    if ((sets_ || is_of_mpiexec) && is_name && name[0] != '-' && is_private_name(name))
+      hide(is_of_mpiexec ? at_ + 1 : after_options());
     sets_ = sets_ || is_one_of(word, " set --set --add setenv config modify configure create ");
   }
 
@@ -259,7 +268,7 @@ class Reader {
   std::vector<Taken> takes_, named_;
   std::size_t at_ = 0, begin_ = 0, value_ = 0;
   bool has_user_ = false, is_of_scheduler_ = false, is_login_ = false, sets_ = false;
-  bool is_netrc_ = false;
+  bool is_netrc_ = false, is_curl_ = false, has_secret_ = false;
 };
 
 }  // namespace

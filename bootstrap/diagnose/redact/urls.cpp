@@ -85,12 +85,15 @@ std::size_t begin_of_host(std::string_view run) {
 std::size_t secret_of_path(std::string_view run, std::size_t host, bool has_scheme) {
   std::size_t slash = run.find('/', host);
   if (slash == std::string_view::npos) return slash;
-  if (is_host_of_hooks(run.substr(host, slash - host))) return slash + 1;
+  const std::string_view name = run.substr(host, slash - host);
+  if (is_host_of_hooks(name)) return slash + 1;
+  const bool is_of_conda = holds(name, "conda");
   while (slash != std::string_view::npos) {
     const std::size_t next = run.find('/', slash + 1);
     const std::string_view segment = run.substr(slash + 1, next - slash - 1);
     // Telegram's: /bot123456:key/sendMessage
     if (starts_with(segment, "bot") && segment.size() > 3 && is_digit(segment[3])) return slash + 1;
+    if (is_of_conda && segment == "t" && next != std::string_view::npos) return next + 1;
     const bool may_be = has_scheme || starts_with(segment, "webhook");
     if (may_be && next != std::string_view::npos && is_hook(segment)) return next + 1;
     slash = next;
@@ -108,6 +111,22 @@ Span hook_of(std::string_view run, std::size_t host) {
   return secret < run.size() ? Span{secret, run.size()} : Span{0, 0};
 }
 
+// "https%3A%2F%2Fuser%3Apassword%40host" in a parameter of another URL
+void find_encoded_users(std::string_view run, std::size_t begin, Spans& found) {
+  constexpr std::string_view kScheme = "%3A%2F%2F", kSlash = "%2F", kAt = "%40";
+  if (!holds(run, kAt)) return;
+  const std::string folded = upper(run);
+  for (std::size_t at = folded.find(kScheme); at != std::string_view::npos;
+       at = folded.find(kScheme, at)) {
+    at += kScheme.size();
+    std::string_view authority = std::string_view(folded).substr(at);
+    authority = authority.substr(0, authority.find(kSlash));
+    authority = authority.substr(0, authority.find_first_of("/?&"));
+    const std::size_t user = authority.rfind(kAt);
+    if (user != std::string_view::npos) found.push_back({begin + at, begin + at + user});
+  }
+}
+
 void find_in_run(std::string_view run, std::size_t begin, Spans& found) {
   const std::size_t host = begin_of_host(run);
   const std::size_t length = std::min(run.find('/', host), run.size()) - host;
@@ -117,13 +136,37 @@ void find_in_run(std::string_view run, std::size_t begin, Spans& found) {
   for (const Span& one : {user, hook_of(run, std::max(host, user.end))}) {
     if (one.end > one.begin) found.push_back({begin + one.begin, begin + one.end});
   }
+  find_encoded_users(run, begin, found);
+}
+
+// Whether the run ends within "https://user:pass", whose password goes on after a quote or a blank.
+bool ends_in_password(std::string_view run) {
+  const std::size_t scheme = run.rfind("://");
+  if (scheme == std::string_view::npos) return false;
+  const std::string_view authority = run.substr(scheme + 3);
+  const std::size_t colon = authority.find(':');
+  if (colon == std::string_view::npos || authority[0] == '[') return false;
+  const std::size_t port = end_of(authority, colon + 1, is_digit);
+  const bool is_port =
+      port == authority.size() || (port > colon + 1 && holds("/?#,;", authority.substr(port, 1)));
+  return !is_port && !holds(authority, "@") && authority.find('/') > colon;
+}
+
+std::size_t end_of_run(std::string_view text, std::size_t begin) {
+  constexpr std::size_t kMost = 256;  // characters of a password
+  const std::size_t end = find_any(text, begin, kEnds);
+  if (!ends_in_password(text.substr(begin, end - begin))) return end;
+  const std::string_view rest = text.substr(end, kMost);
+  const std::size_t at = std::min(rest.find('@'), rest.find('\n'));
+  const bool goes_on = at < rest.size() && rest[at] == '@' && rest.find("://") > at;
+  return goes_on ? find_any(text, end + at, kEnds) : end;
 }
 
 }  // namespace
 
 void find_in_addresses(std::string_view text, Spans& found) {
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = find_any(text, begin, kEnds);
+    const std::size_t end = end_of_run(text, begin);
     find_in_run(text.substr(begin, end - begin), begin, found);
     begin = end + 1;
   }
