@@ -17,6 +17,13 @@ constexpr std::array kPlanted = {
     " KEY1=hunter2 ",
     " SESSION_ID=hunter2 ",
     " \"token\": \"hunter2\" ",
+    " {\"tokens\": [\"a\", \"hunter2\"]} ",
+    " {\"secrets\": {\"db\": {\"a\": \"hunter2\"}}} ",
+    " <password>a hunter2</password> ",
+    " --password a\\ hunter2 ",
+    " UID=me;PWD=hunter2 ",
+    "\npassword: |\n  a hunter2\n",
+    "\nmachine h\n  login me\n  password hunter2\n",
     " AccountName=a;AccountKey=hunter2 ",
     " Bearer hunter2 ",
     " hf_hunter2hunter2hunter2hunter2 ",
@@ -34,6 +41,11 @@ constexpr std::array kPlanted = {
     " ; wandb login hunter2 ",
     " ; docker login -u me -p hunter2 host ",
     " ; setenv API_KEY hunter2 ",
+    " ; mpiexec -genv API_KEY hunter2 ",
+    " ; curl -su me:hunter2 host ",
+    " ; zip -rP hunter2 a b ",
+    " https://me:a'hunter2@host ",
+    " https%3A%2F%2Fme%3Ahunter2%40host ",
 };
 
 }  // namespace

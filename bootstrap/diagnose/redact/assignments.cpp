@@ -241,18 +241,19 @@ class Reader {
   }
 
   // Continues past what the secret itself announces: "Authorization: Bearer x", "secret: --token
-  // x".
+  // x", "--password token='a b'".
   std::size_t end_of_secret(const Value& value) const {
     std::size_t end = end_of_value(text_, value);
+    std::size_t measured = value.begin;  // values that begin before this end before `end`
     for (std::size_t i = value.begin; i < end;) {
       const std::size_t word_end = end_of(text_, i, is_word);
-      if (word_end == i) {
-        ++i;
-        continue;
-      }
-      const auto next = announced_by(i, word_end);
-      if (next && next->begin >= end) end = end_of_value(text_, *next);
-      i = word_end;
+      const auto next = word_end > i ? announced_by(i, word_end) : std::nullopt;
+      i = std::max(i + 1, word_end);
+      if (!next || next->begin < measured) continue;
+      const bool is_quoted = skip_quote(text_, next->begin) > next->begin;
+      if (next->begin < end && !is_quoted && !is_delimited(text_, *next)) continue;
+      end = std::max(end, end_of_value(text_, *next));
+      if (is_quoted || is_delimited(text_, *next)) measured = end;
     }
     return end;
   }

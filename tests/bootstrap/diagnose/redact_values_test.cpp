@@ -39,6 +39,8 @@ constexpr Case kValues[] = {
     {R"(--password correct\ pw --rank 3)", "--password REDACTED --rank 3"},
     {R"(host=h password=p\ w)", "host=h password=REDACTED"},
     {R"(password=p\\ rank=3)", "password=REDACTED rank=3"},
+    {"--password token=\"a pw\" n=3", "--password REDACTED n=3"},
+    {"--token <password>a pw</password> n=3", "--token REDACTED n=3"},
     // YAML.
     {"password: |\n  pw\n\n  more\nrank: 3\n", "password: REDACTED\nrank: 3\n"},
     {"password: >-\n  pw\n  more", "password: REDACTED"},
@@ -84,9 +86,10 @@ TEST(RedactedValues, EndWhereTheirFormSays) {
 // The time must be linear: in quadratic time these take minutes, and ctest has a limit.
 TEST(RedactedValues, LongOnesComeToTheirEnd) {
   for (const std::string piece :
-       {"token=[", "token={'", "token=\\", "token: |\n", "token: a ", "\ntoken: a", "<token>",
-        "<token ", "token\",\\\"", "a\\ ", "token=a\\ ", "\\", "token:\n ", "token=\"\"\"", "[{",
-        "- token: ", "PWD=", ";PWD={", "pwd=a;"}) {
+       {"token=[",    "token={'", "token=\\",  "token: |\n",   "token: a ",
+        "\ntoken: a", "<token>",  "<token ",   "token\",\\\"", "a\\ ",
+        "token=a\\ ", "\\",       "token:\n ", "token=\"\"\"", "[{",
+        "- token: ",  "PWD=",     ";PWD={",    "pwd=a;",       "token='a"}) {
     std::string text;
     while (text.size() < 200'000) text += piece;
     EXPECT_FALSE(redact_value(text).empty());
