@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "hpcboot/redact.hpp"
 #include "secrets.hpp"
@@ -35,13 +37,8 @@ std::size_t after_separator(std::string_view text, std::size_t at, bool is_quote
   return kNone;
 }
 
-// The start of the content of the XML tag whose name is in [begin, end); npos if it is no tag.
-std::size_t content_of_tag(std::string_view text, std::size_t begin, std::size_t end) {
-  if (begin == 0 || text[begin - 1] != '<') return kNone;
-  const std::size_t close = find_any(text, end, "<>");
-  if (close >= text.size() || text[close] == '<' || text[close - 1] == '/') return kNone;
-  const bool has_attributes = holds(text.substr(end, close - end), "=");
-  return close == end || has_attributes ? skip(text, close + 1, kSpace) : kNone;
+bool begins_tag(std::string_view text, std::size_t begin) {
+  return begin > 0 && text[begin - 1] == '<';
 }
 
 // The value after a private name in [begin, end) ("name=", "name: ", "'name':", "['name'] =",
@@ -54,11 +51,12 @@ std::optional<Value> value_after(std::string_view text, std::size_t begin, std::
   const bool is_element = bracket > quoted && text.substr(assigned, 1) == "=";
   const std::size_t next = is_element ? assigned : skip(text, quoted, kSpace);
   if (begin >= 2 && text.substr(begin - 2, 2) == "</") return std::nullopt;  // a closing tag
-  const std::size_t content = content_of_tag(text, begin, end);
-  Value value = {content, Form::element};
-  if (content == kNone && next < text.size() && text[next] == ':') {
+  Value value = {kNone};
+  if (begins_tag(text, begin) && text.substr(end, 1) == ">") {
+    value = {skip(text, end + 1, kSpace), Form::element};
+  } else if (next < text.size() && text[next] == ':') {
     value = value_after_colon(text, begin, next);
-  } else if (content == kNone) {
+  } else {
     value = {after_separator(text, next, quoted > end && text[begin] == '-')};
   }
   if (value.begin == kNone) {
@@ -86,6 +84,10 @@ std::string_view without_quotes(std::string_view value) {
   return value;
 }
 
+bool is_any_of(std::string_view folded, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), folded) != words.end();
+}
+
 // "Cookie: a=b; c=d": the whole line is secret.
 bool is_header_of_many_words(std::string_view folded) {
   return ends_with(folded, "AUTHORIZATION") || ends_with(folded, "COOKIE");
@@ -106,8 +108,6 @@ bool is_pwd_of_connection(std::string_view text, std::size_t begin, std::size_t 
   constexpr std::string_view kBefore = ";?&";
   const std::string_view word = text.substr(begin, end - begin);
   const char before = begin > 0 ? text[begin - 1] : ' ';
-  if (before == '%' && word.size() == 5 && is_digit(word[0]))  // %3Bpwd
-    return are_equal_but_for_case(word.substr(2), "PWD");
   if (!are_equal_but_for_case(word, "PWD")) return false;
   if (holds(kBefore, std::string_view(&before, 1))) return true;
   const auto value = value_after(text, begin, end);
@@ -129,7 +129,9 @@ class Reader {
     while (i < text_.size()) {
       const std::size_t end = end_of(text_, i, is_word);
       if (end == i) {
-        note_quote(i++);
+        const std::optional<Value> content = content_of_tag(i);
+        if (!content) note_quote(i);
+        i = content ? take(i, i, *content) : i + 1;
         continue;
       }
       const std::optional<Value> secret = announced_by(i, end);
@@ -144,7 +146,7 @@ class Reader {
     if (is_launchers_ && is_host(begin, end)) return std::nullopt;
     const std::string_view word = text_.substr(begin, end - begin);
     const std::string folded = upper(word);
-    if (folded == "BEARER" || folded == "BASIC" || folded == "NTLM") return next_word(end);
+    if (is_any_of(folded, {"BEARER", "BASIC", "NTLM"})) return next_word(end);
     // "?code=x" in a URL grants permission, "exit code = x" does not.
     const bool is_parameter = begin > 0 && (text_[begin - 1] == '?' || text_[begin - 1] == '&');
     const bool is_value_of_name = names_a_secret_ && folded == "VALUE";
@@ -153,10 +155,13 @@ class Reader {
       if (const auto value = value_after(text_, begin, end)) return value;
     }
     if (folded == "BY" && is_identified_) return next_word(end);  // SQL's IDENTIFIED BY 'x'
-    if (!is_private && !is_name_of_service(word)) return std::nullopt;
+    const bool is_scheme = is_any_of(folded, {"TOKEN", "NEGOTIATE", "SPLUNK"});
+    const bool is_response = is_digest_ && folded == "RESPONSE";
+    if (!is_private && !is_scheme && !is_response && !is_name_of_service(word)) return std::nullopt;
     // Variables with these names may contain other things, too: the form of the value decides, or
     // that of its first part, as one value may contain thousands of such names.
     auto value = value_after(text_, begin, end);
+    if (!value && is_scheme) value = next_word(end);
     if (!value && end < text_.size() && text_[end] == ',') value = Value{skip(text_, end, ",= ")};
     if (!value || value->begin >= text_.size()) return std::nullopt;
     const std::string_view read = text_.substr(0, std::min(value->begin + kDecisive, text_.size()));
@@ -184,14 +189,28 @@ class Reader {
   // or as a value, belongs to the next "value".
   void note_name(std::size_t begin, std::size_t end, const std::optional<Value>& secret) {
     const std::string_view word = text_.substr(begin, end - begin);
+    is_digest_ = is_digest_ || are_equal_but_for_case(word, "digest");
     is_identified_ = !secret && (is_identified_ || upper(word) == "IDENTIFIED");
     if (!secret) {
-      names_a_secret_ = names_a_secret_ || is_private_name(word);
+      const bool is_private = is_private_name(word);
+      names_a_secret_ = names_a_secret_ || is_private;
+      if (is_private && begins_tag(text_, begin)) tag_ = end;
       return;
     }
     const std::size_t last = end_of_value(text_, *secret);
     names_a_secret_ =
         is_private_name(without_quotes(text_.substr(secret->begin, last - secret->begin)));
+  }
+
+  // What the > at `at` begins, if it ends a tag with attributes: <password type="plain">x
+  std::optional<Value> content_of_tag(std::size_t at) {
+    if (text_[at] != '<' && text_[at] != '>') return std::nullopt;
+    const std::size_t tag = std::exchange(tag_, kNone);
+    if (tag == kNone || text_[at] == '<' || text_[at - 1] == '/') return std::nullopt;
+    const std::size_t begin = skip(text_, at + 1, kSpace);
+    const bool has_attributes = holds(text_.substr(tag, at - tag), "=");
+    return has_attributes && begin < text_.size() ? std::optional(Value{begin, Form::element})
+                                                  : std::nullopt;
   }
 
   // Tracks the quote that encloses the current text: a value that starts inside it ends with it, as
@@ -264,6 +283,8 @@ class Reader {
   char open_ = '\0';
   bool names_a_secret_ = false;  // and its value follows later
   bool is_identified_ = false;
+  std::size_t tag_ = kNone;  // the end of the private name of an open XML tag
+  bool is_digest_ = false;   // HTTP's "Digest username=…, response=…"
 };
 
 }  // namespace

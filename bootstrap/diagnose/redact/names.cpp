@@ -34,9 +34,21 @@ constexpr std::array<std::string_view, 16> kPrivateParts = {
 // Whole words, without digits at their end. Those of the second list also name other things, so
 // that launchers may use them.
 constexpr std::array<std::string_view, 3> kPrivateWords = {"CRED", "PSWD", "USERPWD"};
-constexpr std::array<std::string_view, 16> kPrivateUnlessDeclared = {
-    "OTP",  "TOTP", "PW",   "SIG",    "SAS",      "PSK",       "SALT",      "NONCE",
+constexpr std::array<std::string_view, 17> kPrivateUnlessDeclared = {
+    "PSW",  "OTP",  "TOTP", "PW",     "SIG",      "SAS",       "PSK",       "SALT",      "NONCE",
     "CSRF", "XSRF", "KEYS", "SESSID", "SESSKEYS", "SESSIONID", "PHPSESSID", "JSESSIONID"};
+
+// Ends of names of which the last word alone often names another thing: a pattern, a way to bind
+// processes, a phrase.
+constexpr std::array<std::string_view, 9> kPrivateEnds = {
+    "_PAT",     "SEED_PHRASE", "RECOVERY_PHRASE", "RECOVERY_CODE", "RECOVERY_CODES",
+    "USER_PIN", "HSM_PIN",     "CARD_PIN",        "PKCS11_PIN"};
+
+// DBPWD and DBPW; PWD and OLDPWD are folders.
+bool ends_in_pwd(std::string_view word) {
+  if (word == "PWD" || word == "OLDPWD") return false;
+  return ends_with(word, "PWD") || (word.size() >= 4 && ends_with(word, "PW"));
+}
 
 bool ends_in_key(std::string_view word) {
   return ends_with(word, "KEY") || ends_with(word, "KEYS");
@@ -53,7 +65,12 @@ bool is_private_word(std::string_view word, bool is_declared) {
   if (is_any(word, kHarmlessWords)) return false;
   if (is_any(word, kPrivateWords)) return true;
   if (is_declared) return ends_in_key(word) && word != "KEYS";
-  return ends_in_key(word) || is_any(word, kPrivateUnlessDeclared);
+  return ends_in_key(word) || ends_in_pwd(word) || is_any(word, kPrivateUnlessDeclared);
+}
+
+bool has_private_end(std::string_view name) {
+  return std::any_of(kPrivateEnds.begin(), kPrivateEnds.end(),
+                     [&](std::string_view end) { return ends_with(name, end); });
 }
 
 // XDG_SESSION_ID of systemd is a number that counts from 1.
@@ -107,7 +124,7 @@ bool is_private_name(std::string_view name) {
   // "PWD" and "OLDPWD" are folders.
   if (starts_with(all, "AWS_") || holds(all, "_PWD") || holds(all, "-PWD")) return true;
   const auto is_private = [&](bool is_declared) {
-    if (!is_declared && (is_session(all) || all == "PIN")) return true;
+    if (!is_declared && (is_session(all) || has_private_end(all) || all == "PIN")) return true;
     return any_part(all, kSeparators,
                     [&](auto word) { return is_private_word(word, is_declared); });
   };

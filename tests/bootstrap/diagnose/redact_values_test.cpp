@@ -73,6 +73,8 @@ constexpr Case kValues[] = {
     {"<password>\n  a pw\n</password>\n", "<password>\n  REDACTED\n"},
     {"<password><![CDATA[a pw]]></password>", "<password>REDACTED"},
     {"<password></password> <rank>3</rank>", "<password>REDACTED <rank>3</rank>"},
+    {"<token s= Bearer pw n=\"3\">pw", "<token s= Bearer REDACTED n=\"3\">REDACTED"},
+    {"<password n=\"3\"/> rank", "<password n=\"3\"/> rank"},
     {"run <token-list >out 2>&1", "run <token-list >REDACTED 2>&1"},
 };
 
