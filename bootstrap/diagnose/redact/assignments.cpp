@@ -69,7 +69,8 @@ std::optional<Value> value_after(std::string_view text, std::size_t begin, std::
 
 // "29400" of "key-service:29400" and "10.0.0.7" of "auth-1:10.0.0.7"
 bool is_port_or_address(std::string_view text, std::size_t begin) {
-  constexpr std::size_t kDigitsOfPort = 5, kDotsOfAddress = 3;
+  constexpr std::size_t kDigitsOfPort = 5;
+  constexpr std::size_t kDotsOfAddress = 3;
   const std::size_t end = end_of(text, begin, [](char c) { return is_digit(c) || c == '.'; });
   if (end == begin || (end < text.size() && is_word(text[end]))) return false;
   const std::string_view value = text.substr(begin, end - begin);

@@ -128,9 +128,8 @@ class Reader {
       if (secret.takes == Takes::words) {
         if (taken.is_after_flag && !starts_with(word, "-")) hide(at_);
         taken.is_after_flag = taken.is_after_flag || is_flag(word, secret.flag);
-      } else if (word == secret.flag && secret.takes != Takes::glued) {
-        hide(at_ + 1);
-      } else if (secret.takes == Takes::cluster && is_last_of_cluster(word, secret.flag)) {
+      } else if ((secret.takes != Takes::glued && word == secret.flag) ||
+                 (secret.takes == Takes::cluster && is_last_of_cluster(word, secret.flag))) {
         hide(at_ + 1);
       } else if (starts_with(word, secret.flag) && !starts_with(word, "--")) {
         hide(at_, word.size() > length && word[length] == '=' ? length + 1 : length);

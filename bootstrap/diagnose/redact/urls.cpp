@@ -113,7 +113,9 @@ Span hook_of(std::string_view run, std::size_t host) {
 
 // "https%3A%2F%2Fuser%3Apassword%40host" in a parameter of another URL
 void find_encoded_users(std::string_view run, std::size_t begin, Spans& found) {
-  constexpr std::string_view kScheme = "%3A%2F%2F", kSlash = "%2F", kAt = "%40";
+  constexpr std::string_view kScheme = "%3A%2F%2F";
+  constexpr std::string_view kSlash = "%2F";
+  constexpr std::string_view kAt = "%40";
   if (!holds(run, kAt)) return;
   const std::string folded = upper(run);
   for (std::size_t at = folded.find(kScheme); at != std::string_view::npos;

@@ -92,7 +92,8 @@ std::size_t end_of_line(std::string_view text, std::size_t begin) {
 }
 
 // A list may be in the column of its name.
-bool is_further_in(std::string_view text, std::size_t line, std::size_t first, std::size_t column) {
+bool is_indented_more(std::string_view text, std::size_t line, std::size_t first,
+                      std::size_t column) {
   const bool is_item =
       text[first] == '-' && is_space(first + 1 < text.size() ? text[first + 1] : ' ');
   return first - line > column || (is_item && first - line == column);
@@ -105,7 +106,7 @@ std::size_t end_of_block(std::string_view text, const Value& value) {
     const std::size_t first = skip(text, line, kBlank);
     next = end_of_line(text, first);
     if (next == first) continue;  // an empty line
-    if (!is_further_in(text, line, first, value.column)) break;
+    if (!is_indented_more(text, line, first, value.column)) break;
     end = next;
   }
   return end;
@@ -157,7 +158,7 @@ Value value_after_colon(std::string_view text, std::size_t name, std::size_t col
   const std::size_t first = skip(text, at, kSpace);
   if (first >= text.size()) return word;
   if (first > at) {  // the value begins on another line
-    const bool is_block = is_further_in(text, text.rfind('\n', first) + 1, first, column);
+    const bool is_block = is_indented_more(text, text.rfind('\n', first) + 1, first, column);
     return is_block ? Value{first, Form::block, column} : word;
   }
   // A text of one line is rarely YAML.

@@ -10,7 +10,7 @@ enum class Form {
   word,     ///< at white space, or with the quotes or brackets that it begins with
   element,  ///< of XML: at the next tag
   line,     ///< of YAML, "name: a b": at the end of the line
-  block,    ///< of YAML: before the next line that is not further in than the name
+  block,    ///< of YAML: before the next line without more indentation than the name
 };
 
 struct Value {
