@@ -18,7 +18,9 @@ void ImageSamples::fill(const BatchOrder& order, Batch& batch) const {
   const ImageShape& shape = set_->shape();
   const auto images = static_cast<std::size_t>(order.size);
   // Of the loader's threads, each of which lives as long as an epoch.
-  thread_local std::vector<std::uint8_t> stored, labels, scratch;
+  thread_local std::vector<std::uint8_t> stored;
+  thread_local std::vector<std::uint8_t> labels;
+  thread_local std::vector<std::uint8_t> scratch;
   thread_local ImageTransform::Scratch lines;
   batch.size = order.size;
   batch.parts.resize(options_.augmentation.mixup > 0 ? 4 : 2);

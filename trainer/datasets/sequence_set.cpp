@@ -78,8 +78,8 @@ bool has_sequences(const ArrayFile& file) {
   });
 }
 
-std::unique_ptr<SequenceSet> open_sequence_split(std::shared_ptr<const ArrayFile> file, Split split,
-                                                 std::int64_t limit) {
+std::unique_ptr<SequenceSet> open_sequence_split(const std::shared_ptr<const ArrayFile>& file,
+                                                 Split split, std::int64_t limit) {
   const ArrayInfo& sources = find_array(*file, source_array_name(split), kSequenceArrays);
   const ArrayInfo& targets = find_array(*file, target_array_name(split), kSequenceArrays);
   const std::int64_t all = sources.shape.empty() ? 0 : sources.shape[0];

@@ -72,7 +72,7 @@ bool has_sequences(const ArrayFile& file);
 /// @param limit keep only the first pairs; 0: all
 /// @throws Error{missing_data} if an array is missing; Error{malformed_data} if one has the wrong
 ///   type or shape, or they do not match
-std::unique_ptr<SequenceSet> open_sequence_split(std::shared_ptr<const ArrayFile> file, Split split,
-                                                 std::int64_t limit);
+std::unique_ptr<SequenceSet> open_sequence_split(const std::shared_ptr<const ArrayFile>& file,
+                                                 Split split, std::int64_t limit);
 
 }  // namespace hpcboot::data

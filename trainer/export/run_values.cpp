@@ -1,7 +1,7 @@
 #include "export/run_values.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
+#include <time.h>  // NOLINT(modernize-deprecated-headers): strptime
 
 #include <array>
 #include <cerrno>

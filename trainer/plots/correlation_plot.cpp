@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/counted.hpp"
 #include "plots/monitor_rows.hpp"
@@ -20,8 +21,8 @@ struct Variable {
 constexpr std::size_t kFewest = 5;  // rows: fewer say nothing
 
 bool changes(const std::vector<double>& values) {
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
   for (const double value : values) {
     if (std::isnan(value)) continue;
     low = std::min(low, value);

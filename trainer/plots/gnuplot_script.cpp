@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "hpcboot/encode.hpp"
 #include "text/display_width.hpp"
@@ -71,8 +72,8 @@ void add(std::string& list, const std::string& more) {
 }
 
 struct Range {
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
 
   void include(double value) {
     if (!std::isfinite(value)) return;

@@ -64,9 +64,9 @@ HtmlTable differences_table(const ReportData& data, const std::vector<Settings>&
     for (std::size_t n = 0; n < names.size(); ++n) {
       const std::string value = value_of(runs[i], names[n]);
       if (common[n].empty() || value == common[n]) {
-        cells.push_back(value);
+        cells.emplace_back(value);
       } else {
-        cells.push_back(html_format("<mark>{}</mark>", value));
+        cells.emplace_back(html_format("<mark>{}</mark>", value));
       }
     }
     table.add(cells);

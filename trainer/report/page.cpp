@@ -54,8 +54,8 @@ Encoded page(const ReportData& data, const PageOptions& options) {
   text += html_format("<h1>{}</h1>\n<p class=\"quiet\">{}</p>\n", title,
                       data.finished.empty() ? "" : plots::source_of(data.finished));
   struct Section {
-    const char* id;
-    const char* name;
+    const char* id = nullptr;
+    const char* name = nullptr;
     Encoded text;
   };
   const Section sections[] = {
