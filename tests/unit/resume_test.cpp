@@ -164,6 +164,16 @@ TEST_F(Resume, ComparesWhatACheckpointClaimsBeforeItIsRead) {
   }
 }
 
+TEST_F(Resume, ACheckpointWithoutATensorOfTheModelIsNotUsed) {
+  const auto newest = run_.checkpoints() / name_after(6);
+  write_checkpoint({saved_run::state_after(6), {{"model.bias", torch::zeros({3})}}}, newest);
+  const auto point = find("auto");
+  ASSERT_TRUE(point);
+  EXPECT_EQ(point->checkpoint.state.step, 4);
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr(newest.filename().string()),
+                                        HasSubstr("has no tensor 'model.weight'"))));
+}
+
 TEST_F(Resume, OnlyShortMemoryIsNoDamage) {
   const auto find_with = [&](const std::function<TrainingShapes()>& shapes) {
     return find_resume_point(saved_run::options(runs_.path(), "auto"),

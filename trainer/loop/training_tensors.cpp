@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "hpcboot/error.hpp"
@@ -38,6 +39,10 @@ constexpr std::string_view kGeneratorPrefix = "random.";
   fail_for(file, "tensor '" + name + "', which this model does not have");
 }
 
+[[noreturn]] void fail_for_missing(const std::string& file, const std::string& name) {
+  fail_for(file, "no tensor '" + name + "'");
+}
+
 bool is_generator(const std::string& name) {
   return name.rfind(kGeneratorPrefix, 0) == 0;
 }
@@ -55,7 +60,7 @@ class Stock {
 
   torch::Tensor take(const std::string& name, const at::Tensor& like) {
     const auto found = by_name_.find(name);
-    if (found == by_name_.end()) fail_for(file_, "no tensor '" + name + "'");
+    if (found == by_name_.end()) fail_for_missing(file_, name);
     const torch::Tensor tensor = found->second;
     if (tensor.sizes() != like.sizes()) fail_for_shape(file_, name, tensor.sizes(), like.sizes());
     by_name_.erase(found);
@@ -137,7 +142,9 @@ void require_shapes(const std::vector<record::TensorInfo>& tensors, const Traini
                     const std::string& file) {
   constexpr std::uint64_t kMostOfGenerators = std::uint64_t{1} << 20U;  // one has 5 KB
   std::uint64_t of_generators = 0;
+  std::set<std::string_view> names;
   for (const record::TensorInfo& one : tensors) {
+    names.insert(one.name);
     if (is_generator(one.name)) {
       of_generators += one.end - one.begin;
       if (of_generators > kMostOfGenerators) fail_for_name(file, one.name);
@@ -146,6 +153,10 @@ void require_shapes(const std::vector<record::TensorInfo>& tensors, const Traini
     const auto known = shapes.find(one.name);
     if (known == shapes.end()) fail_for_name(file, one.name);
     if (one.shape != known->second) fail_for_shape(file, one.name, one.shape, known->second);
+  }
+  // The optimizer has no state of a parameter before its first step.
+  for (const auto& [name, shape] : shapes) {
+    if (name.rfind(kModelPrefix, 0) == 0 && names.count(name) == 0) fail_for_missing(file, name);
   }
 }
 

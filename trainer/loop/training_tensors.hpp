@@ -31,7 +31,8 @@ TrainingShapes training_shapes(const torch::nn::Module& model,
 
 /// Compares the tensors of a file with them, so that none is read that takes more memory than the
 /// training itself.
-/// @throws Error{malformed_file} if one is not among them or has another shape
+/// @throws Error{malformed_file} if one is not among them or has another shape, or if one of the
+/// model's is missing
 void require_shapes(const std::vector<record::TensorInfo>& tensors, const TrainingShapes& shapes,
                     const std::string& file);
 
