@@ -32,7 +32,7 @@ class RegularFileStream : public std::istream {
     int descriptor;
     int error = 0;
     std::uintmax_t size = 0;
-    std::array<char, 1 << 14> bytes;
+    std::array<char, 1 << 14> bytes{};
   };
 
   Buffer buffer_;
