@@ -105,6 +105,18 @@ put_nonce() {
   return 1
 }
 
+# require_own_home: sshd and ssh use a home of this user or of root. In the home of another user, files of this user
+# would lock that user out, its links would choose which files are changed, and ssh would run, as this user, what its
+# configuration names.
+require_own_home() {
+  local owner
+  if [ -O "$home" ] || [ "$(stat -L -c %u -- "$home")" -eq 0 ]; then return; fi
+  owner=$(owner_of "$home")
+  case $owner in *[!0-9]*) ;; *) owner="#$owner" ;; esac # as sudo takes a number
+  fail "the home folder $home belongs to ${owner#"#"}" "a home folder of your own" \
+    "run it as that user: sudo -H -u $(shell_word "$owner") setup/$program${verb:+ $verb}; or name your own: --home DIR"
+}
+
 # Sets $home and $ssh_options.
 prepare_ssh() {
   local key identity_option given=${home_option:-${HOME:-$(home_of_ssh)}} # cron and some containers set no HOME
@@ -116,6 +128,7 @@ prepare_ssh() {
   # Lists of files have one file per line.
   [[ $home != *$'\n'* ]] ||
     fail "the home folder $home" "a path without newlines" "use --home with a symbolic link to it that has such a path"
+  require_own_home
   ssh_options=(-o BatchMode=yes -o "ConnectTimeout=$timeout" -o StrictHostKeyChecking=yes
     -o UpdateHostKeys=no -o LogLevel=ERROR -o ControlPath=none -o ClearAllForwardings=yes)
   if [ "$home" != "$(home_of_ssh)" ]; then

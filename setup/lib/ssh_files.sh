@@ -14,18 +14,6 @@ will() {
   say "$1"
 }
 
-# require_own_home: sshd and ssh use a home of this user or of root. In the home of another user, files of this user
-# would lock that user out, its links would choose which files are changed, and ssh would run, as this user, what its
-# configuration names.
-require_own_home() {
-  local owner
-  if [ -O "$home" ] || [ "$(stat -L -c %u -- "$home")" -eq 0 ]; then return; fi
-  owner=$(owner_of "$home")
-  case $owner in *[!0-9]*) ;; *) owner="#$owner" ;; esac # as sudo takes a number
-  fail "the home folder $home belongs to ${owner#"#"}" "a home folder of your own" \
-    "run it as that user: sudo -H -u $(shell_word "$owner") setup/ssh-setup $verb"
-}
-
 # fail_write FILE: after a function of safe_files.sh has failed.
 fail_write() {
   fail "$1 cannot be written: $problem" "free space and write access there; the existing file is unchanged" \

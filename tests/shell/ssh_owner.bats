@@ -34,6 +34,19 @@ owned_hash() { (find "$@" -printf '%p %m %s %l %u\n' && tree_hash "$@") | sort |
   done
 }
 
+@test "the configuration of another user's home is not read: it names commands" {
+  other=$BATS_TEST_TMPDIR/other
+  mkdir -p "$other/.ssh"
+  printf 'Host *\n  ProxyCommand touch %s\n' "$BATS_TEST_TMPDIR/ran" >"$other/.ssh/config"
+  chown -R 12345 "$other"
+  for name in check-hosts login-shell; do
+    run bash "${script%/*}/$name" --hosts "$hosts" --home "$other"
+    [ "$status" -eq 1 ]
+    [[ $output == *"found:    the home folder $other belongs to 12345"*"do:       run it as that user: sudo -H -u '#12345' setup/$name; or name your own: --home DIR"* ]]
+  done
+  [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+}
+
 @test "a ~/.ssh of another user is left alone" {
   mkdir -m 755 "$HOME/.ssh"
   chown 12345 "$HOME/.ssh"
