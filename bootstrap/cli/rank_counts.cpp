@@ -27,7 +27,7 @@ std::vector<int> rank_counts(const std::string& text) {
 
 std::optional<int> rank_count_of(const options::po::variables_map& values) {
   if (values.count("ranks") == 0) return std::nullopt;
-  const std::string& text = values["ranks"].as<std::string>();
+  const auto& text = values["ranks"].as<std::string>();
   if (text.find(',') != std::string::npos)
     throw options::UsageError("several numbers of --ranks need --study");
   const auto count = parse_whole_number(text);

@@ -18,7 +18,7 @@
 #include "study_plan.hpp"
 #include "trainer_runs.hpp"
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): passed on, never read
 
 namespace hpcboot::tool {
 namespace {
