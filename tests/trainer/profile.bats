@@ -99,10 +99,9 @@ assert len(a) == len(b) == 4
 assert all(max(x[1], y[1]) < min(x[0], y[0]) + 20000 for x, y in zip(a, b))
 assert min(abs(x[0] - y[0]) for x, y in zip(a, b)) < 20000
 assert min(e['ts'] for e in events) >= 0
-# Fractions of one rank only would come from its clock.
-fractions = collections.defaultdict(bool)
-for e in events: fractions[e['pid']] |= e['ts'] % 1 != 0
-assert len(set(fractions.values())) == 1, fractions"
+# Fractions would come from the clocks: LibTorch 1 counts microseconds.
+aten = [e for e in events if e['name'].startswith('aten::')]
+assert any(e['dur'] % 1 for e in aten) or not any(e['ts'] % 1 for e in aten)"
 }
 
 @test "a signal in the middle of a recording leaves valid traces of all ranks" {

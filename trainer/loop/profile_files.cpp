@@ -171,7 +171,7 @@ WrittenProfile write_profile(const ProfileFiles& files, const profile::TraceOrig
   const std::string worker = worker_of(origin.rank);
   profile::RankSummary own;
   own.host = origin.host;
-  own.begin = profile::begin_of(recording) - origin.clock_ahead;
+  own.begin = profile::in_whole_microseconds(profile::begin_of(recording) - origin.clock_ahead);
   own.time = profile::summarise(recording);
   {
     const std::string events =

@@ -11,16 +11,6 @@ namespace hpcboot::train {
 
 using profile::ProfilePhase;
 
-namespace {
-
-/// Most times of LibTorch are. In a merged trace they stay so, or an operation would end a hair
-/// after the one that it is part of once a reader adds its start and duration as doubles.
-std::int64_t in_whole_microseconds(std::int64_t nanoseconds) {
-  return nanoseconds / 1000 * 1000;
-}
-
-}  // namespace
-
 Profiler::Profiler(ProfilerOptions options, c10::Device device, Communicator& communicator,
                    std::function<void(const Encoded& lines)> show)
     : options_(std::move(options)),
@@ -100,7 +90,7 @@ void Profiler::end_cycle() {
   origin.world_size = communicator_.size();
   origin.host = options_.host;
   origin.backend = options_.backend;
-  origin.clock_ahead = in_whole_microseconds(clock_ahead_of_first(communicator_));
+  origin.clock_ahead = profile::in_whole_microseconds(clock_ahead_of_first(communicator_));
   const WrittenProfile written =
       write_profile({options_.folder, cycle_++}, origin, recording, communicator_, budget_);
   is_full_ = written.is_full;

@@ -19,6 +19,13 @@ struct TraceOrigin {
   std::int64_t clock_ahead = 0;  ///< nanoseconds; of its clock, over that of rank 0
 };
 
+/// LibTorch 1 counts whole microseconds. So are the start of a trace and the differences
+/// between clocks, or an operation would end a hair after the one that it is part of once a reader
+/// adds start and duration as doubles.
+constexpr std::int64_t in_whole_microseconds(std::int64_t nanoseconds) {
+  return nanoseconds / 1000 * 1000;
+}
+
 /// How much of a recording is in a trace.
 struct TraceSize {
   std::int64_t events = 0;
