@@ -1,20 +1,15 @@
 #include "heartbeats.hpp"
 
-#include <csignal>
 #include <utility>
+
+#include "jobs/run/ranks/thread_without_signals.hpp"
 
 namespace hpcboot::run {
 
 Heartbeats::Heartbeats(std::vector<std::weak_ptr<FrameChannel>> channels)
     : channels_(std::move(channels)) {
   if (channels_.empty()) return;
-  // Signals belong to the thread that reads them.
-  sigset_t all;
-  sigset_t own;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &own);
-  thread_ = std::thread([this] { beat(); });
-  pthread_sigmask(SIG_SETMASK, &own, nullptr);
+  thread_ = thread_without_signals([this] { beat(); });
 }
 
 Heartbeats::~Heartbeats() {

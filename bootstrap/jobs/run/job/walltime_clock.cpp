@@ -1,11 +1,11 @@
 #include "walltime_clock.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <utility>
 
 #include "jobs/run/ranks/graces.hpp"
+#include "jobs/run/ranks/thread_without_signals.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -19,13 +19,7 @@ constexpr std::chrono::seconds kLongestWait{60};
 
 WalltimeClock::WalltimeClock(WallTime end, std::chrono::seconds before, Ask ask)
     : before_(before), ask_(std::move(ask)), end_(end) {
-  // Signals belong to the thread that reads them.
-  sigset_t all;
-  sigset_t own;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &own);
-  thread_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &own, nullptr);
+  thread_ = thread_without_signals([this] { watch(); });
 }
 
 WalltimeClock::~WalltimeClock() {
