@@ -114,11 +114,13 @@ class Writer {
     names("kNodeRank", d_.read.at("node_rank"));
     names("kNumNodes", d_.read.at("num_nodes"));
     values("kOnlyIf", d_.master_only_if);
+    names("kLaunchId", d_.read.at("launch_id"));
     out_ << "constexpr LauncherDescription kDescription = {\n"
             "    kAllOf, kAnyOf, kNoneOf, kEquals, kDiffers,\n"
             "    kRank, kWorldSize, kLocalRank, kLocalSize, kNodeRank, kNumNodes,\n    "
          << hosts(d_.hosts, d_.hosts_form) << ", " << literal(d_.master_address) << ", "
-         << literal(d_.master_port) << ", " << literal(d_.master_endpoint) << ", kOnlyIf};\n";
+         << literal(d_.master_port) << ", " << literal(d_.master_endpoint)
+         << ", kOnlyIf, kLaunchId};\n";
   }
 
   void write_job() {

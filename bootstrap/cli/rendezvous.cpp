@@ -37,7 +37,8 @@ LocalAnswer resolve_locally(const Env& env, const Facts& facts) {
     LocalAnswer alone{resolve(env, facts), false};
     const Resolution& r = *alone.answer;
     alone.has_endpoint = r.placement.world_size == 1 || (r.master_addr && r.master_port &&
-                                                         !rendezvous::endpoint_may_differ(r, env));
+                                                         !rendezvous::endpoint_may_differ(r, env) &&
+                                                         !rendezvous::port_may_be_shared(r, env));
     return alone;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::needs_exchange) throw;

@@ -38,7 +38,7 @@ class OwnedDescription {
     const auto field = [&](const char* name) {
       return read_.emplace_back(text_.read.at(name)).view();
     };
-    read_.reserve(6);  // keeps the views valid
+    read_.reserve(7);  // keeps the views valid
     description_.all_of = all_of_.view();
     description_.any_of = any_of_.view();
     description_.none_of = none_of_.view();
@@ -55,6 +55,7 @@ class OwnedDescription {
     description_.master_port = text_.master_port;
     description_.master_endpoint = text_.master_endpoint;
     description_.master_only_if = only_if_.view();
+    description_.launch_id = field("launch_id");
     launcher_.name = text_.name;
     launcher_.level = text_.level;
     launcher_.why_here = text_.why_here;

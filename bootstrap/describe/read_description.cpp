@@ -18,6 +18,7 @@ constexpr Field kFields[] = {
     {"rank", VariableKind::identity},       {"world_size", VariableKind::size},
     {"local_rank", VariableKind::identity}, {"local_size", VariableKind::size},
     {"node_rank", VariableKind::identity},  {"num_nodes", VariableKind::size},
+    {"launch_id", VariableKind::companion},
 };
 
 constexpr VariableKind kKinds[] = {

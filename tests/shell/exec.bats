@@ -47,6 +47,61 @@ two_ranks() {
 
 @test "two ranks under mpirun" { two_ranks open_mpi; }
 @test "two ranks under Hydra, which exchange the port over PMI-1" { two_ranks hydra; }
+
+# at_once COMMAND…: runs it for the launches a and b at the same time; each has a port of its own, which its ranks share.
+at_once() {
+  local jobs=()
+  for LAUNCH in a b; do
+    export LAUNCH
+    "$@" >"$BATS_TEST_TMPDIR/$LAUNCH" &
+    jobs+=($!)
+  done
+  for job in "${jobs[@]}"; do wait "$job"; done
+  sort -u "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b" >"$BATS_TEST_TMPDIR/both"
+  [ "$(cut -d' ' -f1 "$BATS_TEST_TMPDIR/both" | xargs)" = "a b" ] || fail "a launch has two ports" "$(cat "$BATS_TEST_TMPDIR/both")"
+  [ "$(cut -d' ' -f2 "$BATS_TEST_TMPDIR/both" | sort -u | wc -l)" -eq 2 ] || fail "one port for both" "$(cat "$BATS_TEST_TMPDIR/both")"
+}
+
+# shellcheck disable=SC2016 # expanded by the program's shell
+own_port='echo $LAUNCH $MASTER_PORT'
+
+@test "two launches of Hydra in one job have ports of their own, also under hpcboot run" {
+  command -v mpiexec.hydra >/dev/null || skip "mpiexec.hydra is not here"
+  cd "$BATS_TEST_TMPDIR"
+  hostname >nodes
+  hostname >>nodes
+  export PBS_JOBID=7.server PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE=$PWD/nodes
+  at_once timeout 60 mpiexec.hydra -n 2 "$HPCBOOT" exec -- sh -c "$own_port"
+  mkdir bin
+  printf '#!/bin/sh\nexec mpiexec.hydra "$@"\n' >bin/mpirun
+  chmod +x bin/mpirun
+  PATH=$PWD/bin:$PATH at_once timeout 60 "$HPCBOOT" run --launcher mpirun -n 2 -- sh -c "$own_port"
+}
+
+@test "launches on one host at the same time do not exchange ranks, if their launcher tells them apart" {
+  horovod() {
+    [ "$LAUNCH" = a ] && export HOROVOD_GLOO_RENDEZVOUS_PORT=41001 || export HOROVOD_GLOO_RENDEZVOUS_PORT=41002
+    by_hand HOROVOD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}
+  }
+  mpirun_rsh() {
+    [ "$LAUNCH" = a ] && export MPIRUN_ID=4001 || export MPIRUN_ID=4002
+    by_hand MV2_COMM_WORLD_{RANK,SIZE,LOCAL_RANK,LOCAL_SIZE}
+  }
+  # by_hand RANK SIZE LOCAL_RANK LOCAL_SIZE: two ranks with these variables. Rank 0 of a is early, and so is rank 1 of b.
+  by_hand() {
+    local rank jobs=() order=(0 1)
+    [ "$LAUNCH" = a ] || order=(1 0)
+    for rank in "${order[@]}"; do
+      env "$1=$rank" "$2=2" "$3=$rank" "$4=2" timeout 60 "$HPCBOOT" exec -- sh -c "$own_port" &
+      jobs+=($!)
+      sleep 0.5
+    done
+    for rank in "${jobs[@]}"; do wait "$rank"; done
+  }
+  at_once horovod
+  at_once mpirun_rsh
+}
+
 @test "two ranks under a bare PMIx server, which gives them their rank" { two_ranks bare_pmix; }
 
 @test "two ranks in a shared folder" {

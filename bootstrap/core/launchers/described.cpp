@@ -43,6 +43,8 @@ class Reader {
     take("num_nodes", facts_.num_nodes, description_.num_nodes, 1, false);
     if (launcher_.traits.one_process_a_host) spread_over_hosts();
     facts_.any_order = !launcher_.traits.orders_ranks_by_host;
+    if (const std::string_view name = first_set(description_.launch_id, env_); !name.empty())
+      facts_.identity = env_.text(name).value_or("");
     read_hosts();
     read_master();
     return std::move(facts_);

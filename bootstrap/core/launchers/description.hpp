@@ -68,6 +68,7 @@ struct LauncherDescription {
   std::string_view master_address, master_port;
   std::string_view master_endpoint;  // HOST:PORT instead of both
   ValueView master_only_if;          // the address is rank 0's only if all of these match
+  NameView launch_id;                // equal on all ranks, and differs between launches
 };
 
 // A scheduler's job, as data: which variables Scheduler::read() uses.

@@ -1,8 +1,8 @@
 #include "launchers.hpp"
 
 // MVAPICH2's mpirun_rsh (its mpispawn, src/pm/mpirun in MVAPICH2) sets MV2_COMM_WORLD_RANK, _SIZE,
-// _LOCAL_RANK and _LOCAL_SIZE. MVAPICH 3.0 and later starts through Hydra or srun and sets none of
-// these.
+// _LOCAL_RANK and _LOCAL_SIZE, and MPIRUN_ID to the pid of mpirun_rsh. MVAPICH 3.0 and later starts
+// through Hydra or srun and sets none of these.
 namespace hpcboot::sources {
 namespace {
 
@@ -16,7 +16,7 @@ constexpr LaunchVariable kVariables[] = {
     {"MPISPAWN_*", kHandle},
     {"MPIRUN_RANK", kIdentity},
     {"MPIRUN_NPROCS", kSize},
-    {"MPIRUN_ID", kCompanion},
+    {"MPIRUN_ID", kCompanion, kUsed},
     {"MPIRUN_HOST", kHandle},
     {"MPIRUN_PORT", kHandle},
     {"MV2_*", kSetting},
@@ -43,6 +43,7 @@ LaunchFacts read(const Env& env, const Facts&) {
   need(facts, "world_size", facts.world_size, env, "MV2_COMM_WORLD_SIZE", "mpirun_rsh", 1);
   need(facts, "local_rank", facts.local_rank, env, "MV2_COMM_WORLD_LOCAL_RANK", "mpirun_rsh");
   take(facts, "local_size", facts.local_size, env, "MV2_COMM_WORLD_LOCAL_SIZE", 1);
+  facts.identity = env.text("MPIRUN_ID").value_or("");
   return facts;
 }
 

@@ -38,6 +38,13 @@ bool endpoint_may_differ(const Resolution& resolution, const Env& env) {
          (named->second.source == "allocation" || named->second.source == "environment");
 }
 
+bool port_may_be_shared(const Resolution& resolution, const Env& env) {
+  const auto port = resolution.provenance.find("master_port");
+  return port != resolution.provenance.end() && port->second.source == "rule" &&
+         resolution.launch_id.empty() &&
+         (is_handed_over(resolution, env) || offered_kvs(env) == "pmi1");
+}
+
 bool needs_kvs(const Resolution& resolution, const Env& env) {
   const bool is_named = resolution.endpoint_is_explicit && !endpoint_may_differ(resolution, env);
   return resolution.placement.world_size > 1 && !resolution.agent_store && !is_named &&

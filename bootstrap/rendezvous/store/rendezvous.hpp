@@ -34,6 +34,11 @@ bool kvs_serves(const Resolution& resolution, const Env& env);
 // or none.
 bool endpoint_may_differ(const Resolution& resolution, const Env& env);
 
+// May another launch in the same job have the same master_port, because it was derived from the job
+// alone, though the ranks of this one can agree on another? Two mpirun of MPICH have nothing but
+// the job's id. PMIx is not asked: its launchers say which launch this is. Equal on all ranks.
+bool port_may_be_shared(const Resolution& resolution, const Env& env);
+
 // Does meet() need an exchange of the launcher? Not after a handover by `hpcboot run`. Equal on all
 // ranks.
 bool needs_kvs(const Resolution& resolution, const Env& env);

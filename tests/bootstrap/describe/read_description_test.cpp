@@ -70,6 +70,15 @@ TEST(Description, EveryNumberIsRead) {
   EXPECT_EQ(facts.node_rank, 1);
   EXPECT_EQ(facts.num_nodes, 2);
   EXPECT_EQ(facts.variables.at("node_rank"), "OLD_N");
+  EXPECT_EQ(facts.identity, "");
+}
+
+TEST(Description, TheLaunchIsNamedByTheFirstVariableThatIsSet) {
+  const std::string toml = kHead + kRead + "launch_id = [\"MINE_ID\", \"MINE_PORT\"]\n";
+  const std::string ranks = "MINE_RANK=0\nMINE_SIZE=2\nMINE_L=0\n";
+  EXPECT_EQ(facts_of(toml, ranks + "MINE_PORT=4\n").identity, "4");
+  EXPECT_EQ(facts_of(toml, ranks + "MINE_PORT=4\nMINE_ID=7 8\n").identity, "7 8");
+  EXPECT_EQ(facts_of(toml, ranks).identity, "");
 }
 
 TEST(Description, APartOfItsEnvironmentIsRefused) {
