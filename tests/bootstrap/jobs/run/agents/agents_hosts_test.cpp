@@ -167,6 +167,9 @@ TEST(Agents, HearTheRunWhileNothingHappens) {
 }
 
 TEST(Agents, EndWithTheErrorOfAnAgentThatCannotStartItsRanks) {
+#ifdef HPCBOOT_SANITIZED
+  GTEST_SKIP() << "UBSan opens a pipe to look at an object, and takes its type for wrong without";
+#endif
   RunProcess::Options options = script({1, 8}, "exec sleep 1000");
   options.shell = {"sh", "-c", "ulimit -n 24; exec \"$@\"", "sh"};
   const RunOutcome outcome = run(options);
