@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables are the sourcing script's
 
+# shellcheck source=setup/lib/archive.sh
+. "${BASH_SOURCE[0]%/*}/archive.sh"
+
 # Tags of the wheels that a recent system accepts; passed to pip, so that every pip and Python
 # choose exactly the wheels whose sums are known.
 wheel_tags=(--python-version 3.11 --implementation cp --abi cp311 --abi none
@@ -111,9 +114,12 @@ keep_log() {
 # unpack ZIP FOLDER [MEMBER…]
 unpack() {
   mkdir -p "$2"
-  (cd "$2" && cmake -E tar xf "$1" --format=zip -- "${@:3}") >"$work/unpack.log" 2>&1 ||
-    fail "$(basename "$1") cannot be unpacked ($(tail -n 1 "$work/unpack.log"))" "a complete zip file and enough space for it" \
-      "run this again"
+  (cd "$2" && cmake -E tar xf "$1" --format=zip -- "${@:3}") >"$work/unpack.log" 2>&1 || fail_unpacking "$1"
+}
+
+fail_unpacking() { # ZIP
+  fail "$(basename "$1") cannot be unpacked ($(tail -n 1 "$work/unpack.log"))" \
+    "a complete zip file and enough space for it" "run this again"
 }
 
 # unpack_wheel NAME…: those of the lock with these names. PyTorch's is moved into place when it is complete.
@@ -133,6 +139,17 @@ unpack_wheel() {
   done 3< <(wheels)
 }
 
+# check_archive ZIP: of unknown origin, as it may have no known sum. pytorch.org's has files and folders only.
+check_archive() {
+  { cmake -E tar tf "$1" >"$work/paths" && cmake -E tar tvf "$1" >"$work/types"; } 2>"$work/unpack.log" ||
+    fail_unpacking "$1"
+  require_safe_members "$work/paths" "$work/types"
+}
+
+refuse_archive() {
+  fail "an archive with $1" "$2" "do not use it; check its origin: $(archive_url)"
+}
+
 unpack_archive() {
   local url left code=0
   command -v curl >/dev/null || fail "no curl on this machine" "the program curl" "run bash setup/install.sh"
@@ -149,6 +166,7 @@ unpack_archive() {
   else
     say "its SHA-256 sum, for --sha256 next time: $(sha256sum <"$work/libtorch.zip" | cut -d ' ' -f 1)"
   fi
+  check_archive "$work/libtorch.zip"
   unpack "$work/libtorch.zip" "$work/new"
   [ -d "$work/new/libtorch/lib" ] || fail "an archive without a folder libtorch/lib" "LibTorch's zip" "check --archive"
   mv "$work/new/libtorch" "$work/new/torch"

@@ -220,6 +220,45 @@ no_leftovers() { ! compgen -G "$folder/get-libtorch.*[!g]" >/dev/null; }
   [[ $output == *"no archive at file:///nowhere.zip"*"--cuda"* ]]
 }
 
+# hostile_archive ZIP {NAME TYPE LINK}…: a LibTorch with these members, too; the LINK of a file is ignored.
+hostile_archive() {
+  python3 - "$@" <<'PY'
+import sys, zipfile
+path, *words = sys.argv[1:]
+with zipfile.ZipFile(path, "w") as archive:
+    archive.writestr("libtorch/lib/libtorch.so", "")
+    for name, kind, link in zip(*[iter(words)] * 3):
+        member = zipfile.ZipInfo("x")
+        member.filename = name.replace("\\n", "\n")
+        member.create_system = 3  # Unix, whose modes follow
+        member.external_attr = {"file": 0o100644, "link": 0o120777}[kind] << 16
+        archive.writestr(member, link if kind == "link" else "owned")
+PY
+}
+
+@test "--cpu: a hostile archive is refused and leaves nothing" {
+  command -v python3 >/dev/null || skip "no python3 to make archives with"
+  local hostile=$BATS_TEST_TMPDIR/hostile.zip away=$BATS_TEST_TMPDIR/away deep=$BATS_TEST_TMPDIR/a/b/c/d members
+  mkdir "$away"
+  for members in "../../owned file -" "libtorch/../../../owned file -" "/$away/owned file -" "../owned\\nx file -" \
+    '..\..\owned file -' "libtorch/lnk link $away libtorch/lnk/owned file -" "libtorch/x link ../../../owned" \
+    "libtorch/x\\n link $away"; do
+    # shellcheck disable=SC2086 # names, types and destinations
+    hostile_archive "$hostile" $members
+    get_libtorch --cpu --dir "$deep" --archive "file://$hostile"
+    [ "$status" -eq 1 ]
+    [[ $output == *"found:    an archive with "*"expected: "*"do:       do not use it; "*"file://$hostile"* ]]
+    [[ $output == *"with the path "* || $output == *"with a link or a device: "* ]]
+    [ -z "$(ls -A "$deep")" ]
+    [ -z "$(find "$BATS_TEST_TMPDIR" -name 'owned*')" ]
+  done
+  echo text >"$hostile"
+  get_libtorch --cpu --dir "$deep" --archive "file://$hostile"
+  [ "$status" -eq 1 ]
+  [[ $output == *"libtorch.zip cannot be unpacked"* ]]
+  [ -z "$(ls -A "$deep")" ]
+}
+
 @test "--dry-run prints the plan and changes nothing" {
   get_libtorch --dry-run
   [ "$status" -eq 0 ]
