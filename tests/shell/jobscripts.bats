@@ -703,24 +703,70 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   export HPCBOOT_BIN_DIR=build/bin
   DATA_DIR=$BATS_TEST_TMPDIR/far/mnist bash job.sh
   far=$(realpath "$BATS_TEST_TMPDIR/far")
-  here=$(realpath build/bin)
-  [[ $(head -n 1 log) == *" <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$here,$far/runs,$far/mnist> <hpcboot.sif> <build/bin/trainer> <--mode> <single> <--data> <$far/mnist> <--runs-dir> <$far/runs> "* ]]
+  [[ $(head -n 1 log) == *" <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$PWD/build,$far/runs,$far/mnist> <hpcboot.sif> <$PWD/build/bin/trainer> <--mode> <single> <--data> <$far/mnist> <--runs-dir> <$far/runs> "* ]]
   rm log
   STAGE=1 DATA_DIR=far.h5 bash job.sh
-  [[ $(head -n 1 log) == *" <--stage> <$PWD/far.h5> <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$here,$far/runs,$PWD/far.h5,{staged}> "*" <--data> <{staged}> "* ]]
+  [[ $(head -n 1 log) == *" <--stage> <$PWD/far.h5> <--> <apptainer> <exec> <--nv> <--bind> <$PWD,$PWD/build,$far/runs,$PWD/far.h5,{staged}> "*" <--data> <{staged}> "* ]]
   rm log
   DATA_DIR=synthetic:9x3x4x4 bash job.sh
-  [[ $(head -n 1 log) == *" <--bind> <$PWD,$here,$far/runs> <hpcboot.sif>"* ]]
+  [[ $(head -n 1 log) == *" <--bind> <$PWD,$PWD/build,$far/runs> <hpcboot.sif>"* ]]
   # The check runs before the data is copied: no staged folder.
   rm log
   script --site cc --job multinode_srun --set container.image=hpcboot.sif -o job.sh
   STAGE=1 bash job.sh
-  [[ $(head -n 1 log) == *" <--bind> <$PWD,$here> <hpcboot.sif> <build/bin/hpcboot> <check>"* ]]
+  [[ $(head -n 1 log) == *" <--bind> <$PWD,$PWD/build> <hpcboot.sif> <$PWD/build/bin/hpcboot> <check>"* ]]
   # A user program sees the submission folder.
   rm log
   script --site cc --job single --set container.image=hpcboot.sif --gpus-per-node 0 --program ./solver -o job.sh
   bash job.sh
-  [[ $(head -n 1 log) == "hpcboot <run> <-n> <1> <--> <apptainer> <exec> <--bind> <$PWD,$here> <hpcboot.sif> <./solver> "* ]]
+  [[ $(head -n 1 log) == "hpcboot <run> <-n> <1> <--> <apptainer> <exec> <--bind> <$PWD,$PWD/build> <hpcboot.sif> <./solver> "* ]]
+}
+
+@test "a container sees what lies beside bin, wherever hpcboot is installed" {
+  enter_fakes
+  far=$(realpath "$BATS_TEST_TMPDIR")/far
+  mkdir -p "$far/1.2" "$far/single"
+  cp -r build/bin "$far/1.2"
+  cp build/bin/* "$far/single"
+  ln -s 1.2 "$far/link"
+  mkdir tools
+  ln -s "$far/link/bin/hpcboot" tools
+  rm -r build
+  script --site cc --job single --set container.image=hpcboot.sif -o job.sh
+  binds() { [[ $(head -n 1 log) == *" <--bind> <$PWD,$1,$PWD/runs,$PWD/data/mnist> <hpcboot.sif> <$2/trainer> "* ]] && rm log; }
+  HPCBOOT_BIN_DIR=$far/link/bin bash job.sh
+  binds "$far/1.2" "$far/1.2/bin"
+  HPCBOOT_BIN_DIR=$far/single bash job.sh
+  binds "$far/single" "$far/single"
+  HPCBOOT_BIN_DIR=tools bash job.sh
+  binds "$far/1.2" "$far/1.2/bin"
+  HPCBOOT_BIN_DIR=nowhere PATH=$far/link/bin:$PATH bash job.sh
+  binds "$far/1.2" "$far/1.2/bin"
+}
+
+@test "a container: a path that --bind cannot name, or that would hide the image's own, is an error" {
+  enter_fakes
+  script --site cc --job single --set container.image=hpcboot.sif -o job.sh
+  export HPCBOOT_BIN_DIR=build/bin
+  for name in a,b a:b; do
+    mkdir "$name"
+    cp -r build/bin data "$name"
+    DATA_DIR=$name/data/mnist run -1 bash job.sh
+    [ "$output" = "$PWD/$name/data/mnist has a comma or colon, at which apptainer's --bind splits paths: use a folder without them" ]
+    RUNS_DIR=$name/runs run -1 bash job.sh
+    [[ $output == "$PWD/$name/runs has a comma or colon"* ]]
+    HPCBOOT_BIN_DIR=$name/bin run -1 bash job.sh
+    [[ $output == "$PWD/$name has a comma or colon"* ]]
+    (cd "$name" && HPCBOOT_BIN_DIR=../build/bin run -1 bash ../job.sh && [[ $output == "$PWD has a comma or colon"* ]])
+  done
+  for prefix in '' /usr /usr/local; do
+    realpath() { echo "$prefix/bin/hpcboot"; }
+    export -f realpath
+    prefix=$prefix run -1 bash job.sh
+    unset -f realpath
+    [[ $output == "$prefix/bin/hpcboot: --bind would hide ${prefix:-/} of the image: "* ]]
+  done
+  [ ! -e log ]
 }
 
 @test "the manifest for Kubernetes is YAML with workers, GPUs, RDMA devices, folders and TensorBoard" {

@@ -23,11 +23,20 @@ cd "${SGE_O_WORKDIR:-.}" || exit
 export HPCBOOT_SITE=own_sge HPCBOOT_INTERFACE=ib0
 bin=${HPCBOOT_BIN_DIR:-/opt/hpcboot/bin} hpcboot=$bin/hpcboot
 [ -f "$hpcboot" ] || hpcboot=$(readlink -f "$(command -v hpcboot)") || { echo "no hpcboot in $bin or PATH: set HPCBOOT_BIN_DIR" >&2; exit 1; }
-here=$PWD,$(realpath "${hpcboot%/*}") # folders visible in the container besides HOME and /tmp
+hpcboot=$(realpath "$hpcboot") || exit
+seen= # what is visible in the container besides HOME and /tmp
+see() { # PATH
+  case $1 in
+    *[,:]*) echo "$1 has a comma or colon, at which apptainer's --bind splits paths: use a folder without them" >&2; exit 1 ;;
+    '' | /usr | /usr/local) echo "$hpcboot: --bind would hide ${1:-/} of the image: install hpcboot in a folder of its own" >&2; exit 1 ;;
+  esac
+  seen=${seen:+$seen,}$1
+}
+see "$PWD"; prefix=${hpcboot%/*}; see "${prefix%/bin}"; here=$seen # with what lies beside bin
 
 data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
-mkdir -p "$runs" && runs=$(realpath "$runs") && seen=$here,$runs
-if [ -e "$data" ]; then data=$(realpath "$data") && seen=$seen,$data; fi
+mkdir -p "$runs" && runs=$(realpath "$runs") && see "$runs"
+if [ -e "$data" ]; then data=$(realpath "$data") && see "$data"; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
 
