@@ -769,6 +769,17 @@ hpcboot <run> <--warn> <120> <--launcher> <mpirun>" ]
   [ ! -e log ]
 }
 
+@test "a container: without a folder for the runs nothing starts" {
+  enter_fakes
+  touch file
+  for job in single compare; do
+    script --site lab --job $job --set container.image=hpcboot.sif -o job.sh
+    HPCBOOT_BIN_DIR=build/bin RUNS_DIR=file/runs run -1 bash job.sh
+    [[ $output == mkdir:*"file"* ]]
+    [ ! -e log ]
+  done
+}
+
 @test "the manifest for Kubernetes is YAML with workers, GPUs, RDMA devices, folders and TensorBoard" {
   python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
   script --site kubernetes --job pytorchjob --nodes 3 --gpus-per-node 2 --set kubernetes.rdma_devices=1 \

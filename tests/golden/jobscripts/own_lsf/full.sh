@@ -33,7 +33,8 @@ see() { # PATH
 see "$PWD"; prefix=${hpcboot%/*}; see "${prefix%/bin}"; here=$seen # with what lies beside bin
 
 data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
-mkdir -p "$runs" && runs=$(realpath "$runs") && see "$runs"
+mkdir -p "$runs" && runs=$(realpath "$runs") || exit
+see "$runs"
 if [ -e "$data" ]; then data=$(realpath "$data") && see "$data"; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"

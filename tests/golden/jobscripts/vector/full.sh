@@ -38,7 +38,8 @@ see "$PWD"; prefix=${hpcboot%/*}; see "${prefix%/bin}"; here=$seen # with what l
 
 data=${DATA_DIR-} runs=${RUNS_DIR:-runs} stage=(); [[ " ${TRAINER_ARGS-} $*" = *" --task"* ]] || data=${data:-data/mnist} # a task has data of its own
 { mkdir -p "$runs" && [ -w "$runs" ]; } 2>/dev/null || { runs="${SCRATCH:-/scratch/$USER}/hpcboot/runs"; echo "runs go to $runs" >&2; }
-mkdir -p "$runs" && runs=$(realpath "$runs") && see "$runs"
+mkdir -p "$runs" && runs=$(realpath "$runs") || exit
+see "$runs"
 if [ -e "$data" ]; then data=$(realpath "$data") && see "$data"; fi
 if [ "${STAGE:-0}" = 1 ] && [ -e "${data:?STAGE=1 copies DATA_DIR, which is not set}" ]; then stage=(--stage "$data") data='{staged}' seen=$seen,'{staged}'; fi
 read -ra options <<<"${TRAINER_ARGS-}"
