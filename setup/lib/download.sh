@@ -104,6 +104,42 @@ is_right() {
 
 size_of() { if [ -f "$1" ]; then wc -c <"$1"; else echo 0; fi; }
 
+# lock_folder: waits until no other run of this script is at work in $folder, and keeps others out of it. After it, the
+# EXIT trap calls unlock_folder, last.
+lock_folder() {
+  local waits=false
+  until take_lock; do
+    if [ "$waits" = false ]; then say "another $program is at work in $folder: waiting until it ends$remedy"; fi
+    waits=true
+    [ "$SECONDS" -lt "$timeout" ] || fail "another $program at work in $folder, still after $timeout seconds" \
+      "one at a time" "wait until it ends, then run this again${remedy:-; --timeout allows more time}"
+    sleep 1
+  done
+}
+
+# take_lock: fails if another run has the lock. One of the kernel ends with its process; a file system, or a machine,
+# that has none gets a folder instead, which outlives a killed run: $remedy says what to do then.
+take_lock() {
+  local lock=$folder/.$program.lock descriptor code=0
+  remedy=
+  # Other users of the folder lock the same file.
+  { (umask 0 && : >>"$lock") && exec {descriptor}>>"$lock"; } 2>/dev/null || fail_unwritable
+  flock -n "$descriptor" 2>/dev/null || code=$?
+  held=$lock
+  # The run that had this file locked may have removed it since it was opened.
+  if [ "$code" -eq 0 ] && [ "$lock" -ef "/dev/fd/$descriptor" ]; then return 0; fi
+  exec {descriptor}>&-
+  if [ "$code" -le 1 ]; then return 1; fi
+  rm -f -- "$lock"
+  held=$lock.d
+  remedy="; if there is none: rmdir $(shell_word "$held")"
+  mkdir -- "$held" 2>/dev/null
+}
+
+unlock_folder() { rm -rf -- "$held"; }
+
+fail_unwritable() { fail "'$folder' cannot be written" "a writable folder" "choose another --dir"; }
+
 # fetch URL PART SECONDS: resumes the download in PART; messages go to PART.log. Exit code 3 if it cannot be resumed.
 fetch() { if command -v curl >/dev/null; then fetch_with_curl "$@"; else fetch_with_wget "$@"; fi; }
 

@@ -127,6 +127,24 @@ PY
   [ "$(requests whole)" = "/$archive bytes=2500-" ]
 }
 
+@test "of two runs at a time, one waits and finds the files" {
+  command -v flock >/dev/null || skip "no flock on this machine"
+  serve slow "$mirror" --hold "$BATS_TEST_TMPDIR/go"
+  start() { timeout 60 "$root/setup/get-cifar" --dir "$folder" --checksums "$sums" --mirror "$url" >"$1" 2>&1 3>&- & }
+  start "$BATS_TEST_TMPDIR/first"
+  first=$!
+  await test -s "$folder/$archive.part"
+  start "$BATS_TEST_TMPDIR/second"
+  second=$!
+  AWAIT_SECONDS=20 await grep -qF "another get-cifar is at work in $folder: waiting" "$BATS_TEST_TMPDIR/second"
+  touch "$BATS_TEST_TMPDIR/go"
+  wait "$first"
+  wait "$second"
+  grep -q "^nothing to download" "$BATS_TEST_TMPDIR/second"
+  diff -r "$tree/$top" "$folder"
+  [ "$(requests slow)" = "/$archive -" ]
+}
+
 @test "what a killed run left is used: a complete archive and some of the files" {
   mkdir -p "$folder/.get-cifar/$top"
   cp "$mirror/$archive" "$tree/$top/batches.meta.txt" "$tree/$top/${batches[0]}" "$folder/"

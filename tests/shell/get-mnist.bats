@@ -193,6 +193,82 @@ without_curl() {
   [ ! -e "$BATS_TEST_TMPDIR/data" ]
 }
 
+# start NAME [OPTION…]: get-mnist in the background; its output and its exit code are in files NAME.out and NAME.code.
+start() {
+  local name=$BATS_TEST_TMPDIR/$1
+  {
+    local code=0
+    timeout 60 "$root/setup/get-mnist" --dir "$folder" --checksums "$sums" --mirror "$url" "${@:2}" \
+      >"$name.out" 2>&1 3>&- || code=$?
+    echo "$code" >"$name.code"
+  } &
+}
+
+# one_waits_for_the_other: two runs for one folder at a time; the server goes on when the second one waits.
+one_waits_for_the_other() {
+  local go=$BATS_TEST_TMPDIR/go
+  serve slow "$mirror" --hold "$go"
+  start first
+  await test -s "$folder/${files[0]}.part"
+  start second
+  AWAIT_SECONDS=20 await grep -qF "another get-mnist is at work in $folder: waiting until it ends" "$BATS_TEST_TMPDIR/second.out"
+  touch "$go"
+  await test -s "$BATS_TEST_TMPDIR/first.code"
+  await test -s "$BATS_TEST_TMPDIR/second.code"
+  cat "$BATS_TEST_TMPDIR"/*.out
+  [ "$(cat "$BATS_TEST_TMPDIR"/{first,second}.code | tr '\n' ' ')" = "0 0 " ]
+  diff -r "$mirror" "$folder"
+  [ "$(requests slow | wc -l)" -eq 4 ]
+}
+
+# no_flock: as on a file system without locks.
+no_flock() {
+  mkdir "$BATS_TEST_TMPDIR/no_flock"
+  printf '#!/bin/sh\necho "flock: $2: Function not implemented" >&2\nexit 65\n' >"$BATS_TEST_TMPDIR/no_flock/flock"
+  chmod +x "$BATS_TEST_TMPDIR/no_flock/flock"
+  PATH=$BATS_TEST_TMPDIR/no_flock:$PATH
+}
+
+@test "of two runs at a time, one waits and finds the files" {
+  command -v flock >/dev/null || skip "no flock on this machine"
+  one_waits_for_the_other
+}
+
+@test "of two runs at a time, one waits and finds the files, also where a file system has no locks" {
+  no_flock
+  one_waits_for_the_other
+}
+
+@test "what a killed run leaves of a lock keeps nobody out, or its message says what to remove" {
+  mkdir -p "$folder"
+  touch "$folder/.get-mnist.lock"
+  if command -v flock >/dev/null; then
+    get_mnist --mirror "file://$mirror"
+    is_complete
+    rm "$folder"/*
+  fi
+  no_flock
+  mkdir "$folder/.get-mnist.lock.d"
+  get_mnist --mirror "file://$mirror" --timeout 1
+  [ "$status" -eq 1 ]
+  [[ $output == *"waiting until it ends; if there is none: rmdir $folder/.get-mnist.lock.d"* ]]
+  [[ $output == *"found:    another get-mnist at work in $folder, still after 1 seconds"*"rmdir $folder/.get-mnist.lock.d"* ]]
+  [ "$(ls -A "$folder")" = .get-mnist.lock.d ]
+  rmdir "$folder/.get-mnist.lock.d"
+  get_mnist --mirror "file://$mirror"
+  is_complete
+}
+
+@test "a complete folder that cannot be written needs no lock" {
+  [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
+  mkdir -p "$(dirname "$folder")"
+  cp -r "$mirror" "$folder"
+  chmod a-w "$folder"
+  get_mnist --mirror http://127.0.0.1:1/
+  chmod u+w "$folder"
+  is_complete
+}
+
 @test "usage" {
   run "$root/setup/get-mnist" --help
   [ "$status" -eq 0 ]

@@ -1,8 +1,9 @@
-"""Usage: mirror_server.py FOLDER LOG [--cut BYTES] [--no-ranges] [--stall]
+"""Usage: mirror_server.py FOLDER LOG [--cut BYTES] [--no-ranges] [--stall] [--hold FILE]
 
 Serves the files of FOLDER on a free port of 127.0.0.1, whose number is the first line of LOG; each
 request adds a line "PATH RANGE". With --cut the connection is closed after this many bytes of a body, with
---no-ranges a Range is ignored, with --stall the server never responds.
+--no-ranges a Range is ignored, with --stall the server never responds, with --hold it sends half of a body until
+FILE exists.
 """
 
 import argparse
@@ -17,6 +18,7 @@ parser.add_argument("log")
 parser.add_argument("--cut", type=int)
 parser.add_argument("--no-ranges", action="store_true")
 parser.add_argument("--stall", action="store_true")
+parser.add_argument("--hold", type=pathlib.Path)
 options = parser.parse_args()
 log = open(options.log, "w", buffering=1)
 
@@ -46,7 +48,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[:options.cut])
+        body = body[:options.cut]
+        half = len(body) // 2
+        self.wfile.write(body[:half])
+        while options.hold and not options.hold.exists():
+            time.sleep(0.05)
+        self.wfile.write(body[half:])
 
     def log_message(self, *_):
         pass
