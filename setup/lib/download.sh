@@ -120,10 +120,11 @@ lock_folder() {
 # take_lock: fails if another run has the lock. One of the kernel ends with its process; a file system, or a machine,
 # that has none gets a folder instead, which outlives a killed run: $remedy says what to do then.
 take_lock() {
-  local lock=$folder/.$program.lock descriptor code=0
+  local lock=$folder/.$program.lock descriptor error code=0
   remedy=
   # Other users of the folder lock the same file.
-  { (umask 0 && : >>"$lock") && exec {descriptor}>>"$lock"; } 2>/dev/null || fail_unwritable
+  error=$( (umask 0 && : >>"$lock") 2>&1) || fail_unwritable "${error##*: }"
+  exec {descriptor}>>"$lock" || fail_unwritable "$lock cannot be opened"
   flock -n "$descriptor" 2>/dev/null || code=$?
   held=$lock
   # The run that had this file locked may have removed it since it was opened.
@@ -138,26 +139,50 @@ take_lock() {
 
 unlock_folder() { rm -rf -- "$held"; }
 
-fail_unwritable() { fail "'$folder' cannot be written" "a writable folder" "choose another --dir"; }
+# write_error: the system's words for why a file in $folder cannot be written, such as a full disk; nothing if it can.
+write_error() {
+  local probe=$folder/.$program.probe error
+  error=$({ head -c 65536 /dev/zero >"$probe"; } 2>&1) || printf '%s' "${error##*: }"
+  rm -f -- "$probe"
+}
 
-# fetch URL PART SECONDS: resumes the download in PART; messages go to PART.log. Exit code 3 if it cannot be resumed.
+# require_room: ends this script if no more can be written to $folder.
+require_room() {
+  local error
+  error=$(write_error)
+  [ -z "$error" ] || fail_unwritable "$error"
+}
+
+fail_unwritable() { # REASON
+  fail "'$folder' cannot be written: $1" "a folder with room that this user can write to" \
+    "make room, or get the permission, and run this again, which resumes; or choose another --dir"
+}
+
+# fetch URL PART SECONDS: resumes the download in PART, and sets $words, its messages. Exit code 3 if it cannot be resumed.
 fetch() { if command -v curl >/dev/null; then fetch_with_curl "$@"; else fetch_with_wget "$@"; fi; }
 
 fetch_with_curl() {
-  local code=0 http
-  http=$(curl --fail --location --silent --show-error --connect-timeout 20 --max-time "$3" --speed-limit 500 \
-    --speed-time 30 --write-out '%{http_code}' --continue-at - --output "$2" "$1" 2>"$2.log") || code=$?
+  local code=0
+  words=$(curl --fail --location --silent --show-error --connect-timeout 20 --max-time "$3" --speed-limit 500 \
+    --speed-time 30 --write-out '<%{http_code}>' --continue-at - --output "$2" "$1" 2>&1) || code=$?
   # 33, 36 and HTTP's 416: this server cannot resume a download, or not this one.
-  if [ "$code" -eq 33 ] || [ "$code" -eq 36 ] || [ "$http" = 416 ]; then return 3; fi
+  if [ "$code" -eq 33 ] || [ "$code" -eq 36 ] || [[ $words == *'<416>'* ]]; then return 3; fi
+  words=${words/<[0-9][0-9][0-9]>/}
   return "$code"
 }
 
 fetch_with_wget() {
   local code=0
-  timeout "$3" wget --no-verbose --tries=1 --timeout=30 --continue --output-document "$2" "$1" 2>"$2.log" || code=$?
+  words=$(timeout "$3" wget --no-verbose --tries=1 --timeout=30 --continue --output-document "$2" "$1" 2>&1) || code=$?
   # wget keeps a partial file that no server can complete, and leaves an empty file on errors.
   if [ -f "$2" ] && [ ! -s "$2" ]; then rm -f "$2"; fi
   if [ "$code" -ne 0 ]; then return 1; fi
+}
+
+# last_of TEXT: its last line.
+last_of() {
+  local text=${1%$'\n'}
+  printf '%s' "${text##*$'\n'}"
 }
 
 # announce SOURCE LICENCE: to be called before the first download.
@@ -181,7 +206,7 @@ download() {
 
 # try_mirrors FILE: adds failures to the caller's $reasons.
 try_mirrors() {
-  local file=$1 part=$folder/$1.part mirror attempt before left code
+  local file=$1 part=$folder/$1.part mirror attempt before left code words
   # An earlier run may have been killed before it could rename a complete file.
   if is_right "$part" "$file"; then
     mv -f -- "$part" "$folder/$file"
@@ -209,7 +234,8 @@ try_mirrors() {
         reasons+="; $mirror: cannot resume at byte $before"
         rm -f -- "$part"
       else
-        reasons+="; $mirror: $(tail -n 1 "$part.log")"
+        require_room
+        reasons+="; $mirror: $(last_of "$words")"
         if [ "$(size_of "$part")" -gt "$before" ]; then continue; fi
       fi
       # Once more from the first byte, if a partial file could not be completed.

@@ -2,6 +2,7 @@
 # setup/get-cifar against servers on this machine: complete, interrupted, damaged and hostile archives.
 
 load ../support/background
+load ../support/small_disk
 
 batches=(data_batch_1.bin data_batch_2.bin data_batch_3.bin data_batch_4.bin data_batch_5.bin test_batch.bin)
 
@@ -157,6 +158,18 @@ PY
   get_cifar --mirror "$url" --timeout 2
   [ "$status" -eq 1 ]
   [[ $output == *"no mirror provided $archive"* ]]
+}
+
+@test "on a full disk the error says so, and the archive, or a part of it, is kept" {
+  for size in 12 20 36 48; do
+    on_small_disk $size "$folder" timeout 60 "$root/setup/get-cifar" --dir "$folder" --checksums "$sums" --mirror "file://$mirror"
+    [ "$status" -eq 1 ]
+    [[ $output == *"found:    '$folder' cannot be written: No space left on device"*"do:       make room"* ]]
+    case $size in
+      12) [[ $output == *"there: $archive.part" ]] ;;
+      *) [[ $output == *"there: $archive" ]] ;;
+    esac
+  done
 }
 
 @test "an archive with a wrong sum is refused" {

@@ -2,6 +2,7 @@
 # setup/get-mnist against servers on this machine: complete, interrupted, damaged, missing.
 
 load ../support/background
+load ../support/small_disk
 
 files=(train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz
   t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz)
@@ -46,7 +47,7 @@ without_curl() {
   local tool
   command -v wget >/dev/null || skip "no wget on this machine"
   mkdir "$BATS_TEST_TMPDIR/bin"
-  for tool in bash basename cut dirname grep mkdir mv rm sha256sum tail timeout wc wget; do
+  for tool in bash basename cut dirname grep head mkdir mv rm sha256sum timeout wc wget; do
     ln -s "$(command -v "$tool")" "$BATS_TEST_TMPDIR/bin/$tool"
   done
   without_curl_path=$BATS_TEST_TMPDIR/bin
@@ -267,6 +268,20 @@ no_flock() {
   get_mnist --mirror http://127.0.0.1:1/
   chmod u+w "$folder"
   is_complete
+}
+
+@test "on a full disk the error says so, and what was downloaded is kept" {
+  local path
+  serve whole "$mirror"
+  for path in "$PATH" wget; do
+    if [ "$path" = wget ]; then without_curl && path=$without_curl_path; fi
+    on_small_disk 16 "$folder" timeout 60 env PATH="$path" "$root/setup/get-mnist" --dir "$folder" \
+      --checksums "$sums" --mirror "$url" --mirror http://127.0.0.1:1/
+    [ "$status" -eq 1 ]
+    [[ $output == *"found:    '$folder' cannot be written: No space left on device"*"do:       make room"* ]]
+    [[ $output == *"there: ${files[0]} ${files[1]}.part" ]]
+    [[ $output != *127.0.0.1:1/* ]]
+  done
 }
 
 @test "usage" {
