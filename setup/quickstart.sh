@@ -19,7 +19,8 @@ From a fresh checkout to the first runtime table:
   2. builds trainer and runtable into build/bin/
   3. draws data for the task unless they exist: 7,000 digits into data/mnist, in
      MNIST's format (bash setup/get-mnist downloads the real ones), or 6,000
-     pictures into data/cifar10, in CIFAR's (bash setup/get-cifar)
+     pictures into data/cifar10, in CIFAR's (bash setup/get-cifar). If a part of
+     a download is there, it draws into data/digits or data/pictures
   4. trains small models of the task, one epoch each: one process, then DP
      and DDP on 2 devices. Each run leaves a folder in runs/
   5. compares all runs in runs/ in a table
@@ -69,12 +70,24 @@ case $task in
     ;;
 esac
 
-make_digits() {
-  build/bin/trainer digits data/mnist --train 6000 --test 1000
-}
-
-make_pictures() {
-  build/bin/trainer pictures data/cifar10 --train 5000 --test 1000
+# prepare_data FOLDER OTHER DOWNLOAD WHAT VERB OPTION…: sets $data to FOLDER, with the data that are there, or drawn by this
+# verb of the trainer. If FOLDER has no complete data set, such as a part of a download, it stays as it is; $data is OTHER.
+prepare_data() {
+  local download=$3 what=$4 code=0
+  data=$1
+  if compgen -G "$data/*" >/dev/null; then
+    build/bin/trainer inspect --images 0 "$data" >/dev/null 2>&1 || code=$?
+    if [ "$code" -eq 40 ]; then # nothing, or not all files; any other error is one for the user, as it is in the training
+      echo "==> $data is not a complete data set; if it is a part of a download, this finishes it: bash $download"
+      data=$2
+    fi
+  fi
+  if compgen -G "$data/*" >/dev/null; then
+    echo "==> $data exists: using it"
+  else
+    step "drawing $what format into $data (bash $download downloads the real ones)" "make data/ writable" \
+      build/bin/trainer "$5" "$data" "${@:6}"
+  fi
 }
 
 # train_in_all_modes NAME OPTION…
@@ -123,17 +136,10 @@ step "checking for the trainer" \
   "install what the summary of 'cmake build' lists as missing: LibTorch, Boost, spdlog or zlib" \
   test -x build/bin/trainer
 
-if [ "$task" = mnist ] && compgen -G 'data/mnist/train-images*' >/dev/null; then
-  echo "==> data/mnist exists: using it"
-elif [ "$task" = mnist ]; then
-  step "drawing 7,000 digits in MNIST's format (bash setup/get-mnist downloads the real ones)" \
-    "make data/ writable" make_digits
-elif [ "$task" = cifar ] && { compgen -G 'data/cifar10/test_batch*' || compgen -G 'data/cifar10/*/test_batch*'; } >/dev/null; then
-  echo "==> data/cifar10 exists: using it"
-elif [ "$task" = cifar ]; then
-  step "drawing 6,000 pictures in CIFAR's format (bash setup/get-cifar downloads the real ones)" \
-    "make data/ writable" make_pictures
-fi
+case $task in
+  mnist) prepare_data data/mnist data/digits setup/get-mnist "7,000 digits in MNIST's" digits --train 6000 --test 1000 ;;
+  cifar) prepare_data data/cifar10 data/pictures setup/get-cifar "6,000 pictures in CIFAR's" pictures --train 5000 --test 1000 ;;
+esac
 
 # By default Open MPI refuses root and more ranks than cores, and binds each of two ranks to one core;
 # other MPIs do none of this and reject the options.
@@ -146,16 +152,17 @@ fi
 
 case $task in
   mnist)
-    train_in_all_modes mnistnet --model mnistnet --epochs 1 --batch-size 64 --image-size 28
-    train_in_all_modes ResNet50 --model resnet50 --epochs 1 --batch-size 32 --image-size 64 --limit-samples 128
+    train_in_all_modes mnistnet --data "$data" --model mnistnet --epochs 1 --batch-size 64 --image-size 28
+    train_in_all_modes ResNet50 --data "$data" --model resnet50 --epochs 1 --batch-size 32 --image-size 64 --limit-samples 128
     ;;
   transformer)
     train_in_all_modes "small Transformer" --model transformer_small --data sequences:1200x1x20x64 \
       --epochs 1 --batch-size 32
     ;;
   cifar)
-    train_in_all_modes ResNet18 --model resnet18 --epochs 1 --batch-size 64 --image-size 32 --limit-samples 2000 --lr 1e-3
-    train_in_all_modes "small Vision Transformer" --model vit_ti_16 --epochs 1 --batch-size 64 --image-size 64 \
+    train_in_all_modes ResNet18 --data "$data" --model resnet18 --epochs 1 --batch-size 64 --image-size 32 \
+      --limit-samples 2000 --lr 1e-3
+    train_in_all_modes "small Vision Transformer" --data "$data" --model vit_ti_16 --epochs 1 --batch-size 64 --image-size 64 \
       --limit-samples 1000 --lr 5e-4
     ;;
 esac

@@ -31,6 +31,7 @@ EOS
 echo "trainer $*" >>"$calls"
 if [ "$1" = digits ]; then mkdir -p "$2" && touch "$2/train-images-idx3-ubyte"; fi
 if [ "$1" = pictures ]; then mkdir -p "$2" && touch "$2/test_batch.bin"; fi
+if [ "$1" = inspect ]; then exit "${FAKE_INSPECT_CODE-0}"; fi
 EOS
   command_file "$fake/mpirun" <<'EOS'
 if [ "$1" = --version ]; then
@@ -144,6 +145,35 @@ EOS
   never_ran '^install'
   never_ran 'digits'
   grep -qx 'cmake build' "$calls"
+}
+
+@test "data that are not complete, such as a part of a download, are named and left alone; others are drawn" {
+  for names in "mnist mnist digits digits get-mnist" "cifar cifar10 pictures pictures get-cifar"; do
+    read -r task folder other verb download <<<"$names"
+    mkdir -p "data/$folder"
+    touch "data/$folder/archive.part"
+    : >"$calls"
+    FAKE_INSPECT_CODE=40 run bash setup/quickstart.sh --no-install --task "$task"
+    [ "$status" -eq 0 ]
+    [[ $output == *"==> data/$folder is not a complete data set; "*"finishes it: bash setup/$download"* ]]
+    ran "^trainer inspect .*data/$folder"
+    ran "^trainer $verb data/$other "
+    [ "$(ls "data/$folder")" = archive.part ]
+    [ "$(grep -c -- "--mode .*--data data/$other " "$calls")" -eq 6 ]
+    # A second time they are not drawn again.
+    : >"$calls"
+    FAKE_INSPECT_CODE=40 run bash setup/quickstart.sh --no-install --task "$task"
+    [ "$status" -eq 0 ]
+    never_ran "^trainer $verb"
+    [[ $output == *"==> data/$other exists: using it"* ]]
+    # The download was finished; or its data are damaged, which the training says.
+    for code in 0 41; do
+      : >"$calls"
+      FAKE_INSPECT_CODE=$code run bash setup/quickstart.sh --no-install --task "$task"
+      [[ $output == *"==> data/$folder exists: using it"* ]]
+      [ "$(grep -c -- "--mode .*--data data/$folder " "$calls")" -eq 6 ]
+    done
+  done
 }
 
 @test "without Ninja's preset plain options do" {
