@@ -13,6 +13,7 @@
 #include "hpcboot/redact.hpp"
 #include "jobs/job_shape.hpp"
 #include "jobs/lint/lint.hpp"
+#include "jobs/lint/script.hpp"
 #include "jobs/queue/submission.hpp"
 #include "jobs/queue/submitted_jobs.hpp"
 #include "options.hpp"
@@ -30,10 +31,7 @@ queue::Submission submission_of(const ScriptJob& job) {
     throw UsageError("the scheduler of " + job.site.name() + " is " + scheduler +
                      ", which takes no jobs; start the script with bash");
   }
-  std::vector<std::string> names;
-  const Env env = Env::from_process();
-  for (const auto& [name, value] : env.variables()) names.push_back(name);
-  return {scheduler, job.file, job.variables, names};
+  return {scheduler, job.file, job.variables, Env::from_process()};
 }
 
 // A site's own checks of a submission may take long.
@@ -42,18 +40,40 @@ CommandResult run_without_limit(const std::vector<std::string>& words) {
 }
 
 // Errors that the linter finds, in options that the profile or the user has added.
-std::vector<queue::LimitProblem> findings_in(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
+std::vector<queue::LimitProblem> findings_in(const std::string& text) {
   std::vector<queue::LimitProblem> problems;
-  for (const lint::Finding& finding : lint::check_script(text.str())) {
+  for (const lint::Finding& finding : lint::check_script(text)) {
     if (finding.severity == lint::Severity::error)
       problems.push_back(
           {"line " + std::to_string(finding.line) + " of the script: " + finding.found, finding.why,
            finding.remedy});
   }
   return problems;
+}
+
+// The options that the profile or the user has added may choose another queue than queue.name.
+queue::JobDemand demand_of(const ScriptJob& job, const std::string& text) {
+  queue::JobDemand demand;
+  demand.shape = shape_of(job.site, job.request);
+  demand.queue = job.site.text("queue.name");
+  const lint::Script script = lint::read_script(text);
+  const bool is_slurm = job.site.text("scheduler") == "slurm";
+  const auto added = is_slurm ? script.option(lint::Scheduler::slurm, "partition")
+                              : script.option(lint::Scheduler::pbs, "q");
+  // "queue@server": the limits of another server are unknown.
+  if (added && *added != demand.queue && added->find('@') == std::string::npos) {
+    demand.queue = *added;
+    demand.chosen_by = "--set queue.options=…";
+  }
+  if (is_slurm) demand.cluster = script.option(lint::Scheduler::slurm, "clusters").value_or("");
+  return demand;
+}
+
+std::string text_of_script(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
 }
 
 // The output file of a job, as the templates name it.
@@ -193,11 +213,11 @@ void write_script(const std::string& file, const std::string& script) {
 
 int check_script(const ScriptJob& job) {
   const queue::Submission submission = submission_of(job);
-  std::vector<queue::LimitProblem> problems = findings_in(job.file);
+  const std::string text = text_of_script(job.file);
+  std::vector<queue::LimitProblem> problems = findings_in(text);
   std::string said;
-  for (queue::LimitProblem& problem : queue::problems_of(
-           submission, {shape_of(job.site, job.request), job.site.text("queue.name")},
-           run_without_limit, said))
+  for (queue::LimitProblem& problem :
+       queue::problems_of(submission, demand_of(job, text), run_without_limit, said))
     problems.push_back(std::move(problem));
   if (problems.empty()) out() << terminal_lines(said);
   return print_problems(problems);

@@ -289,6 +289,32 @@ esac' >"$program"
   PATH=$BATS_TEST_TMPDIR/fakes run -30 script --site cc --job ddp --submit
 }
 
+@test "--check judges the partition that sbatch takes: by SBATCH_PARTITION, else queue.options, else queue.name" {
+  local fakes=$BATS_TEST_TMPDIR/fakes
+  mkdir "$fakes"
+  printf '#!/bin/sh\n' >"$fakes/sbatch"
+  cat >"$fakes/scontrol" <<'END'
+#!/bin/sh
+[ "$*" = '--oneliner show partition' ] || exit 1
+echo 'PartitionName=debug Default=YES MaxNodes=UNLIMITED MaxTime=01:00:00 MinNodes=0 MaxCPUsPerNode=UNLIMITED State=UP TotalNodes=4 MaxMemPerNode=UNLIMITED'
+echo 'PartitionName=gpu Default=NO MaxNodes=UNLIMITED MaxTime=7-00:00:00 MinNodes=0 MaxCPUsPerNode=UNLIMITED State=UP TotalNodes=4 MaxMemPerNode=UNLIMITED'
+END
+  chmod +x "$fakes/sbatch" "$fakes/scontrol"
+  PATH=$fakes:$PATH
+  unset SBATCH_PARTITION SBATCH_CLUSTERS SLURM_CLUSTERS
+  set -- script --site generic_slurm --job ddp --time 24:00:00 --check
+  run -1 "$@"
+  [[ $output == *"at most 01:00:00 (scontrol show partition debug)"*"--set queue.name=… (gpu)"* ]]
+  "$@" --set queue.name=gpu
+  "$@" --set 'queue.options=-p gpu'
+  run -1 "$@" --set queue.name=gpu --set queue.options=--partition=debug
+  [[ $output == *"at most 01:00:00 (scontrol show partition debug)"*"--set queue.options=… (gpu)"* ]]
+  SBATCH_PARTITION=gpu "$@"
+  SBATCH_PARTITION=gpu "$@" --set queue.options=--partition=debug
+  SBATCH_PARTITION=debug run -1 "$@" --set queue.name=gpu
+  [[ $output == *"at most 01:00:00 (scontrol show partition debug)"*"SBATCH_PARTITION=… (gpu)"* ]]
+}
+
 # made OPTION…: the script that `run --submit` would submit.
 made() { "$HPCBOOT" run --submit --dry-run "$@"; }
 

@@ -19,6 +19,9 @@ struct LimitProblem {
 struct JobDemand {
   jobscripts::JobShape shape;
   std::string queue;  ///< partition or queue; empty: the site's default
+  /// What the user changes to choose another partition or queue.
+  std::string chosen_by = "--set queue.name=…";
+  std::string cluster{};  ///< of Slurm; empty: the one that scontrol asks by default
 };
 
 /// Empty if no limit is violated, or if the scheduler does not report its limits.

@@ -80,11 +80,11 @@ std::vector<LimitProblem> queue_problems(const std::map<std::string, std::string
   for (const auto& [other, status] : queues) names += (names.empty() ? "" : ", ") + other;
   if (found == queues.end()) {
     if (!queues.empty())
-      problems.push_back({"the queue " + name, "one of " + names, "correct --set queue.name=…"});
+      problems.push_back({"the queue " + name, "one of " + names, "correct " + job.chosen_by});
     return problems;
   }
   const std::string& queue = found->second;
-  const std::string remedy = "choose another queue with --set queue.name=… (" + names + ")";
+  const std::string remedy = "choose another queue with " + job.chosen_by + " (" + names + ")";
   if (value_of(queue, "enabled") == "False") {
     problems.push_back(
         {"the queue " + name + ", which accepts no jobs", "an enabled queue", remedy});

@@ -27,13 +27,14 @@ std::string line_of(const std::string& partitions, const std::string& name) {
   return "";
 }
 
-std::string others(const std::string& partitions, const std::string& name) {
+std::string others(const std::string& partitions, const std::string& name,
+                   const std::string& chosen_by) {
   std::string list;
   for (const std::string& line : split(partitions, '\n')) {
     const std::string other = field(line, "PartitionName");
     if (!other.empty() && other != name) list += (list.empty() ? "" : ", ") + other;
   }
-  return list.empty() ? "" : ", or choose another partition with --set queue.name=… (" + list + ")";
+  return list.empty() ? "" : ", or choose another partition with " + chosen_by + " (" + list + ")";
 }
 
 }  // namespace
@@ -41,12 +42,14 @@ std::string others(const std::string& partitions, const std::string& name) {
 std::vector<LimitProblem> slurm_limit_problems(const JobDemand& job, const jobscripts::Ask& ask) {
   // Several, "a,b": Slurm chooses the one that fits.
   if (job.queue.find(',') != std::string::npos) return {};
-  const std::string all = ask({"scontrol", "--oneliner", "show", "partition"}).value_or("");
+  std::vector<std::string> words = {"scontrol", "--oneliner", "show", "partition"};
+  if (!job.cluster.empty()) words.insert(words.begin() + 1, "--clusters=" + job.cluster);
+  const std::string all = ask(words).value_or("");
   const std::string line = line_of(all, job.queue);
   if (line.empty()) return {};
   const std::string name = field(line, "PartitionName");
   const std::string source = "scontrol show partition " + name;
-  const std::string elsewhere = others(all, name);
+  const std::string elsewhere = others(all, name, job.chosen_by);
   std::vector<LimitProblem> problems;
   const auto most = jobscripts::seconds_of(field(line, "MaxTime"));
   if (most && job.shape.seconds > *most) {

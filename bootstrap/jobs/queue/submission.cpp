@@ -28,13 +28,25 @@ std::vector<std::string> sbatch_words(const Submission& submission, const char* 
       "SBATCH_CONSTRAINT", "SBATCH_CLUSTERS",          "SLURM_CONF", "SLURM_CLUSTERS",
       "SLURM_JWT",         "SBATCH_CLUSTER_CONSTRAINT"};
   std::vector<std::string> words;
-  for (const std::string& name : submission.environment) {
+  for (const auto& [name, value] : submission.environment.variables()) {
     const bool counts = name.rfind("SBATCH_", 0) == 0 || name.rfind("SLURM_", 0) == 0;
     if (counts && kKept.count(name) == 0) words.insert(words.end(), {"-u", name});
   }
   if (!words.empty()) words.insert(words.begin(), "env");
   words.insert(words.end(), {"sbatch", option, submission.file});
   return words;
+}
+
+// The job as sbatch takes it, with the variables that sbatch_words keeps. scontrol reads
+// SLURM_CLUSTERS itself.
+JobDemand as_sbatch_takes(JobDemand demand, const Env& env) {
+  if (const auto partition = env.text("SBATCH_PARTITION")) {
+    demand.queue = *partition;
+    demand.chosen_by = "SBATCH_PARTITION=…";
+  }
+  if (const auto cluster = env.text("SBATCH_CLUSTERS")) demand.cluster = *cluster;
+  if (env.has("SLURM_CLUSTERS")) demand.cluster.clear();
+  return demand;
 }
 
 std::vector<std::string> command_of(const Submission& submission) {
@@ -154,7 +166,7 @@ std::vector<LimitProblem> problems_of(const Submission& submission, const JobDem
   const std::string& scheduler = submission.scheduler;
   std::vector<std::string> trial;
   if (scheduler == "slurm") {
-    problems = slurm_limit_problems(demand, ask);
+    problems = slurm_limit_problems(as_sbatch_takes(demand, submission.environment), ask);
     trial = sbatch_words(submission, "--test-only");
   } else if (scheduler == "pbs" || scheduler == "torque") {
     answer_of(run, {"qstat", "-Qf"});

@@ -14,7 +14,7 @@ struct Submission {
   std::string file;       ///< the script
   /// Variables to pass to the job, if the scheduler passes none by default.
   std::vector<std::string> variables{};
-  std::vector<std::string> environment{};  ///< names of all variables set in this process
+  Env environment{};  ///< of this process: some of its variables override the script
 };
 
 /// False for the scheduler "none", as in a lab.

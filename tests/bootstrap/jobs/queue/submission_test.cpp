@@ -44,11 +44,14 @@ TEST(Submit, TellsTheIdAndWhatElseWasSaid) {
 TEST(Submit, KeepsAwayWhatWouldWinOverTheScript) {
   Answers answers;
   answers.say("env -u SBATCH_TIMELIMIT -u SLURM_MEM_PER_CPU sbatch --parsable job.sh", "12\n");
-  const Submission submission{
-      "slurm",
-      "job.sh",
-      {},
-      {"HOME", "SBATCH_ACCOUNT", "SBATCH_TIMELIMIT", "SLURM_CONF", "SLURM_MEM_PER_CPU"}};
+  const Submission submission{"slurm",
+                              "job.sh",
+                              {},
+                              Env({{"HOME", "/home/u"},
+                                   {"SBATCH_ACCOUNT", "lab"},
+                                   {"SBATCH_TIMELIMIT", "3"},
+                                   {"SLURM_CONF", "/etc/slurm.conf"},
+                                   {"SLURM_MEM_PER_CPU", "100"}})};
   EXPECT_EQ(submit(submission, answers.run()).id, "12");
   answers.say("env -u SBATCH_TIMELIMIT -u SLURM_MEM_PER_CPU sbatch --parsable job.sh",
               "env: 'sbatch': No such file or directory\n", 127);
@@ -157,6 +160,49 @@ TEST(PbsLimits, OfTorque) {
   fits.shape.cores = 4;
   fits.shape.gpus = 2;
   EXPECT_THAT(pbs_limit_problems(fits, answers.ask()), IsEmpty());
+}
+
+// sbatch gets these variables, and they override the options in its script.
+TEST(ProblemsOf, JudgesThePartitionThatSbatchWouldTake) {
+  Answers answers;
+  answers.say("scontrol --oneliner show partition", kPartitions);
+  answers.say("sbatch --test-only job.sh", "sbatch: Job 5 to start at 12:00\n");
+  std::string said;
+  const auto problems = [&](const JobDemand& job, const Env& env) {
+    return problems_of({"slurm", "job.sh", {}, env}, job, answers.run(), said);
+  };
+  JobDemand job = demand(1, 601, "short");
+  job.shape.cores = 4;
+  EXPECT_THAT(
+      found_in(problems(job, Env())),
+      ::testing::ElementsAre("a walltime of 00:10:01", "the partition short, which is DOWN"));
+  EXPECT_THAT(problems(job, Env::parse("SBATCH_PARTITION=main")), IsEmpty());
+  EXPECT_THAT(problems(job, Env::parse("SBATCH_PARTITION=short,main")), IsEmpty());
+  job.queue = "main";
+  EXPECT_THAT(problems(job, Env::parse("SBATCH_PARTITION=")), IsEmpty());
+  const auto found = problems(job, Env::parse("SBATCH_PARTITION=short"));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found[0].remedy, HasSubstr("another partition with SBATCH_PARTITION=… (main)"));
+}
+
+TEST(ProblemsOf, AsksTheClusterThatSbatchWouldTake) {
+  Answers answers;
+  answers.say("scontrol --oneliner show partition", kPartitions);
+  answers.say("scontrol --clusters=big --oneliner show partition",
+              "PartitionName=main Default=YES MaxTime=7-00:00:00 State=UP TotalNodes=9\n");
+  answers.say("sbatch --test-only job.sh", "");
+  std::string said;
+  const auto count = [&](const std::string& cluster, const Env& env) {
+    JobDemand job = demand(9, 86401);
+    job.cluster = cluster;
+    return problems_of({"slurm", "job.sh", {}, env}, job, answers.run(), said).size();
+  };
+  EXPECT_EQ(count("", Env()), 2U);
+  EXPECT_EQ(count("big", Env()), 0U);
+  EXPECT_EQ(count("", Env::parse("SBATCH_CLUSTERS=big")), 0U);
+  // Of several, Slurm chooses the one that starts the job first; scontrol takes only one.
+  EXPECT_EQ(count("", Env::parse("SBATCH_CLUSTERS=big,small")), 0U);
+  EXPECT_EQ(count("big", Env::parse("SLURM_CLUSTERS=here")), 2U);  // which scontrol reads
 }
 
 TEST(ProblemsOf, AsksTheSchedulerItself) {
