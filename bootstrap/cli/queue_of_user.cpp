@@ -111,8 +111,8 @@ std::unique_ptr<queue::Queue> require_queue(std::unique_ptr<queue::Queue> queue,
 }
 
 void require_job_id(const std::string& id) {
-  // "12", "12_3", "12[3].server", "9.2"; Flux: "f12aB" or "ƒ12aB". qdel and qstat would also accept
-  // the names of queues and servers.
+  // "12", "12_3", "14+1", "12[3].server", "9.2"; Flux: "f12aB" or "ƒ12aB". qdel and qstat would
+  // also accept the names of queues and servers.
   const bool begins = !id.empty() && ((id.front() >= '0' && id.front() <= '9') ||
                                       id.front() == 'f' || id.rfind("ƒ", 0) == 0);
   const bool is_id = begins && id.size() < 200 && is_printable(id) &&

@@ -12,12 +12,13 @@
 namespace hpcboot::queue {
 namespace {
 
-// For an array the scheduler lists tasks: "12_3", "12[3].server", "12.3".
+// For an array the scheduler lists tasks: "12_3", "12[3].server", "12.3"; for a heterogeneous job
+// its components, "12+1".
 bool is_task_of(const std::string& listed, const std::string& submitted) {
   const std::string number = submitted.substr(0, submitted.find_first_of("[."));
   if (listed.size() <= number.size() || listed.compare(0, number.size(), number) != 0) return false;
   const std::string rest = listed.substr(number.size());
-  return rest[0] == '_' || rest[0] == '[' ||
+  return rest[0] == '_' || rest[0] == '[' || rest[0] == '+' ||
          (rest[0] == '.' && rest.size() > 1 && rest[1] >= '0' && rest[1] <= '9');
 }
 
@@ -96,7 +97,7 @@ int rank_of(JobStage stage) {
 std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory, WallTime since) {
   std::vector<SubmittedJob> submitted = memory.of(queue);
   std::vector<KnownJob> jobs;
-  std::set<std::string> arrays;  // arrays whose tasks are listed
+  std::set<std::string> arrays;  // and heterogeneous jobs: those whose parts are listed
   for (QueuedJob& job : queue == nullptr ? std::vector<QueuedJob>() : queue->jobs()) {
     const auto ours = std::find_if(
         submitted.begin(), submitted.end(),

@@ -87,16 +87,20 @@ class SlurmQueue : public Queue {
     auto answer = answer_about_job(run_, plain({"scontrol", "--oneliner", "show", "job", asked}),
                                    {"Invalid job id"});
     if (!answer) return from_accounting(id);
-    const std::string name = name_of(asked);
-    take_out(*answer, name);
+    const auto names = names_of(asked);
+    for (const auto& [part, name] : names) take_out(*answer, name);
     std::vector<QueuedJob> tasks;
+    bool has_components = false;
     for (const std::string& line : split(*answer, '\n')) {
-      if (is_of(line, asked)) tasks.push_back(described(line));
+      if (!is_of(line, asked)) continue;
+      tasks.push_back(described(line));
+      has_components = !field(" " + line, "HetJobId").empty();
     }
     if (tasks.empty()) return std::nullopt;
     QueuedJob whole = merged(tasks);
+    if (has_components) add_hosts(whole, tasks);
     whole.id = id;
-    whole.name = name;
+    whole.name = name_in(names, asked);
     return whole;
   }
 
@@ -122,17 +126,58 @@ class SlurmQueue : public Queue {
                                   std::to_string(::geteuid()), "--format=" + format}));
   }
 
-  // For an array it is printed once per task.
-  std::string name_of(const std::string& id) const {
+  using Names = std::vector<std::pair<std::string, std::string>>;
+
+  // The job's name, or those of the components of a heterogeneous job with their ids, "14+1"; the
+  // longest first, since one may be part of another.
+  Names names_of(const std::string& id) const {
     const auto ask = [&](const char* format) {
       const CommandResult result =
           run_(plain({"squeue", "--noheader", "--states=all", "--jobs", id, format}));
       return result.is_ok() && !result.is_late ? result.output : std::string();
     };
-    const std::string names = ask("--format=%j");
-    const std::size_t count = std::max<std::size_t>(rows_in(ask("--format=%i"), 1).size(), 1);
-    const std::size_t length = names.size() / count;
-    return length > 0 ? names.substr(0, length - 1) : "";
+    const auto ids = rows_in(ask("--format=%i"), 1);
+    if (ids.size() < 2 || ids.front()[0].find('+') == std::string::npos) {
+      // For an array it is printed once per task.
+      const std::string names = ask("--format=%j");
+      const std::size_t length = names.size() / std::max<std::size_t>(ids.size(), 1);
+      return {{id, length > 0 ? names.substr(0, length - 1) : ""}};
+    }
+    // squeue lists all components for any of them. A name may contain newlines.
+    const std::string text = ask("--format=%i|%j");
+    Names names;
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < ids.size() && end < text.size(); ++i) {
+      const std::size_t begin = end + ids[i][0].size() + 1;
+      const std::size_t next =
+          i + 1 < ids.size() ? text.find("\n" + ids[i + 1][0] + "|", end) : text.size() - 1;
+      if (next == std::string::npos || begin > next) break;
+      names.emplace_back(ids[i][0], text.substr(begin, next - begin));
+      end = next + 1;
+    }
+    std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) {
+      return a.second.size() > b.second.size();
+    });
+    return names;
+  }
+
+  // Of a whole heterogeneous job, that of its leader.
+  static std::string name_in(const Names& names, const std::string& id) {
+    for (const auto& [part, name] : names) {
+      if (part == id || part == id + "+0") return name;
+    }
+    return "";
+  }
+
+  // Components run at the same time.
+  static void add_hosts(QueuedJob& whole, const std::vector<QueuedJob>& components) {
+    whole.nodes = 0;
+    whole.hosts.clear();
+    for (const QueuedJob& component : components) {
+      whole.nodes += component.nodes;
+      if (!component.hosts.empty())
+        whole.hosts += (whole.hosts.empty() ? "" : ",") + component.hosts;
+    }
   }
 
   // A job name may look like any of the fields.
@@ -142,9 +187,14 @@ class SlurmQueue : public Queue {
       text.replace(at, field.size(), "UserId=");
   }
 
+  // "12_3" is a task of 12, "14+1" component 1 of the heterogeneous job 14.
   static bool is_of(const std::string& line, const std::string& id) {
     if (line.rfind("JobId=", 0) != 0) return false;
-    const std::string number = id.substr(0, id.find('_'));
+    const std::string number = id.substr(0, id.find_first_of("_+"));
+    if (const std::size_t plus = id.find('+'); plus != std::string::npos) {
+      return field(" " + line, "HetJobId") == number &&
+             field(" " + line, "HetJobOffset") == id.substr(plus + 1);
+    }
     const auto keys = {"ArrayJobId", "HetJobId", "JobId"};
     return std::any_of(keys.begin(), keys.end(),
                        [&](const char* key) { return field(" " + line, key) == number; });

@@ -194,6 +194,16 @@ TEST_F(Memory, TasksOfAnArrayStandForIt) {
   EXPECT_EQ(memory_.find("12", &queue_)->state, "");
 }
 
+TEST_F(Memory, ComponentsOfAHeterogeneousJobStandForIt) {
+  memory_.remember(submitted("14"));
+  queue_.listed = {queued("14+0", JobStage::running, "running"),
+                   queued("14+1", JobStage::running, "running")};
+  const auto jobs = known_jobs(&queue_, memory_, kNow - seconds(100));
+  ASSERT_EQ(jobs.size(), 2U);
+  for (const KnownJob& one : jobs) EXPECT_TRUE(one.submitted) << one.job.id;
+  EXPECT_TRUE(queue_.asked.empty());
+}
+
 TEST_F(Memory, OutlivesAScheduler) {
   memory_.remember(submitted("12"));
   const auto jobs = known_jobs(nullptr, memory_, kNow - seconds(100));

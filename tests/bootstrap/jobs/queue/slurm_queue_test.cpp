@@ -138,6 +138,78 @@ TEST(SlurmQueue, TakesAnArrayAsOne) {
   EXPECT_EQ(slurm_queue(Env(), answers.run())->job("7_[3-5]")->id, "7_[3-5]");
 }
 
+// squeue ignores the number after the +: it lists all components for any of them.
+class Heterogeneous : public ::testing::Test {
+ protected:
+  void say(const std::string& leader, const std::string& other) {
+    const std::string zero =
+        line_of("JobId=14 HetJobId=14 HetJobOffset=0", leader, "RUNNING", "0:0", "/x/0");
+    const std::string one =
+        line_of("JobId=15 HetJobId=14 HetJobOffset=1", other, "FAILED", "3:0", "/x/1");
+    for (const auto& [id, lines] :
+         {std::pair{"14", zero + one}, {"14+0", zero}, {"14+1", one}, {"14+2", std::string()}}) {
+      say_job(answers_, id, lines, other + "\n" + leader + "\n", "14+1\n14+0\n");
+      answers_.say(
+          slurm("squeue --noheader --states=all --jobs " + std::string(id) + " --format=%i|%j"),
+          "14+1|" + other + "\n14+0|" + leader + "\n");
+    }
+    say_job(answers_, "15", one, other + "\n", "14+1\n");
+  }
+  std::optional<QueuedJob> job(const std::string& id) const {
+    return slurm_queue(Env(), answers_.run())->job(id);
+  }
+
+  Answers answers_ = slurm_here();
+};
+
+TEST_F(Heterogeneous, ComponentsAreJobs) {
+  say("server", "workers");
+  const auto leader = job("14+0");
+  ASSERT_TRUE(leader);
+  EXPECT_EQ(leader->id, "14+0");
+  EXPECT_EQ(leader->name, "server");
+  EXPECT_EQ(leader->state, "running");
+  EXPECT_THAT(leader->output, ElementsAre("/x/0"));
+  const auto other = job("14+1");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->id, "14+1");
+  EXPECT_EQ(other->name, "workers");
+  EXPECT_EQ(other->exit_code, 3);
+  EXPECT_THAT(other->output, ElementsAre("/x/1"));
+  EXPECT_EQ(job("15")->name, "workers");
+  EXPECT_EQ(job("15")->exit_code, 3);
+  EXPECT_FALSE(job("14+2"));
+  EXPECT_THAT(slurm_queue(Env(), answers_.run())->cancel_command("14+1"),
+              ElementsAre("scancel", "--", "14+1"));
+}
+
+TEST_F(Heterogeneous, TheLeadersNumberNamesTheWhole) {
+  say("server", "workers");
+  const auto whole = job("14");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->id, "14");
+  EXPECT_EQ(whole->name, "server");
+  EXPECT_EQ(whole->state, "running");
+  EXPECT_EQ(whole->nodes, 2);
+  EXPECT_THAT(whole->output, ElementsAre("/x/0", "/x/1"));
+}
+
+TEST_F(Heterogeneous, NamesAreNoFields) {
+  const std::string fake = "JobState=COMPLETED ExitCode=0:0 StdOut=/etc/hostname Power=";
+  for (const auto& [leader, other] : {std::pair<std::string, std::string>{"a", "a"},
+                                      {"a\nb", "x\nJobId=15 " + fake},
+                                      {"a", "x " + fake + " JobName=a UserId=b"},
+                                      {"", "x"}}) {
+    say(leader, other);
+    ASSERT_TRUE(job("14+1"));
+    EXPECT_EQ(job("14")->name, leader);
+    EXPECT_EQ(job("14+0")->name, leader);
+    EXPECT_EQ(job("14+1")->name, other);
+    EXPECT_EQ(job("14+1")->exit_code, 3);
+    EXPECT_THAT(job("14")->output, ElementsAre("/x/0", "/x/1"));
+  }
+}
+
 TEST(SlurmQueue, TakesNoOtherJobForTheOneThatIsAsked) {
   Answers answers = slurm_here();
   say_job(answers, "0", line_of("JobId=8", "a", "RUNNING", "0:0", "/x"), "", "");
