@@ -87,8 +87,8 @@ options::Command capture_command() {
       "Every rank writes what `hpcboot replay DIR` needs to resolve it again: its environment, "
       "host name, nodefile, network interfaces, and its ancestor processes with the launcher "
       "variables of each. DIR must be on a file system that all ranks share; it is created with "
-      "mode 0700 (an existing one must have it), its files with 0600. Nothing is overwritten: use "
-      "a new DIR for every capture.",
+      "mode 0700 (an existing one must have it and be yours), its files with 0600. Nothing is "
+      "overwritten: use a new DIR for every capture.",
       "Only variables of launchers, schedulers, device masks and communication libraries are kept. "
       "Passwords, tokens, keys and cookies are REDACTED, by name and by pattern, also within "
       "command lines. Addresses and the names of hosts, users and folders are kept: review DIR "

@@ -44,11 +44,17 @@ PrivateFolder::PrivateFolder(std::string path) : path_(std::move(path)) {
                     "choose a folder that does not exist yet");
   }
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || (status.st_mode & 077U) != 0) {
-    ::close(descriptor_);
-    fail_unwritable("users other than its owner may enter " + path_,
-                    "choose a folder that does not exist yet, or chmod 700 " + path_);
+  const bool is_known = ::fstat(descriptor_, &status) == 0;
+  // Root can write into everyone's folder, whose owner could then replace what is in it.
+  const bool is_own = is_known && status.st_uid == ::geteuid();
+  if (is_own && (status.st_mode & 077U) == 0) return;
+  ::close(descriptor_);
+  if (is_known && !is_own) {
+    fail_unwritable(path_ + " belongs to the user " + std::to_string(status.st_uid),
+                    "choose a folder that does not exist yet, or one of your own");
   }
+  fail_unwritable("users other than its owner may enter " + path_,
+                  "choose a folder that does not exist yet, or chmod 700 " + path_);
 }
 
 PrivateFolder::~PrivateFolder() {

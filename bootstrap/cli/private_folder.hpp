@@ -5,13 +5,14 @@
 
 namespace hpcboot::tool {
 
-// A folder that only its owner may enter (0700), with files that only its owner may read (0600).
+// A folder of this user that nobody else may enter (0700), with files that nobody else may read
+// (0600).
 // Existing files are never written to, and no symbolic link is followed, neither for the folder nor
 // for its files.
 class PrivateFolder {
  public:
   // Creates the folder, or opens an existing one, as the other ranks of a job must.
-  // @throws Error{unwritable_output} also if users other than its owner may enter it.
+  // @throws Error{unwritable_output} also if it belongs to another user, or others may enter it.
   explicit PrivateFolder(std::string path);
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

@@ -142,6 +142,16 @@ PY
   "$HPCBOOT" capture "$job"
 }
 
+@test "a folder of another user is refused, also by root" {
+  [ "$(id -u)" -eq 0 ] || skip "only root gives folders away"
+  mkdir -m 0700 "$job"
+  chown 12345 "$job"
+  run "$HPCBOOT" capture "$job"
+  [ "$status" -eq 42 ]
+  [[ $output == *"$job belongs to the user 12345"* ]]
+  [ -z "$(ls "$job")" ]
+}
+
 @test "no link is followed, for the folder or for a file" {
   mkdir -m 0700 "$BATS_TEST_TMPDIR/elsewhere"
   ln -s elsewhere "$job"
