@@ -11,6 +11,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/error_test.cpp
     bootstrap/core/export_mark_test.cpp
     bootstrap/core/export_test.cpp
+    bootstrap/core/file_system_test.cpp
     bootstrap/core/launchers/hard_cases_test.cpp
     bootstrap/core/schedulers/hostfile_test.cpp
     bootstrap/core/hostlist_test.cpp
@@ -58,6 +59,7 @@ if(TARGET hpcboot_store)
             bootstrap/rendezvous/store_frames_test.cpp bootstrap/rendezvous/rendezvous_test.cpp bootstrap/rendezvous/relay_test.cpp
             bootstrap/rendezvous/launch_secret_test.cpp bootstrap/rendezvous/handover_test.cpp bootstrap/rendezvous/held_port_test.cpp
             bootstrap/rendezvous/meet_by_kvs_test.cpp bootstrap/rendezvous/secret_test.cpp
+            support/pretended_file_system.cpp
     LIBRARIES hpcboot_store LABELS unit)
   target_include_directories(store_test PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)
 endif()

@@ -59,5 +59,5 @@ hpcboot_add_test(NAME run_job_tests
     bootstrap/jobs/run/job/walltime_clock_test.cpp
   LIBRARIES hpcboot_run LABELS unit)
 
-hpcboot_add_test(NAME run_stage_test SOURCES bootstrap/jobs/run/stage/stage_test.cpp
+hpcboot_add_test(NAME run_stage_test SOURCES bootstrap/jobs/run/stage/stage_test.cpp support/pretended_file_system.cpp
   LIBRARIES hpcboot_run LABELS unit)

@@ -11,6 +11,7 @@ hpcboot_add_test(NAME tool_tests
     bootstrap/cli/pmi_keeper_test.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/check_allocation.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/pmi_keeper.cpp
+    support/pretended_file_system.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
 target_include_directories(tool_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)

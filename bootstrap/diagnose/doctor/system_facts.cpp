@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "core/ancestors.hpp"
 #include "core/cpu_quota.hpp"
+#include "core/file_system.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/endpoint.hpp"
@@ -61,23 +61,6 @@ std::optional<bool> is_taken(int port) {
   return error == EADDRINUSE ? std::optional<bool>(true) : std::nullopt;
 }
 
-struct FileSystem {
-  std::uint64_t magic;
-  const char* name;
-  bool local;
-};
-
-// Numbers from linux/magic.h and, for file systems outside the kernel, from their own sources.
-constexpr FileSystem kFileSystems[] = {
-    {0x01021994, "tmpfs", true}, {0x858458f6, "ramfs", true},     {0x794c7630, "overlay", true},
-    {0xef53, "ext", true},       {0x58465342, "xfs", true},       {0x9123683e, "btrfs", true},
-    {0x2fc12fc1, "zfs", true},   {0x6969, "nfs", false},          {0x0bd00bd0, "lustre", false},
-    {0x47504653, "gpfs", false}, {0x19830326, "beegfs", false},   {0x00c36400, "ceph", false},
-    {0xff534d42, "cifs", false}, {0xfe534d42, "smb2", false},     {0xaad7aaea, "panfs", false},
-    {0x5346414f, "afs", false},  {0x20030528, "orangefs", false}, {0x65735546, "fuse", false},
-    {0x01021997, "9p", false},
-};
-
 // Leaves nothing behind. The file's timestamp comes from the file system's clock.
 void try_to_write(FolderFacts& folder) {
   std::string name = folder.path + "/.hpcboot-doctor-XXXXXX";
@@ -110,18 +93,9 @@ std::optional<FolderFacts> look_at(const std::string& path, bool write) {
   folder.path = path;
   folder.free_bytes =
       static_cast<std::uint64_t>(status.f_bavail) * static_cast<std::uint64_t>(status.f_bsize);
-  // f_type is signed, and its width depends on the machine.
-  const std::uint64_t magic = static_cast<std::uint32_t>(status.f_type);
-  for (const FileSystem& known : kFileSystems) {
-    if (known.magic != magic) continue;
-    folder.file_system = known.name;
-    folder.local = known.local;
-  }
-  if (folder.file_system.empty()) {
-    std::ostringstream number;
-    number << "0x" << std::hex << magic;
-    folder.file_system = "file system " + number.str();
-  }
+  const FileSystem system = file_system_of(status);
+  folder.file_system = system.name;
+  folder.local = system.seen_by == SeenBy::this_host;
   if (write) try_to_write(folder);
   return folder;
 }

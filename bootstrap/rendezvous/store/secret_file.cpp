@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/file_system.hpp"
 #include "core/user_folders.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
@@ -107,31 +107,8 @@ std::string host_key_path(const Env& env) {
 }
 
 bool is_on_network_file_system(const std::string& path) {
-  // From statfs(2) and the headers of the file systems.
-  constexpr std::array<std::uint32_t, 17> kNetworks = {
-      0x6969,      // NFS
-      0x0bd00bd0,  // Lustre
-      0x47504653,  // GPFS
-      0x19830326,  // BeeGFS
-      0x00c36400,  // Ceph
-      0x18031977,  // Weka
-      0xaad7aaea,  // PanFS
-      0x5346414f,  // AFS
-      0x6b414653,  // kAFS
-      0x20030528,  // OrangeFS
-      0x73757245,  // Coda
-      0x7461636f,  // OCFS2
-      0x01161970,  // GFS2
-      0xff534d42,  // CIFS
-      0xfe534d42,  // SMB2
-      0x517b,      // SMB
-      0x01021997,  // 9p
-  };
   for (std::string folder = path; !folder.empty(); folder.erase(folder.rfind('/'))) {
-    struct statfs status {};
-    if (statfs(folder.c_str(), &status) != 0) continue;
-    const auto type = static_cast<std::uint32_t>(status.f_type);
-    return std::find(kNetworks.begin(), kNetworks.end(), type) != kNetworks.end();
+    if (const auto system = file_system_at(folder)) return system->seen_by == SeenBy::many_hosts;
   }
   return false;
 }

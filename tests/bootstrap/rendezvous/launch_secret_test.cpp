@@ -13,6 +13,7 @@
 #include "rendezvous/store/munge.hpp"
 #include "rendezvous/store/secret_file.hpp"
 #include "support/expect_error.hpp"
+#include "support/pretended_file_system.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -144,6 +145,18 @@ TEST_F(SecretFiles, a_key_may_be_there_unless_it_certainly_is_not) {
   // Nobody can look there, not even root.
   fs::create_symlink("circle", folder_ / "circle");
   EXPECT_TRUE(may_have_key(folder_ / "circle/rendezvous.key"));
+}
+
+TEST_F(SecretFiles, other_hosts_see_a_key_on_a_network_file_system) {
+  const std::string path = key_path(at_home());  // whose folders do not exist yet
+  for (const std::uint32_t type : {0x6969U, 0x18031977U, 0x6b414653U}) {  // NFS, Weka, AFS
+    const test::PretendedFileSystem pretended(type);
+    EXPECT_TRUE(is_on_network_file_system(path)) << type;
+  }
+  for (const std::uint32_t type : {0xef53U, 0x65735546U, 0x12345678U}) {  // ext, FUSE, unknown
+    const test::PretendedFileSystem pretended(type);
+    EXPECT_FALSE(is_on_network_file_system(path)) << type;
+  }
 }
 
 TEST_F(SecretFiles, rank_0_chooses_and_the_others_find_the_same) {

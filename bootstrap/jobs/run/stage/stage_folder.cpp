@@ -2,18 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
+#include "core/file_system.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 
@@ -26,21 +24,13 @@ namespace fs = std::filesystem;
 constexpr int kMostTries = 100;
 constexpr useconds_t kBetweenTries = 20000;
 
-// Magic numbers from statfs(2) and the file systems' own sources: NFS, SMB, CIFS, AFS, Lustre,
-// GPFS, BeeGFS, Ceph, PanFS, OrangeFS, GFS2, OCFS2, 9P.
-constexpr std::array<std::uint32_t, 14> kNetworks = {
-    0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x5346414f, 0x0bd00bd0, 0x47504653,
-    0x19830326, 0x00c36400, 0xaad7aaea, 0x20030528, 0x01161970, 0x7461636f, 0x01021997};
-
 bool is_own_disk(const std::string& path) {
   struct stat status {};
-  struct statfs system {};
   if (path.empty() || path.front() != '/' || stat(path.c_str(), &status) != 0 ||
-      !S_ISDIR(status.st_mode) || access(path.c_str(), W_OK | X_OK) != 0 ||
-      statfs(path.c_str(), &system) != 0)
+      !S_ISDIR(status.st_mode) || access(path.c_str(), W_OK | X_OK) != 0)
     return false;
-  const auto type = static_cast<std::uint32_t>(system.f_type);
-  return std::find(kNetworks.begin(), kNetworks.end(), type) == kNetworks.end();
+  const auto system = file_system_at(path);
+  return system && system->seen_by != SeenBy::many_hosts;
 }
 
 std::string head_of_names() {

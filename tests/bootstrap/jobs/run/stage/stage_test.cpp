@@ -20,6 +20,7 @@
 #include "jobs/run/stage/file_tree.hpp"
 #include "jobs/run/stage/stage_folder.hpp"
 #include "support/expect_error.hpp"
+#include "support/pretended_file_system.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -354,6 +355,21 @@ TEST(StageBaseTest, IsTheFirstFolderThatCanBeWrittenTo) {
   EXPECT_EQ(base(one.path().string(), two.path().string()), one.path().string());
   EXPECT_EQ(base(one.path().string() + "/none", two.path().string()), two.path().string());
   EXPECT_EQ(base("", "relative"), "/tmp");
+}
+
+TEST(StageBaseTest, IsOnNoFileSystemThatOtherHostsSee) {
+  const TemporaryFolder folder;
+  const Env env({{"HPCBOOT_STAGE_DIR", folder.path().string()}, {"TMPDIR", "/nonexistent"}});
+  for (const std::uint32_t type : {0xef53U, 0x65735546U, 0x12345678U}) {  // ext, FUSE, unknown
+    const hpcboot::test::PretendedFileSystem pretended(type);
+    EXPECT_EQ(hpcboot::run::stage_base(env), folder.path().string()) << type;
+  }
+  for (const std::uint32_t type : {0x6969U, 0x18031977U, 0x6b414653U}) {  // NFS, Weka, AFS
+    const hpcboot::test::PretendedFileSystem pretended(type);
+    expect_error(
+        ErrorCode::unwritable_output, [&] { hpcboot::run::stage_base(env); },
+        "no usable folder on this host's own disk");
+  }
 }
 
 TEST(StageFolderTest, IsNamedByAWordAndNothingElse) {
