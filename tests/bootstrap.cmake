@@ -18,6 +18,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/interface_test.cpp
     bootstrap/diagnose/job_check_test.cpp
     bootstrap/core/master_test.cpp
+    bootstrap/core/name_lookup_test.cpp
     bootstrap/core/nearest_name_test.cpp
     bootstrap/core/launchers/nesting_test.cpp
     bootstrap/core/nesting_proof_test.cpp
@@ -38,6 +39,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/launchers/sources_test.cpp
     bootstrap/core/launchers/tf_config_test.cpp
     bootstrap/core/launchers/whole_jobs_test.cpp
+    support/pretended_name_server.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
 if(TARGET write_launcher_table)

@@ -12,6 +12,7 @@ hpcboot_add_test(NAME tool_tests
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/check_allocation.cpp
     ${PROJECT_SOURCE_DIR}/bootstrap/cli/pmi_keeper.cpp
     support/pretended_file_system.cpp
+    support/pretended_name_server.cpp
     support/unchanged_environment.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit)
 target_include_directories(tool_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)

@@ -14,6 +14,11 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+bool is_unanswered(const Situation& s, const std::string& name) {
+  const auto& names = s.system.unanswered_names;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // Virtual links within this host that libraries may pick by mistake, each with its kind if the
 // kernel reports one: "docker0 (bridge)".
 std::vector<std::string> decoys_of(const Situation& s) {
@@ -82,13 +87,24 @@ void check_interface_variables(const Situation& s, Findings& findings) {
 }
 
 void check_own_name(const Situation& s, Findings& findings) {
-  if (!s.system.own_addresses || !s.facts.hostname) return;
-  const std::vector<std::string>& addresses = *s.system.own_addresses;
+  if (!s.facts.hostname) return;
   const std::string& name = *s.facts.hostname;
   const bool told = s.env.has("GLOO_SOCKET_IFNAME") || !spans_hosts(s);
   const std::string remedy =
       "run eval \"$(hpcboot env)\", which sets GLOO_SOCKET_IFNAME: it takes precedence over the "
       "host name";
+  if (is_unanswered(s, name)) {
+    const std::string message = "the name server does not answer for this host's name " + name;
+    if (told) {
+      findings.note("own name", message,
+                    "add it to /etc/hosts, or correct the servers in /etc/resolv.conf");
+    } else {
+      findings.warning("own name", message + ": Gloo waits for it, then fails to bind", remedy);
+    }
+    return;
+  }
+  if (!s.system.own_addresses) return;
+  const std::vector<std::string>& addresses = *s.system.own_addresses;
   if (addresses.empty()) {
     const std::string message = "this host's name " + name + " does not resolve";
     if (told) {
@@ -125,7 +141,11 @@ void check_master(const Situation& s, Findings& findings) {
   const auto from = s.resolution->provenance.find("master_addr");
   const std::string source =
       from == s.resolution->provenance.end() ? "" : " (" + from->second.source + ")";
-  if (s.system.master_resolves == false) {
+  if (is_unanswered(s, *address)) {
+    findings.problem("master", "the name server does not answer for " + *address + source,
+                     "set HPCBOOT_MASTER_ADDR to an address of rank 0's host, add the name to "
+                     "/etc/hosts, or correct the servers in /etc/resolv.conf");
+  } else if (s.system.master_resolves == false) {
     findings.problem("master", *address + source + " does not resolve on this host",
                      "set HPCBOOT_MASTER_ADDR to a name or an address of rank 0's host that every "
                      "rank can resolve");

@@ -1,5 +1,3 @@
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -8,15 +6,16 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <sstream>
 
 #include "core/ancestors.hpp"
 #include "core/cpu_quota.hpp"
 #include "core/file_system.hpp"
+#include "core/name_lookup.hpp"
 #include "core/schedulers/read_file.hpp"
 #include "hpcboot/doctor.hpp"
 #include "hpcboot/endpoint.hpp"
@@ -28,20 +27,15 @@
 namespace hpcboot {
 namespace {
 
-std::vector<std::string> addresses_of(const std::string& name) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  std::vector<std::string> addresses;
-  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return addresses;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
-  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
-    char text[NI_MAXHOST];
-    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0,
-                    NI_NUMERICHOST) == 0)
-      addresses.emplace_back(text);
-  }
-  return addresses;
+// nullopt, and noted, if no name server answers.
+std::optional<std::vector<std::string>> addresses_of(const std::string& name, SystemFacts& system) {
+  auto& unanswered = system.unanswered_names;
+  if (std::find(unanswered.begin(), unanswered.end(), name) != unanswered.end())
+    return std::nullopt;
+  const auto lookup = look_up_name(name, 0, kLongestLookup);
+  if (lookup->is_answered()) return lookup->addresses();
+  unanswered.push_back(name);
+  return std::nullopt;
 }
 
 // nullopt if it cannot be determined.
@@ -141,10 +135,14 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   system.mpi_launcher = doctor::mpi_launcher_above(ancestors);
   if (situation.resolution && situation.resolution->launcher == "torchrun")
     system.torchrun = doctor::torch_version_above(ancestors);
-  if (situation.facts.hostname) system.own_addresses = addresses_of(*situation.facts.hostname);
+  if (situation.facts.hostname)
+    system.own_addresses = addresses_of(*situation.facts.hostname, system);
   if (situation.resolution) {
     const Resolution& r = *situation.resolution;
-    if (r.master_addr) system.master_resolves = !addresses_of(*r.master_addr).empty();
+    if (r.master_addr) {
+      if (const auto addresses = addresses_of(*r.master_addr, system))
+        system.master_resolves = !addresses->empty();
+    }
     if (would_serve_here(r)) system.master_port_taken = is_taken(*r.master_port);
   }
   if (const auto range = read_file("/proc/sys/net/ipv4/ip_local_port_range")) {

@@ -48,7 +48,9 @@ struct SystemFacts {
   std::string torchrun;  ///< PyTorch version of torchrun's agent; empty: unknown
   /// The addresses that this host's name resolves to; empty: it does not resolve.
   std::optional<std::vector<std::string>> own_addresses;
-  std::optional<bool> master_resolves;    ///< does the master's name resolve?
+  std::optional<bool> master_resolves;  ///< does the master's name resolve?
+  /// Those of the two names that no name server has answered for; their members are unknown.
+  std::vector<std::string> unanswered_names;
   std::optional<bool> master_port_taken;  ///< checked only if rank 0 would serve on this host
   std::optional<int> first_ephemeral_port, last_ephemeral_port;  ///< ip_local_port_range
   std::optional<int> usable_cores;  ///< cores that this process may run on
@@ -76,9 +78,9 @@ struct Situation {
 Situation situation_of(const Env& env, const Facts& facts, const ResolveOptions& options = {});
 
 /// Examines this machine: files in /proc and /etc, also those of ancestor processes; name
-/// resolution; one bind() to the master's port, if rank 0 would serve here; one temporary file in
-/// runs_folder. Loads the library of the exchange that the launcher offers. Runs no program, opens
-/// no exchange, and connects only to the name service.
+/// resolution, with a time limit; one bind() to the master's port, if rank 0 would serve here; one
+/// temporary file in runs_folder. Loads the library of the exchange that the launcher offers. Runs
+/// no program, opens no exchange, and connects only to the name service.
 SystemFacts look_up_system(const Situation& situation, const std::string& runs_folder);
 
 /// Runs all checks, in a fixed order. A pure function.

@@ -9,14 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <set>
 
-#include "core/bounded_call.hpp"
+#include "core/name_lookup.hpp"
 #include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 
@@ -27,24 +25,10 @@ using std::chrono::milliseconds;
 
 // A host that drops packets must not use up the deadline: rank 0 may start there later.
 constexpr milliseconds kOneAttempt = std::chrono::seconds(5);
-// Neither must a silent name server; the next attempt asks again.
-constexpr milliseconds kOneLookup = std::chrono::seconds(5);
 
 struct Address {
   sockaddr_storage storage{};
   socklen_t size = 0;
-};
-
-struct Lookup {
-  int error = EAI_AGAIN;
-  addrinfo* list = nullptr;
-
-  Lookup() = default;
-  Lookup(const Lookup&) = delete;
-  Lookup& operator=(const Lookup&) = delete;
-  ~Lookup() {
-    if (list != nullptr) freeaddrinfo(list);
-  }
 };
 
 // nullptr if the name does not fit.
@@ -80,21 +64,10 @@ Socket connect_once(const sockaddr* address, socklen_t size, Clock::time_point e
   return socket;
 }
 
-void ask(Lookup& lookup, const Place& place, int flags) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags | AI_NUMERICSERV;
-  lookup.error =
-      getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints, &lookup.list);
-}
-
-std::shared_ptr<const Lookup> look_up(const Place& place, Clock::time_point end) {
-  const auto lookup = std::make_shared<Lookup>();
-  ask(*lookup, place, AI_NUMERICHOST);  // asks no name server
-  if (lookup->error == 0) return lookup;
-  const bool in_time = bounded_call([lookup, place] { ask(*lookup, place, 0); },
-                                    std::min(time_left(end, milliseconds(0)), kOneLookup));
-  return in_time ? lookup : std::make_shared<Lookup>();
+// A silent name server must not use up the deadline; the next attempt asks again.
+std::shared_ptr<const NameLookup> look_up(const Place& place, Clock::time_point end) {
+  return look_up_name(place.address, place.port,
+                      std::min(time_left(end, milliseconds(0)), kLongestLookup));
 }
 
 bool has_ipv6() {
@@ -148,12 +121,11 @@ Socket listen_at(Place& place) {
   } else if (place.address.empty()) {
     address = has_ipv6() ? every_address_of_both(place.port) : every_ipv4_address(place.port);
   } else {
-    Lookup numeric;
-    ask(numeric, place, AI_NUMERICHOST);
+    const auto numeric = look_up_address(place.address, place.port);
     errno = EADDRNOTAVAIL;
-    if (numeric.error != 0) return {};
-    std::memcpy(&address.storage, numeric.list->ai_addr, numeric.list->ai_addrlen);
-    address.size = numeric.list->ai_addrlen;
+    if (numeric->error != 0) return {};
+    std::memcpy(&address.storage, numeric->list->ai_addr, numeric->list->ai_addrlen);
+    address.size = numeric->list->ai_addrlen;
   }
   Socket socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return {};
@@ -179,16 +151,9 @@ Socket listen_at(Place& place) {
 
 std::optional<std::string> only_address_of(const std::string& name, Clock::time_point end) {
   if (name.empty()) return std::nullopt;
-  const auto lookup = look_up({name, 0}, end);
-  std::set<std::string> addresses;
-  for (const addrinfo* info = lookup->list; info != nullptr; info = info->ai_next) {
-    std::array<char, NI_MAXHOST> text{};
-    if (getnameinfo(info->ai_addr, info->ai_addrlen, text.data(), text.size(), nullptr, 0,
-                    NI_NUMERICHOST) == 0)
-      addresses.insert(text.data());
-  }
-  if (addresses.size() != 1 || is_loopback(*addresses.begin())) return std::nullopt;
-  return *addresses.begin();
+  const auto addresses = look_up({name, 0}, end)->addresses();
+  if (addresses.size() != 1 || is_loopback(addresses.front())) return std::nullopt;
+  return addresses.front();
 }
 
 Socket connect_to(const Place& place, Clock::time_point end, std::string& reason) {

@@ -240,7 +240,24 @@ const std::vector<Case>& cases() {
       {"own name does not resolve", kTask, own({}), "own name", Status::warning,
        "does not resolve"},
 
+      {"name server silent about the own name", kTask,
+       [](Facts& facts, SystemFacts& s) {
+         facts.hostname = "n1.here";
+         s.unanswered_names = {"n1.here"};
+       },
+       "own name", Status::warning, "the name server does not answer for this host's name n1.here",
+       "GLOO_SOCKET_IFNAME"},
+      {"name server silent about the own name, one host", "",
+       [](Facts& facts, SystemFacts& s) {
+         facts.hostname = "n1.here";
+         s.unanswered_names = {"n1.here"};
+       },
+       "own name", Status::note, "the name server does not answer", "/etc/resolv.conf"},
+
       {"master", kTask, nothing, "master", Status::ok, "n1"},
+      {"name server silent about the master", kTask,
+       [](Facts&, SystemFacts& s) { s.unanswered_names = {"n1"}; }, "master", Status::problem,
+       "the name server does not answer for n1", "HPCBOOT_MASTER_ADDR"},
       {"master does not resolve", kTask, [](Facts&, SystemFacts& s) { s.master_resolves = false; },
        "master", Status::problem, "does not resolve", "HPCBOOT_MASTER_ADDR"},
       {"master on loopback", kTask + "HPCBOOT_MASTER_ADDR=127.0.0.1\n", nothing, "master",

@@ -14,6 +14,7 @@
 #include "hpcboot/doctor.hpp"
 #include "support/free_port.hpp"
 #include "support/pretended_file_system.hpp"
+#include "support/pretended_name_server.hpp"
 #include "support/temporary_folder.hpp"
 
 // What doctor examines, on this machine.
@@ -165,11 +166,28 @@ TEST(SystemFacts, ThePyTorchOfTheAgentCountsUnderTorchrunOnly) {
   munmap(loaded, 1);
 }
 
+TEST(SystemFacts, ASilentNameServerIsNoAnswer) {
+  const test::PretendedNameServer server(test::PretendedNameServer::Answers::never);
+  const test::TemporaryFolder folder;
+  Facts facts;
+  facts.hostname = "n1.here";
+  const auto look = [&](const std::string& dump) {
+    return look_up_system(situation_of(Env::parse(dump), facts), folder.path());
+  };
+  const SystemFacts s = look("HPCBOOT_MASTER_ADDR=n2.here\n");
+  EXPECT_EQ(s.unanswered_names, (std::vector<std::string>{"n1.here", "n2.here"}));
+  EXPECT_FALSE(s.own_addresses);
+  EXPECT_FALSE(s.master_resolves);
+  EXPECT_EQ(look("HPCBOOT_MASTER_ADDR=n1.here\n").unanswered_names,
+            std::vector<std::string>{"n1.here"});
+  EXPECT_EQ(look("HPCBOOT_MASTER_ADDR=192.0.2.7\n").master_resolves, true);
+}
+
 TEST(SystemFacts, ANameWithoutAddressIsTold) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(look_up("HPCBOOT_MASTER_ADDR=127.0.0.1\n", folder.path()).master_resolves, true);
-  // RFC 6761: no name below .invalid ever has one.
-  EXPECT_EQ(look_up("HPCBOOT_MASTER_ADDR=n1.invalid\n", folder.path()).master_resolves, false);
+  const test::PretendedNameServer server(test::PretendedNameServer::Answers::no_such_name);
+  EXPECT_EQ(look_up("HPCBOOT_MASTER_ADDR=n1\n", folder.path()).master_resolves, false);
 }
 
 }  // namespace
