@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "jobs/run/ranks/thread_without_signals.hpp"
+#include "core/thread_without_signals.hpp"
 
 namespace hpcboot::run {
 

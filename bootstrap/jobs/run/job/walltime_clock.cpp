@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "core/thread_without_signals.hpp"
 #include "jobs/run/ranks/graces.hpp"
-#include "jobs/run/ranks/thread_without_signals.hpp"
 
 namespace hpcboot::run {
 namespace {

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-namespace hpcboot::run {
+namespace hpcboot {
 
 // A thread that takes no signals: they belong to the thread that reads them.
 template <typename Body>
@@ -18,4 +18,4 @@ std::thread thread_without_signals(Body body) {
   return thread;
 }
 
-}  // namespace hpcboot::run
+}  // namespace hpcboot
