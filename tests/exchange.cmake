@@ -1,6 +1,7 @@
 # Tests of the exchange between ranks: with a launcher simulated by a thread, and under real launchers.
 hpcboot_add_test(NAME exchange_unit_tests
-  SOURCES bootstrap/rendezvous/key_value_store_test.cpp bootstrap/rendezvous/pmix_server_test.cpp
+  SOURCES bootstrap/rendezvous/file_kvs_second_test.cpp bootstrap/rendezvous/file_kvs_test.cpp
+          bootstrap/rendezvous/key_value_store_test.cpp bootstrap/rendezvous/pmix_server_test.cpp
           bootstrap/rendezvous/resolve_with_kvs_test.cpp
   LIBRARIES hpcboot::bootstrap LABELS unit exchange)
 target_include_directories(exchange_unit_tests PRIVATE ${PROJECT_SOURCE_DIR}/bootstrap)

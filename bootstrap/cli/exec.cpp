@@ -27,7 +27,9 @@ options::Command exec_command() {
       "publishes it through the launcher's PMIx or PMI-1, the shared folder HPCBOOT_EXCHANGE_DIR, "
       "or a store on its own host if the others know that host. Until COMMAND listens on the port, "
       "another program may take it; set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT to use a port "
-      "that you know is free. COMMAND may be an MPI program if the launcher supports its MPI: exec "
+      "that you know is free. Launches at the same time that differ neither in job, step nor size "
+      "need a folder each: otherwise ranks fail with exit code 31, or meet those of the other "
+      "launch. COMMAND may be an MPI program if the launcher supports its MPI: exec "
       "cannot start an MPI program that the launcher alone cannot.",
       "In the batch script of a job with several tasks, only MASTER_ADDR and MASTER_PORT are set, "
       "with a hint: every task that COMMAND starts would inherit the script's RANK. Use srun "

@@ -28,7 +28,8 @@ std::vector<options::Entry> environment() {
        "device of each local rank: linear, reverse, numa or a list such as 2,3,0,1"},
       {"HPCBOOT_SITE", "site whose rules apply, if the host name does not identify it"},
       {"HPCBOOT_LAUNCHER_PATH", "folders with descriptions of more launchers, separated by colons"},
-      {"HPCBOOT_EXCHANGE_DIR", "shared folder in which ranks meet if nothing else is available"},
+      {"HPCBOOT_EXCHANGE_DIR",
+       "shared folder in which ranks meet if nothing else is available; one for each launch"},
       {"HPCBOOT_RENDEZVOUS_SECRET_FILE",
        "file with the secret by which ranks authenticate to each other"},
       {"NO_COLOR", "if set, no colours on terminals"}};

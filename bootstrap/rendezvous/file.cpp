@@ -1,73 +1,49 @@
 #include "file.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
+#include <map>
 #include <optional>
-#include <random>
 #include <set>
-#include <sstream>
 #include <thread>
-#include <vector>
 
+#include "core/schedulers/read_file.hpp"
+#include "core/time_left.hpp"
+#include "exchange_folder.hpp"
+#include "heartbeat.hpp"
 #include "hpcboot/error.hpp"
-#include "hpcboot/hostlist.hpp"
 #include "pmi_kvs.hpp"
 
-// Files of an earlier run with the same identity (a repeated job step, a login node without a job)
-// look like files of this run. So every rank first writes a greeting, "hello-RANK", that contains a
-// random word of its own; rank 0 lists the words that it sees in "roster", headed by a random word
-// for the run. A rank that finds its own word in the roster knows that the roster belongs to this
-// run, and answers in the folder named after the run; only rank 0 can mistake a stale greeting for
-// a new one, and it waits for these answers. Everything else happens in the run's folder, which is
-// new. Files are created under a temporary name and renamed, so that they appear complete.
+// Launches with the same identity meet in one folder, which only this user can enter: anyone who
+// can write there can act as rank 0.
 //
-// Anyone who can write here can act as rank 0. So the meeting place is a folder that only this user
-// can access, and it is reached by a descriptor: in a folder such as /tmp, others can put a folder
-// of their own in its place, but cannot make it belong to this user.
+// 1. Rank 0 creates "lease", which names its run: a new folder, in which everything else happens.
+//    It renews "beat" there until it removes the lease.
+// 2. Another rank N creates "here-N" in the run that the lease names, and waits until "roster"
+//    lists it: so rank 0 was alive when it came. Until it has got a value, it follows a new lease.
+// 3. If "lease" or "here-N" exists, another process has this rank's place. The rank creates
+//    "second" there, and fails as soon as it sees that the other one lives or has ended in order.
+//    A rank 0 that finds "second" fails, and creates "twice", which fails the others.
+// 4. If nothing changes for some seconds, by the clock of the rank 0 that waits for the lease, its
+//    owner is dead. The lease is replaced by one that also names the run of the dead.
+// 5. At its end, rank 0 removes earlier runs and the lease. Every rank that ends creates "left-N",
+//    so that the last one removes the run, and the folder if it is empty.
+//
+// So no run has two processes of a rank, and of two that are there at the same time the second one
+// fails. "lease" and "here-N" are created exclusively, which network file systems support; neither
+// locks nor the clocks of the hosts matter.
 namespace hpcboot {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-std::string random_word() {
-  std::random_device device;
-  std::ostringstream word;
-  word << std::hex << device() << device() << '-' << getpid();
-  return word.str();
-}
-
-[[noreturn]] void fail(const std::string& found) {
-  throw Error(ErrorCode::exchange_failed, found,
-              "a folder that every rank can write to, on a file system shared by all hosts",
-              "correct HPCBOOT_EXCHANGE_DIR");
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + "." + random_word();
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
-    fail("cannot write " + path.string() + ": " + std::strerror(errno));
-}
-
-std::optional<std::string> read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-}
+// Less would be too short on a busy machine.
+constexpr milliseconds kShortestSilence = 5 * Heartbeat::kInterval;
 
 // Polls until `is_so` returns true; returns false if the deadline passes first.
 bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
@@ -82,161 +58,178 @@ bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
   return true;
 }
 
-// A folder of this user that no other user can enter; created if it does not exist.
-class OwnFolder {
- public:
-  explicit OwnFolder(const fs::path& path) {
-    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-      fail("cannot create " + path.string() + ": " + std::strerror(errno));
-    descriptor_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status {};
-    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-      const std::string reason = std::strerror(errno);
-      close_descriptor();
-      refuse(path, "cannot be opened as a folder: " + reason);
-    }
-    if (status.st_uid != geteuid()) {
-      close_descriptor();
-      refuse(path, "belongs to the user " + std::to_string(status.st_uid));
-    }
-    if ((status.st_mode & 077U) != 0) {
-      close_descriptor();
-      refuse(path, "is accessible to others");
-    }
-  }
-  ~OwnFolder() { close_descriptor(); }
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-
-  // Refers to the opened folder, even if its name has been replaced since.
-  fs::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  [[noreturn]] static void refuse(const fs::path& path, const std::string& found) {
-    throw Error(ErrorCode::exchange_failed, path.string() + " " + found,
-                "a folder of this user that no other user can enter (mode 0700)",
-                "remove it, or set HPCBOOT_EXCHANGE_DIR to a folder of your own that all hosts "
-                "share");
-  }
-
-  void close_descriptor() {
-    if (descriptor_ >= 0) close(descriptor_);
-    descriptor_ = -1;
-  }
-
-  int descriptor_ = -1;
-};
-
-// The user id in the name keeps two users of one folder apart.
-fs::path make_parent(const FileKvsOptions& options) {
-  std::error_code error;
-  fs::create_directories(options.folder, error);
-  if (error) fail("cannot create " + options.folder + ": " + error.message());
-  return fs::path(options.folder) /
-         ("hpcboot-" + std::to_string(geteuid()) + "-" + escape_for_pmi(options.identity) + "-" +
-          std::to_string(options.world_size));
-}
-
 class FileKvs : public KeyValueStore {
  public:
-  FileKvs(const FileKvsOptions& options, milliseconds deadline)
+  explicit FileKvs(const FileKvsOptions& options)
       : rank_(options.rank),
         world_size_(options.world_size),
-        name_(make_parent(options)),
-        folder_(name_),
-        meeting_place_(folder_.path()) {
-    rank_ == 0 ? gather(deadline) : join(deadline);
-  }
+        silence_(options.silence),
+        folder_(options) {}
+  ~FileKvs() override { leave(); }
+  FileKvs(const FileKvs&) = delete;
+  FileKvs& operator=(const FileKvs&) = delete;
+
+  void meet(milliseconds deadline) { rank_ == 0 ? gather(deadline) : join(deadline); }
 
   void put(const std::string& key, const std::string& value) override {
-    write_file(file_of(rank_, key), value);
+    publish(value_name(rank_, key), value);
   }
 
   void commit(milliseconds) override {}
 
   std::string get(int rank, const std::string& key, milliseconds deadline) override {
     std::optional<std::string> text;
-    if (poll_until(deadline, [&] { return (text = read_file(file_of(rank, key))).has_value(); }))
-      return *text;
-    fail_late("no '" + key + "' from rank " + std::to_string(rank), deadline);
+    const std::string name = value_name(rank, key);
+    if (!wait(deadline, [&] { return (text = read_file(in_run(name))).has_value(); }))
+      fail_late("no '" + key + "' from rank " + std::to_string(rank), deadline);
+    return *text;
   }
 
   void fence(milliseconds deadline) override {
     const std::string name = "fence-" + std::to_string(++fences_) + "-";
-    write_file(run_ / (name + std::to_string(rank_)), "");
-    await_all(name, "a fence", deadline);
+    publish(own(name), "");
+    std::set<int> missing = every_rank();
+    if (!wait(deadline, [&] { return erase_present(missing, name); }))
+      fail_missing(missing, "at a fence", deadline);
+    check_twice();
+  }
+
+  void leave() override {
+    if (has_left_) return;
+    has_left_ = true;
+    try {
+      if (rank_ == 0 && !run_.empty()) folder_.release_lease(run_);
+      beat_.reset();
+      folder_.leave(run_);
+    } catch (const std::exception&) {
+      // What remains is removed by the next rank 0.
+    }
   }
 
   int rank() const override { return rank_; }
   int world_size() const override { return world_size_; }
-  std::string description() const override { return "file: " + name_.string(); }
+  std::string description() const override { return "file: " + folder_.name(); }
 
  private:
-  fs::path file_of(int rank, const std::string& key) const {
-    return run_ / ("value-" + std::to_string(rank) + "-" + escape_for_pmi(key));
+  static std::string value_name(int rank, const std::string& key) {
+    return "value-" + std::to_string(rank) + "-" + escape_for_pmi(key);
+  }
+  std::string own(const std::string& kind) const { return kind + std::to_string(rank_); }
+  std::string in_run(const std::string& name) const { return folder_.at(run_ + "/" + name); }
+
+  std::set<int> every_rank() const {
+    std::set<int> ranks;
+    for (int rank = 0; rank < world_size_; ++rank) ranks.insert(ranks.end(), rank);
+    return ranks;
   }
 
-  void remove_earlier_runs() const {
-    std::error_code ignored;  // another user's, or already removed: harmless
-    for (const auto& entry : fs::directory_iterator(meeting_place_, ignored)) {
-      if (entry.path().filename().string().rfind("run-", 0) == 0)
-        fs::remove_all(entry.path(), ignored);
-    }
+  // Erases the ranks whose file of this kind exists; true if none is left.
+  bool erase_present(std::set<int>& ranks, const std::string& kind) const {
+    for (auto rank = ranks.begin(); rank != ranks.end();)
+      rank = exists(in_run(kind + std::to_string(*rank))) ? ranks.erase(rank) : std::next(rank);
+    return ranks.empty();
   }
 
-  // Rank 0: lists the ranks that it sees until all have answered.
+  // If the run has been removed, wait() notices.
+  void publish(const std::string& name, const std::string& text) {
+    published_[name] = text;
+    folder_.is_written(replace_file(in_run(name), text), name);
+  }
+
+  // Rank 0: takes the lease, and lists the ranks that it sees until all have arrived.
   void gather(milliseconds deadline) {
-    remove_earlier_runs();
-    const std::string run = "run-" + random_word();
-    run_ = meeting_place_ / run;
-    std::error_code error;
-    fs::create_directory(run_, error);
-    if (error) fail("cannot create " + run_.string() + ": " + error.message());
-    write_file(run_ / "here-0", "");
-    std::string last;
-    std::set<int> missing;
-    for (int rank = 1; rank < world_size_; ++rank) missing.insert(rank);
-    const bool all = poll_until(deadline, [&] {
-      std::string roster = run + "\n";
-      for (int rank = 1; rank < world_size_; ++rank) {
-        const auto word = read_file(meeting_place_ / ("hello-" + std::to_string(rank)));
-        if (word) roster += *word + "\n";
-      }
-      if (roster != last) write_file(meeting_place_ / "roster", roster);
-      last = roster;
-      for (auto rank = missing.begin(); rank != missing.end();) {
-        const bool is_here = fs::exists(run_ / ("here-" + std::to_string(*rank)));
-        rank = is_here ? missing.erase(rank) : std::next(rank);
-      }
+    const auto end = Clock::now() + deadline;
+    const std::string run = "run-" + unique_word();
+    const auto silence = std::min(silence_, std::max(deadline / 2, kShortestSilence));
+    if (!poll_until(deadline, [&] { return folder_.take_lease(run, silence); }))
+      fail_late("an earlier rank 0 did not release " + folder_.name(), deadline);
+    run_ = run;
+    is_in_ = true;
+    if (mkdir(folder_.at(run_).c_str(), 0700) != 0)
+      fail_folder("cannot create " + run + " in " + folder_.name() + ": " + std::strerror(errno));
+    beat_.emplace(in_run("beat"));
+    publish("here-0", "");
+    std::set<int> missing = every_rank();
+    std::size_t listed = 0;
+    const bool all = poll_until(time_left(end), [&] {
+      stay();
+      erase_present(missing, "here-");
+      const std::size_t present = static_cast<std::size_t>(world_size_) - missing.size();
+      if (present != listed) publish("roster", roster_without(missing));
+      listed = present;
       return missing.empty();
     });
-    if (!all) fail_missing(missing, "at " + name_.string(), deadline);
+    if (!all) fail_missing(missing, "at " + folder_.name(), deadline);
   }
 
+  std::string roster_without(const std::set<int>& missing) const {
+    std::string roster = "\n";
+    for (int rank = 0; rank < world_size_; ++rank)
+      if (missing.count(rank) == 0) roster += std::to_string(rank) + "\n";
+    return roster;
+  }
+
+  // Every other rank: until rank 0 has listed it.
   void join(milliseconds deadline) {
-    const std::string word = random_word();
-    write_file(meeting_place_ / ("hello-" + std::to_string(rank_)), word);
     const bool is_listed = poll_until(deadline, [&] {
-      const auto roster = read_file(meeting_place_ / "roster");
-      if (!roster || roster->find("\n" + word + "\n") == std::string::npos) return false;
-      run_ = meeting_place_ / roster->substr(0, roster->find('\n'));
-      return true;
+      stay();
+      return is_in_;
     });
-    if (!is_listed) fail_late("rank 0 did not arrive at " + name_.string(), deadline);
-    write_file(run_ / ("here-" + std::to_string(rank_)), "");
+    if (!is_listed) fail_late("rank 0 did not arrive at " + folder_.name(), deadline);
   }
 
-  void await_all(const std::string& name, const std::string& where, milliseconds deadline) const {
-    std::set<int> missing;
-    for (int rank = 0; rank < world_size_; ++rank) missing.insert(rank);
-    const bool all = poll_until(deadline, [&] {
-      for (auto rank = missing.begin(); rank != missing.end();) {
-        const bool is_here = fs::exists(run_ / (name + std::to_string(*rank)));
-        rank = is_here ? missing.erase(rank) : std::next(rank);
-      }
-      return missing.empty();
+  // Waits for something in this run. A rank that has got it can no longer follow another rank 0.
+  bool wait(milliseconds deadline, const std::function<bool()>& is_so) {
+    return poll_until(deadline, [&] {
+      const bool is_there = is_in_ && is_so();
+      if (!is_there) stay();
+      has_got_ = has_got_ || is_there;
+      return is_there;
     });
-    if (!all) fail_missing(missing, "at " + where, deadline);
+  }
+
+  // While this rank waits: is this still its run?
+  void stay() {
+    if (rank_ == 0) {
+      const auto lease = folder_.lease();
+      if (lease && lease->run != run_) folder_.fail_twice("0");
+    } else if (has_got_) {
+      const auto lease = folder_.lease();
+      if (lease && lease->replaced == run_) fail_replaced();
+    } else {
+      follow();
+    }
+    if (run_.empty()) return;
+    look_again(folder_.at(run_));
+    check_twice();
+  }
+
+  void follow() {
+    std::string run = run_;
+    if (!folder_.enter(run)) return;
+    if (run != run_) {
+      run_ = run;
+      for (const auto& [name, text] : published_)
+        folder_.is_written(replace_file(in_run(name), text), name);
+    }
+    const auto roster = read_file(in_run("roster"));
+    is_in_ = roster && roster->find("\n" + std::to_string(rank_) + "\n") != std::string::npos;
+  }
+
+  // Rank 0 tells the others. If it is dead, a second process may be the only one.
+  void check_twice() const {
+    const auto rank = read_file(in_run(rank_ == 0 ? "second" : "twice"));
+    if (!rank) return;
+    if (rank_ == 0) replace_file(in_run("twice"), *rank);
+    folder_.fail_twice(*rank);
+  }
+
+  [[noreturn]] void fail_replaced() const {
+    throw Error(ErrorCode::exchange_failed,
+                "rank 0 at " + folder_.name() +
+                    " was started again after this rank had read values "
+                    "of the earlier one",
+                "a rank 0 that runs until all ranks have met", "start all ranks again");
   }
 
   [[noreturn]] static void fail_missing(const std::set<int>& missing, const std::string& where,
@@ -257,19 +250,25 @@ class FileKvs : public KeyValueStore {
                 "HPCBOOT_EXCHANGE_DIR?");
   }
 
-  int rank_;
-  int world_size_;
-  fs::path name_;  // of the meeting place, for messages
-  OwnFolder folder_;
-  fs::path meeting_place_;
-  fs::path run_;
+  const int rank_;
+  const int world_size_;
+  const milliseconds silence_;
+  ExchangeFolder folder_;
+  std::string run_;       // empty until this rank is in one
+  bool is_in_ = false;    // rank 0 has listed this rank
+  bool has_got_ = false;  // a value, or the end of a fence
+  bool has_left_ = false;
+  std::map<std::string, std::string> published_;
   int fences_ = 0;
+  std::optional<Heartbeat> beat_;  // of rank 0, while it has the lease
 };
 
 }  // namespace
 
 std::unique_ptr<KeyValueStore> open_file_kvs(const FileKvsOptions& options, milliseconds deadline) {
-  return std::make_unique<FileKvs>(options, deadline);
+  auto kvs = std::make_unique<FileKvs>(options);
+  kvs->meet(deadline);
+  return kvs;
 }
 
 }  // namespace hpcboot

@@ -75,6 +75,46 @@ SH
   ends_with 'found: +rank 2 did not arrive at ' file killed
 }
 
+# one_of SIZE RANK: a rank that meets the others in the folder shared/.
+one_of() {
+  HPCBOOT_EXCHANGE_DIR=shared HPCBOOT_RANK=$2 HPCBOOT_WORLD_SIZE=$1 HPCBOOT_LOCAL_RANK=$2 \
+    exec timeout 60 "$HPCBOOT" exec --timeout 10 -- sh -c 'echo "$MASTER_PORT $RANK"'
+}
+
+@test "launches that nothing distinguishes, in one folder: two ranks meet or fail, and nothing remains" {
+  mkdir shared
+  for launch in A B C; do
+    for rank in 0 1; do (one_of 2 "$rank" > "out.$launch.$rank" 2> "err.$launch.$rank") & done
+  done
+  wait
+  sort out.*
+  cat err.*
+  # No two ranks 0 and no two ranks 1 have the same port, and each who has none says why.
+  [ -z "$(sort out.* | uniq -d)" ]
+  for launch in A B C; do
+    for rank in 0 1; do
+      [ -s "out.$launch.$rank" ] ||
+        grep -Eq 'found: +(two processes are rank [01] of 2 at shared/|rank [01] did not arrive at )' "err.$launch.$rank"
+    done
+  done
+  [ -z "$(ls -A shared)" ]
+}
+
+@test "rank 0 is killed while it waits for others, and started again" {
+  (one_of 3 1 > out.1) &
+  (one_of 3 0) &
+  killed=$!
+  waits_for_others() { grep -qx 1 shared/*/run-*/roster; }
+  await waits_for_others
+  kill -KILL "$(pgrep -P "$killed")"
+  (one_of 3 2 > out.2) &
+  (one_of 3 0 > out.0) &
+  wait
+  [ "$(cat out.* | cut -d ' ' -f 2 | xargs)" = "0 1 2" ]
+  [ "$(cat out.* | cut -d ' ' -f 1 | uniq | wc -l)" -eq 1 ]
+  [ -z "$(ls -A shared)" ]
+}
+
 # fake FILE C…: compiles this C code to a shared library.
 fake() {
   command -v cc > /dev/null || skip "cc is not here"

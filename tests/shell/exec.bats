@@ -112,6 +112,7 @@ own_port='echo $LAUNCH $MASTER_PORT'
   wait
   [ "$(grep -h -v '^at' "$BATS_TEST_TMPDIR"/out.* | sort)" = $'0 2 0 2 0 1\n1 2 1 2 0 1' ]
   [ "$(grep -h '^at' "$BATS_TEST_TMPDIR"/out.* | sort -u | wc -l)" -eq 1 ]
+  [ "$(ls "$BATS_TEST_TMPDIR")" = $'out.0\nout.1' ]
 }
 
 @test "alone, the program is rank 0 of 1, whatever was set before" {

@@ -35,6 +35,7 @@ std::shared_ptr<Meeting> meet(const Resolution& resolution, const Env& env,
         const Placement& placement = resolution.placement;
         wait_for_all(*meeting->rendezvous.store, placement.rank, placement.world_size,
                      host_and_process(), resolution.hosts, time_left(end));
+        if (meeting->kvs) meeting->kvs->leave();
       },
       options.start_up_deadline + kMeetingGrace);
   if (is_in_time) return meeting;

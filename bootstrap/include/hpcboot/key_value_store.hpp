@@ -43,6 +43,11 @@ class KeyValueStore {
   /// @throws Error{deadline_exceeded, exchange_failed, malformed_value}
   virtual std::vector<int> node_map(std::chrono::milliseconds deadline);
 
+  /// Call this if this process outlives its use of the exchange. A shared folder is then free for
+  /// another launch once rank 0 has called it, and empty once all ranks have; the destructor does
+  /// the same. Other exchanges stay connected until the destructor.
+  virtual void leave() {}
+
   /// Call this before this process execs a program that may use the launcher's service itself, as
   /// an MPI program does: the destructor then leaves a PMI-1 connection open for it.
   virtual void hand_over() {}
@@ -60,7 +65,10 @@ class KeyValueStore {
 ///    this process's own launcher, not by an outer launcher that started Hydra;
 ///  - "pmi2": Slurm's srun --mpi=pmi2 set PMI_FD;
 ///  - "pmi1": PMI_FD is an open socket (MPICH's and Intel MPI's Hydra, Flux);
-///  - "file": HPCBOOT_EXCHANGE_DIR names a folder that all ranks share.
+///  - "file": HPCBOOT_EXCHANGE_DIR names a folder that all ranks share. Launches that use it at the
+///    same time must differ in their job, step, launcher or size, else they may be mixed. If two
+///    processes of a rank are there at the same time, the second fails (exchange_failed), and so do
+///    the ranks that still wait in a group with the first.
 std::string_view offered_kvs(const Env& env);
 
 inline bool kvs_is_offered(const Env& env) {
