@@ -476,6 +476,15 @@ EOF
   done
 }
 
+@test "a run whose output is no longer read trains to its end" {
+  # shellcheck disable=SC2086
+  "$trainer" $small --limit-samples 64 --epochs 3 --runs-dir runs 2>&1 | true
+  codes=("${PIPESTATUS[@]}")
+  [ "${codes[0]}" -eq 0 ]
+  [ "$(value runs/* "['exit_reason']")" = finished ]
+  [ -n "$(find runs -name model.safetensors)" ]
+}
+
 # trains_under LOADAVG: 2 ranks on a host whose /proc/loadavg contains this; their output is in `out`.
 trains_under() {
   echo "$1" >loadavg
