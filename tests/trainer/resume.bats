@@ -160,7 +160,7 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   "$trainer" $long --runs-dir runs --checkpoint-every 0 >out 2>&1 &
   job=$!
   before=0
-  for signal in TERM INT USR1 USR2; do
+  for signal in TERM INT USR1 USR2 HUP; do
     await has_line out 'first step done'
     kill -s $signal "$job"
     status=0
@@ -181,15 +181,15 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   await has_line out 'first step done'
   kill -KILL "$job"
   wait "$job" || true
-  [ "$(value runs/* "['resumed'].__len__()")" = 4 ]
+  [ "$(value runs/* "['resumed'].__len__()")" = 5 ]
   # A run that ends cleanly loses nothing.
-  [ "$(value runs/* "['resumed'][3]['steps_again']")" = 0 ]
+  [ "$(value runs/* "['resumed'][4]['steps_again']")" = 0 ]
   [ "$(cut -d, -f2 runs/*/metrics.csv | tail -n +2 | uniq -d | wc -l)" = 0 ]
 }
 
 @test "a signal that comes before the first step is kept until then" {
   mkfifo config
-  for signal in USR1 TERM INT USR2; do
+  for signal in USR1 TERM INT USR2 HUP; do
     rm -rf runs
     "$trainer" $long --runs-dir runs --config config >out 2>&1 &
     job=$!
@@ -206,6 +206,23 @@ for line in sys.stdin: print("%.6g" % struct.unpack("f", struct.pack("f", float(
   done
 }
 
+@test "under nohup a run does not end when its session does" {
+  nohup "$trainer" $long --runs-dir runs >out 2>&1 &
+  job=$!
+  await has_line out 'first step done'
+  kill -HUP "$job"
+  steps() { tail -n 1 runs/*/metrics.csv | cut -d, -f2; }
+  before=$(steps)
+  goes_on() { [ "$(steps)" -gt "$((before + 10))" ]; }
+  await goes_on
+  kill -TERM "$job"
+  status=0
+  wait "$job" || status=$?
+  cat out
+  [ "$status" -eq 46 ]
+  [ "$(value runs/* "['exit_reason']")" = "signal TERM" ]
+}
+
 # rank_of_2 N OPTION…: rank N in the background, described by RANK, WORLD_SIZE and the like.
 rank_of_2() {
   local rank=$1
@@ -218,7 +235,7 @@ rank_of_2() {
 # PID waits for other ranks: it has a socket.
 has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
 
-@test "while ranks wait for each other a warning is kept, and SIGTERM and SIGINT end them at once" {
+@test "while ranks wait for each other a warning is kept, and SIGTERM, SIGINT and SIGHUP end them at once" {
   port=$(free_port)
   rank_of_2 0 >out 2>&1
   first=$job
@@ -232,7 +249,7 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
     [ "$status" -eq 46 ]
   done
   grep -q '^stopped (signal USR1) after step 1, ' out
-  for signal in TERM INT; do
+  for signal in TERM INT HUP; do
     rank_of_2 0 --start-up-timeout 300 >out 2>&1
     await has_socket "$job"
     kill -s $signal "$job"

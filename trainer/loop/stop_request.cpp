@@ -15,7 +15,13 @@ volatile time_t caught_at = 0;
 volatile std::sig_atomic_t ranks_meet = 0;
 
 bool ends_a_meeting(int number) {
-  return number == SIGTERM || number == SIGINT;
+  return number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+bool is_ignored(int number) {
+  struct sigaction now {};
+  ::sigaction(number, nullptr, &now);
+  return (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
 }
 
 sigset_t stop_signals() {
@@ -33,7 +39,7 @@ extern "C" void on_stop_signal(int number) {
   if (caught == 0) {
     caught_at = now.tv_sec;
     caught = number;
-  } else if (now.tv_sec - caught_at > kSameRequest) {
+  } else if (number != SIGHUP && now.tv_sec - caught_at > kSameRequest) {
     ::_exit(128 + number);
   }
 }
@@ -52,7 +58,10 @@ void catch_stop_signals() {
   action.sa_mask = set;  // the handlers must not interrupt each other
   // Reads and writes are restarted after them.
   action.sa_flags = SA_RESTART;
-  for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
+  for (const int number : kStopSignals) {
+    if (number == SIGHUP && is_ignored(number)) continue;  // nohup
+    ::sigaction(number, &action, nullptr);
+  }
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
@@ -78,6 +87,8 @@ std::string name_of_stop_signal(int number) {
       return "signal TERM";
     case SIGINT:
       return "signal INT";
+    case SIGHUP:
+      return "signal HUP";
     case SIGUSR1:
       return "signal USR1";
     default:
