@@ -310,6 +310,73 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
   done
 }
 
+# Sets $slow, a library for LD_PRELOAD with which each sync of a file of tensors takes 8 s, and leaves the file `syncing`.
+make_slow_disk() {
+  command -v cc >/dev/null || skip "no cc on this machine"
+  slow=$PWD/slow_disk.so
+  cc -shared -fPIC -o "$slow" -x c - -ldl <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int fsync(int file) {
+  char link[64], name[4096] = "";
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  if (readlink(link, name, sizeof name - 1) > 0 && strstr(name, ".safetensors")) {
+    close(open("syncing", O_CREAT, 0600));
+    sleep(8);
+  }
+  return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(file);
+}
+EOF
+}
+
+@test "2 ranks: all wait for a disk that takes longer than the collective timeout" {
+  need_mpirun
+  make_slow_disk
+  on_slow_disk() { LD_PRELOAD=$slow mpirun -np 2 --oversubscribe "$trainer" $long --collective-timeout 5 --runs-dir runs "$@"; }
+  # In a save, which waits for the one before; at the end; and for the model.
+  on_slow_disk --epochs 1 --limit-samples 32 --checkpoint-every 6s
+  [ "$(value runs/* "['exit_reason']")" = finished ]
+  [ "$(cd runs/* && ls checkpoints model.safetensors)" = $'model.safetensors\n\ncheckpoints:\nbest.safetensors\nepoch_0000_step_00000006.safetensors\nepoch_0001_step_00000008.safetensors' ]
+  for sharded in "" --sharded-checkpoints; do
+    rm -rf runs
+    on_slow_disk --checkpoint-every 0 $sharded >out 2>&1 &
+    job=$!
+    await_first_steps runs
+    kill -USR1 "$(value runs/* "['ranks'][1]['pid']")"
+    status=0
+    wait "$job" || status=$?
+    cat out
+    [ "$status" -eq 46 ]
+    [ "$(value runs/* "['exit_reason']")" = "signal USR1" ]
+    [ "$(find runs/*/checkpoints -name 'epoch_*' | wc -l)" -eq 1 ]
+  done
+}
+
+@test "2 ranks: a rank that is stopped while it writes does not hold the other" {
+  need_mpirun
+  make_slow_disk
+  LD_PRELOAD=$slow mpirun -np 2 --oversubscribe "$trainer" $long --collective-timeout 5 --runs-dir runs --checkpoint-every 0 >out 2>&1 &
+  job=$!
+  await_first_steps runs
+  first=$(value runs/* "['ranks'][0]['pid']")
+  kill -USR1 "$first"
+  await [ -e syncing ]
+  kill -STOP "$first"
+  AWAIT_SECONDS=60 await has_line out 'rank 1 of 2 on'
+  kill -CONT "$first" 2>/dev/null || true
+  status=0
+  wait "$job" || status=$?
+  cat out
+  [ "$status" -ne 0 ]
+  [ "$status" -ne 46 ]
+  grep -q "rank 0 of 2 on $(hostname) (pid $first) is stopped" out
+  grep -q 'error 32 (deadline_exceeded)' out
+}
+
 @test "a second signal ends the run at once" {
   # Its step never ends: it waits for a rank that is stopped.
   need_mpirun

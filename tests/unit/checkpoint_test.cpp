@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <limits>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "hpcboot/torch/distributed_sampler.hpp"
 #include "loop/agreement.hpp"
+#include "loop/background_writer.hpp"
 #include "loop/checkpoint_file.hpp"
 #include "loop/checkpoint_folder.hpp"
 #include "loop/checkpoint_interval.hpp"
@@ -22,6 +24,8 @@
 #include "loop/run_identity.hpp"
 #include "loop/train_options.hpp"
 #include "models/model.hpp"
+#include "record/atomic_file.hpp"
+#include "record/disk_sync.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_ranks.hpp"
@@ -310,6 +314,60 @@ TEST(CheckpointWriter, TellsAFailureAtTheNextOccasion) {
   expect_error(
       ErrorCode::unwritable_output, [&] { writer.finish(); }, "checkpoints");
   writer.check();  // reported once only
+}
+
+TEST(BackgroundWriter, IsWaitedForAsLongAsTheDiskCompletesSomething) {
+  constexpr std::chrono::milliseconds kLimit(2);
+  std::promise<void> disk;
+  BackgroundWriter writer(std::chrono::milliseconds(1));
+  writer.start([&] { disk.get_future().wait(); });
+  for (int i = 0; i < 3; ++i) {
+    record::sync_folder(testing::TempDir());
+    EXPECT_FALSE(writer.finish(kLimit)) << "nothing is completed within the patience after this";
+  }
+  // The disk hangs from now on: the wait has no limit.
+  std::atomic<bool> is_released{false};
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    is_released = true;
+    disk.set_value();
+  });
+  EXPECT_TRUE(writer.finish(kLimit));
+  EXPECT_TRUE(is_released);
+  later.join();
+}
+
+TEST(BackgroundWriter, TellsAFailureInsteadOfBeingDone) {
+  BackgroundWriter writer;
+  writer.start([] { throw std::runtime_error("a full disk"); });
+  EXPECT_THROW(while (!writer.finish(std::chrono::milliseconds(10))){}, std::runtime_error);
+  EXPECT_TRUE(writer.finish(std::chrono::milliseconds(10)));
+}
+
+TEST(BackgroundWriter, KnowsThatAFileIsWritten) {
+  const TemporaryFolder folder;
+  const std::uint64_t before = record::disk_progress();
+  record::write_file_atomically(folder.path() / "file", "text");
+  EXPECT_EQ(record::disk_progress(), before + 3) << "its bytes, its sync, its name";
+}
+
+TEST(Communicator, WaitsForTheSlowestRankBeyondTheCollectiveTimeout) {
+  std::atomic<bool> is_done{false};
+  const auto thrown = testing_support::run_ranks({0, 1}, 2, [&](const Resolution& me) {
+    ProcessGroupOptions options;
+    options.collective_timeout = std::chrono::seconds(3);
+    Communicator ranks(me, make_process_group(me, Env(), options));
+    const auto begin = std::chrono::steady_clock::now();
+    ranks.wait_until_all([&](std::chrono::milliseconds limit) {
+      if (me.placement.rank == 0) return true;
+      std::this_thread::sleep_for(limit);
+      is_done = std::chrono::steady_clock::now() - begin > std::chrono::seconds(5);
+      return is_done.load();
+    });
+    EXPECT_TRUE(is_done);
+    ranks.finish();
+  });
+  for (const auto& one : thrown) EXPECT_EQ(one, nullptr);
 }
 
 TEST(RunIdentity, NamesWhatDiffers) {

@@ -224,6 +224,29 @@ TEST(ProcessGroup, ARankThatLeavesIsALostPeer) {
   EXPECT_EQ(thrown[1], nullptr);
 }
 
+TEST(ProcessGroup, ALateRankIsNamedWithTheTimeoutThatWasOver) {
+  std::promise<void> gone;
+  const auto thrown = run_ranks({0, 1}, 2, [&](const Resolution& resolution) {
+    ProcessGroupOptions options = start_up_within(milliseconds(20000));
+    options.collective_timeout = milliseconds(2000);
+    ProcessGroup group = make_process_group(resolution, kEmptyEnv, options);
+    if (group.rank() == 1) {
+      gone.get_future().wait_for(milliseconds(20000));
+      return;
+    }
+    try {
+      group.shutdown();
+    } catch (const Error&) {
+      gone.set_value();
+      throw;
+    }
+  });
+  EXPECT_EQ(thrown[1], nullptr);
+  EXPECT_EQ(error_of(thrown[0]).code(), ErrorCode::deadline_exceeded);
+  EXPECT_THAT(error_of(thrown[0]).found(), HasSubstr("rank 1 of the launch did not reach a "
+                                                     "barrier of 2 ranks within 2000 ms"));
+}
+
 TEST(ProcessGroup, TheRanksThatDoNotCallAreAbsent) {
   std::array<std::vector<int>, 4> absent;
   std::atomic<int> asked{0};

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <utility>
 
+#include "record/disk_sync.hpp"
+
 namespace hpcboot::train {
 namespace {
 
@@ -16,7 +18,8 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter() : thread_([this] { work(); }) {}
+BackgroundWriter::BackgroundWriter(std::chrono::milliseconds patience)
+    : patience_(patience), thread_([this] { work(); }) {}
 
 BackgroundWriter::~BackgroundWriter() {
   {
@@ -28,6 +31,8 @@ BackgroundWriter::~BackgroundWriter() {
 }
 
 void BackgroundWriter::start(std::function<void()> job) {
+  progress_ = record::disk_progress();
+  progressed_ = Clock::now();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     job_ = std::move(job);
@@ -57,6 +62,26 @@ void BackgroundWriter::check() {
 void BackgroundWriter::finish() {
   wait();
   check();
+}
+
+bool BackgroundWriter::finish(std::chrono::milliseconds limit) {
+  const auto begin = Clock::now();
+  const std::uint64_t progress = record::disk_progress();
+  if (progress != progress_) progressed_ = begin;
+  progress_ = progress;
+  const auto is_done = [this] { return !job_; };
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (begin - progressed_ >= patience_) {
+      changed_.wait(lock, is_done);
+    } else if (!changed_.wait_for(lock, limit, is_done)) {
+      waited_ += seconds_since(begin);
+      return false;
+    }
+  }
+  waited_ += seconds_since(begin);
+  check();
+  return true;
 }
 
 double BackgroundWriter::longest_seconds() const {

@@ -61,7 +61,7 @@ CheckpointWriter::CheckpointWriter(std::filesystem::path folder, std::size_t kee
 
 void CheckpointWriter::save(const TrainingState& state, const std::vector<NamedTensor>& live,
                             CheckpointKind kind) {
-  writer_.finish();
+  finish();
   const auto begin = Clock::now();
   copy_tensors(live, copy_.tensors);
   copy_.state = state;

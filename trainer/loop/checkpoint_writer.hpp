@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 
@@ -38,6 +39,7 @@ class CheckpointWriter {
   /// Waits until everything is on disk.
   /// @throws Error{unwritable_output}
   void finish() { writer_.finish(); }
+  bool finish(std::chrono::milliseconds limit) { return writer_.finish(limit); }
 
   /// The longest time that writing a checkpoint has taken, in seconds; 0 before the first.
   double longest_save_seconds() const { return writer_.longest_seconds(); }

@@ -86,6 +86,9 @@ StopFlags Checkpointer::ask(double seconds, bool now) {
   own.checkpoint = interval_.unit == Unit::minutes && interval_.count > 0 &&
                    seconds_since(last_save_) >= 60.0 * static_cast<double>(interval_.count);
   own.written = sharded_ && sharded_->is_written();
+  // After it, so that no part is missing from what all have written.
+  if (writer_) writer_->check();
+  if (sharded_) sharded_->check();
   const StopFlags all = agreement_.ask(own, seconds, now);
   if (all.written) sharded_->complete();
   if (all.stop()) stop_reason_ = all.reason();
@@ -93,8 +96,6 @@ StopFlags Checkpointer::ask(double seconds, bool now) {
 }
 
 AfterStep Checkpointer::after_step(double seconds, bool last) {
-  if (writer_) writer_->check();
-  if (sharded_) sharded_->check();
   const StopFlags all = ask(seconds, last);
   if (all.stop()) return AfterStep::save_and_stop;
   const bool by_steps = interval_.unit == Unit::steps && interval_.count > 0 &&
@@ -115,7 +116,7 @@ void Checkpointer::save() {
 
 void Checkpointer::save(CheckpointKind kind) {
   if (kind.regular) last_save_ = now_();
-  settle();
+  finish();
   TrainingState state = trainer_.state();
   state.best = best_;
   state.identity = identity_;
@@ -136,11 +137,18 @@ void Checkpointer::save(CheckpointKind kind) {
   if (writer_) writer_->save(state, tensors, kind);
 }
 
-void Checkpointer::settle() {
+void Checkpointer::finish() {
+  wait_for_disks();
   if (!sharded_ || !sharded_->is_pending()) return;
-  sharded_->finish();
-  communicator_.sum(torch::zeros({1}));  // waits for the other ranks
   sharded_->complete();
+  wait_for_disks();
+}
+
+void Checkpointer::wait_for_disks() {
+  communicator_.wait_until_all([this](std::chrono::milliseconds limit) {
+    if (sharded_) return sharded_->finish(limit);
+    return !writer_ || writer_->finish(limit);
+  });
 }
 
 void Checkpointer::end_epoch(const BestValidation& validation) {
@@ -153,11 +161,6 @@ void Checkpointer::end_epoch(const BestValidation& validation) {
   kind.regular =
       done == options_.epochs || (interval_.unit == Unit::epochs && done % interval_.count == 0);
   if (kind.regular || kind.best) save(kind);
-}
-
-void Checkpointer::finish() {
-  settle();
-  if (writer_) writer_->finish();
 }
 
 }  // namespace hpcboot::train

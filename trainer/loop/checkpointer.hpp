@@ -37,6 +37,7 @@ class Checkpointer {
   AfterStep after_step(double seconds, bool last);
 
   /// Whether to interrupt the validation. Must be called equally often on all ranks. Collective.
+  /// @throws Error{unwritable_output} if an earlier checkpoint could not be written
   bool interrupts_validation(double seconds);
 
   /// Saves the trainer's state while training continues.
@@ -48,7 +49,8 @@ class Checkpointer {
   /// @throws Error{unwritable_output}
   void end_epoch(const BestValidation& validation);
 
-  /// Waits until everything is on disk. Collective. @throws Error{unwritable_output}
+  /// Waits until everything is on disk, and a sharded checkpoint is complete, however long that
+  /// takes. Collective. @throws Error{unwritable_output}
   void finish();
 
   /// Why the run stopped early: "signal TERM", "time limit"; empty if it did not.
@@ -60,8 +62,7 @@ class Checkpointer {
 
  private:
   StopFlags ask(double seconds, bool now);
-  /// Makes a sharded checkpoint that is under way a complete one. Collective.
-  void settle();
+  void wait_for_disks();
   double longest_save_seconds() const;
   double seconds_since(Clock::time_point begin) const;
   bool time_is_up(double seconds) const;

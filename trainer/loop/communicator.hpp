@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,12 @@ class Communicator {
   std::string broadcast(std::string_view text);
   std::vector<std::string> gather(std::string_view text);
   void finish();
+
+  /// Waits until `done` is true on every rank, longer than the collective timeout if need be: the
+  /// ranks tell each other several times a second that they still wait. Collective.
+  /// @param done waits for what this rank has to do, for at most this long; whether it is done
+  /// @throws Error{peer_lost, deadline_exceeded} if a rank is gone, or its `done` does not return
+  void wait_until_all(const std::function<bool(std::chrono::milliseconds limit)>& done);
 
  private:
   Resolution resolution_;

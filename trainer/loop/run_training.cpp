@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "core/counted.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
+#include "loop/background_writer.hpp"
 #include "loop/checkpointer.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
@@ -120,6 +123,14 @@ void require_schedule(const TrainOptions& options, std::int64_t steps_per_epoch)
   static_cast<void>(LrSchedule(options.optimization, steps_per_epoch, options.epochs, kAnyDevices));
 }
 
+/// Rank 0 writes a file; the others wait, however long its disk takes.
+void write_on_first(Communicator& communicator, const std::function<void()>& write) {
+  BackgroundWriter writer;
+  if (communicator.is_first()) writer.start(write);
+  communicator.wait_until_all(
+      [&](std::chrono::milliseconds limit) { return writer.finish(limit); });
+}
+
 /// @return why the run stopped before its end; empty if it did not
 std::string train(const TrainOptions& options, const RunFacts& known,
                   const std::vector<torch::Device>& devices, Communicator& communicator,
@@ -182,9 +193,8 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   const std::string& stopped = checkpointer.stop_reason();
   if (stopped.empty()) {
     const auto whole = model.keep_whole();
-    if (communicator.is_first()) {
-      write_model(model.model(), task->metadata(), report.folder().model());
-    }
+    write_on_first(communicator,
+                   [&] { write_model(model.model(), task->metadata(), report.folder().model()); });
     if (observers.curves() != nullptr) observers.curves()->complete();
     communicator.finish();
     report.finish(std::string(record::kFinished));

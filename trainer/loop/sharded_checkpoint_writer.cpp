@@ -48,7 +48,15 @@ void ShardedCheckpointWriter::write(const CheckpointShare& share) {
 
 void ShardedCheckpointWriter::complete() {
   const Save save = *std::exchange(pending_, std::nullopt);
-  if (!communicator_.is_first()) return;
+  if (communicator_.is_first()) writer_.start([this, save] { complete(save); });
+}
+
+std::filesystem::path ShardedCheckpointWriter::newest() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return newest_;
+}
+
+void ShardedCheckpointWriter::complete(const Save& save) {
   record::sync_file(metrics_);
   std::error_code absent;
   if (std::filesystem::exists(save.folder, absent)) {
@@ -59,7 +67,10 @@ void ShardedCheckpointWriter::complete() {
   }
   if (save.kind.best) mark_as_best(save.folder);
   if (!save.kind.regular) return;
-  newest_ = save.folder;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    newest_ = save.folder;
+  }
   keep_newest_checkpoints(save.folder, keep_);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 
 #include "loop/background_writer.hpp"
@@ -32,19 +34,20 @@ class ShardedCheckpointWriter {
   bool is_written() const { return pending_ && writer_.is_idle(); }
   bool is_pending() const { return pending_.has_value(); }
 
-  /// Called on every rank once all of them have written their parts. Rank 0 makes it a checkpoint.
-  /// @throws Error{unwritable_output, unreadable_file}
+  /// Called on every rank once all of them have written their parts. Rank 0 starts making it a
+  /// checkpoint.
   void complete();
 
-  /// Waits until this rank has written its part. @throws Error{unwritable_output}
-  void finish() { writer_.finish(); }
+  /// Waits until what this rank has started is on disk, as BackgroundWriter::finish().
+  /// @throws Error{unwritable_output, unreadable_file}
+  bool finish(std::chrono::milliseconds limit) { return writer_.finish(limit); }
   /// Rethrows the failure of writing since the last call.
   void check() { writer_.check(); }
 
   double longest_save_seconds() const { return writer_.longest_seconds(); }
   double waited_seconds() const { return writer_.waited_seconds() + copying_; }
   /// The newest checkpoint; empty before the first, and on all ranks but rank 0.
-  const std::filesystem::path& newest() const { return newest_; }
+  std::filesystem::path newest() const;
 
  private:
   struct Save {
@@ -54,6 +57,8 @@ class ShardedCheckpointWriter {
     std::filesystem::path folder;   ///< what it becomes
   };
 
+  void complete(const Save& save);
+
   const std::filesystem::path folder_;
   const std::size_t keep_;
   const std::filesystem::path metrics_;
@@ -61,8 +66,9 @@ class ShardedCheckpointWriter {
   double copying_ = 0;
   std::optional<Save> pending_;
   CheckpointShare copy_;  // the writing thread's, while it is not idle
-  std::filesystem::path newest_;
-  BackgroundWriter writer_;  // last: it uses the others until it ends
+  mutable std::mutex mutex_;
+  std::filesystem::path newest_;  // guarded by mutex_
+  BackgroundWriter writer_;       // last: it uses the others until it ends
 };
 
 }  // namespace hpcboot::train

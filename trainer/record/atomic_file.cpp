@@ -37,6 +37,7 @@ int write_all(int descriptor, const char* next, std::size_t size) {
     }
     next += written;
     size -= static_cast<std::size_t>(written);
+    add_disk_progress();
   }
   return 0;
 }
@@ -63,6 +64,7 @@ void AtomicFile::write(const void* data, std::size_t size) {
 
 void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) fail("write", errno);
+  add_disk_progress();
   // On NFS only close() reports some errors, above all a full disk.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("create", errno);

@@ -4,12 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "record/output_error.hpp"
 
 namespace hpcboot::record {
 namespace {
+
+std::atomic<std::uint64_t> progress{0};
 
 /// 0 or the error number.
 int sync_path(const std::filesystem::path& path, int flags) {
@@ -20,10 +23,19 @@ int sync_path(const std::filesystem::path& path, int flags) {
   if (descriptor < 0) return errno;
   const int error_number = ::fsync(descriptor) == 0 ? 0 : errno;
   ::close(descriptor);
+  add_disk_progress();
   return error_number;
 }
 
 }  // namespace
+
+std::uint64_t disk_progress() {
+  return progress;
+}
+
+void add_disk_progress() {
+  ++progress;
+}
 
 void sync_folder(const std::filesystem::path& folder) {
   const int error_number = sync_path(folder.empty() ? "." : folder, O_DIRECTORY);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 // What must survive a power failure is synced to disk: the bytes of a file by syncing the file, the
@@ -16,6 +17,12 @@ void sync_folder(const std::filesystem::path& folder);
 /// folder. A missing file is ignored.
 /// @throws Error{unwritable_output}
 void sync_file(const std::filesystem::path& file);
+
+/// A number that grows with each piece of a file that this process has written atomically or
+/// synced.
+std::uint64_t disk_progress();
+/// Counts such a piece.
+void add_disk_progress();
 
 /// Creates a folder and those above it, durably. An existing folder is left as it is.
 /// @throws Error{unwritable_output}

@@ -101,6 +101,8 @@ const c10::intrusive_ptr<c10d::ProcessGroup>& ProcessGroup::c10d_group() const {
 
 void ProcessGroup::barrier(milliseconds deadline) {
   const auto& group = impl_->open_group();
+  // That of an adopted group is unknown.
+  if (impl_->meeting) deadline = std::min(deadline, impl_->collective_timeout);
   named_barrier(*group, impl_->store, ++impl_->barriers, impl_->global_ranks, deadline);
 }
 
@@ -117,11 +119,11 @@ std::string ProcessGroup::first_account(const std::function<std::string()>& look
 
 void ProcessGroup::shutdown() {
   if (!impl_->group) return;
-  barrier();
+  barrier(impl_->collective_timeout);
   if (impl_->nccl_device) {
     with_peers("the end of NCCL", [&] { end_nccl(impl_->group); });
     // NCCL's monitor uses the store, which rank 0 may serve, until now.
-    barrier();
+    barrier(impl_->collective_timeout);
   }
   impl_->release();
 }

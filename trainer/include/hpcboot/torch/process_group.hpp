@@ -93,14 +93,15 @@ class ProcessGroup {
   ///         group has no store; Error{deadline_exceeded, peer_lost}
   std::optional<ProcessGroup> subgroup(const std::vector<int>& ranks);
 
-  /// Waits until every rank has called this.
+  /// Waits until every rank has called this, at most for the group's collective timeout.
   /// @throws Error{deadline_exceeded} naming the ranks, in the launch, that have not called it;
   ///         Error{peer_lost, invalid_collective}
   void barrier(std::chrono::milliseconds deadline = std::chrono::minutes(5));
 
-  /// Ends the group cleanly: waits until every rank has called this, then disconnects, so that no
-  /// rank sees another one leave early. End subgroups first. Afterwards, every use of this group,
-  /// and of what was made with it, throws Error{invalid_collective}. A second call does nothing.
+  /// Ends the group cleanly: waits until every rank has called this, at most for the collective
+  /// timeout, then disconnects, so that no rank sees another one leave early. End subgroups first.
+  /// Afterwards, every use of this group, and of what was made with it, throws
+  /// Error{invalid_collective}. A second call does nothing.
   /// @throws Error{deadline_exceeded, peer_lost}
   void shutdown();
 
