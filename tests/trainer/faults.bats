@@ -69,9 +69,23 @@ PY
     echo "$output"
     [ "$status" -eq 47 ]
     batch=$(grep -o 'batch-size [0-9]*' <<<"$options" | cut -d' ' -f2)
-    [[ $output == *"rank 0 of 1 on $(hostname)"*"$batch images per pass"*"--micro-batch $((batch / 2)) --accumulate 2"* ]]
+    [[ $output == *"rank 0 of 1 on $(hostname)"*"not enough memory for "*"$batch images per pass"*"--micro-batch $((batch / 2)) --accumulate 2"* ]]
     [[ $(value runs/* "['exit_reason']") == "error: not enough memory"* ]]
   done
+}
+
+@test "the validation needs no larger passes than a step, and says so if it runs out of memory" {
+  # A training image, and some forty test images.
+  few="--data synthetic:256x1x28x28 $model --data-fraction 0.001 --image-size 512 --batch-size 64"
+  # shellcheck disable=SC2016,SC2086 # for the inner shell; options
+  run bash -c 'ulimit -v 3000000; exec "$0" "$@"' "$trainer" $few
+  echo "$output"
+  [ "$status" -eq 47 ]
+  [[ $output == *"not enough memory for the validation, with 64 images per pass"*"--micro-batch 32 --accumulate 2"* ]]
+  rm -r runs
+  # shellcheck disable=SC2016,SC2086 # for the inner shell; options
+  bash -c 'ulimit -v 3000000; exec "$0" "$@"' "$trainer" $few --micro-batch 1
+  [ "$(value runs/* "['exit_reason']")" = finished ]
 }
 
 @test "an error of LibTorch is reported with the rank, and recorded" {

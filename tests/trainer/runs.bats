@@ -212,6 +212,10 @@ PY
     run python3 "$BATS_TEST_DIRNAME/compare_losses.py" 20 "$single"/*/metrics.csv runs/*/metrics.csv
     echo "$options: $output"
     [ "$status" -eq 0 ]
+    for one in validation_loss validation_accuracy; do
+      value "$single"/* "['epochs'][0]['$one'], $(value runs/* "['epochs'][0]['$one']")" |
+        awk -F '[(, )]+' '{ exit !($2 - $3 < 1e-4 && $3 - $2 < 1e-4) }'
+    done
     # Parameters of mnistnet, 4 bytes each, once a step.
     [ "$(value runs/* "['epochs'][0]['bytes_reduced']")" = $((421642 * 4 * 20)) ]
   done

@@ -302,21 +302,23 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
   const std::runtime_error cuda("CUDA out of memory. Tried to allocate 2.00 GiB\nframe #0: x");
   for (const std::exception* cause :
        {static_cast<const std::exception*>(&cpu), static_cast<const std::exception*>(&cuda)}) {
-    const auto error = memory_failure(*cause, batches, "image", false);
+    const auto error = memory_failure(*cause, {batches, "image", false, "the validation"});
     ASSERT_TRUE(error);
     EXPECT_EQ(error->exit_code(), 47);
-    EXPECT_NE(error->found().find("16 images per pass"), std::string::npos) << error->found();
+    EXPECT_EQ(error->found().find("not enough memory for the validation, with 16 images per pass"),
+              0U)
+        << error->found();
     EXPECT_NE(error->found().find("llocate"), std::string::npos) << error->found();
     EXPECT_EQ(error->found().find("frame"), std::string::npos) << error->found();
     EXPECT_NE(error->remedy().find("--micro-batch 8 --accumulate 4"), std::string::npos)
         << error->remedy();
   }
-  EXPECT_EQ(memory_failure(std::bad_alloc(), {8, 8, 8}, "image", /*recorded=*/true)
+  EXPECT_EQ(memory_failure(std::bad_alloc(), {{8, 8, 8}, "image", /*recorded=*/true, "a step"})
                 ->remedy()
                 .find("leave out --cuda-graph"),
             0U);
   const auto remedy = [](const BatchPlan& plan, const char* sample) {
-    return memory_failure(std::bad_alloc(), plan, sample, false)->remedy();
+    return memory_failure(std::bad_alloc(), {plan, sample, false, "a step"})->remedy();
   };
   EXPECT_NE(remedy(batches, "image").find("batch size 64 = micro-batch 8 x accumulate 4 x 2 ranks"),
             std::string::npos);
@@ -324,8 +326,9 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
   EXPECT_NE(remedy({1, 1, 1}, "image").find("only one image"), std::string::npos);
   EXPECT_NE(remedy({1, 1, 1}, "image").find("--image-size"), std::string::npos);
   EXPECT_EQ(remedy({8, 8, 8}, "sequence").find("--image-size"), std::string::npos);
-  EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), batches, "image", false));
-  EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), batches, "image", false));
+  const MemoryUse use{batches, "image", false, "a step"};
+  EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), use));
+  EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), use));
 }
 
 TEST(ModelFile, HoldsEveryParameterAndBuffer) {

@@ -63,14 +63,14 @@ bool means_memory(const std::exception& cause) {
   return false;
 }
 
-std::optional<Error> memory_failure(const std::exception& cause, const BatchPlan& batches,
-                                    std::string_view sample, bool recorded) {
+std::optional<Error> memory_failure(const std::exception& cause, const MemoryUse& use) {
   if (dynamic_cast<const Error*>(&cause) != nullptr || !means_memory(cause)) return std::nullopt;
   return Error(ErrorCode::out_of_memory,
-               fmt::format("not enough memory for {} per pass ({})",
-                           counted(batches.micro, std::string(sample)), reason_of(cause)),
+               fmt::format("not enough memory for {}, with {} per pass ({})", use.phase,
+                           counted(use.batches.micro, std::string(use.sample)), reason_of(cause)),
                "memory for the data, the model and the tensors of a pass",
-               (recorded ? "leave out --cuda-graph, and then " : "") + remedy_of(batches, sample));
+               (use.recorded ? "leave out --cuda-graph, and then " : "") +
+                   remedy_of(use.batches, use.sample));
 }
 
 }  // namespace hpcboot::train

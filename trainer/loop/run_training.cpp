@@ -69,7 +69,8 @@ int threads_of(const TrainOptions& options, const Resolution& me, const Env& env
 }
 
 /// Trains epoch by epoch, to the end or until a stop is requested.
-void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int64_t local_batch,
+/// @param memory whose phase is set
+void train_epochs(const TrainOptions& options, const tasks::Task& task, MemoryUse& memory,
                   ParallelModel& model, EpochTrainer& trainer, Checkpointer& checkpointer,
                   RunObservers& observers, Communicator& communicator, RunReport& report) {
   ProgressBar bar(communicator.is_first());
@@ -92,14 +93,16 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, std::int
   };
   while (trainer.state().epoch <= options.epochs) {
     observers.begin_epoch(trainer.state().epoch);
+    memory.phase = "a training step";
     auto done =
         trainer.run({observers.curves(), observers.profiler(), bar, stepped, after_step, save});
     if (!done) return;
     // The run may be saved and stopped during validation.
     observers.flush();
-    const auto validation = validate(model, task, local_batch, communicator, [&](double seconds) {
-      return checkpointer.interrupts_validation(seconds);
-    });
+    memory.phase = "the validation";
+    const auto validation =
+        validate(model, task, memory.batches.micro, communicator,
+                 [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
     if (!validation) return;
     done->validation_loss = validation->loss;
     done->measures = validation->measures;
@@ -131,10 +134,11 @@ void write_on_first(Communicator& communicator, const std::function<void()>& wri
       [&](std::chrono::milliseconds limit) { return writer.finish(limit); });
 }
 
+/// @param memory whose phase is set
 /// @return why the run stopped before its end; empty if it did not
 std::string train(const TrainOptions& options, const RunFacts& known,
                   const std::vector<torch::Device>& devices, Communicator& communicator,
-                  RunReport& report) {
+                  RunReport& report, MemoryUse& memory) {
   RunFacts facts = known;
   // Otherwise LibTorch would switch from device 0 to this one and back around every operation.
   const c10::DeviceGuard current(devices.front());
@@ -184,8 +188,9 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   Checkpointer checkpointer(options, report.folder(), identity, trainer, communicator,
                             report.begin(), resumed_at ? resumed_at->runtime_seconds : 0);
   report.started_up();
-  train_epochs(options, *task, facts.batches.local, model, trainer, checkpointer, observers,
-               communicator, report);
+  train_epochs(options, *task, memory, model, trainer, checkpointer, observers, communicator,
+               report);
+  memory.phase = "the end of the run";
   for (const std::string& note : observers.finish()) report.note(note);
   report.trained();
   checkpointer.finish();
@@ -246,8 +251,10 @@ int run_training(const TrainOptions& options, const Env& env) {
   int code = 1;
   try {
     std::string stopped;
-    with_memory(facts.batches, tasks::known_task(options.task).sample, options.cuda_graph,
-                [&] { stopped = train(options, facts, devices, communicator, report); });
+    MemoryUse memory{facts.batches, tasks::known_task(options.task).sample, options.cuda_graph,
+                     "the start of the run"};
+    with_memory(memory,
+                [&] { stopped = train(options, facts, devices, communicator, report, memory); });
     if (stopped.empty()) return 0;
     code = static_cast<int>(ErrorCode::stopped);
   } catch (const UsageError& error) {

@@ -43,7 +43,7 @@ torch::Tensor over_all_ranks(double loss, torch::Tensor tally, Communicator& com
 }  // namespace
 
 std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& task,
-                                   std::int64_t local_batch, Communicator& communicator,
+                                   std::int64_t micro_batch, Communicator& communicator,
                                    const std::function<bool(double)>& interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
@@ -58,11 +58,11 @@ std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& t
     indices.push_back(i);
   double loss = 0;
   torch::Tensor tally;
-  data::BatchLoader loader(samples, std::move(indices), local_batch);
+  data::BatchLoader loader(samples, std::move(indices), micro_batch);
   data::Batch batch;
-  // The last ranks may have one batch less, but must call interrupted() equally often.
+  // The last ranks may have one pass less, but must call interrupted() equally often.
   const std::int64_t most = (samples.count() + communicator.size() - 1) / communicator.size();
-  const std::int64_t rounds = (most + local_batch - 1) / local_batch;
+  const std::int64_t rounds = (most + micro_batch - 1) / micro_batch;
   bool stopped = false;
   for (std::int64_t round = 0; round < rounds && !stopped; ++round) {
     const auto batch_begin = std::chrono::steady_clock::now();

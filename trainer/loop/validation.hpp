@@ -20,10 +20,11 @@ struct Validation {
 /// The model's loss and measures on the task's whole validation set. The ranks divide the samples
 /// without repeating any, and all of them validate rank 0's model, including its batch-norm
 /// statistics. Collective.
-/// @param interrupted called after each batch, equally often on all ranks, with its duration
+/// @param micro_batch samples per pass, which bound the memory
+/// @param interrupted called after each pass, equally often on all ranks, with its duration
 /// @return nothing if it was interrupted
 std::optional<Validation> validate(ParallelModel& model, const tasks::Task& task,
-                                   std::int64_t local_batch, Communicator& communicator,
+                                   std::int64_t micro_batch, Communicator& communicator,
                                    const std::function<bool(double seconds)>& interrupted);
 
 }  // namespace hpcboot::train
