@@ -447,6 +447,21 @@ EOF
   [[ $(value runs/* "['exit_reason']") == error:* ]]
 }
 
+@test "a validation loss that is not a number ends the run, whose weights are no checkpoint" {
+  for n in 1 2; do
+    rm -rf runs
+    # One step: the training does not see the weights that it makes.
+    run ranks "$n" --data-fraction 0.05 --lr 1e30 --epochs 2 --runs-dir runs
+    echo "$output"
+    [ "$status" -eq 45 ]
+    [ "$(grep -c 'the validation loss is nan after step 1 of the run, epoch 1$' <<<"$output")" -eq 1 ]
+    [[ $output == *"validation loss nan, "* ]]
+    [[ $output == *"--lr"*"test split"* ]]
+    [[ $(value runs/* "['exit_reason']") == "error: the validation loss is nan"* ]]
+    [ -z "$(find runs -name '*.safetensors')" ]
+  done
+}
+
 @test "a terminal gets a progress bar, a file does not" {
   command -v script >/dev/null || skip "no script(1) on this machine"
   script -qec "$trainer $small --runs-dir runs" typescript >/dev/null

@@ -20,6 +20,7 @@
 #include "loop/checkpoint_folder.hpp"
 #include "loop/checkpoint_interval.hpp"
 #include "loop/checkpoint_writer.hpp"
+#include "loop/finite_checkpoint.hpp"
 #include "loop/optimizer.hpp"
 #include "loop/run_identity.hpp"
 #include "loop/train_options.hpp"
@@ -314,6 +315,30 @@ TEST(CheckpointWriter, TellsAFailureAtTheNextOccasion) {
   expect_error(
       ErrorCode::unwritable_output, [&] { writer.finish(); }, "checkpoints");
   writer.check();  // reported once only
+}
+
+TEST(FiniteCheckpoint, IsNamedByTheErrorOfARunThatHasDiverged) {
+  const TemporaryFolder folder;
+  const Error diverged(ErrorCode::diverged, "a loss", "a number", "lower --lr");
+  const auto remedy = [&] { return with_finite_checkpoint(diverged, folder.path()).remedy(); };
+  EXPECT_EQ(remedy(), "lower --lr");
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  CheckpointWriter writer(folder.path(), 9);
+  TrainingState state = some_state();
+  for (const float value : {1.F, kNan, 3.F, kNan, std::numeric_limits<float>::infinity()}) {
+    ++state.step;
+    writer.save(state, {{"model.x", torch::tensor({0.F, value})}, {"model.y", torch::ones({2})}},
+                {true, state.step == 26});
+    writer.finish();
+  }
+  EXPECT_EQ(remedy(), "lower --lr; the last checkpoint with finite numbers is " +
+                          (folder.path() / checkpoint_name(2, 28)).string());
+  for (const std::int64_t step : {26, 28})
+    std::filesystem::remove(folder.path() / checkpoint_name(2, step));
+  EXPECT_EQ(remedy(), "lower --lr; the last checkpoint with finite numbers is " +
+                          (folder.path() / kBestCheckpoint).string());
+  std::filesystem::remove(folder.path() / kBestCheckpoint);
+  EXPECT_EQ(remedy(), "lower --lr");
 }
 
 TEST(BackgroundWriter, IsWaitedForAsLongAsTheDiskCompletesSomething) {

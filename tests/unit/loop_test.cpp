@@ -288,9 +288,9 @@ TEST(StepLosses, ALossThatIsNoNumberEndsTheRun) {
   Communicator alone(Resolution{}, std::nullopt);
   StepLosses losses(alone);
   losses.add(torch::tensor(1.0F), 4, {3, 41, 0.5});
-  losses.add(torch::tensor(std::numeric_limits<float>::quiet_NaN()), 4, {3, 42, 0.25});
+  losses.add(torch::tensor(-std::numeric_limits<float>::quiet_NaN()), 4, {3, 42, 0.25});
   expect_error(
-      ErrorCode::diverged, [&] { losses.flush(); }, "nan in step 42 of the run, epoch 3",
+      ErrorCode::diverged, [&] { losses.flush(); }, "loss is nan in step 42 of the run, epoch 3",
       "learning rate of 0.25", "rank 0 on ", "--lr", "--clip-grad-norm");
 }
 

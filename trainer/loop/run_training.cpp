@@ -22,6 +22,7 @@
 #include "loop/epoch_trainer.hpp"
 #include "loop/error_words.hpp"
 #include "loop/fitting_options.hpp"
+#include "loop/finite_checkpoint.hpp"
 #include "loop/keep_memory.hpp"
 #include "loop/lr_schedule.hpp"
 #include "loop/memory_failure.hpp"
@@ -110,9 +111,13 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, MemoryUs
     observers.add(*done);
     report.add_epoch(*done);
     if (!std::isfinite(validation->loss)) {
-      report.note(
-          "the validation loss is not a number: the test split has values that are NaN or "
-          "infinite, or the model computes such values");
+      throw Error(
+          ErrorCode::diverged,
+          fmt::format("the validation loss is {} after step {} of the run, epoch {}",
+                      validation->loss, trainer.state().step, done->epoch),
+          "a finite number",
+          "lower --lr, clip the gradients with --clip-grad-norm 1, use --precision fp32 or bf16 "
+          "instead of fp16, or check the test split for values that are NaN or infinite");
     }
     trainer.end_epoch();
     checkpointer.end_epoch(
@@ -188,8 +193,16 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   Checkpointer checkpointer(options, report.folder(), identity, trainer, communicator,
                             report.begin(), resumed_at ? resumed_at->runtime_seconds : 0);
   report.started_up();
-  train_epochs(options, *task, memory, model, trainer, checkpointer, observers, communicator,
-               report);
+  try {
+    train_epochs(options, *task, memory, model, trainer, checkpointer, observers, communicator,
+                 report);
+  } catch (const Error& error) {
+    // All ranks see it together. One of them reports it.
+    if (error.code() != ErrorCode::diverged) throw;
+    checkpointer.finish();
+    if (!communicator.is_first()) throw;
+    throw with_finite_checkpoint(error, report.folder().checkpoints());
+  }
   memory.phase = "the end of the run";
   for (const std::string& note : observers.finish()) report.note(note);
   report.trained();

@@ -9,6 +9,7 @@
 
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
+#include "loop/plain_nan.hpp"
 
 namespace hpcboot::train {
 
@@ -49,7 +50,7 @@ std::vector<double> StepLosses::flush() {
     const auto column = static_cast<std::int64_t>(i);
     const auto sum = sums[0][column].item<double>();
     const auto count = sums[1][column].item<double>();
-    losses.push_back(sum / count);
+    losses.push_back(plain_nan(sum / count));
     sum_ += sum;
     images_ += count;
     if (!std::isfinite(losses.back())) {

@@ -8,6 +8,7 @@
 #include "datasets/batch_loader.hpp"
 #include "hpcboot/error.hpp"
 #include "loop/batch_tensors.hpp"
+#include "loop/plain_nan.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -21,7 +22,10 @@ std::vector<record::Measure> checked(std::vector<record::Measure> measures) {
   const auto wrong = std::find_if(measures.begin(), measures.end(), [](const auto& one) {
     return !record::is_measure_name(one.name);
   });
-  if (!measures.empty() && wrong == measures.end()) return measures;
+  if (!measures.empty() && wrong == measures.end()) {
+    for (record::Measure& one : measures) one.value = plain_nan(one.value);
+    return measures;
+  }
   throw Error(ErrorCode::invalid_model_use,
               measures.empty() ? "a task without a measure"
                                : "a task with the measure '" + wrong->name + "'",
@@ -81,7 +85,7 @@ std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& t
   const torch::Tensor sums = over_all_ranks(loss, tally, communicator);
   const auto count = static_cast<double>(samples.count());
   Validation result;
-  result.loss = sums[0].item<double>() / count;
+  result.loss = plain_nan(sums[0].item<double>() / count);
   result.measures = checked(task.measures(sums.slice(0, 1)));
   result.seconds = seconds_since(begin);
   return result;
