@@ -1,16 +1,23 @@
 #include <ATen/Context.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <torch/utils.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <system_error>
 
 #include "loop/batch_plan.hpp"
 #include "loop/blas_kernels.hpp"
+#include "loop/blas_memory.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/error_words.hpp"
@@ -223,6 +230,39 @@ TEST(Spinning, IsLimitedUnlessTheUserSetsIt) {
   EXPECT_EQ(names("OMP_WAIT_POLICY=active\n"), "");
 }
 
+/// Whether OpenBLAS gets memory for a thread in a process with this much room.
+bool gets_blas_memory(std::size_t room) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + room;
+    const rlimit limit{most, most};
+    ::setrlimit(RLIMIT_AS, &limit);
+    try {
+      take_blas_memory(1);
+      torch::mm(torch::ones({64, 64}), torch::ones({64, 64}));
+      ::_exit(0);
+    } catch (const Error& error) {
+      ::_exit(error.exit_code());
+    }
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  if (status == 0) return true;
+  EXPECT_EQ(WEXITSTATUS(status), 47) << status;
+  return false;
+}
+
+TEST(BlasMemory, IsAskedForOnlyOnce) {
+  if (::dlsym(RTLD_DEFAULT, "blas_memory_alloc") == nullptr)
+    GTEST_SKIP() << "this LibTorch does not use OpenBLAS";
+  torch::set_num_threads(1);
+  EXPECT_FALSE(gets_blas_memory(std::size_t{64} << 20U));
+  EXPECT_TRUE(gets_blas_memory(std::size_t{512} << 20U));
+}
+
 TEST(BlasKernels, FollowTheInstructionsUnlessTheUserSetsThem) {
   const auto told = [](const char* dump, VectorInstructions available) {
     std::string all;
@@ -329,6 +369,21 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
   const MemoryUse use{batches, "image", false, "a step"};
   EXPECT_FALSE(memory_failure(std::runtime_error("index out of range"), use));
   EXPECT_FALSE(memory_failure(Error(ErrorCode::peer_lost, "a", "b", "c"), use));
+}
+
+TEST(MemoryFailure, IsAThreadThatCannotBeStartedInALimitedAddressSpace) {
+  const std::system_error thread(std::make_error_code(std::errc::resource_unavailable_try_again));
+  EXPECT_EQ(means_memory(thread), address_space_limit().has_value());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit limited{std::min<rlim_t>(before.rlim_max, rlim_t{1} << 60U), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limited), 0);
+  EXPECT_EQ(address_space_limit(), limited.rlim_cur);
+  const auto error = memory_failure(thread, {{8, 8, 8}, "image", false, "a step"});
+  ::setrlimit(RLIMIT_AS, &before);
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->found().find("(a thread: Resource temporarily unavailable)"), std::string::npos)
+      << error->found();
 }
 
 TEST(ModelFile, HoldsEveryParameterAndBuffer) {

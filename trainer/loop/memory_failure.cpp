@@ -2,11 +2,13 @@
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "core/counted.hpp"
 
@@ -19,6 +21,13 @@ constexpr std::array<std::string_view, 3> kTexts{"DefaultCPUAllocator: can't all
                                                  "DefaultCPUAllocator: not enough memory",
                                                  "CUDA out of memory"};
 
+/// Whether a thread could not be started. Its stack needs memory; without a limit of that, it is
+/// the number of threads that is limited.
+bool means_a_thread(const std::exception& cause) {
+  const auto* const failure = dynamic_cast<const std::system_error*>(&cause);
+  return failure != nullptr && failure->code() == std::errc::resource_unavailable_try_again;
+}
+
 /// The allocator's message, without LibTorch's source location and stack.
 std::string reason_of(const std::exception& cause) {
   const std::string_view text = cause.what();
@@ -27,7 +36,7 @@ std::string reason_of(const std::exception& cause) {
     if (begin == std::string_view::npos) continue;
     return std::string(text.substr(begin, text.find('\n', begin) - begin));
   }
-  return std::string(text.substr(0, text.find('\n')));
+  return (means_a_thread(cause) ? "a thread: " : "") + std::string(text.substr(0, text.find('\n')));
 }
 
 /// "batch size 64 = micro-batch 8 x accumulate 4 x 2 ranks".
@@ -53,9 +62,16 @@ std::string remedy_of(const BatchPlan& batches, std::string_view sample) {
 
 }  // namespace
 
+std::optional<std::uint64_t> address_space_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
 bool means_memory(const std::exception& cause) {
   if (dynamic_cast<const std::bad_alloc*>(&cause) != nullptr) return true;
   if (dynamic_cast<const c10::OutOfMemoryError*>(&cause) != nullptr) return true;
+  if (means_a_thread(cause)) return address_space_limit().has_value();
   const std::string_view text = cause.what();
   for (const std::string_view part : kTexts) {
     if (text.find(part) != std::string_view::npos) return true;

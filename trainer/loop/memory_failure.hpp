@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include "loop/batch_plan.hpp"
 
 namespace hpcboot::train {
+
+/// The most bytes of address space that this process may have (`ulimit -v`, Grid Engine's h_vmem).
+std::optional<std::uint64_t> address_space_limit();
 
 /// Whether an exception of the C++ library or of LibTorch means that memory is short.
 bool means_memory(const std::exception& cause);

@@ -16,13 +16,14 @@
 #include "hpcboot/facts.hpp"
 #include "hpcboot/torch/precision.hpp"
 #include "loop/background_writer.hpp"
+#include "loop/blas_memory.hpp"
 #include "loop/checkpointer.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
 #include "loop/epoch_trainer.hpp"
 #include "loop/error_words.hpp"
-#include "loop/fitting_options.hpp"
 #include "loop/finite_checkpoint.hpp"
+#include "loop/fitting_options.hpp"
 #include "loop/keep_memory.hpp"
 #include "loop/lr_schedule.hpp"
 #include "loop/memory_failure.hpp"
@@ -167,6 +168,7 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   for (const std::string& note : resumed.notes) report.note(note);
 
+  if (devices.front().is_cpu()) take_blas_memory(facts.threads * facts.devices);
   torch::manual_seed(options.seed);
   ParallelModel model(options, *task, facts.mode, devices, communicator);
   const int all_devices =
