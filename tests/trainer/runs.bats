@@ -138,6 +138,45 @@ assert sorted(found) == ["resnet18", "resnet50", "vit_ti_16"], found
 PY
 }
 
+@test "trainer/README's lines of Python load models of one channel and of three, and prepare their images" {
+  "$HPCBOOT_TEST_PYTHON" -c 'import torchvision' || skip "no torchvision for $HPCBOOT_TEST_PYTHON"
+  "$trainer" --data "$data" --model resnet18 --image-size 32 --limit-samples 8 --batch-size 8 --comment one
+  "$trainer" --task cifar --data synthetic:8x3x32x32 --model resnet18 --image-size 32 --batch-size 8 --comment three
+  sed -n '/^```python$/,/^```$/p' "$BATS_TEST_DIRNAME/../../trainer/README.md" | sed '1d;/^```$/,$d' >lines.py
+  [ -s lines.py ]
+  cat >safetensors.py <<'PY'  # the part of the package that the lines use
+import json, struct, torch
+
+class safe_open:
+    def __init__(self, path, framework):
+        raw = open(path, "rb").read()
+        begin = 8 + struct.unpack("<Q", raw[:8])[0]
+        self.header, self.data = json.loads(raw[8:begin]), bytearray(raw[begin:])
+        self.about = self.header.pop("__metadata__")
+    def __enter__(self): return self
+    def __exit__(self, *ignored): pass
+    def metadata(self): return self.about
+    def keys(self): return self.header.keys()
+    def get_tensor(self, name):
+        entry = self.header[name]
+        kind = {"F32": torch.float32, "I64": torch.int64}[entry["dtype"]]
+        begin, end = entry["data_offsets"]
+        return torch.frombuffer(self.data[begin:end], dtype=kind).reshape(entry["shape"])
+PY
+  cat >>lines.py <<'PY'
+import numpy, sys
+expected = {"1": ([0.1307], [0.3081]), "3": ([0.4914, 0.4822, 0.4465], [0.2470, 0.2435, 0.2616])}
+means, deviations = expected[sys.argv[1]]
+image = prepare(numpy.full((32, 32, len(means)), 255, dtype=numpy.uint8))
+for channel, mean, deviation in zip(image, means, deviations):
+    assert torch.allclose(channel, torch.full((32, 32), (1 - mean) / deviation)), (channel[0, 0], mean, deviation)
+assert model.eval()(image[None]).shape == (1, 10)
+PY
+  for channels in 1_one 3_three; do
+    (cd runs/*_"${channels#*_}" && PYTHONPATH=$BATS_TEST_TMPDIR "$HPCBOOT_TEST_PYTHON" "$BATS_TEST_TMPDIR/lines.py" "${channels%_*}")
+  done
+}
+
 @test "equal seeds give equal runs, other seeds other ones" {
   for seed in 7 7 8; do
     # shellcheck disable=SC2086
