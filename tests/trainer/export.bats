@@ -150,6 +150,30 @@ assert seen[other]["status"] != "STATUS_SUCCESS", seen[other]'
   done
 }
 
+@test "a run that went on since it was written is named, and stays until it is removed" {
+  mkdir some
+  cp -r "$first" some
+  for format in mlflow wandb-offline tensorboard-hparams; do "$runtable" export --to $format -o $format some; done
+  "$trainer" $small --epochs 3 --lr 0.001 --comment 'a=b, "c"' --resume some/* >/dev/null
+  for format in mlflow wandb-offline tensorboard-hparams; do
+    find $format -type f -exec md5sum {} + >before
+    run -1 "$runtable" export --to $format -o $format some
+    [[ $output == *"0 runs written to $format, 1 already there"* ]]
+    [[ $output == *"the run in '$format/"*"' went on after it was written; remove that folder"* ]]
+    md5sum -c --quiet before
+    old=$(sed -n "s/.*the run in '\(.*\)' went on .*/\1/p" <<<"$output")
+    rm -r "$old"
+    run -0 "$runtable" export --to $format -o $format some
+    [[ $output == *"1 run written to $format"* ]]
+    run -0 "$runtable" export --to $format -o $format some
+    [[ $output == *"1 already there"* && $output != *"went on"* ]]
+  done
+  # By a version that did not note the end.
+  rm mlflow/*/*/hpcboot.json
+  run -0 "$runtable" export --to mlflow -o mlflow some
+  [[ $output == *"1 already there"* ]]
+}
+
 @test "hostile names stay within the output" {
   mkdir -p evil/run
   python3 - "$first/run.json" <<'TEXT'

@@ -49,7 +49,8 @@ options::Command export_command() {
   }
   command.details = {
       "DIR is a folder of runs, one run folder or a run.json [runs]. Runs that an "
-      "earlier export has written stay as they are. Nothing is sent anywhere.",
+      "earlier export has written stay as they are; those that went on since are named. Nothing is "
+      "sent anywhere.",
       formats};
   command.operands = {{"dir", options::list("DIR", options::Completes::folder), -1}};
   command.groups = {
@@ -60,7 +61,9 @@ options::Command export_command() {
          "mlruns, wandb and hparams"},
         {"name", options::text_or("NAME", "hpcboot"), "MLflow's experiment, W&B's project"}}}};
   command.exit_codes = {{"0", "the runs are written"},
-                        {"1", "there is no finished run, or standard output cannot be written"},
+                        {"1",
+                         "there is no finished run, a run went on since it was written, or "
+                         "standard output cannot be written"},
                         {"2", "the command line is wrong"},
                         {"27", "a DIR cannot be read"},
                         {"42", "the output cannot be written"}};
@@ -85,6 +88,7 @@ int export_runs(const std::vector<std::string>& arguments) {
   const auto exporter = format.make(output, values["name"].as<std::string>());
   std::int64_t added = 0;
   std::int64_t known = 0;
+  std::vector<exports::Exported> outdated;
   std::vector<std::string> unreadable;
   std::vector<std::string> skipped =
       record::read_runs(places_of(values), record::Runs::finished,
@@ -95,7 +99,10 @@ int export_runs(const std::vector<std::string>& arguments) {
                             unreadable.push_back(problem.found());
                             return;
                           }
-                          ++(exporter->add(folder, run) ? added : known);
+                          using When = exports::Exported::When;
+                          const exports::Exported one = exporter->add(folder, run);
+                          if (one.when == When::before_it_went_on) outdated.push_back(one);
+                          ++(one.when == When::now ? added : known);
                         });
   skipped.insert(skipped.end(), unreadable.begin(), unreadable.end());
   for (const std::string& line : skipped) err() << "runtable: skipped: " << line << "\n";
@@ -108,9 +115,13 @@ int export_runs(const std::vector<std::string>& arguments) {
   err() << "runtable: " << counted(added, "run") << " written to " << output.string();
   if (known > 0) err() << ", " << known << " already there";
   err() << "\n";
+  for (const exports::Exported& one : outdated) {
+    err() << "runtable: export: the run in '" << one.folder.string()
+          << "' went on after it was written; remove that folder, and export the run again\n";
+  }
   if (std::string next = format.next; !next.empty())
     err() << "next: " << next.replace(next.find("DIR"), 3, shell_quote(output.string())) << "\n";
-  return 0;
+  return outdated.empty() ? 0 : 1;
 }
 
 }  // namespace hpcboot::app

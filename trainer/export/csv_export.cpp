@@ -19,7 +19,7 @@ class CsvExporter : public Exporter {
  public:
   explicit CsvExporter(std::filesystem::path output) : output_(std::move(output)) {}
 
-  bool add(const std::filesystem::path& folder, const record::RunRecord& run) override {
+  Exported add(const std::filesystem::path& folder, const record::RunRecord& run) override {
     const Json json = record::to_json(run);
     Row row;
     for (const auto& [name, value] : json.items()) {
@@ -36,7 +36,7 @@ class CsvExporter : public Exporter {
         set(row, "last_epoch." + name, value);
     }
     rows_.push_back(std::move(row));
-    return true;
+    return {};
   }
 
   std::string finish() override {

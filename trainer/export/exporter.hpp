@@ -8,6 +8,17 @@
 
 namespace hpcboot::exports {
 
+/// What became of a run that was to be exported.
+struct Exported {
+  enum class When {
+    now,
+    before,            ///< by an earlier export: it stays as it is
+    before_it_went_on  ///< likewise, but the run has been continued and has ended again since
+  };
+  When when = When::now;
+  std::filesystem::path folder;  ///< of the run in the export; empty if it has none
+};
+
 /// Writes runs in the format of another tool.
 class Exporter {
  public:
@@ -16,9 +27,8 @@ class Exporter {
   Exporter& operator=(const Exporter&) = delete;
   virtual ~Exporter() = default;
 
-  /// @return whether the run has been added; false if an earlier export has: it stays as it is
   /// @throws Error{unwritable_output}
-  virtual bool add(const std::filesystem::path& folder, const record::RunRecord& run) = 0;
+  virtual Exported add(const std::filesystem::path& folder, const record::RunRecord& run) = 0;
   /// After the last run. @return text for standard output; empty if everything is in files
   virtual std::string finish() { return {}; }
 };

@@ -1,5 +1,6 @@
 #include "export/exporter.hpp"
 #include "export/run_values.hpp"
+#include "export/written_run.hpp"
 #include "record/atomic_folder.hpp"
 #include "record/run_phases.hpp"
 #include "record/run_settings.hpp"
@@ -15,10 +16,10 @@ class HparamsExporter : public Exporter {
  public:
   explicit HparamsExporter(fs::path root) : root_(std::move(root)) {}
 
-  bool add(const fs::path& /*folder*/, const record::RunRecord& run) override {
+  Exported add(const fs::path& /*folder*/, const record::RunRecord& run) override {
     const fs::path place = root_ / (file_name_of(run.run) + "-" + id_of(run.run + run.started, 8));
+    if (const auto before = exported_before(place, run)) return *before;
     std::error_code ignored;
-    if (fs::exists(place, ignored)) return false;
     fs::create_directories(root_, ignored);
     const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
@@ -33,8 +34,9 @@ class HparamsExporter : public Exporter {
       }
       events.add_end(true);
     }
+    note_end(written, run);
     record::complete_folder(written, place);
-    return true;
+    return {Exported::When::now, place};
   }
 
  private:

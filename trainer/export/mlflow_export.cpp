@@ -5,6 +5,7 @@
 
 #include "export/exporter.hpp"
 #include "export/run_values.hpp"
+#include "export/written_run.hpp"
 #include "hpcboot/encode.hpp"
 #include "record/atomic_folder.hpp"
 #include "record/output_error.hpp"
@@ -76,11 +77,10 @@ class MlflowExporter : public Exporter {
         experiment_(root / id_),
         name_(name) {}
 
-  bool add(const fs::path& folder, const record::RunRecord& run) override {
+  Exported add(const fs::path& folder, const record::RunRecord& run) override {
     const std::string id = id_of(run.run + run.started, 32);
     const fs::path place = experiment_ / id;
-    std::error_code ignored;
-    if (fs::exists(place, ignored)) return false;
+    if (const auto before = exported_before(place, run)) return *before;
     ensure_experiment();
     const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
@@ -98,8 +98,9 @@ class MlflowExporter : public Exporter {
     write(written / "tags" / "mlflow.source.name", "hpcboot trainer");
     write(written / "tags" / "mlflow.source.type", "JOB");
     if (run.job_id) write(written / "tags" / "job_id", *run.job_id);
+    note_end(written, run);
     record::complete_folder(written, place);
-    return true;
+    return {Exported::When::now, place};
   }
 
  private:

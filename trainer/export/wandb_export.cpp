@@ -5,6 +5,7 @@
 #include "export/exporter.hpp"
 #include "export/run_values.hpp"
 #include "export/wandb_log.hpp"
+#include "export/written_run.hpp"
 #include "hpcboot/facts.hpp"
 #include "record/atomic_file.hpp"
 #include "record/atomic_folder.hpp"
@@ -86,7 +87,7 @@ class WandbExporter : public Exporter {
   WandbExporter(fs::path root, std::string project)
       : root_(std::move(root)), project_(std::move(project)) {}
 
-  bool add(const fs::path& folder, const record::RunRecord& run) override {
+  Exported add(const fs::path& folder, const record::RunRecord& run) override {
     const std::string id = id_of(run.run + run.started, 8);
     std::string time = file_name_of(run.started);
     for (const char mark : {'-', 'T', '_', 'Z'}) {
@@ -94,15 +95,16 @@ class WandbExporter : public Exporter {
     }
     if (time.size() > 8) time.insert(8, "_");
     const fs::path place = root_ / fmt::format("offline-run-{}-{}", time, id);
+    if (const auto before = exported_before(place, run)) return *before;
     std::error_code ignored;
-    if (fs::exists(place, ignored)) return false;
     fs::create_directories(root_, ignored);
     const record::FolderLock alone(place);
     const fs::path written = record::begin_folder(place);
     record::write_file_atomically(written / fmt::format("run-{}.wandb", id),
                                   log_of(folder, run, id));
+    note_end(written, run);
     record::complete_folder(written, place);
-    return true;
+    return {Exported::When::now, place};
   }
 
  private:
