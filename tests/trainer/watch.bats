@@ -71,6 +71,35 @@ TEXT
   [[ $output == *"epoch 2/4  step 30/80 "*" 38%  34.0 s left"* ]]
 }
 
+@test "of several runs the one in progress is followed, also if it was resumed, then the newest" {
+  "$trainer" $small --epochs 1 --runs-dir made >/dev/null
+  python3 - made/*/run.json <<'TEXT'
+import json, os, sys
+def write(name, started, reason="finished", resumed=(), kind="images of 1x28x28"):
+    run = json.load(open(sys.argv[1]))
+    run.update(run=name, started=started, exit_reason=reason, finished=None if reason == "running" else started)
+    run["config"]["sample"] = kind
+    run["resumed"] = [{"time": time, "checkpoint": "x", "epoch": 1, "step": 1, "world_size": 1} for time in resumed]
+    os.makedirs("runs/" + name)
+    json.dump(run, open(f"runs/{name}/run.json", "w"))
+    with open(f"runs/{name}/metrics.csv", "w") as out: print("epoch,step,loss,images_per_second\n1,1,0.5,7", file=out)
+write("first", "2026-01-01T00:00:00Z")
+write("newest", "2026-03-03T00:00:00Z")
+write("again", "2026-02-02T00:00:00Z", resumed=["2026-04-04T00:00:00Z"])
+write("ongoing", "2026-01-02T00:00:00Z", "running", kind="sequences of 1x8 to 1x8")
+write("lost", "2026-01-03T00:00:00Z", "running")  # on another host, long ago
+for file in ("run.json", "metrics.csv"): os.utime("runs/lost/" + file, (1.7e9, 1.7e9))
+TEXT
+  run -0 "$runtable" watch --once
+  [[ $output == ongoing* && $output == *"sequences/s 7"* && $output != *images* ]]
+  rm -r runs/ongoing
+  run -0 "$runtable" watch --once
+  [[ $output == again* && $output == *"images/s  7"* ]]
+  rm -r runs/again
+  run -0 "$runtable" watch --once
+  [[ $output == newest* ]]
+}
+
 @test "a rank that holds up the others is marked, and of many ranks the slowest are shown" {
   "$trainer" $small --epochs 1 --runs-dir runs >/dev/null
   python3 - runs/*/run.json <<'TEXT'

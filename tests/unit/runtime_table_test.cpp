@@ -63,6 +63,23 @@ TEST(RuntimeRows, TheSpeedupOfABaselineIsOneWhateverItsRuntime) {
   }
 }
 
+TEST(FormatRows, TheRateIsNamedAfterWhatTheRunsTrainOn) {
+  const auto titles = [](const std::vector<const char*>& kinds) {
+    std::vector<RunRecord> runs;
+    for (const char* kind : kinds) {
+      runs.push_back(run(std::to_string(runs.size()), "single", 1, 1, 10.0));
+      if (*kind != '\0') runs.back().config["sample"] = kind;
+    }
+    const std::string text = format_rows(runtime_rows(runs), TableFormat::md, {}).str();
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_THAT(titles({}), HasSubstr("| Images/s |"));
+  EXPECT_THAT(titles({"", "images of 1x28x28"}), HasSubstr("| Images/s |"));
+  EXPECT_THAT(titles({"sequences of 1x512 to 20x512"}), HasSubstr("| Sequences/s |"));
+  EXPECT_THAT(titles({"sequences of 1x512 to 20x512", ""}), HasSubstr("| Samples/s |"));
+  EXPECT_THAT(titles({"<b>images"}), HasSubstr("| Samples/s |"));
+}
+
 TEST(RuntimeRows, ARunOfOtherWorkHasNoBaseline) {
   const std::pair<const char*, std::function<void(RunRecord&)>> differences[] = {
       {"task", [](RunRecord& r) { r.config["task"] = "cifar"; }},

@@ -37,7 +37,7 @@ options::Command command() {
   options::Command command{
       "runtable",
       "",
-      "compare finished runs: runtime, images/s, speed-up and efficiency",
+      "compare finished runs: runtime, samples/s, speed-up and efficiency",
       {"runtable [OPTIONS] [DIR…]", "runtable VERB [OPTIONS] [DIR…]"},
       {{"runtable", "the runs in runs/"},
        {"runtable --format md runs old_runs >runs.md", "of two folders, as Markdown"},

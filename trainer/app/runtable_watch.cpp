@@ -72,14 +72,16 @@ double interval_of(const std::string& text) {
 options::Command watch_command() {
   options::Command command{"runtable",
                            "watch",
-                           "follow a run: progress, loss, images/s, each rank",
+                           "follow a run: progress, loss, samples/s, each rank",
                            {"runtable watch [OPTIONS] [RUN]"},
-                           {{"runtable watch", "the newest run in runs/"},
+                           {{"runtable watch", "the run in progress in runs/, else the newest"},
                             {"runtable watch --once runs/20261120_235901_ddp_2x4", "one look"},
                             {"runtable watch | tee progress.log", "a line for each change"}}};
   command.details = {
-      "RUN is a run folder, or a folder of runs, of which the newest is followed [runs]. Its files "
-      "are read, so any host that shares them can follow it, and the run does not notice. The "
+      "RUN is a run folder, or a folder of runs, of which the one in progress is followed, else "
+      "the "
+      "newest [runs]. Its files are read, so any host that shares them can follow it, and the run "
+      "does not notice. The "
       "command ends when the run ends; that a run was killed can be seen only on its first rank's "
       "host, on others only that there is no new step.",
       "\"Own ms\" is a rank's time for a step without the wait for other ranks; a rank is \"slow\" "

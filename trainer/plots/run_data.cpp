@@ -41,12 +41,6 @@ std::map<std::string, std::string> settings_of(const record::RunRecord& run) {
   return settings;
 }
 
-/// "sequence" of "sequences of 1x512 to 20x512".
-std::string sample_of(const record::RunRecord& run) {
-  const std::string samples = text_of(run, "sample");
-  return samples.compare(0, 9, "sequences") == 0 ? "sequence" : "image";
-}
-
 std::string day_of(const std::string& time) {
   return time.substr(0, time.find('T'));
 }
@@ -68,7 +62,7 @@ RunData data_of(const std::filesystem::path& folder, const record::RunRecord& ru
   data.device_kind = record::device_kind(run);
   data.settings = settings_of(run);
   data.samples = run.train_samples;
-  data.sample = sample_of(run);
+  data.sample = record::sample_of(run);
   data.runtime_seconds = run.totals.runtime_seconds;
   data.images_per_second = run.totals.images_per_second;
   data.epochs = run.epochs;

@@ -20,7 +20,7 @@ HtmlTable::Cell cell_of(const RuntimeColumn& column, const RuntimeRow& row) {
 Encoded html_table(const std::vector<RuntimeRow>& rows,
                    const std::function<std::string(const RuntimeRow& row)>& target) {
   std::vector<HtmlTable::Column> titles;
-  const std::vector<RuntimeColumn> columns = shown_columns();
+  const std::vector<RuntimeColumn> columns = shown_columns(rows);
   for (const RuntimeColumn& column : columns) titles.push_back({column.title, column.is_number});
   HtmlTable table(titles);
   for (const RuntimeRow& row : rows) {

@@ -45,6 +45,22 @@ std::string device_kind(const RunRecord& record) {
   return device.substr(0, device.find(':'));
 }
 
+std::string sample_of(const RunRecord& record) {
+  const Json kind = config_value(record, "sample");
+  if (!kind.is_string()) return "image";
+  const auto kind_text = kind.get<std::string>();
+  const std::size_t end = kind_text.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
+  const std::string word = kind_text.substr(0, end);
+  constexpr std::size_t kLongest = 20;
+  const bool is_plain = word.size() > 1 && word.size() <= kLongest && word.back() == 's' &&
+                        (end == std::string::npos || kind_text[end] == ' ');
+  return is_plain ? word.substr(0, word.size() - 1) : "sample";
+}
+
+std::string rate_unit(const std::string& sample, const std::string& of_other) {
+  return (sample == of_other ? sample : "sample") + "s/s";
+}
+
 std::string method_of(const std::string& mode) {
   if (mode == "dp") return "DP";
   if (mode == "ddp") return "DDP";

@@ -27,6 +27,13 @@ std::int64_t device_count(const RunRecord& record);
 /// "cuda" of "cuda:3"; empty if unknown.
 std::string device_kind(const RunRecord& record);
 
+/// What one of its samples is called, by `config.sample`: "image" of "images of 1x28x28", as of
+/// records without it; "sample" if that begins with no plain word.
+std::string sample_of(const RunRecord& record);
+
+/// The unit of a rate of samples, "images/s"; "samples/s" if the two differ.
+std::string rate_unit(const std::string& sample, const std::string& of_other);
+
 /// single, DP, DDP.
 std::string method_of(const std::string& mode);
 

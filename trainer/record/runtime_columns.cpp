@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "record/run_work.hpp"
+
 namespace hpcboot::record {
 namespace {
 
@@ -25,6 +27,19 @@ std::string rounded(const std::optional<double>& value, int decimals) {
 
 std::string percent(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:.0f}%", *ratio * 100.0) : "–";
+}
+
+constexpr const char* kImageRate = "Images/s";
+
+/// "Images/s", as of no run; "Samples/s" if the runs train on different things.
+std::string rate_title(const std::vector<RuntimeRow>& rows) {
+  if (rows.empty()) return kImageRate;
+  const std::string& sample = rows.front().sample;
+  const auto other =
+      std::find_if(rows.begin(), rows.end(), [&](Row row) { return row.sample != sample; });
+  std::string title = rate_unit(sample, other == rows.end() ? sample : other->sample);
+  title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
 }
 
 }  // namespace
@@ -59,7 +74,7 @@ const std::vector<RuntimeColumn>& runtime_columns() {
        [](Row row) { return duration_text(row.runtime_seconds); }, "*",
        [](Row row) { return !row.busy_hosts.empty(); },
        "Other programs kept hosts of the run busy; its run.json says which (hosts[].busy)."},
-      {"images_per_second", "Images/s", true, false,
+      {"images_per_second", kImageRate, true, false,
        [](Row row) { return raw(row.images_per_second); },
        [](Row row) { return rounded(row.images_per_second, 1); }},
       {"speedup", "Speed-up", true, false, [](Row row) { return raw(row.speedup); },
@@ -72,16 +87,20 @@ const std::vector<RuntimeColumn>& runtime_columns() {
        "be, for example on a busy host."},
       {"run", "Run", false, false, [](Row row) { return Json(row.run); },
        [](Row row) { return text_or_dash(row.run); }},
-      {"busy_hosts", nullptr, false, false, [](Row row) { return Json(row.busy_hosts); }, nullptr},
+      {"busy_hosts", "", false, false, [](Row row) { return Json(row.busy_hosts); }, nullptr},
   };
   return columns;
 }
 
-std::vector<RuntimeColumn> shown_columns() {
+std::vector<RuntimeColumn> shown_columns(const std::vector<RuntimeRow>& rows) {
   std::vector<RuntimeColumn> columns = runtime_columns();
   columns.erase(std::remove_if(columns.begin(), columns.end(),
-                               [](const RuntimeColumn& column) { return column.title == nullptr; }),
+                               [](const RuntimeColumn& column) { return column.title.empty(); }),
                 columns.end());
+  const auto rate = std::find_if(columns.begin(), columns.end(), [](const RuntimeColumn& column) {
+    return column.title == kImageRate;
+  });
+  rate->title = rate_title(rows);
   return columns;
 }
 

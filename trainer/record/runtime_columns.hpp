@@ -12,8 +12,8 @@ namespace hpcboot::record {
 /// a row's value for both.
 struct RuntimeColumn {
   const char* key = nullptr;
-  const char* title = nullptr;  ///< null if it is shown only as marks in another column
-  bool is_number = false;       ///< aligned to the right
+  std::string title;        ///< empty if it is shown only as marks in another column
+  bool is_number = false;   ///< aligned to the right
   bool is_setting = false;  ///< stated once if it is equal in all runs and the terminal is narrow
   Json (*value)(const RuntimeRow&) = nullptr;
   std::string (*shown)(const RuntimeRow&) = nullptr;
@@ -25,8 +25,8 @@ struct RuntimeColumn {
 
 const std::vector<RuntimeColumn>& runtime_columns();
 
-/// Those of the formats for people.
-std::vector<RuntimeColumn> shown_columns();
+/// Those of the formats for people, titled for what these runs train on.
+std::vector<RuntimeColumn> shown_columns(const std::vector<RuntimeRow>& rows);
 
 /// A value for people, with its mark.
 std::string cell_text(const RuntimeColumn& column, const RuntimeRow& row);

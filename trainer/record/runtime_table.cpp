@@ -28,6 +28,7 @@ RuntimeRow row_of(const RunRecord& run) {
   if (epochs.is_number_integer()) row.epochs = epochs.get<std::int64_t>();
   row.runtime_seconds = run.totals.runtime_seconds;
   row.images_per_second = run.totals.images_per_second;
+  row.sample = sample_of(run);
   for (const HostRecord& host : run.hosts) {
     if (host.busy) row.busy_hosts.push_back(host.host);
   }

@@ -27,6 +27,7 @@ struct RuntimeRow {
   std::optional<double> speedup;        ///< runtime of the baseline / runtime
   std::optional<double> efficiency;     ///< speedup / number of devices
   std::vector<std::string> busy_hosts;  ///< hosts that other programs kept busy
+  std::string sample = "image";         ///< sample_of()
 
   /// Whether the efficiency exceeds 1 by more than runs of equal work differ. If so, the baseline
   /// says more about its host than about the program: a speed-up rarely exceeds the number of

@@ -60,7 +60,7 @@ std::string take_out_equal(const std::vector<RuntimeRow>& rows,
 }
 
 std::string as_table(const std::vector<RuntimeRow>& rows, const Look& look) {
-  std::vector<RuntimeColumn> columns = shown_columns();
+  std::vector<RuntimeColumn> columns = shown_columns(rows);
   TextTable table = table_of(rows, columns);
   std::string text;
   if (table.width() > look.width) {
@@ -76,7 +76,7 @@ std::string as_table(const std::vector<RuntimeRow>& rows, const Look& look) {
 }
 
 std::string as_markdown(const std::vector<RuntimeRow>& rows) {
-  const std::vector<RuntimeColumn> columns = shown_columns();
+  const std::vector<RuntimeColumn> columns = shown_columns(rows);
   std::string titles = "|";
   std::string rule = "|";
   for (const RuntimeColumn& column : columns) {

@@ -67,10 +67,14 @@ Number steps_of(const RunRecord& run) {
   return static_cast<double>(record::last_steps(run.epochs).back());
 }
 
+std::string rate_of(const RunRecord& a, const RunRecord& b) {
+  return record::rate_unit(record::sample_of(a), record::sample_of(b));
+}
+
 std::vector<Figure> results(const RunRecord& a, const RunRecord& b) {
   std::vector<Figure> figures{
       {"steps", 0, steps_of(a), steps_of(b)},
-      {"images/s", 0, a.totals.images_per_second, b.totals.images_per_second}};
+      {rate_of(a, b), 0, a.totals.images_per_second, b.totals.images_per_second}};
   const auto last = [](const RunRecord& run) {
     return run.epochs.empty() ? record::EpochRecord() : run.epochs.back();
   };
@@ -172,7 +176,7 @@ const Figure* largest_of(const std::vector<Figure>& figures, double difference) 
 /// What the differences did, as a sentence.
 std::string verdict(const RunRecord& a, const RunRecord& b, const std::vector<Figure>& figures) {
   if (record::work_of(a) != record::work_of(b))
-    return "A and B did different work: compare images/s, not times.";
+    return "A and B did different work: compare " + rate_of(a, b) + ", not times.";
   const double of_a = a.totals.runtime_seconds.value_or(0);
   const double of_b = b.totals.runtime_seconds.value_or(0);
   if (of_a < record::kShortestRuntime || of_b < record::kShortestRuntime)

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <map>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "core/median.hpp"
@@ -34,6 +36,27 @@ bool is_killed(const fs::path& folder) {
   const auto holder = record::RunLock::last_holder(folder);
   if (!holder || !holder->damage.empty() || holder->host != own_hostname()) return false;
   return ::kill(static_cast<pid_t>(holder->pid), 0) != 0 && errno == ESRCH;
+}
+
+/// When the run was started or resumed last.
+std::string last_start(const record::RunRecord& run) {
+  std::string time = run.started;
+  for (const record::ResumedRecord& one : run.resumed) time = std::max(time, one.time);
+  return time;
+}
+
+/// Whether the run may be in progress: of one that was killed on another host only the age of its
+/// files tells.
+bool may_run(const fs::path& folder, const record::RunRecord& run) {
+  constexpr std::chrono::hours kLongestSilence{24};
+  if (run.exit_reason != record::kRunning || is_killed(folder)) return false;
+  const record::RunFolder files(folder);
+  for (const fs::path& file : {files.metrics_csv(), files.run_json()}) {
+    std::error_code error;
+    const auto written = fs::last_write_time(file, error);
+    if (!error && fs::file_time_type::clock::now() - written < kLongestSilence) return true;
+  }
+  return false;
 }
 
 /// Steps of an epoch: of one that is done, else of as many global batches as the samples fill.
@@ -120,21 +143,22 @@ RunView look_at(const fs::path& path) {
 }
 
 fs::path newest_run(const fs::path& place) {
-  std::pair<std::string, fs::path> newest;
+  std::tuple<bool, std::string, fs::path> newest;
   const std::vector<std::string> skipped = record::read_runs(
       {place}, record::Runs::all, [&](const fs::path& folder, const record::RunRecord& run) {
-        newest = std::max(newest, std::pair(run.started, folder));
+        newest = std::max(newest, std::tuple(may_run(folder, run), last_start(run), folder));
       });
-  if (newest.second.empty() && !skipped.empty()) {
+  const fs::path& found = std::get<fs::path>(newest);
+  if (found.empty() && !skipped.empty()) {
     throw Error(ErrorCode::malformed_file, skipped.front(), "the run.json of a run",
                 "name another run; a trainer that runs replaces its run.json after each epoch");
   }
-  if (newest.second.empty()) {
+  if (found.empty()) {
     throw Error(ErrorCode::unreadable_file, "there is no run in '" + place.string() + "'",
                 "a run folder, or a folder of runs",
                 "start the trainer, or name the folder that it writes to (--runs-dir)");
   }
-  return newest.second;
+  return found;
 }
 
 }  // namespace hpcboot::watch

@@ -33,7 +33,8 @@ struct RunView {
 /// @throws Error{unreadable_file, malformed_file} for its run.json
 RunView look_at(const std::filesystem::path& folder);
 
-/// The run folder that `place` is, or the one in it that was started last.
+/// The run folder that `place` is, or one in it: of a run in progress if there is one, of several
+/// the one that was started or resumed last.
 /// @throws Error{unreadable_file} if there is none; Error{malformed_file} if none can be read
 std::filesystem::path newest_run(const std::filesystem::path& place);
 

@@ -43,6 +43,12 @@ std::string epochs_of(const RunView& view) {
   return epochs.is_number_integer() ? fmt::format("/{}", epochs.get<std::int64_t>()) : "";
 }
 
+/// "images/s"
+std::string rate_of(const record::RunRecord& run) {
+  const std::string sample = record::sample_of(run);
+  return record::rate_unit(sample, sample);
+}
+
 /// The epoch of the last step that is known.
 int epoch_of(const RunView& view) {
   const auto& epochs = view.record.epochs;
@@ -216,9 +222,11 @@ Encoded view_text(const RunView& view, const Look& look,
     lines.back() += "  " + record::duration_text(view.remaining_seconds) + " left";
   if (!view.steps.empty()) {
     const StepMetrics& last = view.steps.back();
-    lines.push_back(fmt::format("loss      {:<10}{}", number(last.loss),
+    const std::string rate = rate_of(run);
+    const std::size_t label = std::max<std::size_t>(9, rate.size());
+    lines.push_back(fmt::format("{:<{}} {:<10}{}", "loss", label, number(last.loss),
                                 curve(view.steps, &StepMetrics::loss)));
-    lines.push_back(fmt::format("images/s  {:<10}{}", number(last.images_per_second),
+    lines.push_back(fmt::format("{:<{}} {:<10}{}", rate, label, number(last.images_per_second),
                                 curve(view.steps, &StepMetrics::images_per_second)));
     lines.push_back(step_line(last));
   }
@@ -248,8 +256,8 @@ Encoded view_line(const RunView& view) {
       fmt::format("epoch {}{}, step {}", epoch_of(view), epochs_of(view), view.step());
   if (view.total_steps) text += fmt::format("/{}", *view.total_steps);
   if (!view.steps.empty()) {
-    text += fmt::format(", loss {}, {} images/s", number(view.steps.back().loss),
-                        number(view.steps.back().images_per_second));
+    text += fmt::format(", loss {}, {} {}", number(view.steps.back().loss),
+                        number(view.steps.back().images_per_second), rate_of(run));
   }
   if (view.remaining_seconds)
     text += ", " + record::duration_text(view.remaining_seconds) + " left";
