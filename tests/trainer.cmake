@@ -4,6 +4,7 @@ if(NOT TARGET hpcboot_loop OR NOT TARGET trainer)
 endif()
 
 hpcboot_add_test(NAME loop_test SOURCES unit/batch_tensors_test.cpp unit/loop_test.cpp unit/parallel_model_test.cpp
+          unit/validation_test.cpp
   LIBRARIES hpcboot_loop LABELS unit)
 target_precompile_headers(loop_test REUSE_FROM torch_test)
 

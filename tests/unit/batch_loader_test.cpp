@@ -177,6 +177,17 @@ TEST(BatchLoader, PreparesWhileTheCallerIsBusy) {
   EXPECT_FALSE(loader.next(batch));
 }
 
+TEST(BatchLoader, KeepsAllOfItsThreadsBusy) {
+  constexpr int kThreads = 16;
+  const auto set = std::make_shared<HeldSet>(64);
+  const ImageSamples samples(set, of_size(4));
+  LoaderOptions loading;
+  loading.threads = kThreads;
+  BatchLoader loader(samples, range(64), 2, loading);
+  EXPECT_TRUE(set->await(kThreads * std::int64_t{2})) << "each thread prepares a batch";
+  set->let_go();
+}
+
 TEST(BatchLoader, ReportsHowLongItWaited) {
   const auto set = std::make_shared<HeldSet>(4);
   const ImageSamples samples(set, of_size(4));

@@ -8,6 +8,9 @@
 namespace hpcboot::data {
 namespace {
 
+/// So many batches are ready if all threads are busy, in case that one takes longer.
+constexpr int kReadyBatches = 3;
+
 std::int64_t count_batches(std::size_t samples, std::int64_t batch_size, bool drop_last) {
   if (batch_size <= 0) throw std::invalid_argument("BatchLoader: batch_size is not positive");
   const auto total = static_cast<std::int64_t>(samples);
@@ -24,10 +27,11 @@ BatchLoader::BatchLoader(const Samples& samples, std::vector<std::int64_t> indic
       batches_(count_batches(indices_.size(), batch_size, options.drop_last)),
       epoch_(options.epoch),
       prepared_(options.prepared) {
-  if (options.threads <= 0 || options.prefetch <= 0) {
+  const int prefetch = options.prefetch.value_or(options.threads + kReadyBatches);
+  if (options.threads <= 0 || prefetch <= 0) {
     throw std::invalid_argument("BatchLoader: threads and prefetch must be positive");
   }
-  slots_.resize(static_cast<std::size_t>(options.prefetch));
+  slots_.resize(static_cast<std::size_t>(prefetch));
   try {
     for (int i = 0; i < options.threads; ++i) workers_.emplace_back([this, i] { work(i); });
   } catch (...) {  // no more threads can be started: the destructor will not run

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -14,8 +15,10 @@
 namespace hpcboot::data {
 
 struct LoaderOptions {
-  int threads = 1;         ///< workers that prepare batches
-  int prefetch = 4;        ///< batches that may be ready or in preparation ahead of next()
+  int threads = 1;  ///< workers that prepare batches
+  /// Batches that may be ready or in preparation ahead of next(); by default, one for each thread
+  /// and three more.
+  std::optional<int> prefetch = std::nullopt;
   bool drop_last = false;  ///< drop a last batch that is not full
   int epoch = 1;           ///< from 1, for BatchOrder
   /// Called on a worker, 0, 1, …, after each batch that it has prepared, with the time at which it

@@ -103,7 +103,7 @@ void train_epochs(const TrainOptions& options, const tasks::Task& task, MemoryUs
     observers.flush();
     memory.phase = "the validation";
     const auto validation =
-        validate(model, task, memory.batches.micro, communicator,
+        validate(model, task, memory.batches.micro, options.loader_threads, communicator,
                  [&](double seconds) { return checkpointer.interrupts_validation(seconds); });
     if (!validation) return;
     done->validation_loss = validation->loss;

@@ -47,7 +47,8 @@ torch::Tensor over_all_ranks(double loss, torch::Tensor tally, Communicator& com
 }  // namespace
 
 std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& task,
-                                   std::int64_t micro_batch, Communicator& communicator,
+                                   std::int64_t micro_batch, int loader_threads,
+                                   Communicator& communicator,
                                    const std::function<bool(double)>& interrupted) {
   const auto begin = std::chrono::steady_clock::now();
   const torch::NoGradGuard no_grad;
@@ -62,7 +63,9 @@ std::optional<Validation> validate(ParallelModel& parallel, const tasks::Task& t
     indices.push_back(i);
   double loss = 0;
   torch::Tensor tally;
-  data::BatchLoader loader(samples, std::move(indices), micro_batch);
+  data::LoaderOptions loading;
+  loading.threads = loader_threads;
+  data::BatchLoader loader(samples, std::move(indices), micro_batch, loading);
   data::Batch batch;
   // The last ranks may have one pass less, but must call interrupted() equally often.
   const std::int64_t most = (samples.count() + communicator.size() - 1) / communicator.size();
