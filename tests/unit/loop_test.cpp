@@ -20,6 +20,7 @@
 #include "loop/blas_memory.hpp"
 #include "loop/determinism.hpp"
 #include "loop/devices.hpp"
+#include "loop/epoch_trainer.hpp"
 #include "loop/error_words.hpp"
 #include "loop/memory_failure.hpp"
 #include "loop/model_file.hpp"
@@ -75,6 +76,20 @@ TEST(BatchPlan, SizesBeyondAnyMemoryAreRefused) {
 TEST(BatchPlan, HasADefaultForEachDevice) {
   EXPECT_EQ(plan_batches({}, 1, 3).global, 192);
   EXPECT_EQ(plan_batches({7, {}, {}}, 1, 3).local, 7) << "replicas need not divide the batch";
+}
+
+TEST(DataFraction, IsNotOneSampleTooManyByRounding) {
+  for (const std::int64_t all : {1, 7, 100, 1000, 60000}) {
+    for (std::int64_t samples = 1; samples <= all; ++samples) {
+      const double fraction = static_cast<double>(samples) / static_cast<double>(all);
+      ASSERT_EQ(samples_of_fraction(all, fraction), samples) << fraction << " of " << all;
+    }
+  }
+  EXPECT_EQ(samples_of_fraction(100, 0.07), 7);
+  EXPECT_EQ(samples_of_fraction(100, 0.28), 28);
+  EXPECT_EQ(samples_of_fraction(100, 0.071), 8);
+  EXPECT_EQ(samples_of_fraction(100, 1e-9), 1);
+  EXPECT_EQ(samples_of_fraction(0, 0.5), 0);
 }
 
 TEST(ErrorWords, OfLibTorchComeWithoutItsStack) {

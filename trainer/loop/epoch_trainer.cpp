@@ -35,9 +35,17 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
+std::int64_t samples_of_fraction(std::int64_t all, double fraction) {
+  const auto total = static_cast<double>(all);
+  const std::int64_t samples = std::llround(std::ceil(fraction * total));
+  // The product may be rounded up: 0.07 of 100 is more than 7. A quotient of whole numbers is the
+  // double next to the fraction, as is the number that the user wrote.
+  const bool is_one_too_many = static_cast<double>(samples - 1) / total >= fraction;
+  return is_one_too_many ? samples - 1 : samples;
+}
+
 std::int64_t training_samples(const tasks::Task& task, const TrainOptions& options) {
-  const auto all = static_cast<double>(task.train_samples().count());
-  return std::llround(std::ceil(options.data_fraction * all));
+  return samples_of_fraction(task.train_samples().count(), options.data_fraction);
 }
 
 std::int64_t samples_of_rank(std::int64_t samples, const Communicator& communicator) {

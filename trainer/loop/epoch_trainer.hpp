@@ -18,6 +18,9 @@
 
 namespace hpcboot::train {
 
+/// The fewest of `all` samples that are at least this fraction of them.
+std::int64_t samples_of_fraction(std::int64_t all, double fraction);
+
 /// The number of training samples in an epoch: --data-fraction of the set, from its beginning.
 std::int64_t training_samples(const tasks::Task& task, const TrainOptions& options);
 
