@@ -212,7 +212,7 @@ PY
 @test "options are checked, and named" {
   for bad in "--mode x" "--model vgg" "--epochs 0" "--lr 0" "--epochs x" "--image-size 4" "--no-such 1" "--epo 3" \
     "--optimizer lamb" "--schedule x" "--scale-lr x" "--momentum 1" "--weight-decay -1" "--data-fraction 0" "--clip-grad-norm -1" \
-    "--accumulate 0" "--micro-batch 0" "--bucket-mb 0" "--compress-gradients x" "--precision fp8" "--initial-scale-power 99" \
+    "--accumulate 0" "--micro-batch 0" "--bucket-mb 0" "--bucket-mb inf" "--compress-gradients x" "--precision fp8" "--initial-scale-power 99" \
     "--threads 100000" "--loader-threads 100000" "--image-size 100000" "--start-up-timeout 10000000000" \
     "--collective-timeout 9223372036854775807" "--batch-size 9223372036854775807"; do
     # shellcheck disable=SC2086
@@ -332,7 +332,9 @@ PY
 
 @test "options that contradict each other are refused before the data are read and a run folder is made" {
   for bad in "--sync-bn" "--sync-bn --mode single" "--sync-bn --mode dp --devices cpu:2" \
-    "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu" "--checkpoint-activations"; do
+    "--warmup-steps 2 --warmup-epochs 1" "--backend nccl --device cpu" "--checkpoint-activations" \
+    "--backend nccl --mode single" "--compress-gradients bf16 --mode single" "--bucket-mb 5 --mode single" \
+    "--find-unused-parameters --mode single" "--initial-scale-power 5" "--scale-growth-interval 9 --precision bf16"; do
     # shellcheck disable=SC2086 # options, meant to be split
     run "$trainer" $model --data nowhere $bad --runs-dir runs
     echo "$bad: $status $output"
@@ -353,6 +355,16 @@ assert fp32 != bf16 and abs(bf16 - fp32) < 0.05 * fp32, (fp32, bf16)
 PY
   for precision in fp16 tf32; do
     # shellcheck disable=SC2086
+@test "options for several ranks are named in a note if one rank runs without --mode, as in a scaling study" {
+  # shellcheck disable=SC2086
+  run -0 --separate-stderr "$trainer" $small --limit-samples 32 --bucket-mb 5 --compress-gradients bf16 --runs-dir runs
+  echo "$output" "$stderr"
+  [[ $output$stderr == *"--bucket-mb, --compress-gradients: no effect in mode single, which has one rank"* ]]
+  # shellcheck disable=SC2086
+  run -0 "$trainer" $small --limit-samples 32 --runs-dir runs
+  [[ $output != *"no effect"* ]]
+}
+
     run "$trainer" $small --device cpu --precision $precision --runs-dir runs
     [ "$status" -eq 30 ]
     [[ $output == *"$precision on the CPU"* ]]

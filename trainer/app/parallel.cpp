@@ -1,5 +1,7 @@
 #include "app/parallel.hpp"
 
+#include <cmath>
+
 #include "app/verbs.hpp"
 
 namespace hpcboot::app {
@@ -35,11 +37,12 @@ options::Group parallel_options(train::TrainOptions& o) {
        {"checkpoint-activations", flag(o.checkpoint_activations),
         "layers keep their inputs only, and the backward pass computes the rest again: less "
         "memory, one more forward pass"},
-       {"bucket-mb", into(o.bucket_mb, "MiB"), "size of the buckets of the gradient all-reduce"},
+       {"bucket-mb", into(o.bucket_mb, "MiB"),
+        "size of the buckets of the gradient all-reduce (mode ddp)"},
        {"compress-gradients", choice_into(o.compress_gradients, {"none", "bf16", "fp16"}),
-        "data type for the gradient all-reduce"},
+        "data type for the gradient all-reduce (mode ddp)"},
        {"find-unused-parameters", flag(o.find_unused_parameters),
-        "allow parameters that a step does not use; their gradients are 0"}}};
+        "allow parameters that a step does not use; their gradients are 0 (mode ddp)"}}};
 }
 
 void check_parallel(const train::TrainOptions& o) {
@@ -50,7 +53,8 @@ void check_parallel(const train::TrainOptions& o) {
     throw UsageError("--scale-growth-interval must be at least 1");
   }
   if (o.zero < 0 || o.zero > 3) throw UsageError("--zero must be 0, 1, 2 or 3");
-  if (!(o.bucket_mb > 0)) throw UsageError("--bucket-mb must be above 0");
+  if (!(o.bucket_mb > 0 && std::isfinite(o.bucket_mb)))
+    throw UsageError("--bucket-mb must be above 0, and finite");
 }
 
 }  // namespace hpcboot::app

@@ -21,6 +21,36 @@ void require_ddp(const TrainOptions& options, const std::string& mode) {
   throw UsageError(std::string(option) + " needs mode ddp; this run uses mode " + mode);
 }
 
+void require_scaling_to_fit(const TrainOptions& options) {
+  const TrainOptions unset;
+  const char* option =
+      options.initial_scale_power != unset.initial_scale_power       ? "--initial-scale-power"
+      : options.scale_growth_interval != unset.scale_growth_interval ? "--scale-growth-interval"
+                                                                     : nullptr;
+  if (option == nullptr || options.precision == "fp16") return;
+  throw UsageError(std::string(option) + " needs --precision fp16; this run uses " +
+                   options.precision);
+}
+
+/// What is set for the exchange of gradients between ranks, which only mode ddp has.
+std::vector<std::string> exchange_options(const TrainOptions& options) {
+  const TrainOptions unset;
+  std::vector<std::string> set;
+  if (options.backend != unset.backend) set.emplace_back("--backend");
+  if (options.bucket_mb != unset.bucket_mb) set.emplace_back("--bucket-mb");
+  if (options.compress_gradients != unset.compress_gradients)
+    set.emplace_back("--compress-gradients");
+  if (options.find_unused_parameters) set.emplace_back("--find-unused-parameters");
+  return set;
+}
+
+void require_exchange(const TrainOptions& options, const std::string& mode) {
+  // Without --mode, one rank of a scaling study is given the options of many: unused_options().
+  if (mode == "ddp" || options.mode == "auto") return;
+  for (const std::string& option : exchange_options(options))
+    throw UsageError(option + " needs mode ddp; this run uses mode " + mode);
+}
+
 void require_sharding_to_fit(const TrainOptions& options) {
   if (options.zero < 2) {
     if (options.offload) throw UsageError("--offload needs --zero 2 or 3");
@@ -115,6 +145,14 @@ void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smalles
       "change --batch-size, --micro-batch or --limit-samples, or use a larger --image-size");
 }
 
+std::string unused_options(const TrainOptions& options, const std::string& mode) {
+  if (mode == "ddp") return "";
+  std::string list;
+  for (const std::string& option : exchange_options(options))
+    list += (list.empty() ? "" : ", ") + option;
+  return list.empty() ? "" : list + ": no effect in mode " + mode + ", which has one rank";
+}
+
 void require_fitting_options(const TrainOptions& options, const std::string& mode,
                              const BatchPlan& batches, c10::Device device) {
   require_ddp(options, mode);
@@ -122,6 +160,8 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
   require_model_of_task(options);
   require_layers(options);
   require_repeatable(options, mode, device);
+  require_exchange(options, mode);
+  require_scaling_to_fit(options);
   require_recordable(options, mode, batches, device);
 }
 

@@ -16,6 +16,10 @@ namespace hpcboot::train {
 void require_fitting_options(const TrainOptions& options, const std::string& mode,
                              const BatchPlan& batches, c10::Device device);
 
+/// A note that names the options for several ranks if mode auto was resolved to another than ddp;
+/// empty if there are none.
+std::string unused_options(const TrainOptions& options, const std::string& mode);
+
 /// Refuses passes of one image for models whose batch normalisation cannot take one at this size,
 /// before an epoch is lost at its last batch.
 /// @param smallest_pass smallest_pass() of the run

@@ -167,6 +167,8 @@ std::string train(const TrainOptions& options, const RunFacts& known,
   SharedResume resumed = resume_together(options, own, report.holder(), communicator);
   report.start(facts, identity, resumed.point ? &*resumed.point : nullptr);
   for (const std::string& note : resumed.notes) report.note(note);
+  if (const std::string note = unused_options(options, facts.mode); !note.empty())
+    report.note(note);
 
   if (devices.front().is_cpu()) take_blas_memory(facts.threads * facts.devices);
   torch::manual_seed(options.seed);
