@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/word_distance.hpp"
 #include "options/help.hpp"
+#include "options/wrong_value.hpp"
 #include "text/style.hpp"
 #include "text/terminal.hpp"
 
@@ -49,21 +49,6 @@ std::string full_name(const Command& command) {
   return command.program + (command.verb.empty() ? "" : " " + command.verb);
 }
 
-// An option of a similar name; empty if there is none.
-std::string nearest_option(const Command& command, const std::string& given) {
-  std::string nearest;
-  std::size_t least = 3;
-  for (const Group& group : command.groups) {
-    for (const Option& option : group.options) {
-      const std::size_t distance = word_distance(option.long_name(), given, least);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = option.long_name();
-    }
-  }
-  return nearest;
-}
-
 std::string where_help_is(const Command& command) {
   return full_name(command) + " --help lists the options";
 }
@@ -74,7 +59,7 @@ std::string where_help_is(const Command& command) {
 
 // "--ranks is 'x'; expected a number". Only numbers are parsed, and Boost says "the argument ('x')
 // for option '--ranks' is invalid".
-std::string invalid_value(const po::validation_error& error) {
+std::string invalid_value(const po::options_description& all, const po::validation_error& error) {
   const std::string text = error.what();
   const std::string start = "the argument ('";
   const std::string middle = "') for option '";
@@ -82,8 +67,12 @@ std::string invalid_value(const po::validation_error& error) {
   const std::size_t end = text.rfind("' is invalid");
   if (text.rfind(start, 0) != 0 || name == std::string::npos || end == std::string::npos)
     return text;
-  return text.substr(name + middle.size(), end - name - middle.size()) + " is '" +
-         text.substr(start.size(), name - start.size()) + "'; expected a number";
+  const std::string option = text.substr(name + middle.size(), end - name - middle.size());
+  const std::string given = text.substr(start.size(), name - start.size());
+  const std::size_t first = std::min(option.find_first_not_of('-'), option.size());
+  const po::option_description* known = all.find_nothrow(option.substr(first), false);
+  return option + " is '" + given + "'; expected " +
+         expected_value(known == nullptr ? nullptr : known->semantic().get(), given);
 }
 
 // Names the first positional argument that is not an operand. The parser does not, so the arguments
@@ -108,7 +97,7 @@ std::string invalid_value(const po::validation_error& error) {
                                  bool has_program) {
   const std::string given = error.get_option_name();
   const std::size_t first = std::min(given.find_first_not_of('-'), given.size());
-  const std::string nearest = nearest_option(command, given.substr(first));
+  const std::string nearest = nearest_option(command.groups, given.substr(first));
   const bool lacks_dashes = command.takes_program && !has_program;
   throw UsageError("unrecognised option '" + given + "'; " +
                    (nearest.empty() ? "" : "did you mean --" + nearest + "? ") +
@@ -116,14 +105,12 @@ std::string invalid_value(const po::validation_error& error) {
                    where_help_is(command));
 }
 
-// The value given for this option or operand, if it is not one of the choices.
-std::optional<std::string> wrong_choice(const Value& value, const std::string& key,
-                                        const po::variables_map& values) {
-  if (value.choices.empty() || values.count(key) == 0) return std::nullopt;
-  const auto& given = values[key].as<std::string>();
-  const auto& choices = value.choices;
-  if (std::find(choices.begin(), choices.end(), given) != choices.end()) return std::nullopt;
-  return given;
+// A default need not be a choice: an operand that is required has none.
+std::optional<std::string> given_text(const Value& value, const std::string& key,
+                                      const po::variables_map& values) {
+  if (value.choices.empty() || values.count(key) == 0 || values[key].defaulted())
+    return std::nullopt;
+  return values[key].as<std::string>();
 }
 
 }  // namespace
@@ -146,8 +133,8 @@ std::optional<Parsed> parse(const Command& plain, const std::string& version,
     if (parsed.has_program) parsed.program.assign(end + 1, arguments.end());
   }
   const std::vector<std::string> own(arguments.begin(), end);
+  const po::options_description all = with_operands(command);
   try {
-    const po::options_description all = with_operands(command);
     po::positional_options_description positional;
     for (const Operand& operand : command.operands)
       positional.add(operand.key.c_str(), operand.most);
@@ -162,7 +149,7 @@ std::optional<Parsed> parse(const Command& plain, const std::string& version,
   } catch (const po::too_many_positional_options_error&) {
     refuse_unexpected(command, own);
   } catch (const po::validation_error& error) {
-    refuse(command, invalid_value(error));
+    refuse(command, invalid_value(all, error));
   } catch (const po::error& error) {
     refuse(command, error.what());
   }
@@ -185,16 +172,16 @@ void finish(const Command& command, po::variables_map& values) {
   }
   for (const Group& group : command.groups) {
     for (const Option& option : group.options) {
-      const std::string name = option.long_name();
-      if (const auto given = wrong_choice(option.value, name, values))
-        throw UsageError("--" + name + " is '" + *given + "'; expected " +
-                         one_of(option.value.choices));
+      const auto given = given_text(option.value, option.long_name(), values);
+      if (!given) continue;
+      if (const auto problem = wrong_choice(option, *given)) throw UsageError(*problem);
     }
   }
   for (const Operand& operand : command.operands) {
-    if (const auto given = wrong_choice(operand.value, operand.key, values))
-      throw UsageError("unknown " + operand.key + " '" + *given + "'; expected " +
-                       one_of(operand.value.choices));
+    const auto& choices = operand.value.choices;
+    const auto given = given_text(operand.value, operand.key, values);
+    if (given && std::find(choices.begin(), choices.end(), *given) == choices.end())
+      throw UsageError("unknown " + operand.key + " '" + *given + "'; expected " + one_of(choices));
   }
 }
 

@@ -92,8 +92,9 @@ for row in rows:
 
 @test "wrong arguments and devices that are missing are named" {
   run -2 "$trainer" bench
-  [[ $output == *"expected allreduce, matmul"* ]]
+  [[ $output == *"bench needs a KIND; expected allreduce, matmul"* ]]
   run -2 "$trainer" bench sort
+  [[ $output == *"unknown kind 'sort'; expected allreduce, matmul"* ]]
   run -2 "$trainer" bench allreduce
   [[ $output == *"at least two ranks"* ]]
   run -2 "$trainer" bench matmul --seconds 0

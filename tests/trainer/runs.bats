@@ -189,6 +189,17 @@ PY
   [ "$(losses "${all[0]}")" != "$(losses runs/*seed8)" ]
 }
 
+@test "numbers beyond their range are refused with its end" {
+  run -2 "$trainer" --keep-checkpoints 99999999999
+  [[ $output == *"--keep-checkpoints is '99999999999'; expected a number of at most 2147483647"* ]]
+  run -2 "$trainer" --epochs -3000000000
+  [[ $output == *"--epochs is '-3000000000'; expected a number of at least -2147483648"* ]]
+  run -2 "$trainer" --warmup-steps 99999999999999999999
+  [[ $output == *"expected a number of at most 9223372036854775807"* ]]
+  run -2 "$trainer" --epochs x
+  [[ $output == *"--epochs is 'x'; expected a number;"* ]]
+}
+
 @test "a batch that the ranks do not divide is a usage error that names the nearest" {
   run ranks 2 --batch-size 33
   [ "$status" -eq 2 ]
