@@ -355,6 +355,16 @@ PY
   done
 }
 
+@test "options for several ranks are named in a note if one rank runs without --mode, as in a scaling study" {
+  # shellcheck disable=SC2086
+  run -0 --separate-stderr "$trainer" $small --limit-samples 32 --bucket-mb 5 --compress-gradients bf16 --runs-dir runs
+  echo "$output" "$stderr"
+  [[ $output$stderr == *"--bucket-mb, --compress-gradients: no effect in mode single, which has one rank"* ]]
+  # shellcheck disable=SC2086
+  run -0 "$trainer" $small --limit-samples 32 --runs-dir runs
+  [[ $output != *"no effect"* ]]
+}
+
 @test "bf16 trains on the CPU, fp16 and tf32 say what they need" {
   # shellcheck disable=SC2086
   "$trainer" $small --precision bf16 --runs-dir runs
@@ -366,16 +376,6 @@ assert fp32 != bf16 and abs(bf16 - fp32) < 0.05 * fp32, (fp32, bf16)
 PY
   for precision in fp16 tf32; do
     # shellcheck disable=SC2086
-@test "options for several ranks are named in a note if one rank runs without --mode, as in a scaling study" {
-  # shellcheck disable=SC2086
-  run -0 --separate-stderr "$trainer" $small --limit-samples 32 --bucket-mb 5 --compress-gradients bf16 --runs-dir runs
-  echo "$output" "$stderr"
-  [[ $output$stderr == *"--bucket-mb, --compress-gradients: no effect in mode single, which has one rank"* ]]
-  # shellcheck disable=SC2086
-  run -0 "$trainer" $small --limit-samples 32 --runs-dir runs
-  [[ $output != *"no effect"* ]]
-}
-
     run "$trainer" $small --device cpu --precision $precision --runs-dir runs
     [ "$status" -eq 30 ]
     [[ $output == *"$precision on the CPU"* ]]
@@ -425,10 +425,36 @@ PY
   echo "epochs 3" >bad.ini
   run "$trainer" --config bad.ini --data "$data"
   [ "$status" -eq 2 ]
-  [[ $output == *"bad.ini: 'epochs 3' is not NAME = VALUE"* ]]
+  [[ $output == *"bad.ini:1: 'epochs 3'; expected NAME = VALUE"* ]]
   run "$trainer" --config missing.ini
   [ "$status" -eq 27 ]
   [[ $output == *"'missing.ini' cannot be read: No such file or directory"* ]]
+  printf '# all of it\n\n  comment = "run #3" # quoted\nseed=5\t# five\r\ntensorboard = false #\n' >marks.ini
+  # shellcheck disable=SC2086
+  "$trainer" --config marks.ini $small --limit-samples 32 --runs-dir marks
+  [ "$(value marks/* "['config']['comment'], r['config']['seed'], r['config']['tensorboard']")" = "('run #3', 5, False)" ]
+  printf 'comment = a#b' >marks.ini
+  # shellcheck disable=SC2086
+  "$trainer" --config marks.ini $small --limit-samples 32 --runs-dir mark
+  [ "$(value mark/* "['config']['comment']")" = "a#b" ]
+}
+
+@test "an error in a configuration file is named with its line, and with what was expected" {
+  refused() {
+    printf '# first\n\n%b\n' "$1" >c.ini
+    run -2 "$trainer" --config c.ini --data nowhere
+    echo "$1: $output"
+    [[ $output == *"c.ini:$2"* ]]
+  }
+  refused 'lr = abc' "3: --lr is 'abc'; expected a number"
+  refused 'seed = 1\nepochs = 3000000000' "4: --epochs is '3000000000'; expected a number of at most 2147483647"
+  refused 'mode = x' "3: --mode is 'x'; expected auto, single, dp or ddp"
+  refused 'sync-bn = maybe' "3: --sync-bn is 'maybe'; expected true or false"
+  refused 'epoch = 3' "3: unrecognised option 'epoch'; did you mean epochs?"
+  refused 'lr = 1\nlr = 2' "4: 'lr' is already set in line 3; expected each option once"
+  refused 'lr 1 # x' "3: 'lr 1'; expected NAME = VALUE"
+  refused 'comment = "x' '3: the value is "x; expected a " at its end'
+  refused 'comment = "x" y' '3: the value is "x" y; expected a " at its end'
 }
 
 @test "missing data, an unwritable runs folder and a missing device are clear errors" {

@@ -1,7 +1,5 @@
 #include "app/train_command.hpp"
 
-#include <sstream>
-
 #include "app/checkpoints.hpp"
 #include "app/observation.hpp"
 #include "app/optimization.hpp"
@@ -11,6 +9,7 @@
 #include "datasets/augmentation.hpp"
 #include "datasets/places.hpp"
 #include "hpcboot/error.hpp"
+#include "options/config_file.hpp"
 #include "tasks/task_names.hpp"
 
 namespace hpcboot::app {
@@ -191,7 +190,9 @@ options::Command command_for(Options& o) {
   command.details = {
       "Under mpirun, srun, torchrun or hpcboot run every process is one rank of the training. Each "
       "run leaves a folder in runs/; runtable compares them. --config reads options from a file "
-      "with lines NAME = VALUE; the command line takes precedence."};
+      "with lines NAME = VALUE; the command line takes precedence. A # begins a comment at the "
+      "start "
+      "of a line or of a word, except in a VALUE in double quotes."};
   command.groups = config_groups(o);
   command.groups.push_back({"Configuration",
                             {{"config", options::text("FILE", options::Completes::file),
@@ -217,14 +218,7 @@ void read_config(const std::string& file, Options& all, po::variables_map& value
                 "the configuration file '" + file + "' cannot be read: " + content.reason,
                 "lines such as: epochs = 5", "correct the path given with --config");
   }
-  std::istringstream in(*content.text);
-  try {
-    po::store(po::parse_config_file(in, options::boost_options(config_groups(all))), values);
-  } catch (const po::invalid_config_file_syntax& error) {
-    throw UsageError(file + ": '" + error.tokens() + "' is not NAME = VALUE");
-  } catch (const po::error& error) {
-    throw UsageError(file + ": " + error.what());
-  }
+  options::store_config(config_groups(all), file, *content.text, values);
 }
 
 }  // namespace
