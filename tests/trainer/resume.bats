@@ -625,6 +625,18 @@ killed_after_its_best() {
   done
 }
 
+@test "a run of a model with batch norms continues only with passes of the same size, others with any" {
+  resnet="--data $data --model resnet18 --image-size 32 --batch-size 8 --limit-samples 16 --threads 1 --no-tensorboard"
+  "$trainer" $resnet --runs-dir runs >/dev/null
+  run -2 "$trainer" $resnet --epochs 2 --resume runs/* --micro-batch 4
+  [[ $output == *"--micro-batch is 4, but a rank's share of the batch in the run"* ]]
+  run -2 "$trainer" $resnet --epochs 2 --resume runs/* --accumulate 2
+  [[ $output == *"--micro-batch is a rank's share in 2 passes, but a rank's share of the batch in the run"* ]]
+  "$trainer" $resnet --epochs 2 --resume runs/* >/dev/null
+  "$trainer" $small --epochs 1 --limit-samples 64 --runs-dir other >/dev/null
+  "$trainer" $small --epochs 2 --limit-samples 64 --resume other/* --micro-batch 16 >/dev/null
+}
+
 @test "a finished run is not resumed, unless more epochs are requested" {
   train 1 runs >/dev/null
   run -2 train 1 runs --resume runs/*

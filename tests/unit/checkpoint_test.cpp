@@ -406,6 +406,12 @@ TEST(RunIdentity, NamesWhatDiffers) {
             (std::vector<std::string>{"--batch-size is 32, but 64 in the run",
                                       "--lr is 0.1, but 0.2 in the run",
                                       "--sync-bn is not set, but true in the run"}));
+  // Older versions did not record it.
+  Json passes = a;
+  passes["micro_batch"] = "8";
+  EXPECT_TRUE(differences(passes, a).empty());
+  EXPECT_EQ(differences(a, passes),
+            std::vector<std::string>{"--micro-batch is not set, but 8 in the run"});
   // Identities leave out first values of later options.
   EXPECT_EQ(differences(a, {{"lr", 0.1},
                             {"model", "mnistnet"},

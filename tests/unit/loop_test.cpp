@@ -377,6 +377,11 @@ TEST(MemoryFailure, IsTakenFromWhatAllocatorsThrowWithTheWayToUseLess) {
   };
   EXPECT_NE(remedy(batches, "image").find("batch size 64 = micro-batch 8 x accumulate 4 x 2 ranks"),
             std::string::npos);
+  EXPECT_NE(remedy(batches, "image").find("the same step"), std::string::npos);
+  const MemoryUse normalised{batches, "image", false, "a step", /*has_batch_norms=*/true};
+  const std::string other = memory_failure(std::bad_alloc(), normalised)->remedy();
+  EXPECT_EQ(other.find("the same step"), std::string::npos) << other;
+  EXPECT_NE(other.find("batch norms"), std::string::npos) << other;
   EXPECT_NE(remedy({5, 5, 5}, "image").find("--micro-batch 1 --accumulate 5"), std::string::npos);
   EXPECT_NE(remedy({1, 1, 1}, "image").find("only one image"), std::string::npos);
   EXPECT_NE(remedy({1, 1, 1}, "image").find("--image-size"), std::string::npos);

@@ -133,9 +133,13 @@ void require_recordable(const TrainOptions& options, const std::string& mode,
 
 }  // namespace
 
+bool has_batch_norms(const TrainOptions& options) {
+  return known_model(options).has_batch_norms();
+}
+
 void require_batch_norm_to_fit(const TrainOptions& options, std::int64_t smallest_pass) {
-  const std::int64_t one_pixel = known_model(options).one_pixel;
-  if (one_pixel == 0 || options.image_size > one_pixel) return;
+  const models::KnownModel model = known_model(options);
+  if (!model.has_batch_norms() || options.image_size > model.one_pixel) return;
   if (smallest_pass > 1 || options.sync_bn) return;
   throw Error(
       ErrorCode::invalid_model_use,
@@ -156,12 +160,12 @@ std::string unused_options(const TrainOptions& options, const std::string& mode)
 void require_fitting_options(const TrainOptions& options, const std::string& mode,
                              const BatchPlan& batches, c10::Device device) {
   require_ddp(options, mode);
+  require_exchange(options, mode);
+  require_scaling_to_fit(options);
   require_sharding_to_fit(options);
   require_model_of_task(options);
   require_layers(options);
   require_repeatable(options, mode, device);
-  require_exchange(options, mode);
-  require_scaling_to_fit(options);
   require_recordable(options, mode, batches, device);
 }
 

@@ -20,6 +20,10 @@ void require_fitting_options(const TrainOptions& options, const std::string& mod
 /// empty if there are none.
 std::string unused_options(const TrainOptions& options, const std::string& mode);
 
+/// Whether the model is known to normalise over the samples of a pass, so that the size of passes
+/// changes the results.
+bool has_batch_norms(const TrainOptions& options);
+
 /// Refuses passes of one image for models whose batch normalisation cannot take one at this size,
 /// before an epoch is lost at its last batch.
 /// @param smallest_pass smallest_pass() of the run

@@ -45,19 +45,24 @@ std::string sizes_text(const BatchPlan& batches, std::int64_t micro) {
                      batches.local / micro, counted(batches.global / batches.local, "rank"));
 }
 
-std::string remedy_of(const BatchPlan& batches, std::string_view sample) {
-  const std::string smaller = sample == "image" ? "a smaller --image-size, " : "";
+std::string remedy_of(const MemoryUse& use) {
+  const BatchPlan& batches = use.batches;
+  const std::string smaller = use.sample == "image" ? "a smaller --image-size, " : "";
   if (batches.micro == 1) {
     return fmt::format(
         "a pass already has only one {}: use {}a smaller model, or hosts with more "
         "memory",
-        sample, smaller);
+        use.sample, smaller);
   }
   const std::int64_t micro = batches.micro % 2 == 0 ? batches.micro / 2 : 1;
   return fmt::format(
-      "use --micro-batch {} --accumulate {}, the same step in smaller passes: {}; or {}more ranks, "
-      "or hosts with more memory",
-      micro, batches.local / micro, sizes_text(batches, micro), smaller);
+      "use --micro-batch {} --accumulate {}, {}: {}; or {}more ranks, or hosts with more memory",
+      micro, batches.local / micro,
+      use.has_batch_norms
+          ? "smaller passes, which change the results: this model's batch norms take their "
+            "statistics from a pass"
+          : "the same step in smaller passes",
+      sizes_text(batches, micro), smaller);
 }
 
 }  // namespace
@@ -85,8 +90,7 @@ std::optional<Error> memory_failure(const std::exception& cause, const MemoryUse
                fmt::format("not enough memory for {}, with {} per pass ({})", use.phase,
                            counted(use.batches.micro, std::string(use.sample)), reason_of(cause)),
                "memory for the data, the model and the tensors of a pass",
-               (use.recorded ? "leave out --cuda-graph, and then " : "") +
-                   remedy_of(use.batches, use.sample));
+               (use.recorded ? "leave out --cuda-graph, and then " : "") + remedy_of(use));
 }
 
 }  // namespace hpcboot::train

@@ -20,9 +20,10 @@ bool means_memory(const std::exception& cause);
 /// What needs the memory.
 struct MemoryUse {
   BatchPlan batches;
-  std::string_view sample;  ///< what a sample is called: "image"
-  bool recorded = false;    ///< as a CUDA graph, which excludes smaller passes
-  std::string_view phase;   ///< of the run: "a training step"
+  std::string_view sample;       ///< what a sample is called: "image"
+  bool recorded = false;         ///< as a CUDA graph, which excludes smaller passes
+  std::string_view phase;        ///< of the run: "a training step"
+  bool has_batch_norms = false;  ///< over the samples of a pass
 };
 
 /// Error{out_of_memory} if an exception of the C++ library or of LibTorch means that, on the CPU or

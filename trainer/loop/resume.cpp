@@ -141,7 +141,7 @@ std::vector<Candidate> runs_to_choose_from(const TrainOptions& options,
       continue;
     try {
       RunRecord run = RunRecord::read(folder.run_json());
-      if (run.exit_reason != record::kFinished && run.identity == own.identity &&
+      if (run.exit_reason != record::kFinished && differences(own.identity, run.identity).empty() &&
           is_same_kind(options, run) && has_candidate(folder, request)) {
         found.push_back({folder, std::move(run)});
       }

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "loop/epoch_trainer.hpp"
+#include "loop/fitting_options.hpp"
 
 namespace hpcboot::train {
 namespace {
@@ -18,6 +18,19 @@ std::string text_of(const data::Samples& samples) {
 std::string option_name(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
   return "--" + key;
+}
+
+/// As it was asked for, so that a run continues with the same options on another number of ranks.
+std::string pass_text(const BatchSizes& asked) {
+  if (asked.micro) return std::to_string(*asked.micro);
+  const std::int64_t passes = asked.accumulate.value_or(1);
+  return passes == 1 ? "a rank's share of the batch"
+                     : fmt::format("a rank's share in {} passes", passes);
+}
+
+/// What versions before it did not record, so that their runs continue whatever it was.
+bool is_unknown_of_older(const std::string& key) {
+  return key == "micro_batch";
 }
 
 /// Left out of an identity at these values, so that runs of versions without them continue.
@@ -53,6 +66,7 @@ Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::
     identity["initial_scale_power"] = o.initial_scale_power;
     identity["scale_growth_interval"] = o.scale_growth_interval;
   }
+  if (has_batch_norms(o)) identity["micro_batch"] = pass_text(o.batches);
   identity["seed"] = o.seed;
   identity["data_fraction"] = o.data_fraction;
   identity["sync_bn"] = o.sync_bn;
@@ -71,6 +85,7 @@ std::vector<std::string> differences(const Json& own, const Json& of_run) {
   for (const auto& [key, values] : all) {
     const auto& [here, there] = values;
     if (here != nullptr && there != nullptr && *here == *there) continue;
+    if (there == nullptr && is_unknown_of_older(key)) continue;
     texts.push_back(fmt::format("{} is {}, but {} in the run", option_name(key), shown(here, key),
                                 shown(there, key)));
   }

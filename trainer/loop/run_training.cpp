@@ -269,7 +269,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   try {
     std::string stopped;
     MemoryUse memory{facts.batches, tasks::known_task(options.task).sample, options.cuda_graph,
-                     "the start of the run"};
+                     "the start of the run", has_batch_norms(options)};
     with_memory(memory,
                 [&] { stopped = train(options, facts, devices, communicator, report, memory); });
     if (stopped.empty()) return 0;

@@ -9,6 +9,7 @@
 #include "loop/checkpoint_folder.hpp"
 #include "loop/error_words.hpp"
 #include "loop/memory_failure.hpp"
+#include "loop/run_identity.hpp"
 
 namespace hpcboot::train {
 
@@ -23,7 +24,7 @@ std::optional<UsableCheckpoint> first_usable(const std::vector<std::filesystem::
     };
     const auto examine = [&](const TrainingState& state,
                              const std::vector<record::TensorInfo>& tensors) {
-      if (state.identity != own.identity) {
+      if (!differences(own.identity, state.identity).empty()) {
         throw Error(ErrorCode::malformed_file, "it belongs to another configuration",
                     "a checkpoint of this configuration", "resume the run that saved it");
       }

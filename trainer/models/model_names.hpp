@@ -19,6 +19,8 @@ struct KnownModel {
   /// Images up to this size become one pixel with batch normalisation, so that one image alone
   /// cannot be normalised; 0: no size does.
   std::int64_t one_pixel = 0;
+
+  bool has_batch_norms() const { return one_pixel != 0; }
 };
 
 /// Sorted by name; with millions of parameters.
