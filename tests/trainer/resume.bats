@@ -637,6 +637,22 @@ killed_after_its_best() {
   "$trainer" $small --epochs 2 --limit-samples 64 --resume other/* --micro-batch 16 >/dev/null
 }
 
+@test "data of which any label has changed are refused, and those in another place are not" {
+  train 1 runs --epochs 1 >/dev/null
+  cp -r "$data" moved
+  cp -r "$data" changed
+  python3 - changed/train-labels-idx1-ubyte <<'TEXT'
+import sys
+raw = bytearray(open(sys.argv[1], "rb").read())
+raw[8 + 1] ^= 1  # of the second image, which is not one of the eight
+open(sys.argv[1], "wb").write(raw)
+TEXT
+  run -2 train 1 runs --epochs 2 --resume runs/* --data changed
+  echo "$output"
+  [[ $output == *"the labels' checksum is "*", but "*" in the run"* && $output != *"--data is"* ]]
+  train 1 runs --epochs 2 --resume runs/* --data moved >/dev/null
+}
+
 @test "a finished run is not resumed, unless more epochs are requested" {
   train 1 runs >/dev/null
   run -2 train 1 runs --resume runs/*

@@ -406,6 +406,14 @@ TEST(RunIdentity, NamesWhatDiffers) {
             (std::vector<std::string>{"--batch-size is 32, but 64 in the run",
                                       "--lr is 0.1, but 0.2 in the run",
                                       "--sync-bn is not set, but true in the run"}));
+  Json labels = a;
+  labels["labels"] = "12345678; 9abcdef0";
+  EXPECT_TRUE(differences(labels, a).empty()) << "older versions did not record it";
+  Json changed = labels;
+  changed["labels"] = "12345679; 9abcdef0";
+  EXPECT_EQ(differences(labels, changed),
+            std::vector<std::string>{"the labels' checksum is 12345678; 9abcdef0, but 12345679; "
+                                     "9abcdef0 in the run"});
   // Older versions did not record it.
   Json passes = a;
   passes["micro_batch"] = "8";

@@ -352,5 +352,21 @@ TEST(ImageSamples, NameWhatIsMixedIn) {
   EXPECT_NE(batch.parts[3].data<float>()[0], first) << "another epoch draws another weight";
 }
 
+TEST(ImageSamples, HaveAChecksumOfAllLabels) {
+  const auto sum = [](std::vector<std::uint8_t> labels) {
+    std::vector<std::uint8_t> pixels(labels.size());
+    const auto set = std::make_shared<MemoryDataset>(ImageShape{1, 1, 1}, kClasses,
+                                                     std::move(pixels), std::move(labels));
+    const ImageSamples samples(set, {});
+    return std::pair(samples.checksum(), samples.checksum_of_labels());
+  };
+  std::vector<std::uint8_t> labels(1000, 3);
+  const auto before = sum(labels);
+  EXPECT_EQ(sum(labels), before);
+  labels[1] = 4;  // none of the eight
+  EXPECT_EQ(sum(labels).first, before.first);
+  EXPECT_NE(sum(labels).second, before.second);
+}
+
 }  // namespace
 }  // namespace hpcboot::data

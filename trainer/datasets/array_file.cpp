@@ -117,6 +117,8 @@ class ArrayDataset : public Dataset {
         images_(images),
         labels_(std::move(labels)) {}
 
+  const std::vector<std::uint8_t>* labels() const override { return &labels_; }
+
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,
                     std::uint8_t* labels) const override {

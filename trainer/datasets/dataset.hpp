@@ -51,6 +51,9 @@ class Dataset {
   /// Bytes of one image: channels x rows x cols pixels without gaps.
   std::size_t image_bytes() const noexcept;
 
+  /// Of all images, if they are in memory; null if they are computed.
+  virtual const std::vector<std::uint8_t>* labels() const { return nullptr; }
+
   /// Reads the images at these indices into `pixels` (number x image_bytes()) and their labels into
   /// `labels`, in the order of `indices`, which may repeat. Several threads may call it at once.
   /// @throws std::out_of_range if an index is out of range; Error{malformed_data, unreadable_file}
@@ -81,6 +84,8 @@ class MemoryDataset : public Dataset {
   /// @param pixels those of one image for each label
   MemoryDataset(const ImageShape& shape, std::int64_t classes, std::vector<std::uint8_t> pixels,
                 std::vector<std::uint8_t> labels);
+
+  const std::vector<std::uint8_t>* labels() const override { return &labels_; }
 
  private:
   void read_checked(const std::int64_t* indices, std::int64_t number, std::uint8_t* pixels,

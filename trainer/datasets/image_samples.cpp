@@ -86,4 +86,9 @@ std::string ImageSamples::checksum() const {
   return checksum_text(checksum_of(labels, checksum_of(pixels)));
 }
 
+std::string ImageSamples::checksum_of_labels() const {
+  const std::vector<std::uint8_t>* labels = set_->labels();
+  return labels == nullptr ? "" : checksum_text(checksum_of(*labels));
+}
+
 }  // namespace hpcboot::data

@@ -31,6 +31,7 @@ class ImageSamples : public Samples {
   void fill(const BatchOrder& order, Batch& batch) const override;
   std::string kind() const override { return "images of " + to_string(set_->shape()); }
   std::string checksum() const override;
+  std::string checksum_of_labels() const override;
 
  private:
   void fill_mixup(const BatchOrder& order, Batch& batch) const;

@@ -66,6 +66,10 @@ class Samples {
   /// wherever the data are, and whatever machine computes it.
   virtual std::string checksum() const = 0;
 
+  /// The same of all labels, which tell of most changes in the other samples; empty if there are
+  /// none, or if they are computed.
+  virtual std::string checksum_of_labels() const { return ""; }
+
  protected:
   explicit Samples(std::int64_t count) : count_(count) {}
 

@@ -11,11 +11,22 @@
 namespace hpcboot::train {
 namespace {
 
+constexpr const char* kLabels = "labels";
+
 std::string text_of(const data::Samples& samples) {
   return fmt::format("{} {}, checksum {}", samples.count(), samples.kind(), samples.checksum());
 }
 
+/// Empty if neither split has labels in memory.
+std::string labels_text(const tasks::Task& task) {
+  const std::string training = task.train_samples().checksum_of_labels();
+  const std::string validation = task.validation_samples().checksum_of_labels();
+  if (training.empty() && validation.empty()) return "";
+  return training + "; " + validation;
+}
+
 std::string option_name(std::string key) {
+  if (key == kLabels) return "the labels' checksum";
   std::replace(key.begin(), key.end(), '_', '-');
   return "--" + key;
 }
@@ -30,7 +41,7 @@ std::string pass_text(const BatchSizes& asked) {
 
 /// What versions before it did not record, so that their runs continue whatever it was.
 bool is_unknown_of_older(const std::string& key) {
-  return key == "micro_batch";
+  return key == "micro_batch" || key == kLabels;
 }
 
 /// Left out of an identity at these values, so that runs of versions without them continue.
@@ -73,6 +84,7 @@ Json run_identity(const TrainOptions& o, const BatchPlan& batches, const tasks::
   identity["compress_gradients"] = o.compress_gradients;
   identity["limit_samples"] = o.limit_samples;
   identity["data"] = text_of(task.train_samples()) + "; " + text_of(task.validation_samples());
+  if (const std::string labels = labels_text(task); !labels.empty()) identity[kLabels] = labels;
   return identity;
 }
 

@@ -35,7 +35,7 @@ std::map<std::string, std::string> settings_of(const record::RunRecord& run) {
   std::map<std::string, std::string> settings;
   if (!run.identity.is_object()) return settings;
   for (const auto& [key, value] : run.identity.items()) {
-    if (key == "seed" || key == "data" || key == "limit_samples") continue;
+    if (key == "seed" || key == "data" || key == "labels" || key == "limit_samples") continue;
     settings[key] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   return settings;
