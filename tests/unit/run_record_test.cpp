@@ -42,6 +42,7 @@ RunRecord full_record() {
     one.host = "node0" + std::to_string(rank);
     one.pid = 4000 + rank;
     one.device = "cuda:0";
+    one.device_name = "NVIDIA H200";
     one.interface = "ib0";
     one.backend = "nccl";
     one.provenance["rank"] = {"openmpi", "OMPI_COMM_WORLD_RANK"};

@@ -150,7 +150,9 @@ std::optional<double> expected_speedup(const RunRecord& run, const std::vector<R
   };
   const RunRecord* best = nullptr;
   const auto preference = [&](const RunRecord& one) {
-    return std::tuple(kind(one) == kind(run), one.site == run.site, one.started);
+    const bool has_same_name = !run.ranks.empty() && run.ranks[0].device_name.has_value() &&
+                               one.ranks[0].device_name == run.ranks[0].device_name;
+    return std::tuple(has_same_name, kind(one) == kind(run), one.site == run.site, one.started);
   };
   for (const RunRecord& one : all) {
     if (one.mode() != "single" || one.config["model"] != run.config["model"]) continue;
@@ -172,6 +174,8 @@ TEST(RuntimeRows, ManyRunsHaveTheBaselinesThatTheRuleGives) {
     record.config["model"] = any("a", "b", "c", "rare");
     record.ranks.resize(1);
     record.ranks[0].device = any("cpu", "cuda:0", "cuda:1");
+    if (record.ranks[0].device != "cpu" && random() % 2 != 0)
+      record.ranks[0].device_name = any("NVIDIA H200", "Tesla V100");
     if (random() % 3 != 0) record.site = any("cedar", "sockeye", "");
     record.started = std::string("2026-11-") + any("01", "02", "03", "04") + "T10:00:00Z";
     runs.push_back(std::move(record));
@@ -214,6 +218,13 @@ TEST(RuntimeRows, AmongBaselinesDeviceThenSiteThenAgeDecide) {
   EXPECT_EQ(speedup(), 5.0) << "the same site before a newer one";
   runs.push_back(single(6.0, "cuda:0", "sockeye", "2026-11-20T06:00:00Z"));
   EXPECT_EQ(speedup(), 6.0) << "the same kind of device before the same site";
+  runs.push_back(single(7.0, "cuda:0", "cedar", "2026-11-20T05:00:00Z"));
+  runs.back().ranks[0].device_name = "Tesla V100";
+  EXPECT_EQ(speedup(), 7.0) << "of unknown name is any CUDA device";
+  runs.push_back(single(8.0, "cuda:0", "sockeye", "2026-11-20T04:00:00Z"));
+  runs.back().ranks[0].device_name = "NVIDIA H200";
+  runs.front().ranks[0].device_name = "NVIDIA H200";
+  EXPECT_EQ(speedup(), 8.0) << "the same GPU before another one of the same site";
 }
 
 TEST(RuntimeRows, UnevenNodesCountTheirRanks) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/counted.hpp"
+#include "gpu/cuda_driver.hpp"
 #include "hpcboot/env.hpp"
 #include "hpcboot/error.hpp"
 
@@ -116,6 +117,11 @@ std::string backend_of(const TrainOptions& options, torch::Device device, bool w
 
 void wait_for(torch::Device device) {
   if (device.is_cuda()) torch::cuda::synchronize(device.index());
+}
+
+std::optional<std::string> gpu_name_of(torch::Device device) {
+  if (!device.is_cuda()) return std::nullopt;
+  return gpu::name_of_gpu(std::max<int>(0, device.index()));
 }
 
 std::string name_of(const std::vector<torch::Device>& devices) {

@@ -2,6 +2,7 @@
 
 #include <torch/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ std::string backend_of(const TrainOptions& options, torch::Device device, bool w
 /// Waits until a CUDA device has finished all its queued work, so that measured times include it.
 /// Does nothing on the CPU.
 void wait_for(torch::Device device);
+
+/// "NVIDIA H200"; nothing for the CPU, or if the driver does not tell.
+std::optional<std::string> gpu_name_of(torch::Device device);
 
 /// Several devices in the syntax of parse_devices(): "cpu", "cuda:0", "cpu:2", "cuda:0,1".
 std::string name_of(const std::vector<torch::Device>& devices);

@@ -52,6 +52,7 @@ record::RankRecord RunReport::own_record(const RunFacts& facts) const {
   own.host = host_;
   own.pid = getpid();
   own.device = facts.device;
+  own.device_name = facts.device_name;
   own.interface = me.interface;
   if (!facts.backend.empty()) own.backend = facts.backend;
   own.provenance = me.provenance;

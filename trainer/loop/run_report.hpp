@@ -21,10 +21,11 @@ namespace hpcboot::train {
 
 /// The properties of a run, once its options, the launch and the data are known.
 struct RunFacts {
-  std::string mode;     ///< single, dp or ddp, never auto
-  std::string backend;  ///< between the ranks; empty for a single process
-  std::string device;   ///< "cpu", "cuda:0"; "cpu:2" or "cuda:0,1" in mode dp
-  int devices = 1;      ///< of each rank
+  std::string mode;                        ///< single, dp or ddp, never auto
+  std::string backend;                     ///< between the ranks; empty for a single process
+  std::string device;                      ///< "cpu", "cuda:0"; "cpu:2" or "cuda:0,1" in mode dp
+  std::optional<std::string> device_name;  ///< of a GPU
+  int devices = 1;                         ///< of each rank
   BatchPlan batches;
   int threads = 1;
   std::int64_t train_samples = 0;

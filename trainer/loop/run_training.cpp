@@ -247,6 +247,7 @@ int run_training(const TrainOptions& options, const Env& env) {
   require_fitting_options(options, facts.mode, facts.batches, devices.front());
   facts.threads = threads_of(options, me, env, devices);
   facts.device = name_of(devices);
+  facts.device_name = gpu_name_of(devices.front());
   use_precision(precision_of(options.precision), devices.front());
   if (options.deterministic) use_deterministic_algorithms(devices.front(), env);
   facts.devices = static_cast<int>(devices.size());

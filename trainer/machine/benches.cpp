@@ -3,11 +3,10 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "core/counted.hpp"
-#include "gpu/cuda_driver.hpp"
+#include "loop/devices.hpp"
 
 namespace hpcboot::machine {
 
@@ -24,8 +23,7 @@ BenchResult run_bench(const std::string& kind, const Bench& bench) {
 }
 
 std::string name_of_device(torch::Device device) {
-  if (device.is_cuda())
-    return gpu::name_of_gpu(std::max<int>(0, device.index())).value_or("CUDA device");
+  if (device.is_cuda()) return train::gpu_name_of(device).value_or("CUDA device");
   std::ifstream file("/proc/cpuinfo");
   std::string name = "CPU";
   for (std::string line; std::getline(file, line);) {

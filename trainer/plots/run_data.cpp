@@ -59,7 +59,8 @@ RunData data_of(const std::filesystem::path& folder, const record::RunRecord& ru
   data.nodes = run.nodes;
   data.devices_per_node = run.devices_per_node;
   data.devices = record::device_count(run);
-  data.device_kind = record::device_kind(run);
+  const std::string name = record::device_name(run);
+  data.device_kind = name.empty() ? record::device_kind(run) : name;
   data.settings = settings_of(run);
   data.samples = run.train_samples;
   data.sample = record::sample_of(run);

@@ -29,6 +29,7 @@ RankRecord rank_from(const JsonReader& reader) {
   rank.host = reader.text("host").value_or("");
   rank.pid = reader.integer("pid").value_or(0);
   rank.device = reader.text("device").value_or("");
+  rank.device_name = reader.text("device_name");
   rank.interface = reader.text("interface");
   rank.backend = reader.text("backend");
   if (const auto fields = reader.object("provenance")) {
@@ -56,6 +57,7 @@ Json to_json(const RankRecord& rank) {
               {"host", rank.host},
               {"pid", rank.pid},
               {"device", rank.device},
+              {"device_name", json_of(rank.device_name)},
               {"interface", json_of(rank.interface)},
               {"backend", json_of(rank.backend)},
               {"provenance", provenance.take()}};

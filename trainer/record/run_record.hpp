@@ -28,6 +28,7 @@ struct RankRecord {
   std::string host;
   std::int64_t pid = 0;
   std::string device;                            ///< "cpu", "cuda:0"; mode dp: "cpu:2", "cuda:0,1"
+  std::optional<std::string> device_name;        ///< of a GPU: "NVIDIA H200"; the first in mode dp
   std::optional<std::string> interface;          ///< for traffic between ranks
   std::optional<std::string> backend;            ///< gloo, nccl, mpi; none in one process
   std::map<std::string, Provenance> provenance;  ///< by field name, as resolve() gave it

@@ -29,6 +29,7 @@ Json settings_json(const RunRecord& run) {
   settings["scheduler"] = text(run.scheduler);
   settings["site"] = text(run.site);
   settings["device_kind"] = text(device_kind(run));
+  settings["device_name"] = text(device_name(run));
   settings["train_samples"] = run.train_samples ? Json(*run.train_samples) : Json();
   for (const auto& [name, version] : run.versions) settings["version of " + name] = version;
   return settings.take();

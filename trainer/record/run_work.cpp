@@ -61,6 +61,10 @@ std::string rate_unit(const std::string& sample, const std::string& of_other) {
   return (sample == of_other ? sample : "sample") + "s/s";
 }
 
+std::string device_name(const RunRecord& record) {
+  return record.ranks.empty() ? "" : record.ranks.front().device_name.value_or("");
+}
+
 std::string method_of(const std::string& mode) {
   if (mode == "dp") return "DP";
   if (mode == "ddp") return "DDP";

@@ -27,6 +27,9 @@ std::int64_t device_count(const RunRecord& record);
 /// "cuda" of "cuda:3"; empty if unknown.
 std::string device_kind(const RunRecord& record);
 
+/// "NVIDIA H200"; empty if unknown, as of processors and in records of older versions.
+std::string device_name(const RunRecord& record);
+
 /// What one of its samples is called, by `config.sample`: "image" of "images of 1x28x28", as of
 /// records without it; "sample" if that begins with no plain word.
 std::string sample_of(const RunRecord& record);

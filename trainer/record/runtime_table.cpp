@@ -35,23 +35,36 @@ RuntimeRow row_of(const RunRecord& run) {
   return row;
 }
 
+struct Device {
+  std::string kind;
+  std::string name;  ///< empty if unknown
+};
+
 /// The baselines for one kind of work, with only the preferred run for each device and site: the
 /// time is linear in the number of runs, whatever they are.
 class Baselines {
  public:
-  void add(const std::string& kind, const std::string& site, const std::string& started,
+  void add(const Device& device, const std::string& site, const std::string& started,
            double runtime) {
-    for (auto* best : {&of_both_[{kind, site}], &of_kind_[kind], &of_site_[site], &any_}) {
-      if (!*best || (*best)->started < started) *best = Run{started, runtime};
+    const auto note = [&](std::optional<Run>& best) {
+      if (!best || best->started < started) best = Run{started, runtime};
+    };
+    for (const std::string& key : keys_of(device)) {
+      note(of_both_[{key, site}]);
+      note(of_device_[key]);
     }
+    note(of_site_[site]);
+    note(any_);
   }
 
-  /// Of the same kind of device if there is one, then of the same site, then the newest.
-  std::optional<double> runtime_for(const std::string& kind, const std::string& site) const {
-    if (const auto found = of_both_.find({kind, site}); found != of_both_.end())
-      return found->second->runtime;
-    if (const auto found = of_kind_.find(kind); found != of_kind_.end())
-      return found->second->runtime;
+  /// Of the same device if there is one, then of its kind, then of the same site, then the newest.
+  std::optional<double> runtime_for(const Device& device, const std::string& site) const {
+    for (const std::string& key : keys_of(device)) {
+      if (const auto found = of_both_.find({key, site}); found != of_both_.end())
+        return found->second->runtime;
+      if (const auto found = of_device_.find(key); found != of_device_.end())
+        return found->second->runtime;
+    }
     if (const auto found = of_site_.find(site); found != of_site_.end())
       return found->second->runtime;
     return any_ ? std::optional(any_->runtime) : std::nullopt;
@@ -63,8 +76,14 @@ class Baselines {
     double runtime = 0;
   };
 
+  /// By its name, if that is known, and by its kind.
+  static std::vector<std::string> keys_of(const Device& device) {
+    if (device.name.empty()) return {device.kind};
+    return {device.kind + "\n" + device.name, device.kind};
+  }
+
   std::map<std::pair<std::string, std::string>, std::optional<Run>> of_both_;
-  std::map<std::string, std::optional<Run>> of_kind_;
+  std::map<std::string, std::optional<Run>> of_device_;
   std::map<std::string, std::optional<Run>> of_site_;
   std::optional<Run> any_;
 };
@@ -74,7 +93,7 @@ struct KnownRun {
   RuntimeRow row;
   std::int64_t devices;
   std::size_t work;  ///< number of the kind of work
-  std::string kind;
+  Device device;
 };
 
 /// A key that keeps runs of no site apart from those of any site.
@@ -95,12 +114,12 @@ class RuntimeRows::Maker {
     const auto [work, is_new] = works_.emplace(work_of(run), works_.size());
     if (is_new) baselines_.emplace_back();
     const std::int64_t devices = device_count(run);
-    std::string kind = device_kind(run);
+    Device device{device_kind(run), device_name(run)};
     if (run.mode() == "single" && devices == 1 && run.totals.runtime_seconds) {
-      baselines_[work->second].add(kind, site_key(run.site), run.started,
+      baselines_[work->second].add(device, site_key(run.site), run.started,
                                    *run.totals.runtime_seconds);
     }
-    runs_.push_back({row_of(run), devices, work->second, std::move(kind)});
+    runs_.push_back({row_of(run), devices, work->second, std::move(device)});
     runs_.back().row.folder = folder;
   }
 
@@ -108,7 +127,7 @@ class RuntimeRows::Maker {
     std::vector<RuntimeRow> rows;
     rows.reserve(runs_.size());
     for (KnownRun& run : runs_) {
-      const auto baseline = baselines_[run.work].runtime_for(run.kind, site_key(run.row.site));
+      const auto baseline = baselines_[run.work].runtime_for(run.device, site_key(run.row.site));
       if (baseline && run.row.runtime_seconds.value_or(0.0) >= kShortestRuntime) {
         run.row.speedup = *baseline / *run.row.runtime_seconds;
         run.row.efficiency = *run.row.speedup / static_cast<double>(run.devices);
