@@ -107,7 +107,7 @@ void expect_near(const Measured& measured, const estimate::Memory& memory) {
                                   << memory.peak / 1e6);
   const double held = memory.weights + memory.gradients + memory.optimizer;
   EXPECT_NEAR(held / measured.after_step, 1, 0.01);
-  EXPECT_NEAR(memory.peak / measured.peak, 1, 0.10);
+  EXPECT_NEAR(memory.peak / measured.peak, 1, 0.07);
 }
 
 void expect_classifier(const char* name, const estimate::Model& estimated, std::int64_t size,

@@ -67,7 +67,7 @@ options::Command command_for(Options& o) {
         "which layouts fit, the fastest first"}}};
   command.details = {
       "Nothing is allocated: the model may be of any size. Memory is that of live tensors, in fp32 "
-      "within about 10 %; allocators and libraries need more. Autocast keeps some results, such as "
+      "within 7 %; allocators and libraries need more. Autocast keeps some results, such as "
       "those of softmax, in fp32, which is not counted. Times assume that exchanges overlap "
       "with computation as far as the method allows.",
       "A FILE.json describes a transformer: layers, hidden_size, heads, vocabulary, sequence; "
