@@ -27,7 +27,8 @@
 //    lists it: so rank 0 was alive when it came. Until it has got a value, it follows a new lease.
 // 3. If "lease" or "here-N" exists, another process has this rank's place. The rank creates
 //    "second" there, and fails as soon as it sees that the other one lives or has ended in order.
-//    A rank 0 that finds "second" fails, and creates "twice", which fails the others.
+//    A rank 0 that finds "second" fails, and creates "twice", which fails the others. It looks
+//    before it lets all ranks pass a fence.
 // 4. If nothing changes for some seconds, by the clock of the rank 0 that waits for the lease, its
 //    owner is dead. The lease is replaced by one that also names the run of the dead.
 // 5. At its end, rank 0 removes earlier runs and the lease. Every rank that ends creates "left-N",
@@ -85,13 +86,21 @@ class FileKvs : public KeyValueStore {
     return *text;
   }
 
+  // Rank 0 decides when all may pass, so that no rank passes if rank 0 fails.
   void fence(milliseconds deadline) override {
     const std::string name = "fence-" + std::to_string(++fences_) + "-";
+    const std::string pass = name + "pass";
     publish(own(name), "");
     std::set<int> missing = every_rank();
-    if (!wait(deadline, [&] { return erase_present(missing, name); }))
+    const bool is_over = wait(
+        deadline, [&] { return rank_ == 0 ? erase_present(missing, name) : exists(in_run(pass)); });
+    if (!is_over) {
+      if (erase_present(missing, name)) missing = {0};
       fail_missing(missing, "at a fence", deadline);
+    }
+    if (rank_ != 0) return;
     check_twice();
+    publish(pass, "");
   }
 
   void leave() override {
