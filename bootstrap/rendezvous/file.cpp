@@ -23,8 +23,9 @@
 //
 // 1. Rank 0 creates "lease", which names its run: a new folder, in which everything else happens.
 //    It renews "beat" there until it removes the lease.
-// 2. Another rank N creates "here-N" in the run that the lease names, and waits until "roster"
-//    lists it: so rank 0 was alive when it came. Until it has got a value, it follows a new lease.
+// 2. Another rank N creates "here-N" in the run that the lease names, and waits until rank 0 has
+//    created "seen-N": so rank 0 was alive when it came. Until it has got a value, it follows a new
+//    lease.
 // 3. If "lease" or "here-N" exists, another process has this rank's place. The rank creates
 //    "second" there, and fails as soon as it sees that the other one lives or has ended in order.
 //    A rank 0 that finds "second" fails, and creates "twice", which fails the others. It looks
@@ -46,15 +47,16 @@ using std::chrono::milliseconds;
 // Less would be too short on a busy machine.
 constexpr milliseconds kShortestSilence = 5 * Heartbeat::kInterval;
 
-// Polls until `is_so` returns true; returns false if the deadline passes first.
+// Polls until `is_so` returns true; returns false if the deadline passes first. What comes after a
+// time is seen a quarter of that time later at most.
 bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
   const auto end = Clock::now() + deadline;
-  auto pause = milliseconds(1);
+  Clock::duration pause = std::chrono::microseconds(500);
   while (!is_so()) {
-    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
-    if (left.count() <= 0) return false;
+    const auto left = end - Clock::now();
+    if (left <= Clock::duration::zero()) return false;
     std::this_thread::sleep_for(std::min(pause, left));
-    pause = std::min(2 * pause, milliseconds(100));
+    pause = std::min<Clock::duration>(pause + pause / 4, milliseconds(100));
   }
   return true;
 }
@@ -145,7 +147,7 @@ class FileKvs : public KeyValueStore {
     folder_.is_written(replace_file(in_run(name), text), name);
   }
 
-  // Rank 0: takes the lease, and lists the ranks that it sees until all have arrived.
+  // Rank 0: takes the lease, and tells the ranks that it sees until all have arrived.
   void gather(milliseconds deadline) {
     const auto end = Clock::now() + deadline;
     const std::string run = "run-" + unique_word();
@@ -159,32 +161,26 @@ class FileKvs : public KeyValueStore {
     beat_.emplace(in_run("beat"));
     publish("here-0", "");
     std::set<int> missing = every_rank();
-    std::size_t listed = 0;
     const bool all = poll_until(time_left(end), [&] {
       stay();
+      const std::set<int> before = missing;
       erase_present(missing, "here-");
-      const std::size_t present = static_cast<std::size_t>(world_size_) - missing.size();
-      if (present != listed) publish("roster", roster_without(missing));
-      listed = present;
+      for (const int rank : before) {
+        const std::string seen = "seen-" + std::to_string(rank);
+        if (missing.count(rank) == 0) folder_.is_written(create_file(in_run(seen), ""), seen);
+      }
       return missing.empty();
     });
     if (!all) fail_missing(missing, "at " + folder_.name(), deadline);
   }
 
-  std::string roster_without(const std::set<int>& missing) const {
-    std::string roster = "\n";
-    for (int rank = 0; rank < world_size_; ++rank)
-      if (missing.count(rank) == 0) roster += std::to_string(rank) + "\n";
-    return roster;
-  }
-
-  // Every other rank: until rank 0 has listed it.
+  // Every other rank: until rank 0 has seen it.
   void join(milliseconds deadline) {
-    const bool is_listed = poll_until(deadline, [&] {
+    const bool is_seen = poll_until(deadline, [&] {
       stay();
       return is_in_;
     });
-    if (!is_listed) fail_late("rank 0 did not arrive at " + folder_.name(), deadline);
+    if (!is_seen) fail_late("rank 0 did not arrive at " + folder_.name(), deadline);
   }
 
   // Waits for something in this run. A rank that has got it can no longer follow another rank 0.
@@ -221,8 +217,7 @@ class FileKvs : public KeyValueStore {
       for (const auto& [name, text] : published_)
         folder_.is_written(replace_file(in_run(name), text), name);
     }
-    const auto roster = read_file(in_run("roster"));
-    is_in_ = roster && roster->find("\n" + std::to_string(rank_) + "\n") != std::string::npos;
+    is_in_ = exists(in_run(own("seen-")));
   }
 
   // Rank 0 tells the others. If it is dead, a second process may be the only one.
@@ -264,7 +259,7 @@ class FileKvs : public KeyValueStore {
   const milliseconds silence_;
   ExchangeFolder folder_;
   std::string run_;       // empty until this rank is in one
-  bool is_in_ = false;    // rank 0 has listed this rank
+  bool is_in_ = false;    // rank 0 has seen this rank
   bool has_got_ = false;  // a value, or the end of a fence
   bool has_left_ = false;
   std::map<std::string, std::string> published_;

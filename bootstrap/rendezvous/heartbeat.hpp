@@ -1,10 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <string>
-#include <thread>
 
 namespace hpcboot {
 
@@ -15,18 +13,15 @@ class Heartbeat {
 
   // The file exists when this returns. @throws Error{exchange_failed} if it cannot be written
   explicit Heartbeat(std::string file);
+  // Afterwards the file is not written any more.
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
  private:
-  void beat();
+  struct State;
 
-  std::string file_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool has_ended_ = false;
-  std::thread thread_;
+  std::shared_ptr<State> state_;  // which the thread may need a little longer
 };
 
 }  // namespace hpcboot

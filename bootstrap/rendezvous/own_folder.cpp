@@ -24,14 +24,15 @@ namespace {
               "share");
 }
 
-bool write_all(int descriptor, const std::string& text) {
-  std::size_t written = 0;
-  while (written < text.size()) {
+int write_and_close(int descriptor, const std::string& text) {
+  int reason = 0;
+  for (std::size_t written = 0; written < text.size() && reason == 0;) {
     const ssize_t count = write(descriptor, text.data() + written, text.size() - written);
-    if (count < 0 && errno != EINTR) return false;
     if (count > 0) written += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EINTR) reason = errno;
   }
-  return true;
+  if (close(descriptor) != 0 && reason == 0) reason = errno;
+  return reason;
 }
 
 }  // namespace
@@ -86,10 +87,14 @@ std::string unique_word() {
 int create_file(const std::string& path, const std::string& text) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return errno;
-  int reason = write_all(descriptor, text) ? 0 : errno;
-  if (close(descriptor) != 0 && reason == 0) reason = errno;
+  const int reason = write_and_close(descriptor, text);
   if (reason != 0) unlink(path.c_str());
   return reason;
+}
+
+int overwrite_file(const std::string& path, const std::string& text) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  return descriptor < 0 ? errno : write_and_close(descriptor, text);
 }
 
 int replace_file(const std::string& path, const std::string& text) {

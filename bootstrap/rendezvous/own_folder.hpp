@@ -40,6 +40,9 @@ std::string unique_word();
 int create_file(const std::string& path, const std::string& text);
 // The file appears with its text, in place of an earlier one.
 int replace_file(const std::string& path, const std::string& text);
+// Creates the file if it does not exist; else overwrites its beginning in place. (ext4 writes a
+// file to the disk that is put in the place of another, and its removal waits for that.)
+int overwrite_file(const std::string& path, const std::string& text);
 // @}
 
 bool exists(const std::string& path);

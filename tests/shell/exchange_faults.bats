@@ -104,7 +104,7 @@ one_of() {
   (one_of 3 1 > out.1) &
   (one_of 3 0) &
   killed=$!
-  waits_for_others() { grep -qx 1 shared/*/run-*/roster; }
+  waits_for_others() { ls shared/*/run-*/seen-1; }
   await waits_for_others
   kill -KILL "$(pgrep -P "$killed")"
   (one_of 3 2 > out.2) &
