@@ -126,11 +126,14 @@ void ExchangeFolder::release_lease(const std::string& run) {
   unlink(at(kLease).c_str());
 }
 
-// Under another name first, so that no rank creates a file in it meanwhile.
+// Under another name first, so that no rank creates a file in it any more; one that has just opened
+// it may still do so.
 void ExchangeFolder::remove(const std::string& name) const {
+  constexpr int kTries = 10;
   const std::string ended = at("ended-" + unique_word());
-  std::error_code ignored;
-  if (std::rename(at(name).c_str(), ended.c_str()) == 0) fs::remove_all(ended, ignored);
+  if (std::rename(at(name).c_str(), ended.c_str()) != 0) return;
+  std::error_code error;
+  for (int i = 0; i == 0 || (error && i < kTries); ++i) fs::remove_all(ended, error);
 }
 
 bool ExchangeFolder::everyone_has_left(const std::string& run) const {

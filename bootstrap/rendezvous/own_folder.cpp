@@ -99,9 +99,11 @@ int overwrite_file(const std::string& path, const std::string& text) {
 
 int replace_file(const std::string& path, const std::string& text) {
   const std::string temporary = path + "." + unique_word();
-  const int reason = create_file(temporary, text);
-  if (reason != 0) return reason;
-  return std::rename(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
+  int reason = create_file(temporary, text);
+  if (reason != 0 || std::rename(temporary.c_str(), path.c_str()) == 0) return reason;
+  reason = errno;
+  unlink(temporary.c_str());
+  return reason;
 }
 
 bool exists(const std::string& path) {
