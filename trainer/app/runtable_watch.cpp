@@ -79,11 +79,9 @@ options::Command watch_command() {
                             {"runtable watch | tee progress.log", "a line for each change"}}};
   command.details = {
       "RUN is a run folder, or a folder of runs, of which the one in progress is followed, else "
-      "the "
-      "newest [runs]. Its files are read, so any host that shares them can follow it, and the run "
-      "does not notice. The "
-      "command ends when the run ends; that a run was killed can be seen only on its first rank's "
-      "host, on others only that there is no new step.",
+      "the newest [runs]. Its files are read, so any host that shares them can follow it, and the "
+      "run does not notice. The command ends when the run ends; that a run was killed can be seen "
+      "only on its first rank's host, on others only that there is no new step.",
       "\"Own ms\" is a rank's time for a step without the wait for other ranks; a rank is \"slow\" "
       "if that exceeds the median by a fifth at two looks of the monitor. Ranks are shown if the "
       "trainer monitors them "

@@ -191,8 +191,7 @@ options::Command command_for(Options& o) {
       "Under mpirun, srun, torchrun or hpcboot run every process is one rank of the training. Each "
       "run leaves a folder in runs/; runtable compares them. --config reads options from a file "
       "with lines NAME = VALUE; the command line takes precedence. A # begins a comment at the "
-      "start "
-      "of a line or of a word, except in a VALUE in double quotes."};
+      "start of a line or of a word, except in a VALUE in double quotes."};
   command.groups = config_groups(o);
   command.groups.push_back({"Configuration",
                             {{"config", options::text("FILE", options::Completes::file),
