@@ -51,8 +51,8 @@ std::string sample_of(const RunRecord& record) {
   const auto kind_text = kind.get<std::string>();
   const std::size_t end = kind_text.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
   const std::string word = kind_text.substr(0, end);
-  constexpr std::size_t kLongest = 20;
-  const bool is_plain = word.size() > 1 && word.size() <= kLongest && word.back() == 's' &&
+  constexpr std::size_t kLongestWord = 20;
+  const bool is_plain = word.size() > 1 && word.size() <= kLongestWord && word.back() == 's' &&
                         (end == std::string::npos || kind_text[end] == ' ');
   return is_plain ? word.substr(0, word.size() - 1) : "sample";
 }
