@@ -38,7 +38,7 @@ class OwnedDescription {
     const auto field = [&](const char* name) {
       return read_.emplace_back(text_.read.at(name)).view();
     };
-    read_.reserve(7);  // keeps the views valid
+    read_.reserve(text_.read.size());  // keeps the views valid
     description_.all_of = all_of_.view();
     description_.any_of = any_of_.view();
     description_.none_of = none_of_.view();

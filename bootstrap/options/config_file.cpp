@@ -4,24 +4,17 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/trim.hpp"
 #include "options/wrong_value.hpp"
 
 namespace hpcboot::options {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// Without a comment.
 std::string_view unquoted(std::string_view text) {
   for (std::size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
-    if (at == 0 || kBlanks.find(text[at - 1]) != std::string_view::npos)
-      return trimmed(text.substr(0, at));
+    if (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == '\r')
+      return trim(text.substr(0, at));
   }
   return text;
 }
@@ -30,7 +23,7 @@ std::string_view unquoted(std::string_view text) {
 std::string value_of(std::string_view text) {
   if (text.empty() || text.front() != '"') return std::string(unquoted(text));
   const std::size_t end = text.find('"', 1);
-  const std::string_view rest = end == std::string_view::npos ? "" : trimmed(text.substr(end + 1));
+  const std::string_view rest = end == std::string_view::npos ? "" : trim(text.substr(end + 1));
   if (end == std::string_view::npos || (!rest.empty() && rest.front() != '#'))
     throw UsageError("the value is " + std::string(text) + "; expected a \" at its end only");
   return std::string(text.substr(1, end - 1));
@@ -71,14 +64,14 @@ void store_config(const std::vector<Group>& groups, const std::string& file,
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    const std::string_view content = trimmed(line);
+    const std::string_view content = trim(line);
     if (content.empty() || content.front() == '#') continue;
     try {
       const std::size_t equals = content.find('=');
       if (equals == std::string_view::npos) {
         throw UsageError("'" + std::string(unquoted(content)) + "'; expected NAME = VALUE");
       }
-      const std::string name(trimmed(content.substr(0, equals)));
+      const std::string name(trim(content.substr(0, equals)));
       const Option* option = find_option(groups, name);
       if (option == nullptr) {
         const std::string nearest = nearest_option(groups, name);
@@ -91,7 +84,7 @@ void store_config(const std::vector<Group>& groups, const std::string& file,
         throw UsageError("'" + name + "' is already set in line " + std::to_string(first->second) +
                          "; expected each option once");
       }
-      store_value(*option, value_of(trimmed(content.substr(equals + 1))), all, values);
+      store_value(*option, value_of(trim(content.substr(equals + 1))), all, values);
     } catch (const UsageError& problem) {
       throw UsageError(file + ":" + std::to_string(number) + ": " + problem.what());
     }

@@ -261,17 +261,22 @@ has_socket() { find "/proc/$1/fd" -lname 'socket:*' | grep -q .; }
   done
 }
 
-@test "2 ranks: a signal to one of them stops both after one step, with exit code 46" {
-  need_mpirun
-  mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs >out 2>&1 &
-  job=$!
+# signal_rank_1: sends SIGUSR1 to rank 1 of the run in runs/, whose job $job writes to out: both ranks stop, with 46.
+signal_rank_1() {
+  local status=0
   await_first_steps runs
   kill -USR1 "$(value runs/* "['ranks'][1]['pid']")"
-  status=0
   wait "$job" || status=$?
   cat out
   [ "$status" -eq 46 ]
   [ "$(value runs/* "['exit_reason']")" = "signal USR1" ]
+}
+
+@test "2 ranks: a signal to one of them stops both after one step, with exit code 46" {
+  need_mpirun
+  mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs >out 2>&1 &
+  job=$!
+  signal_rank_1
   grep -q 'end: signal USR1' runs/*/rank_01.log
   run -46 mpirun -np 2 --oversubscribe "$trainer" $long --runs-dir runs --resume auto --time-limit 1
   [ "$(value runs/* "['exit_reason']")" = "time limit" ]
@@ -345,13 +350,7 @@ EOF
     rm -rf runs
     on_slow_disk --checkpoint-every 0 $sharded >out 2>&1 &
     job=$!
-    await_first_steps runs
-    kill -USR1 "$(value runs/* "['ranks'][1]['pid']")"
-    status=0
-    wait "$job" || status=$?
-    cat out
-    [ "$status" -eq 46 ]
-    [ "$(value runs/* "['exit_reason']")" = "signal USR1" ]
+    signal_rank_1
     [ "$(find runs/*/checkpoints -name 'epoch_*' | wc -l)" -eq 1 ]
   done
 }

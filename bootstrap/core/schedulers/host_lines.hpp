@@ -6,17 +6,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/trim.hpp"
 #include "hpcboot/allocation.hpp"
 #include "hpcboot/error.hpp"
 
 // Shared by the parsers of host files: lines, host names, counting.
 namespace hpcboot {
-
-inline std::string_view trim(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
-  const std::size_t end = text.find_last_not_of(" \t\r");
-  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
-}
 
 // Calls `each(line, number)` for every line that is not blank, counted from 1.
 template <typename Each>
