@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>  // standard input
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "core/schedulers/read_file.hpp"
@@ -83,8 +84,8 @@ options::Command lint_command() {
   command.exit_codes = {{"0", "no error (with --strict: no warning)"},
                         {"1", "an error was found (with --strict: or a warning)"},
                         {"2", "the command line is wrong"},
-                        {"27", "a script cannot be read"}};
-  command.more = "jobscripts/README.md explains the rules";
+                        {"27", "a script cannot be read; the others were checked"}};
+  command.more = "bootstrap/jobs/README.md shows findings; --list-rules prints the rules";
   return command;
 }
 
@@ -98,10 +99,18 @@ int lint_scripts(const Call& call) {
 
   const std::set<std::string> disabled = disabled_rules(call.values);
   bool failed = false;
+  std::optional<Error> unreadable;  // the first; the other scripts are checked nevertheless
   Json all = Json::array();
   for (const std::string& path : call.values["scripts"].as<std::vector<std::string>>()) {
     const std::string file = path == "-" ? "(standard input)" : path;
-    for (const lint::Finding& finding : lint::check_script(read_script_file(path), disabled)) {
+    std::string script;
+    try {
+      script = read_script_file(path);
+    } catch (const Error& error) {
+      if (!unreadable) unreadable = error;
+      continue;
+    }
+    for (const lint::Finding& finding : lint::check_script(script, disabled)) {
       failed |= finding.severity == lint::Severity::error || call.values.count("strict") != 0;
       if (format == "json") {
         all.push_back(to_json(file, finding));
@@ -113,6 +122,7 @@ int lint_scripts(const Call& call) {
     }
   }
   if (format == "json") out() << json_text(all, 2) << "\n";
+  if (unreadable) throw *unreadable;
   return failed ? 1 : 0;
 }
 

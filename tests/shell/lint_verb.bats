@@ -94,3 +94,11 @@ setup() {
   [ "$status" -eq 0 ]
   [ -z "$output" ]
 }
+
+@test "a missing script does not hide the findings of the others" {
+  run --separate-stderr "$HPCBOOT" lint --format json bad.sh missing.sh warned.sh
+  [ "$status" -eq 27 ]
+  [[ $stderr == "hpcboot: error 27 (unreadable_file)"*missing.sh* ]]
+  [ "$(python3 -c 'import json, sys; print(sorted({f["file"] for f in json.load(sys.stdin)}))' <<<"$output")" = \
+    "['bad.sh', 'warned.sh']" ]
+}

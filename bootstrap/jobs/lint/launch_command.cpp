@@ -191,6 +191,15 @@ std::vector<LaunchCommand> launch_commands_of(const Shell& shell) {
   return launches;
 }
 
+bool is_small_program(const std::string& name) {
+  static constexpr std::array<std::string_view, 33> kNames = {
+      "cat",      "chmod", "cp",    "date",     "df",    "echo",  "env",   "find",       "free",
+      "hostname", "id",    "ls",    "lscpu",    "mkdir", "mv",    "nproc", "nvidia-smi", "printenv",
+      "ps",       "pwd",   "rm",    "rocm-smi", "rsync", "sleep", "tar",   "touch",      "true",
+      "ulimit",   "uname", "unzip", "uptime",   "which", ""};
+  return is_one_of(name, kNames);
+}
+
 std::optional<int> tasks_of(const LaunchCommand& srun, const JobRequest& job) {
   const auto own = [&](const char* name) -> std::optional<std::string> {
     const auto found = srun.options.find(name);

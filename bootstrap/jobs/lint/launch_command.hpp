@@ -35,6 +35,9 @@ std::string base_name(const std::string& word);
 // mpirun, mpiexec or similar?
 bool is_mpirun(const std::string& name);
 
+// A small program for which a failed task does not matter, or that ends on its own? Also "".
+bool is_small_program(const std::string& name);
+
 // The number of tasks that this srun starts; nullopt if neither it nor the job states a number.
 std::optional<int> tasks_of(const LaunchCommand& srun, const JobRequest& job);
 std::optional<int> tasks_per_node_of(const LaunchCommand& srun, const JobRequest& job);

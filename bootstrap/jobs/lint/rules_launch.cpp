@@ -134,14 +134,17 @@ void add_in_launch(const Expansion& expansion, bool in_shell_text, const char* l
                                  "\"', or let the program read it (hpcboot exec -- CMD sets RANK)");
 }
 
-// Small programs for which a failed task does not matter, or that end on their own.
-bool is_small_program(const std::string& name) {
-  static constexpr std::array<std::string_view, 33> kNames = {
-      "cat",      "chmod", "cp",    "date",     "df",    "echo",  "env",   "find",       "free",
-      "hostname", "id",    "ls",    "lscpu",    "mkdir", "mv",    "nproc", "nvidia-smi", "printenv",
-      "ps",       "pwd",   "rm",    "rocm-smi", "rsync", "sleep", "tar",   "touch",      "true",
-      "ulimit",   "uname", "unzip", "uptime",   "which", ""};
-  return is_one_of(name, kNames);
+// torchrun --nproc_per_node=4, --nproc-per-node gpu
+bool has_several_workers(const LaunchCommand& launch) {
+  const auto& words = launch.command->words;
+  for (std::size_t i = launch.program; i < words.size(); ++i) {
+    const std::string& text = words[i].text;
+    if (text.rfind("--nproc", 0) != 0) continue;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) return text.substr(equals + 1) != "1";
+    return i + 1 < words.size() && words[i + 1].text != "1";
+  }
+  return false;
 }
 
 bool sets_kill_on_bad_exit(const Script& script) {
@@ -270,10 +273,7 @@ void check_launcher_in_srun(const Subject& subject, Report& report) {
                  "use srun --mpi=pmix CMD, or " + program + " CMD without srun");
     } else if (program == "torchrun") {
       const auto each = tasks_per_node_of(launch, subject.job);
-      const bool several_workers = std::any_of(words.begin(), words.end(), [](const Word& word) {
-        return word.text.rfind("--nproc", 0) == 0 && word.text.substr(word.text.size() - 2) != "=1";
-      });
-      if (!each || *each < 2 || !several_workers) continue;
+      if (!each || *each < 2 || !has_several_workers(launch)) continue;
       report.add(
           words[launch.program].at,
           "srun starts torchrun " + std::to_string(*each) + " times on each node",

@@ -74,12 +74,25 @@ bool is_a_file(const std::string& path) {
   });
 }
 
+// "%4a" as "%a": sbatch pads the number with zeros.
+std::string without_widths(const std::string& pattern) {
+  std::string text;
+  bool is_width = false;
+  for (const char c : pattern) {
+    is_width = c == '%' || (is_width && c >= '0' && c <= '9');
+    if (!is_width || c == '%') text += c;
+  }
+  return text;
+}
+
 void check_output_of(const Script& script, Scheduler scheduler, const char* name,
                      std::initializer_list<const char*> marks, const char* remedy, Report& report) {
   const Option* output = last_option(script, scheduler, name);
   if (output == nullptr || output->value.empty() || output->value == "/dev/null") return;
+  const std::string value =
+      scheduler == Scheduler::slurm ? without_widths(output->value) : output->value;
   for (const char* mark : marks) {
-    if (output->value.find(mark) != std::string::npos) return;
+    if (value.find(mark) != std::string::npos) return;
   }
   // For these, the path may name a folder.
   const bool takes_folders = scheduler == Scheduler::pbs || scheduler == Scheduler::sge;
@@ -96,7 +109,11 @@ void check_unknown_options(const Subject& subject, Report& report) {
     constexpr std::size_t kLongest = 32;
     if (script.text.substr(option.at, 2) != "--" || option.name.size() > kLongest) return;
     const UnknownOption unknown = unknown_slurm_option(option.name);
-    if (!unknown.nearest.empty()) {
+    if (unknown.is_of_srun) {
+      report.add(option.at, "sbatch has no option --" + option.name,
+                 "sbatch rejects the script: unrecognized option",
+                 "pass it to srun: srun --" + option.name + " …");
+    } else if (!unknown.nearest.empty()) {
       report.add(option.at, "sbatch has no option --" + option.name,
                  "sbatch rejects the script: unrecognized option", "write --" + unknown.nearest);
     } else if (!unknown.beginnings.empty()) {

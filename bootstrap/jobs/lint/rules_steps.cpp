@@ -10,18 +10,30 @@
 namespace hpcboot::lint {
 namespace {
 
+// Without a number of tasks, a partition may assign whole nodes; the other options request cores,
+// too.
+std::optional<std::int64_t> slots_of_slurm(const Script& script, const JobRequest& job) {
+  const auto is_given = [&](const char* name) {
+    return script.option(Scheduler::slurm, name).has_value();
+  };
+  for (const char* name : {"mincpus", "cpus-per-gpu", "tres-per-task", "ntasks-per-socket",
+                           "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-tres"}) {
+    if (is_given(name)) return std::nullopt;
+  }
+  if (!job.tasks || (!is_given("ntasks") && !is_given("ntasks-per-node"))) return std::nullopt;
+  const auto each = script.option(Scheduler::slurm, "cpus-per-task");
+  const auto cores = each ? number_of(*each) : std::optional(1);
+  if (!cores) return std::nullopt;
+  return std::int64_t{*job.tasks} * *cores;
+}
+
 // The number of ranks that fit the job; absent if the directives do not say. An upper bound: a
 // launcher may count every core as a slot.
 std::optional<std::int64_t> slots_of(const Subject& subject) {
   const Script& script = subject.script;
   const JobRequest& job = subject.job;
   if (job.several_parts || job.exclusive) return std::nullopt;
-  if (script.has_directives_of(Scheduler::slurm)) {
-    const auto each = script.option(Scheduler::slurm, "cpus-per-task");
-    const auto cores = each ? number_of(*each) : std::optional(1);
-    if (!job.tasks || !cores || script.option(Scheduler::slurm, "mincpus")) return std::nullopt;
-    return std::int64_t{*job.tasks} * *cores;
-  }
+  if (script.has_directives_of(Scheduler::slurm)) return slots_of_slurm(script, job);
   if (script.has_directives_of(Scheduler::pbs)) {
     std::optional<std::int64_t> slots;
     for (const PbsResource& resource : pbs_resources(script)) {
@@ -46,14 +58,16 @@ std::optional<std::int64_t> slots_of(const Subject& subject) {
 // The number after -np, if no other option affects the number or placement of ranks.
 std::optional<int> ranks_of_mpirun(const LaunchCommand& launch) {
   static constexpr std::array<std::string_view, 4> kCount = {"-n", "-np", "--np", "-c"};
-  static constexpr std::array<std::string_view, 10> kElsewhere = {
-      "--oversubscribe", "-oversubscribe", "--hostfile", "-hostfile", "-machinefile",
-      "--machinefile",   "--host",         "-host",      "-hosts",    "-f"};
+  static constexpr std::array<std::string_view, 8> kElsewhere = {
+      "--hostfile", "-hostfile", "-machinefile", "--machinefile",
+      "--host",     "-host",     "-hosts",       "-f"};
   const auto& words = launch.command->words;
   std::optional<int> ranks;
   for (std::size_t i = launch.first + 1; i < words.size(); ++i) {
     const std::string& text = words[i].text;
     if (is_one_of(text, kElsewhere) || text == ":" || text == "-H" ||
+        text.find("versubscribe") !=
+            std::string::npos ||  // --oversubscribe, rmaps_base_oversubscribe
         text.find("OVERSUBSCRIBE") != std::string::npos ||
         text.find("hwthread") != std::string::npos)
       return std::nullopt;
@@ -82,6 +96,16 @@ bool has_word(const Command& command, const std::vector<std::string_view>& names
   return std::any_of(command.words.begin(), command.words.end(), [&](const Word& word) {
     return std::find(names.begin(), names.end(), base_name(word.text)) != names.end();
   });
+}
+
+// Runs in the foreground, and possibly for long?
+bool keeps_the_script_alive(const Command& command) {
+  static constexpr std::array<std::string_view, 15> kAtOnce = {
+      ":",     "cd",       "disown", "exit",   "export", "module", "printf", "return",
+      "sacct", "scontrol", "set",    "squeue", "sync",   "trap",   "unset"};
+  if (command.words.empty() || command.in_background || command.in_function) return false;
+  const std::string name = base_name(command.words[0].text);
+  return !is_small_program(name) && !is_one_of(name, kAtOnce);
 }
 
 const Word* torchrun_in(const Command& command) {
@@ -125,6 +149,8 @@ void check_background(const Subject& subject, Report& report) {
     return has_word(command, kWaiting);
   });
   if (waits) return;
+  const Command* const end = commands.data() + commands.size();
+  if (std::any_of(last.command + 1, end, keeps_the_script_alive)) return;
   report.add(last.command->words[last.first].at,
              last.command->words[last.first].text.substr(0, 40) +
                  " runs in the background, and nothing waits for it",
@@ -153,8 +179,8 @@ void check_srun_elsewhere(const Subject& subject, Report& report) {
 void check_torchrun_alone(const Subject& subject, Report& report) {
   if (!subject.job.surely_many_nodes() || !subject.launches.empty()) return;
   static const std::vector<std::string_view> kStarters = {
-      "ssh",   "pdsh",  "clush", "pbsdsh",   "blaunch", "hpcboot",
-      "jsrun", "aprun", "flux",  "parallel", "qrsh",    "pbs_tmrsh"};
+      "ssh",  "pdsh",     "clush", "pbsdsh",    "blaunch", "hpcboot", "jsrun",     "aprun",
+      "flux", "parallel", "qrsh",  "pbs_tmrsh", "ibrun",   "prun",    "ccc_mprun", "lrun"};
   const auto& commands = subject.script.shell.commands;
   if (std::any_of(commands.begin(), commands.end(),
                   [](const Command& command) { return has_word(command, kStarters); }))

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/word_distance.hpp"
+#include "words.hpp"
 
 namespace hpcboot::lint {
 namespace {
@@ -122,6 +123,35 @@ constexpr std::array<std::string_view, 112> kNames = {"account",
                                                       "workdir",
                                                       "wrap"};
 
+// The options that srun 22.05 accepts and sbatch does not.
+constexpr std::array<std::string_view, 27> kOfSrun = {"accel-bind",
+                                                      "bcast",
+                                                      "cpu-bind",
+                                                      "disable-status",
+                                                      "epilog",
+                                                      "exact",
+                                                      "het-group",
+                                                      "immediate",
+                                                      "interactive",
+                                                      "jobid",
+                                                      "kill-on-bad-exit",
+                                                      "label",
+                                                      "mpi",
+                                                      "msg-timeout",
+                                                      "multi-prog",
+                                                      "overlap",
+                                                      "preserve-env",
+                                                      "prolog",
+                                                      "pty",
+                                                      "quit-on-interrupt",
+                                                      "relative",
+                                                      "resv-ports",
+                                                      "send-libs",
+                                                      "slurmd-debug",
+                                                      "task-epilog",
+                                                      "task-prolog",
+                                                      "unbuffered"};
+
 }  // namespace
 
 std::string slurm_option_name(std::string_view written) {
@@ -141,7 +171,9 @@ UnknownOption unknown_slurm_option(std::string_view written) {
     if (name.substr(0, written.size()) == written) unknown.beginnings.emplace_back(name);
   }
   if (unknown.beginnings.size() == 1) unknown.beginnings.clear();  // a valid abbreviation
-  if (!unknown.beginnings.empty() || slurm_option_name(written) != written) return unknown;
+  unknown.is_of_srun = is_one_of(written, kOfSrun);
+  if (unknown.is_of_srun || !unknown.beginnings.empty() || slurm_option_name(written) != written)
+    return unknown;
   std::size_t least = std::min<std::size_t>(2, written.size() / 3) + 1;
   for (const std::string_view name : kNames) {
     const std::size_t distance = word_distance(written, name, least);

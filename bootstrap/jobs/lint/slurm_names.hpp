@@ -11,8 +11,10 @@ namespace hpcboot::lint {
 std::string slurm_option_name(std::string_view written);
 
 // What a long option that sbatch does not know may stand for: nothing, as for options that a site's
-// plug-ins add; the nearest option, if it is close; or the options of which it is a prefix.
+// plug-ins add; an option that only srun has; the nearest option, if it is close; or the options of
+// which it is a prefix.
 struct UnknownOption {
+  bool is_of_srun = false;
   std::string nearest;
   std::vector<std::string> beginnings;  // two or more
 };

@@ -111,6 +111,7 @@ inline const std::vector<Broken>& broken() {
       {"unknown-option", "#!/bin/bash\n#SBATCH --gpu=2\n", 2, 9, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH --n=2\n", 2, 9, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH --excl\n", 2, 9, kError},
+      {"unknown-option", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", 2, 9, kError},
       {"unknown-option", "#!/bin/bash\n#SBATCH --cpu-per-task=2\n", 2, 9, kError},
 
       {"directive-empty", "#!/bin/bash\n#SBATCH\n#SBATCH -N 1\n", 2, 1, kWarning},
@@ -129,6 +130,8 @@ inline const std::vector<Broken>& broken() {
 
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o out.log\n", 2, 21, kWarning},
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o x_%A.out\n", 3, 9, kWarning},
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o %4x_%.a.out\n", 3, 9,
+       kWarning},
       {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -o out.log\n", 3, 6, kWarning},
       {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o out.log\n", 3, 4, kWarning},
       {"array-output", "#!/bin/bash\n#BSUB -J \"x[1-3]\"\n#BSUB -o %J.out\n", 3, 7, kWarning},
@@ -146,6 +149,8 @@ inline const std::vector<Broken>& broken() {
       {"background-steps", kSlurm + "srun -K ./a &\n", 4, 1, kError},
       {"background-steps", kSlurm + "srun -K -n 1 ./a &\nsrun -K -n 2 ./b > log &\necho done\n", 5,
        1, kError},
+
+      {"background-steps", kSlurm + "srun -K ./a &\nsqueue\ncp log $HOME\n./b &\n", 4, 1, kError},
 
       {"srun-elsewhere", kPbs + "srun -K -n 4 ./a\n", 3, 1, kError},
       {"srun-elsewhere", "#!/bin/bash\n#BSUB -n 4\nsrun -K -n 4 ./a\n", 3, 1, kError},
@@ -249,6 +254,7 @@ inline const std::vector<Broken>& broken() {
       {"launcher-in-srun", kSlurm + "srun -K -n 2 --mpi=none /opt/bin/mpiexec ./a\n", 4, 25,
        kError},
       {"launcher-in-srun", kSlurm + "srun -K torchrun --nproc_per_node=4 train.py\n", 4, 9, kError},
+      {"launcher-in-srun", kSlurm + "srun -K torchrun --nproc-per-node gpu a.py\n", 4, 9, kError},
 
       {"master-port", "#!/bin/bash\nexport MASTER_PORT=29500\n", 2, 8, kWarning},
       {"master-port", "#!/bin/bash\nMASTER_PORT=\"29500\" ./a\n", 2, 1, kWarning},

@@ -52,6 +52,8 @@ const std::vector<NearMiss>& near_misses() {
       {"unknown-option", "#!/bin/bash\n#SBATCH --tasks-per=2 --cpus-per-t 2\n"},
       {"unknown-option", "#!/bin/bash\n#SBATCH --gpus-per-job=2\n"},
 
+      {"unknown-option", "#!/bin/bash\n#SBATCH --threads=2\n"},
+
       {"directive-empty", "#!/bin/bash\n#SBATCH --exclusive --requeue\n#SBATCH # GPUs\n#$\n"},
 
       {"memory-twice", "#!/bin/bash\n#SBATCH --mem=0\n#SBATCH --mem-bind=local\n"},
@@ -62,6 +64,7 @@ const std::vector<NearMiss>& near_misses() {
 
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o %A_%a.out\n"},
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o x-%j.out\n"},
+      {"array-output", "#!/bin/bash\n#SBATCH --array=1-3 -o x_%4a.out\n"},
       {"array-output", "#!/bin/bash\n#SBATCH --array=1-3\n#SBATCH -o /dev/null\n"},
       {"array-output", "#!/bin/bash\n#PBS -J 1-3\n#PBS -o logs\n"},
       {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o x.$TASK_ID.log\n"},
@@ -77,6 +80,18 @@ const std::vector<NearMiss>& near_misses() {
       {"more-ranks", kPbs + "#PBS -l select=1:ncpus=16:ompthreads=1\nmpirun -np 16 ./a\n"},
       {"more-ranks", kPbs + "#PBS -l select=2:system=x\nmpirun -np 16 ./a\n"},
 
+      {"more-ranks", "#!/bin/bash\n#SBATCH -N 1024\nsrun -K -n 8192 ./a\n"},
+      {"more-ranks", "#!/bin/bash\n#SBATCH -N 4\nsrun -K --nodes=1 --ntasks=128 --exact ./a\n"},
+      {"more-ranks",
+       "#!/bin/bash\n#SBATCH -N 1 -n 2 --gpus=4 --cpus-per-gpu=8\nsrun -K -n 4 ./a\n"},
+      {"more-ranks", "#!/bin/bash\n#SBATCH -N 2 --ntasks-per-socket=4\nsrun -K -n 16 ./a\n"},
+      {"more-ranks", "#!/bin/bash\n#SBATCH -n 1 --tres-per-task=cpu:4\nsrun -K -n 2 ./a\n"},
+      {"more-ranks", kSlurm + "mpirun --mca rmaps_base_oversubscribe 1 -np 16 ./a\n"},
+
+      {"background-steps",
+       kSlurm + "srun -K ./scheduler &\nsrun -K ./worker &\npython client.py\n"},
+      {"background-steps", kSlurm + "srun --overlap nvidia-smi -l 5 >g.log &\npython train.py\n"},
+      {"background-steps", kSlurm + "srun -K ./a &\nuntil grep -q ready log; do :; done\n"},
       {"background-steps", kSlurm + "srun -K ./a &\nsrun -K ./b &\nwait\n"},
       {"background-steps", kSlurm + "srun -n 1 nvidia-smi dmon &\nsrun -K ./b\n"},
       {"background-steps", kSlurm + "srun -K ./a && echo ok\n"},
@@ -89,6 +104,10 @@ const std::vector<NearMiss>& near_misses() {
       {"torchrun-alone", "#!/bin/bash\n#SBATCH -N 1\ntorchrun --nproc_per_node=4 a.py\n"},
       {"torchrun-alone",
        kSlurm + "for h in $HOSTS; do ssh $h torchrun --nnodes=2 a.py & done; wait\n"},
+
+      {"torchrun-alone", kSlurm + "ibrun torchrun --nnodes=2 a.py\n"},
+      {"launcher-in-srun", kSlurm + "srun -K torchrun --nnodes 8 --nproc_per_node 1 a.py\n"},
+      {"launcher-in-srun", kSlurm + "srun -K torchrun --nnodes 8 --nproc-per-node=1 a.py\n"},
 
       {"signal-and-trap",
        "#!/bin/bash\n#SBATCH --signal=B:USR1@60\ntrap 'save' USR1\n./a &\nwait\n"},
