@@ -121,11 +121,8 @@ void require_job_id(const std::string& id) {
 }
 
 int exit_code_of(const queue::QueuedJob& job) {
-  if (job.exit_code) {
-    const bool is_well = job.state == "completed" || job.state == "done";
-    return *job.exit_code == 0 && !is_well ? 1 : *job.exit_code;
-  }
-  return 1;
+  if (queue::has_succeeded(job)) return 0;
+  return job.exit_code.value_or(0) != 0 ? *job.exit_code : 1;
 }
 
 std::string news_of_end(const queue::QueuedJob& job) {

@@ -168,12 +168,36 @@ class GridEngineQueue : public Queue {
     if (!task.empty()) words.insert(words.end(), {"-t", task});
     const CommandResult result = run_(words);
     if (!result.is_ok() || result.is_late) return std::nullopt;
-    // A requeued job has one part per attempt: the last counts.
-    const std::size_t last = result.output.rfind("====\n");
-    const std::string text =
-        last == std::string::npos ? result.output : result.output.substr(last + 5);
+    const auto tasks = tasks_in(result.output);
+    if (tasks.empty()) return std::nullopt;
+    QueuedJob whole = merged(tasks);
+    whole.id = id;
+    return whole;
+  }
+
+  // One record per task of an array and attempt: the last attempt counts.
+  static std::vector<QueuedJob> tasks_in(const std::string& records) {
+    std::vector<QueuedJob> tasks;
+    const std::string mark = "====\n";
+    std::size_t begin = records.find(mark);
+    while (begin != std::string::npos) {
+      begin += mark.size();
+      const std::size_t end = records.find(mark, begin);
+      QueuedJob task = described_by_qacct(records.substr(begin, end - begin));
+      const auto earlier = std::find_if(tasks.begin(), tasks.end(),
+                                        [&](const QueuedJob& one) { return one.id == task.id; });
+      if (earlier == tasks.end())
+        tasks.push_back(std::move(task));
+      else
+        *earlier = std::move(task);
+      begin = end;
+    }
+    return tasks;
+  }
+
+  static QueuedJob described_by_qacct(const std::string& text) {
     QueuedJob job;
-    job.id = id;
+    job.id = value_of(text, "taskid");  // "undefined" if it is no array
     job.name = value_of(text, "jobname");
     job.stage = JobStage::ended;
     // "137", "137 (Killed)"; "100 : assumedly after job".

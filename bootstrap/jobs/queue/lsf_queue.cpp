@@ -63,9 +63,12 @@ class LsfQueue : public Queue {
   std::optional<QueuedJob> job(const std::string& id) const override {
     const auto answer = answer_about_job(run_, {"bjobs", "-a", "-noheader", "-o", kColumns, id},
                                          {"not found", "No matching job"});
-    auto jobs = all_in(answer.value_or(""));
-    if (jobs.empty()) return std::nullopt;
-    return std::move(jobs.front());
+    // For the id of an array LSF lists its elements.
+    const auto elements = all_in(answer.value_or(""));
+    if (elements.empty()) return std::nullopt;
+    QueuedJob whole = merged(elements);
+    whole.id = id;
+    return whole;
   }
 
   std::vector<std::string> cancel_command(const std::string& id) const override {

@@ -141,14 +141,18 @@ class PbsQueue : public Queue {
   std::optional<QueuedJob> job(const std::string& id) const override {
     auto jobs = jobs_of(id);
     const bool is_number = id.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_array = is_array_id(id) || (jobs.empty() && is_number);
     if (jobs.empty() && is_number) jobs = jobs_of(id + "[]");
     if (jobs.empty()) return std::nullopt;
-    // For an array PBS also lists the parent job, which ends with 0 whatever its tasks end with.
-    QueuedJob whole = jobs.front();
-    if (whole.id.find("[]") == std::string::npos || jobs.size() == 1) return whole;
-    QueuedJob tasks = merged({jobs.begin() + 1, jobs.end()});
-    tasks.id = whole.id;
-    return tasks;
+    std::string listed = jobs.front().id;
+    if (!is_array) return std::move(jobs.front());
+    // PBS also lists the parent job, which ends with 0 whatever its tasks end with; Torque does
+    // not.
+    if (is_array_id(listed) && jobs.size() > 1) jobs.erase(jobs.begin());
+    QueuedJob whole = merged(jobs);
+    const std::size_t open = listed.find('[') + 1;
+    whole.id = listed.erase(open, listed.find(']') - open);
+    return whole;
   }
 
   std::vector<std::string> cancel_command(const std::string& id) const override {
@@ -156,9 +160,12 @@ class PbsQueue : public Queue {
   }
 
  private:
+  // "12[]" and "12[].server", not "12[3]".
+  static bool is_array_id(const std::string& id) { return id.find("[]") != std::string::npos; }
+
   // With -x also ended jobs, if PBS keeps a history; Torque has no such option.
   std::vector<QueuedJob> jobs_of(const std::string& id) const {
-    const bool is_array = id.find("[]") != std::string::npos;
+    const bool is_array = is_array_id(id);
     const auto is_it = [&](const std::string& listed) {
       const std::string number = id.substr(0, is_array ? id.find('[') : std::string::npos);
       return listed == id || listed.rfind(id + ".", 0) == 0 ||

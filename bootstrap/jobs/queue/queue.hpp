@@ -85,6 +85,9 @@ std::optional<std::string> answer_about_job(const RunCommand& run,
 /// The output of a command. @throws Error{backend_unavailable} if it does not exist or fails
 std::string answer_of(const RunCommand& run, const std::vector<std::string>& words);
 
+/// Whether an ended job has succeeded: some end with the exit code 0 at their walltime.
+bool has_succeeded(const QueuedJob& job);
+
 /// Combines the tasks of an array into one job: it has ended when all tasks have, with the result
 /// of the first task that failed, and has the output of all. @param tasks not empty
 QueuedJob merged(const std::vector<QueuedJob>& tasks);

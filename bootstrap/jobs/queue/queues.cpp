@@ -51,6 +51,10 @@ std::optional<std::string> answer_about_job(const RunCommand& run,
   fail(words, result);
 }
 
+bool has_succeeded(const QueuedJob& job) {
+  return job.exit_code == 0 && (job.state == "completed" || job.state == "done");
+}
+
 QueuedJob merged(const std::vector<QueuedJob>& tasks) {
   const auto first = [&](JobStage stage) {
     return std::find_if(tasks.begin(), tasks.end(),
@@ -59,8 +63,7 @@ QueuedJob merged(const std::vector<QueuedJob>& tasks) {
   auto chosen = first(JobStage::running);
   if (chosen == tasks.end()) chosen = first(JobStage::waiting);
   if (chosen == tasks.end()) {
-    chosen = std::find_if(tasks.begin(), tasks.end(),
-                          [](const QueuedJob& task) { return task.exit_code != 0; });
+    chosen = std::find_if_not(tasks.begin(), tasks.end(), has_succeeded);
   }
   QueuedJob whole = chosen == tasks.end() ? tasks.front() : *chosen;
   for (const QueuedJob& task : tasks) {

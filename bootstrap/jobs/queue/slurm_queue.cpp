@@ -242,28 +242,37 @@ class SlurmQueue : public Queue {
     return job;
   }
 
-  // Jobs that slurmctld has forgotten, if the cluster keeps accounting records.
+  static QueuedJob described_by_sacct(const std::vector<std::string>& parts) {
+    QueuedJob job;
+    job.state = lower_case(parts[1].substr(0, parts[1].find(' ')));  // "CANCELLED by 1000"
+    job.stage = stage_of(job.state);
+    if (job.stage == JobStage::ended) {
+      job.exit_code = code_of(parts[2]);
+      job.end = time_of_epoch(parts[6]);
+    }
+    job.nodes = jobscripts::leading_number(parts[3]);
+    job.submitted = time_of_epoch(parts[4]);
+    job.start = time_of_epoch(parts[5]);
+    job.name = parts[7];
+    return job;
+  }
+
+  // Jobs that slurmctld has forgotten, if the cluster keeps accounting records: one row per task of
+  // an array, and per component of a heterogeneous job, the leader first.
   std::optional<QueuedJob> from_accounting(const std::string& id) const {
     const CommandResult result =
         run_(plain({"sacct", "--noheader", "--parsable2", "--allocations", "--jobs", id,
-                    "--format=State,ExitCode,NNodes,Submit,Start,End,JobName"}));
+                    "--format=JobID,State,ExitCode,NNodes,Submit,Start,End,JobName"}));
     if (!result.is_ok() || result.is_late) return std::nullopt;
-    const auto rows = rows_in(result.output, 7);
+    const auto rows = rows_in(result.output, 8);
     if (rows.empty()) return std::nullopt;
-    const auto& parts = rows.front();
-    QueuedJob job;
-    job.id = id;
-    job.state = lower_case(parts[0].substr(0, parts[0].find(' ')));  // "CANCELLED by 1000"
-    job.stage = stage_of(job.state);
-    if (job.stage == JobStage::ended) {
-      job.exit_code = code_of(parts[1]);
-      job.end = time_of_epoch(parts[5]);
-    }
-    job.nodes = jobscripts::leading_number(parts[2]);
-    job.submitted = time_of_epoch(parts[3]);
-    job.start = time_of_epoch(parts[4]);
-    job.name = parts[6];
-    return job;
+    std::vector<QueuedJob> tasks;
+    for (const auto& parts : rows) tasks.push_back(described_by_sacct(parts));
+    QueuedJob whole = merged(tasks);
+    if (rows.front()[0].find('+') != std::string::npos) add_hosts(whole, tasks);
+    whole.id = id;
+    whole.name = tasks.front().name;
+    return whole;
   }
 
   RunCommand run_;

@@ -85,6 +85,32 @@ TEST(GridEngineQueue, TakesTheLastAttemptOfWhatHasEnded) {
   EXPECT_FALSE(grid_engine_queue(Env(), grid_engine_here("").run())->job("4"));
 }
 
+TEST(GridEngineQueue, TakesTheLastAttemptOfEachTaskOfAnArrayThatHasEnded) {
+  const auto record = [](const char* task, const char* status, const char* minute) {
+    return std::string("==============\nqname        all.q\njobname      x\ntaskid       ") + task +
+           "\nend_time     Mon Nov 23 22:" + minute + ":05 2026\nfailed       0\nexit_status  " +
+           status + "\n";
+  };
+  const auto job_with = [](const std::string& records) {
+    Answers answers = grid_engine_here("<job_info></job_info>");
+    answers.say("qacct -j 7", records);
+    return grid_engine_queue(Env(), answers.run())->job("7");
+  };
+  const std::string latest = record("3", "0", "29");
+  const auto failed =
+      job_with(record("1", "0", "20") + record("2", "7", "21") + latest + record("1", "0", "22"));
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->id, "7");
+  EXPECT_EQ(failed->name, "x");
+  EXPECT_EQ(failed->state, "failed");
+  EXPECT_EQ(failed->exit_code, 7);
+  EXPECT_EQ(failed->end, job_with(latest)->end);
+  const auto repeated = job_with(record("2", "7", "21") + latest + record("2", "0", "22"));
+  ASSERT_TRUE(repeated);
+  EXPECT_EQ(repeated->state, "completed");
+  EXPECT_EQ(repeated->exit_code, 0);
+}
+
 TEST(GridEngineQueue, CancelsATaskAlone) {
   const auto queue = grid_engine_queue(Env(), grid_engine_here("").run());
   EXPECT_THAT(queue->cancel_command("7"), ElementsAre("qdel", "7"));

@@ -141,6 +141,28 @@ TEST(PbsQueue, TakesAnArrayAsOne) {
   }
 }
 
+TEST(PbsQueue, OfTorqueListsNoParentOfAnArray) {
+  const auto task = [](const std::string& index, const std::string& code) {
+    return "Job Id: 28[" + index + "].torque\n    Job_Name = arr-" + index +
+           "\n    job_state = C\n    exit_status = " + code + "\n\n";
+  };
+  Answers answers = pbs_here();
+  answers.say("qstat -f 28", "qstat: Unknown Job Id 28.torque\n", 153);
+  for (const char* asked : {"28[].torque", "28[]", "28"}) {
+    answers.say(std::string("qstat -t -f ") + (asked[2] == '[' ? asked : "28[]"),
+                task("0", "0") + task("1", "7"));
+    const auto job = pbs_queue(Env(), answers.run())->job(asked);
+    ASSERT_TRUE(job) << asked;
+    EXPECT_EQ(job->id, "28[].torque");
+    EXPECT_EQ(job->state, "failed");
+    EXPECT_EQ(job->exit_code, 7);
+  }
+  answers.say("qstat -t -f 28[]", task("1", "0"));
+  EXPECT_EQ(pbs_queue(Env(), answers.run())->job("28[]")->id, "28[].torque");
+  answers.say("qstat -f 28[1].torque", task("1", "7"));
+  EXPECT_EQ(pbs_queue(Env(), answers.run())->job("28[1].torque")->id, "28[1].torque");
+}
+
 TEST(PbsQueue, TakesNoVariableForAJob) {
   Answers answers = pbs_here();
   std::string text = kPbsRunning;

@@ -26,13 +26,18 @@ Answers slurm_that_answers() {
   return answers;
 }
 
+const std::string kBjobs =
+    "bjobs -a -noheader -o jobid jobindex stat exit_code nexec_host run_time time_left exec_host "
+    "output_file sub_cwd pend_reason job_name delimiter='|'";
+
+Answers lsf_that_answers() {
+  return Answers().say("lsid",
+                       "IBM Spectrum LSF 10.1\nMy cluster name is lassen\nMy master is l1\n");
+}
+
 TEST(LsfQueue, ListsJobs) {
-  Answers answers;
-  const std::string columns =
-      "jobid jobindex stat exit_code nexec_host run_time time_left exec_host output_file sub_cwd "
-      "pend_reason job_name delimiter='|'";
-  answers.say("lsid", "IBM Spectrum LSF 10.1\nMy cluster name is lassen\nMy master is l1\n");
-  answers.say("bjobs -a -noheader -o " + columns,
+  Answers answers = lsf_that_answers();
+  answers.say(kBjobs,
               "7|0|RUN|-|2|60 second(s)|0:59 L|h1:h2|%J.out|/home/me|-|a|b\n"
               "8|2|PEND|-|-|-|-|-|-|/home/me|Job slot limit reached;|x\n"
               "9|0|EXIT|3|1|5 second(s)|-|h1|/home/me/o|/home/me|-|y\n");
@@ -80,11 +85,38 @@ TEST(LsfQueue, ListsJobs) {
                                  {"reason", ""},
                                  {"hosts", ""},
                                  {"output", std::vector<std::string>{"/home/me/o"}}}));
-  answers.say("bjobs -a -noheader -o " + columns, "No job found\n", 255);
+  answers.say(kBjobs, "No job found\n", 255);
   EXPECT_THAT(lsf_queue(Env(), answers.run())->jobs(), IsEmpty());
   // "No jobs" differs from "no answer".
-  answers.say("bjobs -a -noheader -o " + columns, "LSF is down. Please wait ...\n", 255);
+  answers.say(kBjobs, "LSF is down. Please wait ...\n", 255);
   EXPECT_THROW(lsf_queue(Env(), answers.run())->jobs(), Error);
+}
+
+TEST(LsfQueue, TakesAnArrayAsOne) {
+  const auto element = [](const std::string& index, const std::string& state) {
+    return "12|" + index + "|" + state + "|-|h1|/home/me/" + index + ".out|/home/me|-|arr\n";
+  };
+  Answers answers = lsf_that_answers();
+  const auto say = [&](const std::string& id, const std::string& said) {
+    answers.say(kBjobs + " " + id, said);
+    return lsf_queue(Env(), answers.run());
+  };
+  const auto running =
+      say("12", element("1", "DONE|-|1|5 second(s)") + element("2", "RUN|-|1|5 second(s)") +
+                    element("3", "PEND|-|-|-"))
+          ->job("12");
+  ASSERT_TRUE(running);
+  EXPECT_EQ(running->id, "12");
+  EXPECT_EQ(running->state, "run");
+  EXPECT_THAT(running->output, ElementsAre("/home/me/2.out", "/home/me/1.out", "/home/me/3.out"));
+  const auto ended =
+      say("12", element("1", "DONE|-|1|5 second(s)") + element("2", "EXIT|7|1|5 second(s)"))
+          ->job("12");
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->id, "12");
+  EXPECT_EQ(ended->state, "exit");
+  EXPECT_EQ(ended->exit_code, 7);
+  EXPECT_EQ(say("12[2]", element("2", "EXIT|7|1|5 second(s)"))->job("12[2]")->id, "12[2]");
 }
 
 TEST(FluxQueue, IsTheInstanceThatThisIsIn) {
@@ -170,6 +202,7 @@ TEST(Merged, AnArrayIsWhatItsTasksMakeOfIt) {
     QueuedJob job;
     job.name = name;
     job.stage = stage;
+    job.state = exit_code == 0 ? "completed" : "failed";
     job.exit_code = exit_code;
     if (end != 0) job.end = std::chrono::system_clock::from_time_t(end);
     job.output = {std::string(name) + ".out", "all.out"};
@@ -186,6 +219,10 @@ TEST(Merged, AnArrayIsWhatItsTasksMakeOfIt) {
   EXPECT_EQ(ended.name, "bad");
   EXPECT_EQ(time_of(ended.end), 2000);
   EXPECT_THAT(ended.output, ElementsAre("bad.out", "all.out", "good.out", "later.out"));
+  // sacct reports the exit code 0 for a task that was ended at its walltime.
+  QueuedJob late = task("late", JobStage::ended, 0, 1000);
+  late.state = "timeout";
+  EXPECT_EQ(merged({good, late}).name, "late");
 }
 
 TEST(QueueHere, IsNullWhereNoneAnswers) {

@@ -216,19 +216,54 @@ TEST(SlurmQueue, TakesNoOtherJobForTheOneThatIsAsked) {
   EXPECT_FALSE(slurm_queue(Env(), answers.run())->job("0"));
 }
 
-TEST(SlurmQueue, AsksTheAccountsForWhatSlurmctldHasForgotten) {
+// A job that slurmctld has forgotten, from its lines of sacct.
+std::optional<QueuedJob> in_accounts(const std::string& id, const std::string& lines) {
   Answers answers = slurm_here();
-  answers.say(slurm("scontrol --oneliner show job 8"),
+  answers.say(slurm("scontrol --oneliner show job " + id),
               "slurm_load_jobs error: Invalid job id specified\n", 1);
-  EXPECT_FALSE(slurm_queue(Env(), answers.run())->job("8"));
-  answers.say(slurm("sacct --noheader --parsable2 --allocations --jobs 8 "
-                    "--format=State,ExitCode,NNodes,Submit,Start,End,JobName"),
-              "CANCELLED by 1000|0:15|2|1795472100|1795472101|1795472110|a|b\n");
-  const auto job = slurm_queue(Env(), answers.run())->job("8");
+  if (!lines.empty()) {
+    answers.say(slurm("sacct --noheader --parsable2 --allocations --jobs " + id +
+                      " --format=JobID,State,ExitCode,NNodes,Submit,Start,End,JobName"),
+                lines);
+  }
+  return slurm_queue(Env(), answers.run())->job(id);
+}
+
+TEST(SlurmQueue, AsksTheAccountsForWhatSlurmctldHasForgotten) {
+  EXPECT_FALSE(in_accounts("8", ""));
+  const auto job =
+      in_accounts("8", "8|CANCELLED by 1000|0:15|2|1795472100|1795472101|1795472110|a|b\n");
   ASSERT_TRUE(job);
+  EXPECT_EQ(job->id, "8");
+  EXPECT_EQ(job->name, "a|b");
   EXPECT_EQ(job->state, "cancelled");
   EXPECT_EQ(job->exit_code, 143);
   EXPECT_EQ(job->nodes, 2);
+}
+
+TEST(SlurmQueue, TakesAnArrayInTheAccountsAsOne) {
+  const auto job = in_accounts("12",
+                               "12_0|COMPLETED|0:0|1|1795472100|1795472101|1795472110|arr\n"
+                               "12_1|FAILED|7:0|1|1795472100|1795472101|1795472105|arr\n"
+                               "12_2|COMPLETED|0:0|1|1795472100|1795472101|1795472120|arr\n");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->id, "12");
+  EXPECT_EQ(job->name, "arr");
+  EXPECT_EQ(job->state, "failed");
+  EXPECT_EQ(job->exit_code, 7);
+  EXPECT_EQ(job->nodes, 1);
+  EXPECT_EQ(time_of(job->end), 1795472120);
+}
+
+TEST(SlurmQueue, TakesAHeterogeneousJobInTheAccountsAsOne) {
+  const auto job = in_accounts("14",
+                               "14+0|COMPLETED|0:0|1|1795472100|1795472101|1795472110|server\n"
+                               "14+1|FAILED|3:0|2|1795472100|1795472101|1795472105|workers\n");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->id, "14");
+  EXPECT_EQ(job->name, "server");
+  EXPECT_EQ(job->exit_code, 3);
+  EXPECT_EQ(job->nodes, 3);
 }
 
 TEST(SlurmQueue, ThatStopsAnsweringIsAnError) {
