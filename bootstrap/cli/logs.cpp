@@ -44,7 +44,7 @@ options::Command logs_command() {
                         {"1 to 255", "with -f: the job's exit code"},
                         {"2", "the command line is wrong"},
                         {"20", "JOB is unknown"},
-                        {"27", "there is no output yet"},
+                        {"27", "there is no output"},
                         {"30", "no scheduler answers"}};
   return command;
 }
@@ -84,10 +84,14 @@ int logs(const Call& call) {
   if (!log.is_there()) {
     std::string files;
     for (const std::string& file : known->job.output) files += (files.empty() ? "" : ", ") + file;
+    const std::string& id = known->job.id;
+    const bool has_ended = known->job.stage == queue::JobStage::ended;
     throw Error(ErrorCode::unreadable_file,
-                "job " + known->job.id + " has no output yet: " + what_it_does(known->job),
+                has_ended ? news_of_end(known->job) + "; it has no output"
+                          : "job " + id + " has no output yet: " + what_it_does(known->job),
                 files.empty() ? std::string("a scheduler that reports its output file") : files,
-                "hpcboot logs -f " + known->job.id + " waits for it");
+                has_ended ? "hpcboot jobs " + id + " shows more"
+                          : "hpcboot logs -f " + id + " waits for it");
   }
   for (std::string part = log.read(); !part.empty(); part = log.read()) {
     if (!show_output(part)) break;

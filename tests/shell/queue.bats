@@ -29,3 +29,13 @@ fake() {
   [ "$output" = "job 12 is cancelled" ]
   [ "$(cat killed)" = 12 ]
 }
+
+@test "logs -f of a job that has ended without output does not advise to wait for it" {
+  fake scontrol 'case "$*" in *config) echo "ClusterName = c" ;; *) echo "JobId=7 JobName=x JobState=FAILED ExitCode=7:0 StdOut=/nowhere/7.out Power=" ;; esac'
+  fake squeue 'echo x'
+  run -27 "$HPCBOOT" logs --scheduler slurm -f 7
+  [[ $output == *"job 7 has ended: failed, exit code 7; it has no output"$'\n'*"/nowhere/7.out"$'\n'*"hpcboot jobs 7 shows more"* ]]
+  fake scontrol 'case "$*" in *config) echo "ClusterName = c" ;; *) echo "JobId=7 JobName=x JobState=PENDING Reason=Priority" ;; esac'
+  run -27 "$HPCBOOT" logs --scheduler slurm 7
+  [[ $output == *"job 7 has no output yet: it is pending: Priority"*"hpcboot logs -f 7 waits for it"* ]]
+}
