@@ -44,9 +44,9 @@ std::vector<queue::LimitProblem> findings_in(const std::string& text) {
   std::vector<queue::LimitProblem> problems;
   for (const lint::Finding& finding : lint::check_script(text)) {
     if (finding.severity == lint::Severity::error)
-      problems.push_back(
-          {"line " + std::to_string(finding.line) + " of the script: " + finding.found, finding.why,
-           finding.remedy});
+      problems.push_back({"line " + std::to_string(finding.line) +
+                              " of the script: " + finding.found + "; " + finding.why,
+                          "a script without errors", finding.remedy});
   }
   return problems;
 }

@@ -285,6 +285,8 @@ esac' >"$program"
   printf '#!/bin/sh\necho "invalid partition" >&2; exit 1\n' >"$BATS_TEST_TMPDIR/fakes/sbatch"
   run -1 script --site cc --job ddp --check
   [[ $output == *"invalid partition"* ]]
+  run -1 script --site cc --job ddp --check --set queue.options=--cpu-bind=cores
+  [[ $output == *"of the script: sbatch has no option --cpu-bind; sbatch rejects the script: unrecognized option"$'\n'*"expected: a script without errors"$'\n'* ]]
   rm "$BATS_TEST_TMPDIR/fakes/sbatch"
   PATH=$BATS_TEST_TMPDIR/fakes run -30 script --site cc --job ddp --submit
 }
