@@ -242,7 +242,8 @@ std::string render_job_script(const TemplateRenderer& templates, const SiteProfi
                                    : "queue.parallel_environment");
   values["time"] = time;
   values["seconds"] = seconds;
-  values["hours_minutes"] = time.substr(0, time.rfind(':'));
+  const std::string whole_minutes = time_of((seconds + 59) / 60 * 60);
+  values["hours_minutes"] = whole_minutes.substr(0, whole_minutes.rfind(':'));
   values["account"] = request.account;
   values["mail"] = request.mail;
   std::vector<std::string> words = request.command;

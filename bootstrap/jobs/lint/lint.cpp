@@ -12,7 +12,7 @@ namespace {
 constexpr Severity kError = Severity::error;
 constexpr Severity kWarning = Severity::warning;
 
-constexpr std::array<Rule, 33> kRules = {{
+constexpr std::array<Rule, 34> kRules = {{
     {{"crlf", kError, "Windows line endings"}, check_line_ends},
     {{"byte-order-mark", kError, "a byte order mark before #!"}, check_byte_order_mark},
     {{"shebang", kError, "missing #!, or #! not at the very start of the file"}, check_shebang},
@@ -42,6 +42,7 @@ constexpr std::array<Rule, 33> kRules = {{
     {{"gres-and-gpus", kWarning, "--gres=gpu and --gpus that disagree"}, check_gres_and_gpus},
     {{"array-output", kWarning, "a job array whose tasks all write to the same file"},
      check_array_output},
+    {{"array-rerun", kError, "PBS: a job array (-J) with -r n"}, check_array_rerun},
     {{"tasks-nodes", kWarning, "--ntasks differs from --nodes times --ntasks-per-node"},
      check_tasks_and_nodes},
     {{"ranks-gpus", kWarning, "more or fewer ranks than GPUs on a node"}, check_ranks_and_gpus},

@@ -63,6 +63,7 @@ void check_memory(const Subject& subject, Report& report);
 void check_gres_and_gpus(const Subject& subject, Report& report);
 void check_signal(const Subject& subject, Report& report);
 void check_array_output(const Subject& subject, Report& report);
+void check_array_rerun(const Subject& subject, Report& report);
 // rules_values.cpp
 void check_times(const Subject& subject, Report& report);
 void check_overridden(const Subject& subject, Report& report);

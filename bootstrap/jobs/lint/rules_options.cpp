@@ -219,4 +219,13 @@ void check_array_output(const Subject& subject, Report& report) {
   }
 }
 
+// Torque takes -t for an array, and any -r.
+void check_array_rerun(const Subject& subject, Report& report) {
+  const Option* rerun = last_option(subject.script, Scheduler::pbs, "r");
+  const Option* array = last_option(subject.script, Scheduler::pbs, "J");
+  if (array == nullptr || rerun == nullptr || rerun->value != "n") return;
+  report.add(rerun->at, "a job array (-J) with -r n",
+             "qsub rejects the script: cannot submit non-rerunable Array Job", "write -r y");
+}
+
 }  // namespace hpcboot::lint

@@ -225,6 +225,43 @@ TEST_F(JobScripts, ATimeAsSlurmWritesItIsAnErrorWithItsHoursMinutesAndSeconds) {
     EXPECT_THAT(remedy_of(time), HasSubstr("correct --time")) << time;
 }
 
+// The site with another scheduler than Slurm.
+std::string site_with(const std::string& scheduler) {
+  return replaced(replaced(kSite, "\"slurm\"", "\"" + scheduler + "\""), "srun", "mpirun");
+}
+
+TEST_F(JobScripts, LsfCountsWholeMinutesAndGetsNoneTooFew) {
+  const TemplateRenderer templates(shipped_templates());
+  ScriptRequest request;
+  request.job = "ddp";
+  for (const auto& [time, limit] : {std::pair{"00:00:45", "00:01"},
+                                    {"01:30:59", "01:31"},
+                                    {"01:59:01", "02:00"},
+                                    {"100:00:00", "100:00"}}) {
+    request.time = time;
+    EXPECT_THAT(render_job_script(templates, site(site_with("lsf")), request),
+                HasSubstr(std::string("#BSUB -W ") + limit + "\n"));
+  }
+}
+
+TEST_F(JobScripts, PbsTakesOnlyArraysThatMayBeRerun) {
+  const TemplateRenderer templates(shipped_templates());
+  const auto may_rerun = [&](const char* scheduler, const char* job, const char* requeue) {
+    SiteProfile profile = site(site_with(scheduler));
+    profile.set("queue.requeue", requeue);
+    ScriptRequest request;
+    request.job = job;
+    const std::string script = render_job_script(templates, profile, request);
+    const auto has = [&](const char* line) { return script.find(line) != std::string::npos; };
+    EXPECT_NE(has("\n#PBS -r y\n"), has("\n#PBS -r n\n"));
+    return has("\n#PBS -r y\n");
+  };
+  for (const char* job : {"array", "ddp"}) EXPECT_TRUE(may_rerun("pbs", job, "true"));
+  EXPECT_TRUE(may_rerun("pbs", "array", "false"));
+  EXPECT_FALSE(may_rerun("pbs", "ddp", "false"));
+  EXPECT_FALSE(may_rerun("torque", "array", "false"));
+}
+
 TEST_F(JobScripts, AnOptionThatComesToNothingIsNoted) {
   const TemplateRenderer templates(shipped_templates());
   const auto notes = [&](const SiteProfile& profile, const ScriptRequest& request) {

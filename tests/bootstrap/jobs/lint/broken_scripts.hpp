@@ -136,6 +136,9 @@ inline const std::vector<Broken>& broken() {
       {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o out.log\n", 3, 4, kWarning},
       {"array-output", "#!/bin/bash\n#BSUB -J \"x[1-3]\"\n#BSUB -o %J.out\n", 3, 7, kWarning},
 
+      {"array-rerun", "#!/bin/bash\n#PBS -J 1-3\n#PBS -r n\n", 3, 6, kError},
+      {"array-rerun", "#!/bin/bash\n#PBS -rn -J 1-3\n", 2, 6, kError},
+
       {"more-ranks", kSlurm + "mpirun -np 16 ./a\n", 4, 1, kError},
       {"more-ranks", kSlurm + "srun -K -n 16 ./a\n", 4, 1, kError},
       {"more-ranks", "#!/bin/bash\n#SBATCH --ntasks=1\nsrun -K -n 2 ./a\n", 3, 1, kError},

@@ -70,6 +70,11 @@ const std::vector<NearMiss>& near_misses() {
       {"array-output", "#!/bin/bash\n#$ -t 1-3\n#$ -o x.$TASK_ID.log\n"},
       {"array-output", "#!/bin/bash\n#BSUB -J x\n#BSUB -o out.log\n"},
 
+      {"array-rerun", "#!/bin/bash\n#PBS -J 1-3\n#PBS -r y\n"},
+      {"array-rerun", "#!/bin/bash\n#PBS -J 1-3\n"},
+      {"array-rerun", "#!/bin/bash\n#PBS -r n\n"},
+      {"array-rerun", "#!/bin/bash\n#PBS -t 1-3\n#PBS -r n\n"},
+
       {"more-ranks", kSlurm + "mpirun -np 8 ./a\n"},
       {"more-ranks", kSlurm + "mpirun --oversubscribe -np 16 ./a\n"},
       {"more-ranks", kSlurm + "mpirun -np $N ./a\nmpirun -np 16 --host a:16 ./b\n"},
