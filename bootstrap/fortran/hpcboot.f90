@@ -68,14 +68,15 @@ contains
     error = hpcboot_text(buffer)
   end function
 
-  !> The same for an environment dumped elsewhere with printenv.
+  !> The same for an environment dumped elsewhere with printenv. Blanks at its end are padding.
   integer function resolve_dump(dump, me, error) result(code)
     character(len=*), intent(in) :: dump
     type(hpcboot_resolution), intent(inout) :: me
     character(len=*), intent(out) :: error
     character(kind=c_char) :: buffer(len(error) + 1)
     me%struct_size = c_sizeof(me)
-    code = c_resolve_dump(dump, int(len(dump), c_size_t), me, buffer, int(size(buffer), c_size_t))
+    code = c_resolve_dump(dump, int(len_trim(dump), c_size_t), me, &
+                          buffer, int(size(buffer), c_size_t))
     error = hpcboot_text(buffer)
   end function
 

@@ -7,6 +7,7 @@ program consumer
     'OMPI_COMM_WORLD_LOCAL_RANK=1' // nl // 'HPCBOOT_MASTER_ADDR=n1' // nl
   type(hpcboot_resolution) :: me
   character(len=2048) :: error
+  character(len=4096) :: padded
 
   if (resolve(me, error) /= 0) error stop 'this process does not resolve'
   print *, 'rank', me%rank, 'of', me%world_size, 'by ', hpcboot_text(me%launcher)
@@ -16,6 +17,9 @@ program consumer
   if (me%device /= hpcboot_unknown) error stop 'a device from nowhere'
   if (hpcboot_text(me%launcher) /= 'openmpi') error stop 'wrong launcher'
   if (hpcboot_text(me%master_addr) /= 'n1') error stop 'wrong master'
+  padded = dump
+  if (resolve_dump(padded, me, error) /= 0) error stop 'a dump padded with blanks does not resolve'
+  if (me%rank /= 3 .or. hpcboot_text(me%master_addr) /= 'n1') error stop 'wrong values of a padded dump'
   if (resolve_dump('OMPI_COMM_WORLD_RANK=x', me, error) /= 20) error stop 'no error'
   if (index(error, "OMPI_COMM_WORLD_RANK='x'") == 0) error stop 'an error without details'
 end program
