@@ -15,8 +15,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Does the folder have this file? Its sender may have put a pipe there, or a link to a file of this
+// user.
+bool has_file(const std::string& file) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(file, error);
+  if (!fs::status_known(status)) {  // a name that is too long
+    throw Error(ErrorCode::unreadable_file, file + ": " + error.message(),
+                "a folder as written by `hpcboot capture`", "remove this file, or rename its rank");
+  }
+  if (!fs::exists(status)) return false;
+  if (fs::is_regular_file(status)) return true;
+  throw Error(ErrorCode::unreadable_file, file + " is not a regular file",
+              "a folder as written by `hpcboot capture`",
+              "remove it, or replace it with the file itself");
+}
+
 std::string read_needed(const std::string& path) {
-  auto text = read_file(path);
+  auto text = has_file(path) ? read_file(path) : std::nullopt;
   if (text) return *std::move(text);
   throw Error(ErrorCode::unreadable_file, path + " cannot be read",
               "the .env and .hostname files that `hpcboot capture` writes for every rank",
@@ -27,14 +43,6 @@ std::string read_needed(const std::string& path) {
 auto order_of(const std::string& name) {
   const auto rank = name.rfind("rank", 0) == 0 ? parse_whole_number(name.substr(4)) : std::nullopt;
   return std::make_tuple(!rank, rank.value_or(0), name);
-}
-
-// Names that are too long, or links in a circle.
-fs::file_status known(fs::file_status status, const std::string& file,
-                      const std::error_code& error) {
-  if (fs::status_known(status)) return status;
-  throw Error(ErrorCode::unreadable_file, file + ": " + error.message(),
-              "a folder as written by `hpcboot capture`", "remove this file, or rename its rank");
 }
 
 }  // namespace
@@ -66,8 +74,7 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   std::string hostname = read_needed(stem + ".hostname");
   hostname.erase(hostname.find_last_not_of(" \t\r\n") + 1);
   const std::string facts = stem + ".facts.json";
-  std::error_code error;
-  if (fs::exists(known(fs::status(facts, error), facts, error))) {
+  if (has_file(facts)) {
     constexpr JsonLimits kLimits{std::size_t{1} << 20U, 8, 100'000};
     rank.facts = facts_from_json(read_json_file(facts, kLimits), facts);
   }
@@ -75,18 +82,11 @@ CapturedRank read_captured_rank(const std::string& folder, const std::string& na
   rank.env = Env::parse(read_needed(stem + ".env"), stem + ".env");
   rank.options.allocation.read_files = false;
   for (const std::string& nodefile : {stem + ".nodefile", folder + "/nodefile"}) {
-    // The sender of the folder may have put a pipe there, or a link to a file of this user.
-    const fs::file_status status = known(fs::symlink_status(nodefile, error), nodefile, error);
-    if (rank.options.allocation.nodefile || !fs::exists(status)) continue;
-    if (!fs::is_regular_file(status)) {
-      throw Error(ErrorCode::unreadable_file, nodefile + " is not a regular file",
-                  "a folder as written by `hpcboot capture`",
-                  "remove it, or replace it with the file itself");
-    }
-    rank.options.allocation.nodefile = nodefile;
+    if (!rank.options.allocation.nodefile && has_file(nodefile))
+      rank.options.allocation.nodefile = nodefile;
   }
   for (const std::string& apinfo : {stem + ".apinfo", folder + "/apinfo"}) {
-    if (!rank.facts.apinfo) rank.facts.apinfo = read_file(apinfo);
+    if (!rank.facts.apinfo && has_file(apinfo)) rank.facts.apinfo = read_file(apinfo);
   }
   return rank;
 }

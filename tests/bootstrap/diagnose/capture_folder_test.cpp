@@ -129,17 +129,22 @@ TEST(CaptureFolder, ANodefileForAllRanks) {
 }
 
 // Another user's folder may contain a pipe, which would block, or a link to a file of the reader.
-TEST(CaptureFolder, ANodefileIsAFile) {
-  const test::TemporaryFolder folder;
-  write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
-  write_text(folder.path() / "rank0.hostname", "n1\n");
-  const std::string nodefile = folder.path() / "rank0.nodefile";
-  const auto read = [&] { read_captured_rank(folder.path(), "rank0"); };
-  ASSERT_EQ(::mkfifo(nodefile.c_str(), 0600), 0);
-  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is not a regular file");
-  ::unlink(nodefile.c_str());
-  ASSERT_EQ(::symlink("/etc/passwd", nodefile.c_str()), 0);
-  expect_error(ErrorCode::unreadable_file, read, "rank0.nodefile is not a regular file");
+TEST(CaptureFolder, EachFileIsAFile) {
+  for (const char* name : {"rank0.env", "rank0.hostname", "rank0.facts.json", "rank0.nodefile",
+                           "nodefile", "rank0.apinfo", "apinfo"}) {
+    const test::TemporaryFolder folder;
+    write_text(folder.path() / "rank0.env", "PBS_JOBID=7.s\nPBS_NODEFILE=/not/read\n");
+    write_text(folder.path() / "rank0.hostname", "n1\n");
+    write_text(folder.path() / "of_the_reader", "{}");
+    const std::string file = folder.path() / name;
+    const auto read = [&] { read_captured_rank(folder.path(), "rank0"); };
+    ::unlink(file.c_str());
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    expect_error(ErrorCode::unreadable_file, read, file + " is not a regular file");
+    ::unlink(file.c_str());
+    ASSERT_EQ(::symlink("of_the_reader", file.c_str()), 0);
+    expect_error(ErrorCode::unreadable_file, read, file + " is not a regular file");
+  }
 }
 
 TEST(CaptureFolder, AFileThatCannotBeAskedForIsNamed) {
