@@ -31,13 +31,20 @@ void check_work_folder(const Situation& s, Findings& findings) {
 void check_runs_folder(const Situation& s, Findings& findings) {
   if (!s.system.runs_folder) return;
   const FolderFacts& folder = *s.system.runs_folder;
+  if (!folder.error.empty()) {
+    findings.problem("runs", folder.path + " cannot be used: " + folder.error,
+                     "correct the path, or choose another folder with --runs-dir");
+    return;
+  }
+  const std::string place =
+      (folder.not_made_yet.empty() ? "" : folder.not_made_yet + ", not made yet: ") + folder.path;
   if (!folder.writable) {
-    findings.problem("runs", folder.path + " cannot be written",
+    findings.problem("runs", place + " cannot be written",
                      "correct its permissions or quota, or choose another folder with --runs-dir");
     return;
   }
   const std::string space =
-      folder.path + " on " + folder.file_system + " has " + mebibytes(folder.free_bytes) + " free";
+      place + " on " + folder.file_system + " has " + mebibytes(folder.free_bytes) + " free";
   if (folder.local && spans_hosts(s)) {
     findings.warning("runs", space + ", but other hosts of this job cannot see it",
                      "choose a folder that all hosts share with --runs-dir");

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <sstream>
 
 #include "core/ancestors.hpp"
@@ -94,6 +96,31 @@ std::optional<FolderFacts> look_at(const std::string& path, bool write) {
   return folder;
 }
 
+// Before the first run the folder does not exist yet: it will be made in the nearest one above that
+// does.
+FolderFacts look_at_runs(const std::string& asked) {
+  const auto failed = [&](int error) {
+    FolderFacts folder;
+    folder.path = asked;
+    folder.error = std::strerror(error);
+    return folder;
+  };
+  std::filesystem::path nearest = asked;
+  struct stat status {};
+  while (::stat(nearest.c_str(), &status) != 0) {
+    const int error = errno;
+    // A link to nothing is in the way, too.
+    if (error != ENOENT || ::lstat(nearest.c_str(), &status) == 0) return failed(error);
+    nearest = nearest.parent_path();
+    if (nearest.empty()) nearest = ".";
+  }
+  if (!S_ISDIR(status.st_mode)) return failed(ENOTDIR);
+  auto folder = look_at(doctor::real_path(nearest), true);
+  if (!folder) return failed(errno);
+  if (nearest != asked) folder->not_made_yet = asked;
+  return *folder;
+}
+
 std::optional<std::uint64_t> soft_limit(decltype(RLIMIT_NOFILE) resource) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0) return std::nullopt;
@@ -159,10 +186,7 @@ SystemFacts look_up_system(const Situation& situation, const std::string& runs_f
   if (online > 0) system.all_cores = static_cast<int>(online);
   system.quota_cores = cpus_of_quota();
   system.work_folder = look_at(doctor::real_path("."), false);
-  // Before the first run the folder does not exist yet: check the current folder instead.
-  const bool exists = access(runs_folder.c_str(), F_OK) == 0;
-  system.runs_folder =
-      look_at(exists ? doctor::real_path(runs_folder) : doctor::real_path("."), true);
+  system.runs_folder = look_at_runs(runs_folder);
   timex clock{};
   const int state = adjtimex(&clock);
   if (state >= 0) system.clock_synchronised = (clock.status & STA_UNSYNC) == 0;

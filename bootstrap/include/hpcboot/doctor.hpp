@@ -28,8 +28,10 @@ struct Finding {
 /// A folder as this host sees it.
 struct FolderFacts {
   std::string path;
-  std::string file_system;  ///< "nfs", "tmpfs", …; "0x…" if unknown
-  bool local = false;       ///< other hosts cannot see it
+  std::string not_made_yet;  ///< the folder that a run would make, if `path` is the one above it
+  std::string error;         ///< why nothing is known of `path`: "Permission denied"
+  std::string file_system;   ///< "nfs", "tmpfs", …; "0x…" if unknown
+  bool local = false;        ///< other hosts cannot see it
   bool writable = false;
   std::uint64_t free_bytes = 0;
   std::optional<double> clock_ahead_seconds;  ///< the file system's clock minus this host's clock
@@ -79,8 +81,9 @@ Situation situation_of(const Env& env, const Facts& facts, const ResolveOptions&
 
 /// Examines this machine: files in /proc and /etc, also those of ancestor processes; name
 /// resolution, with a time limit; one bind() to the master's port, if rank 0 would serve here; one
-/// temporary file in runs_folder. Loads the library of the exchange that the launcher offers. Runs
-/// no program, opens no exchange, and connects only to the name service.
+/// temporary file in runs_folder, or if that does not exist, in the nearest folder above it. Loads
+/// the library of the exchange that the launcher offers. Runs no program, opens no exchange, and
+/// connects only to the name service.
 SystemFacts look_up_system(const Situation& situation, const std::string& runs_folder);
 
 /// Runs all checks, in a fixed order. A pure function.

@@ -327,6 +327,16 @@ const std::vector<Case>& cases() {
       {"shared runs, two hosts", kTask, runs([](FolderFacts&) {}), "runs", Status::ok},
       {"read-only runs", "", runs([](FolderFacts& f) { f.writable = false; }), "runs",
        Status::problem, "cannot be written", "--runs-dir"},
+      {"runs that cannot be reached", "",
+       runs([](FolderFacts& f) { f.error = "Permission denied"; }), "runs", Status::problem,
+       "cannot be used: Permission denied", "--runs-dir"},
+      {"runs that are not made yet", "", runs([](FolderFacts& f) { f.not_made_yet = "a/runs"; }),
+       "runs", Status::ok, "a/runs, not made yet: /work on nfs"},
+      {"runs that cannot be made", "", runs([](FolderFacts& f) {
+         f.not_made_yet = "a/runs";
+         f.writable = false;
+       }),
+       "runs", Status::problem, "a/runs, not made yet: /work cannot be written"},
       {"full runs", "", runs([](FolderFacts& f) { f.free_bytes = 1U << 20U; }), "runs",
        Status::warning, "1 MiB"},
       {"clock of the file system", "", runs([](FolderFacts& f) { f.clock_ahead_seconds = -90; }),

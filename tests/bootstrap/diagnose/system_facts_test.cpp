@@ -61,7 +61,46 @@ TEST(SystemFacts, BeforeTheFirstRunTheFolderAboveMustTakeIt) {
   const SystemFacts s = look_up("", "nonexistent_runs");
   ASSERT_TRUE(s.runs_folder);
   EXPECT_EQ(s.runs_folder->path, fs::current_path());
+  EXPECT_EQ(s.runs_folder->not_made_yet, "nonexistent_runs");
   EXPECT_FALSE(fs::exists("nonexistent_runs"));
+
+  const test::TemporaryFolder folder;
+  for (const char* below : {"runs", "runs/", "some/more/runs"}) {
+    const std::string runs = folder.path() / below;
+    const SystemFacts there = look_up("", runs);
+    ASSERT_TRUE(there.runs_folder);
+    EXPECT_EQ(there.runs_folder->path, fs::canonical(folder.path()));
+    EXPECT_EQ(there.runs_folder->not_made_yet, runs);
+    EXPECT_TRUE(there.runs_folder->writable);
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  const SystemFacts proc = look_up("", "/proc/nowhere/runs");
+  ASSERT_TRUE(proc.runs_folder);
+  EXPECT_EQ(proc.runs_folder->path, "/proc");
+  EXPECT_FALSE(proc.runs_folder->writable);
+}
+
+TEST(SystemFacts, AFolderForRunsThatCannotBeReachedIsNotTheCurrentOne) {
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path() / "file", "x");
+  fs::create_symlink("nowhere", folder.path() / "link");
+  fs::create_directory(folder.path() / "closed");
+  fs::permissions(folder.path() / "closed", fs::perms::none);
+  fs::permissions(folder.path(), fs::perms::others_read | fs::perms::others_exec,
+                  fs::perm_options::add);
+  const auto expect_error_at = [&](const char* below, const std::string& error) {
+    const SystemFacts s = look_up("", folder.path() / below);
+    ASSERT_TRUE(s.runs_folder);
+    EXPECT_EQ(s.runs_folder->path, folder.path() / below);
+    EXPECT_EQ(s.runs_folder->error, error);
+  };
+  expect_error_at("file", "Not a directory");
+  expect_error_at("file/runs", "Not a directory");
+  expect_error_at("link", "No such file or directory");
+  expect_error_at("link/runs", "No such file or directory");
+  const test::WithoutRoot without_root;
+  if (!without_root.bound()) GTEST_SKIP() << "this container has no user but root";
+  expect_error_at("closed/runs", "Permission denied");
 }
 
 class MpirunInPath : public testing::Test {
