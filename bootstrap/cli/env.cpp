@@ -1,3 +1,4 @@
+#include "core/export_mark.hpp"
 #include "hpcboot/export.hpp"
 #include "lone_process.hpp"
 #include "options.hpp"
@@ -22,11 +23,13 @@ options::Command env_command() {
       "exports, so that hpcboot ignores them under a launcher that you start later.",
       "Outside a job, a process that no launcher placed is rank 0 of 1. A batch script gets only "
       "MASTER_ADDR and MASTER_PORT, since every task that it starts would inherit the script's "
-      "RANK: use srun hpcboot exec … there."};
+      "RANK: use srun hpcboot exec … there.",
+      "If it fails, it prints commands that unset what an earlier call exported, and eval has its "
+      "exit code: eval \"$(hpcboot env)\" || exit."};
   command.groups = {environment_options()};
   command.exit_codes = {{"0", "resolved"},
                         {"2", "the command line is wrong"},
-                        {"20 to 35", "not resolved; nothing is exported"}};
+                        {"20 to 35", "not resolved; what an earlier call exported is unset"}};
   command.more = "hpcboot exec starts a program with these variables";
   return command;
 }
@@ -54,8 +57,17 @@ int print_env(const Call& call) {
   return 0;
 }
 
+// eval's exit status is that of the last command: without one, a failure would look like success,
+// with the values of an earlier launch. Those of `hpcboot run`, HPCBOOT_*, still place this rank.
+void print_env_failure(int code) {
+  for (const std::string& name : marked_exports(Env::from_process())) {
+    if (name.rfind("HPCBOOT_", 0) != 0) out() << "unset " << name << "\n";
+  }
+  out() << "(exit " << code << ")\n";
+}
+
 }  // namespace
 
-const Verb kEnv{env_command, print_env, true};
+const Verb kEnv{env_command, print_env, true, print_env_failure};
 
 }  // namespace hpcboot::tool

@@ -30,6 +30,13 @@ int run_verb(const Verb& verb, const options::Command& command, const Arguments&
       {std::move(parsed->values), std::move(parsed->program), parsed->has_program, arguments});
 }
 
+const Verb* find_verb(const std::string& name) {
+  for (const Verb* verb : verbs()) {
+    if (name == verb->command().verb) return verb;
+  }
+  return nullptr;
+}
+
 int run(int argc, char** argv) {
   if (argc < 2) {
     print_help(hpcboot::err(), STDERR_FILENO);
@@ -51,16 +58,12 @@ int run(int argc, char** argv) {
       return verb->run(arguments);
     }
   }
-  for (const Verb* verb : verbs()) {
-    const options::Command command = verb->command();
-    if (name == command.verb) return run_verb(*verb, command, arguments);
-  }
+  if (const Verb* verb = find_verb(name)) return run_verb(*verb, verb->command(), arguments);
   throw UsageError("unknown verb '" + name + "'; `hpcboot --help` lists them");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+// Reports errors.
+int exit_code_of_run(int argc, char** argv) {
   try {
     const int code = run(argc, argv);
     // A full disk or a closed pipe shows only when the buffer is written out.
@@ -82,4 +85,14 @@ int main(int argc, char** argv) {
     hpcboot::err() << "hpcboot: " << error.what() << "\n";
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = exit_code_of_run(argc, argv);
+  if (code == 0) return 0;
+  const Verb* verb = argc > 1 ? find_verb(argv[1]) : nullptr;
+  if (verb != nullptr && verb->print_failure != nullptr) verb->print_failure(code);
+  return code;
 }

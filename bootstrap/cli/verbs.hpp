@@ -26,6 +26,9 @@ struct Verb {
   // Whether it uses the launchers, including those in users' files, which are then read before it
   // runs.
   bool asks_launchers = false;
+  // What it prints if it ends with this error, for the shell that evaluates its output; may be
+  // null.
+  void (*print_failure)(int code) = nullptr;
 };
 
 // A verb that hpcboot itself starts, not users: it is not listed, and parses its arguments itself.
