@@ -33,6 +33,20 @@ inline bool is_host(std::string_view word) {
   });
 }
 
+// A name that useradd and directory services allow (setup/lib/hosts.sh has the same rule). It
+// becomes a word of ssh, as user@host.
+inline bool is_user(std::string_view word) {
+  constexpr std::size_t kLongest = 64;
+  if (word.empty() || word.size() > kLongest) return false;
+  if (word.size() > 1 && word.back() == '$') word.remove_suffix(1);
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return is_letter(word.front()) && std::all_of(word.begin(), word.end(), [&](char c) {
+           return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+         });
+}
+
 [[noreturn]] inline void fail_line(std::string_view line, int number, std::string_view name,
                                    const char* expected, const char* remedy) {
   throw Error(ErrorCode::malformed_file,
@@ -54,10 +68,19 @@ class HostCounter {
     if (is_new) {
       nodefile_.hosts.emplace_back(host);
       nodefile_.slots.push_back(0);
+      nodefile_.users.emplace_back();
     }
     int& sum = nodefile_.slots[known->second];
     if (slots > kMaxSlots - sum) return false;
     sum += slots;
+    return true;
+  }
+
+  // For a host that has been added. False if another line names another user.
+  bool set_user(std::string_view host, std::string_view user) {
+    std::string& known = nodefile_.users[places_.at(std::string(host))];
+    if (!known.empty() && known != user) return false;
+    known = user;
     return true;
   }
 

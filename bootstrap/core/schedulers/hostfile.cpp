@@ -3,8 +3,9 @@
 #include "host_lines.hpp"
 
 // Open MPI's grammar: orte/util/hostfile and prte/util/hostfile ("slots", "max_slots" or
-// "max-slots", spaces around "=" allowed). MPICH's: src/pm/hydra, "host:processes", and settings
-// such as binding= and ifname= after it.
+// "max-slots", "username", "user_name" or "user-name", spaces around "=" allowed; "user@host").
+// MPICH's: src/pm/hydra, "host:processes", and settings such as user=, binding= and ifname= after
+// it.
 namespace hpcboot {
 namespace {
 
@@ -15,7 +16,13 @@ class Line {
 
   void add_to(HostCounter& counter) {
     std::string_view host = next_word();
+    std::string_view user;
     int slots = 1;
+    if (const std::size_t at = host.find('@'); at != std::string_view::npos) {
+      user = user_of(host.substr(0, at));
+      host.remove_prefix(at + 1);
+      if (host.empty()) fail();
+    }
     if (host.front() == '[') {
       const std::size_t close = host.find(']');
       if (close == std::string_view::npos) fail();
@@ -29,15 +36,23 @@ class Line {
       host = host.substr(0, colon);
     }
     if (!is_host(host)) fail();
-    read_settings(slots);
+    read_settings(slots, user);
     if (!counter.add(host, slots)) fail();
+    if (!user.empty() && !counter.set_user(host, user))
+      fail("the same user in every line of a host", "give each host one user");
   }
 
  private:
-  [[noreturn]] void fail() const {
-    fail_line(text_, number_, file_,
-              "a line such as 'n1 slots=4 max_slots=8' (Open MPI) or 'n1:4' (MPICH)",
-              "correct that line, or write one host name per line");
+  [[noreturn]] void fail(
+      const char* expected = "a line such as 'n1 slots=4 max_slots=8' (Open MPI) or 'n1:4' (MPICH)",
+      const char* remedy = "correct that line, or write one host name per line") const {
+    fail_line(text_, number_, file_, expected, remedy);
+  }
+
+  std::string_view user_of(std::string_view word) const {
+    if (is_user(word)) return word;
+    fail("a user name: a letter or _, then letters, digits, '.', '_' or '-', at most 64",
+         "correct the user, or leave it out and put it into ~/.ssh/config");
   }
 
   // A word ends at a space or "="; "=" itself is a word.
@@ -62,7 +77,7 @@ class Line {
     return number_of(text.substr(1), 1);
   }
 
-  void read_settings(int& slots) {
+  void read_settings(int& slots, std::string_view& user) {
     std::optional<int> max_slots;
     for (std::string_view key = next_word(); !key.empty(); key = next_word()) {
       if (!is_host(key) || next_word() != "=") fail();
@@ -72,6 +87,8 @@ class Line {
         slots = number_of(value, 1);
       } else if (key == "max_slots" || key == "max-slots") {
         max_slots = number_of(value, 1);
+      } else if (key == "username" || key == "user_name" || key == "user-name" || key == "user") {
+        user = user_of(value);
       }
     }
     if (max_slots && *max_slots < slots) fail();

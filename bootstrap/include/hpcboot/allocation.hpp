@@ -45,6 +45,7 @@ std::optional<Allocation> read_allocation(const Env& env, const AllocationOption
 struct Nodefile {
   std::vector<std::string> hosts;  ///< each host once, in order of first appearance
   std::vector<int> slots;          ///< lines per host, parallel to hosts
+  std::vector<std::string> users;  ///< whom to log in as, parallel to hosts; empty: not given
 };
 
 /// @throws Error{malformed_file} with the line number, for a line that is not a valid host name.

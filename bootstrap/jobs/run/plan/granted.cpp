@@ -23,7 +23,7 @@ Granted from_hostfile(const std::string& path, const Surroundings& s) {
   granted.origin = path;
   granted.has_asked_for_ranks = true;
   for (std::size_t i = 0; i < file.hosts.size(); ++i)
-    granted.hosts.push_back({file.hosts[i], file.slots[i], file.slots[i], 0});
+    granted.hosts.push_back({file.hosts[i], file.slots[i], file.slots[i], 0, file.users[i]});
   return granted;
 }
 

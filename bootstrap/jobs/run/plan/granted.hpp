@@ -13,9 +13,10 @@ struct GrantedHost {
   static constexpr int kNoLimit = std::numeric_limits<int>::max();
 
   std::string host;
-  int slots = 1;         // ranks requested; 1 if unspecified
-  int limit = kNoLimit;  // ranks beyond these need --oversubscribe
-  int cpus = 0;          // 0: unknown
+  int slots = 1;          // ranks requested; 1 if unspecified
+  int limit = kNoLimit;   // ranks beyond these need --oversubscribe
+  int cpus = 0;           // 0: unknown
+  std::string user = {};  // as in HostRanks
 };
 
 // The hosts on which ranks may be started: from --hostfile, from the scheduler's job, or this host.

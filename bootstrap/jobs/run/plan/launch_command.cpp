@@ -25,6 +25,7 @@ class Command {
   }
 
   void write() {
+    if (!logs_in()) refuse_users();
     switch (plan_.launcher) {
       case Launcher::srun:
         srun();
@@ -96,9 +97,31 @@ class Command {
         "give --ranks-per-node, and no -n that gives a host fewer ranks");
   }
 
-  void write_hostfile(const char* separator) {
-    for (std::size_t i = 0; i < tasks_.size(); ++i)
-      plan_.hostfile += plan_.layout.hosts[i].host + separator + std::to_string(tasks_[i]) + "\n";
+  // Are hosts reached by ssh? In a job, mpirun starts its daemons through the scheduler.
+  bool logs_in() const {
+    const bool is_mpirun = plan_.launcher == Launcher::openmpi || plan_.launcher == Launcher::hydra;
+    const bool has_job = s_.allocation && !s_.allocation->scheduler.empty();
+    return plan_.launcher == Launcher::local || plan_.launcher == Launcher::ssh ||
+           (is_mpirun && !has_job);
+  }
+
+  void refuse_users() const {
+    for (const HostRanks& host : plan_.layout.hosts) {
+      if (host.user.empty()) continue;
+      throw Error(ErrorCode::inconsistent_placement,
+                  "user '" + host.user + "' of host " + host.host + " in " + plan_.layout.origin,
+                  "no user: the ranks of a job run as the user who submitted it",
+                  "remove the users from that file, or give --launcher ssh");
+    }
+  }
+
+  void write_hostfile(const char* separator, const char* user) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const HostRanks& host = plan_.layout.hosts[i];
+      plan_.hostfile += host.host + separator + std::to_string(tasks_[i]);
+      if (!host.user.empty()) plan_.hostfile += user + host.user;
+      plan_.hostfile += "\n";
+    }
   }
 
   // srun(1).
@@ -145,7 +168,7 @@ class Command {
   // mpirun(1) of Open MPI 4 and 5. Slots come from the host file, so that ranks fill the hosts in
   // order.
   void openmpi() {
-    write_hostfile(" slots=");
+    write_hostfile(" slots=", " username=");
     add({mpirun_of_open_mpi(), "-np", total(), "--hostfile", kHostfileWord, "--map-by",
          request_.oversubscribe ? "slot:OVERSUBSCRIBE" : "slot", "--bind-to", "none"});
     if (!plan_.layout.is_this_host_alone) {  // there ranks inherit everything
@@ -188,7 +211,7 @@ class Command {
 
   // mpiexec of MPICH and of Intel MPI; Intel's -f would ignore the numbers of ranks.
   void hydra() {
-    write_hostfile(":");
+    write_hostfile(":", " user=");
     add({"mpirun", "-np", total(), "-machinefile", kHostfileWord});
     if (request_.chdir) add({"-wdir", *request_.chdir});
   }
@@ -237,7 +260,7 @@ class Command {
         place.shell.insert(place.shell.end(), request_.launcher_args.begin(),
                            request_.launcher_args.end());
         if (plan_.launcher == Launcher::ssh) place.shell.emplace_back("--");
-        place.shell.push_back(host.host);
+        place.shell.push_back((host.user.empty() ? "" : host.user + "@") + host.host);
       }
       plan_.agents.push_back(std::move(place));
     }

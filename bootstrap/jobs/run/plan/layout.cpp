@@ -164,7 +164,8 @@ Layout lay_out(const RunRequest& request, const Surroundings& s, Granted granted
   Layout layout;
   layout.origin = granted.origin;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > 0) layout.hosts.push_back({granted.hosts[i].host, counts[i]});
+    if (counts[i] > 0)
+      layout.hosts.push_back({granted.hosts[i].host, counts[i], granted.hosts[i].user});
   }
   layout.is_this_host_alone =
       layout.hosts.size() == 1 && is_this_host(layout.hosts.front().host, s);

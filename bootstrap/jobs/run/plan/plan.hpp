@@ -20,6 +20,7 @@ namespace hpcboot::run {
 struct HostRanks {
   std::string host;
   int ranks = 0;
+  std::string user = {};  // whom to log in as; empty: the hostfile names nobody
 };
 
 struct Layout {

@@ -32,6 +32,35 @@ TEST(Hostfile, Addresses) {
   EXPECT_THAT(hosts.slots, ElementsAre(2, 1, 3, 1));
 }
 
+TEST(Hostfile, Users) {
+  const Nodefile hosts = parse_hostfile(
+      "ann@n1 slots=2\nn2 slots=1 username=bob\nn3 user_name = _me.too-2\nn4 user-name=machine$\n"
+      "n5:2 user=eve\nann@[fd00::2]:3\nann@fd00::3\nn6\nn1\nann@n6 username=bob\n",
+      "hosts");
+  EXPECT_THAT(hosts.hosts, ElementsAre("n1", "n2", "n3", "n4", "n5", "fd00::2", "fd00::3", "n6"));
+  EXPECT_THAT(hosts.slots, ElementsAre(3, 1, 1, 1, 2, 3, 1, 2));
+  EXPECT_THAT(hosts.users,
+              ElementsAre("ann", "bob", "_me.too-2", "machine$", "eve", "ann", "ann", "bob"));
+}
+
+TEST(Hostfile, AUserThatSshWouldReadInAnotherWayIsRefused) {
+  const std::string long_name(65, 'a');
+  for (const std::string& name :
+       {std::string("-oProxyCommand"), std::string("-l"), std::string("a;b"), std::string("a$(b)"),
+        std::string("a%h"), std::string("a/b"), std::string("1st"), std::string("$"),
+        std::string("a$b"), std::string("a:b"), std::string("\u00fc"), long_name}) {
+    for (const std::string& line : {name + "@n1", "n1 username=" + name, "n1 user_name=" + name,
+                                    "n1 user-name=" + name, "n1:2 user=" + name}) {
+      expect_error(
+          ErrorCode::malformed_file, [&] { parse_hostfile(line, "hosts"); }, "line 1",
+          "a user name");
+    }
+  }
+  expect_error(
+      ErrorCode::malformed_file, [] { parse_hostfile("ann@n1\nn2\nbob@n1\n", "hosts"); },
+      "'bob@n1' in line 3", "the same user in every line of a host");
+}
+
 TEST(Hostfile, RepeatedHostsAddUpAsInANodefile) {
   const Nodefile hosts = parse_hostfile("n1\nn2\nn1\nn1:2\n", "hosts");
   EXPECT_THAT(hosts.hosts, ElementsAre("n1", "n2"));
@@ -63,7 +92,10 @@ TEST(Hostfile, WhatIsNoEntryIsNamedWithItsLine) {
                           "[fd00::1",
                           "[fd00::1]4",
                           "[]",
-                          "user@n2",
+                          "user@",
+                          "@n2",
+                          "a@b@n2",
+                          "user@-Fconfig",
                           "n2 =4",
                           "n2 slots==4"}) {
     expect_error(

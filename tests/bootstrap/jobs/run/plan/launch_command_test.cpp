@@ -207,6 +207,39 @@ TEST_F(LaunchCommandTest, OfAgents) {
   EXPECT_EQ(plan().agents[1].shell, (Words{"blaunch", "n2"}));
 }
 
+TEST_F(LaunchCommandTest, LogsInAsTheUserThatTheHostfileNames) {
+  hostfile("root@localhost slots=1\nann@n2 slots=2\nn3 username=bob\nn4\nann@fd00::5\n");
+  install({"ssh"});
+  EXPECT_TRUE(plan().agents[0].shell.empty());
+  EXPECT_EQ(plan().agents[1].host, "n2");
+  EXPECT_EQ(plan().agents[1].shell.back(), "ann@n2");
+  EXPECT_EQ(plan().agents[2].shell.back(), "bob@n3");
+  EXPECT_EQ(plan().agents[3].shell.back(), "n4");
+  EXPECT_EQ(plan().agents[4].shell.back(), "ann@fd00::5");
+  request.nodes = 2;
+  install_open_mpi();
+  EXPECT_EQ(plan().hostfile, "localhost slots=1 username=root\nn2 slots=2 username=ann\n");
+  install_hydra();
+  EXPECT_EQ(plan().hostfile, "localhost:1 user=root\nn2:2 user=ann\n");
+}
+
+TEST_F(LaunchCommandTest, RefusesAUserWhereTheSchedulerStartsTheRanks) {
+  slurm();
+  hostfile("n1\nann@n2\n");
+  request.launcher = "srun";
+  EXPECT_EQ(
+      refusal(),
+      "inconsistent_placement: user 'ann' of host n2 in hosts; expected no user: the ranks of "
+      "a job run as the user who submitted it; do remove the users from that file, or give "
+      "--launcher ssh");
+  install_open_mpi();
+  request.launcher = "mpirun";
+  EXPECT_TRUE(holds(refusal(), "user 'ann' of host n2"));
+  install({"ssh"});
+  request.launcher = "ssh";
+  EXPECT_EQ(plan().agents[1].shell.back(), "ann@n2");
+}
+
 TEST_F(LaunchCommandTest, HasASessionOfItsOwnInPbsUnlessTheTaskManagerStartsTheDaemons) {
   job("pbs", {"n1", "n2"}, {2, 2});
   install_open_mpi();
