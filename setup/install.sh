@@ -149,6 +149,37 @@ is_offered() {
   [ -z "$minimum" ] || dpkg --compare-versions "$candidate" ge "$minimum"
 }
 
+# Divides $missing into $offered and $not_offered.
+ask_for_offers() {
+  local package
+  offered=()
+  not_offered=()
+  for package in "${missing[@]}"; do
+    if is_offered "$package"; then offered+=("$package"); else not_offered+=("$package"); fi
+  done
+}
+
+name_not_offered() {
+  if [ ${#not_offered[@]} -eq 0 ]; then return; fi
+  echo "install.sh: not offered by this release in a suitable version: ${not_offered[*]}"
+  echo "Features that need them are left out: cmake lists them, and setup/install.md explains how to get them."
+}
+
+# print_commands AS_ROOT: what installs the missing packages, in one line. One package that is not offered would keep
+# apt-get from installing all others. If none is offered, the package lists are not there yet.
+print_commands() {
+  ask_for_offers
+  if [ ${#offered[@]} -eq 0 ]; then
+    offered=("${missing[@]}")
+    not_offered=()
+  fi
+  echo "    ${1}apt-get update && ${1}apt-get install --no-install-recommends ${offered[*]}"
+  name_not_offered
+}
+
+# Can sudo ask for a password? It reads the terminal, whatever standard input is.
+has_terminal() { [ -t 2 ] && { : </dev/tty; } 2>/dev/null; }
+
 mapfile -t missing < <(missing_packages "${wanted[@]}")
 if [ ${#missing[@]} -eq 0 ]; then
   echo "install.sh: nothing is missing (${#wanted[@]} packages for '$purpose')"
@@ -157,12 +188,21 @@ fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-    as_root=(sudo -n)
-  else
-    echo "install.sh: ${#missing[@]} packages are missing, and this account cannot install them."
+  cannot="this account cannot install them"
+  if command -v sudo >/dev/null; then
+    if sudo -n true 2>/dev/null; then
+      as_root=(sudo -n)
+    elif $dry_run || ! has_terminal; then
+      cannot="sudo would ask for a password: run sudo -v first, then this again in the same terminal"
+    else
+      echo "install.sh: ${#missing[@]} packages are missing; sudo may ask for your password to install them"
+      if sudo -v; then as_root=(sudo); fi
+    fi
+  fi
+  if [ ${#as_root[@]} -eq 0 ]; then
+    echo "install.sh: ${#missing[@]} packages are missing, and $cannot."
     echo "An administrator of this machine can install them with:"
-    echo "    sudo apt-get install --no-install-recommends ${missing[*]}"
+    print_commands "sudo "
     no_root_recipe
     if $dry_run; then exit 0; fi
     exit 1
@@ -174,8 +214,7 @@ apt=(env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -y -q
   -o DPkg::Lock::Timeout=300 --no-install-recommends --no-remove)
 if $dry_run; then
   echo "install.sh: would run"
-  echo "    ${as_root[*]}${as_root:+ }apt-get update"
-  echo "    ${as_root[*]}${as_root:+ }apt-get install --no-install-recommends ${missing[*]}"
+  print_commands "${as_root[*]}${as_root:+ }"
   exit 0
 fi
 
@@ -193,17 +232,11 @@ if ! "${as_root[@]}" apt-get -q update >"$log" 2>&1; then
   echo "install.sh: apt-get update failed; continuing with the existing package lists" >&2
 fi
 
-offered=()
-not_offered=()
+ask_for_offers
 services=()
-for package in "${missing[@]}"; do
-  if is_offered "$package"; then
-    offered+=("$package")
-    read -r -a units <<<"${service_of[$package]-}"
-    services+=("${units[@]}")
-  else
-    not_offered+=("$package")
-  fi
+for package in "${offered[@]}"; do
+  read -r -a units <<<"${service_of[$package]-}"
+  services+=("${units[@]}")
 done
 
 # The tests start their own daemons; those of the packages must not run on this machine. An existing
@@ -227,10 +260,7 @@ if [ ${#services[@]} -gt 0 ] && command -v systemctl >/dev/null; then
 fi
 rm -f "$log"
 
-if [ ${#not_offered[@]} -gt 0 ]; then
-  echo "install.sh: not offered by this release in a suitable version: ${not_offered[*]}"
-  echo "Features that need them are left out: cmake lists them, and setup/install.md explains how to get them."
-fi
+name_not_offered
 mapfile -t missing < <(missing_packages "${run_packages[@]}")
 if [ ${#missing[@]} -gt 0 ]; then
   echo "install.sh: still missing to build and run: ${missing[*]}" >&2

@@ -89,9 +89,67 @@ never_ran() {
   fake_command sudo <<<'exit 1'
   run bash "$script" --for run
   [ "$status" -eq 1 ]
-  [[ $output == *"sudo apt-get install --no-install-recommends g++ cmake"* ]]
+  [[ $output == *"sudo apt-get update && sudo apt-get install --no-install-recommends g++ cmake"* ]]
   [[ $output == *"CMAKE_PREFIX_PATH"* ]]
   [ ! -s "$calls" ]
+}
+
+# A sudo that asks for a password first, and says whom it lets in by its exit code.
+sudo_that_asks() {
+  fake_command sudo <<EOF
+case \$1 in
+  -n) exit 1 ;;
+  -v) echo "sudo -v" >>"\$calls"; exit $1 ;;
+  *) "\$@" ;;
+esac
+EOF
+}
+
+@test "sudo may ask for the password in a terminal, also if standard input is none, as in test.sh" {
+  for input in '' '</dev/null'; do
+    sudo_that_asks 0
+    : >"$calls"
+    : >"$state"
+    run script -qec "bash '$script' --for run $input" /dev/null
+    [ "$status" -eq 0 ]
+    [ "$(head -n 2 "$calls")" = $'sudo -v\napt-get -q update' ]
+    grep -q '^apt-get .* install g++ cmake ' "$calls"
+  done
+  sudo_that_asks 1
+  : >"$calls"
+  : >"$state"
+  run script -qec "bash '$script' --for run" /dev/null
+  [ "$status" -eq 1 ]
+  [[ $output == *"this account cannot install them"* ]]
+  [ "$(cat "$calls")" = "sudo -v" ]
+}
+
+@test "without a terminal, and in a dry run, sudo does not ask: the output says how to let it" {
+  sudo_that_asks 0
+  run bash "$script" --for run
+  [ "$status" -eq 1 ]
+  [[ $output == *"sudo would ask for a password: run sudo -v first"* ]]
+  run script -qec "bash '$script' --for run --dry-run" /dev/null
+  [ "$status" -eq 0 ]
+  [[ $output == *"sudo would ask for a password: run sudo -v first"* ]]
+  [ ! -s "$calls" ]
+}
+
+@test "the printed command has only packages that the release offers" {
+  fake_command sudo <<<'exit 1'
+  echo libmstch-dev >"$BATS_TEST_TMPDIR/unoffered"
+  run bash "$script" --for run
+  [ "$status" -eq 1 ]
+  [[ $output == *"apt-get update && "*" libtomlplusplus-dev libprotozero-dev "* ]]
+  [[ $output == *"not offered by this release in a suitable version: libmstch-dev"* ]]
+  fake_command id <<<'echo 0'
+  run bash "$script" --for run --dry-run
+  [ "$status" -eq 0 ]
+  [[ $output == *"    apt-get update && "*" libtomlplusplus-dev libprotozero-dev "* ]]
+  # Before the first apt-get update nothing is offered.
+  fake_command apt-cache <<<'exit 0'
+  run bash "$script" --for run --dry-run
+  [[ $output == *" libtomlplusplus-dev libmstch-dev "* && $output != *"not offered"* ]]
 }
 
 @test "without root where nothing is missing: exit code 0" {
