@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <random>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -274,6 +275,48 @@ TEST(RuntimeTable, ReadsRunsFoldersRunFoldersAndFilesOnce) {
     EXPECT_EQ(table.rows.size(), rows);
     EXPECT_THAT(table.skipped, IsEmpty());
   }
+}
+
+TEST(RuntimeTable, ReadsAFolderOfRunsAmongRuns) {
+  const TemporaryFolder folder;
+  const auto runs = folder.path() / "runs";
+  const auto group = runs / "compare_4711";
+  for (const auto& path : {runs / "a", group / "b", group / "c", group / ".hidden", group / "b/in",
+                           runs / "deep/deeper/e"}) {
+    std::filesystem::create_directories(path);
+    run(path.filename(), "single", 1, 1, 1.0).write(path / "run.json");
+  }
+  std::filesystem::create_directories(group / "lost");
+  RuntimeTable table = read_runtime_table({runs});
+  std::set<std::string> names;
+  for (const RuntimeRow& row : table.rows) names.insert(row.run);
+  EXPECT_THAT(names, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(table.skipped,
+              ElementsAre("'" + (group / "lost").string() + "' contains no run.json",
+                          "'" + (runs / "deep").string() + "' contains no run.json"));
+  run("stray", "single", 1, 1, 1.0).write(runs / "run.json");
+  table = read_runtime_table({runs, group});
+  EXPECT_EQ(table.rows.size(), 4U);
+}
+
+TEST(RuntimeTable, LooksIntoAFolderOfRunsOnceWhateverLinksLeadThere) {
+  const TemporaryFolder folder;
+  const auto runs = folder.path() / "runs";
+  const auto group = folder.path() / "elsewhere";
+  constexpr std::size_t kMany = 300;
+  for (std::size_t i = 0; i < kMany; ++i)
+    std::filesystem::create_directories(group / ("lost_" + std::to_string(i)));
+  std::filesystem::create_directories(group / "b");
+  std::filesystem::create_directories(runs);
+  run("b", "single", 1, 1, 1.0).write(group / "b/run.json");
+  std::filesystem::create_directory_symlink(".", runs / "loop");
+  std::filesystem::create_directory_symlink("nowhere", runs / "dangling");
+  std::filesystem::create_directory_symlink("endless", runs / "endless");
+  for (std::size_t i = 0; i < kMany; ++i)
+    std::filesystem::create_directory_symlink(group, runs / ("link_" + std::to_string(i)));
+  const RuntimeTable table = read_runtime_table({runs});
+  EXPECT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.skipped.size(), kMany) << "a line for each run that it lacks";
 }
 
 TEST(RuntimeTable, AMissingPlaceIsNamed) {

@@ -25,6 +25,37 @@ Error unreadable_place(const fs::path& place, const std::string& reason) {
                "name the folder that the trainer wrote to (--runs-dir), or run the trainer first");
 }
 
+/// Identifies a file, by whatever path it is named.
+using FileKey = std::pair<dev_t, ino_t>;
+
+std::optional<FileKey> key_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  return FileKey(status.st_dev, status.st_ino);
+}
+
+/// The run.json files that a folder's subfolders have, or lack.
+std::vector<fs::path> records_below(const fs::path& place, std::error_code& error) {
+  std::vector<fs::path> files;
+  fs::directory_iterator folder(place, error);
+  for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
+    const bool hidden = folder->path().filename().string().front() == '.';
+    std::error_code ignored;
+    if (!hidden && folder->is_directory(ignored))
+      files.push_back(RunFolder(folder->path()).run_json());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The same for a folder of runs among runs, such as that of the job "compare"; none if it is not.
+std::vector<fs::path> records_of_group(const fs::path& folder) {
+  std::error_code unreadable;
+  std::vector<fs::path> files = records_below(folder, unreadable);
+  const bool is_group = std::any_of(files.begin(), files.end(), key_of);
+  return is_group ? files : std::vector<fs::path>();
+}
+
 /// The run.json files of a place, including those missing from their run folders.
 std::vector<fs::path> find_records(const fs::path& place) {
   std::error_code error;
@@ -35,18 +66,20 @@ std::vector<fs::path> find_records(const fs::path& place) {
   std::vector<fs::path> files;
   const bool is_run = fs::exists(own, error);
   if (is_run) files.push_back(own);
-  fs::directory_iterator folder(place, error);
-  for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
-    const bool hidden = folder->path().filename().string().front() == '.';
-    std::error_code ignored;
-    const fs::path inner = RunFolder(folder->path()).run_json();
-    // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
-    if (!hidden && folder->is_directory(ignored) && (!is_run || fs::exists(inner, ignored))) {
-      files.push_back(inner);
-    }
-  }
+  std::set<FileKey> listed{key_of(place).value_or(FileKey())};
+  const std::vector<fs::path> below = records_below(place, error);
   if (error) throw unreadable_place(place, error.message());
-  std::sort(files.begin(), files.end());
+  for (const fs::path& file : below) {
+    std::vector<fs::path> found{file};
+    if (!key_of(file)) {
+      // Each once: links to one folder, or to the place, would multiply the work.
+      if (!listed.insert(key_of(file.parent_path()).value_or(FileKey())).second) continue;
+      found = records_of_group(file.parent_path());
+      // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
+      if (found.empty() && !is_run) found = {file};
+    }
+    files.insert(files.end(), found.begin(), found.end());
+  }
   return files;
 }
 
@@ -73,15 +106,6 @@ std::string take_record(const fs::path& file, Runs which, const Take& take) {
   }
   take(file.has_parent_path() ? file.parent_path() : fs::path("."), *record);
   return "";
-}
-
-/// Identifies a file, by whatever path it is named.
-using FileKey = std::pair<dev_t, ino_t>;
-
-std::optional<FileKey> key_of(const fs::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
-  return FileKey(status.st_dev, status.st_ino);
 }
 
 }  // namespace

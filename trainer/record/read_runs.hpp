@@ -16,8 +16,9 @@ enum class Runs {
 };
 
 /// Reads the runs in `places`, each a folder of run folders, one run folder or a run.json,
-/// one after the other: a record with a thousand ranks is large. A run that several places contain
-/// counts once.
+/// one after the other: a record with a thousand ranks is large. A folder of run folders may
+/// contain more of its kind, such as that of a comparison, which do not. A run that several places
+/// contain counts once.
 /// @param take receives a run and its folder
 /// @return a line for each run that is not meant or cannot be read: which, and why
 /// @throws Error{unreadable_file} if a place does not exist or cannot be listed.

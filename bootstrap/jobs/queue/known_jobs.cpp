@@ -92,6 +92,34 @@ int rank_of(JobStage stage) {
   return stage == JobStage::running ? 0 : stage == JobStage::waiting ? 1 : 2;
 }
 
+// Adds the job's run folders in `place`; with `has_groups` also those in the folder that the job
+// "compare" makes there for its runs.
+void add_run_folders(std::vector<std::string>& folders, const std::filesystem::path& place,
+                     const SubmittedJob& job, bool has_groups) {
+  namespace fs = std::filesystem;
+  const std::string number = job.id.substr(0, job.id.find('.'));
+  std::error_code none;
+  for (fs::directory_iterator entry(place, none), end; !none && entry != end;
+       entry.increment(none)) {
+    // The name of a run folder contains the job id; its record tells whether it is from this job.
+    if (entry->path().filename().string().find(number) == std::string::npos) continue;
+    const fs::path file = entry->path() / "run.json";
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) {
+      const bool is_own = entry->is_directory(ignored) && !entry->is_symlink(ignored);
+      if (has_groups && is_own) add_run_folders(folders, entry->path(), job, false);
+      continue;
+    }
+    try {
+      const Json json = read_json_file(file);
+      if (JsonReader(file.string(), json).text("job_id") == job.id)
+        folders.push_back(entry->path().string());
+    } catch (const Error&) {
+      continue;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory, WallTime since) {
@@ -144,26 +172,9 @@ std::optional<KnownJob> known_job(const std::string& id, const Queue* queue,
 }
 
 std::vector<std::string> run_folders_of(const SubmittedJob& job) {
-  namespace fs = std::filesystem;
   std::vector<std::string> folders;
   if (job.runs_dir.empty()) return folders;
-  const fs::path runs = fs::path(job.folder) / job.runs_dir;
-  std::error_code none;
-  for (fs::directory_iterator entry(runs, none), end; !none && entry != end;
-       entry.increment(none)) {
-    // The name of a run folder contains the job id; its record tells whether it is from this job.
-    if (entry->path().filename().string().find(job.id.substr(0, job.id.find('.'))) ==
-        std::string::npos)
-      continue;
-    try {
-      const fs::path file = entry->path() / "run.json";
-      const Json json = read_json_file(file);
-      if (JsonReader(file.string(), json).text("job_id") == job.id)
-        folders.push_back(entry->path().string());
-    } catch (const Error&) {
-      continue;
-    }
-  }
+  add_run_folders(folders, std::filesystem::path(job.folder) / job.runs_dir, job, true);
   std::sort(folders.rbegin(), folders.rend());
   return folders;
 }

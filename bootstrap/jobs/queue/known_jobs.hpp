@@ -28,7 +28,8 @@ std::vector<KnownJob> known_jobs(const Queue* queue, const SubmittedJobs& memory
 std::optional<KnownJob> known_job(const std::string& id, const Queue* queue,
                                   const SubmittedJobs& memory);
 
-/// The run folders in the job's runs folder whose records name the job, latest first.
+/// The run folders in the job's runs folder, or in the job's own folder there, whose records name
+/// the job, latest first.
 std::vector<std::string> run_folders_of(const SubmittedJob& job);
 
 }  // namespace hpcboot::queue

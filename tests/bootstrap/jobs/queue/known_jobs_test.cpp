@@ -231,6 +231,23 @@ TEST_F(Memory, TellsOfRunsWhoseRecordNamesTheJob) {
   EXPECT_EQ(job_json(known).at("runs"), Json({(runs / "b_12").string(), (runs / "a_12").string()}));
 }
 
+TEST_F(Memory, TellsOfRunsInTheFolderOfTheJobsComparison) {
+  SubmittedJob job = submitted("12.server");
+  job.folder = folder_.path().string();
+  job.runs_dir = "runs";
+  const auto runs = folder_.path() / "runs";
+  for (const char* name : {"compare_12.server/a_12", "compare_12.server/b_12", "compare_99/c_12",
+                           "compare_12.server/deeper_12/d_12"}) {
+    std::filesystem::create_directories(runs / name);
+    test::write_text(runs / name / "run.json", R"({"job_id": "12.server"})");
+  }
+  std::filesystem::create_directory_symlink(".", runs / "loop_12");
+  std::filesystem::create_directory_symlink("loop_12", runs / "compare_12.server/loop_12");
+  const auto group = runs / "compare_12.server";
+  EXPECT_THAT(run_folders_of(job),
+              ElementsAre((group / "b_12").string(), (group / "a_12").string()));
+}
+
 TEST(JobTable, FitsTheTerminal) {
   std::vector<KnownJob> jobs;
   for (const JobStage stage : {JobStage::running, JobStage::waiting, JobStage::ended}) {
