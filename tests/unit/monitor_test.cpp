@@ -65,6 +65,59 @@ TEST(HostCounters, CountWhatIsThereOnce) {
   EXPECT_THAT(counters.written_bytes, Optional(512.0 * 26));
 }
 
+/// A line of /proc/net/dev.
+std::string counted_interface(const std::string& name, int received) {
+  const std::string number = std::to_string(received);
+  return name + ": " + number + " 1 0 0 0 0 0 0 " + number + " 1 0 0 0 0 0 0\n";
+}
+
+TEST(HostCounters, AnInterfaceDoesNotCountOnAnother) {
+  const test::TemporaryFolder root;
+  const auto interfaces = root.path() / "sys/class/net";
+  struct Interface {
+    const char* name;
+    const char* below;  ///< another interface
+    const char* above;  ///< the bond or bridge that it belongs to
+  };
+  const Interface all[] = {
+      {"eth0", nullptr, nullptr},    {"eth0.5", "eth0", "br0"},     {"br0", "eth0.5", nullptr},
+      {"macvlan0", "eth0", nullptr}, {"eth1", nullptr, "bond0"},    {"bond0", "eth1", nullptr},
+      {"bond0.7", "bond0", nullptr}, {"veth1", nullptr, "docker0"}, {"docker0", "veth1", nullptr},
+      {"eth9.3", nullptr, nullptr},  // a VLAN of a container: its parent is the host's
+  };
+  std::string lines;
+  int bytes = 1;
+  for (const Interface& one : all) {
+    lines += counted_interface(one.name, bytes);
+    bytes *= 2;
+    write_text(interfaces / one.name / "type", "1\n");
+    if (one.below != nullptr)
+      write_text(interfaces / one.name / (std::string("lower_") + one.below), "");
+    if (one.above != nullptr) write_text(interfaces / one.name / "master", "");
+  }
+  write_text(root.path() / "proc/net/dev", lines);
+  const HostCounters counters = read_host_counters(root.path());
+  // eth0, bond0, docker0 and eth9.3
+  EXPECT_THAT(counters.received_bytes, Optional(1.0 + 32 + 256 + 512));
+  EXPECT_THAT(counters.sent_bytes, Optional(1.0 + 32 + 256 + 512));
+}
+
+TEST(HostCounters, IpOverInfiniBandIsAPartOfInfiniBand) {
+  const test::TemporaryFolder root;
+  write_text(root.path() / "proc/net/dev",
+             counted_interface("ib0", 1000) + counted_interface("eth0", 1));
+  write_text(root.path() / "sys/class/net/ib0/type", "32\n");
+  write_text(root.path() / "sys/class/net/eth0/type", "1\n");
+  EXPECT_THAT(read_host_counters(root.path()).received_bytes, Optional(1001.0))
+      << "a virtual adapter has no counters";
+  const auto port = root.path() / "sys/class/infiniband/mlx5_0/ports/1/counters";
+  write_text(port / "port_rcv_data", "500\n");
+  write_text(port / "port_xmit_data", "700\n");
+  const HostCounters counters = read_host_counters(root.path());
+  EXPECT_THAT(counters.received_bytes, Optional(1.0 + 4 * 500));
+  EXPECT_THAT(counters.sent_bytes, Optional(1.0 + 4 * 700));
+}
+
 TEST(HostCounters, WhatTheKernelDoesNotTellIsEmpty) {
   const test::TemporaryFolder root;
   const HostCounters nothing = read_host_counters(root.path());

@@ -1,5 +1,6 @@
 #include "monitor/host_counters.hpp"
 
+#include <net/if_arp.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace hpcboot::monitor {
 namespace {
@@ -52,25 +54,6 @@ void read_process(const fs::path& root, HostCounters& counters) {
     counters.resident_bytes = resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-void read_network(const fs::path& root, HostCounters& counters) {
-  std::ifstream in(root / "proc/net/dev");
-  std::string line;
-  while (std::getline(in, line)) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;  // the titles
-    const auto begin = line.find_first_not_of(' ');
-    const std::string name = line.substr(begin, colon - begin);
-    if (name == "lo" || is_there(root / "sys/class/net" / name / "master")) continue;
-    // bytes packets errs drop fifo frame compressed multicast, then the same for sent ones
-    std::array<double, 9> numbers{};
-    std::istringstream rest(line.substr(colon + 1));
-    for (double& one : numbers) rest >> one;
-    if (!rest) continue;
-    add(counters.received_bytes, numbers[0]);
-    add(counters.sent_bytes, numbers[8]);
-  }
-}
-
 /// RDMA passes the interfaces by. The counters are in units of four bytes (linux,
 /// Documentation/ABI/stable/sysfs-class-infiniband).
 void read_infiniband(const fs::path& root, HostCounters& counters) {
@@ -85,6 +68,57 @@ void read_infiniband(const fs::path& root, HostCounters& counters) {
       if (std::ifstream(port.path() / "counters/port_xmit_data") >> sent)
         add(counters.sent_bytes, kUnit * sent);
     }
+  }
+}
+
+/// The interfaces in this network namespace that this one passes its traffic to: the parent of a
+/// VLAN, the members of a bond or a bridge.
+std::vector<std::string> interfaces_below(const fs::path& interfaces, const std::string& name) {
+  constexpr std::string_view kLower = "lower_";
+  std::vector<std::string> below;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(interfaces / name, error)) {
+    const std::string file = entry.path().filename().string();
+    if (file.compare(0, kLower.size(), kLower) == 0) below.push_back(file.substr(kLower.size()));
+  }
+  return below;
+}
+
+/// Whether the traffic of the interface is counted by one that it stands on. Members of a bond or a
+/// bridge ("master") do not count: a bridge also sees what stays on this host.
+bool is_counted_below(const fs::path& interfaces, const std::string& name) {
+  const auto below = interfaces_below(interfaces, name);
+  return std::any_of(below.begin(), below.end(), [&](const std::string& lower) {
+    return is_counted_below(interfaces, lower) || !is_there(interfaces / lower / "master");
+  });
+}
+
+bool is_infiniband(const fs::path& interfaces, const std::string& name) {
+  int type = 0;
+  return (std::ifstream(interfaces / name / "type") >> type) && type == ARPHRD_INFINIBAND;
+}
+
+/// @param counters with InfiniBand's, which include IP over InfiniBand
+void read_network(const fs::path& root, HostCounters& counters) {
+  const bool has_infiniband = counters.received_bytes.has_value();
+  const fs::path interfaces = root / "sys/class/net";
+  std::ifstream in(root / "proc/net/dev");
+  std::string line;
+  while (std::getline(in, line)) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;  // the titles
+    const auto begin = line.find_first_not_of(' ');
+    const std::string name = line.substr(begin, colon - begin);
+    if (name == "lo" || is_there(interfaces / name / "master") ||
+        is_counted_below(interfaces, name) || (has_infiniband && is_infiniband(interfaces, name)))
+      continue;
+    // bytes packets errs drop fifo frame compressed multicast, then the same for sent ones
+    std::array<double, 9> numbers{};
+    std::istringstream rest(line.substr(colon + 1));
+    for (double& one : numbers) rest >> one;
+    if (!rest) continue;
+    add(counters.received_bytes, numbers[0]);
+    add(counters.sent_bytes, numbers[8]);
   }
 }
 
@@ -128,8 +162,8 @@ HostCounters read_host_counters(const fs::path& root) {
   HostCounters counters;
   read_processors(root, counters);
   read_process(root, counters);
-  read_network(root, counters);
   read_infiniband(root, counters);
+  read_network(root, counters);
   read_disks(root, counters);
   return counters;
 }

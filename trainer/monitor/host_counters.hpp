@@ -22,7 +22,9 @@ struct HostCounters {
 double own_processor_seconds();
 
 /// Loopback does not count, nor what is counted once more elsewhere: interfaces that belong to a
-/// bond or a bridge, partitions, and disks that consist of others.
+/// bond or a bridge, VLANs and others on an interface that counts, IP over InfiniBand beside
+/// InfiniBand's counters, partitions, and disks that consist of others. What a host passes on, such
+/// as a container's traffic, counts on each interface that it takes.
 /// @param root of the file system, for tests
 HostCounters read_host_counters(const std::filesystem::path& root = "/");
 
