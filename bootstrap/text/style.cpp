@@ -2,9 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "hpcboot/env.hpp"
+#include "text/display_width.hpp"
 
 namespace hpcboot {
 namespace {
@@ -28,6 +33,45 @@ const char* sequence_of(Style style) {
   return "";
 }
 
+constexpr char kEscape = '\033';
+constexpr std::string_view kMark = "…";  // of cut_to_width()
+
+// Sequences that set a style, and the texts between them.
+std::vector<std::string_view> parts_of(std::string_view line) {
+  std::vector<std::string_view> parts;
+  while (!line.empty()) {
+    const bool is_sequence = line.front() == kEscape;
+    const std::size_t last = is_sequence ? line.find('m') : line.find(kEscape) - 1;
+    parts.push_back(line.substr(0, std::min(last, line.size() - 1) + 1));
+    line.remove_prefix(parts.back().size());
+  }
+  return parts;
+}
+
+std::string cut_line(std::string_view line, std::size_t columns) {
+  const std::vector<std::string_view> parts = parts_of(line);
+  std::string plain;
+  for (const std::string_view part : parts) {
+    if (part.front() != kEscape) plain += part;
+  }
+  const std::string cut = cut_to_width(plain, columns);
+  if (cut == plain) return std::string(line);
+  std::size_t left = cut.size() - kMark.size();
+  bool is_marked = false;
+  std::string text;
+  for (const std::string_view part : parts) {
+    if (part.front() == kEscape) {
+      text += part;  // also after the cut: one of them ends the style
+      continue;
+    }
+    text += part.substr(0, left);
+    if (part.size() > left && !is_marked) text += kMark;
+    is_marked = is_marked || part.size() > left;
+    left -= std::min(left, part.size());
+  }
+  return text;
+}
+
 }  // namespace
 
 bool has_colour(int descriptor) {
@@ -42,6 +86,18 @@ bool has_colour(int descriptor) {
 Encoded styled(const Encoded& text, Style style, bool has_colour) {
   if (!has_colour || style == Style::plain) return text;
   return Encoded::as_is(sequence_of(style) + text.str() + "\033[0m");
+}
+
+Encoded cut_to_screen(const Encoded& text, std::size_t columns, std::size_t rows) {
+  std::string cut;
+  std::string_view rest = text.str();
+  for (std::size_t row = 1; !rest.empty() && row <= rows; ++row) {
+    std::string line(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (row == rows && !rest.empty()) line.append(" ").append(kMark);
+    cut += cut_line(line, columns) + "\n";
+  }
+  return Encoded::as_is(std::move(cut));
 }
 
 }  // namespace hpcboot

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "hpcboot/encode.hpp"
 
 namespace hpcboot {
@@ -13,5 +15,9 @@ bool has_colour(int descriptor);
 
 /// The text in this style; unchanged if `has_colour` is false.
 Encoded styled(const Encoded& text, Style style, bool has_colour);
+
+/// The first lines of a text, at most `rows`, each at most `columns` wide (both > 0), in their
+/// styles; "…" marks the cuts.
+Encoded cut_to_screen(const Encoded& text, std::size_t columns, std::size_t rows);
 
 }  // namespace hpcboot

@@ -70,4 +70,13 @@ int terminal_columns(int descriptor, int otherwise) {
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
 }
 
+int terminal_rows(int descriptor, int otherwise) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : otherwise;
+}
+
+int redrawn_columns(int descriptor) {
+  return std::max(1, terminal_columns(descriptor, 80) - 1);
+}
+
 }  // namespace hpcboot

@@ -83,4 +83,11 @@ void print_error(std::string_view program, const Error& error);
 /// The number of columns of the terminal on this descriptor; `otherwise` if it is not a terminal.
 int terminal_columns(int descriptor, int otherwise);
 
+/// The number of its lines; `otherwise` if it is not a terminal.
+int terminal_rows(int descriptor, int otherwise);
+
+/// The columns of a line that a program draws again at its place. One column stays free: on some
+/// terminals, a line that fills the last column wraps, and what wraps is not drawn over.
+int redrawn_columns(int descriptor);
+
 }  // namespace hpcboot

@@ -62,6 +62,13 @@ PY
   done
 }
 
+@test "the progress of convert stays on one line of a narrow terminal" {
+  command -v script >/dev/null || skip "no script(1) on this machine"
+  script -qec "stty cols 40 rows 24; $trainer convert synthetic:20x1x8x8 a.safetensors" /dev/null | tr '\r' '\n' >shown
+  grep -a '^converting \[#' shown | tee lines
+  [ "$(wc -L <lines)" -le 39 ]
+}
+
 @test "under a launcher rank 0 converts, and all ranks end with its exit code" {
   need_mpirun
   run mpirun -np 2 --oversubscribe "$trainer" convert synthetic:20x1x8x8 a.safetensors

@@ -16,6 +16,7 @@
 #include "hpcboot/resolve.hpp"
 #include "hpcboot/torch/collectives.hpp"
 #include "hpcboot/torch/process_group.hpp"
+#include "text/display_width.hpp"
 #include "text/terminal.hpp"
 
 namespace hpcboot::app {
@@ -26,7 +27,9 @@ void show_progress(std::int64_t done, std::int64_t total) {
   constexpr std::int64_t kCells = 30;
   const auto filled = static_cast<std::size_t>(kCells * done / total);
   const std::string bar = std::string(filled, '#') + std::string(kCells - filled, '.');
-  err() << "\rconverting [" << bar << "] " << done << "/" << total << " samples";
+  const std::string line =
+      "converting [" + bar + "] " + std::to_string(done) + "/" + std::to_string(total) + " samples";
+  err() << "\r" << cut_to_width(line, static_cast<std::size_t>(redrawn_columns(STDERR_FILENO)));
   if (done == total) err() << "\n";
   err().flush();
 }

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "text/format.hpp"
+#include "text/style.hpp"
 #include "text/terminal.hpp"
 #include "watch/run_view.hpp"
 #include "watch/view_text.hpp"
@@ -33,15 +36,26 @@ class Screen {
     const auto silence = std::chrono::duration_cast<seconds>(Clock::now() - last_change_);
     const bool is_silent = view.is_running() && silence >= kSilence;
     if (!is_terminal_) return add_line(view, is_silent);
-    const Encoded text = watch::view_text(view, look_of(STDOUT_FILENO),
-                                          is_silent ? std::optional(silence) : std::nullopt);
-    if (lines_ > 0) out() << encoded_format("\x1b[{}F\x1b[J", lines_);
-    out() << text;
-    out().flush();
-    lines_ = std::count(text.str().begin(), text.str().end(), '\n');
+    draw(view, is_silent ? std::optional(silence) : std::nullopt);
   }
 
  private:
+  /// Draws over the view before. The cursor cannot leave the screen, so a view that fills it, and
+  /// lines that wrap, would remain; as would what a change of size makes wrap.
+  void draw(const watch::RunView& view, std::optional<seconds> silence) {
+    const auto columns = static_cast<std::size_t>(redrawn_columns(STDOUT_FILENO));
+    const auto rows = static_cast<std::size_t>(std::max(2, terminal_rows(STDOUT_FILENO, 24)));
+    const Look look{columns, has_colour(STDOUT_FILENO)};
+    const Encoded text = cut_to_screen(watch::view_text(view, look, silence), columns, rows - 1);
+    const std::pair size(columns, rows);
+    if (lines_ > 0 && size == size_) out() << encoded_format("\x1b[{}F\x1b[J", lines_);
+    if (lines_ > 0 && size != size_) out() << "\x1b[H\x1b[J";
+    out() << text;
+    out().flush();
+    lines_ = std::count(text.str().begin(), text.str().end(), '\n');
+    size_ = size;
+  }
+
   void add_line(const watch::RunView& view, bool is_silent) {
     Encoded line = watch::view_line(view);
     if (is_silent)
@@ -53,7 +67,8 @@ class Screen {
   }
 
   bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
-  std::ptrdiff_t lines_ = 0;  // on the screen
+  std::ptrdiff_t lines_ = 0;                  // on the screen
+  std::pair<std::size_t, std::size_t> size_;  // of the screen then
   std::int64_t step_ = -1;
   Clock::time_point last_change_ = Clock::now();
   Encoded last_line_;

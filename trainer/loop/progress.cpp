@@ -55,9 +55,7 @@ void ProgressBar::update(const Progress& progress) {
     return;
   last_ = now;
   drawn_ = true;
-  // One column stays free: on some terminals, a line that fills the last column wraps.
-  const int columns = terminal_columns(STDERR_FILENO, 80) - 1;
-  err() << "\r\033[K" << progress_line(progress, columns);
+  err() << "\r\033[K" << progress_line(progress, redrawn_columns(STDERR_FILENO));
   err().flush();
 }
 

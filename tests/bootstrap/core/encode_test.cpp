@@ -256,6 +256,23 @@ TEST(Encode, WidthsAreThoseOfATerminal) {
   for (const auto& [text, width] : cases) EXPECT_EQ(display_width(text), width) << text;
 }
 
+TEST(Encode, ACutTextFitsItsScreenAndEndsItsStyles) {
+  const auto cut = [](const char* text, std::size_t columns, std::size_t rows) {
+    return cut_to_screen(Encoded::as_is(text), columns, rows).str();
+  };
+  EXPECT_EQ(cut("", 3, 2), "");
+  EXPECT_EQ(cut("abc\n\nd", 3, 3), "abc\n\nd\n");
+  EXPECT_EQ(cut("abcd\nGröße\n日本語\n", 4, 3), "abcd\nGrö…\n日…\n");
+  EXPECT_EQ(cut("a\nb\nc\n", 5, 2), "a\nb …\n");
+  EXPECT_EQ(cut("a\nbbbbb\nc\n", 5, 2), "a\nbbbb…\n");
+  EXPECT_EQ(cut("a\nb\n", 1, 1), "…\n");
+  EXPECT_EQ(cut("\x1b[1mabc\x1b[0m\n", 3, 1), "\x1b[1mabc\x1b[0m\n");
+  EXPECT_EQ(cut("\x1b[1mabcd\x1b[0m ef\n", 3, 1), "\x1b[1mab…\x1b[0m\n");
+  EXPECT_EQ(cut("\x1b[1mab\x1b[0m\x1b[33mcd\x1b[0m\n", 3, 1), "\x1b[1mab\x1b[0m\x1b[33m…\x1b[0m\n");
+  EXPECT_EQ(cut("\x1b[1ma\x1b[0m\nb\n", 3, 1), "\x1b[1ma\x1b[0m …\n");
+  EXPECT_EQ(cut("a\x1b[1", 3, 1), "a\x1b[1\n");
+}
+
 TEST(Encode, ACutTextFitsItsColumns) {
   EXPECT_EQ(cut_to_width("", 1), "");
   EXPECT_EQ(cut_to_width("abc", 3), "abc");
