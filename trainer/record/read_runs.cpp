@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -34,51 +35,61 @@ std::optional<FileKey> key_of(const fs::path& file) {
   return FileKey(status.st_dev, status.st_ino);
 }
 
+/// A run.json; without a key, the folder lacks it. The key is asked for once: on a shared file
+/// system that takes time.
+struct RecordFile {
+  fs::path path;
+  std::optional<FileKey> key = key_of(path);
+};
+
 /// The run.json files that a folder's subfolders have, or lack.
-std::vector<fs::path> records_below(const fs::path& place, std::error_code& error) {
-  std::vector<fs::path> files;
+std::vector<RecordFile> records_below(const fs::path& place, std::error_code& error) {
+  std::vector<RecordFile> files;
   fs::directory_iterator folder(place, error);
   for (; !error && folder != fs::directory_iterator(); folder.increment(error)) {
     const bool hidden = folder->path().filename().string().front() == '.';
     std::error_code ignored;
     if (!hidden && folder->is_directory(ignored))
-      files.push_back(RunFolder(folder->path()).run_json());
+      files.push_back({RunFolder(folder->path()).run_json()});
   }
-  std::sort(files.begin(), files.end());
+  std::sort(files.begin(), files.end(),
+            [](const RecordFile& a, const RecordFile& b) { return a.path < b.path; });
   return files;
 }
 
 /// The same for a folder of runs among runs, such as that of the job "compare"; none if it is not.
-std::vector<fs::path> records_of_group(const fs::path& folder) {
+std::vector<RecordFile> records_of_group(const fs::path& folder) {
   std::error_code unreadable;
-  std::vector<fs::path> files = records_below(folder, unreadable);
-  const bool is_group = std::any_of(files.begin(), files.end(), key_of);
-  return is_group ? files : std::vector<fs::path>();
+  std::vector<RecordFile> files = records_below(folder, unreadable);
+  const bool is_group = std::any_of(files.begin(), files.end(),
+                                    [](const RecordFile& file) { return file.key.has_value(); });
+  return is_group ? files : std::vector<RecordFile>();
 }
 
 /// The run.json files of a place, including those missing from their run folders.
-std::vector<fs::path> find_records(const fs::path& place) {
+std::vector<RecordFile> find_records(const fs::path& place) {
   std::error_code error;
   const fs::file_status status = fs::status(place, error);
   if (!fs::exists(status)) throw unreadable_place(place, error.message());
-  if (!fs::is_directory(status)) return {place};
-  const fs::path own = RunFolder(place).run_json();
-  std::vector<fs::path> files;
-  const bool is_run = fs::exists(own, error);
-  if (is_run) files.push_back(own);
+  if (!fs::is_directory(status)) return {RecordFile{place}};
+  std::vector<RecordFile> files{RecordFile{RunFolder(place).run_json()}};
+  const bool is_run = files.front().key.has_value();
+  if (!is_run) files.clear();
   std::set<FileKey> listed{key_of(place).value_or(FileKey())};
-  const std::vector<fs::path> below = records_below(place, error);
+  std::vector<RecordFile> below = records_below(place, error);
   if (error) throw unreadable_place(place, error.message());
-  for (const fs::path& file : below) {
-    std::vector<fs::path> found{file};
-    if (!key_of(file)) {
-      // Each once: links to one folder, or to the place, would multiply the work.
-      if (!listed.insert(key_of(file.parent_path()).value_or(FileKey())).second) continue;
-      found = records_of_group(file.parent_path());
-      // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
-      if (found.empty() && !is_run) found = {file};
+  for (RecordFile& file : below) {
+    if (file.key) {
+      files.push_back(std::move(file));
+      continue;
     }
-    files.insert(files.end(), found.begin(), found.end());
+    // Each once: links to one folder, or to the place, would multiply the work.
+    const fs::path folder = file.path.parent_path();
+    if (!listed.insert(key_of(folder).value_or(FileKey())).second) continue;
+    std::vector<RecordFile> group = records_of_group(folder);
+    // A run's own subfolders are not runs; but a stray run.json beside runs must not hide them.
+    if (group.empty() && !is_run) files.push_back(std::move(file));
+    std::move(group.begin(), group.end(), std::back_inserter(files));
   }
   return files;
 }
@@ -115,12 +126,11 @@ std::vector<std::string> read_runs(const std::vector<fs::path>& places, Runs whi
   std::vector<std::string> skipped;
   std::set<FileKey> seen;
   for (const fs::path& place : places) {
-    for (const fs::path& file : find_records(place)) {
-      const auto key = key_of(file);
-      if (key && !seen.insert(*key).second) continue;
+    for (const RecordFile& file : find_records(place)) {
+      if (file.key && !seen.insert(*file.key).second) continue;
       std::string reason =
-          key ? take_record(file, which, take)
-              : fmt::format("'{}' contains no run.json", file.parent_path().string());
+          file.key ? take_record(file.path, which, take)
+                   : fmt::format("'{}' contains no run.json", file.path.parent_path().string());
       if (!reason.empty()) skipped.push_back(std::move(reason));
     }
   }
