@@ -3,6 +3,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/counted.hpp"
 #include "core/export_mark.hpp"
 #include "core/selection.hpp"
 #include "core/time_left.hpp"
@@ -141,15 +142,18 @@ void fill_gaps(Resolution& r, const KeyValueStore& kvs, const Hosts& hosts) {
   };
   // Launchers may number the ranks of a host in their own order (Open MPI 5: by core).
   const int local_size = hosts.local_size_of(rank);
-  if (p.local_rank < local_size && p.local_size.value_or(local_size) == local_size) {
-    fill("local_size", p.local_size, local_size);
-    fill("node_rank", p.node_rank, hosts.node_of(rank));
-    fill("num_nodes", p.num_nodes, hosts.count());
-  } else {
+  if (p.local_rank >= local_size) {
     // For example if every rank has its own container with its own host name.
     r.hints.push_back(r.launcher + " reports local_rank " + std::to_string(p.local_rank) +
                       ", but among the ranks on host " + hosts.name_of(rank) + " it is number " +
                       std::to_string(hosts.local_rank_of(rank)));
+  } else if (p.local_size.value_or(local_size) != local_size) {
+    r.hints.push_back(r.launcher + " reports local_size " + std::to_string(*p.local_size) +
+                      ", but host " + hosts.name_of(rank) + " has " + counted(local_size, "rank"));
+  } else {
+    fill("local_size", p.local_size, local_size);
+    fill("node_rank", p.node_rank, hosts.node_of(rank));
+    fill("num_nodes", p.num_nodes, hosts.count());
   }
   if (r.hosts.empty()) {
     r.hosts = hosts.names;

@@ -166,6 +166,21 @@ TEST(ResolveWithKvs, LocalRanksThatHostNamesContradictGiveAHint) {
   EXPECT_THAT(r.hints[0], HasSubstr("among the ranks on host c1 it is number 0"));
 }
 
+// Two processes that a user numbered alike.
+TEST(ResolveWithKvs, ALocalSizeThatHostNamesContradictGivesAHint) {
+  const auto hints_for = [](const char* local_size, const char* local_rank) {
+    FakeKvs kvs(1, {"n1 10.0.0.1", "n1 10.0.0.1"});
+    const Env env(Variables{{"HPCBOOT_RANK", "1"},
+                            {"HPCBOOT_WORLD_SIZE", "2"},
+                            {"HPCBOOT_LOCAL_RANK", local_rank},
+                            {"HPCBOOT_LOCAL_SIZE", local_size}});
+    return resolve_with_kvs(env, on("n1", "10.0.0.1"), kvs, 1s).hints;
+  };
+  EXPECT_THAT(hints_for("1", "0"),
+              ElementsAre("explicit reports local_size 1, but host n1 has 2 ranks"));
+  EXPECT_THAT(hints_for("2", "1"), ElementsAre());
+}
+
 TEST(ResolveWithKvs, AHostWithoutAnInterfaceIsReachedByName) {
   FakeKvs kvs(1, {"n1 ", "n2 "});
   Facts facts;
