@@ -34,6 +34,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/resolve_test.cpp
     bootstrap/core/schedulers/schedulers_test.cpp
     bootstrap/core/sites_test.cpp
+    bootstrap/core/start_thread_test.cpp
     bootstrap/core/unknown_launcher_test.cpp
     bootstrap/core/launchers/slurm_source_test.cpp
     bootstrap/core/launchers/sources_test.cpp

@@ -1,8 +1,9 @@
 #include "bounded_call.hpp"
 
 #include <future>
-#include <thread>
 #include <utility>
+
+#include "start_thread.hpp"
 
 namespace hpcboot {
 
@@ -10,7 +11,7 @@ bool bounded_call(std::function<void()> call, std::chrono::milliseconds limit) {
   // Not std::async, whose future waits in its destructor.
   std::packaged_task<void()> task(std::move(call));
   std::future<void> done = task.get_future();
-  std::thread thread(std::move(task));
+  std::thread thread = start_thread(std::move(task));
   if (done.wait_for(limit) != std::future_status::ready) {
     thread.detach();
     return false;

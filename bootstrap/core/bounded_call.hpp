@@ -9,7 +9,7 @@ namespace hpcboot {
 // without a timeout. A call that exceeds the limit keeps running in its detached thread, so it must
 // own everything that it uses.
 // @return true if it finished in time
-// @throws whatever `call` throws within the limit
+// @throws whatever `call` throws within the limit, and as start_thread()
 bool bounded_call(std::function<void()> call, std::chrono::milliseconds limit);
 
 }  // namespace hpcboot

@@ -33,6 +33,7 @@ struct NameLookup {
 std::shared_ptr<const NameLookup> look_up_address(const std::string& address, int port);
 
 /// Takes a name or an IP address. Waits at most `limit`; then the error is EAI_AGAIN.
+/// @throws Error{exchange_failed} if the limits of this process allow no thread that waits
 std::shared_ptr<const NameLookup> look_up_name(const std::string& name, int port,
                                                std::chrono::milliseconds limit);
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/thread_without_signals.hpp"
+#include "core/start_thread.hpp"
 #include "own_folder.hpp"
 
 namespace hpcboot {

@@ -116,6 +116,8 @@ void check_devices(const Situation& s, Findings& findings) {
 }
 
 void check_limits(const Situation& s, Findings& findings) {
+  if (s.system.thread_error)
+    findings.problem("processes", s.system.thread_error->found(), s.system.thread_error->remedy());
   if (s.system.open_files_limit && s.resolution) {
     const Placement& p = s.resolution->placement;
     const std::uint64_t needed =

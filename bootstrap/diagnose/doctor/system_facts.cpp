@@ -29,14 +29,18 @@
 namespace hpcboot {
 namespace {
 
-// nullopt, and noted, if no name server answers.
+// nullopt, and noted, if no name server answers, or the limits allow no thread that asks one.
 std::optional<std::vector<std::string>> addresses_of(const std::string& name, SystemFacts& system) {
   auto& unanswered = system.unanswered_names;
   if (std::find(unanswered.begin(), unanswered.end(), name) != unanswered.end())
     return std::nullopt;
-  const auto lookup = look_up_name(name, 0, kLongestLookup);
-  if (lookup->is_answered()) return lookup->addresses();
-  unanswered.push_back(name);
+  try {
+    const auto lookup = look_up_name(name, 0, kLongestLookup);
+    if (lookup->is_answered()) return lookup->addresses();
+    unanswered.push_back(name);
+  } catch (const Error& error) {
+    system.thread_error = error;
+  }
   return std::nullopt;
 }
 

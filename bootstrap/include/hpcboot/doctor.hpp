@@ -51,7 +51,8 @@ struct SystemFacts {
   /// The addresses that this host's name resolves to; empty: it does not resolve.
   std::optional<std::vector<std::string>> own_addresses;
   std::optional<bool> master_resolves;  ///< does the master's name resolve?
-  /// Those of the two names that no name server has answered for; their members are unknown.
+  /// Those of the two names that no name server has answered for; their members are unknown, as
+  /// they are with a thread_error.
   std::vector<std::string> unanswered_names;
   std::optional<bool> master_port_taken;  ///< checked only if rank 0 would serve on this host
   std::optional<int> first_ephemeral_port, last_ephemeral_port;  ///< ip_local_port_range
@@ -62,6 +63,7 @@ struct SystemFacts {
   std::optional<bool> clock_synchronised;           ///< as reported by the kernel (NTP or PTP)
   std::optional<std::string> nvidia_driver;         ///< version; empty: no driver is loaded
   std::optional<bool> has_infiniband;               ///< does /dev/infiniband exist?
+  std::optional<Error> thread_error;                ///< why no thread can be started
   std::optional<std::uint64_t> open_files_limit;    ///< soft limit; UINT64_MAX: unlimited
   std::optional<std::uint64_t> locked_bytes_limit;  ///< soft limit; UINT64_MAX: unlimited
   std::optional<std::string> libtorch;  ///< version in this build, set by the program; empty: none

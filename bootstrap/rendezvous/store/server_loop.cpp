@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/start_thread.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::rendezvous {
@@ -51,7 +52,7 @@ ServerLoop::ServerLoop(Socket listener, Place place, World world, const std::opt
   const bool can_watch = watch(listener_.fd(), EPOLLIN, kListener, EPOLL_CTL_ADD) &&
                          watch(wake_.fd(), EPOLLIN, kWake, EPOLL_CTL_ADD) && watch_handler();
   if (!can_watch) fail("epoll_ctl");
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread([this] { run(); });
 }
 
 ServerLoop::~ServerLoop() {

@@ -122,6 +122,12 @@ const std::vector<Case>& cases() {
       system.has_infiniband = infiniband;
     });
   };
+  const Describe no_threads = [](Facts&, SystemFacts& system) {
+    system.thread_error =
+        Error(ErrorCode::exchange_failed,
+              "cannot start a thread: Resource temporarily unavailable (ulimit -u: 0)", "more",
+              "raise ulimit -u; in a job or a container, also the pids limit of its control group");
+  };
   const auto clock = [](bool synchronised) {
     return Describe([=](Facts&, SystemFacts& system) { system.clock_synchronised = synchronised; });
   };
@@ -306,6 +312,7 @@ const std::vector<Case>& cases() {
       {"few descriptors", kTask, limits(200, 0, false), "open files", Status::warning, "200",
        "ulimit -n"},
       {"descriptors", kTask, limits(UINT64_MAX, 0, false), "open files", Status::ok, "unlimited"},
+      {"no threads", "", no_threads, "processes", Status::problem, "(ulimit -u: 0)", "pids limit"},
       {"locked memory without InfiniBand", kTask, limits(1024, 0, false), "locked memory",
        std::nullopt},
       {"little locked memory", kTask, limits(1024, 65536, true), "locked memory", Status::warning,

@@ -16,6 +16,7 @@
 #include "support/pretended_file_system.hpp"
 #include "support/pretended_name_server.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/without_threads.hpp"
 
 // What doctor examines, on this machine.
 namespace hpcboot {
@@ -220,6 +221,19 @@ TEST(SystemFacts, ASilentNameServerIsNoAnswer) {
   EXPECT_EQ(look("HPCBOOT_MASTER_ADDR=n1.here\n").unanswered_names,
             std::vector<std::string>{"n1.here"});
   EXPECT_EQ(look("HPCBOOT_MASTER_ADDR=192.0.2.7\n").master_resolves, true);
+}
+
+TEST(SystemFacts, WithoutThreadsNamesAreUnknownAndTheRestIsExamined) {
+  Facts facts;
+  facts.hostname = "n1.here";
+  const auto holds = test::holds_without_threads([&] {
+    const SystemFacts s =
+        look_up_system(situation_of(Env::parse("HPCBOOT_MASTER_ADDR=n2.here\n"), facts), "/tmp");
+    return s.thread_error && s.thread_error->found().find("ulimit -u: 0") != std::string::npos &&
+           !s.own_addresses && !s.master_resolves && s.unanswered_names.empty() && s.work_folder;
+  });
+  if (!holds) GTEST_SKIP() << "this process cannot be limited";
+  EXPECT_TRUE(*holds);
 }
 
 TEST(SystemFacts, ANameWithoutAddressIsTold) {

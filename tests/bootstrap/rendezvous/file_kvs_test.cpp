@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "support/errors.hpp"
 #include "support/file_ranks.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/without_threads.hpp"
 
 namespace hpcboot {
 namespace {
@@ -148,6 +150,22 @@ TEST(FileKvs, AMeetingPlaceOfOthersIsRefused) {
   ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
   ASSERT_EQ(::chown(place.c_str(), 12345, 12345), 0);
   refused("belongs to the user 12345");
+}
+
+TEST(FileKvs, WithoutAThreadForTheHeartbeatItIsRefused) {
+  test::TemporaryFolder folder;
+  ::chmod(folder.path().c_str(), 01777);
+  const FileRanks ranks(folder.path().string(), 2);
+  const auto holds = test::holds_without_threads([&] {
+    const Error error = error_of([&] { open_kvs(ranks.env_of(0), 20s); }).value();
+    sigset_t own;
+    pthread_sigmask(SIG_SETMASK, nullptr, &own);
+    return error.code() == ErrorCode::exchange_failed &&
+           error.found().rfind("cannot start a thread: ", 0) == 0 &&
+           sigismember(&own, SIGTERM) == 0;
+  });
+  if (!holds) GTEST_SKIP() << "this process cannot be limited";
+  EXPECT_TRUE(*holds);
 }
 
 TEST(FileKvs, AFolderThatCannotBeMadeIsAnError) {

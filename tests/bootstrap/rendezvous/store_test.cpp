@@ -5,6 +5,7 @@
 
 #include "rendezvous/store/table.hpp"
 #include "store_here.hpp"
+#include "support/without_threads.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -38,6 +39,14 @@ TEST_P(StoreAt, keeps_what_ranks_tell) {
   EXPECT_FALSE(client_->check({"a", "x"}));
   EXPECT_TRUE(client_->erase("a"));
   EXPECT_FALSE(client_->erase("a"));
+}
+
+TEST(Store, is_refused_without_a_thread_that_serves_it) {
+  const auto holds = hpcboot::test::holds_without_threads([] {
+    return code_of([] { Server::start(a_place(), a_world(2)); }) == ErrorCode::exchange_failed;
+  });
+  if (!holds) GTEST_SKIP() << "this process cannot be limited";
+  EXPECT_TRUE(*holds);
 }
 
 TEST_P(StoreAt, compares_before_it_sets) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/thread_without_signals.hpp"
+#include "core/start_thread.hpp"
 
 namespace hpcboot::run {
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/thread_without_signals.hpp"
+#include "core/start_thread.hpp"
 #include "jobs/run/ranks/graces.hpp"
 
 namespace hpcboot::run {

@@ -8,6 +8,7 @@
 
 #include "bell.hpp"
 #include "control_keys.hpp"
+#include "core/start_thread.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/run/agents/agent_messages.hpp"
 #include "rendezvous/store/client.hpp"
@@ -75,7 +76,7 @@ Control::Control(const Handover& handover, const std::string& address)
   if (place.address.empty()) place.address = "127.0.0.1";
   impl_->client =
       Client::connect({place}, std::move(member), Clock::now() + std::chrono::seconds(10));
-  impl_->listener = std::thread([this] { impl_->listen(); });
+  impl_->listener = start_thread([this] { impl_->listen(); });
 }
 
 Control::~Control() {

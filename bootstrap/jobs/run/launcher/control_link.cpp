@@ -7,6 +7,7 @@
 #include "bell.hpp"
 #include "control.hpp"
 #include "control_keys.hpp"
+#include "core/start_thread.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "jobs/run/agents/agent_messages.hpp"
@@ -118,7 +119,7 @@ std::unique_ptr<ControlLink> ControlLink::open(const Env& env, const Handover& h
                 "a network route from that host to the host of hpcboot run",
                 "set HPCBOOT_INTERFACE to an interface of hpcboot run's host that the ranks reach");
   }
-  std::thread([shared = impl->shared] { shared->listen(); }).detach();
+  start_thread([shared = impl->shared] { shared->listen(); }).detach();
   return std::unique_ptr<ControlLink>(new ControlLink(std::move(impl)));
 }
 
