@@ -35,6 +35,7 @@ hpcboot_add_test(NAME bootstrap_tests
     bootstrap/core/schedulers/schedulers_test.cpp
     bootstrap/core/sites_test.cpp
     bootstrap/core/start_thread_test.cpp
+    bootstrap/core/time_left_test.cpp
     bootstrap/core/unknown_launcher_test.cpp
     bootstrap/core/launchers/slurm_source_test.cpp
     bootstrap/core/launchers/sources_test.cpp
@@ -61,6 +62,7 @@ if(TARGET hpcboot_store)
     SOURCES bootstrap/rendezvous/store_test.cpp bootstrap/rendezvous/store_strangers_test.cpp
             bootstrap/rendezvous/store_frames_test.cpp bootstrap/rendezvous/rendezvous_test.cpp bootstrap/rendezvous/relay_test.cpp
             bootstrap/rendezvous/launch_secret_test.cpp bootstrap/rendezvous/handover_test.cpp bootstrap/rendezvous/held_port_test.cpp
+            bootstrap/rendezvous/long_deadline_test.cpp
             bootstrap/rendezvous/meet_by_kvs_test.cpp bootstrap/rendezvous/secret_test.cpp
             support/pretended_file_system.cpp
     LIBRARIES hpcboot_store LABELS unit)

@@ -232,7 +232,7 @@ int check(const Call& call) {
                       call.values.count("bandwidth") != 0,
                       parameters_of(call.values["parameters"].as<std::string>())};
   const auto deadline = std::chrono::seconds(timeout);
-  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto end = end_after(deadline);
 
   const Env env = Env::from_process();
   const Facts facts = Facts::of_this_process(env);

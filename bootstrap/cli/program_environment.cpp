@@ -83,7 +83,7 @@ Resolution resolve_for_program(const Env& env, const Facts& facts, const Program
                                const char* verb, const Arguments& arguments) {
   const LocalAnswer alone = resolve_locally(env, facts);
   auto first = alone.answer && options.way ? options.way(*alone.answer) : nullptr;
-  const auto end = Clock::now() + options.timeout;
+  const auto end = end_after(options.timeout);
   if (alone.has_endpoint) return *alone.answer;
   if (first) return agree(env, facts, {std::move(first), {}}, end);
   const bool is_handed_over =

@@ -47,7 +47,7 @@ LocalAnswer resolve_locally(const Env& env, const Facts& facts) {
 }
 
 Way open_way_between(const LocalAnswer& alone, const Env& env, std::chrono::milliseconds deadline) {
-  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto end = end_after(deadline);
   auto kvs = alone.answer ? rendezvous::open_served_kvs(*alone.answer, env, deadline)
                           : open_kvs(env, deadline);
   if (kvs) return {std::move(kvs), {}};
@@ -84,7 +84,7 @@ Way open_other_way(const LocalAnswer& alone, const Env& env, std::chrono::millis
 
 Agreement resolve_together(const Env& env, const Facts& facts, KeyValueStore& kvs,
                            std::chrono::milliseconds deadline) {
-  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto end = end_after(deadline);
   Agreement agreement{resolve_with_kvs(env, facts, kvs, deadline), nullptr};
   Resolution& r = agreement.resolution;
   if (r.placement.rank == 0) kvs.put(kEndpointKey, own_endpoint(agreement));

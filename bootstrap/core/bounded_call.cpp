@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "start_thread.hpp"
+#include "time_left.hpp"
 
 namespace hpcboot {
 
@@ -12,7 +13,7 @@ bool bounded_call(std::function<void()> call, std::chrono::milliseconds limit) {
   std::packaged_task<void()> task(std::move(call));
   std::future<void> done = task.get_future();
   std::thread thread = start_thread(std::move(task));
-  if (done.wait_for(limit) != std::future_status::ready) {
+  if (done.wait_until(end_after(limit)) != std::future_status::ready) {
     thread.detach();
     return false;
   }

@@ -5,6 +5,15 @@
 
 namespace hpcboot {
 
+// When a deadline that begins now ends. A negative one has already ended; one of more than a
+// hundred years is cut, since the clock counts only 292 years and an end beyond them would be in
+// the past.
+inline std::chrono::steady_clock::time_point end_after(std::chrono::milliseconds deadline) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(100 * 365 * 24);
+  return std::chrono::steady_clock::now() +
+         std::clamp(deadline, std::chrono::milliseconds(0), kLongest);
+}
+
 // The time left until a deadline, rounded up, but at least `least`: several calls take zero for an
 // error or for no limit.
 inline std::chrono::milliseconds time_left(

@@ -47,10 +47,9 @@ using std::chrono::milliseconds;
 // Less would be too short on a busy machine.
 constexpr milliseconds kShortestSilence = 5 * Heartbeat::kInterval;
 
-// Polls until `is_so` returns true; returns false if the deadline passes first. What comes after a
+// Polls until `is_so` returns true; returns false if the end comes first. What comes after a
 // time is seen a quarter of that time later at most.
-bool poll_until(milliseconds deadline, const std::function<bool()>& is_so) {
-  const auto end = Clock::now() + deadline;
+bool poll_until(Clock::time_point end, const std::function<bool()>& is_so) {
   Clock::duration pause = std::chrono::microseconds(500);
   while (!is_so()) {
     const auto left = end - Clock::now();
@@ -149,10 +148,10 @@ class FileKvs : public KeyValueStore {
 
   // Rank 0: takes the lease, and tells the ranks that it sees until all have arrived.
   void gather(milliseconds deadline) {
-    const auto end = Clock::now() + deadline;
+    const auto end = end_after(deadline);
     const std::string run = "run-" + unique_word();
     const auto silence = std::min(silence_, std::max(deadline / 2, kShortestSilence));
-    if (!poll_until(deadline, [&] { return folder_.take_lease(run, silence); }))
+    if (!poll_until(end, [&] { return folder_.take_lease(run, silence); }))
       fail_late("an earlier rank 0 did not release " + folder_.name(), deadline);
     run_ = run;
     is_in_ = true;
@@ -161,7 +160,7 @@ class FileKvs : public KeyValueStore {
     beat_.emplace(in_run("beat"));
     publish("here-0", "");
     std::set<int> missing = every_rank();
-    const bool all = poll_until(time_left(end), [&] {
+    const bool all = poll_until(end, [&] {
       stay();
       const std::set<int> before = missing;
       erase_present(missing, "here-");
@@ -176,7 +175,7 @@ class FileKvs : public KeyValueStore {
 
   // Every other rank: until rank 0 has seen it.
   void join(milliseconds deadline) {
-    const bool is_seen = poll_until(deadline, [&] {
+    const bool is_seen = poll_until(end_after(deadline), [&] {
       stay();
       return is_in_;
     });
@@ -185,7 +184,7 @@ class FileKvs : public KeyValueStore {
 
   // Waits for something in this run. A rank that has got it can no longer follow another rank 0.
   bool wait(milliseconds deadline, const std::function<bool()>& is_so) {
-    return poll_until(deadline, [&] {
+    return poll_until(end_after(deadline), [&] {
       const bool is_there = is_in_ && is_so();
       if (!is_there) stay();
       has_got_ = has_got_ || is_there;

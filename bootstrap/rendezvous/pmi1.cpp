@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "pmi_kvs.hpp"
 
@@ -122,7 +123,7 @@ class Pmi1Kvs : public PmiKvs {
     // After a failure, a late answer could be taken for the answer to the next request.
     if (broken_) fail("the connection failed earlier");
     broken_ = true;
-    const auto end = Clock::now() + deadline;
+    const auto end = end_after(deadline);
     const std::string what = line.substr(0, line.find(' '));
     send_all(line + "\n", what, end, deadline);
     const std::string text = receive_line(what, end, deadline);

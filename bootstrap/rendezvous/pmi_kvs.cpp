@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/launchers/process_mapping.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot {
@@ -69,10 +70,9 @@ void PmiKvs::put(const std::string& key, const std::string& value) {
 }
 
 std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
-  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto end = end_after(deadline);
   const auto part = [&](std::size_t index) {
-    const auto left = std::chrono::duration_cast<Deadline>(end - std::chrono::steady_clock::now());
-    const auto text = look_up(rank, name_of_part(rank, key, index), std::max(left, Deadline(0)));
+    const auto text = look_up(rank, name_of_part(rank, key, index), time_left(end, Deadline(0)));
     if (text) return *text;
     throw Error(ErrorCode::exchange_failed,
                 "no '" + key + "' from rank " + std::to_string(rank) + " (" + description() + ")",

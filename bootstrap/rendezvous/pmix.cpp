@@ -12,12 +12,15 @@
 
 #include "core/bounded_call.hpp"
 #include "core/major_version.hpp"
+#include "core/time_left.hpp"
 #include "dynamic_library.hpp"
 #include "hpcboot/error.hpp"
 #include "pmix_server.hpp"
 
 namespace hpcboot {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr auto kFinalizeDeadline = std::chrono::seconds(5);
 constexpr auto kRollCall = std::chrono::seconds(1);
@@ -104,10 +107,10 @@ struct Answer {
     arrived.notify_all();
   }
 
-  // The status, or nullopt if the deadline passed first.
-  std::optional<pmix_status_t> wait(std::chrono::milliseconds deadline) {
+  // The status, or nullopt if the end came first.
+  std::optional<pmix_status_t> wait(Clock::time_point end) {
     std::unique_lock<std::mutex> lock(mutex);
-    arrived.wait_for(lock, deadline, [&] { return status.has_value(); });
+    arrived.wait_until(lock, end, [&] { return status.has_value(); });
     return status;
   }
 };
@@ -172,18 +175,16 @@ class PmixKvs : public KeyValueStore {
     // No fence first: it would not tell which rank is missing. A server that does not know the key
     // yet either holds the request for some seconds or answers "not found" at once, so the request
     // is repeated.
-    const auto end = std::chrono::steady_clock::now() + deadline;
+    const auto end = end_after(deadline);
     const std::string what = "'" + key + "' from rank " + std::to_string(rank);
     auto pause = std::chrono::milliseconds(2);
     while (true) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          end - std::chrono::steady_clock::now());
       const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), key.c_str());
-      const auto status = answer->wait(left);
+      const auto status = answer->wait(end);
       if (status == PMIX_SUCCESS) return answer->text;
       if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
         fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
-      if (!status || left <= pause) fail_late("no " + what, deadline);
+      if (!status || end - Clock::now() <= pause) fail_late("no " + what, deadline);
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, std::chrono::milliseconds(100));
     }
@@ -194,7 +195,7 @@ class PmixKvs : public KeyValueStore {
     auto data = std::make_unique<SharedAnswer>(answer);
     check("PMIx_Fence_nb", pmix_.fence_nb(nullptr, 0, nullptr, 0, on_done, data.get()));
     (void)data.release();  // owned by on_done from here on
-    const auto status = answer->wait(deadline);
+    const auto status = answer->wait(end_after(deadline));
     if (!status) fail_late(missing_ranks(), deadline);
     check("PMIx_Fence_nb", *status);
   }
@@ -206,13 +207,11 @@ class PmixKvs : public KeyValueStore {
     for (int rank = 0; rank < world_size_; ++rank) {
       answers.push_back(request(static_cast<pmix_rank_t>(rank), PMIX_HOSTNAME, only_here()));
     }
-    const auto end = std::chrono::steady_clock::now() + deadline;
+    const auto end = end_after(deadline);
     std::map<std::string, int> node_of_name;
     std::vector<int> nodes;
     for (const SharedAnswer& answer : answers) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          end - std::chrono::steady_clock::now());
-      if (answer->wait(left) != PMIX_SUCCESS) return {};
+      if (answer->wait(end) != PMIX_SUCCESS) return {};
       const auto next = static_cast<int>(node_of_name.size());
       nodes.push_back(node_of_name.emplace(answer->text, next).first->second);
     }
@@ -290,13 +289,11 @@ class PmixKvs : public KeyValueStore {
     answers.reserve(static_cast<std::size_t>(world_size_));
     for (int rank = 0; rank < world_size_; ++rank)
       answers.push_back(request(static_cast<pmix_rank_t>(rank), kPresent));
-    const auto end = std::chrono::steady_clock::now() + kRollCall;
+    const auto end = Clock::now() + kRollCall;
     std::string ranks;
     int missing = 0;
     for (int rank = 0; rank < world_size_; ++rank) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          end - std::chrono::steady_clock::now());
-      if (answers[static_cast<std::size_t>(rank)]->wait(left) == PMIX_SUCCESS) continue;
+      if (answers[static_cast<std::size_t>(rank)]->wait(end) == PMIX_SUCCESS) continue;
       if (++missing <= 8) ranks += (ranks.empty() ? "" : ",") + std::to_string(rank);
     }
     if (missing == 0) return "all ranks have checked in, but the fence did not complete";
@@ -307,13 +304,15 @@ class PmixKvs : public KeyValueStore {
 
   [[noreturn]] static void fail_late(const std::string& what, std::chrono::milliseconds deadline) {
     throw Error(ErrorCode::deadline_exceeded,
-                what + " within " + std::to_string((deadline.count() + 999) / 1000) + " s",
+                what + " within " +
+                    std::to_string(std::chrono::ceil<std::chrono::seconds>(deadline).count()) +
+                    " s",
                 "every rank of the launch to start within the deadline",
                 "check the output of that rank and its host: did it start?");
   }
 
   void await(const std::string& what, Answer& answer, std::chrono::milliseconds deadline) const {
-    const auto status = answer.wait(deadline);
+    const auto status = answer.wait(end_after(deadline));
     if (!status) fail_late("PMIx did not provide " + what, deadline);
     if (*status != PMIX_SUCCESS) fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
   }

@@ -43,7 +43,7 @@ struct Hosts {
 // a host once per entry in the host file, Flux once per broker that runs there.
 Hosts gather_hosts(const Env& env, const Facts& facts, KeyValueStore& kvs,
                    std::chrono::milliseconds deadline) {
-  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto end = end_after(deadline);
   const int size = kvs.world_size();
   Hosts hosts;
   std::vector<int> nodes = kvs.node_map(time_left(end));

@@ -12,7 +12,8 @@ namespace hpcboot {
 
 /// A key-value store for the ranks of one launch, for the few bytes that they must exchange before
 /// they can connect. Open it on all ranks or on none. Order of calls: put() on ranks with values to
-/// publish, commit() on every rank, then get() on ranks that need a value.
+/// publish, commit() on every rank, then get() on ranks that need a value. A deadline below zero
+/// counts as zero; one of more than a hundred years counts as a hundred.
 class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "launch_secret.hpp"
@@ -53,7 +54,7 @@ constexpr const char* kWarning =
 Rendezvous meet_at_endpoint(const Resolution& resolution, const Env& env, Purpose purpose,
                             std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
-  const auto end = Clock::now() + deadline;
+  const auto end = end_after(deadline);
   const std::string identity =
       launch_identity(resolution, env) + "/" + std::string(name_of(purpose));
   World world{identity, static_cast<std::uint32_t>(placement.world_size), {}};

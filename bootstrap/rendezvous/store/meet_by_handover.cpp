@@ -1,3 +1,4 @@
+#include "core/time_left.hpp"
 #include "fresh_handover.hpp"
 #include "meeting_places.hpp"
 #include "rendezvous/launch_identity.hpp"
@@ -13,7 +14,7 @@ Handover fresh_handover(int world_size, std::vector<std::string> hosts) {
 Rendezvous meet_by_handover(const Resolution& resolution, const Env& env, const Handover& handover,
                             Purpose purpose, std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
-  const auto end = Clock::now() + deadline;
+  const auto end = end_after(deadline);
   const std::string identity =
       launch_identity(resolution, env) + "/" + std::string(name_of(purpose));
   World world{identity, static_cast<std::uint32_t>(placement.world_size), Secret(handover.secret),

@@ -60,7 +60,7 @@ Place own_place(const Resolution& resolution) {
 Rendezvous meet_by_kvs(const Resolution& resolution, KeyValueStore& kvs, Purpose purpose,
                        milliseconds deadline) {
   const Placement& placement = resolution.placement;
-  const auto end = Clock::now() + deadline;
+  const auto end = end_after(deadline);
   // The secret is unique to this launch, so a fixed identity is sufficient.
   World world{"exchange", static_cast<std::uint32_t>(placement.world_size), Secret::random()};
   world.holders = holders_for(purpose);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/time_left.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "meeting_places.hpp"
@@ -120,7 +121,7 @@ bool can_meet_by_openmpi(const Env& env) {
 
 Rendezvous meet_by_openmpi(const Env& env, const std::vector<std::string>& hosts,
                            std::chrono::milliseconds deadline) {
-  const auto end = Clock::now() + deadline;
+  const auto end = end_after(deadline);
   const int rank = env.require_integer("OMPI_COMM_WORLD_RANK", "mpirun");
   const std::string identity = "openmpi/" + std::string(env.text("PMIX_NAMESPACE").value_or(""));
   World world{identity,

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "core/time_left.hpp"
 #include "meeting_places.hpp"
 #include "rendezvous/launch_identity.hpp"
 
@@ -23,7 +24,7 @@ std::vector<Place> local_places(const std::string& identity) {
 Rendezvous meet_on_one_host(const Resolution& resolution, const Env& env, Purpose purpose,
                             std::chrono::milliseconds deadline) {
   const Placement& placement = resolution.placement;
-  const auto end = Clock::now() + deadline;
+  const auto end = end_after(deadline);
   World world{local_identity(resolution, env, purpose),
               static_cast<std::uint32_t>(placement.world_size),
               {},

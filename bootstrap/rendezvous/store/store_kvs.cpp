@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 
 namespace hpcboot::rendezvous {
@@ -36,7 +37,7 @@ class StoreKvs : public KeyValueStore {
   std::string get(int rank, const std::string& key, milliseconds deadline) override {
     std::vector<std::string> values;
     std::vector<std::string> missing;
-    if (meeting_.client->get({key_of(rank, key)}, Clock::now() + deadline, values, missing))
+    if (meeting_.client->get({key_of(rank, key)}, end_after(deadline), values, missing))
       return values.front();
     fail_late("no '" + key + "' from rank " + std::to_string(rank), deadline);
   }
@@ -44,7 +45,7 @@ class StoreKvs : public KeyValueStore {
   void fence(milliseconds deadline) override {
     const std::string name = "hpcboot/fence/" + std::to_string(++fences_);
     std::vector<std::string> missing;
-    const auto end = Clock::now() + deadline;
+    const auto end = end_after(deadline);
     if (meeting_.client->add(name, 1, end) == world_size_) meeting_.client->set(name + "/all", "");
     if (!meeting_.client->wait({name + "/all"}, end, missing))
       fail_late("not every rank arrived at a fence", deadline);

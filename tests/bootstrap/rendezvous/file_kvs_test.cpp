@@ -152,6 +152,27 @@ TEST(FileKvs, AMeetingPlaceOfOthersIsRefused) {
   refused("belongs to the user 12345");
 }
 
+TEST(FileKvs, TheLongestDeadlineIsAwaitedAndANegativeOneIsOver) {
+  test::TemporaryFolder folder;
+  FileRanks ranks(folder.path().string(), 2);
+  const auto longest = std::chrono::milliseconds::max();
+  EXPECT_EQ(ranks.run({0, 1},
+                      [&](int rank, const Env& env) {
+                        if (rank == 0) std::this_thread::sleep_for(100ms);
+                        const auto kvs = open_kvs(env, longest);
+                        if (rank == 0) std::this_thread::sleep_for(100ms);
+                        kvs->put("key", "of " + std::to_string(rank));
+                        kvs->commit(longest);
+                        if (kvs->get(1 - rank, "key", longest) != "of " + std::to_string(1 - rank))
+                          throw std::runtime_error("another value");
+                        kvs->fence(longest);
+                      }),
+            0);
+  const Error error =
+      error_of([&] { open_kvs(ranks.env_of(1), std::chrono::milliseconds::min()); }).value();
+  EXPECT_EQ(error.code(), ErrorCode::deadline_exceeded);
+}
+
 TEST(FileKvs, WithoutAThreadForTheHeartbeatItIsRefused) {
   test::TemporaryFolder folder;
   ::chmod(folder.path().c_str(), 01777);

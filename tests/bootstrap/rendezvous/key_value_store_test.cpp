@@ -143,6 +143,21 @@ TEST(Pmi1Kvs, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
   EXPECT_EQ(lines->back(), "cmd=finalize");
 }
 
+TEST(Pmi1Kvs, TheLongestDeadlineIsAwaitedAndANegativeOneIsOver) {
+  constexpr auto kLongest = std::chrono::milliseconds::max();
+  Launcher launcher([good = GoodAnswers()](const std::string& line) mutable {
+    std::this_thread::sleep_for(5ms);
+    return good(line);
+  });
+  const auto kvs = open_kvs(launcher.env(), kLongest);
+  kvs->put("key", "value");
+  kvs->commit(kLongest);
+  EXPECT_EQ(kvs->get(0, "key", kLongest), "value");
+  kvs->fence(kLongest);
+  EXPECT_EQ(error_of([&] { kvs->fence(std::chrono::milliseconds::min()); }).code(),
+            ErrorCode::deadline_exceeded);
+}
+
 TEST(Pmi1Kvs, HandedOverItIsNotFinalized) {
   GoodAnswers answers;
   const auto lines = answers.lines;

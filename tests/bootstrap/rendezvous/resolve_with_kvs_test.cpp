@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "hpcboot/error.hpp"
@@ -23,8 +24,9 @@ class FakeKvs : public KeyValueStore {
 
   void put(const std::string&, const std::string& value) override { said = value; }
   void commit(std::chrono::milliseconds) override { ++commits; }
-  std::string get(int rank, const std::string&, std::chrono::milliseconds) override {
+  std::string get(int rank, const std::string&, std::chrono::milliseconds deadline) override {
     EXPECT_EQ(commits, 1);
+    shortest = std::min(shortest, deadline);
     asked.push_back(rank);
     return told_.at(static_cast<std::size_t>(rank));
   }
@@ -37,6 +39,7 @@ class FakeKvs : public KeyValueStore {
   std::string said;
   int commits = 0;
   std::vector<int> asked;
+  std::chrono::milliseconds shortest = std::chrono::milliseconds::max();  // deadline of a get()
 
  private:
   int rank_;
@@ -179,6 +182,12 @@ TEST(ResolveWithKvs, ALocalSizeThatHostNamesContradictGivesAHint) {
   EXPECT_THAT(hints_for("1", "0"),
               ElementsAre("explicit reports local_size 1, but host n1 has 2 ranks"));
   EXPECT_THAT(hints_for("2", "1"), ElementsAre());
+}
+
+TEST(ResolveWithKvs, TheLongestDeadlineIsAwaited) {
+  FakeKvs kvs(1, kInTurn);
+  resolve_with_kvs(bare_pmix(1), on("n2", "10.0.0.2"), kvs, std::chrono::milliseconds::max());
+  EXPECT_GT(kvs.shortest, 1s);
 }
 
 TEST(ResolveWithKvs, AHostWithoutAnInterfaceIsReachedByName) {

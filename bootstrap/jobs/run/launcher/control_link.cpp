@@ -8,6 +8,7 @@
 #include "control.hpp"
 #include "control_keys.hpp"
 #include "core/start_thread.hpp"
+#include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
 #include "hpcboot/facts.hpp"
 #include "jobs/run/agents/agent_messages.hpp"
@@ -109,7 +110,7 @@ std::unique_ptr<ControlLink> ControlLink::open(const Env& env, const Handover& h
     Member member = member_of(handover, rank);
     impl->shared->place = place;
     impl->shared->member = member;
-    impl->shared->client = Client::connect({place}, std::move(member), Clock::now() + deadline);
+    impl->shared->client = Client::connect({place}, std::move(member), end_after(deadline));
     impl->shared->client->add(kStarted, 1);
     impl->shared->client->append(kBegun, own_hostname() + "\n");
   } catch (const Error& error) {
@@ -136,7 +137,7 @@ void ControlLink::tell_address(const std::string& address) {
 std::string ControlLink::address_of_rank0(std::chrono::milliseconds deadline) const {
   std::vector<std::string> values;
   std::vector<std::string> missing;
-  if (impl_->shared->client->get({kAddressOfRank0}, Clock::now() + deadline, values, missing))
+  if (impl_->shared->client->get({kAddressOfRank0}, end_after(deadline), values, missing))
     return values.front();
   throw Error(ErrorCode::deadline_exceeded,
               "rank 0 did not start within " + std::to_string(deadline.count()) + " ms",
