@@ -16,7 +16,7 @@
 #include "exchange_folder.hpp"
 #include "heartbeat.hpp"
 #include "hpcboot/error.hpp"
-#include "pmi_kvs.hpp"
+#include "stored_entry.hpp"
 
 // Launches with the same identity meet in one folder, which only this user can enter: anyone who
 // can write there can act as rank 0.
@@ -74,6 +74,7 @@ class FileKvs : public KeyValueStore {
   void meet(milliseconds deadline) { rank_ == 0 ? gather(deadline) : join(deadline); }
 
   void put(const std::string& key, const std::string& value) override {
+    require_storable(key, value);
     publish(value_name(rank_, key), value);
   }
 
@@ -122,7 +123,7 @@ class FileKvs : public KeyValueStore {
 
  private:
   static std::string value_name(int rank, const std::string& key) {
-    return "value-" + std::to_string(rank) + "-" + escape_for_pmi(key);
+    return "value-" + std::to_string(rank) + "-" + stored_key(key);
   }
   std::string own(const std::string& kind) const { return kind + std::to_string(rank_); }
   std::string in_run(const std::string& name) const { return folder_.at(run_ + "/" + name); }

@@ -5,17 +5,17 @@
 #include "core/launchers/process_mapping.hpp"
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
+#include "stored_entry.hpp"
 
 namespace hpcboot {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-// The limit for an escaped value. Ranks exchange a few hundred bytes, but a server may report any
-// number.
-constexpr std::size_t kLongestValue = std::size_t{1} << 20U;
+// The limit for an escaped value that arrives: a server may report any number of parts.
+constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
 std::string name_of_part(int rank, const std::string& key, std::size_t part) {
-  return "hpcboot-" + std::to_string(rank) + "-" + escape_for_pmi(key) + "-" + std::to_string(part);
+  return "hpcboot-" + std::to_string(rank) + "-" + stored_key(key) + "-" + std::to_string(part);
 }
 
 }  // namespace
@@ -52,15 +52,18 @@ std::optional<std::string> unescape_from_pmi(std::string_view text) {
   return bytes;
 }
 
+void fail_damaged(const std::string& what, const std::string& arrived,
+                  const std::string& back_end) {
+  throw Error(ErrorCode::exchange_failed,
+              what + " arrived damaged: " + arrived + " (" + back_end + ")",
+              "the value as it was put",
+              "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, and report this bug");
+}
+
 // Part 0 is the number of the other parts (possibly "0"); parts 1 to that number contain the text.
 void PmiKvs::put(const std::string& key, const std::string& value) {
+  require_storable(key, value);
   const std::string text = escape_for_pmi(value);
-  if (text.size() > kLongestValue) {
-    throw Error(ErrorCode::exchange_failed,
-                "a value of " + std::to_string(text.size()) + " bytes for '" + key + "' (" +
-                    description() + ")",
-                "at most " + std::to_string(kLongestValue), "report this bug");
-  }
   const std::size_t length = longest_text();
   const std::size_t parts = (text.size() + length - 1) / length;
   store(name_of_part(rank(), key, 0), std::to_string(parts));
@@ -81,17 +84,14 @@ std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
   };
   const std::string count = part(0);
   const auto parts = parse_whole_number(count);
-  const bool is_count = parts && *parts >= 0 && *parts <= static_cast<std::int64_t>(kLongestValue);
+  const bool is_count = parts && *parts >= 0 && *parts <= static_cast<std::int64_t>(kLongestText);
   std::string text;
-  for (std::int64_t i = 1; is_count && i <= *parts && text.size() <= kLongestValue; ++i)
+  for (std::int64_t i = 1; is_count && i <= *parts && text.size() <= kLongestText; ++i)
     text += part(static_cast<std::size_t>(i));
   const auto bytes = unescape_from_pmi(text);
-  if (!is_count || text.size() > kLongestValue || !bytes) {
-    throw Error(ErrorCode::exchange_failed,
-                "'" + key + "' from rank " + std::to_string(rank) + " arrived damaged: '" +
-                    count.substr(0, 40) + "', '" + text.substr(0, 80) + "' (" + description() + ")",
-                "the value as it was put",
-                "set HPCBOOT_MASTER_ADDR and HPCBOOT_MASTER_PORT, and report this bug");
+  if (!is_count || text.size() > kLongestText || !bytes) {
+    fail_damaged("'" + key + "' from rank " + std::to_string(rank),
+                 "'" + count.substr(0, 40) + "', '" + text.substr(0, 80) + "'", description());
   }
   return *bytes;
 }

@@ -15,7 +15,9 @@
 #include "core/time_left.hpp"
 #include "dynamic_library.hpp"
 #include "hpcboot/error.hpp"
+#include "pmi_kvs.hpp"
 #include "pmix_server.hpp"
+#include "stored_entry.hpp"
 
 namespace hpcboot {
 namespace {
@@ -146,7 +148,7 @@ class PmixKvs : public KeyValueStore {
       const SharedAnswer size = request(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
       await("the job size", *size, deadline);
       world_size_ = static_cast<int>(size->number);
-      put(kPresent, "");  // published by the first commit()
+      store(kPresent, "");  // published by the first commit()
     } catch (...) {
       finish();
       throw;
@@ -160,13 +162,10 @@ class PmixKvs : public KeyValueStore {
   PmixKvs(const PmixKvs&) = delete;
   PmixKvs& operator=(const PmixKvs&) = delete;
 
-  void put(const std::string& key, const std::string& text) override {
-    pmix_value_t value;
-    PMIX_VALUE_CONSTRUCT(&value);
-    value.type = PMIX_STRING;
-    std::string copy = text;  // PMIx copies it; the field is merely not const
-    value.data.string = copy.data();
-    check("PMIx_Put", pmix_.put(PMIX_GLOBAL, key.c_str(), &value));
+  // Escaped, since PMIx's strings end at a NUL byte.
+  void put(const std::string& key, const std::string& value) override {
+    require_storable(key, value);
+    store(own_name(key), escape_for_pmi(value));
   }
 
   void commit(std::chrono::milliseconds) override { check("PMIx_Commit", pmix_.commit()); }
@@ -176,12 +175,17 @@ class PmixKvs : public KeyValueStore {
     // yet either holds the request for some seconds or answers "not found" at once, so the request
     // is repeated.
     const auto end = end_after(deadline);
+    const std::string name = own_name(key);
     const std::string what = "'" + key + "' from rank " + std::to_string(rank);
     auto pause = std::chrono::milliseconds(2);
     while (true) {
-      const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), key.c_str());
+      const SharedAnswer answer = request(static_cast<pmix_rank_t>(rank), name.c_str());
       const auto status = answer->wait(end);
-      if (status == PMIX_SUCCESS) return answer->text;
+      if (status == PMIX_SUCCESS) {
+        const auto value = unescape_from_pmi(answer->text);
+        if (!value) fail_damaged(what, "'" + answer->text.substr(0, 80) + "'", description());
+        return *value;
+      }
       if (status && *status != PMIX_ERR_NOT_FOUND && *status != PMIX_ERR_TIMEOUT)
         fail(pmix_, ("asking PMIx for " + what).c_str(), *status);
       if (!status || end - Clock::now() <= pause) fail_late("no " + what, deadline);
@@ -251,6 +255,17 @@ class PmixKvs : public KeyValueStore {
     } catch (const std::exception&) {
       // No thread can be started; this process is about to end in any case.
     }
+  }
+
+  // MPI stores its own values for this process, too.
+  static std::string own_name(const std::string& key) { return "hpcboot-" + stored_key(key); }
+
+  void store(const std::string& name, std::string text) const {
+    pmix_value_t value;
+    PMIX_VALUE_CONSTRUCT(&value);
+    value.type = PMIX_STRING;
+    value.data.string = text.data();  // PMIx copies it; the field is merely not const
+    check("PMIx_Put", pmix_.put(PMIX_GLOBAL, name.c_str(), &value));
   }
 
   void check(const char* call, pmix_status_t status) const {

@@ -56,6 +56,28 @@ int main(int argc, char** argv) {
     expect(kvs->get(next, "empty", 20s).empty(), "an empty value arrives", rank);
     kvs->fence(20s);
 
+    // Every byte, also in a key, and the longest deadline.
+    std::string bytes;
+    for (int i = 0; i < 512; ++i) bytes += static_cast<char>(i);
+    constexpr auto kLongest = std::chrono::milliseconds::max();
+    const std::string key("k\0;", 3);
+    kvs->put(key, bytes + std::to_string(rank));
+    kvs->commit(kLongest);
+    expect(kvs->get(next, key, kLongest) == bytes + std::to_string(next), "every byte arrives",
+           rank);
+    kvs->fence(kLongest);
+    for (const auto& [refused, value] : {std::pair{std::string(), 0},
+                                         {std::string(33, 'k'), 0},
+                                         {std::string("long"), (256 << 10) + 1}}) {
+      try {
+        kvs->put(refused, std::string(static_cast<std::size_t>(value), 'x'));
+        expect(false, "what another back end would not take is an error", rank);
+      } catch (const hpcboot::Error& error) {
+        expect(error.found().find("for the exchange has") != std::string::npos,
+               "the message says what was too long", rank);
+      }
+    }
+
     // Ranks of one node have the same host name; every server here provides a map.
     const std::vector<int> nodes = kvs->node_map(20s);
     expect(static_cast<int>(nodes.size()) == world_size, "the node map has every rank", rank);

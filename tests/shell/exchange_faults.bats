@@ -183,8 +183,8 @@ int PMIx_Fence_nb(void* p, size_t np, void* how, size_t n, void (*done)(int, voi
 int PMIx_Get_nb(void* p, const char* key, void* how, size_t n, void (*done)(int, struct value*, void*), void* data) {
   struct value value = {14, {.number = 1}};
   if (strcmp(key, "pmix.job.size") == 0) { done(0, &value, data); return 0; }
-  if (strcmp(key, "host") == 0) fprintf(stderr, "asked\n");
-  if (strcmp(key, "host") == 0 && timeouts-- > 0) { done(-24, NULL, data); return 0; }
+  if (strcmp(key, "hpcboot-host") == 0) fprintf(stderr, "asked\n");
+  if (strcmp(key, "hpcboot-host") == 0 && timeouts-- > 0) { done(-24, NULL, data); return 0; }
   value.type = 3;
   for (int i = 0; i < count; ++i) {
     value.data.string = told[i].text;

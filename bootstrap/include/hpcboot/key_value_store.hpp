@@ -18,7 +18,9 @@ class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
 
-  /// Stores a value under a key of this rank; any bytes, at most once per key.
+  /// Stores a value under a key of this rank, at most once per key.
+  /// @param key 1 to 32 bytes, of which each but letters, digits, '.' and '-' counts as three.
+  /// @param value any bytes, at most 256 KiB.
   /// @throws Error{exchange_failed}
   virtual void put(const std::string& key, const std::string& value) = 0;
 

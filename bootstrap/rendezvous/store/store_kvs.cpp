@@ -6,6 +6,7 @@
 
 #include "core/time_left.hpp"
 #include "hpcboot/error.hpp"
+#include "rendezvous/stored_entry.hpp"
 
 namespace hpcboot::rendezvous {
 namespace {
@@ -24,6 +25,7 @@ class StoreKvs : public KeyValueStore {
   StoreKvs& operator=(const StoreKvs&) = delete;
 
   void put(const std::string& key, const std::string& value) override {
+    require_storable(key, value);
     keys_.push_back(key_of(rank_, key));
     values_.push_back(value);
   }
@@ -57,7 +59,7 @@ class StoreKvs : public KeyValueStore {
 
  private:
   static std::string key_of(int rank, const std::string& key) {
-    return "value/" + std::to_string(rank) + "/" + key;
+    return "value/" + std::to_string(rank) + "/" + stored_key(key);
   }
 
   [[noreturn]] static void fail_late(const std::string& what, milliseconds deadline) {

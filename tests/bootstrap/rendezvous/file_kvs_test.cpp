@@ -152,6 +152,28 @@ TEST(FileKvs, AMeetingPlaceOfOthersIsRefused) {
   refused("belongs to the user 12345");
 }
 
+// A key is a part of a file's name, and of PMI's names of 63 bytes.
+TEST(FileKvs, TakesWhatEveryBackEndTakes) {
+  test::TemporaryFolder folder;
+  const auto kvs = open_kvs(FileRanks(folder.path().string(), 1).env_of(0), 20s);
+  const std::string value("ab\0cd", 5);
+  for (const std::string& key :
+       {std::string(32, 'k'), std::string(10, '/'), std::string(1, '\0')}) {
+    kvs->put(key, value);
+    EXPECT_EQ(kvs->get(0, key, 20s), value);
+  }
+  for (const std::string& key : {std::string(), std::string(33, 'k'), std::string(11, '/')}) {
+    const Error of_put = error_of([&] { kvs->put(key, value); }).value();
+    EXPECT_EQ(of_put.code(), ErrorCode::exchange_failed);
+    EXPECT_THAT(of_put.found(), HasSubstr(key.empty() ? "has 0 bytes" : "has 33 bytes"));
+    EXPECT_THAT(of_put.remedy(), HasSubstr("short"));
+    EXPECT_EQ(error_of([&] { kvs->get(0, key, 20s); }).value().found(), of_put.found());
+  }
+  kvs->put("long", std::string(256U << 10U, 'x'));
+  EXPECT_THAT(error_of([&] { kvs->put("longer", std::string((256U << 10U) + 1, 'x')); })->found(),
+              HasSubstr("'longer' for the exchange has 262145 bytes"));
+}
+
 TEST(FileKvs, TheLongestDeadlineIsAwaitedAndANegativeOneIsOver) {
   test::TemporaryFolder folder;
   FileRanks ranks(folder.path().string(), 2);

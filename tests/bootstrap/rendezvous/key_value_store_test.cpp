@@ -143,6 +143,25 @@ TEST(Pmi1Kvs, AnyBytesComeBackWhatTheServerHoldsIsPlain) {
   EXPECT_EQ(lines->back(), "cmd=finalize");
 }
 
+TEST(Pmi1Kvs, TheNamesOfALongKeyFitTheServers) {
+  GoodAnswers answers;
+  const auto lines = answers.lines;
+  Launcher launcher(answers);
+  const auto kvs = open_kvs(launcher.env());
+  const std::string key(32, 'k');
+  kvs->put(key, std::string(7000, 'x'));
+  EXPECT_EQ(kvs->get(0, key, 20s), std::string(7000, 'x'));
+  EXPECT_THAT(error_of([&] { kvs->put(key + "k", ""); }).found(), HasSubstr("has 33 bytes"));
+  EXPECT_THAT(error_of([&] { kvs->get(0, "", 20s); }).found(), HasSubstr("has 0 bytes"));
+  for (const std::string& line : *lines) {
+    const std::size_t at = line.find(" key=");
+    if (at == std::string::npos) continue;
+    const std::string name = line.substr(at + 5, line.find(' ', at + 5) - at - 5);
+    // The rank may have nine digits more, and the part two.
+    EXPECT_LT(name.size() + 9 + 2, 64U) << name;
+  }
+}
+
 TEST(Pmi1Kvs, TheLongestDeadlineIsAwaitedAndANegativeOneIsOver) {
   constexpr auto kLongest = std::chrono::milliseconds::max();
   Launcher launcher([good = GoodAnswers()](const std::string& line) mutable {
@@ -194,7 +213,7 @@ TEST(Pmi1Kvs, AValueWithoutEndIsDamaged) {
   const auto kvs = open_kvs(launcher.env());
   EXPECT_THAT(error_of([&] { kvs->get(1, "endpoint", 20s); }).found(),
               HasSubstr("arrived damaged"));
-  EXPECT_THROW(kvs->put("long", std::string((1U << 20U) + 1, 'x')), Error);
+  EXPECT_THROW(kvs->put("long", std::string((256U << 10U) + 1, 'x')), Error);
 }
 
 TEST(Pmi1Kvs, TheNodeMapIsTheServersProcessMapping) {

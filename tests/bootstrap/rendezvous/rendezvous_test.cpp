@@ -200,6 +200,15 @@ TEST_F(Launch, a_store_serves_as_an_exchange) {
       const auto kvs =
           kvs_over(meet(a_rank(rank), env(), nullptr, Purpose::training, 10s), rank, 3);
       kvs->put("k", "of " + std::to_string(rank));
+      for (const auto& [key, size] :
+           {std::pair{"", 0}, {"a/key/with/too/many/slashes", 0}, {"long", 262145}}) {
+        test::expect_error(
+            ErrorCode::exchange_failed,
+            [&, key = key, size = size] {
+              kvs->put(key, std::string(static_cast<std::size_t>(size), 'x'));
+            },
+            "for the exchange has");
+      }
       kvs->commit(5s);
       for (int other = 0; other < 3; ++other)
         EXPECT_EQ(kvs->get(other, "k", 5s), "of " + std::to_string(other));
