@@ -11,8 +11,6 @@ namespace hpcboot {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-// The limit for an escaped value that arrives: a server may report any number of parts.
-constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
 std::string name_of_part(int rank, const std::string& key, std::size_t part) {
   return "hpcboot-" + std::to_string(rank) + "-" + stored_key(key) + "-" + std::to_string(part);
@@ -84,12 +82,13 @@ std::string PmiKvs::get(int rank, const std::string& key, Deadline deadline) {
   };
   const std::string count = part(0);
   const auto parts = parse_whole_number(count);
-  const bool is_count = parts && *parts >= 0 && *parts <= static_cast<std::int64_t>(kLongestText);
+  // A server may report any number of parts.
+  const bool is_count = parts && *parts >= 0 && *parts <= static_cast<std::int64_t>(kLongestStored);
   std::string text;
-  for (std::int64_t i = 1; is_count && i <= *parts && text.size() <= kLongestText; ++i)
+  for (std::int64_t i = 1; is_count && i <= *parts && text.size() <= kLongestStored; ++i)
     text += part(static_cast<std::size_t>(i));
   const auto bytes = unescape_from_pmi(text);
-  if (!is_count || text.size() > kLongestText || !bytes) {
+  if (!is_count || text.size() > kLongestStored || !bytes) {
     fail_damaged("'" + key + "' from rank " + std::to_string(rank),
                  "'" + count.substr(0, 40) + "', '" + text.substr(0, 80) + "'", description());
   }

@@ -9,9 +9,7 @@ namespace {
 // PMI's servers take names of 63 bytes; beside the key, name_of_part() needs 26 for a rank of ten
 // digits and a part of six.
 constexpr std::size_t kLongestKey = 32;
-// Ranks exchange a few hundred bytes. OpenPMIx 4's server crashes at values of some MiB, and
-// escaping may make three bytes of each.
-constexpr std::size_t kLongestValue = std::size_t{256} << 10U;
+constexpr const char* kCounting = "of which each but letters, digits, '.' and '-' counts as three";
 
 }  // namespace
 
@@ -21,17 +19,17 @@ std::string stored_key(const std::string& key) {
   throw Error(ErrorCode::exchange_failed,
               "the key '" + text.substr(0, 80) + "' for the exchange has " +
                   std::to_string(text.size()) + " bytes",
-              "1 to " + std::to_string(kLongestKey) +
-                  " bytes, of which each but letters, digits, '.' and '-' counts as three",
+              "1 to " + std::to_string(kLongestKey) + " bytes, " + kCounting,
               "choose a short name");
 }
 
 void require_storable(const std::string& key, const std::string& value) {
-  if (value.size() <= kLongestValue) return;
+  const std::size_t size = escape_for_pmi(value).size();
+  if (size <= kLongestStored) return;
   throw Error(ErrorCode::exchange_failed,
               "the value of '" + escape_for_pmi(key) + "' for the exchange has " +
-                  std::to_string(value.size()) + " bytes",
-              "at most " + std::to_string(kLongestValue),
+                  std::to_string(size) + " bytes",
+              "at most " + std::to_string(kLongestStored) + " bytes, " + kCounting,
               "exchange only what the ranks need to connect, and send the rest over the "
               "connection");
 }

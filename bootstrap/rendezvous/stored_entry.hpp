@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 // Keys and values that every back end takes: the same are refused everywhere, so that a program
@@ -10,7 +11,11 @@ namespace hpcboot {
 // a NUL byte. @throws Error{exchange_failed} if it has not 1 to 32 bytes
 std::string stored_key(const std::string& key);
 
-// @throws Error{exchange_failed} if it has more than 256 KiB
+// The most bytes of an escaped value. Ranks exchange a few hundred; OpenPMIx 4's server crashes at
+// some MiB.
+constexpr std::size_t kLongestStored = std::size_t{1} << 20U;
+
+// @throws Error{exchange_failed} if it has more, escaped
 void require_storable(const std::string& key, const std::string& value);
 
 }  // namespace hpcboot

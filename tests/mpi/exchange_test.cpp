@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     kvs->fence(kLongest);
     for (const auto& [refused, value] : {std::pair{std::string(), 0},
                                          {std::string(33, 'k'), 0},
-                                         {std::string("long"), (256 << 10) + 1}}) {
+                                         {std::string("long"), (1 << 20) + 1}}) {
       try {
         kvs->put(refused, std::string(static_cast<std::size_t>(value), 'x'));
         expect(false, "what another back end would not take is an error", rank);

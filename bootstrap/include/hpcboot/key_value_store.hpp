@@ -19,8 +19,8 @@ class KeyValueStore {
   virtual ~KeyValueStore() = default;
 
   /// Stores a value under a key of this rank, at most once per key.
-  /// @param key 1 to 32 bytes, of which each but letters, digits, '.' and '-' counts as three.
-  /// @param value any bytes, at most 256 KiB.
+  /// @param key 1 to 32 bytes, of which each but letters, digits, '.' and '-' counts as three
+  /// @param value any bytes, at most 1 MiB, counted in the same way
   /// @throws Error{exchange_failed}
   virtual void put(const std::string& key, const std::string& value) = 0;
 

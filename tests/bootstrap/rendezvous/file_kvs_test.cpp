@@ -169,9 +169,11 @@ TEST(FileKvs, TakesWhatEveryBackEndTakes) {
     EXPECT_THAT(of_put.remedy(), HasSubstr("short"));
     EXPECT_EQ(error_of([&] { kvs->get(0, key, 20s); }).value().found(), of_put.found());
   }
-  kvs->put("long", std::string(256U << 10U, 'x'));
-  EXPECT_THAT(error_of([&] { kvs->put("longer", std::string((256U << 10U) + 1, 'x')); })->found(),
-              HasSubstr("'longer' for the exchange has 262145 bytes"));
+  kvs->put("long", std::string(1U << 20U, 'x'));
+  EXPECT_THAT(error_of([&] { kvs->put("longer", std::string((1U << 20U) + 1, 'x')); })->found(),
+              HasSubstr("'longer' for the exchange has 1048577 bytes"));
+  EXPECT_THAT(error_of([&] { kvs->put("longer", std::string(350'000, '_')); })->found(),
+              HasSubstr("'longer' for the exchange has 1050000 bytes"));
 }
 
 TEST(FileKvs, TheLongestDeadlineIsAwaitedAndANegativeOneIsOver) {

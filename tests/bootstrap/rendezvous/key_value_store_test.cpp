@@ -213,7 +213,7 @@ TEST(Pmi1Kvs, AValueWithoutEndIsDamaged) {
   const auto kvs = open_kvs(launcher.env());
   EXPECT_THAT(error_of([&] { kvs->get(1, "endpoint", 20s); }).found(),
               HasSubstr("arrived damaged"));
-  EXPECT_THROW(kvs->put("long", std::string((256U << 10U) + 1, 'x')), Error);
+  EXPECT_THROW(kvs->put("long", std::string((1U << 20U) + 1, 'x')), Error);
 }
 
 TEST(Pmi1Kvs, TheNodeMapIsTheServersProcessMapping) {

@@ -201,7 +201,7 @@ TEST_F(Launch, a_store_serves_as_an_exchange) {
           kvs_over(meet(a_rank(rank), env(), nullptr, Purpose::training, 10s), rank, 3);
       kvs->put("k", "of " + std::to_string(rank));
       for (const auto& [key, size] :
-           {std::pair{"", 0}, {"a/key/with/too/many/slashes", 0}, {"long", 262145}}) {
+           {std::pair{"", 0}, {"a/key/with/too/many/slashes", 0}, {"long", 1048577}}) {
         test::expect_error(
             ErrorCode::exchange_failed,
             [&, key = key, size = size] {
