@@ -49,6 +49,7 @@ class Coordinator {
   void end_without(AgentLink& link, const Error& why);
   void order(const SignalOrder& order);
   void end_others();
+  void ask_to_end(int number);
   void take_out_error();
   void check_deadlines();
   void look_for_silence();
@@ -76,7 +77,8 @@ class Coordinator {
   bool is_stopping_ = false;        // later failures are not reported
   bool was_warned_ = false;         // by SIGUSR1
   bool has_failed_itself_ = false;  // a rank or host, before any request to end
-  int out_error_ = 0;
+  bool is_out_lost_ = false;        // standard output cannot be written
+  int out_error_ = 0;               // errno, if this ended the run
   std::optional<RankEnd> first_failure_;
   std::optional<Error> first_loss_;  // of an agent
   std::string lost_host_;

@@ -69,16 +69,30 @@ void Coordinator::end_others() {
   if (!leave_at_) leave_at_ = Clock::now() + kGraceToEnd + kAfterKill;
 }
 
+void Coordinator::ask_to_end(int number) {
+  is_stopping_ = true;
+  end_others_at_.reset();
+  order({number, run_.grace});
+  discard_at_ = Clock::now() + run_.grace + kLastOutput;
+  leave_at_ = Clock::now() + run_.grace + kAfterKill;
+}
+
 void Coordinator::take_out_error() {
-  if (out_error_ != 0 || console_.out_error() == 0) return;
-  out_error_ = console_.out_error();
-  if (out_error_ != EPIPE) {
+  const int error = console_.out_error();
+  if (error == 0 || is_out_lost_) return;
+  is_out_lost_ = true;
+  if (error != EPIPE) {
     console_.say([&](Terminal& to) {
-      to << "hpcboot run: standard output cannot be written: " << std::strerror(out_error_) << "\n";
+      to << "hpcboot run: standard output cannot be written: " << std::strerror(error) << "\n";
     });
   }
-  is_stopping_ = true;
-  end_others();
+  // Ctrl-C also ends the `tee` that reads the output: ranks that were already told to end, and may
+  // be saving, get no further signal, and their exit code counts.
+  if (leave_at_) return;
+  out_error_ = error;
+  // If the output was a terminal that has closed, its SIGHUP is the same request.
+  stop_requests_.take(SIGHUP, Clock::now());
+  ask_to_end(SIGTERM);
 }
 
 void Coordinator::check_deadlines() {
@@ -126,8 +140,6 @@ void Coordinator::hand_on(int number) {
   }
   const StopMeaning meaning = stop_requests_.take(number, Clock::now());
   if (meaning == StopMeaning::repeated) return;
-  is_stopping_ = true;
-  end_others_at_.reset();
   if (end_signal_ == 0) end_signal_ = number;
   if (meaning == StopMeaning::second) {
     console_.say([](Terminal& to) { to << "hpcboot run: second signal: killing the ranks\n"; });
@@ -136,9 +148,7 @@ void Coordinator::hand_on(int number) {
     leave_at_ = Clock::now() + kAfterKill;
     return;
   }
-  order({number, run_.grace});
-  discard_at_ = Clock::now() + run_.grace + kLastOutput;
-  leave_at_ = Clock::now() + run_.grace + kAfterKill;
+  ask_to_end(number);
 }
 
 bool Coordinator::can_be_warned() const {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -125,6 +126,39 @@ TEST(Agents, EndAsByItsSignalWhenTheReaderGoes) {
   process.close_out();
   EXPECT_EQ(process.finish().exit_code, 128 + SIGPIPE);
   for (const int pid : pids_of(process.out())) EXPECT_TRUE(has_gone(pid));
+}
+
+// Both write for a second once the reader has gone, so that the run notices.
+TEST(Agents, SaveInPeaceWhenTheirStopAlsoEndsTheReader) {
+  const TemporaryFolder folder;
+  RunProcess process(
+      script({1, 1}, "cd " + folder.path().string() +
+                         "; trap 'echo got; got=1' INT; trap 'touch again' TERM HUP; echo ready; "
+                         "until [ $got ]; do sleep 0.05; done; "
+                         "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.1; done; exit 46"));
+  while (count(process.out(), "ready\n") < 2) process.await_more();
+  process.signal(SIGINT);
+  while (count(process.out(), "got\n") < 2) process.await_more();
+  process.close_out();
+  const RunOutcome outcome = process.finish();
+  EXPECT_EQ(outcome.exit_code, 46) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "again")) << "a second signal";
+}
+
+TEST(Agents, HaveTheTimeOfAStopWhenTheReaderGoes) {
+  const TemporaryFolder folder;
+  // Longer than a rank has once another one has failed.
+  RunProcess process(script({1}, "cd " + folder.path().string() +
+                                     "; trap 'touch again' HUP; "
+                                     "trap 'echo told >&2; sleep 6 && touch saved; exit 0' TERM; "
+                                     "while :; do echo x; sleep 0.05; done"));
+  process.await("x\n");
+  process.close_out();
+  process.await_error("told\n");
+  process.signal(SIGHUP);  // of a terminal that has closed
+  EXPECT_EQ(process.finish().exit_code, 128 + SIGPIPE);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "saved"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "again")) << "a second signal";
 }
 
 TEST(Agents, EndAndSayWhyWhenTheOutputCannotBeWritten) {
