@@ -7,6 +7,7 @@ hpcboot_add_test(NAME run_children_test
   SOURCES
     bootstrap/jobs/run/launcher/control_test.cpp
     bootstrap/jobs/run/launcher/lost_hosts_test.cpp
+    bootstrap/jobs/run/launcher/rank_parent_test.cpp
     bootstrap/jobs/run/ranks/event_loop_test.cpp
     bootstrap/jobs/run/ranks/out_stream_test.cpp
     bootstrap/jobs/run/ranks/output_lines_test.cpp

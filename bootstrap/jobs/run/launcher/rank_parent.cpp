@@ -53,7 +53,7 @@ class ParentSupervision {
       turn();
       look_after_launcher();
       if (!end_) look_for_end();
-      if (end_ && Clock::now() >= last_word_) finish_output();
+      if (end_ && !has_output_ended() && Clock::now() >= last_word_) finish_output();
     }
     child_.reap();
     return *end_;
@@ -74,8 +74,10 @@ class ParentSupervision {
     // Otherwise a launcher would end the others before their stacks are written, or while they
     // save.
     if (word_until_ && Clock::now() < *word_until_) return false;
-    return end_ && out_.has_ended() && err_.has_ended() && out_.is_written() && err_.is_written();
+    return end_ && has_output_ended() && out_.is_written() && err_.is_written();
   }
+
+  bool has_output_ended() const { return out_.has_ended() && err_.has_ended(); }
 
   void turn() {
     PollSet set;
@@ -84,7 +86,7 @@ class ParentSupervision {
     set.add(watch_.signals.fd(), POLLIN);
     if (start_.control != nullptr) set.add(start_.control->fd(), POLLIN);
     auto until = Clock::now() + kLookAtParent;
-    if (end_) until = std::min(until, std::max(last_word_, Clock::now()));
+    if (end_ && !has_output_ended()) until = std::min(until, last_word_);
     if (!due_.empty()) until = std::min(until, due_.front().first);
     for (const auto& time : {out_.next_time(), err_.next_time()})
       until = std::min(until, time.value_or(until));
