@@ -35,9 +35,10 @@ bool is_request_to_end(int number) {
 // Supervises the program, its output and its signals.
 class ParentSupervision {
  public:
-  ParentSupervision(const RankStart& start, const RankWatch& watch)
+  ParentSupervision(const RankStart& start, const RankWatch& watch, const LeftBehind& left_behind)
       : start_(start),
         watch_(watch),
+        left_behind_(left_behind),
         out_(start, "out", STDOUT_FILENO),
         err_(start, "err", STDERR_FILENO),
         child_(spec()) {}
@@ -107,6 +108,7 @@ class ParentSupervision {
     take_signals_of_run();
     tell_what_is_due();
     look_after_stacks(set);
+    reap_orphans();
   }
 
   // The first report names the first failure, so report without waiting for the output.
@@ -190,6 +192,12 @@ class ParentSupervision {
     start_.control->tell_stacks_are_written();
   }
 
+  void reap_orphans() const {
+    std::vector<pid_t> own{child_.pid()};
+    if (const auto debugger = stacks_ ? stacks_->child() : std::nullopt) own.push_back(*debugger);
+    left_behind_.reap(own);
+  }
+
   bool has_just_got(int number) const {
     const auto before = came_.find(number);
     return before != came_.end() && Clock::now() - before->second < kSameSignal;
@@ -232,6 +240,7 @@ class ParentSupervision {
 
   const RankStart& start_;
   const RankWatch& watch_;
+  const LeftBehind& left_behind_;
   RankStream out_;
   RankStream err_;
   std::int64_t oom_kills_before_ = oom_kills();
@@ -250,7 +259,7 @@ class ParentSupervision {
 
 RankEnd run_rank(const RankStart& start, const RankWatch& watch) {
   const LeftBehind left_behind;
-  RankEnd end = ParentSupervision(start, watch).run();
+  RankEnd end = ParentSupervision(start, watch, left_behind).run();
   left_behind.kill_all({kStageKeeper});
   return end;
 }

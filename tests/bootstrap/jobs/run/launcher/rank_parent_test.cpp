@@ -91,5 +91,13 @@ TEST_F(RankParent, uses_no_processor_time_while_it_waits_for_the_others_to_save)
   EXPECT_EQ(exit_code(), 46);
 }
 
+// An orphaned process becomes a child of the rank's parent.
+TEST_F(RankParent, reaps_processes_that_its_program_started_and_left) {
+  start(
+      "helper=$(sleep 0.1 >/dev/null & echo $!); "
+      "for i in $(seq 300); do kill -0 $helper || exit 5; sleep 0.1; done; exit 6");
+  EXPECT_EQ(exit_code(), 5);
+}
+
 }  // namespace
 }  // namespace hpcboot::run
