@@ -90,8 +90,9 @@ void AgentLink::note_end(int rank) {
   running_.erase(rank);
 }
 
-void AgentLink::note_complete(int rank) {
+void AgentLink::note_complete(int rank, std::size_t bytes) {
   require_rank(ranks_, rank);
+  taken_ += bytes;
   ranks_.erase(rank);
   running_.erase(rank);
 }

@@ -34,7 +34,7 @@ class AgentLink {
   // Each @throws Error{malformed_file} if no such message about this rank can follow.
   void note_output(int rank, std::size_t bytes);
   void note_end(int rank);
-  void note_complete(int rank);
+  void note_complete(int rank, std::size_t bytes);
   // There is room for the output so far: the agent may send more.
   void give_room();
 

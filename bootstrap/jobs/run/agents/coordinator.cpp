@@ -226,9 +226,11 @@ void Coordinator::take(AgentLink& link, const Frame& frame) {
       take_end(link, frame);
       return;
     case FrameKind::complete: {
-      const int rank = read_output(frame.payload).rank;
-      link.note_complete(rank);
-      console_.finish(rank);
+      RankEnd end = read_end(frame.payload);
+      link.note_complete(end.rank, frame.payload.size());
+      console_.finish(end.rank);
+      if (first_failure_ && first_failure_->rank == end.rank)
+        first_failure_->last_lines = std::move(end.last_lines);
       return;
     }
     case FrameKind::failed:

@@ -28,7 +28,7 @@ enum class FrameKind : char {
   note = 'n',          // text for people
   stacks_written = 'b',
   ended = 'E',     // a rank, whose output may follow: RankEnd
-  complete = 'C',  // the output of a rank that has ended: RankBytes without bytes
+  complete = 'C',  // the output of a rank that has ended: RankEnd, with its last lines
   failed = 'F',    // the agent: Error
   // both ways
   heartbeat = '.',

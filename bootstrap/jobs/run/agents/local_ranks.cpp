@@ -8,14 +8,12 @@
 
 #include "core/cpu_quota.hpp"
 #include "core/numa.hpp"
+#include "jobs/run/ranks/graces.hpp"
 #include "jobs/run/ranks/oom_kills.hpp"
 #include "jobs/run/stage/stage.hpp"
 
 namespace hpcboot::run {
 namespace {
-
-// Processes left behind by a rank that ended with 0 may hold its pipes: they are killed after this.
-constexpr std::chrono::milliseconds kRemains{1000};
 
 Variables base_of(const AgentSpec& spec) {
   const Env env = Env::from_process();
@@ -97,7 +95,9 @@ void LocalRanks::start_rank(std::size_t index, const MasterEndpoint& master,
   try {
     rank.child.emplace(child);
   } catch (const CannotExecute& error) {
-    report(rank, {error.exit_code, 0}, 0, {error.reason});
+    rank.err_lines.take(error.reason);
+    report(rank, {error.exit_code, 0}, 0);
+    send_(FrameKind::complete, to_payload(*rank.end));
   }
   if (input.first >= 0) close(input.first);
 }
@@ -118,7 +118,8 @@ std::vector<pid_t> LocalRanks::children() const {
 
 void LocalRanks::signal(int number) {
   for (Rank& rank : ranks_) {
-    if (rank.child) rank.child->signal(number);
+    // What an ended rank has started, such as its `tee`, is still writing.
+    if (rank.child && !rank.end) rank.child->signal(number);
   }
 }
 
@@ -212,41 +213,46 @@ void LocalRanks::show(Rank& rank, bool is_error, std::string_view bytes) {
   send_(is_error ? FrameKind::error_output : FrameKind::output, to_payload({rank.rank, bytes}));
 }
 
-void LocalRanks::look_for_end(Rank& rank) {
-  if (!rank.end) {
-    rank.end = rank.child->ended();
-    rank.ended_at = Clock::now();
-  }
-  if (!rank.end) return;
-  const bool is_silent = rank.child->out_fd() < 0 && rank.child->err_fd() < 0;
-  // A failure is reported at once: otherwise a rank that failed because of it might be named first.
-  const bool may_wait = rank.end->exit_code == 0 && !is_silent;
-  if (may_wait && Clock::now() < rank.ended_at + kRemains) return;
-  const int process_id = rank.child->pid();
-  rank.child->reap();
+void LocalRanks::read_rest(Rank& rank) {
   for (const bool is_error : {false, true}) {
     for (int i = 0; i < kMostLastReads && read_output(rank, is_error);) ++i;
   }
-  rank.child.reset();
-  if (stacks_) stacks_->forget(rank.rank);
-  auto lines = rank.err_lines.lines();
-  if (lines.empty()) lines = rank.out_lines.lines();
-  report(rank, *rank.end, process_id, std::move(lines));
 }
 
-void LocalRanks::report(Rank& rank, const ChildEnd& end, int process_id,
-                        std::vector<std::string> lines) {
-  rank.end = end;
-  RankEnd told{rank.rank, "", process_id, end.exit_code, end.signal, std::move(lines)};
-  told.is_out_of_memory = end.signal == SIGKILL && oom_kills() > oom_kills_before_;
-  send_(FrameKind::ended, to_payload(told));
-  send_(FrameKind::complete, to_payload(RankBytes{rank.rank, {}}));
+void LocalRanks::look_for_end(Rank& rank) {
+  if (!rank.end) {
+    const auto end = rank.child->ended();
+    if (!end) return;
+    read_rest(rank);
+    // At once: otherwise a rank that failed because of it might be named first.
+    report(rank, *end, rank.child->pid());
+    if (stacks_) stacks_->forget(rank.rank);
+  }
+  const bool is_silent = rank.child->out_fd() < 0 && rank.child->err_fd() < 0;
+  if (!is_silent && Clock::now() < rank.ended_at + kTimeForRest) return;
+  rank.child->reap();
+  read_rest(rank);
+  rank.child.reset();
+  rank.end->last_lines = last_lines(rank);
+  send_(FrameKind::complete, to_payload(*rank.end));
+}
+
+std::vector<std::string> LocalRanks::last_lines(const Rank& rank) {
+  auto lines = rank.err_lines.lines();
+  return lines.empty() ? rank.out_lines.lines() : lines;
+}
+
+void LocalRanks::report(Rank& rank, const ChildEnd& end, int process_id) {
+  rank.ended_at = Clock::now();
+  rank.end = RankEnd{rank.rank, "", process_id, end.exit_code, end.signal, last_lines(rank)};
+  rank.end->is_out_of_memory = end.signal == SIGKILL && oom_kills() > oom_kills_before_;
+  send_(FrameKind::ended, to_payload(*rank.end));
 }
 
 Clock::time_point LocalRanks::next_time() const {
   auto next = Clock::time_point::max();
   for (const Rank& rank : ranks_) {
-    if (rank.child && rank.end) next = std::min(next, rank.ended_at + kRemains);
+    if (rank.child && rank.end) next = std::min(next, rank.ended_at + kTimeForRest);
   }
   if (stacks_) next = std::min(next, stacks_->next_time());
   return next;

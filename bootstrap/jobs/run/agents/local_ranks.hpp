@@ -63,7 +63,7 @@ class LocalRanks {
     LastLines err_lines;
     std::unique_ptr<RankLog> out_log;
     std::unique_ptr<RankLog> err_log;
-    std::optional<ChildEnd> end;
+    std::optional<RankEnd> end;
     Clock::time_point ended_at;
   };
 
@@ -71,8 +71,10 @@ class LocalRanks {
   bool read_output(Rank& rank, bool is_error);
   void show(Rank& rank, bool is_error, std::string_view bytes);
   void show_stacks(Rank& rank, const std::string& lines);
+  void read_rest(Rank& rank);
   void look_for_end(Rank& rank);
-  void report(Rank& rank, const ChildEnd& end, int process_id, std::vector<std::string> lines);
+  static std::vector<std::string> last_lines(const Rank& rank);
+  void report(Rank& rank, const ChildEnd& end, int process_id);
   void write_input();
   void close_input();
 

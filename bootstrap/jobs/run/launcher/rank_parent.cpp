@@ -21,8 +21,6 @@ namespace {
 // another host, after it.
 constexpr std::chrono::seconds kSameSignal{10};
 constexpr std::chrono::milliseconds kTimeForParent{300};
-// How long a descendant of the program may still hold the pipes.
-constexpr std::chrono::milliseconds kTimeForRest{300};
 constexpr std::chrono::milliseconds kLookAtParent{500};
 // For `run` to tell the ranks to end, after their stacks.
 constexpr std::chrono::seconds kTimeForRun{10};

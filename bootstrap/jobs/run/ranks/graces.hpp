@@ -14,4 +14,8 @@ inline constexpr std::chrono::seconds kGraceToEnd{5};
 // remaining walltime, but at most this.
 inline constexpr std::chrono::seconds kMostGraceToStop{600};
 
+// For what a rank has started and left, such as the `tee` of its output, to write the rest once the
+// rank has ended; then it is killed.
+inline constexpr std::chrono::seconds kTimeForRest{1};
+
 }  // namespace hpcboot::run

@@ -122,4 +122,13 @@ TEST(Agents, NameTheRankThatFailedFirstThoughItsChildHoldsItsPipes) {
   EXPECT_THAT(outcome.err, EndsWith("exit code 3; last lines:\n  why\n"));
 }
 
+// Like a `tee` that has yet to read what the program wrote last.
+TEST(Agents, ShowAndNameWhatIsWrittenAfterARankHasFailed) {
+  const RunOutcome outcome =
+      run(script({2, 1}, "[ $RANK = 1 ] || exec sleep 1000; (sleep 0.1; echo why >&2) & exit 3"));
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err.rfind("why\n", 0), 0U) << outcome.err;
+  EXPECT_THAT(outcome.err, EndsWith("exit code 3; last lines:\n  why\n"));
+}
+
 }  // namespace
