@@ -24,8 +24,9 @@ enum class FrameKind : char {
   staged = 'D',        // the host has the data of AgentSpec::stage; empty
   output = 'o',        // of a rank: RankBytes
   error_output = 'e',  // likewise
-  input_taken = 't',   // the last input frame was consumed: send the next
-  note = 'n',          // text for people
+  // The last input frame was consumed: send the next. Not sent once rank 0 has closed its input.
+  input_taken = 't',
+  note = 'n',  // text for people
   stacks_written = 'b',
   ended = 'E',     // a rank, whose output may follow: RankEnd
   complete = 'C',  // the output of a rank that has ended: RankEnd, with its last lines

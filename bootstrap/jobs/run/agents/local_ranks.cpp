@@ -144,17 +144,18 @@ void LocalRanks::give_input(std::string_view bytes) {
 
 void LocalRanks::write_input() {
   const bool was_waiting = !input_.empty();
-  while (input_fd_ >= 0 && !input_.empty()) {
+  while (!input_.empty()) {
     const ssize_t size = write(input_fd_, input_.data(), input_.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return;
     if (size < 0) {
-      close_input();  // rank 0 has closed its input
-    } else {
-      input_.erase(0, static_cast<std::size_t>(size));
+      // Rank 0 has closed its input, or has ended. Without an answer `run` reads no more.
+      close_input();
+      input_.clear();
+      return;
     }
+    input_.erase(0, static_cast<std::size_t>(size));
   }
-  input_.clear();
   if (input_ends_) close_input();
   if (was_waiting) send_(FrameKind::input_taken, "");
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -187,6 +188,19 @@ TEST(Agents, GiveTheInputToRank0Alone) {
   lseek(fd, 0, SEEK_SET);
   options.script = "exec <&-; sleep 0.3; echo done";
   EXPECT_EQ(run(options).exit_code, 0) << "a rank need not read it";
+  close(fd);
+}
+
+TEST(Agents, ReadNoMoreInputOnceRank0HasEnded) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "in";
+  std::ofstream(file).close();
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 32U);
+  RunProcess::Options options = script({2}, "[ $RANK = 0 ] || sleep 1");
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  options.input = fd;
+  EXPECT_EQ(run(options).exit_code, 0);
+  EXPECT_LT(lseek(fd, 0, SEEK_CUR), 1 << 20) << "more than fits into rank 0's pipe";
   close(fd);
 }
 
