@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <sstream>
 
 #include "hpcboot/endpoint.hpp"
@@ -191,10 +192,20 @@ run::RunRequest request_of(const po::variables_map& values, std::vector<std::str
               "drop " + launcher + ", or use hpcboot exec instead of hpcboot run");
 }
 
+// This process's own place. It needs none: HPCBOOT_METHODS may name only launchers that did not
+// start it.
+Resolution place_of_run(const Env& env, const Facts& facts) {
+  const auto methods = env.text("HPCBOOT_METHODS");
+  if (!methods) return resolve(env, facts);
+  std::map<std::string, std::string> variables(env.variables().begin(), env.variables().end());
+  variables["HPCBOOT_METHODS"] = std::string(*methods) + " single";
+  return resolve(Env(std::move(variables)), facts);
+}
+
 // Refuses to run if this process is one of several that a launcher has started.
 void require_one_copy(const Env& env, const Facts& facts) {
   try {
-    const Resolution r = resolve(env, facts);
+    const Resolution r = place_of_run(env, facts);
     if (r.launcher != "single" && r.placement.world_size > 1)
       refuse_copies(r.placement.world_size, r.launcher);
   } catch (const Error& error) {
@@ -205,7 +216,7 @@ void require_one_copy(const Env& env, const Facts& facts) {
 
 // The host of rank 0, by the name under which the others reach it.
 std::string host_of_rank0(const run::Plan& plan, const Env& env, const Facts& facts) {
-  const Resolution r = resolve(env, facts);
+  const Resolution r = place_of_run(env, facts);
   const auto named = r.provenance.find("master_addr");
   const bool is_of_job = named != r.provenance.end() && named->second.source == "allocation";
   const std::string& first = plan.layout.hosts.front().host;

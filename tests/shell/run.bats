@@ -118,6 +118,20 @@ three_ranks() {
 @test "mpirun: each rank knows its place, and all the same address" { three_ranks mpirun; }
 @test "Hydra: each rank knows its place, and all the same address" { three_ranks hydra; }
 
+# It restricts what may have started run, and nothing has.
+@test "HPCBOOT_METHODS is not passed on to the ranks" {
+  for launcher in local mpirun hydra; do
+    by $launcher
+    for methods in single openmpi; do
+      run --separate-stderr env HPCBOOT_METHODS=$methods timeout 60 "${by[@]}" -n 2 -- sh -c 'echo $RANK of $WORLD_SIZE, $HPCBOOT_METHODS'
+      [ "$status" -eq 0 ] || fail "$launcher, $methods: $stderr"
+      [ "$(sort <<<"$output")" = $'0 of 2,\n1 of 2,' ] || fail "$launcher, $methods: $output"
+    done
+  done
+  run -24 env HPCBOOT_METHODS=nonsense timeout 60 "$HPCBOOT" run --launcher local -n 1 -- touch started
+  [ ! -e started ]
+}
+
 @test "without options: a rank for each visible GPU, else one; a job's tasks" {
   run -0 timeout 60 env CUDA_VISIBLE_DEVICES= "$HPCBOOT" run -- sh -c 'echo $RANK of $WORLD_SIZE'
   [ "$output" = "0 of 1" ]

@@ -57,6 +57,8 @@ std::vector<std::string> unset_for_launcher(const Env& env) {
   remove(names, "PBS_TASKNUM");
   // Outside a job step the user has set it.
   if (!env.has("SLURM_STEP_ID")) remove(names, "SLURM_MPI_TYPE");
+  // It says what may have started this process, not what starts the ranks.
+  names.emplace_back("HPCBOOT_METHODS");
   return names;
 }
 

@@ -10,10 +10,11 @@ namespace hpcboot::run {
 namespace {
 
 // Removes what hpcboot exported for earlier launches: a new launch differs from them, whatever
-// their numbers are.
-Variables without_exports(Variables base) {
+// their numbers are. So does its launcher from those that HPCBOOT_METHODS admits.
+Variables without_other_launches(Variables base) {
   for (const std::string& name : marked_exports(Env(base))) base.erase(name);
   base.erase(kExportMark);
+  base.erase("HPCBOOT_METHODS");
   return base;
 }
 
@@ -43,7 +44,7 @@ RankEnvironment::RankEnvironment(Variables base, const Placement& placement,
                                  const Variables& handover, const Facts& facts)
     : own_(numbers_of(placement)) {
   own_.insert(handover.begin(), handover.end());
-  Variables variables = without_exports(std::move(base));
+  Variables variables = without_other_launches(std::move(base));
   for (const auto& [name, value] : own_) variables[name] = value;
   env_ = Env(std::move(variables));
   resolution_ = resolve(env_, facts);

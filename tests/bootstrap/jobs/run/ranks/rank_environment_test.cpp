@@ -90,6 +90,15 @@ TEST(RankEnvironment, HasNothingOfARunFurtherOut) {
   EXPECT_EQ(resolve(Env(inner), Facts{}).master_port, 20002);
 }
 
+// Its launcher is none of those that may have started hpcboot run.
+TEST(RankEnvironment, HasNoRestrictionOfLaunchers) {
+  for (const char* methods : {"single", "openmpi"}) {
+    const Variables variables = of_rank_1({{"HPCBOOT_METHODS", methods}});
+    EXPECT_EQ(variables.count("HPCBOOT_METHODS"), 0U);
+    EXPECT_THAT(variables, Contains(Pair("RANK", "1")));
+  }
+}
+
 TEST(RankEnvironment, KeepsWhereTheUserSaysThatRank0Listens) {
   const RankEnvironment rank({{"HPCBOOT_MASTER_ADDR", "n9"}, {"HPCBOOT_MASTER_PORT", "2000"}},
                              Placement{0, 1, 0, 1, 0, 1}, {}, Facts{});
