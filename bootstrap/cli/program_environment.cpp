@@ -12,6 +12,7 @@
 #include "process/become.hpp"
 #include "rendezvous.hpp"
 #include "rendezvous/handover.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 #include "stay_connected.hpp"
 
 namespace hpcboot::tool {
@@ -36,8 +37,9 @@ Variables variables_for(const Env& env, Resolution r, const DeviceChoice& device
   const bool is_lone_rank = r.launcher != "single" && r.placement.world_size == 1;
   if (is_alone(r) || (is_lone_rank && !(r.master_addr && r.master_port))) {
     r.launcher = kMadeAlone;
-    r.master_addr = "127.0.0.1";
-    r.master_port = rendezvous::take_a_free_port()->number();
+    if (!rendezvous::is_chosen_by_user(r, "master_addr")) r.master_addr = "127.0.0.1";
+    if (!rendezvous::is_chosen_by_user(r, "master_port"))
+      r.master_port = rendezvous::take_a_free_port()->number();
   }
   return run::torch_environment(env, r, device);
 }

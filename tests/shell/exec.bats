@@ -121,6 +121,18 @@ own_port='echo $LAUNCH $MASTER_PORT'
   [[ $output =~ ^'0 1 0 1 0 1'$'\n''at 127.0.0.1 '[0-9]+$ ]]
 }
 
+@test "alone, the address and the port that the user chose are kept, as by env" {
+  for asked in HPCBOOT_MASTER_PORT=29512 HPCBOOT_MASTER_ADDR=127.0.0.9 'HPCBOOT_MASTER_ADDR=127.0.0.9 HPCBOOT_MASTER_PORT=29512'; do
+    for command in 'exec "$0" exec -- sh -c "echo \$MASTER_ADDR:\$MASTER_PORT"' 'eval "$("$0" env)"; echo "$MASTER_ADDR:$MASTER_PORT"'; do
+      # shellcheck disable=SC2086 # a list of variables
+      run -0 --separate-stderr env -i PATH="$PATH" $asked sh -c "$command" "$HPCBOOT"
+      [[ $asked == *ADDR* || $output == 127.0.0.1:* ]] || fail "$asked: $output"
+      [[ $asked != *ADDR* || $output == 127.0.0.9:* ]] || fail "$asked: $output"
+      [[ $asked != *PORT* || $output == *:29512 ]] || fail "$asked: $output"
+    done
+  done
+}
+
 @test "alone, a hint does not keep the program from being rank 0 of 1" {
   run --separate-stderr env -i PATH="$PATH" CUDA_VISIBLE_DEVICES=0,0 "$HPCBOOT" exec -- sh -c "$identity"
   [[ $output == '0 1 0 1 0 1'* && $stderr == *"'0' is listed twice"* ]]

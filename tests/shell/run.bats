@@ -118,6 +118,21 @@ three_ranks() {
 @test "mpirun: each rank knows its place, and all the same address" { three_ranks mpirun; }
 @test "Hydra: each rank knows its place, and all the same address" { three_ranks hydra; }
 
+# The address or the port alone, or both.
+@test "HPCBOOT_MASTER_ADDR and _PORT are each rank's, and those of hpcboot exec in it" {
+  for launcher in local mpirun hydra; do
+    by $launcher
+    for asked in HPCBOOT_MASTER_PORT=29512 HPCBOOT_MASTER_ADDR=127.0.0.9 'HPCBOOT_MASTER_ADDR=127.0.0.9 HPCBOOT_MASTER_PORT=29512'; do
+      # shellcheck disable=SC2086 # a list of variables
+      run -0 --separate-stderr env $asked timeout 60 "${by[@]}" -n 2 -- \
+        sh -c 'echo "$MASTER_ADDR:$MASTER_PORT"; exec "$0" exec -- sh -c "echo \$MASTER_ADDR:\$MASTER_PORT"' "$HPCBOOT"
+      [ "$(sort -u <<<"$output" | wc -l)" -eq 1 ] || fail "$launcher, $asked: $output"
+      [[ $asked != *ADDR* || $output == 127.0.0.9:* ]] || fail "$launcher, $asked: $output"
+      [[ $asked != *PORT* || $output == *:29512 ]] || fail "$launcher, $asked: $output"
+    done
+  done
+}
+
 # It restricts what may have started run, and nothing has.
 @test "HPCBOOT_METHODS is not passed on to the ranks" {
   for launcher in local mpirun hydra; do

@@ -16,6 +16,7 @@
 #include "output_queue.hpp"
 #include "rendezvous/handover.hpp"
 #include "rendezvous/store/held_port.hpp"
+#include "rendezvous/store/rendezvous.hpp"
 
 namespace hpcboot::run {
 namespace {
@@ -177,13 +178,14 @@ class Agent {
     AgentHello hello;
     hello.version = version();
     hello.hostname = own_hostname();
-    if (is_first && r.endpoint_is_explicit) {
-      hello.address = r.master_addr.value_or("");
-      hello.port = r.master_port.value_or(0);
+    if (is_first && rendezvous::is_chosen_by_user(r, "master_addr")) {
+      hello.address = *r.master_addr;
     } else {
       hello.address = is_alone ? "127.0.0.1" : r.interface_address.value_or("");
     }
-    if (is_first && hello.port == 0) {
+    if (is_first && rendezvous::is_chosen_by_user(r, "master_port")) {
+      hello.port = *r.master_port;
+    } else if (is_first) {
       port_ = rendezvous::take_a_free_port();
       hello.port = port_->number();
     }

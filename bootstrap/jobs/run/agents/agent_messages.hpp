@@ -41,7 +41,7 @@ struct AgentHello {
   std::string version;
   std::string hostname;
   std::string address;  // at which ranks of other hosts reach this one; empty: use its name
-  int port = 0;         // free port for rank 0, if it is on this host
+  int port = 0;         // for rank 0, if it is on this host: free, or chosen by the user
 };
 std::string to_payload(const AgentHello& hello);
 AgentHello read_hello(std::string_view payload);
