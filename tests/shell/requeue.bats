@@ -296,10 +296,22 @@ rests_while_ranks_save() {
   [ ! -e requeued ]
 }
 
-@test "a scheduler that does not answer is reported, and no warning is sent" {
+@test "a scheduler that does not answer at the start is reported, asked again, and then the ranks are warned" {
   rm walltime
   run -0 --separate-stderr "$HPCBOOT" run -n 1 --requeue -- true
-  [[ $stderr == *"note: the end of the walltime cannot be determined"*qstat* ]]
+  [[ $stderr == *"note: the end of the walltime is not known yet; the scheduler is asked again: "*qstat* ]]
+  write_saving_program
+  echo $(($(date +%s) - 60)) >began
+  run -46 --separate-stderr timeout 120 "$HPCBOOT" run -n 2 --warn 50 -- \
+    sh -c '[ $RANK = 1 ] || { echo ends >new; mv new walltime; }; exec python3 saves.py'
+  [[ $stderr == *"note: the end of the walltime is not known yet"*"sending SIGUSR1 to every rank"* ]]
+}
+
+@test "a walltime that becomes known late and is not longer than the warning keeps the job from being queued again" {
+  rm walltime
+  run -46 --separate-stderr "$HPCBOOT" run -n 1 --requeue -- sh -c 'echo 50 >walltime; exit 46'
+  [[ $stderr == *"every attempt would end at once"*"request a longer walltime"* ]]
+  [ ! -e requeued ]
 }
 
 @test "a scheduler that refuses is reported with what it printed, and the program's exit code stays" {

@@ -1,6 +1,7 @@
 #include "job_course.hpp"
 
 #include <csignal>
+#include <utility>
 
 #include "hpcboot/error.hpp"
 #include "job_command.hpp"
@@ -15,6 +16,11 @@ constexpr seconds kWarningForRequeue{120};  // enough for a checkpoint
 
 seconds warning_of(const RunRequest& request) {
   return request.warn.value_or(request.requeue ? kWarningForRequeue : seconds(0));
+}
+
+std::optional<seconds> walltime_of(const JobState& state) {
+  if (!state.start || !state.end) return std::nullopt;
+  return std::chrono::duration_cast<seconds>(*state.end - *state.start);
 }
 
 // Schedulers warn too, perhaps after the ranks have ended because of this program's warning, and
@@ -38,26 +44,32 @@ JobCourse::JobCourse(const RunRequest& request, const Surroundings& s, Terminal&
 }
 
 void JobCourse::start_clock() {
-  JobState state;
-  try {
-    state = job_->state();
-  } catch (const Error& error) {
-    err_ << "note: the end of the walltime cannot be determined, so no warning is sent: "
-         << error.found() << "\n";
-    return;
-  }
-  if (state.start && state.end)
-    walltime_ = std::chrono::duration_cast<seconds>(*state.end - *state.start);
   const seconds warning = warning_of(request_);
-  if (!state.end || warning == seconds(0)) return;
-  if (walltime_ && *walltime_ <= warning) {
-    err_ << "note: the walltime of " << walltime_->count()
-         << " s is not longer than the warning time of " << warning.count()
-         << " s: no warning is sent\n";
-    return;
+  try {
+    const auto end = end_to_warn_of(job_->state());
+    if (end) {
+      clock_ = std::make_unique<WalltimeClock>(end, warning, [this] { return job_->state().end; });
+    } else if (walltime_) {
+      err_ << "note: the walltime of " << walltime_->count()
+           << " s is not longer than the warning time of " << warning.count()
+           << " s: no warning is sent\n";
+    }
+  } catch (const Error& error) {
+    err_ << "note: the end of the walltime is not known yet; the scheduler is asked again: "
+         << error.found() << "\n";
+    clock_ =
+        std::make_unique<WalltimeClock>(std::nullopt, warning, [this, is_first = true]() mutable {
+          const JobState state = job_->state();
+          return std::exchange(is_first, false) ? end_to_warn_of(state) : state.end;
+        });
   }
-  clock_ =
-      std::make_unique<WalltimeClock>(*state.end, warning, [this] { return job_->state().end; });
+}
+
+// @return nullopt: there is none, or the ranks would be warned as soon as they have started
+std::optional<WallTime> JobCourse::end_to_warn_of(const JobState& first) {
+  walltime_ = walltime_of(first);
+  if (walltime_ && *walltime_ <= warning_of(request_)) return std::nullopt;
+  return first.end;
 }
 
 int JobCourse::finish(const RunEnd& run) {
@@ -76,6 +88,7 @@ int JobCourse::finish(const RunEnd& run) {
   if (run.exit_code != 0) {
     try {
       const JobState state = job_->state();
+      if (!end.walltime) end.walltime = walltime_of(state);
       end.is_ending = state.is_ending;
       end.is_preempted = state.is_preempted;
     } catch (const Error&) {

@@ -29,14 +29,15 @@ class JobCourse {
 
  private:
   void start_clock();
+  std::optional<WallTime> end_to_warn_of(const JobState& first);
   int queue_again(const RunEnd& end, int attempts_in_vain);
 
   const RunRequest& request_;
   Terminal& err_;
   Attempts attempts_;
   std::unique_ptr<SchedulerJob> job_;
+  std::optional<std::chrono::seconds> walltime_;  // written by the clock's thread, if it has one
   std::unique_ptr<WalltimeClock> clock_;
-  std::optional<std::chrono::seconds> walltime_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

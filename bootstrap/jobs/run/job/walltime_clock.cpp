@@ -14,10 +14,13 @@ namespace {
 constexpr std::chrono::seconds kRounding{2};
 // Limits waits on the system clock, which may be changed.
 constexpr std::chrono::seconds kLongestWait{60};
+// Before a scheduler that did not answer is asked again; each further pause is twice as long, but
+// not longer than kLongestWait.
+constexpr std::chrono::seconds kFirstPause{1};
 
 }  // namespace
 
-WalltimeClock::WalltimeClock(WallTime end, std::chrono::seconds before, Ask ask)
+WalltimeClock::WalltimeClock(std::optional<WallTime> end, std::chrono::seconds before, Ask ask)
     : before_(before), ask_(std::move(ask)), end_(end) {
   thread_ = thread_without_signals([this] { watch(); });
 }
@@ -55,6 +58,7 @@ void say_warning(Terminal& err, const WalltimeClock& clock) {
 
 void WalltimeClock::watch() {
   std::unique_lock<std::mutex> lock(mutex_);
+  if (!end_) learn_end(lock);
   while (!is_over_ && end_) {
     const WallTime warning = *end_ - before_;
     const WallTime now = WallTime::clock::now();
@@ -78,6 +82,23 @@ void WalltimeClock::watch() {
       return;
     }
   }
+}
+
+void WalltimeClock::learn_end(std::unique_lock<std::mutex>& lock) {
+  std::optional<WallTime> end;
+  bool is_known = false;
+  for (auto pause = kFirstPause; !is_known; pause = std::min(2 * pause, kLongestWait)) {
+    if (changed_.wait_for(lock, pause, [this] { return is_over_; })) return;
+    lock.unlock();
+    try {
+      end = ask_();
+      is_known = true;
+    } catch (const std::exception&) {
+      // The scheduler may still be busy.
+    }
+    lock.lock();
+  }
+  end_ = end;
 }
 
 }  // namespace hpcboot::run

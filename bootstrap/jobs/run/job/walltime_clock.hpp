@@ -22,8 +22,9 @@ class WalltimeClock {
   // time applies. Called in the clock's own thread.
   using Ask = std::function<std::optional<WallTime>()>;
 
+  // @param end nullopt: not known yet; `ask` is called until it does not throw
   // @param before how long before the end of the walltime the warning is due
-  WalltimeClock(WallTime end, std::chrono::seconds before, Ask ask);
+  WalltimeClock(std::optional<WallTime> end, std::chrono::seconds before, Ask ask);
   ~WalltimeClock();
   WalltimeClock(const WalltimeClock&) = delete;
   WalltimeClock& operator=(const WalltimeClock&) = delete;
@@ -36,6 +37,7 @@ class WalltimeClock {
 
  private:
   void watch();
+  void learn_end(std::unique_lock<std::mutex>& lock);
 
   std::chrono::seconds before_;
   Ask ask_;

@@ -56,10 +56,33 @@ TEST(WalltimeClock, BelievesWhatItKnewIfNobodyAnswers) {
   EXPECT_TRUE(is_due_within(clock, 10s));
 }
 
+TEST(WalltimeClock, AsksForAnUnknownEndUntilItIsTold) {
+  std::atomic<int> asked{0};
+  const WallTime end = in(1h);
+  const WalltimeClock clock(std::nullopt, 1h, [&] {
+    if (++asked < 3) throw Error(ErrorCode::backend_unavailable, "no answer", "one", "wait");
+    return end;
+  });
+  EXPECT_FALSE(clock.is_due());
+  ASSERT_TRUE(is_due_within(clock, 60s));
+  EXPECT_EQ(asked, 4);  // also before the warning
+}
+
+TEST(WalltimeClock, NeverWarnsIfItIsToldThatThereIsNoLimit) {
+  std::atomic<int> asked{0};
+  const WalltimeClock clock(std::nullopt, 1h, [&]() -> std::optional<WallTime> {
+    ++asked;
+    return std::nullopt;
+  });
+  EXPECT_FALSE(is_due_within(clock, 1500ms));
+  EXPECT_LE(asked, 1);
+}
+
 TEST(WalltimeClock, EndsAtOnceWhileItWaits) {
   const auto start = std::chrono::steady_clock::now();
   {
     const WalltimeClock clock(in(1h), 1s, [] { return std::nullopt; });
+    const WalltimeClock unknowing(std::nullopt, 1s, [] { return std::nullopt; });
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
 }
