@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/working_folder.hpp"
 #include "hpcboot/endpoint.hpp"
 #include "hpcboot/error.hpp"
 #include "jobs/run/agents/agents.hpp"
@@ -137,10 +138,10 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 // Absolute, so that it means the same on every host and in every working folder.
-std::string whole_path(const std::string& text) {
+std::string whole_path(const Env& env, const std::string& text) {
   std::error_code reason;
   namespace fs = std::filesystem;
-  fs::path whole = fs::absolute(text, reason);
+  fs::path whole = text.empty() ? "" : absolute_path(env, text);
   // After a link, ".." refers to the parent of its target. Any other path is kept as all hosts have
   // it.
   if (!reason && std::find(whole.begin(), whole.end(), "..") != whole.end())
@@ -152,7 +153,8 @@ std::string whole_path(const std::string& text) {
               "the path of a file or a folder that all hosts see", "correct the path");
 }
 
-run::RunRequest request_of(const po::variables_map& values, std::vector<std::string> command) {
+run::RunRequest request_of(const Env& env, const po::variables_map& values,
+                           std::vector<std::string> command) {
   run::RunRequest request;
   request.command = std::move(command);
   request.ranks = rank_count_of(values);
@@ -165,8 +167,9 @@ run::RunRequest request_of(const po::variables_map& values, std::vector<std::str
   request.launcher = text_of(values, "launcher");
   request.launcher_args = words_of(text_of(values, "launcher-args").value_or(""));
   request.chdir = text_of(values, "chdir");
-  request.output_dir = text_of(values, "output-dir");
-  if (const auto path = text_of(values, "stage")) request.stage = whole_path(*path);
+  if (const auto folder = text_of(values, "output-dir"))
+    request.output_dir = absolute_path(env, *folder);
+  if (const auto path = text_of(values, "stage")) request.stage = whole_path(env, *path);
   if (values.count("env") != 0) request.env = values["env"].as<std::vector<std::string>>();
   request.gpu_bind = values["gpu-bind"].as<std::string>() == "auto";
   if (const auto warn = count_of(values, "warn")) request.warn = std::chrono::seconds(*warn);
@@ -251,10 +254,10 @@ int run_verb(const Call& call) {
         call, option_list(values, run_options(), {"study", "repeat", "ranks", "output-dir"}));
   }
   if (!values["repeat"].defaulted()) throw UsageError("--repeat needs --study");
-  run::RunRequest request = request_of(values, call.program);
+  const Env env = Env::from_process();
+  run::RunRequest request = request_of(env, values, call.program);
   if (values.count("submit") != 0) return submit_run(values, run_options(), call.program);
   require_no_submit_options(values);
-  const Env env = Env::from_process();
   const run::Surroundings surroundings = run::Surroundings::of_this_process(env);
   require_one_copy(env, surroundings.facts);
   run::RunRequest planned = request;

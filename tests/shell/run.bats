@@ -219,6 +219,39 @@ handed_over() {
   done
 }
 
+# Another host may have the home by its link only. $PWD is wrong in a program that was started elsewhere.
+@test "ssh: the ranks work in the folder by the name that the shell has for it" {
+  mkdir bin real
+  printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\ncd /\nexec sh -c "$*"\n' >bin/ssh
+  chmod +x bin/ssh
+  ln -s real link
+  printf 'n1.invalid\n' >hosts
+  PATH=$PWD/bin:$PATH
+  cd link
+  for asked in "$PWD" "$BATS_TEST_TMPDIR/real" /nowhere here; do
+    run -0 --separate-stderr env PWD="$asked" timeout 60 "$HPCBOOT" run --hostfile ../hosts --launcher ssh -- printenv PWD
+    case $asked in
+    */link* | */real) [ "$output" = "$asked" ] ;;
+    *) [ "$output" = "$(pwd -P)" ] ;;
+    esac || fail "$asked: $output"
+  done
+}
+
+@test "local: the ranks stay in a folder whose path leads through one that the user may not search" {
+  mkdir -p closed/open
+  local user=()
+  if [ "$(id -u)" -eq 0 ]; then
+    command -v setpriv >/dev/null || skip "setpriv(1) makes root another user"
+    user=(setpriv --reuid 12345 --regid 12345 --clear-groups)
+    "${user[@]}" test -x "$HPCBOOT" || skip "others may not start $HPCBOOT"
+  fi
+  cd closed/open
+  chmod 000 ..
+  run --separate-stderr "${user[@]}" timeout 60 "$HPCBOOT" run --launcher local -n 1 -- sh -c 'echo there'
+  chmod 700 ..
+  [ "$status" -eq 0 ] && [ "$output" = there ] || fail "$stderr"
+}
+
 # --- output and input
 
 logs_of() {
@@ -230,6 +263,9 @@ logs_of() {
     [ "$(cat "logs/new/rank_000$rank.err")" = "err of $rank" ]
   done
   [ "$(sort out)" = $'out of 0\nout of 1' ]
+  mkdir there
+  timeout 60 "${by[@]}" -n 1 --chdir there --output-dir here -- true
+  [ "$(ls here)" = $'rank_0000.err\nrank_0000.out' ]
   [ "$(grep '^err of' err | sort)" = $'err of 0\nerr of 1' ]
   mkdir -p full
   touch full/file

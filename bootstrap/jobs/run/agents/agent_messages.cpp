@@ -104,12 +104,13 @@ class Message {
 }  // namespace
 
 std::string to_payload(const AgentSpec& spec) {
-  Json json = {{"version", wide(spec.version)}, {"words", texts(spec.words)},
-               {"folder", wide(spec.folder)},   {"set", entries(spec.set)},
-               {"unset", texts(spec.unset)},    {"handover", entries(spec.handover)},
-               {"node_rank", spec.node_rank},   {"num_nodes", spec.num_nodes},
-               {"first_rank", spec.first_rank}, {"ranks", spec.ranks},
-               {"world_size", spec.world_size}, {"gpu_bind", spec.gpu_bind}};
+  Json json = {{"version", wide(spec.version)},    {"words", texts(spec.words)},
+               {"folder", wide(spec.folder)},      {"set", entries(spec.set)},
+               {"unset", texts(spec.unset)},       {"handover", entries(spec.handover)},
+               {"node_rank", spec.node_rank},      {"num_nodes", spec.num_nodes},
+               {"first_rank", spec.first_rank},    {"ranks", spec.ranks},
+               {"world_size", spec.world_size},    {"gpu_bind", spec.gpu_bind},
+               {"is_in_folder", spec.is_in_folder}};
   if (spec.output_dir) json["output_dir"] = wide(*spec.output_dir);
   if (spec.stage) json["stage"] = wide(*spec.stage);
   if (spec.silence) json["silence_ms"] = spec.silence->count();
@@ -129,6 +130,7 @@ AgentSpec read_spec(std::string_view payload) {
   spec.words = message.texts("words");
   if (spec.words.empty()) message.reader().fail("words", "a program");
   spec.folder = message.text("folder");
+  spec.is_in_folder = message.boolean("is_in_folder");
   spec.set = message.variables("set");
   spec.unset = message.texts("unset");
   spec.handover = message.variables("handover");

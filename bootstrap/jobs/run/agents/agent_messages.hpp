@@ -19,6 +19,7 @@ struct AgentSpec {
   std::string version;
   std::vector<std::string> words;  // the program and its arguments
   std::string folder;              // working folder of the ranks
+  bool is_in_folder = false;       // it is the agent's, too
   Variables set;                   // how their environment differs from the agent's
   std::vector<std::string> unset;
   Variables handover;  // HPCBOOT_RUN_* of the launch

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
+#include "core/working_folder.hpp"
 #include "hpcboot/version.hpp"
 
 namespace hpcboot::run {
@@ -27,26 +26,12 @@ std::vector<std::string> words_for(const AgentRun& run, const AgentPlace& place)
   return words;
 }
 
-// `path` in a form that is valid on all hosts.
-std::string from_here(const std::filesystem::path& path) {
-  if (path.is_absolute()) return path.string();
-  std::error_code reason;
-  const std::filesystem::path here = std::filesystem::current_path(reason);
-  if (reason) {
-    throw Error(ErrorCode::unreadable_file,
-                "cannot determine the working folder: " + reason.message(),
-                "a working folder that exists, for the ranks on all hosts",
-                "cd to an existing folder, or give --chdir an absolute path");
-  }
-  return path.empty() ? here.string() : (here / path).string();
-}
-
 AgentSpec spec_for_all(const AgentRun& run) {
   AgentSpec spec;
   spec.version = version();
   spec.words = run.plan.words;
-  spec.folder = from_here(run.request.chdir.value_or(""));
   const Env env = Env::from_process();
+  spec.folder = run.request.chdir ? absolute_path(env, *run.request.chdir) : working_folder(env);
   for (const std::string& name : run.plan.exported) {
     if (const auto value = env.raw(name)) spec.set[name] = *value;
   }
@@ -56,7 +41,7 @@ AgentSpec spec_for_all(const AgentRun& run) {
   spec.num_nodes = static_cast<int>(run.plan.layout.hosts.size());
   spec.world_size = run.plan.layout.world_size();
   spec.gpu_bind = run.request.gpu_bind;
-  if (run.request.output_dir) spec.output_dir = from_here(*run.request.output_dir);
+  spec.output_dir = run.request.output_dir;
   spec.stage = run.request.stage;
   return spec;
 }
@@ -96,6 +81,8 @@ void Coordinator::start_links() {
     if (spec.stage) links_.back().time_to_end = kTimeToRemove;
     spec.silence.reset();
     if (!links_.back().is_here()) spec.silence = run_.silence;
+    // Whose path may lead through a folder that the user may not search.
+    spec.is_in_folder = links_.back().is_here() && !run_.request.chdir;
     links_.back().send(FrameKind::spec, to_payload(spec));
     spec.first_rank += spec.ranks;
   }

@@ -72,7 +72,7 @@ void LocalRanks::start_rank(std::size_t index, const MasterEndpoint& master,
   Rank& rank = ranks_[index];
   ChildSpec child;
   child.words = spec_.words;
-  child.folder = spec_.folder;
+  if (!spec_.is_in_folder) child.folder = spec_.folder;
   if (!binds_itself(env_))
     child.cpus = cpus_of(share_of_cores(cores, static_cast<int>(index), spec_.ranks));
   Facts facts = facts_;

@@ -17,7 +17,7 @@ struct RunRequest {
   std::optional<std::string> ranks_per_node;    // --ranks-per-node: a number, gpu, numa or core
   std::vector<std::string> env;                 // --env, each NAME or NAME=VALUE
   std::optional<std::string> chdir;             // --chdir
-  std::optional<std::string> output_dir;        // --output-dir
+  std::optional<std::string> output_dir;        // --output-dir, an absolute path
   std::optional<std::string> stage;             // --stage, an absolute path
   std::vector<std::string> launcher_args;       // --launcher-args, one word each
   bool gpu_bind = false;                        // --gpu-bind auto: a rank sees its own device only

@@ -232,12 +232,12 @@ RankChild::RankChild(const ChildSpec& spec) : own_group_(spec.own_group) {
     fail("fork");
   }
   again([&] { return waitpid(pid_, nullptr, 0); });
-  const std::string what = failure.is_folder
-                               ? "cannot change to the working folder " + spec.folder + " (--chdir)"
-                               : spec.words.front();
+  const std::string what =
+      failure.is_folder ? "cannot change to the working folder " + spec.folder : spec.words.front();
   const bool is_missing = failure.reason == ENOENT || failure.reason == ENOTDIR;
   throw CannotExecute{is_missing && !failure.is_folder ? 127 : 126,
-                      what + ": " + std::strerror(failure.reason)};
+                      what + ": " + std::strerror(failure.reason) +
+                          (failure.is_folder ? " (--chdir selects another)" : "")};
 }
 
 RankChild::RankChild(RankChild&& other) noexcept

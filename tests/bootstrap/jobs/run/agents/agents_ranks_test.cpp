@@ -32,7 +32,8 @@ TEST(Agents, WorkWhereTheyAreTold) {
   options.request.chdir = "/usr";
   EXPECT_EQ(run(options).out, "/usr /usr\n/usr /usr\n");
   options.request.chdir = "/no/such/folder";
-  EXPECT_THAT(run(options).err, HasSubstr("/no/such/folder (--chdir): No such file or directory"));
+  EXPECT_THAT(run(options).err,
+              HasSubstr("/no/such/folder: No such file or directory (--chdir selects another)"));
 }
 
 TEST(Agents, SayThatTheWorkingFolderIsGone) {

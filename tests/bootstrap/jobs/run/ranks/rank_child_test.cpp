@@ -106,8 +106,8 @@ TEST(RankChild, SaysWhyAProgramCannotBeExecuted) {
   } catch (const CannotExecute& error) {
     EXPECT_EQ(error.exit_code, 126);
     EXPECT_EQ(error.reason,
-              "cannot change to the working folder /no/such/folder (--chdir): No such file or "
-              "directory");
+              "cannot change to the working folder /no/such/folder: No such file or directory "
+              "(--chdir selects another)");
   }
 }
 
