@@ -171,6 +171,23 @@ three_ranks() {
   [[ $output == *"no GPU is visible"* && ! -e started ]]
 }
 
+# More threads would be stopped for a part of each period.
+@test "OMP_NUM_THREADS is a share of the CPUs that the quota of the control group allows" {
+  local namespace=(unshare -m)
+  [ "$(id -u)" -eq 0 ] || namespace=(unshare -r -m)
+  # As both versions of control groups say it.
+  mkdir -p cgroup/cpu
+  echo 100000 100000 >cgroup/cpu.max
+  echo 100000 | tee cgroup/cpu/cpu.cfs_quota_us >cgroup/cpu/cpu.cfs_period_us
+  "${namespace[@]}" mount --bind cgroup /sys/fs/cgroup 2>/dev/null || skip "nothing can be mounted in a namespace of its own here"
+  for launcher in local mpirun; do
+    by $launcher
+    run -0 --separate-stderr "${namespace[@]}" sh -c 'mount --bind cgroup /sys/fs/cgroup && "$@"' sh \
+      timeout 60 "${by[@]}" -n 1 -- sh -c 'echo $OMP_NUM_THREADS'
+    [ "$output" = 1 ] || fail "$launcher: $output"
+  done
+}
+
 @test "--gpu-bind auto: each rank sees its own device only" {
   for launcher in local mpirun; do
     by $launcher

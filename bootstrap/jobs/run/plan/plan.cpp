@@ -91,6 +91,13 @@ bool has_threads_of_a_chunk(const RunRequest& request, const Env& env, const Gra
          !contains(request.env, kThreads);
 }
 
+// Does the scheduler say how many CPUs the ranks of each host have? Otherwise only the host knows.
+bool are_cpus_known(const Granted& granted) {
+  return granted.cpus_of_a_rank ||
+         std::all_of(granted.hosts.begin(), granted.hosts.end(),
+                     [](const GrantedHost& host) { return host.cpus > 0; });
+}
+
 void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Granted& granted,
                  int threads) {
   const std::string shared = std::to_string(threads);
@@ -100,6 +107,8 @@ void share_cores(Plan& plan, const RunRequest& request, const Env& env, const Gr
     plan.notes.push_back("OMP_NUM_THREADS is set to " + shared + "; PBS sets " +
                          std::string(*env.text(kThreads)) +
                          " for all ranks of a chunk; --env OMP_NUM_THREADS keeps that");
+  } else if (has_agents(plan.launcher) && !are_cpus_known(granted)) {
+    return;  // each agent shares its own host's cores
   }
   plan.set[kThreads] = shared;
   if (!contains(plan.exported, kThreads)) plan.exported.emplace_back(kThreads);

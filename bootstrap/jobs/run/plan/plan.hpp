@@ -90,7 +90,7 @@ struct Surroundings {
   Facts facts;
   std::optional<Allocation> allocation;  // read_allocation(env)
   std::string self;                      // the path of this program, the same on every host
-  int cores = 1;                         // that this process may run on
+  int cores = 1;                         // that this process may use, at the same time
   int numa_nodes = 1;
   std::optional<int> visible_devices;  // of this host, after the masks; nullopt: unknown
   // The path of a program as a shell would find it; empty if there is none.

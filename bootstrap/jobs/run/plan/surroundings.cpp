@@ -5,6 +5,7 @@
 #include <climits>
 #include <set>
 
+#include "core/cpu_quota.hpp"
 #include "core/cpu_topology.hpp"
 #include "core/numa.hpp"
 #include "core/program_path.hpp"
@@ -51,8 +52,9 @@ Surroundings Surroundings::of_this_process(const Env& env) {
   const std::vector<Core> cores = cores_of("/sys", cpus_of_this_process());
   std::set<int> nodes;
   for (const Core& core : cores) nodes.insert(core.numa_node);
-  s.cores = std::max(static_cast<int>(cores.size()), 1);
-  s.numa_nodes = std::max(static_cast<int>(nodes.size()), 1);
+  const int all = std::max(static_cast<int>(cores.size()), 1);
+  s.cores = std::min(all, cpus_of_quota().value_or(all));
+  s.numa_nodes = std::clamp(static_cast<int>(nodes.size()), 1, s.cores);
   s.visible_devices = count_visible_devices(env, s.facts);
   s.find_program = program_in_path;
   s.run_command = [](const std::vector<std::string>& words, const std::string& input) {

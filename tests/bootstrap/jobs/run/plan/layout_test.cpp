@@ -262,10 +262,13 @@ TEST_F(LayoutTest, IsThisHostAloneByAnyOfItsNames) {
 
 TEST_F(LayoutTest, SharesTheCoresAmongTheRanks) {
   const auto threads = [&] { return plan().set["OMP_NUM_THREADS"]; };
+  install_open_mpi();
+  request.launcher = "mpirun";
   request.ranks_per_node = "3";
   EXPECT_EQ(threads(), "2");
   request.ranks_per_node = "100";
   EXPECT_EQ(threads(), "1");
+  request.launcher.reset();
   request.ranks_per_node.reset();
   slurm({{"SLURM_NTASKS", "3"},
          {"SLURM_TASKS_PER_NODE", "2,1"},
@@ -279,6 +282,22 @@ TEST_F(LayoutTest, SharesTheCoresAmongTheRanks) {
   request.env.clear();
   set_env({{"OMP_NUM_THREADS", "7"}});
   EXPECT_EQ(plan().set.count("OMP_NUM_THREADS"), 0U);
+}
+
+// Which may be another one than this, with other cores.
+TEST_F(LayoutTest, LeavesTheCoresOfAHostToItsAgentUnlessTheSchedulerCountsThem) {
+  install({"ssh"});
+  request.launcher = "local";
+  EXPECT_EQ(plan().set.count("OMP_NUM_THREADS"), 0U);
+  request.launcher = "ssh";
+  hostfile("n1:2\nn2:2\n");
+  EXPECT_EQ(plan().set.count("OMP_NUM_THREADS"), 0U);
+  EXPECT_FALSE(holds(plan().exported, "OMP_NUM_THREADS"));
+  request.hostfile.reset();
+  slurm({{"SLURM_NTASKS", "4"}});
+  EXPECT_EQ(plan().set["OMP_NUM_THREADS"], "4");
+  slurm({{"SLURM_NTASKS", "4"}, {"SLURM_CPUS_PER_TASK", "3"}, {"SLURM_JOB_CPUS_PER_NODE", ""}});
+  EXPECT_EQ(plan().set["OMP_NUM_THREADS"], "3");
 }
 
 TEST_F(LayoutTest, SharesTheCpusOfAChunkOfPbsAmongItsRanks) {
